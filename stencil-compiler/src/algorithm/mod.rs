@@ -1,0 +1,250 @@
+//! The `Algorithm`: the discrete problem, free of schedule, as a DAG of grid functions.
+//!
+//! Invariants (kept by [`check`](Algorithm::check)): each grid function is defined once and reads
+//! earlier ones at constant offsets; tensors are expanded; no operator is left; rounding is final:
+//! nothing after this stage reassociates, factors, contracts or expands.
+
+use std::collections::BTreeMap;
+
+use crate::diag::Span;
+use crate::expr::Expr;
+
+pub mod check;
+pub mod footprint;
+pub mod interp;
+pub mod rows;
+pub mod text;
+
+#[cfg(test)]
+mod tests;
+
+/// A constant displacement in cells along x, y, z.
+pub type Offset = [i32; 3];
+
+/// Index of a grid function in [`Algorithm::functions`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FnId(pub u32);
+
+/// Index of a uniform in [`Algorithm::uniforms`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct UniformId(pub u32);
+
+/// Index of a state variable in [`Algorithm::states`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StateId(pub u32);
+
+/// The discrete problem of one time step.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Algorithm {
+    /// Name of the system.
+    pub name: String,
+    /// Number of space dimensions; axes beyond it have one cell and no offsets.
+    pub dimension: usize,
+    /// The resolved scheme in words, for reports and fingerprints.
+    pub scheme: String,
+    /// Parameters in the order of declaration.
+    pub params: Vec<Param>,
+    /// What lives from substep to substep.
+    pub states: Vec<State>,
+    /// Numbers that are the same in every cell.
+    pub uniforms: Vec<Uniform>,
+    /// Grid functions; each reads earlier ones only.
+    pub functions: Vec<GridFn>,
+    /// Right-hand sides of the step, in order of execution.
+    pub substeps: Vec<Substep>,
+}
+
+/// A parameter of the system.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Param {
+    /// Its name.
+    pub name: String,
+    /// The value where a run gives none.
+    pub default: Option<f64>,
+}
+
+/// A state variable: one component of a field, or the integrator's accumulator of one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct State {
+    /// Its name: `u_x`, `u_x_acc`.
+    pub name: String,
+    /// What it is to the integrator.
+    pub role: Role,
+}
+
+/// What a state variable is to the time integrator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Role {
+    /// A component of an evolved field: read with neighbours, so it has ghost cells, and written
+    /// to a second array that is swapped in after the substep.
+    Field,
+    /// Carried from substep to substep and read only in its own cell; updated in place.
+    Accumulator,
+}
+
+/// A number that is the same in every cell: computed once, in `f64`, and rounded once.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Uniform {
+    /// Its name in texts and sources.
+    pub name: String,
+    /// How it is computed.
+    pub value: Expr<UniformAtom>,
+}
+
+/// What a uniform is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum UniformAtom {
+    /// Index into [`Algorithm::params`].
+    Param(usize),
+    /// The grid spacing along an axis.
+    Spacing(usize),
+    /// The time step.
+    Dt,
+}
+
+/// A named discrete quantity, stored or not.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GridFn {
+    /// Its name, unique in the algorithm.
+    pub name: String,
+    /// What it is.
+    pub def: Def,
+    /// Where in the user's text it comes from.
+    pub span: Span,
+}
+
+/// Definition of a grid function.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Def {
+    /// The value of a state variable at the start of the substep.
+    State(StateId),
+    /// A pointwise expression of accesses and uniforms.
+    Point(Expr<Atom>),
+    /// An ordered sum: the first term is a product, each further term one fused multiply-add.
+    /// Terms are ordered by the plane they read along the slowest axis, lowest first, so a march
+    /// may add them plane by plane.
+    Sum(Vec<SumTerm>),
+}
+
+/// One term of an ordered sum: `± factor * value`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SumTerm {
+    /// Subtract in place of add.
+    pub negative: bool,
+    /// The factor; `None` is one (a plain addition).
+    pub factor: Option<UniformId>,
+    /// What is multiplied.
+    pub value: Access,
+}
+
+/// A grid function at an offset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Access {
+    /// Which.
+    pub of: FnId,
+    /// Where, from the cell that reads.
+    pub at: Offset,
+}
+
+/// What is not arithmetic in a pointwise definition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Atom {
+    /// A grid function at an offset.
+    Access(Access),
+    /// A number that is the same in every cell.
+    Uniform(UniformId),
+}
+
+/// One right-hand side: the new value of each state variable that it changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Substep {
+    /// State variables in order, each with the grid function that is its new value.
+    pub updates: Vec<(StateId, FnId)>,
+}
+
+impl Algorithm {
+    /// A grid function.
+    pub fn function(&self, id: FnId) -> &GridFn {
+        &self.functions[id.0 as usize]
+    }
+
+    /// A state variable.
+    pub fn state(&self, id: StateId) -> &State {
+        &self.states[id.0 as usize]
+    }
+
+    /// A uniform.
+    pub fn uniform(&self, id: UniformId) -> &Uniform {
+        &self.uniforms[id.0 as usize]
+    }
+
+    /// All grid functions with their ids.
+    pub fn ids(&self) -> impl Iterator<Item = (FnId, &GridFn)> {
+        self.functions.iter().enumerate().map(|(i, f)| (FnId(i as u32), f))
+    }
+
+    /// The grid function of this name.
+    pub fn find(&self, name: &str) -> Option<FnId> {
+        self.ids().find(|(_, f)| f.name == name).map(|(id, _)| id)
+    }
+
+    /// The state variable of this name.
+    pub fn find_state(&self, name: &str) -> Option<StateId> {
+        self.states.iter().position(|s| s.name == name).map(|i| StateId(i as u32))
+    }
+
+    /// State variables of a role, in order.
+    pub fn states_of(&self, role: Role) -> impl Iterator<Item = (StateId, &State)> {
+        let all = self.states.iter().enumerate().map(|(i, s)| (StateId(i as u32), s));
+        all.filter(move |(_, s)| s.role == role)
+    }
+
+    /// The axis that a march follows: the slowest one.
+    pub fn slowest_axis(&self) -> usize {
+        self.dimension - 1
+    }
+
+    /// Values of all uniforms in `f64`, before their one rounding.
+    pub fn uniform_values(&self, params: &[f64], spacing: [f64; 3], dt: f64) -> Vec<f64> {
+        let atom = |atom: &UniformAtom| match *atom {
+            UniformAtom::Param(i) => params[i],
+            UniformAtom::Spacing(axis) => spacing[axis],
+            UniformAtom::Dt => dt,
+        };
+        self.uniforms.iter().map(|u| u.value.eval(atom)).collect()
+    }
+
+    /// Arithmetic operations to evaluate a grid function once, its inputs given.
+    pub fn cost(&self, id: FnId) -> u32 {
+        match &self.function(id).def {
+            Def::State(_) => 0,
+            Def::Sum(terms) => terms.len() as u32 - u32::from(terms[0].factor.is_none()),
+            Def::Point(expr) => expr.nodes.iter().map(|node| match node {
+                crate::expr::Node::Op(op, _) => op.cost(),
+                crate::expr::Node::Lit(_) | crate::expr::Node::Atom(_) => 0,
+            }).sum(),
+        }
+    }
+
+    /// Ids by name.
+    pub fn names(&self) -> BTreeMap<&str, FnId> {
+        self.ids().map(|(id, f)| (f.name.as_str(), id)).collect()
+    }
+}
+
+impl Def {
+    /// The accesses of a definition, in order of first use.
+    pub fn accesses(&self) -> Vec<Access> {
+        match self {
+            Def::State(_) => Vec::new(),
+            Def::Point(expr) => {
+                let accesses = expr.atoms().filter_map(|atom| match atom {
+                    Atom::Access(access) => Some(*access),
+                    Atom::Uniform(_) => None,
+                });
+                accesses.collect()
+            }
+            Def::Sum(terms) => terms.iter().map(|term| term.value).collect(),
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! The atoms of polynomials: what an equation is made of after its tensors are expanded.
+
+use std::collections::BTreeMap;
+
+use super::poly::{AtomId, Overflow, Poly, Uniform, UniformFactor};
+use crate::expr::Op;
+use crate::model::Mixed;
+
+/// What an atom stands for.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Atom {
+    /// A component of a field, by its number.
+    State(usize),
+    /// A derivative along these axes (sorted; an axis twice is the second derivative).
+    Derivative {
+        /// One or two axes.
+        axes: Vec<usize>,
+        /// What is differentiated.
+        of: AtomId,
+    },
+    /// A polynomial with a name of its own; index into [`Atoms::named`].
+    Named(usize),
+    /// An operation that polynomials do not have.
+    Call(Op, Vec<Poly>),
+}
+
+/// Interned atoms, in order of first use.
+#[derive(Debug)]
+pub struct Atoms {
+    atoms: Vec<Atom>,
+    known: BTreeMap<Atom, AtomId>,
+    /// Named polynomials.
+    pub named: Vec<(String, Poly)>,
+    known_named: BTreeMap<Poly, usize>,
+    /// Operations on uniforms that polynomials do not have.
+    pub opaque: Vec<(Op, Vec<Uniform>)>,
+    mixed: Mixed,
+}
+
+impl Atoms {
+    /// No atoms yet; `mixed` says what a derivative of a derivative means.
+    pub fn new(mixed: Mixed) -> Self {
+        Atoms {
+            atoms: Vec::new(),
+            known: BTreeMap::new(),
+            named: Vec::new(),
+            known_named: BTreeMap::new(),
+            opaque: Vec::new(),
+            mixed,
+        }
+    }
+
+    /// What an atom stands for.
+    pub fn get(&self, id: AtomId) -> &Atom {
+        &self.atoms[id as usize]
+    }
+
+    /// How many atoms there are.
+    pub fn len(&self) -> usize {
+        self.atoms.len()
+    }
+
+    /// The id of an atom, new or known.
+    pub fn intern(&mut self, atom: Atom) -> AtomId {
+        if let Some(&id) = self.known.get(&atom) {
+            return id;
+        }
+        let id = self.atoms.len() as AtomId;
+        self.atoms.push(atom.clone());
+        self.known.insert(atom, id);
+        id
+    }
+
+    /// A uniform made by an operation that polynomials do not have.
+    pub fn opaque(&mut self, op: Op, args: Vec<Uniform>) -> Uniform {
+        let entry = (op, args);
+        let at = self.opaque.iter().position(|known| *known == entry).unwrap_or_else(|| {
+            self.opaque.push(entry);
+            self.opaque.len() - 1
+        });
+        Uniform::power(UniformFactor::Opaque(at), 1)
+    }
+
+    /// Gives a polynomial a name, so that it is one grid function wherever it occurs. A single
+    /// scaled atom needs none.
+    pub fn name(&mut self, name: &str, poly: Poly) -> Poly {
+        if poly.as_scaled_atom().is_some() || poly.as_uniform().is_some() {
+            return poly;
+        }
+        let at = match self.known_named.get(&poly) {
+            Some(&at) => at,
+            None => {
+                self.known_named.insert(poly.clone(), self.named.len());
+                self.named.push((name.to_string(), poly));
+                self.named.len() - 1
+            }
+        };
+        Poly::atom(self.intern(Atom::Named(at)))
+    }
+
+    /// The first derivative of a polynomial along an axis. Derivatives of derivatives become what
+    /// the scheme's `mixed` says; a product is differentiated as one grid function (`name`).
+    pub fn first(&mut self, axis: usize, poly: &Poly, name: &str) -> Result<Poly, Overflow> {
+        if self.mixed == Mixed::Composed && poly.as_scaled_atom().is_none() && self.holds_derivative(poly) {
+            let whole = self.name(name, poly.clone());
+            return self.linear(&whole, name, &mut |atoms, of| Ok(atoms.derivative(vec![axis], of)));
+        }
+        self.linear(poly, name, &mut |atoms, of| atoms.first_of_atom(axis, of))
+    }
+
+    /// The compact second derivative of a polynomial along an axis.
+    pub fn second(&mut self, axis: usize, poly: &Poly, name: &str) -> Result<Poly, Overflow> {
+        self.linear(poly, name, &mut |atoms, of| atoms.second_of_atom(axis, of))
+    }
+
+    /// Applies a linear operator term by term; what is not linear becomes one named grid function.
+    fn linear(
+        &mut self,
+        poly: &Poly,
+        name: &str,
+        operator: &mut dyn FnMut(&mut Self, AtomId) -> Result<Poly, Overflow>,
+    ) -> Result<Poly, Overflow> {
+        let mut out = Poly::default();
+        let mut products = Poly::default();
+        for (monomial, c) in &poly.0 {
+            match monomial.as_slice() {
+                [] => {}
+                [atom] => out = out.plus(&operator(self, *atom)?.scaled(c)?)?,
+                _ => products.add_term(monomial.clone(), c)?,
+            }
+        }
+        if !products.0.is_empty() {
+            let named = self.product_name(name, products);
+            out = out.plus(&operator(self, named)?)?;
+        }
+        Ok(out)
+    }
+
+    fn product_name(&mut self, name: &str, products: Poly) -> AtomId {
+        let at = match self.known_named.get(&products) {
+            Some(&at) => at,
+            None => {
+                self.known_named.insert(products.clone(), self.named.len());
+                self.named.push((name.to_string(), products));
+                self.named.len() - 1
+            }
+        };
+        self.intern(Atom::Named(at))
+    }
+
+    fn derivative(&mut self, mut axes: Vec<usize>, of: AtomId) -> Poly {
+        axes.sort_unstable();
+        Poly::atom(self.intern(Atom::Derivative { axes, of }))
+    }
+
+    fn first_of_atom(&mut self, axis: usize, of: AtomId) -> Result<Poly, Overflow> {
+        let compact = self.mixed != Mixed::Composed;
+        match self.get(of).clone() {
+            // A sum of derivatives is differentiated term by term where the scheme has an
+            // operator for each.
+            Atom::Named(at) if compact && self.named[at].1.is_linear() => {
+                let (name, poly) = self.named[at].clone();
+                self.first(axis, &poly, &name)
+            }
+            Atom::Derivative { axes, of: inner } if compact && axes.len() == 1 => {
+                if axes[0] == axis {
+                    return Ok(self.derivative(vec![axis, axis], inner));
+                }
+                if self.mixed == Mixed::Bidiagonal {
+                    return Ok(self.derivative(vec![axes[0], axis], inner));
+                }
+                // Product form: the slower axis outermost, so that a march may carry it.
+                let (low, high) = (axes[0].min(axis), axes[0].max(axis));
+                let inner = self.intern(Atom::Derivative { axes: vec![low], of: inner });
+                Ok(self.derivative(vec![high], inner))
+            }
+            _ => Ok(self.derivative(vec![axis], of)),
+        }
+    }
+
+    fn second_of_atom(&mut self, axis: usize, of: AtomId) -> Result<Poly, Overflow> {
+        match self.get(of).clone() {
+            Atom::Named(at) if self.mixed != Mixed::Composed && self.named[at].1.is_linear() => {
+                let (name, poly) = self.named[at].clone();
+                self.second(axis, &poly, &name)
+            }
+            _ => Ok(self.derivative(vec![axis, axis], of)),
+        }
+    }
+
+    /// Does any term contain a derivative, directly or under a name?
+    fn holds_derivative(&self, poly: &Poly) -> bool {
+        poly.0.keys().flatten().any(|&atom| match self.get(atom) {
+            Atom::Derivative { .. } => true,
+            Atom::Named(at) => self.holds_derivative(&self.named[*at].1),
+            Atom::State(_) | Atom::Call(..) => false,
+        })
+    }
+}

@@ -1,0 +1,245 @@
+//! Builds the grid functions of an algorithm: names, uniforms, paired differences, ordered sums.
+
+use std::collections::BTreeMap;
+
+use num_traits::{One, Signed};
+
+use super::expand::to_f64;
+use super::operators::Stencil;
+use super::poly::{Overflow, Uniform, UniformFactor};
+use crate::algorithm::{
+    Access, Atom, Def, FnId, GridFn, Offset, SumTerm, UniformAtom, UniformId, Uniform as NamedUniform,
+};
+use crate::diag::Span;
+use crate::expr::{Builder, Expr, Op, Ref};
+
+/// One linear term: factor, what it multiplies, and how many stored levels lie under it.
+pub(super) type Linear = (Uniform, Access, u32);
+
+/// Grid functions and uniforms as they come to be.
+pub(super) struct Functions {
+    pub(super) functions: Vec<GridFn>,
+    pub(super) uniforms: Vec<NamedUniform>,
+    /// For each function: how many derivatives of derived grid functions lie under it.
+    pub(super) depth: Vec<u32>,
+    known_uniforms: BTreeMap<Uniform, UniformId>,
+    pairs: BTreeMap<(FnId, usize, i32, bool), FnId>,
+    names: BTreeMap<String, u32>,
+    opaque: Vec<(Op, Vec<Uniform>)>,
+    slowest: usize,
+    /// Span of the equation at work, given to functions as they are made.
+    pub(super) span: Span,
+}
+
+impl Functions {
+    pub(super) fn new(slowest: usize, opaque: Vec<(Op, Vec<Uniform>)>) -> Self {
+        Functions {
+            functions: Vec::new(),
+            uniforms: Vec::new(),
+            depth: Vec::new(),
+            known_uniforms: BTreeMap::new(),
+            pairs: BTreeMap::new(),
+            names: BTreeMap::new(),
+            opaque,
+            slowest,
+            span: Span::default(),
+        }
+    }
+
+    /// Adds a grid function; a name that is taken gets a number.
+    pub(super) fn add(&mut self, name: &str, def: Def, depth: u32) -> FnId {
+        let id = FnId(self.functions.len() as u32);
+        let name = self.free_name(name);
+        self.functions.push(GridFn { name, def, span: self.span });
+        self.depth.push(depth);
+        id
+    }
+
+    fn free_name(&mut self, name: &str) -> String {
+        let mut free = name.to_string();
+        while self.names.contains_key(&free) {
+            let count = self.names.entry(name.to_string()).or_insert(1);
+            *count += 1;
+            free = format!("{name}_{count}");
+        }
+        self.names.insert(free.clone(), 1);
+        free
+    }
+
+    pub(super) fn name(&self, id: FnId) -> &str {
+        &self.functions[id.0 as usize].name
+    }
+
+    pub(super) fn depth_of(&self, id: FnId) -> u32 {
+        self.depth[id.0 as usize]
+    }
+
+    pub(super) fn is_state(&self, id: FnId) -> bool {
+        matches!(self.functions[id.0 as usize].def, Def::State(_))
+    }
+
+    /// The uniform of this value, new or known; named `c` and a number unless a name is given.
+    pub(super) fn uniform(&mut self, value: &Uniform, name: Option<&str>) -> UniformId {
+        if let Some(&known) = self.known_uniforms.get(value) {
+            return known;
+        }
+        let id = UniformId(self.uniforms.len() as u32);
+        let name = name.map_or_else(|| format!("c{}", id.0), str::to_string);
+        let name = self.free_name(&name);
+        let value_expr = self.uniform_expr(value);
+        self.uniforms.push(NamedUniform { name, value: value_expr });
+        self.known_uniforms.insert(value.clone(), id);
+        id
+    }
+
+    fn uniform_expr(&self, value: &Uniform) -> Expr<UniformAtom> {
+        let mut builder = Builder::new();
+        let result = self.uniform_ref(value, &mut builder);
+        builder.finish(result)
+    }
+
+    fn uniform_ref(&self, value: &Uniform, b: &mut Builder<UniformAtom>) -> Ref {
+        let mut sum: Option<Ref> = None;
+        for (monomial, c) in &value.0 {
+            let mut product: Option<Ref> = None;
+            let mut below: Option<Ref> = None;
+            for (factor, exponent) in monomial {
+                let atom = self.factor_ref(*factor, b);
+                for _ in 0..exponent.unsigned_abs() {
+                    let side = if *exponent > 0 { &mut product } else { &mut below };
+                    *side = Some(side.map_or(atom, |so_far| b.op(Op::Mul, &[so_far, atom])));
+                }
+            }
+            let size = c.abs();
+            let mut term = match product {
+                Some(product) if size.is_one() => product,
+                Some(product) => {
+                    let number = b.lit(to_f64(size));
+                    b.op(Op::Mul, &[number, product])
+                }
+                None => b.lit(to_f64(size)),
+            };
+            if let Some(below) = below {
+                term = b.op(Op::Div, &[term, below]);
+            }
+            sum = Some(match (sum, c.is_negative()) {
+                (None, false) => term,
+                (None, true) => b.op(Op::Neg, &[term]),
+                (Some(sum), false) => b.op(Op::Add, &[sum, term]),
+                (Some(sum), true) => b.op(Op::Sub, &[sum, term]),
+            });
+        }
+        sum.unwrap_or_else(|| b.lit(0.0))
+    }
+
+    fn factor_ref(&self, factor: UniformFactor, b: &mut Builder<UniformAtom>) -> Ref {
+        match factor {
+            UniformFactor::Param(i) => b.atom(UniformAtom::Param(i)),
+            UniformFactor::Spacing(axis) => b.atom(UniformAtom::Spacing(axis)),
+            UniformFactor::Dt => b.atom(UniformAtom::Dt),
+            UniformFactor::Opaque(at) => {
+                let (op, args) = self.opaque[at].clone();
+                let args: Vec<Ref> = args.iter().map(|a| self.uniform_ref(a, b)).collect();
+                b.op(op, &args)
+            }
+        }
+    }
+
+    /// The terms of a stencil on a grid function. In-plane pairs become differences
+    /// `e_k = f(+k) - f(-k)` and sums `s_k = f(+k) + f(-k)`, which first, second and mixed
+    /// derivatives share and which a reflection maps onto themselves. Along the slowest axis only
+    /// the own column of a state is paired; all else stays as terms that a march may carry.
+    pub(super) fn stencil_terms(&mut self, of: FnId, stencil: &Stencil, scale: &Uniform) -> Result<Vec<Linear>, Overflow> {
+        let depth = if self.is_state(of) { 0 } else { self.depth_of(of) + 1 };
+        let mut parts: Vec<(FnId, Stencil)> = vec![(of, stencil.clone())];
+        for axis in 0..=self.slowest {
+            let mut next = Vec::new();
+            for (base, points) in parts {
+                if axis == self.slowest && !self.is_state(base) {
+                    next.push((base, points));
+                } else {
+                    next.extend(self.pair(base, points, axis));
+                }
+            }
+            parts = next;
+        }
+        let mut terms = Vec::new();
+        for (base, points) in parts {
+            for (at, weight) in points {
+                terms.push((scale.times(&Uniform::number(weight))?, Access { of: base, at }, depth));
+            }
+        }
+        Ok(terms)
+    }
+
+    /// Splits a stencil that is even or odd along an axis into its pairs.
+    fn pair(&mut self, base: FnId, points: Stencil, axis: usize) -> Vec<(FnId, Stencil)> {
+        let mirror = |at: &Offset| {
+            let mut to = *at;
+            to[axis] = -to[axis];
+            to
+        };
+        let even = points.iter().all(|(at, w)| points.get(&mirror(at)) == Some(w));
+        let odd = points.iter().all(|(at, w)| points.get(&mirror(at)) == Some(&-w));
+        let on_axis = points.keys().all(|at| at[axis] == 0);
+        if on_axis || (!even && !odd) {
+            return vec![(base, points)];
+        }
+        let mut out: BTreeMap<i32, Stencil> = BTreeMap::new();
+        for (at, weight) in points {
+            let mut rest = at;
+            rest[axis] = 0;
+            if at[axis] >= 0 {
+                out.entry(at[axis]).or_default().insert(rest, weight);
+            }
+        }
+        let pair = |(k, points): (i32, Stencil)| (if k == 0 { base } else { self.paired(base, axis, k, even) }, points);
+        out.into_iter().map(pair).collect()
+    }
+
+    fn paired(&mut self, base: FnId, axis: usize, k: i32, even: bool) -> FnId {
+        if let Some(&known) = self.pairs.get(&(base, axis, k, even)) {
+            return known;
+        }
+        let at = |sign: i32| {
+            let mut at = [0; 3];
+            at[axis] = sign * k;
+            Atom::Access(Access { of: base, at })
+        };
+        let mut b = Builder::new();
+        let (plus, minus) = (b.atom(at(1)), b.atom(at(-1)));
+        let result = b.op(if even { Op::Add } else { Op::Sub }, &[plus, minus]);
+        let kind = if even { 's' } else { 'e' };
+        let name = format!("{}_{kind}{}{k}", self.name(base), ["x", "y", "z"][axis]);
+        let id = self.add(&name, Def::Point(b.finish(result)), self.depth_of(base));
+        self.pairs.insert((base, axis, k, even), id);
+        id
+    }
+
+    /// Terms of equal access become one; terms that cancel go.
+    pub(super) fn merge(terms: Vec<Linear>) -> Result<Vec<Linear>, Overflow> {
+        let mut merged: Vec<Linear> = Vec::new();
+        for (c, access, depth) in terms {
+            match merged.iter_mut().find(|(_, a, d)| *a == access && *d == depth) {
+                Some(known) => known.0 = known.0.plus(&c)?,
+                None => merged.push((c, access, depth)),
+            }
+        }
+        merged.retain(|(c, ..)| !c.is_zero());
+        Ok(merged)
+    }
+
+    /// An ordered sum of linear terms, by plane along the slowest axis.
+    pub(super) fn sum(&mut self, name: &str, mut terms: Vec<(Uniform, Access)>, depth: u32) -> FnId {
+        terms.sort_by_key(|(_, access)| access.at[self.slowest]);
+        let terms: Vec<SumTerm> = terms.into_iter().map(|(c, value)| self.sum_term(&c, value)).collect();
+        self.add(name, Def::Sum(terms), depth)
+    }
+
+    fn sum_term(&mut self, c: &Uniform, value: Access) -> SumTerm {
+        let negative = c.is_negative();
+        let size = if negative { c.negated() } else { c.clone() };
+        let factor = if size.is_one() { None } else { Some(self.uniform(&size, None)) };
+        SumTerm { negative, factor, value }
+    }
+}

@@ -1,0 +1,98 @@
+//! Derivative operators as stencils: one file each, listed in [`ALL`].
+
+use std::collections::BTreeMap;
+
+use crate::algorithm::Offset;
+use crate::model::Rational;
+
+pub mod bidiagonal;
+pub mod first;
+pub mod second;
+
+/// Every operator.
+pub const ALL: &[&Operator] = &[&first::OPERATOR, &second::OPERATOR, &bidiagonal::OPERATOR];
+
+/// A linear approximation of one derivative.
+#[derive(Debug)]
+pub struct Operator {
+    /// Its name.
+    pub name: &'static str,
+    /// Where it is written down.
+    pub source: &'static str,
+    /// How often each of its axes is differentiated: `[1]`, `[2]`, `[1, 1]`.
+    pub times: &'static [u32],
+    /// The stencil of an even order of accuracy along these axes, as many as `times` has.
+    pub stencil: fn(order: u32, axes: &[usize]) -> Stencil,
+}
+
+/// Weights on unit spacing; divided by the spacing of an axis as often as it is differentiated.
+pub type Stencil = BTreeMap<Offset, Rational>;
+
+/// The stencil with these weights at offsets -r..=r along one axis.
+fn along(axis: usize, weights: Vec<Rational>) -> Stencil {
+    let radius = (weights.len() / 2) as i32;
+    let place = |(i, weight): (usize, Rational)| {
+        let mut at = [0; 3];
+        at[axis] = i as i32 - radius;
+        (at, weight)
+    };
+    weights.into_iter().enumerate().map(place).filter(|(_, w)| *w.numer() != 0).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use num_rational::Ratio;
+    use num_traits::Zero;
+
+    /// The derivative of x^p y^q at the origin on unit spacing.
+    fn exact(times: &[u32], powers: &[u32]) -> Rational {
+        let hit = times.iter().zip(powers).all(|(t, p)| t == p);
+        if hit { times.iter().map(|t| Ratio::from((1..=i128::from(*t)).product::<i128>())).product() } else { Ratio::zero() }
+    }
+
+    #[test]
+    fn every_operator_is_exact_on_polynomials_up_to_its_order_and_not_beyond() {
+        for operator in ALL {
+            for order in [2, 4, 6, 8, 10] {
+                let axes: Vec<usize> = (0..operator.times.len()).collect();
+                let stencil = (operator.stencil)(order, &axes);
+                let apply = |powers: &[u32]| -> Rational {
+                    let term = |(at, w): (&Offset, &Rational)| {
+                        let powers = powers.iter().enumerate().map(|(a, p)| Ratio::from(i128::from(at[a]).pow(*p)));
+                        powers.product::<Rational>() * w
+                    };
+                    stencil.iter().map(term).sum()
+                };
+                let degree: u32 = operator.times.iter().sum();
+                let highest = order + degree - 1;
+                let mut inexact_above = false;
+                for p in 0..=highest + 1 {
+                    for q in 0..=(if axes.len() > 1 { highest + 1 - p } else { 0 }) {
+                        let powers = [p, q];
+                        let wrong = apply(&powers[..axes.len()]) != exact(operator.times, &powers[..axes.len()]);
+                        let above = p + q > highest;
+                        assert!(!wrong || above, "{} of order {order} is wrong on x^{p} y^{q}", operator.name);
+                        inexact_above |= wrong;
+                    }
+                }
+                let next = [highest + 1, if axes.len() > 1 { 1 } else { 0 }];
+                inexact_above |= apply(&next[..axes.len()]) != exact(operator.times, &next[..axes.len()]);
+                assert!(inexact_above, "{} of order {order} is better than it says", operator.name);
+            }
+        }
+    }
+
+    /// Pekkilä et al. 2017, Eq. 8.
+    #[test]
+    fn bidiagonal_of_order_six() {
+        let stencil = (bidiagonal::OPERATOR.stencil)(6, &[0, 1]);
+        assert_eq!(stencil.len(), 12);
+        for (k, w) in [(1, 270), (2, -27), (3, 2)] {
+            assert_eq!(stencil[&[k, k, 0]], Ratio::new(w, 720));
+            assert_eq!(stencil[&[-k, k, 0]], Ratio::new(-w, 720));
+            assert_eq!(stencil[&[-k, -k, 0]], Ratio::new(w, 720));
+            assert_eq!(stencil[&[k, -k, 0]], Ratio::new(-w, 720));
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! Polynomials over interned atoms, with coefficients that are polynomials of uniforms: the
+//! normal form in which equations are collected.
+
+use std::collections::BTreeMap;
+
+use num_rational::Ratio;
+use num_traits::{CheckedAdd, CheckedMul, One, Signed, Zero};
+
+use crate::model::Rational;
+
+/// A factor of a uniform: a parameter, a spacing, the time step, or an opaque function of such.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum UniformFactor {
+    /// Index of a parameter.
+    Param(usize),
+    /// Grid spacing along an axis.
+    Spacing(usize),
+    /// The time step.
+    Dt,
+    /// Index into the table of opaque uniforms.
+    Opaque(usize),
+}
+
+/// A product of powers of uniform factors.
+pub type UniformMonomial = BTreeMap<UniformFactor, i32>;
+
+/// A polynomial of uniforms with exact coefficients; no term is zero.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Uniform(pub BTreeMap<UniformMonomial, Rational>);
+
+/// An exact number left the range of 128-bit rationals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Overflow;
+
+impl Uniform {
+    /// A number.
+    pub fn number(value: Rational) -> Self {
+        let mut terms = BTreeMap::new();
+        if !value.is_zero() {
+            terms.insert(UniformMonomial::new(), value);
+        }
+        Uniform(terms)
+    }
+
+    /// One.
+    pub fn one() -> Self {
+        Uniform::number(Ratio::one())
+    }
+
+    /// A power of a factor.
+    pub fn power(factor: UniformFactor, exponent: i32) -> Self {
+        Uniform(BTreeMap::from([(UniformMonomial::from([(factor, exponent)]), Ratio::one())]))
+    }
+
+    /// Is it zero?
+    pub fn is_zero(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Is it one?
+    pub fn is_one(&self) -> bool {
+        *self == Uniform::one()
+    }
+
+    /// Is it one or minus one?
+    pub fn is_unit(&self) -> bool {
+        self.is_one() || self.negated().is_one()
+    }
+
+    /// Is its leading coefficient negative?
+    pub fn is_negative(&self) -> bool {
+        self.0.values().next().is_some_and(Signed::is_negative)
+    }
+
+    /// Its negative.
+    pub fn negated(&self) -> Self {
+        Uniform(self.0.iter().map(|(m, c)| (m.clone(), -c)).collect())
+    }
+
+    /// Sum.
+    pub fn plus(&self, other: &Self) -> Result<Self, Overflow> {
+        let mut terms = self.0.clone();
+        for (monomial, c) in &other.0 {
+            let sum = terms.get(monomial).unwrap_or(&Ratio::zero()).checked_add(c).ok_or(Overflow)?;
+            if sum.is_zero() {
+                terms.remove(monomial);
+            } else {
+                terms.insert(monomial.clone(), sum);
+            }
+        }
+        Ok(Uniform(terms))
+    }
+
+    /// Product.
+    pub fn times(&self, other: &Self) -> Result<Self, Overflow> {
+        let mut sum = Uniform::default();
+        for (a, ca) in &self.0 {
+            for (b, cb) in &other.0 {
+                let mut monomial = a.clone();
+                for (factor, exponent) in b {
+                    let power = monomial.entry(*factor).or_insert(0);
+                    *power += exponent;
+                    if *power == 0 {
+                        monomial.remove(factor);
+                    }
+                }
+                let product = ca.checked_mul(cb).ok_or(Overflow)?;
+                sum = sum.plus(&Uniform(BTreeMap::from([(monomial, product)])))?;
+            }
+        }
+        Ok(sum)
+    }
+
+    /// The reciprocal of a single term; `None` for a sum of several.
+    pub fn reciprocal(&self) -> Option<Self> {
+        let mut terms = self.0.iter();
+        let (monomial, c) = terms.next()?;
+        if terms.next().is_some() {
+            return None;
+        }
+        let inverse = monomial.iter().map(|(f, e)| (*f, -e)).collect();
+        Some(Uniform(BTreeMap::from([(inverse, c.recip())])))
+    }
+}
+
+/// Index of an interned atom.
+pub type AtomId = u32;
+
+/// A product of atoms, sorted, repeated as often as their power; empty for a constant.
+pub type Monomial = Vec<AtomId>;
+
+/// A polynomial of atoms; no coefficient is zero.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Poly(pub BTreeMap<Monomial, Uniform>);
+
+impl Poly {
+    /// A uniform.
+    pub fn uniform(value: Uniform) -> Self {
+        let mut terms = BTreeMap::new();
+        if !value.is_zero() {
+            terms.insert(Monomial::new(), value);
+        }
+        Poly(terms)
+    }
+
+    /// An atom.
+    pub fn atom(atom: AtomId) -> Self {
+        Poly(BTreeMap::from([(vec![atom], Uniform::one())]))
+    }
+
+    /// The uniform that it is, if it contains no atom.
+    pub fn as_uniform(&self) -> Option<Uniform> {
+        match self.0.len() {
+            0 => Some(Uniform::default()),
+            1 => self.0.get(&Monomial::new()).cloned(),
+            _ => None,
+        }
+    }
+
+    /// The atom and factor, if it is one atom times a uniform.
+    pub fn as_scaled_atom(&self) -> Option<(AtomId, &Uniform)> {
+        let mut terms = self.0.iter();
+        match (terms.next(), terms.next()) {
+            (Some((monomial, c)), None) if monomial.len() == 1 => Some((monomial[0], c)),
+            _ => None,
+        }
+    }
+
+    /// Is every term an atom times a uniform?
+    pub fn is_linear(&self) -> bool {
+        self.0.keys().all(|m| m.len() == 1)
+    }
+
+    /// Adds a term.
+    pub fn add_term(&mut self, monomial: Monomial, c: &Uniform) -> Result<(), Overflow> {
+        let sum = match self.0.get(&monomial) {
+            Some(known) => known.plus(c)?,
+            None => c.clone(),
+        };
+        if sum.is_zero() {
+            self.0.remove(&monomial);
+        } else {
+            self.0.insert(monomial, sum);
+        }
+        Ok(())
+    }
+
+    /// Sum.
+    pub fn plus(&self, other: &Self) -> Result<Self, Overflow> {
+        let mut sum = self.clone();
+        for (monomial, c) in &other.0 {
+            sum.add_term(monomial.clone(), c)?;
+        }
+        Ok(sum)
+    }
+
+    /// Product with a uniform.
+    pub fn scaled(&self, by: &Uniform) -> Result<Self, Overflow> {
+        let mut out = Poly::default();
+        for (monomial, c) in &self.0 {
+            out.add_term(monomial.clone(), &c.times(by)?)?;
+        }
+        Ok(out)
+    }
+
+    /// Product.
+    pub fn times(&self, other: &Self) -> Result<Self, Overflow> {
+        let mut out = Poly::default();
+        for (a, ca) in &self.0 {
+            for (b, cb) in &other.0 {
+                let mut monomial = [a.as_slice(), b.as_slice()].concat();
+                monomial.sort_unstable();
+                out.add_term(monomial, &ca.times(cb)?)?;
+            }
+        }
+        Ok(out)
+    }
+
+    /// Its negative.
+    pub fn negated(&self) -> Self {
+        Poly(self.0.iter().map(|(m, c)| (m.clone(), c.negated())).collect())
+    }
+}

@@ -1,0 +1,494 @@
+//! A kernel of thread blocks in a language like C; a [`Dialect`] spells what vendors spell apart.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::dialect::{Dialect, Uses};
+use super::index::{self, Places};
+use super::infix::{self, PRIMARY, SIGN, SUM, Spelling};
+use super::names::Names;
+use super::nest::{Nested, nest};
+use super::{EmitError, Source, comment_lines, get};
+use crate::expr::Op;
+use crate::expr::real::Precision;
+use crate::kernel::{
+    BarrierId, COPY_BYTES, CellVar, Condition, Index, IntVar, Kernel, LaunchKind, Operand,
+    Relation, Stmt,
+};
+
+/// Names that every text of this kind uses for itself.
+const RESERVED: &[&str] = &[
+    "c",
+    "n0",
+    "n1",
+    "n2",
+    "pitch",
+    "plane",
+    "min",
+    "tx",
+    "ty",
+    "tz",
+    "bx",
+    "by",
+    "bz",
+    "leads",
+    "i_",
+    "shared_",
+    "Uniforms",
+    "copy_16",
+    "arrive_copies",
+    "arrive",
+    "wait_phase",
+    "init_barrier",
+    "fence_barriers",
+    "shared_address",
+];
+/// Names of the indices of the thread.
+pub(super) const THREADS: [&str; 3] = ["tx", "ty", "tz"];
+/// Names of the indices of the block.
+pub(super) const BLOCKS: [&str; 3] = ["bx", "by", "bz"];
+const SIZES: [&str; 3] = ["n0", "n1", "n2"];
+
+/// Writes a kernel in a dialect.
+pub(super) fn emit(
+    kernel: &Kernel,
+    precision: Precision,
+    dialect: &dyn Dialect,
+) -> Result<Source, EmitError> {
+    if kernel.launch.kind != LaunchKind::Blocks {
+        return Err(EmitError::Launch {
+            kernel: kernel.name.clone(),
+        });
+    }
+    if kernel.value_bytes != precision.bytes() {
+        return Err(EmitError::Precision {
+            kernel: kernel.value_bytes,
+            text: precision.bytes(),
+        });
+    }
+    let names = Names::new(kernel, dialect.keywords(), RESERVED)?;
+    let mut printer = Printer::new(kernel, &names, precision, dialect);
+    printer.list(&nest(kernel))?;
+    let head = printer.head();
+    let above = head.lines().count();
+    Ok(Source {
+        name: kernel.name.clone(),
+        text: format!("{head}{}}}\n", printer.text),
+        shared_bytes: kernel.shared_bytes(),
+        threads: kernel.launch.threads,
+        line_notes: printer
+            .line_notes
+            .into_iter()
+            .map(|(line, note)| (above + line, note))
+            .collect(),
+    })
+}
+
+/// A text in the making.
+pub(super) struct Printer<'a> {
+    pub(super) kernel: &'a Kernel,
+    pub(super) names: &'a Names,
+    precision: Precision,
+    pub(super) dialect: &'a dyn Dialect,
+    text: String,
+    line_notes: Vec<(usize, String)>,
+    lines: usize,
+    /// Integer variables declared in each block of statements around this one.
+    declared: Vec<BTreeSet<IntVar>>,
+    /// How many statements define each integer variable.
+    assigned: BTreeMap<IntVar, usize>,
+    pub(super) uses: Uses,
+    vectors: usize,
+}
+
+impl Places for Printer<'_> {
+    fn var(&self, var: IntVar) -> Result<String, EmitError> {
+        get(&self.names.ints, var.0, "integer variable").cloned()
+    }
+    fn block(&self, axis: usize) -> Result<String, EmitError> {
+        axis_name(&BLOCKS, axis)
+    }
+    fn thread(&self, axis: usize) -> Result<String, EmitError> {
+        axis_name(&THREADS, axis)
+    }
+    fn size(&self, axis: usize) -> Result<String, EmitError> {
+        axis_name(&SIZES, axis)
+    }
+}
+
+fn axis_name(names: &[&str; 3], axis: usize) -> Result<String, EmitError> {
+    names
+        .get(axis)
+        .map(|name| name.to_string())
+        .ok_or(EmitError::Unknown {
+            what: "axis",
+            id: axis,
+        })
+}
+
+impl Spelling for Printer<'_> {
+    fn operand(&self, operand: Operand) -> Result<(u8, String), EmitError> {
+        Ok(match operand {
+            Operand::Reg(reg) => (
+                PRIMARY,
+                get(&self.names.registers, reg.0, "register")?.clone(),
+            ),
+            Operand::Uniform(at) => (
+                PRIMARY,
+                format!("c.{}", get(&self.names.uniforms, at, "uniform")?),
+            ),
+            Operand::Lit(lit) => literal(lit.value(), self.precision)?,
+        })
+    }
+    fn op(&self, op: Op, args: &[String]) -> String {
+        op.c(args, suffix(self.precision))
+    }
+    fn argument(&self, _: usize) -> u8 {
+        SUM
+    }
+    fn select(&self) -> u8 {
+        PRIMARY
+    }
+}
+
+fn suffix(precision: Precision) -> &'static str {
+    match precision {
+        Precision::F32 => "f",
+        Precision::F64 => "",
+    }
+}
+
+/// A literal, rounded to the precision, in the shortest text that is read back to it.
+fn literal(value: f64, precision: Precision) -> Result<(u8, String), EmitError> {
+    let (finite, text) = match precision {
+        Precision::F32 => ((value as f32).is_finite(), format!("{:e}f", value as f32)),
+        Precision::F64 => (value.is_finite(), format!("{value:e}")),
+    };
+    match finite {
+        true => Ok((
+            if value.is_sign_negative() {
+                SIGN
+            } else {
+                PRIMARY
+            },
+            text,
+        )),
+        false => Err(EmitError::Literal(value)),
+    }
+}
+
+impl<'a> Printer<'a> {
+    fn new(
+        kernel: &'a Kernel,
+        names: &'a Names,
+        precision: Precision,
+        dialect: &'a dyn Dialect,
+    ) -> Self {
+        let (text, line_notes) = (String::new(), Vec::new());
+        let (declared, uses) = (vec![BTreeSet::new()], Uses::default());
+        let mut assigned = BTreeMap::new();
+        count_assignments(&kernel.body, &mut assigned);
+        Printer {
+            kernel,
+            names,
+            precision,
+            dialect,
+            text,
+            line_notes,
+            lines: 0,
+            declared,
+            assigned,
+            uses,
+            vectors: 0,
+        }
+    }
+
+    /// The name of the value type.
+    pub(super) fn real(&self) -> &'static str {
+        match self.precision {
+            Precision::F32 => "float",
+            Precision::F64 => "double",
+        }
+    }
+
+    fn line(&mut self, text: &str) {
+        self.text.push_str(&"  ".repeat(self.declared.len()));
+        self.text.push_str(text);
+        self.text.push('\n');
+        self.lines += 1;
+    }
+
+    fn index(&mut self, index: &Index, level: u8) -> Result<String, EmitError> {
+        self.uses.note(index);
+        index::print(index, level, self)
+    }
+
+    fn linear(&mut self, at: &[Index; 3]) -> Result<String, EmitError> {
+        at.iter().for_each(|index| self.uses.note(index));
+        index::linear(at, self)
+    }
+
+    fn list(&mut self, statements: &[Nested<'_>]) -> Result<(), EmitError> {
+        statements
+            .iter()
+            .try_for_each(|statement| self.statement(statement))
+    }
+
+    fn block(
+        &mut self,
+        open: &str,
+        first: Option<IntVar>,
+        body: &[Nested<'_>],
+    ) -> Result<(), EmitError> {
+        self.line(open);
+        self.declared.push(first.into_iter().collect());
+        self.list(body)?;
+        self.declared.pop();
+        self.line("}");
+        Ok(())
+    }
+
+    fn statement(&mut self, statement: &Nested<'_>) -> Result<(), EmitError> {
+        match statement {
+            Nested::Value { reg, value } => {
+                let value = infix::print(value, SUM, self)?;
+                self.define(reg.0, &value)?;
+            }
+            Nested::Store {
+                buffer,
+                cell,
+                offset,
+                value,
+            } => {
+                let buffer = get(&self.names.buffers, buffer.0, "buffer")?;
+                let value = infix::print(value, SUM, self)?;
+                let at = self.at(*cell, *offset)?;
+                self.line(&format!("{buffer}[{at}] = {value};"));
+            }
+            Nested::Block(
+                Stmt::For {
+                    var,
+                    from,
+                    to,
+                    unroll,
+                    ..
+                },
+                body,
+            ) => {
+                let name = self.var(*var)?;
+                let (from, to) = (self.index(from, SUM)?, self.index(to, SUM)?);
+                self.line(self.dialect.unroll(*unroll));
+                self.block(
+                    &format!("for (int {name} = {from}; {name} < {to}; ++{name}) {{"),
+                    Some(*var),
+                    body,
+                )?;
+            }
+            Nested::Block(Stmt::If { conditions, .. }, body) => {
+                let test = self.conditions(conditions)?;
+                self.block(&format!("if ({test}) {{"), None, body)?;
+            }
+            Nested::Block(_, body) => self.list(body)?,
+            Nested::Plain(stmt) => self.plain(stmt)?,
+        }
+        Ok(())
+    }
+
+    fn plain(&mut self, stmt: &Stmt) -> Result<(), EmitError> {
+        match stmt {
+            Stmt::Note(note) => self.note(note),
+            Stmt::Int { var, value } => self.int(*var, value)?,
+            Stmt::Cell { cell, at } => {
+                let name = get(&self.names.cells, cell.0, "cell")?;
+                let at = self.linear(at)?;
+                self.line(&format!("const int {name} = {at};"));
+            }
+            Stmt::Load {
+                reg,
+                buffer,
+                cell,
+                offset,
+            } => {
+                let buffer = get(&self.names.buffers, buffer.0, "buffer")?;
+                let at = self.at(*cell, *offset)?;
+                self.define(reg.0, &format!("{buffer}[{at}]"))?;
+            }
+            Stmt::LoadShared {
+                regs,
+                array,
+                base,
+                offset,
+            } => {
+                let array = get(&self.names.shared, array.0, "shared array")?;
+                let at = index::shifted(&self.var(*base)?, [*offset, 0, 0]);
+                self.load_shared(
+                    &regs.iter().map(|reg| reg.0).collect::<Vec<_>>(),
+                    array,
+                    &at,
+                )?;
+            }
+            Stmt::Sync => self.line(self.dialect.sync()),
+            other => self.asynchronous(other)?,
+        }
+        Ok(())
+    }
+
+    /// Copies, and what waits for them; other statements are not plain.
+    fn asynchronous(&mut self, stmt: &Stmt) -> Result<(), EmitError> {
+        match stmt {
+            Stmt::Copy {
+                array,
+                to,
+                buffer,
+                from,
+            } => {
+                self.uses.copies = true;
+                let array = get(&self.names.shared, array.0, "shared array")?;
+                let buffer = get(&self.names.buffers, buffer.0, "buffer")?;
+                let (to, from) = (self.index(to, SUM)?, self.linear(from)?);
+                self.line(&format!("copy_16(&{array}[{to}], &{buffer}[{from}]);"));
+            }
+            Stmt::ArriveCopies { barrier, slot } => {
+                self.uses.arrive_copies = true;
+                let barrier = self.barrier(*barrier, slot)?;
+                self.line(&format!("arrive_copies({barrier});"));
+            }
+            Stmt::Arrive { barrier, slot } => {
+                self.uses.arrive = true;
+                let barrier = self.barrier(*barrier, slot)?;
+                self.line(&format!("arrive({barrier}, leads);"));
+            }
+            Stmt::Wait {
+                barrier,
+                slot,
+                parity,
+            } => {
+                self.uses.wait = true;
+                let (barrier, parity) = (self.barrier(*barrier, slot)?, self.index(parity, SUM)?);
+                self.line(&format!("wait_phase({barrier}, {parity});"));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, note: &str) {
+        self.line_notes.push((self.lines + 1, note.to_string()));
+        comment_lines(note).for_each(|line| self.line(&format!("// {line}")));
+    }
+
+    /// Declares an integer variable, or assigns it where it is declared already.
+    fn int(&mut self, var: IntVar, value: &Index) -> Result<(), EmitError> {
+        let (name, value) = (self.var(var)?, self.index(value, SUM)?);
+        if self.declared.iter().any(|scope| scope.contains(&var)) {
+            self.line(&format!("{name} = {value};"));
+        } else {
+            let kind = if self.assigned.get(&var) == Some(&1) {
+                "const int"
+            } else {
+                "int"
+            };
+            self.line(&format!("{kind} {name} = {value};"));
+            if let Some(scope) = self.declared.last_mut() {
+                scope.insert(var);
+            }
+        }
+        Ok(())
+    }
+
+    /// Defines a register by a text.
+    fn define(&mut self, reg: u32, value: &str) -> Result<(), EmitError> {
+        let name = get(&self.names.registers, reg, "register")?;
+        let queue = self.kernel.queues.iter().any(|queue| queue.0 == reg);
+        let kind = if queue {
+            String::new()
+        } else {
+            format!("const {} ", self.real())
+        };
+        self.line(&format!("{kind}{name} = {value};"));
+        Ok(())
+    }
+
+    fn load_shared(&mut self, regs: &[u32], array: &str, at: &str) -> Result<(), EmitError> {
+        if regs.len() == 1 {
+            return self.define(regs[0], &format!("{array}[{at}]"));
+        }
+        // One instruction moves 16 bytes at most.
+        let step = regs.len().min(COPY_BYTES / self.precision.bytes());
+        let vector = self
+            .dialect
+            .vector(self.precision, step)
+            .filter(|_| matches!(regs.len(), 2 | 4));
+        let Some(vector) = vector else {
+            return Err(EmitError::Arity {
+                what: "a shared load",
+                found: regs.len(),
+            });
+        };
+        for (i, part) in regs.chunks(step).enumerate() {
+            let at = if i == 0 {
+                at.to_string()
+            } else {
+                format!("{at} + {}", i * step)
+            };
+            let name = format!("v{}_", self.vectors);
+            self.vectors += 1;
+            self.line(&format!(
+                "const {vector} {name} = *reinterpret_cast<const {vector}*>(&{array}[{at}]);"
+            ));
+            for (reg, member) in part.iter().zip(["x", "y", "z", "w"]) {
+                self.define(*reg, &format!("{name}.{member}"))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn at(&self, cell: CellVar, offset: [i32; 3]) -> Result<String, EmitError> {
+        Ok(index::shifted(
+            get(&self.names.cells, cell.0, "cell")?,
+            offset,
+        ))
+    }
+
+    fn barrier(&mut self, barrier: BarrierId, slot: &Index) -> Result<String, EmitError> {
+        let name = get(&self.names.barriers, barrier.0, "barrier")?;
+        Ok(match slot {
+            Index::Const(0) => name.clone(),
+            slot => format!("{name} + 8 * {}", self.index(slot, PRIMARY)?),
+        })
+    }
+
+    fn conditions(&mut self, conditions: &[Condition]) -> Result<String, EmitError> {
+        let mut tests = Vec::with_capacity(conditions.len());
+        for Condition {
+            left,
+            relation,
+            right,
+        } in conditions
+        {
+            let sign = match relation {
+                Relation::Less => "<",
+                Relation::GreaterEqual => ">=",
+            };
+            tests.push(format!(
+                "{} {sign} {}",
+                self.index(left, SUM)?,
+                self.index(right, SUM)?
+            ));
+        }
+        Ok(if tests.is_empty() {
+            "true".to_string()
+        } else {
+            tests.join(" && ")
+        })
+    }
+}
+
+fn count_assignments(body: &[Stmt], counts: &mut BTreeMap<IntVar, usize>) {
+    for stmt in body {
+        match stmt {
+            Stmt::Int { var, .. } => *counts.entry(*var).or_default() += 1,
+            Stmt::For { body, .. } | Stmt::If { body, .. } => count_assignments(body, counts),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! CUDA C++.
+
+use super::dialect::{Dialect, Uses};
+use crate::expr::real::Precision;
+use crate::kernel::{Kernel, Mode};
+
+/// CUDA's spelling, for compute capability 9.0.
+pub(super) struct Cuda;
+
+const KEYWORDS: &[&str] = &[
+    "alignas",
+    "alignof",
+    "and",
+    "and_eq",
+    "asm",
+    "auto",
+    "bitand",
+    "bitor",
+    "bool",
+    "break",
+    "case",
+    "catch",
+    "char",
+    "char8_t",
+    "char16_t",
+    "char32_t",
+    "class",
+    "co_await",
+    "co_return",
+    "co_yield",
+    "compl",
+    "concept",
+    "const",
+    "const_cast",
+    "consteval",
+    "constexpr",
+    "constinit",
+    "continue",
+    "decltype",
+    "default",
+    "delete",
+    "do",
+    "double",
+    "dynamic_cast",
+    "else",
+    "enum",
+    "explicit",
+    "export",
+    "extern",
+    "false",
+    "float",
+    "for",
+    "friend",
+    "goto",
+    "if",
+    "inline",
+    "int",
+    "long",
+    "mutable",
+    "namespace",
+    "new",
+    "noexcept",
+    "not",
+    "not_eq",
+    "nullptr",
+    "operator",
+    "or",
+    "or_eq",
+    "private",
+    "protected",
+    "public",
+    "register",
+    "reinterpret_cast",
+    "requires",
+    "restrict",
+    "return",
+    "short",
+    "signed",
+    "sizeof",
+    "static",
+    "static_assert",
+    "static_cast",
+    "struct",
+    "switch",
+    "template",
+    "this",
+    "thread_local",
+    "throw",
+    "true",
+    "try",
+    "typedef",
+    "typeid",
+    "typename",
+    "union",
+    "unsigned",
+    "using",
+    "virtual",
+    "void",
+    "volatile",
+    "wchar_t",
+    "while",
+    "xor",
+    "xor_eq",
+    // Names that the language or the text uses for functions, types and variables.
+    "fma",
+    "fmaf",
+    "sqrt",
+    "sqrtf",
+    "fabs",
+    "fabsf",
+    "max",
+    "threadIdx",
+    "blockIdx",
+    "blockDim",
+    "gridDim",
+    "warpSize",
+    "float2",
+    "float4",
+    "double2",
+    "asm_",
+    "main",
+    "std",
+    "NULL",
+    "INFINITY",
+    "NAN",
+];
+
+const ADDRESS: &str = "\
+static __device__ __forceinline__ unsigned shared_address(const void* at) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(at));
+}
+";
+
+const INIT: &str = "\
+static __device__ __forceinline__ void init_barrier(unsigned barrier, unsigned arrivals) {
+  asm volatile(\"mbarrier.init.shared::cta.b64 [%0], %1;\" ::\"r\"(barrier), \"r\"(arrivals) : \"memory\");
+}
+static __device__ __forceinline__ void fence_barriers() {
+  asm volatile(\"fence.mbarrier_init.release.cluster;\" ::: \"memory\");
+}
+";
+
+const COPY: &str = "\
+// Starts to copy 16 bytes; a later arrive_copies of this thread covers it.
+static __device__ __forceinline__ void copy_16(void* to, const void* from) {
+  asm volatile(\"cp.async.cg.shared.global [%0], [%1], 16;\" ::\"r\"(shared_address(to)), \"l\"(from));
+}
+";
+
+const ARRIVE_COPIES: &str = "\
+// Arrives once all copies that this thread has started are complete.
+static __device__ __forceinline__ void arrive_copies(unsigned barrier) {
+  asm volatile(\"cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];\" ::\"r\"(barrier) : \"memory\");
+}
+";
+
+const ARRIVE: &str = "\
+// One arrival of the warp, after all its threads have done what comes before.
+static __device__ __forceinline__ void arrive(unsigned barrier, bool leads) {
+  __syncwarp();
+  if (leads) asm volatile(\"mbarrier.arrive.shared::cta.b64 _, [%0];\" ::\"r\"(barrier) : \"memory\");
+}
+";
+
+const WAIT: &str = "\
+// Waits until the phase of this parity has completed.
+static __device__ __forceinline__ void wait_phase(unsigned barrier, unsigned parity) {
+  asm volatile(
+      \"{\\n\\t.reg .pred complete;\\n\"
+      \"TRY:\\n\\tmbarrier.try_wait.parity.shared::cta.b64 complete, [%0], %1;\\n\\t@!complete bra TRY;\\n\\t}\"
+      ::\"r\"(barrier), \"r\"(parity) : \"memory\");
+}
+";
+
+impl Dialect for Cuda {
+    fn keywords(&self) -> &'static [&'static str] {
+        KEYWORDS
+    }
+
+    fn entry(&self, kernel: &Kernel) -> String {
+        let bounds = match kernel.launch.blocks_per_unit {
+            0 => kernel.threads().to_string(),
+            blocks => format!("{}, {blocks}", kernel.threads()),
+        };
+        format!("extern \"C\" __global__ void __launch_bounds__({bounds})")
+    }
+
+    fn buffer(&self, mode: Mode, value: &str, name: &str) -> String {
+        match mode {
+            Mode::Read => format!("const {value}* __restrict__ {name}"),
+            Mode::Write => format!("{value}* __restrict__ {name}"),
+            Mode::ReadWrite => format!("{value}* {name}"),
+        }
+    }
+
+    fn uniforms(&self) -> &'static str {
+        "const __grid_constant__ Uniforms c"
+    }
+
+    fn shared(&self) -> &'static str {
+        "extern __shared__ __align__(128) unsigned char shared_[];"
+    }
+
+    fn thread(&self, axis: usize) -> &'static str {
+        ["threadIdx.x", "threadIdx.y", "threadIdx.z"]
+            .get(axis)
+            .copied()
+            .unwrap_or("0")
+    }
+
+    fn block(&self, axis: usize) -> &'static str {
+        ["blockIdx.x", "blockIdx.y", "blockIdx.z"]
+            .get(axis)
+            .copied()
+            .unwrap_or("0")
+    }
+
+    fn sync(&self) -> &'static str {
+        "__syncthreads();"
+    }
+
+    fn unroll(&self, whole: bool) -> &'static str {
+        if whole {
+            "#pragma unroll"
+        } else {
+            "#pragma unroll 1"
+        }
+    }
+
+    fn vector(&self, precision: Precision, values: usize) -> Option<&'static str> {
+        match (precision, values) {
+            (Precision::F32, 2) => Some("float2"),
+            (Precision::F32, 4) => Some("float4"),
+            (Precision::F64, 2) => Some("double2"),
+            _ => None,
+        }
+    }
+
+    fn helpers(&self, uses: &Uses) -> Vec<&'static str> {
+        let all = [
+            (uses.barriers || uses.copies, ADDRESS),
+            (uses.barriers, INIT),
+            (uses.copies, COPY),
+            (uses.arrive_copies, ARRIVE_COPIES),
+            (uses.arrive, ARRIVE),
+            (uses.wait, WAIT),
+        ];
+        all.into_iter()
+            .filter(|(used, _)| *used)
+            .map(|(_, text)| text)
+            .collect()
+    }
+}

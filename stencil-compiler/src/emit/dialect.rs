@@ -1,0 +1,65 @@
+//! What vendors spell differently in texts like C.
+
+use crate::expr::real::Precision;
+use crate::kernel::{Index, Kernel, Mode};
+
+/// The spelling of one vendor.
+pub(super) trait Dialect {
+    /// Words that cannot be names.
+    fn keywords(&self) -> &'static [&'static str];
+    /// Everything before the parameters, without the name.
+    fn entry(&self, kernel: &Kernel) -> String;
+    /// The parameter of a buffer.
+    fn buffer(&self, mode: Mode, value: &str, name: &str) -> String;
+    /// The parameter of the uniforms, a structure `Uniforms` named `c`.
+    fn uniforms(&self) -> &'static str;
+    /// The declaration of dynamic shared memory as bytes named `shared_`.
+    fn shared(&self) -> &'static str;
+    /// Index of the thread in its block along an axis.
+    fn thread(&self, axis: usize) -> &'static str;
+    /// Index of the block along an axis.
+    fn block(&self, axis: usize) -> &'static str;
+    /// All threads of the block wait for each other.
+    fn sync(&self) -> &'static str;
+    /// A line before a loop that is to be written out, or not.
+    fn unroll(&self, whole: bool) -> &'static str;
+    /// The type of this many values that one instruction loads, if there is one.
+    fn vector(&self, precision: Precision, values: usize) -> Option<&'static str>;
+    /// Definitions of the helpers that are used, in the order of [`Uses`].
+    fn helpers(&self, uses: &Uses) -> Vec<&'static str>;
+}
+
+/// The parts of the language that a kernel's body uses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Uses {
+    pub(super) barriers: bool,
+    pub(super) copies: bool,
+    pub(super) arrive_copies: bool,
+    pub(super) arrive: bool,
+    pub(super) wait: bool,
+    pub(super) threads: [bool; 3],
+    pub(super) blocks: [bool; 3],
+}
+
+impl Uses {
+    /// Takes note of the thread and block axes that an expression uses.
+    pub(super) fn note(&mut self, index: &Index) {
+        match index {
+            // An axis beyond z is reported where it is printed.
+            Index::Block(axis) => set(&mut self.blocks, *axis),
+            Index::Thread(axis) => set(&mut self.threads, *axis),
+            Index::Const(_) | Index::Var(_) | Index::Size(_) => {}
+            Index::Mul(a, _) | Index::Div(a, _) | Index::Rem(a, _) => self.note(a),
+            Index::Add(a, b) | Index::Sub(a, b) | Index::Min(a, b) => {
+                self.note(a);
+                self.note(b);
+            }
+        }
+    }
+}
+
+fn set(axes: &mut [bool; 3], axis: usize) {
+    if let Some(used) = axes.get_mut(axis) {
+        *used = true;
+    }
+}

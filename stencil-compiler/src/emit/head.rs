@@ -1,0 +1,127 @@
+//! The text above the body of a kernel: helpers, parameters, shared memory, thread indices.
+
+use std::fmt::Write;
+
+use super::c_like::{BLOCKS, Printer, THREADS};
+use super::comment_lines;
+use super::dialect::Uses;
+use crate::kernel::WARP;
+
+impl Printer<'_> {
+    /// The text above the body.
+    pub(super) fn head(&self) -> String {
+        let uses = Uses {
+            barriers: !self.kernel.barriers.is_empty(),
+            ..self.uses
+        };
+        let mut out = String::new();
+        self.uniforms(&mut out);
+        for helper in self.dialect.helpers(&uses) {
+            out += helper;
+            out += "\n";
+        }
+        for note in &self.kernel.notes {
+            comment_lines(note).for_each(|line| out += &format!("// {line}\n"));
+        }
+        self.signature(&mut out);
+        self.carve(&mut out);
+        for axis in 0..3 {
+            let names = [
+                (uses.blocks, BLOCKS, self.dialect.block(axis)),
+                (uses.threads, THREADS, self.dialect.thread(axis)),
+            ];
+            for (used, names, value) in names {
+                if used[axis] {
+                    out += &format!("  const int {} = {value};\n", names[axis]);
+                }
+            }
+        }
+        if uses.arrive {
+            out += &format!(
+                "  const bool leads = ({}) % {WARP} == 0;\n",
+                self.thread_number()
+            );
+        }
+        if uses.barriers {
+            self.barriers(&mut out);
+        }
+        for queue in &self.kernel.queues {
+            // An unknown queue is reported where it is used.
+            if let Some(name) = self.names.registers.get(queue.0 as usize) {
+                out += &format!("  {} {name} = 0;\n", self.real());
+            }
+        }
+        out
+    }
+
+    fn uniforms(&self, out: &mut String) {
+        if self.names.uniforms.is_empty() {
+            return;
+        }
+        out.push_str("struct Uniforms {\n");
+        for name in &self.names.uniforms {
+            *out += &format!("  {} {name};\n", self.real());
+        }
+        out.push_str("};\n\n");
+    }
+
+    fn signature(&self, out: &mut String) {
+        let mut parameters: Vec<String> = Vec::new();
+        for (buffer, name) in self.kernel.buffers.iter().zip(&self.names.buffers) {
+            parameters.push(self.dialect.buffer(buffer.mode, self.real(), name));
+        }
+        parameters.push(
+            "const int n0, const int n1, const int n2, const int pitch, const int plane"
+                .to_string(),
+        );
+        if !self.names.uniforms.is_empty() {
+            parameters.push(self.dialect.uniforms().to_string());
+        }
+        *out += &format!(
+            "{} {}(\n    {}) {{\n",
+            self.dialect.entry(self.kernel),
+            self.kernel.name,
+            parameters.join(",\n    ")
+        );
+    }
+
+    /// Names the parts of shared memory.
+    fn carve(&self, out: &mut String) {
+        if self.kernel.shared_bytes() > 0 {
+            *out += &format!("  {}\n", self.dialect.shared());
+        }
+        let mut start = 0;
+        let real = self.real();
+        for (array, name) in self.kernel.shared.iter().zip(&self.names.shared) {
+            *out += &format!(
+                "  {real}* const {name} = reinterpret_cast<{real}*>(shared_ + {start});\n"
+            );
+            start += (array.len as usize * self.kernel.value_bytes).next_multiple_of(128);
+        }
+        for (barrier, name) in self.kernel.barriers.iter().zip(&self.names.barriers) {
+            *out += &format!("  const unsigned {name} = shared_address(shared_ + {start});\n");
+            start += barrier.slots as usize * 8;
+        }
+    }
+
+    fn thread_number(&self) -> String {
+        let [x, y, z] = self.kernel.launch.threads;
+        let mut text = self.dialect.thread(0).to_string();
+        for (extent, stride, axis) in [(y, x, 1), (z, x.saturating_mul(y), 2)] {
+            if extent > 1 {
+                let _ = write!(text, " + {stride} * {}", self.dialect.thread(axis));
+            }
+        }
+        text
+    }
+
+    /// One thread sets the barriers up before the others go on.
+    fn barriers(&self, out: &mut String) {
+        *out += &format!("  if ({} == 0) {{\n", self.thread_number());
+        for (barrier, name) in self.kernel.barriers.iter().zip(&self.names.barriers) {
+            *out += &format!("    for (int i_ = 0; i_ < {}; ++i_) ", barrier.slots);
+            *out += &format!("init_barrier({name} + 8 * i_, {});\n", barrier.arrivals);
+        }
+        *out += &format!("    fence_barriers();\n  }}\n  {}\n", self.dialect.sync());
+    }
+}

@@ -1,0 +1,152 @@
+//! Kernels as source text: [`cuda()`] for a GPU, [`rust()`] for the processor of the host.
+//!
+//! Emission is pure: the same kernel gives the same bytes. Every name is checked before it is
+//! written, and every operation is written out, so a compiler that is told not to contract
+//! multiply-adds gives the bits that the algorithm states.
+
+use crate::expr::real::Precision;
+use crate::kernel::Kernel;
+
+mod c_like;
+mod cuda;
+mod dialect;
+mod head;
+mod index;
+mod infix;
+mod names;
+mod nest;
+mod rows;
+mod rust;
+#[cfg(test)]
+mod tests;
+
+pub use names::identifier_ok;
+pub use rows::{RowAccess, RowInput, row_access};
+pub use rust::rust;
+
+/// A kernel as text, and what a launch must know of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// The name of the entry.
+    pub name: String,
+    /// The text, complete in itself.
+    pub text: String,
+    /// Bytes of dynamic shared memory of a block.
+    pub shared_bytes: usize,
+    /// Threads of a block along x, y, z.
+    pub threads: [u32; 3],
+    /// Lines of the text (from 1) that are notes of the kernel, in order, and the notes.
+    pub line_notes: Vec<(usize, String)>,
+}
+
+impl Source {
+    /// The note that covers a line of the text: the last one at or above it.
+    pub fn note_at(&self, line: usize) -> Option<&str> {
+        let after = self.line_notes.partition_point(|(at, _)| *at <= line);
+        self.line_notes[..after]
+            .last()
+            .map(|(_, note)| note.as_str())
+    }
+}
+
+/// Why a kernel cannot be written as text.
+#[derive(Clone, Debug, PartialEq)]
+pub enum EmitError {
+    /// A name is no identifier of the language.
+    Name {
+        /// What it names.
+        what: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// A literal is infinite or not a number in the precision of the text.
+    Literal(f64),
+    /// A constant of an integer expression does not fit in 32 bits.
+    Constant(i64),
+    /// The kernel was lowered for values of another size.
+    Precision {
+        /// Bytes of a value in the kernel.
+        kernel: usize,
+        /// Bytes of a value in the text.
+        text: usize,
+    },
+    /// The kernel is for another kind of launch.
+    Launch {
+        /// Its name.
+        kernel: String,
+    },
+    /// An id that the kernel does not define.
+    Unknown {
+        /// What it would be.
+        what: &'static str,
+        /// The id.
+        id: usize,
+    },
+    /// A statement or position that a kernel over rows cannot have.
+    Rows {
+        /// Name of the kernel.
+        kernel: String,
+        /// What it has.
+        has: &'static str,
+    },
+    /// An operation or a shared load with a number of operands that it does not take.
+    Arity {
+        /// Which.
+        what: &'static str,
+        /// How many it has.
+        found: usize,
+    },
+}
+
+impl std::fmt::Display for EmitError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            EmitError::Name { what, name } => {
+                write!(f, "the name {name:?} of a {what} is no identifier")
+            }
+            EmitError::Literal(value) => write!(f, "the literal {value} has no finite text"),
+            EmitError::Constant(value) => write!(f, "the constant {value} does not fit in 32 bits"),
+            EmitError::Precision { kernel, text } => {
+                write!(
+                    f,
+                    "the kernel was lowered for values of {kernel} bytes, not {text}"
+                )
+            }
+            EmitError::Launch { kernel } => {
+                write!(f, "kernel `{kernel}` is for another kind of launch")
+            }
+            EmitError::Unknown { what, id } => write!(f, "the kernel has no {what} {id}"),
+            EmitError::Rows { kernel, has } => write!(f, "kernel `{kernel}` over rows has {has}"),
+            EmitError::Arity { what, found } => write!(f, "{what} cannot take {found} operands"),
+        }
+    }
+}
+
+impl std::error::Error for EmitError {}
+
+/// A kernel of thread blocks as CUDA C++, without includes, for `--fmad=false`.
+///
+/// # Errors
+/// Where a name is no identifier, a literal is not finite, or the kernel is over rows or for
+/// values of another size.
+pub fn cuda(kernel: &Kernel, precision: Precision) -> Result<Source, EmitError> {
+    c_like::emit(kernel, precision, &cuda::Cuda)
+}
+
+/// A note as the lines of a comment: nothing in it can end or continue the comment.
+fn comment_lines(note: &str) -> impl Iterator<Item = String> {
+    note.lines().map(|line| {
+        line.replace('\\', "/")
+            .replace(|c: char| c.is_control(), " ")
+            .trim_end()
+            .to_string()
+    })
+}
+
+/// An element of one of a kernel's tables.
+fn get<'a, T>(table: &'a [T], id: u32, what: &'static str) -> Result<&'a T, EmitError> {
+    table.get(id as usize).ok_or(EmitError::Unknown {
+        what,
+        id: id as usize,
+    })
+}

@@ -1,0 +1,132 @@
+//! `march`: a block covers a tile across the slowest axis and marches along it through a chunk.
+//!
+//! Planes arrive in a ring in shared memory by asynchronous copies, a few iterations ahead; full
+//! and empty barriers hand slots over, so that no block-wide barrier is needed in the loop. What
+//! only its own column reads stays in registers; carried sums take each plane's terms as it passes.
+
+use super::{Param, Strategy};
+use crate::kernel::lower::{Context, Draft, shape};
+use crate::kernel::pipeline::{Pipeline, analyze};
+use crate::kernel::{Kernel, LaunchKind, WARP};
+
+mod body;
+mod copies;
+mod layout;
+mod reader;
+
+use layout::Layout;
+
+/// The strategy.
+pub const STRATEGY: Strategy = Strategy {
+    name: "march",
+    summary: "tiles march along the slowest axis over a ring of planes in shared memory",
+    params: &[
+        Param { name: "tile_x", summary: "cells of the tile along x", default: 32, values: &[16, 32, 64, 128] },
+        Param { name: "tile_y", summary: "cells of the tile along y (3d)", default: 8, values: &[4, 8, 12, 16, 24] },
+        Param { name: "points", summary: "cells of a thread along x", default: 1, values: &[1, 2] },
+        Param { name: "ring", summary: "planes of the ring; 0 is two more than are read", default: 0, values: &[0, 6, 7, 8, 9] },
+        Param { name: "chunk", summary: "planes of a block along the march", default: 64, values: &[16, 32, 64, 86, 128] },
+        Param { name: "column", summary: "1: the own column rides in registers; 0: it is read from the ring", default: 1, values: &[0, 1] },
+    ],
+    marches: true,
+    least_dimension: 2,
+    lower,
+};
+
+/// Bytes of shared memory that one block may have.
+pub const SHARED_LIMIT: usize = 232_448;
+
+/// Most threads of a block.
+const MOST_THREADS: u32 = 1024;
+
+/// Parameters of a march, checked.
+#[derive(Clone, Copy, Debug)]
+struct March {
+    /// Cells of the tile along x and y.
+    tile: [u32; 2],
+    /// Cells of a thread along x.
+    points: u32,
+    /// Planes of a chunk.
+    chunk: u32,
+    /// Slots of the ring, or 0 for as few as will do.
+    ring: u32,
+    /// Does the own column ride in registers?
+    column: bool,
+    /// Values of one asynchronous copy.
+    vector: u32,
+}
+
+impl March {
+    fn new(context: &Context<'_>) -> Result<Self, String> {
+        let vector = (crate::kernel::COPY_BYTES / context.value_bytes) as u32;
+        let dimension = context.algorithm.dimension;
+        if dimension < STRATEGY.least_dimension {
+            return Err("`march` needs at least two dimensions; use `direct`".into());
+        }
+        let tile = [context.param("tile_x"), if dimension == 3 { context.param("tile_y") } else { 1 }];
+        let march = March {
+            tile,
+            points: context.param("points"),
+            chunk: context.param("chunk"),
+            ring: context.param("ring"),
+            column: context.param("column") != 0,
+            vector,
+        };
+        if !matches!(march.points, 1 | 2 | 4) || march.points > vector {
+            return Err(format!("`points={}`: a thread has 1, 2 or 4 cells, at most {vector} of this precision", march.points));
+        }
+        if tile[0] == 0 || tile[0] % vector != 0 || tile[0] % march.points != 0 {
+            return Err(format!("`tile_x={}` is no multiple of the {vector} values of a copy", tile[0]));
+        }
+        let threads = u64::from(march.threads()[0]) * u64::from(march.threads()[1]);
+        if threads == 0 || threads > u64::from(MOST_THREADS) || threads % u64::from(WARP) != 0 {
+            return Err(format!("a tile of {tile:?} with {} cells a thread has {threads} threads; it must be a multiple of {WARP} up to {MOST_THREADS}", march.points));
+        }
+        if march.chunk == 0 {
+            return Err("`chunk=0`: a block covers at least one plane".into());
+        }
+        Ok(march)
+    }
+
+    fn threads(&self) -> [u32; 2] {
+        [self.tile[0] / self.points, self.tile[1]]
+    }
+}
+
+fn lower(context: &Context<'_>) -> Result<Kernel, String> {
+    let march = March::new(context)?;
+    let pipeline = analyze(context, march.points as i32)?;
+    let layout = Layout::new(context, &march, &pipeline)?;
+    let mut draft = Draft::new(*context, launch_shape(context, &march, &pipeline));
+    layout.declare(&mut draft);
+    if draft.kernel.shared_bytes() > SHARED_LIMIT {
+        return Err(format!(
+            "the ring takes {} bytes of shared memory and a block has {SHARED_LIMIT}; use a smaller tile or ring, or store what is read far away",
+            draft.kernel.shared_bytes()
+        ));
+    }
+    draft.kernel.notes.extend(describe(context, &pipeline, &layout));
+    body::emit(&mut draft, &march, &pipeline, &layout)?;
+    Ok(draft.kernel)
+}
+
+fn launch_shape(context: &Context<'_>, march: &March, pipeline: &Pipeline) -> crate::kernel::Launch {
+    let [x, y] = march.threads();
+    let mut tile = [march.tile[0], march.tile[1], 1];
+    tile[pipeline.axis] = march.chunk;
+    shape(LaunchKind::Blocks, [x, y, 1], tile, context.launch.extend)
+}
+
+/// Lags and windows in words.
+fn describe(context: &Context<'_>, pipeline: &Pipeline, layout: &Layout) -> Vec<String> {
+    let mut notes = vec![format!(
+        "ring of {} slots of {} values; copies run {} iterations ahead",
+        layout.slots, layout.slot_len, layout.ahead
+    )];
+    for (id, d) in &pipeline.delayed {
+        let name = &context.algorithm.function(*id).name;
+        let word = crate::schedule::text::placement_words(d.placement);
+        notes.push(format!("{name}: {word}, evaluated on plane p{:+}, complete on plane p{:+}, {} registers a point", d.source, d.lag, d.registers()));
+    }
+    notes
+}

@@ -1,0 +1,120 @@
+//! Where the values of a march come from: the column in registers, or the ring.
+
+use std::collections::BTreeMap;
+
+use super::March;
+use super::layout::{Layout, RING};
+use crate::algorithm::{FnId, Offset};
+use crate::kernel::lower::{Draft, Reader, label};
+use crate::kernel::{Index, IntVar, Operand, Reg, Stmt};
+
+/// Reads planes of the present iteration.
+pub(super) struct Planes<'a> {
+    march: &'a March,
+    layout: &'a Layout,
+    axis: usize,
+    /// The thread's own place in a plane of each group, by how many iterations ago it came.
+    own: BTreeMap<(usize, u32), IntVar>,
+    /// Column registers by function, point and lag.
+    column: BTreeMap<(FnId, i32, i32), Reg>,
+    /// Values that were read from the ring in this iteration.
+    loaded: BTreeMap<(FnId, Offset), Reg>,
+}
+
+impl<'a> Planes<'a> {
+    pub(super) fn new(march: &'a March, layout: &'a Layout, axis: usize) -> Self {
+        Planes { march, layout, axis, own: BTreeMap::new(), column: BTreeMap::new(), loaded: BTreeMap::new() }
+    }
+
+    /// Declares the queues of all columns.
+    pub(super) fn declare_columns(&mut self, draft: &mut Draft<'_>) {
+        for (of, plane) in &self.layout.planes {
+            let Some(oldest) = plane.column else { continue };
+            let name = draft.context.algorithm.function(*of).name.clone();
+            for lag in oldest..self.layout.groups[plane.group].lead {
+                for point in 0..self.march.points as i32 {
+                    let reg = draft.queue(&label(&format!("{name}_column"), self.at(point, lag)));
+                    self.column.insert((*of, point, lag), reg);
+                }
+            }
+        }
+    }
+
+    fn at(&self, point: i32, lag: i32) -> Offset {
+        let mut at = [point, 0, 0];
+        at[self.axis] = lag;
+        at
+    }
+
+    /// Addresses of the planes that this iteration reads.
+    pub(super) fn addresses(&mut self, draft: &mut Draft<'_>, body: &mut Vec<Stmt>, iteration: IntVar, own: &[IntVar], ages: &[(usize, u32)]) {
+        let slots = i64::from(self.layout.slots);
+        for &(group, age) in ages {
+            let var = draft.int(&format!("plane_{group}_{age}"));
+            let back = (slots - i64::from(age)) % slots;
+            let slot = (Index::Var(iteration) + Index::Const(back)) % slots;
+            let value = slot * i64::from(self.layout.slot_len) + Index::Var(own[group]);
+            body.push(Stmt::Int { var, value });
+            self.own.insert((group, age), var);
+        }
+    }
+
+    /// Takes the newest plane of each column into registers.
+    pub(super) fn enter_columns(&mut self, draft: &mut Draft<'_>, body: &mut Vec<Stmt>) -> Result<(), String> {
+        let columns: Vec<(FnId, i32)> = self.layout.planes.iter().filter(|(_, p)| p.column.is_some()).map(|(of, p)| (*of, self.layout.groups[p.group].lead)).collect();
+        for (of, lead) in columns {
+            let name = draft.context.algorithm.function(of).name.clone();
+            for point in 0..self.march.points as i32 {
+                let at = self.at(point, lead);
+                let reg = self.from_ring(draft, body, of, at, &format!("{name}_new"))?;
+                self.column.insert((of, point, lead), reg);
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves each column on by one plane, at the end of an iteration.
+    pub(super) fn shift_columns(&self, body: &mut Vec<Stmt>) {
+        for ((of, point, lag), reg) in &self.column {
+            if let Some(newer) = self.column.get(&(*of, *point, lag + 1)) {
+                body.push(Stmt::Set { reg: *reg, value: Operand::Reg(*newer) });
+            }
+        }
+    }
+
+    fn from_ring(&mut self, draft: &mut Draft<'_>, out: &mut Vec<Stmt>, of: FnId, at: Offset, name: &str) -> Result<Reg, String> {
+        if let Some(&loaded) = self.loaded.get(&(of, at)) {
+            return Ok(loaded);
+        }
+        let plane = self.layout.planes.get(&of).ok_or_else(|| format!("`{name}` is in no plane"))?;
+        let group = &self.layout.groups[plane.group];
+        let age = (group.lead - at[self.axis]).unsigned_abs();
+        let base = *self.own.get(&(plane.group, age)).ok_or_else(|| format!("`{name}` is in no plane that is kept"))?;
+        let points = self.march.points as i32;
+        let first = at[0].div_euclid(points) * points;
+        let row = if self.axis == 2 { at[1] } else { 0 };
+        let offset = plane.offset as i32 + row * group.width as i32 + first;
+        let mut regs = Vec::new();
+        for x in first..first + points {
+            let mut place = at;
+            place[0] = x;
+            let reg = draft.reg(name);
+            self.loaded.insert((of, place), reg);
+            regs.push(reg);
+        }
+        out.push(Stmt::LoadShared { regs, array: RING, base, offset });
+        Ok(self.loaded[&(of, at)])
+    }
+}
+
+impl Reader for Planes<'_> {
+    fn read(&mut self, draft: &mut Draft<'_>, out: &mut Vec<Stmt>, of: FnId, at: Offset, name: &str) -> Result<Operand, String> {
+        let row = if self.axis == 2 { at[1] } else { 0 };
+        if row == 0 {
+            if let Some(&reg) = self.column.get(&(of, at[0], at[self.axis])) {
+                return Ok(Operand::Reg(reg));
+            }
+        }
+        Ok(Operand::Reg(self.from_ring(draft, out, of, at, &format!("{name}_v"))?))
+    }
+}

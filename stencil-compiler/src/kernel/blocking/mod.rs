@@ -1,0 +1,68 @@
+//! Blocking strategies: how one kernel covers its patch. One file each, listed in [`ALL`]; a
+//! strategy brings its parameters (the tuner's space) and its lowering.
+
+use crate::kernel::Kernel;
+use crate::kernel::lower::Context;
+use crate::schedule::Blocking;
+
+pub mod direct;
+pub mod march;
+pub mod rows;
+
+/// Every strategy.
+pub const ALL: &[&Strategy] = &[&rows::STRATEGY, &direct::STRATEGY, &march::STRATEGY];
+
+/// A way to cover a patch.
+#[derive(Debug)]
+pub struct Strategy {
+    /// Its name in schedules.
+    pub name: &'static str,
+    /// What it does, in a sentence.
+    pub summary: &'static str,
+    /// Its parameters.
+    pub params: &'static [Param],
+    /// May grid functions ride along in registers (`register`, `carried`)?
+    pub marches: bool,
+    /// Smallest number of space dimensions it can cover.
+    pub least_dimension: usize,
+    /// Lowers a launch, or says why it cannot.
+    pub lower: fn(&Context<'_>) -> Result<Kernel, String>,
+}
+
+/// A parameter of a strategy.
+#[derive(Debug)]
+pub struct Param {
+    /// Its name in schedules.
+    pub name: &'static str,
+    /// What it means.
+    pub summary: &'static str,
+    /// The value where a schedule gives none.
+    pub default: u32,
+    /// Values worth trying.
+    pub values: &'static [u32],
+}
+
+/// The strategy of this name.
+///
+/// # Errors
+/// Lists the strategies where there is none.
+pub fn find(name: &str) -> Result<&'static Strategy, String> {
+    let known: Vec<&str> = ALL.iter().map(|s| s.name).collect();
+    ALL.iter().copied().find(|s| s.name == name).ok_or_else(|| format!("no blocking `{name}`; there are {}", known.join(", ")))
+}
+
+impl Strategy {
+    /// Checks that a blocking names only parameters of this strategy.
+    ///
+    /// # Errors
+    /// Lists the parameters.
+    pub fn check_params(&self, blocking: &Blocking) -> Result<(), String> {
+        for name in blocking.params.keys() {
+            if !self.params.iter().any(|p| p.name == name) {
+                let known: Vec<&str> = self.params.iter().map(|p| p.name).collect();
+                return Err(format!("`{}` has no parameter `{name}`; it has {}", self.name, known.join(", ")));
+            }
+        }
+        Ok(())
+    }
+}

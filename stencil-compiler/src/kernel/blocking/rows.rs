@@ -1,0 +1,61 @@
+//! `rows`: one row after the other, all its cells in a vector loop. The blocking of CPUs.
+
+use super::Strategy;
+use crate::algorithm::{FnId, Offset};
+use crate::kernel::lower::{Context, Draft, Reader, Values, Writer, shape};
+use crate::kernel::{CellVar, Index, Kernel, LaunchKind, Operand, Stmt};
+
+/// The strategy.
+pub const STRATEGY: Strategy = Strategy {
+    name: "rows",
+    summary: "each row of cells as one vector loop, rows in parallel (the CPU's blocking)",
+    params: &[],
+    marches: false,
+    least_dimension: 1,
+    lower,
+};
+
+fn lower(context: &Context<'_>) -> Result<Kernel, String> {
+    context.refuse_placements(STRATEGY.name)?;
+    let extend = context.launch.extend;
+    let mut draft = Draft::new(*context, shape(LaunchKind::Rows, [1; 3], [0, 1, 1], extend));
+    let own = |index: Index, axis: usize| index - Index::Const(i64::from(extend[axis]));
+    let at = [own(Index::Thread(0), 0), own(Index::Block(1), 1), own(Index::Block(2), 2)];
+    let cell = draft.cell("cell");
+    let mut body = vec![Stmt::Cell { cell, at }];
+    let stores = point_program(&mut draft, &mut body, cell)?;
+    body.extend(stores);
+    draft.kernel.body = body;
+    Ok(draft.kernel)
+}
+
+/// Loads and operations of all outputs at one cell; returns the stores.
+pub(super) fn point_program(draft: &mut Draft<'_>, body: &mut Vec<Stmt>, cell: CellVar) -> Result<Vec<Stmt>, String> {
+    let context = draft.context;
+    let mut values = Values::new(&context, Vec::new())?;
+    let mut writer = Writer::default();
+    let mut reader = Direct { cell };
+    let mut stores = Vec::new();
+    for (buffer, function) in context.outputs()? {
+        let id = values.define(function, [0; 3])?;
+        let value = writer.write(draft, &values, &mut reader, body, id)?;
+        let buffer = draft.find_buffer(&buffer).ok_or_else(|| format!("no buffer `{buffer}`"))?;
+        stores.push(Stmt::Store { buffer, cell, offset: [0; 3], value });
+    }
+    Ok(stores)
+}
+
+/// Reads each point from global memory.
+struct Direct {
+    cell: CellVar,
+}
+
+impl Reader for Direct {
+    fn read(&mut self, draft: &mut Draft<'_>, out: &mut Vec<Stmt>, of: FnId, at: Offset, name: &str) -> Result<Operand, String> {
+        let buffer_name = &draft.context.algorithm.function(of).name;
+        let buffer = draft.find_buffer(buffer_name).ok_or_else(|| format!("no buffer `{buffer_name}`"))?;
+        let reg = draft.reg(&format!("{name}_v"));
+        out.push(Stmt::Load { reg, buffer, cell: self.cell, offset: at });
+        Ok(Operand::Reg(reg))
+    }
+}

@@ -1,0 +1,275 @@
+//! Global memory in a launch: bounds, and who read and wrote each cell.
+
+use super::array::GlobalArray;
+use super::fault::{FaultKind, Problem};
+use super::program::Access;
+use super::warp::{CellLanes, Ints, LANES, lanes};
+use crate::expr::Real;
+use crate::kernel::{Buffer, COPY_BYTES, Mode};
+
+/// A cell that several threads have read.
+const MANY: u32 = u32::MAX;
+
+/// Who accesses: a warp at a time.
+#[derive(Clone, Copy)]
+pub(super) struct Who<'a> {
+    pub(super) warp: usize,
+    pub(super) block: u32,
+    /// Threads of a block.
+    pub(super) threads: u32,
+    pub(super) mask: u32,
+    pub(super) clock: &'a [u32],
+    /// Are clocks compared?
+    pub(super) full: bool,
+}
+
+impl Who<'_> {
+    /// A number of the thread in the launch, from 1.
+    fn thread(&self, lane: usize) -> u32 {
+        self.block
+            .wrapping_mul(self.threads)
+            .wrapping_add((self.warp * LANES + lane) as u32)
+            .wrapping_add(1)
+    }
+
+    fn block_of(&self, thread: u32) -> u32 {
+        (thread - 1) / self.threads
+    }
+
+    fn warp_of(&self, thread: u32) -> usize {
+        ((thread - 1) % self.threads) as usize / LANES
+    }
+}
+
+/// The last asynchronous copy that reads a cell; block 0 is none, else one more than its number.
+#[derive(Clone, Copy, Default)]
+struct CopyRead {
+    block: u32,
+    actor: u32,
+    time: u32,
+}
+
+/// A buffer in a launch.
+pub(super) struct View<'a, T> {
+    pub(super) array: &'a mut GlobalArray<T>,
+    name: &'a str,
+    mode: Mode,
+    halo: [i64; 3],
+    /// Threads that wrote each cell, 0 for none; empty for buffers that are only read.
+    writer: Vec<u32>,
+    written_at: Vec<u32>,
+    /// Threads that read each cell of a buffer that is read and written.
+    reader: Vec<u32>,
+    copied: Vec<CopyRead>,
+}
+
+type Result<T> = std::result::Result<T, Problem>;
+
+impl<'a, T: Real> View<'a, T> {
+    pub(super) fn new(buffer: &'a Buffer, array: &'a mut GlobalArray<T>) -> Self {
+        let len = array.data.len();
+        let written = if buffer.mode == Mode::Read { 0 } else { len };
+        let both = if buffer.mode == Mode::ReadWrite {
+            len
+        } else {
+            0
+        };
+        View {
+            name: &buffer.name,
+            mode: buffer.mode,
+            halo: buffer.halo.map(i64::from),
+            writer: vec![0; written],
+            written_at: vec![0; both],
+            reader: vec![0; both],
+            copied: vec![CopyRead::default(); both],
+            array,
+        }
+    }
+
+    fn in_bounds(&self, axis: usize, low: i64, high: i64) -> bool {
+        low >= -self.halo[axis] && high < self.array.cells[axis] as i64 + self.halo[axis]
+    }
+
+    fn check_bounds(&self, cell: &CellLanes, offset: [i64; 3], mask: u32) -> Result<()> {
+        // The box of the warp mostly decides; threads that a condition excludes may lie outside.
+        if (0..3).all(|a| {
+            self.in_bounds(
+                a,
+                cell.low[a].saturating_add(offset[a]),
+                cell.high[a].saturating_add(offset[a]),
+            )
+        }) {
+            return Ok(());
+        }
+        for lane in lanes(mask) {
+            let at: [i64; 3] = std::array::from_fn(|a| cell.at[a][lane].wrapping_add(offset[a]));
+            if !(0..3).all(|a| self.in_bounds(a, at[a], at[a])) {
+                let message = format!("cell {at:?} of {} is outside", self.name);
+                return Err(Problem::at(FaultKind::OutOfBounds, lane, message));
+            }
+        }
+        Ok(())
+    }
+
+    fn places(&self, cell: &CellLanes, offset: [i64; 3]) -> Ints {
+        let (plane, pitch, start) = (
+            self.array.plane as i64,
+            self.array.pitch as i64,
+            self.array.linear(offset),
+        );
+        let [x, y, z] = &cell.at;
+        std::array::from_fn(|l| {
+            x[l].wrapping_add(y[l].wrapping_mul(pitch))
+                .wrapping_add(z[l].wrapping_mul(plane))
+                .wrapping_add(start)
+        })
+    }
+
+    /// Reads a cell in each active thread: values, and the threads where they have been written.
+    pub(super) fn load(
+        &mut self,
+        who: Who<'_>,
+        cell: &CellLanes,
+        access: &Access,
+    ) -> Result<([T; LANES], u32)> {
+        let offset = access.offset.map(i64::from);
+        self.check_bounds(cell, offset, who.mask)?;
+        let places = self.places(cell, offset);
+        let (mut values, mut known) = ([T::ZERO; LANES], 0);
+        for lane in lanes(who.mask) {
+            let place = places[lane] as usize;
+            values[lane] = self.array.data[place];
+            known |= u32::from(self.array.known[place]) << lane;
+            if self.mode == Mode::ReadWrite {
+                let thread = who.thread(lane);
+                if self.writer[place] != 0 && self.writer[place] != thread {
+                    return Err(
+                        self.race(lane, "a thread loads a cell that another thread stores to")
+                    );
+                }
+                self.reader[place] =
+                    if matches!(self.reader[place], 0) || self.reader[place] == thread {
+                        thread
+                    } else {
+                        MANY
+                    };
+            }
+        }
+        Ok((values, known))
+    }
+
+    /// Writes a cell in each active thread.
+    pub(super) fn store(
+        &mut self,
+        who: Who<'_>,
+        cell: &CellLanes,
+        access: &Access,
+        (values, known): ([T; LANES], u32),
+    ) -> Result<()> {
+        let offset = access.offset.map(i64::from);
+        self.check_bounds(cell, offset, who.mask)?;
+        if let Some(lane) = lanes(who.mask & !known).next() {
+            let message = format!("a value that was never written is stored to {}", self.name);
+            return Err(Problem::at(FaultKind::Uninitialised, lane, message));
+        }
+        let places = self.places(cell, offset);
+        for lane in lanes(who.mask) {
+            let (place, thread) = (places[lane] as usize, who.thread(lane));
+            if self.writer[place] != 0 && self.writer[place] != thread {
+                let message = format!("a cell of {} is stored to by two threads", self.name);
+                return Err(Problem::at(FaultKind::DoubleStore, lane, message));
+            }
+            self.writer[place] = thread;
+            if self.mode == Mode::ReadWrite {
+                self.check_overwrite(who, lane, place)?;
+                self.written_at[place] = who.clock[who.warp];
+            }
+            self.array.data[place] = values[lane];
+            self.array.known[place] = true;
+        }
+        Ok(())
+    }
+
+    fn check_overwrite(&self, who: Who<'_>, lane: usize, place: usize) -> Result<()> {
+        if self.reader[place] != 0 && self.reader[place] != who.thread(lane) {
+            return Err(self.race(lane, "a thread stores to a cell that another thread loads"));
+        }
+        let copy = self.copied[place];
+        if copy.block == 0 {
+            return Ok(());
+        }
+        if copy.block != who.block + 1 {
+            return Err(self.race(lane, "a thread stores to a cell that another block copies"));
+        }
+        if who.full && who.clock[copy.actor as usize] < copy.time {
+            return Err(self.race(lane, "a thread stores to a cell that a copy may still read"));
+        }
+        Ok(())
+    }
+
+    fn race(&self, lane: usize, what: &str) -> Problem {
+        Problem::at(FaultKind::Race, lane, format!("{what}, in {}", self.name))
+    }
+
+    /// Starts a copy: the place of its first value.
+    pub(super) fn begin_copy(
+        &mut self,
+        who: Who<'_>,
+        lane: usize,
+        at: [i64; 3],
+        (actor, time): (usize, u32),
+    ) -> Result<usize> {
+        let count = (COPY_BYTES / T::BYTES) as i64;
+        if at[0].rem_euclid(count) != 0 {
+            let message = format!("a copy from {} starts at x = {}", self.name, at[0]);
+            return Err(Problem::at(FaultKind::Misaligned, lane, message));
+        }
+        let (pad, pitch) = (self.array.pad as i64, self.array.pitch as i64);
+        let row = at[0] >= -pad && at[0].saturating_add(count) <= pitch - pad;
+        if !row || !self.in_bounds(1, at[1], at[1]) || !self.in_bounds(2, at[2], at[2]) {
+            let message = format!("the copy of cell {at:?} of {} is outside", self.name);
+            return Err(Problem::at(FaultKind::OutOfBounds, lane, message));
+        }
+        let first = self.array.linear(at) as usize;
+        if self.mode == Mode::ReadWrite {
+            for place in first..first + count as usize {
+                let writer = self.writer[place];
+                if writer != 0 {
+                    let ordered = who.block_of(writer) == who.block
+                        && (!who.full || who.clock[who.warp_of(writer)] >= self.written_at[place]);
+                    if !ordered {
+                        return Err(self.race(lane, "a copy reads a cell that a thread stores to"));
+                    }
+                }
+                self.copied[place] = CopyRead {
+                    block: who.block + 1,
+                    actor: actor as u32,
+                    time,
+                };
+            }
+        }
+        Ok(first)
+    }
+
+    /// The first cell of the region that nothing was stored to, of a buffer that is only written.
+    pub(super) fn not_written(&self, extend: [u32; 3]) -> Option<String> {
+        if self.mode != Mode::Write {
+            return None;
+        }
+        let rim: [i64; 3] = std::array::from_fn(|a| i64::from(extend[a]).min(self.halo[a]));
+        let range = |axis: usize| -rim[axis]..self.array.cells[axis] as i64 + rim[axis];
+        for z in range(2) {
+            for y in range(1) {
+                for x in range(0) {
+                    if self.writer[self.array.linear([x, y, z]) as usize] == 0 {
+                        return Some(format!(
+                            "cell ({x}, {y}, {z}) of {} is not written",
+                            self.name
+                        ));
+                    }
+                }
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,472 @@
+//! The machine: blocks one after another, and in a block one warp's turn after another's.
+
+use super::array::GlobalArray;
+use super::barrier::{Barrier, Deferred, PendingCopy, join};
+use super::fault::{Fault, FaultKind, Problem};
+use super::global::{View, Who};
+use super::program::{Inst, Program, Scalar};
+use super::schedule::Scheduler;
+use super::shared::Shared;
+use super::warp::{LANES, Loop, State, Warp, lanes};
+use super::{Options, Report, Shadow};
+use crate::expr::Real;
+use crate::kernel::text::statement;
+use crate::kernel::{COPY_BYTES, Kernel, LaunchKind};
+
+type Result<T = ()> = std::result::Result<T, Problem>;
+
+/// All state of a run.
+pub(super) struct Machine<'a, T> {
+    kernel: &'a Kernel,
+    program: Program<'a, T>,
+    global: Vec<View<'a, T>>,
+    shared: Shared<T>,
+    barriers: Vec<Barrier>,
+    /// Index of the first barrier of each array among all.
+    first_barrier: Vec<usize>,
+    warps: Vec<Warp<T>>,
+    /// Of each warp, copies not yet bound to a barrier.
+    unbound: Vec<Vec<PendingCopy>>,
+    deferred: Vec<Deferred>,
+    scheduler: Scheduler,
+    queues: Vec<usize>,
+    threads: u32,
+    blocks: [usize; 3],
+    full: bool,
+    block: [usize; 3],
+    report: Report,
+}
+
+impl<'a, T: Real> Machine<'a, T> {
+    pub(super) fn new(
+        kernel: &'a Kernel,
+        cells: [usize; 3],
+        buffers: &'a mut [GlobalArray<T>],
+        uniforms: &[T],
+        options: Options,
+    ) -> Self {
+        let region: [usize; 3] =
+            std::array::from_fn(|a| cells[a] + 2 * kernel.launch.extend[a] as usize);
+        let (blocks, shape) = match kernel.launch.kind {
+            LaunchKind::Rows => ([1, region[1], region[2]], [region[0], 1, 1]),
+            LaunchKind::Blocks => (
+                kernel.blocks(cells),
+                kernel.launch.threads.map(|t| t as usize),
+            ),
+        };
+        let threads: usize = shape.iter().product();
+        let warps: Vec<Warp<T>> = (0..threads.div_ceil(LANES))
+            .map(|w| Warp::new(kernel, w, threads, shape, cells))
+            .collect();
+        let full = options.shadow == Shadow::Full;
+        let (mut barriers, mut first_barrier) = (Vec::new(), Vec::new());
+        for array in &kernel.barriers {
+            first_barrier.push(barriers.len());
+            for slot in 0..array.slots {
+                let name = format!("{}[{slot}]", array.name);
+                barriers.push(Barrier::new(
+                    name,
+                    array.arrivals,
+                    warps.len(),
+                    threads as u32,
+                ));
+            }
+        }
+        Machine {
+            kernel,
+            program: Program::new(kernel, uniforms),
+            global: kernel
+                .buffers
+                .iter()
+                .zip(buffers)
+                .map(|(b, array)| View::new(b, array))
+                .collect(),
+            shared: Shared::new(kernel, warps.len(), full),
+            barriers,
+            first_barrier,
+            unbound: vec![Vec::new(); warps.len()],
+            deferred: Vec::new(),
+            scheduler: Scheduler::new(options.seed, warps.len()),
+            queues: kernel.queues.iter().map(|q| q.0 as usize).collect(),
+            warps,
+            threads: threads as u32,
+            blocks,
+            full,
+            block: [0; 3],
+            report: Report::default(),
+        }
+    }
+
+    pub(super) fn run(mut self) -> std::result::Result<Report, Fault> {
+        let [bx, by, bz] = self.blocks;
+        let mut order: Vec<usize> = (0..bx * by * bz).collect();
+        self.scheduler.random.shuffle(&mut order);
+        for number in order {
+            self.block = [number % bx, number / bx % by, number / (bx * by)];
+            self.restart(number);
+            self.run_block()?;
+            self.report.blocks += 1;
+        }
+        let extend = self.kernel.launch.extend;
+        match self.global.iter().find_map(|view| view.not_written(extend)) {
+            Some(message) => Err(Fault::of_kernel(FaultKind::NotWritten, message)),
+            None => Ok(self.report),
+        }
+    }
+
+    fn restart(&mut self, number: usize) {
+        // Times go on from block to block, so the shadow need not be cleared: all before is known.
+        let past = self
+            .warps
+            .iter()
+            .enumerate()
+            .map(|(w, warp)| warp.clock[w].max(warp.engine))
+            .max()
+            .unwrap_or(0);
+        for (w, warp) in self.warps.iter_mut().enumerate() {
+            warp.restart(self.block.map(|b| b as i64), &self.queues);
+            warp.clock.fill(past);
+            warp.clock[w] = past + 1;
+            warp.engine = past + 1;
+        }
+        self.barriers.iter_mut().for_each(Barrier::restart);
+        self.unbound.iter_mut().for_each(Vec::clear);
+        self.deferred.clear();
+        self.scheduler.restart();
+        self.shared.block = number as u32 + 1;
+    }
+
+    fn run_block(&mut self) -> std::result::Result<(), Fault> {
+        loop {
+            let (warps, barriers) = (&self.warps, &self.barriers);
+            let can_run = |w: usize| match warps[w].state {
+                State::Ready => true,
+                State::Waiting { barrier, parity } => barriers[barrier].passes(parity),
+                State::AtSync | State::Done => false,
+            };
+            let next = self.scheduler.choose(can_run);
+            if !self.deferred.is_empty() && self.scheduler.arrives(next.is_none()) {
+                self.deliver()?;
+            } else if let Some(w) = next {
+                self.turn(w)
+                    .map_err(|problem| self.fault(w, self.warps[w].pc, problem))?;
+            } else if self.warps.iter().all(|w| w.state == State::AtSync) {
+                self.join_warps()?;
+            } else if self.warps.iter().all(|w| w.state == State::Done) {
+                return Ok(());
+            } else {
+                return Err(self.deadlock());
+            }
+        }
+    }
+
+    /// One of the arrivals that wait for copies comes; those of a warp in order.
+    fn deliver(&mut self) -> std::result::Result<(), Fault> {
+        let any = self.scheduler.random.below(self.deferred.len());
+        let warp = self.deferred[any].warp;
+        let first = self
+            .deferred
+            .iter()
+            .position(|d| d.warp == warp)
+            .unwrap_or(any);
+        let deferred = self.deferred.remove(first);
+        let pc = deferred.pc;
+        let arrived = self.barriers[deferred.barrier].arrive_copies(deferred);
+        arrived.map_err(|problem| self.fault(warp, pc, problem))
+    }
+
+    /// All warps are at a [`Stmt::Sync`](crate::kernel::Stmt::Sync): they go on together.
+    fn join_warps(&mut self) -> std::result::Result<(), Fault> {
+        let pc = self.warps[0].pc;
+        if let Some(w) = self.warps.iter().position(|warp| warp.pc != pc) {
+            let message = "warp 0 waits for the block at another statement".to_string();
+            return Err(self.fault(
+                w,
+                self.warps[w].pc,
+                Problem::new(FaultKind::DivergentSync, message),
+            ));
+        }
+        let mut all = vec![0; 2 * self.warps.len()];
+        self.warps
+            .iter()
+            .for_each(|warp| join(&mut all, &warp.clock));
+        for (w, warp) in self.warps.iter_mut().enumerate() {
+            warp.clock.copy_from_slice(&all);
+            warp.clock[w] += 1;
+            warp.state = State::Ready;
+            warp.pc += 1;
+        }
+        Ok(())
+    }
+
+    fn deadlock(&self) -> Fault {
+        let mut waits = Vec::new();
+        let mut at = 0;
+        for (w, warp) in self.warps.iter().enumerate() {
+            match warp.state {
+                State::Waiting { barrier, .. } => {
+                    waits.push(format!("warp {w} at {}", self.barriers[barrier].describe()))
+                }
+                State::AtSync => waits.push(format!("warp {w} at sync")),
+                State::Ready | State::Done => continue,
+            }
+            at = w;
+        }
+        let message = format!("no warp can go on: {}", waits.join("; "));
+        self.fault(
+            at,
+            self.warps[at].pc,
+            Problem::new(FaultKind::Deadlock, message),
+        )
+    }
+
+    fn fault(&self, w: usize, pc: usize, problem: Problem) -> Fault {
+        let name = |var: usize| self.kernel.ints.get(var).cloned().unwrap_or_default();
+        Fault {
+            kind: problem.kind,
+            message: problem.message,
+            statement: self
+                .program
+                .stmts
+                .get(pc)
+                .map(|stmt| statement(self.kernel, stmt))
+                .unwrap_or_default(),
+            block: Some(self.block.map(|b| b as u32)),
+            warp: Some(w as u32),
+            lane: problem.lane.map(|lane| lane as u32),
+            loops: self.warps[w]
+                .loops
+                .iter()
+                .map(|l| (name(l.var), l.now))
+                .collect(),
+        }
+    }
+
+    /// Runs a warp up to its next synchronizing statement, that one excluded.
+    fn turn(&mut self, w: usize) -> Result {
+        let mut first = true;
+        loop {
+            let warp = &mut self.warps[w];
+            let Some(inst) = self.program.insts.get(warp.pc) else {
+                warp.state = State::Done;
+                return Ok(());
+            };
+            let synchronizes = inst.synchronizes();
+            if synchronizes && !first {
+                return Ok(());
+            }
+            first = false;
+            self.report.statements += 1;
+            self.report.lanes += u64::from(warp.mask.count_ones());
+            if synchronizes {
+                self.synchronize(w)?;
+                if self.warps[w].state != State::Ready {
+                    return Ok(());
+                }
+            } else {
+                self.compute(w)?;
+            }
+            self.warps[w].pc += 1;
+        }
+    }
+
+    fn compute(&mut self, w: usize) -> Result {
+        let warp = &mut self.warps[w];
+        match &self.program.insts[warp.pc] {
+            Inst::Int { var, value } => warp.ints[*var] = warp.each(*value),
+            Inst::Cell { cell, at } => warp.cell(*cell, at),
+            Inst::Let {
+                reg,
+                op,
+                args,
+                count,
+            } => warp.operation(*reg, *op, args, *count),
+            Inst::Set { reg, value } => warp.set(*reg, *value),
+            Inst::For { var, from, to, end } => {
+                let (now, to) = (warp.one(from.index), warp.one(to.index));
+                if now < to {
+                    warp.ints[*var] = [now; LANES];
+                    warp.loops.push(Loop {
+                        var: *var,
+                        now,
+                        to,
+                        start: warp.pc,
+                    });
+                } else {
+                    warp.pc = *end;
+                }
+            }
+            Inst::EndFor => {
+                if let Some(inner) = warp.loops.last_mut() {
+                    inner.now += 1;
+                    if inner.now < inner.to {
+                        warp.ints[inner.var] = [inner.now; LANES];
+                        warp.pc = inner.start;
+                    } else {
+                        warp.loops.pop();
+                    }
+                }
+            }
+            Inst::If { tests, end } => {
+                let inside = warp.test(tests);
+                if inside == 0 {
+                    warp.pc = *end;
+                } else {
+                    warp.masks.push(warp.mask);
+                    warp.mask = inside;
+                }
+            }
+            Inst::EndIf => {
+                if let Some(outer) = warp.masks.pop() {
+                    warp.mask = outer;
+                }
+            }
+            Inst::Load { .. }
+            | Inst::Store { .. }
+            | Inst::LoadShared { .. }
+            | Inst::Copy { .. } => return self.access(w),
+            Inst::Nothing
+            | Inst::ArriveCopies { .. }
+            | Inst::Arrive { .. }
+            | Inst::Wait { .. }
+            | Inst::Sync => {}
+        }
+        Ok(())
+    }
+
+    fn access(&mut self, w: usize) -> Result {
+        let count = self.warps.len();
+        let warp = &mut self.warps[w];
+        let who = Who {
+            warp: w,
+            block: self.shared.block - 1,
+            threads: self.threads,
+            mask: warp.mask,
+            clock: &warp.clock,
+            full: self.full,
+        };
+        match &self.program.insts[warp.pc] {
+            Inst::Load { reg, access } => {
+                let (values, known) =
+                    self.global[access.buffer].load(who, &warp.cells[access.cell], access)?;
+                warp.regs[*reg] = values;
+                warp.defined[*reg] = known;
+            }
+            Inst::Store { access, value } => {
+                let value = warp.arg(*value);
+                self.global[access.buffer].store(who, &warp.cells[access.cell], access, value)?;
+            }
+            Inst::LoadShared {
+                regs,
+                array,
+                base,
+                offset,
+            } => {
+                let mut out = [([T::ZERO; LANES], 0); 4];
+                let base = (&warp.ints[*base], *offset);
+                self.shared.read(
+                    *array,
+                    base,
+                    (w, warp.mask, &warp.clock),
+                    &mut out[..regs.len()],
+                )?;
+                for (reg, (values, known)) in regs.iter().zip(out) {
+                    warp.regs[*reg] = values;
+                    warp.defined[*reg] = known;
+                }
+            }
+            Inst::Copy {
+                array,
+                to,
+                buffer,
+                from,
+            } => {
+                let to = warp.each(*to);
+                let from = [warp.each(from[0]), warp.each(from[1]), warp.each(from[2])];
+                let epoch = (count + w, warp.engine);
+                for lane in lanes(warp.mask) {
+                    let word =
+                        self.shared
+                            .begin_copy(*array, to[lane], lane, &warp.clock, epoch)?;
+                    let at = from.map(|axis| axis[lane]);
+                    let place = self.global[*buffer].begin_copy(who, lane, at, epoch)?;
+                    self.unbound[w].push(PendingCopy {
+                        buffer: *buffer,
+                        place,
+                        word,
+                    });
+                    self.report.copies += 1;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn synchronize(&mut self, w: usize) -> Result {
+        let pc = self.warps[w].pc;
+        match self.program.insts[pc].clone() {
+            Inst::ArriveCopies { barrier, slot } => {
+                let barrier = self.slot(w, barrier, slot)?;
+                let warp = &mut self.warps[w];
+                let copies = std::mem::take(&mut self.unbound[w]);
+                let (lanes, time) = (warp.mask.count_ones(), warp.engine);
+                self.deferred.push(Deferred {
+                    barrier,
+                    warp: w,
+                    lanes,
+                    time,
+                    pc,
+                    copies,
+                });
+                warp.engine += 1;
+            }
+            Inst::Arrive { barrier, slot } => {
+                let barrier = self.slot(w, barrier, slot)?;
+                self.barriers[barrier].arrive(w, &self.warps[w].clock)?;
+                self.warps[w].clock[w] += 1;
+            }
+            Inst::Wait {
+                barrier,
+                slot,
+                parity,
+            } => {
+                let barrier = self.slot(w, barrier, slot)?;
+                let parity = self.warps[w].one(parity.index);
+                let Ok(parity @ 0..=1) = u64::try_from(parity) else {
+                    let message = format!("a wait for parity {parity}");
+                    return Err(Problem::new(FaultKind::OutOfBounds, message));
+                };
+                if self.barriers[barrier].passes(parity) {
+                    let landed = self.barriers[barrier].pass(w, &mut self.warps[w].clock)?;
+                    landed.into_iter().for_each(|copy| self.land(copy));
+                    self.warps[w].state = State::Ready;
+                } else {
+                    self.warps[w].state = State::Waiting { barrier, parity };
+                }
+            }
+            Inst::Sync => self.warps[w].state = State::AtSync,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn slot(&self, w: usize, barrier: usize, slot: Scalar<'_>) -> Result<usize> {
+        let slot = self.warps[w].one(slot.index);
+        let array = &self.kernel.barriers[barrier];
+        if !(0..i64::from(array.slots)).contains(&slot) {
+            let message = format!("{}[{slot}] is outside", array.name);
+            return Err(Problem::new(FaultKind::OutOfBounds, message));
+        }
+        Ok(self.first_barrier[barrier] + slot as usize)
+    }
+
+    fn land(&mut self, copy: PendingCopy) {
+        let array = &self.global[copy.buffer].array;
+        for k in 0..COPY_BYTES / T::BYTES {
+            let place = copy.place + k;
+            self.shared
+                .land(copy.word + k, array.known[place].then(|| array.data[place]));
+        }
+    }
+}

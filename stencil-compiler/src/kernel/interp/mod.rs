@@ -1,0 +1,121 @@
+//! Runs a [`Kernel`] on a patch, as badly as its synchronization allows.
+//!
+//! Blocks run in any order, and of a block's warps any one may run ahead until it must wait.
+//! Asynchronous copies land as late as the barrier that they arrive on permits. Every value knows
+//! whether it has been written, and vector clocks with shadow memory tell whether accesses of two
+//! warps are ordered. What a device would do wrong once in a million runs is a [`Fault`] here.
+//!
+//! ```text
+//! program   statements as a flat list of instructions
+//! warp      registers, masks and loops of 32 threads in lockstep
+//! global    buffers, with who read and wrote each cell      shared    shared arrays, likewise
+//! barrier   phases, and the copies and clocks they carry    machine   a block: one warp's turn
+//! schedule  which warp next, and when copies arrive
+//! ```
+
+use super::Kernel;
+use crate::expr::Real;
+
+mod array;
+mod barrier;
+mod fault;
+pub mod faults;
+mod global;
+mod machine;
+mod program;
+mod schedule;
+mod shared;
+mod warp;
+
+#[cfg(test)]
+mod tests;
+
+pub use array::GlobalArray;
+pub use fault::{Fault, FaultKind};
+
+/// How to run a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Chooses the order of blocks and warps and when copies land; consecutive seeds go through
+    /// all kinds of orders.
+    pub seed: u64,
+    /// Whether races are looked for.
+    pub shadow: Shadow,
+}
+
+/// How much is recorded of each access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shadow {
+    /// Who accessed what and when: finds races.
+    Full,
+    /// Only what has been written. Orders are as bad and copies as late, so that an error still
+    /// shows in the result.
+    Off,
+}
+
+/// What a run did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Blocks run.
+    pub blocks: u64,
+    /// Statements run, each by a warp.
+    pub statements: u64,
+    /// Statements run, each by a thread.
+    pub lanes: u64,
+    /// Asynchronous copies started by threads.
+    pub copies: u64,
+}
+
+/// Runs a kernel on a patch of `cells` interior cells; `buffers` and `uniforms` in the order of
+/// the kernel's.
+///
+/// # Errors
+/// The first [`Fault`]: an access out of bounds, a race, a deadlock, a cell not written, ...
+pub fn run<T: Real>(
+    kernel: &Kernel,
+    cells: [usize; 3],
+    buffers: &mut [GlobalArray<T>],
+    uniforms: &[T],
+    options: Options,
+) -> Result<Report, Fault> {
+    kernel
+        .check()
+        .map_err(|message| Fault::of_kernel(FaultKind::Invalid, message))?;
+    fit(kernel, cells, buffers, uniforms)?;
+    machine::Machine::new(kernel, cells, buffers, uniforms, options).run()
+}
+
+/// Checks that the arguments of a run fit a kernel.
+fn fit<T: Real>(
+    kernel: &Kernel,
+    cells: [usize; 3],
+    buffers: &[GlobalArray<T>],
+    uniforms: &[T],
+) -> Result<(), Fault> {
+    let invalid = |message: String| Err(Fault::of_kernel(FaultKind::Invalid, message));
+    if kernel.value_bytes != T::BYTES {
+        return invalid(format!(
+            "the kernel has values of {} bytes, the run of {}",
+            kernel.value_bytes,
+            T::BYTES
+        ));
+    }
+    if kernel.uniforms.len() != uniforms.len() || kernel.buffers.len() != buffers.len() {
+        return invalid(format!(
+            "{} uniforms and {} buffers for {} and {}",
+            uniforms.len(),
+            buffers.len(),
+            kernel.uniforms.len(),
+            kernel.buffers.len()
+        ));
+    }
+    for (buffer, array) in kernel.buffers.iter().zip(buffers) {
+        if array.cells() != cells || (0..3).any(|a| array.halo()[a] < buffer.halo[a] as usize) {
+            return invalid(format!(
+                "the array for {} has another shape than the patch and its halo",
+                buffer.name
+            ));
+        }
+    }
+    Ok(())
+}

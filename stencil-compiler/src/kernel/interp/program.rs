@@ -1,0 +1,349 @@
+//! Statements as a flat list of instructions: names resolved, loops and conditions as jumps.
+
+use crate::expr::{Op, Real};
+use crate::kernel::{Condition, Index, Kernel, Operand, Stmt};
+
+/// An argument; uniforms and literals are values by now.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Arg<T> {
+    Reg(usize),
+    Value(T),
+}
+
+/// An index, and whether all threads of a block agree on it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scalar<'k> {
+    pub(super) index: &'k Index,
+    pub(super) uniform: bool,
+}
+
+/// One comparison; `less` or else greater or equal.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Test<'k> {
+    pub(super) left: Scalar<'k>,
+    pub(super) right: Scalar<'k>,
+    pub(super) less: bool,
+}
+
+/// An access of a cell of a buffer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Access {
+    pub(super) buffer: usize,
+    pub(super) cell: usize,
+    pub(super) offset: [i32; 3],
+}
+
+/// One instruction.
+#[derive(Clone, Debug)]
+pub(super) enum Inst<'k, T> {
+    Nothing,
+    Int {
+        var: usize,
+        value: Scalar<'k>,
+    },
+    Cell {
+        cell: usize,
+        at: [Scalar<'k>; 3],
+    },
+    Let {
+        reg: usize,
+        op: Op,
+        args: [Arg<T>; 3],
+        count: usize,
+    },
+    Set {
+        reg: usize,
+        value: Arg<T>,
+    },
+    Load {
+        reg: usize,
+        access: Access,
+    },
+    Store {
+        access: Access,
+        value: Arg<T>,
+    },
+    LoadShared {
+        regs: Vec<usize>,
+        array: usize,
+        base: usize,
+        offset: i64,
+    },
+    Copy {
+        array: usize,
+        to: Scalar<'k>,
+        buffer: usize,
+        from: [Scalar<'k>; 3],
+    },
+    ArriveCopies {
+        barrier: usize,
+        slot: Scalar<'k>,
+    },
+    Arrive {
+        barrier: usize,
+        slot: Scalar<'k>,
+    },
+    Wait {
+        barrier: usize,
+        slot: Scalar<'k>,
+        parity: Scalar<'k>,
+    },
+    Sync,
+    For {
+        var: usize,
+        from: Scalar<'k>,
+        to: Scalar<'k>,
+        end: usize,
+    },
+    EndFor,
+    If {
+        tests: Vec<Test<'k>>,
+        end: usize,
+    },
+    EndIf,
+}
+
+/// A kernel's instructions and the statement of each.
+#[derive(Clone, Debug)]
+pub(super) struct Program<'k, T> {
+    pub(super) insts: Vec<Inst<'k, T>>,
+    pub(super) stmts: Vec<&'k Stmt>,
+}
+
+impl<'k, T: Real> Program<'k, T> {
+    /// Compiles a kernel that has passed its check.
+    pub(super) fn new(kernel: &'k Kernel, uniforms: &[T]) -> Self {
+        let program = Program {
+            insts: Vec::new(),
+            stmts: Vec::new(),
+        };
+        let mut compiler = Compiler {
+            program,
+            uniforms,
+            varying: vec![false; kernel.ints.len()],
+        };
+        compiler.body(&kernel.body);
+        compiler.program
+    }
+}
+
+impl<T> Inst<'_, T> {
+    /// Does another warp get a turn before this instruction?
+    pub(super) fn synchronizes(&self) -> bool {
+        matches!(
+            self,
+            Inst::ArriveCopies { .. } | Inst::Arrive { .. } | Inst::Wait { .. } | Inst::Sync
+        )
+    }
+}
+
+struct Compiler<'k, 'u, T> {
+    program: Program<'k, T>,
+    uniforms: &'u [T],
+    varying: Vec<bool>,
+}
+
+impl<'k, T: Real> Compiler<'k, '_, T> {
+    fn push(&mut self, stmt: &'k Stmt, inst: Inst<'k, T>) -> usize {
+        self.program.insts.push(inst);
+        self.program.stmts.push(stmt);
+        self.program.insts.len() - 1
+    }
+
+    fn body(&mut self, body: &'k [Stmt]) {
+        for stmt in body {
+            match stmt {
+                Stmt::For {
+                    var,
+                    from,
+                    to,
+                    body,
+                    ..
+                } => {
+                    let (from, to, var) = (self.scalar(from), self.scalar(to), var.0 as usize);
+                    self.varying[var] = false;
+                    let start = self.push(
+                        stmt,
+                        Inst::For {
+                            var,
+                            from,
+                            to,
+                            end: 0,
+                        },
+                    );
+                    self.body(body);
+                    let end = self.push(stmt, Inst::EndFor);
+                    self.program.insts[start] = Inst::For { var, from, to, end };
+                }
+                Stmt::If { conditions, body } => {
+                    let tests: Vec<Test<'k>> = conditions.iter().map(|c| self.test(c)).collect();
+                    let start = self.push(stmt, Inst::Nothing);
+                    self.body(body);
+                    let end = self.push(stmt, Inst::EndIf);
+                    self.program.insts[start] = Inst::If { tests, end };
+                }
+                simple => {
+                    let inst = self.simple(simple);
+                    self.push(simple, inst);
+                }
+            }
+        }
+    }
+
+    fn simple(&mut self, stmt: &'k Stmt) -> Inst<'k, T> {
+        match stmt {
+            // Loops and conditions are instructions of their own.
+            Stmt::Note(_) | Stmt::For { .. } | Stmt::If { .. } => Inst::Nothing,
+            Stmt::Int { var, value } => {
+                let (value, var) = (self.scalar(value), var.0 as usize);
+                self.varying[var] = !value.uniform;
+                Inst::Int { var, value }
+            }
+            Stmt::Cell { cell, at } => Inst::Cell {
+                cell: cell.0 as usize,
+                at: self.scalars(at),
+            },
+            Stmt::Let { reg, op, args } => {
+                let mut fixed = [Arg::Value(T::ZERO); 3];
+                for (slot, arg) in fixed.iter_mut().zip(args) {
+                    *slot = self.arg(*arg);
+                }
+                Inst::Let {
+                    reg: reg.0 as usize,
+                    op: *op,
+                    args: fixed,
+                    count: args.len(),
+                }
+            }
+            Stmt::Set { reg, value } => Inst::Set {
+                reg: reg.0 as usize,
+                value: self.arg(*value),
+            },
+            Stmt::Load { .. }
+            | Stmt::Store { .. }
+            | Stmt::LoadShared { .. }
+            | Stmt::Copy { .. } => self.access(stmt),
+            Stmt::ArriveCopies { barrier, slot } => Inst::ArriveCopies {
+                barrier: barrier.0 as usize,
+                slot: self.scalar(slot),
+            },
+            Stmt::Arrive { barrier, slot } => Inst::Arrive {
+                barrier: barrier.0 as usize,
+                slot: self.scalar(slot),
+            },
+            Stmt::Wait {
+                barrier,
+                slot,
+                parity,
+            } => Inst::Wait {
+                barrier: barrier.0 as usize,
+                slot: self.scalar(slot),
+                parity: self.scalar(parity),
+            },
+            Stmt::Sync => Inst::Sync,
+        }
+    }
+
+    fn access(&self, stmt: &'k Stmt) -> Inst<'k, T> {
+        match stmt {
+            Stmt::Load {
+                reg,
+                buffer,
+                cell,
+                offset,
+            } => {
+                let access = Access {
+                    buffer: buffer.0 as usize,
+                    cell: cell.0 as usize,
+                    offset: *offset,
+                };
+                Inst::Load {
+                    reg: reg.0 as usize,
+                    access,
+                }
+            }
+            Stmt::Store {
+                buffer,
+                cell,
+                offset,
+                value,
+            } => {
+                let access = Access {
+                    buffer: buffer.0 as usize,
+                    cell: cell.0 as usize,
+                    offset: *offset,
+                };
+                Inst::Store {
+                    access,
+                    value: self.arg(*value),
+                }
+            }
+            Stmt::LoadShared {
+                regs,
+                array,
+                base,
+                offset,
+            } => Inst::LoadShared {
+                regs: regs.iter().map(|r| r.0 as usize).collect(),
+                array: array.0 as usize,
+                base: base.0 as usize,
+                offset: i64::from(*offset),
+            },
+            Stmt::Copy {
+                array,
+                to,
+                buffer,
+                from,
+            } => Inst::Copy {
+                array: array.0 as usize,
+                to: self.scalar(to),
+                buffer: buffer.0 as usize,
+                from: self.scalars(from),
+            },
+            _ => Inst::Nothing,
+        }
+    }
+
+    fn test(&self, condition: &'k Condition) -> Test<'k> {
+        Test {
+            left: self.scalar(&condition.left),
+            right: self.scalar(&condition.right),
+            less: condition.relation == crate::kernel::Relation::Less,
+        }
+    }
+
+    fn arg(&self, operand: Operand) -> Arg<T> {
+        match operand {
+            Operand::Reg(reg) => Arg::Reg(reg.0 as usize),
+            Operand::Uniform(at) => Arg::Value(self.uniforms[at as usize]),
+            Operand::Lit(lit) => Arg::Value(T::from_f64(lit.value())),
+        }
+    }
+
+    fn scalars(&self, at: &'k [Index; 3]) -> [Scalar<'k>; 3] {
+        [
+            self.scalar(&at[0]),
+            self.scalar(&at[1]),
+            self.scalar(&at[2]),
+        ]
+    }
+
+    fn scalar(&self, index: &'k Index) -> Scalar<'k> {
+        Scalar {
+            index,
+            uniform: self.agrees(index),
+        }
+    }
+
+    fn agrees(&self, index: &Index) -> bool {
+        match index {
+            Index::Const(_) | Index::Block(_) | Index::Size(_) => true,
+            Index::Thread(_) => false,
+            Index::Var(var) => !self.varying[var.0 as usize],
+            Index::Add(a, b) | Index::Sub(a, b) | Index::Min(a, b) => {
+                self.agrees(a) && self.agrees(b)
+            }
+            Index::Mul(a, _) | Index::Div(a, _) | Index::Rem(a, _) => self.agrees(a),
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Shared memory of a block: bounds, and who read and wrote each word.
+
+use super::fault::{FaultKind, Problem};
+use super::warp::{Ints, LANES, lanes};
+use crate::expr::Real;
+use crate::kernel::{COPY_BYTES, Kernel};
+
+/// A write: by which actor (a warp, or the copies of one), at which of its times.
+#[derive(Clone, Copy, Default)]
+struct Epoch {
+    actor: u32,
+    time: u32,
+}
+
+struct Extent {
+    name: String,
+    start: usize,
+    len: usize,
+}
+
+/// The shared arrays of a block.
+pub(super) struct Shared<T> {
+    arrays: Vec<Extent>,
+    data: Vec<T>,
+    /// Of each word, the block that has written it.
+    stamp: Vec<u32>,
+    written: Vec<Epoch>,
+    /// Of each word, the block whose copy to it has not landed.
+    pending: Vec<u32>,
+    /// Of each word, the time of each warp's last read.
+    read: Vec<u32>,
+    warps: usize,
+    full: bool,
+    /// The block that runs, from 1.
+    pub(super) block: u32,
+}
+
+type Result<T> = std::result::Result<T, Problem>;
+
+impl<T: Real> Shared<T> {
+    pub(super) fn new(kernel: &Kernel, warps: usize, full: bool) -> Self {
+        let mut arrays = Vec::new();
+        let mut words = 0;
+        for array in &kernel.shared {
+            arrays.push(Extent {
+                name: array.name.clone(),
+                start: words,
+                len: array.len as usize,
+            });
+            words += array.len as usize;
+        }
+        let shadow = if full { words } else { 0 };
+        Shared {
+            arrays,
+            data: vec![T::ZERO; words],
+            stamp: vec![0; words],
+            written: vec![Epoch::default(); shadow],
+            pending: vec![0; shadow],
+            read: vec![0; shadow * warps],
+            warps,
+            full,
+            block: 0,
+        }
+    }
+
+    /// Reads `N` consecutive values in each active thread into `out`, with the threads where each
+    /// has been written.
+    pub(super) fn read(
+        &mut self,
+        array: usize,
+        (base, offset): (&Ints, i64),
+        (warp, mask, clock): (usize, u32, &[u32]),
+        out: &mut [([T; LANES], u32)],
+    ) -> Result<()> {
+        let extent = &self.arrays[array];
+        let width = out.len() as i64;
+        for lane in lanes(mask) {
+            let at = base[lane].wrapping_add(offset);
+            if at < 0 || at.saturating_add(width) > extent.len as i64 {
+                let message = format!("{}[{at}] is outside", extent.name);
+                return Err(Problem::at(FaultKind::OutOfBounds, lane, message));
+            }
+            if at % width != 0 {
+                let message = format!("{width} values of {} are read at {at}", extent.name);
+                return Err(Problem::at(FaultKind::Misaligned, lane, message));
+            }
+            for (k, (values, known)) in out.iter_mut().enumerate() {
+                let word = extent.start + at as usize + k;
+                if self.full {
+                    let epoch = self.written[word];
+                    if clock[epoch.actor as usize] < epoch.time || self.pending[word] == self.block
+                    {
+                        let message = format!(
+                            "{}[{at}] is read while {} may still write it",
+                            extent.name,
+                            self.actor(epoch)
+                        );
+                        return Err(Problem::at(FaultKind::Race, lane, message));
+                    }
+                    self.read[word * self.warps + warp] = clock[warp];
+                }
+                values[lane] = self.data[word];
+                *known |= u32::from(self.stamp[word] == self.block) << lane;
+            }
+        }
+        Ok(())
+    }
+
+    /// Starts the copy of a thread; `epoch` is that of its warp's copies. Returns the first word.
+    pub(super) fn begin_copy(
+        &mut self,
+        array: usize,
+        to: i64,
+        lane: usize,
+        clock: &[u32],
+        (actor, time): (usize, u32),
+    ) -> Result<usize> {
+        let count = (COPY_BYTES / T::BYTES) as i64;
+        let extent = &self.arrays[array];
+        if to.rem_euclid(count) != 0 {
+            let message = format!("a copy goes to {}[{to}]", extent.name);
+            return Err(Problem::at(FaultKind::Misaligned, lane, message));
+        }
+        if to < 0 || to.saturating_add(count) > extent.len as i64 {
+            let message = format!("the copy to {}[{to}] is outside", extent.name);
+            return Err(Problem::at(FaultKind::OutOfBounds, lane, message));
+        }
+        let first = extent.start + to as usize;
+        if self.full {
+            for word in first..first + count as usize {
+                if let Some(what) = self.conflict(word, clock) {
+                    let message = format!(
+                        "{}[{}] is overwritten {what}",
+                        extent.name,
+                        word - extent.start
+                    );
+                    return Err(Problem::at(FaultKind::Race, lane, message));
+                }
+                self.written[word] = Epoch {
+                    actor: actor as u32,
+                    time,
+                };
+                self.pending[word] = self.block;
+            }
+        }
+        Ok(first)
+    }
+
+    /// What a write of this word is not ordered with.
+    fn conflict(&self, word: usize, clock: &[u32]) -> Option<String> {
+        let epoch = self.written[word];
+        if clock[epoch.actor as usize] < epoch.time || self.pending[word] == self.block {
+            return Some(format!("while {} may still write it", self.actor(epoch)));
+        }
+        let reads = &self.read[word * self.warps..(word + 1) * self.warps];
+        let reader = reads
+            .iter()
+            .zip(clock)
+            .position(|(read, known)| read > known)?;
+        Some(format!("while warp {reader} may still read it"))
+    }
+
+    fn actor(&self, epoch: Epoch) -> String {
+        match (epoch.actor as usize).checked_sub(self.warps) {
+            Some(warp) => format!("a copy of warp {warp}"),
+            None => format!("warp {}", epoch.actor),
+        }
+    }
+
+    /// The value of a copy arrives; `None` is poison.
+    pub(super) fn land(&mut self, word: usize, value: Option<T>) {
+        if self.full {
+            self.pending[word] = 0;
+        }
+        self.data[word] = value.unwrap_or(T::ZERO);
+        self.stamp[word] = if value.is_some() { self.block } else { 0 };
+    }
+}

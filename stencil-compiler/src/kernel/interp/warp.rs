@@ -1,0 +1,248 @@
+//! A warp: 32 threads in lockstep, each with its registers.
+
+use super::program::{Arg, Scalar, Test};
+use crate::expr::{Op, Real};
+use crate::kernel::{Index, Kernel, WARP};
+
+/// Threads of a warp.
+pub(super) const LANES: usize = WARP as usize;
+
+/// An integer of each thread.
+pub(super) type Ints = [i64; LANES];
+
+/// The lanes of a mask, in order.
+pub(super) fn lanes(mask: u32) -> impl Iterator<Item = usize> {
+    (0..LANES).filter(move |lane| mask & (1 << lane) != 0)
+}
+
+/// What keeps a warp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    Ready,
+    /// Waits for this barrier (of all slots of all arrays) to complete a phase of this parity.
+    Waiting {
+        barrier: usize,
+        parity: u64,
+    },
+    AtSync,
+    Done,
+}
+
+/// A loop that a warp is in.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Loop {
+    pub(super) var: usize,
+    pub(super) now: i64,
+    pub(super) to: i64,
+    pub(super) start: usize,
+}
+
+/// A cell of each thread, and the box that holds those of active threads.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CellLanes {
+    pub(super) at: [Ints; 3],
+    pub(super) low: [i64; 3],
+    pub(super) high: [i64; 3],
+}
+
+/// Where a warp is in the launch.
+#[derive(Clone, Debug)]
+pub(super) struct Position {
+    pub(super) block: [i64; 3],
+    pub(super) size: [i64; 3],
+    pub(super) thread: [Ints; 3],
+}
+
+/// The state of a warp.
+#[derive(Clone, Debug)]
+pub(super) struct Warp<T> {
+    pub(super) state: State,
+    pub(super) pc: usize,
+    /// Threads that run the current statement.
+    pub(super) mask: u32,
+    /// Threads that exist.
+    pub(super) alive: u32,
+    pub(super) masks: Vec<u32>,
+    pub(super) loops: Vec<Loop>,
+    pub(super) regs: Vec<[T; LANES]>,
+    /// Of each register, the threads where it has a value.
+    pub(super) defined: Vec<u32>,
+    pub(super) ints: Vec<Ints>,
+    pub(super) cells: Vec<CellLanes>,
+    pub(super) position: Position,
+    /// What the warp knows of every warp and, behind them, of the copies of every warp.
+    pub(super) clock: Vec<u32>,
+    /// Time of the copies that the warp starts now.
+    pub(super) engine: u32,
+}
+
+impl<T: Real> Warp<T> {
+    /// Warp `w` of a block of this many threads in this shape.
+    pub(super) fn new(
+        kernel: &Kernel,
+        w: usize,
+        threads: usize,
+        shape: [usize; 3],
+        cells: [usize; 3],
+    ) -> Self {
+        let first = w * LANES;
+        let thread = |axis: usize| {
+            std::array::from_fn(|lane| {
+                let id = first + lane;
+                let along = [
+                    id % shape[0],
+                    id / shape[0] % shape[1],
+                    id / (shape[0] * shape[1]),
+                ];
+                along[axis] as i64
+            })
+        };
+        let count = (threads - first).min(LANES);
+        let alive = if count == LANES {
+            u32::MAX
+        } else {
+            (1 << count) - 1
+        };
+        let nowhere = CellLanes {
+            at: [[0; LANES]; 3],
+            low: [0; 3],
+            high: [0; 3],
+        };
+        Warp {
+            state: State::Ready,
+            pc: 0,
+            mask: alive,
+            alive,
+            masks: Vec::new(),
+            loops: Vec::new(),
+            regs: vec![[T::ZERO; LANES]; kernel.registers.len()],
+            defined: vec![0; kernel.registers.len()],
+            ints: vec![[0; LANES]; kernel.ints.len()],
+            cells: vec![nowhere; kernel.cells.len()],
+            position: Position {
+                block: [0; 3],
+                size: cells.map(|n| n as i64),
+                thread: [thread(0), thread(1), thread(2)],
+            },
+            clock: vec![0; 2 * threads.div_ceil(LANES)],
+            engine: 0,
+        }
+    }
+
+    /// Back to the start of the kernel.
+    pub(super) fn restart(&mut self, block: [i64; 3], queues: &[usize]) {
+        self.state = State::Ready;
+        self.pc = 0;
+        self.mask = self.alive;
+        self.masks.clear();
+        self.loops.clear();
+        self.defined.fill(0);
+        for queue in queues {
+            self.regs[*queue] = [T::ZERO; LANES];
+            self.defined[*queue] = u32::MAX;
+        }
+        self.position.block = block;
+    }
+
+    /// An argument's values, and the threads where it has one.
+    #[inline]
+    pub(super) fn arg(&self, arg: Arg<T>) -> ([T; LANES], u32) {
+        match arg {
+            Arg::Reg(reg) => (self.regs[reg], self.defined[reg]),
+            Arg::Value(value) => ([value; LANES], u32::MAX),
+        }
+    }
+
+    pub(super) fn operation(&mut self, reg: usize, op: Op, args: &[Arg<T>; 3], count: usize) {
+        let mut defined = self.mask;
+        let mut values = [[T::ZERO; LANES]; 3];
+        for (slot, arg) in values.iter_mut().zip(args).take(count) {
+            let (value, known) = self.arg(*arg);
+            *slot = value;
+            defined &= known;
+        }
+        let [a, b, c] = &values;
+        self.regs[reg] = std::array::from_fn(|l| op.eval(&[a[l], b[l], c[l]]));
+        self.defined[reg] = defined;
+    }
+
+    pub(super) fn set(&mut self, reg: usize, value: Arg<T>) {
+        let (value, known) = self.arg(value);
+        for lane in lanes(self.mask) {
+            self.regs[reg][lane] = value[lane];
+        }
+        self.defined[reg] = (self.defined[reg] & !self.mask) | (known & self.mask);
+    }
+
+    pub(super) fn cell(&mut self, cell: usize, at: &[Scalar<'_>; 3]) {
+        let at = [self.each(at[0]), self.each(at[1]), self.each(at[2])];
+        let (mut low, mut high) = ([i64::MAX; 3], [i64::MIN; 3]);
+        for axis in 0..3 {
+            for lane in lanes(self.mask) {
+                low[axis] = low[axis].min(at[axis][lane]);
+                high[axis] = high[axis].max(at[axis][lane]);
+            }
+        }
+        self.cells[cell] = CellLanes { at, low, high };
+    }
+
+    /// An index in each thread.
+    pub(super) fn each(&self, scalar: Scalar<'_>) -> Ints {
+        if scalar.uniform {
+            [self.one(scalar.index); LANES]
+        } else {
+            self.lanes(scalar.index)
+        }
+    }
+
+    /// An index on which all threads agree.
+    pub(super) fn one(&self, index: &Index) -> i64 {
+        match index {
+            Index::Const(value) => *value,
+            Index::Var(var) => self.ints[var.0 as usize][0],
+            Index::Block(axis) => self.position.block[*axis],
+            Index::Thread(axis) => self.position.thread[*axis][0],
+            Index::Size(axis) => self.position.size[*axis],
+            Index::Add(a, b) => self.one(a).wrapping_add(self.one(b)),
+            Index::Sub(a, b) => self.one(a).wrapping_sub(self.one(b)),
+            Index::Mul(a, by) => self.one(a).wrapping_mul(*by),
+            Index::Div(a, by) => self.one(a).wrapping_div(*by),
+            Index::Rem(a, by) => self.one(a).wrapping_rem(*by),
+            Index::Min(a, b) => self.one(a).min(self.one(b)),
+        }
+    }
+
+    fn lanes(&self, index: &Index) -> Ints {
+        let two = |a: &Index, b: &Index, f: fn(i64, i64) -> i64| {
+            let (a, b) = (self.lanes(a), self.lanes(b));
+            std::array::from_fn(|l| f(a[l], b[l]))
+        };
+        match index {
+            Index::Const(value) => [*value; LANES],
+            Index::Var(var) => self.ints[var.0 as usize],
+            Index::Block(axis) => [self.position.block[*axis]; LANES],
+            Index::Thread(axis) => self.position.thread[*axis],
+            Index::Size(axis) => [self.position.size[*axis]; LANES],
+            Index::Add(a, b) => two(a, b, i64::wrapping_add),
+            Index::Sub(a, b) => two(a, b, i64::wrapping_sub),
+            Index::Min(a, b) => two(a, b, i64::min),
+            Index::Mul(a, by) => self.lanes(a).map(|v| v.wrapping_mul(*by)),
+            Index::Div(a, by) => self.lanes(a).map(|v| v.wrapping_div(*by)),
+            Index::Rem(a, by) => self.lanes(a).map(|v| v.wrapping_rem(*by)),
+        }
+    }
+
+    /// The active threads where all tests hold.
+    pub(super) fn test(&self, tests: &[Test<'_>]) -> u32 {
+        let mut mask = self.mask;
+        for test in tests {
+            let (left, right) = (self.each(test.left), self.each(test.right));
+            for lane in 0..LANES {
+                if (left[lane] < right[lane]) != test.less {
+                    mask &= !(1 << lane);
+                }
+            }
+        }
+        mask
+    }
+}

@@ -1,0 +1,438 @@
+//! The `Kernel`: one launch as statements over block and thread axes, without a vendor's word.
+//!
+//! A kernel is the code of one thread. Values live in registers, each assigned once, except for
+//! the queues, which are assigned at the end of an iteration. Integer variables hold positions
+//! and slots. Invariants (kept by [`check`](Kernel::check) and, run for real, by [`interp`]): a
+//! barrier or wait stands between every store and another thread's load; accesses are in bounds;
+//! values are defined before use.
+
+use crate::expr::{Lit, Op};
+
+pub mod blocking;
+pub mod check;
+pub mod count;
+pub mod interp;
+pub mod lower;
+pub mod pipeline;
+pub mod text;
+
+/// Threads that run in lockstep.
+pub const WARP: u32 = 32;
+
+/// Bytes of one asynchronous copy.
+pub const COPY_BYTES: usize = 16;
+
+/// One launch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kernel {
+    /// Its name, an identifier.
+    pub name: String,
+    /// Comment lines: the equations it computes.
+    pub notes: Vec<String>,
+    /// Number of space dimensions.
+    pub dimension: usize,
+    /// Bytes of a value: asynchronous copies move [`COPY_BYTES`], so widths depend on it.
+    pub value_bytes: usize,
+    /// How threads cover the patch.
+    pub launch: Launch,
+    /// Arrays in global memory, in the order of parameters.
+    pub buffers: Vec<Buffer>,
+    /// Names of the uniforms it uses, in the order of parameters.
+    pub uniforms: Vec<String>,
+    /// Arrays in shared memory.
+    pub shared: Vec<SharedArray>,
+    /// Barriers in shared memory that asynchronous copies and warps arrive on.
+    pub barriers: Vec<BarrierArray>,
+    /// Names of value registers; [`Reg`] indexes them.
+    pub registers: Vec<String>,
+    /// Registers that start as zero and may be assigned again with [`Stmt::Set`].
+    pub queues: Vec<Reg>,
+    /// Names of integer variables; [`IntVar`] indexes them.
+    pub ints: Vec<String>,
+    /// Names of cells; [`CellVar`] indexes them.
+    pub cells: Vec<String>,
+    /// The code of one thread.
+    pub body: Vec<Stmt>,
+}
+
+/// How threads cover the region `-extend .. n + extend` of a patch of n cells along each axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Launch {
+    /// Rows or blocks of threads.
+    pub kind: LaunchKind,
+    /// Threads of a block along x, y, z (1 for rows).
+    pub threads: [u32; 3],
+    /// Cells that a block covers along x, y, z; 0 is the whole extent of the region. There are
+    /// `ceil(region / tile)` blocks along each axis.
+    pub tile: [u32; 3],
+    /// Cells beyond the interior that are computed too, along each axis.
+    pub extend: [u32; 3],
+    /// Blocks that should fit on one multiprocessor, a bound for the register allocator.
+    pub blocks_per_unit: u32,
+}
+
+/// What runs a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LaunchKind {
+    /// One block for each row; [`Index::Thread`] along x counts the cells of the row. A CPU runs
+    /// rows in parallel and the cells of a row as a vector loop.
+    Rows,
+    /// A grid of thread blocks.
+    Blocks,
+}
+
+/// An array in global memory: a padded box of cells that all buffers of a launch share in shape.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Buffer {
+    /// Its name in the plan.
+    pub name: String,
+    /// What the kernel does with it.
+    pub mode: Mode,
+    /// Cells beyond the interior that may be accessed along x, y, z.
+    pub halo: [u32; 3],
+}
+
+/// What a kernel does with a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Mode {
+    /// Only reads.
+    Read,
+    /// Only writes.
+    Write,
+    /// Reads and writes, each thread its own cells only.
+    ReadWrite,
+}
+
+/// An array of values in the shared memory of a block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SharedArray {
+    /// Its name.
+    pub name: String,
+    /// Values in it; the array starts on 128 bytes.
+    pub len: u32,
+}
+
+/// Barriers with phases in shared memory. A phase completes when `arrivals` have come; waiting
+/// for parity p passes when the phase of that parity has completed (initially: parity 1 passes).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BarrierArray {
+    /// Its name.
+    pub name: String,
+    /// How many barriers.
+    pub slots: u32,
+    /// Arrivals that complete a phase.
+    pub arrivals: u32,
+}
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(pub u32);
+    };
+}
+id!(
+    /// Index into [`Kernel::registers`].
+    Reg
+);
+id!(
+    /// Index into [`Kernel::ints`].
+    IntVar
+);
+id!(
+    /// Index into [`Kernel::cells`].
+    CellVar
+);
+id!(
+    /// Index into [`Kernel::buffers`].
+    BufferId
+);
+id!(
+    /// Index into [`Kernel::shared`].
+    SharedId
+);
+id!(
+    /// Index into [`Kernel::barriers`].
+    BarrierId
+);
+
+/// An argument of an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Operand {
+    /// A register.
+    Reg(Reg),
+    /// Index into [`Kernel::uniforms`].
+    Uniform(u32),
+    /// A literal.
+    Lit(Lit),
+}
+
+/// An integer expression; division rounds toward zero and is used on values that are not negative.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Index {
+    /// A constant.
+    Const(i64),
+    /// An integer variable.
+    Var(IntVar),
+    /// Index of the block along an axis. For rows: of the row along y and z (x is 0).
+    Block(usize),
+    /// Index of the thread along an axis. For rows: of the cell along x.
+    Thread(usize),
+    /// Interior cells of the patch along an axis.
+    Size(usize),
+    /// Sum.
+    Add(Box<Index>, Box<Index>),
+    /// Difference.
+    Sub(Box<Index>, Box<Index>),
+    /// Product with a constant.
+    Mul(Box<Index>, i64),
+    /// Quotient by a positive constant.
+    Div(Box<Index>, i64),
+    /// Remainder by a positive constant.
+    Rem(Box<Index>, i64),
+    /// The smaller.
+    Min(Box<Index>, Box<Index>),
+}
+
+/// A comparison of integers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Condition {
+    /// Left side.
+    pub left: Index,
+    /// How they compare.
+    pub relation: Relation,
+    /// Right side.
+    pub right: Index,
+}
+
+/// How two integers compare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relation {
+    /// `<`
+    Less,
+    /// `>=`
+    GreaterEqual,
+}
+
+/// A statement of one thread.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Stmt {
+    /// A comment line for readers of the source.
+    Note(String),
+    /// Defines an integer variable (or, inside a loop, redefines it each iteration).
+    Int {
+        /// Which.
+        var: IntVar,
+        /// Its value.
+        value: Index,
+    },
+    /// Defines a cell by its coordinates; interior cells count from 0 along each axis.
+    Cell {
+        /// Which.
+        cell: CellVar,
+        /// Coordinates along x, y, z.
+        at: [Index; 3],
+    },
+    /// Computes a value.
+    Let {
+        /// The register, assigned once an iteration.
+        reg: Reg,
+        /// The operation.
+        op: Op,
+        /// As many as the operation takes.
+        args: Vec<Operand>,
+    },
+    /// Assigns a queue register.
+    Set {
+        /// One of [`Kernel::queues`].
+        reg: Reg,
+        /// Its new value.
+        value: Operand,
+    },
+    /// Reads a cell of a buffer at a constant offset.
+    Load {
+        /// Where the value goes.
+        reg: Reg,
+        /// From which buffer.
+        buffer: BufferId,
+        /// Which cell.
+        cell: CellVar,
+        /// Offset from it along x, y, z.
+        offset: [i32; 3],
+    },
+    /// Writes a cell of a buffer.
+    Store {
+        /// To which buffer.
+        buffer: BufferId,
+        /// Which cell.
+        cell: CellVar,
+        /// Offset from it along x, y, z.
+        offset: [i32; 3],
+        /// What is written.
+        value: Operand,
+    },
+    /// Reads consecutive values of a shared array (1, 2 or 4; the start is a multiple of it).
+    LoadShared {
+        /// Where the values go.
+        regs: Vec<Reg>,
+        /// From which array.
+        array: SharedId,
+        /// Integer variable with the index of a first value.
+        base: IntVar,
+        /// Constant added to it.
+        offset: i32,
+    },
+    /// Starts an asynchronous copy of [`COPY_BYTES`] from global to shared memory.
+    Copy {
+        /// To which array.
+        array: SharedId,
+        /// Index of the first value, a multiple of the values copied.
+        to: Index,
+        /// From which buffer.
+        buffer: BufferId,
+        /// Coordinates of the first cell; x is a multiple of the values copied.
+        from: [Index; 3],
+    },
+    /// The thread arrives on a barrier once all copies that it has started are complete.
+    ArriveCopies {
+        /// The array of barriers.
+        barrier: BarrierId,
+        /// Which of them.
+        slot: Index,
+    },
+    /// The warp arrives on a barrier, once, after all its threads came here.
+    Arrive {
+        /// The array of barriers.
+        barrier: BarrierId,
+        /// Which of them.
+        slot: Index,
+    },
+    /// The thread waits until the phase of this parity has completed.
+    Wait {
+        /// The array of barriers.
+        barrier: BarrierId,
+        /// Which of them.
+        slot: Index,
+        /// 0 or 1.
+        parity: Index,
+    },
+    /// All threads of the block wait for each other.
+    Sync,
+    /// A loop, with the same bounds in all threads of a block.
+    For {
+        /// The loop variable.
+        var: IntVar,
+        /// Its first value.
+        from: Index,
+        /// Its end (exclusive).
+        to: Index,
+        /// Write all iterations out.
+        unroll: bool,
+        /// The statements of an iteration.
+        body: Vec<Stmt>,
+    },
+    /// Runs statements where all conditions hold.
+    If {
+        /// The conditions.
+        conditions: Vec<Condition>,
+        /// The statements.
+        body: Vec<Stmt>,
+    },
+}
+
+impl From<i64> for Index {
+    fn from(value: i64) -> Self {
+        Index::Const(value)
+    }
+}
+
+impl From<IntVar> for Index {
+    fn from(var: IntVar) -> Self {
+        Index::Var(var)
+    }
+}
+
+impl std::ops::Add for Index {
+    type Output = Index;
+    fn add(self, other: Index) -> Index {
+        match (self, other) {
+            (Index::Const(a), Index::Const(b)) => Index::Const(a + b),
+            (a, Index::Const(0)) => a,
+            (Index::Const(0), b) => b,
+            (a, Index::Const(b)) if b < 0 => Index::Sub(Box::new(a), Box::new(Index::Const(-b))),
+            (a, b) => Index::Add(Box::new(a), Box::new(b)),
+        }
+    }
+}
+
+impl std::ops::Sub for Index {
+    type Output = Index;
+    fn sub(self, other: Index) -> Index {
+        match (self, other) {
+            (Index::Const(a), Index::Const(b)) => Index::Const(a - b),
+            (a, Index::Const(0)) => a,
+            (a, Index::Const(b)) if b < 0 => Index::Add(Box::new(a), Box::new(Index::Const(-b))),
+            (a, b) => Index::Sub(Box::new(a), Box::new(b)),
+        }
+    }
+}
+
+impl std::ops::Mul<i64> for Index {
+    type Output = Index;
+    fn mul(self, factor: i64) -> Index {
+        match (self, factor) {
+            (Index::Const(a), b) => Index::Const(a * b),
+            (_, 0) => Index::Const(0),
+            (a, 1) => a,
+            (a, b) => Index::Mul(Box::new(a), b),
+        }
+    }
+}
+
+impl std::ops::Div<i64> for Index {
+    type Output = Index;
+    fn div(self, by: i64) -> Index {
+        match (self, by) {
+            (Index::Const(a), b) => Index::Const(a / b),
+            (a, 1) => a,
+            (a, b) => Index::Div(Box::new(a), b),
+        }
+    }
+}
+
+impl std::ops::Rem<i64> for Index {
+    type Output = Index;
+    fn rem(self, by: i64) -> Index {
+        match (self, by) {
+            (Index::Const(a), b) => Index::Const(a % b),
+            (_, 1) => Index::Const(0),
+            (a, b) => Index::Rem(Box::new(a), b),
+        }
+    }
+}
+
+impl Kernel {
+    /// Blocks along x, y, z for a patch of `cells` interior cells.
+    pub fn blocks(&self, cells: [usize; 3]) -> [usize; 3] {
+        let along = |axis: usize| {
+            let region = cells[axis] + 2 * self.launch.extend[axis] as usize;
+            match self.launch.tile[axis] as usize {
+                0 => 1,
+                tile => region.div_ceil(tile),
+            }
+        };
+        [along(0), along(1), along(2)]
+    }
+
+    /// Threads of a block.
+    pub fn threads(&self) -> u32 {
+        self.launch.threads.iter().product()
+    }
+
+    /// Bytes of shared memory of a block, arrays on 128 bytes and barriers behind them.
+    pub fn shared_bytes(&self) -> usize {
+        let arrays: usize = self.shared.iter().map(|a| (a.len as usize * self.value_bytes).next_multiple_of(128)).sum();
+        let barriers: usize = self.barriers.iter().map(|b| b.slots as usize * 8).sum();
+        arrays + barriers
+    }
+}

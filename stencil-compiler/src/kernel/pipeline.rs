@@ -1,0 +1,238 @@
+//! The march as a software pipeline: lags, windows and first iterations of all grid functions of
+//! a launch, computed before any code exists.
+//!
+//! In iteration p a function of lag l is evaluated on plane p + l. Inline functions are evaluated
+//! wherever they are needed. A *register* function is evaluated once, in its own column, on the
+//! newest plane it can be. A *carried* sum takes the terms of its source plane s in iteration p:
+//! a term at offset o goes to the output on plane p + s - o, so the sum completes with lag
+//! s - o_max. Both then stay for as many planes as their consumers lag behind.
+
+use std::collections::BTreeMap;
+
+use super::lower::{Context, add, describe};
+use crate::algorithm::footprint::needed;
+use crate::algorithm::{Access, Def, FnId, Offset};
+use crate::schedule::Placement;
+
+/// Lags and windows of one launch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pipeline {
+    /// The axis marched along.
+    pub axis: usize,
+    /// Functions that ride along, in order of definition.
+    pub delayed: BTreeMap<FnId, Delayed>,
+    /// Outputs with the lag at which each is stored.
+    pub outputs: Vec<(String, FnId, i32)>,
+    /// Each read of a buffer, at (x and other in-plane offset from the thread's first cell, lag),
+    /// with the first iteration that needs it, counted from the first output plane.
+    pub reads: BTreeMap<(FnId, Offset), i32>,
+}
+
+/// A function that rides along the march.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delayed {
+    /// `Register` or `Carried`.
+    pub placement: Placement,
+    /// Lag of the plane it is evaluated on.
+    pub source: i32,
+    /// Lag at which its value is complete.
+    pub lag: i32,
+    /// Smallest offset of its terms along the march (0 for a register function).
+    pub low: i32,
+    /// Largest offset of its terms along the march (0 for a register function).
+    pub high: i32,
+    /// Older planes that consumers still read.
+    pub window: i32,
+    /// First iteration whose completed value is needed, counted from the first output plane.
+    pub first: i32,
+}
+
+impl Delayed {
+    /// Registers it takes a point between iterations.
+    pub fn registers(&self) -> i32 {
+        self.high - self.low + self.window
+    }
+}
+
+impl Pipeline {
+    /// First iteration that computes anything that is needed.
+    pub fn first_iteration(&self) -> i32 {
+        self.reads.values().copied().min().unwrap_or(0)
+    }
+
+    /// The smallest lag of an output: iterations go on until its last plane is stored.
+    pub fn last_lag(&self) -> i32 {
+        self.outputs.iter().map(|(.., lag)| *lag).min().unwrap_or(0)
+    }
+}
+
+/// Computes the pipeline of a launch for threads of `points` cells along x.
+///
+/// # Errors
+/// Where a placement cannot be served: a carried function that is no sum, or one that is read
+/// beyond its own column.
+pub fn analyze(context: &Context<'_>, points: i32) -> Result<Pipeline, String> {
+    let axis = context.algorithm.slowest_axis();
+    let placed = context.placed()?;
+    let outputs = context.outputs()?;
+    let lags = lags(context, axis, &placed)?;
+    let mut walk = Walk { context, axis, points, delayed: lags.delayed, reads: BTreeMap::new(), seen: BTreeMap::new() };
+    let mut settled = Vec::new();
+    for (buffer, id) in outputs {
+        let lag = match walk.delayed.get(&id) {
+            Some(delayed) => Some(delayed.lag),
+            None => free_lag(context, &lags.available, axis, id),
+        };
+        let lag = lag.unwrap_or(0).min(0);
+        for point in 0..points {
+            walk.root(id, point, lag)?;
+        }
+        settled.push((buffer, id, lag));
+    }
+    walk.delayed_sources()?;
+    Ok(Pipeline { axis, delayed: walk.delayed, outputs: settled, reads: walk.reads })
+}
+
+struct Lags {
+    /// Newest lag at which each function can be evaluated; absent where any plane will do.
+    available: BTreeMap<FnId, i32>,
+    delayed: BTreeMap<FnId, Delayed>,
+}
+
+fn lags(context: &Context<'_>, axis: usize, placed: &BTreeMap<FnId, Placement>) -> Result<Lags, String> {
+    let stored = context.launch.inputs.iter().map(|(name, _)| context.find(name)).collect::<Result<_, _>>()?;
+    let roots: Vec<FnId> = context.outputs()?.into_iter().map(|(_, id)| id).collect();
+    let mut lags = Lags { available: BTreeMap::new(), delayed: BTreeMap::new() };
+    for id in needed(context.algorithm, &roots, &stored) {
+        if stored.contains(&id) && !roots.contains(&id) {
+            continue;
+        }
+        let free = free_lag(context, &lags.available, axis, id);
+        let Some(&placement) = placed.get(&id) else {
+            if let Some(free) = free {
+                lags.available.insert(id, free);
+            }
+            continue;
+        };
+        let delayed = delay(context, axis, id, placement, &lags.available, free)?;
+        lags.available.insert(id, delayed.lag);
+        lags.delayed.insert(id, delayed);
+    }
+    Ok(lags)
+}
+
+/// Newest lag at which a function can be evaluated as a whole; `None` where any plane will do.
+fn free_lag(context: &Context<'_>, available: &BTreeMap<FnId, i32>, axis: usize, id: FnId) -> Option<i32> {
+    let accesses = context.algorithm.function(id).def.accesses();
+    accesses.iter().filter_map(|a| available.get(&a.of).map(|lag| lag - a.at[axis])).min()
+}
+
+fn delay(
+    context: &Context<'_>,
+    axis: usize,
+    id: FnId,
+    placement: Placement,
+    available: &BTreeMap<FnId, i32>,
+    free: Option<i32>,
+) -> Result<Delayed, String> {
+    let function = context.algorithm.function(id);
+    let idle = Delayed { placement, source: 0, lag: 0, low: 0, high: 0, window: 0, first: i32::MAX };
+    if placement == Placement::Register {
+        let lag = free.unwrap_or(0).min(0);
+        return Ok(Delayed { source: lag, lag, ..idle });
+    }
+    let Def::Sum(terms) = &function.def else {
+        return Err(format!("`{}` is carried but is no ordered sum; use `inline` or `register`", function.name));
+    };
+    // Every term is evaluated on the source plane, whatever its offset.
+    let source = terms.iter().filter_map(|t| available.get(&t.value.of)).copied().min().unwrap_or(0).min(0);
+    let offsets = terms.iter().map(|t| t.value.at[axis]);
+    let (low, high) = (offsets.clone().min().unwrap_or(0), offsets.max().unwrap_or(0));
+    Ok(Delayed { source, lag: source - high, low, high, ..idle })
+}
+
+struct Walk<'a, 'b> {
+    context: &'b Context<'a>,
+    axis: usize,
+    points: i32,
+    delayed: BTreeMap<FnId, Delayed>,
+    reads: BTreeMap<(FnId, Offset), i32>,
+    seen: BTreeMap<(FnId, Offset), i32>,
+}
+
+impl Walk<'_, '_> {
+    /// An output on plane `lag`, needed from the iteration that computes the first output plane.
+    fn root(&mut self, id: FnId, point: i32, lag: i32) -> Result<(), String> {
+        let mut at = [point, 0, 0];
+        at[self.axis] += lag;
+        if self.delayed.contains_key(&id) {
+            return self.visit(id, at, -lag);
+        }
+        for access in self.context.algorithm.function(id).def.accesses() {
+            self.visit(access.of, add(at, access.at), -lag)?;
+        }
+        Ok(())
+    }
+
+    /// A value that is needed from iteration `from` on.
+    fn visit(&mut self, of: FnId, at: Offset, from: i32) -> Result<(), String> {
+        if self.seen.get(&(of, at)).is_some_and(|known| *known <= from) {
+            return Ok(());
+        }
+        self.seen.insert((of, at), from);
+        if let Some(delayed) = self.delayed.get(&of).copied() {
+            return self.visit_delayed(of, at, from, delayed);
+        }
+        if self.context.launch.inputs.iter().any(|(name, _)| *name == self.context.algorithm.function(of).name) {
+            let known = self.reads.entry((of, at)).or_insert(from);
+            *known = (*known).min(from);
+            return Ok(());
+        }
+        for access in self.context.algorithm.function(of).def.accesses() {
+            self.visit(access.of, add(at, access.at), from)?;
+        }
+        Ok(())
+    }
+
+    fn visit_delayed(&mut self, of: FnId, at: Offset, from: i32, known: Delayed) -> Result<(), String> {
+        let mut plane = at;
+        let lag = plane[self.axis];
+        plane[self.axis] = 0;
+        let own = (0..self.points).any(|point| plane == [point, 0, 0]);
+        if !own || lag > known.lag {
+            let what = describe(self.context.algorithm, Access { of, at });
+            return Err(format!("`{what}`: it rides along the march in registers of its own column, but neighbours read it; use `inline` or `global`"));
+        }
+        if let Some(delayed) = self.delayed.get_mut(&of) {
+            delayed.window = delayed.window.max(known.lag - lag);
+            delayed.first = delayed.first.min(from + lag - known.lag);
+        }
+        Ok(())
+    }
+
+    /// What delayed functions read, consumers first, so that windows and first iterations are
+    /// settled when a function's turn comes.
+    fn delayed_sources(&mut self) -> Result<(), String> {
+        let ids: Vec<FnId> = self.delayed.keys().rev().copied().collect();
+        for id in ids {
+            let delayed = self.delayed[&id];
+            let first = if delayed.first == i32::MAX { -delayed.lag } else { delayed.first };
+            let def = self.context.algorithm.function(id).def.clone();
+            for point in 0..self.points {
+                for access in def.accesses() {
+                    let mut at = [point + access.at[0], access.at[1], access.at[2]];
+                    let mut from = first;
+                    if delayed.placement == Placement::Carried {
+                        // A term at offset o was due high - o iterations before completion.
+                        from -= delayed.high - access.at[self.axis];
+                        at[self.axis] = delayed.source;
+                    } else {
+                        at[self.axis] += delayed.source;
+                    }
+                    self.visit(access.of, at, from)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,73 @@
+//! Which names may be declared.
+//!
+//! Names go into generated C, CUDA and Rust source unchanged, so no word of these languages and
+//! nothing that they reserve can be a name.
+
+/// Longest name, in characters.
+const LONGEST: usize = 60;
+
+/// Words of this language.
+const OWN: &str = "system scheme field param let ddt where and in for real scalar vector tensor \
+    d d2 x y z t dt dx dy dz";
+
+/// Keywords of C, C++ and CUDA, and the names that kernels rely on.
+const C: &str = "alignas alignof and_eq asm atomic_cancel atomic_commit atomic_noexcept auto bitand \
+    bitor bool break case catch char char8_t char16_t char32_t class co_await co_return co_yield \
+    compl concept const const_cast consteval constexpr constinit continue decltype default delete \
+    do double dynamic_cast else enum explicit export extern false final float friend goto if \
+    import inline int long module mutable namespace new noexcept not not_eq nullptr operator or \
+    or_eq override private protected public register reinterpret_cast requires restrict return \
+    short signed sizeof static static_assert static_cast struct switch synchronized template this \
+    thread_local throw true try typedef typeid typename typeof union unsigned using virtual void \
+    volatile wchar_t while xor xor_eq \
+    NULL NAN INFINITY assert blockDim blockIdx gridDim threadIdx warpSize dim3 half main size_t \
+    ptrdiff_t std cuda nv cooperative_groups \
+    fabs fabsf fma fmaf fmax fmaxf fmin fminf pow powf rsqrt rsqrtf sqrtf";
+
+/// Keywords of Rust that are not above, and its primitive types.
+const RUST: &str = "Self abstract as async await become box core crate dyn f16 f32 f64 f128 fn gen i8 i16 \
+    i32 i64 i128 impl isize loop macro match mod move mut priv pub ref self str super trait type u8 u16 \
+    u32 u64 u128 unsafe unsized use usize yield";
+
+/// Why `name` cannot name a field, parameter, `let` or system.
+pub(in crate::model) fn problem(name: &str) -> Option<String> {
+    if let Some(problem) = shape_problem(name) {
+        return Some(problem);
+    }
+    let is_in = |words: &str| words.split_whitespace().any(|word| word == name);
+    if is_in(OWN) || super::ranks::function(name).is_some() {
+        return Some(format!("`{name}` is a word of the language"));
+    }
+    if is_in(C) {
+        return Some(format!("`{name}` has a meaning in C, C++ or CUDA"));
+    }
+    if is_in(RUST) {
+        return Some(format!("`{name}` has a meaning in Rust"));
+    }
+    None
+}
+
+/// Why `name` is no plain identifier of all the languages concerned.
+pub(in crate::model) fn shape_problem(name: &str) -> Option<String> {
+    if name.starts_with("r#") {
+        return Some("names are plain words, without `r#`".to_string());
+    }
+    if !name.is_ascii() {
+        return Some(format!("`{name}` is not ASCII: spell it out, such as `mu`"));
+    }
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    if name.is_empty() || !name.chars().all(plain) || name.starts_with(|c: char| c.is_ascii_digit())
+    {
+        return Some(format!("`{name}` is no identifier"));
+    }
+    if name.starts_with('_') {
+        return Some(format!("`{name}` starts with an underscore"));
+    }
+    if name.contains("__") {
+        return Some(format!("`{name}` contains a double underscore"));
+    }
+    if name.len() > LONGEST {
+        return Some(format!("the name is longer than {LONGEST} characters"));
+    }
+    None
+}

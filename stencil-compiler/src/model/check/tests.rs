@@ -1,0 +1,89 @@
+//! A model built by hand is checked like one that was written.
+
+use crate::model::parse::parse_str;
+use crate::model::{Function, Model, Rank, Rational, TermKind};
+
+fn valid() -> Model {
+    let source =
+        "system S in 2d { field f: scalar [m]; field u: vector; param a: real = 1 where a > 0;
+        let g = grad(f); let h = div(g); ddt(f) = a*h; ddt(u) = -g; }";
+    parse_str(source).unwrap()
+}
+
+fn problem(change: impl FnOnce(&mut Model)) -> String {
+    let mut model = valid();
+    change(&mut model);
+    model.check().err().unwrap_or_default()
+}
+
+#[test]
+fn what_parses_is_valid() {
+    assert_eq!(valid().check(), Ok(()));
+}
+
+#[test]
+fn each_broken_invariant_is_found() {
+    let problems = [
+        (problem(|m| m.dimension = 4), "4 dimensions"),
+        (
+            problem(|m| m.name = "int".into()),
+            "`int` has a meaning in C, C++ or CUDA",
+        ),
+        (
+            problem(|m| m.fields[0].name = "a".into()),
+            "`a` is declared twice",
+        ),
+        (
+            problem(|m| m.fields[0].unit = Some("m / s".into())),
+            "the unit `m / s` of `f` is not as the parser writes it",
+        ),
+        (
+            problem(|m| m.fields[0].unit = Some("m]; x [".into())),
+            "the unit `m]; x [` of `f` is not as the parser writes it",
+        ),
+        (
+            problem(|m| m.doc.push("a\nb".into())),
+            "a doc line contains a control character",
+        ),
+        (
+            problem(|m| m.params[0].default = Some(Rational::new(1, 3))),
+            "in `param a`: 1/3 is no literal: use `Neg` and `Div`",
+        ),
+        (
+            problem(|m| m.params[0].default = Some(Rational::new(-1, 2))),
+            "the default of `a` breaks its bounds",
+        ),
+        (
+            problem(|m| m.lets[0].value.kind = TermKind::Let(0)),
+            "in `let g`: no `let` 0 before this",
+        ),
+        (
+            problem(|m| m.lets[0].value.rank = Rank::Scalar),
+            "in `let g`: a vector is marked as a scalar",
+        ),
+        (
+            problem(|m| m.lets[1].value.kind = TermKind::Field(7)),
+            "in `let h`: no field 7",
+        ),
+        (
+            problem(|m| m.lets[1].value.kind = TermKind::Call(Function::Dot, vec![])),
+            "in `let h`: `dot` takes 2 argument(s), found 0",
+        ),
+        (
+            problem(|m| m.equations.swap(0, 1)),
+            "equation 0 is not that of `f`",
+        ),
+        (
+            problem(|m| drop(m.equations.pop())),
+            "1 equations for 2 fields",
+        ),
+        (problem(|m| m.scheme.order = 5), "no order 5"),
+        (
+            problem(|m| m.scheme.time = "rk9".into()),
+            "no time integrator `rk9`",
+        ),
+    ];
+    for (found, expected) in problems {
+        assert_eq!(found, expected);
+    }
+}

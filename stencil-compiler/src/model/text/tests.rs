@@ -1,0 +1,191 @@
+//! What is printed reads back.
+
+use super::*;
+use crate::model::parse::parse_str;
+use crate::model::{Function, Rank, Scheme};
+
+fn term(kind: TermKind, rank: Rank) -> Term {
+    Term {
+        kind,
+        rank,
+        span: Span::default(),
+    }
+}
+
+fn boxed(kind: TermKind, rank: Rank) -> Box<Term> {
+    Box::new(term(kind, rank))
+}
+
+/// Expressions of a rank in a model with a scalar, a vector, a tensor and a parameter.
+struct Maker {
+    state: u64,
+}
+
+impl Maker {
+    fn pick(&mut self, choices: u64) -> u64 {
+        self.state = self
+            .state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (self.state >> 33) % choices
+    }
+
+    fn axis(&mut self) -> usize {
+        usize::try_from(self.pick(2)).unwrap_or(0)
+    }
+
+    fn boxed(&mut self, rank: Rank, depth: u32) -> Box<Term> {
+        Box::new(self.make(rank, depth))
+    }
+
+    fn make(&mut self, rank: Rank, depth: u32) -> Term {
+        let field = match rank {
+            Rank::Scalar => 0,
+            Rank::Vector => 1,
+            Rank::Tensor => 2,
+        };
+        if depth == 0 {
+            let number = Rational::new(i128::from(self.pick(5000)), 4 * 5_i128.pow(7));
+            return match (rank, self.pick(3)) {
+                (Rank::Scalar, 0) => term(TermKind::Number(number), rank),
+                (Rank::Scalar, 1) => term(TermKind::Param(0), rank),
+                _ => term(TermKind::Field(field), rank),
+            };
+        }
+        let d = depth - 1;
+        let kind = match self.pick(8) {
+            0 => TermKind::Neg(self.boxed(rank, d)),
+            1 => TermKind::Add(self.boxed(rank, d), self.boxed(rank, d)),
+            2 => TermKind::Sub(self.boxed(rank, d), self.boxed(rank, d)),
+            3 => TermKind::Mul(self.boxed(Rank::Scalar, d), self.boxed(rank, d)),
+            4 => TermKind::Mul(self.boxed(rank, d), self.boxed(Rank::Scalar, d)),
+            5 => {
+                let divisor = boxed(
+                    TermKind::Neg(boxed(TermKind::Param(0), Rank::Scalar)),
+                    Rank::Scalar,
+                );
+                TermKind::Div(self.boxed(rank, d), divisor)
+            }
+            6 => TermKind::Derivative {
+                axis: self.axis(),
+                times: 1 + u32::try_from(self.pick(2)).unwrap_or(0),
+                of: self.boxed(rank, d),
+            },
+            _ => self.special(rank, d),
+        };
+        term(kind, rank)
+    }
+
+    fn special(&mut self, rank: Rank, d: u32) -> TermKind {
+        match (rank, self.pick(2)) {
+            (Rank::Scalar, 0) => TermKind::Pow(self.boxed(rank, d), 3),
+            (Rank::Scalar, _) => {
+                let axes = vec![self.axis(), self.axis()];
+                TermKind::Component(self.boxed(Rank::Tensor, d), axes)
+            }
+            (Rank::Vector, 0) => {
+                TermKind::Stack(vec![self.make(Rank::Scalar, d), self.make(Rank::Scalar, d)])
+            }
+            (Rank::Vector, _) => {
+                let arguments = vec![self.make(Rank::Vector, d), self.make(Rank::Tensor, d)];
+                TermKind::Call(Function::Dot, arguments)
+            }
+            (Rank::Tensor, 0) => TermKind::Call(Function::Grad, vec![self.make(Rank::Vector, d)]),
+            (Rank::Tensor, _) => {
+                TermKind::Stack(vec![self.make(Rank::Vector, d), self.make(Rank::Vector, d)])
+            }
+        }
+    }
+}
+
+fn model(maker: &mut Maker) -> Model {
+    let span = Span::default();
+    let ranks = [
+        ("f", Rank::Scalar),
+        ("u", Rank::Vector),
+        ("s", Rank::Tensor),
+    ];
+    let field = |(name, rank): (&str, Rank)| Field {
+        name: name.to_string(),
+        rank,
+        unit: Some("kg m^-2/(s K)".to_string()),
+        span,
+    };
+    let param = Param {
+        name: "a".to_string(),
+        default: Some(Rational::new(-1, 8)),
+        bounds: vec![
+            (Comparison::Greater, Rational::new(-1, 4)),
+            (
+                Comparison::LessEqual,
+                Rational::from_integer(10_i128.pow(30)),
+            ),
+        ],
+        unit: None,
+        span,
+    };
+    let equation = |(field, (_, rank)): (usize, (&str, Rank))| Equation {
+        field,
+        rhs: maker.make(rank, 4),
+        span,
+    };
+    Model {
+        name: "Made".to_string(),
+        doc: vec![
+            "Two".to_string(),
+            String::new(),
+            "  \"lines\" \\".to_string(),
+        ],
+        dimension: 2,
+        fields: ranks.map(field).to_vec(),
+        params: vec![param],
+        lets: vec![],
+        equations: ranks.into_iter().enumerate().map(equation).collect(),
+        scheme: Scheme::default(),
+    }
+}
+
+#[test]
+fn what_is_printed_reads_back() {
+    let mut maker = Maker { state: 1 };
+    for _ in 0..300 {
+        let model = model(&mut maker);
+        assert_eq!(model.check(), Ok(()));
+        let source = print(&model);
+        match parse_str(&source) {
+            Ok(read) => assert_eq!(read.without_spans(), model, "{source}"),
+            Err(errors) => panic!("{}", errors.render("printed", &source)),
+        }
+    }
+}
+
+#[test]
+fn printing_is_a_fixed_point() {
+    let source = "system H in 1d { field f: scalar; let g = 2e-9*f; ddt(f) = lap(g) - 1/3*f; }";
+    let once = print(&parse_str(source).unwrap());
+    assert_eq!(print(&parse_str(&once).unwrap()), once);
+    let expected = "\
+pub system H in 1d {
+    field f: scalar;
+    let g = 2e-9 * f;
+    ddt(f) = lap(g) - 1 / 3 * f;
+}
+scheme default for H {
+    space: central<order = 6>;
+    mixed: bidiagonal;
+    time: rk3_williamson;
+}
+";
+    assert_eq!(once, expected);
+}
+
+#[test]
+fn numbers_print_as_short_decimals() {
+    let text = |n, d| number_text(&Rational::new(n, d));
+    assert_eq!(text(1, 200), "0.005");
+    assert_eq!(text(-5, 2), "-2.5");
+    assert_eq!(text(1, 10_i128.pow(30)), "1e-30");
+    assert_eq!(text(1, 3), "(1/3)");
+    assert_eq!(text(i128::MAX, 1), i128::MAX.to_string());
+    assert_eq!(text(i128::MIN, 1), format!("({}/1)", i128::MIN));
+}

@@ -1,0 +1,108 @@
+//! The `Plan`: what is launched, stored and exchanged, in order, for one time step.
+//!
+//! Invariants (kept by [`check`](Plan::check)): each buffer is written before it is read; its
+//! halo is at least as deep as each read of it; there is no thread and no vendor.
+
+use crate::algorithm::Offset;
+use crate::schedule::{Blocking, Placement};
+
+pub mod check;
+pub mod make;
+pub mod text;
+
+pub use make::plan;
+
+/// The steps of one time step, and the arrays that they work on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// Arrays.
+    pub buffers: Vec<Buffer>,
+    /// Launches in order of first execution.
+    pub launches: Vec<Launch>,
+    /// What happens, in order.
+    pub steps: Vec<Step>,
+}
+
+/// An array over the patch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Buffer {
+    /// Its name.
+    pub name: String,
+    /// What it holds.
+    pub role: BufferRole,
+    /// Ghost cells on both sides along x, y, z.
+    pub halo: [u32; 3],
+}
+
+/// What a buffer holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum BufferRole {
+    /// A component of a field, as the substep finds it.
+    Field,
+    /// The new values of a field; its name is the field's with `_new`.
+    NewField,
+    /// An accumulator of the integrator.
+    Accumulator,
+    /// A grid function that the schedule placed in global memory.
+    Derived,
+}
+
+/// One kernel to run: what it computes, not how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Launch {
+    /// Its name, an identifier.
+    pub name: String,
+    /// Number of the substep it belongs to.
+    pub substep: usize,
+    /// Buffers it writes, each with the grid function whose values it gets.
+    pub outputs: Vec<(String, String)>,
+    /// Buffers it reads, each with the largest offsets of its accesses.
+    pub inputs: Vec<(String, [u32; 3])>,
+    /// Cells beyond the interior that it computes.
+    pub extend: [u32; 3],
+    /// Placements of the grid functions inside it other than [`Placement::Inline`].
+    pub placements: Vec<(String, Placement)>,
+    /// How it is blocked.
+    pub blocking: Blocking,
+}
+
+/// One entry of the plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Fills ghost cells of buffers to a depth.
+    Fill {
+        /// Which buffers.
+        buffers: Vec<String>,
+        /// How deep along x, y, z.
+        depth: [u32; 3],
+    },
+    /// Runs a kernel; index into [`Plan::launches`].
+    Launch(usize),
+    /// Exchanges each of these fields with its new values.
+    Swap {
+        /// Names of the fields.
+        fields: Vec<String>,
+    },
+}
+
+impl Plan {
+    /// The buffer of this name.
+    pub fn buffer(&self, name: &str) -> Option<&Buffer> {
+        self.buffers.iter().find(|b| b.name == name)
+    }
+
+    /// The deepest halo of all buffers: every buffer of a patch is laid out for it.
+    pub fn halo(&self) -> [u32; 3] {
+        self.buffers.iter().fold([0; 3], |halo, b| max3(halo, b.halo))
+    }
+}
+
+/// The larger of each component.
+pub fn max3(a: [u32; 3], b: [u32; 3]) -> [u32; 3] {
+    [a[0].max(b[0]), a[1].max(b[1]), a[2].max(b[2])]
+}
+
+/// The largest offset along each axis.
+pub fn reach<'a>(offsets: impl IntoIterator<Item = &'a Offset>) -> [u32; 3] {
+    offsets.into_iter().fold([0; 3], |reach, at| max3(reach, at.map(i32::unsigned_abs)))
+}

@@ -1,0 +1,134 @@
+//! Plans as text that parses back.
+
+use std::fmt::Write as _;
+
+use super::{Buffer, BufferRole, Launch, Plan, Step};
+use crate::schedule::text::{parse_blocking, parse_placement, placement_words, print_blocking};
+use crate::syntax::{Lexer, TextError, Token};
+
+const ROLES: &[(BufferRole, &str)] = &[
+    (BufferRole::Field, "field"),
+    (BufferRole::NewField, "new"),
+    (BufferRole::Accumulator, "accumulator"),
+    (BufferRole::Derived, "derived"),
+];
+
+/// Prints a plan.
+pub fn print(plan: &Plan) -> String {
+    let mut out = String::from("plan\n");
+    for buffer in &plan.buffers {
+        let role = ROLES.iter().find(|(role, _)| *role == buffer.role).map_or("", |(_, word)| word);
+        let _ = writeln!(out, "buffer {} {role} halo {}", buffer.name, triple(buffer.halo));
+    }
+    for launch in &plan.launches {
+        let _ = writeln!(out, "launch {} substep {} extend {} {{", launch.name, launch.substep, triple(launch.extend));
+        for (buffer, read) in &launch.inputs {
+            let _ = writeln!(out, "    read {buffer} {}", triple(*read));
+        }
+        for (name, placement) in &launch.placements {
+            let _ = writeln!(out, "    place {name} {}", placement_words(*placement));
+        }
+        for (buffer, function) in &launch.outputs {
+            let _ = writeln!(out, "    write {buffer} = {function}");
+        }
+        let _ = writeln!(out, "    kernel {}\n}}", print_blocking(&launch.blocking));
+    }
+    for step in &plan.steps {
+        let _ = match step {
+            Step::Fill { buffers, depth } => writeln!(out, "fill {} {}", triple(*depth), buffers.join(", ")),
+            Step::Launch(at) => writeln!(out, "run {}", plan.launches.get(*at).map_or("", |l| l.name.as_str())),
+            Step::Swap { fields } => writeln!(out, "swap {}", fields.join(", ")),
+        };
+    }
+    out
+}
+
+fn triple(value: [u32; 3]) -> String {
+    format!("[{}, {}, {}]", value[0], value[1], value[2])
+}
+
+/// Parses a plan.
+///
+/// # Errors
+/// Where the text is none; the message has the line.
+pub fn parse(text: &str) -> Result<Plan, TextError> {
+    let mut lexer = Lexer::new(text)?;
+    lexer.keyword("plan")?;
+    let mut plan = Plan { buffers: Vec::new(), launches: Vec::new(), steps: Vec::new() };
+    while *lexer.peek() != Token::End {
+        let word = lexer.name()?;
+        match word.as_str() {
+            "buffer" => plan.buffers.push(parse_buffer(&mut lexer)?),
+            "launch" => plan.launches.push(parse_launch(&mut lexer)?),
+            "fill" => {
+                let depth = parse_triple(&mut lexer)?;
+                plan.steps.push(Step::Fill { buffers: names(&mut lexer)?, depth });
+            }
+            "run" => {
+                let name = lexer.name()?;
+                let Some(at) = plan.launches.iter().position(|l| l.name == name) else {
+                    return lexer.error(format!("no launch `{name}`"));
+                };
+                plan.steps.push(Step::Launch(at));
+            }
+            "swap" => plan.steps.push(Step::Swap { fields: names(&mut lexer)? }),
+            _ => return lexer.error(format!("expected buffer, launch, fill, run or swap, found `{word}`")),
+        }
+    }
+    Ok(plan)
+}
+
+fn parse_triple(lexer: &mut Lexer) -> Result<[u32; 3], TextError> {
+    let value = lexer.offset()?;
+    if value.iter().any(|v| *v < 0) {
+        return lexer.error("a depth is negative");
+    }
+    Ok(value.map(i32::unsigned_abs))
+}
+
+fn names(lexer: &mut Lexer) -> Result<Vec<String>, TextError> {
+    let mut out = vec![lexer.name()?];
+    while lexer.eat(',') {
+        out.push(lexer.name()?);
+    }
+    Ok(out)
+}
+
+fn parse_buffer(lexer: &mut Lexer) -> Result<Buffer, TextError> {
+    let name = lexer.name()?;
+    let word = lexer.name()?;
+    let Some((role, _)) = ROLES.iter().find(|(_, w)| *w == word) else { return lexer.error(format!("no role `{word}`")) };
+    lexer.keyword("halo")?;
+    Ok(Buffer { name, role: *role, halo: parse_triple(lexer)? })
+}
+
+fn parse_launch(lexer: &mut Lexer) -> Result<Launch, TextError> {
+    let name = lexer.name()?;
+    lexer.keyword("substep")?;
+    let substep = lexer.count()?;
+    lexer.keyword("extend")?;
+    let extend = parse_triple(lexer)?;
+    lexer.expect('{')?;
+    let (mut inputs, mut placements, mut outputs) = (Vec::new(), Vec::new(), Vec::new());
+    loop {
+        let word = lexer.name()?;
+        match word.as_str() {
+            "read" => inputs.push((lexer.name()?, parse_triple(lexer)?)),
+            "place" => {
+                let name = lexer.name()?;
+                placements.push((name, parse_placement(lexer)?));
+            }
+            "write" => {
+                let buffer = lexer.name()?;
+                lexer.expect('=')?;
+                outputs.push((buffer, lexer.name()?));
+            }
+            "kernel" => {
+                let blocking = parse_blocking(lexer)?;
+                lexer.expect('}')?;
+                return Ok(Launch { name, substep, outputs, inputs, extend, placements, blocking });
+            }
+            _ => return lexer.error(format!("expected read, place, write or kernel, found `{word}`")),
+        }
+    }
+}

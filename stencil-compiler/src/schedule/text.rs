@@ -1,0 +1,93 @@
+//! Schedules as text: what the tuner stores, a user edits and a bug report quotes.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::{Blocking, Halo, Placement, Schedule};
+use crate::syntax::{Lexer, TextError, Token};
+
+/// The words of each placement.
+pub fn placement_words(placement: Placement) -> &'static str {
+    match placement {
+        Placement::Inline => "inline",
+        Placement::Register => "register",
+        Placement::Carried => "carried",
+        Placement::Global(Halo::Exchange) => "global exchange",
+        Placement::Global(Halo::Recompute) => "global recompute",
+    }
+}
+
+/// Prints a schedule.
+pub fn print(schedule: &Schedule) -> String {
+    let mut out = String::from("schedule\n");
+    for (name, placement) in &schedule.placements {
+        let _ = writeln!(out, "place {name} {}", placement_words(*placement));
+    }
+    for blocking in &schedule.kernels {
+        let _ = writeln!(out, "kernel {}", print_blocking(blocking));
+    }
+    out
+}
+
+/// Prints a blocking on one line.
+pub fn print_blocking(blocking: &Blocking) -> String {
+    let params = blocking.params.iter().map(|(name, value)| format!(" {name}={value}"));
+    params.fold(blocking.strategy.clone(), |line, param| line + &param)
+}
+
+/// Parses a schedule.
+///
+/// # Errors
+/// Where the text is none; the message has the line.
+pub fn parse(text: &str) -> Result<Schedule, TextError> {
+    let mut lexer = Lexer::new(text)?;
+    lexer.keyword("schedule")?;
+    let mut schedule = Schedule::default();
+    loop {
+        if lexer.eat_name("place") {
+            let name = lexer.name()?;
+            let placement = parse_placement(&mut lexer)?;
+            if schedule.placements.insert(name.clone(), placement).is_some() {
+                return lexer.error(format!("`{name}` is placed twice"));
+            }
+        } else if lexer.eat_name("kernel") {
+            schedule.kernels.push(parse_blocking(&mut lexer)?);
+        } else if *lexer.peek() == Token::End {
+            return Ok(schedule);
+        } else {
+            return lexer.error(format!("expected `place` or `kernel`, found {:?}", lexer.peek()));
+        }
+    }
+}
+
+pub(crate) fn parse_placement(lexer: &mut Lexer) -> Result<Placement, TextError> {
+    let word = lexer.name()?;
+    match word.as_str() {
+        "inline" => Ok(Placement::Inline),
+        "register" => Ok(Placement::Register),
+        "carried" => Ok(Placement::Carried),
+        "global" if lexer.eat_name("exchange") => Ok(Placement::Global(Halo::Exchange)),
+        "global" if lexer.eat_name("recompute") => Ok(Placement::Global(Halo::Recompute)),
+        "global" => lexer.error("`global` is followed by `exchange` or `recompute`"),
+        _ => lexer.error(format!("no placement `{word}`; there are inline, register, carried, global exchange, global recompute")),
+    }
+}
+
+/// Parses what [`print_blocking`] prints.
+///
+/// # Errors
+/// Where the text is no blocking.
+pub fn parse_blocking(lexer: &mut Lexer) -> Result<Blocking, TextError> {
+    let strategy = lexer.name()?;
+    let mut params = BTreeMap::new();
+    while matches!(lexer.peek(), Token::Name(_)) && *lexer.peek_second() == Token::Punct('=') {
+        let name = lexer.name()?;
+        lexer.expect('=')?;
+        let value = lexer.count()?;
+        let value = u32::try_from(value).or_else(|_| lexer.error(format!("{value} is too large")))?;
+        if params.insert(name.clone(), value).is_some() {
+            return lexer.error(format!("`{name}` is given twice"));
+        }
+    }
+    Ok(Blocking { strategy, params })
+}

@@ -1,0 +1,3 @@
+//! Devices: each backend owns its memory, its launches and its vendor's words.
+
+pub mod cuda;

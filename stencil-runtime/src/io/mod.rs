@@ -1,0 +1,13 @@
+//! Files: NumPy arrays in, NumPy arrays out.
+//!
+//! [`NpzWriter`] and [`Npz`] write and read `.npz` archives that `numpy.load` opens. Equal input
+//! gives equal bytes, and a file appears under its name only when it is complete.
+
+mod npy;
+mod npz;
+mod part;
+mod zip;
+
+pub use npy::{Element, Value};
+pub use npz::{Npz, NpzError, NpzWriter};
+pub use part::PartFile;

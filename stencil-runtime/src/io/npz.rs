@@ -1,0 +1,439 @@
+//! `.npz`: named arrays, numbers and texts in one file that `numpy.load` opens.
+
+use std::fs::File;
+use std::io::{self, BufReader, Write};
+use std::path::{Path, PathBuf};
+
+use ndarray::{ArrayD, ArrayView, Dimension};
+
+use super::npy::{self, Element, Value};
+use super::part::PartFile;
+use super::zip::{self, Entry, ZipWriter};
+
+/// Why a `.npz` could not be written or read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum NpzError {
+    /// The operating system refused.
+    #[error("cannot {action} `{}`: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What was tried: `write` or `read`.
+        action: &'static str,
+        /// The reason.
+        source: io::Error,
+    },
+    /// The bytes are not a `.npz` that this reader understands.
+    #[error("`{}`, entry `{entry}`: {reason}", path.display())]
+    Entry {
+        /// The file.
+        path: PathBuf,
+        /// The entry's name.
+        entry: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// No entry of that name.
+    #[error("`{}` has no entry `{entry}`; it has: {}", path.display(), available.join(", "))]
+    Missing {
+        /// The file.
+        path: PathBuf,
+        /// The name asked for.
+        entry: String,
+        /// The names there are.
+        available: Vec<String>,
+    },
+    /// The entry holds another kind of value.
+    #[error("`{}`, entry `{entry}`: expected {expected}, found {found}", path.display())]
+    Kind {
+        /// The file.
+        path: PathBuf,
+        /// The entry's name.
+        entry: String,
+        /// The kind asked for.
+        expected: &'static str,
+        /// The kind found.
+        found: String,
+    },
+}
+
+impl Value {
+    /// The kind, for a message: `f64 array of shape [2, 3]`.
+    fn kind(&self) -> String {
+        match self {
+            Self::F32(a) => format!("f32 array of shape {:?}", a.shape()),
+            Self::F64(a) => format!("f64 array of shape {:?}", a.shape()),
+            Self::U64(_) => "u64 number".into(),
+            Self::I64(_) => "i64 number".into(),
+            Self::Text(_) => "text".into(),
+        }
+    }
+}
+
+/// Writes a `.npz`.
+///
+/// The file appears under its name at [`NpzWriter::finish`], complete; until then, and after a
+/// failure, an older file of that name stays. Equal values in equal order give equal bytes.
+///
+/// ```
+/// use ndarray::Array3;
+/// use stencil_runtime::io::{Npz, NpzWriter};
+///
+/// let path = std::env::temp_dir().join(format!("npz-doc-{}.npz", std::process::id()));
+/// let rho = Array3::<f64>::ones((4, 8, 16)); // [z, y, x]
+/// let mut file = NpzWriter::create(&path)?;
+/// file.array("rho", &rho.view())?;
+/// file.f64("t", 0.25)?;
+/// file.u64("step", 100)?;
+/// file.text("system", "euler")?;
+/// file.finish()?;
+///
+/// let mut file = Npz::open(&path)?;
+/// assert_eq!(file.array_f64("rho")?, rho.into_dyn());
+/// assert_eq!(file.f64("t")?, 0.25);
+/// assert_eq!(file.u64("step")?, 100);
+/// # std::fs::remove_file(&path).unwrap();
+/// # Ok::<(), stencil_runtime::io::NpzError>(())
+/// ```
+#[derive(Debug)]
+pub struct NpzWriter {
+    path: PathBuf,
+    zip: ZipWriter<PartFile>,
+}
+
+impl NpzWriter {
+    /// Starts a file; `path` is used as it is, no suffix is added.
+    pub fn create(path: impl AsRef<Path>) -> Result<Self, NpzError> {
+        let path = path.as_ref().to_path_buf();
+        let file = PartFile::create(&path).map_err(|e| io_error(&path, "write", e))?;
+        Ok(Self {
+            zip: ZipWriter::new(file),
+            path,
+        })
+    }
+
+    /// Adds an array of any number of dimensions; it is written in C order.
+    pub fn array<T: Element, D: Dimension>(
+        &mut self,
+        name: &str,
+        array: &ArrayView<'_, T, D>,
+    ) -> Result<(), NpzError> {
+        let array = array.view().into_dyn();
+        let header = npy::header(T::DESCR, array.shape());
+        let size = header.len() as u64 + array.len() as u64 * T::SIZE as u64;
+        self.entry(name, size, |out| {
+            out.write_all(&header)?;
+            npy::write_elements(array, out)
+        })
+    }
+
+    /// Adds a number.
+    pub fn f64(&mut self, name: &str, value: f64) -> Result<(), NpzError> {
+        self.scalar(name, "<f8", value.to_le_bytes())
+    }
+
+    /// Adds an unsigned number.
+    pub fn u64(&mut self, name: &str, value: u64) -> Result<(), NpzError> {
+        self.scalar(name, "<u8", value.to_le_bytes())
+    }
+
+    /// Adds a signed number.
+    pub fn i64(&mut self, name: &str, value: i64) -> Result<(), NpzError> {
+        self.scalar(name, "<i8", value.to_le_bytes())
+    }
+
+    /// Adds a text; in Python, `str(file[name])`.
+    pub fn text(&mut self, name: &str, text: &str) -> Result<(), NpzError> {
+        let bytes = npy::encode_text(text);
+        self.entry(name, bytes.len() as u64, |out| out.write_all(&bytes))
+    }
+
+    /// Writes the directory, syncs to the disk and renames the file to its name.
+    pub fn finish(self) -> Result<(), NpzError> {
+        let path = self.path;
+        self.zip
+            .finish()
+            .and_then(PartFile::finish)
+            .map_err(|e| io_error(&path, "write", e))
+    }
+
+    fn scalar(&mut self, name: &str, descr: &str, value: [u8; 8]) -> Result<(), NpzError> {
+        let mut bytes = npy::header(descr, &[]);
+        bytes.extend(value);
+        self.entry(name, bytes.len() as u64, |out| out.write_all(&bytes))
+    }
+
+    fn entry(
+        &mut self,
+        name: &str,
+        size: u64,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), NpzError> {
+        let file = format!("{name}.npy");
+        let reason = if name.is_empty() || name.contains(['\0', '/', '\\']) {
+            "a name must not be empty nor contain `/`, `\\` or NUL"
+        } else if self.zip.contains(&file) {
+            "the name is already taken"
+        } else {
+            return self
+                .zip
+                .entry(&file, size, write)
+                .map_err(|e| io_error(&self.path, "write", e));
+        };
+        let (path, entry) = (self.path.clone(), name.to_string());
+        Err(NpzError::Entry {
+            path,
+            entry,
+            reason: reason.into(),
+        })
+    }
+}
+
+/// Reads a `.npz`, entry by entry. Compressed files (`numpy.savez_compressed`) are refused.
+///
+/// See [`NpzWriter`] for an example.
+#[derive(Debug)]
+pub struct Npz {
+    path: PathBuf,
+    file: BufReader<File>,
+    entries: Vec<Entry>,
+}
+
+impl Npz {
+    /// Opens the file and reads its directory.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, NpzError> {
+        let path = path.as_ref().to_path_buf();
+        let read = || {
+            let mut file = BufReader::with_capacity(1 << 18, File::open(&path)?);
+            let entries = zip::directory(&mut file)?;
+            Ok((file, entries))
+        };
+        let (file, entries) = read().map_err(|e| io_error(&path, "read", e))?;
+        Ok(Self {
+            path,
+            file,
+            entries,
+        })
+    }
+
+    /// The names of the entries, in the order of the file.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.entries
+            .iter()
+            .map(|e| e.name.strip_suffix(".npy").unwrap_or(&e.name))
+    }
+
+    /// Reads one entry, of any kind.
+    pub fn get(&mut self, name: &str) -> Result<Value, NpzError> {
+        let Some(index) = self.names().position(|n| n == name) else {
+            return Err(NpzError::Missing {
+                path: self.path.clone(),
+                entry: name.into(),
+                available: self.names().map(String::from).collect(),
+            });
+        };
+        let bytes = zip::read(&mut self.file, &self.entries[index]).map_err(|e| e.to_string());
+        bytes
+            .and_then(|bytes| npy::parse(&bytes))
+            .map_err(|reason| NpzError::Entry {
+                path: self.path.clone(),
+                entry: name.into(),
+                reason,
+            })
+    }
+
+    /// Reads an array of `f32`.
+    pub fn array_f32(&mut self, name: &str) -> Result<ArrayD<f32>, NpzError> {
+        match self.get(name)? {
+            Value::F32(array) => Ok(array),
+            other => Err(self.kind(name, "an f32 array", &other)),
+        }
+    }
+
+    /// Reads an array of `f64`.
+    pub fn array_f64(&mut self, name: &str) -> Result<ArrayD<f64>, NpzError> {
+        match self.get(name)? {
+            Value::F64(array) => Ok(array),
+            other => Err(self.kind(name, "an f64 array", &other)),
+        }
+    }
+
+    /// Reads a number.
+    pub fn f64(&mut self, name: &str) -> Result<f64, NpzError> {
+        match self.get(name)? {
+            Value::F64(a) if a.ndim() == 0 => Ok(a.sum()),
+            other => Err(self.kind(name, "an f64 number", &other)),
+        }
+    }
+
+    /// Reads an unsigned number; a signed one that is not negative will do.
+    pub fn u64(&mut self, name: &str) -> Result<u64, NpzError> {
+        let value = self.get(name)?;
+        let number = match value {
+            Value::U64(n) => Some(n),
+            Value::I64(n) => n.try_into().ok(),
+            Value::F32(_) | Value::F64(_) | Value::Text(_) => None,
+        };
+        number.ok_or_else(|| self.kind(name, "a u64 number", &value))
+    }
+
+    /// Reads a signed number; an unsigned one that fits will do.
+    pub fn i64(&mut self, name: &str) -> Result<i64, NpzError> {
+        let value = self.get(name)?;
+        let number = match value {
+            Value::I64(n) => Some(n),
+            Value::U64(n) => n.try_into().ok(),
+            Value::F32(_) | Value::F64(_) | Value::Text(_) => None,
+        };
+        number.ok_or_else(|| self.kind(name, "an i64 number", &value))
+    }
+
+    /// Reads a text.
+    pub fn text(&mut self, name: &str) -> Result<String, NpzError> {
+        match self.get(name)? {
+            Value::Text(text) => Ok(text),
+            other => Err(self.kind(name, "a text", &other)),
+        }
+    }
+
+    fn kind(&self, entry: &str, expected: &'static str, found: &Value) -> NpzError {
+        let (path, entry) = (self.path.clone(), entry.to_string());
+        NpzError::Kind {
+            path,
+            entry,
+            expected,
+            found: found.kind(),
+        }
+    }
+}
+
+fn io_error(path: &Path, action: &'static str, source: io::Error) -> NpzError {
+    NpzError::Io {
+        path: path.to_path_buf(),
+        action,
+        source,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::{Array0, Array1, Array3, arr2};
+
+    struct Temp(PathBuf);
+
+    impl Temp {
+        fn new(name: &str) -> Self {
+            Self(std::env::temp_dir().join(format!("npz-{}-{name}.npz", std::process::id())))
+        }
+    }
+
+    impl Drop for Temp {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_file(&self.0);
+        }
+    }
+
+    fn write(path: &Path) {
+        let mut file = NpzWriter::create(path).unwrap();
+        let cube = Array3::from_shape_fn((3, 40, 100), |(z, y, x)| (z * 4000 + y * 100 + x) as f64);
+        file.array("cube", &cube.view()).unwrap();
+        // A transposed view is not contiguous in C order.
+        file.array("turned", &arr2(&[[1.0_f32, 2.0], [3.0, f32::NAN]]).t())
+            .unwrap();
+        file.array("line", &Array1::from(vec![0.1_f64, -0.0]).view())
+            .unwrap();
+        file.array("none", &Array1::<f32>::zeros(0).view()).unwrap();
+        file.array("point", &Array0::from_elem((), 7.5_f32).view())
+            .unwrap();
+        file.f64("t", 0.1 + 0.2).unwrap();
+        file.u64("step", u64::MAX).unwrap();
+        file.i64("offset", i64::MIN).unwrap();
+        file.text("note", "∂ρ/∂t = −∇·(ρv)").unwrap();
+        file.text("empty", "").unwrap();
+        file.finish().unwrap();
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let temp = Temp::new("round");
+        write(&temp.0);
+        let mut file = Npz::open(&temp.0).unwrap();
+        assert_eq!(file.names().next(), Some("cube"));
+        let cube = file.array_f64("cube").unwrap();
+        assert_eq!(cube.shape(), [3, 40, 100]);
+        assert_eq!(cube[[2, 39, 99]], 11999.0);
+        let turned = file.array_f32("turned").unwrap();
+        assert_eq!((turned[[0, 1]], turned[[1, 0]]), (3.0, 2.0));
+        assert!(turned[[1, 1]].is_nan());
+        let line = file.array_f64("line").unwrap();
+        assert_eq!(line[1].to_bits(), (-0.0_f64).to_bits());
+        assert_eq!(file.array_f32("none").unwrap().len(), 0);
+        assert_eq!(file.array_f32("point").unwrap()[[]], 7.5);
+        assert_eq!(file.f64("t").unwrap(), 0.1 + 0.2);
+        assert_eq!(file.u64("step").unwrap(), u64::MAX);
+        assert_eq!(file.i64("offset").unwrap(), i64::MIN);
+        assert_eq!(file.text("note").unwrap(), "∂ρ/∂t = −∇·(ρv)");
+        assert_eq!(file.text("empty").unwrap(), "");
+    }
+
+    #[test]
+    fn equal_values_give_equal_bytes() {
+        let (a, b) = (Temp::new("a"), Temp::new("b"));
+        write(&a.0);
+        write(&b.0);
+        assert_eq!(std::fs::read(&a.0).unwrap(), std::fs::read(&b.0).unwrap());
+    }
+
+    #[test]
+    fn errors_name_file_and_reason() {
+        let temp = Temp::new("errors");
+        write(&temp.0);
+        let mut file = Npz::open(&temp.0).unwrap();
+        let path = temp.0.display().to_string();
+        let message = file.array_f64("rho").unwrap_err().to_string();
+        assert!(message.contains(&path) && message.contains("no entry `rho`; it has: cube,"));
+        let message = file.array_f64("turned").unwrap_err().to_string();
+        assert!(message.contains("expected an f64 array, found f32 array of shape [2, 2]"));
+        assert!(matches!(file.u64("offset"), Err(NpzError::Kind { .. })));
+        assert!(matches!(
+            Npz::open("/no/such.npz"),
+            Err(NpzError::Io { action: "read", .. })
+        ));
+        assert!(NpzWriter::create("/no/such/folder/a.npz").is_err());
+    }
+
+    #[test]
+    fn a_damaged_entry_is_named() {
+        let temp = Temp::new("damaged");
+        write(&temp.0);
+        let mut bytes = std::fs::read(&temp.0).unwrap();
+        bytes[1000] ^= 1;
+        std::fs::write(&temp.0, bytes).unwrap();
+        let message = Npz::open(&temp.0)
+            .unwrap()
+            .get("cube")
+            .unwrap_err()
+            .to_string();
+        assert!(
+            message.contains("entry `cube`: damaged: checksum"),
+            "{message}"
+        );
+    }
+
+    #[test]
+    fn bad_names_are_refused_and_nothing_appears() {
+        let temp = Temp::new("names");
+        let mut file = NpzWriter::create(&temp.0).unwrap();
+        file.f64("t", 1.0).unwrap();
+        for name in ["", "a/b", "t"] {
+            assert!(
+                matches!(file.f64(name, 1.0), Err(NpzError::Entry { .. })),
+                "{name:?}"
+            );
+        }
+        drop(file);
+        assert!(!temp.0.exists());
+    }
+}

@@ -1,0 +1,166 @@
+//! Colours and colour maps.
+
+/// A colour in sRGB: red, green, blue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Color(pub u8, pub u8, pub u8);
+
+impl Color {
+    pub(super) const WHITE: Self = Self(255, 255, 255);
+    /// Text and frames.
+    pub(super) const INK: Self = Self(32, 35, 40);
+    /// Text of second rank.
+    pub(super) const FAINT: Self = Self(98, 104, 112);
+    pub(super) const GRID: Self = Self(230, 232, 236);
+    /// Values that are not finite.
+    pub(super) const MISSING: Self = Self(158, 158, 158);
+
+    /// `other` over this colour, with `coverage` of 0 to 1.
+    pub(super) fn blend(self, other: Self, coverage: f32) -> Self {
+        let mix = |a: u8, b: u8| {
+            let (a, b) = (f32::from(a), f32::from(b));
+            (a + (b - a) * coverage.clamp(0.0, 1.0)).round() as u8
+        };
+        Self(
+            mix(self.0, other.0),
+            mix(self.1, other.1),
+            mix(self.2, other.2),
+        )
+    }
+}
+
+/// How a value becomes a colour. All maps are perceptually uniform: equal differences of the
+/// value look equally large.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ColorMap {
+    /// Dark violet over green to yellow (viridis), for values without a special zero.
+    #[default]
+    Sequential,
+    /// Black over red to pale yellow (magma), for intensities.
+    Magma,
+    /// Blue over white to red, for signed values. The range is symmetric around zero unless it is
+    /// given.
+    Diverging,
+}
+
+impl ColorMap {
+    /// The colour at a place from 0 to 1 of the range; places outside are clamped.
+    ///
+    /// ```
+    /// use stencil_runtime::plot::{Color, ColorMap};
+    /// assert_eq!(ColorMap::Sequential.at(0.0), Color(68, 1, 84));
+    /// ```
+    pub fn at(self, place: f64) -> Color {
+        let place = if place.is_nan() {
+            0.5
+        } else {
+            place.clamp(0.0, 1.0)
+        };
+        let table = match self {
+            Self::Sequential => colorous::VIRIDIS,
+            Self::Magma => colorous::MAGMA,
+            Self::Diverging => return diverging(2.0 * place - 1.0),
+        };
+        let c = table.eval_continuous(place);
+        Color(c.r, c.g, c.b)
+    }
+}
+
+/// Two straight falls of lightness in Oklab, at constant hues, from a white that is nearly white.
+fn diverging(s: f64) -> Color {
+    let (hue, peak) = if s < 0.0 {
+        (256.0_f64, 0.140)
+    } else {
+        (27.0, 0.170)
+    };
+    let s = s.abs();
+    let lightness = 0.975 - 0.585 * s;
+    // Chroma rises from the centre and falls a little at the dark end, inside sRGB throughout.
+    let chroma = peak * (s * (2.0 - s)).powf(0.9) * (1.0 - 0.18 * s * s * s);
+    let (sin, cos) = hue.to_radians().sin_cos();
+    oklab(lightness, chroma * cos, chroma * sin)
+}
+
+/// From Oklab to sRGB (Ottosson, 2020).
+fn oklab(l: f64, a: f64, b: f64) -> Color {
+    let long = (l + 0.396_337_777_4 * a + 0.215_803_757_3 * b).powi(3);
+    let medium = (l - 0.105_561_345_8 * a - 0.063_854_172_8 * b).powi(3);
+    let short = (l - 0.089_484_177_5 * a - 1.291_485_548_0 * b).powi(3);
+    let encode = |linear: f64| {
+        let c = linear.clamp(0.0, 1.0);
+        let c = if c <= 0.003_130_8 {
+            12.92 * c
+        } else {
+            1.055 * c.powf(1.0 / 2.4) - 0.055
+        };
+        (c * 255.0).round() as u8
+    };
+    Color(
+        encode(4.076_741_662_1 * long - 3.307_711_591_3 * medium + 0.230_969_929_2 * short),
+        encode(-1.268_438_004_6 * long + 2.609_757_401_1 * medium - 0.341_319_396_5 * short),
+        encode(-0.004_196_086_3 * long - 0.703_418_614_7 * medium + 1.707_614_701_0 * short),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// CIE lightness, 0 to 100.
+    fn lightness(c: Color) -> f64 {
+        let lin = |v: u8| {
+            let v = f64::from(v) / 255.0;
+            if v <= 0.04045 {
+                v / 12.92
+            } else {
+                ((v + 0.055) / 1.055).powf(2.4)
+            }
+        };
+        let y = 0.2126 * lin(c.0) + 0.7152 * lin(c.1) + 0.0722 * lin(c.2);
+        116.0 * y.cbrt() - 16.0
+    }
+
+    #[test]
+    fn the_diverging_map_is_symmetric_in_lightness_and_monotone() {
+        let map = ColorMap::Diverging;
+        let centre = map.at(0.5);
+        assert!(
+            centre.0 > 240 && centre.1 > 240 && centre.2 > 240,
+            "{centre:?}"
+        );
+        for i in 0..100 {
+            let s = f64::from(i) / 200.0;
+            let (blue, red) = (map.at(0.5 - s), map.at(0.5 + s));
+            assert!(
+                (lightness(blue) - lightness(red)).abs() < 5.0,
+                "{s}: {blue:?} {red:?}"
+            );
+            assert!(lightness(map.at(0.5 + s + 0.005)) < lightness(red));
+            assert!(lightness(map.at(0.5 - s - 0.005)) < lightness(blue));
+        }
+        let (blue, red) = (map.at(0.0), map.at(1.0));
+        assert!(
+            blue.2 > blue.0 + 60 && red.0 > red.2 + 60,
+            "{blue:?} {red:?}"
+        );
+    }
+
+    #[test]
+    fn places_outside_are_clamped() {
+        for map in [ColorMap::Sequential, ColorMap::Magma, ColorMap::Diverging] {
+            assert_eq!(map.at(-3.0), map.at(0.0));
+            assert_eq!(map.at(f64::INFINITY), map.at(1.0));
+            map.at(f64::NAN);
+        }
+    }
+
+    #[test]
+    fn blending_ends_at_both_colours() {
+        assert_eq!(Color::WHITE.blend(Color::INK, 0.0), Color::WHITE);
+        assert_eq!(Color::WHITE.blend(Color::INK, 1.0), Color::INK);
+        assert_eq!(
+            Color(0, 0, 0).blend(Color(100, 200, 50), 0.5),
+            Color(50, 100, 25)
+        );
+    }
+}

@@ -1,0 +1,293 @@
+//! Fields on a plane as colours.
+
+use std::path::Path;
+
+use ndarray::ArrayView2;
+
+use super::PlotError;
+use super::axes;
+use super::color::ColorMap;
+use super::panels::Panels;
+
+/// The size that a plot has if its extent is a square.
+const SIDE: f64 = 560.0;
+
+/// How cells become pixels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sampling {
+    /// Linear between cell centres; means where there are more cells than pixels.
+    #[default]
+    Smooth,
+    /// Every cell is a rectangle of one colour.
+    Nearest,
+}
+
+/// A picture of one field on a plane: axes at equal scale, and a colour bar.
+///
+/// Values that are not finite are grey.
+///
+/// ```
+/// use ndarray::Array2;
+/// use stencil_runtime::plot::{ColorMap, Heatmap};
+///
+/// let field = Array2::from_shape_fn((32, 64), |(j, i)| (i as f64 * 0.1).sin() * j as f64);
+/// let path = std::env::temp_dir().join(format!("heatmap-doc-{}.png", std::process::id()));
+/// Heatmap::new(field.view(), [0.0, 2.0, 0.0, 1.0])
+///     .title("vorticity")
+///     .subtitle("t = 0.3, 64 × 32 cells")
+///     .labels("x", "y")
+///     .color_label("ω")
+///     .map(ColorMap::Diverging)
+///     .save(&path)?;
+/// # std::fs::remove_file(&path).unwrap();
+/// # Ok::<(), stencil_runtime::plot::PlotError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Heatmap<'a> {
+    /// The values, `[y, x]`; row 0 is at the bottom.
+    pub data: ArrayView2<'a, f64>,
+    /// The edges of the data: `[x0, x1, y0, y1]`.
+    pub extent: [f64; 4],
+    /// The title, above the plot.
+    pub title: String,
+    /// A line of second rank, below the title.
+    pub subtitle: String,
+    /// The x axis's label.
+    pub x_label: String,
+    /// The y axis's label.
+    pub y_label: String,
+    /// The colour bar's label.
+    pub color_label: String,
+    /// The colours.
+    pub map: ColorMap,
+    /// The values at the ends of the colours; the finite values' range if not given.
+    pub range: Option<(f64, f64)>,
+    /// How cells become pixels.
+    pub sampling: Sampling,
+}
+
+impl<'a> Heatmap<'a> {
+    /// A heat map without texts, with the sequential colours.
+    pub fn new(data: ArrayView2<'a, f64>, extent: [f64; 4]) -> Self {
+        Self {
+            data,
+            extent,
+            title: String::new(),
+            subtitle: String::new(),
+            x_label: String::new(),
+            y_label: String::new(),
+            color_label: String::new(),
+            map: ColorMap::default(),
+            range: None,
+            sampling: Sampling::default(),
+        }
+    }
+
+    /// Sets the title.
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.title = title.into();
+        self
+    }
+
+    /// Sets the subtitle.
+    pub fn subtitle(mut self, subtitle: impl Into<String>) -> Self {
+        self.subtitle = subtitle.into();
+        self
+    }
+
+    /// Sets the labels of the x and the y axis.
+    pub fn labels(mut self, x: impl Into<String>, y: impl Into<String>) -> Self {
+        (self.x_label, self.y_label) = (x.into(), y.into());
+        self
+    }
+
+    /// Sets the label of the colour bar.
+    pub fn color_label(mut self, label: impl Into<String>) -> Self {
+        self.color_label = label.into();
+        self
+    }
+
+    /// Sets the colours.
+    pub fn map(mut self, map: ColorMap) -> Self {
+        self.map = map;
+        self
+    }
+
+    /// Fixes the values at the ends of the colours, as for the frames of a film.
+    pub fn range(mut self, low: f64, high: f64) -> Self {
+        self.range = Some((low, high));
+        self
+    }
+
+    /// Sets how cells become pixels.
+    pub fn sampling(mut self, sampling: Sampling) -> Self {
+        self.sampling = sampling;
+        self
+    }
+
+    /// Writes the picture as PNG.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), PlotError> {
+        Panels::new([self.clone()]).save(path)
+    }
+
+    pub(super) fn check(&self) -> Result<(), PlotError> {
+        let [x0, x1, y0, y1] = self.extent;
+        let sides = [x1 - x0, y1 - y0];
+        if !sides.iter().all(|s| s.is_finite() && *s > 0.0) {
+            return Err(PlotError::Extent {
+                title: self.title.clone(),
+                extent: self.extent,
+            });
+        }
+        match self.range {
+            Some((low, high)) if !((high - low).is_finite() && low < high) => {
+                Err(PlotError::Range {
+                    title: self.title.clone(),
+                    low,
+                    high,
+                })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The values at the ends of the colours, and whether there are finite values at all.
+    pub(super) fn color_range(&self) -> ((f64, f64), bool) {
+        let found = axes::finite_range(self.data.iter().copied());
+        let range = match (self.range, found, self.map) {
+            (Some(range), _, _) => range,
+            (None, Some((low, high)), ColorMap::Diverging) => {
+                let (_, end) = axes::widened(0.0, low.abs().max(high.abs()));
+                (-end, end)
+            }
+            (None, Some((low, high)), _) => axes::widened(low, high),
+            (None, None, ColorMap::Diverging) => (-1.0, 1.0),
+            (None, None, _) => (0.0, 1.0),
+        };
+        (range, found.is_some())
+    }
+
+    /// The plot's size in pixels: about the same area for all shapes, at equal scale unless the
+    /// extent is a mere line.
+    pub(super) fn size(&self) -> (i32, i32) {
+        let [x0, x1, y0, y1] = self.extent;
+        let aspect = ((y1 - y0) / (x1 - x0)).clamp(1e-6, 1e6);
+        let (w, h) = (SIDE / aspect.sqrt(), SIDE * aspect.sqrt());
+        let shrink = (1000.0 / w).min(760.0 / h).min(1.0);
+        let (w, h) = ((w * shrink).max(140.0), (h * shrink).max(140.0));
+        let (ny, nx) = self.data.dim();
+        // Cells of whole pixels look even, if that does not bend the shape.
+        let snapped = |n: usize, s: f64| (s / n.max(1) as f64).round().max(1.0) * n.max(1) as f64;
+        let (sw, sh) = (snapped(nx, w), snapped(ny, h));
+        let bent = (sh / sw) / (h / w) - 1.0;
+        let even = self.sampling == Sampling::Nearest && bent.abs() < 0.01 && sw < 1.2 * w;
+        let (w, h) = if even && sw > 0.8 * w {
+            (sw, sh)
+        } else {
+            (w, h)
+        };
+        (w.round() as i32, h.round() as i32)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plot::canvas::{Canvas, Rect};
+    use crate::plot::color::Color;
+    use crate::plot::panels::BAR_GAP;
+    use ndarray::{Array2, arr2};
+
+    fn drawn(map: &Heatmap<'_>) -> (Canvas, Rect) {
+        let (canvas, places) = Panels::new([map.clone()]).draw().unwrap();
+        (canvas, places[0])
+    }
+
+    const UNIT: [f64; 4] = [0.0, 1.0, 0.0, 1.0];
+
+    #[test]
+    fn row_zero_is_at_the_bottom_and_x_runs_right() {
+        let data = arr2(&[[0.0, 1.0], [2.0, f64::NAN]]);
+        let map = Heatmap::new(data.view(), UNIT).sampling(Sampling::Nearest);
+        let (c, p) = drawn(&map);
+        let (left, right, low, high) = (p.x + 5, p.right() - 5, p.bottom() - 5, p.y + 5);
+        let color = |v: f64| ColorMap::Sequential.at(v / 2.0);
+        assert_eq!(c.get(left, low), color(0.0));
+        assert_eq!(c.get(right, low), color(1.0));
+        assert_eq!(c.get(left, high), color(2.0));
+        assert_eq!(c.get(right, high), Color::MISSING);
+        // The colour bar: its lower end is the smallest value.
+        assert_eq!(c.get(p.right() + BAR_GAP + 5, p.bottom() - 1), color(0.001));
+        // The margin is white on all sides.
+        let b = c.bounds();
+        for i in 0..b.w.min(b.h) {
+            for (x, y) in [(i, 8), (8, i), (b.w - 9, i), (i, b.h - 9)] {
+                assert_eq!(c.get(x, y), Color::WHITE, "({x}, {y})");
+            }
+        }
+    }
+
+    #[test]
+    fn the_diverging_range_is_symmetric() {
+        let data = arr2(&[[-1.0, 3.0]]);
+        let map = Heatmap::new(data.view(), UNIT).map(ColorMap::Diverging);
+        assert_eq!(map.color_range().0, (-3.0, 3.0));
+        assert_eq!(map.range(0.0, 1.0).color_range().0, (0.0, 1.0));
+    }
+
+    #[test]
+    fn the_scale_is_equal_in_both_directions() {
+        let data = Array2::<f64>::zeros((10, 10));
+        for (sides, bound) in [((1.0, 1.0), 1e-9), ((4.0, 1.0), 0.01), ((1.0, 2.0), 0.01)] {
+            let (w, h) = Heatmap::new(data.view(), [0.0, sides.0, 0.0, sides.1]).size();
+            let error = f64::from(h) / f64::from(w) * sides.0 / sides.1 - 1.0;
+            assert!(error.abs() < bound, "{sides:?} {w} {h}");
+        }
+        let (w, h) = Heatmap::new(data.view(), [0.0, 1e9, 0.0, 1.0]).size();
+        assert_eq!((w, h), (1000, 140));
+    }
+
+    #[test]
+    fn odd_data_do_not_panic() {
+        let nan = Array2::from_elem((3, 3), f64::NAN);
+        let huge = arr2(&[[f64::MAX, -f64::MAX, f64::INFINITY]]);
+        let tiny = arr2(&[[5e-324, 0.0]]);
+        let constant = Array2::from_elem((2, 2), 7.0);
+        let empty = Array2::<f64>::zeros((0, 0));
+        let column = Array2::<f64>::zeros((3, 0));
+        for data in [&nan, &huge, &tiny, &constant, &empty, &column] {
+            for sampling in [Sampling::Smooth, Sampling::Nearest] {
+                for map in [ColorMap::Sequential, ColorMap::Diverging] {
+                    drawn(&Heatmap::new(data.view(), UNIT).map(map).sampling(sampling));
+                }
+            }
+        }
+        let (c, p) = drawn(&Heatmap::new(nan.view(), UNIT));
+        assert_eq!(c.get(p.x + 3, p.y + 3), Color::MISSING);
+    }
+
+    #[test]
+    fn bad_extents_and_ranges_are_errors() {
+        let data = Array2::<f64>::zeros((2, 2));
+        let map = Heatmap::new(data.view(), [1.0, 1.0, 0.0, 1.0]).title("rho");
+        let message = map.save("/tmp/never.png").unwrap_err().to_string();
+        assert!(
+            message.contains("heat map `rho`: the extent [1.0, 1.0"),
+            "{message}"
+        );
+        let map = Heatmap::new(data.view(), UNIT).range(2.0, 1.0);
+        assert!(matches!(
+            map.save("/tmp/never.png"),
+            Err(PlotError::Range { .. })
+        ));
+        assert!(matches!(
+            Panels::new([]).save("/tmp/never.png"),
+            Err(PlotError::NoPanels)
+        ));
+        let map = Heatmap::new(data.view(), UNIT);
+        assert!(matches!(
+            map.save("/no/such/folder/a.png"),
+            Err(PlotError::Io { .. })
+        ));
+    }
+}

@@ -1,0 +1,471 @@
+//! Curves.
+
+use std::path::Path;
+
+use super::PlotError;
+use super::axes::{self, Axis, FRAME, pen};
+use super::canvas::{Canvas, Rect};
+use super::color::Color;
+use super::legend::Legend;
+use super::text::Fonts;
+
+const PLOT: (i32, i32) = (1080, 660);
+const MARGIN: i32 = 30;
+const LINE: f32 = 3.2;
+const DOT: f32 = 6.0;
+
+/// Colours that stay apart for colour-blind readers (after Okabe and Ito).
+const PALETTE: [Color; 7] = [
+    Color(0, 107, 178),
+    Color(213, 94, 0),
+    Color(0, 148, 110),
+    Color(176, 74, 138),
+    Color(92, 92, 92),
+    Color(64, 164, 223),
+    Color(216, 148, 0),
+];
+
+/// How a curve is drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Style {
+    /// A line.
+    #[default]
+    Line,
+    /// A dashed line, as for a reference.
+    Dashed,
+    /// Dots.
+    Points,
+    /// A line with dots.
+    LinePoints,
+}
+
+impl Style {
+    fn line(self) -> bool {
+        self != Self::Points
+    }
+    fn dots(self) -> bool {
+        matches!(self, Self::Points | Self::LinePoints)
+    }
+    fn dash(self) -> Option<(f32, f32)> {
+        (self == Self::Dashed).then_some((13.0, 9.0))
+    }
+}
+
+/// One curve of a [`LinePlot`].
+#[derive(Clone, Debug)]
+pub struct Series {
+    /// The name in the legend; an empty one is not listed.
+    pub name: String,
+    /// The x values.
+    pub xs: Vec<f64>,
+    /// The y values, as many.
+    pub ys: Vec<f64>,
+    /// How the curve is drawn.
+    pub style: Style,
+    /// The colour; one of a palette if not given.
+    pub color: Option<Color>,
+}
+
+/// A picture of curves over one variable.
+///
+/// Where a value is not finite, or not positive on a logarithmic axis, the curve has a gap.
+///
+/// ```
+/// use stencil_runtime::plot::{LinePlot, Style};
+///
+/// let h = [0.1, 0.05, 0.025];
+/// let error = h.map(|h: f64| 2.0 * h.powi(4));
+/// let path = std::env::temp_dir().join(format!("line-doc-{}.png", std::process::id()));
+/// LinePlot::new()
+///     .title("Convergence")
+///     .labels("h", "L1 error")
+///     .log_x()
+///     .log_y()
+///     .series("measured", &h, &error, Style::LinePoints)
+///     .save(&path)?;
+/// # std::fs::remove_file(&path).unwrap();
+/// # Ok::<(), stencil_runtime::plot::PlotError>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct LinePlot {
+    /// The title, above the plot.
+    pub title: String,
+    /// A line of second rank, below the title.
+    pub subtitle: String,
+    /// The x axis's label.
+    pub x_label: String,
+    /// The y axis's label.
+    pub y_label: String,
+    /// Whether the x axis is logarithmic.
+    pub x_log: bool,
+    /// Whether the y axis is logarithmic.
+    pub y_log: bool,
+    /// The ends of the x axis; the values' range if not given or empty.
+    pub x_range: Option<(f64, f64)>,
+    /// The ends of the y axis; the values' range with some room if not given or empty.
+    pub y_range: Option<(f64, f64)>,
+    /// The curves; later ones are on top.
+    pub series: Vec<Series>,
+}
+
+impl LinePlot {
+    /// An empty plot with linear axes.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the title.
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.title = title.into();
+        self
+    }
+
+    /// Sets the subtitle.
+    pub fn subtitle(mut self, subtitle: impl Into<String>) -> Self {
+        self.subtitle = subtitle.into();
+        self
+    }
+
+    /// Sets the labels of the x and the y axis.
+    pub fn labels(mut self, x: impl Into<String>, y: impl Into<String>) -> Self {
+        (self.x_label, self.y_label) = (x.into(), y.into());
+        self
+    }
+
+    /// Makes the x axis logarithmic.
+    pub fn log_x(mut self) -> Self {
+        self.x_log = true;
+        self
+    }
+
+    /// Makes the y axis logarithmic.
+    pub fn log_y(mut self) -> Self {
+        self.y_log = true;
+        self
+    }
+
+    /// Fixes the ends of the x axis.
+    pub fn x_range(mut self, low: f64, high: f64) -> Self {
+        self.x_range = Some((low, high));
+        self
+    }
+
+    /// Fixes the ends of the y axis.
+    pub fn y_range(mut self, low: f64, high: f64) -> Self {
+        self.y_range = Some((low, high));
+        self
+    }
+
+    /// Adds a curve.
+    pub fn series(mut self, name: impl Into<String>, xs: &[f64], ys: &[f64], style: Style) -> Self {
+        let (xs, ys) = (xs.to_vec(), ys.to_vec());
+        self.series.push(Series {
+            name: name.into(),
+            xs,
+            ys,
+            style,
+            color: None,
+        });
+        self
+    }
+
+    /// Writes the picture as PNG.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), PlotError> {
+        self.draw()?.0.save(path.as_ref())
+    }
+
+    fn draw(&self) -> Result<(Canvas, Rect), PlotError> {
+        if let Some(s) = self.series.iter().find(|s| s.xs.len() != s.ys.len()) {
+            let (xs, ys) = (s.xs.len(), s.ys.len());
+            return Err(PlotError::Lengths {
+                name: s.name.clone(),
+                xs,
+                ys,
+            });
+        }
+        let fonts = Fonts::new();
+        let (x, y, has_values) = self.axes(&fonts);
+        let left = MARGIN + y.room_beside(&fonts);
+        let top = MARGIN + axes::heading_room(&self.title, &self.subtitle);
+        let plot = Rect {
+            x: left,
+            y: top,
+            w: PLOT.0,
+            h: PLOT.1,
+        };
+        // The last x label is centred on the plot's edge.
+        let width = plot.right() + MARGIN + 12;
+        let mut canvas = Canvas::new(width, plot.bottom() + x.room_below() + MARGIN);
+        x.grid(&mut canvas, plot, true);
+        y.grid(&mut canvas, plot, false);
+        canvas.frame(plot, FRAME, Color::INK);
+        x.draw_below(&mut canvas, &fonts, plot);
+        y.draw_left(&mut canvas, &fonts, plot);
+        axes::heading(
+            &mut canvas,
+            &fonts,
+            plot,
+            (&self.title, &self.subtitle),
+            plot.w,
+        );
+        if !has_values {
+            axes::no_data(&mut canvas, &fonts, plot);
+        }
+        let mut seen = Vec::new();
+        for (i, series) in self.series.iter().enumerate() {
+            for run in self.runs(series, &x, &y, plot) {
+                draw_run(&mut canvas, &run, series.style, self.color(i), plot);
+                trace(&run, series.style, &mut seen);
+            }
+        }
+        self.draw_legend(&mut canvas, &fonts, plot, &seen);
+        Ok((canvas, plot))
+    }
+
+    fn color(&self, index: usize) -> Color {
+        let given = self.series.get(index).and_then(|s| s.color);
+        given.unwrap_or(PALETTE[index % PALETTE.len()])
+    }
+
+    /// Both axes, and whether any point can be shown.
+    fn axes(&self, fonts: &Fonts) -> (Axis, Axis, bool) {
+        let shown = || {
+            let pairs = self.series.iter().flat_map(|s| s.xs.iter().zip(&s.ys));
+            let pairs = pairs.map(|(&x, &y)| (scale(x, self.x_log), scale(y, self.y_log)));
+            pairs.filter(|(x, y)| x.is_finite() && y.is_finite())
+        };
+        let (xs, ys) = (
+            axes::finite_range(shown().map(|p| p.0)),
+            axes::finite_range(shown().map(|p| p.1)),
+        );
+        let dots = self.series.iter().any(|s| s.style.dots());
+        // Dots at the ends need room; a line may run into the frame.
+        let x_room = if dots { 0.04 } else { 0.0 };
+        let x = ends(self.x_range, xs, self.x_log, x_room);
+        let y = ends(self.y_range, ys, self.y_log, 0.06);
+        let x = Axis::horizontal(fonts, x, self.x_log, PLOT.0, &self.x_label);
+        let y = Axis::vertical(y, self.y_log, PLOT.1, &self.y_label);
+        (x, y, xs.is_some())
+    }
+
+    /// The pieces of a curve between its gaps, in pixels.
+    fn runs(&self, series: &Series, x: &Axis, y: &Axis, plot: Rect) -> Vec<Vec<(f32, f32)>> {
+        let pairs: Vec<_> = series
+            .xs
+            .iter()
+            .zip(&series.ys)
+            .map(|(&a, &b)| {
+                (
+                    x.x(plot, scale(a, self.x_log)),
+                    y.y(plot, scale(b, self.y_log)),
+                )
+            })
+            .collect();
+        pairs
+            .split(|p| !(p.0.is_finite() && p.1.is_finite()))
+            .filter(|run| !run.is_empty())
+            .map(<[_]>::to_vec)
+            .collect()
+    }
+
+    fn draw_legend(&self, canvas: &mut Canvas, fonts: &Fonts, plot: Rect, seen: &[(f32, f32)]) {
+        let listed: Vec<usize> = (0..self.series.len())
+            .filter(|&i| !self.series[i].name.is_empty())
+            .collect();
+        if listed.is_empty() {
+            return;
+        }
+        let names = listed
+            .iter()
+            .map(|&i| self.series[i].name.as_str())
+            .collect();
+        let legend = Legend::new(names, fonts);
+        let place = legend.place(plot, seen);
+        legend.draw(canvas, fonts, place, |canvas, row, line| {
+            let (style, color) = (self.series[listed[row]].style, self.color(listed[row]));
+            if style.line() {
+                canvas.polyline(&line, pen(color, LINE, style.dash()), place);
+            }
+            if style.dots() {
+                let middle = ((line[0].0 + line[1].0) / 2.0, line[0].1);
+                canvas.disc(middle, DOT, color);
+            }
+        });
+    }
+}
+
+/// A value on its axis. Not positive values have no logarithm and no place.
+fn scale(value: f64, log: bool) -> f64 {
+    match log {
+        true if value > 0.0 => value.log10(),
+        true => f64::NAN,
+        false => value,
+    }
+}
+
+/// The ends of an axis.
+fn ends(given: Option<(f64, f64)>, found: Option<(f64, f64)>, log: bool, room: f64) -> (f64, f64) {
+    if let Some((low, high)) = given {
+        let (low, high) = (scale(low, log), scale(high, log));
+        if low < high && (high - low).is_finite() {
+            return (low, high);
+        }
+    }
+    let Some((low, high)) = found else {
+        return (0.0, 1.0);
+    };
+    let (low, high) = match log {
+        true if high - low < 1e-9 => (low - 0.5, high + 0.5),
+        true => (low, high),
+        false => axes::widened(low, high),
+    };
+    let room = room * (high - low);
+    (low - room, high + room)
+}
+
+fn draw_run(canvas: &mut Canvas, run: &[(f32, f32)], style: Style, color: Color, plot: Rect) {
+    if style.line() {
+        canvas.polyline(run, pen(color, LINE, style.dash()), plot);
+    }
+    // A lone point makes no line but must be seen.
+    if style.dots() || run.len() == 1 {
+        let radius = if style.dots() { DOT } else { LINE / 2.0 };
+        let area = plot.grown(1);
+        for &(x, y) in run {
+            let inside = x >= area.x as f32
+                && x <= area.right() as f32
+                && y >= area.y as f32
+                && y <= area.bottom() as f32;
+            if inside {
+                canvas.disc((x, y), radius, color);
+            }
+        }
+    }
+}
+
+/// Points along a curve, so that the legend can keep clear of it.
+fn trace(run: &[(f32, f32)], style: Style, seen: &mut Vec<(f32, f32)>) {
+    seen.extend(run.first());
+    for pair in run.windows(2) {
+        let (a, b) = (pair[0], pair[1]);
+        let length = (b.0 - a.0).abs().max((b.1 - a.1).abs());
+        let pieces = if style.line() {
+            (length / 8.0).clamp(1.0, 500.0) as i32
+        } else {
+            1
+        };
+        seen.extend((1..=pieces).map(|i| {
+            let f = i as f32 / pieces as f32;
+            (a.0 + f * (b.0 - a.0), a.1 + f * (b.1 - a.1))
+        }));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_passes_through_its_points() {
+        let plot = LinePlot::new().series("", &[0.0, 1.0], &[0.0, 1.0], Style::Line);
+        let (c, r) = plot.y_range(0.0, 1.0).draw().unwrap();
+        assert_eq!(c.get(r.x + r.w / 2, r.y + r.h / 2), PALETTE[0]);
+        assert_eq!(c.get(r.x + r.w / 4, r.bottom() - r.h / 4), PALETTE[0]);
+        assert_ne!(c.get(r.x + r.w / 4, r.y + r.h / 4), PALETTE[0]);
+        assert_eq!(c.get(r.x - 1, r.y + 100), Color::INK);
+    }
+
+    #[test]
+    fn fourth_order_has_slope_four_on_logarithmic_axes() {
+        let h = [1.0, 0.1, 0.01];
+        let plot = LinePlot::new()
+            .log_x()
+            .log_y()
+            .x_range(0.01, 1.0)
+            .y_range(1e-8, 1.0)
+            .series("", &h, &h.map(|h: f64| h.powi(4)), Style::Points);
+        let (c, r) = plot.draw().unwrap();
+        assert_eq!(c.get(r.x + r.w / 2, r.y + r.h / 2), PALETTE[0]);
+        assert_eq!(c.get(r.x + 1, r.bottom() - 1), PALETTE[0]);
+        assert_eq!(c.get(r.right() - 1, r.y + 1), PALETTE[0]);
+    }
+
+    #[test]
+    fn the_legend_keeps_clear_of_curves() {
+        let xs: Vec<f64> = (0..100).map(f64::from).collect();
+        let rising: Vec<f64> = xs.iter().map(|x| x * x).collect();
+        let falling: Vec<f64> = xs.iter().map(|x| -x * x).collect();
+        let fonts = Fonts::new();
+        let rect = Rect {
+            x: 0,
+            y: 0,
+            w: PLOT.0,
+            h: PLOT.1,
+        };
+        for (ys, top) in [(&rising, true), (&falling, false)] {
+            let plot = LinePlot::new().series("a", &xs, ys, Style::Line);
+            let (x, y, _) = plot.axes(&fonts);
+            let run = &plot.runs(&plot.series[0], &x, &y, rect)[0];
+            let mut seen = Vec::new();
+            trace(run, Style::Line, &mut seen);
+            let place = Legend::new(vec!["a"], &fonts).place(rect, &seen);
+            assert!(place.x < rect.w / 2 || !top, "{place:?}");
+            assert!(!seen.iter().any(|p| {
+                p.0 > place.x as f32
+                    && p.0 < place.right() as f32
+                    && p.1 > place.y as f32
+                    && p.1 < place.bottom() as f32
+            }));
+        }
+    }
+
+    #[test]
+    fn odd_data_do_not_panic() {
+        let cases: [&[f64]; 6] = [
+            &[],
+            &[1.0],
+            &[f64::NAN; 3],
+            &[2.0, 2.0],
+            &[f64::MAX, -f64::MAX],
+            &[-1.0, 0.0],
+        ];
+        for ys in cases {
+            let xs: Vec<f64> = (0..ys.len()).map(|i| i as f64).collect();
+            for style in [Style::Line, Style::Dashed, Style::Points, Style::LinePoints] {
+                let plot = LinePlot::new().series("a", &xs, ys, style);
+                plot.clone().draw().unwrap();
+                plot.log_x().log_y().x_range(-1.0, f64::NAN).draw().unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn gaps_split_a_curve() {
+        let plot = LinePlot::new().series(
+            "",
+            &[0.0, 1.0, 2.0, 3.0, 4.0],
+            &[1.0, 2.0, f64::NAN, 1.0, 2.0],
+            Style::Line,
+        );
+        let (x, y, _) = plot.axes(&Fonts::new());
+        let runs = plot.runs(
+            &plot.series[0],
+            &x,
+            &y,
+            Rect {
+                x: 0,
+                y: 0,
+                w: 9,
+                h: 9,
+            },
+        );
+        assert_eq!(runs.iter().map(Vec::len).collect::<Vec<_>>(), [2, 2]);
+    }
+
+    #[test]
+    fn unequal_lengths_are_an_error() {
+        let plot = LinePlot::new().series("p", &[1.0], &[1.0, 2.0], Style::Line);
+        let message = plot.save("/tmp/never.png").unwrap_err().to_string();
+        assert_eq!(message, "curve `p` has 1 x values and 2 y values");
+    }
+}

@@ -1,0 +1,257 @@
+//! Heat maps side by side: layout and drawing.
+
+use std::path::Path;
+
+use super::PlotError;
+use super::axes::{self, Axis, FRAME, SUPER_TITLE};
+use super::canvas::{Canvas, Rect};
+use super::color::Color;
+use super::heatmap::{Heatmap, Sampling};
+use super::sample;
+use super::text::{Align, Fonts};
+
+const MARGIN: i32 = 30;
+pub(super) const BAR_GAP: i32 = 22;
+const BAR_WIDTH: i32 = 22;
+/// Between two panels.
+const PANEL_GAP: i32 = 44;
+
+/// Several heat maps in one picture, row by row.
+///
+/// ```
+/// use ndarray::Array2;
+/// use stencil_runtime::plot::{Heatmap, Panels};
+///
+/// let (rho, speed) = (Array2::<f64>::ones((16, 16)), Array2::<f64>::zeros((16, 16)));
+/// let extent = [0.0, 1.0, 0.0, 1.0];
+/// let path = std::env::temp_dir().join(format!("panels-doc-{}.png", std::process::id()));
+/// Panels::new([
+///     Heatmap::new(rho.view(), extent).title("density"),
+///     Heatmap::new(speed.view(), extent).title("speed"),
+/// ])
+/// .title("Orszag–Tang vortex at t = 0.3")
+/// .save(&path)?;
+/// # std::fs::remove_file(&path).unwrap();
+/// # Ok::<(), stencil_runtime::plot::PlotError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Panels<'a> {
+    /// The common title.
+    pub title: String,
+    /// The heat maps, row by row.
+    pub panels: Vec<Heatmap<'a>>,
+    /// Panels to a row.
+    pub columns: usize,
+}
+
+impl<'a> Panels<'a> {
+    /// Up to three panels in one row; more in rows of up to three.
+    pub fn new(panels: impl IntoIterator<Item = Heatmap<'a>>) -> Self {
+        let panels: Vec<_> = panels.into_iter().collect();
+        let columns = match panels.len() {
+            n @ 0..=3 => n.max(1),
+            4 => 2,
+            _ => 3,
+        };
+        Self {
+            title: String::new(),
+            panels,
+            columns,
+        }
+    }
+
+    /// Sets the common title.
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.title = title.into();
+        self
+    }
+
+    /// Sets the number of panels to a row.
+    pub fn columns(mut self, columns: usize) -> Self {
+        self.columns = columns.max(1);
+        self
+    }
+
+    /// Writes the picture as PNG.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), PlotError> {
+        self.draw()?.0.save(path.as_ref())
+    }
+
+    /// The picture and the places of the plots in it.
+    pub(super) fn draw(&self) -> Result<(Canvas, Vec<Rect>), PlotError> {
+        if self.panels.is_empty() {
+            return Err(PlotError::NoPanels);
+        }
+        let fonts = Fonts::new();
+        let drawn: Result<Vec<_>, _> = self.panels.iter().map(|p| Drawn::new(p, &fonts)).collect();
+        let drawn = drawn?;
+        let head = if self.title.is_empty() { 0 } else { 58 };
+        let (places, (width, height)) = arrange(&drawn, self.columns.max(1), head);
+        let mut canvas = Canvas::new(width, height);
+        if let Some(first) = places.first().filter(|_| head > 0) {
+            let room = (width - first.x - MARGIN) as f32;
+            let (text, style) = fonts.fit(&self.title, SUPER_TITLE, room);
+            let at = ((first.x - FRAME) as f32, (MARGIN + 30) as f32);
+            fonts.draw(&mut canvas, &text, at, Align::Left, style);
+        }
+        for (panel, place) in drawn.iter().zip(&places) {
+            panel.draw(&mut canvas, &fonts, *place);
+        }
+        Ok((canvas, places))
+    }
+}
+
+/// The plots' places, and the picture's size.
+fn arrange(drawn: &[Drawn<'_, '_>], columns: usize, head: i32) -> (Vec<Rect>, (i32, i32)) {
+    let columns = columns.min(drawn.len());
+    let (mut lefts, mut widths) = (vec![0; columns], vec![0; columns]);
+    for (i, d) in drawn.iter().enumerate() {
+        let c = i % columns;
+        lefts[c] = lefts[c].max(d.left);
+        widths[c] = widths[c].max(d.plot.0 + d.right);
+    }
+    let mut places = Vec::new();
+    let (mut y, mut right) = (MARGIN + head, 0);
+    for row in drawn.chunks(columns) {
+        let top = row.iter().map(|d| d.top).max().unwrap_or(0);
+        let rest = row.iter().map(|d| d.plot.1 + d.bottom).max().unwrap_or(0);
+        let mut x = MARGIN;
+        for (c, d) in row.iter().enumerate() {
+            x += lefts[c];
+            places.push(Rect {
+                x,
+                y: y + top,
+                w: d.plot.0,
+                h: d.plot.1,
+            });
+            x += widths[c] + PANEL_GAP;
+        }
+        right = right.max(x - PANEL_GAP);
+        y += top + rest + PANEL_GAP;
+    }
+    (places, (right + MARGIN, y - PANEL_GAP + MARGIN))
+}
+
+/// A heat map with everything measured.
+struct Drawn<'m, 'a> {
+    map: &'m Heatmap<'a>,
+    x: Axis,
+    y: Axis,
+    bar: Axis,
+    plot: (i32, i32),
+    has_values: bool,
+    left: i32,
+    right: i32,
+    top: i32,
+    bottom: i32,
+}
+
+impl<'m, 'a> Drawn<'m, 'a> {
+    fn new(map: &'m Heatmap<'a>, fonts: &Fonts) -> Result<Self, PlotError> {
+        map.check()?;
+        let [x0, x1, y0, y1] = map.extent;
+        let (w, h) = map.size();
+        let (range, has_values) = map.color_range();
+        let x = Axis::horizontal(fonts, (x0, x1), false, w, &map.x_label);
+        let y = Axis::vertical((y0, y1), false, h, &map.y_label);
+        let bar = Axis::vertical(range, false, h, &map.color_label);
+        Ok(Self {
+            map,
+            plot: (w, h),
+            has_values,
+            left: y.room_beside(fonts),
+            right: BAR_GAP + BAR_WIDTH + bar.room_beside(fonts),
+            top: axes::heading_room(&map.title, &map.subtitle),
+            bottom: x.room_below(),
+            x,
+            y,
+            bar,
+        })
+    }
+
+    fn draw(&self, canvas: &mut Canvas, fonts: &Fonts, plot: Rect) {
+        self.draw_cells(canvas, plot);
+        canvas.frame(plot, FRAME, Color::INK);
+        self.x.draw_below(canvas, fonts, plot);
+        self.y.draw_left(canvas, fonts, plot);
+        let titles = (self.map.title.as_str(), self.map.subtitle.as_str());
+        axes::heading(canvas, fonts, plot, titles, plot.w + self.right);
+        if !self.has_values {
+            axes::no_data(canvas, fonts, plot);
+        }
+
+        let bar = Rect {
+            x: plot.right() + BAR_GAP,
+            w: BAR_WIDTH,
+            ..plot
+        };
+        for row in 0..bar.h {
+            let place = 1.0 - (f64::from(row) + 0.5) / f64::from(bar.h);
+            canvas.fill(
+                Rect {
+                    y: bar.y + row,
+                    h: 1,
+                    ..bar
+                },
+                self.map.map.at(place),
+            );
+        }
+        canvas.frame(bar, FRAME, Color::INK);
+        self.bar.draw_right(canvas, fonts, bar);
+    }
+
+    fn draw_cells(&self, canvas: &mut Canvas, plot: Rect) {
+        let (ny, nx) = self.map.data.dim();
+        let weights = match self.map.sampling {
+            Sampling::Smooth => sample::smooth,
+            Sampling::Nearest => sample::nearest,
+        };
+        let (rows, columns) = (weights(ny, plot.h as usize), weights(nx, plot.w as usize));
+        for (rows, y) in rows.iter().zip((plot.y..plot.bottom()).rev()) {
+            for (columns, x) in columns.iter().zip(plot.x..) {
+                let value = sample::value(&self.map.data, rows, columns);
+                let place = value.map(|v| (v - self.bar.low) / (self.bar.high - self.bar.low));
+                canvas.set(x, y, place.map_or(Color::MISSING, |p| self.map.map.at(p)));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::Array2;
+
+    const UNIT: [f64; 4] = [0.0, 1.0, 0.0, 1.0];
+
+    #[test]
+    fn panels_do_not_overlap() {
+        let data = Array2::<f64>::zeros((4, 4));
+        let maps: Vec<_> = (0..5)
+            .map(|_| Heatmap::new(data.view(), UNIT).title("a"))
+            .collect();
+        let fonts = Fonts::new();
+        let drawn: Vec<_> = maps
+            .iter()
+            .map(|m| Drawn::new(m, &fonts).unwrap())
+            .collect();
+        let (places, (width, height)) = arrange(&drawn, 2, 58);
+        let full = |i: usize| {
+            let (p, d): (Rect, &Drawn<'_, '_>) = (places[i], &drawn[i]);
+            (
+                p.x - d.left,
+                p.right() + d.right,
+                p.y - d.top,
+                p.bottom() + d.bottom,
+            )
+        };
+        for i in 0..5 {
+            let a = full(i);
+            assert!(a.0 >= MARGIN && a.1 <= width - MARGIN, "{a:?} {width}");
+            assert!(a.2 >= MARGIN && a.3 <= height - MARGIN, "{a:?} {height}");
+            for b in (0..i).map(full) {
+                assert!(a.0 >= b.1 || b.0 >= a.1 || a.2 >= b.3 || b.2 >= a.3);
+            }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! From cells to pixels.
+
+use ndarray::ArrayView2;
+
+/// For every pixel of one direction, the cells that it shows and their weights, which sum to 1.
+pub(super) type Weights = Vec<Vec<(usize, f64)>>;
+
+/// Every pixel shows the cell that it lies in.
+pub(super) fn nearest(cells: usize, pixels: usize) -> Weights {
+    let cell = |p: usize| ((2 * p + 1) * cells / (2 * pixels).max(1)).min(cells.saturating_sub(1));
+    (0..pixels).map(|p| vec![(cell(p), 1.0)]).collect()
+}
+
+/// Linear between cell centres; the mean of the cells where there are more cells than pixels.
+pub(super) fn smooth(cells: usize, pixels: usize) -> Weights {
+    let (n, m) = (cells as f64, pixels.max(1) as f64);
+    let weights = |p: usize| {
+        if cells > pixels {
+            let (from, to) = (p as f64 * n / m, (p + 1) as f64 * n / m);
+            let last = (to.ceil() as usize).min(cells);
+            let share = |i: usize| ((i + 1) as f64).min(to) - (i as f64).max(from);
+            return (from as usize..last)
+                .map(|i| (i, share(i) / (to - from)))
+                .collect();
+        }
+        // The outer half cells are flat.
+        let at = ((p as f64 + 0.5) * n / m - 0.5).clamp(0.0, (n - 1.0).max(0.0));
+        let (i, f) = (at as usize, at.fract());
+        if f == 0.0 {
+            vec![(i, 1.0)]
+        } else {
+            vec![(i, 1.0 - f), (i + 1, f)]
+        }
+    };
+    (0..pixels).map(weights).collect()
+}
+
+/// The value of one pixel; `None` where most of what it shows is not finite.
+pub(super) fn value(
+    data: &ArrayView2<'_, f64>,
+    rows: &[(usize, f64)],
+    columns: &[(usize, f64)],
+) -> Option<f64> {
+    let (mut sum, mut weight) = (0.0, 0.0);
+    for &(row, wy) in rows {
+        for &(column, wx) in columns {
+            let v = data.get((row, column)).copied().unwrap_or(f64::NAN);
+            if v.is_finite() {
+                sum += wy * wx * v;
+                weight += wy * wx;
+            }
+        }
+    }
+    (weight >= 0.5).then(|| sum / weight)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::arr2;
+
+    #[test]
+    fn weights_sum_to_one() {
+        for (cells, pixels) in [(1, 7), (5, 5), (5, 12), (12, 5), (1000, 3), (7, 1)] {
+            for (p, cell) in smooth(cells, pixels).iter().enumerate() {
+                let sum: f64 = cell.iter().map(|c| c.1).sum();
+                assert!(
+                    (sum - 1.0).abs() < 1e-12,
+                    "{cells} on {pixels}, pixel {p}: {sum}"
+                );
+                assert!(cell.iter().all(|c| c.0 < cells && c.1 >= 0.0));
+            }
+        }
+    }
+
+    #[test]
+    fn smooth_is_linear_between_centres_and_flat_outside() {
+        let data = arr2(&[[0.0, 8.0]]);
+        let columns = smooth(2, 16);
+        let at = |p: usize| value(&data.view(), &[(0, 1.0)], &columns[p]).unwrap();
+        assert_eq!((at(0), at(15)), (0.0, 8.0));
+        assert_eq!((at(4), at(7), at(8)), (0.5, 3.5, 4.5));
+    }
+
+    #[test]
+    fn many_cells_are_averaged() {
+        let data = arr2(&[[1.0, 3.0, 10.0, 20.0]]);
+        let columns = smooth(4, 2);
+        let at = |p: usize| value(&data.view(), &[(0, 1.0)], &columns[p]);
+        assert_eq!((at(0), at(1)), (Some(2.0), Some(15.0)));
+    }
+
+    #[test]
+    fn missing_cells_stay_missing() {
+        let data = arr2(&[[f64::NAN, 8.0]]);
+        let columns = smooth(2, 16);
+        let at = |p: usize| value(&data.view(), &[(0, 1.0)], &columns[p]);
+        assert_eq!((at(0), at(15)), (None, Some(8.0)));
+        assert_eq!(
+            at(9),
+            Some(8.0),
+            "a missing neighbour must not pull at a value"
+        );
+    }
+
+    #[test]
+    fn nearest_repeats_cells() {
+        let cells: Vec<usize> = nearest(3, 6).iter().map(|w| w[0].0).collect();
+        assert_eq!(cells, [0, 0, 1, 1, 2, 2]);
+    }
+}

@@ -1,0 +1,367 @@
+//! How far a run has come.
+
+use std::io::{self, IsTerminal, Stderr, Write};
+use std::time::{Duration, Instant};
+
+/// On a terminal: at most ten redraws a second.
+const REDRAW: Duration = Duration::from_millis(100);
+/// Elsewhere, as in a batch job's log.
+const LINE: Duration = Duration::from_secs(2);
+const BAR: u64 = 24;
+/// The memory of the shown speed, in seconds.
+const MEMORY: f64 = 3.0;
+
+/// A progress bar on a terminal, plain lines elsewhere.
+///
+/// Speed is in million points a second, where a point counts once a full step. Errors of the sink
+/// are ignored: a closed pipe must not end a run.
+///
+/// ```
+/// use stencil_runtime::report::Progress;
+///
+/// let mut progress = Progress::new(100, 64 * 64 * 64, true);
+/// for step in 1..=100 {
+///     // ... one step ...
+///     progress.update(step, step as f64 * 1e-3);
+/// }
+/// ```
+#[derive(Debug)]
+pub struct Progress<W: Write = Stderr> {
+    out: W,
+    terminal: bool,
+    quiet: bool,
+    total: u64,
+    points: u64,
+    started: Instant,
+    first: u64,
+    /// The newest step and time that were reported.
+    now: (u64, f64),
+    /// Where the last shown state was.
+    shown: Option<(Instant, u64)>,
+    /// Steps a second, smoothed.
+    rate: Option<f64>,
+    /// Characters that the next drawing must cover.
+    drawn: usize,
+    done: bool,
+}
+
+impl Progress {
+    /// Reports to standard error; not at all if `quiet`.
+    pub fn new(total_steps: u64, points_per_step: u64, quiet: bool) -> Self {
+        let terminal = io::stderr().is_terminal();
+        let progress = Self::to_writer(io::stderr(), terminal, total_steps, points_per_step);
+        Self { quiet, ..progress }
+    }
+}
+
+impl<W: Write> Progress<W> {
+    /// Reports to `out`: a bar that redraws itself if `terminal`, else plain lines.
+    ///
+    /// ```
+    /// use stencil_runtime::report::Progress;
+    /// let mut text = Vec::new();
+    /// let mut progress = Progress::to_writer(&mut text, false, 10, 1000);
+    /// progress.update(10, 0.5);
+    /// assert!(String::from_utf8(text).unwrap().starts_with("100 %  step 10/10  t = 0.5"));
+    /// ```
+    pub fn to_writer(out: W, terminal: bool, total_steps: u64, points_per_step: u64) -> Self {
+        Self {
+            out,
+            terminal,
+            quiet: false,
+            total: total_steps,
+            points: points_per_step,
+            started: Instant::now(),
+            first: 0,
+            now: (0, 0.0),
+            shown: None,
+            rate: None,
+            drawn: 0,
+            done: false,
+        }
+    }
+
+    /// For a run that goes on from a checkpoint: steps up to `step` were done before.
+    pub fn starting_at(mut self, step: u64) -> Self {
+        self.first = step;
+        self.now.0 = step;
+        self
+    }
+
+    /// Says that `step` steps are done and the solution is at time `t`. Cheap: most calls only
+    /// read the clock. The last step finishes the report.
+    pub fn update(&mut self, step: u64, t: f64) {
+        self.update_at(step, t, Instant::now());
+    }
+
+    fn update_at(&mut self, step: u64, t: f64, now: Instant) {
+        self.now = (step, t);
+        if self.quiet || self.done {
+            return;
+        }
+        if self.total > 0 && step >= self.total {
+            return self.finish_at(now);
+        }
+        let (last, last_step) = self.shown.unwrap_or((self.started, self.first));
+        let wait = if self.terminal { REDRAW } else { LINE };
+        let since = now.saturating_duration_since(last);
+        // The bar shows up with the first step.
+        if since < wait && !(self.terminal && self.shown.is_none()) {
+            return;
+        }
+        let (steps, seconds) = (step.saturating_sub(last_step) as f64, since.as_secs_f64());
+        if seconds > 0.0 {
+            let fresh = steps / seconds;
+            let keep = (-seconds / MEMORY).exp();
+            self.rate = Some(
+                self.rate
+                    .map_or(fresh, |old| keep * old + (1.0 - keep) * fresh),
+            );
+        }
+        self.shown = Some((now, step));
+        let elapsed = now.saturating_duration_since(self.started);
+        self.show(elapsed, self.rate, false);
+    }
+
+    /// Shows the end state with the mean speed, and ends the line. Needed only by a run that ends
+    /// before its last step.
+    pub fn finish(&mut self) {
+        self.finish_at(Instant::now());
+    }
+
+    fn finish_at(&mut self, now: Instant) {
+        if self.done {
+            return;
+        }
+        self.done = true;
+        if self.quiet {
+            return;
+        }
+        let elapsed = now.saturating_duration_since(self.started);
+        let steps = self.now.0.saturating_sub(self.first) as f64;
+        let seconds = elapsed.as_secs_f64();
+        self.show(elapsed, (seconds > 0.0).then(|| steps / seconds), true);
+    }
+
+    fn show(&mut self, elapsed: Duration, rate: Option<f64>, last: bool) {
+        let mut text = self.line(elapsed, rate, last);
+        if self.terminal {
+            let width = text.chars().count();
+            // Blanks cover what a longer line left.
+            let blanks = self.drawn.saturating_sub(width);
+            text = format!("\r{text}{:blanks$}{}", "", if last { "\n" } else { "" });
+            self.drawn = width;
+        } else {
+            text.push('\n');
+        }
+        let _ = self.out.write_all(text.as_bytes());
+        let _ = self.out.flush();
+    }
+
+    fn line(&self, elapsed: Duration, rate: Option<f64>, last: bool) -> String {
+        let (step, t) = self.now;
+        let part = if self.total == 0 {
+            1.0
+        } else {
+            step as f64 / self.total as f64
+        };
+        // Not 100 % before the last step.
+        let percent = (part.min(1.0) * 100.0).floor();
+        let bar = if self.terminal {
+            format!("{} ", bar(part))
+        } else {
+            String::new()
+        };
+        let rate = rate.unwrap_or(0.0);
+        let speed = speed(rate * self.points as f64 / 1e6);
+        let mut text = format!(
+            "{bar}{percent:3.0} %  step {step}/{}  t = {}  {speed} Mpts/s  {}",
+            self.total,
+            number(t),
+            time(elapsed.as_secs_f64()),
+        );
+        let left = self.total.saturating_sub(step);
+        if !last && left > 0 {
+            let eta = if rate > 0.0 {
+                time(left as f64 / rate)
+            } else {
+                "?".into()
+            };
+            text.push_str(&format!("  ETA {eta}"));
+        }
+        text
+    }
+}
+
+fn bar(part: f64) -> String {
+    // Eighths of a character make the bar move smoothly.
+    let eighths = (part.clamp(0.0, 1.0) * (BAR * 8) as f64) as usize;
+    let (full, rest) = (eighths / 8, eighths % 8);
+    let mut text = "█".repeat(full);
+    if rest > 0 {
+        text.push(['▏', '▏', '▎', '▍', '▌', '▋', '▊', '▉'][rest]);
+    }
+    let blanks = BAR as usize - text.chars().count();
+    format!("▕{text}{:blanks$}▏", "")
+}
+
+/// Three to four digits.
+fn speed(mpts: f64) -> String {
+    match mpts {
+        v if v >= 100.0 => format!("{v:.0}"),
+        v if v >= 10.0 => format!("{v:.1}"),
+        v => format!("{v:.2}"),
+    }
+}
+
+/// A time of the model, at most about ten characters.
+fn number(t: f64) -> String {
+    let size = t.abs();
+    if t == 0.0 || (1e-3..1e6).contains(&size) {
+        let text = format!("{t:.5}");
+        return text.trim_end_matches('0').trim_end_matches('.').to_string();
+    }
+    format!("{t:.4e}")
+}
+
+/// `4.2 s`, `1:05`, `3:07:09`, `2 d 03:00`.
+fn time(seconds: f64) -> String {
+    if !seconds.is_finite() || seconds > 1e9 {
+        return "?".into();
+    }
+    if seconds < 59.95 {
+        return format!("{seconds:.1} s");
+    }
+    let s = seconds.round() as u64;
+    let (d, h, m, s) = (s / 86400, s / 3600 % 24, s / 60 % 60, s % 60);
+    match (d, h) {
+        (0, 0) => format!("{m}:{s:02}"),
+        (0, _) => format!("{h}:{m:02}:{s:02}"),
+        _ => format!("{d} d {h:02}:{m:02}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(terminal: bool, millis: &[(u64, u64)]) -> String {
+        let mut text = Vec::new();
+        let mut p = Progress::to_writer(&mut text, terminal, 1000, 2_000_000);
+        let start = p.started;
+        for &(ms, step) in millis {
+            p.update_at(step, step as f64 * 0.01, start + Duration::from_millis(ms));
+        }
+        let end = millis.last().map_or(0, |m| m.0);
+        p.finish_at(start + Duration::from_millis(end));
+        p.finish();
+        String::from_utf8(text).unwrap()
+    }
+
+    #[test]
+    fn a_log_has_a_line_every_two_seconds_and_one_at_the_end() {
+        let text = run(
+            false,
+            &[
+                (500, 50),
+                (2000, 200),
+                (3000, 300),
+                (4100, 410),
+                (10000, 1000),
+            ],
+        );
+        let lines: Vec<_> = text.lines().collect();
+        assert_eq!(
+            lines,
+            [
+                " 20 %  step 200/1000  t = 2  200 Mpts/s  2.0 s  ETA 8.0 s",
+                " 41 %  step 410/1000  t = 4.1  200 Mpts/s  4.1 s  ETA 5.9 s",
+                "100 %  step 1000/1000  t = 10  200 Mpts/s  10.0 s",
+            ]
+        );
+        assert!(!text.contains('\r'));
+    }
+
+    #[test]
+    fn a_terminal_redraws_at_most_ten_times_a_second() {
+        let steps: Vec<_> = (1..=1000).map(|i| (i, i)).collect();
+        let text = run(true, &steps);
+        let redraws = text.matches('\r').count();
+        assert!((10..=12).contains(&redraws), "{redraws}");
+        assert_eq!(text.matches('\n').count(), 1);
+        assert!(text.ends_with('\n'));
+    }
+
+    #[test]
+    fn a_shorter_line_covers_a_longer_one() {
+        let text = run(true, &[(0, 1), (90_000_000, 999), (90_000_200, 1000)]);
+        let widths: Vec<_> = text
+            .trim_end_matches('\n')
+            .split('\r')
+            .skip(1)
+            .map(|l| l.chars().count())
+            .collect();
+        let shown = |l: &str| l.trim_end().chars().count();
+        let lines: Vec<_> = text.trim_end_matches('\n').split('\r').skip(1).collect();
+        for i in 1..lines.len() {
+            assert!(widths[i] >= shown(lines[i - 1]), "{lines:?}");
+        }
+    }
+
+    #[test]
+    fn a_closed_pipe_is_no_panic() {
+        struct Closed;
+        impl Write for Closed {
+            fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+                Err(io::ErrorKind::BrokenPipe.into())
+            }
+            fn flush(&mut self) -> io::Result<()> {
+                Err(io::ErrorKind::BrokenPipe.into())
+            }
+        }
+        for terminal in [false, true] {
+            let mut p = Progress::to_writer(Closed, terminal, 10, 1);
+            p.update_at(5, 0.5, p.started + LINE);
+            p.finish();
+        }
+    }
+
+    #[test]
+    fn nothing_is_divided_by_zero() {
+        let mut text = Vec::new();
+        let mut p = Progress::to_writer(&mut text, true, 0, 0);
+        p.update_at(0, f64::NAN, p.started);
+        p.update_at(7, f64::INFINITY, p.started + LINE);
+        p.finish_at(p.started);
+        assert!(String::from_utf8(text).unwrap().contains("100 %"));
+    }
+
+    #[test]
+    fn a_restart_counts_only_its_own_steps() {
+        let mut text = Vec::new();
+        let mut p = Progress::to_writer(&mut text, false, 1000, 1_000_000).starting_at(900);
+        p.update_at(950, 0.0, p.started + Duration::from_secs(5));
+        let text = String::from_utf8(text).unwrap();
+        assert!(
+            text.contains("95 %") && text.contains("10.0 Mpts/s"),
+            "{text}"
+        );
+        assert!(text.contains("ETA 5.0 s"), "{text}");
+    }
+
+    #[test]
+    fn numbers_are_short() {
+        assert_eq!(
+            [time(4.21), time(65.0), time(11229.0)],
+            ["4.2 s", "1:05", "3:07:09"]
+        );
+        assert_eq!([time(183_600.0), time(f64::INFINITY)], ["2 d 03:00", "?"]);
+        assert_eq!(
+            [time(59.97), number(0.25), number(1.5e-7)],
+            ["1:00", "0.25", "1.5000e-7"]
+        );
+        assert_eq!([number(0.0), number(120.0)], ["0", "120"]);
+        assert_eq!(bar(0.5), format!("▕{}{}▏", "█".repeat(12), " ".repeat(12)));
+        assert_eq!(bar(7.0).chars().count(), bar(0.01).chars().count());
+    }
+}
