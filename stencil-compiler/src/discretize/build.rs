@@ -32,14 +32,15 @@ pub(super) struct Functions {
 }
 
 impl Functions {
-    pub(super) fn new(slowest: usize, opaque: Vec<(Op, Vec<Uniform>)>) -> Self {
+    /// `reserved` names are taken.
+    pub(super) fn new<'a>(slowest: usize, opaque: Vec<(Op, Vec<Uniform>)>, reserved: impl Iterator<Item = &'a str>) -> Self {
         Functions {
             functions: Vec::new(),
             uniforms: Vec::new(),
             depth: Vec::new(),
             known_uniforms: BTreeMap::new(),
             pairs: BTreeMap::new(),
-            names: BTreeMap::new(),
+            names: reserved.map(|name| (name.to_string(), 1)).collect(),
             opaque,
             slowest,
             span: Span::default(),

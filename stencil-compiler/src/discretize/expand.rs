@@ -123,12 +123,12 @@ impl<'a> Expander<'a> {
             Function::Transpose => Ok((0..n * n).map(|k| a[(k % n) * n + k / n].clone()).collect()),
             Function::Trace => {
                 let trace = self.trace(a, span)?;
-                Ok(vec![self.atoms.name(&format!("trace_{name}"), trace)])
+                Ok(vec![self.atoms.name(&trace_label(&name), trace)])
             }
             Function::Sym => self.symmetric(a, span),
             Function::SymTraceless => {
                 let trace = self.trace(a, span)?;
-                let trace = self.atoms.name(&format!("trace_{name}"), trace);
+                let trace = self.atoms.name(&trace_label(&name), trace);
                 let mut sym = self.symmetric(a, span)?;
                 let share = Uniform::number(Ratio::new(-1, n as i128));
                 let share = trace.scaled(&share).map_err(overflow(span))?;
@@ -249,6 +249,14 @@ impl<'a> Expander<'a> {
             Some(uniforms) => Poly::uniform(self.atoms.opaque(op, uniforms)),
             None => Poly::atom(self.atoms.intern(Atom::Call(op, args.iter().map(|a| (*a).clone()).collect()))),
         }
+    }
+}
+
+/// The trace of a gradient is a divergence.
+fn trace_label(name: &str) -> String {
+    match name.strip_prefix("grad_") {
+        Some(of) => format!("div_{of}"),
+        None => format!("trace_{name}"),
     }
 }
 

@@ -69,7 +69,8 @@ pub fn discretize(model: &Model) -> Result<Algorithm, DiscretizeError> {
         spans.extend(parts.iter().map(|_| equation.span));
         equations.extend(parts);
     }
-    let mut functions = Functions::new(model.dimension - 1, expander.atoms.opaque.clone());
+    let reserved = model.params.iter().map(|p| p.name.as_str());
+    let mut functions = Functions::new(model.dimension - 1, expander.atoms.opaque.clone(), reserved);
     let Tableau::TwoN(tableau) = (integrator.tableau)();
     let mut states = Vec::new();
     let fields = declare(&mut functions, &mut states, &names, Role::Field);
@@ -110,6 +111,9 @@ fn describe(model: &Model) -> String {
     format!("{}: central order {}, mixed {mixed}, time {}", model.scheme.name, model.scheme.order, model.scheme.time)
 }
 
+/// Suffixes of the arrays that stand beside a field.
+const GENERATED: [&str; 2] = ["_acc", "_new"];
+
 /// Names of the components of all fields: `lnrho`, `u_x`, `t_xy`.
 pub fn component_names(model: &Model) -> Result<Vec<String>, DiscretizeError> {
     let axes = &["x", "y", "z"][..model.dimension];
@@ -128,6 +132,13 @@ pub fn component_names(model: &Model) -> Result<Vec<String>, DiscretizeError> {
                 return Err(DiscretizeError::new(field.span, message));
             }
             names.push(name);
+        }
+    }
+    for field in &model.fields {
+        let made = |name: &&String| GENERATED.iter().any(|suffix| names.iter().any(|n| **name == format!("{n}{suffix}")));
+        if let Some(name) = names.iter().filter(|n| n.starts_with(&field.name)).find(made) {
+            let message = format!("`{name}` is the name of an array that another field's integration needs; rename `{}`", field.name);
+            return Err(DiscretizeError::new(field.span, message));
         }
     }
     Ok(names)

@@ -1,1 +1,61 @@
-//! Placeholder.
+//! Schedules with names: one function each, listed in [`ALL`].
+
+use std::collections::BTreeMap;
+
+use super::heuristic::{carry, cpu, gpu, kernels, march, stored};
+use super::{Blocking, Schedule};
+use crate::algorithm::Algorithm;
+use crate::expr::real::Precision;
+
+/// A named way to schedule any algorithm.
+#[derive(Debug)]
+pub struct Preset {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does, in a sentence.
+    pub summary: &'static str,
+    /// The schedule.
+    pub make: fn(&Algorithm, Precision) -> Schedule,
+}
+
+/// Every preset.
+pub const ALL: &[Preset] = &[
+    Preset { name: "cpu", summary: "rows; what is expensive is stored (the CPU program)", make: |a, _| cpu(a) },
+    Preset { name: "rows", summary: "one pass over rows, everything recomputed", make: |_, _| inline("rows") },
+    Preset { name: "direct", summary: "one pass, one thread a cell (the 55-point form)", make: |_, _| inline("direct") },
+    Preset { name: "decomposed", summary: "derived grid functions stored by kernels of their own (the 19-point form)", make: |a, _| decomposed(a) },
+    Preset { name: "gathered", summary: "one march that gathers all planes it needs", make: gathered },
+    Preset { name: "carried", summary: "one march with sums that ride along", make: carried },
+    Preset { name: "gpu", summary: "marches; what is expensive is stored, sums ride along", make: gpu },
+];
+
+/// The preset of this name.
+pub fn find(name: &str) -> Option<&'static Preset> {
+    ALL.iter().find(|p| p.name == name)
+}
+
+fn inline(strategy: &str) -> Schedule {
+    Schedule { placements: BTreeMap::new(), kernels: vec![Blocking::new(strategy, &[])] }
+}
+
+fn decomposed(algorithm: &Algorithm) -> Schedule {
+    let placements = stored(algorithm);
+    let kernels = vec![Blocking::new("direct", &[]); kernels(algorithm, &placements)];
+    Schedule { placements, kernels }
+}
+
+fn gathered(algorithm: &Algorithm, precision: Precision) -> Schedule {
+    if algorithm.dimension == 1 {
+        return inline("direct");
+    }
+    march(algorithm, BTreeMap::new(), 1, precision)
+}
+
+fn carried(algorithm: &Algorithm, precision: Precision) -> Schedule {
+    if algorithm.dimension == 1 {
+        return inline("direct");
+    }
+    let mut placements = BTreeMap::new();
+    carry(algorithm, &mut placements);
+    march(algorithm, placements, 1, precision)
+}

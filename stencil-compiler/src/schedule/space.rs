@@ -1,1 +1,79 @@
-//! Placeholder.
+//! The space of legal schedules: random members of it, by seed.
+
+use std::collections::BTreeMap;
+
+use super::check::{check, legal_placements};
+use super::heuristic::kernels;
+use super::{Blocking, Placement, Schedule};
+use crate::algorithm::{Algorithm, Def};
+use crate::kernel::blocking::{self, Strategy};
+
+/// Draws in which a function is placed at random, of which this many in a hundred are stored.
+const STORED: u64 = 6;
+
+/// Draws until a legal schedule must have been found.
+const MOST_DRAWS: usize = 2000;
+
+/// A sequence of numbers from a seed (splitmix64; Steele, Lea and Flood, OOPSLA 2014).
+#[derive(Clone, Debug)]
+pub struct Draws(u64);
+
+impl Draws {
+    /// The sequence of a seed.
+    pub fn new(seed: u64) -> Self {
+        Draws(seed)
+    }
+
+    /// A number below `end`, which is not zero.
+    pub fn below(&mut self, end: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) % end
+    }
+
+    /// One of several.
+    pub fn pick<'a, T>(&mut self, of: &'a [T]) -> &'a T {
+        &of[self.below(of.len() as u64) as usize]
+    }
+}
+
+/// A legal schedule drawn from the sequence, or `None` if a long search finds none.
+pub fn sample(algorithm: &Algorithm, value_bytes: usize, draws: &mut Draws) -> Option<Schedule> {
+    (0..MOST_DRAWS).map(|_| draw(algorithm, draws)).find(|schedule| check(algorithm, schedule, value_bytes).is_ok())
+}
+
+fn draw(algorithm: &Algorithm, draws: &mut Draws) -> Schedule {
+    let strategies: Vec<&Strategy> = blocking::ALL.iter().copied().filter(|s| s.least_dimension <= algorithm.dimension).collect();
+    let base = *draws.pick(&strategies);
+    let mut placements = BTreeMap::new();
+    // Half of the marches carry by the rule, changed here and there; the rest are free draws.
+    if base.marches && draws.below(2) == 0 {
+        super::heuristic::carry(algorithm, &mut placements);
+    }
+    for (id, function) in algorithm.ids() {
+        if matches!(function.def, Def::State(_)) || draws.below(100) >= 12 {
+            continue;
+        }
+        let legal: Vec<Placement> = legal_placements(algorithm, id)
+            .into_iter()
+            .filter(|p| match p {
+                Placement::Global(_) => draws.below(100) < STORED * 4,
+                Placement::Register | Placement::Carried => base.marches,
+                Placement::Inline => true,
+            })
+            .collect();
+        if !legal.is_empty() {
+            placements.insert(function.name.clone(), *draws.pick(&legal));
+        }
+    }
+    placements.retain(|_, p| *p != Placement::Inline);
+    let kernels = (0..kernels(algorithm, &placements)).map(|_| blocking(base, draws)).collect();
+    Schedule { placements, kernels }
+}
+
+fn blocking(strategy: &Strategy, draws: &mut Draws) -> Blocking {
+    let params = strategy.params.iter().map(|p| (p.name.to_string(), *draws.pick(p.values)));
+    Blocking { strategy: strategy.name.to_string(), params: params.collect() }
+}
