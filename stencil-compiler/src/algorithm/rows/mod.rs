@@ -108,6 +108,24 @@ impl RowProgram {
         Ok(lower::lower(alg, &roots, stored))
     }
 
+    /// The program of one launch of a plan: each output with the state variable that it updates, if
+    /// it is one, where `stored` functions are read from arrays.
+    ///
+    /// # Errors
+    /// Where the algorithm is not well-formed or has no such functions.
+    pub fn of_launch(
+        alg: &Algorithm,
+        outputs: &[(FnId, Option<StateId>)],
+        stored: &BTreeSet<FnId>,
+    ) -> Result<Self, String> {
+        alg.check()?;
+        let functions = outputs.iter().map(|(id, _)| id).chain(stored);
+        if let Some(id) = functions.into_iter().find(|id| id.0 as usize >= alg.functions.len()) {
+            return Err(format!("`{}` has no function {}", alg.name, id.0));
+        }
+        Ok(lower::lower(alg, outputs, stored))
+    }
+
     /// The functions, mostly of states, that are read from whole arrays, in the order in which
     /// [`run`](Self::run) takes them.
     pub fn inputs(&self) -> &[FnId] {
