@@ -1,0 +1,233 @@
+//! The kernel interpreter catches every seeded fault in the marches that the compiler makes.
+
+use stencil_compiler::algorithm::Algorithm;
+use stencil_compiler::expr::real::Precision;
+use stencil_compiler::kernel::interp::{Shadow, faults};
+use stencil_compiler::kernel::{Index, Kernel, Operand, Relation, Stmt};
+use stencil_compiler::schedule::check::{Compiled, check};
+use stencil_compiler::schedule::{Blocking, Schedule, heuristic};
+use stencil_tests::{Case, ISOTHERMAL_NS, algorithm_of, differing, interpreted, oracle};
+
+const CELLS: [usize; 3] = [37, 22, 19];
+
+/// Interleavings that a fault may need to show: all orders of warps and times of copies.
+const SEEDS: u64 = 9;
+
+struct Bench {
+    algorithm: Algorithm,
+    case: Case,
+    compiled: Compiled,
+    reference: Vec<Vec<f32>>,
+}
+
+impl Bench {
+    /// Two steps of Navier-Stokes by a march over a small tile, so that blocks have several warps.
+    fn new(carried: bool) -> Self {
+        let algorithm = algorithm_of(ISOTHERMAL_NS);
+        let mut schedule = Schedule::default();
+        if carried {
+            heuristic::carry(&algorithm, &mut schedule.placements);
+        }
+        let params = [("tile_x", 32), ("tile_y", 8), ("points", 2), ("chunk", 8)];
+        schedule.kernels = vec![Blocking::new("march", &params)];
+        let compiled = check(&algorithm, &schedule, Precision::F32.bytes()).unwrap_or_else(|e| panic!("{e}"));
+        let case = Case::new(&algorithm, CELLS);
+        let reference = oracle::<f32>(&algorithm, &case, 1);
+        let bench = Bench { algorithm, case, compiled, reference };
+        for seed in 0..SEEDS {
+            assert!(!bench.shows(&bench.compiled, seed), "the sound kernel is refused under seed {seed}");
+        }
+        bench
+    }
+
+    /// Does a run under this seed report a fault or give other bits?
+    fn shows(&self, compiled: &Compiled, seed: u64) -> bool {
+        match interpreted::<f32>(&self.algorithm, compiled, &self.case, 1, 3 * seed, Shadow::Full) {
+            Ok(result) => differing(&result, &self.reference) > 0,
+            Err(_) => true,
+        }
+    }
+
+    /// Applies a fault to the kernel of the second substep and checks that it is caught.
+    fn catches(&self, what: &str, fault: impl Fn(&Kernel) -> Option<Kernel>) -> bool {
+        let mut compiled = self.compiled.clone();
+        let Some(broken) = fault(&compiled.kernels[1]) else { return false };
+        assert_ne!(broken, compiled.kernels[1], "{what} changes nothing");
+        compiled.kernels[1] = broken;
+        assert!((0..SEEDS).any(|seed| self.shows(&compiled, seed)), "{what} is not caught");
+        true
+    }
+
+    /// A fault at each of its places (or a spread of them, where there are many).
+    fn catches_all(&self, what: &str, least: usize, stride: usize, fault: impl Fn(&Kernel, usize) -> Option<Kernel>) {
+        let mut count = 0;
+        while self.catches(&format!("{what} {count}"), |kernel| fault(kernel, count * stride)) {
+            count += 1;
+        }
+        assert!(count >= least, "{what}: only {count} places");
+    }
+}
+
+#[test]
+fn dropped_and_mistaken_waits() {
+    for carried in [false, true] {
+        let bench = Bench::new(carried);
+        bench.catches_all("a dropped wait", 2, 1, faults::drop_wait);
+        bench.catches_all("a wait on the wrong phase", 2, 1, faults::flip_wait);
+        bench.catches_all("a dropped arrival", 1, 1, faults::drop_arrive);
+    }
+}
+
+#[test]
+fn offsets_off_by_one() {
+    for carried in [false, true] {
+        let bench = Bench::new(carried);
+        bench.catches_all("a shared offset off by one", 4, 9, |kernel, n| faults::shift_shared(kernel, n, 1));
+        // The first planes are read in part only; the loop's copies are read in full.
+        let prologue = copies(&bench.compiled.kernels[1].body, false);
+        bench.catches_all("a copy off by one", 2, 1, |kernel, n| faults::shift_copy(kernel, prologue + n, n % 3, 1));
+    }
+}
+
+fn copies(body: &[Stmt], loops: bool) -> usize {
+    let count = |stmt: &Stmt| match stmt {
+        Stmt::Copy { .. } => 1,
+        Stmt::If { body, .. } => copies(body, loops),
+        Stmt::For { body, .. } if loops => copies(body, loops),
+        _ => 0,
+    };
+    body.iter().map(count).sum()
+}
+
+#[test]
+fn a_rim_one_short() {
+    for carried in [false, true] {
+        let bench = Bench::new(carried);
+        for bound in [Bound::Plane, Bound::Column, Bound::Row, Bound::Count] {
+            let found = bench.catches(&format!("{bound:?} one short"), |kernel| Some(shortened(kernel, bound)));
+            assert!(found);
+        }
+    }
+}
+
+/// What keeps a copy inside of what is needed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Bound {
+    Plane,
+    Column,
+    Row,
+    Count,
+}
+
+/// Copies of the loop with one bound lower by one: the last plane, column or row is missing.
+fn shortened(kernel: &Kernel, bound: Bound) -> Kernel {
+    let mut kernel = kernel.clone();
+    for stmt in &mut kernel.body {
+        if let Stmt::For { body, .. } = stmt {
+            shorten(body, bound);
+        }
+    }
+    kernel
+}
+
+fn shorten(body: &mut [Stmt], bound: Bound) {
+    for stmt in body {
+        let Stmt::If { conditions, body } = stmt else { continue };
+        if !matches!(body.first(), Some(Stmt::Copy { .. })) {
+            continue;
+        }
+        for condition in conditions.iter_mut().filter(|c| c.relation == Relation::Less) {
+            let of = match &condition.right {
+                Index::Const(_) => Bound::Count,
+                right if mentions(right, 0) => Bound::Column,
+                right if mentions(right, 1) => Bound::Row,
+                _ => Bound::Plane,
+            };
+            if of == bound {
+                // Columns come in whole copies.
+                let by = if bound == Bound::Column { COPY } else { 1 };
+                condition.right = condition.right.clone() - Index::Const(by);
+            }
+        }
+    }
+}
+
+/// Cells of one copy in single precision.
+const COPY: i64 = 4;
+
+fn mentions(index: &Index, axis: usize) -> bool {
+    match index {
+        Index::Size(of) => *of == axis,
+        Index::Add(a, b) | Index::Sub(a, b) | Index::Min(a, b) => mentions(a, axis) || mentions(b, axis),
+        Index::Mul(a, _) | Index::Div(a, _) | Index::Rem(a, _) => mentions(a, axis),
+        Index::Const(_) | Index::Var(_) | Index::Block(_) | Index::Thread(_) => false,
+    }
+}
+
+#[test]
+fn a_ring_one_plane_too_small() {
+    for carried in [false, true] {
+        let bench = Bench::new(carried);
+        let slots = i64::from(bench.compiled.kernels[1].barriers[0].slots);
+        let shrunk = |by: i64| {
+            move |kernel: &Kernel| {
+                let mut kernel = faults::map_indices(kernel, &mut |index| shrink(index, slots, slots - by));
+                for barrier in &mut kernel.barriers {
+                    barrier.slots = (slots - by) as u32;
+                }
+                Some(kernel)
+            }
+        };
+        assert!(bench.catches("a ring one plane too small", shrunk(1)));
+        assert!(bench.catches("a ring two planes too small", shrunk(2)));
+    }
+}
+
+fn shrink(index: Index, from: i64, to: i64) -> Index {
+    match index {
+        Index::Rem(a, n) if n == from => Index::Rem(a, to),
+        Index::Div(a, n) if n == from => Index::Div(a, to),
+        other => other,
+    }
+}
+
+#[test]
+fn an_accumulator_shifted_late() {
+    let bench = Bench::new(true);
+    bench.catches_all("an accumulator shifted late", 6, 3, late_shift);
+}
+
+/// The n-th queue takes what its neighbour held before this plane in place of what it holds now.
+fn late_shift(kernel: &Kernel, n: usize) -> Option<Kernel> {
+    let sums = |kernel: &Kernel| -> Vec<u32> {
+        let is_sum = |q: &&stencil_compiler::kernel::Reg| kernel.registers[q.0 as usize].contains("_sum");
+        kernel.queues.iter().filter(is_sum).map(|q| q.0).collect()
+    };
+    let queue = *sums(kernel).get(n)?;
+    let mut kernel = kernel.clone();
+    let before = sums(&kernel).into_iter().filter(|q| *q < queue).max();
+    replace_set(&mut kernel.body, queue, before).then_some(kernel)
+}
+
+fn replace_set(body: &mut Vec<Stmt>, queue: u32, by: Option<u32>) -> bool {
+    for at in 0..body.len() {
+        match &mut body[at] {
+            Stmt::Set { reg, value } if reg.0 == queue => {
+                match by {
+                    Some(by) => *value = Operand::Reg(stencil_compiler::kernel::Reg(by)),
+                    None => {
+                        body.remove(at);
+                    }
+                }
+                return true;
+            }
+            Stmt::If { body, .. } | Stmt::For { body, .. } => {
+                if replace_set(body, queue, by) {
+                    return true;
+                }
+            }
+            _ => {}
+        }
+    }
+    false
+}
