@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 pub mod algorithm;
+pub mod cost;
 pub mod diag;
 pub mod discretize;
 pub mod emit;

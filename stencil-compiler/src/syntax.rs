@@ -62,7 +62,9 @@ impl Lexer {
                     i += 1;
                 }
             } else if c.is_ascii_alphabetic() || c == '_' || c == '@' {
-                while i < chars.len() && (chars[i].is_ascii_alphanumeric() || matches!(chars[i], '_' | '.' | '@')) {
+                while i < chars.len()
+                    && (chars[i].is_ascii_alphanumeric() || matches!(chars[i], '_' | '.' | '@'))
+                {
                     i += 1;
                 }
                 tokens.push((Token::Name(chars[start..i].iter().collect()), line));
@@ -95,7 +97,7 @@ impl Lexer {
     }
 
     /// Takes the next token.
-    pub fn next(&mut self) -> Token {
+    pub fn take(&mut self) -> Token {
         let token = self.tokens[self.at].0.clone();
         if self.at + 1 < self.tokens.len() {
             self.at += 1;
@@ -105,7 +107,10 @@ impl Lexer {
 
     /// An error at the next token.
     pub fn error<T>(&self, message: impl Into<String>) -> Result<T> {
-        Err(TextError { line: self.tokens[self.at].1, message: message.into() })
+        Err(TextError {
+            line: self.tokens[self.at].1,
+            message: message.into(),
+        })
     }
 
     /// Is the next token this punctuation?
@@ -117,14 +122,18 @@ impl Lexer {
     pub fn eat(&mut self, punct: char) -> bool {
         let found = self.is(punct);
         if found {
-            self.next();
+            self.take();
         }
         found
     }
 
     /// Takes this punctuation or fails.
     pub fn expect(&mut self, punct: char) -> Result<()> {
-        if self.eat(punct) { Ok(()) } else { self.error(format!("expected `{punct}`, found {:?}", self.peek())) }
+        if self.eat(punct) {
+            Ok(())
+        } else {
+            self.error(format!("expected `{punct}`, found {:?}", self.peek()))
+        }
     }
 
     /// Is the next token this name?
@@ -136,21 +145,25 @@ impl Lexer {
     pub fn eat_name(&mut self, name: &str) -> bool {
         let found = self.is_name(name);
         if found {
-            self.next();
+            self.take();
         }
         found
     }
 
     /// Takes this name or fails.
     pub fn keyword(&mut self, name: &str) -> Result<()> {
-        if self.eat_name(name) { Ok(()) } else { self.error(format!("expected `{name}`, found {:?}", self.peek())) }
+        if self.eat_name(name) {
+            Ok(())
+        } else {
+            self.error(format!("expected `{name}`, found {:?}", self.peek()))
+        }
     }
 
     /// Takes a name.
     pub fn name(&mut self) -> Result<String> {
         match self.peek().clone() {
             Token::Name(name) => {
-                self.next();
+                self.take();
                 Ok(name)
             }
             other => self.error(format!("expected a name, found {other:?}")),
@@ -161,7 +174,7 @@ impl Lexer {
     pub fn quoted(&mut self) -> Result<String> {
         match self.peek().clone() {
             Token::Quoted(text) => {
-                self.next();
+                self.take();
                 Ok(text)
             }
             other => self.error(format!("expected a quoted string, found {other:?}")),
@@ -174,7 +187,7 @@ impl Lexer {
         match self.peek().clone() {
             Token::Number(text) => match text.parse::<i64>() {
                 Ok(value) => {
-                    self.next();
+                    self.take();
                     Ok(if negative { -value } else { value })
                 }
                 Err(_) => self.error(format!("`{text}` is not an integer")),
@@ -195,7 +208,7 @@ impl Lexer {
         match self.peek().clone() {
             Token::Number(text) => match text.parse::<f64>() {
                 Ok(value) => {
-                    self.next();
+                    self.take();
                     Ok(if negative { -value } else { value })
                 }
                 Err(_) => self.error(format!("`{text}` is not a number")),
@@ -213,7 +226,8 @@ impl Lexer {
                 self.expect(',')?;
             }
             let value = self.integer()?;
-            *slot = i32::try_from(value).or_else(|_| self.error(format!("{value} is too large an offset")))?;
+            *slot = i32::try_from(value)
+                .or_else(|_| self.error(format!("{value} is too large an offset")))?;
         }
         self.expect(']')?;
         Ok(out)
@@ -224,7 +238,10 @@ fn number_goes_on(chars: &[char], start: usize, i: usize) -> bool {
     let c = chars[i];
     c.is_ascii_digit()
         || c == '.'
-        || (matches!(c, 'e' | 'E') && chars[start..i].iter().all(|c| c.is_ascii_digit() || *c == '.'))
+        || (matches!(c, 'e' | 'E')
+            && chars[start..i]
+                .iter()
+                .all(|c| c.is_ascii_digit() || *c == '.'))
         || (c == '-' && matches!(chars[i - 1], 'e' | 'E'))
 }
 
@@ -234,17 +251,29 @@ fn quoted(chars: &[char], mut i: usize, line: usize) -> Result<(String, usize)> 
         match chars[i] {
             '"' => return Ok((value, i + 1)),
             '\\' if i + 1 < chars.len() => {
-                value.push(if chars[i + 1] == 'n' { '\n' } else { chars[i + 1] });
+                value.push(if chars[i + 1] == 'n' {
+                    '\n'
+                } else {
+                    chars[i + 1]
+                });
                 i += 1;
             }
             c => value.push(c),
         }
         i += 1;
     }
-    Err(TextError { line, message: "a string is not closed".into() })
+    Err(TextError {
+        line,
+        message: "a string is not closed".into(),
+    })
 }
 
 /// A string between double quotes, as [`Lexer`] reads it back.
 pub fn quote(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
+    format!(
+        "\"{}\"",
+        text.replace('\\', "\\\\")
+            .replace('"', "\\\"")
+            .replace('\n', "\\n")
+    )
 }

@@ -20,7 +20,8 @@ pub const ELASTIC: &str = include_str!("../systems/elastic.pde");
 
 /// The algorithm of a system given as text.
 pub fn algorithm_of(source: &str) -> Algorithm {
-    let model = model::parse::parse_str(source).unwrap_or_else(|e| panic!("{}", e.render("test", source)));
+    let model =
+        model::parse::parse_str(source).unwrap_or_else(|e| panic!("{}", e.render("test", source)));
     let algorithm = discretize::discretize(&model).unwrap_or_else(|e| panic!("{e}"));
     algorithm.check().unwrap_or_else(|e| panic!("{e}"));
     algorithm
@@ -63,8 +64,17 @@ pub struct Case {
 impl Case {
     /// The default case of an algorithm on these cells: unequal spacings, default parameters.
     pub fn new(algorithm: &Algorithm, cells: [usize; 3]) -> Self {
-        let params = algorithm.params.iter().map(|p| p.default.unwrap_or(0.5)).collect();
-        Case { cells, params, spacing: [0.31, 0.27, 0.35], dt: 0.02 }
+        let params = algorithm
+            .params
+            .iter()
+            .map(|p| p.default.unwrap_or(0.5))
+            .collect();
+        Case {
+            cells,
+            params,
+            spacing: [0.31, 0.27, 0.35],
+            dt: 0.02,
+        }
     }
 
     /// Smooth initial values of a field, different in every component and along every axis.
@@ -76,10 +86,15 @@ impl Case {
         for z in 0..nz {
             for y in 0..ny {
                 for x in 0..nx {
-                    let (x, y, z) = (x as f64 / nx as f64, y as f64 / ny as f64, z as f64 / nz as f64);
-                    let value = 0.1 * (tau * (x + 0.3 * c)).sin() * (tau * (2.0 * y - 0.1 * c)).cos()
-                        + 0.05 * (tau * (z + x + 0.7 * c)).cos()
-                        + 0.02 * (tau * (3.0 * z - y)).sin();
+                    let (x, y, z) = (
+                        x as f64 / nx as f64,
+                        y as f64 / ny as f64,
+                        z as f64 / nz as f64,
+                    );
+                    let value =
+                        0.1 * (tau * (x + 0.3 * c)).sin() * (tau * (2.0 * y - 0.1 * c)).cos()
+                            + 0.05 * (tau * (z + x + 0.7 * c)).cos()
+                            + 0.02 * (tau * (3.0 * z - y)).sin();
                     out.push(T::from_f64(value));
                 }
             }
@@ -89,20 +104,28 @@ impl Case {
 
     /// Uniforms rounded to the precision.
     pub fn uniforms<T: Real>(&self, algorithm: &Algorithm) -> Vec<T> {
-        algorithm.uniform_values(&self.params, self.spacing, self.dt).into_iter().map(T::from_f64).collect()
+        algorithm
+            .uniform_values(&self.params, self.spacing, self.dt)
+            .into_iter()
+            .map(T::from_f64)
+            .collect()
     }
 }
 
 /// Interior values of all fields after some steps, by the oracle.
 pub fn oracle<T: Real>(algorithm: &Algorithm, case: &Case, steps: usize) -> Vec<Vec<T>> {
-    let mut oracle = Oracle::<T>::new(algorithm, case.cells, &case.params, case.spacing, case.dt).unwrap_or_else(|e| panic!("{e}"));
+    let mut oracle = Oracle::<T>::new(algorithm, case.cells, &case.params, case.spacing, case.dt)
+        .unwrap_or_else(|e| panic!("{e}"));
     for (i, (state, _)) in algorithm.states_of(Role::Field).enumerate() {
         oracle.set(state, &case.initial::<T>(i));
     }
     for _ in 0..steps {
         oracle.step();
     }
-    algorithm.states_of(Role::Field).map(|(state, _)| oracle.get(state)).collect()
+    algorithm
+        .states_of(Role::Field)
+        .map(|(state, _)| oracle.get(state))
+        .collect()
 }
 
 /// Walks a plan on the kernel interpreter.
@@ -117,20 +140,54 @@ pub struct Machine<'a, T> {
 
 impl<'a, T: Real> Machine<'a, T> {
     /// Allocates the buffers and sets the fields.
-    pub fn new(algorithm: &Algorithm, compiled: &'a Compiled, case: &Case, seed: u64, shadow: Shadow) -> Self {
-        let halo = |plan: &Plan, name: &str| plan.buffer(name).map_or([0; 3], |b| b.halo).map(|h| h as usize);
-        let new = |name: &String| (name.clone(), GlobalArray::new(case.cells, halo(&compiled.plan, name)));
-        let names: Vec<String> = compiled.plan.buffers.iter().map(|b| b.name.clone()).collect();
+    pub fn new(
+        algorithm: &Algorithm,
+        compiled: &'a Compiled,
+        case: &Case,
+        seed: u64,
+        shadow: Shadow,
+    ) -> Self {
+        let halo = |plan: &Plan, name: &str| {
+            plan.buffer(name)
+                .map_or([0; 3], |b| b.halo)
+                .map(|h| h as usize)
+        };
+        let new = |name: &String| {
+            (
+                name.clone(),
+                GlobalArray::new(case.cells, halo(&compiled.plan, name)),
+            )
+        };
+        let names: Vec<String> = compiled
+            .plan
+            .buffers
+            .iter()
+            .map(|b| b.name.clone())
+            .collect();
         let mut arrays: BTreeMap<String, GlobalArray<T>> = names.iter().map(new).collect();
         for (i, (_, state)) in algorithm.states_of(Role::Field).enumerate() {
             let values = case.initial::<T>(i);
             let array = arrays.get_mut(&state.name).expect("a field has a buffer");
             let mut at = values.iter();
-            each(case.cells, |cell| array.set(cell, *at.next().expect("as many values as cells")));
+            each(case.cells, |cell| {
+                array.set(cell, *at.next().expect("as many values as cells"))
+            });
         }
         let values = case.uniforms::<T>(algorithm);
-        let uniforms = algorithm.uniforms.iter().map(|u| u.name.clone()).zip(values).collect();
-        Machine { compiled, arrays, uniforms, cells: case.cells, seed, shadow }
+        let uniforms = algorithm
+            .uniforms
+            .iter()
+            .map(|u| u.name.clone())
+            .zip(values)
+            .collect();
+        Machine {
+            compiled,
+            arrays,
+            uniforms,
+            cells: case.cells,
+            seed,
+            shadow,
+        }
     }
 
     /// One time step.
@@ -140,13 +197,16 @@ impl<'a, T: Real> Machine<'a, T> {
     pub fn step(&mut self) -> Result<(), Fault> {
         for step in &self.compiled.plan.steps {
             match step {
-                Step::Fill { buffers, depth } => buffers.iter().for_each(|name| self.fill(name, *depth)),
+                Step::Fill { buffers, depth } => {
+                    buffers.iter().for_each(|name| self.fill(name, *depth))
+                }
                 Step::Launch(at) => self.launch(&self.compiled.kernels[*at])?,
                 Step::Swap { fields } => {
                     for field in fields {
                         let (old, new) = (field.clone(), format!("{field}_new"));
                         let (a, b) = (self.arrays.remove(&old), self.arrays.remove(&new));
-                        self.arrays.extend([(old, b.expect("new values")), (new, a.expect("old values"))]);
+                        self.arrays
+                            .extend([(old, b.expect("new values")), (new, a.expect("old values"))]);
                     }
                 }
             }
@@ -155,11 +215,30 @@ impl<'a, T: Real> Machine<'a, T> {
     }
 
     fn launch(&mut self, kernel: &Kernel) -> Result<(), Fault> {
-        let take = |name: &str| self.arrays.get(name).cloned().expect("a buffer of the plan");
-        let mut buffers: Vec<GlobalArray<T>> = kernel.buffers.iter().map(|b| take(&b.name)).collect();
-        let uniforms: Vec<T> = kernel.uniforms.iter().map(|name| self.uniforms[name]).collect();
+        let take = |name: &str| {
+            self.arrays
+                .get(name)
+                .cloned()
+                .expect("a buffer of the plan")
+        };
+        let mut buffers: Vec<GlobalArray<T>> =
+            kernel.buffers.iter().map(|b| take(&b.name)).collect();
+        let uniforms: Vec<T> = kernel
+            .uniforms
+            .iter()
+            .map(|name| self.uniforms[name])
+            .collect();
         self.seed += 1;
-        interp::run(kernel, self.cells, &mut buffers, &uniforms, Options { seed: self.seed, shadow: self.shadow })?;
+        interp::run(
+            kernel,
+            self.cells,
+            &mut buffers,
+            &uniforms,
+            Options {
+                seed: self.seed,
+                shadow: self.shadow,
+            },
+        )?;
         for (buffer, array) in kernel.buffers.iter().zip(buffers) {
             self.arrays.insert(buffer.name.clone(), array);
         }
@@ -185,7 +264,9 @@ impl<'a, T: Real> Machine<'a, T> {
     /// Interior values of a buffer, x fastest.
     pub fn get(&self, name: &str) -> Vec<T> {
         let mut out = Vec::new();
-        each(self.cells, |cell| out.push(self.arrays[name].get(cell).expect("a value in every cell")));
+        each(self.cells, |cell| {
+            out.push(self.arrays[name].get(cell).expect("a value in every cell"))
+        });
         out
     }
 }
@@ -205,19 +286,31 @@ fn each(cells: [usize; 3], mut f: impl FnMut([i64; 3])) {
 ///
 /// # Errors
 /// The first fault that the interpreter finds.
-pub fn interpreted<T: Real>(algorithm: &Algorithm, compiled: &Compiled, case: &Case, steps: usize, seed: u64, shadow: Shadow) -> Result<Vec<Vec<T>>, Fault> {
+pub fn interpreted<T: Real>(
+    algorithm: &Algorithm,
+    compiled: &Compiled,
+    case: &Case,
+    steps: usize,
+    seed: u64,
+    shadow: Shadow,
+) -> Result<Vec<Vec<T>>, Fault> {
     let mut machine = Machine::<T>::new(algorithm, compiled, case, seed, shadow);
     for _ in 0..steps {
         machine.step()?;
     }
-    Ok(algorithm.states_of(Role::Field).map(|(_, state)| machine.get(&state.name)).collect())
+    Ok(algorithm
+        .states_of(Role::Field)
+        .map(|(_, state)| machine.get(&state.name))
+        .collect())
 }
 
 /// Number of values whose bits differ, NaNs alike.
 pub fn differing<T: Real>(a: &[Vec<T>], b: &[Vec<T>]) -> usize {
     assert_eq!(a.len(), b.len());
     let pairs = a.iter().flatten().zip(b.iter().flatten());
-    pairs.filter(|(a, b)| a.canonical_bits() != b.canonical_bits()).count()
+    pairs
+        .filter(|(a, b)| a.canonical_bits() != b.canonical_bits())
+        .count()
 }
 
 /// Fields after some steps of the row engine, everything recomputed, with plain padded arrays.
@@ -243,8 +336,9 @@ mod rows {
 
     impl<'a, T: Real> Rows<'a, T> {
         pub(super) fn new(algorithm: &'a Algorithm, case: &Case) -> Self {
-            let programs: Vec<RowProgram> =
-                (0..algorithm.substeps.len()).map(|s| RowProgram::new(algorithm, s).unwrap_or_else(|e| panic!("{e}"))).collect();
+            let programs: Vec<RowProgram> = (0..algorithm.substeps.len())
+                .map(|s| RowProgram::new(algorithm, s).unwrap_or_else(|e| panic!("{e}")))
+                .collect();
             let mut halo = [0; 3];
             for program in &programs {
                 for axis in 0..3 {
@@ -253,13 +347,21 @@ mod rows {
             }
             let len = (0..3).map(|a| case.cells[a] + 2 * halo[a]).product();
             let states = vec![vec![T::ZERO; len]; algorithm.states.len()];
-            let mut this = Rows { algorithm, programs, states, uniforms: case.uniforms(algorithm), cells: case.cells, halo };
+            let mut this = Rows {
+                algorithm,
+                programs,
+                states,
+                uniforms: case.uniforms(algorithm),
+                cells: case.cells,
+                halo,
+            };
             for (i, (state, _)) in algorithm.states_of(Role::Field).enumerate() {
                 let values = case.initial::<T>(i);
                 let mut next = values.into_iter();
                 each(case.cells, |at| {
                     let place = this.place(at);
-                    this.states[state.0 as usize][place] = next.next().expect("a value for each cell");
+                    this.states[state.0 as usize][place] =
+                        next.next().expect("a value for each cell");
                 });
             }
             this
@@ -269,12 +371,19 @@ mod rows {
             let pitch = self.cells[0] + 2 * self.halo[0];
             let plane = pitch * (self.cells[1] + 2 * self.halo[1]);
             let origin = self.halo[2] * plane + self.halo[1] * pitch + self.halo[0];
-            Layout { origin, pitch, plane }
+            Layout {
+                origin,
+                pitch,
+                plane,
+            }
         }
 
         fn place(&self, at: [i64; 3]) -> usize {
             let layout = self.layout();
-            (layout.origin as i64 + at[0] + at[1] * layout.pitch as i64 + at[2] * layout.plane as i64) as usize
+            (layout.origin as i64
+                + at[0]
+                + at[1] * layout.pitch as i64
+                + at[2] * layout.plane as i64) as usize
         }
 
         fn fill(&mut self, state: StateId) {
@@ -283,7 +392,11 @@ mod rows {
             for z in -h[2]..n[2] + h[2] {
                 for y in -h[1]..n[1] + h[1] {
                     for x in -h[0]..n[0] + h[0] {
-                        let from = self.place([x.rem_euclid(n[0]), y.rem_euclid(n[1]), z.rem_euclid(n[2])]);
+                        let from = self.place([
+                            x.rem_euclid(n[0]),
+                            y.rem_euclid(n[1]),
+                            z.rem_euclid(n[2]),
+                        ]);
                         let to = self.place([x, y, z]);
                         self.states[state.0 as usize][to] = self.states[state.0 as usize][from];
                     }
@@ -299,19 +412,41 @@ mod rows {
         }
 
         fn substep(&mut self, program: &RowProgram) {
-            let fields: Vec<StateId> = self.algorithm.states_of(Role::Field).map(|(s, _)| s).collect();
+            let fields: Vec<StateId> = self
+                .algorithm
+                .states_of(Role::Field)
+                .map(|(s, _)| s)
+                .collect();
             fields.into_iter().for_each(|s| self.fill(s));
             let old = self.states.clone();
-            let inputs: Vec<&[T]> = program.inputs().iter().map(|id| old[self.state_of(*id).0 as usize].as_slice()).collect();
+            let inputs: Vec<&[T]> = program
+                .inputs()
+                .iter()
+                .map(|id| old[self.state_of(*id).0 as usize].as_slice())
+                .collect();
             let mut scratch = program.scratch(&self.uniforms);
             let nx = self.cells[0];
             for z in 0..self.cells[2] as i64 {
                 for y in 0..self.cells[1] as i64 {
                     let at = self.place([0, y, z]);
-                    let states: Vec<StateId> = program.outputs().iter().map(|o| o.state.expect("a substep updates states")).collect();
-                    let mut rows: Vec<Vec<T>> = states.iter().map(|s| self.states[s.0 as usize][at..at + nx].to_vec()).collect();
-                    let mut slices: Vec<&mut [T]> = rows.iter_mut().map(Vec::as_mut_slice).collect();
-                    program.run(&mut scratch, &inputs, self.layout(), [0, y as isize, z as isize], &mut slices);
+                    let states: Vec<StateId> = program
+                        .outputs()
+                        .iter()
+                        .map(|o| o.state.expect("a substep updates states"))
+                        .collect();
+                    let mut rows: Vec<Vec<T>> = states
+                        .iter()
+                        .map(|s| self.states[s.0 as usize][at..at + nx].to_vec())
+                        .collect();
+                    let mut slices: Vec<&mut [T]> =
+                        rows.iter_mut().map(Vec::as_mut_slice).collect();
+                    program.run(
+                        &mut scratch,
+                        &inputs,
+                        self.layout(),
+                        [0, y as isize, z as isize],
+                        &mut slices,
+                    );
                     for (state, row) in states.iter().zip(rows) {
                         self.states[state.0 as usize][at..at + nx].copy_from_slice(&row);
                     }
@@ -324,10 +459,16 @@ mod rows {
             for _ in 0..steps {
                 programs.iter().for_each(|program| self.substep(program));
             }
-            let fields: Vec<StateId> = self.algorithm.states_of(Role::Field).map(|(s, _)| s).collect();
+            let fields: Vec<StateId> = self
+                .algorithm
+                .states_of(Role::Field)
+                .map(|(s, _)| s)
+                .collect();
             let interior = |state: &StateId| {
                 let mut out = Vec::new();
-                each(self.cells, |at| out.push(self.states[state.0 as usize][self.place(at)]));
+                each(self.cells, |at| {
+                    out.push(self.states[state.0 as usize][self.place(at)])
+                });
                 out
             };
             fields.iter().map(interior).collect()

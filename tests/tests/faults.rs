@@ -30,19 +30,35 @@ impl Bench {
         }
         let params = [("tile_x", 32), ("tile_y", 8), ("points", 2), ("chunk", 8)];
         schedule.kernels = vec![Blocking::new("march", &params)];
-        let compiled = check(&algorithm, &schedule, Precision::F32.bytes()).unwrap_or_else(|e| panic!("{e}"));
+        let compiled =
+            check(&algorithm, &schedule, Precision::F32.bytes()).unwrap_or_else(|e| panic!("{e}"));
         let case = Case::new(&algorithm, CELLS);
         let reference = oracle::<f32>(&algorithm, &case, 1);
-        let bench = Bench { algorithm, case, compiled, reference };
+        let bench = Bench {
+            algorithm,
+            case,
+            compiled,
+            reference,
+        };
         for seed in 0..SEEDS {
-            assert!(!bench.shows(&bench.compiled, seed), "the sound kernel is refused under seed {seed}");
+            assert!(
+                !bench.shows(&bench.compiled, seed),
+                "the sound kernel is refused under seed {seed}"
+            );
         }
         bench
     }
 
     /// Does a run under this seed report a fault or give other bits?
     fn shows(&self, compiled: &Compiled, seed: u64) -> bool {
-        match interpreted::<f32>(&self.algorithm, compiled, &self.case, 1, 3 * seed, Shadow::Full) {
+        match interpreted::<f32>(
+            &self.algorithm,
+            compiled,
+            &self.case,
+            1,
+            3 * seed,
+            Shadow::Full,
+        ) {
             Ok(result) => differing(&result, &self.reference) > 0,
             Err(_) => true,
         }
@@ -51,17 +67,30 @@ impl Bench {
     /// Applies a fault to the kernel of the second substep and checks that it is caught.
     fn catches(&self, what: &str, fault: impl Fn(&Kernel) -> Option<Kernel>) -> bool {
         let mut compiled = self.compiled.clone();
-        let Some(broken) = fault(&compiled.kernels[1]) else { return false };
+        let Some(broken) = fault(&compiled.kernels[1]) else {
+            return false;
+        };
         assert_ne!(broken, compiled.kernels[1], "{what} changes nothing");
         compiled.kernels[1] = broken;
-        assert!((0..SEEDS).any(|seed| self.shows(&compiled, seed)), "{what} is not caught");
+        assert!(
+            (0..SEEDS).any(|seed| self.shows(&compiled, seed)),
+            "{what} is not caught"
+        );
         true
     }
 
     /// A fault at each of its places (or a spread of them, where there are many).
-    fn catches_all(&self, what: &str, least: usize, stride: usize, fault: impl Fn(&Kernel, usize) -> Option<Kernel>) {
+    fn catches_all(
+        &self,
+        what: &str,
+        least: usize,
+        stride: usize,
+        fault: impl Fn(&Kernel, usize) -> Option<Kernel>,
+    ) {
         let mut count = 0;
-        while self.catches(&format!("{what} {count}"), |kernel| fault(kernel, count * stride)) {
+        while self.catches(&format!("{what} {count}"), |kernel| {
+            fault(kernel, count * stride)
+        }) {
             count += 1;
         }
         assert!(count >= least, "{what}: only {count} places");
@@ -82,10 +111,14 @@ fn dropped_and_mistaken_waits() {
 fn offsets_off_by_one() {
     for carried in [false, true] {
         let bench = Bench::new(carried);
-        bench.catches_all("a shared offset off by one", 4, 9, |kernel, n| faults::shift_shared(kernel, n, 1));
+        bench.catches_all("a shared offset off by one", 4, 9, |kernel, n| {
+            faults::shift_shared(kernel, n, 1)
+        });
         // The first planes are read in part only; the loop's copies are read in full.
         let prologue = copies(&bench.compiled.kernels[1].body, false);
-        bench.catches_all("a copy off by one", 2, 1, |kernel, n| faults::shift_copy(kernel, prologue + n, n % 3, 1));
+        bench.catches_all("a copy off by one", 2, 1, |kernel, n| {
+            faults::shift_copy(kernel, prologue + n, n % 3, 1)
+        });
     }
 }
 
@@ -104,7 +137,9 @@ fn a_rim_one_short() {
     for carried in [false, true] {
         let bench = Bench::new(carried);
         for bound in [Bound::Plane, Bound::Column, Bound::Row, Bound::Count] {
-            let found = bench.catches(&format!("{bound:?} one short"), |kernel| Some(shortened(kernel, bound)));
+            let found = bench.catches(&format!("{bound:?} one short"), |kernel| {
+                Some(shortened(kernel, bound))
+            });
             assert!(found);
         }
     }
@@ -132,11 +167,16 @@ fn shortened(kernel: &Kernel, bound: Bound) -> Kernel {
 
 fn shorten(body: &mut [Stmt], bound: Bound) {
     for stmt in body {
-        let Stmt::If { conditions, body } = stmt else { continue };
+        let Stmt::If { conditions, body } = stmt else {
+            continue;
+        };
         if !matches!(body.first(), Some(Stmt::Copy { .. })) {
             continue;
         }
-        for condition in conditions.iter_mut().filter(|c| c.relation == Relation::Less) {
+        for condition in conditions
+            .iter_mut()
+            .filter(|c| c.relation == Relation::Less)
+        {
             let of = match &condition.right {
                 Index::Const(_) => Bound::Count,
                 right if mentions(right, 0) => Bound::Column,
@@ -158,7 +198,9 @@ const COPY: i64 = 4;
 fn mentions(index: &Index, axis: usize) -> bool {
     match index {
         Index::Size(of) => *of == axis,
-        Index::Add(a, b) | Index::Sub(a, b) | Index::Min(a, b) => mentions(a, axis) || mentions(b, axis),
+        Index::Add(a, b) | Index::Sub(a, b) | Index::Min(a, b) => {
+            mentions(a, axis) || mentions(b, axis)
+        }
         Index::Mul(a, _) | Index::Div(a, _) | Index::Rem(a, _) => mentions(a, axis),
         Index::Const(_) | Index::Var(_) | Index::Block(_) | Index::Thread(_) => false,
     }
@@ -171,7 +213,8 @@ fn a_ring_one_plane_too_small() {
         let slots = i64::from(bench.compiled.kernels[1].barriers[0].slots);
         let shrunk = |by: i64| {
             move |kernel: &Kernel| {
-                let mut kernel = faults::map_indices(kernel, &mut |index| shrink(index, slots, slots - by));
+                let mut kernel =
+                    faults::map_indices(kernel, &mut |index| shrink(index, slots, slots - by));
                 for barrier in &mut kernel.barriers {
                     barrier.slots = (slots - by) as u32;
                 }
@@ -200,7 +243,8 @@ fn an_accumulator_shifted_late() {
 /// The n-th queue takes what its neighbour held before this plane in place of what it holds now.
 fn late_shift(kernel: &Kernel, n: usize) -> Option<Kernel> {
     let sums = |kernel: &Kernel| -> Vec<u32> {
-        let is_sum = |q: &&stencil_compiler::kernel::Reg| kernel.registers[q.0 as usize].contains("_sum");
+        let is_sum =
+            |q: &&stencil_compiler::kernel::Reg| kernel.registers[q.0 as usize].contains("_sum");
         kernel.queues.iter().filter(is_sum).map(|q| q.0).collect()
     };
     let queue = *sums(kernel).get(n)?;

@@ -7,7 +7,8 @@ use stencil_compiler::kernel::interp::Shadow;
 use stencil_compiler::schedule::space::{Draws, sample};
 use stencil_compiler::schedule::{Schedule, check, presets, text};
 use stencil_tests::{
-    Case, ELASTIC, ISOTHERMAL_NS, algorithm_of, differing, interpreted, oracle, rename, row_engine, with_mixed,
+    Case, ELASTIC, ISOTHERMAL_NS, algorithm_of, differing, interpreted, oracle, rename, row_engine,
+    with_mixed,
 };
 
 const ODD: [usize; 3] = [37, 22, 19];
@@ -15,12 +16,33 @@ const STEPS: usize = 10;
 const MIXED: [&str; 3] = ["bidiagonal", "product", "composed"];
 
 /// Runs a schedule on the kernel interpreter and compares with the reference.
-fn agree<T: Real>(algorithm: &Algorithm, schedule: &Schedule, case: &Case, steps: usize, seed: u64, reference: &[Vec<T>]) {
-    let about = || format!("{} {} {}\n{}", algorithm.scheme, T::NAME, seed, text::print(schedule));
-    let compiled = check::check(algorithm, schedule, T::BYTES).unwrap_or_else(|e| panic!("{e}\n{}", about()));
+fn agree<T: Real>(
+    algorithm: &Algorithm,
+    schedule: &Schedule,
+    case: &Case,
+    steps: usize,
+    seed: u64,
+    reference: &[Vec<T>],
+) {
+    let about = || {
+        format!(
+            "{} {} {}\n{}",
+            algorithm.scheme,
+            T::NAME,
+            seed,
+            text::print(schedule)
+        )
+    };
+    let compiled =
+        check::check(algorithm, schedule, T::BYTES).unwrap_or_else(|e| panic!("{e}\n{}", about()));
     let result = interpreted::<T>(algorithm, &compiled, case, steps, seed, Shadow::Full);
     let result = result.unwrap_or_else(|fault| panic!("{fault}\n{}", about()));
-    assert_eq!(differing(&result, reference), 0, "values differ: {}", about());
+    assert_eq!(
+        differing(&result, reference),
+        0,
+        "values differ: {}",
+        about()
+    );
 }
 
 fn engines_and_presets<T: Real>(source: &str) {
@@ -28,9 +50,18 @@ fn engines_and_presets<T: Real>(source: &str) {
         let algorithm = algorithm_of(&with_mixed(source, mixed));
         let case = Case::new(&algorithm, ODD);
         let reference = oracle::<T>(&algorithm, &case, STEPS);
-        assert!(reference.iter().flatten().all(|v| v.to_f64().is_finite()), "the case is unstable");
+        assert!(
+            reference.iter().flatten().all(|v| v.to_f64().is_finite()),
+            "the case is unstable"
+        );
         let rows = row_engine::<T>(&algorithm, &case, STEPS);
-        assert_eq!(differing(&rows, &reference), 0, "the row engine differs: {} {}", algorithm.scheme, T::NAME);
+        assert_eq!(
+            differing(&rows, &reference),
+            0,
+            "the row engine differs: {} {}",
+            algorithm.scheme,
+            T::NAME
+        );
         for (seed, preset) in presets::ALL.iter().enumerate() {
             let schedule = (preset.make)(&algorithm, T::PRECISION);
             agree(&algorithm, &schedule, &case, STEPS, seed as u64, &reference);
@@ -47,7 +78,14 @@ fn sampled<T: Real>(source: &str, count: usize, seed: u64) {
         let mut draws = Draws::new(seed + form as u64);
         for number in (form..count).step_by(MIXED.len()) {
             let schedule = sample(&algorithm, T::BYTES, &mut draws).expect("legal schedules exist");
-            agree(&algorithm, &schedule, &case, STEPS, number as u64, &reference);
+            agree(
+                &algorithm,
+                &schedule,
+                &case,
+                STEPS,
+                number as u64,
+                &reference,
+            );
         }
     }
 }
@@ -112,12 +150,27 @@ fn small<T: Real>(source: &str, cells: [usize; 3]) {
         let renamed = algorithm_of(&rename(&rename(&source, "lnrho", "heat"), "u", "wind"));
         let case = Case::new(&algorithm, cells);
         let reference = oracle::<T>(&algorithm, &case, 2);
-        assert_eq!(differing(&oracle::<T>(&renamed, &case, 2), &reference), 0, "names change bits: {mixed}");
-        assert_eq!(differing(&row_engine::<T>(&algorithm, &case, 2), &reference), 0, "the row engine differs");
+        assert_eq!(
+            differing(&oracle::<T>(&renamed, &case, 2), &reference),
+            0,
+            "names change bits: {mixed}"
+        );
+        assert_eq!(
+            differing(&row_engine::<T>(&algorithm, &case, 2), &reference),
+            0,
+            "the row engine differs"
+        );
         for preset in presets::ALL {
             let schedule = (preset.make)(&algorithm, T::PRECISION);
             agree(&algorithm, &schedule, &case, 2, 5, &reference);
-            agree(&renamed, &(preset.make)(&renamed, T::PRECISION), &case, 2, 5, &reference);
+            agree(
+                &renamed,
+                &(preset.make)(&renamed, T::PRECISION),
+                &case,
+                2,
+                5,
+                &reference,
+            );
         }
     }
 }

@@ -8,12 +8,18 @@ use stencil_tests::{Case, ISOTHERMAL_NS, algorithm_of, oracle, with_mixed};
 fn rate(source: &str, n: usize, f: impl Fn([f64; 3]) -> f64) -> Vec<f64> {
     let algorithm = algorithm_of(source);
     let h = std::f64::consts::TAU / n as f64;
-    let mut oracle = Oracle::<f64>::new(&algorithm, [n; 3], &[], [h; 3], 1.0).unwrap_or_else(|e| panic!("{e}"));
+    let mut oracle =
+        Oracle::<f64>::new(&algorithm, [n; 3], &[], [h; 3], 1.0).unwrap_or_else(|e| panic!("{e}"));
     let values = grid(n, |at| f(at));
     let (state, _) = algorithm.states_of(Role::Field).next().expect("a field");
     oracle.set(state, &values);
     oracle.step();
-    oracle.get(state).iter().zip(&values).map(|(new, old)| new - old).collect()
+    oracle
+        .get(state)
+        .iter()
+        .zip(&values)
+        .map(|(new, old)| new - old)
+        .collect()
 }
 
 fn grid(n: usize, f: impl Fn([f64; 3]) -> f64) -> Vec<f64> {
@@ -29,9 +35,18 @@ fn grid(n: usize, f: impl Fn([f64; 3]) -> f64) -> Vec<f64> {
     out
 }
 
-fn error(source: &str, n: usize, f: impl Fn([f64; 3]) -> f64, exact: impl Fn([f64; 3]) -> f64) -> f64 {
+fn error(
+    source: &str,
+    n: usize,
+    f: impl Fn([f64; 3]) -> f64,
+    exact: impl Fn([f64; 3]) -> f64,
+) -> f64 {
     let exact = grid(n, exact);
-    rate(source, n, f).iter().zip(&exact).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+    rate(source, n, f)
+        .iter()
+        .zip(&exact)
+        .map(|(a, b)| (a - b).abs())
+        .fold(0.0, f64::max)
 }
 
 #[test]
@@ -48,7 +63,9 @@ fn every_derivative_converges_with_its_order() {
         ("lap(f)", |[x, y, z]| -3.0 * x.sin() * y.sin() * z.sin()),
         ("d[x](d[y](f))", |[x, y, z]| x.cos() * y.cos() * z.sin()),
         ("d[y](d[z](f))", |[x, y, z]| x.sin() * y.cos() * z.cos()),
-        ("d[x](f*f)", |[x, y, z]| 2.0 * x.sin() * x.cos() * (y.sin() * z.sin()).powi(2)),
+        ("d[x](f*f)", |[x, y, z]| {
+            2.0 * x.sin() * x.cos() * (y.sin() * z.sin()).powi(2)
+        }),
     ];
     for order in [2, 4, 6, 8] {
         for mixed in ["bidiagonal", "product", "composed"] {
@@ -58,11 +75,15 @@ fn every_derivative_converges_with_its_order() {
                      scheme s for S {{ space: central<order = {order}>; mixed: {mixed}; time: euler; }}"
                 );
                 let (coarse, fine) = (16, 32);
-                let observed = (error(&source, coarse, f, exact) / error(&source, fine, f, exact)).log2();
+                let observed =
+                    (error(&source, coarse, f, exact) / error(&source, fine, f, exact)).log2();
                 let expected = f64::from(order);
                 // Products have twice the wavenumber: the leading term is not alone yet.
                 let slack = if rhs.contains('*') { 0.6 } else { 0.25 };
-                assert!((observed - expected).abs() < slack, "{rhs} {mixed} order {order}: observed {observed:.3}");
+                assert!(
+                    (observed - expected).abs() < slack,
+                    "{rhs} {mixed} order {order}: observed {observed:.3}"
+                );
             }
         }
     }
@@ -76,21 +97,31 @@ fn a_shear_wave_decays_with_its_discrete_amplitude() {
     let h = std::f64::consts::TAU / n as f64;
     let weights = [-490.0 / 180.0, 270.0 / 180.0, -27.0 / 180.0, 2.0 / 180.0];
     let angle = f64::from(k) * h;
-    let symbol: f64 = weights[0] + (1..4).map(|j| 2.0 * weights[j] * (angle * j as f64).cos()).sum::<f64>();
+    let symbol: f64 = weights[0]
+        + (1..4)
+            .map(|j| 2.0 * weights[j] * (angle * j as f64).cos())
+            .sum::<f64>();
     let z = nu * symbol / (h * h) * dt;
     let growth = 1.0 + z + z * z / 2.0 + z * z * z / 6.0;
     for mixed in ["bidiagonal", "product", "composed"] {
         let algorithm = algorithm_of(&with_mixed(ISOTHERMAL_NS, mixed));
-        let mut oracle = Oracle::<f64>::new(&algorithm, [n, 5, 4], &[1.0, nu], [h; 3], dt).unwrap_or_else(|e| panic!("{e}"));
+        let mut oracle = Oracle::<f64>::new(&algorithm, [n, 5, 4], &[1.0, nu], [h; 3], dt)
+            .unwrap_or_else(|e| panic!("{e}"));
         let state = algorithm.find_state("u_y").expect("a velocity");
-        let wave: Vec<f64> = (0..n * 20).map(|i| (f64::from(k) * h * (i % n) as f64).sin()).collect();
+        let wave: Vec<f64> = (0..n * 20)
+            .map(|i| (f64::from(k) * h * (i % n) as f64).sin())
+            .collect();
         oracle.set(state, &wave);
         for _ in 0..steps {
             oracle.step();
         }
         let amplitude = growth.powi(steps);
         for (got, wave) in oracle.get(state).iter().zip(&wave) {
-            assert!((got - amplitude * wave).abs() < 1e-12, "{mixed}: {got} against {}", amplitude * wave);
+            assert!(
+                (got - amplitude * wave).abs() < 1e-12,
+                "{mixed}: {got} against {}",
+                amplitude * wave
+            );
         }
     }
 }
@@ -108,11 +139,36 @@ struct Symmetry {
 #[test]
 fn reflections_keep_the_bits_and_permutations_a_few_of_them() {
     let symmetries = [
-        Symmetry { name: "reflection in x", axes: [0, 1, 2], flip: [true, false, false], exact: true },
-        Symmetry { name: "reflection in y", axes: [0, 1, 2], flip: [false, true, false], exact: true },
-        Symmetry { name: "reflection in z", axes: [0, 1, 2], flip: [false, false, true], exact: false },
-        Symmetry { name: "x and y exchanged", axes: [1, 0, 2], flip: [false; 3], exact: false },
-        Symmetry { name: "x to y to z to x", axes: [1, 2, 0], flip: [false; 3], exact: false },
+        Symmetry {
+            name: "reflection in x",
+            axes: [0, 1, 2],
+            flip: [true, false, false],
+            exact: true,
+        },
+        Symmetry {
+            name: "reflection in y",
+            axes: [0, 1, 2],
+            flip: [false, true, false],
+            exact: true,
+        },
+        Symmetry {
+            name: "reflection in z",
+            axes: [0, 1, 2],
+            flip: [false, false, true],
+            exact: false,
+        },
+        Symmetry {
+            name: "x and y exchanged",
+            axes: [1, 0, 2],
+            flip: [false; 3],
+            exact: false,
+        },
+        Symmetry {
+            name: "x to y to z to x",
+            axes: [1, 2, 0],
+            flip: [false; 3],
+            exact: false,
+        },
     ];
     for mixed in ["bidiagonal", "product", "composed"] {
         let algorithm = algorithm_of(&with_mixed(ISOTHERMAL_NS, mixed));
@@ -128,11 +184,23 @@ fn symmetric(algorithm: &stencil_compiler::algorithm::Algorithm, symmetry: &Symm
     let straight = oracle::<f32>(algorithm, &case, steps);
     let moved_cells: [usize; 3] = permuted(case.cells, symmetry);
     let spacing = permuted(case.spacing, symmetry);
-    let mut other = Oracle::<f32>::new(algorithm, moved_cells, &case.params, spacing, case.dt).unwrap_or_else(|e| panic!("{e}"));
+    let mut other = Oracle::<f32>::new(algorithm, moved_cells, &case.params, spacing, case.dt)
+        .unwrap_or_else(|e| panic!("{e}"));
     let names = ["lnrho", "u_x", "u_y", "u_z"];
     for (i, name) in names.iter().enumerate() {
-        let (to, values) = moved(i, &case.initial::<f32>(i), case.cells, moved_cells, symmetry);
-        other.set(algorithm.find_state(names[to]).unwrap_or_else(|| panic!("{name}")), &values);
+        let (to, values) = moved(
+            i,
+            &case.initial::<f32>(i),
+            case.cells,
+            moved_cells,
+            symmetry,
+        );
+        other.set(
+            algorithm
+                .find_state(names[to])
+                .unwrap_or_else(|| panic!("{name}")),
+            &values,
+        );
     }
     for _ in 0..steps {
         other.step();
@@ -141,9 +209,17 @@ fn symmetric(algorithm: &stencil_compiler::algorithm::Algorithm, symmetry: &Symm
         let (to, expected) = moved(i, &straight[i], case.cells, moved_cells, symmetry);
         let got = other.get(algorithm.find_state(names[to]).expect("a state"));
         let largest = expected.iter().fold(0.0f32, |m, v| m.max(v.abs()));
-        let tolerance = if symmetry.exact { 0.0 } else { 8.0 * steps as f32 * largest * f32::EPSILON };
+        let tolerance = if symmetry.exact {
+            0.0
+        } else {
+            8.0 * steps as f32 * largest * f32::EPSILON
+        };
         for (a, b) in expected.iter().zip(&got) {
-            assert!((a - b).abs() <= tolerance, "{mixed}, {}: {name} is {b} in place of {a}", symmetry.name);
+            assert!(
+                (a - b).abs() <= tolerance,
+                "{mixed}, {}: {name} is {b} in place of {a}",
+                symmetry.name
+            );
         }
     }
 }
@@ -157,14 +233,27 @@ fn permuted<T: Copy>(values: [T; 3], symmetry: &Symmetry) -> [T; 3] {
 }
 
 /// Component and values after the symmetry; the components of u are 1 to 3.
-fn moved(component: usize, values: &[f32], cells: [usize; 3], to_cells: [usize; 3], symmetry: &Symmetry) -> (usize, Vec<f32>) {
+fn moved(
+    component: usize,
+    values: &[f32],
+    cells: [usize; 3],
+    to_cells: [usize; 3],
+    symmetry: &Symmetry,
+) -> (usize, Vec<f32>) {
     let (to, sign) = match component {
         0 => (0, 1.0),
-        c => (symmetry.axes[c - 1] + 1, if symmetry.flip[c - 1] { -1.0 } else { 1.0 }),
+        c => (
+            symmetry.axes[c - 1] + 1,
+            if symmetry.flip[c - 1] { -1.0 } else { 1.0 },
+        ),
     };
     let mut out = vec![0.0; values.len()];
     for (at, value) in values.iter().enumerate() {
-        let mut old = [at % cells[0], at / cells[0] % cells[1], at / (cells[0] * cells[1])];
+        let mut old = [
+            at % cells[0],
+            at / cells[0] % cells[1],
+            at / (cells[0] * cells[1]),
+        ];
         for axis in 0..3 {
             if symmetry.flip[axis] {
                 old[axis] = (cells[axis] - old[axis]) % cells[axis];

@@ -18,11 +18,16 @@ fn every_text_parses_back() {
 
             let discrete = algorithm_of(&source);
             let text = algorithm::text::print(&discrete);
-            assert_eq!(algorithm::text::parse(&text).unwrap_or_else(|e| panic!("{e}")), discrete);
+            assert_eq!(
+                algorithm::text::parse(&text).unwrap_or_else(|e| panic!("{e}")),
+                discrete
+            );
 
             let mut draws = Draws::new(11);
             let sampled = (0..6).filter_map(|_| sample(&discrete, 4, &mut draws));
-            let named = presets::ALL.iter().map(|p| (p.make)(&discrete, Precision::F32));
+            let named = presets::ALL
+                .iter()
+                .map(|p| (p.make)(&discrete, Precision::F32));
             for chosen in named.chain(sampled) {
                 later_stages(&discrete, &chosen);
             }
@@ -32,12 +37,21 @@ fn every_text_parses_back() {
 
 fn later_stages(discrete: &algorithm::Algorithm, chosen: &schedule::Schedule) {
     let text = schedule::text::print(chosen);
-    assert_eq!(schedule::text::parse(&text).unwrap_or_else(|e| panic!("{e}")), *chosen);
+    assert_eq!(
+        schedule::text::parse(&text).unwrap_or_else(|e| panic!("{e}")),
+        *chosen
+    );
     let compiled = check::check(discrete, chosen, 4).unwrap_or_else(|e| panic!("{e}"));
-    assert_eq!(plan::text::parse(&plan::text::print(&compiled.plan)).unwrap_or_else(|e| panic!("{e}")), compiled.plan);
+    assert_eq!(
+        plan::text::parse(&plan::text::print(&compiled.plan)).unwrap_or_else(|e| panic!("{e}")),
+        compiled.plan
+    );
     for made in &compiled.kernels {
         let text = kernel::text::print(made);
-        assert_eq!(kernel::text::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}")), *made);
+        assert_eq!(
+            kernel::text::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}")),
+            *made
+        );
     }
 }
 
@@ -47,12 +61,15 @@ fn the_same_input_gives_the_same_bytes() {
         let discrete = algorithm_of(ISOTHERMAL_NS);
         let mut out = algorithm::text::print(&discrete);
         for preset in presets::ALL {
-            let compiled = check::check(&discrete, &(preset.make)(&discrete, Precision::F32), 4).unwrap_or_else(|e| panic!("{e}"));
+            let compiled = check::check(&discrete, &(preset.make)(&discrete, Precision::F32), 4)
+                .unwrap_or_else(|e| panic!("{e}"));
             out += &plan::text::print(&compiled.plan);
             for made in &compiled.kernels {
                 out += &kernel::text::print(made);
                 if made.launch.kind == kernel::LaunchKind::Blocks {
-                    out += &emit::cuda(made, Precision::F32).unwrap_or_else(|e| panic!("{e}")).text;
+                    out += &emit::cuda(made, Precision::F32)
+                        .unwrap_or_else(|e| panic!("{e}"))
+                        .text;
                 }
             }
         }

@@ -168,7 +168,7 @@ pub fn parse(text: &str) -> Result<Algorithm, TextError> {
             },
             other => return lexer.error(format!("expected a declaration, found {other:?}")),
         };
-        lexer.next();
+        lexer.take();
         read(&mut lexer, &mut alg, &mut names)?;
     }
 }
@@ -200,7 +200,7 @@ fn known_name<T: Copy>(lexer: &mut Lexer, known: &BTreeMap<String, T>, kind: &st
     match lexer.peek() {
         Token::Name(name) => match known.get(name) {
             Some(&value) => {
-                lexer.next();
+                lexer.take();
                 Ok(value)
             }
             None => lexer.error(format!("no {kind} `{name}`")),
@@ -265,10 +265,10 @@ fn parse_function(lexer: &mut Lexer, alg: &mut Algorithm, names: &mut Names) -> 
     let name = new_name(lexer, &names.functions)?;
     lexer.expect('=')?;
     let def = if lexer.is_name("state") && matches!(lexer.peek_second(), Token::Name(_)) {
-        lexer.next();
+        lexer.take();
         Def::State(known_name(lexer, &names.states, "state")?)
     } else if lexer.is_name("sum") && *lexer.peek_second() == Token::Punct('{') {
-        lexer.next();
+        lexer.take();
         Def::Sum(parse_terms(lexer, names)?)
     } else {
         Def::Point(expr::text::parse(lexer, &mut |atom, offset| match (
@@ -339,7 +339,7 @@ fn parse_span(lexer: &mut Lexer) -> Parsed<Span> {
     let Ok(line) = line.parse() else {
         return lexer.error(format!("expected a line after `@`, found `{line}`"));
     };
-    lexer.next();
+    lexer.take();
     let start = Place {
         line,
         column: after(lexer, ':')?,

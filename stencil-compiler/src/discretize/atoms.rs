@@ -8,7 +8,7 @@ use crate::model::Mixed;
 
 /// What an atom stands for.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Atom {
+pub(super) enum Atom {
     /// A component of a field, by its number.
     State(usize),
     /// A derivative along these axes (sorted; an axis twice is the second derivative).
@@ -26,7 +26,7 @@ pub enum Atom {
 
 /// Interned atoms, in order of first use.
 #[derive(Debug)]
-pub struct Atoms {
+pub(super) struct Atoms {
     atoms: Vec<Atom>,
     known: BTreeMap<Atom, AtomId>,
     /// Named polynomials.
@@ -39,7 +39,7 @@ pub struct Atoms {
 
 impl Atoms {
     /// No atoms yet; `mixed` says what a derivative of a derivative means.
-    pub fn new(mixed: Mixed) -> Self {
+    pub(super) fn new(mixed: Mixed) -> Self {
         Atoms {
             atoms: Vec::new(),
             known: BTreeMap::new(),
@@ -51,17 +51,17 @@ impl Atoms {
     }
 
     /// What an atom stands for.
-    pub fn get(&self, id: AtomId) -> &Atom {
+    pub(super) fn get(&self, id: AtomId) -> &Atom {
         &self.atoms[id as usize]
     }
 
     /// How many atoms there are.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.atoms.len()
     }
 
     /// The id of an atom, new or known.
-    pub fn intern(&mut self, atom: Atom) -> AtomId {
+    pub(super) fn intern(&mut self, atom: Atom) -> AtomId {
         if let Some(&id) = self.known.get(&atom) {
             return id;
         }
@@ -72,7 +72,7 @@ impl Atoms {
     }
 
     /// A uniform made by an operation that polynomials do not have.
-    pub fn opaque(&mut self, op: Op, args: Vec<Uniform>) -> Uniform {
+    pub(super) fn opaque(&mut self, op: Op, args: Vec<Uniform>) -> Uniform {
         let entry = (op, args);
         let at = self.opaque.iter().position(|known| *known == entry).unwrap_or_else(|| {
             self.opaque.push(entry);
@@ -83,7 +83,7 @@ impl Atoms {
 
     /// Gives a polynomial a name, so that it is one grid function wherever it occurs. A single
     /// scaled atom needs none.
-    pub fn name(&mut self, name: &str, poly: Poly) -> Poly {
+    pub(super) fn name(&mut self, name: &str, poly: Poly) -> Poly {
         if poly.as_scaled_atom().is_some() || poly.as_uniform().is_some() {
             return poly;
         }
@@ -100,7 +100,7 @@ impl Atoms {
 
     /// The first derivative of a polynomial along an axis. Derivatives of derivatives become what
     /// the scheme's `mixed` says; a product is differentiated as one grid function (`name`).
-    pub fn first(&mut self, axis: usize, poly: &Poly, name: &str) -> Result<Poly, Overflow> {
+    pub(super) fn first(&mut self, axis: usize, poly: &Poly, name: &str) -> Result<Poly, Overflow> {
         if self.mixed == Mixed::Composed && poly.as_scaled_atom().is_none() && self.holds_derivative(poly) {
             let whole = self.name(name, poly.clone());
             return self.linear(&whole, name, &mut |atoms, of| Ok(atoms.derivative(vec![axis], of)));
@@ -109,7 +109,7 @@ impl Atoms {
     }
 
     /// The compact second derivative of a polynomial along an axis.
-    pub fn second(&mut self, axis: usize, poly: &Poly, name: &str) -> Result<Poly, Overflow> {
+    pub(super) fn second(&mut self, axis: usize, poly: &Poly, name: &str) -> Result<Poly, Overflow> {
         self.linear(poly, name, &mut |atoms, of| atoms.second_of_atom(axis, of))
     }
 

@@ -11,7 +11,7 @@ type Occurrence = (usize, AtomId, bool);
 
 /// Rewrites the polynomials until no shared coefficient saves an operation. A coefficient K of an
 /// atom a becomes a named polynomial and its terms become `a * K`.
-pub fn extract(atoms: &mut Atoms, polys: &mut Vec<Poly>, names: &[String]) -> Result<(), Overflow> {
+pub(super) fn extract(atoms: &mut Atoms, polys: &mut [Poly], names: &[String]) -> Result<(), Overflow> {
     while let Some((kernel, occurrences)) = best(polys) {
         let name = format!("{}_factor", names.get(occurrences[0].0).map_or("shared", String::as_str));
         let named = atoms.name(&name, kernel.clone());

@@ -13,10 +13,10 @@ use crate::model::{Function, Model, Rank, Rational, Term, TermKind};
 const LARGEST_PRODUCT: usize = 200;
 
 /// Components of a scalar, vector or tensor (row by row).
-pub type Tensor = Vec<Poly>;
+pub(super) type Tensor = Vec<Poly>;
 
 /// Expands the terms of one model.
-pub struct Expander<'a> {
+pub(super) struct Expander<'a> {
     model: &'a Model,
     /// The atoms met so far.
     pub atoms: Atoms,
@@ -29,7 +29,7 @@ type Result<T> = std::result::Result<T, DiscretizeError>;
 
 impl<'a> Expander<'a> {
     /// Starts with the model's named intermediates.
-    pub fn new(model: &'a Model) -> Result<Self> {
+    pub(super) fn new(model: &'a Model) -> Result<Self> {
         let mut first_component = Vec::new();
         let mut count = 0;
         for field in &model.fields {
@@ -45,7 +45,7 @@ impl<'a> Expander<'a> {
     }
 
     /// The components of a term.
-    pub fn term(&mut self, term: &Term) -> Result<Tensor> {
+    pub(super) fn term(&mut self, term: &Term) -> Result<Tensor> {
         let span = term.span;
         match &term.kind {
             TermKind::Number(value) => Ok(vec![Poly::uniform(Uniform::number(*value))]),
@@ -261,7 +261,7 @@ fn trace_label(name: &str) -> String {
 }
 
 /// Components of a rank.
-pub fn components(rank: Rank, dimension: usize) -> usize {
+pub(super) fn components(rank: Rank, dimension: usize) -> usize {
     match rank {
         Rank::Scalar => 1,
         Rank::Vector => dimension,
@@ -294,6 +294,6 @@ fn overflow(span: Span) -> impl Fn(Overflow) -> DiscretizeError {
 }
 
 /// The rational as the nearest `f64`.
-pub fn to_f64(value: Rational) -> f64 {
+pub(super) fn to_f64(value: Rational) -> f64 {
     *value.numer() as f64 / *value.denom() as f64
 }

@@ -10,7 +10,7 @@ use crate::model::Rational;
 
 /// A factor of a uniform: a parameter, a spacing, the time step, or an opaque function of such.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum UniformFactor {
+pub(super) enum UniformFactor {
     /// Index of a parameter.
     Param(usize),
     /// Grid spacing along an axis.
@@ -22,19 +22,19 @@ pub enum UniformFactor {
 }
 
 /// A product of powers of uniform factors.
-pub type UniformMonomial = BTreeMap<UniformFactor, i32>;
+pub(super) type UniformMonomial = BTreeMap<UniformFactor, i32>;
 
 /// A polynomial of uniforms with exact coefficients; no term is zero.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Uniform(pub BTreeMap<UniformMonomial, Rational>);
+pub(super) struct Uniform(pub BTreeMap<UniformMonomial, Rational>);
 
 /// An exact number left the range of 128-bit rationals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Overflow;
+pub(super) struct Overflow;
 
 impl Uniform {
     /// A number.
-    pub fn number(value: Rational) -> Self {
+    pub(super) fn number(value: Rational) -> Self {
         let mut terms = BTreeMap::new();
         if !value.is_zero() {
             terms.insert(UniformMonomial::new(), value);
@@ -43,42 +43,42 @@ impl Uniform {
     }
 
     /// One.
-    pub fn one() -> Self {
+    pub(super) fn one() -> Self {
         Uniform::number(Ratio::one())
     }
 
     /// A power of a factor.
-    pub fn power(factor: UniformFactor, exponent: i32) -> Self {
+    pub(super) fn power(factor: UniformFactor, exponent: i32) -> Self {
         Uniform(BTreeMap::from([(UniformMonomial::from([(factor, exponent)]), Ratio::one())]))
     }
 
     /// Is it zero?
-    pub fn is_zero(&self) -> bool {
+    pub(super) fn is_zero(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Is it one?
-    pub fn is_one(&self) -> bool {
+    pub(super) fn is_one(&self) -> bool {
         *self == Uniform::one()
     }
 
     /// Is it one or minus one?
-    pub fn is_unit(&self) -> bool {
+    pub(super) fn is_unit(&self) -> bool {
         self.is_one() || self.negated().is_one()
     }
 
     /// Is its leading coefficient negative?
-    pub fn is_negative(&self) -> bool {
+    pub(super) fn is_negative(&self) -> bool {
         self.0.values().next().is_some_and(Signed::is_negative)
     }
 
     /// Its negative.
-    pub fn negated(&self) -> Self {
+    pub(super) fn negated(&self) -> Self {
         Uniform(self.0.iter().map(|(m, c)| (m.clone(), -c)).collect())
     }
 
     /// Sum.
-    pub fn plus(&self, other: &Self) -> Result<Self, Overflow> {
+    pub(super) fn plus(&self, other: &Self) -> Result<Self, Overflow> {
         let mut terms = self.0.clone();
         for (monomial, c) in &other.0 {
             let sum = terms.get(monomial).unwrap_or(&Ratio::zero()).checked_add(c).ok_or(Overflow)?;
@@ -92,7 +92,7 @@ impl Uniform {
     }
 
     /// Product.
-    pub fn times(&self, other: &Self) -> Result<Self, Overflow> {
+    pub(super) fn times(&self, other: &Self) -> Result<Self, Overflow> {
         let mut sum = Uniform::default();
         for (a, ca) in &self.0 {
             for (b, cb) in &other.0 {
@@ -112,7 +112,7 @@ impl Uniform {
     }
 
     /// The reciprocal of a single term; `None` for a sum of several.
-    pub fn reciprocal(&self) -> Option<Self> {
+    pub(super) fn reciprocal(&self) -> Option<Self> {
         let mut terms = self.0.iter();
         let (monomial, c) = terms.next()?;
         if terms.next().is_some() {
@@ -124,18 +124,18 @@ impl Uniform {
 }
 
 /// Index of an interned atom.
-pub type AtomId = u32;
+pub(super) type AtomId = u32;
 
 /// A product of atoms, sorted, repeated as often as their power; empty for a constant.
-pub type Monomial = Vec<AtomId>;
+pub(super) type Monomial = Vec<AtomId>;
 
 /// A polynomial of atoms; no coefficient is zero.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Poly(pub BTreeMap<Monomial, Uniform>);
+pub(super) struct Poly(pub BTreeMap<Monomial, Uniform>);
 
 impl Poly {
     /// A uniform.
-    pub fn uniform(value: Uniform) -> Self {
+    pub(super) fn uniform(value: Uniform) -> Self {
         let mut terms = BTreeMap::new();
         if !value.is_zero() {
             terms.insert(Monomial::new(), value);
@@ -144,12 +144,12 @@ impl Poly {
     }
 
     /// An atom.
-    pub fn atom(atom: AtomId) -> Self {
+    pub(super) fn atom(atom: AtomId) -> Self {
         Poly(BTreeMap::from([(vec![atom], Uniform::one())]))
     }
 
     /// The uniform that it is, if it contains no atom.
-    pub fn as_uniform(&self) -> Option<Uniform> {
+    pub(super) fn as_uniform(&self) -> Option<Uniform> {
         match self.0.len() {
             0 => Some(Uniform::default()),
             1 => self.0.get(&Monomial::new()).cloned(),
@@ -158,7 +158,7 @@ impl Poly {
     }
 
     /// The atom and factor, if it is one atom times a uniform.
-    pub fn as_scaled_atom(&self) -> Option<(AtomId, &Uniform)> {
+    pub(super) fn as_scaled_atom(&self) -> Option<(AtomId, &Uniform)> {
         let mut terms = self.0.iter();
         match (terms.next(), terms.next()) {
             (Some((monomial, c)), None) if monomial.len() == 1 => Some((monomial[0], c)),
@@ -167,12 +167,12 @@ impl Poly {
     }
 
     /// Is every term an atom times a uniform?
-    pub fn is_linear(&self) -> bool {
+    pub(super) fn is_linear(&self) -> bool {
         self.0.keys().all(|m| m.len() == 1)
     }
 
     /// Adds a term.
-    pub fn add_term(&mut self, monomial: Monomial, c: &Uniform) -> Result<(), Overflow> {
+    pub(super) fn add_term(&mut self, monomial: Monomial, c: &Uniform) -> Result<(), Overflow> {
         let sum = match self.0.get(&monomial) {
             Some(known) => known.plus(c)?,
             None => c.clone(),
@@ -186,7 +186,7 @@ impl Poly {
     }
 
     /// Sum.
-    pub fn plus(&self, other: &Self) -> Result<Self, Overflow> {
+    pub(super) fn plus(&self, other: &Self) -> Result<Self, Overflow> {
         let mut sum = self.clone();
         for (monomial, c) in &other.0 {
             sum.add_term(monomial.clone(), c)?;
@@ -195,7 +195,7 @@ impl Poly {
     }
 
     /// Product with a uniform.
-    pub fn scaled(&self, by: &Uniform) -> Result<Self, Overflow> {
+    pub(super) fn scaled(&self, by: &Uniform) -> Result<Self, Overflow> {
         let mut out = Poly::default();
         for (monomial, c) in &self.0 {
             out.add_term(monomial.clone(), &c.times(by)?)?;
@@ -204,7 +204,7 @@ impl Poly {
     }
 
     /// Product.
-    pub fn times(&self, other: &Self) -> Result<Self, Overflow> {
+    pub(super) fn times(&self, other: &Self) -> Result<Self, Overflow> {
         let mut out = Poly::default();
         for (a, ca) in &self.0 {
             for (b, cb) in &other.0 {
@@ -217,7 +217,7 @@ impl Poly {
     }
 
     /// Its negative.
-    pub fn negated(&self) -> Self {
+    pub(super) fn negated(&self) -> Self {
         Poly(self.0.iter().map(|(m, c)| (m.clone(), c.negated())).collect())
     }
 }

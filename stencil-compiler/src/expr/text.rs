@@ -73,7 +73,7 @@ impl<A: Clone + Ord> Parser<'_, '_, A> {
                 Token::Punct('-') => Op::Sub,
                 _ => break,
             };
-            self.lexer.next();
+            self.lexer.take();
             let right = self.product()?;
             left = self.builder.op(op, &[left, right]);
         }
@@ -89,7 +89,7 @@ impl<A: Clone + Ord> Parser<'_, '_, A> {
                 Token::Punct('/') => Op::Div,
                 _ => return Ok(left),
             };
-            self.lexer.next();
+            self.lexer.take();
             let right = self.sign()?;
             left = self.builder.op(op, &[left, right]);
         }
@@ -110,7 +110,7 @@ impl<A: Clone + Ord> Parser<'_, '_, A> {
     fn primary(&mut self) -> Result<Ref, TextError> {
         match self.lexer.peek().clone() {
             Token::Punct('(') => {
-                self.lexer.next();
+                self.lexer.take();
                 let value = self.sum()?;
                 self.lexer.expect(')')?;
                 Ok(value)
@@ -120,7 +120,7 @@ impl<A: Clone + Ord> Parser<'_, '_, A> {
                 Ok(self.builder.lit(value))
             }
             Token::Name(name) => {
-                self.lexer.next();
+                self.lexer.take();
                 if self.lexer.eat('(') { self.call(&name) } else { self.name(&name) }
             }
             other => self.lexer.error(format!("expected a value, found {other:?}")),

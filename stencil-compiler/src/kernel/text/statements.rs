@@ -106,7 +106,7 @@ impl Parser {
         }
         self.lexer.expect('=')?;
         if self.lexer.is_name("load") && matches!(self.lexer.peek_second(), Token::Name(_)) {
-            self.lexer.next();
+            self.lexer.take();
             let buffer = self.buffer_id()?;
             let (cell, offset) = self.at()?;
             return self.single(regs).map(|reg| Stmt::Load {
@@ -146,7 +146,7 @@ impl Parser {
     fn shift(&mut self) -> Result<i32> {
         let value = match self.lexer.peek() {
             Token::Punct('+') => {
-                self.lexer.next();
+                self.lexer.take();
                 self.lexer.integer()?
             }
             Token::Punct('-') => self.lexer.integer()?,
@@ -165,7 +165,7 @@ impl Parser {
             _ => None,
         };
         if let Some(op) = call {
-            self.lexer.next();
+            self.lexer.take();
             self.lexer.expect('(')?;
             let mut args = vec![self.operand()?];
             while self.lexer.eat(',') {
@@ -186,7 +186,7 @@ impl Parser {
                     .error(format!("expected an operation, found {other:?}"));
             }
         };
-        self.lexer.next();
+        self.lexer.take();
         Ok((op, vec![left, self.operand()?]))
     }
 
@@ -216,7 +216,7 @@ impl Parser {
         }
         if *self.lexer.peek_second() == Token::Name("inf".into()) {
             self.lexer.expect('-')?;
-            self.lexer.next();
+            self.lexer.take();
             return Ok(f64::NEG_INFINITY);
         }
         self.lexer.real()
@@ -270,7 +270,7 @@ impl Parser {
         let copies =
             self.lexer.is_name("copies") && matches!(self.lexer.peek_second(), Token::Name(_));
         if copies {
-            self.lexer.next();
+            self.lexer.take();
         }
         let (barrier, slot) = self.barrier()?;
         Ok(if copies {

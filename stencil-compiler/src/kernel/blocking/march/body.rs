@@ -13,7 +13,12 @@ use crate::kernel::{Index, IntVar, Operand, Reg, Stmt};
 use crate::schedule::Placement;
 
 /// Writes the whole body of the kernel.
-pub(super) fn emit(draft: &mut Draft<'_>, march: &March, pipeline: &Pipeline, layout: &Layout) -> Result<(), String> {
+pub(super) fn emit(
+    draft: &mut Draft<'_>,
+    march: &March,
+    pipeline: &Pipeline,
+    layout: &Layout,
+) -> Result<(), String> {
     let mut body = Vec::new();
     let frame = frame(draft, &mut body, march, pipeline.axis);
     let own = own_places(draft, &mut body, march, layout);
@@ -24,41 +29,91 @@ pub(super) fn emit(draft: &mut Draft<'_>, march: &March, pipeline: &Pipeline, la
     let mut planes = Planes::new(march, layout, pipeline.axis);
     planes.declare_columns(draft);
     let iteration = draft.int("i");
-    let iterations = Index::Var(frame.end) - Index::Var(frame.start) - Index::Const(i64::from(pipeline.last_lag() + layout.begin));
+    let iterations = Index::Var(frame.end)
+        - Index::Var(frame.start)
+        - Index::Const(i64::from(pipeline.last_lag() + layout.begin));
     let mut inner = Vec::new();
-    iterate(draft, &mut inner, pipeline, layout, &copies, &mut planes, (iteration, &own, frame))?;
-    body.push(Stmt::For { var: iteration, from: Index::Const(0), to: iterations, unroll: false, body: inner });
+    iterate(
+        draft,
+        &mut inner,
+        pipeline,
+        layout,
+        &copies,
+        &mut planes,
+        (iteration, &own, frame),
+    )?;
+    body.push(Stmt::For {
+        var: iteration,
+        from: Index::Const(0),
+        to: iterations,
+        unroll: false,
+        body: inner,
+    });
     draft.kernel.body = body;
     Ok(())
 }
 
 /// The thread's cells and the block's chunk.
 fn frame(draft: &mut Draft<'_>, body: &mut Vec<Stmt>, march: &March, axis: usize) -> Frame {
-    let extend = draft.context.launch.extend.map(|e| Index::Const(i64::from(e)));
+    let extend = draft
+        .context
+        .launch
+        .extend
+        .map(|e| Index::Const(i64::from(e)));
     let mut int = |name: &str, value: Index| {
         let var = draft.int(name);
         body.push(Stmt::Int { var, value });
         var
     };
     let tile = march.tile.map(i64::from);
-    let x = int("x", Index::Block(0) * tile[0] + Index::Thread(0) * i64::from(march.points) - extend[0].clone());
-    let y_value = if axis == 2 { Index::Block(1) * tile[1] + Index::Thread(1) - extend[1].clone() } else { Index::Const(0) };
+    let x = int(
+        "x",
+        Index::Block(0) * tile[0] + Index::Thread(0) * i64::from(march.points) - extend[0].clone(),
+    );
+    let y_value = if axis == 2 {
+        Index::Block(1) * tile[1] + Index::Thread(1) - extend[1].clone()
+    } else {
+        Index::Const(0)
+    };
     let y = int("y", y_value);
-    let thread = int("thread", Index::Thread(1) * i64::from(march.threads()[0]) + Index::Thread(0));
+    let thread = int(
+        "thread",
+        Index::Thread(1) * i64::from(march.threads()[0]) + Index::Thread(0),
+    );
     let chunk = i64::from(march.chunk);
     let start = int("start", Index::Block(axis) * chunk - extend[axis].clone());
     let last = Index::Size(axis) + extend[axis].clone();
-    let end = int("end", Index::Min(Box::new(Index::Var(start) + Index::Const(chunk)), Box::new(last)));
-    Frame { x, y, thread, start, end }
+    let end = int(
+        "end",
+        Index::Min(
+            Box::new(Index::Var(start) + Index::Const(chunk)),
+            Box::new(last),
+        ),
+    );
+    Frame {
+        x,
+        y,
+        thread,
+        start,
+        end,
+    }
 }
 
 /// The thread's first cell in a plane of each group.
-fn own_places(draft: &mut Draft<'_>, body: &mut Vec<Stmt>, march: &March, layout: &Layout) -> Vec<IntVar> {
+fn own_places(
+    draft: &mut Draft<'_>,
+    body: &mut Vec<Stmt>,
+    march: &March,
+    layout: &Layout,
+) -> Vec<IntVar> {
     let mut own = Vec::new();
     for group in &layout.groups {
         let var = draft.int("own");
-        let row = (Index::Thread(1) + Index::Const(i64::from(group.rim_y[0]))) * i64::from(group.width);
-        let value = row + Index::Thread(0) * i64::from(march.points) + Index::Const(i64::from(group.rim_x[0]));
+        let row =
+            (Index::Thread(1) + Index::Const(i64::from(group.rim_y[0]))) * i64::from(group.width);
+        let value = row
+            + Index::Thread(0) * i64::from(march.points)
+            + Index::Const(i64::from(group.rim_x[0]));
         body.push(Stmt::Int { var, value });
         own.push(var);
     }
@@ -76,25 +131,54 @@ fn iterate(
 ) -> Result<(), String> {
     let slots = i64::from(layout.slots);
     let plane = draft.int("p");
-    body.push(Stmt::Int { var: plane, value: Index::Var(frame.start) + Index::Var(iteration) + Index::Const(i64::from(layout.begin)) });
+    body.push(Stmt::Int {
+        var: plane,
+        value: Index::Var(frame.start)
+            + Index::Var(iteration)
+            + Index::Const(i64::from(layout.begin)),
+    });
     copies.refill(draft, body, iteration);
     let parity = Index::Var(iteration) / slots % 2;
-    body.push(Stmt::Wait { barrier: FULL, slot: Index::Var(iteration) % slots, parity });
+    body.push(Stmt::Wait {
+        barrier: FULL,
+        slot: Index::Var(iteration) % slots,
+        parity,
+    });
     planes.addresses(draft, body, iteration, own, &ages(pipeline, layout));
     planes.enter_columns(draft, body)?;
     let warmup = pipeline.first_iteration() - layout.begin;
     let mut work = Vec::new();
-    compute(draft, &mut work, pipeline, copies.march(), planes, (plane, frame))?;
+    compute(
+        draft,
+        &mut work,
+        pipeline,
+        copies.march(),
+        planes,
+        (plane, frame),
+    )?;
     if warmup > 0 {
         let conditions = vec![at_least(iteration, Index::Const(i64::from(warmup)))];
-        body.push(Stmt::If { conditions, body: work });
+        body.push(Stmt::If {
+            conditions,
+            body: work,
+        });
     } else {
         body.extend(work);
     }
     planes.shift_columns(body);
     let kept = i64::from(layout.kept);
-    let release = Stmt::Arrive { barrier: EMPTY, slot: (Index::Var(iteration) - Index::Const(kept)) % slots };
-    body.push(if kept > 0 { Stmt::If { conditions: vec![at_least(iteration, Index::Const(kept))], body: vec![release] } } else { release });
+    let release = Stmt::Arrive {
+        barrier: EMPTY,
+        slot: (Index::Var(iteration) - Index::Const(kept)) % slots,
+    };
+    body.push(if kept > 0 {
+        Stmt::If {
+            conditions: vec![at_least(iteration, Index::Const(kept))],
+            body: vec![release],
+        }
+    } else {
+        release
+    });
     Ok(())
 }
 
@@ -107,7 +191,9 @@ fn ages(pipeline: &Pipeline, layout: &Layout) -> Vec<(usize, u32)> {
         ages.insert((plane.group, (lead - at[pipeline.axis]).unsigned_abs()));
         ages.insert((plane.group, 0));
     }
-    ages.into_iter().filter(|(_, age)| *age <= layout.kept).collect()
+    ages.into_iter()
+        .filter(|(_, age)| *age <= layout.kept)
+        .collect()
 }
 
 /// Registers of one delayed function at one point.
@@ -119,8 +205,12 @@ struct Queue {
 }
 
 fn declare_queue(draft: &mut Draft<'_>, name: &str, delayed: &Delayed) -> Queue {
-    let sums = (delayed.low..delayed.high).map(|o| draft.queue(&label(&format!("{name}_sum"), [0, 0, o]))).collect();
-    let window = (1..=delayed.window).map(|age| draft.queue(&label(&format!("{name}_past"), [0, 0, age]))).collect();
+    let sums = (delayed.low..delayed.high)
+        .map(|o| draft.queue(&label(&format!("{name}_sum"), [0, 0, o])))
+        .collect();
+    let window = (1..=delayed.window)
+        .map(|age| draft.queue(&label(&format!("{name}_past"), [0, 0, age])))
+        .collect();
     Queue { sums, window }
 }
 
@@ -149,7 +239,14 @@ fn compute(
             };
             let complete = match (&function.def, delayed.placement) {
                 (Def::Sum(terms), Placement::Carried) => {
-                    let sums = carry(&mut values, pipeline.axis, delayed, terms, (&function.name, place(delayed.source)), &queue)?;
+                    let sums = carry(
+                        &mut values,
+                        pipeline.axis,
+                        delayed,
+                        terms,
+                        (&function.name, place(delayed.source)),
+                        &queue,
+                    )?;
                     for (reg, value) in queue.sums.iter().zip(&sums).rev() {
                         sets.push((*reg, *value));
                     }
@@ -163,19 +260,33 @@ fn compute(
                 }
             };
             values.set(*id, place(delayed.lag), complete);
-            let past: Vec<ValueId> = queue.window.iter().map(|reg| values.number(Value::Register(*reg), "past")).collect();
+            let past: Vec<ValueId> = queue
+                .window
+                .iter()
+                .map(|reg| values.number(Value::Register(*reg), "past"))
+                .collect();
             for (age, value) in past.iter().enumerate() {
                 values.set(*id, place(delayed.lag - 1 - age as i32), *value);
             }
             for age in (0..queue.window.len()).rev() {
-                sets.push((queue.window[age], if age == 0 { complete } else { past[age - 1] }));
+                sets.push((
+                    queue.window[age],
+                    if age == 0 { complete } else { past[age - 1] },
+                ));
             }
         }
         for value in interleaved(&pending) {
             writer.write(draft, &values, planes, body, value)?;
         }
     }
-    let stores = outputs(draft, body, pipeline, march, planes, (&mut values, &mut writer))?;
+    let stores = outputs(
+        draft,
+        body,
+        pipeline,
+        march,
+        planes,
+        (&mut values, &mut writer),
+    )?;
     store(draft, body, pipeline, stores, (plane, frame));
     for (reg, value) in sets {
         let value = writer.write(draft, &values, planes, body, value)?;
@@ -214,7 +325,11 @@ fn carry(
             n => Some(values.number(Value::Register(queue.sums[n as usize - 1]), "sum")),
         };
         for term in terms.iter().filter(|t| t.value.at[axis] == offset) {
-            let mut at = [source[0] + term.value.at[0], source[1] + term.value.at[1], source[2] + term.value.at[2]];
+            let mut at = [
+                source[0] + term.value.at[0],
+                source[1] + term.value.at[1],
+                source[2] + term.value.at[2],
+            ];
             at[axis] = source[axis];
             let value = values.value(term.value.of, at)?;
             sum = Some(values.term(term, value, sum, &format!("{name}_sum")));
@@ -224,8 +339,8 @@ fn carry(
     Ok(sums)
 }
 
-/// Values to be stored: by lag and point, the buffer's name and the value.
-type Stores = BTreeMap<(i32, i32), Vec<(String, Operand)>>;
+/// Values to be stored: by lag, then point, the buffer's name and the value.
+type Stores = BTreeMap<i32, BTreeMap<i32, Vec<(String, Operand)>>>;
 
 fn outputs(
     draft: &mut Draft<'_>,
@@ -242,28 +357,49 @@ fn outputs(
             at[pipeline.axis] = *lag;
             let value = output_value(values, pipeline, *id, at)?;
             let value = writer.write(draft, values, planes, body, value)?;
-            stores.entry((*lag, point)).or_default().push((buffer.clone(), value));
+            let points = stores.entry(*lag).or_default();
+            points
+                .entry(point)
+                .or_default()
+                .push((buffer.clone(), value));
         }
     }
     Ok(stores)
 }
 
-fn output_value(values: &mut Values<'_>, pipeline: &Pipeline, id: FnId, at: [i32; 3]) -> Result<ValueId, String> {
-    if pipeline.delayed.contains_key(&id) { values.value(id, at) } else { values.define(id, at) }
+fn output_value(
+    values: &mut Values<'_>,
+    pipeline: &Pipeline,
+    id: FnId,
+    at: [i32; 3],
+) -> Result<ValueId, String> {
+    if pipeline.delayed.contains_key(&id) {
+        values.value(id, at)
+    } else {
+        values.define(id, at)
+    }
 }
 
 /// Stores of one iteration, where their planes and cells belong to the block.
-fn store(draft: &mut Draft<'_>, body: &mut Vec<Stmt>, pipeline: &Pipeline, stores: Stores, (plane, frame): (IntVar, Frame)) {
+fn store(
+    draft: &mut Draft<'_>,
+    body: &mut Vec<Stmt>,
+    pipeline: &Pipeline,
+    stores: Stores,
+    (plane, frame): (IntVar, Frame),
+) {
     let axis = pipeline.axis;
     let extend = draft.context.launch.extend.map(i64::from);
-    let mut lags: BTreeMap<i32, Vec<(i32, Vec<(String, Operand)>)>> = BTreeMap::new();
-    for ((lag, point), values) in stores {
-        lags.entry(lag).or_default().push((point, values));
-    }
-    for (lag, points) in lags {
+    for (lag, points) in stores {
         let target = draft.int("q");
-        body.push(Stmt::Int { var: target, value: Index::Var(plane) + Index::Const(i64::from(lag)) });
-        let mut conditions = vec![at_least(target, Index::Var(frame.start)), below(target, Index::Var(frame.end))];
+        body.push(Stmt::Int {
+            var: target,
+            value: Index::Var(plane) + Index::Const(i64::from(lag)),
+        });
+        let mut conditions = vec![
+            at_least(target, Index::Var(frame.start)),
+            below(target, Index::Var(frame.end)),
+        ];
         let mut at = [Index::Var(frame.x), Index::Const(0), Index::Const(0)];
         if axis == 2 {
             at[1] = Index::Var(frame.y);
@@ -276,10 +412,21 @@ fn store(draft: &mut Draft<'_>, body: &mut Vec<Stmt>, pipeline: &Pipeline, store
             let limit = Index::Size(0) + Index::Const(extend[0] - i64::from(point));
             let write = values.into_iter().filter_map(|(buffer, value)| {
                 let buffer = draft.find_buffer(&buffer)?;
-                Some(Stmt::Store { buffer, cell, offset: [point, 0, 0], value })
+                Some(Stmt::Store {
+                    buffer,
+                    cell,
+                    offset: [point, 0, 0],
+                    value,
+                })
             });
-            inner.push(Stmt::If { conditions: vec![below(frame.x, limit)], body: write.collect() });
+            inner.push(Stmt::If {
+                conditions: vec![below(frame.x, limit)],
+                body: write.collect(),
+            });
         }
-        body.push(Stmt::If { conditions, body: inner });
+        body.push(Stmt::If {
+            conditions,
+            body: inner,
+        });
     }
 }

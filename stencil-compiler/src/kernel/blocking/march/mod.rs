@@ -21,12 +21,42 @@ pub const STRATEGY: Strategy = Strategy {
     name: "march",
     summary: "tiles march along the slowest axis over a ring of planes in shared memory",
     params: &[
-        Param { name: "tile_x", summary: "cells of the tile along x", default: 32, values: &[16, 32, 64, 128] },
-        Param { name: "tile_y", summary: "cells of the tile along y (3d)", default: 8, values: &[4, 8, 12, 16, 24] },
-        Param { name: "points", summary: "cells of a thread along x", default: 1, values: &[1, 2] },
-        Param { name: "ring", summary: "planes of the ring; 0 is two more than are read", default: 0, values: &[0, 6, 7, 8, 9] },
-        Param { name: "chunk", summary: "planes of a block along the march", default: 64, values: &[16, 32, 64, 86, 128] },
-        Param { name: "column", summary: "1: the own column rides in registers; 0: it is read from the ring", default: 1, values: &[0, 1] },
+        Param {
+            name: "tile_x",
+            summary: "cells of the tile along x",
+            default: 32,
+            values: &[16, 32, 64, 128],
+        },
+        Param {
+            name: "tile_y",
+            summary: "cells of the tile along y (3d)",
+            default: 8,
+            values: &[4, 8, 12, 16, 24],
+        },
+        Param {
+            name: "points",
+            summary: "cells of a thread along x",
+            default: 1,
+            values: &[1, 2],
+        },
+        Param {
+            name: "ring",
+            summary: "planes of the ring; 0 is two more than are read",
+            default: 0,
+            values: &[0, 6, 7, 8, 9],
+        },
+        Param {
+            name: "chunk",
+            summary: "planes of a block along the march",
+            default: 64,
+            values: &[16, 32, 64, 86, 128],
+        },
+        Param {
+            name: "column",
+            summary: "1: the own column rides in registers; 0: it is read from the ring",
+            default: 1,
+            values: &[0, 1],
+        },
     ],
     marches: true,
     least_dimension: 2,
@@ -63,7 +93,14 @@ impl March {
         if dimension < STRATEGY.least_dimension {
             return Err("`march` needs at least two dimensions; use `direct`".into());
         }
-        let tile = [context.param("tile_x"), if dimension == 3 { context.param("tile_y") } else { 1 }];
+        let tile = [
+            context.param("tile_x"),
+            if dimension == 3 {
+                context.param("tile_y")
+            } else {
+                1
+            },
+        ];
         let march = March {
             tile,
             points: context.param("points"),
@@ -73,14 +110,24 @@ impl March {
             vector,
         };
         if !matches!(march.points, 1 | 2 | 4) || march.points > vector {
-            return Err(format!("`points={}`: a thread has 1, 2 or 4 cells, at most {vector} of this precision", march.points));
+            return Err(format!(
+                "`points={}`: a thread has 1, 2 or 4 cells, at most {vector} of this precision",
+                march.points
+            ));
         }
-        if tile[0] == 0 || tile[0] % vector != 0 || tile[0] % march.points != 0 {
-            return Err(format!("`tile_x={}` is no multiple of the {vector} values of a copy", tile[0]));
+        if tile[0] == 0 || !tile[0].is_multiple_of(vector) || !tile[0].is_multiple_of(march.points)
+        {
+            return Err(format!(
+                "`tile_x={}` is no multiple of the {vector} values of a copy",
+                tile[0]
+            ));
         }
         let threads = u64::from(march.threads()[0]) * u64::from(march.threads()[1]);
         if threads == 0 || threads > u64::from(MOST_THREADS) || threads % u64::from(WARP) != 0 {
-            return Err(format!("a tile of {tile:?} with {} cells a thread has {threads} threads; it must be a multiple of {WARP} up to {MOST_THREADS}", march.points));
+            return Err(format!(
+                "a tile of {tile:?} with {} cells a thread has {threads} threads; it must be a multiple of {WARP} up to {MOST_THREADS}",
+                march.points
+            ));
         }
         if march.chunk == 0 {
             return Err("`chunk=0`: a block covers at least one plane".into());
@@ -105,12 +152,19 @@ fn lower(context: &Context<'_>) -> Result<Kernel, String> {
             draft.kernel.shared_bytes()
         ));
     }
-    draft.kernel.notes.extend(describe(context, &pipeline, &layout));
+    draft
+        .kernel
+        .notes
+        .extend(describe(context, &pipeline, &layout));
     body::emit(&mut draft, &march, &pipeline, &layout)?;
     Ok(draft.kernel)
 }
 
-fn launch_shape(context: &Context<'_>, march: &March, pipeline: &Pipeline) -> crate::kernel::Launch {
+fn launch_shape(
+    context: &Context<'_>,
+    march: &March,
+    pipeline: &Pipeline,
+) -> crate::kernel::Launch {
     let [x, y] = march.threads();
     let mut tile = [march.tile[0], march.tile[1], 1];
     tile[pipeline.axis] = march.chunk;

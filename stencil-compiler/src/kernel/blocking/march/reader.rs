@@ -23,7 +23,14 @@ pub(super) struct Planes<'a> {
 
 impl<'a> Planes<'a> {
     pub(super) fn new(march: &'a March, layout: &'a Layout, axis: usize) -> Self {
-        Planes { march, layout, axis, own: BTreeMap::new(), column: BTreeMap::new(), loaded: BTreeMap::new() }
+        Planes {
+            march,
+            layout,
+            axis,
+            own: BTreeMap::new(),
+            column: BTreeMap::new(),
+            loaded: BTreeMap::new(),
+        }
     }
 
     /// Declares the queues of all columns.
@@ -47,7 +54,14 @@ impl<'a> Planes<'a> {
     }
 
     /// Addresses of the planes that this iteration reads.
-    pub(super) fn addresses(&mut self, draft: &mut Draft<'_>, body: &mut Vec<Stmt>, iteration: IntVar, own: &[IntVar], ages: &[(usize, u32)]) {
+    pub(super) fn addresses(
+        &mut self,
+        draft: &mut Draft<'_>,
+        body: &mut Vec<Stmt>,
+        iteration: IntVar,
+        own: &[IntVar],
+        ages: &[(usize, u32)],
+    ) {
         let slots = i64::from(self.layout.slots);
         for &(group, age) in ages {
             let var = draft.int(&format!("plane_{group}_{age}"));
@@ -60,13 +74,23 @@ impl<'a> Planes<'a> {
     }
 
     /// Takes the newest plane of each column into registers.
-    pub(super) fn enter_columns(&mut self, draft: &mut Draft<'_>, body: &mut Vec<Stmt>) -> Result<(), String> {
-        let columns: Vec<(FnId, i32)> = self.layout.planes.iter().filter(|(_, p)| p.column.is_some()).map(|(of, p)| (*of, self.layout.groups[p.group].lead)).collect();
+    pub(super) fn enter_columns(
+        &mut self,
+        draft: &mut Draft<'_>,
+        body: &mut Vec<Stmt>,
+    ) -> Result<(), String> {
+        let columns: Vec<(FnId, i32)> = self
+            .layout
+            .planes
+            .iter()
+            .filter(|(_, p)| p.column.is_some())
+            .map(|(of, p)| (*of, self.layout.groups[p.group].lead))
+            .collect();
         for (of, lead) in columns {
             let name = draft.context.algorithm.function(of).name.clone();
             for point in 0..self.march.points as i32 {
                 let at = self.at(point, lead);
-                let reg = self.from_ring(draft, body, of, at, &format!("{name}_new"))?;
+                let reg = self.ring_value(draft, body, of, at, &format!("{name}_new"))?;
                 self.column.insert((of, point, lead), reg);
             }
         }
@@ -77,19 +101,36 @@ impl<'a> Planes<'a> {
     pub(super) fn shift_columns(&self, body: &mut Vec<Stmt>) {
         for ((of, point, lag), reg) in &self.column {
             if let Some(newer) = self.column.get(&(*of, *point, lag + 1)) {
-                body.push(Stmt::Set { reg: *reg, value: Operand::Reg(*newer) });
+                body.push(Stmt::Set {
+                    reg: *reg,
+                    value: Operand::Reg(*newer),
+                });
             }
         }
     }
 
-    fn from_ring(&mut self, draft: &mut Draft<'_>, out: &mut Vec<Stmt>, of: FnId, at: Offset, name: &str) -> Result<Reg, String> {
+    fn ring_value(
+        &mut self,
+        draft: &mut Draft<'_>,
+        out: &mut Vec<Stmt>,
+        of: FnId,
+        at: Offset,
+        name: &str,
+    ) -> Result<Reg, String> {
         if let Some(&loaded) = self.loaded.get(&(of, at)) {
             return Ok(loaded);
         }
-        let plane = self.layout.planes.get(&of).ok_or_else(|| format!("`{name}` is in no plane"))?;
+        let plane = self
+            .layout
+            .planes
+            .get(&of)
+            .ok_or_else(|| format!("`{name}` is in no plane"))?;
         let group = &self.layout.groups[plane.group];
         let age = (group.lead - at[self.axis]).unsigned_abs();
-        let base = *self.own.get(&(plane.group, age)).ok_or_else(|| format!("`{name}` is in no plane that is kept"))?;
+        let base = *self
+            .own
+            .get(&(plane.group, age))
+            .ok_or_else(|| format!("`{name}` is in no plane that is kept"))?;
         let points = self.march.points as i32;
         let first = at[0].div_euclid(points) * points;
         let row = if self.axis == 2 { at[1] } else { 0 };
@@ -102,19 +143,37 @@ impl<'a> Planes<'a> {
             self.loaded.insert((of, place), reg);
             regs.push(reg);
         }
-        out.push(Stmt::LoadShared { regs, array: RING, base, offset });
+        out.push(Stmt::LoadShared {
+            regs,
+            array: RING,
+            base,
+            offset,
+        });
         Ok(self.loaded[&(of, at)])
     }
 }
 
 impl Reader for Planes<'_> {
-    fn read(&mut self, draft: &mut Draft<'_>, out: &mut Vec<Stmt>, of: FnId, at: Offset, name: &str) -> Result<Operand, String> {
+    fn read(
+        &mut self,
+        draft: &mut Draft<'_>,
+        out: &mut Vec<Stmt>,
+        of: FnId,
+        at: Offset,
+        name: &str,
+    ) -> Result<Operand, String> {
         let row = if self.axis == 2 { at[1] } else { 0 };
-        if row == 0 {
-            if let Some(&reg) = self.column.get(&(of, at[0], at[self.axis])) {
-                return Ok(Operand::Reg(reg));
-            }
+        if row == 0
+            && let Some(&reg) = self.column.get(&(of, at[0], at[self.axis]))
+        {
+            return Ok(Operand::Reg(reg));
         }
-        Ok(Operand::Reg(self.from_ring(draft, out, of, at, &format!("{name}_v"))?))
+        Ok(Operand::Reg(self.ring_value(
+            draft,
+            out,
+            of,
+            at,
+            &format!("{name}_v"),
+        )?))
     }
 }

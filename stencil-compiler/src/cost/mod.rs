@@ -1,0 +1,195 @@
+//! The performance model: what a kernel moves, computes and occupies, counted before it has run.
+//!
+//! All counts are for one interior cell of a large patch; tiles that overhang the patch, and the
+//! planes by which a march warms up, are left out. What a block reads of memory is the model of
+//! Pekkilä et al. 2017: each point of the tile and of the halo around it, once (Eqs. 12 and 19),
+//! times the number of blocks (Eq. 11), plus what is read and written without a halo (Eqs. 13, 20
+//! and 21).
+
+use std::collections::BTreeSet;
+
+use crate::algorithm::footprint::footprint;
+use crate::algorithm::{Algorithm, FnId, Offset};
+use crate::kernel::{COPY_BYTES, Kernel};
+use crate::plan::Launch;
+use crate::schedule::check::Compiled;
+
+#[cfg(test)]
+mod tests;
+
+/// Registers of a thread that hold no value: positions, addresses, the loop.
+const ADDRESS_REGISTERS: u32 = 24;
+
+/// Bytes of a register.
+const REGISTER_BYTES: usize = 4;
+
+/// What one kernel costs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KernelCost {
+    /// Name of the launch.
+    pub name: String,
+    /// Number of the substep it belongs to, from 0.
+    pub substep: usize,
+    /// Bytes of a value.
+    pub value_bytes: usize,
+    /// Arrays that it reads.
+    pub inputs: Vec<InputCost>,
+    /// Arrays that it writes.
+    pub outputs: Vec<String>,
+    /// Cells that a thread computes at once.
+    pub cells: u32,
+    /// Arithmetic instructions a cell; a multiply-add is one, a division eight.
+    pub operations: f64,
+    /// Floating-point operations a cell as they are usually counted: a multiply-add is two.
+    pub flops: f64,
+    /// Predicted registers of a thread: values that are live at once, and an estimate for addresses.
+    /// A compiler moves loads and may need more or fewer.
+    pub registers: u32,
+    /// Bytes of shared memory of a block.
+    pub shared_bytes: usize,
+    /// Threads of a block; 1 where rows are computed one by one.
+    pub threads: u32,
+}
+
+/// What a kernel reads of one array.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InputCost {
+    /// Name of the array.
+    pub name: String,
+    /// Points that one cell reads.
+    pub points: usize,
+    /// Values that a block reads from memory for each of its cells: 1 and the share of the halo.
+    pub fetched: f64,
+}
+
+impl KernelCost {
+    /// Bytes a cell that must move: each input read once, each output written once.
+    pub fn least_bytes(&self) -> f64 {
+        ((self.inputs.len() + self.outputs.len()) * self.value_bytes) as f64
+    }
+
+    /// Bytes a cell where each block reads its own tiles with their halos, and blocks share
+    /// nothing (Pekkilä et al. 2017, Eq. 13, divided by the number of cells).
+    pub fn fetched_bytes(&self) -> f64 {
+        let read: f64 = self.inputs.iter().map(|input| input.fetched).sum();
+        (read + self.outputs.len() as f64) * self.value_bytes as f64
+    }
+
+    /// Floating-point operations for each byte that must move.
+    pub fn intensity(&self) -> f64 {
+        self.flops / self.least_bytes()
+    }
+}
+
+/// The cost of every kernel of a compiled schedule, in the order of the launches.
+///
+/// # Errors
+/// Where the plan names a grid function that the algorithm lacks.
+pub fn kernels(algorithm: &Algorithm, compiled: &Compiled) -> Result<Vec<KernelCost>, String> {
+    let pairs = compiled.plan.launches.iter().zip(&compiled.kernels);
+    pairs.map(|(launch, kernel)| self::kernel(algorithm, launch, kernel)).collect()
+}
+
+/// The cost of one kernel, which `launch` was lowered to.
+///
+/// # Errors
+/// Where the launch names a grid function that the algorithm lacks.
+pub fn kernel(algorithm: &Algorithm, launch: &Launch, kernel: &Kernel) -> Result<KernelCost, String> {
+    let find = |name: &String| algorithm.find(name).ok_or_else(|| format!("no grid function `{name}`"));
+    let roots: Vec<FnId> = launch.outputs.iter().map(|(_, name)| find(name)).collect::<Result<_, _>>()?;
+    let stored: BTreeSet<FnId> = launch.inputs.iter().map(|(name, _)| find(name)).collect::<Result<_, _>>()?;
+    let read = footprint(algorithm, &roots, &stored);
+    let mut inputs = Vec::new();
+    for (name, reach) in &launch.inputs {
+        let points = read.get(&find(name)?).cloned().unwrap_or_default();
+        let fetched = if kernel.shared.is_empty() {
+            fetched_points(kernel.launch.tile, &points)
+        } else {
+            fetched_box(kernel, &points, *reach)
+        };
+        inputs.push(InputCost { name: name.clone(), points: points.len(), fetched });
+    }
+    let counts = kernel.operations();
+    // Each output is stored once a cell.
+    let cells = (counts.stores / launch.outputs.len().max(1) as u64).max(1);
+    let words = kernel.value_bytes.div_ceil(REGISTER_BYTES);
+    let flops = counts.adds + counts.muls + 2 * counts.fmas + counts.divisions;
+    Ok(KernelCost {
+        name: launch.name.clone(),
+        substep: launch.substep,
+        value_bytes: kernel.value_bytes,
+        inputs,
+        outputs: launch.outputs.iter().map(|(buffer, _)| buffer.clone()).collect(),
+        cells: u32::try_from(cells).unwrap_or(u32::MAX),
+        operations: counts.cost as f64 / cells as f64,
+        flops: flops as f64 / cells as f64,
+        registers: u32::try_from(counts.live * words).unwrap_or(u32::MAX).saturating_add(ADDRESS_REGISTERS),
+        shared_bytes: kernel.shared_bytes(),
+        threads: kernel.threads(),
+    })
+}
+
+/// Bytes a cell that a substep must move, however it is scheduled: each array of a state variable
+/// that it needs is read once, each that it changes is written once.
+pub fn floor_bytes(algorithm: &Algorithm, substep: usize, value_bytes: usize) -> f64 {
+    let Some(substep) = algorithm.substeps.get(substep) else { return 0.0 };
+    let roots: Vec<FnId> = substep.updates.iter().map(|(_, id)| *id).collect();
+    let read = footprint(algorithm, &roots, &BTreeSet::new());
+    ((read.len() + roots.len()) * value_bytes) as f64
+}
+
+/// Distinct points that a block reads for a tile, divided by the cells of the tile. Along an axis
+/// where the tile is 0 it covers the whole extent and has no halo to speak of.
+///
+/// For points on the axes up to a radius this is Pekkilä et al. 2017, Eq. 19; for a full cube of
+/// points it is Eq. 12.
+pub fn fetched_points(tile: [u32; 3], points: &BTreeSet<Offset>) -> f64 {
+    let bounded = tile.map(|cells| cells > 0);
+    let flat: BTreeSet<[i32; 3]> = points
+        .iter()
+        .map(|at| [0, 1, 2].map(|axis| if bounded[axis] { at[axis] } else { 0 }))
+        .collect();
+    let tile = tile.map(|cells| cells.max(1) as usize);
+    let bound = |axis: usize| {
+        let along = || flat.iter().map(move |at| at[axis]);
+        (along().min().unwrap_or(0), along().max().unwrap_or(0))
+    };
+    let bounds = [bound(0), bound(1), bound(2)];
+    let size = [0, 1, 2].map(|axis: usize| tile[axis] + bounds[axis].0.abs_diff(bounds[axis].1) as usize);
+    let mut seen = vec![false; size[0] * size[1] * size[2]];
+    for at in &flat {
+        let first = [0, 1, 2].map(|axis: usize| at[axis].abs_diff(bounds[axis].0) as usize);
+        for z in first[2]..first[2] + tile[2] {
+            for y in first[1]..first[1] + tile[1] {
+                let row = (z * size[1] + y) * size[0] + first[0];
+                seen[row..row + tile[0]].fill(true);
+            }
+        }
+    }
+    let count = seen.into_iter().filter(|seen| *seen).count();
+    count as f64 / (tile[0] * tile[1] * tile[2]) as f64
+}
+
+/// Values that a kernel with staged planes copies for each of its cells: whole boxes, whose rows
+/// start and end on full copies, on all planes of the chunk and the halo before and behind it
+/// (Pekkilä et al. 2017, Eq. 12, with the true halo on each side).
+fn fetched_box(kernel: &Kernel, points: &BTreeSet<Offset>, reach: [u32; 3]) -> f64 {
+    let vector = (COPY_BYTES / kernel.value_bytes).max(1) as u32;
+    let march = kernel.dimension.saturating_sub(1);
+    let along = |axis: usize| {
+        let tile = kernel.launch.tile[axis];
+        if tile == 0 {
+            return 1.0;
+        }
+        let offsets = || points.iter().map(move |at| at[axis]);
+        let before = offsets().min().unwrap_or(0).min(0).unsigned_abs();
+        let behind = offsets().max().unwrap_or(0).max(0).unsigned_abs();
+        let rim = match axis {
+            axis if axis == march => 2 * reach[axis],
+            0 => before.next_multiple_of(vector) + behind.next_multiple_of(vector),
+            _ => before + behind,
+        };
+        f64::from(tile + rim) / f64::from(tile)
+    };
+    along(0) * along(1) * along(2)
+}

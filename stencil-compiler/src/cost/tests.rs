@@ -1,0 +1,94 @@
+use std::collections::BTreeSet;
+
+use super::*;
+use crate::discretize::discretize;
+use crate::model::parse::parse_str;
+use crate::schedule::check::check;
+use crate::schedule::{Blocking, Schedule};
+
+fn heat(time: &str) -> Algorithm {
+    let source = format!(
+        "system Heat in 3d {{ field q: scalar; param k: real = 1; ddt(q) = k * lap(q); }}
+        scheme s for Heat {{ space: central<order = 2>; mixed: bidiagonal; time: {time}; }}"
+    );
+    discretize(&parse_str(&source).unwrap()).unwrap()
+}
+
+fn cost_of(algorithm: &Algorithm, blocking: Blocking, bytes: usize) -> Vec<KernelCost> {
+    let schedule = Schedule { placements: Default::default(), kernels: vec![blocking] };
+    kernels(algorithm, &check(algorithm, &schedule, bytes).unwrap()).unwrap()
+}
+
+fn close(a: f64, b: f64) -> bool {
+    (a - b).abs() < 1e-12 * b
+}
+
+#[test]
+fn points_on_the_axes_are_fetched_as_in_equation_19() {
+    let radius = 3;
+    let mut cross = BTreeSet::from([[0; 3]]);
+    for axis in 0..3 {
+        for k in 1..=radius {
+            for sign in [-1, 1] {
+                let mut at = [0; 3];
+                at[axis] = sign * k;
+                cross.insert(at);
+            }
+        }
+    }
+    assert_eq!(cross.len(), 19);
+    let [x, y, z] = [16, 8, 32];
+    let halo = 2 * radius as u32 * (x * y + x * z + y * z);
+    let expected = f64::from(x * y * z + halo) / f64::from(x * y * z);
+    assert!(close(fetched_points([x, y, z], &cross), expected));
+    // Rows as long as the patch: 13 of them are read for each that is computed.
+    assert!(close(fetched_points([0, 1, 1], &cross), 13.0));
+}
+
+#[test]
+fn a_cube_of_points_is_fetched_as_in_equation_12() {
+    let side = || -2..=2;
+    let cube = side().flat_map(|x| side().flat_map(move |y| side().map(move |z| [x, y, z])));
+    let expected = f64::from((8 + 4) * (6 + 4) * (4 + 4)) / f64::from(8 * 6 * 4);
+    assert!(close(fetched_points([8, 6, 4], &cube.collect()), expected));
+    assert!(close(fetched_points([8, 6, 4], &BTreeSet::from([[0, 0, 1]])), 1.0));
+}
+
+#[test]
+fn one_thread_a_cell_by_hand() {
+    let algorithm = heat("euler");
+    let [cost] = &cost_of(&algorithm, Blocking::new("direct", &[("x", 32), ("y", 4), ("z", 2)]), 8)[..] else { panic!() };
+    assert_eq!((cost.inputs[0].name.as_str(), cost.inputs[0].points), ("q", 7));
+    assert_eq!((cost.outputs.as_slice(), cost.cells, cost.threads, cost.shared_bytes), (["q_new".to_string()].as_slice(), 1, 256, 0));
+    // Three sums of neighbours, one product and three multiply-adds, one multiply-add for the step.
+    assert_eq!((cost.operations, cost.flops), (8.0, 12.0));
+    assert!(close(cost.inputs[0].fetched, f64::from(256 + 2 * (32 * 4 + 32 * 2 + 4 * 2)) / 256.0));
+    assert_eq!(cost.least_bytes(), 16.0);
+    assert_eq!(cost.least_bytes(), floor_bytes(&algorithm, 0, 8));
+    assert!(close(cost.intensity(), 0.75));
+}
+
+#[test]
+fn a_march_moves_what_equation_13_says() {
+    let algorithm = heat("rk3_williamson");
+    for points in [1, 2] {
+        let blocking = Blocking::new("march", &[("tile_x", 32), ("tile_y", 8), ("points", points), ("chunk", 64)]);
+        let cost = &cost_of(&algorithm, blocking, 4)[1];
+        assert_eq!((cost.substep, cost.cells, cost.threads), (1, points, 256 / points));
+        // The field with its halo, rows widened to whole copies of four values; the accumulator
+        // without; both are written.
+        let fetched = f64::from((32 + 8) * (8 + 2) * (64 + 2)) / f64::from(32 * 8 * 64);
+        assert!(close(cost.fetched_bytes(), 4.0 * (fetched + 1.0 + 2.0)));
+        assert_eq!(cost.least_bytes(), 16.0);
+        assert_eq!(cost.least_bytes(), floor_bytes(&algorithm, 1, 4));
+        assert!(cost.shared_bytes > 4 * (32 + 8) * (8 + 2) * 3);
+        assert!(cost.registers > ADDRESS_REGISTERS);
+    }
+}
+
+#[test]
+fn the_last_substep_writes_no_accumulator() {
+    let algorithm = heat("rk3_williamson");
+    let bytes: Vec<f64> = (0..4).map(|s| floor_bytes(&algorithm, s, 4)).collect();
+    assert_eq!(bytes, [12.0, 16.0, 12.0, 0.0]);
+}
