@@ -180,7 +180,10 @@ impl Algorithm {
 
     /// All grid functions with their ids.
     pub fn ids(&self) -> impl Iterator<Item = (FnId, &GridFn)> {
-        self.functions.iter().enumerate().map(|(i, f)| (FnId(i as u32), f))
+        self.functions
+            .iter()
+            .enumerate()
+            .map(|(i, f)| (FnId(i as u32), f))
     }
 
     /// The grid function of this name.
@@ -190,12 +193,19 @@ impl Algorithm {
 
     /// The state variable of this name.
     pub fn find_state(&self, name: &str) -> Option<StateId> {
-        self.states.iter().position(|s| s.name == name).map(|i| StateId(i as u32))
+        self.states
+            .iter()
+            .position(|s| s.name == name)
+            .map(|i| StateId(i as u32))
     }
 
     /// State variables of a role, in order.
     pub fn states_of(&self, role: Role) -> impl Iterator<Item = (StateId, &State)> {
-        let all = self.states.iter().enumerate().map(|(i, s)| (StateId(i as u32), s));
+        let all = self
+            .states
+            .iter()
+            .enumerate()
+            .map(|(i, s)| (StateId(i as u32), s));
         all.filter(move |(_, s)| s.role == role)
     }
 
@@ -219,10 +229,14 @@ impl Algorithm {
         match &self.function(id).def {
             Def::State(_) => 0,
             Def::Sum(terms) => terms.len() as u32 - u32::from(terms[0].factor.is_none()),
-            Def::Point(expr) => expr.nodes.iter().map(|node| match node {
-                crate::expr::Node::Op(op, _) => op.cost(),
-                crate::expr::Node::Lit(_) | crate::expr::Node::Atom(_) => 0,
-            }).sum(),
+            Def::Point(expr) => expr
+                .nodes
+                .iter()
+                .map(|node| match node {
+                    crate::expr::Node::Op(op, _) => op.cost(),
+                    crate::expr::Node::Lit(_) | crate::expr::Node::Atom(_) => 0,
+                })
+                .sum(),
         }
     }
 

@@ -20,6 +20,12 @@ mod tests;
 /// Registers of a thread that hold no value: positions, addresses, the loop.
 const ADDRESS_REGISTERS: u32 = 24;
 
+/// Registers that the threads of a block share, on every multiprocessor of today.
+const REGISTER_FILE: u32 = 65_536;
+
+/// Most registers of a thread.
+const MOST_REGISTERS: u32 = 255;
+
 /// Bytes of a register.
 const REGISTER_BYTES: usize = 4;
 
@@ -75,6 +81,11 @@ impl KernelCost {
         (read + self.outputs.len() as f64) * self.value_bytes as f64
     }
 
+    /// Registers that a thread may have if one block is to fit; they are handed out in eights.
+    pub fn register_limit(&self) -> u32 {
+        (REGISTER_FILE / self.threads.max(1) / 8 * 8).min(MOST_REGISTERS)
+    }
+
     /// Floating-point operations for each byte that must move.
     pub fn intensity(&self) -> f64 {
         self.flops / self.least_bytes()
@@ -87,17 +98,35 @@ impl KernelCost {
 /// Where the plan names a grid function that the algorithm lacks.
 pub fn kernels(algorithm: &Algorithm, compiled: &Compiled) -> Result<Vec<KernelCost>, String> {
     let pairs = compiled.plan.launches.iter().zip(&compiled.kernels);
-    pairs.map(|(launch, kernel)| self::kernel(algorithm, launch, kernel)).collect()
+    pairs
+        .map(|(launch, kernel)| self::kernel(algorithm, launch, kernel))
+        .collect()
 }
 
 /// The cost of one kernel, which `launch` was lowered to.
 ///
 /// # Errors
 /// Where the launch names a grid function that the algorithm lacks.
-pub fn kernel(algorithm: &Algorithm, launch: &Launch, kernel: &Kernel) -> Result<KernelCost, String> {
-    let find = |name: &String| algorithm.find(name).ok_or_else(|| format!("no grid function `{name}`"));
-    let roots: Vec<FnId> = launch.outputs.iter().map(|(_, name)| find(name)).collect::<Result<_, _>>()?;
-    let stored: BTreeSet<FnId> = launch.inputs.iter().map(|(name, _)| find(name)).collect::<Result<_, _>>()?;
+pub fn kernel(
+    algorithm: &Algorithm,
+    launch: &Launch,
+    kernel: &Kernel,
+) -> Result<KernelCost, String> {
+    let find = |name: &String| {
+        algorithm
+            .find(name)
+            .ok_or_else(|| format!("no grid function `{name}`"))
+    };
+    let roots: Vec<FnId> = launch
+        .outputs
+        .iter()
+        .map(|(_, name)| find(name))
+        .collect::<Result<_, _>>()?;
+    let stored: BTreeSet<FnId> = launch
+        .inputs
+        .iter()
+        .map(|(name, _)| find(name))
+        .collect::<Result<_, _>>()?;
     let read = footprint(algorithm, &roots, &stored);
     let mut inputs = Vec::new();
     for (name, reach) in &launch.inputs {
@@ -107,7 +136,11 @@ pub fn kernel(algorithm: &Algorithm, launch: &Launch, kernel: &Kernel) -> Result
         } else {
             fetched_box(kernel, &points, *reach)
         };
-        inputs.push(InputCost { name: name.clone(), points: points.len(), fetched });
+        inputs.push(InputCost {
+            name: name.clone(),
+            points: points.len(),
+            fetched,
+        });
     }
     let counts = kernel.operations();
     // Each output is stored once a cell.
@@ -119,11 +152,17 @@ pub fn kernel(algorithm: &Algorithm, launch: &Launch, kernel: &Kernel) -> Result
         substep: launch.substep,
         value_bytes: kernel.value_bytes,
         inputs,
-        outputs: launch.outputs.iter().map(|(buffer, _)| buffer.clone()).collect(),
+        outputs: launch
+            .outputs
+            .iter()
+            .map(|(buffer, _)| buffer.clone())
+            .collect(),
         cells: u32::try_from(cells).unwrap_or(u32::MAX),
         operations: counts.cost as f64 / cells as f64,
         flops: flops as f64 / cells as f64,
-        registers: u32::try_from(counts.live * words).unwrap_or(u32::MAX).saturating_add(ADDRESS_REGISTERS),
+        registers: u32::try_from(counts.live * words)
+            .unwrap_or(u32::MAX)
+            .saturating_add(ADDRESS_REGISTERS),
         shared_bytes: kernel.shared_bytes(),
         threads: kernel.threads(),
     })
@@ -132,7 +171,9 @@ pub fn kernel(algorithm: &Algorithm, launch: &Launch, kernel: &Kernel) -> Result
 /// Bytes a cell that a substep must move, however it is scheduled: each array of a state variable
 /// that it needs is read once, each that it changes is written once.
 pub fn floor_bytes(algorithm: &Algorithm, substep: usize, value_bytes: usize) -> f64 {
-    let Some(substep) = algorithm.substeps.get(substep) else { return 0.0 };
+    let Some(substep) = algorithm.substeps.get(substep) else {
+        return 0.0;
+    };
     let roots: Vec<FnId> = substep.updates.iter().map(|(_, id)| *id).collect();
     let read = footprint(algorithm, &roots, &BTreeSet::new());
     ((read.len() + roots.len()) * value_bytes) as f64
@@ -155,7 +196,8 @@ pub fn fetched_points(tile: [u32; 3], points: &BTreeSet<Offset>) -> f64 {
         (along().min().unwrap_or(0), along().max().unwrap_or(0))
     };
     let bounds = [bound(0), bound(1), bound(2)];
-    let size = [0, 1, 2].map(|axis: usize| tile[axis] + bounds[axis].0.abs_diff(bounds[axis].1) as usize);
+    let size =
+        [0, 1, 2].map(|axis: usize| tile[axis] + bounds[axis].0.abs_diff(bounds[axis].1) as usize);
     let mut seen = vec![false; size[0] * size[1] * size[2]];
     for at in &flat {
         let first = [0, 1, 2].map(|axis: usize| at[axis].abs_diff(bounds[axis].0) as usize);

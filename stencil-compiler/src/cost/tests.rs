@@ -1,3 +1,5 @@
+//! Costs against counts by hand and the equations of the paper.
+
 use std::collections::BTreeSet;
 
 use super::*;
@@ -15,7 +17,10 @@ fn heat(time: &str) -> Algorithm {
 }
 
 fn cost_of(algorithm: &Algorithm, blocking: Blocking, bytes: usize) -> Vec<KernelCost> {
-    let schedule = Schedule { placements: Default::default(), kernels: vec![blocking] };
+    let schedule = Schedule {
+        placements: Default::default(),
+        kernels: vec![blocking],
+    };
     kernels(algorithm, &check(algorithm, &schedule, bytes).unwrap()).unwrap()
 }
 
@@ -51,18 +56,41 @@ fn a_cube_of_points_is_fetched_as_in_equation_12() {
     let cube = side().flat_map(|x| side().flat_map(move |y| side().map(move |z| [x, y, z])));
     let expected = f64::from((8 + 4) * (6 + 4) * (4 + 4)) / f64::from(8 * 6 * 4);
     assert!(close(fetched_points([8, 6, 4], &cube.collect()), expected));
-    assert!(close(fetched_points([8, 6, 4], &BTreeSet::from([[0, 0, 1]])), 1.0));
+    assert!(close(
+        fetched_points([8, 6, 4], &BTreeSet::from([[0, 0, 1]])),
+        1.0
+    ));
 }
 
 #[test]
 fn one_thread_a_cell_by_hand() {
     let algorithm = heat("euler");
-    let [cost] = &cost_of(&algorithm, Blocking::new("direct", &[("x", 32), ("y", 4), ("z", 2)]), 8)[..] else { panic!() };
-    assert_eq!((cost.inputs[0].name.as_str(), cost.inputs[0].points), ("q", 7));
-    assert_eq!((cost.outputs.as_slice(), cost.cells, cost.threads, cost.shared_bytes), (["q_new".to_string()].as_slice(), 1, 256, 0));
+    let [cost] = &cost_of(
+        &algorithm,
+        Blocking::new("direct", &[("x", 32), ("y", 4), ("z", 2)]),
+        8,
+    )[..] else {
+        panic!()
+    };
+    assert_eq!(
+        (cost.inputs[0].name.as_str(), cost.inputs[0].points),
+        ("q", 7)
+    );
+    assert_eq!(
+        (
+            cost.outputs.as_slice(),
+            cost.cells,
+            cost.threads,
+            cost.shared_bytes
+        ),
+        (["q_new".to_string()].as_slice(), 1, 256, 0)
+    );
     // Three sums of neighbours, one product and three multiply-adds, one multiply-add for the step.
     assert_eq!((cost.operations, cost.flops), (8.0, 12.0));
-    assert!(close(cost.inputs[0].fetched, f64::from(256 + 2 * (32 * 4 + 32 * 2 + 4 * 2)) / 256.0));
+    assert!(close(
+        cost.inputs[0].fetched,
+        f64::from(256 + 2 * (32 * 4 + 32 * 2 + 4 * 2)) / 256.0
+    ));
     assert_eq!(cost.least_bytes(), 16.0);
     assert_eq!(cost.least_bytes(), floor_bytes(&algorithm, 0, 8));
     assert!(close(cost.intensity(), 0.75));
@@ -72,9 +100,20 @@ fn one_thread_a_cell_by_hand() {
 fn a_march_moves_what_equation_13_says() {
     let algorithm = heat("rk3_williamson");
     for points in [1, 2] {
-        let blocking = Blocking::new("march", &[("tile_x", 32), ("tile_y", 8), ("points", points), ("chunk", 64)]);
+        let blocking = Blocking::new(
+            "march",
+            &[
+                ("tile_x", 32),
+                ("tile_y", 8),
+                ("points", points),
+                ("chunk", 64),
+            ],
+        );
         let cost = &cost_of(&algorithm, blocking, 4)[1];
-        assert_eq!((cost.substep, cost.cells, cost.threads), (1, points, 256 / points));
+        assert_eq!(
+            (cost.substep, cost.cells, cost.threads),
+            (1, points, 256 / points)
+        );
         // The field with its halo, rows widened to whole copies of four values; the accumulator
         // without; both are written.
         let fetched = f64::from((32 + 8) * (8 + 2) * (64 + 2)) / f64::from(32 * 8 * 64);
@@ -84,6 +123,20 @@ fn a_march_moves_what_equation_13_says() {
         assert!(cost.shared_bytes > 4 * (32 + 8) * (8 + 2) * 3);
         assert!(cost.registers > ADDRESS_REGISTERS);
     }
+}
+
+#[test]
+fn registers_are_shared_among_threads() {
+    let algorithm = heat("euler");
+    let limit = |x, y| {
+        cost_of(
+            &algorithm,
+            Blocking::new("direct", &[("x", x), ("y", y), ("z", 1)]),
+            4,
+        )[0]
+        .register_limit()
+    };
+    assert_eq!([limit(32, 4), limit(128, 3), limit(128, 8)], [255, 168, 64]);
 }
 
 #[test]

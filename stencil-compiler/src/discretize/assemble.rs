@@ -24,13 +24,29 @@ pub(super) struct Assembler<'a> {
 }
 
 impl<'a> Assembler<'a> {
-    pub(super) fn new(atoms: &'a mut Atoms, functions: Functions, states: Vec<FnId>, order: u32) -> Self {
-        Assembler { atoms, functions, states, order, uses: Vec::new(), made: BTreeMap::new() }
+    pub(super) fn new(
+        atoms: &'a mut Atoms,
+        functions: Functions,
+        states: Vec<FnId>,
+        order: u32,
+    ) -> Self {
+        Assembler {
+            atoms,
+            functions,
+            states,
+            order,
+            uses: Vec::new(),
+            made: BTreeMap::new(),
+        }
     }
 
     /// Splits every equation and every named polynomial into linear and pointwise parts and
     /// collects the latter, all at once. Returns (linear, pointwise) of each equation.
-    pub(super) fn prepare(&mut self, equations: &mut [Poly], names: &[String]) -> Result<Vec<(Poly, Poly)>, Overflow> {
+    pub(super) fn prepare(
+        &mut self,
+        equations: &mut [Poly],
+        names: &[String],
+    ) -> Result<Vec<(Poly, Poly)>, Overflow> {
         self.count_uses(equations);
         self.dissolve_single_uses(equations)?;
         self.count_uses(equations);
@@ -47,7 +63,9 @@ impl<'a> Assembler<'a> {
     fn dissolve_single_uses(&mut self, equations: &mut [Poly]) -> Result<(), Overflow> {
         for equation in equations.iter_mut() {
             while let Some((monomial, named)) = self.single_use(equation) {
-                let Some(c) = equation.0.remove(&monomial) else { break };
+                let Some(c) = equation.0.remove(&monomial) else {
+                    break;
+                };
                 *equation = equation.plus(&self.atoms.named[named].1.clone().scaled(&c)?)?;
             }
         }
@@ -55,18 +73,24 @@ impl<'a> Assembler<'a> {
     }
 
     fn single_use(&self, equation: &Poly) -> Option<(Monomial, usize)> {
-        equation.0.keys().find_map(|monomial| match monomial.as_slice() {
-            [atom] if self.uses[*atom as usize] == 1 => match self.atoms.get(*atom) {
-                Atom::Named(at) => Some((monomial.clone(), *at)),
-                Atom::State(_) | Atom::Derivative { .. } | Atom::Call(..) => None,
-            },
-            _ => None,
-        })
+        equation
+            .0
+            .keys()
+            .find_map(|monomial| match monomial.as_slice() {
+                [atom] if self.uses[*atom as usize] == 1 => match self.atoms.get(*atom) {
+                    Atom::Named(at) => Some((monomial.clone(), *at)),
+                    Atom::State(_) | Atom::Derivative { .. } | Atom::Call(..) => None,
+                },
+                _ => None,
+            })
     }
 
     fn count_uses(&mut self, equations: &[Poly]) {
         self.uses = vec![0; self.atoms.len()];
-        let mut open: Vec<AtomId> = equations.iter().flat_map(|e| e.0.keys().flatten().copied()).collect();
+        let mut open: Vec<AtomId> = equations
+            .iter()
+            .flat_map(|e| e.0.keys().flatten().copied())
+            .collect();
         while let Some(atom) = open.pop() {
             self.uses[atom as usize] += 1;
             if self.uses[atom as usize] > 1 {
@@ -77,7 +101,9 @@ impl<'a> Assembler<'a> {
                 // What is differentiated is a grid function of its own.
                 Atom::Derivative { of, .. } => open.extend([*of, *of]),
                 Atom::Named(at) => open.extend(self.atoms.named[*at].1.0.keys().flatten()),
-                Atom::Call(_, args) => open.extend(args.iter().flat_map(|a| a.0.keys().flatten().copied())),
+                Atom::Call(_, args) => {
+                    open.extend(args.iter().flat_map(|a| a.0.keys().flatten().copied()))
+                }
             }
         }
     }
@@ -85,15 +111,21 @@ impl<'a> Assembler<'a> {
     /// Splits into what joins the ordered sum and what is computed cell by cell.
     fn split(&self, poly: &Poly) -> (Poly, Poly) {
         let joins = |monomial: &Monomial| match monomial.as_slice() {
-            [atom] => matches!(self.atoms.get(*atom), Atom::Derivative { .. }) && self.uses.get(*atom as usize) == Some(&1),
+            [atom] => {
+                matches!(self.atoms.get(*atom), Atom::Derivative { .. })
+                    && self.uses.get(*atom as usize) == Some(&1)
+            }
             _ => false,
         };
         let has_products = poly.0.keys().any(|m| m.len() != 1);
         let has_joined = poly.0.keys().any(joins);
         let (mut linear, mut pointwise) = (Poly::default(), Poly::default());
         for (monomial, c) in &poly.0 {
-            let is_state = monomial.len() == 1 && matches!(self.atoms.get(monomial[0]), Atom::State(_));
-            let in_sum = joins(monomial) || (monomial.len() == 1 && !has_products) || (is_state && has_joined);
+            let is_state =
+                monomial.len() == 1 && matches!(self.atoms.get(monomial[0]), Atom::State(_));
+            let in_sum = joins(monomial)
+                || (monomial.len() == 1 && !has_products)
+                || (is_state && has_joined);
             let part = if in_sum { &mut linear } else { &mut pointwise };
             part.0.insert(monomial.clone(), c.clone());
         }
@@ -102,19 +134,32 @@ impl<'a> Assembler<'a> {
 
     /// The grid function of a split polynomial. Each level of derived grid functions under its
     /// terms is a sum of its own, so that a schedule may split the equation between kernels there.
-    pub(super) fn define(&mut self, name: &str, linear: &Poly, pointwise: &Poly) -> Result<FnId, Overflow> {
+    pub(super) fn define(
+        &mut self,
+        name: &str,
+        linear: &Poly,
+        pointwise: &Poly,
+    ) -> Result<FnId, Overflow> {
         let mut terms: Vec<Linear> = Vec::new();
         for (monomial, c) in &linear.0 {
             terms.extend(self.linear_terms(monomial[0], c)?);
         }
         let mut terms = Functions::merge(terms)?;
         if !pointwise.0.is_empty() {
-            let label = if terms.is_empty() { name.to_string() } else { format!("{name}_products") };
+            let label = if terms.is_empty() {
+                name.to_string()
+            } else {
+                format!("{name}_products")
+            };
             let of = self.point(&label, pointwise)?;
             if terms.is_empty() {
                 return Ok(of);
             }
-            terms.push((Uniform::one(), Access { of, at: HERE }, self.functions.depth_of(of)));
+            terms.push((
+                Uniform::one(),
+                Access { of, at: HERE },
+                self.functions.depth_of(of),
+            ));
         }
         let mut levels: BTreeMap<u32, Vec<(Uniform, Access)>> = BTreeMap::new();
         for (c, access, depth) in terms {
@@ -124,15 +169,25 @@ impl<'a> Assembler<'a> {
             let (depth, terms) = levels.pop_first().unwrap_or_default();
             return Ok(self.functions.sum(name, terms, depth));
         }
-        let part = |(depth, terms)| self.functions.sum(&format!("{name}_part{depth}"), terms, depth);
+        let part = |(depth, terms)| {
+            self.functions
+                .sum(&format!("{name}_part{depth}"), terms, depth)
+        };
         let parts: Vec<FnId> = levels.into_iter().map(part).collect();
         let mut b = Builder::new();
-        let refs: Vec<Ref> = parts.iter().map(|of| b.atom(FnAtom::Access(Access { of: *of, at: HERE }))).collect();
+        let refs: Vec<Ref> = parts
+            .iter()
+            .map(|of| b.atom(FnAtom::Access(Access { of: *of, at: HERE })))
+            .collect();
         let mut total = refs[0];
         for next in &refs[1..] {
             total = b.op(Op::Add, &[total, *next]);
         }
-        let depth = parts.iter().map(|p| self.functions.depth_of(*p)).max().unwrap_or(0);
+        let depth = parts
+            .iter()
+            .map(|p| self.functions.depth_of(*p))
+            .max()
+            .unwrap_or(0);
         Ok(self.functions.add(name, Def::Point(b.finish(total)), depth))
     }
 
@@ -145,12 +200,21 @@ impl<'a> Assembler<'a> {
             }
             _ => {
                 let of = self.function(atom)?;
-                Ok(vec![(c.clone(), Access { of, at: HERE }, self.functions.depth_of(of))])
+                Ok(vec![(
+                    c.clone(),
+                    Access { of, at: HERE },
+                    self.functions.depth_of(of),
+                )])
             }
         }
     }
 
-    fn derivative_terms(&mut self, axes: &[usize], base: FnId, c: &Uniform) -> Result<Vec<Linear>, Overflow> {
+    fn derivative_terms(
+        &mut self,
+        axes: &[usize],
+        base: FnId,
+        c: &Uniform,
+    ) -> Result<Vec<Linear>, Overflow> {
         let (operator, along): (&Operator, &[usize]) = match axes {
             [axis] => (&first::OPERATOR, std::slice::from_ref(axis)),
             [a, b] if a == b => (&second::OPERATOR, std::slice::from_ref(a)),
@@ -160,7 +224,8 @@ impl<'a> Assembler<'a> {
         for axis in axes {
             scale = scale.times(&Uniform::power(UniformFactor::Spacing(*axis), -1))?;
         }
-        self.functions.stencil_terms(base, &(operator.stencil)(self.order, along), &scale)
+        self.functions
+            .stencil_terms(base, &(operator.stencil)(self.order, along), &scale)
     }
 
     /// The grid function of an atom, made on first use.
@@ -176,7 +241,10 @@ impl<'a> Assembler<'a> {
                 let letters: String = axes.iter().map(|a| ["x", "y", "z"][*a]).collect();
                 let name = format!("d{letters}_{}", self.functions.name(base));
                 let depth = terms.first().map_or(0, |(.., depth)| *depth);
-                let terms = terms.into_iter().map(|(c, access, _)| (c, access)).collect();
+                let terms = terms
+                    .into_iter()
+                    .map(|(c, access, _)| (c, access))
+                    .collect();
                 self.functions.sum(&name, terms, depth)
             }
             Atom::Named(at) => {
@@ -205,7 +273,9 @@ impl<'a> Assembler<'a> {
 
     /// A sum of products as a chain of fused multiply-adds; what needs no product comes first.
     fn point_ref(&mut self, poly: &Poly, b: &mut Builder<FnAtom>) -> Result<Ref, Overflow> {
-        let bare = |(monomial, c): &(&Monomial, &Uniform)| monomial.is_empty() || (monomial.len() == 1 && c.is_unit());
+        let bare = |(monomial, c): &(&Monomial, &Uniform)| {
+            monomial.is_empty() || (monomial.len() == 1 && c.is_unit())
+        };
         let (mut terms, products): (Vec<_>, Vec<_>) = poly.0.iter().partition(bare);
         terms.extend(products);
         let mut sum: Option<Ref> = None;
@@ -229,14 +299,27 @@ impl<'a> Assembler<'a> {
     }
 
     /// A term as a value, or as two factors of a fused multiply-add, sign apart.
-    fn factors(&mut self, monomial: &Monomial, c: &Uniform, b: &mut Builder<FnAtom>) -> Result<(Ref, Option<Ref>), Overflow> {
-        let size = if c.is_negative() { c.negated() } else { c.clone() };
+    fn factors(
+        &mut self,
+        monomial: &Monomial,
+        c: &Uniform,
+        b: &mut Builder<FnAtom>,
+    ) -> Result<(Ref, Option<Ref>), Overflow> {
+        let size = if c.is_negative() {
+            c.negated()
+        } else {
+            c.clone()
+        };
         let mut values = Vec::new();
         for atom in monomial {
             values.push(self.atom_ref(*atom, b)?);
         }
         if !size.is_one() || values.is_empty() {
-            let uniform = if size.is_one() { b.lit(1.0) } else { b.atom(FnAtom::Uniform(self.functions.uniform(&size, None))) };
+            let uniform = if size.is_one() {
+                b.lit(1.0)
+            } else {
+                b.atom(FnAtom::Uniform(self.functions.uniform(&size, None)))
+            };
             // The factor goes to the first atom, so that terms with the same scaled atom share it.
             if values.len() >= 2 {
                 values[0] = b.op(Op::Mul, &[uniform, values[0]]);
@@ -266,5 +349,9 @@ impl<'a> Assembler<'a> {
 }
 
 fn signed(b: &mut Builder<FnAtom>, value: Ref, negative: bool) -> Ref {
-    if negative { b.op(Op::Neg, &[value]) } else { value }
+    if negative {
+        b.op(Op::Neg, &[value])
+    } else {
+        value
+    }
 }

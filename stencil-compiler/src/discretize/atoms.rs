@@ -74,10 +74,14 @@ impl Atoms {
     /// A uniform made by an operation that polynomials do not have.
     pub(super) fn opaque(&mut self, op: Op, args: Vec<Uniform>) -> Uniform {
         let entry = (op, args);
-        let at = self.opaque.iter().position(|known| *known == entry).unwrap_or_else(|| {
-            self.opaque.push(entry);
-            self.opaque.len() - 1
-        });
+        let at = self
+            .opaque
+            .iter()
+            .position(|known| *known == entry)
+            .unwrap_or_else(|| {
+                self.opaque.push(entry);
+                self.opaque.len() - 1
+            });
         Uniform::power(UniformFactor::Opaque(at), 1)
     }
 
@@ -87,29 +91,31 @@ impl Atoms {
         if poly.as_scaled_atom().is_some() || poly.as_uniform().is_some() {
             return poly;
         }
-        let at = match self.known_named.get(&poly) {
-            Some(&at) => at,
-            None => {
-                self.known_named.insert(poly.clone(), self.named.len());
-                self.named.push((name.to_string(), poly));
-                self.named.len() - 1
-            }
-        };
-        Poly::atom(self.intern(Atom::Named(at)))
+        Poly::atom(self.named_atom(name, poly))
     }
 
     /// The first derivative of a polynomial along an axis. Derivatives of derivatives become what
     /// the scheme's `mixed` says; a product is differentiated as one grid function (`name`).
     pub(super) fn first(&mut self, axis: usize, poly: &Poly, name: &str) -> Result<Poly, Overflow> {
-        if self.mixed == Mixed::Composed && poly.as_scaled_atom().is_none() && self.holds_derivative(poly) {
+        if self.mixed == Mixed::Composed
+            && poly.as_scaled_atom().is_none()
+            && self.holds_derivative(poly)
+        {
             let whole = self.name(name, poly.clone());
-            return self.linear(&whole, name, &mut |atoms, of| Ok(atoms.derivative(vec![axis], of)));
+            return self.linear(&whole, name, &mut |atoms, of| {
+                Ok(atoms.derivative(vec![axis], of))
+            });
         }
         self.linear(poly, name, &mut |atoms, of| atoms.first_of_atom(axis, of))
     }
 
     /// The compact second derivative of a polynomial along an axis.
-    pub(super) fn second(&mut self, axis: usize, poly: &Poly, name: &str) -> Result<Poly, Overflow> {
+    pub(super) fn second(
+        &mut self,
+        axis: usize,
+        poly: &Poly,
+        name: &str,
+    ) -> Result<Poly, Overflow> {
         self.linear(poly, name, &mut |atoms, of| atoms.second_of_atom(axis, of))
     }
 
@@ -130,18 +136,19 @@ impl Atoms {
             }
         }
         if !products.0.is_empty() {
-            let named = self.product_name(name, products);
+            let named = self.named_atom(name, products);
             out = out.plus(&operator(self, named)?)?;
         }
         Ok(out)
     }
 
-    fn product_name(&mut self, name: &str, products: Poly) -> AtomId {
-        let at = match self.known_named.get(&products) {
+    /// The atom of a named polynomial, new or known.
+    fn named_atom(&mut self, name: &str, poly: Poly) -> AtomId {
+        let at = match self.known_named.get(&poly) {
             Some(&at) => at,
             None => {
-                self.known_named.insert(products.clone(), self.named.len());
-                self.named.push((name.to_string(), products));
+                self.known_named.insert(poly.clone(), self.named.len());
+                self.named.push((name.to_string(), poly));
                 self.named.len() - 1
             }
         };
@@ -171,7 +178,10 @@ impl Atoms {
                 }
                 // Product form: the slower axis outermost, so that a march may carry it.
                 let (low, high) = (axes[0].min(axis), axes[0].max(axis));
-                let inner = self.intern(Atom::Derivative { axes: vec![low], of: inner });
+                let inner = self.intern(Atom::Derivative {
+                    axes: vec![low],
+                    of: inner,
+                });
                 Ok(self.derivative(vec![high], inner))
             }
             _ => Ok(self.derivative(vec![axis], of)),

@@ -8,7 +8,8 @@ use super::expand::to_f64;
 use super::operators::Stencil;
 use super::poly::{Overflow, Uniform, UniformFactor};
 use crate::algorithm::{
-    Access, Atom, Def, FnId, GridFn, Offset, SumTerm, UniformAtom, UniformId, Uniform as NamedUniform,
+    Access, Atom, Def, FnId, GridFn, Offset, SumTerm, Uniform as NamedUniform, UniformAtom,
+    UniformId,
 };
 use crate::diag::Span;
 use crate::expr::{Builder, Expr, Op, Ref};
@@ -33,7 +34,11 @@ pub(super) struct Functions {
 
 impl Functions {
     /// `reserved` names are taken.
-    pub(super) fn new<'a>(slowest: usize, opaque: Vec<(Op, Vec<Uniform>)>, reserved: impl Iterator<Item = &'a str>) -> Self {
+    pub(super) fn new<'a>(
+        slowest: usize,
+        opaque: Vec<(Op, Vec<Uniform>)>,
+        reserved: impl Iterator<Item = &'a str>,
+    ) -> Self {
         Functions {
             functions: Vec::new(),
             uniforms: Vec::new(),
@@ -51,7 +56,11 @@ impl Functions {
     pub(super) fn add(&mut self, name: &str, def: Def, depth: u32) -> FnId {
         let id = FnId(self.functions.len() as u32);
         let name = self.free_name(name);
-        self.functions.push(GridFn { name, def, span: self.span });
+        self.functions.push(GridFn {
+            name,
+            def,
+            span: self.span,
+        });
         self.depth.push(depth);
         id
     }
@@ -88,7 +97,10 @@ impl Functions {
         let name = name.map_or_else(|| format!("c{}", id.0), str::to_string);
         let name = self.free_name(&name);
         let value_expr = self.uniform_expr(value);
-        self.uniforms.push(NamedUniform { name, value: value_expr });
+        self.uniforms.push(NamedUniform {
+            name,
+            value: value_expr,
+        });
         self.known_uniforms.insert(value.clone(), id);
         id
     }
@@ -107,7 +119,11 @@ impl Functions {
             for (factor, exponent) in monomial {
                 let atom = self.factor_ref(*factor, b);
                 for _ in 0..exponent.unsigned_abs() {
-                    let side = if *exponent > 0 { &mut product } else { &mut below };
+                    let side = if *exponent > 0 {
+                        &mut product
+                    } else {
+                        &mut below
+                    };
                     *side = Some(side.map_or(atom, |so_far| b.op(Op::Mul, &[so_far, atom])));
                 }
             }
@@ -150,8 +166,17 @@ impl Functions {
     /// `e_k = f(+k) - f(-k)` and sums `s_k = f(+k) + f(-k)`, which first, second and mixed
     /// derivatives share and which a reflection maps onto themselves. Along the slowest axis only
     /// the own column of a state is paired; all else stays as terms that a march may carry.
-    pub(super) fn stencil_terms(&mut self, of: FnId, stencil: &Stencil, scale: &Uniform) -> Result<Vec<Linear>, Overflow> {
-        let depth = if self.is_state(of) { 0 } else { self.depth_of(of) + 1 };
+    pub(super) fn stencil_terms(
+        &mut self,
+        of: FnId,
+        stencil: &Stencil,
+        scale: &Uniform,
+    ) -> Result<Vec<Linear>, Overflow> {
+        let depth = if self.is_state(of) {
+            0
+        } else {
+            self.depth_of(of) + 1
+        };
         let mut parts: Vec<(FnId, Stencil)> = vec![(of, stencil.clone())];
         for axis in 0..=self.slowest {
             let mut next = Vec::new();
@@ -167,7 +192,11 @@ impl Functions {
         let mut terms = Vec::new();
         for (base, points) in parts {
             for (at, weight) in points {
-                terms.push((scale.times(&Uniform::number(weight))?, Access { of: base, at }, depth));
+                terms.push((
+                    scale.times(&Uniform::number(weight))?,
+                    Access { of: base, at },
+                    depth,
+                ));
             }
         }
         Ok(terms)
@@ -180,8 +209,12 @@ impl Functions {
             to[axis] = -to[axis];
             to
         };
-        let even = points.iter().all(|(at, w)| points.get(&mirror(at)) == Some(w));
-        let odd = points.iter().all(|(at, w)| points.get(&mirror(at)) == Some(&-w));
+        let even = points
+            .iter()
+            .all(|(at, w)| points.get(&mirror(at)) == Some(w));
+        let odd = points
+            .iter()
+            .all(|(at, w)| points.get(&mirror(at)) == Some(&-w));
         let on_axis = points.keys().all(|at| at[axis] == 0);
         if on_axis || (!even && !odd) {
             return vec![(base, points)];
@@ -194,7 +227,16 @@ impl Functions {
                 out.entry(at[axis]).or_default().insert(rest, weight);
             }
         }
-        let pair = |(k, points): (i32, Stencil)| (if k == 0 { base } else { self.paired(base, axis, k, even) }, points);
+        let pair = |(k, points): (i32, Stencil)| {
+            (
+                if k == 0 {
+                    base
+                } else {
+                    self.paired(base, axis, k, even)
+                },
+                points,
+            )
+        };
         out.into_iter().map(pair).collect()
     }
 
@@ -221,7 +263,10 @@ impl Functions {
     pub(super) fn merge(terms: Vec<Linear>) -> Result<Vec<Linear>, Overflow> {
         let mut merged: Vec<Linear> = Vec::new();
         for (c, access, depth) in terms {
-            match merged.iter_mut().find(|(_, a, d)| *a == access && *d == depth) {
+            match merged
+                .iter_mut()
+                .find(|(_, a, d)| *a == access && *d == depth)
+            {
                 Some(known) => known.0 = known.0.plus(&c)?,
                 None => merged.push((c, access, depth)),
             }
@@ -231,16 +276,32 @@ impl Functions {
     }
 
     /// An ordered sum of linear terms, by plane along the slowest axis.
-    pub(super) fn sum(&mut self, name: &str, mut terms: Vec<(Uniform, Access)>, depth: u32) -> FnId {
+    pub(super) fn sum(
+        &mut self,
+        name: &str,
+        mut terms: Vec<(Uniform, Access)>,
+        depth: u32,
+    ) -> FnId {
         terms.sort_by_key(|(_, access)| access.at[self.slowest]);
-        let terms: Vec<SumTerm> = terms.into_iter().map(|(c, value)| self.sum_term(&c, value)).collect();
+        let terms: Vec<SumTerm> = terms
+            .into_iter()
+            .map(|(c, value)| self.sum_term(&c, value))
+            .collect();
         self.add(name, Def::Sum(terms), depth)
     }
 
     fn sum_term(&mut self, c: &Uniform, value: Access) -> SumTerm {
         let negative = c.is_negative();
         let size = if negative { c.negated() } else { c.clone() };
-        let factor = if size.is_one() { None } else { Some(self.uniform(&size, None)) };
-        SumTerm { negative, factor, value }
+        let factor = if size.is_one() {
+            None
+        } else {
+            Some(self.uniform(&size, None))
+        };
+        SumTerm {
+            negative,
+            factor,
+            value,
+        }
     }
 }

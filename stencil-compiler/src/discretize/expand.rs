@@ -36,7 +36,12 @@ impl<'a> Expander<'a> {
             first_component.push(count);
             count += components(field.rank, model.dimension);
         }
-        let mut this = Expander { model, atoms: Atoms::new(model.scheme.mixed), first_component, lets: Vec::new() };
+        let mut this = Expander {
+            model,
+            atoms: Atoms::new(model.scheme.mixed),
+            first_component,
+            lets: Vec::new(),
+        };
         for named in &model.lets {
             let value = this.term(&named.value)?;
             this.lets.push(value);
@@ -49,12 +54,17 @@ impl<'a> Expander<'a> {
         let span = term.span;
         match &term.kind {
             TermKind::Number(value) => Ok(vec![Poly::uniform(Uniform::number(*value))]),
-            TermKind::Param(i) => Ok(vec![Poly::uniform(Uniform::power(UniformFactor::Param(*i), 1))]),
+            TermKind::Param(i) => Ok(vec![Poly::uniform(Uniform::power(
+                UniformFactor::Param(*i),
+                1,
+            ))]),
             TermKind::Let(i) => Ok(self.lets[*i].clone()),
             TermKind::Field(i) => {
                 let first = self.first_component[*i];
                 let all = first..first + components(term.rank, self.model.dimension);
-                Ok(all.map(|c| Poly::atom(self.atoms.intern(Atom::State(c)))).collect())
+                Ok(all
+                    .map(|c| Poly::atom(self.atoms.intern(Atom::State(c))))
+                    .collect())
             }
             TermKind::Neg(a) => Ok(self.term(a)?.iter().map(Poly::negated).collect()),
             TermKind::Add(a, b) => {
@@ -67,8 +77,15 @@ impl<'a> Expander<'a> {
             }
             TermKind::Mul(a, b) => {
                 let (a, b) = (self.term(a)?, self.term(b)?);
-                let (scalar, other) = if a.len() == 1 { (&a[0], &b) } else { (&b[0], &a) };
-                other.iter().map(|x| self.product(scalar, x, span)).collect()
+                let (scalar, other) = if a.len() == 1 {
+                    (&a[0], &b)
+                } else {
+                    (&b[0], &a)
+                };
+                other
+                    .iter()
+                    .map(|x| self.product(scalar, x, span))
+                    .collect()
             }
             TermKind::Div(a, b) => {
                 let (a, b) = (self.term(a)?, self.term(b)?);
@@ -84,13 +101,17 @@ impl<'a> Expander<'a> {
             }
             TermKind::Component(of, axes) => {
                 let of = self.term(of)?;
-                let at = axes.iter().fold(0, |at, axis| at * self.model.dimension + axis);
+                let at = axes
+                    .iter()
+                    .fold(0, |at, axis| at * self.model.dimension + axis);
                 Ok(vec![of[at].clone()])
             }
             TermKind::Derivative { axis, times, of } => {
                 let name = name_of(self.model, of);
                 let of = self.term(of)?;
-                of.iter().map(|x| self.derivative(*axis, *times, x, &name, span)).collect()
+                of.iter()
+                    .map(|x| self.derivative(*axis, *times, x, &name, span))
+                    .collect()
             }
             TermKind::Call(function, args) => self.call(*function, args, span),
         }
@@ -105,17 +126,24 @@ impl<'a> Expander<'a> {
         match function {
             Function::Grad => {
                 let all = (0..n).flat_map(|axis| a.iter().map(move |x| (axis, x)));
-                all.map(|(axis, x)| self.derivative(axis, 1, x, &name, span)).collect()
+                all.map(|(axis, x)| self.derivative(axis, 1, x, &name, span))
+                    .collect()
             }
             Function::Lap => a.iter().map(|x| self.laplacian(x, &name, span)).collect(),
             Function::Div => {
                 let width = a.len() / n;
                 let label = format!("div_{name}");
-                (0..width).map(|j| self.divergence(&a[j..], width, &name, &label, span)).collect()
+                (0..width)
+                    .map(|j| self.divergence(&a[j..], width, &name, &label, span))
+                    .collect()
             }
-            Function::Curl => (0..3).map(|i| self.curl_component(a, i, &name, span)).collect(),
+            Function::Curl => (0..3)
+                .map(|i| self.curl_component(a, i, &name, span))
+                .collect(),
             Function::Dot => self.contract(a, &values[1], span),
-            Function::Cross => (0..3).map(|i| self.cross_component(a, &values[1], i, span)).collect(),
+            Function::Cross => (0..3)
+                .map(|i| self.cross_component(a, &values[1], i, span))
+                .collect(),
             Function::Outer => {
                 let pairs = a.iter().flat_map(|x| values[1].iter().map(move |y| (x, y)));
                 pairs.map(|(x, y)| self.product(x, y, span)).collect()
@@ -144,8 +172,19 @@ impl<'a> Expander<'a> {
         }
     }
 
-    fn derivative(&mut self, axis: usize, times: u32, of: &Poly, name: &str, span: Span) -> Result<Poly> {
-        let out = if times == 1 { self.atoms.first(axis, of, name) } else { self.atoms.second(axis, of, name) };
+    fn derivative(
+        &mut self,
+        axis: usize,
+        times: u32,
+        of: &Poly,
+        name: &str,
+        span: Span,
+    ) -> Result<Poly> {
+        let out = if times == 1 {
+            self.atoms.first(axis, of, name)
+        } else {
+            self.atoms.second(axis, of, name)
+        };
         out.map_err(overflow(span))
     }
 
@@ -158,7 +197,14 @@ impl<'a> Expander<'a> {
         Ok(sum)
     }
 
-    fn divergence(&mut self, of: &[Poly], stride: usize, name: &str, label: &str, span: Span) -> Result<Poly> {
+    fn divergence(
+        &mut self,
+        of: &[Poly],
+        stride: usize,
+        name: &str,
+        label: &str,
+        span: Span,
+    ) -> Result<Poly> {
         let mut sum = Poly::default();
         for axis in 0..self.model.dimension {
             let part = self.derivative(axis, 1, &of[axis * stride], name, span)?;
@@ -172,7 +218,9 @@ impl<'a> Expander<'a> {
         let plus = self.derivative(j, 1, &a[k], name, span)?;
         let minus = self.derivative(k, 1, &a[j], name, span)?;
         let curl = plus.plus(&minus.negated()).map_err(overflow(span))?;
-        Ok(self.atoms.name(&format!("curl_{name}_{}", ["x", "y", "z"][i]), curl))
+        Ok(self
+            .atoms
+            .name(&format!("curl_{name}_{}", ["x", "y", "z"][i]), curl))
     }
 
     fn cross_component(&mut self, a: &[Poly], b: &[Poly], i: usize, span: Span) -> Result<Poly> {
@@ -202,27 +250,39 @@ impl<'a> Expander<'a> {
 
     fn trace(&self, a: &[Poly], span: Span) -> Result<Poly> {
         let n = self.model.dimension;
-        (0..n).try_fold(Poly::default(), |sum, i| sum.plus(&a[i * n + i])).map_err(overflow(span))
+        (0..n)
+            .try_fold(Poly::default(), |sum, i| sum.plus(&a[i * n + i]))
+            .map_err(overflow(span))
     }
 
     fn symmetric(&self, a: &[Poly], span: Span) -> Result<Tensor> {
         let n = self.model.dimension;
         let half = Uniform::number(Ratio::new(1, 2));
-        let entry = |k: usize| a[k].plus(&a[(k % n) * n + k / n]).and_then(|sum| sum.scaled(&half));
-        (0..n * n).map(|k| entry(k).map_err(overflow(span))).collect()
+        let entry = |k: usize| {
+            a[k].plus(&a[(k % n) * n + k / n])
+                .and_then(|sum| sum.scaled(&half))
+        };
+        (0..n * n)
+            .map(|k| entry(k).map_err(overflow(span)))
+            .collect()
     }
 
     fn product(&mut self, a: &Poly, b: &Poly, span: Span) -> Result<Poly> {
         if a.0.len() * b.0.len() <= LARGEST_PRODUCT {
             return a.times(b).map_err(overflow(span));
         }
-        let (a, b) = (self.atoms.name("factor", a.clone()), self.atoms.name("factor", b.clone()));
+        let (a, b) = (
+            self.atoms.name("factor", a.clone()),
+            self.atoms.name("factor", b.clone()),
+        );
         a.times(&b).map_err(overflow(span))
     }
 
     fn quotient(&mut self, a: &Poly, b: &Poly, span: Span) -> Result<Poly> {
         match b.as_uniform() {
-            Some(uniform) if uniform.is_zero() => Err(DiscretizeError::new(span, "division by zero")),
+            Some(uniform) if uniform.is_zero() => {
+                Err(DiscretizeError::new(span, "division by zero"))
+            }
             Some(uniform) => {
                 let inverse = match uniform.reciprocal() {
                     Some(inverse) => inverse,
@@ -239,7 +299,11 @@ impl<'a> Expander<'a> {
         for _ in 0..n.unsigned_abs() {
             out = self.product(&out, a, span)?;
         }
-        if n < 0 { self.quotient(&Poly::uniform(Uniform::one()), &out, span) } else { Ok(out) }
+        if n < 0 {
+            self.quotient(&Poly::uniform(Uniform::one()), &out, span)
+        } else {
+            Ok(out)
+        }
     }
 
     /// An operation that polynomials do not have, on uniforms or on cell values.
@@ -247,7 +311,10 @@ impl<'a> Expander<'a> {
         let uniforms: Option<Vec<Uniform>> = args.iter().map(|a| a.as_uniform()).collect();
         match uniforms {
             Some(uniforms) => Poly::uniform(self.atoms.opaque(op, uniforms)),
-            None => Poly::atom(self.atoms.intern(Atom::Call(op, args.iter().map(|a| (*a).clone()).collect()))),
+            None => Poly::atom(
+                self.atoms
+                    .intern(Atom::Call(op, args.iter().map(|a| (*a).clone()).collect())),
+            ),
         }
     }
 }
@@ -285,12 +352,25 @@ fn name_of(model: &Model, term: &Term) -> String {
     }
 }
 
-fn zip(a: &[Poly], b: &[Poly], f: impl Fn(&Poly, &Poly) -> std::result::Result<Poly, Overflow>, span: Span) -> Result<Tensor> {
-    a.iter().zip(b).map(|(a, b)| f(a, b).map_err(overflow(span))).collect()
+fn zip(
+    a: &[Poly],
+    b: &[Poly],
+    f: impl Fn(&Poly, &Poly) -> std::result::Result<Poly, Overflow>,
+    span: Span,
+) -> Result<Tensor> {
+    a.iter()
+        .zip(b)
+        .map(|(a, b)| f(a, b).map_err(overflow(span)))
+        .collect()
 }
 
 fn overflow(span: Span) -> impl Fn(Overflow) -> DiscretizeError {
-    move |Overflow| DiscretizeError::new(span, "an exact coefficient leaves the range of 128-bit rationals; write fewer digits")
+    move |Overflow| {
+        DiscretizeError::new(
+            span,
+            "an exact coefficient leaves the range of 128-bit rationals; write fewer digits",
+        )
+    }
 }
 
 /// The rational as the nearest `f64`.

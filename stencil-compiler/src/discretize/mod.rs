@@ -3,9 +3,7 @@
 
 use std::fmt;
 
-use crate::algorithm::{
-    Access, Algorithm, Atom, Def, FnId, Param, Role, State, StateId, Substep,
-};
+use crate::algorithm::{Access, Algorithm, Atom, Def, FnId, Param, Role, State, StateId, Substep};
 use crate::diag::Span;
 use crate::expr::{Builder, Op};
 use crate::model::{Mixed, Model, Rank};
@@ -37,7 +35,10 @@ pub struct DiscretizeError {
 
 impl DiscretizeError {
     pub(crate) fn new(span: Span, message: impl Into<String>) -> Self {
-        DiscretizeError { span, message: message.into() }
+        DiscretizeError {
+            span,
+            message: message.into(),
+        }
     }
 }
 
@@ -55,10 +56,22 @@ impl std::error::Error for DiscretizeError {}
 /// Where the scheme names an unknown integrator, component names clash, or exact coefficients
 /// leave the range of 128-bit rationals.
 pub fn discretize(model: &Model) -> Result<Algorithm, DiscretizeError> {
-    let overflow = |_: Overflow| DiscretizeError::new(Span::default(), "an exact coefficient leaves the range of 128-bit rationals");
+    let overflow = |_: Overflow| {
+        DiscretizeError::new(
+            Span::default(),
+            "an exact coefficient leaves the range of 128-bit rationals",
+        )
+    };
     let integrator = integrators::find(&model.scheme.time).ok_or_else(|| {
         let known: Vec<&str> = integrators::ALL.iter().map(|i| i.name).collect();
-        DiscretizeError::new(Span::default(), format!("no integrator `{}`; there are {}", model.scheme.time, known.join(", ")))
+        DiscretizeError::new(
+            Span::default(),
+            format!(
+                "no integrator `{}`; there are {}",
+                model.scheme.time,
+                known.join(", ")
+            ),
+        )
     })?;
     let names = component_names(model)?;
     let mut expander = Expander::new(model)?;
@@ -70,29 +83,64 @@ pub fn discretize(model: &Model) -> Result<Algorithm, DiscretizeError> {
         equations.extend(parts);
     }
     let reserved = model.params.iter().map(|p| p.name.as_str());
-    let mut functions = Functions::new(model.dimension - 1, expander.atoms.opaque.clone(), reserved);
+    let mut functions =
+        Functions::new(model.dimension - 1, expander.atoms.opaque.clone(), reserved);
     let Tableau::TwoN(tableau) = (integrator.tableau)();
     let mut states = Vec::new();
     let fields = declare(&mut functions, &mut states, &names, Role::Field);
-    let accumulators = if tableau.len() > 1 { declare(&mut functions, &mut states, &names, Role::Accumulator) } else { Vec::new() };
+    let accumulators = if tableau.len() > 1 {
+        declare(&mut functions, &mut states, &names, Role::Accumulator)
+    } else {
+        Vec::new()
+    };
 
     let rhs_names: Vec<String> = names.iter().map(|n| format!("ddt_{n}")).collect();
-    let mut assembler = Assembler::new(&mut expander.atoms, functions, fields.clone(), model.scheme.order);
-    let split = assembler.prepare(&mut equations, &rhs_names).map_err(overflow)?;
+    let mut assembler = Assembler::new(
+        &mut expander.atoms,
+        functions,
+        fields.clone(),
+        model.scheme.order,
+    );
+    let split = assembler
+        .prepare(&mut equations, &rhs_names)
+        .map_err(overflow)?;
     let mut rhs = Vec::new();
     for (i, (linear, pointwise)) in split.iter().enumerate() {
         assembler.functions.span = spans[i];
-        let overflow = |_: Overflow| DiscretizeError::new(spans[i], "an exact coefficient leaves the range of 128-bit rationals");
-        rhs.push(assembler.define(&rhs_names[i], linear, pointwise).map_err(overflow)?);
+        let overflow = |_: Overflow| {
+            DiscretizeError::new(
+                spans[i],
+                "an exact coefficient leaves the range of 128-bit rationals",
+            )
+        };
+        rhs.push(
+            assembler
+                .define(&rhs_names[i], linear, pointwise)
+                .map_err(overflow)?,
+        );
     }
     let mut functions = assembler.functions;
     functions.span = Span::default();
-    let substeps = two_n(&mut functions, &tableau, &fields, &accumulators, &rhs, &names);
+    let substeps = two_n(
+        &mut functions,
+        &tableau,
+        &fields,
+        &accumulators,
+        &rhs,
+        &names,
+    );
     let algorithm = Algorithm {
         name: model.name.clone(),
         dimension: model.dimension,
         scheme: describe(model),
-        params: model.params.iter().map(|p| Param { name: p.name.clone(), default: p.default.map(to_f64) }).collect(),
+        params: model
+            .params
+            .iter()
+            .map(|p| Param {
+                name: p.name.clone(),
+                default: p.default.map(to_f64),
+            })
+            .collect(),
         states,
         uniforms: functions.uniforms,
         functions: functions.functions,
@@ -108,7 +156,10 @@ fn describe(model: &Model) -> String {
         Mixed::Product => "product",
         Mixed::Composed => "composed",
     };
-    format!("{}: central order {}, mixed {mixed}, time {}", model.scheme.name, model.scheme.order, model.scheme.time)
+    format!(
+        "{}: central order {}, mixed {mixed}, time {}",
+        model.scheme.name, model.scheme.order, model.scheme.time
+    )
 }
 
 /// Suffixes of the arrays that stand beside a field.
@@ -122,34 +173,63 @@ pub fn component_names(model: &Model) -> Result<Vec<String>, DiscretizeError> {
         let suffixes: Vec<String> = match field.rank {
             Rank::Scalar => vec![String::new()],
             Rank::Vector => axes.iter().map(|a| format!("_{a}")).collect(),
-            Rank::Tensor => axes.iter().flat_map(|a| axes.iter().map(move |b| format!("_{a}{b}"))).collect(),
+            Rank::Tensor => axes
+                .iter()
+                .flat_map(|a| axes.iter().map(move |b| format!("_{a}{b}")))
+                .collect(),
         };
         debug_assert_eq!(suffixes.len(), components(field.rank, model.dimension));
         for suffix in suffixes {
             let name = format!("{}{suffix}", field.name);
             if names.contains(&name) {
-                let message = format!("the component `{name}` of `{}` has the name of another field; rename one", field.name);
+                let message = format!(
+                    "the component `{name}` of `{}` has the name of another field; rename one",
+                    field.name
+                );
                 return Err(DiscretizeError::new(field.span, message));
             }
             names.push(name);
         }
     }
     for field in &model.fields {
-        let made = |name: &&String| GENERATED.iter().any(|suffix| names.iter().any(|n| **name == format!("{n}{suffix}")));
-        if let Some(name) = names.iter().filter(|n| n.starts_with(&field.name)).find(made) {
-            let message = format!("`{name}` is the name of an array that another field's integration needs; rename `{}`", field.name);
+        let made = |name: &&String| {
+            GENERATED
+                .iter()
+                .any(|suffix| names.iter().any(|n| **name == format!("{n}{suffix}")))
+        };
+        if let Some(name) = names
+            .iter()
+            .filter(|n| n.starts_with(&field.name))
+            .find(made)
+        {
+            let message = format!(
+                "`{name}` is the name of an array that another field's integration needs; rename `{}`",
+                field.name
+            );
             return Err(DiscretizeError::new(field.span, message));
         }
     }
     Ok(names)
 }
 
-fn declare(functions: &mut Functions, states: &mut Vec<State>, names: &[String], role: Role) -> Vec<FnId> {
-    let suffix = if role == Role::Accumulator { "_acc" } else { "" };
+fn declare(
+    functions: &mut Functions,
+    states: &mut Vec<State>,
+    names: &[String],
+    role: Role,
+) -> Vec<FnId> {
+    let suffix = if role == Role::Accumulator {
+        "_acc"
+    } else {
+        ""
+    };
     let mut add = |name: &String| {
         let name = format!("{name}{suffix}");
         let id = StateId(states.len() as u32);
-        states.push(State { name: name.clone(), role });
+        states.push(State {
+            name: name.clone(),
+            role,
+        });
         functions.add(&name, Def::State(id), 0)
     };
     names.iter().map(&mut add).collect()
@@ -168,7 +248,10 @@ fn two_n(
     let last = tableau.len() - 1;
     let mut substeps = Vec::new();
     for (s, (alpha, beta)) in tableau.iter().enumerate() {
-        let step = Uniform(std::collections::BTreeMap::from([(std::collections::BTreeMap::from([(UniformFactor::Dt, 1)]), *beta)]));
+        let step = Uniform(std::collections::BTreeMap::from([(
+            std::collections::BTreeMap::from([(UniformFactor::Dt, 1)]),
+            *beta,
+        )]));
         let step = functions.uniform(&step, Some(&format!("beta_dt_{}", s + 1)));
         let mut updates = Vec::new();
         let mut stored = Vec::new();
@@ -179,9 +262,21 @@ fn two_n(
                 let negative = *alpha.numer() < 0;
                 let size = Uniform::number(if negative { -alpha } else { *alpha });
                 let alpha = functions.uniform(&size, Some(&format!("alpha_{}", s + 1)));
-                fused(functions, &format!("{name}_acc_{}", s + 1), (alpha, negative), accumulators[i], rhs[i])
+                fused(
+                    functions,
+                    &format!("{name}_acc_{}", s + 1),
+                    (alpha, negative),
+                    accumulators[i],
+                    rhs[i],
+                )
             };
-            let new = fused(functions, &format!("{name}_{}", s + 1), (step, false), rate, fields[i]);
+            let new = fused(
+                functions,
+                &format!("{name}_{}", s + 1),
+                (step, false),
+                rate,
+                fields[i],
+            );
             updates.push((StateId(i as u32), new));
             if s < last {
                 stored.push((StateId((names.len() + i) as u32), rate));
@@ -194,7 +289,13 @@ fn two_n(
 }
 
 /// The grid function `± factor * x + y`.
-fn fused(functions: &mut Functions, name: &str, factor: (crate::algorithm::UniformId, bool), x: FnId, y: FnId) -> FnId {
+fn fused(
+    functions: &mut Functions,
+    name: &str,
+    factor: (crate::algorithm::UniformId, bool),
+    x: FnId,
+    y: FnId,
+) -> FnId {
     let mut b = Builder::new();
     let mut c = b.atom(Atom::Uniform(factor.0));
     if factor.1 {
@@ -233,7 +334,9 @@ fn prune(mut algorithm: Algorithm) -> Algorithm {
         }
     }
     let mut keep = needed.iter();
-    algorithm.functions.retain(|_| *keep.next().unwrap_or(&true));
+    algorithm
+        .functions
+        .retain(|_| *keep.next().unwrap_or(&true));
     for f in &mut algorithm.functions {
         f.def = renumber(&f.def, &moved);
     }
@@ -246,7 +349,10 @@ fn prune(mut algorithm: Algorithm) -> Algorithm {
 }
 
 fn renumber(def: &Def, moved: &[FnId]) -> Def {
-    let access = |a: &Access| Access { of: moved[a.of.0 as usize], at: a.at };
+    let access = |a: &Access| Access {
+        of: moved[a.of.0 as usize],
+        at: a.at,
+    };
     match def {
         Def::State(id) => Def::State(*id),
         Def::Point(expr) => Def::Point(expr.map_atoms(|atom| match atom {

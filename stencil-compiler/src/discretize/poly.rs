@@ -49,7 +49,10 @@ impl Uniform {
 
     /// A power of a factor.
     pub(super) fn power(factor: UniformFactor, exponent: i32) -> Self {
-        Uniform(BTreeMap::from([(UniformMonomial::from([(factor, exponent)]), Ratio::one())]))
+        Uniform(BTreeMap::from([(
+            UniformMonomial::from([(factor, exponent)]),
+            Ratio::one(),
+        )]))
     }
 
     /// Is it zero?
@@ -81,7 +84,11 @@ impl Uniform {
     pub(super) fn plus(&self, other: &Self) -> Result<Self, Overflow> {
         let mut terms = self.0.clone();
         for (monomial, c) in &other.0 {
-            let sum = terms.get(monomial).unwrap_or(&Ratio::zero()).checked_add(c).ok_or(Overflow)?;
+            let sum = terms
+                .get(monomial)
+                .unwrap_or(&Ratio::zero())
+                .checked_add(c)
+                .ok_or(Overflow)?;
             if sum.is_zero() {
                 terms.remove(monomial);
             } else {
@@ -218,6 +225,11 @@ impl Poly {
 
     /// Its negative.
     pub(super) fn negated(&self) -> Self {
-        Poly(self.0.iter().map(|(m, c)| (m.clone(), c.negated())).collect())
+        Poly(
+            self.0
+                .iter()
+                .map(|(m, c)| (m.clone(), c.negated()))
+                .collect(),
+        )
     }
 }

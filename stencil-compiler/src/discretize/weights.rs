@@ -11,8 +11,14 @@ pub fn central(times: u32, radius: i32) -> Vec<Rational> {
     let n = (2 * radius + 1) as usize;
     let mut rows: Vec<Vec<Rational>> = Vec::with_capacity(n);
     for m in 0..n as u32 {
-        let mut row: Vec<Rational> = (-radius..=radius).map(|j| Ratio::from(i128::from(j).pow(m))).collect();
-        row.push(if m == times { Ratio::from((1..=i128::from(m)).product::<i128>()) } else { Ratio::zero() });
+        let mut row: Vec<Rational> = (-radius..=radius)
+            .map(|j| Ratio::from(i128::from(j).pow(m)))
+            .collect();
+        row.push(if m == times {
+            Ratio::from((1..=i128::from(m)).product::<i128>())
+        } else {
+            Ratio::zero()
+        });
         rows.push(row);
     }
     solve(rows)
@@ -22,7 +28,9 @@ pub fn central(times: u32, radius: i32) -> Vec<Rational> {
 fn solve(mut rows: Vec<Vec<Rational>>) -> Vec<Rational> {
     let n = rows.len();
     for column in 0..n {
-        let pivot = (column..n).find(|&r| !rows[r][column].is_zero()).unwrap_or(column);
+        let pivot = (column..n)
+            .find(|&r| !rows[r][column].is_zero())
+            .unwrap_or(column);
         rows.swap(column, pivot);
         let scale = Rational::one() / rows[column][column];
         for value in &mut rows[column] {
@@ -46,7 +54,10 @@ mod tests {
     use super::*;
 
     fn ratios(numerators: &[i128], denominator: i128) -> Vec<Rational> {
-        numerators.iter().map(|n| Ratio::new(*n, denominator)).collect()
+        numerators
+            .iter()
+            .map(|n| Ratio::new(*n, denominator))
+            .collect()
     }
 
     /// Pekkilä et al. 2017, Eq. 6.
@@ -58,7 +69,10 @@ mod tests {
     /// Pekkilä et al. 2017, Eq. 7.
     #[test]
     fn second_derivative_of_order_six() {
-        assert_eq!(central(2, 3), ratios(&[2, -27, 270, -490, 270, -27, 2], 180));
+        assert_eq!(
+            central(2, 3),
+            ratios(&[2, -27, 270, -490, 270, -27, 2], 180)
+        );
     }
 
     #[test]
@@ -66,6 +80,9 @@ mod tests {
         assert_eq!(central(1, 1), ratios(&[-1, 0, 1], 2));
         assert_eq!(central(2, 1), ratios(&[1, -2, 1], 1));
         assert_eq!(central(1, 2), ratios(&[1, -8, 0, 8, -1], 12));
-        assert_eq!(central(2, 4), ratios(&[-9, 128, -1008, 8064, -14350, 8064, -1008, 128, -9], 5040));
+        assert_eq!(
+            central(2, 4),
+            ratios(&[-9, 128, -1008, 8064, -14350, 8064, -1008, 128, -9], 5040)
+        );
     }
 }

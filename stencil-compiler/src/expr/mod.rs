@@ -85,7 +85,10 @@ impl<A: Clone + Ord> Expr<A> {
             Node::Atom(atom) => Node::Atom(f(atom)),
             Node::Op(op, args) => Node::Op(*op, args.clone()),
         });
-        Expr { nodes: nodes.collect(), results: self.results.clone() }
+        Expr {
+            nodes: nodes.collect(),
+            results: self.results.clone(),
+        }
     }
 
     /// Value of the first result, with atoms valued by `f`, each operation rounded in `T`.
@@ -113,14 +116,24 @@ impl<A: Clone + Ord> Expr<A> {
         for (i, node) in self.nodes.iter().enumerate() {
             if let Node::Op(op, args) = node {
                 if args.len() != op.arity() {
-                    return Err(format!("{} takes {} arguments, not {}", op.name(), op.arity(), args.len()));
+                    return Err(format!(
+                        "{} takes {} arguments, not {}",
+                        op.name(),
+                        op.arity(),
+                        args.len()
+                    ));
                 }
                 if args.iter().any(|arg| arg.0 as usize >= i) {
                     return Err(format!("node {i} uses a value that is not yet defined"));
                 }
             }
         }
-        if self.results.is_empty() || self.results.iter().any(|r| r.0 as usize >= self.nodes.len()) {
+        if self.results.is_empty()
+            || self
+                .results
+                .iter()
+                .any(|r| r.0 as usize >= self.nodes.len())
+        {
             return Err("a result is missing".into());
         }
         Ok(())
@@ -143,7 +156,10 @@ impl<A: Clone + Ord> Default for Builder<A> {
 impl<A: Clone + Ord> Builder<A> {
     /// An empty builder.
     pub fn new() -> Self {
-        Builder { nodes: Vec::new(), known: BTreeMap::new() }
+        Builder {
+            nodes: Vec::new(),
+            known: BTreeMap::new(),
+        }
     }
 
     /// The reference of a node, new or known.
@@ -177,7 +193,9 @@ impl<A: Clone + Ord> Builder<A> {
         let mut map: Vec<Ref> = Vec::with_capacity(expr.nodes.len());
         for node in &expr.nodes {
             let moved = match node {
-                Node::Op(op, args) => Node::Op(*op, args.iter().map(|a| map[a.0 as usize]).collect()),
+                Node::Op(op, args) => {
+                    Node::Op(*op, args.iter().map(|a| map[a.0 as usize]).collect())
+                }
                 Node::Lit(_) | Node::Atom(_) => node.clone(),
             };
             map.push(self.node(moved));
@@ -211,6 +229,9 @@ impl<A: Clone + Ord> Builder<A> {
                 }
             }
         }
-        Expr { nodes: out.nodes, results: vec![map[&result]] }
+        Expr {
+            nodes: out.nodes,
+            results: vec![map[&result]],
+        }
     }
 }

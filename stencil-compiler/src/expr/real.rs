@@ -70,7 +70,9 @@ impl Precision {
 
     /// The precision of this name.
     pub fn from_name(name: &str) -> Option<Self> {
-        [Precision::F32, Precision::F64].into_iter().find(|p| p.name() == name)
+        [Precision::F32, Precision::F64]
+            .into_iter()
+            .find(|p| p.name() == name)
     }
 }
 
@@ -103,7 +105,11 @@ macro_rules! real {
                 <$type>::abs(self)
             }
             fn canonical_bits(self) -> u64 {
-                if self.is_nan() { $nan } else { u64::from(self.to_bits()) }
+                if self.is_nan() {
+                    $nan
+                } else {
+                    u64::from(self.to_bits())
+                }
             }
         }
     };

@@ -16,13 +16,22 @@ pub fn print<A: Clone + Ord>(expr: &Expr<A>, atom: &mut dyn FnMut(&A) -> String)
     print_at(expr, expr.result(), SUM, atom)
 }
 
-fn print_at<A: Clone + Ord>(expr: &Expr<A>, at: Ref, level: u8, atom: &mut dyn FnMut(&A) -> String) -> String {
+fn print_at<A: Clone + Ord>(
+    expr: &Expr<A>,
+    at: Ref,
+    level: u8,
+    atom: &mut dyn FnMut(&A) -> String,
+) -> String {
     let (own, text) = match expr.node(at) {
         Node::Lit(lit) => (PRIMARY, literal(*lit)),
         Node::Atom(a) => (PRIMARY, atom(a)),
         Node::Op(Op::Neg, args) => (SIGN, format!("-{}", print_at(expr, args[0], SIGN, atom))),
         Node::Op(op @ (Op::Add | Op::Sub | Op::Mul | Op::Div), args) => {
-            let own = if matches!(op, Op::Add | Op::Sub) { SUM } else { PRODUCT };
+            let own = if matches!(op, Op::Add | Op::Sub) {
+                SUM
+            } else {
+                PRODUCT
+            };
             let left = print_at(expr, args[0], own, atom);
             let right = print_at(expr, args[1], own + 1, atom);
             (own, op.c(&[left, right], ""))
@@ -32,12 +41,20 @@ fn print_at<A: Clone + Ord>(expr: &Expr<A>, at: Ref, level: u8, atom: &mut dyn F
             (PRIMARY, format!("{}({})", op.name(), args.join(", ")))
         }
     };
-    if own < level { format!("({text})") } else { text }
+    if own < level {
+        format!("({text})")
+    } else {
+        text
+    }
 }
 
 fn literal(lit: Lit) -> String {
     let value = lit.value();
-    if value.is_sign_negative() { format!("lit(-{:?})", -value) } else { format!("{value:?}") }
+    if value.is_sign_negative() {
+        format!("lit(-{:?})", -value)
+    } else {
+        format!("{value:?}")
+    }
 }
 
 /// Reads the atom that a name, with its offset if one follows, stands for.
@@ -47,8 +64,16 @@ pub type ReadAtom<'a, A> = dyn FnMut(&str, Option<[i32; 3]>) -> Result<A, String
 ///
 /// # Errors
 /// Where the text is no expression, or `atom` does not know a name.
-pub fn parse<A: Clone + Ord>(lexer: &mut Lexer, atom: &mut ReadAtom<'_, A>) -> Result<Expr<A>, TextError> {
-    let mut parser = Parser { lexer, atom, builder: Builder::new(), depth: 0 };
+pub fn parse<A: Clone + Ord>(
+    lexer: &mut Lexer,
+    atom: &mut ReadAtom<'_, A>,
+) -> Result<Expr<A>, TextError> {
+    let mut parser = Parser {
+        lexer,
+        atom,
+        builder: Builder::new(),
+        depth: 0,
+    };
     let result = parser.sum()?;
     Ok(parser.builder.finish(result))
 }
@@ -121,9 +146,15 @@ impl<A: Clone + Ord> Parser<'_, '_, A> {
             }
             Token::Name(name) => {
                 self.lexer.take();
-                if self.lexer.eat('(') { self.call(&name) } else { self.name(&name) }
+                if self.lexer.eat('(') {
+                    self.call(&name)
+                } else {
+                    self.name(&name)
+                }
             }
-            other => self.lexer.error(format!("expected a value, found {other:?}")),
+            other => self
+                .lexer
+                .error(format!("expected a value, found {other:?}")),
         }
     }
 
@@ -133,20 +164,30 @@ impl<A: Clone + Ord> Parser<'_, '_, A> {
             self.lexer.expect(')')?;
             return Ok(self.builder.lit(value));
         }
-        let Some(op) = Op::from_name(name) else { return self.lexer.error(format!("no operation `{name}`")) };
+        let Some(op) = Op::from_name(name) else {
+            return self.lexer.error(format!("no operation `{name}`"));
+        };
         let mut args = vec![self.sum()?];
         while self.lexer.eat(',') {
             args.push(self.sum()?);
         }
         self.lexer.expect(')')?;
         if args.len() != op.arity() {
-            return self.lexer.error(format!("`{name}` takes {} arguments, not {}", op.arity(), args.len()));
+            return self.lexer.error(format!(
+                "`{name}` takes {} arguments, not {}",
+                op.arity(),
+                args.len()
+            ));
         }
         Ok(self.builder.op(op, &args))
     }
 
     fn name(&mut self, name: &str) -> Result<Ref, TextError> {
-        let offset = if self.lexer.is('[') { Some(self.lexer.offset()?) } else { None };
+        let offset = if self.lexer.is('[') {
+            Some(self.lexer.offset()?)
+        } else {
+            None
+        };
         match (self.atom)(name, offset) {
             Ok(atom) => Ok(self.builder.atom(atom)),
             Err(message) => self.lexer.error(message),

@@ -5,7 +5,10 @@
 use std::collections::BTreeMap;
 
 use super::blocking;
-use super::{Buffer, BufferId, CellVar, IntVar, Kernel, Launch as Shape, LaunchKind, Mode, Operand, Reg, Stmt};
+use super::{
+    Buffer, BufferId, CellVar, IntVar, Kernel, Launch as Shape, LaunchKind, Mode, Operand, Reg,
+    Stmt,
+};
 use crate::algorithm::{Access, Algorithm, Atom, Def, FnId, Offset, SumTerm, UniformId};
 use crate::expr::{Expr, Lit, Node as ExprNode, Op, Ref};
 use crate::plan::{Launch, Plan};
@@ -29,11 +32,23 @@ pub struct Context<'a> {
 /// # Errors
 /// Where there is no such launch or strategy, or the strategy cannot serve the launch; the
 /// message says why.
-pub fn lower(algorithm: &Algorithm, plan: &Plan, launch: usize, value_bytes: usize) -> Result<Kernel, String> {
-    let Some(launch) = plan.launches.get(launch) else { return Err(format!("no launch {launch} in the plan")) };
+pub fn lower(
+    algorithm: &Algorithm,
+    plan: &Plan,
+    launch: usize,
+    value_bytes: usize,
+) -> Result<Kernel, String> {
+    let Some(launch) = plan.launches.get(launch) else {
+        return Err(format!("no launch {launch} in the plan"));
+    };
     let strategy = blocking::find(&launch.blocking.strategy)?;
     strategy.check_params(&launch.blocking)?;
-    (strategy.lower)(&Context { algorithm, plan, launch, value_bytes })
+    (strategy.lower)(&Context {
+        algorithm,
+        plan,
+        launch,
+        value_bytes,
+    })
 }
 
 impl<'a> Context<'a> {
@@ -45,19 +60,32 @@ impl<'a> Context<'a> {
 
     /// The grid function of this name.
     pub(super) fn find(&self, name: &str) -> Result<FnId, String> {
-        self.algorithm.find(name).ok_or_else(|| format!("no grid function `{name}`"))
+        self.algorithm
+            .find(name)
+            .ok_or_else(|| format!("no grid function `{name}`"))
     }
 
     /// A parameter of the blocking.
     pub(super) fn param(&self, name: &str) -> u32 {
         let strategy = blocking::find(&self.launch.blocking.strategy).ok();
-        let default = strategy.and_then(|s| s.params.iter().find(|p| p.name == name)).map_or(0, |p| p.default);
-        self.launch.blocking.params.get(name).copied().unwrap_or(default)
+        let default = strategy
+            .and_then(|s| s.params.iter().find(|p| p.name == name))
+            .map_or(0, |p| p.default);
+        self.launch
+            .blocking
+            .params
+            .get(name)
+            .copied()
+            .unwrap_or(default)
     }
 
     /// Grid functions that live in registers across iterations.
     pub(super) fn placed(&self) -> Result<BTreeMap<FnId, Placement>, String> {
-        let placed = self.launch.placements.iter().map(|(name, p)| Ok((self.find(name)?, *p)));
+        let placed = self
+            .launch
+            .placements
+            .iter()
+            .map(|(name, p)| Ok((self.find(name)?, *p)));
         placed.collect()
     }
 
@@ -86,7 +114,12 @@ impl<'a> Draft<'a> {
     pub(super) fn new(context: Context<'a>, launch: Shape) -> Self {
         let kernel = Kernel {
             name: context.launch.name.clone(),
-            notes: context.launch.outputs.iter().map(|(buffer, f)| format!("{buffer} = {f}")).collect(),
+            notes: context
+                .launch
+                .outputs
+                .iter()
+                .map(|(buffer, f)| format!("{buffer} = {f}"))
+                .collect(),
             dimension: context.algorithm.dimension,
             value_bytes: context.value_bytes,
             launch,
@@ -100,12 +133,21 @@ impl<'a> Draft<'a> {
             cells: Vec::new(),
             body: Vec::new(),
         };
-        let mut draft = Draft { context, kernel, names: BTreeMap::new(), uniforms: BTreeMap::new() };
+        let mut draft = Draft {
+            context,
+            kernel,
+            names: BTreeMap::new(),
+            uniforms: BTreeMap::new(),
+        };
         for uniform in &context.algorithm.uniforms {
             draft.names.insert(uniform.name.clone(), 1);
         }
         for (name, _) in &context.launch.inputs {
-            let written = context.launch.outputs.iter().any(|(output, _)| output == name);
+            let written = context
+                .launch
+                .outputs
+                .iter()
+                .any(|(output, _)| output == name);
             draft.buffer(name, if written { Mode::ReadWrite } else { Mode::Read });
         }
         for (name, _) in &context.launch.outputs {
@@ -119,11 +161,19 @@ impl<'a> Draft<'a> {
     fn buffer(&mut self, name: &str, mode: Mode) {
         let halo = self.context.plan.buffer(name).map_or([0; 3], |b| b.halo);
         self.names.insert(name.to_string(), 1);
-        self.kernel.buffers.push(Buffer { name: name.to_string(), mode, halo });
+        self.kernel.buffers.push(Buffer {
+            name: name.to_string(),
+            mode,
+            halo,
+        });
     }
 
     pub(super) fn find_buffer(&self, name: &str) -> Option<BufferId> {
-        self.kernel.buffers.iter().position(|b| b.name == name).map(|i| BufferId(i as u32))
+        self.kernel
+            .buffers
+            .iter()
+            .position(|b| b.name == name)
+            .map(|i| BufferId(i as u32))
     }
 
     /// A name that nothing else in the kernel has.
@@ -208,10 +258,23 @@ impl<'a> Values<'a> {
     /// `stored` functions are read from buffers; `delayed` ones have values only where they are
     /// set by [`Values::set`].
     pub(super) fn new(context: &Context<'a>, delayed: Vec<FnId>) -> Result<Self, String> {
-        let stored: Result<Vec<FnId>, String> = context.launch.inputs.iter().map(|(name, _)| context.find(name)).collect();
+        let stored: Result<Vec<FnId>, String> = context
+            .launch
+            .inputs
+            .iter()
+            .map(|(name, _)| context.find(name))
+            .collect();
         let stored = stored?;
         let (values, names, known, at) = Default::default();
-        Ok(Values { algorithm: context.algorithm, values, names, known, at, stored, delayed })
+        Ok(Values {
+            algorithm: context.algorithm,
+            values,
+            names,
+            known,
+            at,
+            stored,
+            delayed,
+        })
     }
 
     pub(super) fn get(&self, id: ValueId) -> &Value {
@@ -245,7 +308,10 @@ impl<'a> Values<'a> {
         }
         let function = self.algorithm.function(of);
         if self.delayed.contains(&of) {
-            return Err(format!("`{}` rides along the march in its own column, but is read at {at:?}", function.name));
+            return Err(format!(
+                "`{}` rides along the march in its own column, but is read at {at:?}",
+                function.name
+            ));
         }
         let value = if self.stored.contains(&of) {
             self.number(Value::Read(of, at), &label(&function.name, at))
@@ -261,7 +327,10 @@ impl<'a> Values<'a> {
         let algorithm = self.algorithm;
         let function = algorithm.function(of);
         match &function.def {
-            Def::State(_) => Err(format!("`{}` is read but is no input of this launch", function.name)),
+            Def::State(_) => Err(format!(
+                "`{}` is read but is no input of this launch",
+                function.name
+            )),
             Def::Point(expr) => self.point(expr, &function.name, at),
             Def::Sum(terms) => self.sum(terms, &function.name, at, None),
         }
@@ -273,11 +342,17 @@ impl<'a> Values<'a> {
             let value = match node {
                 ExprNode::Lit(lit) => self.number(Value::Lit(*lit), "lit"),
                 ExprNode::Atom(Atom::Uniform(id)) => self.number(Value::Uniform(*id), "uniform"),
-                ExprNode::Atom(Atom::Access(access)) => self.value(access.of, add(at, access.at))?,
+                ExprNode::Atom(Atom::Access(access)) => {
+                    self.value(access.of, add(at, access.at))?
+                }
                 ExprNode::Op(op, args) => {
                     let args = args.iter().map(|a: &Ref| done[a.0 as usize]).collect();
                     let last = i + 1 == expr.nodes.len();
-                    let name = if last { label(name, at) } else { label(&format!("{name}_t"), at) };
+                    let name = if last {
+                        label(name, at)
+                    } else {
+                        label(&format!("{name}_t"), at)
+                    };
                     self.number(Value::Op(*op, args), &name)
                 }
             };
@@ -287,7 +362,13 @@ impl<'a> Values<'a> {
     }
 
     /// Adds terms to a sum, in order: a product first, then fused multiply-adds.
-    pub(super) fn sum(&mut self, terms: &[SumTerm], name: &str, at: Offset, start: Option<ValueId>) -> Result<ValueId, String> {
+    pub(super) fn sum(
+        &mut self,
+        terms: &[SumTerm],
+        name: &str,
+        at: Offset,
+        start: Option<ValueId>,
+    ) -> Result<ValueId, String> {
         let mut sum = start;
         for term in terms {
             let value = self.value(term.value.of, add(at, term.value.at))?;
@@ -297,8 +378,16 @@ impl<'a> Values<'a> {
     }
 
     /// One term of an ordered sum, its value given.
-    pub(super) fn term(&mut self, term: &SumTerm, value: ValueId, sum: Option<ValueId>, name: &str) -> ValueId {
-        let factor = term.factor.map(|id| self.number(Value::Uniform(id), "uniform"));
+    pub(super) fn term(
+        &mut self,
+        term: &SumTerm,
+        value: ValueId,
+        sum: Option<ValueId>,
+        name: &str,
+    ) -> ValueId {
+        let factor = term
+            .factor
+            .map(|id| self.number(Value::Uniform(id), "uniform"));
         match (sum, factor) {
             (None, None) => self.signed(value, term.negative, name),
             (None, Some(factor)) => {
@@ -317,14 +406,25 @@ impl<'a> Values<'a> {
     }
 
     fn signed(&mut self, value: ValueId, negative: bool, name: &str) -> ValueId {
-        if negative { self.number(Value::Op(Op::Neg, vec![value]), &format!("minus_{name}")) } else { value }
+        if negative {
+            self.number(Value::Op(Op::Neg, vec![value]), &format!("minus_{name}"))
+        } else {
+            value
+        }
     }
 }
 
 /// Turns reads into statements, as a strategy does it.
 pub(super) trait Reader {
     /// Emits what is needed and returns where the value is.
-    fn read(&mut self, draft: &mut Draft<'_>, out: &mut Vec<Stmt>, of: FnId, at: Offset, name: &str) -> Result<Operand, String>;
+    fn read(
+        &mut self,
+        draft: &mut Draft<'_>,
+        out: &mut Vec<Stmt>,
+        of: FnId,
+        at: Offset,
+        name: &str,
+    ) -> Result<Operand, String>;
 }
 
 /// Writes values as statements, each once.
@@ -352,9 +452,19 @@ impl Writer {
             Value::Register(reg) => Operand::Reg(*reg),
             Value::Read(of, at) => reader.read(draft, out, *of, *at, values.name(id))?,
             Value::Op(op, args) => {
-                let args: Result<Vec<Operand>, String> = args.iter().map(|a| self.write(draft, values, reader, out, *a)).collect();
+                // The sum so far comes before what is added to it: evaluated the other way, all
+                // terms of a long sum would be alive at once.
+                let order: &[usize] = if args.len() == 3 { &[2, 0, 1] } else { &[0, 1] };
+                let mut operands = vec![Operand::Uniform(0); args.len()];
+                for &at in order.iter().filter(|at| **at < args.len()) {
+                    operands[at] = self.write(draft, values, reader, out, args[at])?;
+                }
                 let reg = draft.reg(values.name(id));
-                out.push(Stmt::Let { reg, op: *op, args: args? });
+                out.push(Stmt::Let {
+                    reg,
+                    op: *op,
+                    args: operands,
+                });
                 Operand::Reg(reg)
             }
         };
@@ -382,8 +492,19 @@ pub(super) fn add(a: Offset, b: Offset) -> Offset {
 }
 
 /// A shape without shared limits: rows, or blocks of threads.
-pub(super) fn shape(kind: LaunchKind, threads: [u32; 3], tile: [u32; 3], extend: [u32; 3]) -> Shape {
-    Shape { kind, threads, tile, extend, blocks_per_unit: 1 }
+pub(super) fn shape(
+    kind: LaunchKind,
+    threads: [u32; 3],
+    tile: [u32; 3],
+    extend: [u32; 3],
+) -> Shape {
+    Shape {
+        kind,
+        threads,
+        tile,
+        extend,
+        blocks_per_unit: 1,
+    }
 }
 
 /// An access by id and offset, for messages.

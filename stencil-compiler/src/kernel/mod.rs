@@ -13,6 +13,7 @@ pub mod check;
 pub mod count;
 pub mod interp;
 pub mod lower;
+mod order;
 pub mod pipeline;
 pub mod text;
 
@@ -431,7 +432,11 @@ impl Kernel {
 
     /// Bytes of shared memory of a block, arrays on 128 bytes and barriers behind them.
     pub fn shared_bytes(&self) -> usize {
-        let arrays: usize = self.shared.iter().map(|a| (a.len as usize * self.value_bytes).next_multiple_of(128)).sum();
+        let arrays: usize = self
+            .shared
+            .iter()
+            .map(|a| (a.len as usize * self.value_bytes).next_multiple_of(128))
+            .sum();
         let barriers: usize = self.barriers.iter().map(|b| b.slots as usize * 8).sum();
         arrays + barriers
     }

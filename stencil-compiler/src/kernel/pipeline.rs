@@ -76,7 +76,14 @@ pub fn analyze(context: &Context<'_>, points: i32) -> Result<Pipeline, String> {
     let placed = context.placed()?;
     let outputs = context.outputs()?;
     let lags = lags(context, axis, &placed)?;
-    let mut walk = Walk { context, axis, points, delayed: lags.delayed, reads: BTreeMap::new(), seen: BTreeMap::new() };
+    let mut walk = Walk {
+        context,
+        axis,
+        points,
+        delayed: lags.delayed,
+        reads: BTreeMap::new(),
+        seen: BTreeMap::new(),
+    };
     let mut settled = Vec::new();
     for (buffer, id) in outputs {
         let lag = match walk.delayed.get(&id) {
@@ -90,7 +97,12 @@ pub fn analyze(context: &Context<'_>, points: i32) -> Result<Pipeline, String> {
         settled.push((buffer, id, lag));
     }
     walk.delayed_sources()?;
-    Ok(Pipeline { axis, delayed: walk.delayed, outputs: settled, reads: walk.reads })
+    Ok(Pipeline {
+        axis,
+        delayed: walk.delayed,
+        outputs: settled,
+        reads: walk.reads,
+    })
 }
 
 struct Lags {
@@ -99,10 +111,22 @@ struct Lags {
     delayed: BTreeMap<FnId, Delayed>,
 }
 
-fn lags(context: &Context<'_>, axis: usize, placed: &BTreeMap<FnId, Placement>) -> Result<Lags, String> {
-    let stored = context.launch.inputs.iter().map(|(name, _)| context.find(name)).collect::<Result<_, _>>()?;
+fn lags(
+    context: &Context<'_>,
+    axis: usize,
+    placed: &BTreeMap<FnId, Placement>,
+) -> Result<Lags, String> {
+    let stored = context
+        .launch
+        .inputs
+        .iter()
+        .map(|(name, _)| context.find(name))
+        .collect::<Result<_, _>>()?;
     let roots: Vec<FnId> = context.outputs()?.into_iter().map(|(_, id)| id).collect();
-    let mut lags = Lags { available: BTreeMap::new(), delayed: BTreeMap::new() };
+    let mut lags = Lags {
+        available: BTreeMap::new(),
+        delayed: BTreeMap::new(),
+    };
     for id in needed(context.algorithm, &roots, &stored) {
         if stored.contains(&id) && !roots.contains(&id) {
             continue;
@@ -122,9 +146,17 @@ fn lags(context: &Context<'_>, axis: usize, placed: &BTreeMap<FnId, Placement>) 
 }
 
 /// Newest lag at which a function can be evaluated as a whole; `None` where any plane will do.
-fn free_lag(context: &Context<'_>, available: &BTreeMap<FnId, i32>, axis: usize, id: FnId) -> Option<i32> {
+fn free_lag(
+    context: &Context<'_>,
+    available: &BTreeMap<FnId, i32>,
+    axis: usize,
+    id: FnId,
+) -> Option<i32> {
     let accesses = context.algorithm.function(id).def.accesses();
-    accesses.iter().filter_map(|a| available.get(&a.of).map(|lag| lag - a.at[axis])).min()
+    accesses
+        .iter()
+        .filter_map(|a| available.get(&a.of).map(|lag| lag - a.at[axis]))
+        .min()
 }
 
 fn delay(
@@ -136,19 +168,49 @@ fn delay(
     free: Option<i32>,
 ) -> Result<Delayed, String> {
     let function = context.algorithm.function(id);
-    let idle = Delayed { placement, source: 0, lag: 0, low: 0, high: 0, window: 0, first: i32::MAX };
+    let idle = Delayed {
+        placement,
+        source: 0,
+        lag: 0,
+        low: 0,
+        high: 0,
+        window: 0,
+        first: i32::MAX,
+    };
     if placement == Placement::Register {
         let lag = free.unwrap_or(0).min(0);
-        return Ok(Delayed { source: lag, lag, ..idle });
+        return Ok(Delayed {
+            source: lag,
+            lag,
+            ..idle
+        });
     }
     let Def::Sum(terms) = &function.def else {
-        return Err(format!("`{}` is carried but is no ordered sum; use `inline` or `register`", function.name));
+        return Err(format!(
+            "`{}` is carried but is no ordered sum; use `inline` or `register`",
+            function.name
+        ));
     };
     // Every term is evaluated on the source plane, whatever its offset.
-    let source = terms.iter().filter_map(|t| available.get(&t.value.of)).copied().min().unwrap_or(0).min(0);
+    let source = terms
+        .iter()
+        .filter_map(|t| available.get(&t.value.of))
+        .copied()
+        .min()
+        .unwrap_or(0)
+        .min(0);
     let offsets = terms.iter().map(|t| t.value.at[axis]);
-    let (low, high) = (offsets.clone().min().unwrap_or(0), offsets.max().unwrap_or(0));
-    Ok(Delayed { source, lag: source - high, low, high, ..idle })
+    let (low, high) = (
+        offsets.clone().min().unwrap_or(0),
+        offsets.max().unwrap_or(0),
+    );
+    Ok(Delayed {
+        source,
+        lag: source - high,
+        low,
+        high,
+        ..idle
+    })
 }
 
 struct Walk<'a, 'b> {
@@ -183,7 +245,13 @@ impl Walk<'_, '_> {
         if let Some(delayed) = self.delayed.get(&of).copied() {
             return self.visit_delayed(of, at, from, delayed);
         }
-        if self.context.launch.inputs.iter().any(|(name, _)| *name == self.context.algorithm.function(of).name) {
+        if self
+            .context
+            .launch
+            .inputs
+            .iter()
+            .any(|(name, _)| *name == self.context.algorithm.function(of).name)
+        {
             let known = self.reads.entry((of, at)).or_insert(from);
             *known = (*known).min(from);
             return Ok(());
@@ -194,14 +262,22 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    fn visit_delayed(&mut self, of: FnId, at: Offset, from: i32, known: Delayed) -> Result<(), String> {
+    fn visit_delayed(
+        &mut self,
+        of: FnId,
+        at: Offset,
+        from: i32,
+        known: Delayed,
+    ) -> Result<(), String> {
         let mut plane = at;
         let lag = plane[self.axis];
         plane[self.axis] = 0;
         let own = (0..self.points).any(|point| plane == [point, 0, 0]);
         if !own || lag > known.lag {
             let what = describe(self.context.algorithm, Access { of, at });
-            return Err(format!("`{what}`: it rides along the march in registers of its own column, but neighbours read it; use `inline` or `global`"));
+            return Err(format!(
+                "`{what}`: it rides along the march in registers of its own column, but neighbours read it; use `inline` or `global`"
+            ));
         }
         if let Some(delayed) = self.delayed.get_mut(&of) {
             delayed.window = delayed.window.max(known.lag - lag);
@@ -216,7 +292,11 @@ impl Walk<'_, '_> {
         let ids: Vec<FnId> = self.delayed.keys().rev().copied().collect();
         for id in ids {
             let delayed = self.delayed[&id];
-            let first = if delayed.first == i32::MAX { -delayed.lag } else { delayed.first };
+            let first = if delayed.first == i32::MAX {
+                -delayed.lag
+            } else {
+                delayed.first
+            };
             let def = self.context.algorithm.function(id).def.clone();
             for point in 0..self.points {
                 for access in def.accesses() {

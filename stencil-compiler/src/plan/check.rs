@@ -22,9 +22,14 @@ impl Plan {
             match step {
                 Step::Fill { buffers, depth } => {
                     for name in buffers {
-                        let Some(buffer) = self.buffer(name) else { return Err(format!("no buffer `{name}` to fill")) };
+                        let Some(buffer) = self.buffer(name) else {
+                            return Err(format!("no buffer `{name}` to fill"));
+                        };
                         if max3(buffer.halo, *depth) != buffer.halo {
-                            return Err(format!("`{name}` is filled {depth:?} deep but has a halo of {:?}", buffer.halo));
+                            return Err(format!(
+                                "`{name}` is filled {depth:?} deep but has a halo of {:?}",
+                                buffer.halo
+                            ));
                         }
                         match valid.get_mut(name.as_str()) {
                             Some(known) => *known = max3(*known, *depth),
@@ -37,12 +42,17 @@ impl Plan {
                     for name in fields {
                         let new = super::make::new_name(name);
                         let Some((new, _)) = valid.remove_entry(new.as_str()) else {
-                            return Err(format!("`{name}` is swapped with new values that were not written"));
+                            return Err(format!(
+                                "`{name}` is swapped with new values that were not written"
+                            ));
                         };
                         let _ = new;
                         valid.insert(name, [0; 3]);
                     }
-                    let derived = self.buffers.iter().filter(|b| b.role == BufferRole::Derived);
+                    let derived = self
+                        .buffers
+                        .iter()
+                        .filter(|b| b.role == BufferRole::Derived);
                     for buffer in derived {
                         valid.remove(buffer.name.as_str());
                     }
@@ -52,21 +62,38 @@ impl Plan {
         Ok(())
     }
 
-    fn check_launch<'a>(&'a self, at: usize, valid: &mut BTreeMap<&'a str, [u32; 3]>) -> Result<(), String> {
-        let Some(launch) = self.launches.get(at) else { return Err(format!("no launch {at}")) };
+    fn check_launch<'a>(
+        &'a self,
+        at: usize,
+        valid: &mut BTreeMap<&'a str, [u32; 3]>,
+    ) -> Result<(), String> {
+        let Some(launch) = self.launches.get(at) else {
+            return Err(format!("no launch {at}"));
+        };
         for (name, read) in &launch.inputs {
             let needed: [u32; 3] = std::array::from_fn(|i| read[i] + launch.extend[i]);
             match valid.get(name.as_str()) {
-                None => return Err(format!("`{}` reads `{name}` before it is written", launch.name)),
+                None => {
+                    return Err(format!(
+                        "`{}` reads `{name}` before it is written",
+                        launch.name
+                    ));
+                }
                 Some(depth) if max3(*depth, needed) != *depth => {
-                    return Err(format!("`{}` reads `{name}` {needed:?} deep where {depth:?} is filled", launch.name));
+                    return Err(format!(
+                        "`{}` reads `{name}` {needed:?} deep where {depth:?} is filled",
+                        launch.name
+                    ));
                 }
                 Some(_) => {}
             }
         }
         for (name, _) in &launch.outputs {
             if self.buffer(name).is_none() {
-                return Err(format!("`{}` writes `{name}`, which is no buffer", launch.name));
+                return Err(format!(
+                    "`{}` writes `{name}`, which is no buffer",
+                    launch.name
+                ));
             }
             valid.insert(name, launch.extend);
         }

@@ -18,9 +18,22 @@ pub fn plan(algorithm: &Algorithm, schedule: &Schedule) -> Result<Plan, String> 
     let levels = levels(algorithm, &stored);
     let kernels = levels.values().max().map_or(1, |level| level + 2);
     if schedule.kernels.len() != kernels {
-        return Err(format!("these placements make {kernels} kernels a substep, but the schedule blocks {}", schedule.kernels.len()));
+        return Err(format!(
+            "these placements make {kernels} kernels a substep, but the schedule blocks {}",
+            schedule.kernels.len()
+        ));
     }
-    let mut planner = Planner { algorithm, schedule, stored, levels, plan: Plan { buffers: Vec::new(), launches: Vec::new(), steps: Vec::new() } };
+    let mut planner = Planner {
+        algorithm,
+        schedule,
+        stored,
+        levels,
+        plan: Plan {
+            buffers: Vec::new(),
+            launches: Vec::new(),
+            steps: Vec::new(),
+        },
+    };
     planner.declare_states();
     for substep in 0..algorithm.substeps.len() {
         planner.substep(substep);
@@ -30,18 +43,28 @@ pub fn plan(algorithm: &Algorithm, schedule: &Schedule) -> Result<Plan, String> 
 }
 
 /// Grid functions that the schedule stores, with the way their ghost cells come to be.
-fn stored_functions(algorithm: &Algorithm, schedule: &Schedule) -> Result<BTreeMap<FnId, Halo>, String> {
+fn stored_functions(
+    algorithm: &Algorithm,
+    schedule: &Schedule,
+) -> Result<BTreeMap<FnId, Halo>, String> {
     let mut stored = BTreeMap::new();
     for (name, placement) in &schedule.placements {
         let Some(id) = algorithm.find(name) else {
-            return Err(format!("the schedule places `{name}`, which is no grid function of {}", algorithm.name));
+            return Err(format!(
+                "the schedule places `{name}`, which is no grid function of {}",
+                algorithm.name
+            ));
         };
         if matches!(algorithm.function(id).def, Def::State(_)) && *placement != Placement::Inline {
-            return Err(format!("`{name}` is a state variable; it lives in global memory and is not placed"));
+            return Err(format!(
+                "`{name}` is a state variable; it lives in global memory and is not placed"
+            ));
         }
         if let Placement::Global(halo) = placement {
             if reads_accumulator(algorithm, id) {
-                return Err(format!("`{name}` reads an accumulator and belongs to the last kernel; it cannot be stored"));
+                return Err(format!(
+                    "`{name}` reads an accumulator and belongs to the last kernel; it cannot be stored"
+                ));
             }
             stored.insert(id, *halo);
         }
@@ -50,10 +73,12 @@ fn stored_functions(algorithm: &Algorithm, schedule: &Schedule) -> Result<BTreeM
 }
 
 fn reads_accumulator(algorithm: &Algorithm, root: FnId) -> bool {
-    needed(algorithm, &[root], &BTreeSet::new()).into_iter().any(|id| match algorithm.function(id).def {
-        Def::State(state) => algorithm.state(state).role == Role::Accumulator,
-        Def::Point(_) | Def::Sum(_) => false,
-    })
+    needed(algorithm, &[root], &BTreeSet::new())
+        .into_iter()
+        .any(|id| match algorithm.function(id).def {
+            Def::State(state) => algorithm.state(state).role == Role::Accumulator,
+            Def::Point(_) | Def::Sum(_) => false,
+        })
 }
 
 /// The kernel in which each stored function is computed: one after all that it reads.
@@ -62,7 +87,12 @@ fn levels(algorithm: &Algorithm, stored: &BTreeMap<FnId, Halo>) -> BTreeMap<FnId
     let mut levels: BTreeMap<FnId, usize> = BTreeMap::new();
     for id in stored.keys() {
         let below = needed(algorithm, &[*id], &set);
-        let level = below.iter().filter(|b| *b != id).filter_map(|b| levels.get(b)).max().map_or(0, |l| l + 1);
+        let level = below
+            .iter()
+            .filter(|b| *b != id)
+            .filter_map(|b| levels.get(b))
+            .max()
+            .map_or(0, |l| l + 1);
         levels.insert(*id, level);
     }
     levels
@@ -79,15 +109,33 @@ struct Planner<'a> {
 impl Planner<'_> {
     fn declare_states(&mut self) {
         for (_, state) in self.algorithm.states_of(Role::Field) {
-            for (name, role) in [(state.name.clone(), BufferRole::Field), (new_name(&state.name), BufferRole::NewField)] {
-                self.plan.buffers.push(Buffer { name, role, halo: [0; 3] });
+            for (name, role) in [
+                (state.name.clone(), BufferRole::Field),
+                (new_name(&state.name), BufferRole::NewField),
+            ] {
+                self.plan.buffers.push(Buffer {
+                    name,
+                    role,
+                    halo: [0; 3],
+                });
             }
         }
         let accumulators = self.algorithm.states_of(Role::Accumulator);
-        let accumulators = accumulators.map(|(_, s)| Buffer { name: s.name.clone(), role: BufferRole::Accumulator, halo: [0; 3] });
+        let accumulators = accumulators.map(|(_, s)| Buffer {
+            name: s.name.clone(),
+            role: BufferRole::Accumulator,
+            halo: [0; 3],
+        });
         self.plan.buffers.extend(accumulators);
-        let derived = self.stored.keys().map(|id| self.algorithm.function(*id).name.clone());
-        self.plan.buffers.extend(derived.map(|name| Buffer { name, role: BufferRole::Derived, halo: [0; 3] }));
+        let derived = self
+            .stored
+            .keys()
+            .map(|id| self.algorithm.function(*id).name.clone());
+        self.plan.buffers.extend(derived.map(|name| Buffer {
+            name,
+            role: BufferRole::Derived,
+            halo: [0; 3],
+        }));
     }
 
     fn substep(&mut self, substep: usize) {
@@ -100,8 +148,13 @@ impl Planner<'_> {
         for id in &used {
             outputs[self.levels[id]].push((self.algorithm.function(*id).name.clone(), *id));
         }
-        outputs[kernels - 1].extend(updates.iter().map(|(state, id)| (self.output_name(*state), *id)));
-        let reads: Vec<BTreeMap<FnId, [u32; 3]>> = outputs.iter().map(|o| self.reads(o, &set)).collect();
+        outputs[kernels - 1].extend(
+            updates
+                .iter()
+                .map(|(state, id)| (self.output_name(*state), *id)),
+        );
+        let reads: Vec<BTreeMap<FnId, [u32; 3]>> =
+            outputs.iter().map(|o| self.reads(o, &set)).collect();
         let extends = self.extends(&outputs, &reads);
         let mut filled: BTreeMap<String, [u32; 3]> = BTreeMap::new();
         for (kernel, outputs) in outputs.into_iter().enumerate() {
@@ -109,9 +162,19 @@ impl Planner<'_> {
                 continue;
             }
             self.fill(&reads[kernel], extends[kernel], &mut filled);
-            self.launch(substep, kernel, outputs, &reads[kernel], extends[kernel], &set);
+            self.launch(
+                substep,
+                kernel,
+                outputs,
+                &reads[kernel],
+                extends[kernel],
+                &set,
+            );
         }
-        let fields = updates.iter().map(|(state, _)| self.algorithm.state(*state)).filter(|s| s.role == Role::Field);
+        let fields = updates
+            .iter()
+            .map(|(state, _)| self.algorithm.state(*state))
+            .filter(|s| s.role == Role::Field);
         let fields = fields.map(|s| s.name.clone()).collect();
         self.plan.steps.push(Step::Swap { fields });
     }
@@ -132,18 +195,29 @@ impl Planner<'_> {
 
     fn output_name(&self, state: StateId) -> String {
         let state = self.algorithm.state(state);
-        if state.role == Role::Field { new_name(&state.name) } else { state.name.clone() }
+        if state.role == Role::Field {
+            new_name(&state.name)
+        } else {
+            state.name.clone()
+        }
     }
 
     fn reads(&self, outputs: &[(String, FnId)], set: &BTreeSet<FnId>) -> BTreeMap<FnId, [u32; 3]> {
         let roots: Vec<FnId> = outputs.iter().map(|(_, id)| *id).collect();
         let points = footprint(self.algorithm, &roots, set);
-        points.iter().map(|(id, offsets)| (*id, reach(offsets))).collect()
+        points
+            .iter()
+            .map(|(id, offsets)| (*id, reach(offsets)))
+            .collect()
     }
 
     /// Cells beyond the interior that each kernel computes: as many as later kernels read of what
     /// it is told to compute there.
-    fn extends(&self, outputs: &[Vec<(String, FnId)>], reads: &[BTreeMap<FnId, [u32; 3]>]) -> Vec<[u32; 3]> {
+    fn extends(
+        &self,
+        outputs: &[Vec<(String, FnId)>],
+        reads: &[BTreeMap<FnId, [u32; 3]>],
+    ) -> Vec<[u32; 3]> {
         let mut extends = vec![[0; 3]; outputs.len()];
         for kernel in (0..outputs.len()).rev() {
             for (_, id) in &outputs[kernel] {
@@ -160,7 +234,12 @@ impl Planner<'_> {
     }
 
     /// Ghost cells that the next launch reads and that are not filled yet in this substep.
-    fn fill(&mut self, reads: &BTreeMap<FnId, [u32; 3]>, extend: [u32; 3], filled: &mut BTreeMap<String, [u32; 3]>) {
+    fn fill(
+        &mut self,
+        reads: &BTreeMap<FnId, [u32; 3]>,
+        extend: [u32; 3],
+        filled: &mut BTreeMap<String, [u32; 3]>,
+    ) {
         let mut by_depth: BTreeMap<[u32; 3], Vec<String>> = BTreeMap::new();
         for (id, read) in reads {
             let name = &self.algorithm.function(*id).name;
@@ -178,20 +257,39 @@ impl Planner<'_> {
         }
     }
 
-    fn launch(&mut self, substep: usize, kernel: usize, outputs: Vec<(String, FnId)>, reads: &BTreeMap<FnId, [u32; 3]>, extend: [u32; 3], set: &BTreeSet<FnId>) {
+    fn launch(
+        &mut self,
+        substep: usize,
+        kernel: usize,
+        outputs: Vec<(String, FnId)>,
+        reads: &BTreeMap<FnId, [u32; 3]>,
+        extend: [u32; 3],
+        set: &BTreeSet<FnId>,
+    ) {
         let roots: Vec<FnId> = outputs.iter().map(|(_, id)| *id).collect();
         let inside = needed(self.algorithm, &roots, set);
         let placed = self.schedule.placements.iter().filter(|(name, placement)| {
-            let here = self.algorithm.find(name).is_some_and(|id| inside.contains(&id));
+            let here = self
+                .algorithm
+                .find(name)
+                .is_some_and(|id| inside.contains(&id));
             here && matches!(placement, Placement::Register | Placement::Carried)
         });
         let launch = Launch {
             name: format!("{}_{}_{}", self.algorithm.name, substep + 1, kernel + 1),
             substep,
-            outputs: outputs.into_iter().map(|(buffer, id)| (buffer, self.algorithm.function(id).name.clone())).collect(),
-            inputs: reads.iter().map(|(id, read)| (self.algorithm.function(*id).name.clone(), *read)).collect(),
+            outputs: outputs
+                .into_iter()
+                .map(|(buffer, id)| (buffer, self.algorithm.function(id).name.clone()))
+                .collect(),
+            inputs: reads
+                .iter()
+                .map(|(id, read)| (self.algorithm.function(*id).name.clone(), *read))
+                .collect(),
             extend,
-            placements: placed.map(|(name, placement)| (name.clone(), *placement)).collect(),
+            placements: placed
+                .map(|(name, placement)| (name.clone(), *placement))
+                .collect(),
             blocking: self.schedule.kernels[kernel].clone(),
         };
         self.plan.steps.push(Step::Launch(self.plan.launches.len()));
@@ -203,7 +301,11 @@ impl Planner<'_> {
         for launch in &self.plan.launches {
             for (name, read) in &launch.inputs {
                 widen(&mut self.plan.buffers, name, add3(*read, launch.extend));
-                widen(&mut self.plan.buffers, &new_name(name), add3(*read, launch.extend));
+                widen(
+                    &mut self.plan.buffers,
+                    &new_name(name),
+                    add3(*read, launch.extend),
+                );
             }
             for (name, _) in &launch.outputs {
                 widen(&mut self.plan.buffers, name, launch.extend);

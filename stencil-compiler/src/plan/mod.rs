@@ -93,7 +93,9 @@ impl Plan {
 
     /// The deepest halo of all buffers: every buffer of a patch is laid out for it.
     pub fn halo(&self) -> [u32; 3] {
-        self.buffers.iter().fold([0; 3], |halo, b| max3(halo, b.halo))
+        self.buffers
+            .iter()
+            .fold([0; 3], |halo, b| max3(halo, b.halo))
     }
 }
 
@@ -104,5 +106,7 @@ pub fn max3(a: [u32; 3], b: [u32; 3]) -> [u32; 3] {
 
 /// The largest offset along each axis.
 pub fn reach<'a>(offsets: impl IntoIterator<Item = &'a Offset>) -> [u32; 3] {
-    offsets.into_iter().fold([0; 3], |reach, at| max3(reach, at.map(i32::unsigned_abs)))
+    offsets
+        .into_iter()
+        .fold([0; 3], |reach, at| max3(reach, at.map(i32::unsigned_abs)))
 }

@@ -17,11 +17,25 @@ const ROLES: &[(BufferRole, &str)] = &[
 pub fn print(plan: &Plan) -> String {
     let mut out = String::from("plan\n");
     for buffer in &plan.buffers {
-        let role = ROLES.iter().find(|(role, _)| *role == buffer.role).map_or("", |(_, word)| word);
-        let _ = writeln!(out, "buffer {} {role} halo {}", buffer.name, triple(buffer.halo));
+        let role = ROLES
+            .iter()
+            .find(|(role, _)| *role == buffer.role)
+            .map_or("", |(_, word)| word);
+        let _ = writeln!(
+            out,
+            "buffer {} {role} halo {}",
+            buffer.name,
+            triple(buffer.halo)
+        );
     }
     for launch in &plan.launches {
-        let _ = writeln!(out, "launch {} substep {} extend {} {{", launch.name, launch.substep, triple(launch.extend));
+        let _ = writeln!(
+            out,
+            "launch {} substep {} extend {} {{",
+            launch.name,
+            launch.substep,
+            triple(launch.extend)
+        );
         for (buffer, read) in &launch.inputs {
             let _ = writeln!(out, "    read {buffer} {}", triple(*read));
         }
@@ -35,8 +49,14 @@ pub fn print(plan: &Plan) -> String {
     }
     for step in &plan.steps {
         let _ = match step {
-            Step::Fill { buffers, depth } => writeln!(out, "fill {} {}", triple(*depth), buffers.join(", ")),
-            Step::Launch(at) => writeln!(out, "run {}", plan.launches.get(*at).map_or("", |l| l.name.as_str())),
+            Step::Fill { buffers, depth } => {
+                writeln!(out, "fill {} {}", triple(*depth), buffers.join(", "))
+            }
+            Step::Launch(at) => writeln!(
+                out,
+                "run {}",
+                plan.launches.get(*at).map_or("", |l| l.name.as_str())
+            ),
             Step::Swap { fields } => writeln!(out, "swap {}", fields.join(", ")),
         };
     }
@@ -54,7 +74,11 @@ fn triple(value: [u32; 3]) -> String {
 pub fn parse(text: &str) -> Result<Plan, TextError> {
     let mut lexer = Lexer::new(text)?;
     lexer.keyword("plan")?;
-    let mut plan = Plan { buffers: Vec::new(), launches: Vec::new(), steps: Vec::new() };
+    let mut plan = Plan {
+        buffers: Vec::new(),
+        launches: Vec::new(),
+        steps: Vec::new(),
+    };
     while *lexer.peek() != Token::End {
         let word = lexer.name()?;
         match word.as_str() {
@@ -62,7 +86,10 @@ pub fn parse(text: &str) -> Result<Plan, TextError> {
             "launch" => plan.launches.push(parse_launch(&mut lexer)?),
             "fill" => {
                 let depth = parse_triple(&mut lexer)?;
-                plan.steps.push(Step::Fill { buffers: names(&mut lexer)?, depth });
+                plan.steps.push(Step::Fill {
+                    buffers: names(&mut lexer)?,
+                    depth,
+                });
             }
             "run" => {
                 let name = lexer.name()?;
@@ -71,8 +98,14 @@ pub fn parse(text: &str) -> Result<Plan, TextError> {
                 };
                 plan.steps.push(Step::Launch(at));
             }
-            "swap" => plan.steps.push(Step::Swap { fields: names(&mut lexer)? }),
-            _ => return lexer.error(format!("expected buffer, launch, fill, run or swap, found `{word}`")),
+            "swap" => plan.steps.push(Step::Swap {
+                fields: names(&mut lexer)?,
+            }),
+            _ => {
+                return lexer.error(format!(
+                    "expected buffer, launch, fill, run or swap, found `{word}`"
+                ));
+            }
         }
     }
     Ok(plan)
@@ -97,9 +130,15 @@ fn names(lexer: &mut Lexer) -> Result<Vec<String>, TextError> {
 fn parse_buffer(lexer: &mut Lexer) -> Result<Buffer, TextError> {
     let name = lexer.name()?;
     let word = lexer.name()?;
-    let Some((role, _)) = ROLES.iter().find(|(_, w)| *w == word) else { return lexer.error(format!("no role `{word}`")) };
+    let Some((role, _)) = ROLES.iter().find(|(_, w)| *w == word) else {
+        return lexer.error(format!("no role `{word}`"));
+    };
     lexer.keyword("halo")?;
-    Ok(Buffer { name, role: *role, halo: parse_triple(lexer)? })
+    Ok(Buffer {
+        name,
+        role: *role,
+        halo: parse_triple(lexer)?,
+    })
 }
 
 fn parse_launch(lexer: &mut Lexer) -> Result<Launch, TextError> {
@@ -126,9 +165,21 @@ fn parse_launch(lexer: &mut Lexer) -> Result<Launch, TextError> {
             "kernel" => {
                 let blocking = parse_blocking(lexer)?;
                 lexer.expect('}')?;
-                return Ok(Launch { name, substep, outputs, inputs, extend, placements, blocking });
+                return Ok(Launch {
+                    name,
+                    substep,
+                    outputs,
+                    inputs,
+                    extend,
+                    placements,
+                    blocking,
+                });
             }
-            _ => return lexer.error(format!("expected read, place, write or kernel, found `{word}`")),
+            _ => {
+                return lexer.error(format!(
+                    "expected read, place, write or kernel, found `{word}`"
+                ));
+            }
         }
     }
 }

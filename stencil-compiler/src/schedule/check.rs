@@ -42,8 +42,15 @@ pub struct Compiled {
 ///
 /// # Errors
 /// Where the schedule is illegal; the help lists legal placements and blockings.
-pub fn check(algorithm: &Algorithm, schedule: &Schedule, value_bytes: usize) -> Result<Compiled, ScheduleError> {
-    let fail = |message: String| ScheduleError { help: help(algorithm, schedule, &message), message };
+pub fn check(
+    algorithm: &Algorithm,
+    schedule: &Schedule,
+    value_bytes: usize,
+) -> Result<Compiled, ScheduleError> {
+    let fail = |message: String| ScheduleError {
+        help: help(algorithm, schedule, &message),
+        message,
+    };
     let plan = plan(algorithm, schedule).map_err(fail)?;
     plan.check().map_err(fail)?;
     let mut kernels = Vec::new();
@@ -58,20 +65,34 @@ pub fn check(algorithm: &Algorithm, schedule: &Schedule, value_bytes: usize) -> 
 /// Placements that a grid function may have in some schedule.
 pub fn legal_placements(algorithm: &Algorithm, id: FnId) -> Vec<Placement> {
     use super::Halo;
-    let stored = [Placement::Global(Halo::Exchange), Placement::Global(Halo::Recompute)];
+    let stored = [
+        Placement::Global(Halo::Exchange),
+        Placement::Global(Halo::Recompute),
+    ];
     match algorithm.function(id).def {
         Def::State(_) => Vec::new(),
         Def::Point(_) => [&[Placement::Inline, Placement::Register], stored.as_slice()].concat(),
-        Def::Sum(_) => [&[Placement::Inline, Placement::Register, Placement::Carried], stored.as_slice()].concat(),
+        Def::Sum(_) => [
+            &[Placement::Inline, Placement::Register, Placement::Carried],
+            stored.as_slice(),
+        ]
+        .concat(),
     }
 }
 
 fn help(algorithm: &Algorithm, schedule: &Schedule, message: &str) -> Vec<String> {
     let mut help = Vec::new();
-    for name in schedule.placements.keys().filter(|name| message.contains(&format!("`{name}"))) {
+    for name in schedule
+        .placements
+        .keys()
+        .filter(|name| message.contains(&format!("`{name}")))
+    {
         match algorithm.find(name) {
             Some(id) => {
-                let legal: Vec<&str> = legal_placements(algorithm, id).into_iter().map(text::placement_words).collect();
+                let legal: Vec<&str> = legal_placements(algorithm, id)
+                    .into_iter()
+                    .map(text::placement_words)
+                    .collect();
                 if !legal.is_empty() {
                     help.push(format!("`{name}` may be placed {}", legal.join(", ")));
                 }
@@ -86,7 +107,11 @@ fn help(algorithm: &Algorithm, schedule: &Schedule, message: &str) -> Vec<String
     }
     if message.contains("blocking") || message.contains("parameter") {
         for strategy in blocking::ALL {
-            let params: Vec<String> = strategy.params.iter().map(|p| format!("{}={}", p.name, p.default)).collect();
+            let params: Vec<String> = strategy
+                .params
+                .iter()
+                .map(|p| format!("{}={}", p.name, p.default))
+                .collect();
             help.push(format!("kernel {} {}", strategy.name, params.join(" ")));
         }
     }

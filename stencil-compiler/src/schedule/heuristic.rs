@@ -10,13 +10,16 @@ use crate::algorithm::{Algorithm, Def, FnId, Role};
 use crate::expr::real::Precision;
 
 /// Operations a cell may spend on recomputing one grid function before it is stored instead.
-const WORTH_STORING: u32 = 60;
+const WORTH_STORING: u32 = 100;
 
 /// The schedule of the CPU program: rows, and few enough recomputations.
 pub fn cpu(algorithm: &Algorithm) -> Schedule {
     let placements = stored(algorithm);
     let kernels = vec![Blocking::new("rows", &[]); kernels(algorithm, &placements)];
-    Schedule { placements, kernels }
+    Schedule {
+        placements,
+        kernels,
+    }
 }
 
 /// The schedule of a GPU: marches that carry what they can.
@@ -24,7 +27,10 @@ pub fn gpu(algorithm: &Algorithm, precision: Precision) -> Schedule {
     let mut placements = stored(algorithm);
     let count = kernels(algorithm, &placements);
     if algorithm.dimension == 1 {
-        return Schedule { placements, kernels: vec![Blocking::new("direct", &[("x", 128)]); count] };
+        return Schedule {
+            placements,
+            kernels: vec![Blocking::new("direct", &[("x", 128)]); count],
+        };
     }
     carry(algorithm, &mut placements);
     march(algorithm, placements, count, precision)
@@ -32,25 +38,55 @@ pub fn gpu(algorithm: &Algorithm, precision: Precision) -> Schedule {
 
 /// Tiles to try, (cells along x, along y, cells a thread): the first is the one that hand-tuned
 /// kernels found best for four fields, the others take less and less shared memory.
-const TILES: [(u32, u32, u32); 6] = [(64, 12, 2), (32, 12, 1), (32, 8, 1), (32, 4, 1), (16, 8, 1), (16, 4, 1)];
+const TILES: [(u32, u32, u32); 6] = [
+    (64, 12, 2),
+    (32, 12, 1),
+    (32, 8, 1),
+    (32, 4, 1),
+    (16, 8, 1),
+    (16, 4, 1),
+];
 
 /// Marches over the largest tile whose planes fit into shared memory; where none does, one thread
 /// a cell, with what would ride along recomputed.
-pub fn march(algorithm: &Algorithm, placements: BTreeMap<String, Placement>, kernels: usize, precision: Precision) -> Schedule {
+pub fn march(
+    algorithm: &Algorithm,
+    placements: BTreeMap<String, Placement>,
+    kernels: usize,
+    precision: Precision,
+) -> Schedule {
     for (x, y, points) in TILES {
         if precision == Precision::F64 && points > 1 {
             continue;
         }
-        let (x, y) = if algorithm.dimension == 2 { (x * y / 2 / points * points, 1) } else { (x, y) };
-        let blocking = Blocking::new("march", &[("tile_x", x), ("tile_y", y), ("points", points), ("chunk", 86)]);
-        let schedule = Schedule { placements: placements.clone(), kernels: vec![blocking; kernels] };
+        let (x, y) = if algorithm.dimension == 2 {
+            (x * y / 2 / points * points, 1)
+        } else {
+            (x, y)
+        };
+        let blocking = Blocking::new(
+            "march",
+            &[
+                ("tile_x", x),
+                ("tile_y", y),
+                ("points", points),
+                ("chunk", 86),
+            ],
+        );
+        let schedule = Schedule {
+            placements: placements.clone(),
+            kernels: vec![blocking; kernels],
+        };
         if check(algorithm, &schedule, precision.bytes()).is_ok() {
             return schedule;
         }
     }
     let mut placements = placements;
     placements.retain(|_, p| matches!(p, Placement::Global(_)));
-    Schedule { placements, kernels: vec![Blocking::new("direct", &[]); kernels] }
+    Schedule {
+        placements,
+        kernels: vec![Blocking::new("direct", &[]); kernels],
+    }
 }
 
 /// Number of kernels that these placements make.
@@ -63,39 +99,67 @@ pub fn kernels(algorithm: &Algorithm, placements: &BTreeMap<String, Placement>) 
     let mut levels: BTreeMap<FnId, usize> = BTreeMap::new();
     for id in &set {
         let below = needed(algorithm, &[*id], &set);
-        let level = below.iter().filter(|b| *b != id).filter_map(|b| levels.get(b)).max().map_or(0, |l| l + 1);
+        let level = below
+            .iter()
+            .filter(|b| *b != id)
+            .filter_map(|b| levels.get(b))
+            .max()
+            .map_or(0, |l| l + 1);
         levels.insert(*id, level);
     }
     levels.values().max().map_or(1, |level| level + 2)
 }
 
-/// Grid functions that would be recomputed too often.
+/// Grid functions that would be recomputed too often: the last of them first, since storing it
+/// leaves what it is made of with fewer uses.
 pub fn stored(algorithm: &Algorithm) -> BTreeMap<String, Placement> {
-    let mut placements = BTreeMap::new();
-    let roots: Vec<FnId> = algorithm.substeps.iter().flat_map(|s| s.updates.iter().map(|(_, id)| *id)).collect();
-    for (id, function) in algorithm.ids() {
-        if matches!(function.def, Def::State(_)) || roots.contains(&id) || reads_accumulator(algorithm, id) {
+    let roots: Vec<FnId> = algorithm
+        .substeps
+        .iter()
+        .flat_map(|s| s.updates.iter().map(|(_, id)| *id))
+        .collect();
+    let mut chosen: BTreeSet<FnId> = BTreeSet::new();
+    let ids: Vec<FnId> = algorithm.ids().map(|(id, _)| id).collect();
+    for &id in ids.iter().rev() {
+        let is_state = matches!(algorithm.function(id).def, Def::State(_));
+        if is_state || roots.contains(&id) || reads_accumulator(algorithm, id) {
             continue;
         }
-        let places = footprint(algorithm, &roots, &BTreeSet::from([id])).get(&id).map_or(0, BTreeSet::len) as u32;
+        let places = places(algorithm, &roots, &chosen, id);
         let cost = whole_cost(algorithm, id);
         if places > 1 && (places - 1) * cost > WORTH_STORING {
-            placements.insert(function.name.clone(), Placement::Global(Halo::Exchange));
+            chosen.insert(id);
         }
     }
-    placements
+    let name = |id: FnId| algorithm.function(id).name.clone();
+    let place = |id| (name(id), Placement::Global(Halo::Exchange));
+    chosen.into_iter().map(place).collect()
+}
+
+/// At how many places around a cell a grid function is evaluated for it.
+fn places(algorithm: &Algorithm, roots: &[FnId], chosen: &BTreeSet<FnId>, id: FnId) -> u32 {
+    let mut cut = chosen.clone();
+    cut.insert(id);
+    let all: Vec<FnId> = roots.iter().chain(chosen).copied().collect();
+    let points = footprint(algorithm, &all, &cut);
+    points.get(&id).map_or(0, BTreeSet::len) as u32
 }
 
 fn reads_accumulator(algorithm: &Algorithm, root: FnId) -> bool {
-    needed(algorithm, &[root], &BTreeSet::new()).into_iter().any(|id| match algorithm.function(id).def {
-        Def::State(state) => algorithm.state(state).role == Role::Accumulator,
-        Def::Point(_) | Def::Sum(_) => false,
-    })
+    needed(algorithm, &[root], &BTreeSet::new())
+        .into_iter()
+        .any(|id| match algorithm.function(id).def {
+            Def::State(state) => algorithm.state(state).role == Role::Accumulator,
+            Def::Point(_) | Def::Sum(_) => false,
+        })
 }
 
 /// Operations to compute a grid function from the fields.
 fn whole_cost(algorithm: &Algorithm, root: FnId) -> u32 {
-    needed(algorithm, &[root], &BTreeSet::new()).into_iter().map(|id| algorithm.cost(id)).sum()
+    needed(algorithm, &[root], &BTreeSet::new())
+        .into_iter()
+        .map(|id| algorithm.cost(id))
+        .sum()
 }
 
 /// Carries every sum that reads several planes, and keeps in registers what is added to one.
@@ -106,7 +170,10 @@ pub fn carry(algorithm: &Algorithm, placements: &mut BTreeMap<String, Placement>
         let accesses = function.def.accesses();
         let planes: BTreeSet<i32> = accesses.iter().map(|a| a.at[axis]).collect();
         let is_free = |placement: Option<&Placement>| placement.is_none();
-        if matches!(function.def, Def::Sum(_)) && planes.len() > 1 && is_free(placements.get(&function.name)) {
+        if matches!(function.def, Def::Sum(_))
+            && planes.len() > 1
+            && is_free(placements.get(&function.name))
+        {
             placements.insert(function.name.clone(), Placement::Carried);
             late.insert(id);
             continue;

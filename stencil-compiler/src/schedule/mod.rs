@@ -55,14 +55,23 @@ pub struct Blocking {
 impl Blocking {
     /// A strategy with some parameters set.
     pub fn new(strategy: &str, params: &[(&str, u32)]) -> Self {
-        let params = params.iter().map(|(name, value)| ((*name).to_string(), *value)).collect();
-        Blocking { strategy: strategy.to_string(), params }
+        let params = params
+            .iter()
+            .map(|(name, value)| ((*name).to_string(), *value))
+            .collect();
+        Blocking {
+            strategy: strategy.to_string(),
+            params,
+        }
     }
 }
 
 impl Schedule {
     /// The placement of a grid function.
     pub fn placement(&self, name: &str) -> Placement {
-        self.placements.get(name).copied().unwrap_or(Placement::Inline)
+        self.placements
+            .get(name)
+            .copied()
+            .unwrap_or(Placement::Inline)
     }
 }

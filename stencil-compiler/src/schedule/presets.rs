@@ -20,13 +20,41 @@ pub struct Preset {
 
 /// Every preset.
 pub const ALL: &[Preset] = &[
-    Preset { name: "cpu", summary: "rows; what is expensive is stored (the CPU program)", make: |a, _| cpu(a) },
-    Preset { name: "rows", summary: "one pass over rows, everything recomputed", make: |_, _| inline("rows") },
-    Preset { name: "direct", summary: "one pass, one thread a cell (the 55-point form)", make: |_, _| inline("direct") },
-    Preset { name: "decomposed", summary: "derived grid functions stored by kernels of their own (the 19-point form)", make: |a, _| decomposed(a) },
-    Preset { name: "gathered", summary: "one march that gathers all planes it needs", make: gathered },
-    Preset { name: "carried", summary: "one march with sums that ride along", make: carried },
-    Preset { name: "gpu", summary: "marches; what is expensive is stored, sums ride along", make: gpu },
+    Preset {
+        name: "cpu",
+        summary: "rows; what is expensive is stored (the CPU program)",
+        make: |a, _| cpu(a),
+    },
+    Preset {
+        name: "rows",
+        summary: "one pass over rows, everything recomputed",
+        make: |_, _| inline("rows"),
+    },
+    Preset {
+        name: "direct",
+        summary: "one pass, one thread a cell (the 55-point form)",
+        make: |_, _| inline("direct"),
+    },
+    Preset {
+        name: "decomposed",
+        summary: "derived grid functions stored by kernels of their own (the 19-point form)",
+        make: |a, _| decomposed(a),
+    },
+    Preset {
+        name: "gathered",
+        summary: "one march that gathers all planes it needs",
+        make: gathered,
+    },
+    Preset {
+        name: "carried",
+        summary: "one march with sums that ride along",
+        make: carried,
+    },
+    Preset {
+        name: "gpu",
+        summary: "marches; what is expensive is stored, sums ride along",
+        make: gpu,
+    },
 ];
 
 /// The preset of this name.
@@ -35,13 +63,19 @@ pub fn find(name: &str) -> Option<&'static Preset> {
 }
 
 fn inline(strategy: &str) -> Schedule {
-    Schedule { placements: BTreeMap::new(), kernels: vec![Blocking::new(strategy, &[])] }
+    Schedule {
+        placements: BTreeMap::new(),
+        kernels: vec![Blocking::new(strategy, &[])],
+    }
 }
 
 fn decomposed(algorithm: &Algorithm) -> Schedule {
     let placements = stored(algorithm);
     let kernels = vec![Blocking::new("direct", &[]); kernels(algorithm, &placements)];
-    Schedule { placements, kernels }
+    Schedule {
+        placements,
+        kernels,
+    }
 }
 
 fn gathered(algorithm: &Algorithm, precision: Precision) -> Schedule {

@@ -41,11 +41,17 @@ impl Draws {
 
 /// A legal schedule drawn from the sequence, or `None` if a long search finds none.
 pub fn sample(algorithm: &Algorithm, value_bytes: usize, draws: &mut Draws) -> Option<Schedule> {
-    (0..MOST_DRAWS).map(|_| draw(algorithm, draws)).find(|schedule| check(algorithm, schedule, value_bytes).is_ok())
+    (0..MOST_DRAWS)
+        .map(|_| draw(algorithm, draws))
+        .find(|schedule| check(algorithm, schedule, value_bytes).is_ok())
 }
 
 fn draw(algorithm: &Algorithm, draws: &mut Draws) -> Schedule {
-    let strategies: Vec<&Strategy> = blocking::ALL.iter().copied().filter(|s| s.least_dimension <= algorithm.dimension).collect();
+    let strategies: Vec<&Strategy> = blocking::ALL
+        .iter()
+        .copied()
+        .filter(|s| s.least_dimension <= algorithm.dimension)
+        .collect();
     let base = *draws.pick(&strategies);
     let mut placements = BTreeMap::new();
     // Half of the marches carry by the rule, changed here and there; the rest are free draws.
@@ -69,11 +75,22 @@ fn draw(algorithm: &Algorithm, draws: &mut Draws) -> Schedule {
         }
     }
     placements.retain(|_, p| *p != Placement::Inline);
-    let kernels = (0..kernels(algorithm, &placements)).map(|_| blocking(base, draws)).collect();
-    Schedule { placements, kernels }
+    let kernels = (0..kernels(algorithm, &placements))
+        .map(|_| blocking(base, draws))
+        .collect();
+    Schedule {
+        placements,
+        kernels,
+    }
 }
 
 fn blocking(strategy: &Strategy, draws: &mut Draws) -> Blocking {
-    let params = strategy.params.iter().map(|p| (p.name.to_string(), *draws.pick(p.values)));
-    Blocking { strategy: strategy.name.to_string(), params: params.collect() }
+    let params = strategy
+        .params
+        .iter()
+        .map(|p| (p.name.to_string(), *draws.pick(p.values)));
+    Blocking {
+        strategy: strategy.name.to_string(),
+        params: params.collect(),
+    }
 }

@@ -31,7 +31,10 @@ pub fn print(schedule: &Schedule) -> String {
 
 /// Prints a blocking on one line.
 pub fn print_blocking(blocking: &Blocking) -> String {
-    let params = blocking.params.iter().map(|(name, value)| format!(" {name}={value}"));
+    let params = blocking
+        .params
+        .iter()
+        .map(|(name, value)| format!(" {name}={value}"));
     params.fold(blocking.strategy.clone(), |line, param| line + &param)
 }
 
@@ -47,7 +50,11 @@ pub fn parse(text: &str) -> Result<Schedule, TextError> {
         if lexer.eat_name("place") {
             let name = lexer.name()?;
             let placement = parse_placement(&mut lexer)?;
-            if schedule.placements.insert(name.clone(), placement).is_some() {
+            if schedule
+                .placements
+                .insert(name.clone(), placement)
+                .is_some()
+            {
                 return lexer.error(format!("`{name}` is placed twice"));
             }
         } else if lexer.eat_name("kernel") {
@@ -55,7 +62,10 @@ pub fn parse(text: &str) -> Result<Schedule, TextError> {
         } else if *lexer.peek() == Token::End {
             return Ok(schedule);
         } else {
-            return lexer.error(format!("expected `place` or `kernel`, found {:?}", lexer.peek()));
+            return lexer.error(format!(
+                "expected `place` or `kernel`, found {:?}",
+                lexer.peek()
+            ));
         }
     }
 }
@@ -84,7 +94,8 @@ pub fn parse_blocking(lexer: &mut Lexer) -> Result<Blocking, TextError> {
         let name = lexer.name()?;
         lexer.expect('=')?;
         let value = lexer.count()?;
-        let value = u32::try_from(value).or_else(|_| lexer.error(format!("{value} is too large")))?;
+        let value =
+            u32::try_from(value).or_else(|_| lexer.error(format!("{value} is too large")))?;
         if params.insert(name.clone(), value).is_some() {
             return lexer.error(format!("`{name}` is given twice"));
         }

@@ -120,7 +120,10 @@ impl RowProgram {
     ) -> Result<Self, String> {
         alg.check()?;
         let functions = outputs.iter().map(|(id, _)| id).chain(stored);
-        if let Some(id) = functions.into_iter().find(|id| id.0 as usize >= alg.functions.len()) {
+        if let Some(id) = functions
+            .into_iter()
+            .find(|id| id.0 as usize >= alg.functions.len())
+        {
             return Err(format!("`{}` has no function {}", alg.name, id.0));
         }
         Ok(lower::lower(alg, outputs, stored))

@@ -36,7 +36,12 @@ fn along(axis: usize, weights: Vec<Rational>) -> Stencil {
         at[axis] = i as i32 - radius;
         (at, weight)
     };
-    weights.into_iter().enumerate().map(place).filter(|(_, w)| *w.numer() != 0).collect()
+    weights
+        .into_iter()
+        .enumerate()
+        .map(place)
+        .filter(|(_, w)| *w.numer() != 0)
+        .collect()
 }
 
 #[cfg(test)]
@@ -48,7 +53,14 @@ mod tests {
     /// The derivative of x^p y^q at the origin on unit spacing.
     fn exact(times: &[u32], powers: &[u32]) -> Rational {
         let hit = times.iter().zip(powers).all(|(t, p)| t == p);
-        if hit { times.iter().map(|t| Ratio::from((1..=i128::from(*t)).product::<i128>())).product() } else { Ratio::zero() }
+        if hit {
+            times
+                .iter()
+                .map(|t| Ratio::from((1..=i128::from(*t)).product::<i128>()))
+                .product()
+        } else {
+            Ratio::zero()
+        }
     }
 
     #[test]
@@ -59,7 +71,10 @@ mod tests {
                 let stencil = (operator.stencil)(order, &axes);
                 let apply = |powers: &[u32]| -> Rational {
                     let term = |(at, w): (&Offset, &Rational)| {
-                        let powers = powers.iter().enumerate().map(|(a, p)| Ratio::from(i128::from(at[a]).pow(*p)));
+                        let powers = powers
+                            .iter()
+                            .enumerate()
+                            .map(|(a, p)| Ratio::from(i128::from(at[a]).pow(*p)));
                         powers.product::<Rational>() * w
                     };
                     stencil.iter().map(term).sum()
@@ -70,15 +85,25 @@ mod tests {
                 for p in 0..=highest + 1 {
                     for q in 0..=(if axes.len() > 1 { highest + 1 - p } else { 0 }) {
                         let powers = [p, q];
-                        let wrong = apply(&powers[..axes.len()]) != exact(operator.times, &powers[..axes.len()]);
+                        let wrong = apply(&powers[..axes.len()])
+                            != exact(operator.times, &powers[..axes.len()]);
                         let above = p + q > highest;
-                        assert!(!wrong || above, "{} of order {order} is wrong on x^{p} y^{q}", operator.name);
+                        assert!(
+                            !wrong || above,
+                            "{} of order {order} is wrong on x^{p} y^{q}",
+                            operator.name
+                        );
                         inexact_above |= wrong;
                     }
                 }
                 let next = [highest + 1, if axes.len() > 1 { 1 } else { 0 }];
-                inexact_above |= apply(&next[..axes.len()]) != exact(operator.times, &next[..axes.len()]);
-                assert!(inexact_above, "{} of order {order} is better than it says", operator.name);
+                inexact_above |=
+                    apply(&next[..axes.len()]) != exact(operator.times, &next[..axes.len()]);
+                assert!(
+                    inexact_above,
+                    "{} of order {order} is better than it says",
+                    operator.name
+                );
             }
         }
     }

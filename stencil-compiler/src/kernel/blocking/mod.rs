@@ -48,7 +48,10 @@ pub struct Param {
 /// Lists the strategies where there is none.
 pub fn find(name: &str) -> Result<&'static Strategy, String> {
     let known: Vec<&str> = ALL.iter().map(|s| s.name).collect();
-    ALL.iter().copied().find(|s| s.name == name).ok_or_else(|| format!("no blocking `{name}`; there are {}", known.join(", ")))
+    ALL.iter()
+        .copied()
+        .find(|s| s.name == name)
+        .ok_or_else(|| format!("no blocking `{name}`; there are {}", known.join(", ")))
 }
 
 impl Strategy {
@@ -60,7 +63,11 @@ impl Strategy {
         for name in blocking.params.keys() {
             if !self.params.iter().any(|p| p.name == name) {
                 let known: Vec<&str> = self.params.iter().map(|p| p.name).collect();
-                return Err(format!("`{}` has no parameter `{name}`; it has {}", self.name, known.join(", ")));
+                return Err(format!(
+                    "`{}` has no parameter `{name}`; it has {}",
+                    self.name,
+                    known.join(", ")
+                ));
             }
         }
         Ok(())

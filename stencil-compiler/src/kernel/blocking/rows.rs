@@ -20,7 +20,11 @@ fn lower(context: &Context<'_>) -> Result<Kernel, String> {
     let extend = context.launch.extend;
     let mut draft = Draft::new(*context, shape(LaunchKind::Rows, [1; 3], [0, 1, 1], extend));
     let own = |index: Index, axis: usize| index - Index::Const(i64::from(extend[axis]));
-    let at = [own(Index::Thread(0), 0), own(Index::Block(1), 1), own(Index::Block(2), 2)];
+    let at = [
+        own(Index::Thread(0), 0),
+        own(Index::Block(1), 1),
+        own(Index::Block(2), 2),
+    ];
     let cell = draft.cell("cell");
     let mut body = vec![Stmt::Cell { cell, at }];
     let stores = point_program(&mut draft, &mut body, cell)?;
@@ -30,7 +34,11 @@ fn lower(context: &Context<'_>) -> Result<Kernel, String> {
 }
 
 /// Loads and operations of all outputs at one cell; returns the stores.
-pub(super) fn point_program(draft: &mut Draft<'_>, body: &mut Vec<Stmt>, cell: CellVar) -> Result<Vec<Stmt>, String> {
+pub(super) fn point_program(
+    draft: &mut Draft<'_>,
+    body: &mut Vec<Stmt>,
+    cell: CellVar,
+) -> Result<Vec<Stmt>, String> {
     let context = draft.context;
     let mut values = Values::new(&context, Vec::new())?;
     let mut writer = Writer::default();
@@ -39,8 +47,15 @@ pub(super) fn point_program(draft: &mut Draft<'_>, body: &mut Vec<Stmt>, cell: C
     for (buffer, function) in context.outputs()? {
         let id = values.define(function, [0; 3])?;
         let value = writer.write(draft, &values, &mut reader, body, id)?;
-        let buffer = draft.find_buffer(&buffer).ok_or_else(|| format!("no buffer `{buffer}`"))?;
-        stores.push(Stmt::Store { buffer, cell, offset: [0; 3], value });
+        let buffer = draft
+            .find_buffer(&buffer)
+            .ok_or_else(|| format!("no buffer `{buffer}`"))?;
+        stores.push(Stmt::Store {
+            buffer,
+            cell,
+            offset: [0; 3],
+            value,
+        });
     }
     Ok(stores)
 }
@@ -51,11 +66,25 @@ struct Direct {
 }
 
 impl Reader for Direct {
-    fn read(&mut self, draft: &mut Draft<'_>, out: &mut Vec<Stmt>, of: FnId, at: Offset, name: &str) -> Result<Operand, String> {
+    fn read(
+        &mut self,
+        draft: &mut Draft<'_>,
+        out: &mut Vec<Stmt>,
+        of: FnId,
+        at: Offset,
+        name: &str,
+    ) -> Result<Operand, String> {
         let buffer_name = &draft.context.algorithm.function(of).name;
-        let buffer = draft.find_buffer(buffer_name).ok_or_else(|| format!("no buffer `{buffer_name}`"))?;
+        let buffer = draft
+            .find_buffer(buffer_name)
+            .ok_or_else(|| format!("no buffer `{buffer_name}`"))?;
         let reg = draft.reg(&format!("{name}_v"));
-        out.push(Stmt::Load { reg, buffer, cell: self.cell, offset: at });
+        out.push(Stmt::Load {
+            reg,
+            buffer,
+            cell: self.cell,
+            offset: at,
+        });
         Ok(Operand::Reg(reg))
     }
 }

@@ -8,6 +8,7 @@ use super::layout::{EMPTY, FULL, Layout};
 use super::reader::Planes;
 use crate::algorithm::{Def, FnId, SumTerm};
 use crate::kernel::lower::{Draft, Value, ValueId, Values, Writer, label};
+use crate::kernel::order::order;
 use crate::kernel::pipeline::{Delayed, Pipeline};
 use crate::kernel::{Index, IntVar, Operand, Reg, Stmt};
 use crate::schedule::Placement;
@@ -226,73 +227,96 @@ fn compute(
     let context = draft.context;
     let mut values = Values::new(&context, pipeline.delayed.keys().copied().collect())?;
     let mut writer = Writer::default();
+    let mut work = Vec::new();
     let mut sets: Vec<(Reg, ValueId)> = Vec::new();
     for (id, delayed) in &pipeline.delayed {
-        let function = context.algorithm.function(*id);
         let mut pending = Vec::new();
         for point in 0..march.points as i32 {
-            let queue = declare_queue(draft, &function.name, delayed);
-            let place = |lag: i32| {
-                let mut at = [point, 0, 0];
-                at[pipeline.axis] = lag;
-                at
-            };
-            let complete = match (&function.def, delayed.placement) {
-                (Def::Sum(terms), Placement::Carried) => {
-                    let sums = carry(
-                        &mut values,
-                        pipeline.axis,
-                        delayed,
-                        terms,
-                        (&function.name, place(delayed.source)),
-                        &queue,
-                    )?;
-                    for (reg, value) in queue.sums.iter().zip(&sums).rev() {
-                        sets.push((*reg, *value));
-                    }
-                    pending.push(sums.clone());
-                    sums[sums.len() - 1]
-                }
-                _ => {
-                    let value = values.define(*id, place(delayed.source))?;
-                    pending.push(vec![value]);
-                    value
-                }
-            };
-            values.set(*id, place(delayed.lag), complete);
-            let past: Vec<ValueId> = queue
-                .window
-                .iter()
-                .map(|reg| values.number(Value::Register(*reg), "past"))
-                .collect();
-            for (age, value) in past.iter().enumerate() {
-                values.set(*id, place(delayed.lag - 1 - age as i32), *value);
-            }
-            for age in (0..queue.window.len()).rev() {
-                sets.push((
-                    queue.window[age],
-                    if age == 0 { complete } else { past[age - 1] },
-                ));
-            }
+            let ride = (*id, delayed, point);
+            pending.push(advance(draft, pipeline.axis, ride, &mut values, &mut sets)?);
         }
         for value in interleaved(&pending) {
-            writer.write(draft, &values, planes, body, value)?;
+            writer.write(draft, &values, planes, &mut work, value)?;
         }
     }
-    let stores = outputs(
-        draft,
-        body,
-        pipeline,
-        march,
-        planes,
-        (&mut values, &mut writer),
-    )?;
-    store(draft, body, pipeline, stores, (plane, frame));
+    let ends = (&mut values, &mut writer);
+    let stores = outputs(draft, &mut work, pipeline, march, planes, ends)?;
+    let mut assignments = Vec::new();
     for (reg, value) in sets {
-        let value = writer.write(draft, &values, planes, body, value)?;
-        body.push(Stmt::Set { reg, value });
+        let value = writer.write(draft, &values, planes, &mut work, value)?;
+        assignments.push(Stmt::Set { reg, value });
     }
+    let kept = kept(planes, &stores, &assignments);
+    body.extend(order(work, &kept));
+    store(draft, body, pipeline, stores, (plane, frame));
+    body.extend(assignments);
     Ok(())
+}
+
+/// Registers that are read after the iteration's operations.
+fn kept(planes: &Planes<'_>, stores: &Stores, assignments: &[Stmt]) -> BTreeSet<Reg> {
+    let stored = stores
+        .values()
+        .flat_map(BTreeMap::values)
+        .flatten()
+        .map(|(_, value)| *value);
+    let assigned = assignments.iter().filter_map(|stmt| match stmt {
+        Stmt::Set { value, .. } => Some(*value),
+        _ => None,
+    });
+    let regs = stored.chain(assigned).filter_map(|value| match value {
+        Operand::Reg(reg) => Some(reg),
+        Operand::Uniform(_) | Operand::Lit(_) => None,
+    });
+    regs.chain(planes.columns()).collect()
+}
+
+/// The values of a delayed function at one point in this iteration: its partial sums, or itself.
+/// Tells `values` what is complete and what older planes hold, and `sets` what moves on.
+fn advance(
+    draft: &mut Draft<'_>,
+    axis: usize,
+    (id, delayed, point): (FnId, &Delayed, i32),
+    values: &mut Values<'_>,
+    sets: &mut Vec<(Reg, ValueId)>,
+) -> Result<Vec<ValueId>, String> {
+    let function = draft.context.algorithm.function(id);
+    let queue = declare_queue(draft, &function.name, delayed);
+    let place = |lag: i32| {
+        let mut at = [point, 0, 0];
+        at[axis] = lag;
+        at
+    };
+    let source = place(delayed.source);
+    let sums = match (&function.def, delayed.placement) {
+        (Def::Sum(terms), Placement::Carried) => carry(
+            values,
+            axis,
+            delayed,
+            terms,
+            (&function.name, source),
+            &queue,
+        )?,
+        _ => vec![values.define(id, source)?],
+    };
+    for (reg, value) in queue.sums.iter().zip(&sums).rev() {
+        sets.push((*reg, *value));
+    }
+    let complete = sums[sums.len() - 1];
+    values.set(id, place(delayed.lag), complete);
+    let past = queue
+        .window
+        .iter()
+        .map(|reg| values.number(Value::Register(*reg), "past"));
+    let past: Vec<ValueId> = past.collect();
+    for (age, value) in past.iter().enumerate() {
+        values.set(id, place(delayed.lag - 1 - age as i32), *value);
+    }
+    for age in (0..queue.window.len()).rev() {
+        let newer = if age == 0 { complete } else { past[age - 1] };
+        sets.push((queue.window[age], newer));
+    }
+    Ok(sums)
 }
 
 /// Order of evaluation: partial sums of opposite offsets one after the other, since they add the

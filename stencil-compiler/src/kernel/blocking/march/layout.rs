@@ -85,6 +85,11 @@ impl Layout {
         for (of, reads) in reads {
             layout.add(context, march, pipeline, of, &reads);
         }
+        // Nothing is computed before every slot that is read has been filled once: a read of a
+        // plane that nobody needs would still race with the copy that fills its slot.
+        layout.begin = layout
+            .begin
+            .min(pipeline.first_iteration() - layout.kept as i32);
         let align = (128 / context.value_bytes) as u32;
         layout.slot_len = layout.slot_len.next_multiple_of(align).max(align);
         let least = layout.kept + 2;

@@ -97,6 +97,11 @@ impl<'a> Planes<'a> {
         Ok(())
     }
 
+    /// Registers of all columns, the newest plane among them.
+    pub(super) fn columns(&self) -> impl Iterator<Item = Reg> {
+        self.column.values().copied()
+    }
+
     /// Moves each column on by one plane, at the end of an iteration.
     pub(super) fn shift_columns(&self, body: &mut Vec<Stmt>) {
         for ((of, point, lag), reg) in &self.column {

@@ -1,0 +1,124 @@
+//! Every kernel compiles to machine code without a device; its resources are pinned.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Mutex;
+
+use stencil_compiler::algorithm::Algorithm;
+use stencil_compiler::emit;
+use stencil_compiler::expr::real::Precision;
+use stencil_compiler::kernel::{Kernel, LaunchKind};
+use stencil_compiler::schedule::check::check;
+use stencil_compiler::schedule::{Blocking, Schedule, heuristic, presets};
+use stencil_runtime::backend::cuda::nvrtc::{Nvrtc, Resources};
+use stencil_tests::{ELASTIC, ISOTHERMAL_NS, algorithm_of, with_mixed};
+
+const ARCH: &str = "sm_90";
+const PINNED: &str = "snapshots/sm_90.txt";
+
+/// The compiler, or `None` with a line that says how to get it. `cargo xtask test` always has it.
+fn compiler() -> Option<&'static Nvrtc> {
+    match Nvrtc::shared() {
+        Ok(compiler) => Some(compiler),
+        Err(e) => {
+            eprintln!("skipped, for want of NVRTC: {e}\n`cargo xtask nvrtc` fetches it");
+            assert!(std::env::var_os("STENCIL_NVRTC_DIR").is_none(), "STENCIL_NVRTC_DIR is set but has no NVRTC");
+            None
+        }
+    }
+}
+
+fn resources(nvrtc: &Nvrtc, kernel: &Kernel, precision: Precision) -> Resources {
+    let source = emit::cuda(kernel, precision).unwrap_or_else(|e| panic!("{e}"));
+    let compiled = nvrtc.compile(&source.text, &kernel.name, ARCH).unwrap_or_else(|e| panic!("{e}\n{}", source.text));
+    assert!(!compiled.cubin.is_empty());
+    compiled.kernels.into_iter().next().unwrap_or_else(|| panic!("no resources in the log of {}", kernel.name))
+}
+
+struct Job {
+    label: String,
+    kernel: Kernel,
+    precision: Precision,
+}
+
+fn jobs() -> Vec<Job> {
+    let mut jobs = Vec::new();
+    for source in [ISOTHERMAL_NS, ELASTIC] {
+        for mixed in ["bidiagonal", "product", "composed"] {
+            let algorithm = algorithm_of(&with_mixed(source, mixed));
+            for precision in [Precision::F32, Precision::F64] {
+                for preset in presets::ALL {
+                    let schedule = (preset.make)(&algorithm, precision);
+                    let compiled = check(&algorithm, &schedule, precision.bytes()).unwrap_or_else(|e| panic!("{e}"));
+                    for kernel in compiled.kernels.into_iter().filter(|k| k.launch.kind == LaunchKind::Blocks) {
+                        let label = format!("{} {mixed} {} {}", kernel.name, precision.name(), preset.name);
+                        jobs.push(Job { label, kernel, precision });
+                    }
+                }
+            }
+        }
+    }
+    jobs
+}
+
+/// `UPDATE_SNAPSHOTS=1 cargo test -p stencil-tests --test device_code` writes the pins anew.
+#[test]
+fn every_kernel_compiles_and_its_resources_are_pinned() {
+    let Some(nvrtc) = compiler() else { return };
+    let jobs = jobs();
+    let lines: Mutex<BTreeMap<usize, String>> = Mutex::default();
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                loop {
+                    let at = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                    let Some(job) = jobs.get(at) else { return };
+                    let r = resources(nvrtc, &job.kernel, job.precision);
+                    let shared = job.kernel.shared_bytes();
+                    let spills = r.spill_stores + r.spill_loads;
+                    let line = format!("{}: {} registers, {spills} bytes spilled, {shared} bytes shared, {} barriers", job.label, r.registers, r.barriers);
+                    lines.lock().expect("no panic while locked").insert(at, line);
+                }
+            });
+        }
+    });
+    let lines: Vec<String> = lines.into_inner().expect("no panic while locked").into_values().collect();
+    assert_eq!(lines.len(), jobs.len());
+    let found = lines.join("\n") + "\n";
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(PINNED);
+    if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
+        std::fs::write(&path, &found).expect("the snapshot can be written");
+    }
+    let pinned = std::fs::read_to_string(&path).unwrap_or_default();
+    for (found, pinned) in found.lines().zip(pinned.lines()) {
+        assert_eq!(found, pinned, "resources changed; UPDATE_SNAPSHOTS=1 pins them anew");
+    }
+    assert_eq!(found, pinned, "kernels came or went; UPDATE_SNAPSHOTS=1 pins them anew");
+}
+
+/// A march that carries its mixed derivatives, on a given tile.
+fn carried(algorithm: &Algorithm, tile: [u32; 2], points: u32) -> Schedule {
+    let mut schedule = Schedule::default();
+    heuristic::carry(algorithm, &mut schedule.placements);
+    let params = [("tile_x", tile[0]), ("tile_y", tile[1]), ("points", points), ("chunk", 86)];
+    schedule.kernels = vec![Blocking::new("march", &params)];
+    schedule
+}
+
+/// A hand-tuned kernel of this form takes 151 and 165 registers and 218 operations.
+#[test]
+fn the_carried_march_keeps_to_its_budget() {
+    let algorithm = algorithm_of(ISOTHERMAL_NS);
+    for (precision, tile, points) in [(Precision::F32, [64, 12], 2), (Precision::F64, [32, 12], 1)] {
+        let compiled = check(&algorithm, &carried(&algorithm, tile, points), precision.bytes()).unwrap_or_else(|e| panic!("{e}"));
+        for kernel in &compiled.kernels {
+            let operations = kernel.operations().cost as u32 / points;
+            assert!(operations <= 240, "{}: {operations} operations a point", kernel.name);
+            let Some(nvrtc) = compiler() else { continue };
+            let r = resources(nvrtc, kernel, precision);
+            assert!(r.registers <= 168, "{}: {} registers", kernel.name, r.registers);
+            assert_eq!(r.spill_stores + r.spill_loads, 0, "{} spills", kernel.name);
+        }
+    }
+}
