@@ -1,2 +1,119 @@
-//! Placeholder.
-fn main() {}
+//! The `stencil` command. Without arguments it runs the first problem of the library.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+mod emit;
+mod explain;
+mod run;
+mod source;
+
+use run::Ended;
+use source::{BuiltIn, Failure};
+
+/// The run went well.
+const OK: u8 = 0;
+/// The program itself is wrong.
+const BUG: u8 = 1;
+/// The command line, the declaration or a setting is wrong.
+const USAGE: u8 = 2;
+/// The solution is no longer finite.
+const NUMERICAL: u8 = 5;
+/// A file cannot be written.
+const OUTPUT: u8 = 6;
+
+/// Declared partial differential equations, compiled and run.
+#[derive(Debug, Parser)]
+#[command(
+    name = "stencil",
+    after_help = "Exit codes: 0 all went well, 1 an internal error, 2 a wrong command line, declaration or setting,\n\
+                  5 the solution is no longer finite, 6 a file cannot be written."
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run a problem and make pictures of it; `explosion` if none is named
+    Run(run::RunArgs),
+    /// List the problems that can be run and the systems that can be explained
+    List,
+    /// Show how a system is understood, what it reads and what each schedule costs
+    Explain(explain::ExplainArgs),
+    /// Explain an error code
+    ExplainError(explain::ExplainErrorArgs),
+    /// Print one stage of the compiler for a system
+    Emit(emit::EmitArgs),
+}
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are no errors; a reader who has left is none either.
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { USAGE } else { OK });
+        }
+    };
+    let (mut out, mut notes) = (io::stdout().lock(), io::stderr());
+    let result = match cli
+        .command
+        .unwrap_or_else(|| Command::Run(run::RunArgs::first()))
+    {
+        Command::Run(args) => run::run(&args, &mut out),
+        Command::List => source::write(&mut out, list().as_bytes()).map_err(usage),
+        Command::Explain(args) => explain::run(&args, &built_ins(), &mut out).map_err(usage),
+        Command::ExplainError(args) => explain::run_error(&args, &mut out).map_err(usage),
+        Command::Emit(args) => emit::run(&args, &built_ins(), &mut out, &mut notes).map_err(usage),
+    };
+    match result {
+        Ok(()) => ExitCode::from(OK),
+        Err(Ended { code, message }) => {
+            let _ = writeln!(notes, "{message}");
+            ExitCode::from(code)
+        }
+    }
+}
+
+fn usage(failure: Failure) -> Ended {
+    Ended {
+        code: USAGE,
+        message: failure.to_string(),
+    }
+}
+
+fn list() -> String {
+    let problems = physics::problems::ALL
+        .iter()
+        .map(|p| format!("  {:<16}{} ({})\n", p.name, p.summary, p.system.name));
+    let systems = built_ins()
+        .into_iter()
+        .map(|s| format!("  {:<16}{}\n", s.name, s.summary));
+    let (problems, systems): (String, String) = (problems.collect(), systems.collect());
+    format!(
+        "problems, for `stencil run`:\n{problems}\nsystems, for `stencil explain` and `stencil emit`:\n{systems}"
+    )
+}
+
+/// The systems of the library, as text.
+fn built_ins() -> Vec<BuiltIn> {
+    let all = physics::systems::ALL.iter();
+    all.map(|system| {
+        let doc = system
+            .model
+            .lines()
+            .next()
+            .and_then(|line| line.strip_prefix("/// "))
+            .unwrap_or_default();
+        BuiltIn {
+            name: system.name.to_string(),
+            summary: doc.trim_end_matches('.').to_string(),
+            text: system.model.to_string(),
+        }
+    })
+    .collect()
+}

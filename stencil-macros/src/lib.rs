@@ -1,1 +1,188 @@
-//! Placeholder.
+//! The `pde!` macro: tokens in, tokens out. What they mean is the compiler's business.
+
+use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
+use stencil_compiler::algorithm::text as algorithm_text;
+use stencil_compiler::diag::{Code, Diagnostic, Diagnostics};
+use stencil_compiler::kernel::Kernel;
+use stencil_compiler::model::Model;
+use stencil_compiler::schedule::{check, heuristic, text as schedule_text};
+use stencil_compiler::{discretize, emit, model};
+
+mod span;
+
+/// Declares a system of equations and the scheme that discretizes it, and compiles it.
+///
+/// ```text
+/// stencil_runtime::pde! {
+///     /// Diffusion.
+///     pub system Heat in 3d {
+///         field temperature: scalar [K];
+///         param kappa: real [m^2/s] = 1 where kappa >= 0;
+///         ddt(temperature) = kappa * lap(temperature);
+///     }
+///     scheme central6 for Heat { space: central<order = 6>; mixed: bidiagonal; time: rk3_williamson; }
+/// }
+/// ```
+///
+/// gives the type `Heat`, which implements `stencil_runtime::System`. Kernels for the host's
+/// processor become part of the program; with `#[interpreted]` before `system` they do not, which
+/// builds faster and runs slower, with equal results.
+#[proc_macro]
+pub fn pde(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    let head = Head::of(input.into());
+    let output = expand(&head).unwrap_or_else(|errors| span::compile_errors(&head.rest, &errors));
+    output.into()
+}
+
+/// What belongs to Rust in the input, and the rest.
+struct Head {
+    visibility: TokenStream,
+    name: Ident,
+    interpreted: bool,
+    rest: TokenStream,
+}
+
+impl Head {
+    fn of(input: TokenStream) -> Head {
+        let trees: Vec<TokenTree> = input.into_iter().collect();
+        let word = |i: usize| trees.get(i).map(ToString::to_string).unwrap_or_default();
+        let group = |i: usize| matches!(trees.get(i), Some(TokenTree::Group(g)) if g.delimiter() == Delimiter::Parenthesis);
+        let interpreted = (0..trees.len()).find(|i| {
+            word(*i) == "#" && word(i + 1).replace(char::is_whitespace, "") == "[interpreted]"
+        });
+        let system = (0..trees.len()).find(|i| word(*i) == "system");
+        let mut visibility = 0..0;
+        if let Some(at) = system {
+            let scoped = at >= 2 && group(at - 1) && word(at - 2) == "pub";
+            let start = if scoped { at - 2 } else { at.saturating_sub(1) };
+            if word(start) == "pub" {
+                visibility = start..at;
+            }
+        }
+        let name = match system.and_then(|at| trees.get(at + 1)) {
+            Some(TokenTree::Ident(name)) => name.clone(),
+            _ => Ident::new("System", Span::call_site()),
+        };
+        // `(crate)` and the attribute are Rust's; the language of the equations has neither.
+        let is_rust = |i: usize| {
+            interpreted.is_some_and(|at| i == at || i == at + 1)
+                || (visibility.contains(&i) && group(i))
+        };
+        let rest = trees
+            .iter()
+            .enumerate()
+            .filter(|(i, _)| !is_rust(*i))
+            .map(|(_, tree)| tree.clone())
+            .collect();
+        Head {
+            visibility: trees[visibility.clone()].iter().cloned().collect(),
+            name,
+            interpreted: interpreted.is_some(),
+            rest,
+        }
+    }
+}
+
+fn expand(head: &Head) -> Result<TokenStream, Diagnostics> {
+    let model = model::parse::parse_tokens(head.rest.clone())?;
+    let algorithm = discretize::discretize(&model)
+        .map_err(|e| Diagnostic::new(Code::Syntax, e.span, e.message))?;
+    let schedule = heuristic::cpu(&algorithm);
+    let bug = |what: &dyn std::fmt::Display| {
+        Diagnostics::from(Diagnostic::new(
+            Code::Syntax,
+            stencil_compiler::diag::Span::default(),
+            what.to_string(),
+        ))
+    };
+    // Bodies are generic over the precision: kernels for the wider one serve both.
+    let compiled = check::check(&algorithm, &schedule, 8).map_err(|e| bug(&e))?;
+    let (mut items, mut kernels) = (String::new(), "::core::option::Option::None".to_string());
+    if !head.interpreted {
+        items = program(&compiled.kernels).map_err(|e| bug(&e))?;
+        kernels = "::core::option::Option::Some(&KERNELS)".to_string();
+    }
+    let text = format!(
+        "{}\n#[allow(clippy::all, clippy::pedantic, missing_docs, unreachable_pub, dead_code, reason = \"generated\")]\nconst _: () = {{\n\
+        {items}\nimpl ::stencil_runtime::System for super_name {{\n\
+        const DEFINITION: ::stencil_runtime::Definition = ::stencil_runtime::Definition {{\n\
+        name: {:?}, model: {:?}, algorithm: {:?}, schedule: {:?}, kernels: {kernels} }};\n}}\n}};",
+        declaration(&model),
+        model.name,
+        model::text::print(&model),
+        algorithm_text::print(&algorithm),
+        schedule_text::print(&schedule),
+    );
+    let tokens: TokenStream = text.parse().map_err(|e: proc_macro2::LexError| bug(&e))?;
+    Ok(place(tokens, head))
+}
+
+/// The type, with its documentation.
+fn declaration(model: &Model) -> String {
+    let mut out = String::new();
+    for line in &model.doc {
+        out += &format!("#[doc = {:?}]\n", format!(" {line}"));
+    }
+    out + "#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]\nsuper_visibility struct super_name;\n"
+}
+
+/// The kernels and the table of them.
+fn program(kernels: &[Kernel]) -> Result<String, emit::EmitError> {
+    let all: Vec<&Kernel> = kernels.iter().collect();
+    let mut out = emit::rust(&all)?;
+    let mut table = String::new();
+    for (i, kernel) in kernels.iter().enumerate() {
+        let access = emit::row_access(kernel)?;
+        let sizes = format!(
+            "{}, {}, {}",
+            kernel.uniforms.len(),
+            access.inputs.len(),
+            access.outputs.len()
+        );
+        let [u, inputs, o] = [
+            kernel.uniforms.len(),
+            access.inputs.len(),
+            access.outputs.len(),
+        ];
+        out += &format!(
+            "struct Kernel{i};\nimpl ::stencil_runtime::program::RowKernel<{sizes}> for Kernel{i} {{\n\
+            #[inline(always)]\nfn row<T: ::stencil_runtime::Real>(n: usize, c: &[T; {u}], input: &[&[T]; {inputs}], output: &mut [&mut [T]; {o}]) {{\n\
+            kernel_{i}(n, c, input, output);\n}}\n}}\n"
+        );
+        table += &format!(
+            "::stencil_runtime::program::CompiledKernel::of::<Kernel{i}, {sizes}>(::stencil_runtime::program::Tables {{\n\
+            name: NAME_{i}, buffers: &BUFFERS_{i}, uniforms: &UNIFORMS_{i}, inputs: &INPUTS_{i}, outputs: &OUTPUTS_{i} }}),\n"
+        );
+    }
+    // A static, not a constant: its functions are compiled in this crate only.
+    out += &format!(
+        "static KERNELS: [::stencil_runtime::program::CompiledKernel; {}] = [\n{table}];\n",
+        kernels.len()
+    );
+    Ok(out)
+}
+
+/// Puts the user's own tokens where the text has placeholders, so that rustc's messages point there.
+fn place(tokens: TokenStream, head: &Head) -> TokenStream {
+    let mut out = TokenStream::new();
+    for tree in tokens {
+        match tree {
+            TokenTree::Ident(name) if name == "super_name" => {
+                out.extend([TokenTree::Ident(head.name.clone())])
+            }
+            TokenTree::Ident(name) if name == "super_visibility" => {
+                out.extend(head.visibility.clone())
+            }
+            TokenTree::Group(group) => {
+                let mut inner =
+                    proc_macro2::Group::new(group.delimiter(), place(group.stream(), head));
+                inner.set_span(group.span());
+                out.extend([TokenTree::Group(inner)]);
+            }
+            other @ (TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_)) => {
+                out.extend([other])
+            }
+        }
+    }
+    out
+}

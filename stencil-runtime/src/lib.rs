@@ -1,6 +1,50 @@
-//! Placeholder.
+//! What users import: declare equations with [`pde!`], run them with [`Simulation`], look at the
+//! results with [`plot`], [`io`] and [`report`].
+//!
+//! ```
+//! use stencil_runtime::{Simulation, pde};
+//!
+//! pde! {
+//!     /// Diffusion in a plane.
+//!     #[interpreted]
+//!     pub system Heat in 2d {
+//!         field temperature: scalar [K];
+//!         param kappa: real [m^2/s] = 1 where kappa >= 0;
+//!         ddt(temperature) = kappa * lap(temperature);
+//!     }
+//!     scheme central4 for Heat { space: central<order = 4>; mixed: bidiagonal; time: rk3_williamson; }
+//! }
+//!
+//! let mut simulation = Simulation::<f64>::builder(&Heat).cells([32, 32, 1]).extent([1.0; 3]).dt(1e-4).build()?;
+//! simulation.set("temperature", |x, y, _| (-50.0 * ((x - 0.5).powi(2) + (y - 0.5).powi(2))).exp())?;
+//! simulation.run(100, |_, _| ())?;
+//! let hottest = simulation.field("temperature")?.iter().copied().fold(0.0, f64::max);
+//! assert!(hottest > 0.2 && hottest < 0.7);
+//! # Ok::<(), stencil_runtime::Error>(())
+//! ```
+
+// The macro's output names this crate from outside, in our own tests too.
+extern crate self as stencil_runtime;
 
 pub mod backend;
+mod builder;
+mod error;
 pub mod io;
+mod number;
 pub mod plot;
 pub mod report;
+mod simulation;
+mod system;
+
+pub use backend::cpu::program;
+pub use backend::cpu::{Instructions, UnknownInstructions};
+pub use builder::{Builder, Engine};
+pub use error::Error;
+pub use number::Number;
+pub use simulation::Simulation;
+pub use stencil_compiler as compiler;
+pub use stencil_compiler::emit::RowInput;
+pub use stencil_compiler::expr::Real;
+pub use stencil_compiler::schedule::Schedule;
+pub use stencil_macros::pde;
+pub use system::{Definition, System, SystemDef, ToSystem};

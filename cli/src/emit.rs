@@ -1,0 +1,223 @@
+//! `stencil emit`: any stage between the declaration and machine code, as text.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use stencil_compiler::algorithm::Algorithm;
+use stencil_compiler::emit::{self, EmitError, Source};
+use stencil_compiler::kernel::{self, Kernel};
+use stencil_compiler::schedule::check::{Compiled, check};
+use stencil_compiler::{algorithm, model, plan, schedule};
+use stencil_runtime::backend::cuda::nvrtc::{Nvrtc, Resources};
+
+use crate::source::{self, BuiltIn, Failure, ScheduleArgs, SystemArgs};
+
+#[cfg(test)]
+mod tests;
+
+/// Prints one stage of the compiler for a system (schedule without one: `cpu` for rust, else `gpu`).
+#[derive(Args, Clone, Debug)]
+pub(crate) struct EmitArgs {
+    /// Which stage
+    #[arg(long, value_enum)]
+    target: Target,
+    #[command(flatten)]
+    system: SystemArgs,
+    #[command(flatten)]
+    schedule: ScheduleArgs,
+    /// Only this launch of a step, from 0, in place of all
+    #[arg(long, value_name = "N")]
+    launch: Option<usize>,
+    /// The architecture of the machine code
+    #[arg(long, value_name = "ARCH", default_value = "sm_90")]
+    arch: String,
+    /// Write to a file in place of the terminal
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+/// The stages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Target {
+    /// The declaration as understood
+    Model,
+    /// The discrete problem: grid functions, roundings fixed
+    Algorithm,
+    /// Where grid functions live and how kernels are blocked
+    Schedule,
+    /// Launches, buffers and fills of a step
+    Plan,
+    /// Launches as statements over blocks and threads
+    Kernel,
+    /// The program of the CPU: kernels over rows
+    Rust,
+    /// CUDA C++
+    Cuda,
+    /// Machine code of one launch, compiled by NVRTC
+    Cubin,
+}
+
+/// Runs the command. Resources of machine code go to `notes`.
+pub(crate) fn run(
+    args: &EmitArgs,
+    built_ins: &[BuiltIn],
+    out: &mut dyn Write,
+    notes: &mut dyn Write,
+) -> Result<(), Failure> {
+    let loaded = source::load(&args.system, built_ins)?;
+    let text = match args.target {
+        Target::Model => model::text::print(&loaded.model),
+        Target::Algorithm => algorithm::text::print(&loaded.algorithm),
+        _ => return scheduled(args, &loaded.algorithm, out, notes),
+    };
+    deliver(args, text.as_bytes(), out)
+}
+
+/// Stages that need a schedule.
+fn scheduled(
+    args: &EmitArgs,
+    algorithm: &Algorithm,
+    out: &mut dyn Write,
+    notes: &mut dyn Write,
+) -> Result<(), Failure> {
+    let default = if args.target == Target::Rust {
+        "cpu"
+    } else {
+        "gpu"
+    };
+    let wanted = args.schedule.schedule.as_deref().unwrap_or(default);
+    let precision = args.schedule.precision.get();
+    let (name, schedule) = source::schedule(wanted, algorithm, precision)?;
+    if args.target == Target::Schedule {
+        return deliver(args, schedule::text::print(&schedule).as_bytes(), out);
+    }
+    let compiled = check(algorithm, &schedule, precision.bytes())
+        .map_err(|error| Failure::new(format!("error: schedule `{name}` is illegal: {error}")))?;
+    let text = match args.target {
+        Target::Plan => plan::text::print(&compiled.plan),
+        Target::Kernel => joined(&chosen(args, &compiled)?, |kernel| {
+            Ok(kernel::text::print(kernel))
+        })?,
+        Target::Rust => emit::rust(&chosen(args, &compiled)?).map_err(|error| {
+            unwritten(
+                &error,
+                "schedules over rows have Rust text: `cpu` and `rows` do",
+            )
+        })?,
+        Target::Cuda => joined(&chosen(args, &compiled)?, |kernel| {
+            Ok(cuda(args, kernel)?.text)
+        })?,
+        Target::Cubin => {
+            let code = machine_code(args, &compiled, notes)?;
+            return deliver(args, &code, out);
+        }
+        Target::Model | Target::Algorithm | Target::Schedule => String::new(),
+    };
+    deliver(args, text.as_bytes(), out)
+}
+
+/// The kernel that `--launch` names, or all.
+fn chosen<'a>(args: &EmitArgs, compiled: &'a Compiled) -> Result<Vec<&'a Kernel>, Failure> {
+    match args.launch {
+        None => Ok(compiled.kernels.iter().collect()),
+        Some(at) => match compiled.kernels.get(at) {
+            Some(kernel) => Ok(vec![kernel]),
+            None => Err(Failure::new(format!(
+                "error: no launch {at}; a step has\n{}",
+                launches(compiled)
+            ))),
+        },
+    }
+}
+
+fn launches(compiled: &Compiled) -> String {
+    let mut list = String::new();
+    for (at, kernel) in compiled.kernels.iter().enumerate() {
+        let _ = writeln!(list, "  {at}  {}", kernel.name);
+    }
+    list
+}
+
+fn joined(
+    kernels: &[&Kernel],
+    print: impl Fn(&Kernel) -> Result<String, Failure>,
+) -> Result<String, Failure> {
+    let texts: Vec<String> = kernels
+        .iter()
+        .map(|kernel| print(kernel))
+        .collect::<Result<_, _>>()?;
+    Ok(texts.join("\n"))
+}
+
+fn cuda(args: &EmitArgs, kernel: &Kernel) -> Result<Source, Failure> {
+    let help = "schedules of thread blocks have CUDA text: `direct`, `decomposed`, `gathered`, `carried` and `gpu` do";
+    emit::cuda(kernel, args.schedule.precision.get()).map_err(|error| unwritten(&error, help))
+}
+
+fn unwritten(error: &EmitError, help: &str) -> Failure {
+    match error {
+        EmitError::Launch { .. } | EmitError::Rows { .. } => {
+            Failure::new(format!("error: {error}\n  help: {help}"))
+        }
+        _ => Failure::new(format!("error: {error}")),
+    }
+}
+
+/// Compiles one launch and reports what it takes of a multiprocessor.
+fn machine_code(
+    args: &EmitArgs,
+    compiled: &Compiled,
+    notes: &mut dyn Write,
+) -> Result<Vec<u8>, Failure> {
+    if args.output.is_none() && io::stdout().is_terminal() {
+        return Err(Failure::new(
+            "error: machine code is not for a terminal\n  help: give a file with --output",
+        ));
+    }
+    let kernels = chosen(args, compiled)?;
+    let [kernel] = kernels[..] else {
+        return Err(Failure::new(format!(
+            "error: machine code is of one launch; choose it with --launch\n{}",
+            launches(compiled)
+        )));
+    };
+    let source = cuda(args, kernel)?;
+    let compiler = Nvrtc::shared().map_err(|error| Failure::new(format!("error: {error}")))?;
+    let compiled = compiler
+        .compile(&source.text, &source.name, &args.arch)
+        .map_err(|error| Failure::new(format!("error: {error}")))?;
+    let mut text = String::new();
+    for kernel in &compiled.kernels {
+        let _ = writeln!(text, "{}", resources(kernel, &source, &args.arch));
+    }
+    source::write(notes, text.as_bytes())?;
+    Ok(compiled.cubin)
+}
+
+fn resources(kernel: &Resources, source: &Source, arch: &str) -> String {
+    let shared = source.shared_bytes + kernel.shared_bytes as usize;
+    format!(
+        "{} for {arch}: {} registers, {} bytes of spill stores, {} bytes of spill loads, {shared} bytes of shared memory, {} barriers, {} threads a block",
+        kernel.name,
+        kernel.registers,
+        kernel.spill_stores,
+        kernel.spill_loads,
+        kernel.barriers,
+        source.threads.iter().product::<u32>(),
+    )
+}
+
+fn deliver(args: &EmitArgs, bytes: &[u8], out: &mut dyn Write) -> Result<(), Failure> {
+    match &args.output {
+        None => source::write(out, bytes),
+        Some(path) => fs::write(path, bytes).map_err(|error| {
+            Failure::new(format!(
+                "error: {} cannot be written: {error}",
+                path.display()
+            ))
+        }),
+    }
+}

@@ -1,0 +1,114 @@
+//! The first part of the page: the equations as understood, and the scheme in words.
+
+use stencil_compiler::discretize::integrators;
+use stencil_compiler::model::text::expression;
+use stencil_compiler::model::{Mixed, Model, Rational};
+
+use super::table::{Table, equation, paragraph};
+use crate::source::Loaded;
+
+/// Fields, parameters, equations and scheme.
+pub(super) fn section(loaded: &Loaded) -> String {
+    let model = &loaded.model;
+    let mut page = format!("{} in {}d\n", model.name, model.dimension);
+    for line in &model.doc {
+        page += &paragraph("  ", line);
+    }
+    page += "\nEQUATIONS, as understood\n";
+    for item in &model.lets {
+        page += &equation(
+            &format!("  let {} = ", item.name),
+            &expression(model, &item.value),
+        );
+    }
+    for row in &model.equations {
+        let field = model.fields.get(row.field).map_or("?", |f| f.name.as_str());
+        page += &equation(&format!("  ddt({field}) = "), &expression(model, &row.rhs));
+    }
+    page.push('\n');
+    page += &names(model);
+    page += "\nSCHEME\n";
+    for line in scheme(model) {
+        page += &paragraph("  ", &line);
+    }
+    page
+}
+
+fn names(model: &Model) -> String {
+    let unit = |unit: &Option<String>| unit.as_ref().map_or(String::new(), |u| format!("[{u}]"));
+    let mut table = Table::new(2, &["name", "is", "unit", "default and bounds"]);
+    for field in &model.fields {
+        table.row([
+            field.name.clone(),
+            format!("{} field", field.rank.name()),
+            unit(&field.unit),
+            String::new(),
+        ]);
+    }
+    for param in &model.params {
+        let mut values: Vec<String> = param.default.iter().map(number).collect();
+        values.extend(
+            param
+                .bounds
+                .iter()
+                .map(|(sign, bound)| format!("{} {}", sign.text(), number(bound))),
+        );
+        table.row([
+            param.name.clone(),
+            "parameter".to_string(),
+            unit(&param.unit),
+            values.join(", "),
+        ]);
+    }
+    table.to_string()
+}
+
+/// A number in the shortest digits that name it in double precision.
+fn number(value: &Rational) -> String {
+    format!("{:?}", *value.numer() as f64 / *value.denom() as f64)
+}
+
+fn scheme(model: &Model) -> Vec<String> {
+    let order = model.scheme.order;
+    let mut lines = vec![format!(
+        "Derivatives along one axis: central differences of order {order} on {order} neighbours, up to {} away.",
+        super::count(order as usize / 2, "cell")
+    )];
+    let mixed = match model.scheme.mixed {
+        Mixed::Bidiagonal => format!(
+            "Derivatives along two different axes (mixed: bidiagonal): one difference on {} points of the two diagonals.",
+            2 * order
+        ),
+        Mixed::Product => "Derivatives along two different axes (mixed: product): the first derivative along one axis of the first \
+            derivative along the other. Twice along the same axis: the difference for second derivatives."
+            .to_string(),
+        Mixed::Composed => "Derivatives of derivatives (mixed: composed): first derivatives of grid functions that are made of first \
+            derivatives, as written."
+            .to_string(),
+    };
+    // On one axis there are no two different ones.
+    if model.dimension > 1 || model.scheme.mixed == Mixed::Composed {
+        lines.push(mixed);
+    }
+    if let Some(integrator) = integrators::find(&model.scheme.time) {
+        let integrators::Tableau::TwoN(pairs) = (integrator.tableau)();
+        let storage = if pairs.len() > 1 {
+            "one accumulator for each field"
+        } else {
+            "no accumulator"
+        };
+        lines.push(format!(
+            "Time: {}, order {}, {} right-hand side{} a step, {storage} ({}).",
+            integrator.name,
+            integrator.order,
+            pairs.len(),
+            if pairs.len() == 1 { "" } else { "s" },
+            integrator.source
+        ));
+    }
+    lines.push(
+        "These choices change the numbers. The schedules below do not change a bit of them."
+            .to_string(),
+    );
+    lines
+}

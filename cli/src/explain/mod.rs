@@ -1,0 +1,114 @@
+//! `stencil explain`: what the compiler makes of a system, as a page to learn from; and the pages
+//! of the error codes.
+
+use std::fmt::Write as _;
+use std::io::Write;
+
+use clap::Args;
+use stencil_compiler::algorithm::{Algorithm, FnId};
+use stencil_compiler::diag::{Code, nearest};
+
+use crate::source::{self, BuiltIn, Failure, ScheduleArgs, SystemArgs};
+
+mod equations;
+mod footprints;
+mod functions;
+mod picture;
+mod schedules;
+mod table;
+#[cfg(test)]
+mod tests;
+
+/// Shows how a system is understood, what it reads and what a schedule costs (without one: every preset).
+#[derive(Args, Clone, Debug)]
+pub(crate) struct ExplainArgs {
+    #[command(flatten)]
+    system: SystemArgs,
+    #[command(flatten)]
+    schedule: ScheduleArgs,
+}
+
+/// Explains an error code.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct ExplainErrorArgs {
+    /// The code, as in P0101; without it, all codes are listed
+    code: Option<String>,
+}
+
+/// Runs `stencil explain`.
+pub(crate) fn run(
+    args: &ExplainArgs,
+    built_ins: &[BuiltIn],
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let page = page(args, built_ins)?;
+    source::write(out, page.as_bytes())
+}
+
+fn page(args: &ExplainArgs, built_ins: &[BuiltIn]) -> Result<String, Failure> {
+    let loaded = source::load(&args.system, built_ins)?;
+    let precision = args.schedule.precision.get();
+    let sections = [
+        equations::section(&loaded),
+        functions::section(&loaded.algorithm),
+        footprints::section(&loaded.algorithm, precision),
+        schedules::section(
+            &loaded.algorithm,
+            args.schedule.schedule.as_deref(),
+            precision,
+        )?,
+    ];
+    Ok(sections.join("\n"))
+}
+
+/// Runs `stencil explain-error`.
+pub(crate) fn run_error(args: &ExplainErrorArgs, out: &mut dyn Write) -> Result<(), Failure> {
+    let page = match &args.code {
+        None => list(),
+        Some(wanted) => error_page(wanted)?,
+    };
+    source::write(out, page.as_bytes())
+}
+
+fn error_page(wanted: &str) -> Result<String, Failure> {
+    let upper = wanted.to_ascii_uppercase();
+    let Some(code) = Code::from_text(&upper) else {
+        let mut message = format!("error: no error code `{wanted}`\n");
+        if let Some(near) = nearest(&upper, Code::ALL.iter().map(|code| code.text())) {
+            let _ = writeln!(message, "  help: did you mean `{near}`?");
+        }
+        return Err(Failure::new(message + &list()));
+    };
+    Ok(format!(
+        "{code}: {}\n\n{}",
+        code.title(),
+        table::paragraph("", code.explanation())
+    ))
+}
+
+fn list() -> String {
+    Code::ALL
+        .iter()
+        .map(|code| format!("  {code}  {}\n", code.title()))
+        .collect()
+}
+
+/// The substep that the page looks at: the second, where the accumulator takes part, or the only
+/// one.
+fn substep(algorithm: &Algorithm) -> usize {
+    1.min(algorithm.substeps.len().saturating_sub(1))
+}
+
+/// The grid functions that are the new values of a substep.
+fn updates(algorithm: &Algorithm, substep: usize) -> Vec<FnId> {
+    let updates = algorithm
+        .substeps
+        .get(substep)
+        .map_or(&[][..], |s| s.updates.as_slice());
+    updates.iter().map(|(_, id)| *id).collect()
+}
+
+/// `1 point`, `2 points`.
+fn count(number: usize, word: &str) -> String {
+    format!("{number} {word}{}", if number == 1 { "" } else { "s" })
+}

@@ -1,0 +1,234 @@
+//! From the command line to a discrete problem and a schedule: names, files, and what is wrong
+//! with them.
+
+use std::fmt;
+use std::fs;
+use std::io::{self, Write};
+
+use clap::{Args, ValueEnum};
+use stencil_compiler::algorithm::Algorithm;
+use stencil_compiler::diag::{Code, Diagnostic, nearest};
+use stencil_compiler::discretize::{DiscretizeError, discretize};
+use stencil_compiler::expr::real;
+use stencil_compiler::model::parse::parse_str;
+use stencil_compiler::model::{Mixed, Model};
+use stencil_compiler::schedule::{Schedule, presets, text};
+
+#[cfg(test)]
+mod tests;
+
+/// A system that comes with the command.
+#[derive(Clone, Debug)]
+pub(crate) struct BuiltIn {
+    /// Its name on the command line.
+    pub(crate) name: String,
+    /// What it is, in a few words.
+    pub(crate) summary: String,
+    /// Its declaration in the language.
+    pub(crate) text: String,
+}
+
+/// Why a command failed, as its user reads it.
+#[derive(Debug)]
+pub(crate) struct Failure(String);
+
+impl Failure {
+    /// A message of one or more lines, without a line break at its end.
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Failure(message.into())
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.trim_end())
+    }
+}
+
+impl std::error::Error for Failure {}
+
+/// Writes to a pipe or terminal. A reader who has seen enough is no failure.
+pub(crate) fn write(out: &mut dyn Write, bytes: &[u8]) -> Result<(), Failure> {
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        Err(error) => Err(Failure::new(format!(
+            "error: the output cannot be written: {error}"
+        ))),
+    }
+}
+
+/// Which equations, and how they are discretized.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct SystemArgs {
+    /// A system by name, or a file with a declaration
+    #[arg(value_name = "SYSTEM|FILE.pde")]
+    pub(crate) system: String,
+    /// Order of the central differences, in place of the declared one: 2, 4, 6, 8 or 10
+    #[arg(long, value_name = "N")]
+    pub(crate) order: Option<u32>,
+    /// What a derivative of a derivative means, in place of the declared choice
+    #[arg(long, value_name = "CHOICE")]
+    pub(crate) mixed: Option<MixedChoice>,
+}
+
+/// `mixed` on the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MixedChoice {
+    /// Twelve points on the diagonals (at order 6)
+    Bidiagonal,
+    /// First derivatives of first derivatives, for two different axes
+    Product,
+    /// Every derivative of a derivative as it is written
+    Composed,
+}
+
+/// Which schedule, and for which precision.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct ScheduleArgs {
+    /// A preset by name, or a file with a schedule
+    #[arg(long, value_name = "PRESET|FILE")]
+    pub(crate) schedule: Option<String>,
+    /// Precision of the values
+    #[arg(long, value_enum, default_value = "f32")]
+    pub(crate) precision: Precision,
+}
+
+/// The precision on the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Precision {
+    /// Four bytes
+    F32,
+    /// Eight bytes
+    F64,
+}
+
+impl Precision {
+    /// The compiler's word for it.
+    pub(crate) fn get(self) -> real::Precision {
+        match self {
+            Precision::F32 => real::Precision::F32,
+            Precision::F64 => real::Precision::F64,
+        }
+    }
+}
+
+/// A system that was read and discretized.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    /// The equations.
+    pub(crate) model: Model,
+    /// The discrete problem.
+    pub(crate) algorithm: Algorithm,
+}
+
+/// Reads a system, changes its scheme as told, and discretizes it.
+pub(crate) fn load(args: &SystemArgs, built_ins: &[BuiltIn]) -> Result<Loaded, Failure> {
+    let (name, text) = find(&args.system, built_ins)?;
+    let mut model = parse_str(&text).map_err(|errors| Failure::new(errors.render(&name, &text)))?;
+    if let Some(order) = args.order {
+        model.scheme.order = order;
+    }
+    if let Some(mixed) = args.mixed {
+        model.scheme.mixed = match mixed {
+            MixedChoice::Bidiagonal => Mixed::Bidiagonal,
+            MixedChoice::Product => Mixed::Product,
+            MixedChoice::Composed => Mixed::Composed,
+        };
+    }
+    if args.order.is_some() || args.mixed.is_some() {
+        model.scheme.name = "command_line".to_string();
+        model
+            .check()
+            .map_err(|problem| Failure::new(format!("error: {problem}")))?;
+    }
+    let algorithm =
+        discretize(&model).map_err(|error| Failure::new(render(&error, &name, &text)))?;
+    algorithm.check().map_err(|problem| {
+        Failure::new(format!(
+            "error: {name}: {problem}; this is a bug of the compiler, please report it"
+        ))
+    })?;
+    Ok(Loaded { model, algorithm })
+}
+
+/// The text of a system, and the name that messages call it by.
+fn find(system: &str, built_ins: &[BuiltIn]) -> Result<(String, String), Failure> {
+    let same = |b: &&BuiltIn| plain(&b.name) == plain(system);
+    if let Some(built_in) = built_ins.iter().find(same) {
+        return Ok((format!("<{}>", built_in.name), built_in.text.clone()));
+    }
+    match fs::read_to_string(system) {
+        Ok(text) => Ok((system.to_string(), text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound && !system.ends_with(".pde") => {
+            Err(Failure::new(unknown(system, built_ins)))
+        }
+        Err(error) => Err(Failure::new(format!(
+            "error: `{system}` cannot be read: {error}"
+        ))),
+    }
+}
+
+/// A name without what people write differently.
+fn plain(name: &str) -> String {
+    name.chars()
+        .filter(|c| !matches!(c, '_' | '-'))
+        .flat_map(char::to_lowercase)
+        .collect()
+}
+
+fn unknown(system: &str, built_ins: &[BuiltIn]) -> String {
+    let mut message = format!("error: no system and no file `{system}`\n");
+    if let Some(near) = nearest(system, built_ins.iter().map(|b| b.name.as_str())) {
+        message.push_str(&format!("  help: did you mean `{near}`?\n"));
+    }
+    for built_in in built_ins {
+        message.push_str(&format!("  {:<20} {}\n", built_in.name, built_in.summary));
+    }
+    message.push_str("  or the path of a file with a declaration, such as heat.pde");
+    message
+}
+
+/// An error without a code, under the lines that it is about.
+fn render(error: &DiscretizeError, name: &str, text: &str) -> String {
+    let rendered =
+        Diagnostic::new(Code::Syntax, error.span, error.message.clone()).render(name, text);
+    let place = rendered.split_once('\n').map_or("", |(_, place)| place);
+    format!("error: {}\n{place}", error.message)
+}
+
+/// A schedule by name or from a file, with the name to call it by.
+pub(crate) fn schedule(
+    wanted: &str,
+    algorithm: &Algorithm,
+    precision: real::Precision,
+) -> Result<(String, Schedule), Failure> {
+    if let Some(preset) = presets::find(wanted) {
+        return Ok((wanted.to_string(), (preset.make)(algorithm, precision)));
+    }
+    match fs::read_to_string(wanted) {
+        Ok(source) => {
+            let schedule = text::parse(&source)
+                .map_err(|error| Failure::new(format!("error: {wanted}: {error}")))?;
+            Ok((wanted.to_string(), schedule))
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err(Failure::new(no_schedule(wanted)))
+        }
+        Err(error) => Err(Failure::new(format!(
+            "error: `{wanted}` cannot be read: {error}"
+        ))),
+    }
+}
+
+fn no_schedule(wanted: &str) -> String {
+    let mut message = format!("error: no preset and no file `{wanted}`\n");
+    if let Some(near) = nearest(wanted, presets::ALL.iter().map(|p| p.name)) {
+        message.push_str(&format!("  help: did you mean `{near}`?\n"));
+    }
+    for preset in presets::ALL {
+        message.push_str(&format!("  {:<12} {}\n", preset.name, preset.summary));
+    }
+    message.push_str("  or the path of a file such as `stencil emit --target schedule` prints");
+    message
+}

@@ -1,0 +1,117 @@
+//! Names, files and messages.
+
+use std::io;
+
+use super::*;
+
+const HEAT: &str = "system Heat in 2d { field q: scalar; param k: real = 1; ddt(q) = k * lap(q); }";
+
+fn built_ins() -> Vec<BuiltIn> {
+    vec![BuiltIn {
+        name: "heat".into(),
+        summary: "diffusion".into(),
+        text: HEAT.into(),
+    }]
+}
+
+fn args(system: &str) -> SystemArgs {
+    SystemArgs {
+        system: system.into(),
+        order: None,
+        mixed: None,
+    }
+}
+
+fn failure(args: &SystemArgs) -> String {
+    load(args, &built_ins()).unwrap_err().to_string()
+}
+
+#[test]
+fn a_system_is_found_however_it_is_spelled() {
+    for name in ["heat", "Heat", "he-at"] {
+        assert_eq!(
+            load(&args(name), &built_ins()).unwrap().algorithm.name,
+            "Heat"
+        );
+    }
+}
+
+#[test]
+fn the_scheme_can_be_changed() {
+    let args = SystemArgs {
+        order: Some(4),
+        mixed: Some(MixedChoice::Composed),
+        ..args("heat")
+    };
+    let scheme = load(&args, &built_ins()).unwrap().algorithm.scheme;
+    assert_eq!(
+        scheme,
+        "command_line: central order 4, mixed composed, time rk3_williamson"
+    );
+    let wrong = SystemArgs {
+        order: Some(5),
+        ..args
+    };
+    assert!(failure(&wrong).contains('5'), "{}", failure(&wrong));
+}
+
+#[test]
+fn unknown_names_are_answered_with_what_there_is() {
+    let text = failure(&args("haet"));
+    assert!(
+        text.starts_with("error: no system and no file `haet`\n  help: did you mean `heat`?\n"),
+        "{text}"
+    );
+    assert!(text.contains("diffusion"));
+    assert!(failure(&args("none.pde")).starts_with("error: `none.pde` cannot be read: "));
+    let algorithm = load(&args("heat"), &built_ins()).unwrap().algorithm;
+    let text = schedule("gqu", &algorithm, real::Precision::F32)
+        .unwrap_err()
+        .to_string();
+    assert!(text.contains("did you mean `gpu`?"), "{text}");
+    assert!(
+        presets::ALL
+            .iter()
+            .all(|preset| text.contains(preset.summary))
+    );
+}
+
+#[test]
+fn errors_show_the_line() {
+    let text = "system A in 1d {\n    field q: scalar;\n    ddt(q) = lap(p);\n}\n";
+    let built_ins = [BuiltIn {
+        name: "a".into(),
+        summary: String::new(),
+        text: text.into(),
+    }];
+    let shown = load(&args("a"), &built_ins).unwrap_err().to_string();
+    assert!(shown.contains("<a>:3:18") && shown.contains("^"), "{shown}");
+    let text = "system A in 2d {\n    field v: vector;\n    field v_x: scalar;\n    ddt(v) = v;\n    ddt(v_x) = v_x;\n}\n";
+    let built_ins = [BuiltIn {
+        name: "a".into(),
+        summary: String::new(),
+        text: text.into(),
+    }];
+    let shown = load(&args("a"), &built_ins).unwrap_err().to_string();
+    assert!(
+        shown.starts_with("error: the component `v_x`")
+            && shown.contains("<a>:3:")
+            && shown.contains('^'),
+        "{shown}"
+    );
+}
+
+#[test]
+fn a_reader_who_leaves_is_no_failure() {
+    struct Closed(io::ErrorKind);
+    impl Write for Closed {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(self.0.into())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    assert!(write(&mut Closed(io::ErrorKind::BrokenPipe), b"x").is_ok());
+    assert!(write(&mut Closed(io::ErrorKind::StorageFull), b"x").is_err());
+}

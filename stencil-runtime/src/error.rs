@@ -1,0 +1,165 @@
+//! What can go wrong, each with the thing's name and the way out.
+
+use std::io;
+use std::path::PathBuf;
+
+use stencil_compiler::schedule::check::ScheduleError;
+
+use crate::backend::cpu::UnknownInstructions;
+use crate::io::NpzError;
+
+/// Why a system or a simulation could not be made, or a run had to end.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The declaration has errors; the text shows each with its line.
+    #[error("{0}")]
+    Declaration(String),
+    /// A file that declares a system cannot be read.
+    #[error("cannot read `{}`: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        source: io::Error,
+    },
+    /// A number of cells that the system cannot have.
+    #[error("{system} is {dimension}-dimensional and cannot have {cells:?} cells; {help}")]
+    Cells {
+        /// The system.
+        system: String,
+        /// Its number of dimensions.
+        dimension: usize,
+        /// The cells along x, y, z.
+        cells: [usize; 3],
+        /// The way out.
+        help: &'static str,
+    },
+    /// A length, an origin or a time step that is no sensible number.
+    #[error("{what} is {value}; {help}")]
+    Value {
+        /// What was given.
+        what: String,
+        /// The number.
+        value: f64,
+        /// The way out.
+        help: String,
+    },
+    /// A setting that has no default was not given.
+    #[error("{what} is not set; {help}")]
+    Missing {
+        /// What is missing.
+        what: String,
+        /// The way out.
+        help: String,
+    },
+    /// There is nothing of this name.
+    #[error("{system} has no {kind} `{name}`; {}", suggest(nearest.as_deref(), known))]
+    Unknown {
+        /// The system, or the list that was searched.
+        system: String,
+        /// `parameter`, `field` or another kind of thing.
+        kind: &'static str,
+        /// The name that was given.
+        name: String,
+        /// The name that was probably meant.
+        nearest: Option<String>,
+        /// All names there are.
+        known: Vec<String>,
+    },
+    /// Values of another shape than the mesh.
+    #[error("`{name}` has {expected} values {order}, not {found}")]
+    Shape {
+        /// The field.
+        name: String,
+        /// What it has.
+        expected: String,
+        /// What was given.
+        found: String,
+        /// The order of the axes or components.
+        order: &'static str,
+    },
+    /// The schedule cannot be carried out.
+    #[error("illegal schedule: {0}")]
+    Schedule(#[from] ScheduleError),
+    /// The compiled engine was asked for, but the program has no code for it.
+    #[error(
+        "{system} has no compiled program {why}; use `Engine::Auto` or `Engine::Rows`, or declare it with `pde!` without `#[interpreted]`"
+    )]
+    NotCompiled {
+        /// The system.
+        system: String,
+        /// For what there is none.
+        why: &'static str,
+    },
+    /// The processor lacks the instructions that were asked for.
+    #[error(transparent)]
+    Instructions(#[from] UnknownInstructions),
+    /// The threads could not be started.
+    #[error("cannot start {threads} threads: {reason}; ask for fewer")]
+    Threads {
+        /// How many.
+        threads: usize,
+        /// What the system said.
+        reason: String,
+    },
+    /// The arrays do not fit into memory.
+    #[error("no memory for {buffers} arrays of {cells:?} cells; use fewer cells or `f32`")]
+    Memory {
+        /// Cells along x, y, z.
+        cells: [usize; 3],
+        /// Number of arrays.
+        buffers: usize,
+    },
+    /// The solution is no longer a number.
+    #[error(
+        "`{field}` is not finite in cell {cell:?} after step {step} (t = {t}); all was finite after step {last_finite}. A smaller time step, a larger viscosity or more cells may help"
+    )]
+    NotFinite {
+        /// The component.
+        field: String,
+        /// The first such cell: x, y, z.
+        cell: [usize; 3],
+        /// The step after which it was found.
+        step: u64,
+        /// Its time.
+        t: f64,
+        /// The last step known to be good.
+        last_finite: u64,
+    },
+    /// An output file could not be written.
+    #[error(transparent)]
+    Output(#[from] NpzError),
+    /// The program is wrong, not its user.
+    #[error("internal error: {0}. Please report this")]
+    Bug(String),
+}
+
+impl Error {
+    /// There is nothing of this name in `system`; the nearest of the `known` names is suggested.
+    pub fn unknown<'a>(
+        system: &str,
+        kind: &'static str,
+        name: &str,
+        known: impl Iterator<Item = &'a str>,
+    ) -> Error {
+        let known: Vec<String> = known.map(str::to_string).collect();
+        let nearest = stencil_compiler::diag::nearest(name, known.iter().map(String::as_str))
+            .map(str::to_string);
+        Error::Unknown {
+            system: system.to_string(),
+            kind,
+            name: name.to_string(),
+            nearest,
+            known,
+        }
+    }
+}
+
+fn suggest(nearest: Option<&str>, known: &[String]) -> String {
+    match nearest {
+        Some(nearest) => format!("did you mean `{nearest}`?"),
+        None if known.is_empty() => "it has none".to_string(),
+        None => format!("there are: {}", known.join(", ")),
+    }
+}
