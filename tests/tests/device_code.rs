@@ -22,7 +22,10 @@ fn compiler() -> Option<&'static Nvrtc> {
         Ok(compiler) => Some(compiler),
         Err(e) => {
             eprintln!("skipped, for want of NVRTC: {e}\n`cargo xtask nvrtc` fetches it");
-            assert!(std::env::var_os("STENCIL_NVRTC_DIR").is_none(), "STENCIL_NVRTC_DIR is set but has no NVRTC");
+            assert!(
+                std::env::var_os("STENCIL_NVRTC_DIR").is_none(),
+                "STENCIL_NVRTC_DIR is set but has no NVRTC"
+            );
             None
         }
     }
@@ -30,9 +33,15 @@ fn compiler() -> Option<&'static Nvrtc> {
 
 fn resources(nvrtc: &Nvrtc, kernel: &Kernel, precision: Precision) -> Resources {
     let source = emit::cuda(kernel, precision).unwrap_or_else(|e| panic!("{e}"));
-    let compiled = nvrtc.compile(&source.text, &kernel.name, ARCH).unwrap_or_else(|e| panic!("{e}\n{}", source.text));
+    let compiled = nvrtc
+        .compile(&source.text, &kernel.name, ARCH)
+        .unwrap_or_else(|e| panic!("{e}\n{}", source.text));
     assert!(!compiled.cubin.is_empty());
-    compiled.kernels.into_iter().next().unwrap_or_else(|| panic!("no resources in the log of {}", kernel.name))
+    compiled
+        .kernels
+        .into_iter()
+        .next()
+        .unwrap_or_else(|| panic!("no resources in the log of {}", kernel.name))
 }
 
 struct Job {
@@ -49,10 +58,24 @@ fn jobs() -> Vec<Job> {
             for precision in [Precision::F32, Precision::F64] {
                 for preset in presets::ALL {
                     let schedule = (preset.make)(&algorithm, precision);
-                    let compiled = check(&algorithm, &schedule, precision.bytes()).unwrap_or_else(|e| panic!("{e}"));
-                    for kernel in compiled.kernels.into_iter().filter(|k| k.launch.kind == LaunchKind::Blocks) {
-                        let label = format!("{} {mixed} {} {}", kernel.name, precision.name(), preset.name);
-                        jobs.push(Job { label, kernel, precision });
+                    let compiled = check(&algorithm, &schedule, precision.bytes())
+                        .unwrap_or_else(|e| panic!("{e}"));
+                    for kernel in compiled
+                        .kernels
+                        .into_iter()
+                        .filter(|k| k.launch.kind == LaunchKind::Blocks)
+                    {
+                        let label = format!(
+                            "{} {mixed} {} {}",
+                            kernel.name,
+                            precision.name(),
+                            preset.name
+                        );
+                        jobs.push(Job {
+                            label,
+                            kernel,
+                            precision,
+                        });
                     }
                 }
             }
@@ -83,7 +106,11 @@ fn every_kernel_compiles_and_its_resources_are_pinned() {
             });
         }
     });
-    let lines: Vec<String> = lines.into_inner().expect("no panic while locked").into_values().collect();
+    let lines: Vec<String> = lines
+        .into_inner()
+        .expect("no panic while locked")
+        .into_values()
+        .collect();
     assert_eq!(lines.len(), jobs.len());
     let found = lines.join("\n") + "\n";
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(PINNED);
@@ -92,16 +119,27 @@ fn every_kernel_compiles_and_its_resources_are_pinned() {
     }
     let pinned = std::fs::read_to_string(&path).unwrap_or_default();
     for (found, pinned) in found.lines().zip(pinned.lines()) {
-        assert_eq!(found, pinned, "resources changed; UPDATE_SNAPSHOTS=1 pins them anew");
+        assert_eq!(
+            found, pinned,
+            "resources changed; UPDATE_SNAPSHOTS=1 pins them anew"
+        );
     }
-    assert_eq!(found, pinned, "kernels came or went; UPDATE_SNAPSHOTS=1 pins them anew");
+    assert_eq!(
+        found, pinned,
+        "kernels came or went; UPDATE_SNAPSHOTS=1 pins them anew"
+    );
 }
 
 /// A march that carries its mixed derivatives, on a given tile.
 fn carried(algorithm: &Algorithm, tile: [u32; 2], points: u32) -> Schedule {
     let mut schedule = Schedule::default();
     heuristic::carry(algorithm, &mut schedule.placements);
-    let params = [("tile_x", tile[0]), ("tile_y", tile[1]), ("points", points), ("chunk", 86)];
+    let params = [
+        ("tile_x", tile[0]),
+        ("tile_y", tile[1]),
+        ("points", points),
+        ("chunk", 86),
+    ];
     schedule.kernels = vec![Blocking::new("march", &params)];
     schedule
 }
@@ -110,14 +148,29 @@ fn carried(algorithm: &Algorithm, tile: [u32; 2], points: u32) -> Schedule {
 #[test]
 fn the_carried_march_keeps_to_its_budget() {
     let algorithm = algorithm_of(ISOTHERMAL_NS);
-    for (precision, tile, points) in [(Precision::F32, [64, 12], 2), (Precision::F64, [32, 12], 1)] {
-        let compiled = check(&algorithm, &carried(&algorithm, tile, points), precision.bytes()).unwrap_or_else(|e| panic!("{e}"));
+    for (precision, tile, points) in [(Precision::F32, [64, 12], 2), (Precision::F64, [32, 12], 1)]
+    {
+        let compiled = check(
+            &algorithm,
+            &carried(&algorithm, tile, points),
+            precision.bytes(),
+        )
+        .unwrap_or_else(|e| panic!("{e}"));
         for kernel in &compiled.kernels {
             let operations = kernel.operations().cost as u32 / points;
-            assert!(operations <= 240, "{}: {operations} operations a point", kernel.name);
+            assert!(
+                operations <= 240,
+                "{}: {operations} operations a point",
+                kernel.name
+            );
             let Some(nvrtc) = compiler() else { continue };
             let r = resources(nvrtc, kernel, precision);
-            assert!(r.registers <= 168, "{}: {} registers", kernel.name, r.registers);
+            assert!(
+                r.registers <= 168,
+                "{}: {} registers",
+                kernel.name,
+                r.registers
+            );
             assert_eq!(r.spill_stores + r.spill_loads, 0, "{} spills", kernel.name);
         }
     }

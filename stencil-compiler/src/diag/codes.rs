@@ -57,7 +57,7 @@ codes! {
     DuplicateName = "P0103", "name declared twice",
         "Fields, parameters and `let`s of a system share one name space.";
     BadName = "P0104", "name cannot be used",
-        "Names go into generated Rust, C and CUDA source. They have at most 60 ASCII letters, digits and single underscores, start with a letter, and are no word of these languages and no word of this one (`x`, `t`, `dt`, `grad`, ..).";
+        "Names go into generated Rust, C and device source. They have at most 60 ASCII letters, digits and single underscores, start with a letter, and are no word of these languages and no word of this one (`x`, `t`, `dt`, `grad`, ..).";
     UsedBeforeDefinition = "P0105", "used before its definition",
         "A `let` uses only what is defined above it, and equations use only the `let`s above them. Move the definition up.";
     NoEquation = "P0106", "field without an equation",

@@ -16,6 +16,7 @@ pub mod lower;
 mod order;
 pub mod pipeline;
 pub mod text;
+mod values;
 
 /// Threads that run in lockstep.
 pub const WARP: u32 = 32;

@@ -2,7 +2,8 @@
 
 use super::Strategy;
 use crate::algorithm::{FnId, Offset};
-use crate::kernel::lower::{Context, Draft, Reader, Values, Writer, shape};
+use crate::kernel::lower::{Context, Draft, shape};
+use crate::kernel::values::{Reader, Values, Writer};
 use crate::kernel::{CellVar, Index, Kernel, LaunchKind, Operand, Stmt};
 
 /// The strategy.

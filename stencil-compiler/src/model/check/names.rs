@@ -1,6 +1,6 @@
 //! Which names may be declared.
 //!
-//! Names go into generated C, CUDA and Rust source unchanged, so no word of these languages and
+//! Names go into generated C, device and Rust source unchanged, so no word of these languages and
 //! nothing that they reserve can be a name.
 
 /// Longest name, in characters.
@@ -10,7 +10,7 @@ const LONGEST: usize = 60;
 const OWN: &str = "system scheme field param let ddt where and in for real scalar vector tensor \
     d d2 x y z t dt dx dy dz";
 
-/// Keywords of C, C++ and CUDA, and the names that kernels rely on.
+/// Keywords of C, C++ and device languages, and the names that kernels rely on.
 const C: &str = "alignas alignof and_eq asm atomic_cancel atomic_commit atomic_noexcept auto bitand \
     bitor bool break case catch char char8_t char16_t char32_t class co_await co_return co_yield \
     compl concept const const_cast consteval constexpr constinit continue decltype default delete \
@@ -21,7 +21,7 @@ const C: &str = "alignas alignof and_eq asm atomic_cancel atomic_commit atomic_n
     thread_local throw true try typedef typeid typename typeof union unsigned using virtual void \
     volatile wchar_t while xor xor_eq \
     NULL NAN INFINITY assert blockDim blockIdx gridDim threadIdx warpSize dim3 half main size_t \
-    ptrdiff_t std cuda nv cooperative_groups \
+    ptrdiff_t std nv cooperative_groups \
     fabs fabsf fma fmaf fmax fmaxf fmin fminf pow powf rsqrt rsqrtf sqrtf";
 
 /// Keywords of Rust that are not above, and its primitive types.
@@ -39,7 +39,9 @@ pub(in crate::model) fn problem(name: &str) -> Option<String> {
         return Some(format!("`{name}` is a word of the language"));
     }
     if is_in(C) {
-        return Some(format!("`{name}` has a meaning in C, C++ or CUDA"));
+        return Some(format!(
+            "`{name}` has a meaning in C, C++ or a device language"
+        ));
     }
     if is_in(RUST) {
         return Some(format!("`{name}` has a meaning in Rust"));

@@ -27,7 +27,7 @@ fn each_broken_invariant_is_found() {
         (problem(|m| m.dimension = 4), "4 dimensions"),
         (
             problem(|m| m.name = "int".into()),
-            "`int` has a meaning in C, C++ or CUDA",
+            "`int` has a meaning in C, C++ or a device language",
         ),
         (
             problem(|m| m.fields[0].name = "a".into()),

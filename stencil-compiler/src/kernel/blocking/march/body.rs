@@ -7,9 +7,10 @@ use super::copies::{Copies, Frame, at_least, below};
 use super::layout::{EMPTY, FULL, Layout};
 use super::reader::Planes;
 use crate::algorithm::{Def, FnId, SumTerm};
-use crate::kernel::lower::{Draft, Value, ValueId, Values, Writer, label};
+use crate::kernel::lower::{Draft, label};
 use crate::kernel::order::order;
 use crate::kernel::pipeline::{Delayed, Pipeline};
+use crate::kernel::values::{Value, ValueId, Values, Writer};
 use crate::kernel::{Index, IntVar, Operand, Reg, Stmt};
 use crate::schedule::Placement;
 

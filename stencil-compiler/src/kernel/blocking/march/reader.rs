@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use super::March;
 use super::layout::{Layout, RING};
 use crate::algorithm::{FnId, Offset};
-use crate::kernel::lower::{Draft, Reader, label};
+use crate::kernel::lower::{Draft, label};
+use crate::kernel::values::Reader;
 use crate::kernel::{Index, IntVar, Operand, Reg, Stmt};
 
 /// Reads planes of the present iteration.

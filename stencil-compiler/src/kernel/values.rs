@@ -1,0 +1,258 @@
+//! Numbered values: what two grid functions compute alike is computed once. Rounding was fixed
+//! before, and nothing here changes an operation.
+
+use std::collections::BTreeMap;
+
+use super::lower::{Context, Draft, add, label};
+use super::{Operand, Reg, Stmt};
+use crate::algorithm::{Algorithm, Atom, Def, FnId, Offset, SumTerm, UniformId};
+use crate::expr::{Expr, Lit, Node as ExprNode, Op, Ref};
+
+/// Number of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct ValueId(u32);
+
+/// What a value is.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Value {
+    /// A buffer at an offset from the thread's first cell.
+    Read(FnId, Offset),
+    /// The present content of a register.
+    Register(Reg),
+    /// A uniform.
+    Uniform(UniformId),
+    /// A literal.
+    Lit(Lit),
+    /// An operation.
+    Op(Op, Vec<ValueId>),
+}
+
+/// Numbered values of grid functions at offsets from the thread's first cell.
+pub(super) struct Values<'a> {
+    algorithm: &'a Algorithm,
+    values: Vec<Value>,
+    names: Vec<String>,
+    known: BTreeMap<Value, ValueId>,
+    at: BTreeMap<(FnId, Offset), ValueId>,
+    stored: Vec<FnId>,
+    delayed: Vec<FnId>,
+}
+
+impl<'a> Values<'a> {
+    /// `stored` functions are read from buffers; `delayed` ones have values only where they are
+    /// set by [`Values::set`].
+    pub(super) fn new(context: &Context<'a>, delayed: Vec<FnId>) -> Result<Self, String> {
+        let stored: Result<Vec<FnId>, String> = context
+            .launch
+            .inputs
+            .iter()
+            .map(|(name, _)| context.find(name))
+            .collect();
+        let stored = stored?;
+        let (values, names, known, at) = Default::default();
+        Ok(Values {
+            algorithm: context.algorithm,
+            values,
+            names,
+            known,
+            at,
+            stored,
+            delayed,
+        })
+    }
+
+    pub(super) fn get(&self, id: ValueId) -> &Value {
+        &self.values[id.0 as usize]
+    }
+
+    pub(super) fn name(&self, id: ValueId) -> &str {
+        &self.names[id.0 as usize]
+    }
+
+    pub(super) fn number(&mut self, value: Value, name: &str) -> ValueId {
+        if let Some(&known) = self.known.get(&value) {
+            return known;
+        }
+        let id = ValueId(self.values.len() as u32);
+        self.values.push(value.clone());
+        self.names.push(name.to_string());
+        self.known.insert(value, id);
+        id
+    }
+
+    /// Says what a delayed function's value is at an offset.
+    pub(super) fn set(&mut self, of: FnId, at: Offset, value: ValueId) {
+        self.at.insert((of, at), value);
+    }
+
+    /// The value of a grid function at an offset.
+    pub(super) fn value(&mut self, of: FnId, at: Offset) -> Result<ValueId, String> {
+        if let Some(&known) = self.at.get(&(of, at)) {
+            return Ok(known);
+        }
+        let function = self.algorithm.function(of);
+        if self.delayed.contains(&of) {
+            return Err(format!(
+                "`{}` rides along the march in its own column, but is read at {at:?}",
+                function.name
+            ));
+        }
+        let value = if self.stored.contains(&of) {
+            self.number(Value::Read(of, at), &label(&function.name, at))
+        } else {
+            self.define(of, at)?
+        };
+        self.at.insert((of, at), value);
+        Ok(value)
+    }
+
+    /// Computes a grid function at an offset from its definition.
+    pub(super) fn define(&mut self, of: FnId, at: Offset) -> Result<ValueId, String> {
+        let algorithm = self.algorithm;
+        let function = algorithm.function(of);
+        match &function.def {
+            Def::State(_) => Err(format!(
+                "`{}` is read but is no input of this launch",
+                function.name
+            )),
+            Def::Point(expr) => self.point(expr, &function.name, at),
+            Def::Sum(terms) => self.sum(terms, &function.name, at, None),
+        }
+    }
+
+    fn point(&mut self, expr: &Expr<Atom>, name: &str, at: Offset) -> Result<ValueId, String> {
+        let mut done: Vec<ValueId> = Vec::with_capacity(expr.nodes.len());
+        for (i, node) in expr.nodes.iter().enumerate() {
+            let value = match node {
+                ExprNode::Lit(lit) => self.number(Value::Lit(*lit), "lit"),
+                ExprNode::Atom(Atom::Uniform(id)) => self.number(Value::Uniform(*id), "uniform"),
+                ExprNode::Atom(Atom::Access(access)) => {
+                    self.value(access.of, add(at, access.at))?
+                }
+                ExprNode::Op(op, args) => {
+                    let args = args.iter().map(|a: &Ref| done[a.0 as usize]).collect();
+                    let last = i + 1 == expr.nodes.len();
+                    let name = if last {
+                        label(name, at)
+                    } else {
+                        label(&format!("{name}_t"), at)
+                    };
+                    self.number(Value::Op(*op, args), &name)
+                }
+            };
+            done.push(value);
+        }
+        Ok(done[expr.result().0 as usize])
+    }
+
+    /// Adds terms to a sum, in order: a product first, then fused multiply-adds.
+    pub(super) fn sum(
+        &mut self,
+        terms: &[SumTerm],
+        name: &str,
+        at: Offset,
+        start: Option<ValueId>,
+    ) -> Result<ValueId, String> {
+        let mut sum = start;
+        for term in terms {
+            let value = self.value(term.value.of, add(at, term.value.at))?;
+            sum = Some(self.term(term, value, sum, &label(name, at)));
+        }
+        sum.ok_or_else(|| format!("`{name}` is an empty sum"))
+    }
+
+    /// One term of an ordered sum, its value given.
+    pub(super) fn term(
+        &mut self,
+        term: &SumTerm,
+        value: ValueId,
+        sum: Option<ValueId>,
+        name: &str,
+    ) -> ValueId {
+        let factor = term
+            .factor
+            .map(|id| self.number(Value::Uniform(id), "uniform"));
+        match (sum, factor) {
+            (None, None) => self.signed(value, term.negative, name),
+            (None, Some(factor)) => {
+                let factor = self.signed(factor, term.negative, name);
+                self.number(Value::Op(Op::Mul, vec![factor, value]), name)
+            }
+            (Some(sum), None) => {
+                let op = if term.negative { Op::Sub } else { Op::Add };
+                self.number(Value::Op(op, vec![sum, value]), name)
+            }
+            (Some(sum), Some(factor)) => {
+                let factor = self.signed(factor, term.negative, name);
+                self.number(Value::Op(Op::Fma, vec![factor, value, sum]), name)
+            }
+        }
+    }
+
+    fn signed(&mut self, value: ValueId, negative: bool, name: &str) -> ValueId {
+        if negative {
+            self.number(Value::Op(Op::Neg, vec![value]), &format!("minus_{name}"))
+        } else {
+            value
+        }
+    }
+}
+
+/// Turns reads into statements, as a strategy does it.
+pub(super) trait Reader {
+    /// Emits what is needed and returns where the value is.
+    fn read(
+        &mut self,
+        draft: &mut Draft<'_>,
+        out: &mut Vec<Stmt>,
+        of: FnId,
+        at: Offset,
+        name: &str,
+    ) -> Result<Operand, String>;
+}
+
+/// Writes values as statements, each once.
+#[derive(Default)]
+pub(super) struct Writer {
+    done: BTreeMap<ValueId, Operand>,
+}
+
+impl Writer {
+    /// Emits what a value needs and returns where it is.
+    pub(super) fn write(
+        &mut self,
+        draft: &mut Draft<'_>,
+        values: &Values<'_>,
+        reader: &mut dyn Reader,
+        out: &mut Vec<Stmt>,
+        id: ValueId,
+    ) -> Result<Operand, String> {
+        if let Some(&done) = self.done.get(&id) {
+            return Ok(done);
+        }
+        let operand = match values.get(id) {
+            Value::Lit(lit) => Operand::Lit(*lit),
+            Value::Uniform(uniform) => Operand::Uniform(draft.uniform(*uniform)),
+            Value::Register(reg) => Operand::Reg(*reg),
+            Value::Read(of, at) => reader.read(draft, out, *of, *at, values.name(id))?,
+            Value::Op(op, args) => {
+                // The sum so far comes before what is added to it: evaluated the other way, all
+                // terms of a long sum would be alive at once.
+                let order: &[usize] = if args.len() == 3 { &[2, 0, 1] } else { &[0, 1] };
+                let mut operands = vec![Operand::Uniform(0); args.len()];
+                for &at in order.iter().filter(|at| **at < args.len()) {
+                    operands[at] = self.write(draft, values, reader, out, args[at])?;
+                }
+                let reg = draft.reg(values.name(id));
+                out.push(Stmt::Let {
+                    reg,
+                    op: *op,
+                    args: operands,
+                });
+                Operand::Reg(reg)
+            }
+        };
+        self.done.insert(id, operand);
+        Ok(operand)
+    }
+}
