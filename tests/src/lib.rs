@@ -341,9 +341,8 @@ mod rows {
                 .collect();
             let mut halo = [0; 3];
             for program in &programs {
-                for axis in 0..3 {
-                    halo[axis] = halo[axis].max(program.halo()[axis] as usize);
-                }
+                let needed = program.halo().map(|n| n as usize);
+                halo = std::array::from_fn(|axis| needed[axis].max(halo[axis]));
             }
             let len = (0..3).map(|a| case.cells[a] + 2 * halo[a]).product();
             let states = vec![vec![T::ZERO; len]; algorithm.states.len()];

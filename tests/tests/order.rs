@@ -10,7 +10,7 @@ fn rate(source: &str, n: usize, f: impl Fn([f64; 3]) -> f64) -> Vec<f64> {
     let h = std::f64::consts::TAU / n as f64;
     let mut oracle =
         Oracle::<f64>::new(&algorithm, [n; 3], &[], [h; 3], 1.0).unwrap_or_else(|e| panic!("{e}"));
-    let values = grid(n, |at| f(at));
+    let values = grid(n, f);
     let (state, _) = algorithm.states_of(Role::Field).next().expect("a field");
     oracle.set(state, &values);
     oracle.step();

@@ -1,6 +1,6 @@
 //! What makes a [`Model`](super::Model) valid: names, ranks, and one equation a field.
 //!
-//! [`resolve`] checks what was written and answers in the user's places; `Model::check` checks a
+//! `resolve` checks what was written and answers in the user's places; `Model::check` checks a
 //! model however it was made.
 
 mod invariants;

@@ -1,6 +1,6 @@
 //! Source to [`Model`]: the same parser for the tokens of a macro and for text.
 //!
-//! Two phases: tokens to a syntax tree ([`items`], [`expression`]), then names and ranks
+//! Two phases: tokens to a syntax tree (`items`, `expression`), then names and ranks
 //! ([`super::check`]). Both go on after an error, so that one run reports them all.
 
 use proc_macro2::{LexError, TokenStream};
