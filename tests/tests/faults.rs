@@ -3,7 +3,7 @@
 use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::expr::real::Precision;
 use stencil_compiler::kernel::interp::{Shadow, faults};
-use stencil_compiler::kernel::{Index, Kernel, Operand, Relation, Stmt};
+use stencil_compiler::kernel::{Index, Kernel, Operand, Reg, Relation, Stmt};
 use stencil_compiler::schedule::check::{Compiled, check};
 use stencil_compiler::schedule::{Blocking, Schedule, heuristic};
 use stencil_tests::{Case, ISOTHERMAL_NS, algorithm_of, differing, interpreted, oracle};
@@ -243,8 +243,7 @@ fn an_accumulator_shifted_late() {
 /// The n-th queue takes what its neighbour held before this plane in place of what it holds now.
 fn late_shift(kernel: &Kernel, n: usize) -> Option<Kernel> {
     let sums = |kernel: &Kernel| -> Vec<u32> {
-        let is_sum =
-            |q: &&stencil_compiler::kernel::Reg| kernel.registers[q.0 as usize].contains("_sum");
+        let is_sum = |q: &&Reg| kernel.registers[q.0 as usize].contains("_sum");
         kernel.queues.iter().filter(is_sum).map(|q| q.0).collect()
     };
     let queue = *sums(kernel).get(n)?;
@@ -254,24 +253,18 @@ fn late_shift(kernel: &Kernel, n: usize) -> Option<Kernel> {
 }
 
 fn replace_set(body: &mut Vec<Stmt>, queue: u32, by: Option<u32>) -> bool {
-    for at in 0..body.len() {
-        match &mut body[at] {
-            Stmt::Set { reg, value } if reg.0 == queue => {
-                match by {
-                    Some(by) => *value = Operand::Reg(stencil_compiler::kernel::Reg(by)),
-                    None => {
-                        body.remove(at);
-                    }
-                }
-                return true;
+    let is_set = |stmt: &Stmt| matches!(stmt, Stmt::Set { reg, .. } if reg.0 == queue);
+    if let Some(at) = body.iter().position(is_set) {
+        match (by, &mut body[at]) {
+            (Some(by), Stmt::Set { value, .. }) => *value = Operand::Reg(Reg(by)),
+            _ => {
+                body.remove(at);
             }
-            Stmt::If { body, .. } | Stmt::For { body, .. } => {
-                if replace_set(body, queue, by) {
-                    return true;
-                }
-            }
-            _ => {}
         }
+        return true;
     }
-    false
+    body.iter_mut().any(|stmt| match stmt {
+        Stmt::If { body, .. } | Stmt::For { body, .. } => replace_set(body, queue, by),
+        _ => false,
+    })
 }
