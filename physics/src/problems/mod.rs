@@ -84,17 +84,14 @@ impl Problem {
 /// # Errors
 /// If there is none; the error lists all.
 pub fn find(name: &str) -> Result<&'static Problem, Error> {
-    ALL.iter()
-        .find(|p| p.name == name)
-        .ok_or_else(|| unknown("problem", name, ALL.iter().map(|p| p.name)))
-}
-
-pub(crate) fn unknown<'a>(
-    kind: &'static str,
-    name: &str,
-    known: impl Iterator<Item = &'a str>,
-) -> Error {
-    Error::unknown("the standard library", kind, name, known)
+    ALL.iter().find(|p| p.name == name).ok_or_else(|| {
+        Error::unknown(
+            "the standard library",
+            "problem",
+            name,
+            ALL.iter().map(|p| p.name),
+        )
+    })
 }
 
 /// All components on the plane of constant z in the middle of the box.

@@ -34,7 +34,8 @@ pub fn find(name: &str) -> Result<SystemDef, Error> {
         .find(|definition| plain(definition.name) == plain(name))
     {
         Some(definition) => SystemDef::new(definition),
-        None => Err(crate::problems::unknown(
+        None => Err(Error::unknown(
+            "the standard library",
             "system",
             name,
             ALL.iter().map(|d| d.name),

@@ -4,7 +4,7 @@
 //! earlier ones at constant offsets; tensors are expanded; no operator is left; rounding is final:
 //! nothing after this stage reassociates, factors, contracts or expands.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diag::Span;
 use crate::expr::Expr;
@@ -238,6 +238,15 @@ impl Algorithm {
                 })
                 .sum(),
         }
+    }
+
+    /// Does a grid function read an accumulator, directly or through others?
+    pub fn reads_accumulator(&self, root: FnId) -> bool {
+        let all = footprint::needed(self, &[root], &BTreeSet::new());
+        all.into_iter().any(|id| match self.function(id).def {
+            Def::State(state) => self.state(state).role == Role::Accumulator,
+            Def::Point(_) | Def::Sum(_) => false,
+        })
     }
 
     /// Ids by name.

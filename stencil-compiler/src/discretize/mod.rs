@@ -6,7 +6,7 @@ use std::fmt;
 use crate::algorithm::{Access, Algorithm, Atom, Def, FnId, Param, Role, State, StateId, Substep};
 use crate::diag::Span;
 use crate::expr::{Builder, Op};
-use crate::model::{Mixed, Model, Rank};
+use crate::model::{Model, Rank};
 
 mod assemble;
 mod atoms;
@@ -151,14 +151,12 @@ pub fn discretize(model: &Model) -> Result<Algorithm, DiscretizeError> {
 
 /// The scheme in words.
 fn describe(model: &Model) -> String {
-    let mixed = match model.scheme.mixed {
-        Mixed::Bidiagonal => "bidiagonal",
-        Mixed::Product => "product",
-        Mixed::Composed => "composed",
-    };
     format!(
-        "{}: central order {}, mixed {mixed}, time {}",
-        model.scheme.name, model.scheme.order, model.scheme.time
+        "{}: central order {}, mixed {}, time {}",
+        model.scheme.name,
+        model.scheme.order,
+        model.scheme.mixed.name(),
+        model.scheme.time
     )
 }
 

@@ -15,8 +15,8 @@ use crate::schedule::{Halo, Placement, Schedule};
 /// number of blockings than its placements make kernels.
 pub fn plan(algorithm: &Algorithm, schedule: &Schedule) -> Result<Plan, String> {
     let stored = stored_functions(algorithm, schedule)?;
-    let levels = levels(algorithm, &stored);
-    let kernels = levels.values().max().map_or(1, |level| level + 2);
+    let levels = levels(algorithm, &stored.keys().copied().collect());
+    let kernels = kernel_count(algorithm, &schedule.placements);
     if schedule.kernels.len() != kernels {
         return Err(format!(
             "these placements make {kernels} kernels a substep, but the schedule blocks {}",
@@ -61,7 +61,7 @@ fn stored_functions(
             ));
         }
         if let Placement::Global(halo) = placement {
-            if reads_accumulator(algorithm, id) {
+            if algorithm.reads_accumulator(id) {
                 return Err(format!(
                     "`{name}` reads an accumulator and belongs to the last kernel; it cannot be stored"
                 ));
@@ -72,30 +72,30 @@ fn stored_functions(
     Ok(stored)
 }
 
-fn reads_accumulator(algorithm: &Algorithm, root: FnId) -> bool {
-    needed(algorithm, &[root], &BTreeSet::new())
-        .into_iter()
-        .any(|id| match algorithm.function(id).def {
-            Def::State(state) => algorithm.state(state).role == Role::Accumulator,
-            Def::Point(_) | Def::Sum(_) => false,
-        })
-}
-
 /// The kernel in which each stored function is computed: one after all that it reads.
-fn levels(algorithm: &Algorithm, stored: &BTreeMap<FnId, Halo>) -> BTreeMap<FnId, usize> {
-    let set: BTreeSet<FnId> = stored.keys().copied().collect();
+fn levels(algorithm: &Algorithm, stored: &BTreeSet<FnId>) -> BTreeMap<FnId, usize> {
     let mut levels: BTreeMap<FnId, usize> = BTreeMap::new();
-    for id in stored.keys() {
-        let below = needed(algorithm, &[*id], &set);
+    for id in stored {
+        let below = needed(algorithm, &[*id], stored);
         let level = below
             .iter()
             .filter(|b| *b != id)
-            .filter_map(|b| levels.get(b))
-            .max()
-            .map_or(0, |l| l + 1);
+            .filter_map(|b| levels.get(b));
+        let level = level.max().map_or(0, |l| l + 1);
         levels.insert(*id, level);
     }
     levels
+}
+
+/// Number of kernels of a substep that these placements make.
+pub fn kernel_count(algorithm: &Algorithm, placements: &BTreeMap<String, Placement>) -> usize {
+    let stored = placements
+        .iter()
+        .filter(|(_, p)| matches!(p, Placement::Global(_)))
+        .filter_map(|(name, _)| algorithm.find(name))
+        .collect();
+    let levels = levels(algorithm, &stored);
+    levels.values().max().map_or(1, |level| level + 2)
 }
 
 struct Planner<'a> {

@@ -10,7 +10,7 @@ pub mod check;
 pub mod make;
 pub mod text;
 
-pub use make::plan;
+pub use make::{kernel_count, plan};
 
 /// The steps of one time step, and the arrays that they work on.
 #[derive(Clone, Debug, PartialEq, Eq)]

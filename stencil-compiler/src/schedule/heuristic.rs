@@ -6,8 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::check::check;
 use super::{Blocking, Halo, Placement, Schedule};
 use crate::algorithm::footprint::{footprint, needed};
-use crate::algorithm::{Algorithm, Def, FnId, Role};
+use crate::algorithm::{Algorithm, Def, FnId};
 use crate::expr::real::Precision;
+use crate::plan::kernel_count;
 
 /// Operations a cell may spend on recomputing one grid function before it is stored instead.
 const WORTH_STORING: u32 = 100;
@@ -15,7 +16,7 @@ const WORTH_STORING: u32 = 100;
 /// The schedule of the CPU program: rows, and few enough recomputations.
 pub fn cpu(algorithm: &Algorithm) -> Schedule {
     let placements = stored(algorithm);
-    let kernels = vec![Blocking::new("rows", &[]); kernels(algorithm, &placements)];
+    let kernels = vec![Blocking::new("rows", &[]); kernel_count(algorithm, &placements)];
     Schedule {
         placements,
         kernels,
@@ -25,7 +26,7 @@ pub fn cpu(algorithm: &Algorithm) -> Schedule {
 /// The schedule of a GPU: marches that carry what they can.
 pub fn gpu(algorithm: &Algorithm, precision: Precision) -> Schedule {
     let mut placements = stored(algorithm);
-    let count = kernels(algorithm, &placements);
+    let count = kernel_count(algorithm, &placements);
     if algorithm.dimension == 1 {
         return Schedule {
             placements,
@@ -89,27 +90,6 @@ pub fn march(
     }
 }
 
-/// Number of kernels that these placements make.
-pub fn kernels(algorithm: &Algorithm, placements: &BTreeMap<String, Placement>) -> usize {
-    let set: BTreeSet<FnId> = placements
-        .iter()
-        .filter(|(_, p)| matches!(p, Placement::Global(_)))
-        .filter_map(|(name, _)| algorithm.find(name))
-        .collect();
-    let mut levels: BTreeMap<FnId, usize> = BTreeMap::new();
-    for id in &set {
-        let below = needed(algorithm, &[*id], &set);
-        let level = below
-            .iter()
-            .filter(|b| *b != id)
-            .filter_map(|b| levels.get(b))
-            .max()
-            .map_or(0, |l| l + 1);
-        levels.insert(*id, level);
-    }
-    levels.values().max().map_or(1, |level| level + 2)
-}
-
 /// Grid functions that would be recomputed too often: the last of them first, since storing it
 /// leaves what it is made of with fewer uses.
 pub fn stored(algorithm: &Algorithm) -> BTreeMap<String, Placement> {
@@ -122,7 +102,7 @@ pub fn stored(algorithm: &Algorithm) -> BTreeMap<String, Placement> {
     let ids: Vec<FnId> = algorithm.ids().map(|(id, _)| id).collect();
     for &id in ids.iter().rev() {
         let is_state = matches!(algorithm.function(id).def, Def::State(_));
-        if is_state || roots.contains(&id) || reads_accumulator(algorithm, id) {
+        if is_state || roots.contains(&id) || algorithm.reads_accumulator(id) {
             continue;
         }
         let places = places(algorithm, &roots, &chosen, id);
@@ -143,15 +123,6 @@ fn places(algorithm: &Algorithm, roots: &[FnId], chosen: &BTreeSet<FnId>, id: Fn
     let all: Vec<FnId> = roots.iter().chain(chosen).copied().collect();
     let points = footprint(algorithm, &all, &cut);
     points.get(&id).map_or(0, BTreeSet::len) as u32
-}
-
-fn reads_accumulator(algorithm: &Algorithm, root: FnId) -> bool {
-    needed(algorithm, &[root], &BTreeSet::new())
-        .into_iter()
-        .any(|id| match algorithm.function(id).def {
-            Def::State(state) => algorithm.state(state).role == Role::Accumulator,
-            Def::Point(_) | Def::Sum(_) => false,
-        })
 }
 
 /// Operations to compute a grid function from the fields.

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::heuristic::{carry, cpu, gpu, kernels, march, stored};
+use super::heuristic::{carry, cpu, gpu, march, stored};
 use super::{Blocking, Schedule};
 use crate::algorithm::Algorithm;
 use crate::expr::real::Precision;
+use crate::plan::kernel_count;
 
 /// A named way to schedule any algorithm.
 #[derive(Debug)]
@@ -71,7 +72,7 @@ fn inline(strategy: &str) -> Schedule {
 
 fn decomposed(algorithm: &Algorithm) -> Schedule {
     let placements = stored(algorithm);
-    let kernels = vec![Blocking::new("direct", &[]); kernels(algorithm, &placements)];
+    let kernels = vec![Blocking::new("direct", &[]); kernel_count(algorithm, &placements)];
     Schedule {
         placements,
         kernels,

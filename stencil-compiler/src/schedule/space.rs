@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::check::{check, legal_placements};
-use super::heuristic::kernels;
 use super::{Blocking, Placement, Schedule};
 use crate::algorithm::{Algorithm, Def};
 use crate::kernel::blocking::{self, Strategy};
+use crate::plan::kernel_count;
 
 /// Draws in which a function is placed at random, of which this many in a hundred are stored.
 const STORED: u64 = 6;
@@ -75,7 +75,7 @@ fn draw(algorithm: &Algorithm, draws: &mut Draws) -> Schedule {
         }
     }
     placements.retain(|_, p| *p != Placement::Inline);
-    let kernels = (0..kernels(algorithm, &placements))
+    let kernels = (0..kernel_count(algorithm, &placements))
         .map(|_| blocking(base, draws))
         .collect();
     Schedule {

@@ -2,7 +2,7 @@
 
 use super::ranks::{self, Ranked};
 use super::terms::is_zero;
-use super::{INTEGRATORS, ORDERS, limits, names};
+use super::{ORDERS, integrators, limits, names};
 use crate::model::parse::{normal_unit, number};
 use crate::model::{Model, Rank, Rational, Term, TermKind};
 
@@ -102,7 +102,7 @@ impl Model {
         }
         let (order, time) = (self.scheme.order, &self.scheme.time);
         ensure(ORDERS.contains(&order), || format!("no order {order}"))?;
-        ensure(INTEGRATORS.contains(&time.as_str()), || {
+        ensure(integrators().contains(&time.as_str()), || {
             format!("no time integrator `{time}`")
         })
     }

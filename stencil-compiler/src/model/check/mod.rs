@@ -13,7 +13,12 @@ mod terms;
 mod tests;
 
 /// The time integrators, in alphabetical order.
-pub const INTEGRATORS: &[&str] = &["euler", "rk3_williamson"];
+pub fn integrators() -> Vec<&'static str> {
+    crate::discretize::integrators::ALL
+        .iter()
+        .map(|i| i.name)
+        .collect()
+}
 
 /// The convergence orders of the central differences.
 pub const ORDERS: &[u32] = &[2, 4, 6, 8, 10];

@@ -1,6 +1,6 @@
 //! The settings of a scheme.
 
-use super::{INTEGRATORS, ORDERS, names};
+use super::{ORDERS, integrators, names};
 use crate::diag::{Code, Diagnostic, Diagnostics, Span, nearest};
 use crate::model::parse::ast::{Name, SchemeItem, Setting, Source};
 use crate::model::{Mixed, Scheme};
@@ -102,10 +102,10 @@ fn apply(scheme: &mut Scheme, setting: &Setting, diagnostics: &mut Diagnostics) 
         }
         "time" => {
             without_argument(setting, diagnostics);
-            if INTEGRATORS.contains(&choice.text.as_str()) {
+            if integrators().contains(&choice.text.as_str()) {
                 scheme.time = choice.text.clone();
             } else {
-                unknown(choice, "time integrator", INTEGRATORS, diagnostics);
+                unknown(choice, "time integrator", &integrators(), diagnostics);
             }
         }
         key => {
