@@ -145,7 +145,7 @@ impl<'a> Assembler<'a> {
             terms.extend(self.linear_terms(monomial[0], c)?);
         }
         let mut terms = Functions::merge(terms)?;
-        if !pointwise.0.is_empty() {
+        if !pointwise.0.is_empty() || terms.is_empty() {
             let label = if terms.is_empty() {
                 name.to_string()
             } else {

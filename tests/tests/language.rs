@@ -1,0 +1,115 @@
+//! Systems that use all of the language go through every stage and preset with the oracle's bits.
+
+use stencil_compiler::expr::Real;
+use stencil_compiler::kernel::interp::Shadow;
+use stencil_compiler::schedule::space::{Draws, sample};
+use stencil_compiler::schedule::{check, presets, text};
+use stencil_tests::{Case, algorithm_of, differing, interpreted, oracle, row_engine};
+
+const SYSTEMS: [(&str, [usize; 3]); 8] = [
+    (
+        "system Mix in 2d {
+            field a: scalar; field v: vector; param k: real = 0.3;
+            let pressure = a^2/2 + min(a, 0.5);
+            ddt(a) = -div(a*v) + sqrt(abs(a) + 1)/(2 + a^2) - max(a, k)*k/(1 + k);
+            ddt(v) = -grad(pressure) + 0.01*lap(v) - dot(v, grad(v)) + [1, 2]*a;
+        }",
+        [19, 14, 1],
+    ),
+    (
+        "system Induction in 3d {
+            field u: vector; field b: vector; param eta: real = 0.02; param mu: real;
+            let j = curl(b);
+            ddt(u) = cross(j, b)/mu - div(outer(u, u)) + 0.01*(lap(u) + grad(div(u)));
+            ddt(b) = curl(cross(u, b) - eta*j);
+        }",
+        [11, 9, 8],
+    ),
+    (
+        "system Waves in 1d {
+            field u: scalar;
+            ddt(u) = -u*d[x](u) + 0.02*d2[x](u) - 0.001*d[x](d[x](d[x](u))) - d[x](d2[x](u))/500;
+        }",
+        [41, 1, 1],
+    ),
+    (
+        "system Tensors in 2d {
+            field stress: tensor; field q: vector;
+            ddt(stress) = 0.1*lap(stress) - sym(grad(q)) + 0.2*sym_traceless(transpose(stress)) - trace(stress)*outer(q, q);
+            ddt(q) = div(stress) + dot(stress, q) - [stress.xy*q.y, dot(q, q)]/10;
+        }",
+        [15, 13, 1],
+    ),
+    ("system Still in 3d { field f: scalar; field g: scalar; field h: scalar; ddt(f) = 1; ddt(g) = 0; ddt(h) = f; }", [9, 7, 5]),
+    (
+        "system Deep in 3d {
+            field f: scalar; param a: real = 2; param b: real = 3;
+            ddt(f) = 0.001*lap(lap(f)) - 0.01*d[z](f*d[z](f))/(a + b)^2 + div(f*grad(f))/(a*b - 1)/50;
+        }
+        scheme s for Deep { space: central<order = 4>; }",
+        [10, 11, 12],
+    ),
+    (
+        "system Far in 3d { field f: scalar; field u: vector; ddt(f) = div(u); ddt(u) = grad(f) + grad(div(u))/100; }
+         scheme s for Far { space: central<order = 10>; time: euler; }",
+        [12, 13, 11],
+    ),
+    (
+        "system Mixed in 2d { field f: scalar; ddt(f) = d[x](d[y](f)) + d[y](d[y](f)) + f*d[y](d[x](f))*d[x](f); }
+         scheme s for Mixed { space: central<order = 2>; time: rk3_williamson; }",
+        [18, 9, 1],
+    ),
+];
+
+fn all_stages<T: Real>(source: &str, cells: [usize; 3]) {
+    let algorithm = algorithm_of(source);
+    let mut case = Case::new(&algorithm, cells);
+    case.dt = 1e-3;
+    let steps = 2;
+    let reference = oracle::<T>(&algorithm, &case, steps);
+    assert!(
+        reference.iter().flatten().all(|v| v.to_f64().is_finite()),
+        "{source}"
+    );
+    assert_eq!(
+        differing(&row_engine::<T>(&algorithm, &case, steps), &reference),
+        0,
+        "rows: {source}"
+    );
+    let mut draws = Draws::new(5);
+    let sampled = (0..3).filter_map(|_| sample(&algorithm, T::BYTES, &mut draws));
+    for schedule in presets::ALL
+        .iter()
+        .map(|p| (p.make)(&algorithm, T::PRECISION))
+        .chain(sampled)
+    {
+        let about = || format!("{source}\n{}", text::print(&schedule));
+        let compiled = check::check(&algorithm, &schedule, T::BYTES)
+            .unwrap_or_else(|e| panic!("{e}\n{}", about()));
+        let result = interpreted::<T>(&algorithm, &compiled, &case, steps, 3, Shadow::Full);
+        let result = result.unwrap_or_else(|fault| panic!("{fault}\n{}", about()));
+        assert_eq!(differing(&result, &reference), 0, "{}", about());
+    }
+}
+
+#[test]
+fn all_of_the_language_has_the_same_bits_on_all_engines() {
+    for (source, cells) in SYSTEMS {
+        for mixed in ["bidiagonal", "product", "composed"] {
+            let with_scheme = match source.split_once("scheme s for") {
+                Some((system, scheme)) => format!(
+                    "{system} scheme s for{}",
+                    scheme.replace('}', &format!(" mixed: {mixed}; }}"))
+                ),
+                None => {
+                    let name = source.split_whitespace().nth(1).unwrap_or_default();
+                    format!(
+                        "{source} scheme s for {name} {{ space: central<order = 6>; mixed: {mixed}; }}"
+                    )
+                }
+            };
+            all_stages::<f64>(&with_scheme, cells);
+            all_stages::<f32>(&with_scheme, cells);
+        }
+    }
+}
