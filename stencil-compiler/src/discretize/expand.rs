@@ -364,7 +364,8 @@ fn zip(
         .collect()
 }
 
-fn overflow(span: Span) -> impl Fn(Overflow) -> DiscretizeError {
+/// The error of an exact number that left the range.
+pub(super) fn overflow(span: Span) -> impl Fn(Overflow) -> DiscretizeError {
     move |Overflow| {
         DiscretizeError::new(
             span,

@@ -6,7 +6,7 @@ use std::fmt;
 use crate::algorithm::{Access, Algorithm, Atom, Def, FnId, Param, Role, State, StateId, Substep};
 use crate::diag::Span;
 use crate::expr::{Builder, Op};
-use crate::model::{Model, Rank};
+use crate::model::{Model, Rank, Rational};
 
 mod assemble;
 mod atoms;
@@ -22,7 +22,7 @@ use assemble::Assembler;
 use build::Functions;
 use expand::{Expander, components, to_f64};
 use integrators::Tableau;
-use poly::{Overflow, Poly, Uniform, UniformFactor};
+use poly::{Poly, Uniform, UniformFactor};
 
 /// Why a model cannot be discretized, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,71 +56,26 @@ impl std::error::Error for DiscretizeError {}
 /// Where the scheme names an unknown integrator, component names clash, or exact coefficients
 /// leave the range of 128-bit rationals.
 pub fn discretize(model: &Model) -> Result<Algorithm, DiscretizeError> {
-    let overflow = |_: Overflow| {
-        DiscretizeError::new(
-            Span::default(),
-            "an exact coefficient leaves the range of 128-bit rationals",
-        )
-    };
-    let integrator = integrators::find(&model.scheme.time).ok_or_else(|| {
-        let known: Vec<&str> = integrators::ALL.iter().map(|i| i.name).collect();
-        DiscretizeError::new(
-            Span::default(),
-            format!(
-                "no integrator `{}`; there are {}",
-                model.scheme.time,
-                known.join(", ")
-            ),
-        )
-    })?;
+    let tableau = tableau(model)?;
     let names = component_names(model)?;
     let mut expander = Expander::new(model)?;
-    let mut equations: Vec<Poly> = Vec::new();
-    let mut spans = Vec::new();
+    let mut equations = Vec::new();
     for equation in &model.equations {
         let parts = expander.term(&equation.rhs)?;
-        spans.extend(parts.iter().map(|_| equation.span));
-        equations.extend(parts);
+        equations.extend(parts.into_iter().map(|part| (part, equation.span)));
     }
     let reserved = model.params.iter().map(|p| p.name.as_str());
-    let mut functions =
-        Functions::new(model.dimension - 1, expander.atoms.opaque.clone(), reserved);
-    let Tableau::TwoN(tableau) = (integrator.tableau)();
+    let opaque = expander.atoms.opaque.clone();
+    let mut functions = Functions::new(model.dimension - 1, opaque, reserved);
     let mut states = Vec::new();
     let fields = declare(&mut functions, &mut states, &names, Role::Field);
-    let accumulators = if tableau.len() > 1 {
-        declare(&mut functions, &mut states, &names, Role::Accumulator)
-    } else {
-        Vec::new()
+    let accumulators = match tableau.len() {
+        1 => Vec::new(),
+        _ => declare(&mut functions, &mut states, &names, Role::Accumulator),
     };
-
-    let rhs_names: Vec<String> = names.iter().map(|n| format!("ddt_{n}")).collect();
-    let mut assembler = Assembler::new(
-        &mut expander.atoms,
-        functions,
-        fields.clone(),
-        model.scheme.order,
-    );
-    let split = assembler
-        .prepare(&mut equations, &rhs_names)
-        .map_err(overflow)?;
-    let mut rhs = Vec::new();
-    for (i, (linear, pointwise)) in split.iter().enumerate() {
-        assembler.functions.span = spans[i];
-        let overflow = |_: Overflow| {
-            DiscretizeError::new(
-                spans[i],
-                "an exact coefficient leaves the range of 128-bit rationals",
-            )
-        };
-        rhs.push(
-            assembler
-                .define(&rhs_names[i], linear, pointwise)
-                .map_err(overflow)?,
-        );
-    }
-    let mut functions = assembler.functions;
-    functions.span = Span::default();
+    let order = model.scheme.order;
+    let assembler = Assembler::new(&mut expander.atoms, functions, fields.clone(), order);
+    let (mut functions, rhs) = right_hand_sides(assembler, equations, &names)?;
     let substeps = two_n(
         &mut functions,
         &tableau,
@@ -129,24 +84,52 @@ pub fn discretize(model: &Model) -> Result<Algorithm, DiscretizeError> {
         &rhs,
         &names,
     );
-    let algorithm = Algorithm {
+    let param = |p: &crate::model::Param| Param {
+        name: p.name.clone(),
+        default: p.default.map(to_f64),
+    };
+    Ok(prune(Algorithm {
         name: model.name.clone(),
         dimension: model.dimension,
         scheme: describe(model),
-        params: model
-            .params
-            .iter()
-            .map(|p| Param {
-                name: p.name.clone(),
-                default: p.default.map(to_f64),
-            })
-            .collect(),
+        params: model.params.iter().map(param).collect(),
         states,
         uniforms: functions.uniforms,
         functions: functions.functions,
         substeps,
+    }))
+}
+
+/// The coefficients of the scheme's integrator.
+fn tableau(model: &Model) -> Result<Vec<(Rational, Rational)>, DiscretizeError> {
+    let name = &model.scheme.time;
+    let Some(integrator) = integrators::find(name) else {
+        let known: Vec<&str> = integrators::ALL.iter().map(|i| i.name).collect();
+        let message = format!("no integrator `{name}`; there are {}", known.join(", "));
+        return Err(DiscretizeError::new(Span::default(), message));
     };
-    Ok(prune(algorithm))
+    let Tableau::TwoN(tableau) = (integrator.tableau)();
+    Ok(tableau)
+}
+
+/// The grid functions of all right-hand sides, collected together so that they share factors.
+fn right_hand_sides(
+    mut assembler: Assembler<'_>,
+    equations: Vec<(Poly, Span)>,
+    names: &[String],
+) -> Result<(Functions, Vec<FnId>), DiscretizeError> {
+    let names: Vec<String> = names.iter().map(|n| format!("ddt_{n}")).collect();
+    let (mut polys, spans): (Vec<Poly>, Vec<Span>) = equations.into_iter().unzip();
+    let split = assembler.prepare(&mut polys, &names);
+    let split = split.map_err(expand::overflow(Span::default()))?;
+    let mut rhs = Vec::new();
+    for (i, (linear, pointwise)) in split.iter().enumerate() {
+        assembler.functions.span = spans[i];
+        let made = assembler.define(&names[i], linear, pointwise);
+        rhs.push(made.map_err(expand::overflow(spans[i]))?);
+    }
+    assembler.functions.span = Span::default();
+    Ok((assembler.functions, rhs))
 }
 
 /// The scheme in words.
@@ -237,7 +220,7 @@ fn declare(
 /// field takes one multiply-add for it and one for itself.
 fn two_n(
     functions: &mut Functions,
-    tableau: &[(crate::model::Rational, crate::model::Rational)],
+    tableau: &[(Rational, Rational)],
     fields: &[FnId],
     accumulators: &[FnId],
     rhs: &[FnId],
