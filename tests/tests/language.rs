@@ -113,3 +113,56 @@ fn all_of_the_language_has_the_same_bits_on_all_engines() {
         }
     }
 }
+
+/// `let`s that each use the one before; the last stands in the equation.
+fn chain(first: &str, next: &str, count: usize) -> String {
+    let named = |(i, rhs): (usize, String)| format!("let l{i} = {rhs};\n");
+    let all = (1..=count).map(|i| {
+        (
+            i,
+            if i == 1 {
+                first.to_string()
+            } else {
+                next.replace("last", &format!("l{}", i - 1))
+            },
+        )
+    });
+    let lets: String = all.map(named).collect();
+    format!(
+        "system S in 2d {{ field p: scalar; param a: real = 0.1; {lets} ddt(p) = l{count}*p; }}
+         scheme s for S {{ space: central<order = 2>; }}"
+    )
+}
+
+#[test]
+fn long_chains_of_names_stay_small() {
+    for source in [
+        chain("p*p + p", "last*last", 20),
+        chain("lap(p)", "lap(last)", 12),
+        chain("sqrt(p*p + 1) + p", "sqrt(last) + min(last, p)", 26),
+    ] {
+        let algorithm = algorithm_of(&source);
+        assert!(
+            algorithm.functions.len() < 1000,
+            "{} grid functions",
+            algorithm.functions.len()
+        );
+    }
+}
+
+#[test]
+fn an_exponent_out_of_range_is_an_error() {
+    let source = chain("a*a", "last*last", 35);
+    let model =
+        stencil_compiler::model::parse::parse_str(&source).unwrap_or_else(|e| panic!("{e}"));
+    let error = stencil_compiler::discretize::discretize(&model)
+        .expect_err("2^35 is too large an exponent");
+    assert!(error.message.contains("range"), "{error}");
+}
+
+#[test]
+fn a_name_may_end_as_the_arrays_of_new_values_do() {
+    let source = "system S in 2d { field p: scalar; let p_new = p*p; ddt(p) = lap(p_new) + p_new; }
+                  scheme s for S { space: central<order = 2>; time: euler; }";
+    all_stages::<f64>(source, [9, 8, 1]);
+}

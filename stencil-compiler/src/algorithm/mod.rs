@@ -18,6 +18,9 @@ pub mod text;
 #[cfg(test)]
 mod tests;
 
+/// What follows a field's name in that of the array of its new values.
+pub const NEW: &str = "_new";
+
 /// A constant displacement in cells along x, y, z.
 pub type Offset = [i32; 3];
 

@@ -9,7 +9,7 @@ use super::collect;
 use super::operators::{Operator, bidiagonal, first, second};
 use super::poly::{AtomId, Monomial, Overflow, Poly, Uniform, UniformFactor};
 use crate::algorithm::{Access, Atom as FnAtom, Def, FnId};
-use crate::expr::{Builder, Op, Ref};
+use crate::expr::{Builder, Expr, Op, Ref};
 
 const HERE: [i32; 3] = [0; 3];
 
@@ -252,7 +252,7 @@ impl<'a> Assembler<'a> {
                 let (linear, pointwise) = self.split(&poly);
                 self.define(&name, &linear, &pointwise)?
             }
-            Atom::Call(..) => self.point("value", &Poly::atom(atom))?,
+            Atom::Call(op, args) => self.call(op, &args)?,
         };
         self.made.insert(atom, made);
         Ok(made)
@@ -262,13 +262,7 @@ impl<'a> Assembler<'a> {
     fn point(&mut self, name: &str, poly: &Poly) -> Result<FnId, Overflow> {
         let mut b = Builder::new();
         let result = self.point_ref(poly, &mut b)?;
-        let expr = b.finish(result);
-        let depth = expr.atoms().map(|atom| match atom {
-            FnAtom::Access(access) => self.functions.depth_of(access.of),
-            FnAtom::Uniform(_) => 0,
-        });
-        let depth = depth.max().unwrap_or(0);
-        Ok(self.functions.add(name, Def::Point(expr), depth))
+        Ok(self.add_point(name, b.finish(result)))
     }
 
     /// A sum of products as a chain of fused multiply-adds; what needs no product comes first.
@@ -336,15 +330,28 @@ impl<'a> Assembler<'a> {
     }
 
     fn atom_ref(&mut self, atom: AtomId, b: &mut Builder<FnAtom>) -> Result<Ref, Overflow> {
-        if let Atom::Call(op, args) = self.atoms.get(atom).clone() {
-            let mut refs = Vec::new();
-            for arg in &args {
-                refs.push(self.point_ref(arg, b)?);
-            }
-            return Ok(b.op(op, &refs));
-        }
         let of = self.function(atom)?;
         Ok(b.atom(FnAtom::Access(Access { of, at: HERE })))
+    }
+
+    /// The grid function of an operation that polynomials do not have.
+    fn call(&mut self, op: Op, args: &[Poly]) -> Result<FnId, Overflow> {
+        let mut b = Builder::new();
+        let mut refs = Vec::new();
+        for arg in args {
+            refs.push(self.point_ref(arg, &mut b)?);
+        }
+        let result = b.op(op, &refs);
+        Ok(self.add_point(op.name(), b.finish(result)))
+    }
+
+    fn add_point(&mut self, name: &str, expr: Expr<FnAtom>) -> FnId {
+        let depth = expr.atoms().map(|atom| match atom {
+            FnAtom::Access(access) => self.functions.depth_of(access.of),
+            FnAtom::Uniform(_) => 0,
+        });
+        let depth = depth.max().unwrap_or(0);
+        self.functions.add(name, Def::Point(expr), depth)
     }
 }
 

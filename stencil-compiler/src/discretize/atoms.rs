@@ -1,6 +1,6 @@
 //! The atoms of polynomials: what an equation is made of after its tensors are expanded.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::poly::{AtomId, Overflow, Poly, Uniform, UniformFactor};
 use crate::expr::Op;
@@ -109,14 +109,21 @@ impl Atoms {
         self.linear(poly, name, &mut |atoms, of| atoms.first_of_atom(axis, of))
     }
 
-    /// The compact second derivative of a polynomial along an axis.
+    /// The compact second derivative of a polynomial along an axis. What is made of derivatives is
+    /// one grid function: there is no compact operator of a higher order to distribute to.
     pub(super) fn second(
         &mut self,
         axis: usize,
         poly: &Poly,
         name: &str,
     ) -> Result<Poly, Overflow> {
-        self.linear(poly, name, &mut |atoms, of| atoms.second_of_atom(axis, of))
+        let whole = match poly.as_scaled_atom() {
+            None if self.holds_derivative(poly) => self.name(name, poly.clone()),
+            _ => poly.clone(),
+        };
+        self.linear(&whole, name, &mut |atoms, of| {
+            Ok(atoms.derivative(vec![axis, axis], of))
+        })
     }
 
     /// Applies a linear operator term by term; what is not linear becomes one named grid function.
@@ -188,22 +195,20 @@ impl Atoms {
         }
     }
 
-    fn second_of_atom(&mut self, axis: usize, of: AtomId) -> Result<Poly, Overflow> {
-        match self.get(of).clone() {
-            Atom::Named(at) if self.mixed != Mixed::Composed && self.named[at].1.is_linear() => {
-                let (name, poly) = self.named[at].clone();
-                self.second(axis, &poly, &name)
-            }
-            _ => Ok(self.derivative(vec![axis, axis], of)),
-        }
-    }
-
     /// Does any term contain a derivative, directly or under a name?
     fn holds_derivative(&self, poly: &Poly) -> bool {
-        poly.0.keys().flatten().any(|&atom| match self.get(atom) {
-            Atom::Derivative { .. } => true,
-            Atom::Named(at) => self.holds_derivative(&self.named[*at].1),
-            Atom::State(_) | Atom::Call(..) => false,
-        })
+        let mut open: Vec<AtomId> = poly.0.keys().flatten().copied().collect();
+        let mut seen: BTreeSet<AtomId> = BTreeSet::new();
+        while let Some(atom) = open.pop() {
+            if !seen.insert(atom) {
+                continue;
+            }
+            match self.get(atom) {
+                Atom::Derivative { .. } => return true,
+                Atom::Named(at) => open.extend(self.named[*at].1.0.keys().flatten()),
+                Atom::State(_) | Atom::Call(..) => {}
+            }
+        }
+        false
     }
 }

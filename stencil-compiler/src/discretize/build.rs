@@ -34,10 +34,10 @@ pub(super) struct Functions {
 
 impl Functions {
     /// `reserved` names are taken.
-    pub(super) fn new<'a>(
+    pub(super) fn new(
         slowest: usize,
         opaque: Vec<(Op, Vec<Uniform>)>,
-        reserved: impl Iterator<Item = &'a str>,
+        reserved: impl Iterator<Item = String>,
     ) -> Self {
         Functions {
             functions: Vec::new(),
@@ -45,7 +45,7 @@ impl Functions {
             depth: Vec::new(),
             known_uniforms: BTreeMap::new(),
             pairs: BTreeMap::new(),
-            names: reserved.map(|name| (name.to_string(), 1)).collect(),
+            names: reserved.map(|name| (name, 1)).collect(),
             opaque,
             slowest,
             span: Span::default(),

@@ -12,6 +12,9 @@ use crate::model::{Function, Model, Rank, Rational, Term, TermKind};
 /// Terms of a product beyond which a factor keeps its name in place of being expanded.
 const LARGEST_PRODUCT: usize = 200;
 
+/// Degree of a product beyond which its factors keep their names.
+const LARGEST_DEGREE: usize = 8;
+
 /// Components of a scalar, vector or tensor (row by row).
 pub(super) type Tensor = Vec<Poly>;
 
@@ -268,7 +271,8 @@ impl<'a> Expander<'a> {
     }
 
     fn product(&mut self, a: &Poly, b: &Poly, span: Span) -> Result<Poly> {
-        if a.0.len() * b.0.len() <= LARGEST_PRODUCT {
+        let degree = a.degree() + b.degree();
+        if a.0.len() * b.0.len() <= LARGEST_PRODUCT && degree <= LARGEST_DEGREE {
             return a.times(b).map_err(overflow(span));
         }
         let (a, b) = (

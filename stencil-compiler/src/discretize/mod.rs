@@ -3,7 +3,9 @@
 
 use std::fmt;
 
-use crate::algorithm::{Access, Algorithm, Atom, Def, FnId, Param, Role, State, StateId, Substep};
+use crate::algorithm::{
+    Access, Algorithm, Atom, Def, FnId, NEW, Param, Role, State, StateId, Substep,
+};
 use crate::diag::Span;
 use crate::expr::{Builder, Op};
 use crate::model::{Model, Rank, Rational};
@@ -64,7 +66,8 @@ pub fn discretize(model: &Model) -> Result<Algorithm, DiscretizeError> {
         let parts = expander.term(&equation.rhs)?;
         equations.extend(parts.into_iter().map(|part| (part, equation.span)));
     }
-    let reserved = model.params.iter().map(|p| p.name.as_str());
+    let arrays = names.iter().map(|n| format!("{n}{NEW}"));
+    let reserved = model.params.iter().map(|p| p.name.clone()).chain(arrays);
     let opaque = expander.atoms.opaque.clone();
     let mut functions = Functions::new(model.dimension - 1, opaque, reserved);
     let mut states = Vec::new();
@@ -144,7 +147,7 @@ fn describe(model: &Model) -> String {
 }
 
 /// Suffixes of the arrays that stand beside a field.
-const GENERATED: [&str; 2] = ["_acc", "_new"];
+const GENERATED: [&str; 2] = ["_acc", NEW];
 
 /// Names of the components of all fields: `lnrho`, `u_x`, `t_xy`.
 pub fn component_names(model: &Model) -> Result<Vec<String>, DiscretizeError> {

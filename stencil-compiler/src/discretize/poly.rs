@@ -106,7 +106,7 @@ impl Uniform {
                 let mut monomial = a.clone();
                 for (factor, exponent) in b {
                     let power = monomial.entry(*factor).or_insert(0);
-                    *power += exponent;
+                    *power = power.checked_add(*exponent).ok_or(Overflow)?;
                     if *power == 0 {
                         monomial.remove(factor);
                     }
@@ -125,8 +125,11 @@ impl Uniform {
         if terms.next().is_some() {
             return None;
         }
-        let inverse = monomial.iter().map(|(f, e)| (*f, -e)).collect();
-        Some(Uniform(BTreeMap::from([(inverse, c.recip())])))
+        let inverse: Option<UniformMonomial> = monomial
+            .iter()
+            .map(|(f, e)| Some((*f, e.checked_neg()?)))
+            .collect();
+        Some(Uniform(BTreeMap::from([(inverse?, c.recip())])))
     }
 }
 
@@ -176,6 +179,11 @@ impl Poly {
     /// Is every term an atom times a uniform?
     pub(super) fn is_linear(&self) -> bool {
         self.0.keys().all(|m| m.len() == 1)
+    }
+
+    /// Most atoms of a term.
+    pub(super) fn degree(&self) -> usize {
+        self.0.keys().map(Vec::len).max().unwrap_or(0)
     }
 
     /// Adds a term.

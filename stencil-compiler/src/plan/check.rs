@@ -11,6 +11,11 @@ impl Plan {
     /// # Errors
     /// Names the launch and the buffer.
     pub fn check(&self) -> Result<(), String> {
+        for (at, buffer) in self.buffers.iter().enumerate() {
+            if self.buffers[..at].iter().any(|b| b.name == buffer.name) {
+                return Err(format!("two buffers are named `{}`", buffer.name));
+            }
+        }
         // Depth to which the content of each buffer is valid; absent where nothing was written.
         let mut valid: BTreeMap<&str, [u32; 3]> = BTreeMap::new();
         for buffer in &self.buffers {

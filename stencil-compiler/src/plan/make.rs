@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Buffer, BufferRole, Launch, Plan, Step, max3, reach};
 use crate::algorithm::footprint::{footprint, needed};
-use crate::algorithm::{Algorithm, Def, FnId, Role, StateId};
+use crate::algorithm::{Algorithm, Def, FnId, NEW, Role, StateId};
 use crate::schedule::{Halo, Placement, Schedule};
 
 /// Plans one time step.
@@ -326,5 +326,5 @@ fn add3(a: [u32; 3], b: [u32; 3]) -> [u32; 3] {
 
 /// Name of the buffer that takes a field's new values.
 pub fn new_name(field: &str) -> String {
-    format!("{field}_new")
+    format!("{field}{NEW}")
 }

@@ -48,8 +48,10 @@ fn lower(context: &Context<'_>) -> Result<Kernel, String> {
         }
     };
     let threads = [along(0, "x"), along(1, "y"), along(2, "z")];
-    let total = threads.iter().map(|t| u64::from(*t)).product::<u64>();
-    if total == 0 || total > u64::from(MOST_THREADS) {
+    let total = threads
+        .iter()
+        .try_fold(1u32, |total, t| total.checked_mul(*t));
+    if !(1..=MOST_THREADS).contains(&total.unwrap_or(0)) {
         return Err(format!(
             "`direct` with {threads:?} threads: a block has 1 to {MOST_THREADS}"
         ));

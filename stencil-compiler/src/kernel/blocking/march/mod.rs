@@ -66,6 +66,12 @@ pub const STRATEGY: Strategy = Strategy {
 /// Bytes of shared memory that one block may have.
 pub const SHARED_LIMIT: usize = 232_448;
 
+/// Most slots of a ring.
+const MOST_SLOTS: u32 = 64;
+
+/// Most planes of a chunk.
+const MOST_PLANES: u32 = 1 << 20;
+
 /// Most threads of a block.
 const MOST_THREADS: u32 = 1024;
 
@@ -127,6 +133,12 @@ impl March {
             return Err(format!(
                 "a tile of {tile:?} with {} cells a thread has {threads} threads; it must be a multiple of {WARP} up to {MOST_THREADS}",
                 march.points
+            ));
+        }
+        if march.ring > MOST_SLOTS || march.chunk > MOST_PLANES {
+            return Err(format!(
+                "`ring={}`, `chunk={}`: a ring has at most {MOST_SLOTS} slots, a chunk {MOST_PLANES} planes",
+                march.ring, march.chunk
             ));
         }
         if march.chunk == 0 {
