@@ -130,6 +130,40 @@ fn fifty_sampled_schedules_of_elastic_waves_have_the_same_bits_in_f64() {
     sampled::<f64>(ELASTIC, 50, 300);
 }
 
+/// Ghost cells of a stored grid function that are computed, not copied: kernels cover more than
+/// the interior.
+#[test]
+fn recomputed_halos_have_the_same_bits() {
+    for blocking in [
+        "rows",
+        "direct",
+        "march tile_x=32 tile_y=4 chunk=8",
+        "march tile_x=16 tile_y=8 points=2 chunk=16 column=0",
+    ] {
+        let algorithm = algorithm_of(&with_mixed(ISOTHERMAL_NS, "composed"));
+        let schedule =
+            format!("schedule place div_u global recompute kernel {blocking} kernel {blocking}");
+        let schedule = text::parse(&schedule).unwrap_or_else(|e| panic!("{e}"));
+        let case = Case::new(&algorithm, ODD);
+        agree(
+            &algorithm,
+            &schedule,
+            &case,
+            1,
+            2,
+            &oracle::<f32>(&algorithm, &case, 1),
+        );
+        agree(
+            &algorithm,
+            &schedule,
+            &case,
+            1,
+            3,
+            &oracle::<f64>(&algorithm, &case, 1),
+        );
+    }
+}
+
 /// The same declaration with other names, orders and dimensions goes through the same code.
 #[test]
 fn other_orders_dimensions_and_names_have_the_same_bits() {

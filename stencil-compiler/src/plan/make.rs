@@ -98,6 +98,10 @@ pub fn kernel_count(algorithm: &Algorithm, placements: &BTreeMap<String, Placeme
     levels.values().max().map_or(1, |level| level + 2)
 }
 
+/// Cells along x that a region is extended by at once, so that its rows begin where copies of
+/// several values may begin.
+const WHOLE_CELLS: u32 = 4;
+
 struct Planner<'a> {
     algorithm: &'a Algorithm,
     schedule: &'a Schedule,
@@ -229,6 +233,7 @@ impl Planner<'_> {
                     }
                 }
             }
+            extends[kernel][0] = extends[kernel][0].next_multiple_of(WHOLE_CELLS);
         }
         extends
     }
