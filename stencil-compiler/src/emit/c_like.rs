@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::dialect::{Dialect, Uses};
+use super::dialect::{Dialect, Uses, literal, real, suffix};
+use super::functions;
 use super::index::{self, Places};
-use super::infix::{self, PRIMARY, SIGN, SUM, Spelling};
+use super::infix::{self, PRIMARY, SUM, Spelling};
 use super::names::Names;
 use super::nest::{Nested, nest};
 use super::{EmitError, Source, comment_lines, get};
@@ -65,10 +66,12 @@ pub(super) fn emit(
             text: precision.bytes(),
         });
     }
-    let names = Names::new(kernel, dialect.keywords(), RESERVED)?;
+    let functions = functions::names();
+    let reserved: Vec<&str> = functions.iter().map(String::as_str).collect();
+    let names = Names::new(kernel, dialect.keywords(), &[RESERVED, &reserved].concat())?;
     let mut printer = Printer::new(kernel, &names, precision, dialect);
     printer.list(&nest(kernel))?;
-    let head = printer.head();
+    let head = printer.head()?;
     let above = head.lines().count();
     Ok(Source {
         name: kernel.name.clone(),
@@ -87,7 +90,7 @@ pub(super) fn emit(
 pub(super) struct Printer<'a> {
     pub(super) kernel: &'a Kernel,
     pub(super) names: &'a Names,
-    precision: Precision,
+    pub(super) precision: Precision,
     pub(super) dialect: &'a dyn Dialect,
     text: String,
     line_notes: Vec<(usize, String)>,
@@ -150,32 +153,6 @@ impl Spelling for Printer<'_> {
     }
 }
 
-fn suffix(precision: Precision) -> &'static str {
-    match precision {
-        Precision::F32 => "f",
-        Precision::F64 => "",
-    }
-}
-
-/// A literal, rounded to the precision, in the shortest text that is read back to it.
-fn literal(value: f64, precision: Precision) -> Result<(u8, String), EmitError> {
-    let (finite, text) = match precision {
-        Precision::F32 => ((value as f32).is_finite(), format!("{:e}f", value as f32)),
-        Precision::F64 => (value.is_finite(), format!("{value:e}")),
-    };
-    match finite {
-        true => Ok((
-            if value.is_sign_negative() {
-                SIGN
-            } else {
-                PRIMARY
-            },
-            text,
-        )),
-        false => Err(EmitError::Literal(value)),
-    }
-}
-
 impl<'a> Printer<'a> {
     fn new(
         kernel: &'a Kernel,
@@ -204,10 +181,7 @@ impl<'a> Printer<'a> {
 
     /// The name of the value type.
     pub(super) fn real(&self) -> &'static str {
-        match self.precision {
-            Precision::F32 => "float",
-            Precision::F64 => "double",
-        }
+        real(self.precision)
     }
 
     fn line(&mut self, text: &str) {

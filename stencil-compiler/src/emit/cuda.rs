@@ -1,6 +1,7 @@
 //! CUDA C++.
 
 use super::dialect::{Dialect, Uses};
+use crate::expr::Op;
 use crate::expr::real::Precision;
 use crate::kernel::{Kernel, Mode};
 
@@ -108,6 +109,8 @@ const KEYWORDS: &[&str] = &[
     "sqrtf",
     "fabs",
     "fabsf",
+    "copysign",
+    "copysignf",
     "max",
     "threadIdx",
     "blockIdx",
@@ -172,6 +175,40 @@ static __device__ __forceinline__ void wait_phase(unsigned barrier, unsigned par
 }
 ";
 
+// Integers pass through the low bits of a large number, as on every device.
+const EXPONENT_F32: &str = "\
+static __device__ __forceinline__ float stencil_exponentf(float x) {
+  return __uint_as_float(__float_as_uint(x) >> 23 | 0x4b000000u) - 8388735.0f;
+}
+";
+const EXPONENT_F64: &str = "\
+static __device__ __forceinline__ double stencil_exponent(double x) {
+  const unsigned long long bits = static_cast<unsigned long long>(__double_as_longlong(x));
+  return __longlong_as_double(static_cast<long long>(bits >> 52 | 0x4330000000000000ull)) - 4503599627371519.0;
+}
+";
+const SIGNIFICAND_F32: &str = "\
+static __device__ __forceinline__ float stencil_significandf(float x) {
+  return __uint_as_float((__float_as_uint(x) & 0x007fffffu) | 0x3f800000u);
+}
+";
+const SIGNIFICAND_F64: &str = "\
+static __device__ __forceinline__ double stencil_significand(double x) {
+  return __longlong_as_double((__double_as_longlong(x) & 0x000fffffffffffffll) | 0x3ff0000000000000ll);
+}
+";
+const POWER_OF_TWO_F32: &str = "\
+static __device__ __forceinline__ float stencil_power_of_twof(float n) {
+  return __uint_as_float(__float_as_uint(n + 12583039.0f) << 23);
+}
+";
+const POWER_OF_TWO_F64: &str = "\
+static __device__ __forceinline__ double stencil_power_of_two(double n) {
+  const unsigned long long bits = static_cast<unsigned long long>(__double_as_longlong(n + 6755399441056767.0));
+  return __longlong_as_double(static_cast<long long>(bits << 52));
+}
+";
+
 impl Dialect for Cuda {
     fn keywords(&self) -> &'static [&'static str] {
         KEYWORDS
@@ -233,6 +270,36 @@ impl Dialect for Cuda {
             (Precision::F32, 4) => Some("float4"),
             (Precision::F64, 2) => Some("double2"),
             _ => None,
+        }
+    }
+
+    fn function(&self) -> &'static str {
+        "static __device__ __forceinline__"
+    }
+
+    fn bits(&self, op: Op, precision: Precision) -> Option<&'static str> {
+        match (op, precision) {
+            (Op::Exponent, Precision::F32) => Some(EXPONENT_F32),
+            (Op::Exponent, Precision::F64) => Some(EXPONENT_F64),
+            (Op::Significand, Precision::F32) => Some(SIGNIFICAND_F32),
+            (Op::Significand, Precision::F64) => Some(SIGNIFICAND_F64),
+            (Op::PowerOfTwo, Precision::F32) => Some(POWER_OF_TWO_F32),
+            (Op::PowerOfTwo, Precision::F64) => Some(POWER_OF_TWO_F64),
+            _ => None,
+        }
+    }
+
+    fn infinity(&self, precision: Precision) -> &'static str {
+        match precision {
+            Precision::F32 => "__uint_as_float(0x7f800000u)",
+            Precision::F64 => "__longlong_as_double(0x7ff0000000000000ll)",
+        }
+    }
+
+    fn nan(&self, precision: Precision) -> &'static str {
+        match precision {
+            Precision::F32 => "__uint_as_float(0x7fffffffu)",
+            Precision::F64 => "__longlong_as_double(0x7fffffffffffffffll)",
         }
     }
 

@@ -1,5 +1,8 @@
 //! What vendors spell differently in texts like C.
 
+use super::EmitError;
+use super::infix::{PRIMARY, SIGN};
+use crate::expr::Op;
 use crate::expr::real::Precision;
 use crate::kernel::{Index, Kernel, Mode};
 
@@ -25,6 +28,14 @@ pub(super) trait Dialect {
     fn unroll(&self, whole: bool) -> &'static str;
     /// The type of this many values that one instruction loads, if there is one.
     fn vector(&self, precision: Precision, values: usize) -> Option<&'static str>;
+    /// What stands before the type of a function that is expanded where it is called.
+    fn function(&self) -> &'static str;
+    /// The definition of an operation on bits that is no function of the language.
+    fn bits(&self, op: Op, precision: Precision) -> Option<&'static str>;
+    /// Infinity.
+    fn infinity(&self, precision: Precision) -> &'static str;
+    /// A value that is not a number.
+    fn nan(&self, precision: Precision) -> &'static str;
     /// Definitions of the helpers that are used, in the order of [`Uses`].
     fn helpers(&self, uses: &Uses) -> Vec<&'static str>;
 }
@@ -61,5 +72,40 @@ impl Uses {
 fn set(axes: &mut [bool; 3], axis: usize) {
     if let Some(used) = axes.get_mut(axis) {
         *used = true;
+    }
+}
+
+/// What the names of functions of this precision end with.
+pub(super) fn suffix(precision: Precision) -> &'static str {
+    match precision {
+        Precision::F32 => "f",
+        Precision::F64 => "",
+    }
+}
+
+/// The name of the value type.
+pub(super) fn real(precision: Precision) -> &'static str {
+    match precision {
+        Precision::F32 => "float",
+        Precision::F64 => "double",
+    }
+}
+
+/// A literal, rounded to the precision, in the shortest text that is read back to it.
+pub(super) fn literal(value: f64, precision: Precision) -> Result<(u8, String), EmitError> {
+    let (finite, text) = match precision {
+        Precision::F32 => ((value as f32).is_finite(), format!("{:e}f", value as f32)),
+        Precision::F64 => (value.is_finite(), format!("{value:e}")),
+    };
+    match finite {
+        true => Ok((
+            if value.is_sign_negative() {
+                SIGN
+            } else {
+                PRIMARY
+            },
+            text,
+        )),
+        false => Err(EmitError::Literal(value)),
     }
 }

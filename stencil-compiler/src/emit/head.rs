@@ -3,13 +3,14 @@
 use std::fmt::Write;
 
 use super::c_like::{BLOCKS, Printer, THREADS};
-use super::comment_lines;
 use super::dialect::Uses;
+use super::functions;
+use super::{EmitError, comment_lines};
 use crate::kernel::WARP;
 
 impl Printer<'_> {
     /// The text above the body.
-    pub(super) fn head(&self) -> String {
+    pub(super) fn head(&self) -> Result<String, EmitError> {
         let uses = Uses {
             barriers: !self.kernel.barriers.is_empty(),
             ..self.uses
@@ -20,6 +21,7 @@ impl Printer<'_> {
             out += helper;
             out += "\n";
         }
+        out += &functions::definitions(self.kernel, self.precision, self.dialect)?;
         for note in &self.kernel.notes {
             comment_lines(note).for_each(|line| out += &format!("// {line}\n"));
         }
@@ -51,7 +53,7 @@ impl Printer<'_> {
                 out += &format!("  {} {name} = 0;\n", self.real());
             }
         }
-        out
+        Ok(out)
     }
 
     fn uniforms(&self, out: &mut String) {

@@ -24,7 +24,7 @@ pub(super) trait Spelling {
     fn op(&self, op: Op, args: &[String]) -> String;
     /// How tightly argument `i` of a call must bind.
     fn argument(&self, i: usize) -> u8;
-    /// How tightly the text of an operation that repeats an argument binds.
+    /// How tightly the text of an operation that compares its arguments binds.
     fn select(&self) -> u8;
 }
 
@@ -53,8 +53,9 @@ fn operation(op: Op, args: &[Tree], spelling: &dyn Spelling) -> Result<(u8, Stri
         Op::Neg => Some(SIGN),
         Op::Add | Op::Sub => Some(SUM),
         Op::Mul | Op::Div => Some(PRODUCT),
-        Op::Fma | Op::Sqrt | Op::Abs | Op::Min | Op::Max => None,
+        _ => None,
     };
+    let compares = matches!(op, Op::Lt | Op::Le | Op::Eq);
     let mut texts = Vec::with_capacity(args.len());
     for (i, arg) in args.iter().enumerate() {
         let level = match infix {
@@ -62,11 +63,12 @@ fn operation(op: Op, args: &[Tree], spelling: &dyn Spelling) -> Result<(u8, Stri
             Some(SIGN) => PRIMARY,
             Some(own) => own + u8::from(i > 0),
             None if repeats(op) => PRIMARY,
+            None if compares && i < 2 => SUM,
             None => spelling.argument(i),
         };
         texts.push(print(arg, level, spelling)?);
     }
-    let call = if repeats(op) {
+    let call = if compares || repeats(op) {
         spelling.select()
     } else {
         PRIMARY

@@ -10,6 +10,7 @@ use crate::kernel::Kernel;
 mod c_like;
 mod cuda;
 mod dialect;
+mod functions;
 mod head;
 mod index;
 mod infix;

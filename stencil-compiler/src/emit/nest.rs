@@ -25,7 +25,7 @@ pub(super) enum Tree {
 }
 
 impl Tree {
-    fn ops(&self) -> usize {
+    pub(super) fn ops(&self) -> usize {
         match self {
             Tree::Leaf(_) => 0,
             Tree::Op(_, args) => 1 + args.iter().map(Tree::ops).sum::<usize>(),

@@ -5,12 +5,15 @@
 
 use std::collections::BTreeMap;
 
+pub mod math;
 pub mod op;
 pub mod real;
+#[cfg(test)]
+mod tests;
 pub mod text;
 
 pub use op::Op;
-pub use real::Real;
+pub use real::{Arithmetic, Real};
 
 /// A node's position in its [`Expr`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -99,7 +102,7 @@ impl<A: Clone + Ord> Expr<A> {
                 Node::Lit(lit) => T::from_f64(lit.value()),
                 Node::Atom(atom) => f(atom),
                 Node::Op(op, args) => {
-                    let mut a = [T::ZERO; 3];
+                    let mut a = [T::ZERO; Op::MOST_ARGUMENTS];
                     for (slot, arg) in a.iter_mut().zip(args) {
                         *slot = values[arg.0 as usize];
                     }
@@ -201,6 +204,14 @@ impl<A: Clone + Ord> Builder<A> {
             map.push(self.node(moved));
         }
         map[expr.result().0 as usize]
+    }
+
+    /// All nodes in the order in which they were added, and these results.
+    pub fn into_expr(self, results: Vec<Ref>) -> Expr<A> {
+        Expr {
+            nodes: self.nodes,
+            results,
+        }
     }
 
     /// The expression of one result: only what it uses, in depth-first evaluation order, so that

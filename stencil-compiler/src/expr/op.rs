@@ -1,6 +1,6 @@
 //! THE operation table: one row an operation, with all that any stage knows of it.
 
-use super::Real;
+use super::real::Arithmetic;
 
 /// One row of the table.
 struct Row {
@@ -8,7 +8,7 @@ struct Row {
     arity: usize,
     /// Arithmetic instructions; sign changes ride on other instructions for nothing.
     cost: u32,
-    /// Spelling in C; `{0}` to `{2}` are arguments, `{f}` the suffix of single-precision functions.
+    /// Spelling in C; `{0}` to `{3}` are arguments, `{f}` the suffix of single-precision functions.
     c: &'static str,
     /// Spelling in Rust, over the trait `Real`.
     rust: &'static str,
@@ -16,7 +16,7 @@ struct Row {
 
 macro_rules! operations {
     ($($(#[$doc:meta])* $op:ident $name:literal $arity:literal $cost:literal, $c:literal, $rust:literal, |$a:ident| $eval:expr;)*) => {
-        /// An exactly rounded operation on reals.
+        /// An operation on reals with the same bits on every device: exactly rounded, or made of such.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Op { $($(#[$doc])* $op,)* }
 
@@ -24,22 +24,40 @@ macro_rules! operations {
             /// Every operation, in the order of the table.
             pub const ALL: &'static [Op] = &[$(Op::$op,)*];
 
+            /// The most arguments that any operation takes.
+            pub const MOST_ARGUMENTS: usize = {
+                let arities: &[usize] = &[$($arity),*];
+                let (mut most, mut i) = (0, 0);
+                while i < arities.len() {
+                    if arities[i] > most {
+                        most = arities[i];
+                    }
+                    i += 1;
+                }
+                most
+            };
+
             fn row(self) -> &'static Row {
                 match self {
                     $(Op::$op => &Row { name: $name, arity: $arity, cost: $cost, c: $c, rust: $rust },)*
                 }
             }
 
-            /// The result for these arguments, rounded once in `T`.
+            /// The result for these arguments in the precision of `T`: rounded once, and within the
+            /// stated bound where it is a function of [`math`](super::math).
+            ///
+            /// # Panics
+            /// If there are fewer arguments than it takes.
             #[inline(always)]
-            pub fn eval<T: Real>(self, a: &[T]) -> T {
+            pub fn eval<T: Arithmetic>(self, a: &[T]) -> T {
                 match self { $(Op::$op => { let $a = a; $eval })* }
             }
         }
     };
 }
 
-// `min` and `max` are selects, so that signed zeros and NaN agree on every device.
+// `min` and `max` are selects, so that signed zeros and NaN agree on every device. The functions at
+// the end cost what their operations cost; a test adds them up.
 operations! {
     /// The argument with its sign changed.
     Neg "neg" 1 0, "-{0}", "-{0}", |a| -a[0];
@@ -58,9 +76,39 @@ operations! {
     /// Absolute value.
     Abs "abs" 1 0, "fabs{f}({0})", "{0}.abs()", |a| a[0].abs();
     /// The smaller: `b < a ? b : a`.
-    Min "min" 2 1, "({1} < {0} ? {1} : {0})", "if {1} < {0} { {1} } else { {0} }", |a| if a[1] < a[0] { a[1] } else { a[0] };
+    Min "min" 2 1, "({1} < {0} ? {1} : {0})", "if {1} < {0} { {1} } else { {0} }", |a| a[1].if_lt(a[0], a[1], a[0]);
     /// The larger: `b > a ? b : a`.
-    Max "max" 2 1, "({1} > {0} ? {1} : {0})", "if {1} > {0} { {1} } else { {0} }", |a| if a[1] > a[0] { a[1] } else { a[0] };
+    Max "max" 2 1, "({1} > {0} ? {1} : {0})", "if {1} > {0} { {1} } else { {0} }", |a| a[0].if_lt(a[1], a[1], a[0]);
+    /// `a < b ? c : d`; `d` if `a` or `b` is not a number.
+    Lt "lt" 4 2, "({0} < {1} ? {2} : {3})", "if {0} < {1} { {2} } else { {3} }", |a| a[0].if_lt(a[1], a[2], a[3]);
+    /// `a <= b ? c : d`; `d` if `a` or `b` is not a number.
+    Le "le" 4 2, "({0} <= {1} ? {2} : {3})", "if {0} <= {1} { {2} } else { {3} }", |a| a[0].if_le(a[1], a[2], a[3]);
+    /// `a == b ? c : d`; `d` if `a` or `b` is not a number.
+    Eq "eq" 4 2, "({0} == {1} ? {2} : {3})", "if {0} == {1} { {2} } else { {3} }", |a| a[0].if_eq(a[1], a[2], a[3]);
+    /// The magnitude of the first argument with the sign bit of the second.
+    Copysign "copysign" 2 1, "copysign{f}({0}, {1})", "{0}.copysign({1})", |a| a[0].copysign(a[1]);
+    /// The integer e with 2^e ≤ a < 2^(e+1), for a positive normal number a.
+    Exponent "exponent" 1 3, "stencil_exponent{f}({0})", "{0}.exponent()", |a| a[0].exponent();
+    /// `a / 2^e`, between 1 and 2, for a positive normal number a.
+    Significand "significand" 1 1, "stencil_significand{f}({0})", "{0}.significand()", |a| a[0].significand();
+    /// 2^n, for an integer n such that this is a normal number.
+    PowerOfTwo "power_of_two" 1 2, "stencil_power_of_two{f}({0})", "{0}.power_of_two()", |a| a[0].power_of_two();
+    /// e^a.
+    Exp "exp" 1 32, "stencil_exp{f}({0})", "{0}.exp()", |a| a[0].exp();
+    /// Natural logarithm.
+    Log "log" 1 47, "stencil_log{f}({0})", "{0}.log()", |a| a[0].log();
+    /// Sine of an angle in radians.
+    Sin "sin" 1 55, "stencil_sin{f}({0})", "{0}.sin()", |a| a[0].sin();
+    /// Cosine of an angle in radians.
+    Cos "cos" 1 54, "stencil_cos{f}({0})", "{0}.cos()", |a| a[0].cos();
+    /// Hyperbolic tangent.
+    Tanh "tanh" 1 49, "stencil_tanh{f}({0})", "{0}.tanh()", |a| a[0].tanh();
+    /// Cube root.
+    Cbrt "cbrt" 1 47, "stencil_cbrt{f}({0})", "{0}.cbrt()", |a| a[0].cbrt();
+    /// a to the power b.
+    Pow "pow" 2 142, "stencil_pow{f}({0}, {1})", "{0}.pow({1})", |a| a[0].pow(a[1]);
+    /// The angle of the point (b, a) from the x axis, in radians between -π and π.
+    Atan2 "atan2" 2 66, "stencil_atan2{f}({0}, {1})", "{0}.atan2({1})", |a| a[0].atan2(a[1]);
 }
 
 impl Op {

@@ -1,9 +1,11 @@
 //! Orders straight-line code so that few values are alive at once. Operations are pure, so their
 //! order changes no bit.
 //!
-//! A list schedule: what frees as many registers as it takes comes at once; otherwise what lets
-//! another statement follow soonest, the later of equals. Of the rules tried on marches this one
-//! left the device compiler the fewest registers and no spills.
+//! A list schedule: what frees as many registers as it takes comes at once. Otherwise on marches
+//! what lets another statement follow soonest, the later of equals: of the rules tried this one
+//! left the device compiler the fewest registers and no spills. On rows the next one of a walk
+//! from the results, the largest first: so what many results share is computed where its operands
+//! are at hand, and kept instead of them.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,17 +16,66 @@ use crate::expr::Op;
 /// Reorders loads and operations, given in the order of a depth-first walk; `kept` registers are
 /// read later.
 pub(super) fn order(statements: Vec<Stmt>, kept: &BTreeSet<Reg>) -> Vec<Stmt> {
+    schedule(statements, kept, |block| block.soonest())
+}
+
+/// Reorders the loads and operations that `results` are computed from; others are left out.
+pub(super) fn order_from(statements: Vec<Stmt>, results: &[Reg]) -> Vec<Stmt> {
+    let kept = results.iter().copied().collect();
+    schedule(walk(statements, results), &kept, |block| block.first())
+}
+
+fn schedule(
+    statements: Vec<Stmt>,
+    kept: &BTreeSet<Reg>,
+    otherwise: fn(&Block<'_>) -> Option<usize>,
+) -> Vec<Stmt> {
     let mut block = Block::new(&statements, kept);
     let mut order = Vec::with_capacity(statements.len());
-    while let Some(next) = block.choose() {
+    while let Some(next) = block.free().or_else(|| otherwise(&block)) {
         block.take(next);
         order.push(next);
     }
+    pick(statements, order)
+}
+
+fn pick(statements: Vec<Stmt>, order: Vec<usize>) -> Vec<Stmt> {
     let mut slots: Vec<Option<Stmt>> = statements.into_iter().map(Some).collect();
-    order
-        .into_iter()
-        .filter_map(|at| slots[at].take())
-        .collect()
+    let statements = order.into_iter().filter_map(|at| slots[at].take());
+    statements.collect()
+}
+
+/// The statements in the order of a depth-first walk from the results, the largest first.
+fn walk(statements: Vec<Stmt>, results: &[Reg]) -> Vec<Stmt> {
+    let mut makers = BTreeMap::new();
+    for (at, stmt) in statements.iter().enumerate() {
+        makers.extend(writes(stmt).into_iter().map(|reg| (reg, at)));
+    }
+    let visit = |results: &[Reg], seen: &mut BTreeSet<usize>| {
+        let mut order = Vec::new();
+        let makers = |regs: Vec<Reg>| regs.into_iter().filter_map(|reg| makers.get(&reg).copied());
+        let mut tasks: Vec<(usize, bool)> = makers(results.to_vec())
+            .rev()
+            .map(|at| (at, false))
+            .collect();
+        while let Some((at, are_read)) = tasks.pop() {
+            if are_read {
+                order.push(at);
+            } else if seen.insert(at) {
+                tasks.push((at, true));
+                tasks.extend(
+                    makers(operands(&statements[at]))
+                        .rev()
+                        .map(|at| (at, false)),
+                );
+            }
+        }
+        order
+    };
+    let mut largest: Vec<Reg> = results.to_vec();
+    largest.sort_by_key(|result| Reverse(visit(&[*result], &mut BTreeSet::new()).len()));
+    let order = visit(&largest, &mut BTreeSet::new());
+    pick(statements, order)
 }
 
 struct Block<'a> {
@@ -76,10 +127,17 @@ impl<'a> Block<'a> {
         self.signs.contains(&at) || freed > 0 && freed >= self.writes[at].len()
     }
 
-    fn choose(&self) -> Option<usize> {
-        let free = self.ready.iter().copied().find(|at| self.is_free(*at));
+    fn free(&self) -> Option<usize> {
+        self.ready.iter().copied().find(|at| self.is_free(*at))
+    }
+
+    fn soonest(&self) -> Option<usize> {
         let soonest = |at: &usize| (self.wait(*at), Reverse(*at));
-        free.or_else(|| self.ready.iter().copied().min_by_key(soonest))
+        self.ready.iter().copied().min_by_key(soonest)
+    }
+
+    fn first(&self) -> Option<usize> {
+        self.ready.first().copied()
     }
 
     /// How many operands the readiest reader of a statement still misses.
@@ -115,17 +173,25 @@ fn is_sign(stmt: &Stmt) -> bool {
 
 /// Registers that a statement reads, each once.
 fn reads(stmt: &Stmt) -> Vec<Reg> {
-    let Stmt::Let { args, .. } = stmt else {
+    let regs: BTreeSet<Reg> = operands(stmt).into_iter().collect();
+    regs.into_iter().collect()
+}
+
+/// Registers that a statement reads, of a multiply-add the sum so far first: evaluated the other
+/// way, all terms of a long sum would be alive at once.
+fn operands(stmt: &Stmt) -> Vec<Reg> {
+    let Stmt::Let { op, args, .. } = stmt else {
         return Vec::new();
     };
-    let regs: BTreeSet<Reg> = args
-        .iter()
-        .filter_map(|arg| match arg {
-            Operand::Reg(reg) => Some(*reg),
-            Operand::Uniform(_) | Operand::Lit(_) => None,
-        })
-        .collect();
-    regs.into_iter().collect()
+    let regs = args.iter().filter_map(|arg| match arg {
+        Operand::Reg(reg) => Some(*reg),
+        Operand::Uniform(_) | Operand::Lit(_) => None,
+    });
+    let mut regs: Vec<Reg> = regs.collect();
+    if *op == Op::Fma && matches!(args.last(), Some(Operand::Reg(_))) {
+        regs.rotate_right(1);
+    }
+    regs
 }
 
 fn writes(stmt: &Stmt) -> Vec<Reg> {

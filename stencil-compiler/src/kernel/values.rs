@@ -238,9 +238,12 @@ impl Writer {
             Value::Op(op, args) => {
                 // The sum so far comes before what is added to it: evaluated the other way, all
                 // terms of a long sum would be alive at once.
-                let order: &[usize] = if args.len() == 3 { &[2, 0, 1] } else { &[0, 1] };
+                let mut order: Vec<usize> = (0..args.len()).collect();
+                if *op == Op::Fma {
+                    order.rotate_right(1);
+                }
                 let mut operands = vec![Operand::Uniform(0); args.len()];
-                for &at in order.iter().filter(|at| **at < args.len()) {
+                for at in order {
                     operands[at] = self.write(draft, values, reader, out, args[at])?;
                 }
                 let reg = draft.reg(values.name(id));

@@ -10,6 +10,21 @@ pub(super) enum Input<'a, T> {
     Scalar(T),
 }
 
+impl<T: Real> Input<'_, T> {
+    /// Its values in `N` cells from `from` on.
+    #[inline(always)]
+    fn block<const N: usize>(self, from: usize) -> [T; N] {
+        match self {
+            Input::Row(row) => {
+                let mut values = [T::ZERO; N];
+                values.copy_from_slice(&row[from..][..N]);
+                values
+            }
+            Input::Scalar(value) => [value; N],
+        }
+    }
+}
+
 /// Cells that are computed at a time: a few vectors.
 const BLOCK: usize = 16;
 
@@ -76,17 +91,18 @@ macro_rules! blocks {
 
 /// `out = op(args)`. Rows among `args` are as long as `out`.
 #[inline(always)]
-pub(super) fn operation<T: Real>(op: Op, out: &mut [T], args: [Input<'_, T>; 3]) {
+pub(super) fn operation<T: Real>(op: Op, out: &mut [T], args: [Input<'_, T>; Op::MOST_ARGUMENTS]) {
     use Input::{Row, Scalar};
     match (op.arity(), args) {
         (1, [Row(a), ..]) => unary(op, out, a),
-        (2, [Row(a), Row(b), _]) => binary(op, out, a, b),
-        (2, [Row(a), Scalar(b), _]) => binary(op, out, a, Same(b)),
-        (2, [Scalar(a), Row(b), _]) => binary(op, out, Same(a), b),
-        (_, [Row(a), Row(b), Row(c)]) => fma(out, a, b, c),
-        (_, [Scalar(a), Row(b), Row(c)]) => fma(out, Same(a), b, c),
-        (_, [Row(a), Row(b), Scalar(c)]) => fma(out, a, b, Same(c)),
-        (_, [Scalar(a), Row(b), Scalar(c)]) => fma(out, Same(a), b, Same(c)),
+        (2, [Row(a), Row(b), ..]) => binary(op, out, a, b),
+        (2, [Row(a), Scalar(b), ..]) => binary(op, out, a, Same(b)),
+        (2, [Scalar(a), Row(b), ..]) => binary(op, out, Same(a), b),
+        (3, [Row(a), Row(b), Row(c), _]) => fma(out, a, b, c),
+        (3, [Scalar(a), Row(b), Row(c), _]) => fma(out, Same(a), b, c),
+        (3, [Row(a), Row(b), Scalar(c), _]) => fma(out, a, b, Same(c)),
+        (3, [Scalar(a), Row(b), Scalar(c), _]) => fma(out, Same(a), b, Same(c)),
+        (4, args) => select(op, out, args),
         // Lowering evaluates these once, or makes rows of them.
         _ => {
             unreachable!("an operation of numbers on a row")
@@ -104,10 +120,10 @@ fn unary<T: Real>(op: Op, out: &mut [T], a: &[T]) {
                     *value = Op::$op.eval(&[a.at(i)]);
                 }
             }); })*
-            Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Fma | Op::Min | Op::Max => unreachable!("not unary"),
+            _ => unreachable!("not unary"),
         } };
     }
-    each!(Neg Sqrt Abs);
+    each!(Neg Sqrt Abs Exponent Significand PowerOfTwo Exp Log Sin Cos Tanh Cbrt);
 }
 
 #[inline(always)]
@@ -120,10 +136,10 @@ fn binary<T: Real, A: Lane<T>, B: Lane<T>>(op: Op, out: &mut [T], a: A, b: B) {
                     *value = Op::$op.eval(&[a.at(i), b.at(i)]);
                 }
             }); })*
-            Op::Neg | Op::Sqrt | Op::Abs | Op::Fma => unreachable!("not binary"),
+            _ => unreachable!("not binary"),
         } };
     }
-    each!(Add Sub Mul Div Min Max);
+    each!(Add Sub Mul Div Min Max Copysign Pow Atan2);
 }
 
 #[inline(always)]
@@ -135,6 +151,30 @@ fn fma<T: Real, A: Lane<T>, B: Lane<T>, C: Lane<T>>(out: &mut [T], a: A, b: B, c
             *value = Op::Fma.eval(&[a.at(i), b.at(i), c.at(i)]);
         }
     });
+}
+
+/// Numbers are copied to blocks as rows are: sixteen forms of a loop are too many.
+#[inline(always)]
+fn select<T: Real>(op: Op, out: &mut [T], args: [Input<'_, T>; 4]) {
+    macro_rules! each {
+        ($($op:ident)*) => { match op {
+            $(Op::$op => { blocks!(out, |from, values| {
+                let (a, b) = (alike(values, args[0], from), alike(values, args[1], from));
+                let (c, d) = (alike(values, args[2], from), alike(values, args[3], from));
+                for (i, value) in values.iter_mut().enumerate() {
+                    *value = Op::$op.eval(&[a[i], b[i], c[i], d[i]]);
+                }
+            }); })*
+            _ => unreachable!("not a select"),
+        } };
+    }
+    each!(Lt Le Eq);
+}
+
+/// As many values of an argument as there are in a block.
+#[inline(always)]
+fn alike<T: Real, const N: usize>(_: &[T; N], arg: Input<'_, T>, from: usize) -> [T; N] {
+    arg.block(from)
 }
 
 /// `out = before + factor * row + ..`, each term fused; without `before` the first is a product.

@@ -9,7 +9,7 @@
 use std::collections::BTreeSet;
 
 use super::{Algorithm, FnId, StateId};
-use crate::expr::Real;
+use crate::expr::{Op, Real};
 
 mod loops;
 mod lower;
@@ -345,7 +345,7 @@ impl Chunk {
         match &step.work {
             Work::Fill(scalar) => out.fill(scalars[scalar.0]),
             Work::Op(op, from) => {
-                let mut args = [loops::Input::Scalar(T::ZERO); 3];
+                let mut args = [loops::Input::Scalar(T::ZERO); Op::MOST_ARGUMENTS];
                 for (arg, from) in args.iter_mut().zip(from) {
                     *arg = match from {
                         Read::Row(source) => loops::Input::Row(row(*source)),

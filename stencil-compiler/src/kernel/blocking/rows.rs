@@ -3,6 +3,7 @@
 use super::Strategy;
 use crate::algorithm::{FnId, Offset};
 use crate::kernel::lower::{Context, Draft, shape};
+use crate::kernel::order::order_from;
 use crate::kernel::values::{Reader, Values, Writer};
 use crate::kernel::{CellVar, Index, Kernel, LaunchKind, Operand, Stmt};
 
@@ -27,8 +28,17 @@ fn lower(context: &Context<'_>) -> Result<Kernel, String> {
         own(Index::Block(2), 2),
     ];
     let cell = draft.cell("cell");
+    let mut work = Vec::new();
+    let stores = point_program(&mut draft, &mut work, cell)?;
+    let results = stores.iter().filter_map(|store| match store {
+        Stmt::Store {
+            value: Operand::Reg(reg),
+            ..
+        } => Some(*reg),
+        _ => None,
+    });
     let mut body = vec![Stmt::Cell { cell, at }];
-    let stores = point_program(&mut draft, &mut body, cell)?;
+    body.extend(order_from(work, &results.collect::<Vec<_>>()));
     body.extend(stores);
     draft.kernel.body = body;
     Ok(draft.kernel)

@@ -48,7 +48,7 @@ pub(super) enum Inst<'k, T> {
     Let {
         reg: usize,
         op: Op,
-        args: [Arg<T>; 3],
+        args: [Arg<T>; Op::MOST_ARGUMENTS],
         count: usize,
     },
     Set {
@@ -204,7 +204,7 @@ impl<'k, T: Real> Compiler<'k, '_, T> {
                 at: self.scalars(at),
             },
             Stmt::Let { reg, op, args } => {
-                let mut fixed = [Arg::Value(T::ZERO); 3];
+                let mut fixed = [Arg::Value(T::ZERO); Op::MOST_ARGUMENTS];
                 for (slot, arg) in fixed.iter_mut().zip(args) {
                     *slot = self.arg(*arg);
                 }

@@ -153,16 +153,21 @@ impl<T: Real> Warp<T> {
         }
     }
 
-    pub(super) fn operation(&mut self, reg: usize, op: Op, args: &[Arg<T>; 3], count: usize) {
+    pub(super) fn operation(
+        &mut self,
+        reg: usize,
+        op: Op,
+        args: &[Arg<T>; Op::MOST_ARGUMENTS],
+        count: usize,
+    ) {
         let mut defined = self.mask;
-        let mut values = [[T::ZERO; LANES]; 3];
+        let mut values = [[T::ZERO; LANES]; Op::MOST_ARGUMENTS];
         for (slot, arg) in values.iter_mut().zip(args).take(count) {
             let (value, known) = self.arg(*arg);
             *slot = value;
             defined &= known;
         }
-        let [a, b, c] = &values;
-        self.regs[reg] = std::array::from_fn(|l| op.eval(&[a[l], b[l], c[l]]));
+        self.regs[reg] = std::array::from_fn(|l| op.eval(&values.map(|of| of[l])));
         self.defined[reg] = defined;
     }
 

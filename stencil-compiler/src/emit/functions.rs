@@ -1,0 +1,230 @@
+//! Functions of [`math`] as device functions: the operations of which they are made, written out.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::EmitError;
+use super::dialect::{Dialect, literal, real, suffix};
+use super::infix::{self, PRIMARY, SIGN, SUM, Spelling};
+use super::names::Scope;
+use super::nest::Tree;
+use crate::expr::math::{self, Recording};
+use crate::expr::real::Precision;
+use crate::expr::{Node, Op, Ref};
+use crate::kernel::{Kernel, Operand, Reg, Stmt};
+
+/// Operations in one expression, at most.
+const MOST_OPS: usize = 4;
+
+/// What the names of functions that are not the language's own begin with.
+const PREFIX: &str = "stencil_";
+
+/// Names of all functions that a text may define.
+pub(super) fn names() -> Vec<String> {
+    let spellings = Op::ALL
+        .iter()
+        .flat_map(|op| ["f", ""].map(|suffix| op.c(&[], suffix)));
+    spellings
+        .filter_map(|text| text.split_once('(').map(|(name, _)| name.to_string()))
+        .filter(|name| name.starts_with(PREFIX))
+        .collect()
+}
+
+/// The functions that a kernel calls, and what these call, each defined once before its first use.
+pub(super) fn definitions(
+    kernel: &Kernel,
+    precision: Precision,
+    dialect: &dyn Dialect,
+) -> Result<String, EmitError> {
+    let mut used = BTreeSet::new();
+    operations(&kernel.body, &mut used);
+    let mut recordings = BTreeMap::new();
+    for op in used.clone() {
+        if let Some(recording) = math::recorded(op, precision) {
+            used.extend(recording.expr.nodes.iter().filter_map(operation));
+            recordings.insert(op, recording);
+        }
+    }
+    let mut out = String::new();
+    for text in used.iter().filter_map(|op| dialect.bits(*op, precision)) {
+        out += text;
+        out += "\n";
+    }
+    for (op, recording) in &recordings {
+        out += &definition(*op, recording, precision, dialect)?;
+        out += "\n";
+    }
+    Ok(out)
+}
+
+fn operations(body: &[Stmt], used: &mut BTreeSet<Op>) {
+    for stmt in body {
+        match stmt {
+            Stmt::Let { op, .. } => {
+                used.insert(*op);
+            }
+            Stmt::For { body, .. } | Stmt::If { body, .. } => operations(body, used),
+            _ => {}
+        }
+    }
+}
+
+fn operation(node: &Node<usize>) -> Option<Op> {
+    match node {
+        Node::Op(op, _) => Some(*op),
+        Node::Lit(_) | Node::Atom(_) => None,
+    }
+}
+
+/// Names of arguments, as the table of operations calls them.
+const ARGUMENTS: [&str; 4] = ["a", "b", "c", "d"];
+
+fn definition(
+    op: Op,
+    recording: &Recording,
+    precision: Precision,
+    dialect: &dyn Dialect,
+) -> Result<String, EmitError> {
+    let real = real(precision);
+    let function = Function::new(recording, precision, dialect)?;
+    let arguments = &ARGUMENTS[..op.arity()];
+    let parameters: Vec<String> = arguments.iter().map(|a| format!("{real} {a}")).collect();
+    let names: Vec<String> = arguments.iter().map(|a| a.to_string()).collect();
+    let call = op.c(&names, suffix(precision));
+    let name = call.split('(').next().unwrap_or_default();
+    let mut out = format!(
+        "// {}({}) from exactly rounded operations, with minimax coefficients (Remez algorithm).\n",
+        op.name(),
+        arguments.join(", ")
+    );
+    out += &format!(
+        "{} {real} {name}({}) {{\n",
+        dialect.function(),
+        parameters.join(", ")
+    );
+    let result = recording.expr.result();
+    for (at, tree) in &function.trees {
+        let text = infix::print(tree, SUM, &function)?;
+        out += &match *at == result {
+            true => format!("  return {text};\n"),
+            false => format!("  const {real} {} = {text};\n", function.names[at]),
+        };
+    }
+    Ok(out + "}\n")
+}
+
+/// A recording as statements.
+struct Function<'a> {
+    precision: Precision,
+    dialect: &'a dyn Dialect,
+    names: BTreeMap<Ref, String>,
+    literals: BTreeMap<Ref, f64>,
+    /// Values that are statements.
+    trees: Vec<(Ref, Tree)>,
+}
+
+impl<'a> Function<'a> {
+    fn new(
+        recording: &Recording,
+        precision: Precision,
+        dialect: &'a dyn Dialect,
+    ) -> Result<Self, EmitError> {
+        let mut function = Function {
+            precision,
+            dialect,
+            names: BTreeMap::new(),
+            literals: BTreeMap::new(),
+            trees: Vec::new(),
+        };
+        let mut scope = Scope::new(&[dialect.keywords(), &ARGUMENTS]);
+        for (at, name) in &recording.names {
+            function.names.insert(*at, scope.name("value", name)?);
+        }
+        let nodes = &recording.expr.nodes;
+        let uses = uses(recording);
+        let mut nested: BTreeMap<Ref, Tree> = BTreeMap::new();
+        for (i, node) in nodes.iter().enumerate() {
+            let at = Ref(i as u32);
+            match node {
+                Node::Lit(lit) => {
+                    function.literals.insert(at, lit.value());
+                }
+                Node::Atom(argument) => {
+                    function.names.insert(at, ARGUMENTS[*argument].to_string());
+                }
+                Node::Op(..) if uses[i] == 0 => {}
+                Node::Op(op, args) => {
+                    let tree = |arg: &Ref| nested.remove(arg).unwrap_or_else(|| leaf(*arg));
+                    let tree = Tree::Op(*op, args.iter().map(tree).collect());
+                    let named = function.names.contains_key(&at);
+                    if uses[i] == 1 && !named && tree.ops() < MOST_OPS {
+                        nested.insert(at, tree);
+                    } else {
+                        if !named {
+                            function.names.insert(at, scope.name("value", "t")?);
+                        }
+                        function.trees.push((at, tree));
+                    }
+                }
+            }
+        }
+        Ok(function)
+    }
+}
+
+/// How often each value is used; a result is used twice, so that it is a statement.
+fn uses(recording: &Recording) -> Vec<usize> {
+    let nodes = &recording.expr.nodes;
+    let mut uses = vec![0; nodes.len()];
+    uses[recording.expr.result().0 as usize] = 2;
+    for (i, node) in nodes.iter().enumerate().rev() {
+        if let Node::Op(_, args) = node
+            && uses[i] > 0
+        {
+            args.iter().for_each(|arg| uses[arg.0 as usize] += 1);
+        }
+    }
+    uses
+}
+
+/// A reference to a value, as a register of that number.
+fn leaf(at: Ref) -> Tree {
+    Tree::Leaf(Operand::Reg(Reg(at.0)))
+}
+
+impl Spelling for Function<'_> {
+    fn operand(&self, operand: Operand) -> Result<(u8, String), EmitError> {
+        let Operand::Reg(Reg(id)) = operand else {
+            return Err(EmitError::Unknown {
+                what: "value of a function",
+                id: 0,
+            });
+        };
+        match (self.literals.get(&Ref(id)), self.names.get(&Ref(id))) {
+            (Some(value), _) if value.is_nan() => {
+                Ok((PRIMARY, self.dialect.nan(self.precision).to_string()))
+            }
+            (Some(value), _) if value.is_infinite() => {
+                let infinity = self.dialect.infinity(self.precision);
+                Ok(match *value > 0.0 {
+                    true => (PRIMARY, infinity.to_string()),
+                    false => (SIGN, format!("-{infinity}")),
+                })
+            }
+            (Some(value), _) => literal(*value, self.precision),
+            (None, Some(name)) => Ok((PRIMARY, name.clone())),
+            (None, None) => Err(EmitError::Unknown {
+                what: "value of a function",
+                id: id as usize,
+            }),
+        }
+    }
+    fn op(&self, op: Op, args: &[String]) -> String {
+        op.c(args, suffix(self.precision))
+    }
+    fn argument(&self, _: usize) -> u8 {
+        SUM
+    }
+    fn select(&self) -> u8 {
+        PRIMARY
+    }
+}
