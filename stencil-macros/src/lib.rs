@@ -5,6 +5,7 @@ use stencil_compiler::algorithm::text as algorithm_text;
 use stencil_compiler::diag::{Code, Diagnostic, Diagnostics};
 use stencil_compiler::kernel::Kernel;
 use stencil_compiler::model::Model;
+use stencil_compiler::model::parse::{Dimensions, dimensions_of, parse_tokens_in};
 use stencil_compiler::schedule::{check, heuristic, text as schedule_text};
 use stencil_compiler::{discretize, emit, model};
 
@@ -27,6 +28,9 @@ mod span;
 /// gives the type `Heat`, which implements `stencil_runtime::System`. Kernels for the host's
 /// processor become part of the program; with `#[interpreted]` before `system` they do not, which
 /// builds faster and runs slower, with equal results.
+///
+/// A system `in nd` becomes a type with the number of dimensions as its parameter: `Heat<2>`. Its
+/// kernels are compiled for one, two and three dimensions.
 #[proc_macro]
 pub fn pde(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let head = Head::of(input.into());
@@ -84,82 +88,77 @@ impl Head {
 }
 
 fn expand(head: &Head) -> Result<TokenStream, Diagnostics> {
-    let model = model::parse::parse_tokens(head.rest.clone())?;
-    let algorithm = discretize::discretize(&model)
-        .map_err(|e| Diagnostic::new(Code::Syntax, e.span, e.message))?;
-    let schedule = heuristic::cpu(&algorithm);
-    let bug = |what: &dyn std::fmt::Display| {
-        Diagnostics::from(Diagnostic::new(
-            Code::Syntax,
-            stencil_compiler::diag::Span::default(),
-            what.to_string(),
-        ))
+    let is_generic = dimensions_of(head.rest.clone()) == Some(Dimensions::Any);
+    let choices = if is_generic {
+        vec![Some(1), Some(2), Some(3)]
+    } else {
+        vec![None]
     };
-    // Bodies are generic over the precision: kernels for the wider one serve both.
-    let compiled = check::check(&algorithm, &schedule, 8).map_err(|e| bug(&e))?;
-    let (mut items, mut kernels) = (String::new(), "::core::option::Option::None".to_string());
-    if !head.interpreted {
-        items = program(&compiled.kernels).map_err(|e| bug(&e))?;
-        kernels = "::core::option::Option::Some(&KERNELS)".to_string();
+    let mut text = String::new();
+    for dimension in choices {
+        let model = parse_tokens_in(head.rest.clone(), dimension)?;
+        if text.is_empty() {
+            text = declaration(&model, is_generic);
+        }
+        text += &implementation(&model, is_generic, head.interpreted)?;
     }
-    let text = format!(
-        "{}\n#[allow(clippy::all, clippy::pedantic, missing_docs, unreachable_pub, dead_code, reason = \"generated\")]\nconst _: () = {{\n\
-        {items}\nimpl ::stencil_runtime::System for super_name {{\n\
-        const DEFINITION: ::stencil_runtime::Definition = ::stencil_runtime::Definition {{\n\
-        name: {:?}, model: {:?}, algorithm: {:?}, schedule: {:?}, kernels: {kernels} }};\n}}\n}};",
-        declaration(&model),
-        model.name,
-        model::text::print(&model),
-        algorithm_text::print(&algorithm),
-        schedule_text::print(&schedule),
-    );
     let tokens: TokenStream = text.parse().map_err(|e: proc_macro2::LexError| bug(&e))?;
     Ok(place(tokens, head))
 }
 
-/// The type, with its documentation.
-fn declaration(model: &Model) -> String {
+/// An error that no declaration should cause.
+fn bug(what: &dyn std::fmt::Display) -> Diagnostics {
+    let span = stencil_compiler::diag::Span::default();
+    Diagnostics::from(Diagnostic::new(Code::Syntax, span, what.to_string()))
+}
+
+/// The type, with its documentation. A system for any number of dimensions has it as a parameter.
+fn declaration(model: &Model, is_generic: bool) -> String {
     let mut out = String::new();
     for line in &model.doc {
         out += &format!("#[doc = {:?}]\n", format!(" {line}"));
     }
-    out + "#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]\nsuper_visibility struct super_name;\n"
+    let parameter = if is_generic { "<const D: usize>" } else { "" };
+    out + "#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]\nsuper_visibility struct super_name"
+        + parameter
+        + ";\n"
+}
+
+/// The system in one number of dimensions, and its kernels.
+fn implementation(
+    model: &Model,
+    is_generic: bool,
+    interpreted: bool,
+) -> Result<String, Diagnostics> {
+    let algorithm = discretize::discretize(model).map_err(Diagnostic::from)?;
+    let schedule = heuristic::cpu(&algorithm);
+    // Bodies are generic over the precision: kernels for the wider one serve both.
+    let compiled = check::check(&algorithm, &schedule, 8).map_err(|e| bug(&e))?;
+    let (mut items, mut kernels) = (String::new(), "::core::option::Option::None");
+    if !interpreted {
+        items = program(&compiled.kernels).map_err(|e| bug(&e))?;
+        kernels = "::core::option::Option::Some(&KERNELS)";
+    }
+    let argument = if is_generic {
+        format!("<{}>", model.dimension)
+    } else {
+        String::new()
+    };
+    Ok(format!(
+        "#[allow(clippy::all, clippy::pedantic, missing_docs, unreachable_pub, dead_code, reason = \"generated\")]\nconst _: () = {{\n\
+        {items}\nimpl ::stencil_runtime::System for super_name{argument} {{\n\
+        const DEFINITION: ::stencil_runtime::Definition = ::stencil_runtime::Definition {{\n\
+        name: {:?}, model: {:?}, algorithm: {:?}, schedule: {:?}, kernels: {kernels} }};\n}}\n}};\n",
+        model.name,
+        model::text::print(model),
+        algorithm_text::print(&algorithm),
+        schedule_text::print(&schedule),
+    ))
 }
 
 /// The kernels and the table of them.
 fn program(kernels: &[Kernel]) -> Result<String, emit::EmitError> {
-    let all: Vec<&Kernel> = kernels.iter().collect();
-    let mut out = emit::rust(&all)?;
-    let mut table = String::new();
-    for (i, kernel) in kernels.iter().enumerate() {
-        let access = emit::row_access(kernel)?;
-        let sizes = format!(
-            "{}, {}, {}",
-            kernel.uniforms.len(),
-            access.inputs.len(),
-            access.outputs.len()
-        );
-        let [u, inputs, o] = [
-            kernel.uniforms.len(),
-            access.inputs.len(),
-            access.outputs.len(),
-        ];
-        out += &format!(
-            "struct Kernel{i};\nimpl ::stencil_runtime::program::RowKernel<{sizes}> for Kernel{i} {{\n\
-            #[inline(always)]\nfn row<T: ::stencil_runtime::Real>(n: usize, c: &[T; {u}], input: &[&[T]; {inputs}], output: &mut [&mut [T]; {o}]) {{\n\
-            kernel_{i}(n, c, input, output);\n}}\n}}\n"
-        );
-        table += &format!(
-            "::stencil_runtime::program::CompiledKernel::of::<Kernel{i}, {sizes}>(::stencil_runtime::program::Tables {{\n\
-            name: NAME_{i}, buffers: &BUFFERS_{i}, uniforms: &UNIFORMS_{i}, inputs: &INPUTS_{i}, outputs: &OUTPUTS_{i} }}),\n"
-        );
-    }
-    // A static, not a constant: its functions are compiled in this crate only.
-    out += &format!(
-        "static KERNELS: [::stencil_runtime::program::CompiledKernel; {}] = [\n{table}];\n",
-        kernels.len()
-    );
-    Ok(out)
+    emit::rust(&kernels.iter().collect::<Vec<_>>())
 }
 
 /// Puts the user's own tokens where the text has placeholders, so that rustc's messages point there.

@@ -37,29 +37,37 @@ codes! {
     NotAToken = "P0001", "not a token",
         "The text cannot be split into Rust tokens: a character that Rust does not know (`∇`, `∂`), a lone quote, or a bracket without its partner. Write `grad(f)` for ∇f and `d[x](f)` for ∂f/∂x.";
     Syntax = "P0002", "syntax error",
-        "Something else was expected here. Items of a system end in `;` and are `field`, `param`, `let` and `ddt(..) = ..`.";
+        "Something else was expected here. Items of a system end in `;` and are `field`, `param`, `source`, `let`, `ddt(..) = ..` and `observe`; beside them there are `fn` and `cfl`, which end in `}`.";
     TooDeep = "P0003", "nested too deeply",
         "The expression nests more operations or parentheses than the compiler accepts. Name parts of it with `let`.";
     Trailing = "P0004", "something after the end",
-        "The input holds one `system` and at most one `scheme`, and nothing else.";
+        "The input holds one `system` and its `scheme`s, and nothing else.";
     Unsupported = "P0005", "not part of the language yet",
-        "The word is planned or known from other tools, but this version of the language does not have it. Items of a system are `field`, `param`, `let` and `ddt(..) = ..`; outside a system there is `scheme`.";
+        "The word is planned or known from other tools, but this version of the language does not have it. The message names what to write instead where there is something.";
     Juxtaposition = "P0006", "two operands without an operator",
         "`2 u` and `(a) (b)` are not products: write `2*u` and `(a) * (b)`.";
     BadNumber = "P0007", "number cannot be held exactly",
         "Numbers are read as exact fractions with 127-bit parts: decimal digits, at most about 38 of them, with an optional decimal exponent, and no type suffix.";
     BadExponent = "P0008", "exponent is not a small integer",
-        "The exponent of `^` is a literal integer from -64 to 64. A power of a power needs parentheses.";
+        "The exponent of `^` is a literal integer from -64 to 64. A power of a power needs parentheses. Other exponents: `sqrt(a)`, `cbrt(a)`, `pow(a, b)`.";
+    TooLarge = "P0009", "expands to too much",
+        "Functions are expanded where they are called and loops are unrolled; there may be at most 4096 calls and as many intermediate expressions, and the value of a source repeats at most 20000 operations. Name a result that is used often with `let`, and shorten the loops.";
+    BadLoop = "P0010", "loop that cannot be unrolled",
+        "A loop is `for i in 0..8 { .. }` with literal integers, and one call of a function goes through at most 64 iterations.";
+    IfWithoutElse = "P0011", "`if` without `else`",
+        "An `if` is an expression and has a value in every cell: write `if a > b { c } else { d }`.";
+    NotACondition = "P0012", "condition where a number stands, or the reverse",
+        "After `if` stands a comparison (`<`, `<=`, `>`, `>=`, `==`, `!=`), or several with `&&`, `||` and `!( .. )`. Comparisons are no numbers: write `if a > b { 1 } else { 0 }`.";
     UnknownName = "P0101", "unknown name",
-        "The name is not a field, parameter, `let` or function of this system. Names are case-sensitive and local to their system.";
+        "The name is not a field, parameter, source, `let` or function of this system. Names are case-sensitive and local to their system.";
     GluedName = "P0102", "one word to Rust",
         "Rust reads `u·v` as one identifier and `2nu` as one literal with a suffix. Write `dot(u, v)` and `2*nu`.";
     DuplicateName = "P0103", "name declared twice",
-        "Fields, parameters and `let`s of a system share one name space.";
+        "Fields, parameters, sources, `let`s, functions and observables of a system share one name space, and its schemes another. Arguments and locals of a function may hide parameters, but not each other.";
     BadName = "P0104", "name cannot be used",
         "Names go into generated Rust, C and device source. They have at most 60 ASCII letters, digits and single underscores, start with a letter, and are no word of these languages and no word of this one (`x`, `t`, `dt`, `grad`, ..).";
     UsedBeforeDefinition = "P0105", "used before its definition",
-        "A `let` uses only what is defined above it, and equations use only the `let`s above them. Move the definition up.";
+        "A `let` uses only what is defined above it, and equations use only the `let`s and functions above them. A function calls only functions above it, and never itself. Move the definition up.";
     NoEquation = "P0106", "field without an equation",
         "Every field evolves: give it `ddt(field) = ..;`, or make it a `param` if it is constant.";
     TwoEquations = "P0107", "field with two equations",
@@ -67,7 +75,13 @@ codes! {
     NotAField = "P0108", "only fields evolve",
         "The argument of `ddt(..)` on the left is the name of a field.";
     WrongUse = "P0109", "name of another kind",
-        "A function needs its arguments, and a field, parameter or `let` takes none: write `f * (a + b)` for a product.";
+        "A function needs its arguments, and a field, parameter, source or `let` takes none: write `f * (a + b)` for a product.";
+    NotVisible = "P0110", "name that is not visible here",
+        "A function sees its arguments, its own `let`s, the parameters and `t`; the value of a source is made of parameters, `x`, `y`, `z` and `t`. Pass fields to a function as arguments, and put terms with fields into the equations.";
+    NotPointwise = "P0111", "derivative where only pointwise expressions may stand",
+        "Functions, values of sources and formulas are evaluated cell by cell and take no derivatives. Pass the derivative to the function as an argument: `limiter(d[x](f))`.";
+    NotMutable = "P0112", "assignment to what does not change",
+        "Only a local name of a function that was made with `let mut` can be assigned to.";
     RankMismatch = "P0201", "ranks do not fit",
         "Scalars, vectors and tensors add only to their own kind, and at least one factor of `*` is a scalar. Contract with `dot`, build with `outer`, take components with `u.x`.";
     NoSuchComponent = "P0204", "no such component",
@@ -80,14 +94,46 @@ codes! {
         "The divisor is a literal zero.";
     OutOfBounds = "P0208", "default outside its bounds",
         "The default of a parameter does not satisfy its own `where`.";
+    BadSpeed = "P0209", "unknown or repeated speed",
+        "A system has at most one `cfl { .. }`, with `advective`, `diffusive`, `dispersive` and `hyperdiffusive`, each at most once.";
+    BadReduction = "P0210", "not a reduction",
+        "An observable is one of `sum`, `mean`, `max` and `min` of one scalar: `observe energy = mean(dot(u, u)/2);`.";
+    Dimensions = "P0211", "number of dimensions is not chosen",
+        "A system that is declared `in nd` is read for one number of dimensions at a time: in Rust `Name::<2>`, in a problem file `dimension = 2`. A system with a fixed number has no other.";
     SchemeForOther = "P0310", "scheme for another system",
         "The name after `for` is the name of the system beside it.";
     BadSchemeKey = "P0311", "unknown or repeated setting of a scheme",
-        "A scheme has `space`, `mixed` and `time`, each at most once.";
+        "A scheme has `space`, `mixed`, `arith` and `time`, each at most once.";
     BadOrder = "P0312", "no such order",
         "Central differences exist in the orders 2, 4, 6, 8 and 10.";
     UnknownChoice = "P0313", "unknown choice in a scheme",
         "The setting has a fixed list of choices; the message lists them.";
+    ComponentClash = "P0401", "two components with one name",
+        "Components of vectors and tensors have names of their own (`u` has `u_x`), and integrators keep arrays beside each field (`u_x_acc`, `u_x_new`). No field or source may have such a name.";
+    CoefficientRange = "P0402", "coefficient out of range",
+        "Coefficients are exact fractions of 128-bit integers. Products of numbers with many digits leave that range: write fewer digits, or make one of them a `param`.";
+    NotSymmetric = "P0403", "right-hand side without the field's symmetry",
+        "The right-hand side of a symmetric tensor field is symmetric, and that of an antisymmetric one antisymmetric, for any values of the fields. Write `sym(..)`, or declare the field a `tensor`.";
+    CoordinateOutsideSource = "P0404", "coordinate outside of a source",
+        "Equations hold everywhere alike. What depends on the place is declared: `source name: scalar = sin(x);`, and the equations use its name.";
+    NotToml = "F0001", "not TOML",
+        "A problem file is TOML: lines `key = value`, sections `[name]`, text in quotes, lists in brackets, comments after `#`.";
+    NoSuchSetting = "F0101", "unknown name in a problem file",
+        "There is no such key, section, system, scheme, field, parameter or choice. Names are case-sensitive.";
+    MissingSetting = "F0102", "missing setting",
+        "A setting that has no default is not given. A problem needs `system`, `mesh.cells`, initial values, `time.dt`, and `time.end` or `time.steps`.";
+    WrongKind = "F0103", "value of another kind",
+        "The setting is a number, a string, a list or a table, and the file has another kind of value.";
+    BadSetting = "F0104", "value that cannot be",
+        "The value has the right kind, but cannot be used: a number that is negative, not finite or outside the bounds of its parameter, an order that does not exist, a plane outside the mesh.";
+    WrongCount = "F0105", "wrong number of values",
+        "A list has one value for each axis, or for each component of a field.";
+    Contradiction = "F0106", "settings that contradict each other",
+        "One setting excludes the other: an axis is periodic on both faces or on none, `cfl(..)` needs speeds that the system declares in `cfl { .. }`, a spectrum needs a periodic velocity.";
+    CannotRead = "F0201", "file cannot be read",
+        "A file that the problem names is not there or cannot be read. Paths begin at the folder of the problem file.";
+    BadData = "F0202", "arrays that do not fit",
+        "A file of initial values has an array for each component (`rho`, `u_x`, `u_y`), of the shape [z, y, x] of the mesh, as f32 or f64.";
 }
 
 impl Code {

@@ -158,6 +158,13 @@ impl Diagnostics {
         self.list.len()
     }
 
+    /// Adds a fact about a place to all errors but the first `before` ones.
+    pub fn annotate(&mut self, before: usize, span: Span, text: &str) {
+        for diagnostic in self.list.iter_mut().skip(before) {
+            diagnostic.notes.push((Some(span), text.to_string()));
+        }
+    }
+
     /// The errors in the order of the source.
     pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {
         self.list.iter()

@@ -9,6 +9,7 @@ use num_rational::Ratio;
 use crate::diag::Span;
 
 pub mod check;
+pub mod formula;
 pub mod parse;
 pub mod text;
 
@@ -24,16 +25,26 @@ pub struct Model {
     pub doc: Vec<String>,
     /// Number of space dimensions, 1 to 3.
     pub dimension: usize,
+    /// Was the system declared `in nd`, for any number of dimensions?
+    pub generic: bool,
     /// Evolved fields, in the order of declaration.
     pub fields: Vec<Field>,
     /// Parameters, constant in space and time.
     pub params: Vec<Param>,
+    /// Fields that are given from outside.
+    pub sources: Vec<Source>,
     /// Named intermediate expressions, each using earlier ones only.
     pub lets: Vec<Let>,
     /// One equation for each field, in the order of the fields.
     pub equations: Vec<Equation>,
+    /// Numbers to watch in a run.
+    pub observables: Vec<Observable>,
+    /// Speeds that limit the time step.
+    pub speeds: Vec<Speed>,
     /// The discrete choices.
     pub scheme: Scheme,
+    /// Other schemes that were declared for the system, to be chosen by name.
+    pub others: Vec<Scheme>,
 }
 
 /// Tensor rank of an expression; extents are the model's dimension.
@@ -54,8 +65,74 @@ pub struct Field {
     pub name: String,
     /// Scalar or vector (or tensor).
     pub rank: Rank,
+    /// Which components of a tensor are independent.
+    pub symmetry: Symmetry,
     /// The text in the unit brackets, kept as written.
     pub unit: Option<String>,
+    /// Where it was declared.
+    pub span: Span,
+}
+
+/// Which components of a tensor are independent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Symmetry {
+    /// All of them (and all of a scalar or vector).
+    #[default]
+    General,
+    /// `t.xy = t.yx`: those on and above the diagonal.
+    Symmetric,
+    /// `t.xy = -t.yx`: those above the diagonal.
+    Antisymmetric,
+}
+
+/// A field that is given from outside, as a function of space and time or as an array.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Source {
+    /// Its name.
+    pub name: String,
+    /// Scalar or vector (or tensor).
+    pub rank: Rank,
+    /// The text in the unit brackets, kept as written.
+    pub unit: Option<String>,
+    /// What it is where a run gives nothing else: pointwise, of parameters, coordinates and time.
+    pub value: Option<Term>,
+    /// Where it was declared.
+    pub span: Span,
+}
+
+/// A number to watch: `observe energy = mean(dot(u, u) / 2);`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Observable {
+    /// Its name.
+    pub name: String,
+    /// How the values of all cells become one.
+    pub reduction: Reduction,
+    /// The scalar that is reduced.
+    pub value: Term,
+    /// Where it was named.
+    pub span: Span,
+}
+
+/// How the values of all cells become one number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reduction {
+    /// Their sum.
+    Sum,
+    /// Their sum over their number.
+    Mean,
+    /// The largest.
+    Max,
+    /// The smallest.
+    Min,
+}
+
+/// What limits the time step: a scalar in units of length^power over time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Speed {
+    /// 1 for `advective`, 2 for `diffusive`, 3 for `dispersive`, 4 for `hyperdiffusive`.
+    pub power: u32,
+    /// The speed in a cell.
+    pub value: Term,
     /// Where it was declared.
     pub span: Span,
 }
@@ -132,6 +209,12 @@ pub enum TermKind {
     Param(usize),
     /// Index into [`Model::lets`].
     Let(usize),
+    /// Index into [`Model::sources`].
+    Source(usize),
+    /// `t`, the time.
+    Time,
+    /// `x`, `y` or `z`; only in the values of sources.
+    Coordinate(usize),
     /// `-a`
     Neg(Box<Term>),
     /// `a + b`, equal ranks.
@@ -148,17 +231,34 @@ pub enum TermKind {
     Stack(Vec<Term>),
     /// `u.x`, `t.xy`: one component.
     Component(Box<Term>, Vec<usize>),
-    /// `d[x](a)` (times 1) or `d2[x](a)` (times 2): the derivative along one axis.
+    /// `d[x](a)` (times 1), `d2[x](a)` (times 2) and so on: the derivative along one axis.
     Derivative {
         /// The axis.
         axis: usize,
-        /// 1 or 2.
+        /// 1 to [`HIGHEST`].
         times: u32,
         /// What is differentiated.
         of: Box<Term>,
     },
+    /// `if a < b { c } else { d }`: a and b scalars, c and d of equal rank; a cell takes one of
+    /// them. A comparison with NaN is false.
+    If(Relation, Box<[Term; 4]>),
     /// A named function of the language.
     Call(Function, Vec<Term>),
+}
+
+/// The most times that an expression is differentiated along one axis by one operator.
+pub const HIGHEST: u32 = 8;
+
+/// The comparisons of a condition; others are these with operands or branches exchanged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Relation {
+    /// `a < b`
+    Less,
+    /// `a <= b`
+    LessEqual,
+    /// `a == b`
+    Equal,
 }
 
 /// The functions of the language. Index conventions: `grad(u)[i][j]` is the derivative of `u[j]`
@@ -196,6 +296,26 @@ pub enum Function {
     Min,
     /// The larger of two scalars.
     Max,
+    /// Length of a vector, Frobenius norm of a tensor.
+    Norm,
+    /// `upwind(u, f)`: advection `dot(u, grad(f))` with differences biased against the flow.
+    Upwind,
+    /// Exponential of a scalar.
+    Exp,
+    /// Natural logarithm of a scalar.
+    Log,
+    /// Sine of a scalar.
+    Sin,
+    /// Cosine of a scalar.
+    Cos,
+    /// Hyperbolic tangent of a scalar.
+    Tanh,
+    /// Cube root of a scalar.
+    Cbrt,
+    /// `pow(a, b)`: a scalar to the power of a scalar.
+    Power,
+    /// `atan2(y, x)`: the angle of a point.
+    Atan2,
 }
 
 /// The discrete choices of a model: they change numbers, schedules do not.
@@ -207,6 +327,8 @@ pub struct Scheme {
     pub order: u32,
     /// What a derivative of a derivative means.
     pub mixed: Mixed,
+    /// Whether equations are expanded and collected.
+    pub arith: Arith,
     /// Name of the time integrator, one of `discretize::integrators`.
     pub time: String,
 }
@@ -220,4 +342,16 @@ pub enum Mixed {
     Product,
     /// Eq. 6 applied to a grid function that is itself made of derivatives by Eq. 6.
     Composed,
+    /// Any of them; resolved to `Bidiagonal` unless a run says otherwise.
+    Either,
+}
+
+/// Whether equations are expanded and collected: the values differ in rounding only.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Arith {
+    /// Products of sums are expanded, equal derivatives collected: the fewest operations.
+    #[default]
+    Collected,
+    /// Products and quotients are evaluated as they are written.
+    AsWritten,
 }

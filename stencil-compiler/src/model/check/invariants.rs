@@ -1,44 +1,62 @@
 //! `Model::check`: the invariants, whoever made the model.
 
+use std::collections::BTreeSet;
+
+use super::calls::differentiates;
 use super::ranks::{self, Ranked};
 use super::terms::is_zero;
 use super::{ORDERS, integrators, limits, names};
 use crate::model::parse::{normal_unit, number};
-use crate::model::{Model, Rank, Rational, Term, TermKind};
+use crate::model::{HIGHEST, Model, Rank, Rational, Symmetry, Term, TermKind};
 
 /// What is wrong, in words for the maker of the model.
 type Checked = Result<(), String>;
 
+/// What an expression may use beside numbers, parameters and time.
+#[derive(Clone, Copy)]
+enum Sees {
+    /// Fields, sources, derivatives and the first so many of the `let`s.
+    Lets(usize),
+    /// Coordinates.
+    Coordinates,
+}
+
 impl Model {
-    /// Checks names, indices, ranks, numbers and the scheme. What passes prints as source that
+    /// Checks names, indices, ranks, numbers and the schemes. What passes prints as source that
     /// reads back as the same model.
+    ///
+    /// # Errors
+    /// What is wrong, in words for the maker of the model.
     pub fn check(&self) -> Checked {
         ensure((1..=3).contains(&self.dimension), || {
             format!("{} dimensions", self.dimension)
         })?;
         self.check_names()?;
         self.check_numbers()?;
+        self.check_sources()?;
         for (i, item) in self.lets.iter().enumerate() {
             let place = |problem| format!("in `let {}`: {problem}", item.name);
-            self.check_term(&item.value, i, 0).map_err(place)?;
+            self.check_whole(&item.value, Sees::Lets(i))
+                .map_err(place)?;
         }
         self.check_equations()?;
-        self.check_scheme()
+        self.check_watched()?;
+        self.check_schemes()
     }
 
     fn check_names(&self) -> Checked {
         let fields = self.fields.iter().map(|f| (&f.name, &f.unit));
         let params = self.params.iter().map(|p| (&p.name, &p.unit));
+        let sources = self.sources.iter().map(|s| (&s.name, &s.unit));
         let lets = self.lets.iter().map(|l| (&l.name, &None));
-        let mut seen: Vec<&str> = Vec::new();
-        for (name, unit) in fields.chain(params).chain(lets) {
+        let observables = self.observables.iter().map(|o| (&o.name, &None));
+        let all = fields.chain(params).chain(sources);
+        let mut seen: BTreeSet<&str> = BTreeSet::new();
+        for (name, unit) in all.chain(lets).chain(observables) {
             if let Some(problem) = names::problem(name) {
                 return Err(problem);
             }
-            ensure(!seen.contains(&name.as_str()), || {
-                format!("`{name}` is declared twice")
-            })?;
-            seen.push(name);
+            ensure(seen.insert(name), || format!("`{name}` is declared twice"))?;
             if let Some(unit) = unit {
                 ensure(normal_unit(unit).as_ref() == Some(unit), || {
                     format!("the unit `{unit}` of `{name}` is not as the parser writes it")
@@ -76,6 +94,21 @@ impl Model {
         Ok(())
     }
 
+    fn check_sources(&self) -> Checked {
+        for source in &self.sources {
+            let Some(value) = &source.value else {
+                continue;
+            };
+            let name = &source.name;
+            self.check_whole(value, Sees::Coordinates)
+                .map_err(|problem| format!("in `source {name}`: {problem}"))?;
+            ensure(value.rank == source.rank, || {
+                format!("the value of `{name}` has another rank")
+            })?;
+        }
+        Ok(())
+    }
+
     fn check_equations(&self) -> Checked {
         ensure(!self.fields.is_empty(), || "no field".to_string())?;
         ensure(self.equations.len() == self.fields.len(), || {
@@ -84,10 +117,16 @@ impl Model {
         })?;
         for (i, (field, equation)) in self.fields.iter().zip(&self.equations).enumerate() {
             let name = &field.name;
+            let general = field.symmetry == Symmetry::General;
+            ensure(general || field.rank == Rank::Tensor, || {
+                format!("`{name}` is symmetric and no tensor")
+            })?;
+            let empty = field.symmetry == Symmetry::Antisymmetric && self.dimension == 1;
+            ensure(!empty, || format!("`{name}` has no component"))?;
             ensure(equation.field == i, || {
                 format!("equation {i} is not that of `{name}`")
             })?;
-            self.check_term(&equation.rhs, self.lets.len(), 0)
+            self.check_whole(&equation.rhs, Sees::Lets(self.lets.len()))
                 .map_err(|problem| format!("in `ddt({name})`: {problem}"))?;
             ensure(equation.rhs.rank == field.rank, || {
                 format!("the equation of `{name}` has another rank")
@@ -96,31 +135,65 @@ impl Model {
         Ok(())
     }
 
-    fn check_scheme(&self) -> Checked {
-        if let Some(problem) = names::shape_problem(&self.scheme.name) {
-            return Err(problem);
+    fn check_watched(&self) -> Checked {
+        let observables = self.observables.iter().map(|o| (o.name.as_str(), &o.value));
+        let speeds = self.speeds.iter().map(|s| (s.kind(), &s.value));
+        for (name, value) in observables.chain(speeds) {
+            self.check_whole(value, Sees::Lets(self.lets.len()))
+                .map_err(|problem| format!("in `{name}`: {problem}"))?;
+            ensure(value.rank == Rank::Scalar, || {
+                format!("`{name}` is no scalar")
+            })?;
         }
-        let (order, time) = (self.scheme.order, &self.scheme.time);
-        ensure(ORDERS.contains(&order), || format!("no order {order}"))?;
-        ensure(integrators().contains(&time.as_str()), || {
-            format!("no time integrator `{time}`")
-        })
+        let mut powers = BTreeSet::new();
+        for speed in &self.speeds {
+            let power = speed.power;
+            let fits = (1..=4).contains(&power) && powers.insert(power);
+            ensure(fits, || {
+                format!("a speed of power {power}, or a second one")
+            })?;
+        }
+        Ok(())
     }
 
-    /// Checks an expression that sees the first `lets` of the `let`s.
-    fn check_term(&self, term: &Term, lets: usize, depth: u32) -> Checked {
-        ensure(depth < limits::DEPTH, || "nested too deeply".to_string())?;
-        for part in term.parts() {
-            self.check_term(part, lets, depth + 1)?;
+    fn check_schemes(&self) -> Checked {
+        let mut seen = BTreeSet::new();
+        for scheme in self.schemes() {
+            if let Some(problem) = names::shape_problem(&scheme.name) {
+                return Err(problem);
+            }
+            let name = &scheme.name;
+            ensure(seen.insert(name), || format!("a second scheme `{name}`"))?;
+            let (order, time) = (scheme.order, &scheme.time);
+            ensure(ORDERS.contains(&order), || format!("no order {order}"))?;
+            ensure(integrators().contains(&time.as_str()), || {
+                format!("no time integrator `{time}`")
+            })?;
         }
-        let rank = self.rank_of(term, lets)?;
+        Ok(())
+    }
+
+    /// Checks an expression that is part of no other one.
+    fn check_whole(&self, term: &Term, sees: Sees) -> Checked {
+        ensure(shallow(term, limits::DEPTH), || {
+            "nested too deeply".to_string()
+        })?;
+        self.check_term(term, sees)
+    }
+
+    fn check_term(&self, term: &Term, sees: Sees) -> Checked {
+        for part in term.parts() {
+            self.check_term(part, sees)?;
+        }
+        visible(term, sees)?;
+        let rank = self.rank_of(term, sees)?;
         ensure(rank == term.rank, || {
             format!("a {} is marked as a {}", rank.name(), term.rank.name())
         })
     }
 
     /// The rank that follows from the ranks of the parts.
-    fn rank_of(&self, term: &Term, lets: usize) -> Result<Rank, String> {
+    fn rank_of(&self, term: &Term, sees: Sees) -> Result<Rank, String> {
         let words = |ranked: Ranked| ranked.map_err(|misfit| misfit.message);
         match &term.kind {
             TermKind::Number(value) => check_number(value).map(|()| Rank::Scalar),
@@ -133,9 +206,26 @@ impl Model {
                 param.map(|_| Rank::Scalar).ok_or(format!("no param {i}"))
             }
             TermKind::Let(i) => {
-                let item = self.lets.get(*i).filter(|_| *i < lets);
+                let seen = matches!(sees, Sees::Lets(lets) if *i < lets);
+                let item = self.lets.get(*i).filter(|_| seen);
                 item.map(|l| l.value.rank)
                     .ok_or(format!("no `let` {i} before this"))
+            }
+            TermKind::Source(i) => {
+                let source = self.sources.get(*i);
+                source.map(|s| s.rank).ok_or(format!("no source {i}"))
+            }
+            TermKind::Time => Ok(Rank::Scalar),
+            TermKind::Coordinate(axis) => {
+                ensure(*axis < self.dimension, || format!("no axis {axis}"))?;
+                Ok(Rank::Scalar)
+            }
+            TermKind::If(_, parts) => {
+                let [a, b, c, d] = parts.each_ref().map(|part| part.rank);
+                ensure(a == Rank::Scalar && b == Rank::Scalar, || {
+                    "a comparison of what is no scalar".to_string()
+                })?;
+                words(ranks::sum(c, d, "choose between"))
             }
             TermKind::Neg(a) => Ok(a.rank),
             TermKind::Add(a, b) => words(ranks::sum(a.rank, b.rank, "add")),
@@ -158,7 +248,7 @@ impl Model {
                 words(ranks::component(a.rank, axes.len()))
             }
             TermKind::Derivative { axis, times, of } => {
-                let fits = *axis < self.dimension && matches!(times, 1 | 2);
+                let fits = *axis < self.dimension && (1..=HIGHEST).contains(times);
                 ensure(fits, || format!("derivative {times} along axis {axis}"))?;
                 Ok(of.rank)
             }
@@ -174,9 +264,14 @@ impl Term {
     /// The expressions that it is made of.
     pub fn parts(&self) -> Vec<&Term> {
         match &self.kind {
-            TermKind::Number(_) | TermKind::Field(_) | TermKind::Param(_) | TermKind::Let(_) => {
-                Vec::new()
-            }
+            TermKind::Number(_)
+            | TermKind::Field(_)
+            | TermKind::Param(_)
+            | TermKind::Let(_)
+            | TermKind::Source(_)
+            | TermKind::Time
+            | TermKind::Coordinate(_) => Vec::new(),
+            TermKind::If(_, parts) => parts.iter().collect(),
             TermKind::Neg(a)
             | TermKind::Pow(a, _)
             | TermKind::Component(a, _)
@@ -188,6 +283,33 @@ impl Term {
             TermKind::Stack(parts) | TermKind::Call(_, parts) => parts.iter().collect(),
         }
     }
+}
+
+/// May the form of a term stand here?
+fn visible(term: &Term, sees: Sees) -> Checked {
+    match (&term.kind, sees) {
+        (TermKind::Coordinate(_), Sees::Lets(_)) => {
+            Err("a coordinate outside a source".to_string())
+        }
+        (
+            TermKind::Field(_) | TermKind::Source(_) | TermKind::Derivative { .. },
+            Sees::Coordinates,
+        ) => Err("the value of a source depends on fields".to_string()),
+        (TermKind::Call(function, _), Sees::Coordinates) if differentiates(*function) => {
+            Err(format!("`{}` in the value of a source", function.name()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Has a term at most so many levels, as [`Term::depth`] counts them? Safe for any depth.
+fn shallow(term: &Term, levels: u32) -> bool {
+    let comparison = u32::from(matches!(term.kind, TermKind::If(..)));
+    levels > 0
+        && term.parts().iter().enumerate().all(|(i, part)| {
+            let compared = if i < 2 { comparison } else { 0 };
+            shallow(part, (levels - 1).saturating_sub(compared))
+        })
 }
 
 /// A literal is what a literal can be: not negative, and a finite decimal.

@@ -3,14 +3,22 @@
 //! `resolve` checks what was written and answers in the user's places; `Model::check` checks a
 //! model however it was made.
 
+mod build;
+mod calls;
+mod conditions;
+mod functions;
 mod invariants;
 pub(super) mod names;
 mod ranks;
 pub(super) mod resolve;
 mod scheme;
+mod scope;
 mod terms;
 #[cfg(test)]
 mod tests;
+mod watched;
+
+pub(super) use build::PI;
 
 /// The time integrators, in alphabetical order.
 pub fn integrators() -> Vec<&'static str> {
@@ -18,6 +26,12 @@ pub fn integrators() -> Vec<&'static str> {
         .iter()
         .map(|i| i.name)
         .collect()
+}
+
+/// The names of all functions of the language.
+pub fn functions() -> Vec<&'static str> {
+    let written_out = calls::WRITTEN_OUT.iter().copied();
+    ranks::function_names().chain(written_out).collect()
 }
 
 /// The convergence orders of the central differences.
@@ -29,6 +43,16 @@ pub(super) mod limits {
     pub(in crate::model) const NESTING: u32 = 200;
     /// Levels of an expression.
     pub(in crate::model) const DEPTH: u32 = 200;
+    /// Levels of all expressions that are being resolved, one inside of the other.
+    pub(in crate::model) const LEVELS: u32 = 400;
+    /// `let`s that functions may expand to.
+    pub(in crate::model) const HIDDEN: usize = 4096;
+    /// Calls of functions, those inside of functions counted each time.
+    pub(in crate::model) const CALLS: usize = 4096;
+    /// Operations that the values of sources may repeat.
+    pub(in crate::model) const REPEATED: usize = 20_000;
+    /// Iterations in one call of a function.
+    pub(in crate::model) const ITERATIONS: u32 = 64;
     /// Largest exponent of `^`.
     pub(in crate::model) const EXPONENT: i32 = 64;
 }

@@ -6,9 +6,12 @@
 /// Longest name, in characters.
 const LONGEST: usize = 60;
 
-/// Words of this language.
-const OWN: &str = "system scheme field param let ddt where and in for real scalar vector tensor \
-    d d2 x y z t dt dx dy dz";
+/// Words of this language that a local name of a function may not be either.
+const KEYWORDS: &str = "system scheme field param source let ddt where and in for fn mut if else \
+    observe cfl real scalar vector tensor d d2 d3 d4 d5 d6 d7 d8 t dt dx dy dz pi I";
+
+/// Words of this language that a local name may be: functions do not see the coordinates.
+const COORDINATES: &str = "x y z";
 
 /// Keywords of C, C++ and device languages, and the names that kernels rely on.
 const C: &str = "alignas alignof and_eq asm atomic_cancel atomic_commit atomic_noexcept auto bitand \
@@ -29,14 +32,15 @@ const RUST: &str = "Self abstract as async await become box core crate dyn f16 f
     i32 i64 i128 impl isize loop macro match mod move mut priv pub ref self str super trait type u8 u16 \
     u32 u64 u128 unsafe unsized use usize yield";
 
+/// What to do about a name that cannot be used.
+pub(in crate::model) const WAY_OUT: &str =
+    "choose another name: ASCII letters, digits and single underscores, no word of Rust or C";
+
 /// Why `name` cannot name a field, parameter, `let` or system.
 pub(in crate::model) fn problem(name: &str) -> Option<String> {
-    if let Some(problem) = shape_problem(name) {
-        return Some(problem);
-    }
     let is_in = |words: &str| words.split_whitespace().any(|word| word == name);
-    if is_in(OWN) || super::ranks::function(name).is_some() {
-        return Some(format!("`{name}` is a word of the language"));
+    if let Some(problem) = function_problem(name) {
+        return Some(problem);
     }
     if is_in(C) {
         return Some(format!(
@@ -47,6 +51,26 @@ pub(in crate::model) fn problem(name: &str) -> Option<String> {
         return Some(format!("`{name}` has a meaning in Rust"));
     }
     None
+}
+
+/// Why `name` cannot be a local name of a function, which no generated source shows.
+pub(in crate::model) fn local_problem(name: &str) -> Option<String> {
+    shape_problem(name).or_else(|| word_problem(name))
+}
+
+/// Why `name` cannot name a function, which no generated source shows.
+pub(in crate::model) fn function_problem(name: &str) -> Option<String> {
+    let coordinate = COORDINATES.split_whitespace().any(|word| word == name);
+    let word = coordinate.then(|| format!("`{name}` is a word of the language"));
+    word.or_else(|| local_problem(name))
+}
+
+/// Whether `name` is a word or a function of the language.
+fn word_problem(name: &str) -> Option<String> {
+    let word = KEYWORDS.split_whitespace().any(|word| word == name);
+    let function =
+        super::ranks::function(name).is_some() || super::calls::WRITTEN_OUT.contains(&name);
+    (word || function).then(|| format!("`{name}` is a word of the language"))
 }
 
 /// Why `name` is no plain identifier of all the languages concerned.

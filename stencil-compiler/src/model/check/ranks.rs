@@ -40,6 +40,16 @@ const FUNCTIONS: &[(&str, Function)] = &[
     ("abs", Function::Abs),
     ("min", Function::Min),
     ("max", Function::Max),
+    ("norm", Function::Norm),
+    ("upwind", Function::Upwind),
+    ("exp", Function::Exp),
+    ("log", Function::Log),
+    ("sin", Function::Sin),
+    ("cos", Function::Cos),
+    ("tanh", Function::Tanh),
+    ("cbrt", Function::Cbrt),
+    ("pow", Function::Power),
+    ("atan2", Function::Atan2),
 ];
 
 /// The function with a name.
@@ -63,7 +73,14 @@ impl Function {
     /// The number of its arguments.
     pub fn arity(self) -> usize {
         match self {
-            Function::Dot | Function::Cross | Function::Outer | Function::Min | Function::Max => 2,
+            Function::Dot
+            | Function::Cross
+            | Function::Outer
+            | Function::Min
+            | Function::Max
+            | Function::Upwind
+            | Function::Power
+            | Function::Atan2 => 2,
             Function::Grad
             | Function::Div
             | Function::Lap
@@ -73,7 +90,14 @@ impl Function {
             | Function::Sym
             | Function::SymTraceless
             | Function::Sqrt
-            | Function::Abs => 1,
+            | Function::Abs
+            | Function::Norm
+            | Function::Exp
+            | Function::Log
+            | Function::Sin
+            | Function::Cos
+            | Function::Tanh
+            | Function::Cbrt => 1,
         }
     }
 }
@@ -208,7 +232,7 @@ pub(super) fn call(function: Function, arguments: &[Rank], dimension: usize) -> 
         return Err(Misfit {
             code: Code::ArgumentCount,
             message: format!("`{name}` takes {expected} argument(s), found {found}"),
-            help: None,
+            help: Some(format!("write {}", usage(name, expected))),
         });
     }
     if matches!(function, Function::Curl | Function::Cross) && dimension != 3 {
@@ -232,8 +256,12 @@ pub(super) fn call(function: Function, arguments: &[Rank], dimension: usize) -> 
         (Function::Transpose | Function::Sym | Function::SymTraceless, [Rank::Tensor]) => {
             Some(Rank::Tensor)
         }
-        (Function::Sqrt | Function::Abs, [Rank::Scalar])
-        | (Function::Min | Function::Max, [Rank::Scalar, Rank::Scalar]) => Some(Rank::Scalar),
+        (Function::Norm, [Rank::Vector | Rank::Tensor]) => Some(Rank::Scalar),
+        (Function::Upwind, [Rank::Vector, advected]) => Some(*advected),
+        (function, arguments) if is_scalar(function) => arguments
+            .iter()
+            .all(|rank| *rank == Rank::Scalar)
+            .then_some(Rank::Scalar),
         _ => None,
     };
     result.ok_or_else(|| {
@@ -241,6 +269,46 @@ pub(super) fn call(function: Function, arguments: &[Rank], dimension: usize) -> 
         let message = format!("`{name}` of a {}", found.join(" and a "));
         Misfit::rank(message, wanted(function))
     })
+}
+
+/// A call with as many arguments as there should be, in code quotes.
+pub(super) fn usage(name: &str, arguments: usize) -> String {
+    let names = ["a", "b", "c", "d"];
+    match names.get(..arguments) {
+        Some(names) => format!("`{name}({})`", names.join(", ")),
+        None => format!("`{name}(a, b, ..)`"),
+    }
+}
+
+/// Is it a function of scalars?
+fn is_scalar(function: Function) -> bool {
+    match function {
+        Function::Sqrt
+        | Function::Abs
+        | Function::Min
+        | Function::Max
+        | Function::Exp
+        | Function::Log
+        | Function::Sin
+        | Function::Cos
+        | Function::Tanh
+        | Function::Cbrt
+        | Function::Power
+        | Function::Atan2 => true,
+        Function::Grad
+        | Function::Div
+        | Function::Lap
+        | Function::Curl
+        | Function::Dot
+        | Function::Cross
+        | Function::Outer
+        | Function::Transpose
+        | Function::Trace
+        | Function::Sym
+        | Function::SymTraceless
+        | Function::Norm
+        | Function::Upwind => false,
+    }
 }
 
 /// What a function wants.
@@ -257,9 +325,16 @@ fn wanted(function: Function) -> &'static str {
         Function::Trace => "`trace` is of a tensor",
         Function::Sym => "`sym` is of a tensor, such as `grad(u)`",
         Function::SymTraceless => "`sym_traceless` is of a tensor, such as `grad(u)`",
-        Function::Sqrt => "`sqrt` is of a scalar",
-        Function::Abs => "`abs` is of a scalar; write `sqrt(dot(u, u))` for a length",
-        Function::Min => "`min` is of two scalars",
-        Function::Max => "`max` is of two scalars",
+        Function::Norm => "`norm` is of a vector or a tensor; write `abs` for a scalar",
+        Function::Upwind => "`upwind(u, f)` takes a velocity and what it carries",
+        Function::Abs => "`abs` is of a scalar; write `norm(u)` for a length",
+        Function::Min | Function::Max | Function::Power | Function::Atan2 => "it is of two scalars",
+        Function::Sqrt
+        | Function::Exp
+        | Function::Log
+        | Function::Sin
+        | Function::Cos
+        | Function::Tanh
+        | Function::Cbrt => "it is of a scalar",
     }
 }

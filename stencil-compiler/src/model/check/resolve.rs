@@ -2,43 +2,120 @@
 
 use std::collections::BTreeMap;
 
-use super::{names, ranks, scheme};
-use crate::diag::{Code, Diagnostic, Diagnostics, Span, nearest};
-use crate::model::parse::ast::{Ast, Name, ParamItem, Source};
-use crate::model::{Comparison, Equation, Field, Let, Model, Param, Rank, Rational};
+use super::functions;
+use super::scope::{Meaning, Scope};
+use super::terms::Place;
+use super::{limits, names, ranks, scheme, watched};
+use crate::diag::{Code, Diagnostic, Diagnostics, Span};
+use crate::model::parse::ast::{Ast, FieldItem, Name, ParamItem, SourceItem, System};
+use crate::model::{
+    Comparison, Equation, Field, Let, Model, Param, Rank, Rational, Source, Symmetry, Term,
+};
 
-/// Resolves everything and reports every error; `None` only after an error.
-pub(in crate::model) fn model(source: &Source, diagnostics: &mut Diagnostics) -> Option<Model> {
-    if let Some(problem) = names::problem(&source.name.text) {
-        diagnostics.push(Diagnostic::new(Code::BadName, source.name.span, problem));
+/// Resolves everything and reports every error; `None` only after an error. A system in any
+/// number of dimensions takes the one that is asked for.
+pub(in crate::model) fn model(
+    system: &System,
+    asked: Option<usize>,
+    diagnostics: &mut Diagnostics,
+) -> Option<Model> {
+    if let Some(problem) = names::problem(&system.name.text) {
+        diagnostics.push(Diagnostic::new(Code::BadName, system.name.span, problem));
     }
-    let scheme = scheme::resolve(source, diagnostics);
-    let dimension = source.dimension?;
-    let mut scope = Scope::new(source, dimension, diagnostics);
-    let lets = scope.lets();
-    let equations = scope.equations();
-    let fields: Option<Vec<Field>> = source.fields.iter().map(field).collect();
-    let params = source
+    let schemes = scheme::resolve(system, diagnostics);
+    let (dimension, generic) = dimension(system, asked, diagnostics)?;
+    let fields: Option<Vec<Field>> = system
+        .fields
+        .iter()
+        .map(|item| field(item, dimension, diagnostics))
+        .collect();
+    let params = system
         .params
         .iter()
         .map(|p| param(p, diagnostics))
         .collect();
+    let mut scope = Scope::new(system, dimension, diagnostics);
+    functions::define_all(&mut scope);
+    let sources = scope.sources(system);
+    let lets = scope.lets(system);
+    let equations = scope.equations(system);
+    let observables = watched::observables(&mut scope, system);
+    let speeds = watched::speeds(&mut scope, system);
+    lets?;
+    let lets = std::mem::take(&mut scope.expansion.lets);
+    let (scheme, others) = schemes?;
     Some(Model {
-        name: source.name.text.clone(),
-        doc: source.doc.clone(),
+        name: system.name.text.clone(),
+        doc: system.doc.clone(),
         dimension,
+        generic,
         fields: fields?,
         params,
-        lets: lets?,
+        sources: sources?,
+        lets,
         equations: equations?,
-        scheme: scheme?,
+        observables: observables?,
+        speeds: speeds?,
+        scheme,
+        others,
     })
 }
 
-fn field(item: &crate::model::parse::ast::FieldItem) -> Option<Field> {
+/// Resolves a formula over names that stand for numbers, as parameters in the order of the list.
+pub(in crate::model) fn formula(
+    ast: &Ast,
+    names: &[&str],
+    diagnostics: &mut Diagnostics,
+) -> Option<Term> {
+    let mut scope = Scope::of_formula(names, diagnostics);
+    let term = scope.term(ast, 0, Place::Formula)?;
+    if term.rank != Rank::Scalar {
+        scope.report(crate::model::formula::no_scalar(term.rank, term.span));
+    }
+    Some(term)
+}
+
+/// The number of dimensions, and whether the system is declared for any number of them.
+fn dimension(
+    system: &System,
+    asked: Option<usize>,
+    diagnostics: &mut Diagnostics,
+) -> Option<(usize, bool)> {
+    let written = system.dimension?;
+    let name = &system.name.text;
+    let (message, help) = match (written.number, asked) {
+        (Some(number), None) => return Some((number, written.generic)),
+        (Some(number), Some(asked)) if number == asked => return Some((number, written.generic)),
+        (None, Some(asked @ 1..=3)) => return Some((asked, written.generic)),
+        (Some(number), Some(asked)) => (
+            format!("`{name}` is declared in {number}d, not in {asked}d"),
+            "a system `in nd` is for any number of dimensions",
+        ),
+        (None, Some(asked)) => (
+            format!("`{name}` is asked for in {asked}d"),
+            "there are 1, 2 and 3 dimensions",
+        ),
+        (None, None) => (
+            format!("`{name}` is declared in any number of dimensions, and none is chosen"),
+            "choose 1, 2 or 3 where the system is used, or write `in 3d` here",
+        ),
+    };
+    let diagnostic = Diagnostic::new(Code::Dimensions, written.span, message);
+    diagnostics.push(diagnostic.help(help));
+    None
+}
+
+fn field(item: &FieldItem, dimension: usize, diagnostics: &mut Diagnostics) -> Option<Field> {
+    let (rank, symmetry) = item.kind?;
+    if symmetry == Symmetry::Antisymmetric && dimension == 1 {
+        let message = "an antisymmetric tensor has no component in 1d";
+        let diagnostic = Diagnostic::new(Code::WrongDimension, item.name.span, message);
+        diagnostics.push(diagnostic.help("declare the system in 2d or 3d"));
+    }
     Some(Field {
         name: item.name.text.clone(),
-        rank: item.rank?,
+        rank,
+        symmetry,
         unit: item.unit.clone(),
         span: item.name.span,
     })
@@ -51,7 +128,11 @@ fn param(item: &ParamItem, diagnostics: &mut Diagnostics) -> Param {
             if !comparison.holds(default, bound) {
                 let message = format!("the default of `{}` breaks its bound", item.name.text);
                 let diagnostic = Diagnostic::new(Code::OutOfBounds, *span, message);
-                diagnostics.push(diagnostic.note_at(*bound_span, "the bound is here"));
+                diagnostics.push(
+                    diagnostic
+                        .note_at(*bound_span, "the bound is here")
+                        .help("change one of the two"),
+                );
             }
         }
     }
@@ -77,107 +158,95 @@ impl Comparison {
     }
 }
 
-/// What a name stands for. A rank is missing after an error in the declaration.
-#[derive(Clone, Copy)]
-pub(super) enum Meaning {
-    Field(usize, Option<Rank>),
-    Param(usize),
-    Let(usize),
-}
-
-/// The names of a system and what was found out about them.
-pub(super) struct Scope<'a> {
-    source: &'a Source,
-    pub(super) dimension: usize,
-    pub(super) names: BTreeMap<&'a str, (Meaning, Span)>,
-    /// Ranks of the `let`s so far; `None` inside after an error.
-    pub(super) let_ranks: Vec<Option<Rank>>,
-    diagnostics: &'a mut Diagnostics,
-}
-
 impl<'a> Scope<'a> {
-    fn new(source: &'a Source, dimension: usize, diagnostics: &'a mut Diagnostics) -> Self {
-        let mut scope = Scope {
-            source,
-            dimension,
-            names: BTreeMap::new(),
-            let_ranks: Vec::new(),
-            diagnostics,
-        };
-        for (i, item) in source.fields.iter().enumerate() {
-            scope.declare(&item.name, Meaning::Field(i, item.rank));
+    /// The typed expression of an item, which sees what is above position `at`.
+    pub(super) fn term(&mut self, ast: &Ast, at: usize, place: Place) -> Option<Term> {
+        let term = super::terms::Terms::new(self, at, place).term(ast)?;
+        if term.depth() <= limits::DEPTH {
+            return Some(term);
         }
-        for (i, item) in source.params.iter().enumerate() {
-            scope.declare(&item.name, Meaning::Param(i));
-        }
-        for (i, item) in source.lets.iter().enumerate() {
-            scope.declare(&item.name, Meaning::Let(i));
-        }
-        scope
+        let message = format!("expands to more than {} nested operations", limits::DEPTH);
+        let diagnostic = Diagnostic::new(Code::TooDeep, ast.span, message);
+        self.report(diagnostic.help("name parts of the expression with `let`"));
+        None
     }
 
-    pub(super) fn report(&mut self, diagnostic: Diagnostic) {
-        self.diagnostics.push(diagnostic);
-    }
-
-    fn declare(&mut self, name: &'a Name, meaning: Meaning) {
-        if name.text.contains('·') {
-            self.report(glued(name));
-        } else if let Some(problem) = names::problem(&name.text) {
-            self.report(Diagnostic::new(Code::BadName, name.span, problem));
-        }
-        if let Some((_, first)) = self.names.get(name.text.as_str()).copied() {
-            let message = format!("`{}` is declared twice", name.text);
-            let diagnostic = Diagnostic::new(Code::DuplicateName, name.span, message);
-            self.report(diagnostic.note_at(first, "first declared here"));
-            return;
-        }
-        self.names.insert(&name.text, (meaning, name.span));
-    }
-
-    /// The `let`s in order; each sees those above it.
-    fn lets(&mut self) -> Option<Vec<Let>> {
-        let mut all = Some(Vec::new());
-        for item in &self.source.lets {
-            let value = item.value.as_ref().and_then(|ast| self.term(ast, item.at));
-            self.let_ranks.push(value.as_ref().map(|term| term.rank));
-            let found = value.map(|value| Let {
-                name: item.name.text.clone(),
-                value,
-                span: item.name.span,
+    /// The `let`s in order; each sees those above it. `None` after an error.
+    fn lets(&mut self, system: &'a System) -> Option<()> {
+        let mut all = Some(());
+        for item in &system.lets {
+            let value = item.value.as_ref();
+            let value = value.and_then(|ast| self.term(ast, item.at, Place::System));
+            let meaning = value.map(|value| {
+                let rank = value.rank;
+                self.expansion.lets.push(Let {
+                    name: item.name.text.clone(),
+                    value,
+                    span: item.name.span,
+                });
+                (self.expansion.lets.len() - 1, rank)
             });
-            all = all.zip(found).map(|(mut all, found)| {
-                all.push(found);
-                all
-            });
+            self.let_meaning.push(meaning);
+            all = all.and(meaning.map(|_| ()));
         }
         all
     }
 
-    /// Where a `let` is defined, as a position among the tokens.
-    pub(super) fn let_at(&self, index: usize) -> usize {
-        self.source.lets.get(index).map_or(0, |item| item.at)
+    /// The sources with their values.
+    fn sources(&mut self, system: &'a System) -> Option<Vec<Source>> {
+        let found: Vec<Option<Source>> = system.sources.iter().map(|i| self.source(i)).collect();
+        found.into_iter().collect()
+    }
+
+    fn source(&mut self, item: &SourceItem) -> Option<Source> {
+        let errors = self.errors();
+        self.expansion.inline = true;
+        let value = item.value.as_ref();
+        let value = value.and_then(|ast| self.term(ast, item.at, Place::Source));
+        self.expansion.inline = false;
+        let rank = item.rank?;
+        let value = match value {
+            Some(value) if super::terms::is_zero(&value) => {
+                Some(Term::zero(rank, self.dimension, value.span))
+            }
+            Some(value) if value.rank != rank => {
+                let name = &item.name.text;
+                self.report(unequal("value", name, rank, value.rank, value.span));
+                None
+            }
+            other => other,
+        };
+        (self.errors() == errors).then(|| Source {
+            name: item.name.text.clone(),
+            rank,
+            unit: item.unit.clone(),
+            value,
+            span: item.name.span,
+        })
     }
 
     /// One equation for each field, in the order of the fields.
-    fn equations(&mut self) -> Option<Vec<Equation>> {
+    fn equations(&mut self, system: &'a System) -> Option<Vec<Equation>> {
         let mut found: BTreeMap<usize, (Span, Option<Equation>)> = BTreeMap::new();
-        for item in &self.source.equations {
-            let rhs = item.rhs.as_ref().and_then(|ast| self.term(ast, item.at));
+        for item in &system.equations {
+            let rhs = item.rhs.as_ref();
+            let rhs = rhs.and_then(|ast| self.term(ast, item.at, Place::System));
             let Some((field, rank)) = self.evolved(&item.field) else {
                 continue;
             };
             if let Some((first, _)) = found.get(&field) {
                 let message = format!("a second equation for `{}`", item.field.text);
                 let diagnostic = Diagnostic::new(Code::TwoEquations, item.field.span, message)
-                    .note_at(*first, "the first is here");
+                    .note_at(*first, "the first is here")
+                    .help("add the two right-hand sides");
                 self.report(diagnostic);
                 continue;
             }
             if let (Some(rhs), Some(rank)) = (&rhs, rank)
                 && rhs.rank != rank
             {
-                self.report(unequal(&item.field.text, rank, rhs.rank, rhs.span));
+                let name = &item.field.text;
+                self.report(unequal("right-hand side", name, rank, rhs.rank, rhs.span));
             }
             let equation = rhs.map(|rhs| Equation {
                 field,
@@ -186,24 +255,24 @@ impl<'a> Scope<'a> {
             });
             found.insert(field, (item.field.span, equation));
         }
-        self.missing(&found);
+        self.missing(system, &found);
         found.into_values().map(|(_, equation)| equation).collect()
     }
 
     /// Reports the fields without an equation.
-    fn missing(&mut self, found: &BTreeMap<usize, (Span, Option<Equation>)>) {
-        if self.source.fields.is_empty() {
+    fn missing(&mut self, system: &System, found: &BTreeMap<usize, (Span, Option<Equation>)>) {
+        if system.fields.is_empty() {
             let message = "a system has at least one field";
-            let diagnostic = Diagnostic::new(Code::Syntax, self.source.name.span, message);
+            let diagnostic = Diagnostic::new(Code::Syntax, system.name.span, message);
             self.report(diagnostic.help("write `field f: scalar;` and `ddt(f) = ..;`"));
         }
-        for (i, item) in self.source.fields.iter().enumerate() {
+        for (i, item) in system.fields.iter().enumerate() {
             let declared = self.names.get(item.name.text.as_str());
             let is_first = matches!(declared, Some((Meaning::Field(f, _), _)) if *f == i);
             if is_first && !found.contains_key(&i) {
                 let name = &item.name.text;
                 let message = format!("field `{name}` has no equation");
-                let help = format!("write `ddt({name}) = ..;`, or make it a `param`");
+                let help = format!("write `ddt({name}) = ..;`, or make it a `param` or a `source`");
                 let diagnostic = Diagnostic::new(Code::NoEquation, item.name.span, message);
                 self.report(diagnostic.help(help));
             }
@@ -214,87 +283,24 @@ impl<'a> Scope<'a> {
     fn evolved(&mut self, name: &Name) -> Option<(usize, Option<Rank>)> {
         let kind = match self.names.get(name.text.as_str()) {
             Some((Meaning::Field(index, rank), _)) => return Some((*index, *rank)),
-            Some((Meaning::Param(_), _)) => "a parameter",
-            Some((Meaning::Let(_), _)) => "a `let`",
+            Some((meaning, _)) => meaning.kind(),
             None => {
-                let diagnostic = self.unknown(name);
+                let diagnostic = self.unknown(name, &[]);
                 self.report(diagnostic);
                 return None;
             }
         };
         let message = format!("`{}` is {kind}, and only fields evolve", name.text);
-        self.report(Diagnostic::new(Code::NotAField, name.span, message));
+        let diagnostic = Diagnostic::new(Code::NotAField, name.span, message);
+        self.report(diagnostic.help("declare it as a `field`, or remove the equation"));
         None
     }
-
-    /// The error for a name that nothing declares.
-    pub(super) fn unknown(&self, name: &Name) -> Diagnostic {
-        if name.text.contains('·') {
-            return glued(name);
-        }
-        let text = &name.text;
-        let message = format!(
-            "no field, parameter or `let` `{text}` in `{}`",
-            self.source.name.text
-        );
-        let near = nearest(text, self.names.keys().copied());
-        let mut diagnostic = Diagnostic::new(Code::UnknownName, name.span, message)
-            .help_if(near.map(|near| format!("did you mean `{near}`?")));
-        let kinds: [(&str, Vec<&str>); 3] = [
-            (
-                "fields",
-                self.source
-                    .fields
-                    .iter()
-                    .map(|i| i.name.text.as_str())
-                    .collect(),
-            ),
-            (
-                "parameters",
-                self.source
-                    .params
-                    .iter()
-                    .map(|i| i.name.text.as_str())
-                    .collect(),
-            ),
-            (
-                "lets",
-                self.source
-                    .lets
-                    .iter()
-                    .map(|i| i.name.text.as_str())
-                    .collect(),
-            ),
-        ];
-        for (kind, names) in kinds {
-            if !names.is_empty() {
-                diagnostic = diagnostic.note(format!("{kind}: {}", names.join(", ")));
-            }
-        }
-        diagnostic
-    }
-
-    fn term(&mut self, ast: &Ast, at: usize) -> Option<crate::model::Term> {
-        super::terms::Terms { scope: self, at }.term(ast)
-    }
 }
 
-/// The error for a name with a middle dot in it.
-fn glued(name: &Name) -> Diagnostic {
-    let text = &name.text;
-    let message = format!("`{text}` is one identifier to Rust");
-    let factors: Vec<&str> = text.split('·').filter(|part| !part.is_empty()).collect();
-    let help = match factors.as_slice() {
-        [a, b] => format!("write `dot({a}, {b})`"),
-        _ => "write `dot(u, v)`".to_string(),
-    };
-    Diagnostic::new(Code::GluedName, name.span, message).help(help)
-}
-
-/// The error for an equation with two ranks.
-fn unequal(field: &str, left: Rank, right: Rank, span: Span) -> Diagnostic {
+/// The error where something is of another rank than its name.
+pub(super) fn unequal(what: &str, name: &str, left: Rank, right: Rank, span: Span) -> Diagnostic {
     let message = format!(
-        "the right-hand side is a {}, and `{field}` is a {}",
+        "the {what} is a {}, and `{name}` is a {}",
         right.name(),
         left.name()
     );

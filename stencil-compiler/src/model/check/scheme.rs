@@ -2,17 +2,32 @@
 
 use super::{ORDERS, integrators, names};
 use crate::diag::{Code, Diagnostic, Diagnostics, Span, nearest};
-use crate::model::parse::ast::{Name, SchemeItem, Setting, Source};
-use crate::model::{Mixed, Scheme};
+use crate::model::parse::ast::{Name, SchemeItem, Setting, System};
+use crate::model::{Arith, Mixed, Model, Scheme};
 
 /// The settings that there are.
-const KEYS: &[&str] = &["space", "mixed", "time"];
+const KEYS: &[&str] = &["space", "mixed", "arith", "time"];
 /// The meanings of a derivative of a derivative.
 const MIXED: &[(&str, Mixed)] = &[
     ("bidiagonal", Mixed::Bidiagonal),
     ("product", Mixed::Product),
     ("composed", Mixed::Composed),
+    ("either", Mixed::Either),
 ];
+
+/// Whether equations are expanded.
+const ARITH: &[(&str, Arith)] = &[
+    ("collected", Arith::Collected),
+    ("as_written", Arith::AsWritten),
+];
+
+impl Arith {
+    /// Its name in the language.
+    pub fn name(self) -> &'static str {
+        let found = ARITH.iter().find(|(_, arith)| *arith == self);
+        found.map_or("", |(name, _)| name)
+    }
+}
 
 impl Mixed {
     /// Its name in the language.
@@ -29,18 +44,75 @@ impl Default for Scheme {
             name: "default".to_string(),
             order: 6,
             mixed: Mixed::Bidiagonal,
+            arith: Arith::Collected,
             time: "rk3_williamson".to_string(),
         }
     }
 }
 
-/// The scheme; `None` after an error.
-pub(super) fn resolve(source: &Source, diagnostics: &mut Diagnostics) -> Option<Scheme> {
-    let Some(item) = &source.scheme else {
-        return Some(Scheme::default());
-    };
+impl Model {
+    /// All schemes, the chosen one first.
+    pub fn schemes(&self) -> impl Iterator<Item = &Scheme> {
+        std::iter::once(&self.scheme).chain(&self.others)
+    }
+
+    /// The model with another of its schemes chosen; `None` if there is none of this name.
+    ///
+    /// ```
+    /// use stencil_compiler::model::parse::parse_str;
+    ///
+    /// let model = parse_str(
+    ///     "system Heat in 2d { field q: scalar; ddt(q) = lap(q); }
+    ///      scheme fine for Heat { space: central<order = 6>; }
+    ///      scheme fast for Heat { space: central<order = 2>; }",
+    /// )?;
+    /// assert_eq!(model.scheme.name, "fine");
+    /// let fast = model.with_scheme("fast").ok_or_else(stencil_compiler::diag::Diagnostics::new)?;
+    /// assert_eq!((fast.scheme.order, fast.others[0].name.as_str()), (2, "fine"));
+    /// assert!(model.with_scheme("fsat").is_none());
+    /// # Ok::<(), stencil_compiler::diag::Diagnostics>(())
+    /// ```
+    pub fn with_scheme(&self, name: &str) -> Option<Model> {
+        let scheme = self.schemes().find(|scheme| scheme.name == name)?.clone();
+        let others = self.schemes().filter(|scheme| scheme.name != name);
+        let others = others.cloned().collect();
+        Some(Model {
+            scheme,
+            others,
+            ..self.clone()
+        })
+    }
+}
+
+/// The first scheme and the others; `None` after an error.
+pub(super) fn resolve(
+    system: &System,
+    diagnostics: &mut Diagnostics,
+) -> Option<(Scheme, Vec<Scheme>)> {
+    let mut all = Some(Vec::new());
+    for (i, item) in system.schemes.iter().enumerate() {
+        let earlier = &system.schemes[..i];
+        if let Some(first) = earlier.iter().find(|s| s.name.text == item.name.text) {
+            let message = format!("a second scheme `{}`", item.name.text);
+            let diagnostic = Diagnostic::new(Code::DuplicateName, item.name.span, message)
+                .note_at(first.name.span, "the first is here")
+                .help("schemes are chosen by name: give this one another name");
+            diagnostics.push(diagnostic);
+        }
+        let found = one(system, item, diagnostics);
+        all = all.zip(found).map(|(mut all, found)| {
+            all.push(found);
+            all
+        });
+    }
+    let mut all = all?.into_iter();
+    Some((all.next().unwrap_or_default(), all.collect()))
+}
+
+/// One scheme; `None` after an error.
+fn one(system: &System, item: &SchemeItem, diagnostics: &mut Diagnostics) -> Option<Scheme> {
     let before = diagnostics.len();
-    heading(source, item, diagnostics);
+    heading(system, item, diagnostics);
     let mut scheme = Scheme {
         name: item.name.text.clone(),
         ..Scheme::default()
@@ -68,19 +140,19 @@ pub(super) fn resolve(source: &Source, diagnostics: &mut Diagnostics) -> Option<
     (diagnostics.len() == before).then_some(scheme)
 }
 
-fn heading(source: &Source, item: &SchemeItem, diagnostics: &mut Diagnostics) {
+fn heading(system: &System, item: &SchemeItem, diagnostics: &mut Diagnostics) {
     if let Some(problem) = names::shape_problem(&item.name.text) {
         diagnostics.push(Diagnostic::new(Code::BadName, item.name.span, problem));
     }
-    if item.system.text != source.name.text {
-        let system = &source.name.text;
+    if item.system.text != system.name.text {
+        let name = &system.name.text;
         let message = format!(
-            "the scheme is for `{}`, and the system is `{system}`",
+            "the scheme is for `{}`, and the system is `{name}`",
             item.system.text
         );
         let diagnostic = Diagnostic::new(Code::SchemeForOther, item.system.span, message)
-            .note_at(source.name.span, "the system is here")
-            .help(format!("write `for {system}`"));
+            .note_at(system.name.span, "the system is here")
+            .help(format!("write `for {name}`"));
         diagnostics.push(diagnostic);
     }
 }
@@ -90,15 +162,12 @@ fn apply(scheme: &mut Scheme, setting: &Setting, diagnostics: &mut Diagnostics) 
     match setting.key.text.as_str() {
         "space" => scheme.order = space(setting, diagnostics).unwrap_or(scheme.order),
         "mixed" => {
-            without_argument(setting, diagnostics);
-            let found = MIXED.iter().find(|(name, _)| *name == choice.text);
-            match found {
-                Some((_, mixed)) => scheme.mixed = *mixed,
-                None => {
-                    let all: Vec<&str> = MIXED.iter().map(|(name, _)| *name).collect();
-                    unknown(choice, "mixed derivative", &all, diagnostics);
-                }
-            }
+            let found = chosen(setting, "mixed derivative", MIXED, diagnostics);
+            scheme.mixed = found.unwrap_or(scheme.mixed);
+        }
+        "arith" => {
+            let found = chosen(setting, "arithmetic", ARITH, diagnostics);
+            scheme.arith = found.unwrap_or(scheme.arith);
         }
         "time" => {
             without_argument(setting, diagnostics);
@@ -112,11 +181,28 @@ fn apply(scheme: &mut Scheme, setting: &Setting, diagnostics: &mut Diagnostics) 
             let message = format!("a scheme has no setting `{key}`");
             let near = nearest(key, KEYS.iter().copied());
             let diagnostic = Diagnostic::new(Code::BadSchemeKey, setting.key.span, message)
-                .note("settings: space, mixed, time")
+                .note(format!("settings: {}", KEYS.join(", ")))
                 .help_if(near.map(|near| format!("did you mean `{near}`?")));
             diagnostics.push(diagnostic);
         }
     }
+}
+
+/// One of a list of choices.
+fn chosen<T: Copy>(
+    setting: &Setting,
+    what: &str,
+    choices: &[(&str, T)],
+    diagnostics: &mut Diagnostics,
+) -> Option<T> {
+    without_argument(setting, diagnostics);
+    let choice = &setting.choice;
+    let found = choices.iter().find(|(name, _)| *name == choice.text);
+    if found.is_none() {
+        let all: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
+        unknown(choice, what, &all, diagnostics);
+    }
+    found.map(|(_, chosen)| *chosen)
 }
 
 /// `central<order = 6>`

@@ -2,32 +2,79 @@
 
 use num_traits::Zero;
 
+use super::functions::Locals;
+use super::limits;
 use super::ranks::{self, Misfit};
-use super::resolve::{Meaning, Scope};
-use crate::diag::{Code, Diagnostic, Span, nearest};
+use super::scope::{Meaning, Scope};
+use crate::diag::{Code, Diagnostic, Span};
 use crate::model::parse::ast::{Ast, AstKind, Binary, Name};
 use crate::model::{Rank, Term, TermKind};
+
+/// Where an expression stands, which decides what it may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// A `let`, an equation, an observable or a speed.
+    System,
+    /// The body of a function.
+    Function,
+    /// The value of a source.
+    Source,
+    /// A formula of its own.
+    Formula,
+}
+
+/// A kind and its rank; `None` after an error.
+pub(super) type Typed = Option<(TermKind, Rank)>;
 
 /// Resolves the expressions of one item.
 pub(super) struct Terms<'s, 'a> {
     pub(super) scope: &'s mut Scope<'a>,
-    /// The position of the item, which sees the `let`s above it.
+    /// The position of the item, which sees the `let`s and functions above it.
     pub(super) at: usize,
+    pub(super) place: Place,
+    /// The names of the function whose body this is.
+    pub(super) locals: Locals,
 }
 
-impl Terms<'_, '_> {
+impl<'s, 'a> Terms<'s, 'a> {
+    pub(super) fn new(scope: &'s mut Scope<'a>, at: usize, place: Place) -> Self {
+        Terms {
+            scope,
+            at,
+            place,
+            locals: Locals::default(),
+        }
+    }
+
     /// The typed expression; `None` after an error in it. Siblings of an error are still checked.
     /// Each form has its own function, which keeps the frames of the recursion small.
     pub(super) fn term(&mut self, ast: &Ast) -> Option<Term> {
+        if self.scope.expansion.full {
+            return None;
+        }
+        self.scope.level += 1;
+        let term = match self.scope.level > limits::LEVELS {
+            true => self.too_deep(ast.span),
+            false => self.typed(ast),
+        };
+        self.scope.level -= 1;
+        term
+    }
+
+    fn typed(&mut self, ast: &Ast) -> Option<Term> {
         let span = ast.span;
         let (kind, rank) = match &ast.kind {
             AstKind::Number(value) => (TermKind::Number(*value), Rank::Scalar),
             AstKind::Name(text) => self.name(text, span)?,
             AstKind::Neg(a) => {
-                let a = Box::new(self.term(a)?);
+                let a = self.boxed(a)?;
                 let rank = a.rank;
                 (TermKind::Neg(a), rank)
             }
+            AstKind::Binary(operator, ..) if operator.is_condition() => {
+                return self.no_number(span);
+            }
+            AstKind::Not(_) => return self.no_number(span),
             AstKind::Binary(operator, a, b) => {
                 let (a, b) = (self.boxed(a), self.boxed(b));
                 self.binary(*operator, a?, b?, span)?
@@ -41,13 +88,9 @@ impl Terms<'_, '_> {
                 let of = self.boxed(of)?;
                 self.component(of, name)?
             }
-            AstKind::Derivative(axis, times, of) => {
-                let found = self.axis(axis);
-                let of = self.boxed(of)?;
-                let (rank, axis, times) = (of.rank, found?, *times);
-                (TermKind::Derivative { axis, times, of }, rank)
-            }
+            AstKind::Derivative(axis, times, of) => self.derivative(axis, *times, of, span)?,
             AstKind::Call(name, arguments) => self.call(name, arguments, span)?,
+            AstKind::If(parts) => return self.choice(parts, span),
             AstKind::Wrong => return None,
         };
         Some(Term { kind, rank, span })
@@ -57,7 +100,7 @@ impl Terms<'_, '_> {
         self.term(ast).map(Box::new)
     }
 
-    fn power(&mut self, base: Box<Term>, exponent: i32, span: Span) -> Option<(TermKind, Rank)> {
+    fn power(&mut self, base: Box<Term>, exponent: i32, span: Span) -> Typed {
         if exponent < 0 && is_zero(&base) {
             return self.division_by_zero(base.span);
         }
@@ -65,20 +108,31 @@ impl Terms<'_, '_> {
         Some((TermKind::Pow(base, exponent), rank))
     }
 
-    fn stack(&mut self, entries: &[Ast], span: Span) -> Option<(TermKind, Rank)> {
+    fn stack(&mut self, entries: &[Ast], span: Span) -> Typed {
         let entries = self.terms(entries)?;
+        if self.place == Place::Formula {
+            return self.vector_in_formula(span);
+        }
         let found: Vec<Rank> = entries.iter().map(|e| e.rank).collect();
         let rank = self.ranked(ranks::stack(&found, self.scope.dimension), span)?;
         Some((TermKind::Stack(entries), rank))
     }
 
+    pub(super) fn vector_in_formula<T>(&mut self, span: Span) -> Option<T> {
+        let message = "a formula has no vectors and tensors";
+        let diagnostic = Diagnostic::new(Code::RankMismatch, span, message);
+        self.scope
+            .report(diagnostic.help("write one formula for each component"));
+        None
+    }
+
     /// All of them, all errors reported.
-    fn terms(&mut self, asts: &[Ast]) -> Option<Vec<Term>> {
+    pub(super) fn terms(&mut self, asts: &[Ast]) -> Option<Vec<Term>> {
         let found: Vec<Option<Term>> = asts.iter().map(|ast| self.term(ast)).collect();
         found.into_iter().collect()
     }
 
-    fn ranked(&mut self, outcome: Result<Rank, Misfit>, span: Span) -> Option<Rank> {
+    pub(super) fn ranked(&mut self, outcome: Result<Rank, Misfit>, span: Span) -> Option<Rank> {
         match outcome {
             Ok(rank) => Some(rank),
             Err(misfit) => {
@@ -91,51 +145,149 @@ impl Terms<'_, '_> {
 
     fn division_by_zero<T>(&mut self, span: Span) -> Option<T> {
         let message = "division by a literal zero";
+        let diagnostic = Diagnostic::new(Code::DivisionByZero, span, message);
         self.scope
-            .report(Diagnostic::new(Code::DivisionByZero, span, message));
+            .report(diagnostic.help("divide by a parameter if the number may change"));
         None
     }
 
-    fn name(&mut self, text: &str, span: Span) -> Option<(TermKind, Rank)> {
+    fn too_deep<T>(&mut self, span: Span) -> Option<T> {
+        let message = "functions call each other in expressions too deep";
+        let diagnostic = Diagnostic::new(Code::TooDeep, span, message);
+        self.scope
+            .report(diagnostic.help("name parts of the expressions with `let`"));
+        None
+    }
+
+    fn name(&mut self, text: &str, span: Span) -> Typed {
+        if let Some(term) = self.local(text, span)? {
+            return Some((term.kind, term.rank));
+        }
         let name = Name {
             text: text.to_string(),
             span,
         };
-        let Some((meaning, declared)) = self.scope.names.get(name.text.as_str()).copied() else {
-            let diagnostic = match ranks::function(&name.text) {
-                Some(_) => {
-                    let message = format!("the function `{}` needs arguments", name.text);
-                    Diagnostic::new(Code::WrongUse, name.span, message)
-                }
-                None => self.scope.unknown(&name),
-            };
-            self.scope.report(diagnostic);
-            return None;
+        let Some((meaning, declared)) = self.scope.names.get(text).copied() else {
+            return self.word(&name);
         };
         match meaning {
+            Meaning::Field(..) | Meaning::Source(..) | Meaning::Let(_)
+                if self.place != Place::System =>
+            {
+                self.not_visible(&name, meaning)
+            }
             Meaning::Field(index, rank) => Some((TermKind::Field(index), rank?)),
             Meaning::Param(index) => Some((TermKind::Param(index), Rank::Scalar)),
+            Meaning::Source(index, rank) => Some((TermKind::Source(index), rank?)),
             Meaning::Let(index) if self.scope.let_at(index) >= self.at => {
-                let message = format!("`{}` is used before its definition", name.text);
-                let diagnostic = Diagnostic::new(Code::UsedBeforeDefinition, name.span, message)
-                    .note_at(declared, "defined here");
-                self.scope.report(diagnostic);
-                None
+                self.before_definition(&name, declared)
             }
             Meaning::Let(index) => {
-                let rank = self.scope.let_ranks.get(index).copied().flatten()?;
+                let (index, rank) = self.scope.let_meaning.get(index).copied().flatten()?;
                 Some((TermKind::Let(index), rank))
+            }
+            Meaning::Function(_) => self.needs_arguments(&name),
+            Meaning::Observable => {
+                let message = format!("`{text}` is an observable, and has no value in a cell");
+                let diagnostic = Diagnostic::new(Code::WrongUse, span, message)
+                    .note_at(declared, "declared here")
+                    .help("name what it reduces with `let`");
+                self.scope.report(diagnostic);
+                None
             }
         }
     }
 
-    fn binary(
-        &mut self,
-        operator: Binary,
-        a: Box<Term>,
-        b: Box<Term>,
-        span: Span,
-    ) -> Option<(TermKind, Rank)> {
+    /// A word of the language that stands for a value, or an unknown name.
+    fn word(&mut self, name: &Name) -> Typed {
+        let span = name.span;
+        let axis = ["x", "y", "z"].iter().position(|axis| *axis == name.text);
+        match (name.text.as_str(), self.place) {
+            ("pi", _) => {
+                let pi = Term::pi(span);
+                return Some((pi.kind, pi.rank));
+            }
+            ("I", Place::Formula) => return self.vector_in_formula(span),
+            ("I", _) => {
+                let identity = Term::identity(self.scope.dimension, span);
+                return Some((identity.kind, identity.rank));
+            }
+            ("t", Place::System | Place::Function | Place::Source) => {
+                return Some((TermKind::Time, Rank::Scalar));
+            }
+            _ => {}
+        }
+        match (axis, self.place) {
+            (Some(axis), Place::Source) if axis < self.scope.dimension => {
+                Some((TermKind::Coordinate(axis), Rank::Scalar))
+            }
+            (Some(_), Place::Source) => {
+                self.no_axis(&name.text, span);
+                None
+            }
+            (Some(_), Place::System | Place::Function) => {
+                self.coordinate(&name.text, span);
+                None
+            }
+            _ if is_function(&name.text) => self.needs_arguments(name),
+            _ => {
+                let locals = self.locals.names();
+                let diagnostic = self.scope.unknown(name, &locals);
+                self.scope.report(diagnostic);
+                None
+            }
+        }
+    }
+
+    fn coordinate(&mut self, text: &str, span: Span) {
+        let message = format!("`{text}` is a coordinate, and equations hold everywhere alike");
+        let help = match self.place {
+            Place::Function => format!("pass it as an argument: `source` values may use `{text}`"),
+            Place::System | Place::Source | Place::Formula => format!(
+                "declare `source f: scalar = ..;` with `{text}` in its value, and use `f` here"
+            ),
+        };
+        let diagnostic = Diagnostic::new(Code::CoordinateOutsideSource, span, message);
+        self.scope.report(diagnostic.help(help));
+    }
+
+    pub(super) fn before_definition<T>(&mut self, name: &Name, declared: Span) -> Option<T> {
+        let message = format!("`{}` is used before its definition", name.text);
+        let diagnostic = Diagnostic::new(Code::UsedBeforeDefinition, name.span, message)
+            .note_at(declared, "defined here")
+            .help("move the definition up");
+        self.scope.report(diagnostic);
+        None
+    }
+
+    fn needs_arguments<T>(&mut self, name: &Name) -> Option<T> {
+        let message = format!("the function `{}` needs arguments", name.text);
+        let diagnostic = Diagnostic::new(Code::WrongUse, name.span, message);
+        self.scope
+            .report(diagnostic.help(format!("write `{}(..)`", name.text)));
+        None
+    }
+
+    fn not_visible<T>(&mut self, name: &Name, meaning: Meaning) -> Option<T> {
+        let (text, kind) = (&name.text, meaning.kind());
+        let (message, help) = match self.place {
+            Place::Function => (
+                format!(
+                    "`{text}` is {kind}, and a function sees its arguments, parameters and `t`"
+                ),
+                "pass it to the function as an argument",
+            ),
+            Place::System | Place::Source | Place::Formula => (
+                format!("`{text}` is {kind}, and the value of a source is given from outside"),
+                "use parameters, `x`, `y`, `z` and `t` here, and put the product with a field into the equation",
+            ),
+        };
+        let diagnostic = Diagnostic::new(Code::NotVisible, name.span, message);
+        self.scope.report(diagnostic.help(help));
+        None
+    }
+
+    fn binary(&mut self, operator: Binary, a: Box<Term>, b: Box<Term>, span: Span) -> Typed {
         if operator == Binary::Div && is_zero(&b) {
             return self.division_by_zero(b.span);
         }
@@ -143,19 +295,19 @@ impl Terms<'_, '_> {
             Binary::Add => ranks::sum(a.rank, b.rank, "add"),
             Binary::Sub => ranks::sum(a.rank, b.rank, "subtract"),
             Binary::Mul => ranks::product(a.rank, b.rank),
-            Binary::Div => ranks::quotient(a.rank, b.rank),
+            _ => ranks::quotient(a.rank, b.rank),
         };
         let rank = self.ranked(rank, span)?;
         let kind = match operator {
             Binary::Add => TermKind::Add(a, b),
             Binary::Sub => TermKind::Sub(a, b),
             Binary::Mul => TermKind::Mul(a, b),
-            Binary::Div => TermKind::Div(a, b),
+            _ => TermKind::Div(a, b),
         };
         Some((kind, rank))
     }
 
-    fn component(&mut self, of: Box<Term>, name: &Name) -> Option<(TermKind, Rank)> {
+    fn component(&mut self, of: Box<Term>, name: &Name) -> Typed {
         let letters = name.text.chars();
         let axes: Option<Vec<usize>> = letters.map(|c| self.letter(c)).collect();
         let Some(axes) = axes else {
@@ -164,6 +316,14 @@ impl Terms<'_, '_> {
         };
         let rank = self.ranked(ranks::component(of.rank, axes.len()), name.span)?;
         Some((TermKind::Component(of, axes), rank))
+    }
+
+    fn derivative(&mut self, axis: &Name, times: u32, of: &Ast, span: Span) -> Typed {
+        let found = self.axis(axis);
+        let of = self.boxed(of)?;
+        self.pointwise_only("d[..]", span)?;
+        let (rank, axis) = (of.rank, found?);
+        Some((TermKind::Derivative { axis, times, of }, rank))
     }
 
     fn axis(&mut self, name: &Name) -> Option<usize> {
@@ -191,51 +351,11 @@ impl Terms<'_, '_> {
             .help_if(axes.map(|axes| format!("the axes are {axes}")));
         self.scope.report(diagnostic);
     }
+}
 
-    fn call(&mut self, name: &Name, arguments: &[Ast], span: Span) -> Option<(TermKind, Rank)> {
-        let terms = self.terms(arguments);
-        let Some(function) = ranks::function(&name.text) else {
-            let diagnostic = self.not_a_function(name);
-            self.scope.report(diagnostic);
-            return None;
-        };
-        let terms = terms?;
-        let found: Vec<Rank> = terms.iter().map(|t| t.rank).collect();
-        let rank = self.ranked(ranks::call(function, &found, self.scope.dimension), span)?;
-        Some((TermKind::Call(function, terms), rank))
-    }
-
-    fn not_a_function(&self, name: &Name) -> Diagnostic {
-        let text = &name.text;
-        if self.scope.names.contains_key(text.as_str()) {
-            let message = format!("`{text}` is not a function");
-            return Diagnostic::new(Code::WrongUse, name.span, message)
-                .help(format!("write `{text} * (..)` for a product"));
-        }
-        match text.as_str() {
-            "ddt" => {
-                let message = "`ddt(..)` stands only on the left of an equation";
-                Diagnostic::new(Code::WrongUse, name.span, message)
-                    .help("write the right-hand side of that field instead")
-            }
-            "d" | "d2" => {
-                let message = format!("`{text}` needs an axis");
-                Diagnostic::new(Code::WrongUse, name.span, message)
-                    .help(format!("write `{text}[x](..)`"))
-            }
-            _ => {
-                let all: Vec<&str> = ranks::function_names().collect();
-                let near = nearest(text, all.iter().copied());
-                Diagnostic::new(
-                    Code::UnknownName,
-                    name.span,
-                    format!("no function `{text}`"),
-                )
-                .note(format!("functions: {}, d[x], d2[x]", all.join(", ")))
-                .help_if(near.map(|near| format!("did you mean `{near}`?")))
-            }
-        }
-    }
+/// Is it a function of the language?
+fn is_function(name: &str) -> bool {
+    ranks::function(name).is_some() || super::calls::WRITTEN_OUT.contains(&name)
 }
 
 /// Whether a term is the literal zero, with or without signs.

@@ -1,12 +1,14 @@
 //! A model built by hand is checked like one that was written.
 
 use crate::model::parse::parse_str;
-use crate::model::{Function, Model, Rank, Rational, TermKind};
+use crate::model::{Function, Model, Rank, Rational, Symmetry, TermKind};
 
 fn valid() -> Model {
     let source =
         "system S in 2d { field f: scalar [m]; field u: vector; param a: real = 1 where a > 0;
-        let g = grad(f); let h = div(g); ddt(f) = a*h; ddt(u) = -g; }";
+        source q: scalar = x*t;
+        let g = grad(f); let h = div(g); ddt(f) = a*h + q; ddt(u) = -g;
+        observe o = max(f); cfl { diffusive: a } }";
     parse_str(source).unwrap()
 }
 
@@ -76,6 +78,42 @@ fn each_broken_invariant_is_found() {
         (
             problem(|m| drop(m.equations.pop())),
             "1 equations for 2 fields",
+        ),
+        (
+            problem(|m| m.lets[0].value.kind = TermKind::Coordinate(0)),
+            "in `let g`: a coordinate outside a source",
+        ),
+        (
+            problem(|m| m.sources[0].value = Some(m.lets[1].value.clone())),
+            "in `source q`: no `let` 0 before this",
+        ),
+        (
+            problem(|m| m.sources[0].value = Some(m.observables[0].value.clone())),
+            "in `source q`: the value of a source depends on fields",
+        ),
+        (
+            problem(|m| m.sources[0].rank = Rank::Vector),
+            "the value of `q` has another rank",
+        ),
+        (
+            problem(|m| m.observables[0].value = m.equations[1].rhs.clone()),
+            "`o` is no scalar",
+        ),
+        (
+            problem(|m| m.speeds[0].power = 5),
+            "a speed of power 5, or a second one",
+        ),
+        (
+            problem(|m| m.speeds.push(m.speeds[0].clone())),
+            "a speed of power 2, or a second one",
+        ),
+        (
+            problem(|m| m.fields[0].symmetry = Symmetry::Symmetric),
+            "`f` is symmetric and no tensor",
+        ),
+        (
+            problem(|m| m.others.push(m.scheme.clone())),
+            "a second scheme `default`",
         ),
         (problem(|m| m.scheme.order = 5), "no order 5"),
         (

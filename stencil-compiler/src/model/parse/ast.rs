@@ -1,7 +1,7 @@
 //! The syntax tree: what was written, names not resolved.
 
 use crate::diag::Span;
-use crate::model::{Comparison, Rank, Rational};
+use crate::model::{Comparison, Rank, Rational, Symmetry};
 
 /// A name and where it is.
 #[derive(Clone, Debug)]
@@ -10,18 +10,55 @@ pub(in crate::model) struct Name {
     pub(in crate::model) span: Span,
 }
 
+/// What stands after `in`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::model) struct Written {
+    /// The number in `2d`; `None` for `nd`.
+    pub(in crate::model) number: Option<usize>,
+    /// `nd`, or `2d of nd`: the system of any number of dimensions, in one of them.
+    pub(in crate::model) generic: bool,
+    pub(in crate::model) span: Span,
+}
+
 /// All of one source.
 #[derive(Debug)]
-pub(in crate::model) struct Source {
+pub(in crate::model) struct System {
     pub(in crate::model) name: Name,
     pub(in crate::model) doc: Vec<String>,
     /// `None` after an error.
-    pub(in crate::model) dimension: Option<usize>,
+    pub(in crate::model) dimension: Option<Written>,
     pub(in crate::model) fields: Vec<FieldItem>,
     pub(in crate::model) params: Vec<ParamItem>,
+    pub(in crate::model) sources: Vec<SourceItem>,
+    pub(in crate::model) functions: Vec<FunctionItem>,
     pub(in crate::model) lets: Vec<LetItem>,
     pub(in crate::model) equations: Vec<EquationItem>,
-    pub(in crate::model) scheme: Option<SchemeItem>,
+    pub(in crate::model) observables: Vec<ObserveItem>,
+    /// The place of the `cfl` block, if there is one.
+    pub(in crate::model) cfl: Option<Span>,
+    pub(in crate::model) speeds: Vec<SpeedItem>,
+    pub(in crate::model) schemes: Vec<SchemeItem>,
+}
+
+impl System {
+    /// A system without items.
+    pub(in crate::model) fn new(name: Name, doc: Vec<String>, dimension: Option<Written>) -> Self {
+        System {
+            name,
+            doc,
+            dimension,
+            fields: Vec::new(),
+            params: Vec::new(),
+            sources: Vec::new(),
+            functions: Vec::new(),
+            lets: Vec::new(),
+            equations: Vec::new(),
+            observables: Vec::new(),
+            cfl: None,
+            speeds: Vec::new(),
+            schemes: Vec::new(),
+        }
+    }
 }
 
 /// `field u: vector [m/s];`
@@ -29,7 +66,7 @@ pub(in crate::model) struct Source {
 pub(in crate::model) struct FieldItem {
     pub(in crate::model) name: Name,
     /// `None` after an error.
-    pub(in crate::model) rank: Option<Rank>,
+    pub(in crate::model) kind: Option<(Rank, Symmetry)>,
     pub(in crate::model) unit: Option<String>,
 }
 
@@ -40,6 +77,59 @@ pub(in crate::model) struct ParamItem {
     pub(in crate::model) unit: Option<String>,
     pub(in crate::model) default: Option<(Rational, Span)>,
     pub(in crate::model) bounds: Vec<(Comparison, Rational, Span)>,
+}
+
+/// `source f: vector [m/s^2] = [sin(x), 0, 0];`
+#[derive(Debug)]
+pub(in crate::model) struct SourceItem {
+    pub(in crate::model) name: Name,
+    /// `None` after an error.
+    pub(in crate::model) rank: Option<Rank>,
+    pub(in crate::model) unit: Option<String>,
+    pub(in crate::model) value: Option<Ast>,
+    /// Position among the tokens, to tell what is above what.
+    pub(in crate::model) at: usize,
+}
+
+/// `fn limiter(a: scalar, b: scalar) -> scalar { .. }`
+#[derive(Debug)]
+pub(in crate::model) struct FunctionItem {
+    pub(in crate::model) name: Name,
+    /// `None` after an error in the head or the body.
+    pub(in crate::model) meaning: Option<Function>,
+    /// Position among the tokens, to tell what is above what.
+    pub(in crate::model) at: usize,
+}
+
+/// A function without its name.
+#[derive(Debug)]
+pub(in crate::model) struct Function {
+    pub(in crate::model) arguments: Vec<(Name, Rank)>,
+    pub(in crate::model) rank: Rank,
+    pub(in crate::model) statements: Vec<Statement>,
+    pub(in crate::model) value: Ast,
+}
+
+/// One statement of a function.
+#[derive(Debug)]
+pub(in crate::model) enum Statement {
+    /// `let x = ..;` or, if it may change, `let mut x = ..;`
+    Let {
+        name: Name,
+        mutable: bool,
+        value: Ast,
+    },
+    /// `x = ..;`
+    Assign { name: Name, value: Ast },
+    /// `for i in 0..8 { .. }`
+    For {
+        index: Name,
+        from: i64,
+        to: i64,
+        /// The bounds.
+        span: Span,
+        body: Vec<Statement>,
+    },
 }
 
 /// `let s = ..;`
@@ -59,6 +149,26 @@ pub(in crate::model) struct EquationItem {
     /// `None` after an error.
     pub(in crate::model) rhs: Option<Ast>,
     pub(in crate::model) span: Span,
+    /// Position among the tokens, to tell what is above what.
+    pub(in crate::model) at: usize,
+}
+
+/// `observe energy = mean(dot(u, u) / 2);`
+#[derive(Debug)]
+pub(in crate::model) struct ObserveItem {
+    pub(in crate::model) name: Name,
+    pub(in crate::model) reduction: Name,
+    /// `None` after an error.
+    pub(in crate::model) value: Option<Ast>,
+    /// Position among the tokens, to tell what is above what.
+    pub(in crate::model) at: usize,
+}
+
+/// `advective: norm(u) + cs;` of a `cfl` block.
+#[derive(Debug)]
+pub(in crate::model) struct SpeedItem {
+    pub(in crate::model) kind: Name,
+    pub(in crate::model) value: Ast,
     /// Position among the tokens, to tell what is above what.
     pub(in crate::model) at: usize,
 }
@@ -89,18 +199,21 @@ pub(in crate::model) struct Ast {
     pub(in crate::model) depth: u32,
 }
 
-/// The forms of an expression.
+/// The forms of an expression. Conditions are expressions to the parser.
 #[derive(Debug)]
 pub(in crate::model) enum AstKind {
     Number(Rational),
     Name(String),
     Neg(Box<Ast>),
+    Not(Box<Ast>),
     Binary(Binary, Box<Ast>, Box<Ast>),
     Pow(Box<Ast>, i32),
     Stack(Vec<Ast>),
     Component(Box<Ast>, Name),
     Derivative(Name, u32, Box<Ast>),
     Call(Name, Vec<Ast>),
+    /// Condition, value if it holds, value otherwise.
+    If(Box<[Ast; 3]>),
     /// Something that was already reported.
     Wrong,
 }
@@ -108,8 +221,39 @@ pub(in crate::model) enum AstKind {
 /// The operators with two operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::model) enum Binary {
+    Or,
+    And,
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+    Equal,
+    NotEqual,
     Add,
     Sub,
     Mul,
     Div,
+}
+
+impl Binary {
+    /// Is the result a condition?
+    pub(in crate::model) fn is_condition(self) -> bool {
+        self.precedence() <= Binary::Less.precedence()
+    }
+
+    /// How tightly it binds.
+    pub(in crate::model) fn precedence(self) -> u32 {
+        match self {
+            Binary::Or => 1,
+            Binary::And => 2,
+            Binary::Less
+            | Binary::LessEqual
+            | Binary::Greater
+            | Binary::GreaterEqual
+            | Binary::Equal
+            | Binary::NotEqual => 3,
+            Binary::Add | Binary::Sub => 4,
+            Binary::Mul | Binary::Div => 5,
+        }
+    }
 }

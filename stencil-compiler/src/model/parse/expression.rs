@@ -1,22 +1,29 @@
-//! Expressions, by precedence: `+ -` below `* /` below unary `-` below `^` below `.x`.
+//! Expressions, by precedence: `||` below `&&` below comparisons below `+ -` below `* /` below
+//! unary `-` and `!` below `^` below `.x`.
 
 use super::ast::{Ast, AstKind, Binary, Name};
+use super::condition;
 use super::number::{self, NumberError};
 use super::tokens::{Cursor, Kind, Parsed, Reported};
 use crate::diag::{Code, Diagnostic, Span};
-use crate::model::Rational;
 use crate::model::check::limits;
+use crate::model::{HIGHEST, Rational};
 
 /// Reads an expression and says what is wrong if another operand follows it.
 pub(super) fn whole(cursor: &mut Cursor) -> Parsed<Ast> {
     inner(cursor, 0)
 }
 
+/// How tightly a sign binds, and `!`.
+const PREFIX: u32 = 6;
+
 /// An operator that waits for its right operand.
 #[derive(Clone, Copy)]
 enum Waiting {
     /// A sign and where it is.
     Neg(Span),
+    /// A `!` and where it is.
+    Not(Span),
     Binary(Binary),
 }
 
@@ -24,24 +31,23 @@ impl Waiting {
     /// How tightly it binds.
     fn precedence(self) -> u32 {
         match self {
-            Waiting::Binary(Binary::Add | Binary::Sub) => 1,
-            Waiting::Binary(Binary::Mul | Binary::Div) => 2,
-            Waiting::Neg(_) => 3,
+            Waiting::Binary(operator) => operator.precedence(),
+            Waiting::Neg(_) | Waiting::Not(_) => PREFIX,
         }
     }
 }
 
 /// An expression inside of `nesting` brackets. Precedence is kept with a list and not by
 /// recursion, so that the depth of the stack follows the brackets only.
-fn inner(cursor: &mut Cursor, nesting: u32) -> Parsed<Ast> {
+pub(super) fn inner(cursor: &mut Cursor, nesting: u32) -> Parsed<Ast> {
     if nesting > limits::NESTING {
         return Err(too_deep(cursor, cursor.span()));
     }
     let mut operands: Vec<Ast> = Vec::new();
     let mut waiting: Vec<Waiting> = Vec::new();
     loop {
-        while cursor.is_punct('-') {
-            waiting.push(Waiting::Neg(cursor.span()));
+        while let Some(prefix) = prefix(cursor) {
+            waiting.push(prefix);
             cursor.advance();
         }
         let operand = atom(cursor, nesting)?;
@@ -59,8 +65,20 @@ fn inner(cursor: &mut Cursor, nesting: u32) -> Parsed<Ast> {
     end(cursor, operands.pop(), nesting)
 }
 
+/// The sign or `!` that is next.
+fn prefix(cursor: &Cursor) -> Option<Waiting> {
+    match cursor.peek() {
+        Kind::Punct('-', _) => Some(Waiting::Neg(cursor.span())),
+        Kind::Punct('!', _) => Some(Waiting::Not(cursor.span())),
+        _ => None,
+    }
+}
+
 /// Reads an operator with two operands, if one is next.
 fn operator(cursor: &mut Cursor) -> Parsed<Option<Binary>> {
+    if let Some(operator) = condition::operator(cursor)? {
+        return Ok(Some(operator));
+    }
     let operator = match cursor.peek() {
         Kind::Punct('+', _) => Binary::Add,
         Kind::Punct('-', _) => Binary::Sub,
@@ -88,6 +106,10 @@ fn apply(cursor: &mut Cursor, operator: Waiting, operands: &mut Vec<Ast>) -> Par
         Waiting::Neg(sign) => {
             let (span, depth) = (sign.join(right.span), right.depth);
             node(cursor, AstKind::Neg(Box::new(right)), span, depth)?
+        }
+        Waiting::Not(sign) => {
+            let (span, depth) = (sign.join(right.span), right.depth);
+            node(cursor, AstKind::Not(Box::new(right)), span, depth)?
         }
         Waiting::Binary(operator) => {
             let Some(left) = operands.pop() else {
@@ -157,6 +179,7 @@ fn exponent(cursor: &mut Cursor) -> Parsed<i32> {
         }
         _ => None,
     };
+    let is_number = value.is_some();
     let value = value
         .filter(Rational::is_integer)
         .and_then(|v| i32::try_from(v.to_integer()).ok())
@@ -165,8 +188,12 @@ fn exponent(cursor: &mut Cursor) -> Parsed<i32> {
     let (Some(value), true) = (value, closed) else {
         let largest = limits::EXPONENT;
         let message = format!("the exponent is a literal integer from -{largest} to {largest}");
-        let diagnostic = Diagnostic::new(Code::BadExponent, start.join(cursor.span()), message)
-            .help("`sqrt(a)` is the square root");
+        let help = match is_number {
+            true => "`sqrt(a)` and `cbrt(a)` are roots, and `pow(a, b)` takes any exponent",
+            false => "write `pow(a, b)` for an exponent that is an expression",
+        };
+        let diagnostic =
+            Diagnostic::new(Code::BadExponent, start.join(cursor.span()), message).help(help);
         return Err(cursor.report(diagnostic));
     };
     cursor.advance();
@@ -191,10 +218,20 @@ fn atom(cursor: &mut Cursor, nesting: u32) -> Parsed<Ast> {
         return node(cursor, AstKind::Stack(entries), span, depth);
     }
     match cursor.peek() {
+        Kind::Word(word) if word == "if" => condition::if_expression(cursor, nesting),
+        Kind::Word(word) if KEYWORDS.contains(&word.as_str()) => {
+            let message = format!("expected an expression, found `{word}`");
+            let diagnostic = Diagnostic::new(Code::Syntax, span, message)
+                .help("statements stand in functions, and a branch of an `if` is one expression");
+            Err(cursor.report(diagnostic))
+        }
         Kind::Word(_) => named(cursor, nesting),
         _ => number_atom(cursor),
     }
 }
+
+/// Words that start or join statements.
+const KEYWORDS: &[&str] = &["let", "mut", "for", "fn", "else"];
 
 /// The `)` around an expression.
 fn close_parenthesis(cursor: &mut Cursor) -> Parsed<()> {
@@ -245,16 +282,26 @@ fn named(cursor: &mut Cursor, nesting: u32) -> Parsed<Ast> {
     node(cursor, kind, span.join(cursor.last_span()), depth)
 }
 
-/// `[x](` after `d` or `d2`: the axis, and how many times.
+/// How many times `d`, `d2` and so on differentiate; `None` for another word.
+pub(in crate::model) fn times(word: &str) -> Option<u32> {
+    match word.strip_prefix('d')? {
+        "" => Some(1),
+        digits => digits.parse().ok().filter(|n| (2..=HIGHEST).contains(n)),
+    }
+}
+
+/// `[x](` after `d`, `d2` and so on: the axis, and how many times.
 fn derivative(cursor: &mut Cursor, word: &str) -> Parsed<(Name, u32)> {
-    let times = match word {
-        "d" => 1,
-        "d2" => 2,
-        _ => {
-            let diagnostic = Diagnostic::new(Code::Syntax, cursor.span(), "there is no indexing")
-                .help(format!("write `{word}.x` for a component"));
-            return Err(cursor.report(diagnostic));
-        }
+    let Some(times) = times(word) else {
+        let diagnostic = Diagnostic::new(Code::Syntax, cursor.span(), "there is no indexing");
+        let digits = word.strip_prefix('d').unwrap_or(word);
+        let help = match digits.parse::<u32>() {
+            Ok(_) => {
+                format!("derivatives are `d[x](f)`, `d2[x](f)` and so on to `d{HIGHEST}[x](f)`")
+            }
+            Err(_) => format!("write `{word}.x` for a component"),
+        };
+        return Err(cursor.report(diagnostic.help(help)));
     };
     cursor.expect_open('[')?;
     let (text, span) = cursor.expect_name("an axis, such as `x`")?;
@@ -281,7 +328,7 @@ fn deepest(entries: &[Ast]) -> u32 {
 }
 
 /// A node over children of the given depth.
-fn node(cursor: &mut Cursor, kind: AstKind, span: Span, below: u32) -> Parsed<Ast> {
+pub(super) fn node(cursor: &mut Cursor, kind: AstKind, span: Span, below: u32) -> Parsed<Ast> {
     let depth = below + 1;
     if depth > limits::DEPTH {
         return Err(too_deep(cursor, span));

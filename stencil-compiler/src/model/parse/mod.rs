@@ -10,6 +10,7 @@ use super::check;
 use crate::diag::{Code, Diagnostic, Diagnostics, Place, Span};
 
 pub(super) mod ast;
+mod condition;
 mod expression;
 mod items;
 pub(super) mod number;
@@ -18,22 +19,78 @@ mod tests;
 mod tokens;
 mod unit;
 
-use tokens::Cursor;
+pub(super) use expression::times;
+pub(super) use items::type_name;
+use tokens::{Cursor, Kind};
 
-/// Reads a system and its scheme from text.
-pub fn parse_str(source: &str) -> Result<Model, Diagnostics> {
-    match source.parse::<TokenStream>() {
-        Ok(tokens) => parse_tokens(tokens),
-        Err(error) => Err(lexical(source, &error).into()),
-    }
+/// In how many dimensions a system is declared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dimensions {
+    /// In this many: `in 2d`, or `in 2d of nd`.
+    Fixed(usize),
+    /// In any number: `in nd`.
+    Any,
 }
 
-/// Reads a system and its scheme from the tokens of a macro.
+/// Reads a system and its schemes from text. A system `in nd` needs [`parse_str_in`].
+///
+/// ```
+/// use stencil_compiler::model::parse::parse_str;
+///
+/// let heat = parse_str("system Heat in 2d { field q: scalar; ddt(q) = lap(q); }")?;
+/// assert_eq!((heat.name.as_str(), heat.dimension), ("Heat", 2));
+///
+/// let errors = parse_str("system Heat in 2d { field q: scalar; ddt(q) = lap(p); }").unwrap_err();
+/// assert!(errors.render("heat.pde", "..").starts_with("error[P0101]: no field"));
+/// # Ok::<(), stencil_compiler::diag::Diagnostics>(())
+/// ```
+///
+/// # Errors
+/// All errors of the text, in its order.
+pub fn parse_str(source: &str) -> Result<Model, Diagnostics> {
+    parse_str_in(source, None)
+}
+
+/// Reads a system and its schemes from text, for a number of dimensions if it is declared `in nd`.
+///
+/// ```
+/// use stencil_compiler::model::parse::{Dimensions, dimensions, parse_str_in};
+///
+/// let text = "system Heat in nd { field q: scalar; ddt(q) = lap(q); }";
+/// assert_eq!(dimensions(text), Some(Dimensions::Any));
+/// assert_eq!(parse_str_in(text, Some(3))?.dimension, 3);
+/// assert!(parse_str_in(text, None).is_err());
+/// # Ok::<(), stencil_compiler::diag::Diagnostics>(())
+/// ```
+///
+/// # Errors
+/// All errors of the text; no number of dimensions for a system `in nd`; one that is not 1, 2, 3
+/// or the system's own.
+pub fn parse_str_in(source: &str, dimension: Option<usize>) -> Result<Model, Diagnostics> {
+    parse_tokens_in(lexed(source)?, dimension)
+}
+
+/// Reads a system and its schemes from the tokens of a macro, as [`parse_str`] does from text.
+///
+/// # Errors
+/// All errors of the tokens, in their order.
 pub fn parse_tokens(tokens: TokenStream) -> Result<Model, Diagnostics> {
+    parse_tokens_in(tokens, None)
+}
+
+/// Reads a system and its schemes from the tokens of a macro, as [`parse_str_in`] does from text.
+///
+/// # Errors
+/// See [`parse_str_in`].
+pub fn parse_tokens_in(
+    tokens: TokenStream,
+    dimension: Option<usize>,
+) -> Result<Model, Diagnostics> {
     let mut cursor = Cursor::new(tokens);
-    let source = items::source(&mut cursor);
+    let system = items::source(&mut cursor);
     let mut diagnostics = cursor.into_diagnostics();
-    let model = source.and_then(|source| check::resolve::model(&source, &mut diagnostics));
+    let model =
+        system.and_then(|system| check::resolve::model(&system, dimension, &mut diagnostics));
     if model.is_none() && diagnostics.is_empty() {
         let message = "expected a `system`";
         diagnostics.push(Diagnostic::new(Code::Syntax, Span::default(), message));
@@ -42,6 +99,54 @@ pub fn parse_tokens(tokens: TokenStream) -> Result<Model, Diagnostics> {
     diagnostics
         .into_result(model)
         .and_then(|model| model.ok_or_else(Diagnostics::new))
+}
+
+/// In how many dimensions the system of a text is declared, from its first words only; `None` if
+/// they cannot be found.
+pub fn dimensions(source: &str) -> Option<Dimensions> {
+    dimensions_of(source.parse().ok()?)
+}
+
+/// [`dimensions`] of the tokens of a macro.
+pub fn dimensions_of(tokens: TokenStream) -> Option<Dimensions> {
+    let mut cursor = Cursor::new(tokens);
+    while !cursor.eat_word("system") {
+        if cursor.at_end() {
+            return None;
+        }
+        cursor.advance();
+    }
+    cursor.expect_name("a name").ok()?;
+    cursor.expect_word("in").ok()?;
+    match cursor.peek() {
+        Kind::Word(word) if word == "nd" => Some(Dimensions::Any),
+        Kind::Number(text) => {
+            let number = text.strip_suffix('d')?.parse().ok()?;
+            (1..=3)
+                .contains(&number)
+                .then_some(Dimensions::Fixed(number))
+        }
+        _ => None,
+    }
+}
+
+/// Reads one expression and nothing else.
+pub(super) fn expression(source: &str) -> Result<ast::Ast, Diagnostics> {
+    let mut cursor = Cursor::new(lexed(source)?);
+    let outcome = expression::whole(&mut cursor);
+    if outcome.is_ok() && !cursor.at_end() {
+        cursor.expected("the end of the expression");
+    }
+    let diagnostics = cursor.into_diagnostics();
+    diagnostics
+        .into_result(outcome)
+        .and_then(|ast| ast.map_err(|_| Diagnostics::new()))
+}
+
+fn lexed(source: &str) -> Result<TokenStream, Diagnostics> {
+    source
+        .parse::<TokenStream>()
+        .map_err(|error| lexical(source, &error).into())
 }
 
 /// The text of a unit with the spacing that the parser gives it; `None` if it is not a unit.

@@ -134,6 +134,16 @@ impl Cursor {
         found
     }
 
+    /// Reads an operator of two characters, without space between them, if it is next.
+    pub(super) fn eat_pair(&mut self, pair: [char; 2]) -> bool {
+        let found = *self.peek() == Kind::Punct(pair[0], true)
+            && matches!(self.peek_at(1), Kind::Punct(c, _) if *c == pair[1]);
+        if found {
+            self.next += 2;
+        }
+        found
+    }
+
     /// Reads the opening bracket if it is next.
     pub(super) fn eat_open(&mut self, bracket: char) -> bool {
         let found = self.is_open(bracket);
@@ -211,15 +221,27 @@ impl Cursor {
         }
     }
 
-    /// After an error in an item: reads up to and with the next `;` or `{..}`, stops before the
-    /// end of the block and before a word that `starts` an item on a new line.
-    pub(super) fn recover(&mut self, starts: &[&str]) {
+    /// After an error in an item that starts at `start`: leaves the brackets that were opened since,
+    /// reads up to and with the next `;` or `{..}`, stops before the end of the block and before a
+    /// word that `starts` an item on a new line.
+    pub(super) fn recover(&mut self, start: usize, starts: &[&str]) {
         let line = self.last_span().end.line;
+        if self.leave_brackets(start) && !self.is_word("else") {
+            self.eat_punct(';');
+            return;
+        }
         loop {
             match self.peek() {
                 Kind::End | Kind::Close('}') => return,
                 Kind::Punct(';', _) => return self.advance(),
-                Kind::Open('{', _) => return self.skip_bracket(),
+                Kind::Open('{', _) => {
+                    self.skip_bracket();
+                    // An `if` goes on, and what contains one still has its `;`.
+                    if !self.is_word("else") {
+                        self.eat_punct(';');
+                        return;
+                    }
+                }
                 Kind::Open(..) => self.skip_bracket(),
                 Kind::Word(word)
                     if starts.contains(&word.as_str()) && self.span().start.line > line =>
@@ -233,6 +255,22 @@ impl Cursor {
                 | Kind::Close(_) => self.advance(),
             }
         }
+    }
+
+    /// Goes on behind the bracket that was opened since `start` and is not closed yet, if there is
+    /// one; answers whether it is a `{..}`.
+    fn leave_brackets(&mut self, start: usize) -> bool {
+        let (mut at, mut block) = (start, false);
+        while at < self.next {
+            let open = match self.tokens.get(at).map(|t| &t.kind) {
+                Some(Kind::Open(c, partner)) => Some((*c, *partner)),
+                _ => None,
+            };
+            block = open.is_some_and(|(c, partner)| c == '{' && partner >= self.next);
+            at = open.map_or(at, |(_, partner)| partner) + 1;
+        }
+        self.next = at.min(self.tokens.len().saturating_sub(1));
+        block
     }
 }
 

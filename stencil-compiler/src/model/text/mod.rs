@@ -1,58 +1,103 @@
 //! A model as source in its own language: `parse_str(&print(m))` is `m`, but for places.
 
-use super::parse::number;
-use super::{Comparison, Equation, Field, Let, Model, Param, Rational, Term, TermKind};
+use super::check::PI;
+use super::parse::{number, type_name};
+use super::{
+    Comparison, Equation, Field, Let, Model, Observable, Param, Rank, Rational, Relation, Scheme,
+    Source, Speed, Term, TermKind,
+};
 use crate::diag::Span;
 
 #[cfg(test)]
 mod tests;
 
-/// Prints a model that passes [`Model::check`].
+/// Prints a model that passes [`Model::check`]. A model of a system `in nd` prints as `in 2d of nd`,
+/// with its number of dimensions: the same model is read again, and not another one.
 pub fn print(model: &Model) -> String {
     let mut out = String::new();
     for line in &model.doc {
         let space = if line.is_empty() { "" } else { " " };
         out.push_str(&format!("///{space}{line}\n"));
     }
-    out.push_str(&format!(
-        "pub system {} in {}d {{\n",
-        model.name, model.dimension
-    ));
-    for field in &model.fields {
-        let (name, rank, unit) = (&field.name, field.rank.name(), unit(&field.unit));
-        out.push_str(&format!("    field {name}: {rank}{unit};\n"));
+    let generic = if model.generic { " of nd" } else { "" };
+    let (name, dimension) = (&model.name, model.dimension);
+    out.push_str(&format!("pub system {name} in {dimension}d{generic} {{\n"));
+    for line in items(model) {
+        out.push_str(&format!("    {line};\n"));
     }
-    for param in &model.params {
-        out.push_str(&format!("    {};\n", param_text(param)));
+    if !model.speeds.is_empty() {
+        out.push_str("    cfl {\n");
+        for speed in &model.speeds {
+            let value = expression(model, &speed.value);
+            out.push_str(&format!("        {}: {value};\n", speed.kind()));
+        }
+        out.push_str("    }\n");
+    }
+    out.push_str("}\n");
+    for scheme in model.schemes() {
+        out.push_str(&scheme_text(model, scheme));
+    }
+    out
+}
+
+/// The items that end in a semicolon, without it.
+fn items(model: &Model) -> Vec<String> {
+    let mut out = Vec::new();
+    for field in &model.fields {
+        let rank = type_name(field.rank, field.symmetry);
+        out.push(format!("field {}: {rank}{}", field.name, unit(&field.unit)));
+    }
+    out.extend(model.params.iter().map(param_text));
+    for source in &model.sources {
+        let (name, rank) = (&source.name, source.rank.name());
+        let value = source.value.as_ref();
+        let value = value.map_or(String::new(), |v| format!(" = {}", expression(model, v)));
+        out.push(format!(
+            "source {name}: {rank}{}{value}",
+            unit(&source.unit)
+        ));
     }
     for item in &model.lets {
         let value = expression(model, &item.value);
-        out.push_str(&format!("    let {} = {value};\n", item.name));
+        out.push(format!("let {} = {value}", item.name));
     }
     for equation in &model.equations {
         let rhs = expression(model, &equation.rhs);
         let field = name(model.fields.get(equation.field).map(|f| &f.name));
-        out.push_str(&format!("    ddt({field}) = {rhs};\n"));
+        out.push(format!("ddt({field}) = {rhs}"));
     }
-    out.push_str("}\n");
-    let scheme = &model.scheme;
-    out.push_str(&format!("scheme {} for {} {{\n", scheme.name, model.name));
-    out.push_str(&format!("    space: central<order = {}>;\n", scheme.order));
-    out.push_str(&format!("    mixed: {};\n", scheme.mixed.name()));
-    out.push_str(&format!("    time: {};\n}}\n", scheme.time));
+    for item in &model.observables {
+        let (name, reduction) = (&item.name, item.reduction.name());
+        let value = expression(model, &item.value);
+        out.push(format!("observe {name} = {reduction}({value})"));
+    }
     out
+}
+
+fn scheme_text(model: &Model, scheme: &Scheme) -> String {
+    format!(
+        "scheme {} for {} {{\n    space: central<order = {}>;\n    mixed: {};\n    arith: {};\n    time: {};\n}}\n",
+        scheme.name,
+        model.name,
+        scheme.order,
+        scheme.mixed.name(),
+        scheme.arith.name(),
+        scheme.time
+    )
 }
 
 /// Prints an expression with as few parentheses as it needs.
 pub fn expression(model: &Model, term: &Term) -> String {
     let mut out = String::new();
-    write(&mut out, model, term, Level::Sum);
+    write(&mut out, model, term, Level::Whole);
     out
 }
 
 /// How tightly a form binds, loosest first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Level {
+    /// Between brackets or on its own.
+    Whole,
     Sum,
     Product,
     Unary,
@@ -61,7 +106,11 @@ enum Level {
 }
 
 fn level(term: &Term) -> Level {
+    if constant(term).is_some() {
+        return Level::Atom;
+    }
     match &term.kind {
+        TermKind::If(..) => Level::Whole,
         TermKind::Add(..) | TermKind::Sub(..) => Level::Sum,
         TermKind::Mul(..) | TermKind::Div(..) => Level::Product,
         TermKind::Neg(_) => Level::Unary,
@@ -70,6 +119,9 @@ fn level(term: &Term) -> Level {
         | TermKind::Field(_)
         | TermKind::Param(_)
         | TermKind::Let(_)
+        | TermKind::Source(_)
+        | TermKind::Time
+        | TermKind::Coordinate(_)
         | TermKind::Stack(_)
         | TermKind::Component(..)
         | TermKind::Derivative { .. }
@@ -83,11 +135,18 @@ fn write(out: &mut String, model: &Model, term: &Term, needed: Level) {
     if parentheses {
         out.push('(');
     }
+    if let Some(word) = constant(term) {
+        return out.push_str(word);
+    }
     match &term.kind {
         TermKind::Number(value) => out.push_str(&number_text(value)),
         TermKind::Field(i) => out.push_str(name(model.fields.get(*i).map(|f| &f.name))),
         TermKind::Param(i) => out.push_str(name(model.params.get(*i).map(|p| &p.name))),
         TermKind::Let(i) => out.push_str(name(model.lets.get(*i).map(|l| &l.name))),
+        TermKind::Source(i) => out.push_str(name(model.sources.get(*i).map(|s| &s.name))),
+        TermKind::Time => out.push('t'),
+        TermKind::Coordinate(axis) => out.push(letter(*axis)),
+        TermKind::If(relation, parts) => choice(out, model, *relation, parts),
         TermKind::Neg(a) => {
             out.push('-');
             write(out, model, a, Level::Unary);
@@ -115,9 +174,13 @@ fn write(out: &mut String, model: &Model, term: &Term, needed: Level) {
             out.extend(axes.iter().map(|axis| letter(*axis)));
         }
         TermKind::Derivative { axis, times, of } => {
-            let times = if *times == 2 { "2" } else { "" };
+            let times = if *times == 1 {
+                String::new()
+            } else {
+                times.to_string()
+            };
             out.push_str(&format!("d{times}[{}](", letter(*axis)));
-            write(out, model, of, Level::Sum);
+            write(out, model, of, Level::Whole);
             out.push(')');
         }
         TermKind::Call(function, arguments) => {
@@ -149,7 +212,44 @@ fn list(out: &mut String, model: &Model, terms: &[Term]) {
         if i > 0 {
             out.push_str(", ");
         }
-        write(out, model, term, Level::Sum);
+        write(out, model, term, Level::Whole);
+    }
+}
+
+/// `if a < b { c } else { d }`, with `else if` where d is one more.
+fn choice(out: &mut String, model: &Model, relation: Relation, parts: &[Term; 4]) {
+    let [left, right, then, otherwise] = parts;
+    out.push_str("if ");
+    write(out, model, left, Level::Sum);
+    out.push_str(&format!(" {} ", relation.text()));
+    write(out, model, right, Level::Sum);
+    out.push_str(" { ");
+    write(out, model, then, Level::Whole);
+    out.push_str(" } else ");
+    if let TermKind::If(relation, parts) = &otherwise.kind {
+        return choice(out, model, *relation, parts);
+    }
+    out.push_str("{ ");
+    write(out, model, otherwise, Level::Whole);
+    out.push_str(" }");
+}
+
+/// The word for a term that has one.
+fn constant(term: &Term) -> Option<&'static str> {
+    let is = |term: &Term, value: i128| matches!(&term.kind, TermKind::Number(n) if *n == Rational::from_integer(value));
+    let is_unit = |i: usize, row: &Term| match &row.kind {
+        TermKind::Stack(entries) => {
+            (entries.iter().enumerate()).all(|(j, entry)| is(entry, i128::from(i == j)))
+        }
+        _ => false,
+    };
+    match &term.kind {
+        TermKind::Div(a, b) => (is(a, PI.0) && is(b, PI.1)).then_some("pi"),
+        TermKind::Stack(rows) if term.rank == Rank::Tensor => {
+            let mut rows = rows.iter().enumerate();
+            rows.all(|(i, row)| is_unit(i, row)).then_some("I")
+        }
+        _ => None,
     }
 }
 
@@ -183,6 +283,17 @@ fn param_text(param: &Param) -> String {
         out.push_str(&format!(" {word} {} {sign} {bound}", param.name));
     }
     out
+}
+
+impl Relation {
+    /// Its sign in the language.
+    pub fn text(self) -> &'static str {
+        match self {
+            Relation::Less => "<",
+            Relation::LessEqual => "<=",
+            Relation::Equal => "==",
+        }
+    }
 }
 
 impl Comparison {
@@ -224,6 +335,21 @@ impl Model {
             value: l.value.without_spans(),
             span,
         };
+        let source = |s: &Source| Source {
+            value: s.value.as_ref().map(Term::without_spans),
+            span,
+            ..s.clone()
+        };
+        let observable = |o: &Observable| Observable {
+            value: o.value.without_spans(),
+            span,
+            ..o.clone()
+        };
+        let speed = |s: &Speed| Speed {
+            power: s.power,
+            value: s.value.without_spans(),
+            span,
+        };
         let equation = |e: &Equation| Equation {
             field: e.field,
             rhs: e.rhs.without_spans(),
@@ -233,11 +359,16 @@ impl Model {
             name: self.name.clone(),
             doc: self.doc.clone(),
             dimension: self.dimension,
+            generic: self.generic,
             fields: self.fields.iter().map(field).collect(),
             params: self.params.iter().map(param).collect(),
+            sources: self.sources.iter().map(source).collect(),
             lets: self.lets.iter().map(item).collect(),
             equations: self.equations.iter().map(equation).collect(),
+            observables: self.observables.iter().map(observable).collect(),
+            speeds: self.speeds.iter().map(speed).collect(),
             scheme: self.scheme.clone(),
+            others: self.others.clone(),
         }
     }
 }
@@ -253,6 +384,13 @@ impl Term {
             TermKind::Field(i) => TermKind::Field(*i),
             TermKind::Param(i) => TermKind::Param(*i),
             TermKind::Let(i) => TermKind::Let(*i),
+            TermKind::Source(i) => TermKind::Source(*i),
+            TermKind::Time => TermKind::Time,
+            TermKind::Coordinate(axis) => TermKind::Coordinate(*axis),
+            TermKind::If(relation, parts) => TermKind::If(
+                *relation,
+                Box::new(parts.each_ref().map(Term::without_spans)),
+            ),
             TermKind::Neg(a) => TermKind::Neg(one(a)),
             TermKind::Add(a, b) => TermKind::Add(one(a), one(b)),
             TermKind::Sub(a, b) => TermKind::Sub(one(a), one(b)),

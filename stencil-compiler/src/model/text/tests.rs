@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::model::parse::parse_str;
-use crate::model::{Function, Rank, Scheme};
+use crate::model::{Arith, Function, Reduction, Symmetry};
 
 fn term(kind: TermKind, rank: Rank) -> Term {
     Term {
@@ -46,14 +46,18 @@ impl Maker {
         };
         if depth == 0 {
             let number = Rational::new(i128::from(self.pick(5000)), 4 * 5_i128.pow(7));
-            return match (rank, self.pick(3)) {
+            return match (rank, self.pick(5)) {
                 (Rank::Scalar, 0) => term(TermKind::Number(number), rank),
                 (Rank::Scalar, 1) => term(TermKind::Param(0), rank),
+                (Rank::Scalar, 2) => term(TermKind::Time, rank),
+                (Rank::Scalar, 3) => Term::pi(Span::default()),
+                (Rank::Vector, 0) => term(TermKind::Source(0), rank),
+                (Rank::Tensor, 0) => Term::identity(2, Span::default()),
                 _ => term(TermKind::Field(field), rank),
             };
         }
         let d = depth - 1;
-        let kind = match self.pick(8) {
+        let kind = match self.pick(9) {
             0 => TermKind::Neg(self.boxed(rank, d)),
             1 => TermKind::Add(self.boxed(rank, d), self.boxed(rank, d)),
             2 => TermKind::Sub(self.boxed(rank, d), self.boxed(rank, d)),
@@ -68,16 +72,48 @@ impl Maker {
             }
             6 => TermKind::Derivative {
                 axis: self.axis(),
-                times: 1 + u32::try_from(self.pick(2)).unwrap_or(0),
+                times: 1 + u32::try_from(self.pick(8)).unwrap_or(0),
                 of: self.boxed(rank, d),
             },
+            7 => self.choice(rank, d),
             _ => self.special(rank, d),
         };
         term(kind, rank)
     }
 
+    fn choice(&mut self, rank: Rank, d: u32) -> TermKind {
+        let relations = [Relation::Less, Relation::LessEqual, Relation::Equal];
+        let relation = relations[usize::try_from(self.pick(3)).unwrap_or(0)];
+        let scalar = Rank::Scalar;
+        let parts = [scalar, scalar, rank, rank].map(|rank| self.make(rank, d));
+        TermKind::If(relation, Box::new(parts))
+    }
+
+    /// A function of one or two scalars.
+    fn pointwise(&mut self, d: u32) -> TermKind {
+        let functions = [
+            Function::Sqrt,
+            Function::Exp,
+            Function::Log,
+            Function::Tanh,
+            Function::Cbrt,
+            Function::Power,
+            Function::Atan2,
+            Function::Max,
+        ];
+        let function = functions[usize::try_from(self.pick(8)).unwrap_or(0)];
+        let arguments = (0..function.arity()).map(|_| self.make(Rank::Scalar, d));
+        TermKind::Call(function, arguments.collect())
+    }
+
     fn special(&mut self, rank: Rank, d: u32) -> TermKind {
-        match (rank, self.pick(2)) {
+        match (rank, self.pick(3)) {
+            (Rank::Scalar, 1) => self.pointwise(d),
+            (Rank::Scalar, 2) => TermKind::Call(Function::Norm, vec![self.make(Rank::Vector, d)]),
+            (rank @ (Rank::Vector | Rank::Tensor), 2) => {
+                let arguments = vec![self.make(Rank::Vector, d), self.make(rank, d)];
+                TermKind::Call(Function::Upwind, arguments)
+            }
             (Rank::Scalar, 0) => TermKind::Pow(self.boxed(rank, d), 3),
             (Rank::Scalar, _) => {
                 let axes = vec![self.axis(), self.axis()];
@@ -105,9 +141,18 @@ fn model(maker: &mut Maker) -> Model {
         ("u", Rank::Vector),
         ("s", Rank::Tensor),
     ];
+    let symmetry = match maker.pick(3) {
+        0 => Symmetry::General,
+        1 => Symmetry::Symmetric,
+        _ => Symmetry::Antisymmetric,
+    };
     let field = |(name, rank): (&str, Rank)| Field {
         name: name.to_string(),
         rank,
+        symmetry: match rank {
+            Rank::Tensor => symmetry,
+            Rank::Scalar | Rank::Vector => Symmetry::General,
+        },
         unit: Some("kg m^-2/(s K)".to_string()),
         span,
     };
@@ -129,6 +174,26 @@ fn model(maker: &mut Maker) -> Model {
         rhs: maker.make(rank, 4),
         span,
     };
+    let equations = ranks.into_iter().enumerate().map(equation).collect();
+    let observable = |(name, reduction): (&str, Reduction)| Observable {
+        name: name.to_string(),
+        reduction,
+        value: maker.make(Rank::Scalar, 3),
+        span,
+    };
+    let observables = [("high", Reduction::Max), ("all", Reduction::Sum)].map(observable);
+    let speed = |power| Speed {
+        power,
+        value: maker.make(Rank::Scalar, 2),
+        span,
+    };
+    let speeds = [2, 1, 4].map(speed).to_vec();
+    let other = Scheme {
+        name: "other".to_string(),
+        arith: Arith::AsWritten,
+        order: 10,
+        ..Scheme::default()
+    };
     Model {
         name: "Made".to_string(),
         doc: vec![
@@ -137,12 +202,38 @@ fn model(maker: &mut Maker) -> Model {
             "  \"lines\" \\".to_string(),
         ],
         dimension: 2,
+        generic: maker.pick(2) == 0,
         fields: ranks.map(field).to_vec(),
         params: vec![param],
+        sources: sources(),
         lets: vec![],
-        equations: ranks.into_iter().enumerate().map(equation).collect(),
+        equations,
+        observables: observables.to_vec(),
+        speeds,
         scheme: Scheme::default(),
+        others: vec![other],
     }
+}
+
+/// A vector with a value of coordinates and time, and a scalar without one.
+fn sources() -> Vec<Source> {
+    let coordinate = |axis| term(TermKind::Coordinate(axis), Rank::Scalar);
+    let sine = TermKind::Call(Function::Sin, vec![coordinate(0)]);
+    let time = boxed(TermKind::Time, Rank::Scalar);
+    let product = TermKind::Mul(time, Box::new(coordinate(1)));
+    let entries = vec![term(sine, Rank::Scalar), term(product, Rank::Scalar)];
+    let value = term(TermKind::Stack(entries), Rank::Vector);
+    let source = |name: &str, rank, value| Source {
+        name: name.to_string(),
+        rank,
+        unit: None,
+        value,
+        span: Span::default(),
+    };
+    vec![
+        source("push", Rank::Vector, Some(value)),
+        source("heat", Rank::Scalar, None),
+    ]
 }
 
 #[test]
@@ -173,6 +264,7 @@ pub system H in 1d {
 scheme default for H {
     space: central<order = 6>;
     mixed: bidiagonal;
+    arith: collected;
     time: rk3_williamson;
 }
 ";

@@ -1,0 +1,183 @@
+//! What is declared with a type: `field`, `param` and `source`; and `unit none`.
+
+use super::{equals, name, split};
+use crate::diag::{Code, Diagnostic, Span, nearest};
+use crate::model::parse::ast::{FieldItem, Name, ParamItem, SourceItem, System};
+use crate::model::parse::expression::literal;
+use crate::model::parse::tokens::{Cursor, Kind, Parsed};
+use crate::model::parse::unit::bracketed;
+use crate::model::{Comparison, Rank, Rational, Symmetry};
+
+/// The types of fields, by name.
+const TYPES: &[(&str, Rank, Symmetry)] = &[
+    ("scalar", Rank::Scalar, Symmetry::General),
+    ("vector", Rank::Vector, Symmetry::General),
+    ("tensor", Rank::Tensor, Symmetry::General),
+    ("symmetric", Rank::Tensor, Symmetry::Symmetric),
+    ("antisymmetric", Rank::Tensor, Symmetry::Antisymmetric),
+];
+
+/// The name of a field's type in the language.
+pub(in crate::model) fn type_name(rank: Rank, symmetry: Symmetry) -> &'static str {
+    let found = TYPES.iter().find(|(_, r, s)| (*r, *s) == (rank, symmetry));
+    found.map_or("", |(name, ..)| name)
+}
+
+/// Reads `scalar`, `vector` and so on; only the general ones where `symmetries` is false.
+fn typed(cursor: &mut Cursor, symmetries: bool) -> Parsed<(Rank, Symmetry)> {
+    let allowed = |symmetry: Symmetry| symmetries || symmetry == Symmetry::General;
+    let found = match cursor.peek() {
+        Kind::Word(word) => TYPES
+            .iter()
+            .find(|(name, _, symmetry)| name == word && allowed(*symmetry)),
+        _ => None,
+    };
+    if let Some((_, rank, symmetry)) = found {
+        cursor.advance();
+        return Ok((*rank, *symmetry));
+    }
+    let names: Vec<&str> = TYPES
+        .iter()
+        .filter(|(_, _, symmetry)| allowed(*symmetry))
+        .map(|(name, ..)| *name)
+        .collect();
+    let near = match cursor.peek() {
+        Kind::Word(word) if word.ends_with("symmetric") => Some("tensor"),
+        Kind::Word(word) => nearest(word, names.iter().copied()),
+        _ => None,
+    };
+    let (last, rest) = names.split_last().unwrap_or((&"", &[]));
+    let message = format!(
+        "expected `{}` or `{last}`, found {}",
+        rest.join("`, `"),
+        cursor.found()
+    );
+    let diagnostic = Diagnostic::new(Code::Syntax, cursor.span(), message)
+        .help_if(near.map(|near| format!("did you mean `{near}`?")));
+    Err(cursor.report(diagnostic))
+}
+
+/// A rank by name, where symmetries have no meaning.
+pub(super) fn rank(cursor: &mut Cursor) -> Parsed<Rank> {
+    typed(cursor, false).map(|(rank, _)| rank)
+}
+
+/// `u: vector [m/s]`
+pub(super) fn field(cursor: &mut Cursor, system: &mut System) -> Parsed<()> {
+    let name = name(cursor, "a name")?;
+    // Declared even if the rest is wrong, so that its uses are not reported as well.
+    system.fields.push(FieldItem {
+        name,
+        kind: None,
+        unit: None,
+    });
+    cursor.expect_punct(':')?;
+    let kind = typed(cursor, true)?;
+    let unit = bracketed(cursor);
+    if let Some(field) = system.fields.last_mut() {
+        field.kind = Some(kind);
+        field.unit = unit?;
+    }
+    Ok(())
+}
+
+/// `f: vector [m/s^2] = [sin(x), 0, 0]`
+pub(super) fn source(cursor: &mut Cursor, system: &mut System, at: usize) -> Parsed<()> {
+    let name = name(cursor, "a name")?;
+    system.sources.push(SourceItem {
+        name,
+        rank: None,
+        unit: None,
+        value: None,
+        at,
+    });
+    cursor.expect_punct(':')?;
+    let rank = rank(cursor)?;
+    let unit = bracketed(cursor)?;
+    let (value, outcome) = match cursor.is_punct('=') {
+        true => split(equals(cursor)),
+        false => (None, Ok(())),
+    };
+    if let Some(source) = system.sources.last_mut() {
+        source.rank = Some(rank);
+        source.unit = unit;
+        source.value = value;
+    }
+    outcome
+}
+
+/// `none`: units are kept as text and not checked, with or without this.
+pub(super) fn unit(cursor: &mut Cursor) -> Parsed<()> {
+    cursor.expect_word("none")
+}
+
+/// `nu: real [m^2/s] = 5e-3 where nu >= 0`
+pub(super) fn param(cursor: &mut Cursor, system: &mut System) -> Parsed<()> {
+    let name = name(cursor, "a name")?;
+    system.params.push(ParamItem {
+        name: name.clone(),
+        unit: None,
+        default: None,
+        bounds: Vec::new(),
+    });
+    cursor.expect_punct(':')?;
+    if !cursor.eat_word("real") {
+        return Err(cursor.expected("`real`"));
+    }
+    let unit = bracketed(cursor)?;
+    let mut default = None;
+    if cursor.eat_punct('=') {
+        default = Some(signed(cursor)?);
+    }
+    let mut bounds = Vec::new();
+    if cursor.eat_word("where") {
+        loop {
+            bounds.push(bound(cursor, &name)?);
+            if !cursor.eat_word("and") && !cursor.eat_punct(',') {
+                break;
+            }
+        }
+    }
+    if let Some(param) = system.params.last_mut() {
+        param.unit = unit;
+        param.default = default;
+        param.bounds = bounds;
+    }
+    Ok(())
+}
+
+/// `nu >= 0`
+fn bound(cursor: &mut Cursor, name: &Name) -> Parsed<(Comparison, Rational, Span)> {
+    let start = cursor.span();
+    if !cursor.eat_word(&name.text) {
+        return Err(cursor.expected(&format!("`{}`", name.text)));
+    }
+    let or_equal = matches!(cursor.peek_at(1), Kind::Punct('=', _));
+    let comparison = match (cursor.peek(), or_equal) {
+        (Kind::Punct('<', true), true) => Comparison::LessEqual,
+        (Kind::Punct('>', true), true) => Comparison::GreaterEqual,
+        (Kind::Punct('<', _), false) => Comparison::Less,
+        (Kind::Punct('>', _), false) => Comparison::Greater,
+        _ => return Err(cursor.expected("`<`, `<=`, `>` or `>=`")),
+    };
+    cursor.advance();
+    if or_equal {
+        cursor.advance();
+    }
+    let (value, span) = signed(cursor)?;
+    Ok((comparison, value, start.join(span)))
+}
+
+/// A literal number with an optional sign.
+fn signed(cursor: &mut Cursor) -> Parsed<(Rational, Span)> {
+    let start = cursor.span();
+    let negative = cursor.eat_punct('-');
+    let Kind::Number(text) = cursor.peek() else {
+        return Err(cursor.expected("a literal number"));
+    };
+    let text = text.clone();
+    let value = literal(cursor, &text)?;
+    cursor.advance();
+    let span = start.join(cursor.last_span());
+    Ok((if negative { -value } else { value }, span))
+}

@@ -1,0 +1,168 @@
+//! `fn limiter(a: scalar, b: scalar) -> scalar { .. }`: functions of cell values.
+
+use super::{declared, equals, name, semicolon, words};
+use crate::diag::{Code, Diagnostic};
+use crate::model::parse::ast::{Function, FunctionItem, Name, Statement, System};
+use crate::model::parse::expression;
+use crate::model::parse::tokens::{Cursor, Kind, Parsed};
+
+/// Loops in loops.
+const NESTED_LOOPS: u32 = 6;
+
+/// Reads a function behind the word `fn`.
+pub(super) fn function(cursor: &mut Cursor, system: &mut System, at: usize) -> Parsed<()> {
+    let name = name(cursor, "the name of the function")?;
+    system.functions.push(FunctionItem {
+        name,
+        meaning: None,
+        at,
+    });
+    cursor.expect_open('(')?;
+    let mut arguments = Vec::new();
+    while !cursor.is_close() {
+        let name = super::name(cursor, "the name of an argument")?;
+        cursor.expect_punct(':')?;
+        arguments.push((name, declared::rank(cursor)?));
+        if !cursor.eat_punct(',') && !cursor.is_close() {
+            return Err(cursor.expected("`,` or `)`"));
+        }
+    }
+    cursor.expect_close(')')?;
+    if !cursor.eat_pair(['-', '>']) {
+        return Err(cursor.expected("`->` and the rank of the result"));
+    }
+    let rank = declared::rank(cursor)?;
+    cursor.expect_open('{')?;
+    let statements = statements(cursor, 0)?;
+    if cursor.is_close() {
+        let message = "a function ends in an expression, its value";
+        let diagnostic = Diagnostic::new(Code::Syntax, cursor.span(), message)
+            .help("write the value last, without `;`");
+        return Err(cursor.report(diagnostic));
+    }
+    let value = expression::whole(cursor)?;
+    if cursor.is_punct(';') {
+        let message = "the value of a function is its last expression, without `;`";
+        let diagnostic = Diagnostic::new(Code::Syntax, cursor.span(), message);
+        return Err(cursor.report(diagnostic.help("remove the `;`")));
+    }
+    cursor.expect_close('}')?;
+    if let Some(item) = system.functions.last_mut() {
+        item.meaning = Some(Function {
+            arguments,
+            rank,
+            statements,
+            value,
+        });
+    }
+    Ok(())
+}
+
+/// Statements up to something that starts none.
+fn statements(cursor: &mut Cursor, loops: u32) -> Parsed<Vec<Statement>> {
+    let mut all = Vec::new();
+    loop {
+        words::docs(cursor);
+        let statement = if cursor.eat_word("let") {
+            let mutable = cursor.eat_word("mut");
+            let name = name(cursor, "a name")?;
+            let value = equals(cursor)?;
+            semicolon(cursor)?;
+            Statement::Let {
+                name,
+                mutable,
+                value,
+            }
+        } else if cursor.eat_word("for") {
+            repeated(cursor, loops + 1)?
+        } else if assignment(cursor) {
+            let name = name(cursor, "a name")?;
+            let value = equals(cursor)?;
+            semicolon(cursor)?;
+            Statement::Assign { name, value }
+        } else if compound_assignment(cursor) {
+            let diagnostic = Diagnostic::new(Code::Syntax, cursor.span(), "there is no `+=`")
+                .help("write `x = x + a;`");
+            return Err(cursor.report(diagnostic));
+        } else {
+            return Ok(all);
+        };
+        all.push(statement);
+    }
+}
+
+/// Is `x = ` next, and not `x ==`?
+fn assignment(cursor: &Cursor) -> bool {
+    let named = matches!(cursor.peek(), Kind::Word(_));
+    let equals = matches!(cursor.peek_at(1), Kind::Punct('=', _));
+    let joint = *cursor.peek_at(1) == Kind::Punct('=', true);
+    let comparison = joint && matches!(cursor.peek_at(2), Kind::Punct('=', _));
+    named && equals && !comparison
+}
+
+/// Is `x +=` or the like next?
+fn compound_assignment(cursor: &Cursor) -> bool {
+    matches!(
+        (cursor.peek(), cursor.peek_at(1), cursor.peek_at(2)),
+        (
+            Kind::Word(_),
+            Kind::Punct('+' | '-' | '*' | '/', true),
+            Kind::Punct('=', _)
+        )
+    )
+}
+
+/// `i in 0..8 { .. }`
+fn repeated(cursor: &mut Cursor, loops: u32) -> Parsed<Statement> {
+    let index: Name = name(cursor, "the index of the loop")?;
+    cursor.expect_word("in")?;
+    let start = cursor.span();
+    let from = bound(cursor)?;
+    if !cursor.eat_pair(['.', '.']) {
+        return Err(cursor.expected("`..`"));
+    }
+    if cursor.is_punct('=') {
+        let diagnostic = Diagnostic::new(Code::BadLoop, cursor.span(), "there is no `..=`")
+            .help("the last number is not reached: `0..8` goes from 0 to 7");
+        return Err(cursor.report(diagnostic));
+    }
+    let to = bound(cursor)?;
+    let span = start.join(cursor.last_span());
+    if loops > NESTED_LOOPS {
+        let message = format!("more than {NESTED_LOOPS} loops inside of each other");
+        return Err(cursor.report(Diagnostic::new(Code::BadLoop, span, message)));
+    }
+    cursor.expect_open('{')?;
+    let body = statements(cursor, loops)?;
+    if !cursor.is_close() {
+        let found = cursor.found();
+        let message = format!("expected a statement or `}}`, found {found}");
+        let diagnostic = Diagnostic::new(Code::Syntax, cursor.span(), message)
+            .help("a loop has no value: it assigns to names made with `let mut` above it");
+        return Err(cursor.report(diagnostic));
+    }
+    cursor.expect_close('}')?;
+    Ok(Statement::For {
+        index,
+        from,
+        to,
+        span,
+        body,
+    })
+}
+
+/// A literal integer.
+fn bound(cursor: &mut Cursor) -> Parsed<i64> {
+    let value = match cursor.peek() {
+        Kind::Number(text) => text.parse().ok(),
+        _ => None,
+    };
+    let Some(value) = value else {
+        let message = format!("expected a literal integer, found {}", cursor.found());
+        let diagnostic = Diagnostic::new(Code::BadLoop, cursor.span(), message)
+            .help("write `for i in 0..8 { .. }`; the bounds are known when the system is read");
+        return Err(cursor.report(diagnostic));
+    };
+    cursor.advance();
+    Ok(value)
+}

@@ -1,0 +1,199 @@
+//! Systems, schemes and what is in them; one file for each kind of item.
+
+use super::ast::{Ast, EquationItem, LetItem, Name, System, Written};
+use super::expression;
+use super::tokens::{Cursor, Kind, Parsed, Reported};
+use crate::diag::{Code, Diagnostic, Span};
+
+mod declared;
+mod function;
+mod scheme;
+mod watched;
+mod words;
+
+pub(in crate::model) use declared::type_name;
+use words::{BLOCKS, ITEMS, docs, unknown_item, unsupported};
+
+/// Reads everything; `None` where there is no system.
+pub(super) fn source(cursor: &mut Cursor) -> Option<System> {
+    let mut system: Option<System> = None;
+    let mut schemes = Vec::new();
+    while !cursor.at_end() {
+        let before = cursor.position();
+        let start = cursor.span();
+        let doc = docs(cursor);
+        cursor.eat_word("pub");
+        if cursor.eat_word("system") {
+            let first = system.is_none();
+            match block(cursor, doc) {
+                Ok(found) if first => system = Some(found),
+                Ok(found) => second_system(cursor, found.name.span),
+                Err(Reported) => cursor.recover(before, BLOCKS),
+            }
+        } else if cursor.eat_word("scheme") {
+            match scheme::block(cursor) {
+                Ok(found) => schemes.push(found),
+                Err(Reported) => cursor.recover(before, BLOCKS),
+            }
+        } else if system.is_none() {
+            unknown_item(cursor, start, "`system`", BLOCKS);
+            cursor.recover(before, BLOCKS);
+        } else if unsupported(cursor) {
+            cursor.recover(before, BLOCKS);
+        } else {
+            let message = format!("expected nothing more, found {}", cursor.found());
+            let diagnostic = Diagnostic::new(Code::Trailing, cursor.span(), message);
+            cursor.report(diagnostic);
+            break;
+        }
+        progress(cursor, before);
+    }
+    let mut system = system?;
+    system.schemes = schemes;
+    Some(system)
+}
+
+/// Recovery may stand still; a loop may not.
+fn progress(cursor: &mut Cursor, before: usize) {
+    if cursor.position() == before {
+        cursor.advance();
+    }
+}
+
+fn second_system(cursor: &mut Cursor, span: Span) {
+    let diagnostic = Diagnostic::new(Code::Trailing, span, "a second system")
+        .help("one `system` at a time: move it to a `pde!` of its own");
+    cursor.report(diagnostic);
+}
+
+fn name(cursor: &mut Cursor, what: &str) -> Parsed<Name> {
+    let (text, span) = cursor.expect_name(what)?;
+    Ok(Name { text, span })
+}
+
+/// `Name in 3d { .. }`
+fn block(cursor: &mut Cursor, doc: Vec<String>) -> Parsed<System> {
+    let name = name(cursor, "the name of the system")?;
+    let dimension = dimension(cursor).ok();
+    cursor.expect_open('{')?;
+    let mut system = System::new(name, doc, dimension);
+    while !cursor.is_close() {
+        let before = cursor.position();
+        if item(cursor, &mut system).is_err() {
+            cursor.recover(before, ITEMS);
+        }
+        progress(cursor, before);
+    }
+    cursor.expect_close('}')?;
+    Ok(system)
+}
+
+/// `in 3d`, `in nd`, or `in 3d of nd`. After an error the next token is the `{`, if there is one.
+fn dimension(cursor: &mut Cursor) -> Parsed<Written> {
+    cursor.expect_word("in")?;
+    let span = cursor.span();
+    let number = match cursor.peek() {
+        Kind::Number(text) => ["1d", "2d", "3d"].iter().position(|d| d == text),
+        _ => None,
+    };
+    let outcome = if cursor.eat_word("nd") {
+        Ok((None, true))
+    } else if let Some(number) = number {
+        cursor.advance();
+        let generic = cursor.eat_word("of");
+        match generic {
+            true => cursor.expect_word("nd").map(|()| (Some(number + 1), true)),
+            false => Ok((Some(number + 1), false)),
+        }
+    } else {
+        Err(cursor.expected("`1d`, `2d`, `3d` or `nd`"))
+    };
+    let span = span.join(cursor.last_span());
+    while !cursor.at_end() && !cursor.is_open('{') && !cursor.is_punct(';') {
+        cursor.advance();
+    }
+    outcome.map(|(number, generic)| Written {
+        number,
+        generic,
+        span,
+    })
+}
+
+fn item(cursor: &mut Cursor, system: &mut System) -> Parsed<()> {
+    let start = cursor.span();
+    docs(cursor);
+    if cursor.is_close() {
+        return Err(cursor.expected("an item after the doc comment"));
+    }
+    let at = cursor.position();
+    let word = match cursor.peek() {
+        Kind::Word(word) if ITEMS.contains(&word.as_str()) => word.clone(),
+        _ => {
+            let items = "`field`, `param`, `source`, `let`, `fn`, `ddt(..)`, `observe` or `cfl`";
+            unknown_item(cursor, cursor.span(), items, ITEMS);
+            return Err(Reported);
+        }
+    };
+    cursor.advance();
+    match word.as_str() {
+        "field" => declared::field(cursor, system)?,
+        "param" => declared::param(cursor, system)?,
+        "source" => declared::source(cursor, system, at)?,
+        "let" => named(cursor, system, at)?,
+        "fn" => return function::function(cursor, system, at),
+        "ddt" => equation(cursor, system, at, start)?,
+        "observe" => watched::observe(cursor, system, at)?,
+        "cfl" => return watched::cfl(cursor, system),
+        _ => declared::unit(cursor)?,
+    }
+    semicolon(cursor)
+}
+
+/// `s = ..`
+fn named(cursor: &mut Cursor, system: &mut System, at: usize) -> Parsed<()> {
+    let name = name(cursor, "a name")?;
+    let (value, outcome) = split(equals(cursor));
+    system.lets.push(LetItem { name, value, at });
+    outcome
+}
+
+/// `(u) = ..`
+fn equation(cursor: &mut Cursor, system: &mut System, at: usize, start: Span) -> Parsed<()> {
+    cursor.expect_open('(')?;
+    let field = name(cursor, "the name of a field")?;
+    cursor.expect_close(')')?;
+    let (rhs, outcome) = split(equals(cursor));
+    system.equations.push(EquationItem {
+        field,
+        rhs,
+        span: start.join(cursor.last_span()),
+        at,
+    });
+    outcome
+}
+
+/// A result as a value that may be missing and an error that may be there.
+fn split<T>(outcome: Parsed<T>) -> (Option<T>, Parsed<()>) {
+    match outcome {
+        Ok(value) => (Some(value), Ok(())),
+        Err(reported) => (None, Err(reported)),
+    }
+}
+
+fn equals(cursor: &mut Cursor) -> Parsed<Ast> {
+    cursor.expect_punct('=')?;
+    expression::whole(cursor)
+}
+
+/// The `;` that ends an item; its absence is reported where it is missing.
+fn semicolon(cursor: &mut Cursor) -> Parsed<()> {
+    if cursor.eat_punct(';') {
+        return Ok(());
+    }
+    if cursor.is_close() || cursor.span().start.line > cursor.last_span().end.line {
+        let message = "expected `;` after this";
+        let diagnostic = Diagnostic::new(Code::Syntax, cursor.last_span(), message);
+        return Err(cursor.report(diagnostic));
+    }
+    Err(cursor.expected("`;`"))
+}

@@ -1,0 +1,57 @@
+//! `scheme central6 for IsothermalNs { .. }`
+
+use super::{name, progress, semicolon, words};
+use crate::model::parse::ast::{Name, SchemeItem, Setting};
+use crate::model::parse::tokens::{Cursor, Kind, Parsed, Reported};
+
+/// `central6 for IsothermalNs { .. }`
+pub(super) fn block(cursor: &mut Cursor) -> Parsed<SchemeItem> {
+    let scheme_name = name(cursor, "the name of the scheme")?;
+    cursor.expect_word("for")?;
+    let system = name(cursor, "the name of the system")?;
+    cursor.expect_open('{')?;
+    let mut settings = Vec::new();
+    while !cursor.is_close() {
+        let before = cursor.position();
+        match setting(cursor) {
+            Ok(setting) => settings.push(setting),
+            Err(Reported) => cursor.recover(before, &["space", "mixed", "arith", "time"]),
+        }
+        progress(cursor, before);
+    }
+    cursor.expect_close('}')?;
+    Ok(SchemeItem {
+        name: scheme_name,
+        system,
+        settings,
+    })
+}
+
+/// `space: central<order = 6>;`
+fn setting(cursor: &mut Cursor) -> Parsed<Setting> {
+    words::docs(cursor);
+    let key = name(cursor, "`space`, `mixed`, `arith` or `time`")?;
+    cursor.expect_punct(':')?;
+    let choice = name(cursor, "a choice")?;
+    let mut argument = None;
+    if cursor.eat_punct('<') {
+        let key = name(cursor, "`order`")?;
+        cursor.expect_punct('=')?;
+        let Kind::Number(text) = cursor.peek() else {
+            return Err(cursor.expected("a literal integer"));
+        };
+        let number = Name {
+            text: text.clone(),
+            span: cursor.span(),
+        };
+        cursor.advance();
+        cursor.expect_punct('>')?;
+        argument = Some((key, number));
+    }
+    semicolon(cursor)?;
+    Ok(Setting {
+        key,
+        choice,
+        argument,
+    })
+}

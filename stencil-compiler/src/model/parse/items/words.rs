@@ -1,0 +1,95 @@
+//! Words that start items and blocks, doc comments, and words of other languages.
+
+use crate::diag::{Code, Diagnostic, Span, nearest};
+use crate::model::parse::tokens::{Cursor, Kind};
+
+/// Words that start an item of a system.
+pub(super) const ITEMS: &[&str] = &[
+    "field", "param", "source", "let", "fn", "ddt", "observe", "cfl", "unit",
+];
+/// Words that start a block.
+pub(super) const BLOCKS: &[&str] = &["system", "scheme", "pub"];
+/// Words of planned or neighbouring languages, with what to write today.
+const UNSUPPORTED: &[(&str, &str)] = &[
+    ("bc", "boundary conditions are set where the run is set up"),
+    ("conserved", "write `field` and the equation with `div`"),
+    ("const", "write `param` with a default"),
+    ("domain", "the domain is given where the run is set up"),
+    ("entropy", ""),
+    ("flux", "write `ddt(h) = -div(..)`"),
+    ("init", "initial values are given where the run is set up"),
+    ("invariant", ""),
+    ("lowering", "schedules are no part of the model"),
+    ("state", "write `field`"),
+    ("store", "whether a `let` is stored is up to the schedule"),
+    ("verify", ""),
+    ("watch", "write `observe name = mean(..);`"),
+    ("waves", ""),
+];
+
+/// Doc comments, as lines without their first space. They are also allowed before items, where
+/// they are comments.
+pub(super) fn docs(cursor: &mut Cursor) -> Vec<String> {
+    let mut lines = Vec::new();
+    while cursor.is_punct('#') {
+        let hash = cursor.span();
+        let is_doc = matches!(
+            (cursor.peek_at(1), cursor.peek_at(2), cursor.peek_at(3)),
+            (Kind::Open('[', _), Kind::Word(doc), Kind::Punct('=', _)) if doc == "doc"
+        );
+        let text = match cursor.peek_at(4) {
+            Kind::Quoted(literal) if is_doc => syn::parse_str::<syn::LitStr>(literal).ok(),
+            _ => None,
+        };
+        if let Some(text) = text {
+            for line in text.value().lines() {
+                let line = line.replace(|c: char| c.is_control() && c != '\t', " ");
+                lines.push(line.strip_prefix(' ').unwrap_or(&line).to_string());
+            }
+            if text.value().is_empty() {
+                lines.push(String::new());
+            }
+        } else {
+            let message = "attributes other than doc comments have no meaning here";
+            cursor.report(Diagnostic::new(Code::Unsupported, hash, message));
+        }
+        cursor.advance();
+        cursor.skip_bracket();
+    }
+    lines
+}
+
+/// Reports a word of another language, if one is next.
+pub(super) fn unsupported(cursor: &mut Cursor) -> bool {
+    let Kind::Word(word) = cursor.peek() else {
+        return false;
+    };
+    let Some((word, instead)) = UNSUPPORTED.iter().find(|(w, _)| w == word) else {
+        return false;
+    };
+    let message = format!("`{word}` is not part of the language yet");
+    let mut diagnostic = Diagnostic::new(Code::Unsupported, cursor.span(), message).note(
+        "a system has `field`, `param`, `source`, `let`, `fn`, `ddt(..) = ..`, `observe` and `cfl`; \
+         beside it there is `scheme`",
+    );
+    if !instead.is_empty() {
+        diagnostic = diagnostic.help(*instead);
+    }
+    cursor.report(diagnostic);
+    true
+}
+
+/// Reports a word that starts no item.
+pub(super) fn unknown_item(cursor: &mut Cursor, start: Span, expected: &str, words: &[&str]) {
+    if unsupported(cursor) {
+        return;
+    }
+    let near = match cursor.peek() {
+        Kind::Word(word) => nearest(word, words.iter().copied()),
+        _ => None,
+    };
+    let span = start.join(cursor.span());
+    let message = format!("expected {expected}, found {}", cursor.found());
+    let help = near.map(|word| format!("did you mean `{word}`?"));
+    cursor.report(Diagnostic::new(Code::Syntax, span, message).help_if(help));
+}

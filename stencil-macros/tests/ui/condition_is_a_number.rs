@@ -1,0 +1,10 @@
+use stencil_macros::pde;
+
+pde! {
+    system Heat in 2d {
+        field q: scalar;
+        ddt(q) = if q { lap(q) } else { 0 };
+    }
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+use stencil_macros::pde;
+
+pde! {
+    system Heat in 2d {
+        field q: scalar;
+        ddt(q) = lap(q) + sin(x);
+    }
+}
+
+fn main() {}

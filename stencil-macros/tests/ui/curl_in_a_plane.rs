@@ -1,0 +1,10 @@
+use stencil_macros::pde;
+
+pde! {
+    system Flow in 2d {
+        field u: vector;
+        ddt(u) = curl(u);
+    }
+}
+
+fn main() {}

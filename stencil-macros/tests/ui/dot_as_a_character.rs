@@ -1,0 +1,10 @@
+use stencil_macros::pde;
+
+pde! {
+    system Burgers in 2d {
+        field u: vector;
+        ddt(u) = -u*(u·u);
+    }
+}
+
+fn main() {}

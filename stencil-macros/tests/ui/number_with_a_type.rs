@@ -1,0 +1,10 @@
+use stencil_macros::pde;
+
+pde! {
+    system Heat in 2d {
+        field q: scalar;
+        ddt(q) = 1.0f64*lap(q);
+    }
+}
+
+fn main() {}

@@ -1,0 +1,11 @@
+use stencil_macros::pde;
+
+pde! {
+    system ShallowWater in 2d {
+        conserved h: scalar;
+        field q: scalar;
+        ddt(q) = lap(q);
+    }
+}
+
+fn main() {}

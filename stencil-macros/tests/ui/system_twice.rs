@@ -1,0 +1,14 @@
+use stencil_macros::pde;
+
+pde! {
+    system Heat in 2d {
+        field q: scalar;
+        ddt(q) = lap(q);
+    }
+    system Cold in 2d {
+        field q: scalar;
+        ddt(q) = -lap(q);
+    }
+}
+
+fn main() {}

@@ -1,0 +1,11 @@
+use stencil_macros::pde;
+
+pde! {
+    system Heat in 2d {
+        field q: scalar;
+        ddt(q) = lap(q);
+        ddt(q) = -q;
+    }
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+use stencil_macros::pde;
+
+pde! {
+    system Heat in 2d {
+        field q: scaler;
+        ddt(q) = lap(q);
+    }
+}
+
+fn main() {}

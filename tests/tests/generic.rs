@@ -1,0 +1,70 @@
+//! Systems in any number of dimensions, and what the language expands to, from declaration to run.
+
+use stencil_compiler::model::parse::parse_str_in;
+use stencil_runtime::{Simulation, System, SystemDef, pde};
+
+pde! {
+    /// Diffusion in any number of dimensions, with a limited flux.
+    #[interpreted]
+    pub system Limited in nd {
+        field q: scalar;
+        param k: real = 0.01;
+        fn limited(a: scalar) -> scalar {
+            let mut r = 1;
+            for i in 0..3 { r = r - (r^2 - (1 + a^2))/(2*r); }
+            if r > 1 && a != 0 { a/r } else { 0 }
+        }
+        ddt(q) = k*lap(q) + k*limited(q);
+    }
+    scheme central2 for Limited { space: central<order = 2>; time: euler; }
+}
+
+/// The same in Rust: Newton's method for the square root of 1 + a^2.
+fn limited(a: f64) -> f64 {
+    let mut r = 1.0;
+    for _ in 0..3 {
+        r -= (r * r - (1.0 + a * a)) / (2.0 * r);
+    }
+    if r > 1.0 && a != 0.0 { a / r } else { 0.0 }
+}
+
+fn uniform(system: &impl stencil_runtime::ToSystem, cells: [usize; 3]) -> f64 {
+    let mut simulation = Simulation::<f64>::builder(system)
+        .cells(cells)
+        .extent([1.0; 3])
+        .dt(0.5)
+        .build()
+        .unwrap_or_else(|error| panic!("{error}"));
+    simulation
+        .set("q", |_, _, _| 2.0)
+        .unwrap_or_else(|error| panic!("{error}"));
+    simulation
+        .run(1, |_, _| ())
+        .unwrap_or_else(|error| panic!("{error}"));
+    let field = simulation
+        .field("q")
+        .unwrap_or_else(|error| panic!("{error}"));
+    field.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+}
+
+#[test]
+fn a_generic_system_is_a_type_for_each_dimension() {
+    let expected = 2.0 + 0.5 * 0.01 * limited(2.0);
+    let found = [
+        uniform(&Limited::<1>, [16, 1, 1]),
+        uniform(&Limited::<2>, [16, 8, 1]),
+        uniform(&Limited::<3>, [16, 8, 8]),
+    ];
+    for value in found {
+        assert!((value - expected).abs() < 1e-15, "{value} {expected}");
+    }
+}
+
+#[test]
+fn a_generic_system_is_the_one_that_the_text_declares() {
+    let text = Limited::<2>::DEFINITION.model;
+    assert!(text.contains("pub system Limited in 2d of nd"), "{text}");
+    let model = parse_str_in(text, Some(2)).unwrap_or_else(|errors| panic!("{errors}"));
+    let system = SystemDef::new(&Limited::<2>::DEFINITION).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(system.model().without_spans(), model.without_spans());
+}
