@@ -8,8 +8,8 @@ use crate::expr::{Expr, Node};
 /// The largest offset of one access, in cells: room for any real scheme, none for overflow.
 pub const LARGEST_OFFSET: i32 = 1000;
 
-/// Names that mean spacings and the time step in the values of uniforms.
-pub const RESERVED: [&str; 4] = ["dx", "dy", "dz", "dt"];
+/// Names that mean spacings, the time step and the time in the values of uniforms.
+pub const RESERVED: [&str; 5] = ["dx", "dy", "dz", "dt", "t"];
 
 impl Algorithm {
     /// Checks every invariant of this stage.
@@ -70,7 +70,7 @@ impl Algorithm {
         }
         if let Some(name) = params.clone().find(|name| RESERVED.contains(name)) {
             return Err(format!(
-                "parameter `{name}` has the name of a spacing or of the time step"
+                "parameter `{name}` has the name of a spacing, of the time step or of the time"
             ));
         }
         let mut functions = BTreeSet::new();
@@ -102,7 +102,10 @@ impl Algorithm {
             UniformAtom::Spacing(axis) if axis >= self.dimension => {
                 Err(format!("there is no axis {axis}"))
             }
-            UniformAtom::Param(_) | UniformAtom::Spacing(_) | UniformAtom::Dt => Ok(()),
+            UniformAtom::Param(_)
+            | UniformAtom::Spacing(_)
+            | UniformAtom::Dt
+            | UniformAtom::Time => Ok(()),
         }
     }
 
@@ -238,6 +241,9 @@ impl Algorithm {
     }
 
     fn check_substep(&self, substep: &Substep) -> Result<(), String> {
+        if !(0.0..=1.0).contains(&substep.at) {
+            return Err(format!("its time is {} steps after the step's", substep.at));
+        }
         let mut updated = BTreeSet::new();
         for (state, value) in &substep.updates {
             let Some(declared) = self.states.get(state.0 as usize) else {
@@ -249,16 +255,22 @@ impl Algorithm {
                     declared.name, value.0
                 ));
             }
+            if declared.role == Role::Given {
+                return Err(format!("`{}` is given and cannot be updated", declared.name));
+            }
             if !updated.insert(*state) {
                 return Err(format!("state `{}` is updated twice", declared.name));
             }
         }
-        match self
+        // What only observes updates no field; what steps updates all.
+        let (now, not): (Vec<_>, Vec<_>) = self
             .states_of(Role::Field)
-            .find(|(id, _)| !updated.contains(id))
-        {
-            Some((_, state)) => Err(format!("field `{}` is not updated", state.name)),
-            None => Ok(()),
+            .partition(|(id, _)| updated.contains(id));
+        match not.first() {
+            Some((_, state)) if !now.is_empty() => {
+                Err(format!("field `{}` is not updated", state.name))
+            }
+            Some(_) | None => Ok(()),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The oracle: evaluates an [`Algorithm`] grid function by grid function over whole periodic
 //! arrays. It says what the algorithm means, and is written for clarity only.
 
-use super::{Access, Algorithm, Atom, Def, FnId, StateId, SumTerm};
+use super::{Access, Algorithm, Atom, Def, FnId, StateId, Substep, SumTerm};
 use crate::expr::Real;
 
 /// An array of cells with ghost cells around them; x is the fastest axis.
@@ -45,13 +45,17 @@ impl<T: Real> Grid<T> {
 pub struct Oracle<'a, T> {
     alg: &'a Algorithm,
     cells: [usize; 3],
+    params: Vec<f64>,
+    spacing: [f64; 3],
+    dt: f64,
+    t: f64,
     uniforms: Vec<T>,
     /// Interior values of each state variable.
     states: Vec<Vec<T>>,
 }
 
 impl<'a, T: Real> Oracle<'a, T> {
-    /// An oracle with all states zero.
+    /// An oracle with all states zero, at time zero.
     ///
     /// # Errors
     /// Where the algorithm is not well-formed, or cells or parameters do not fit it.
@@ -79,13 +83,15 @@ impl<'a, T: Real> Oracle<'a, T> {
                 alg.name, alg.dimension
             ));
         }
-        let values = alg.uniform_values(params, spacing, dt);
-        let uniforms = values.into_iter().map(T::from_f64).collect();
         let states = vec![vec![T::ZERO; cells.iter().product()]; alg.states.len()];
         Ok(Oracle {
             alg,
             cells,
-            uniforms,
+            params: params.to_vec(),
+            spacing,
+            dt,
+            t: 0.0,
+            uniforms: Vec::new(),
             states,
         })
     }
@@ -108,12 +114,16 @@ impl<'a, T: Real> Oracle<'a, T> {
         for index in 0..self.alg.substeps.len() {
             self.substep(index);
         }
+        self.t += self.dt;
     }
 
     /// Runs one substep: reads the old values of all states, then writes the new ones.
     pub fn substep(&mut self, index: usize) {
         let alg = self.alg;
-        let updates = &alg.substeps[index].updates;
+        let Substep { at, updates } = &alg.substeps[index];
+        let t = self.dt.mul_add(*at, self.t);
+        let values = alg.uniform_values(&self.params, self.spacing, self.dt, t);
+        self.uniforms = values.into_iter().map(T::from_f64).collect();
         let roots: Vec<FnId> = updates.iter().map(|(_, value)| *value).collect();
         let mut values: Vec<Option<Grid<T>>> = Vec::new();
         for (i, halo) in needed_halos(alg, &roots).into_iter().enumerate() {

@@ -83,6 +83,8 @@ pub enum Role {
     Field,
     /// Carried from substep to substep and read only in its own cell; updated in place.
     Accumulator,
+    /// Given from outside, a source: read with neighbours, so it has ghost cells, and never written.
+    Given,
 }
 
 /// A number that is the same in every cell: computed once, in `f64`, and rounded once.
@@ -103,6 +105,8 @@ pub enum UniformAtom {
     Spacing(usize),
     /// The time step.
     Dt,
+    /// The time of the substep.
+    Time,
 }
 
 /// A named discrete quantity, stored or not.
@@ -159,8 +163,10 @@ pub enum Atom {
 }
 
 /// One right-hand side: the new value of each state variable that it changes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Substep {
+    /// Its time: so many time steps after the start of the step.
+    pub at: f64,
     /// State variables in order, each with the grid function that is its new value.
     pub updates: Vec<(StateId, FnId)>,
 }
@@ -217,14 +223,21 @@ impl Algorithm {
         self.dimension - 1
     }
 
-    /// Values of all uniforms in `f64`, before their one rounding.
-    pub fn uniform_values(&self, params: &[f64], spacing: [f64; 3], dt: f64) -> Vec<f64> {
+    /// Values of all uniforms in `f64`, before their one rounding, at the time `t` of a substep.
+    pub fn uniform_values(&self, params: &[f64], spacing: [f64; 3], dt: f64, t: f64) -> Vec<f64> {
         let atom = |atom: &UniformAtom| match *atom {
             UniformAtom::Param(i) => params[i],
             UniformAtom::Spacing(axis) => spacing[axis],
             UniformAtom::Dt => dt,
+            UniformAtom::Time => t,
         };
         self.uniforms.iter().map(|u| u.value.eval(atom)).collect()
+    }
+
+    /// Does any uniform change from substep to substep?
+    pub fn depends_on_time(&self) -> bool {
+        let mut atoms = self.uniforms.iter().flat_map(|u| u.value.atoms());
+        atoms.any(|atom| *atom == UniformAtom::Time)
     }
 
     /// Arithmetic operations to evaluate a grid function once, its inputs given.

@@ -38,6 +38,7 @@ pub fn print(alg: &Algorithm) -> String {
             UniformAtom::Param(i) => alg.params[*i].name.clone(),
             UniformAtom::Spacing(axis) => RESERVED[*axis].to_string(),
             UniformAtom::Dt => RESERVED[3].to_string(),
+            UniformAtom::Time => RESERVED[4].to_string(),
         });
         line(format!("uniform {} = {value}", uniform.name));
     }
@@ -54,7 +55,11 @@ pub fn print(alg: &Algorithm) -> String {
             format!("{} = {}", alg.state(*state).name, alg.function(*value).name)
         };
         let updates: Vec<String> = substep.updates.iter().map(update).collect();
-        line(format!("substep {{ {} }}", updates.join(", ")));
+        let at = match substep.at {
+            0.0 => String::new(),
+            at => format!(" {at:?}"),
+        };
+        line(format!("substep{at} {{ {} }}", updates.join(", ")));
     }
     out
 }
@@ -117,12 +122,13 @@ impl Role {
         match self {
             Role::Field => "field",
             Role::Accumulator => "accumulator",
+            Role::Given => "given",
         }
     }
 
     /// The role of this name.
     pub fn from_name(name: &str) -> Option<Role> {
-        [Role::Field, Role::Accumulator]
+        [Role::Field, Role::Accumulator, Role::Given]
             .into_iter()
             .find(|role| role.name() == name)
     }
@@ -226,7 +232,7 @@ fn parse_state(lexer: &mut Lexer, alg: &mut Algorithm, names: &mut Names) -> Par
     let role = lexer.name()?;
     let Some(role) = Role::from_name(&role) else {
         return lexer.error(format!(
-            "state `{name}` is a `field` or an `accumulator`, not `{role}`"
+            "state `{name}` is a `field`, an `accumulator` or `given`, not `{role}`"
         ));
     };
     names
@@ -247,6 +253,7 @@ fn parse_uniform(lexer: &mut Lexer, alg: &mut Algorithm, names: &mut Names) -> P
         }
         match RESERVED.iter().position(|reserved| *reserved == atom) {
             Some(3) => Ok(UniformAtom::Dt),
+            Some(4) => Ok(UniformAtom::Time),
             Some(axis) => Ok(UniformAtom::Spacing(axis)),
             None => match names.params.get(atom) {
                 Some(&param) => Ok(UniformAtom::Param(param)),
@@ -359,6 +366,7 @@ fn after<T: TryFrom<usize>>(lexer: &mut Lexer, punct: char) -> Parsed<T> {
 }
 
 fn parse_substep(lexer: &mut Lexer, alg: &mut Algorithm, names: &mut Names) -> Parsed<()> {
+    let at = if lexer.is('{') { 0.0 } else { lexer.real()? };
     let mut updates = Vec::new();
     lexer.expect('{')?;
     while !lexer.eat('}') {
@@ -369,6 +377,6 @@ fn parse_substep(lexer: &mut Lexer, alg: &mut Algorithm, names: &mut Names) -> P
         lexer.expect('=')?;
         updates.push((state, known_name(lexer, &names.functions, "function")?));
     }
-    alg.substeps.push(Substep { updates });
+    alg.substeps.push(Substep { at, updates });
     Ok(())
 }

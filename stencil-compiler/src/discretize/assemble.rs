@@ -3,13 +3,14 @@
 
 use std::collections::BTreeMap;
 
-use super::atoms::{Atom, Atoms};
+use super::atoms::{Atom, Atoms, Difference};
 use super::build::{Functions, Linear};
 use super::collect;
-use super::operators::{Operator, bidiagonal, first, second};
+use super::operators::{bidiagonal, first, higher, second, upwind};
 use super::poly::{AtomId, Monomial, Overflow, Poly, Uniform, UniformFactor};
 use crate::algorithm::{Access, Atom as FnAtom, Def, FnId};
 use crate::expr::{Builder, Expr, Op, Ref};
+use crate::model::{Arith, Scheme};
 
 const HERE: [i32; 3] = [0; 3];
 
@@ -19,6 +20,8 @@ pub(super) struct Assembler<'a> {
     pub(super) functions: Functions,
     pub(super) states: Vec<FnId>,
     pub(super) order: u32,
+    /// Whether coefficients that terms share are looked for.
+    pub(super) collected: bool,
     uses: Vec<u32>,
     made: BTreeMap<AtomId, FnId>,
 }
@@ -28,13 +31,14 @@ impl<'a> Assembler<'a> {
         atoms: &'a mut Atoms,
         functions: Functions,
         states: Vec<FnId>,
-        order: u32,
+        scheme: &Scheme,
     ) -> Self {
         Assembler {
             atoms,
             functions,
             states,
-            order,
+            order: scheme.order,
+            collected: scheme.arith == Arith::Collected,
             uses: Vec::new(),
             made: BTreeMap::new(),
         }
@@ -51,6 +55,9 @@ impl<'a> Assembler<'a> {
         self.dissolve_single_uses(equations)?;
         self.count_uses(equations);
         let mut split: Vec<(Poly, Poly)> = equations.iter().map(|e| self.split(e)).collect();
+        if !self.collected {
+            return Ok(split);
+        }
         let mut pointwise: Vec<Poly> = split.iter().map(|(_, p)| p.clone()).collect();
         collect::extract(self.atoms, &mut pointwise, names)?;
         for ((_, slot), collected) in split.iter_mut().zip(pointwise) {
@@ -194,9 +201,9 @@ impl<'a> Assembler<'a> {
     /// The terms of a linear atom: the stencil of a derivative that joins, else the atom itself.
     fn linear_terms(&mut self, atom: AtomId, c: &Uniform) -> Result<Vec<Linear>, Overflow> {
         match self.atoms.get(atom).clone() {
-            Atom::Derivative { axes, of } if self.uses.get(atom as usize) == Some(&1) => {
+            Atom::Derivative { difference, of } if self.uses.get(atom as usize) == Some(&1) => {
                 let base = self.function(of)?;
-                self.derivative_terms(&axes, base, c)
+                self.derivative_terms(&difference, base, c)
             }
             _ => {
                 let of = self.function(atom)?;
@@ -211,21 +218,29 @@ impl<'a> Assembler<'a> {
 
     fn derivative_terms(
         &mut self,
-        axes: &[usize],
+        difference: &Difference,
         base: FnId,
         c: &Uniform,
     ) -> Result<Vec<Linear>, Overflow> {
-        let (operator, along): (&Operator, &[usize]) = match axes {
-            [axis] => (&first::OPERATOR, std::slice::from_ref(axis)),
-            [a, b] if a == b => (&second::OPERATOR, std::slice::from_ref(a)),
-            _ => (&bidiagonal::OPERATOR, axes),
+        let axes = match difference {
+            Difference::Central(axes) => axes.as_slice(),
+            Difference::Upwind(axis) => std::slice::from_ref(axis),
+        };
+        let operator = match (difference, axes) {
+            (Difference::Upwind(_), _) => &upwind::OPERATOR,
+            (Difference::Central(_), [_]) => &first::OPERATOR,
+            (Difference::Central(_), [a, b]) if a == b => &second::OPERATOR,
+            (Difference::Central(_), [_, _]) => &bidiagonal::OPERATOR,
+            (Difference::Central(_), many) => {
+                higher::operator(many.len() as u32).ok_or(Overflow)?
+            }
         };
         let mut scale = c.clone();
         for axis in axes {
             scale = scale.times(&Uniform::power(UniformFactor::Spacing(*axis), -1))?;
         }
-        self.functions
-            .stencil_terms(base, &(operator.stencil)(self.order, along), &scale)
+        let stencil = (operator.stencil)(self.order, axes);
+        self.functions.stencil_terms(base, &stencil, &scale)
     }
 
     /// The grid function of an atom, made on first use.
@@ -235,11 +250,10 @@ impl<'a> Assembler<'a> {
         }
         let made = match self.atoms.get(atom).clone() {
             Atom::State(i) => self.states[i],
-            Atom::Derivative { axes, of } => {
+            Atom::Derivative { difference, of } => {
                 let base = self.function(of)?;
-                let terms = self.derivative_terms(&axes, base, &Uniform::one())?;
-                let letters: String = axes.iter().map(|a| ["x", "y", "z"][*a]).collect();
-                let name = format!("d{letters}_{}", self.functions.name(base));
+                let terms = self.derivative_terms(&difference, base, &Uniform::one())?;
+                let name = format!("{}_{}", difference.label(), self.functions.name(base));
                 let depth = terms.first().map_or(0, |(.., depth)| *depth);
                 let terms = terms
                     .into_iter()
@@ -352,6 +366,23 @@ impl<'a> Assembler<'a> {
         });
         let depth = depth.max().unwrap_or(0);
         self.functions.add(name, Def::Point(expr), depth)
+    }
+}
+
+impl Difference {
+    /// How names of grid functions begin: `dx`, `dxy`, `d4x`, `upx`.
+    fn label(&self) -> String {
+        const LETTERS: [&str; 3] = ["x", "y", "z"];
+        match self {
+            Difference::Central(axes) if axes.len() > 2 => {
+                format!("d{}{}", axes.len(), LETTERS[axes[0]])
+            }
+            Difference::Central(axes) => {
+                let letters: String = axes.iter().map(|a| LETTERS[*a]).collect();
+                format!("d{letters}")
+            }
+            Difference::Upwind(axis) => format!("up{}", LETTERS[*axis]),
+        }
     }
 }
 

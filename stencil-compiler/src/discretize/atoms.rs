@@ -9,12 +9,12 @@ use crate::model::Mixed;
 /// What an atom stands for.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Atom {
-    /// A component of a field, by its number.
+    /// A component of a field or source, by its number.
     State(usize),
-    /// A derivative along these axes (sorted; an axis twice is the second derivative).
+    /// A difference of a grid function.
     Derivative {
-        /// One or two axes.
-        axes: Vec<usize>,
+        /// Which.
+        difference: Difference,
         /// What is differentiated.
         of: AtomId,
     },
@@ -22,6 +22,16 @@ pub(super) enum Atom {
     Named(usize),
     /// An operation that polynomials do not have.
     Call(Op, Vec<Poly>),
+}
+
+/// The differences that operators stand for.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Difference {
+    /// A central derivative along these axes: one or two different ones, or one as often as it is
+    /// differentiated. Sorted.
+    Central(Vec<usize>),
+    /// What upwinding subtracts from the central first derivative along this axis, over |u|.
+    Upwind(usize),
 }
 
 /// Interned atoms, in order of first use.
@@ -38,7 +48,7 @@ pub(super) struct Atoms {
 }
 
 impl Atoms {
-    /// No atoms yet; `mixed` says what a derivative of a derivative means.
+    /// No atoms yet; `mixed` says what a derivative of a derivative means, and is settled.
     pub(super) fn new(mixed: Mixed) -> Self {
         Atoms {
             atoms: Vec::new(),
@@ -109,11 +119,31 @@ impl Atoms {
         self.linear(poly, name, &mut |atoms, of| atoms.first_of_atom(axis, of))
     }
 
-    /// The compact second derivative of a polynomial along an axis. What is made of derivatives is
-    /// one grid function: there is no compact operator of a higher order to distribute to.
-    pub(super) fn second(
+    /// The compact second or higher derivative of a polynomial along an axis. What is made of
+    /// derivatives is one grid function: there is no compact operator to distribute to.
+    pub(super) fn higher(
         &mut self,
         axis: usize,
+        times: u32,
+        poly: &Poly,
+        name: &str,
+    ) -> Result<Poly, Overflow> {
+        self.difference(Difference::Central(vec![axis; times as usize]), poly, name)
+    }
+
+    /// What upwinding along an axis takes from the central first derivative, over the speed.
+    pub(super) fn upwind(
+        &mut self,
+        axis: usize,
+        poly: &Poly,
+        name: &str,
+    ) -> Result<Poly, Overflow> {
+        self.difference(Difference::Upwind(axis), poly, name)
+    }
+
+    fn difference(
+        &mut self,
+        difference: Difference,
         poly: &Poly,
         name: &str,
     ) -> Result<Poly, Overflow> {
@@ -122,7 +152,10 @@ impl Atoms {
             _ => poly.clone(),
         };
         self.linear(&whole, name, &mut |atoms, of| {
-            Ok(atoms.derivative(vec![axis, axis], of))
+            let difference = difference.clone();
+            Ok(Poly::atom(
+                atoms.intern(Atom::Derivative { difference, of }),
+            ))
         })
     }
 
@@ -164,7 +197,8 @@ impl Atoms {
 
     fn derivative(&mut self, mut axes: Vec<usize>, of: AtomId) -> Poly {
         axes.sort_unstable();
-        Poly::atom(self.intern(Atom::Derivative { axes, of }))
+        let difference = Difference::Central(axes);
+        Poly::atom(self.intern(Atom::Derivative { difference, of }))
     }
 
     fn first_of_atom(&mut self, axis: usize, of: AtomId) -> Result<Poly, Overflow> {
@@ -176,7 +210,10 @@ impl Atoms {
                 let (name, poly) = self.named[at].clone();
                 self.first(axis, &poly, &name)
             }
-            Atom::Derivative { axes, of: inner } if compact && axes.len() == 1 => {
+            Atom::Derivative {
+                difference: Difference::Central(axes),
+                of: inner,
+            } if compact && axes.len() == 1 => {
                 if axes[0] == axis {
                     return Ok(self.derivative(vec![axis, axis], inner));
                 }
@@ -186,7 +223,7 @@ impl Atoms {
                 // Product form: the slower axis outermost, so that a march may carry it.
                 let (low, high) = (axes[0].min(axis), axes[0].max(axis));
                 let inner = self.intern(Atom::Derivative {
-                    axes: vec![low],
+                    difference: Difference::Central(vec![low]),
                     of: inner,
                 });
                 Ok(self.derivative(vec![high], inner))

@@ -154,6 +154,7 @@ impl Functions {
             UniformFactor::Param(i) => b.atom(UniformAtom::Param(i)),
             UniformFactor::Spacing(axis) => b.atom(UniformAtom::Spacing(axis)),
             UniformFactor::Dt => b.atom(UniformAtom::Dt),
+            UniformFactor::Time => b.atom(UniformAtom::Time),
             UniformFactor::Opaque(at) => {
                 let (op, args) = self.opaque[at].clone();
                 let args: Vec<Ref> = args.iter().map(|a| self.uniform_ref(a, b)).collect();

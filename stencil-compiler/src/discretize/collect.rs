@@ -1,13 +1,17 @@
 //! Collects equations: finds coefficients that several terms share and gives each a name, so that
 //! it is computed once (algebraic kernel extraction, after Brayton and McMullen 1982).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::atoms::Atoms;
 use super::poly::{AtomId, Monomial, Overflow, Poly, Uniform};
 
 /// Where a coefficient was found: the polynomial, the atom it multiplies, and its sign.
 type Occurrence = (usize, AtomId, bool);
+
+/// The coefficients of the atoms of one polynomial that have two terms or more, each with a
+/// positive leading term and the sign that this took.
+type Coefficients = Vec<(AtomId, Poly, bool)>;
 
 /// Rewrites the polynomials until no shared coefficient saves an operation. A coefficient K of an
 /// atom a becomes a named polynomial and its terms become `a * K`.
@@ -16,7 +20,8 @@ pub(super) fn extract(
     polys: &mut [Poly],
     names: &[String],
 ) -> Result<(), Overflow> {
-    while let Some((kernel, occurrences)) = best(polys) {
+    let mut all: Vec<Coefficients> = polys.iter().map(coefficients).collect();
+    while let Some((kernel, occurrences)) = best(&all) {
         let name = format!(
             "{}_factor",
             names.get(occurrences[0].0).map_or("shared", String::as_str)
@@ -25,48 +30,30 @@ pub(super) fn extract(
         let Some((atom, _)) = named.as_scaled_atom() else {
             return Ok(());
         };
+        let changed: BTreeSet<usize> = occurrences.iter().map(|o| o.0).collect();
         for (poly, of, negative) in occurrences {
             replace(&mut polys[poly], &kernel, of, atom, negative)?;
+        }
+        for at in changed {
+            all[at] = coefficients(&polys[at]);
         }
     }
     Ok(())
 }
 
 /// The coefficient whose extraction saves most; the first of several.
-fn best(polys: &[Poly]) -> Option<(Poly, Vec<Occurrence>)> {
-    let mut found: BTreeMap<Poly, Vec<Occurrence>> = BTreeMap::new();
-    for (at, poly) in polys.iter().enumerate() {
-        let mut atoms: Vec<AtomId> = poly
-            .0
-            .keys()
-            .filter(|m| !m.is_empty())
-            .flatten()
-            .copied()
-            .collect();
-        atoms.sort_unstable();
-        atoms.dedup();
-        for atom in atoms {
-            let coefficient = coefficient(poly, atom);
-            if coefficient.0.len() < 2 {
-                continue;
-            }
-            let negative = coefficient
-                .0
-                .values()
-                .next()
-                .is_some_and(Uniform::is_negative);
-            let normal = if negative {
-                coefficient.negated()
-            } else {
-                coefficient
-            };
-            found.entry(normal).or_default().push((at, atom, negative));
+fn best(all: &[Coefficients]) -> Option<(Poly, Vec<Occurrence>)> {
+    let mut found: BTreeMap<&Poly, Vec<Occurrence>> = BTreeMap::new();
+    for (at, coefficients) in all.iter().enumerate() {
+        for (atom, kernel, negative) in coefficients {
+            let occurrences = found.entry(kernel).or_default();
+            occurrences.push((at, *atom, *negative));
         }
     }
-    let mut best: Option<(i64, usize, Poly, Vec<Occurrence>)> = None;
+    let mut best: Option<(i64, usize, &Poly, Vec<Occurrence>)> = None;
     for (kernel, occurrences) in found {
-        let occurrences = disjoint(&kernel, occurrences);
-        let saved = saving(&kernel, occurrences.len());
+        let occurrences = disjoint(kernel, occurrences);
+        let saved = saving(kernel, occurrences.len());
         let first = occurrences.first().map_or(usize::MAX, |o| o.0);
         if saved > 0
             && best
@@ -76,16 +63,30 @@ fn best(polys: &[Poly]) -> Option<(Poly, Vec<Occurrence>)> {
             best = Some((saved, first, kernel, occurrences));
         }
     }
-    best.map(|(_, _, kernel, occurrences)| (kernel, occurrences))
+    best.map(|(_, _, kernel, occurrences)| (kernel.clone(), occurrences))
 }
 
-/// The terms that an atom multiplies, divided by it once.
-fn coefficient(poly: &Poly, atom: AtomId) -> Poly {
-    let divided = poly
-        .0
-        .iter()
-        .filter_map(|(monomial, c)| Some((without(monomial, atom)?, c.clone())));
-    Poly(divided.collect())
+/// The terms that each atom multiplies, divided by it once; by atom.
+fn coefficients(poly: &Poly) -> Coefficients {
+    let mut all: BTreeMap<AtomId, Poly> = BTreeMap::new();
+    for (monomial, c) in &poly.0 {
+        let mut last = None;
+        for atom in monomial {
+            // Monomials are sorted: a power is one run.
+            if last.replace(*atom) != Some(*atom)
+                && let Some(rest) = without(monomial, *atom)
+            {
+                all.entry(*atom).or_default().0.insert(rest, c.clone());
+            }
+        }
+    }
+    let several = all.into_iter().filter(|(_, kernel)| kernel.0.len() > 1);
+    let normal = several.map(|(atom, kernel)| {
+        let negative = kernel.0.values().next().is_some_and(Uniform::is_negative);
+        let kernel = if negative { kernel.negated() } else { kernel };
+        (atom, kernel, negative)
+    });
+    normal.collect()
 }
 
 fn without(monomial: &Monomial, atom: AtomId) -> Option<Monomial> {
@@ -104,7 +105,7 @@ fn with(monomial: &Monomial, atom: AtomId) -> Monomial {
 
 /// Occurrences that share no term with an earlier one.
 fn disjoint(kernel: &Poly, occurrences: Vec<Occurrence>) -> Vec<Occurrence> {
-    let mut taken: Vec<(usize, Monomial)> = Vec::new();
+    let mut taken: BTreeSet<(usize, Monomial)> = BTreeSet::new();
     let mut kept = Vec::new();
     for (poly, atom, negative) in occurrences {
         let terms: Vec<(usize, Monomial)> =

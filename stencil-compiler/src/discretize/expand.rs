@@ -1,13 +1,12 @@
 //! Terms of the model to tensors of polynomials, component by component.
 
-use num_rational::Ratio;
-
 use super::DiscretizeError;
 use super::atoms::{Atom, Atoms};
+use super::components::{Components, Entry};
 use super::poly::{Overflow, Poly, Uniform, UniformFactor};
-use crate::diag::Span;
+use crate::diag::{Code, Span};
 use crate::expr::Op;
-use crate::model::{Function, Model, Rank, Rational, Term, TermKind};
+use crate::model::{Arith, Function, Mixed, Model, Rational, Relation, Term, TermKind};
 
 /// Terms of a product beyond which a factor keeps its name in place of being expanded.
 const LARGEST_PRODUCT: usize = 200;
@@ -20,29 +19,22 @@ pub(super) type Tensor = Vec<Poly>;
 
 /// Expands the terms of one model.
 pub(super) struct Expander<'a> {
-    model: &'a Model,
+    pub(super) model: &'a Model,
     /// The atoms met so far.
     pub atoms: Atoms,
-    /// Number of the first component of each field.
-    pub first_component: Vec<usize>,
+    components: &'a Components,
     lets: Vec<Tensor>,
 }
 
-type Result<T> = std::result::Result<T, DiscretizeError>;
+pub(super) type Result<T> = std::result::Result<T, DiscretizeError>;
 
 impl<'a> Expander<'a> {
-    /// Starts with the model's named intermediates.
-    pub(super) fn new(model: &'a Model) -> Result<Self> {
-        let mut first_component = Vec::new();
-        let mut count = 0;
-        for field in &model.fields {
-            first_component.push(count);
-            count += components(field.rank, model.dimension);
-        }
+    /// Starts with the model's named intermediates; `mixed` is settled.
+    pub(super) fn new(model: &'a Model, components: &'a Components, mixed: Mixed) -> Result<Self> {
         let mut this = Expander {
             model,
-            atoms: Atoms::new(model.scheme.mixed),
-            first_component,
+            atoms: Atoms::new(mixed),
+            components,
             lets: Vec::new(),
         };
         for named in &model.lets {
@@ -62,13 +54,15 @@ impl<'a> Expander<'a> {
                 1,
             ))]),
             TermKind::Let(i) => Ok(self.lets[*i].clone()),
-            TermKind::Field(i) => {
-                let first = self.first_component[*i];
-                let all = first..first + components(term.rank, self.model.dimension);
-                Ok(all
-                    .map(|c| Poly::atom(self.atoms.intern(Atom::State(c))))
-                    .collect())
-            }
+            TermKind::Field(i) => Ok(self.entries(self.components.of_field(*i))),
+            TermKind::Source(i) => Ok(self.entries(self.components.of_source(*i))),
+            TermKind::Time => Ok(vec![Poly::uniform(Uniform::power(UniformFactor::Time, 1))]),
+            TermKind::Coordinate(_) => Err(DiscretizeError::new(
+                Code::CoordinateOutsideSource,
+                span,
+                "a coordinate stands outside of a source; declare `source name: scalar = ..;` and use its name",
+            )),
+            TermKind::If(relation, parts) => self.choice(*relation, parts),
             TermKind::Neg(a) => Ok(self.term(a)?.iter().map(Poly::negated).collect()),
             TermKind::Add(a, b) => {
                 let (a, b) = (self.term(a)?, self.term(b)?);
@@ -120,159 +114,38 @@ impl<'a> Expander<'a> {
         }
     }
 
-    fn call(&mut self, function: Function, args: &[Term], span: Span) -> Result<Tensor> {
-        let n = self.model.dimension;
-        let name = name_of(self.model, &args[0]);
-        let values: Result<Vec<Tensor>> = args.iter().map(|a| self.term(a)).collect();
-        let values = values?;
-        let a = &values[0];
-        match function {
-            Function::Grad => {
-                let all = (0..n).flat_map(|axis| a.iter().map(move |x| (axis, x)));
-                all.map(|(axis, x)| self.derivative(axis, 1, x, &name, span))
-                    .collect()
+    fn entries(&mut self, entries: &[Entry]) -> Tensor {
+        let entry = |entry: &Entry| match entry {
+            None => Poly::default(),
+            Some((component, negative)) => {
+                let atom = Poly::atom(self.atoms.intern(Atom::State(*component)));
+                if *negative { atom.negated() } else { atom }
             }
-            Function::Lap => a.iter().map(|x| self.laplacian(x, &name, span)).collect(),
-            Function::Div => {
-                let width = a.len() / n;
-                let label = format!("div_{name}");
-                (0..width)
-                    .map(|j| self.divergence(&a[j..], width, &name, &label, span))
-                    .collect()
-            }
-            Function::Curl => (0..3)
-                .map(|i| self.curl_component(a, i, &name, span))
-                .collect(),
-            Function::Dot => self.contract(a, &values[1], span),
-            Function::Cross => (0..3)
-                .map(|i| self.cross_component(a, &values[1], i, span))
-                .collect(),
-            Function::Outer => {
-                let pairs = a.iter().flat_map(|x| values[1].iter().map(move |y| (x, y)));
-                pairs.map(|(x, y)| self.product(x, y, span)).collect()
-            }
-            Function::Transpose => Ok((0..n * n).map(|k| a[(k % n) * n + k / n].clone()).collect()),
-            Function::Trace => {
-                let trace = self.trace(a, span)?;
-                Ok(vec![self.atoms.name(&trace_label(&name), trace)])
-            }
-            Function::Sym => self.symmetric(a, span),
-            Function::SymTraceless => {
-                let trace = self.trace(a, span)?;
-                let trace = self.atoms.name(&trace_label(&name), trace);
-                let mut sym = self.symmetric(a, span)?;
-                let share = Uniform::number(Ratio::new(-1, n as i128));
-                let share = trace.scaled(&share).map_err(overflow(span))?;
-                for i in 0..n {
-                    sym[i * n + i] = sym[i * n + i].plus(&share).map_err(overflow(span))?;
-                }
-                Ok(sym)
-            }
-            Function::Sqrt => Ok(vec![self.operation(Op::Sqrt, &[&a[0]])]),
-            Function::Abs => Ok(vec![self.operation(Op::Abs, &[&a[0]])]),
-            Function::Min => Ok(vec![self.operation(Op::Min, &[&a[0], &values[1][0]])]),
-            Function::Max => Ok(vec![self.operation(Op::Max, &[&a[0], &values[1][0]])]),
-        }
-    }
-
-    fn derivative(
-        &mut self,
-        axis: usize,
-        times: u32,
-        of: &Poly,
-        name: &str,
-        span: Span,
-    ) -> Result<Poly> {
-        let out = if times == 1 {
-            self.atoms.first(axis, of, name)
-        } else {
-            self.atoms.second(axis, of, name)
         };
-        out.map_err(overflow(span))
+        entries.iter().map(entry).collect()
     }
 
-    fn laplacian(&mut self, of: &Poly, name: &str, span: Span) -> Result<Poly> {
-        let mut sum = Poly::default();
-        for axis in 0..self.model.dimension {
-            let part = self.derivative(axis, 2, of, name, span)?;
-            sum = sum.plus(&part).map_err(overflow(span))?;
-        }
-        Ok(sum)
-    }
-
-    fn divergence(
-        &mut self,
-        of: &[Poly],
-        stride: usize,
-        name: &str,
-        label: &str,
-        span: Span,
-    ) -> Result<Poly> {
-        let mut sum = Poly::default();
-        for axis in 0..self.model.dimension {
-            let part = self.derivative(axis, 1, &of[axis * stride], name, span)?;
-            sum = sum.plus(&part).map_err(overflow(span))?;
-        }
-        Ok(self.atoms.name(label, sum))
-    }
-
-    fn curl_component(&mut self, a: &[Poly], i: usize, name: &str, span: Span) -> Result<Poly> {
-        let (j, k) = ((i + 1) % 3, (i + 2) % 3);
-        let plus = self.derivative(j, 1, &a[k], name, span)?;
-        let minus = self.derivative(k, 1, &a[j], name, span)?;
-        let curl = plus.plus(&minus.negated()).map_err(overflow(span))?;
-        Ok(self
-            .atoms
-            .name(&format!("curl_{name}_{}", ["x", "y", "z"][i]), curl))
-    }
-
-    fn cross_component(&mut self, a: &[Poly], b: &[Poly], i: usize, span: Span) -> Result<Poly> {
-        let (j, k) = ((i + 1) % 3, (i + 2) % 3);
-        let plus = self.product(&a[j], &b[k], span)?;
-        let minus = self.product(&a[k], &b[j], span)?;
-        plus.plus(&minus.negated()).map_err(overflow(span))
-    }
-
-    /// Contracts the last index of `a` with the first index of `b`.
-    fn contract(&mut self, a: &[Poly], b: &[Poly], span: Span) -> Result<Tensor> {
-        let n = self.model.dimension;
-        let (rows, columns) = (a.len() / n, b.len() / n);
-        let mut out = Vec::with_capacity(rows * columns);
-        for i in 0..rows {
-            for j in 0..columns {
-                let mut sum = Poly::default();
-                for k in 0..n {
-                    let part = self.product(&a[i * n + k], &b[k * columns + j], span)?;
-                    sum = sum.plus(&part).map_err(overflow(span))?;
-                }
-                out.push(sum);
-            }
-        }
-        Ok(out)
-    }
-
-    fn trace(&self, a: &[Poly], span: Span) -> Result<Poly> {
-        let n = self.model.dimension;
-        (0..n)
-            .try_fold(Poly::default(), |sum, i| sum.plus(&a[i * n + i]))
-            .map_err(overflow(span))
-    }
-
-    fn symmetric(&self, a: &[Poly], span: Span) -> Result<Tensor> {
-        let n = self.model.dimension;
-        let half = Uniform::number(Ratio::new(1, 2));
-        let entry = |k: usize| {
-            a[k].plus(&a[(k % n) * n + k / n])
-                .and_then(|sum| sum.scaled(&half))
+    /// `if a < b { c } else { d }`, entry by entry.
+    fn choice(&mut self, relation: Relation, parts: &[Term; 4]) -> Result<Tensor> {
+        let op = match relation {
+            Relation::Less => Op::Lt,
+            Relation::LessEqual => Op::Le,
+            Relation::Equal => Op::Eq,
         };
-        (0..n * n)
-            .map(|k| entry(k).map_err(overflow(span)))
-            .collect()
+        let [a, b, then, otherwise] = parts;
+        let (a, b) = (self.term(a)?, self.term(b)?);
+        let (then, otherwise) = (self.term(then)?, self.term(otherwise)?);
+        let entries = then.iter().zip(&otherwise);
+        Ok(entries
+            .map(|(c, d)| self.operation(op, &[&a[0], &b[0], c, d]))
+            .collect())
     }
 
-    fn product(&mut self, a: &Poly, b: &Poly, span: Span) -> Result<Poly> {
+    pub(super) fn product(&mut self, a: &Poly, b: &Poly, span: Span) -> Result<Poly> {
         let degree = a.degree() + b.degree();
-        if a.0.len() * b.0.len() <= LARGEST_PRODUCT && degree <= LARGEST_DEGREE {
+        let small = a.0.len() * b.0.len() <= LARGEST_PRODUCT && degree <= LARGEST_DEGREE;
+        let as_written = self.model.scheme.arith == Arith::AsWritten;
+        if small && (!as_written || a.0.len().max(b.0.len()) <= 1) {
             return a.times(b).map_err(overflow(span));
         }
         let (a, b) = (
@@ -284,9 +157,11 @@ impl<'a> Expander<'a> {
 
     fn quotient(&mut self, a: &Poly, b: &Poly, span: Span) -> Result<Poly> {
         match b.as_uniform() {
-            Some(uniform) if uniform.is_zero() => {
-                Err(DiscretizeError::new(span, "division by zero"))
-            }
+            Some(uniform) if uniform.is_zero() => Err(DiscretizeError::new(
+                Code::DivisionByZero,
+                span,
+                "the divisor is zero whatever the parameters are",
+            )),
             Some(uniform) => {
                 let inverse = match uniform.reciprocal() {
                     Some(inverse) => inverse,
@@ -311,7 +186,7 @@ impl<'a> Expander<'a> {
     }
 
     /// An operation that polynomials do not have, on uniforms or on cell values.
-    fn operation(&mut self, op: Op, args: &[&Poly]) -> Poly {
+    pub(super) fn operation(&mut self, op: Op, args: &[&Poly]) -> Poly {
         let uniforms: Option<Vec<Uniform>> = args.iter().map(|a| a.as_uniform()).collect();
         match uniforms {
             Some(uniforms) => Poly::uniform(self.atoms.opaque(op, uniforms)),
@@ -323,25 +198,8 @@ impl<'a> Expander<'a> {
     }
 }
 
-/// The trace of a gradient is a divergence.
-fn trace_label(name: &str) -> String {
-    match name.strip_prefix("grad_") {
-        Some(of) => format!("div_{of}"),
-        None => format!("trace_{name}"),
-    }
-}
-
-/// Components of a rank.
-pub(super) fn components(rank: Rank, dimension: usize) -> usize {
-    match rank {
-        Rank::Scalar => 1,
-        Rank::Vector => dimension,
-        Rank::Tensor => dimension * dimension,
-    }
-}
-
 /// A short name for what a term stands for, used to name derived grid functions.
-fn name_of(model: &Model, term: &Term) -> String {
+pub(super) fn name_of(model: &Model, term: &Term) -> String {
     match &term.kind {
         TermKind::Field(i) => model.fields[*i].name.clone(),
         TermKind::Let(i) => model.lets[*i].name.clone(),
@@ -372,6 +230,7 @@ fn zip(
 pub(super) fn overflow(span: Span) -> impl Fn(Overflow) -> DiscretizeError {
     move |Overflow| {
         DiscretizeError::new(
+            Code::CoefficientRange,
             span,
             "an exact coefficient leaves the range of 128-bit rationals; write fewer digits",
         )

@@ -3,32 +3,41 @@
 
 use std::fmt;
 
-use crate::algorithm::{
-    Access, Algorithm, Atom, Def, FnId, NEW, Param, Role, State, StateId, Substep,
-};
-use crate::diag::Span;
-use crate::expr::{Builder, Op};
-use crate::model::{Model, Rank, Rational};
+use crate::algorithm::{Algorithm, Def, FnId, NEW, Param, Role, State, StateId, Substep};
+use crate::diag::{Code, Diagnostic, Span};
+use crate::model::{Mixed, Model, Symmetry};
 
 mod assemble;
 mod atoms;
 mod build;
+mod calls;
 mod collect;
+mod components;
 mod expand;
 pub mod integrators;
+mod observe;
 pub mod operators;
 mod poly;
+mod prune;
+mod stages;
+#[cfg(test)]
+mod tests;
 pub mod weights;
 
 use assemble::Assembler;
 use build::Functions;
-use expand::{Expander, components, to_f64};
+use components::Components;
+use expand::{Expander, to_f64};
 use integrators::Tableau;
-use poly::{Poly, Uniform, UniformFactor};
+pub use observe::{Observation, Quantity, observe};
+use poly::Poly;
+use stages::Stages;
 
 /// Why a model cannot be discretized, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DiscretizeError {
+    /// Which error it is.
+    pub code: Code,
     /// Where in the user's text.
     pub span: Span,
     /// What is wrong and the way out.
@@ -36,8 +45,9 @@ pub struct DiscretizeError {
 }
 
 impl DiscretizeError {
-    pub(crate) fn new(span: Span, message: impl Into<String>) -> Self {
+    pub(crate) fn new(code: Code, span: Span, message: impl Into<String>) -> Self {
         DiscretizeError {
+            code,
             span,
             message: message.into(),
         }
@@ -52,46 +62,78 @@ impl fmt::Display for DiscretizeError {
 
 impl std::error::Error for DiscretizeError {}
 
+impl From<DiscretizeError> for Diagnostic {
+    fn from(error: DiscretizeError) -> Self {
+        Diagnostic::new(error.code, error.span, error.message)
+    }
+}
+
 /// Discretizes a checked model.
 ///
 /// # Errors
-/// Where the scheme names an unknown integrator, component names clash, or exact coefficients
-/// leave the range of 128-bit rationals.
+/// Where the scheme names an unknown integrator, component names clash, the right-hand side of a
+/// symmetric field is not symmetric, or exact coefficients leave the range of 128-bit rationals.
 pub fn discretize(model: &Model) -> Result<Algorithm, DiscretizeError> {
-    let tableau = tableau(model)?;
-    let names = component_names(model)?;
-    let mut expander = Expander::new(model)?;
+    let tableau = integrator(model)?;
+    let components = Components::new(model, &tableau)?;
+    let mut expander = Expander::new(model, &components, settled(model.scheme.mixed))?;
     let mut equations = Vec::new();
     for equation in &model.equations {
         let parts = expander.term(&equation.rhs)?;
-        equations.extend(parts.into_iter().map(|part| (part, equation.span)));
+        check_symmetry(model, equation.field, &parts, equation.span)?;
+        let independent = components.independent(equation.field);
+        equations.extend(
+            independent
+                .iter()
+                .map(|i| (parts[*i].clone(), equation.span)),
+        );
     }
-    let arrays = names.iter().map(|n| format!("{n}{NEW}"));
-    let reserved = model.params.iter().map(|p| p.name.clone()).chain(arrays);
-    let opaque = expander.atoms.opaque.clone();
-    let mut functions = Functions::new(model.dimension - 1, opaque, reserved);
-    let mut states = Vec::new();
-    let fields = declare(&mut functions, &mut states, &names, Role::Field);
-    let accumulators = match tableau.len() {
-        1 => Vec::new(),
-        _ => declare(&mut functions, &mut states, &names, Role::Accumulator),
+    let labels = components.fields.iter().map(|n| format!("ddt_{n}"));
+    let registers: Vec<Vec<String>> = tableau
+        .registers
+        .iter()
+        .map(|r| {
+            components
+                .fields
+                .iter()
+                .map(|n| format!("{n}_{r}"))
+                .collect()
+        })
+        .collect();
+    let roots = Roots {
+        equations,
+        labels: labels.collect(),
     };
-    let order = model.scheme.order;
-    let assembler = Assembler::new(&mut expander.atoms, functions, fields.clone(), order);
-    let (mut functions, rhs) = right_hand_sides(assembler, equations, &names)?;
-    let substeps = two_n(
-        &mut functions,
-        &tableau,
-        &fields,
-        &accumulators,
-        &rhs,
-        &names,
-    );
+    let accumulators: Vec<&Vec<String>> = registers.iter().collect();
+    let mut made = roots.grid_functions(model, &components, expander, &accumulators)?;
+    let stages = Stages {
+        tableau: &tableau,
+        components: &components,
+        fields: &made.fields,
+        registers: &made.accumulators,
+        rates: &made.rates,
+    };
+    let substeps = stages.substeps(&mut made.functions);
+    Ok(prune::prune(algorithm(
+        model,
+        made.states,
+        made.functions,
+        substeps,
+    )))
+}
+
+/// The algorithm of a model with these grid functions.
+fn algorithm(
+    model: &Model,
+    states: Vec<State>,
+    functions: Functions,
+    substeps: Vec<Substep>,
+) -> Algorithm {
     let param = |p: &crate::model::Param| Param {
         name: p.name.clone(),
         default: p.default.map(to_f64),
     };
-    Ok(prune(Algorithm {
+    Algorithm {
         name: model.name.clone(),
         dimension: model.dimension,
         scheme: describe(model),
@@ -100,39 +142,30 @@ pub fn discretize(model: &Model) -> Result<Algorithm, DiscretizeError> {
         uniforms: functions.uniforms,
         functions: functions.functions,
         substeps,
-    }))
+    }
 }
 
-/// The coefficients of the scheme's integrator.
-fn tableau(model: &Model) -> Result<Vec<(Rational, Rational)>, DiscretizeError> {
+/// The tableau of the scheme's integrator.
+fn integrator(model: &Model) -> Result<Tableau, DiscretizeError> {
     let name = &model.scheme.time;
     let Some(integrator) = integrators::find(name) else {
         let known: Vec<&str> = integrators::ALL.iter().map(|i| i.name).collect();
         let message = format!("no integrator `{name}`; there are {}", known.join(", "));
-        return Err(DiscretizeError::new(Span::default(), message));
+        return Err(DiscretizeError::new(
+            Code::UnknownChoice,
+            Span::default(),
+            message,
+        ));
     };
-    let Tableau::TwoN(tableau) = (integrator.tableau)();
-    Ok(tableau)
+    Ok((integrator.tableau)())
 }
 
-/// The grid functions of all right-hand sides, collected together so that they share factors.
-fn right_hand_sides(
-    mut assembler: Assembler<'_>,
-    equations: Vec<(Poly, Span)>,
-    names: &[String],
-) -> Result<(Functions, Vec<FnId>), DiscretizeError> {
-    let names: Vec<String> = names.iter().map(|n| format!("ddt_{n}")).collect();
-    let (mut polys, spans): (Vec<Poly>, Vec<Span>) = equations.into_iter().unzip();
-    let split = assembler.prepare(&mut polys, &names);
-    let split = split.map_err(expand::overflow(Span::default()))?;
-    let mut rhs = Vec::new();
-    for (i, (linear, pointwise)) in split.iter().enumerate() {
-        assembler.functions.span = spans[i];
-        let made = assembler.define(&names[i], linear, pointwise);
-        rhs.push(made.map_err(expand::overflow(spans[i]))?);
+/// What a derivative of a derivative means where any meaning will do.
+fn settled(mixed: Mixed) -> Mixed {
+    match mixed {
+        Mixed::Either => Mixed::Bidiagonal,
+        Mixed::Bidiagonal | Mixed::Product | Mixed::Composed => mixed,
     }
-    assembler.functions.span = Span::default();
-    Ok((assembler.functions, rhs))
 }
 
 /// The scheme in words.
@@ -141,59 +174,95 @@ fn describe(model: &Model) -> String {
         "{}: central order {}, mixed {}, time {}",
         model.scheme.name,
         model.scheme.order,
-        model.scheme.mixed.name(),
+        settled(model.scheme.mixed).name(),
         model.scheme.time
     )
 }
 
-/// Suffixes of the arrays that stand beside a field.
-const GENERATED: [&str; 2] = ["_acc", NEW];
+/// The right-hand side of a symmetric field is symmetric as a polynomial, that is always.
+fn check_symmetry(
+    model: &Model,
+    field: usize,
+    parts: &[Poly],
+    span: Span,
+) -> Result<(), DiscretizeError> {
+    let (n, field) = (model.dimension, &model.fields[field]);
+    let (word, mirrored): (_, fn(&Poly) -> Poly) = match field.symmetry {
+        Symmetry::General => return Ok(()),
+        Symmetry::Symmetric => ("symmetric", Poly::clone),
+        Symmetry::Antisymmetric => ("antisymmetric", Poly::negated),
+    };
+    let holds = (0..n * n).all(|at| parts[at] == mirrored(&parts[at % n * n + at / n]));
+    if holds {
+        return Ok(());
+    }
+    let message = format!(
+        "`{}` is {word}, and its right-hand side is not; write `sym(..)` or declare a `tensor`",
+        field.name
+    );
+    Err(DiscretizeError::new(Code::NotSymmetric, span, message))
+}
 
-/// Names of the components of all fields: `lnrho`, `u_x`, `t_xy`.
-pub fn component_names(model: &Model) -> Result<Vec<String>, DiscretizeError> {
-    let axes = &["x", "y", "z"][..model.dimension];
-    let mut names: Vec<String> = Vec::new();
-    for field in &model.fields {
-        let suffixes: Vec<String> = match field.rank {
-            Rank::Scalar => vec![String::new()],
-            Rank::Vector => axes.iter().map(|a| format!("_{a}")).collect(),
-            Rank::Tensor => axes
-                .iter()
-                .flat_map(|a| axes.iter().map(move |b| format!("_{a}{b}")))
-                .collect(),
-        };
-        debug_assert_eq!(suffixes.len(), components(field.rank, model.dimension));
-        for suffix in suffixes {
-            let name = format!("{}{suffix}", field.name);
-            if names.contains(&name) {
-                let message = format!(
-                    "the component `{name}` of `{}` has the name of another field; rename one",
-                    field.name
-                );
-                return Err(DiscretizeError::new(field.span, message));
-            }
-            names.push(name);
-        }
-    }
-    for field in &model.fields {
-        let made = |name: &&String| {
-            GENERATED
-                .iter()
-                .any(|suffix| names.iter().any(|n| **name == format!("{n}{suffix}")))
-        };
-        if let Some(name) = names
+/// Polynomials that become grid functions together, so that they share factors.
+struct Roots {
+    equations: Vec<(Poly, Span)>,
+    labels: Vec<String>,
+}
+
+/// The grid functions of [`Roots`] and of what they read.
+struct Made {
+    functions: Functions,
+    states: Vec<State>,
+    fields: Vec<FnId>,
+    accumulators: Vec<Vec<FnId>>,
+    rates: Vec<FnId>,
+}
+
+impl Roots {
+    /// States are the fields, then the named accumulators, then the sources.
+    fn grid_functions(
+        self,
+        model: &Model,
+        components: &Components,
+        mut expander: Expander<'_>,
+        accumulators: &[&Vec<String>],
+    ) -> Result<Made, DiscretizeError> {
+        let opaque = expander.atoms.opaque.clone();
+        let arrays = components.fields.iter().map(|n| format!("{n}{NEW}"));
+        let params = model.params.iter().map(|p| p.name.clone());
+        let mut functions = Functions::new(model.dimension - 1, opaque, params.chain(arrays));
+        let mut states = Vec::new();
+        let fields = declare(&mut functions, &mut states, &components.fields, Role::Field);
+        let accumulators = accumulators
             .iter()
-            .filter(|n| n.starts_with(&field.name))
-            .find(made)
-        {
-            let message = format!(
-                "`{name}` is the name of an array that another field's integration needs; rename `{}`",
-                field.name
-            );
-            return Err(DiscretizeError::new(field.span, message));
+            .map(|names| declare(&mut functions, &mut states, names, Role::Accumulator))
+            .collect();
+        let sources = declare(
+            &mut functions,
+            &mut states,
+            &components.sources,
+            Role::Given,
+        );
+        let readable = fields.iter().chain(&sources).copied().collect();
+        let mut assembler = Assembler::new(&mut expander.atoms, functions, readable, &model.scheme);
+        let (mut polys, spans): (Vec<Poly>, Vec<Span>) = self.equations.into_iter().unzip();
+        let split = assembler.prepare(&mut polys, &self.labels);
+        let split = split.map_err(expand::overflow(Span::default()))?;
+        let mut rates = Vec::new();
+        for ((i, (linear, pointwise)), span) in split.iter().enumerate().zip(spans) {
+            assembler.functions.span = span;
+            let made = assembler.define(&self.labels[i], linear, pointwise);
+            rates.push(made.map_err(expand::overflow(span))?);
         }
+        assembler.functions.span = Span::default();
+        Ok(Made {
+            functions: assembler.functions,
+            states,
+            fields,
+            accumulators,
+            rates,
+        })
     }
-    Ok(names)
 }
 
 fn declare(
@@ -202,153 +271,13 @@ fn declare(
     names: &[String],
     role: Role,
 ) -> Vec<FnId> {
-    let suffix = if role == Role::Accumulator {
-        "_acc"
-    } else {
-        ""
-    };
-    let mut add = |name: &String| {
-        let name = format!("{name}{suffix}");
+    let add = |name: &String| {
         let id = StateId(states.len() as u32);
         states.push(State {
             name: name.clone(),
             role,
         });
-        functions.add(&name, Def::State(id), 0)
+        functions.add(name, Def::State(id), 0)
     };
-    names.iter().map(&mut add).collect()
-}
-
-/// The updates of a 2N-storage method; the accumulator is kept without the time step, so each
-/// field takes one multiply-add for it and one for itself.
-fn two_n(
-    functions: &mut Functions,
-    tableau: &[(Rational, Rational)],
-    fields: &[FnId],
-    accumulators: &[FnId],
-    rhs: &[FnId],
-    names: &[String],
-) -> Vec<Substep> {
-    let last = tableau.len() - 1;
-    let mut substeps = Vec::new();
-    for (s, (alpha, beta)) in tableau.iter().enumerate() {
-        let step = Uniform(std::collections::BTreeMap::from([(
-            std::collections::BTreeMap::from([(UniformFactor::Dt, 1)]),
-            *beta,
-        )]));
-        let step = functions.uniform(&step, Some(&format!("beta_dt_{}", s + 1)));
-        let mut updates = Vec::new();
-        let mut stored = Vec::new();
-        for (i, name) in names.iter().enumerate() {
-            let rate = if s == 0 {
-                rhs[i]
-            } else {
-                let negative = *alpha.numer() < 0;
-                let size = Uniform::number(if negative { -alpha } else { *alpha });
-                let alpha = functions.uniform(&size, Some(&format!("alpha_{}", s + 1)));
-                fused(
-                    functions,
-                    &format!("{name}_acc_{}", s + 1),
-                    (alpha, negative),
-                    accumulators[i],
-                    rhs[i],
-                )
-            };
-            let new = fused(
-                functions,
-                &format!("{name}_{}", s + 1),
-                (step, false),
-                rate,
-                fields[i],
-            );
-            updates.push((StateId(i as u32), new));
-            if s < last {
-                stored.push((StateId((names.len() + i) as u32), rate));
-            }
-        }
-        updates.extend(stored);
-        substeps.push(Substep { updates });
-    }
-    substeps
-}
-
-/// The grid function `± factor * x + y`.
-fn fused(
-    functions: &mut Functions,
-    name: &str,
-    factor: (crate::algorithm::UniformId, bool),
-    x: FnId,
-    y: FnId,
-) -> FnId {
-    let mut b = Builder::new();
-    let mut c = b.atom(Atom::Uniform(factor.0));
-    if factor.1 {
-        c = b.op(Op::Neg, &[c]);
-    }
-    let [x_ref, y_ref] = [x, y].map(|of| b.atom(Atom::Access(Access { of, at: [0; 3] })));
-    let result = b.op(Op::Fma, &[c, x_ref, y_ref]);
-    let depth = functions.depth_of(x).max(functions.depth_of(y));
-    functions.add(name, Def::Point(b.finish(result)), depth)
-}
-
-/// Drops grid functions that no substep needs.
-fn prune(mut algorithm: Algorithm) -> Algorithm {
-    let mut needed = vec![false; algorithm.functions.len()];
-    for (i, f) in algorithm.functions.iter().enumerate() {
-        needed[i] = matches!(f.def, Def::State(_));
-    }
-    for substep in &algorithm.substeps {
-        for (_, id) in &substep.updates {
-            needed[id.0 as usize] = true;
-        }
-    }
-    for i in (0..needed.len()).rev() {
-        if needed[i] {
-            for access in algorithm.functions[i].def.accesses() {
-                needed[access.of.0 as usize] = true;
-            }
-        }
-    }
-    let mut moved = vec![FnId(0); needed.len()];
-    let mut next = 0;
-    for (i, needed) in needed.iter().enumerate() {
-        if *needed {
-            moved[i] = FnId(next);
-            next += 1;
-        }
-    }
-    let mut keep = needed.iter();
-    algorithm
-        .functions
-        .retain(|_| *keep.next().unwrap_or(&true));
-    for f in &mut algorithm.functions {
-        f.def = renumber(&f.def, &moved);
-    }
-    for substep in &mut algorithm.substeps {
-        for (_, id) in &mut substep.updates {
-            *id = moved[id.0 as usize];
-        }
-    }
-    algorithm
-}
-
-fn renumber(def: &Def, moved: &[FnId]) -> Def {
-    let access = |a: &Access| Access {
-        of: moved[a.of.0 as usize],
-        at: a.at,
-    };
-    match def {
-        Def::State(id) => Def::State(*id),
-        Def::Point(expr) => Def::Point(expr.map_atoms(|atom| match atom {
-            Atom::Access(a) => Atom::Access(access(a)),
-            Atom::Uniform(id) => Atom::Uniform(*id),
-        })),
-        Def::Sum(terms) => {
-            let mut terms = terms.clone();
-            for term in &mut terms {
-                term.value = access(&term.value);
-            }
-            Def::Sum(terms)
-        }
-    }
+    names.iter().map(add).collect()
 }

@@ -17,6 +17,8 @@ pub(super) enum UniformFactor {
     Spacing(usize),
     /// The time step.
     Dt,
+    /// The time of the substep.
+    Time,
     /// Index into the table of opaque uniforms.
     Opaque(usize),
 }
@@ -116,6 +118,11 @@ impl Uniform {
             }
         }
         Ok(sum)
+    }
+
+    /// Product with a number.
+    pub(super) fn times_number(&self, by: Rational) -> Self {
+        Uniform(self.0.iter().map(|(m, c)| (m.clone(), c * by)).collect())
     }
 
     /// The reciprocal of a single term; `None` for a sum of several.

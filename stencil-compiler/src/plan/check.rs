@@ -19,9 +19,11 @@ impl Plan {
         // Depth to which the content of each buffer is valid; absent where nothing was written.
         let mut valid: BTreeMap<&str, [u32; 3]> = BTreeMap::new();
         for buffer in &self.buffers {
-            if buffer.role == BufferRole::Field {
-                valid.insert(&buffer.name, [0; 3]);
-            }
+            match buffer.role {
+                BufferRole::Field => valid.insert(&buffer.name, [0; 3]),
+                BufferRole::Given => valid.insert(&buffer.name, buffer.halo),
+                BufferRole::NewField | BufferRole::Accumulator | BufferRole::Derived => None,
+            };
         }
         for step in &self.steps {
             match step {
@@ -94,11 +96,17 @@ impl Plan {
             }
         }
         for (name, _) in &launch.outputs {
-            if self.buffer(name).is_none() {
-                return Err(format!(
-                    "`{}` writes `{name}`, which is no buffer",
-                    launch.name
-                ));
+            match self.buffer(name).map(|b| b.role) {
+                None => {
+                    return Err(format!(
+                        "`{}` writes `{name}`, which is no buffer",
+                        launch.name
+                    ));
+                }
+                Some(BufferRole::Given) => {
+                    return Err(format!("`{}` writes `{name}`, which is given", launch.name));
+                }
+                Some(_) => {}
             }
             valid.insert(name, launch.extend);
         }

@@ -131,6 +131,13 @@ impl Planner<'_> {
             halo: [0; 3],
         });
         self.plan.buffers.extend(accumulators);
+        let given = self.algorithm.states_of(Role::Given);
+        let given = given.map(|(_, s)| Buffer {
+            name: s.name.clone(),
+            role: BufferRole::Given,
+            halo: [0; 3],
+        });
+        self.plan.buffers.extend(given);
         let derived = self
             .stored
             .keys()
@@ -250,7 +257,7 @@ impl Planner<'_> {
             let name = &self.algorithm.function(*id).name;
             let depth = add3(*read, extend);
             let known = filled.get(name).copied().unwrap_or_default();
-            let exchanged = self.stored.get(id) != Some(&Halo::Recompute);
+            let exchanged = self.stored.get(id) != Some(&Halo::Recompute) && !self.is_given(*id);
             if exchanged && max3(known, depth) != known {
                 let depth = max3(known, depth);
                 filled.insert(name.clone(), depth);
@@ -259,6 +266,13 @@ impl Planner<'_> {
         }
         for (depth, buffers) in by_depth {
             self.plan.steps.push(Step::Fill { buffers, depth });
+        }
+    }
+
+    fn is_given(&self, id: FnId) -> bool {
+        match self.algorithm.function(id).def {
+            Def::State(state) => self.algorithm.state(state).role == Role::Given,
+            Def::Point(_) | Def::Sum(_) => false,
         }
     }
 

@@ -45,6 +45,8 @@ pub enum BufferRole {
     Accumulator,
     /// A grid function that the schedule placed in global memory.
     Derived,
+    /// A field that is given from outside, ghost cells and all: no step of the plan writes it.
+    Given,
 }
 
 /// One kernel to run: what it computes, not how.

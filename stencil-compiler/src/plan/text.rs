@@ -11,6 +11,7 @@ const ROLES: &[(BufferRole, &str)] = &[
     (BufferRole::NewField, "new"),
     (BufferRole::Accumulator, "accumulator"),
     (BufferRole::Derived, "derived"),
+    (BufferRole::Given, "given"),
 ];
 
 /// Prints a plan.

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::check::check;
 use super::{Blocking, Halo, Placement, Schedule};
-use crate::algorithm::footprint::{footprint, needed};
-use crate::algorithm::{Algorithm, Def, FnId};
+use crate::algorithm::footprint::needed;
+use crate::algorithm::{Algorithm, Def, FnId, Offset};
 use crate::expr::real::Precision;
 use crate::plan::kernel_count;
 
@@ -15,7 +15,8 @@ const WORTH_STORING: u32 = 100;
 
 /// The schedule of the CPU program: rows, and few enough recomputations.
 pub fn cpu(algorithm: &Algorithm) -> Schedule {
-    let placements = stored(algorithm);
+    // Recomputed halos need no exchange, which only periodic seams could give.
+    let placements = stored(algorithm, Halo::Recompute);
     let kernels = vec![Blocking::new("rows", &[]); kernel_count(algorithm, &placements)];
     Schedule {
         placements,
@@ -25,7 +26,7 @@ pub fn cpu(algorithm: &Algorithm) -> Schedule {
 
 /// The schedule of a GPU: marches that carry what they can.
 pub fn gpu(algorithm: &Algorithm, precision: Precision) -> Schedule {
-    let mut placements = stored(algorithm);
+    let mut placements = stored(algorithm, Halo::Exchange);
     let count = kernel_count(algorithm, &placements);
     if algorithm.dimension == 1 {
         return Schedule {
@@ -91,38 +92,41 @@ pub fn march(
 }
 
 /// Grid functions that would be recomputed too often: the last of them first, since storing it
-/// leaves what it is made of with fewer uses.
-pub fn stored(algorithm: &Algorithm) -> BTreeMap<String, Placement> {
-    let roots: Vec<FnId> = algorithm
+/// leaves what it is made of with fewer uses. `halo` is how their ghost cells come to be.
+pub fn stored(algorithm: &Algorithm, halo: Halo) -> BTreeMap<String, Placement> {
+    let roots: BTreeSet<FnId> = algorithm
         .substeps
         .iter()
         .flat_map(|s| s.updates.iter().map(|(_, id)| *id))
         .collect();
-    let mut chosen: BTreeSet<FnId> = BTreeSet::new();
-    let ids: Vec<FnId> = algorithm.ids().map(|(id, _)| id).collect();
-    for &id in ids.iter().rev() {
-        let is_state = matches!(algorithm.function(id).def, Def::State(_));
-        if is_state || roots.contains(&id) || algorithm.reads_accumulator(id) {
+    // The places around a cell at which each function is evaluated for it. All that read a
+    // function come after it.
+    let mut places: BTreeMap<FnId, BTreeSet<Offset>> = BTreeMap::new();
+    for root in &roots {
+        places.insert(*root, BTreeSet::from([[0; 3]]));
+    }
+    let mut chosen = BTreeMap::new();
+    for (id, function) in algorithm.ids().collect::<Vec<_>>().into_iter().rev() {
+        let Some(mut own) = places.remove(&id) else {
             continue;
+        };
+        let is_state = matches!(function.def, Def::State(_));
+        let free = !is_state && !roots.contains(&id) && !algorithm.reads_accumulator(id);
+        if free && own.len() > 1 {
+            let again = own.len() as u32 - 1;
+            if again * whole_cost(algorithm, id) > WORTH_STORING {
+                chosen.insert(function.name.clone(), Placement::Global(halo));
+                own = BTreeSet::from([[0; 3]]);
+            }
         }
-        let places = places(algorithm, &roots, &chosen, id);
-        let cost = whole_cost(algorithm, id);
-        if places > 1 && (places - 1) * cost > WORTH_STORING {
-            chosen.insert(id);
+        for access in function.def.accesses() {
+            let shifted = own
+                .iter()
+                .map(|at| std::array::from_fn(|axis| at[axis] + access.at[axis]));
+            places.entry(access.of).or_default().extend(shifted);
         }
     }
-    let name = |id: FnId| algorithm.function(id).name.clone();
-    let place = |id| (name(id), Placement::Global(Halo::Exchange));
-    chosen.into_iter().map(place).collect()
-}
-
-/// At how many places around a cell a grid function is evaluated for it.
-fn places(algorithm: &Algorithm, roots: &[FnId], chosen: &BTreeSet<FnId>, id: FnId) -> u32 {
-    let mut cut = chosen.clone();
-    cut.insert(id);
-    let all: Vec<FnId> = roots.iter().chain(chosen).copied().collect();
-    let points = footprint(algorithm, &all, &cut);
-    points.get(&id).map_or(0, BTreeSet::len) as u32
+    chosen
 }
 
 /// Operations to compute a grid function from the fields.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::heuristic::{carry, cpu, gpu, march, stored};
-use super::{Blocking, Schedule};
+use super::{Blocking, Halo, Schedule};
 use crate::algorithm::Algorithm;
 use crate::expr::real::Precision;
 use crate::plan::kernel_count;
@@ -71,7 +71,7 @@ fn inline(strategy: &str) -> Schedule {
 }
 
 fn decomposed(algorithm: &Algorithm) -> Schedule {
-    let placements = stored(algorithm);
+    let placements = stored(algorithm, Halo::Exchange);
     let kernels = vec![Blocking::new("direct", &[]); kernel_count(algorithm, &placements)];
     Schedule {
         placements,

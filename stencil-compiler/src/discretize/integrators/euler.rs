@@ -9,5 +9,5 @@ pub const INTEGRATOR: Integrator = Integrator {
     name: "euler",
     order: 1,
     source: "L. Euler, Institutiones calculi integralis, 1768",
-    tableau: || Tableau::TwoN(vec![(Ratio::from(0), Ratio::from(1))]),
+    tableau: || Tableau::two_n(&[(Ratio::ZERO, Ratio::ONE)]),
 };

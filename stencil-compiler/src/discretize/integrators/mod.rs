@@ -1,12 +1,30 @@
 //! Time integrators as tableaus: one file each, listed in [`ALL`].
+//!
+//! A substep is a list of linear combinations of what is stored and of the rate of change, so a
+//! method says itself how many arrays it needs; the number of substeps follows from the list.
 
+use num_rational::Ratio;
+use num_traits::One;
+
+use super::expand::to_f64;
 use crate::model::Rational;
 
+pub mod carpenter_kennedy;
 pub mod euler;
 pub mod rk3_williamson;
+pub mod rk4;
+pub mod ssprk2;
+pub mod ssprk3;
 
 /// Every integrator.
-pub const ALL: &[&Integrator] = &[&euler::INTEGRATOR, &rk3_williamson::INTEGRATOR];
+pub const ALL: &[&Integrator] = &[
+    &euler::INTEGRATOR,
+    &ssprk2::INTEGRATOR,
+    &ssprk3::INTEGRATOR,
+    &rk3_williamson::INTEGRATOR,
+    &rk4::INTEGRATOR,
+    &carpenter_kennedy::INTEGRATOR,
+];
 
 /// An explicit one-step method.
 #[derive(Debug)]
@@ -17,19 +35,252 @@ pub struct Integrator {
     pub order: u32,
     /// Where it is written down.
     pub source: &'static str,
-    /// Its coefficients, in the storage class that fits them.
+    /// Its coefficients.
     pub tableau: fn() -> Tableau,
 }
 
-/// Coefficients by storage class.
+/// The coefficients of a method in the storage that it needs.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Tableau {
-    /// One accumulator a for each field f: `a = alpha a + rhs; f = f + beta dt a`, with a pair
-    /// (alpha, beta) for each substep; the first alpha is 0.
-    TwoN(Vec<(Rational, Rational)>),
+pub struct Tableau {
+    /// Names of the arrays that each field needs beside itself; they carry over from substep to
+    /// substep of one step, not from step to step.
+    pub registers: &'static [&'static str],
+    /// The substeps in order.
+    pub substeps: Vec<Vec<Combination>>,
+}
+
+/// A linear combination, rounded as a chain of fused multiply-adds in the order of its terms onto
+/// the last term whose factor is one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Combination {
+    /// Where it is stored.
+    pub into: Target,
+    /// What is added.
+    pub terms: Vec<Term>,
+}
+
+/// Where a combination is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// The new value of the field.
+    Field,
+    /// A register by its number.
+    Register(usize),
+    /// Nowhere: another combination of the substep uses it.
+    Nothing,
+}
+
+/// One term of a combination.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Term {
+    /// The factor.
+    pub factor: Rational,
+    /// Is it multiplied by the time step too?
+    pub dt: bool,
+    /// What is multiplied.
+    pub of: Value,
+}
+
+/// What combinations are made of, at the start of the substep but for `New`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// The field.
+    Field,
+    /// Its rate of change: the right-hand side of its equation.
+    Rate,
+    /// A register by its number.
+    Register(usize),
+    /// An earlier combination of the same substep.
+    New(usize),
+}
+
+impl Tableau {
+    /// 2N storage (Williamson 1980): one register w for each field f, and a pair (alpha, beta) for
+    /// each substep: `w = alpha w + rate; f = f + beta dt w`. The first alpha is 0. The register
+    /// holds the rate without the time step, so that this may change from step to step.
+    pub fn two_n(pairs: &[(Rational, Rational)]) -> Tableau {
+        let last = pairs.len().saturating_sub(1);
+        let substep = |(s, (alpha, beta)): (usize, &(Rational, Rational))| {
+            let mut terms = vec![one(Value::Rate)];
+            if s > 0 {
+                terms.insert(0, times(*alpha, Value::Register(0)));
+            }
+            let into = if s == last {
+                Target::Nothing
+            } else {
+                Target::Register(0)
+            };
+            let accumulate = Combination { into, terms };
+            let advance = field(vec![step(*beta, Value::New(0)), one(Value::Field)]);
+            vec![accumulate, advance]
+        };
+        Tableau {
+            registers: if last > 0 { &["acc"] } else { &[] },
+            substeps: pairs.iter().enumerate().map(substep).collect(),
+        }
+    }
+
+    /// Times of the substeps in units of the time step: what the field of `df/dt = 1` has reached.
+    pub fn times(&self) -> Vec<f64> {
+        let mut registers = vec![0.0; self.registers.len()];
+        let mut time = 0.0;
+        let mut times = Vec::new();
+        for substep in &self.substeps {
+            times.push(time);
+            let old = registers.clone();
+            let mut new: Vec<f64> = Vec::new();
+            for combination in substep {
+                let value = |term: &Term| {
+                    let of = match term.of {
+                        Value::Field => times[times.len() - 1],
+                        Value::Rate => 1.0,
+                        Value::Register(i) => old[i],
+                        Value::New(i) => new[i],
+                    };
+                    to_f64(term.factor) * of
+                };
+                new.push(combination.terms.iter().map(value).sum());
+            }
+            for (combination, value) in substep.iter().zip(new) {
+                match combination.into {
+                    Target::Field => time = value,
+                    Target::Register(i) => registers[i] = value,
+                    Target::Nothing => {}
+                }
+            }
+        }
+        times
+    }
+}
+
+/// The new value of the field.
+fn field(terms: Vec<Term>) -> Combination {
+    Combination {
+        into: Target::Field,
+        terms,
+    }
+}
+
+/// The new value of a register.
+fn register(at: usize, terms: Vec<Term>) -> Combination {
+    Combination {
+        into: Target::Register(at),
+        terms,
+    }
+}
+
+/// A term with the factor one.
+fn one(of: Value) -> Term {
+    times(Ratio::one(), of)
+}
+
+/// A term with a number as its factor.
+fn times(factor: Rational, of: Value) -> Term {
+    Term {
+        factor,
+        dt: false,
+        of,
+    }
+}
+
+/// A term with a number times the time step as its factor.
+fn step(factor: Rational, of: Value) -> Term {
+    Term {
+        factor,
+        dt: true,
+        of,
+    }
 }
 
 /// The integrator of this name.
 pub fn find(name: &str) -> Option<&'static Integrator> {
     ALL.iter().copied().find(|i| i.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::expr::real::Arithmetic;
+
+    /// One step of `df/dt = rate(f, t)` from f at t.
+    fn advance(tableau: &Tableau, rate: &dyn Fn(f64, f64) -> f64, f: f64, t: f64, dt: f64) -> f64 {
+        let (mut f, mut registers) = (f, vec![f64::NAN; tableau.registers.len()]);
+        for (substep, at) in tableau.substeps.iter().zip(tableau.times()) {
+            let rate = rate(f, t + at * dt);
+            let mut new: Vec<f64> = Vec::new();
+            for combination in substep {
+                let value = |term: &Term| {
+                    let of = match term.of {
+                        Value::Field => f,
+                        Value::Rate => rate,
+                        Value::Register(i) => registers[i],
+                        Value::New(i) => new[i],
+                    };
+                    to_f64(term.factor) * if term.dt { dt } else { 1.0 } * of
+                };
+                new.push(combination.terms.iter().map(value).sum());
+            }
+            for (combination, value) in substep.iter().zip(new) {
+                match combination.into {
+                    Target::Field => f = value,
+                    Target::Register(i) => registers[i] = value,
+                    Target::Nothing => {}
+                }
+            }
+        }
+        f
+    }
+
+    /// `f' = -f^2 cos t`, `f = 1 / (1 + sin t)`: not linear, and the time enters.
+    #[test]
+    fn every_integrator_reaches_its_order_and_no_more() {
+        for integrator in ALL {
+            let tableau = (integrator.tableau)();
+            let error = |steps: u32| {
+                let dt = 1.5 / f64::from(steps);
+                let rate = |f: f64, t: f64| -f * f * Arithmetic::cos(t);
+                let end = (0..steps).fold(1.0, |f, i| {
+                    advance(&tableau, &rate, f, f64::from(i) * dt, dt)
+                });
+                (end - 1.0 / (1.0 + Arithmetic::sin(1.5))).abs()
+            };
+            let order = Arithmetic::log(error(160) / error(320)) / std::f64::consts::LN_2;
+            let declared = f64::from(integrator.order);
+            assert!(
+                (order - declared).abs() < 0.1,
+                "{} converges with order {order}",
+                integrator.name
+            );
+        }
+    }
+
+    #[test]
+    fn registers_are_written_before_they_are_read() {
+        for integrator in ALL {
+            let tableau = (integrator.tableau)();
+            let mut written = vec![false; tableau.registers.len()];
+            for substep in &tableau.substeps {
+                for term in substep.iter().flat_map(|c| &c.terms) {
+                    if let Value::Register(i) = term.of {
+                        assert!(written[i], "{}", integrator.name);
+                    }
+                }
+                for combination in substep {
+                    if let Target::Register(i) = combination.into {
+                        written[i] = true;
+                    }
+                }
+                let fields = substep.iter().filter(|c| c.into == Target::Field);
+                assert_eq!(fields.count(), 1, "{}", integrator.name);
+            }
+        }
+    }
+
+    #[test]
+    fn times_of_williamson() {
+        let tableau = (rk3_williamson::INTEGRATOR.tableau)();
+        for (time, expected) in tableau.times().into_iter().zip([0.0, 1.0 / 3.0, 0.75]) {
+            assert!((time - expected).abs() < 1e-15, "{time}");
+        }
+    }
 }

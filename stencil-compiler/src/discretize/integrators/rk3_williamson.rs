@@ -10,8 +10,8 @@ pub const INTEGRATOR: Integrator = Integrator {
     order: 3,
     source: "J. H. Williamson, J. Comput. Phys. 35, 48 (1980); Pekkilä et al. 2017, Eq. 10",
     tableau: || {
-        Tableau::TwoN(vec![
-            (Ratio::from(0), Ratio::new(1, 3)),
+        Tableau::two_n(&[
+            (Ratio::ZERO, Ratio::new(1, 3)),
             (Ratio::new(-5, 9), Ratio::new(15, 16)),
             (Ratio::new(-153, 128), Ratio::new(8, 15)),
         ])

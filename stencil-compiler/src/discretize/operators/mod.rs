@@ -1,4 +1,4 @@
-//! Derivative operators as stencils: one file each, listed in [`ALL`].
+//! Derivative operators as stencils: one file each, listed in [`all`].
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,15 @@ use crate::model::Rational;
 
 pub mod bidiagonal;
 pub mod first;
+pub mod higher;
 pub mod second;
+pub mod upwind;
 
-/// Every operator.
-pub const ALL: &[&Operator] = &[&first::OPERATOR, &second::OPERATOR, &bidiagonal::OPERATOR];
+/// Every operator that approximates a derivative to its order.
+pub fn all() -> impl Iterator<Item = &'static Operator> {
+    let few = [&first::OPERATOR, &second::OPERATOR, &bidiagonal::OPERATOR];
+    few.into_iter().chain(higher::OPERATORS)
+}
 
 /// A linear approximation of one derivative.
 #[derive(Debug)]
@@ -65,7 +70,7 @@ mod tests {
 
     #[test]
     fn every_operator_is_exact_on_polynomials_up_to_its_order_and_not_beyond() {
-        for operator in ALL {
+        for operator in all() {
             for order in [2, 4, 6, 8, 10] {
                 let axes: Vec<usize> = (0..operator.times.len()).collect();
                 let stencil = (operator.stencil)(order, &axes);
@@ -104,6 +109,29 @@ mod tests {
                     "{} of order {order} is better than it says",
                     operator.name
                 );
+            }
+        }
+    }
+
+    /// `u > 0` takes no point ahead of the flow, and the formula is exact up to order - 1.
+    #[test]
+    fn upwinding_drops_the_point_furthest_downwind() {
+        for order in [2, 4, 6, 8, 10] {
+            let central = (first::OPERATOR.stencil)(order, &[0]);
+            let upwind = (upwind::OPERATOR.stencil)(order, &[0]);
+            let biased = |at: i32| {
+                let of = |s: &Stencil| s.get(&[at, 0, 0]).copied().unwrap_or_else(Ratio::zero);
+                of(&central) - of(&upwind)
+            };
+            let radius = order as i32 / 2;
+            assert!(biased(radius).is_zero(), "order {order}");
+            assert!(!biased(-radius).is_zero(), "order {order}");
+            for p in 0..order {
+                let applied: Rational = (-radius..=radius)
+                    .map(|at| biased(at) * Ratio::from(i128::from(at).pow(p)))
+                    .sum();
+                let exact = if p == 1 { 1 } else { 0 };
+                assert_eq!(applied, Ratio::from(exact), "order {order}, x^{p}");
             }
         }
     }

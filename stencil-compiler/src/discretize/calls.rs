@@ -1,0 +1,220 @@
+//! The functions of the language on tensors of polynomials: vector calculus and algebra.
+
+use num_rational::Ratio;
+
+use super::expand::{Expander, Result, Tensor, name_of, overflow};
+use super::poly::{Poly, Uniform};
+use crate::diag::Span;
+use crate::expr::Op;
+use crate::model::{Function, Term};
+
+impl Expander<'_> {
+    pub(super) fn call(&mut self, function: Function, args: &[Term], span: Span) -> Result<Tensor> {
+        let n = self.model.dimension;
+        let name = name_of(self.model, &args[0]);
+        let values: Result<Vec<Tensor>> = args.iter().map(|a| self.term(a)).collect();
+        let values = values?;
+        let a = &values[0];
+        match function {
+            Function::Grad => {
+                let all = (0..n).flat_map(|axis| a.iter().map(move |x| (axis, x)));
+                all.map(|(axis, x)| self.derivative(axis, 1, x, &name, span))
+                    .collect()
+            }
+            Function::Lap => a.iter().map(|x| self.laplacian(x, &name, span)).collect(),
+            Function::Div => {
+                let width = a.len() / n;
+                let label = format!("div_{name}");
+                (0..width)
+                    .map(|j| self.divergence(&a[j..], width, &name, &label, span))
+                    .collect()
+            }
+            Function::Curl => (0..3)
+                .map(|i| self.curl_component(a, i, &name, span))
+                .collect(),
+            Function::Dot => self.contract(a, &values[1], span),
+            Function::Cross => (0..3)
+                .map(|i| self.cross_component(a, &values[1], i, span))
+                .collect(),
+            Function::Outer => {
+                let pairs = a.iter().flat_map(|x| values[1].iter().map(move |y| (x, y)));
+                pairs.map(|(x, y)| self.product(x, y, span)).collect()
+            }
+            Function::Transpose => Ok((0..n * n).map(|k| a[(k % n) * n + k / n].clone()).collect()),
+            Function::Trace => {
+                let trace = self.trace(a, span)?;
+                Ok(vec![self.atoms.name(&trace_label(&name), trace)])
+            }
+            Function::Sym => self.symmetric(a, span),
+            Function::SymTraceless => {
+                let trace = self.trace(a, span)?;
+                let trace = self.atoms.name(&trace_label(&name), trace);
+                let mut sym = self.symmetric(a, span)?;
+                let share = Uniform::number(Ratio::new(-1, n as i128));
+                let share = trace.scaled(&share).map_err(overflow(span))?;
+                for i in 0..n {
+                    sym[i * n + i] = sym[i * n + i].plus(&share).map_err(overflow(span))?;
+                }
+                Ok(sym)
+            }
+            Function::Norm => {
+                let mut sum = Poly::default();
+                for x in a {
+                    let square = self.product(x, x, span)?;
+                    sum = sum.plus(&square).map_err(overflow(span))?;
+                }
+                Ok(vec![self.operation(Op::Sqrt, &[&sum])])
+            }
+            Function::Upwind => {
+                let carried = &values[1];
+                let name = name_of(self.model, &args[1]);
+                carried
+                    .iter()
+                    .map(|f| self.upwind(a, f, &name, span))
+                    .collect()
+            }
+            Function::Sqrt
+            | Function::Abs
+            | Function::Min
+            | Function::Max
+            | Function::Exp
+            | Function::Log
+            | Function::Sin
+            | Function::Cos
+            | Function::Tanh
+            | Function::Cbrt
+            | Function::Power
+            | Function::Atan2 => {
+                let scalars: Vec<&Poly> = values.iter().map(|v| &v[0]).collect();
+                Ok(vec![self.operation(scalar_operation(function), &scalars)])
+            }
+        }
+    }
+
+    pub(super) fn derivative(
+        &mut self,
+        axis: usize,
+        times: u32,
+        of: &Poly,
+        name: &str,
+        span: Span,
+    ) -> Result<Poly> {
+        let out = if times == 1 {
+            self.atoms.first(axis, of, name)
+        } else {
+            self.atoms.higher(axis, times, of, name)
+        };
+        out.map_err(overflow(span))
+    }
+
+    /// `u_i d_i f - |u_i| D_i f`, with D the difference that upwinding takes away.
+    fn upwind(&mut self, u: &[Poly], f: &Poly, name: &str, span: Span) -> Result<Poly> {
+        let mut sum = Poly::default();
+        for (axis, speed) in u.iter().enumerate() {
+            let central = self.derivative(axis, 1, f, name, span)?;
+            let central = self.product(speed, &central, span)?;
+            let bias = self.atoms.upwind(axis, f, name).map_err(overflow(span))?;
+            let size = self.operation(Op::Abs, &[speed]);
+            let bias = self.product(&size, &bias, span)?;
+            sum = sum
+                .plus(&central)
+                .and_then(|sum| sum.plus(&bias.negated()))
+                .map_err(overflow(span))?;
+        }
+        Ok(sum)
+    }
+
+    fn laplacian(&mut self, of: &Poly, name: &str, span: Span) -> Result<Poly> {
+        let mut sum = Poly::default();
+        for axis in 0..self.model.dimension {
+            let part = self.derivative(axis, 2, of, name, span)?;
+            sum = sum.plus(&part).map_err(overflow(span))?;
+        }
+        Ok(sum)
+    }
+
+    fn divergence(
+        &mut self,
+        of: &[Poly],
+        stride: usize,
+        name: &str,
+        label: &str,
+        span: Span,
+    ) -> Result<Poly> {
+        let mut sum = Poly::default();
+        for axis in 0..self.model.dimension {
+            let part = self.derivative(axis, 1, &of[axis * stride], name, span)?;
+            sum = sum.plus(&part).map_err(overflow(span))?;
+        }
+        Ok(self.atoms.name(label, sum))
+    }
+
+    fn curl_component(&mut self, a: &[Poly], i: usize, name: &str, span: Span) -> Result<Poly> {
+        let (j, k) = ((i + 1) % 3, (i + 2) % 3);
+        let plus = self.derivative(j, 1, &a[k], name, span)?;
+        let minus = self.derivative(k, 1, &a[j], name, span)?;
+        let curl = plus.plus(&minus.negated()).map_err(overflow(span))?;
+        Ok(self
+            .atoms
+            .name(&format!("curl_{name}_{}", ["x", "y", "z"][i]), curl))
+    }
+
+    fn cross_component(&mut self, a: &[Poly], b: &[Poly], i: usize, span: Span) -> Result<Poly> {
+        let (j, k) = ((i + 1) % 3, (i + 2) % 3);
+        let plus = self.product(&a[j], &b[k], span)?;
+        let minus = self.product(&a[k], &b[j], span)?;
+        plus.plus(&minus.negated()).map_err(overflow(span))
+    }
+
+    /// Contracts the last index of `a` with the first index of `b`.
+    fn contract(&mut self, a: &[Poly], b: &[Poly], span: Span) -> Result<Tensor> {
+        let n = self.model.dimension;
+        let (rows, columns) = (a.len() / n, b.len() / n);
+        let mut out = Vec::with_capacity(rows * columns);
+        for i in 0..rows {
+            for j in 0..columns {
+                let mut sum = Poly::default();
+                for k in 0..n {
+                    let part = self.product(&a[i * n + k], &b[k * columns + j], span)?;
+                    sum = sum.plus(&part).map_err(overflow(span))?;
+                }
+                out.push(sum);
+            }
+        }
+        Ok(out)
+    }
+
+    fn trace(&self, a: &[Poly], span: Span) -> Result<Poly> {
+        let n = self.model.dimension;
+        (0..n)
+            .try_fold(Poly::default(), |sum, i| sum.plus(&a[i * n + i]))
+            .map_err(overflow(span))
+    }
+
+    fn symmetric(&self, a: &[Poly], span: Span) -> Result<Tensor> {
+        let n = self.model.dimension;
+        let half = Uniform::number(Ratio::new(1, 2));
+        let entry = |k: usize| {
+            a[k].plus(&a[(k % n) * n + k / n])
+                .and_then(|sum| sum.scaled(&half))
+        };
+        (0..n * n)
+            .map(|k| entry(k).map_err(overflow(span)))
+            .collect()
+    }
+}
+
+/// The operation of a function of scalars: they have the same name.
+fn scalar_operation(function: Function) -> Op {
+    let found = Op::from_name(function.name());
+    debug_assert!(found.is_some(), "no operation `{}`", function.name());
+    found.unwrap_or(Op::Abs)
+}
+
+/// The trace of a gradient is a divergence.
+fn trace_label(name: &str) -> String {
+    match name.strip_prefix("grad_") {
+        Some(of) => format!("div_{of}"),
+        None => format!("trace_{name}"),
+    }
+}

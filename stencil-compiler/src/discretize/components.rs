@@ -1,0 +1,156 @@
+//! Components of fields and sources: their names, and where the entries of a tensor are.
+
+use std::cmp::Ordering;
+
+use super::DiscretizeError;
+use super::integrators::Tableau;
+use crate::algorithm::NEW;
+use crate::diag::{Code, Span};
+use crate::model::{Model, Rank, Symmetry};
+
+const AXES: [&str; 3] = ["x", "y", "z"];
+
+/// One entry of a scalar, vector or tensor (row by row): the component that holds it, and whether
+/// with the other sign; `None` where it is zero.
+pub(super) type Entry = Option<(usize, bool)>;
+
+/// The components of all fields, then those of all sources.
+pub(super) struct Components {
+    /// Names of the components of all fields: `lnrho`, `u_x`, `t_xy`.
+    pub(super) fields: Vec<String>,
+    /// Names of the components of all sources.
+    pub(super) sources: Vec<String>,
+    entries: Vec<Vec<Entry>>,
+    independent: Vec<Vec<usize>>,
+    evolved: usize,
+}
+
+impl Components {
+    /// Lays out the components of a model.
+    ///
+    /// # Errors
+    /// Where two names clash, or one with an array that the integrator needs.
+    pub(super) fn new(model: &Model, tableau: &Tableau) -> Result<Self, DiscretizeError> {
+        let mut this = Components {
+            fields: Vec::new(),
+            sources: Vec::new(),
+            entries: Vec::new(),
+            independent: Vec::new(),
+            evolved: model.fields.len(),
+        };
+        for field in &model.fields {
+            let names = this.add(&field.name, field.rank, field.symmetry, model.dimension);
+            this.free(&names, &field.name, field.span)?;
+            this.fields.extend(names);
+        }
+        for source in &model.sources {
+            let names = this.add(
+                &source.name,
+                source.rank,
+                Symmetry::General,
+                model.dimension,
+            );
+            this.free(&names, &source.name, source.span)?;
+            this.sources.extend(names);
+        }
+        this.check_generated(model, tableau)?;
+        Ok(this)
+    }
+
+    /// The entries of a field, row by row.
+    pub(super) fn of_field(&self, field: usize) -> &[Entry] {
+        &self.entries[field]
+    }
+
+    /// The entries of a source, row by row.
+    pub(super) fn of_source(&self, source: usize) -> &[Entry] {
+        &self.entries[self.evolved + source]
+    }
+
+    /// Which entries of a field are components of their own.
+    pub(super) fn independent(&self, field: usize) -> &[usize] {
+        &self.independent[field]
+    }
+
+    /// Lays out one field or source; the names of its components.
+    fn add(&mut self, name: &str, rank: Rank, symmetry: Symmetry, n: usize) -> Vec<String> {
+        let first = self.fields.len() + self.sources.len();
+        let mut names: Vec<String> = Vec::new();
+        let mut independent = Vec::new();
+        let mut entries: Vec<Entry> = Vec::new();
+        for (at, suffix) in suffixes(rank, n).into_iter().enumerate() {
+            let (row, column) = (at / n, at % n);
+            let mirrored = entries.get(column * n + row).copied().flatten();
+            let entry = match (symmetry, row.cmp(&column)) {
+                (Symmetry::Antisymmetric, Ordering::Equal) => None,
+                (Symmetry::Symmetric, Ordering::Greater) => mirrored,
+                (Symmetry::Antisymmetric, Ordering::Greater) => {
+                    mirrored.map(|(component, negative)| (component, !negative))
+                }
+                (Symmetry::General, _)
+                | (Symmetry::Symmetric, Ordering::Less | Ordering::Equal)
+                | (Symmetry::Antisymmetric, Ordering::Less) => {
+                    independent.push(at);
+                    names.push(format!("{name}{suffix}"));
+                    Some((first + names.len() - 1, false))
+                }
+            };
+            entries.push(entry);
+        }
+        self.entries.push(entries);
+        self.independent.push(independent);
+        names
+    }
+
+    fn free(&self, names: &[String], owner: &str, span: Span) -> Result<(), DiscretizeError> {
+        let taken = |name: &&String| self.fields.contains(name) || self.sources.contains(name);
+        match names.iter().find(taken) {
+            None => Ok(()),
+            Some(name) => Err(DiscretizeError::new(
+                Code::ComponentClash,
+                span,
+                format!(
+                    "the component `{name}` of `{owner}` has the name of another field; rename one"
+                ),
+            )),
+        }
+    }
+
+    /// No component is named as an array that stands beside another one.
+    fn check_generated(&self, model: &Model, tableau: &Tableau) -> Result<(), DiscretizeError> {
+        let registers = tableau.registers.iter().map(|r| format!("_{r}"));
+        let suffixes: Vec<String> = registers.chain([NEW.to_string()]).collect();
+        let all = || self.fields.iter().chain(&self.sources);
+        let made = |name: &&String| {
+            suffixes
+                .iter()
+                .any(|suffix| all().any(|n| **name == format!("{n}{suffix}")))
+        };
+        let Some(name) = all().find(made) else {
+            return Ok(());
+        };
+        let owners = model.fields.iter().map(|f| (&f.name, f.span));
+        let mut owners = owners.chain(model.sources.iter().map(|s| (&s.name, s.span)));
+        let owner = owners.find(|(owner, _)| name.starts_with(*owner));
+        Err(DiscretizeError::new(
+            Code::ComponentClash,
+            owner.map_or(Span::default(), |(_, span)| span),
+            format!(
+                "`{name}` is the name of an array that another field's integration needs; rename it"
+            ),
+        ))
+    }
+}
+
+/// What follows a field's name in those of its entries.
+fn suffixes(rank: Rank, dimension: usize) -> Vec<String> {
+    let axes = &AXES[..dimension];
+    match rank {
+        Rank::Scalar => vec![String::new()],
+        Rank::Vector => axes.iter().map(|a| format!("_{a}")).collect(),
+        Rank::Tensor => {
+            let pairs = axes.iter().flat_map(|a| axes.iter().map(move |b| (a, b)));
+            pairs.map(|(a, b)| format!("_{a}{b}")).collect()
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! The strong-stability-preserving Runge-Kutta method of second order (Heun's method).
+
+use num_rational::Ratio;
+
+use super::{Integrator, Tableau, Value, field, one, register, step, times};
+
+/// Two substeps; the field at the start of the step is kept.
+pub const INTEGRATOR: Integrator = Integrator {
+    name: "ssprk2",
+    order: 2,
+    source: "S. Gottlieb, C.-W. Shu and E. Tadmor, SIAM Rev. 43, 89 (2001), Eq. 4.1",
+    tableau: || {
+        let half = Ratio::new(1, 2);
+        let old = Value::Register(0);
+        Tableau {
+            registers: &["old"],
+            substeps: vec![
+                vec![
+                    register(0, vec![one(Value::Field)]),
+                    field(vec![step(Ratio::ONE, Value::Rate), one(Value::Field)]),
+                ],
+                vec![field(vec![
+                    times(half, old),
+                    times(half, Value::Field),
+                    step(half, Value::Rate),
+                ])],
+            ],
+        }
+    },
+};

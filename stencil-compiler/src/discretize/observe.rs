@@ -1,0 +1,97 @@
+//! What a run watches: the model's observables, and the speeds that limit its time step.
+
+use std::collections::BTreeSet;
+
+use super::components::Components;
+use super::expand::Expander;
+use super::prune::prune;
+use super::{DiscretizeError, Roots, integrator, settled};
+use crate::algorithm::{Algorithm, FnId, Role, StateId, Substep};
+use crate::model::{Model, Reduction};
+
+/// The quantities that a model watches, as an algorithm that evaluates them once.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Observation {
+    /// One substep that updates no field; each quantity's values in the cells are the new value of
+    /// one accumulator, in the order of the quantities.
+    pub algorithm: Algorithm,
+    /// What becomes of the values.
+    pub quantities: Vec<Quantity>,
+}
+
+/// One number over all cells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Quantity {
+    /// Its name, and that of the accumulator that holds its values.
+    pub name: String,
+    /// How the values of all cells become one.
+    pub reduction: Reduction,
+    /// For what limits the time step, the power of the length in its unit; see
+    /// [`Speed::power`](crate::model::Speed::power).
+    pub speed: Option<u32>,
+}
+
+/// The observables and speeds of a checked model; `None` where it has none.
+///
+/// # Errors
+/// As of [`discretize`](super::discretize()).
+pub fn observe(model: &Model) -> Result<Option<Observation>, DiscretizeError> {
+    if model.observables.is_empty() && model.speeds.is_empty() {
+        return Ok(None);
+    }
+    let components = Components::new(model, &integrator(model)?)?;
+    let mut expander = Expander::new(model, &components, settled(model.scheme.mixed))?;
+    let mut quantities = Vec::new();
+    let mut roots = Vec::new();
+    for observable in &model.observables {
+        quantities.push(Quantity {
+            name: observable.name.clone(),
+            reduction: observable.reduction,
+            speed: None,
+        });
+        roots.extend(expander.term(&observable.value)?);
+    }
+    let mut taken: BTreeSet<String> = quantities.iter().map(|q| q.name.clone()).collect();
+    taken.extend(components.fields.iter().cloned());
+    for speed in &model.speeds {
+        quantities.push(Quantity {
+            name: free(&taken, &format!("speed_{}", speed.power)),
+            reduction: Reduction::Max,
+            speed: Some(speed.power),
+        });
+        roots.extend(expander.term(&speed.value)?);
+    }
+    let spans = model.observables.iter().map(|o| o.span);
+    let spans = spans.chain(model.speeds.iter().map(|s| s.span));
+    let equations = roots.into_iter().zip(spans).collect();
+    let names: Vec<String> = quantities.iter().map(|q| q.name.clone()).collect();
+    let labels = names.iter().map(|n| format!("value_{n}")).collect();
+    let made =
+        Roots { equations, labels }.grid_functions(model, &components, expander, &[&names])?;
+    let values: Vec<FnId> = made.rates;
+    let offset = components.fields.len();
+    let updates = values.iter().enumerate();
+    let updates = updates.map(|(i, value)| (StateId((offset + i) as u32), *value));
+    let substep = Substep {
+        at: 0.0,
+        updates: updates.collect(),
+    };
+    let algorithm = super::algorithm(model, made.states, made.functions, vec![substep]);
+    debug_assert_eq!(
+        algorithm.states_of(Role::Accumulator).count(),
+        quantities.len()
+    );
+    Ok(Some(Observation {
+        algorithm: prune(algorithm),
+        quantities,
+    }))
+}
+
+/// The name, or one like it that is free.
+fn free(taken: &BTreeSet<String>, name: &str) -> String {
+    let mut free = name.to_string();
+    while taken.contains(&free) {
+        free.push('_');
+    }
+    free
+}

@@ -1,0 +1,158 @@
+//! An integrator's tableau to the updates of each substep.
+
+use num_traits::{One, Signed};
+
+use super::build::Functions;
+use super::components::Components;
+use super::integrators::{Combination, Tableau, Target, Term, Value};
+use super::poly::{Uniform, UniformFactor};
+use crate::algorithm::{Access, Atom, Def, FnId, StateId, Substep, UniformId};
+use crate::expr::{Builder, Op, Ref};
+use crate::model::Rational;
+
+/// What the combinations of a step are made of, component by component.
+pub(super) struct Stages<'a> {
+    pub(super) tableau: &'a Tableau,
+    pub(super) components: &'a Components,
+    /// The components of the fields.
+    pub(super) fields: &'a [FnId],
+    /// For each register its component of each field.
+    pub(super) registers: &'a [Vec<FnId>],
+    /// The rates of change.
+    pub(super) rates: &'a [FnId],
+}
+
+/// A factor as combinations use it: a uniform and its sign; `None` is one.
+type Factor = Option<(UniformId, bool)>;
+
+impl Stages<'_> {
+    /// The updates of all substeps: fields first, then registers.
+    pub(super) fn substeps(&self, functions: &mut Functions) -> Vec<Substep> {
+        let times = self.tableau.times();
+        let substeps = self.tableau.substeps.iter().zip(times).enumerate();
+        substeps
+            .map(|(s, (combinations, at))| Substep {
+                at,
+                updates: self.updates(functions, s, combinations),
+            })
+            .collect()
+    }
+
+    fn updates(
+        &self,
+        functions: &mut Functions,
+        substep: usize,
+        combinations: &[Combination],
+    ) -> Vec<(StateId, FnId)> {
+        let factors: Vec<Vec<Factor>> = combinations
+            .iter()
+            .map(|c| {
+                c.terms
+                    .iter()
+                    .map(|t| factor(functions, t, substep))
+                    .collect()
+            })
+            .collect();
+        let count = self.components.fields.len();
+        let mut updates = Vec::new();
+        for component in 0..count {
+            let mut new: Vec<FnId> = Vec::new();
+            for (combination, factors) in combinations.iter().zip(&factors) {
+                let values: Vec<FnId> = combination
+                    .terms
+                    .iter()
+                    .map(|term| self.value(term.of, component, &new))
+                    .collect();
+                let name = self.name(combination.into, component, substep);
+                let made = combine(functions, &name, factors, &values);
+                new.push(made);
+                match combination.into {
+                    Target::Field => updates.push((StateId(component as u32), made)),
+                    Target::Register(i) => {
+                        updates.push((StateId(((i + 1) * count + component) as u32), made));
+                    }
+                    Target::Nothing => {}
+                }
+            }
+        }
+        updates.sort_by_key(|(state, _)| *state);
+        updates
+    }
+
+    fn value(&self, of: Value, component: usize, new: &[FnId]) -> FnId {
+        match of {
+            Value::Field => self.fields[component],
+            Value::Rate => self.rates[component],
+            Value::Register(i) => self.registers[i][component],
+            Value::New(i) => new[i],
+        }
+    }
+
+    fn name(&self, into: Target, component: usize, substep: usize) -> String {
+        let (name, s) = (&self.components.fields[component], substep + 1);
+        let register = match into {
+            Target::Field => return format!("{name}_{s}"),
+            Target::Register(i) => Some(i),
+            Target::Nothing => None,
+        };
+        let register = register.and_then(|i| self.tableau.registers.get(i));
+        let register = register.or(self.tableau.registers.first()).copied();
+        format!("{name}_{}_{s}", register.unwrap_or("rate"))
+    }
+}
+
+/// The uniform of a term's factor.
+fn factor(functions: &mut Functions, term: &Term, substep: usize) -> Factor {
+    if term.factor.is_one() && !term.dt {
+        return None;
+    }
+    let negative = term.factor.is_negative();
+    let size: Rational = if negative { -term.factor } else { term.factor };
+    let (value, label) = if term.dt {
+        let dt = Uniform::power(UniformFactor::Dt, 1);
+        (dt.times_number(size), "beta_dt")
+    } else {
+        (Uniform::number(size), "alpha")
+    };
+    let name = format!("{label}_{}", substep + 1);
+    Some((functions.uniform(&value, Some(&name)), negative))
+}
+
+/// The grid function of a linear combination: fused multiply-adds, in order, onto the last term
+/// without a factor.
+fn combine(functions: &mut Functions, name: &str, factors: &[Factor], values: &[FnId]) -> FnId {
+    let base = factors.iter().rposition(Option::is_none);
+    if let (Some(0), [value]) = (base, values)
+        && !functions.is_state(*value)
+    {
+        return *value;
+    }
+    let mut b = Builder::new();
+    let access = |b: &mut Builder<Atom>, of: FnId| b.atom(Atom::Access(Access { of, at: [0; 3] }));
+    let mut sum: Option<Ref> = None;
+    let mut order: Vec<usize> = (0..values.len()).filter(|i| Some(*i) != base).collect();
+    if let Some(base) = base {
+        order.insert(0, base);
+    }
+    for at in order {
+        let factor = factors[at].map(|(uniform, negative)| {
+            let uniform = b.atom(Atom::Uniform(uniform));
+            if negative {
+                b.op(Op::Neg, &[uniform])
+            } else {
+                uniform
+            }
+        });
+        // The factor before the value before the sum: the order in which the text shows them.
+        let value = access(&mut b, values[at]);
+        sum = Some(match (sum, factor) {
+            (None, None) => value,
+            (None, Some(factor)) => b.op(Op::Mul, &[factor, value]),
+            (Some(sum), None) => b.op(Op::Add, &[sum, value]),
+            (Some(sum), Some(factor)) => b.op(Op::Fma, &[factor, value, sum]),
+        });
+    }
+    let result = sum.unwrap_or_else(|| b.lit(0.0));
+    let depth = values.iter().map(|v| functions.depth_of(*v)).max();
+    functions.add(name, Def::Point(b.finish(result)), depth.unwrap_or(0))
+}

@@ -1,0 +1,182 @@
+//! Models as text to algorithms: states, times, names, errors.
+
+use super::{discretize, observe};
+use crate::algorithm::{Algorithm, Def, Role};
+use crate::diag::Code;
+use crate::model::{Model, Reduction, parse::parse_str};
+
+fn model(source: &str) -> Model {
+    parse_str(source).unwrap_or_else(|e| panic!("{}", e.render("test", source)))
+}
+
+fn algorithm(source: &str) -> Algorithm {
+    let made = discretize(&model(source)).unwrap_or_else(|e| panic!("{e}"));
+    made.check().unwrap_or_else(|e| panic!("{e}"));
+    made
+}
+
+fn names(algorithm: &Algorithm, role: Role) -> Vec<&str> {
+    algorithm
+        .states_of(role)
+        .map(|(_, s)| s.name.as_str())
+        .collect()
+}
+
+fn heat(time: &str) -> String {
+    format!(
+        "pub system Heat in 1d {{ field f: scalar; ddt(f) = lap(f); }}
+         scheme s for Heat {{ space: central<order = 2>; time: {time}; }}"
+    )
+}
+
+#[test]
+fn integrators_keep_what_they_need() {
+    let cases: [(&str, &[&str], &[f64]); 6] = [
+        ("euler", &[], &[0.0]),
+        ("ssprk2", &["f_old"], &[0.0, 1.0]),
+        ("ssprk3", &["f_old"], &[0.0, 1.0, 0.5]),
+        ("rk3_williamson", &["f_acc"], &[0.0, 1.0 / 3.0, 0.75]),
+        ("rk4", &["f_old", "f_sum"], &[0.0, 0.5, 0.5, 1.0]),
+        (
+            "rk4_carpenter_kennedy",
+            &["f_acc"],
+            &[
+                0.0,
+                0.1496590219993,
+                0.3704009573644,
+                0.6222557631345,
+                0.9582821306748,
+            ],
+        ),
+    ];
+    for (time, registers, times) in cases {
+        let algorithm = algorithm(&heat(time));
+        assert_eq!(names(&algorithm, Role::Accumulator), registers, "{time}");
+        assert_eq!(algorithm.substeps.len(), times.len(), "{time}");
+        for (substep, at) in algorithm.substeps.iter().zip(times) {
+            assert!((substep.at - at).abs() < 1e-12, "{time}: {}", substep.at);
+        }
+    }
+}
+
+#[test]
+fn an_array_of_the_integrator_may_not_be_a_field() {
+    let source =
+        "pub system S in 1d { field f: scalar; field f_old: scalar; ddt(f) = 0; ddt(f_old) = f; }
+        scheme s for S { space: central<order = 2>; time: ssprk2; }";
+    let error = discretize(&model(source)).unwrap_err();
+    assert_eq!(error.code, Code::ComponentClash);
+    assert!(error.message.contains("`f_old`"), "{error}");
+    let other = source.replace("ssprk2", "rk3_williamson");
+    assert!(discretize(&model(&other)).is_ok());
+}
+
+#[test]
+fn tensors_keep_their_independent_components() {
+    let source = |symmetry: &str, rhs: &str| {
+        format!(
+            "pub system S in 3d {{ field u: vector; field m: {symmetry}; ddt(u) = div(m); ddt(m) = {rhs}; }}"
+        )
+    };
+    let symmetric = algorithm(&source("symmetric", "sym(grad(u))"));
+    let components = [
+        "u_x", "u_y", "u_z", "m_xx", "m_xy", "m_xz", "m_yy", "m_yz", "m_zz",
+    ];
+    assert_eq!(names(&symmetric, Role::Field), components);
+    let antisymmetric = algorithm(&source("antisymmetric", "grad(u) - transpose(grad(u))"));
+    let components = ["u_x", "u_y", "u_z", "m_xy", "m_xz", "m_yz"];
+    assert_eq!(names(&antisymmetric, Role::Field), components);
+    let error = discretize(&model(&source("symmetric", "grad(u)"))).unwrap_err();
+    assert_eq!(error.code, Code::NotSymmetric);
+    assert!(error.span.is_known() && error.message.contains("sym("));
+}
+
+#[test]
+fn sources_are_given_and_never_written() {
+    let algorithm = algorithm(
+        "pub system S in 2d { field f: scalar; source g: vector; source h: scalar = sin(x)*cos(t);
+         ddt(f) = h + div(g); }",
+    );
+    assert_eq!(names(&algorithm, Role::Given), ["g_x", "g_y", "h"]);
+    let written = algorithm.substeps.iter().flat_map(|s| &s.updates);
+    assert!(
+        written
+            .into_iter()
+            .all(|(state, _)| algorithm.state(*state).role != Role::Given)
+    );
+}
+
+#[test]
+fn the_time_is_a_uniform() {
+    let algorithm = algorithm("pub system S in 1d { field f: scalar; ddt(f) = cos(2*t)*f; }");
+    assert!(algorithm.depends_on_time());
+    let at = |t: f64| algorithm.uniform_values(&[], [1.0; 3], 0.1, t);
+    assert_ne!(at(0.0), at(1.0));
+}
+
+#[test]
+fn any_mixed_form_is_the_bidiagonal_one() {
+    let source = |mixed: &str| {
+        format!(
+            "pub system S in 2d {{ field u: vector; ddt(u) = grad(div(u)); }}
+             scheme s for S {{ space: central<order = 4>; mixed: {mixed}; }}"
+        )
+    };
+    assert_eq!(
+        algorithm(&source("either")),
+        algorithm(&source("bidiagonal"))
+    );
+    assert_ne!(algorithm(&source("either")), algorithm(&source("composed")));
+}
+
+#[test]
+fn arithmetic_may_stay_as_it_is_written() {
+    let cost = |arith: &str| -> u32 {
+        let algorithm = algorithm(&format!(
+            "pub system S in 1d {{ field a: scalar; field b: scalar; ddt(a) = (a + b)*(a - b); ddt(b) = a; }}
+             scheme s for S {{ space: central<order = 2>; arith: {arith}; time: euler; }}"
+        ));
+        let pointwise = algorithm
+            .ids()
+            .filter(|(_, f)| matches!(f.def, Def::Point(_)));
+        pointwise.map(|(id, _)| algorithm.cost(id)).sum()
+    };
+    // Expanded, a b cancels; as written, there are two sums and a product.
+    assert_ne!(cost("collected"), cost("as_written"));
+}
+
+#[test]
+fn observables_and_speeds_are_evaluated_together() {
+    let source = "pub system S in 2d {
+            field rho: scalar; field u: vector; param nu: real = 0.1;
+            ddt(rho) = -div(u); ddt(u) = nu*lap(u);
+            observe mass = sum(rho);
+            observe strain = max(norm(sym(grad(u))));
+            cfl { advective: norm(u) + 1; diffusive: nu; }
+        }";
+    let observation = observe(&model(source)).unwrap().unwrap();
+    observation.algorithm.check().unwrap();
+    let found: Vec<(&str, Reduction, Option<u32>)> = observation
+        .quantities
+        .iter()
+        .map(|q| (q.name.as_str(), q.reduction, q.speed))
+        .collect();
+    let expected = [
+        ("mass", Reduction::Sum, None),
+        ("strain", Reduction::Max, None),
+        ("speed_1", Reduction::Max, Some(1)),
+        ("speed_2", Reduction::Max, Some(2)),
+    ];
+    assert_eq!(found, expected);
+    let states = names(&observation.algorithm, Role::Accumulator);
+    assert_eq!(states, ["mass", "strain", "speed_1", "speed_2"]);
+    assert_eq!(observe(&model(&heat("euler"))).unwrap(), None);
+}
+
+#[test]
+fn a_divisor_that_vanishes_is_an_error() {
+    let error = discretize(&model(
+        "pub system S in 1d { field f: scalar; param a: real = 1; ddt(f) = f/(a - a); }",
+    ));
+    assert_eq!(error.unwrap_err().code, Code::DivisionByZero);
+}
