@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use stencil_compiler::diag::Diagnostics;
 use stencil_compiler::schedule::check::ScheduleError;
 
 use crate::backend::cpu::UnknownInstructions;
@@ -111,28 +112,111 @@ pub enum Error {
         /// Number of arrays.
         buffers: usize,
     },
-    /// The solution is no longer a number.
+    /// A boundary condition that cannot be met.
+    #[error("boundary of {place}: {reason}; {help}")]
+    Boundary {
+        /// A face such as `x.lo`, with the component where it matters.
+        place: String,
+        /// What is wrong.
+        reason: String,
+        /// The way out.
+        help: String,
+    },
+    /// A formula that does not read.
+    #[error("{what} is no formula\n{}", errors.render("formula", formula))]
+    Formula {
+        /// What it was to be: ``the value of `u_x` at x.lo``.
+        what: String,
+        /// Its text.
+        formula: String,
+        /// All errors, each with its place in the text.
+        errors: Diagnostics,
+    },
+    /// Initial values that are no numbers.
     #[error(
-        "`{field}` is not finite in cell {cell:?} after step {step} (t = {t}); all was finite after step {last_finite}. A smaller time step, a larger viscosity or more cells may help"
+        "`{field}` is set to a value that is not finite in cell {cell:?}, at {at:?}; look at the function or array that it was set from"
     )]
-    NotFinite {
+    Initial {
         /// The component.
         field: String,
         /// The first such cell: x, y, z.
         cell: [usize; 3],
-        /// The step after which it was found.
-        step: u64,
-        /// Its time.
-        t: f64,
-        /// The last step known to be good.
-        last_finite: u64,
+        /// Its coordinates.
+        at: [f64; 3],
     },
-    /// An output file could not be written.
+    /// The solution is no longer a number.
+    #[error(transparent)]
+    NotFinite(Box<NotFinite>),
+    /// There is no state to go on from.
+    #[error(
+        "a step has failed, and the fields before it were not kept; restore a state, or build with `.keep_last(true)`"
+    )]
+    Lost,
+    /// A speed that cannot limit the time step.
+    #[error("the {kind} speed is {value} at t = {t}; {help}")]
+    Speed {
+        /// `advective`, `diffusive`, `dispersive` or `hyperdiffusive`.
+        kind: &'static str,
+        /// Its largest value.
+        value: f64,
+        /// The time.
+        t: f64,
+        /// The way out.
+        help: &'static str,
+    },
+    /// A time step that leads nowhere.
+    #[error(
+        "the time step is {dt} at t = {t}; if all speeds are zero, limit it by `.dt(..)`, and if it is too small for the time to change, the solution has become too steep"
+    )]
+    NoTimeStep {
+        /// The time.
+        t: f64,
+        /// The time step.
+        dt: f64,
+    },
+    /// A file that a run cannot go on from.
+    #[error("cannot go on from `{}`: {reason}; {help}", path.display())]
+    Restart {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+        /// The way out.
+        help: String,
+    },
+    /// A file could not be written or read.
     #[error(transparent)]
     Output(#[from] NpzError),
     /// The program is wrong, not its user.
     #[error("internal error: {0}. Please report this")]
     Bug(String),
+}
+
+/// A step that made a value which is infinite or not a number.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error(
+    "`{field}` is not finite in cell {cell:?}, at {at:?}, after substep {substep} of step {step} (t = {t}), by {equation}; {}. A smaller time step, a larger viscosity or more cells may help",
+    state(*kept)
+)]
+#[non_exhaustive]
+pub struct NotFinite {
+    /// The component.
+    pub field: String,
+    /// The first such cell: x, y, z.
+    pub cell: [usize; 3],
+    /// Its coordinates.
+    pub at: Vec<f64>,
+    /// The step that failed.
+    pub step: u64,
+    /// The substep that failed, from 1.
+    pub substep: usize,
+    /// The time of the substep.
+    pub t: f64,
+    /// The equation, with its line where that is known.
+    pub equation: String,
+    /// The step after which the fields were as they are now; `None` if they are those of the
+    /// failed step.
+    pub kept: Option<u64>,
 }
 
 impl Error {
@@ -153,6 +237,13 @@ impl Error {
             nearest,
             known,
         }
+    }
+}
+
+fn state(kept: Option<u64>) -> String {
+    match kept {
+        Some(step) => format!("the fields are those after step {step}"),
+        None => "the fields are those of the failed step".to_string(),
     }
 }
 

@@ -29,19 +29,26 @@ extern crate self as stencil_runtime;
 pub mod backend;
 mod builder;
 mod error;
+mod formula;
 pub mod io;
+mod mesh;
 mod number;
+mod observe;
 pub mod plot;
+pub mod problem;
 pub mod report;
 mod simulation;
+#[cfg(feature = "spectrum")]
+pub mod spectrum;
 mod system;
 
 pub use backend::cpu::program;
 pub use backend::cpu::{Instructions, UnknownInstructions};
 pub use builder::{Builder, Engine};
-pub use error::Error;
+pub use error::{Error, NotFinite};
+pub use mesh::{Axis, Boundary, BoundaryPoint, Face, Faces, Mesh, Side, Source};
 pub use number::Number;
-pub use simulation::Simulation;
+pub use simulation::{Flow, Outcome, Quantity, Restored, Simulation, Timings};
 pub use stencil_compiler as compiler;
 pub use stencil_compiler::emit::RowInput;
 pub use stencil_compiler::expr::Real;

@@ -4,7 +4,7 @@ use stencil_compiler::algorithm::rows::{RowProgram, RowScratch};
 use stencil_compiler::expr::Real;
 
 use crate::backend::cpu::Checked;
-use crate::backend::cpu::machine::{rows_f32, rows_f64};
+use crate::backend::cpu::interpreted::{rows_f32, rows_f64};
 use crate::backend::cpu::parts::Part;
 use crate::backend::cpu::program::{CompiledKernel, Entry};
 use crate::io::Element;

@@ -3,9 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use stencil_compiler::algorithm::Algorithm;
+use stencil_compiler::algorithm::{Algorithm, Role};
+use stencil_compiler::diag::{Diagnostic, Diagnostics, Span};
+use stencil_compiler::discretize::{DiscretizeError, Observation};
 use stencil_compiler::expr::real::Precision;
-use stencil_compiler::model::Model;
+use stencil_compiler::model::{Model, Rank};
 use stencil_compiler::schedule::{Schedule, heuristic, presets};
 use stencil_compiler::{algorithm, discretize, model, schedule};
 
@@ -56,12 +58,44 @@ pub struct Definition {
 #[derive(Clone, Debug)]
 pub struct SystemDef(Arc<Parts>);
 
+/// A component of a field: what one array holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Component {
+    /// Its name: `u_x`.
+    pub(crate) name: String,
+    /// The field's name: `u`.
+    pub(crate) field: String,
+    /// Index of the field in the model.
+    pub(crate) of: usize,
+    /// Its axes: none of a scalar, one of a vector, two of a tensor.
+    pub(crate) indices: Vec<usize>,
+}
+
 #[derive(Debug)]
 struct Parts {
+    /// The file that it was read from.
+    source: Option<String>,
     model: Model,
     algorithm: Algorithm,
     schedule: Schedule,
+    /// What is watched in a run.
+    observation: Option<Observation>,
     kernels: Option<&'static [CompiledKernel]>,
+}
+
+impl Parts {
+    /// What a model is discretized to; no kernels.
+    fn discretize(model: Model) -> Result<Self, DiscretizeError> {
+        let algorithm = discretize::discretize(&model)?;
+        Ok(Parts {
+            source: None,
+            schedule: heuristic::cpu(&algorithm),
+            observation: discretize::observe(&model)?,
+            kernels: None,
+            algorithm,
+            model,
+        })
+    }
 }
 
 impl SystemDef {
@@ -77,11 +111,16 @@ impl SystemDef {
             ))
         };
         let model = model::parse::parse_str(definition.model).map_err(|e| bug("model", &e))?;
+        // Its places are those of the printed text; the algorithm has those of the declaration.
+        let model = model.without_spans();
         let algorithm =
             algorithm::text::parse(definition.algorithm).map_err(|e| bug("algorithm", &e))?;
         let schedule =
             schedule::text::parse(definition.schedule).map_err(|e| bug("schedule", &e))?;
+        let observation = discretize::observe(&model).map_err(|e| bug("observables", &e))?;
         Ok(SystemDef(Arc::new(Parts {
+            source: None,
+            observation,
             model,
             algorithm,
             schedule,
@@ -92,26 +131,62 @@ impl SystemDef {
     /// The system that a text declares, as a `.pde` file holds it; `source` is its name in messages.
     ///
     /// # Errors
-    /// All errors of the declaration, each with its line.
+    /// All errors of the declaration, each with its line; a system `in nd` needs
+    /// [`from_text_in`](Self::from_text_in).
     pub fn from_text(source: &str, text: &str) -> Result<Self, Error> {
-        let render =
-            |e: stencil_compiler::diag::Diagnostics| Error::Declaration(e.render(source, text));
-        let model = model::parse::parse_str(text).map_err(render)?;
-        let algorithm = discretize::discretize(&model).map_err(|e| {
-            let at = if e.span.is_known() {
-                format!("{source}:{}: ", e.span.start.line)
-            } else {
-                format!("{source}: ")
-            };
-            Error::Declaration(format!("{at}{}", e.message))
-        })?;
-        let schedule = heuristic::cpu(&algorithm);
-        Ok(SystemDef(Arc::new(Parts {
-            model,
-            algorithm,
-            schedule,
-            kernels: None,
-        })))
+        Self::from_text_in(source, text, None)
+    }
+
+    /// The system that a text declares, in a number of dimensions if it is declared `in nd`.
+    ///
+    /// ```
+    /// use stencil_runtime::SystemDef;
+    /// let heat = "pub system Heat in nd { field q: scalar; ddt(q) = lap(q); }";
+    /// assert_eq!(SystemDef::from_text_in("heat.pde", heat, Some(2))?.model().dimension, 2);
+    /// # Ok::<(), stencil_runtime::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// See [`from_text`](Self::from_text); if the system is declared in another number.
+    pub fn from_text_in(source: &str, text: &str, dimension: Option<usize>) -> Result<Self, Error> {
+        let render = |errors: Diagnostics| Error::Declaration(errors.render(source, text));
+        let model = model::parse::parse_str_in(text, dimension).map_err(render)?;
+        let mut parts = Parts::discretize(model)
+            .map_err(|error| render(Diagnostics::from(Diagnostic::from(error))))?;
+        parts.source = Some(source.to_string());
+        Ok(SystemDef(Arc::new(parts)))
+    }
+
+    /// The same system by another of its declared schemes. Only its first one is compiled.
+    ///
+    /// ```
+    /// use stencil_runtime::SystemDef;
+    /// let heat = SystemDef::from_text("heat.pde", "
+    ///     pub system Heat in 1d { field q: scalar; ddt(q) = lap(q); }
+    ///     scheme coarse for Heat { space: central<order = 2>; time: euler; }
+    ///     scheme fine for Heat { space: central<order = 8>; time: rk4; }
+    /// ")?;
+    /// assert!(heat.with_scheme("fine")?.algorithm().scheme.contains("order 8"));
+    /// let error = heat.with_scheme("fime").unwrap_err();
+    /// assert!(error.to_string().contains("did you mean `fine`?"), "{error}");
+    /// # Ok::<(), stencil_runtime::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If there is none of this name, or it cannot be carried out.
+    pub fn with_scheme(&self, name: &str) -> Result<Self, Error> {
+        if self.model().scheme.name == name {
+            return Ok(self.clone());
+        }
+        let known = self.model().schemes().map(|s| s.name.as_str());
+        let model = self
+            .model()
+            .with_scheme(name)
+            .ok_or_else(|| Error::unknown(self.name(), "scheme", name, known))?;
+        let failed = |e: DiscretizeError| Error::Declaration(format!("scheme `{name}`: {e}"));
+        let mut parts = Parts::discretize(model).map_err(failed)?;
+        parts.source.clone_from(&self.0.source);
+        Ok(SystemDef(Arc::new(parts)))
     }
 
     /// The system that a `.pde` file declares.
@@ -119,12 +194,20 @@ impl SystemDef {
     /// # Errors
     /// Where the file cannot be read, and all errors of the declaration.
     pub fn from_file(path: impl AsRef<Path>) -> Result<Self, Error> {
+        Self::from_file_in(path, None)
+    }
+
+    /// The system that a `.pde` file declares, in a number of dimensions if it is declared `in nd`.
+    ///
+    /// # Errors
+    /// See [`from_file`](Self::from_file); if the system is declared in another number.
+    pub fn from_file_in(path: impl AsRef<Path>, dimension: Option<usize>) -> Result<Self, Error> {
         let path = path.as_ref();
         let text = std::fs::read_to_string(path).map_err(|source| Error::Read {
             path: path.to_path_buf(),
             source,
         })?;
-        Self::from_text(&path.display().to_string(), &text)
+        Self::from_text_in(&path.display().to_string(), &text, dimension)
     }
 
     /// Its name.
@@ -140,6 +223,30 @@ impl SystemDef {
     /// The discrete problem.
     pub fn algorithm(&self) -> &Algorithm {
         &self.0.algorithm
+    }
+
+    /// The components of all fields, in the order of the algorithm's states.
+    pub(crate) fn components(&self) -> Vec<Component> {
+        let states = self.algorithm().states_of(Role::Field);
+        states
+            .filter_map(|(_, state)| {
+                let fields = self.model().fields.iter().enumerate();
+                let mut parts = fields.filter_map(|(of, field)| {
+                    Some(Component {
+                        name: state.name.clone(),
+                        field: field.name.clone(),
+                        of,
+                        indices: indices(&field.name, field.rank, &state.name)?,
+                    })
+                });
+                parts.next()
+            })
+            .collect()
+    }
+
+    /// The observables and speeds that are evaluated in a run.
+    pub(crate) fn observation(&self) -> Option<&Observation> {
+        self.0.observation.as_ref()
     }
 
     /// The schedule of the host's processor, which the compiled program follows if there is one.
@@ -167,6 +274,34 @@ impl SystemDef {
         Ok((preset.make)(self.algorithm(), precision))
     }
 
+    /// The equation of a component, as a message names it, with its line in the file or, in Rust,
+    /// of the file that declares it.
+    pub(crate) fn equation_of(&self, component: &str) -> String {
+        let all = self.components();
+        let component = all.iter().find(|c| c.name == component);
+        let equations = &self.0.model.equations;
+        let found = component.and_then(|c| Some((c, equations.iter().find(|e| e.field == c.of)?)));
+        let Some((component, equation)) = found else {
+            return "its equation".to_string();
+        };
+        let rhs = model::text::expression(&self.0.model, &equation.rhs);
+        let text = format!("`ddt({}) = {rhs}`", component.field);
+        // The model of a compiled system was printed; its algorithm keeps the places.
+        let function = self.algorithm().find(&format!("ddt_{}", component.name));
+        let place = match &self.0.source {
+            Some(_) => equation.span,
+            None => function.map_or(Span::default(), |id| self.algorithm().function(id).span),
+        };
+        match &self.0.source {
+            _ if !place.is_known() => text,
+            Some(file) => format!("{text} ({file}:{})", place.start.line),
+            None => format!(
+                "{text} (line {} of its declaration's file)",
+                place.start.line
+            ),
+        }
+    }
+
     /// One line for each intermediate and each equation, as they were understood.
     pub fn equations(&self) -> Vec<String> {
         let model = &self.0.model;
@@ -184,6 +319,17 @@ impl SystemDef {
         });
         lets.chain(equations).collect()
     }
+}
+
+/// The axes of a component of a field; `None` if it is none of its components.
+pub(crate) fn indices(field: &str, rank: Rank, component: &str) -> Option<Vec<usize>> {
+    let letters = match rank {
+        Rank::Scalar => return (field == component).then(Vec::new),
+        Rank::Vector | Rank::Tensor => component.strip_prefix(field)?.strip_prefix('_')?,
+    };
+    let axes: Option<Vec<usize>> = letters.chars().map(|c| "xyz".find(c)).collect();
+    let count = if rank == Rank::Vector { 1 } else { 2 };
+    axes.filter(|axes| axes.len() == count)
 }
 
 /// What a [`Simulation`](crate::Simulation) can be made of: a declared type or a [`SystemDef`].

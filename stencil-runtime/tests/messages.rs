@@ -1,6 +1,8 @@
 //! What users read when a setting does not fit.
 
-use stencil_runtime::{Engine, Error, Schedule, Simulation, SystemDef, pde};
+use stencil_runtime::{
+    Axis, Boundary, Engine, Error, Face, Faces, Schedule, Simulation, Source, SystemDef, pde,
+};
 
 pde! {
     /// Diffusion with a bound.
@@ -82,6 +84,155 @@ fn settings_that_do_not_fit() {
     }
 }
 
+fn flow() -> stencil_runtime::Builder<f64> {
+    let text = "pub system Flow in 2d { field u: vector; field rho: scalar; source f: scalar = 0;
+            ddt(u) = lap(u) + grad(div(u)); ddt(rho) = f - div(u); }
+        scheme s for Flow { space: central<order = 6>; mixed: bidiagonal; time: euler; }";
+    let system = SystemDef::from_text("flow.pde", text).unwrap();
+    Simulation::builder(&system).cells([8, 8, 1]).dt(1e-3)
+}
+
+#[test]
+fn boundaries_that_cannot_be_met() {
+    let cases: Vec<(stencil_runtime::Builder<f64>, &str)> = vec![
+        (
+            flow().boundary(Face::X_HI, Boundary::outflow()),
+            "boundary of x.hi: it is outflow, but x.lo is periodic; give x.lo a boundary of its own, or make both faces of x periodic for all fields",
+        ),
+        (
+            flow().boundary_of("rho", Axis::Y, Boundary::dirichlet(1.0)),
+            "boundary of y.lo: it is dirichlet 1 for `rho`, but y.lo is periodic for `u_x`",
+        ),
+        (
+            flow().boundary(Axis::Z, Boundary::wall()),
+            "boundary of z: Flow has 2 dimensions; set boundaries along x, y only",
+        ),
+        (
+            flow().boundary_of("roh", Axis::Y, Boundary::wall()),
+            "Flow has no field or component `roh`; did you mean `rho`?",
+        ),
+        (
+            flow().boundary_of("u_z", Axis::Y, Boundary::wall()),
+            "Flow has no field or component `u_z`; did you mean `u",
+        ),
+        (
+            flow()
+                .cells([2, 8, 1])
+                .boundary(Faces::All, Boundary::wall()),
+            "boundary of `u_x` at x.lo: it mirrors 3 cells for the equation of `u_",
+        ),
+        (
+            flow()
+                .cells([8, 1, 1])
+                .boundary(Axis::Y, Boundary::extrapolate()),
+            "boundary of `u_x` at y.lo: it extrapolates two cells for the equation of `u_",
+        ),
+        (
+            flow()
+                .cells([8, 1, 1])
+                .boundary(Axis::Y, Boundary::extrapolate()),
+            "there are 1 along y; give at least 2 cells along y, or another boundary",
+        ),
+        (
+            flow().boundary(Axis::X, Boundary::custom(["p"], |_| 0.0)),
+            "Flow has no component `p`; there are: u_x, u_y, rho",
+        ),
+        (
+            flow().boundary(Axis::X, Boundary::neumann(f64::NAN)),
+            "the slope of `u_x` at x.lo is NaN; give a number",
+        ),
+        (
+            flow().source("g", 1.0),
+            "Flow has no component of a source `g`; there are: f",
+        ),
+        (
+            flow().source("f", f64::INFINITY),
+            "the source `f` is inf; give a number",
+        ),
+        (
+            flow().source("f", Source::array(ndarray::Array3::zeros((1, 8, 7)))),
+            "`f` has (1, 8, 8) values [z, y, x], not (1, 8, 7)",
+        ),
+        (
+            flow().cfl(-1.0),
+            "the cfl number is -1; give a positive number",
+        ),
+    ];
+    for (builder, expected) in cases {
+        let found = message(builder.build());
+        assert!(found.contains(expected), "{found:?} has no {expected:?}");
+    }
+}
+
+#[test]
+fn formulas_that_do_not_read() {
+    let cases = [
+        (
+            flow().boundary(Axis::X, Boundary::dirichlet_text("sin(tt)")),
+            "the value of `u_x` at x.lo is no formula",
+            "no name `tt` in the formula",
+        ),
+        (
+            flow().boundary(Axis::X, Boundary::text("2*u_x - roh")),
+            "the ghost value of `u_x` at x.lo is no formula",
+            "did you mean `rho`?",
+        ),
+        (
+            flow().source("f", Source::text("x +")),
+            "the source `f` is no formula",
+            "P0",
+        ),
+    ];
+    for (builder, what, why) in cases {
+        let found = message(builder.build());
+        assert!(found.contains(what) && found.contains(why), "{found}");
+    }
+    let mut simulation = flow().build().unwrap();
+    let found = message(simulation.set_text("rho", "exp(-x^2) * q0"));
+    assert!(
+        found.contains("the initial value of `rho` is no formula"),
+        "{found}"
+    );
+    simulation
+        .set_text("rho", "if x < 0.5 { 1 } else { 2 }")
+        .unwrap();
+    assert_eq!(simulation.field("rho").unwrap().sum(), 1.5 * 64.0);
+}
+
+/// Only fields have boundary conditions: what is stored is computed beyond faces, not exchanged.
+#[test]
+fn stored_functions_do_not_cross_walls() {
+    let text = "pub system Flow in 2d { field u: vector; ddt(u) = lap(u) + grad(div(u)); }
+        scheme s for Flow { space: central<order = 6>; mixed: composed; time: euler; }";
+    let system = SystemDef::from_text("flow.pde", text).unwrap();
+    let stored = system
+        .algorithm()
+        .functions
+        .iter()
+        .find(|f| f.name.starts_with("div"))
+        .map(|f| f.name.clone())
+        .unwrap();
+    let schedule = |halo: &str| {
+        let text = format!("schedule\nplace {stored} global {halo}\nkernel rows\nkernel rows\n");
+        stencil_runtime::compiler::schedule::text::parse(&text).unwrap()
+    };
+    let run = |halo: &str| {
+        Simulation::<f64>::builder(&system)
+            .cells([16, 16, 1])
+            .boundary(Axis::X, Boundary::wall())
+            .schedule(schedule(halo))
+            .dt(1e-3)
+            .build()
+    };
+    run("recompute").unwrap();
+    let found = message(run("exchange"));
+    let way_out = format!("place `{stored} global recompute`, or make x periodic");
+    assert!(
+        found.contains("only fields have boundary conditions") && found.contains(&way_out),
+        "{found}"
+    );
+}
+
 #[test]
 fn names_that_do_not_exist() {
     let mut simulation = builder().build().unwrap();
@@ -113,7 +264,7 @@ fn memory_that_is_not_there() {
             .dt(1.0)
             .build(),
     );
-    assert!(text.contains("no memory for 2 arrays"), "{text}");
+    assert!(text.contains("no memory for 3 arrays"), "{text}");
 }
 
 #[test]

@@ -3,11 +3,13 @@
 //! [`NpzWriter`] and [`Npz`] write and read `.npz` archives that `numpy.load` opens. Equal input
 //! gives equal bytes, and a file appears under its name only when it is complete.
 
+mod csv;
 mod npy;
 mod npz;
 mod part;
 mod zip;
 
+pub use csv::{CsvError, SeriesWriter, Table};
 pub use npy::{Element, Value};
 pub use npz::{Npz, NpzError, NpzWriter};
 pub use part::PartFile;

@@ -16,6 +16,9 @@ pub trait Element: sealed::Sealed + Copy {
     const SIZE: usize;
     #[doc(hidden)]
     fn put(values: &[Self], bytes: &mut Vec<u8>);
+    /// The array that a value is; else what the value is.
+    #[doc(hidden)]
+    fn array(value: Value) -> Result<ArrayD<Self>, String>;
 }
 
 mod sealed {
@@ -25,7 +28,7 @@ mod sealed {
 }
 
 macro_rules! element {
-    ($ty:ty, $descr:literal) => {
+    ($ty:ty, $descr:literal, $kind:ident) => {
         impl Element for $ty {
             const DESCR: &'static str = $descr;
             const SIZE: usize = size_of::<$ty>();
@@ -33,11 +36,17 @@ macro_rules! element {
                 bytes.clear();
                 bytes.extend(values.iter().flat_map(|v| v.to_le_bytes()));
             }
+            fn array(value: Value) -> Result<ArrayD<Self>, String> {
+                match value {
+                    Value::$kind(array) => Ok(array),
+                    other => Err(other.kind()),
+                }
+            }
         }
     };
 }
-element!(f32, "<f4");
-element!(f64, "<f8");
+element!(f32, "<f4", F32);
+element!(f64, "<f8", F64);
 
 /// What an entry of a `.npz` holds.
 #[derive(Clone, Debug, PartialEq)]

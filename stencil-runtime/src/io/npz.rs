@@ -60,7 +60,7 @@ pub enum NpzError {
 
 impl Value {
     /// The kind, for a message: `f64 array of shape [2, 3]`.
-    fn kind(&self) -> String {
+    pub(super) fn kind(&self) -> String {
         match self {
             Self::F32(a) => format!("f32 array of shape {:?}", a.shape()),
             Self::F64(a) => format!("f64 array of shape {:?}", a.shape()),
@@ -190,7 +190,7 @@ impl NpzWriter {
     }
 }
 
-/// Reads a `.npz`, entry by entry. Compressed files (`numpy.savez_compressed`) are refused.
+/// Reads a `.npz`, entry by entry, as `numpy.savez` and `numpy.savez_compressed` write it.
 ///
 /// See [`NpzWriter`] for an example.
 #[derive(Debug)]

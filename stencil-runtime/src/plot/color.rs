@@ -38,12 +38,41 @@ pub enum ColorMap {
     Sequential,
     /// Black over red to pale yellow (magma), for intensities.
     Magma,
+    /// Black over red and orange to pale yellow (inferno), for intensities.
+    Inferno,
+    /// Blue over magenta to yellow (plasma).
+    Plasma,
+    /// Blue over grey to yellow (cividis), nearly the same for colour-blind readers.
+    Cividis,
     /// Blue over white to red, for signed values. The range is symmetric around zero unless it is
     /// given.
     Diverging,
 }
 
 impl ColorMap {
+    /// Every map, by the name that people know it by.
+    pub const ALL: [(&'static str, ColorMap); 6] = [
+        ("viridis", ColorMap::Sequential),
+        ("magma", ColorMap::Magma),
+        ("inferno", ColorMap::Inferno),
+        ("plasma", ColorMap::Plasma),
+        ("cividis", ColorMap::Cividis),
+        ("diverging", ColorMap::Diverging),
+    ];
+
+    /// The map of this name; see [`ColorMap::ALL`].
+    ///
+    /// ```
+    /// use stencil_runtime::plot::ColorMap;
+    /// assert_eq!(ColorMap::find("magma"), Some(ColorMap::Magma));
+    /// assert_eq!(ColorMap::find("rainbow"), None);
+    /// ```
+    pub fn find(name: &str) -> Option<ColorMap> {
+        Self::ALL
+            .into_iter()
+            .find_map(|(known, map)| (known == name).then_some(map))
+    }
+
     /// The colour at a place from 0 to 1 of the range; places outside are clamped.
     ///
     /// ```
@@ -59,6 +88,9 @@ impl ColorMap {
         let table = match self {
             Self::Sequential => colorous::VIRIDIS,
             Self::Magma => colorous::MAGMA,
+            Self::Inferno => colorous::INFERNO,
+            Self::Plasma => colorous::PLASMA,
+            Self::Cividis => colorous::CIVIDIS,
             Self::Diverging => return diverging(2.0 * place - 1.0),
         };
         let c = table.eval_continuous(place);
@@ -117,7 +149,11 @@ mod tests {
             }
         };
         let y = 0.2126 * lin(c.0) + 0.7152 * lin(c.1) + 0.0722 * lin(c.2);
-        116.0 * y.cbrt() - 16.0
+        if y > 0.008_856 {
+            116.0 * y.cbrt() - 16.0
+        } else {
+            903.3 * y
+        }
     }
 
     #[test]
@@ -146,8 +182,25 @@ mod tests {
     }
 
     #[test]
+    fn one_sided_maps_grow_lighter_evenly() {
+        for (name, map) in ColorMap::ALL {
+            if map == ColorMap::Diverging {
+                continue;
+            }
+            let steps: Vec<f64> = (0..=10)
+                .map(|i| lightness(map.at(f64::from(i) / 10.0)))
+                .collect();
+            for pair in steps.windows(2) {
+                let rise = pair[1] - pair[0];
+                let mean = (steps[10] - steps[0]) / 10.0;
+                assert!(rise > 0.5 * mean && rise < 1.6 * mean, "{name}: {steps:?}");
+            }
+        }
+    }
+
+    #[test]
     fn places_outside_are_clamped() {
-        for map in [ColorMap::Sequential, ColorMap::Magma, ColorMap::Diverging] {
+        for (_, map) in ColorMap::ALL {
             assert_eq!(map.at(-3.0), map.at(0.0));
             assert_eq!(map.at(f64::INFINITY), map.at(1.0));
             map.at(f64::NAN);

@@ -62,6 +62,8 @@ pub struct Heatmap<'a> {
     pub map: ColorMap,
     /// The values at the ends of the colours; the finite values' range if not given.
     pub range: Option<(f64, f64)>,
+    /// Whether colours are on a logarithmic scale.
+    pub log: bool,
     /// How cells become pixels.
     pub sampling: Sampling,
 }
@@ -79,6 +81,7 @@ impl<'a> Heatmap<'a> {
             color_label: String::new(),
             map: ColorMap::default(),
             range: None,
+            log: false,
             sampling: Sampling::default(),
         }
     }
@@ -119,6 +122,24 @@ impl<'a> Heatmap<'a> {
         self
     }
 
+    /// Puts the colours on a logarithmic scale; values that are not positive have no colour on it
+    /// and are grey. The range, where one is given, has to be positive.
+    ///
+    /// ```
+    /// use ndarray::Array2;
+    /// use stencil_runtime::plot::Heatmap;
+    ///
+    /// let field = Array2::from_shape_fn((32, 32), |(j, i)| 10_f64.powf((i + j) as f64 / 10.0));
+    /// let path = std::env::temp_dir().join(format!("heatmap-log-{}.png", std::process::id()));
+    /// Heatmap::new(field.view(), [0.0, 1.0, 0.0, 1.0]).log().range(1.0, 1e6).save(&path)?;
+    /// # std::fs::remove_file(&path).unwrap();
+    /// # Ok::<(), stencil_runtime::plot::PlotError>(())
+    /// ```
+    pub fn log(mut self) -> Self {
+        self.log = true;
+        self
+    }
+
     /// Sets how cells become pixels.
     pub fn sampling(mut self, sampling: Sampling) -> Self {
         self.sampling = sampling;
@@ -140,7 +161,9 @@ impl<'a> Heatmap<'a> {
             });
         }
         match self.range {
-            Some((low, high)) if !((high - low).is_finite() && low < high) => {
+            Some((low, high))
+                if !((high - low).is_finite() && low < high) || self.log && low <= 0.0 =>
+            {
                 Err(PlotError::Range {
                     title: self.title.clone(),
                     low,
@@ -151,8 +174,12 @@ impl<'a> Heatmap<'a> {
         }
     }
 
-    /// The values at the ends of the colours, and whether there are finite values at all.
+    /// The values at the ends of the colours, and whether there are finite values at all; powers
+    /// of ten on a logarithmic scale.
     pub(super) fn color_range(&self) -> ((f64, f64), bool) {
+        if self.log {
+            return self.log_range();
+        }
         let found = axes::finite_range(self.data.iter().copied());
         let range = match (self.range, found, self.map) {
             (Some(range), _, _) => range,
@@ -163,6 +190,19 @@ impl<'a> Heatmap<'a> {
             (None, Some((low, high)), _) => axes::widened(low, high),
             (None, None, ColorMap::Diverging) => (-1.0, 1.0),
             (None, None, _) => (0.0, 1.0),
+        };
+        (range, found.is_some())
+    }
+
+    fn log_range(&self) -> ((f64, f64), bool) {
+        let positive = self.data.iter().copied().filter(|v| *v > 0.0);
+        let found = axes::finite_range(positive);
+        let (low, high) = self.range.or(found).unwrap_or((1.0, 10.0));
+        let (low, high) = (low.log10(), high.log10());
+        let range = if high - low > 1e-9 {
+            (low, high)
+        } else {
+            (low - 0.5, high + 0.5)
         };
         (range, found.is_some())
     }
@@ -233,6 +273,23 @@ mod tests {
         let map = Heatmap::new(data.view(), UNIT).map(ColorMap::Diverging);
         assert_eq!(map.color_range().0, (-3.0, 3.0));
         assert_eq!(map.range(0.0, 1.0).color_range().0, (0.0, 1.0));
+    }
+
+    #[test]
+    fn logarithmic_colours_are_even_in_powers_of_ten() {
+        let data = arr2(&[[1.0, 10.0, 100.0, 0.0]]);
+        let map = Heatmap::new(data.view(), [0.0, 4.0, 0.0, 1.0])
+            .sampling(Sampling::Nearest)
+            .log();
+        assert_eq!(map.color_range(), ((0.0, 2.0), true));
+        let (c, p) = drawn(&map);
+        let color = |i: i32| c.get(p.x + (2 * i + 1) * p.w / 8, p.y + p.h / 2);
+        assert_eq!(color(0), ColorMap::Sequential.at(0.0));
+        assert_eq!(color(1), ColorMap::Sequential.at(0.5));
+        assert_eq!(color(2), ColorMap::Sequential.at(1.0));
+        assert_eq!(color(3), Color::MISSING);
+        assert!(map.clone().range(1.0, 5.0).check().is_ok());
+        assert!(map.range(0.0, 5.0).check().is_err());
     }
 
     #[test]

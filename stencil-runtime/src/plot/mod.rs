@@ -25,6 +25,7 @@ pub use color::{Color, ColorMap};
 pub use heatmap::{Heatmap, Sampling};
 pub use line::{LinePlot, Series, Style};
 pub use panels::Panels;
+pub use sample::finer;
 
 /// Why a picture could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -49,7 +50,9 @@ pub enum PlotError {
         extent: [f64; 4],
     },
     /// A colour range without a length.
-    #[error("heat map `{title}`: the colour range ({low}, {high}) is not finite and increasing")]
+    #[error(
+        "heat map `{title}`: the colour range ({low}, {high}) is not finite and increasing, and positive on a logarithmic scale"
+    )]
     Range {
         /// The heat map's title.
         title: String,

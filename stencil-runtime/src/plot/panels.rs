@@ -154,7 +154,7 @@ impl<'m, 'a> Drawn<'m, 'a> {
         let (range, has_values) = map.color_range();
         let x = Axis::horizontal(fonts, (x0, x1), false, w, &map.x_label);
         let y = Axis::vertical((y0, y1), false, h, &map.y_label);
-        let bar = Axis::vertical(range, false, h, &map.color_label);
+        let bar = Axis::vertical(range, map.log, h, &map.color_label);
         Ok(Self {
             map,
             plot: (w, h),
@@ -210,7 +210,11 @@ impl<'m, 'a> Drawn<'m, 'a> {
         for (rows, y) in rows.iter().zip((plot.y..plot.bottom()).rev()) {
             for (columns, x) in columns.iter().zip(plot.x..) {
                 let value = sample::value(&self.map.data, rows, columns);
-                let place = value.map(|v| (v - self.bar.low) / (self.bar.high - self.bar.low));
+                let scaled = value.and_then(|v| match self.map.log {
+                    true => (v > 0.0).then(|| v.log10()),
+                    false => Some(v),
+                });
+                let place = scaled.map(|v| (v - self.bar.low) / (self.bar.high - self.bar.low));
                 canvas.set(x, y, place.map_or(Color::MISSING, |p| self.map.map.at(p)));
             }
         }

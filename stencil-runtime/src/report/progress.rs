@@ -88,6 +88,20 @@ impl<W: Write> Progress<W> {
         self
     }
 
+    /// Corrects the number of steps, where it is known only as the run goes on.
+    ///
+    /// ```
+    /// use stencil_runtime::report::Progress;
+    /// let mut text = Vec::new();
+    /// let mut progress = Progress::to_writer(&mut text, false, 10, 1000);
+    /// progress.expect(20);
+    /// progress.update(20, 0.5);
+    /// assert!(String::from_utf8(text).unwrap().contains("step 20/20"));
+    /// ```
+    pub fn expect(&mut self, total_steps: u64) {
+        self.total = total_steps;
+    }
+
     /// Says that `step` steps are done and the solution is at time `t`. Cheap: most calls only
     /// read the clock. The last step finishes the report.
     pub fn update(&mut self, step: u64, t: f64) {

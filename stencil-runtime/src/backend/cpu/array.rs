@@ -1,6 +1,7 @@
-//! Arrays with ghost cells, and the filling of these across periodic seams.
+//! Arrays with ghost cells.
 
 use std::collections::TryReserveError;
+use std::mem::MaybeUninit;
 
 use ndarray::{ArrayView3, ShapeBuilder};
 use rayon::prelude::*;
@@ -11,11 +12,15 @@ use stencil_compiler::expr::Real;
 const ALIGNMENT: usize = 128;
 
 /// Size and layout that all arrays of a patch share: `[z][y][x]`, the first interior cell of each
-/// row aligned.
+/// row aligned, the ghost cells before it behind those of the row before.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
     pub(super) cells: [usize; 3],
+    /// Ghost cells on both sides along x, y, z.
+    pub(super) halo: [usize; 3],
     pub(super) layout: Layout,
+    /// Values before the first ghost cell.
+    lead: usize,
     length: usize,
 }
 
@@ -23,25 +28,27 @@ impl Shape {
     /// `None` where the number of cells overflows.
     pub(super) fn new(cells: [usize; 3], halo: [usize; 3], bytes: usize) -> Option<Self> {
         let unit = ALIGNMENT / bytes;
-        let left = halo[0].next_multiple_of(unit);
-        let pitch = left
-            .checked_add(cells[0])?
-            .checked_add(halo[0])?
-            .checked_next_multiple_of(unit)?;
+        let lead = halo[0].next_multiple_of(unit) - halo[0];
+        let row = cells[0].checked_add(2 * halo[0])?;
+        let pitch = row.checked_next_multiple_of(unit)?;
         let rows = cells[1].checked_add(2 * halo[1])?;
         let plane = pitch.checked_mul(rows)?;
-        let length = plane.checked_mul(cells[2].checked_add(2 * halo[2])?)?;
+        let planes = cells[2].checked_add(2 * halo[2])?;
+        // The ghost cells before the first interior cell are room for those behind the last one.
+        let length = plane.checked_mul(planes)?.checked_add(lead + halo[0])?;
         length
             .checked_mul(bytes)
             .filter(|all| isize::try_from(*all).is_ok())?;
-        let origin = halo[2] * plane + halo[1] * pitch + left;
+        let origin = lead + halo[2] * plane + halo[1] * pitch + halo[0];
         Some(Shape {
             cells,
+            halo,
             layout: Layout {
                 origin,
                 pitch,
                 plane,
             },
+            lead,
             length,
         })
     }
@@ -63,12 +70,20 @@ pub(super) struct Array<T> {
 }
 
 impl<T: Real> Array<T> {
-    /// Zeros.
+    /// Zeros, each plane first touched by a thread of the current pool: memory is near the core
+    /// that touches it first.
     pub(super) fn new(shape: &Shape) -> Result<Self, TryReserveError> {
         let unit = ALIGNMENT / T::BYTES;
+        let size = shape.length + unit;
         let mut data = Vec::new();
-        data.try_reserve_exact(shape.length + unit)?;
-        data.resize(shape.length + unit, T::ZERO);
+        data.try_reserve_exact(size)?;
+        let spare: &mut [MaybeUninit<T>] = &mut data.spare_capacity_mut()[..size];
+        let planes = spare.par_chunks_mut(shape.layout.plane.max(1));
+        planes.for_each(|plane| {
+            plane.fill(MaybeUninit::new(T::ZERO));
+        });
+        // SAFETY: there is room for `size` values, and the loop above wrote each of them.
+        unsafe { data.set_len(size) };
         // Correct wherever it is; fast where it is aligned.
         let base = data.as_ptr().align_offset(ALIGNMENT);
         let base = if base < unit { base } else { 0 };
@@ -89,6 +104,11 @@ impl<T: Real> Array<T> {
         &mut self.data[self.base..][..self.length]
     }
 
+    /// All from the first ghost cell on: planes of rows, each row of the layout's pitch.
+    pub(super) fn rows_mut(&mut self, shape: &Shape) -> &mut [T] {
+        &mut self.values_mut()[shape.lead..]
+    }
+
     /// The interior as `[z, y, x]`.
     pub(super) fn interior(&self, shape: &Shape) -> Option<ArrayView3<'_, T>> {
         let [nx, ny, nz] = shape.cells;
@@ -97,97 +117,46 @@ impl<T: Real> Array<T> {
         ArrayView3::from_shape((nz, ny, nx).strides(strides), values).ok()
     }
 
-    /// Sets the interior, cell by cell.
-    pub(super) fn set(&mut self, shape: &Shape, value: impl Fn([usize; 3]) -> T + Sync) {
+    /// Sets the interior and `depth` ghost cells on each side, cell by cell.
+    pub(super) fn set(
+        &mut self,
+        shape: &Shape,
+        depth: [usize; 3],
+        value: impl Fn([isize; 3]) -> T + Sync,
+    ) {
         let ([nx, ny, nz], layout) = (shape.cells, shape.layout);
-        let first = shape.index([0, 0, 0]) / layout.plane;
-        let inside = layout.origin % layout.plane;
-        let planes = self
-            .values_mut()
-            .par_chunks_mut(layout.plane)
-            .skip(first)
-            .take(nz);
+        let [dx, dy, dz] = depth.map(|d| d as isize);
+        let skipped: [usize; 3] = std::array::from_fn(|axis| shape.halo[axis] - depth[axis]);
+        let inside = skipped[1] * layout.pitch + skipped[0];
+        let planes = self.rows_mut(shape).par_chunks_mut(layout.plane);
+        let planes = planes.skip(skipped[2]).take(nz + 2 * depth[2]);
         planes.enumerate().for_each(|(z, plane)| {
-            for y in 0..ny {
-                let row = &mut plane[inside + y * layout.pitch..][..nx];
+            for y in 0..ny + 2 * depth[1] {
+                let row = &mut plane[inside + y * layout.pitch..][..nx + 2 * depth[0]];
                 for (x, cell) in row.iter_mut().enumerate() {
-                    *cell = value([x, y, z]);
+                    *cell = value([x as isize - dx, y as isize - dy, z as isize - dz]);
                 }
             }
         });
     }
-
-    /// Fills ghost cells from the opposite side. A halo may be deeper than the patch: it then goes
-    /// round more than once.
-    pub(super) fn fill_periodic(&mut self, shape: &Shape, depth: [usize; 3]) {
-        let ([nx, ny, nz], layout) = (shape.cells, shape.layout);
-        let first = layout.origin / layout.plane;
-        let inside = layout.origin % layout.plane;
-        let values = self.values_mut();
-        let planes = values.par_chunks_mut(layout.plane).skip(first).take(nz);
-        planes.for_each(|plane| {
-            for row in plane[inside - depth[0]..].chunks_mut(layout.pitch).take(ny) {
-                for (ghost, from) in seam(nx, depth[0]) {
-                    row[ghost] = row[from];
-                }
-            }
-            let row = |y: usize| inside + y * layout.pitch - depth[1] * layout.pitch - depth[0];
-            for (ghost, from) in seam(ny, depth[1]) {
-                let (from, to) = (row(from), row(ghost));
-                plane.copy_within(from..from + nx + 2 * depth[0], to);
-            }
-        });
-        let start = layout.origin - depth[2] * layout.plane - depth[1] * layout.pitch - depth[0];
-        let length = (ny + 2 * depth[1] - 1) * layout.pitch + nx + 2 * depth[0];
-        for (ghost, from) in seam(nz, depth[2]) {
-            let from = start + from * layout.plane;
-            values.copy_within(from..from + length, start + ghost * layout.plane);
-        }
-    }
-}
-
-/// Ghost cells along an axis of `n` cells and the cells they repeat, both counted from the first
-/// ghost cell.
-fn seam(n: usize, depth: usize) -> impl Iterator<Item = (usize, usize)> {
-    let wrap =
-        move |at: usize| (at as isize - depth as isize).rem_euclid(n as isize) as usize + depth;
-    let ghosts = (0..depth).chain(depth + n..n + 2 * depth);
-    ghosts.map(move |ghost| (ghost, wrap(ghost)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn wraps(cells: [usize; 3], halo: [usize; 3]) {
-        let shape = Shape::new(cells, halo, 8).unwrap();
-        let mut array = Array::<f64>::new(&shape).unwrap();
-        let value = |[x, y, z]: [usize; 3]| (x + 100 * y + 10_000 * z) as f64;
-        array.set(&shape, value);
-        array.fill_periodic(&shape, halo);
-        let [hx, hy, hz] = halo.map(|h| h as isize);
-        let [nx, ny, nz] = cells.map(|n| n as isize);
-        for z in -hz..nz + hz {
-            for y in -hy..ny + hy {
-                for x in -hx..nx + hx {
-                    let from = [x.rem_euclid(nx), y.rem_euclid(ny), z.rem_euclid(nz)];
-                    let expected = value(from.map(|i| i as usize));
-                    assert_eq!(
-                        array.values()[shape.index([x, y, z])],
-                        expected,
-                        "{:?}",
-                        [x, y, z]
-                    );
-                }
-            }
-        }
-    }
-
     #[test]
-    fn ghost_cells_repeat_the_interior() {
-        wraps([7, 5, 4], [3, 2, 1]);
-        wraps([2, 1, 3], [5, 3, 7]);
-        wraps([9, 6, 1], [3, 3, 0]);
+    fn cells_are_set_where_they_are() {
+        let shape = Shape::new([7, 5, 4], [3, 2, 1], 8).unwrap();
+        let mut array = Array::<f64>::new(&shape).unwrap();
+        let value = |[x, y, z]: [isize; 3]| (x + 100 * y + 10_000 * z) as f64;
+        array.set(&shape, [3, 1, 0], value);
+        for at in [[0, 0, 0], [6, 4, 3], [-3, -1, 0], [9, 5, 3]] {
+            assert_eq!(array.values()[shape.index(at)], value(at), "{at:?}");
+        }
+        for outside in [[0, -2, 0], [0, 6, 3], [0, 0, -1], [0, 0, 4]] {
+            assert_eq!(array.values()[shape.index(outside)], 0.0, "{outside:?}");
+        }
     }
 
     #[test]

@@ -4,6 +4,9 @@
 //! the target features of that instruction set. All of them round alike; they differ in speed.
 
 use std::fmt;
+use std::marker::PhantomData;
+
+use super::lanes::{Lanes, Registers};
 
 /// A set of instructions of the processor.
 ///
@@ -129,6 +132,46 @@ pub(crate) fn run<V: Vectorized>(instructions: Checked, work: V) {
 #[cfg(not(target_arch = "x86_64"))]
 pub(crate) fn run<V: Vectorized>(_: Checked, work: V) {
     work.run();
+}
+
+/// Work like [`Vectorized`], over the registers of the instruction set.
+pub(crate) trait OnLanes {
+    /// What is computed with.
+    type Value: Registers;
+    /// Does the work.
+    fn run<V: Lanes<Value = Self::Value>>(self);
+}
+
+/// Work over chosen registers.
+struct On<V, W>(W, PhantomData<V>);
+
+impl<W: OnLanes, V: Lanes<Value = W::Value>> Vectorized for On<V, W> {
+    #[inline(always)]
+    fn run(self) {
+        self.0.run::<V>();
+    }
+}
+
+/// Does the work with these instructions, in their registers.
+pub(crate) fn run_on_lanes<W: OnLanes>(instructions: Checked, work: W) {
+    type Baseline<W> = <<W as OnLanes>::Value as Registers>::Baseline;
+    #[cfg(target_arch = "x86_64")]
+    match instructions.0 {
+        Instructions::Baseline => work.run::<Baseline<W>>(),
+        // SAFETY: `Checked` is only made where the processor has the features.
+        Instructions::Avx2 => unsafe {
+            avx2(On::<<W::Value as Registers>::Avx2, W>(work, PhantomData));
+        },
+        // SAFETY: as above.
+        Instructions::Avx512 => unsafe {
+            avx512(On::<<W::Value as Registers>::Avx512, W>(work, PhantomData));
+        },
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        let _ = instructions;
+        work.run::<Baseline<W>>();
+    }
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -1,45 +1,56 @@
 //! The arrays of a patch, and the steps of a plan on them.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use ndarray::ArrayView3;
 use rayon::prelude::*;
-use stencil_compiler::algorithm::rows::RowProgram;
-use stencil_compiler::algorithm::{Algorithm, FnId};
-use stencil_compiler::plan::{BufferRole, Launch, Plan, Step};
+use stencil_compiler::algorithm::{Algorithm, NEW};
+use stencil_compiler::plan::{BufferRole, Plan, Step};
 
 use super::array::{Array, Shape};
-use super::instructions::{self, Checked, Vectorized};
+use super::finite::finite;
+use super::ghosts::{Beyond, Job};
+use super::instructions::Checked;
 use super::parts::{Part, Region, cut};
-use super::program::{CompiledKernel, Entry, Work};
+use super::prepare::{Choice, Code, Prepared};
+use super::program::Work;
+use crate::mesh::{Boundaries, Mesh};
 use crate::{Error, Number};
 
-/// Bytes of the planes around a part that should stay in a core's cache.
-const CACHE: usize = 512 * 1024;
-
-/// What computes the launches.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Choice {
-    /// Kernels compiled into the program, one for each launch.
-    Compiled(&'static [CompiledKernel]),
-    /// The row engine.
-    Rows,
+/// What a machine is made for, apart from its plan.
+#[derive(Clone, Debug)]
+pub(crate) struct Domain {
+    pub(crate) mesh: Mesh,
+    pub(crate) boundaries: Boundaries,
+    /// Ghost cells that are read outside of the plan.
+    pub(crate) halo: [usize; 3],
+    /// Keep the fields as they were before the step?
+    pub(crate) keep_last: bool,
 }
 
 /// Arrays and what is done with them in a step.
 #[derive(Debug)]
 pub(crate) struct Machine<T> {
-    shape: Shape,
-    names: Vec<(String, BufferRole)>,
-    arrays: Vec<Array<T>>,
-    actions: Vec<Action>,
+    pub(super) shape: Shape,
+    pub(super) names: Vec<(String, BufferRole)>,
+    pub(super) arrays: Vec<Array<T>>,
+    domain: Domain,
+    /// The actions of each substep.
+    substeps: Vec<Vec<Action>>,
     launches: Vec<Prepared<T>>,
-    instructions: Checked,
+    pub(super) instructions: Checked,
+    /// A third array of each field, by that of the field.
+    spares: BTreeMap<usize, Array<T>>,
+    /// Do the spare arrays hold the fields as they were before the step?
+    holds_last: bool,
 }
 
 #[derive(Clone, Debug)]
 enum Action {
-    Fill {
+    /// Ghost cells of fields, for each array.
+    Fill(Vec<Option<Job>>),
+    /// Ghost cells of stored grid functions.
+    Exchange {
         arrays: Vec<usize>,
         depth: [usize; 3],
     },
@@ -47,27 +58,13 @@ enum Action {
     Swap(Vec<(usize, usize)>),
 }
 
-/// A launch with names looked up.
-#[derive(Debug)]
-struct Prepared<T> {
-    extend: [usize; 3],
-    rows: usize,
-    inputs: Vec<usize>,
-    outputs: Vec<usize>,
-    uniforms: Vec<T>,
-    code: Code<T>,
-}
-
-#[derive(Debug)]
-enum Code<T> {
-    Compiled {
-        entry: Entry<T>,
-        uniforms: Vec<usize>,
-        shifts: Vec<isize>,
-        margins: Vec<usize>,
-        arrays: Vec<usize>,
-    },
-    Rows(RowProgram),
+/// A value that is infinite or not a number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct BadValue {
+    /// The component.
+    pub(crate) component: String,
+    /// Its cell: x, y, z.
+    pub(crate) cell: [usize; 3],
 }
 
 impl<T: Number> Machine<T> {
@@ -75,219 +72,141 @@ impl<T: Number> Machine<T> {
     pub(crate) fn new(
         algorithm: &Algorithm,
         plan: &Plan,
-        cells: [usize; 3],
+        domain: Domain,
         choice: Choice,
         instructions: Checked,
     ) -> Result<Self, Error> {
+        let fields = plan.buffers.iter().filter(|b| b.role == BufferRole::Field);
+        let spare = if domain.keep_last { fields.count() } else { 0 };
+        let cells = domain.mesh.cells;
         let memory = || Error::Memory {
             cells,
-            buffers: plan.buffers.len(),
+            buffers: plan.buffers.len() + spare,
         };
-        let shape =
-            Shape::new(cells, plan.halo().map(|h| h as usize), T::BYTES).ok_or_else(memory)?;
-        let names: Vec<_> = plan
-            .buffers
-            .iter()
-            .map(|b| (b.name.clone(), b.role))
-            .collect();
-        let arrays: Result<Vec<_>, _> = names.iter().map(|_| Array::new(&shape)).collect();
+        let halo = plan.halo();
+        let halo = std::array::from_fn(|axis| domain.halo[axis].max(halo[axis] as usize));
+        let shape = Shape::new(cells, halo, T::BYTES).ok_or_else(memory)?;
+        let names = plan.buffers.iter().map(|b| (b.name.clone(), b.role));
+        let names: Vec<(String, BufferRole)> = names.collect();
+        let arrays = names.iter().map(|_| Array::new(&shape));
+        let arrays: Result<Vec<_>, _> = arrays.collect();
         let mut machine = Machine {
             shape,
             names,
             arrays: arrays.map_err(|_| memory())?,
-            actions: Vec::new(),
+            domain,
+            substeps: Vec::new(),
             launches: Vec::new(),
             instructions,
+            spares: BTreeMap::new(),
+            holds_last: false,
         };
-        for (at, launch) in plan.launches.iter().enumerate() {
-            let mut prepared = match choice {
-                Choice::Compiled(kernels) => {
-                    machine.compiled(algorithm, launch, kernels.get(at))?
+        if machine.domain.keep_last {
+            for (at, (_, role)) in machine.names.iter().enumerate() {
+                if *role == BufferRole::Field {
+                    let spare = Array::new(&shape).map_err(|_| memory())?;
+                    machine.spares.insert(at, spare);
                 }
-                Choice::Rows => machine.interpreted(algorithm, plan, launch)?,
-            };
-            if prepared
-                .inputs
-                .iter()
-                .any(|input| prepared.outputs.contains(input))
-            {
-                return Err(Error::Bug(format!(
-                    "launch {} reads what it writes",
-                    launch.name
-                )));
             }
-            prepared.rows = machine.rows_of_a_part(launch);
+        }
+        for at in 0..plan.launches.len() {
+            let prepared = machine.prepare(algorithm, plan, at, choice)?;
             machine.launches.push(prepared);
         }
-        machine.actions = plan
+        for steps in plan
             .steps
-            .iter()
-            .map(|step| machine.action(step))
-            .collect::<Result<_, _>>()?;
+            .split_inclusive(|step| matches!(step, Step::Swap { .. }))
+        {
+            let actions = machine.actions(steps)?;
+            machine.substeps.push(actions);
+        }
         Ok(machine)
     }
 
-    fn index(&self, name: &str) -> Result<usize, Error> {
+    pub(super) fn index(&self, name: &str) -> Result<usize, Error> {
         let found = self.names.iter().position(|(n, _)| n == name);
         found.ok_or_else(|| Error::Bug(format!("the plan has no buffer `{name}`")))
     }
 
-    fn indices<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Result<Vec<usize>, Error> {
+    pub(super) fn indices<'a>(
+        &self,
+        names: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Vec<usize>, Error> {
         names.into_iter().map(|name| self.index(name)).collect()
     }
 
-    fn action(&self, step: &Step) -> Result<Action, Error> {
-        Ok(match step {
-            Step::Fill { buffers, depth } => Action::Fill {
-                arrays: self.indices(buffers.iter().map(String::as_str))?,
-                depth: depth.map(|d| d as usize),
-            },
-            Step::Launch(at) => Action::Launch(*at),
-            Step::Swap { fields } => {
-                let pair = |name: &String| {
-                    Ok((
-                        self.index(name)?,
-                        self.index(&stencil_compiler::plan::make::new_name(name))?,
-                    ))
-                };
-                Action::Swap(fields.iter().map(pair).collect::<Result<_, Error>>()?)
+    /// The actions of one substep. Fields do not change before its end, so they are filled once,
+    /// as deep as any of its launches reads them.
+    fn actions(&self, steps: &[Step]) -> Result<Vec<Action>, Error> {
+        let mut deepest: BTreeMap<&str, [usize; 3]> = BTreeMap::new();
+        for step in steps {
+            if let Step::Fill { buffers, depth } = step {
+                for name in buffers.iter().filter(|name| self.is_field(name)) {
+                    let known = deepest.entry(name).or_default();
+                    *known = std::array::from_fn(|axis| known[axis].max(depth[axis] as usize));
+                }
             }
-        })
-    }
-
-    /// Rows enough to use what a plane brings into the cache, few enough that the planes around
-    /// them stay there.
-    fn rows_of_a_part(&self, launch: &Launch) -> usize {
-        let planes: usize = launch
-            .inputs
-            .iter()
-            .map(|(_, reach)| 2 * reach[2] as usize + 1)
-            .sum();
-        let rim = launch
-            .inputs
-            .iter()
-            .map(|(_, reach)| 2 * reach[1] as usize)
-            .max()
-            .unwrap_or(0);
-        let rows = CACHE
-            / (self.shape.layout.pitch * T::BYTES * (planes + 2 * launch.outputs.len()).max(1));
-        rows.saturating_sub(rim).clamp(4, 64)
-    }
-
-    fn compiled(
-        &self,
-        algorithm: &Algorithm,
-        launch: &Launch,
-        kernel: Option<&CompiledKernel>,
-    ) -> Result<Prepared<T>, Error> {
-        let other = || {
-            Error::Bug(format!(
-                "the compiled program has no kernel for launch {}",
-                launch.name
-            ))
-        };
-        let kernel = kernel
-            .filter(|k| k.tables.name == launch.name)
-            .ok_or_else(other)?;
-        let tables = kernel.tables;
-        let buffers = self.indices(tables.buffers.iter().copied())?;
-        let uniform = |name: &&str| {
-            algorithm
-                .uniforms
-                .iter()
-                .position(|u| u.name == *name)
-                .ok_or_else(other)
-        };
-        let uniforms = tables
-            .uniforms
-            .iter()
-            .map(uniform)
-            .collect::<Result<Vec<_>, _>>()?;
-        let mut inputs: Vec<usize> = Vec::new();
-        let (mut shifts, mut margins, mut arrays) = (Vec::new(), Vec::new(), Vec::new());
-        for row in tables.inputs {
-            let array = buffers[row.buffer];
-            let at = inputs
-                .iter()
-                .position(|i| *i == array)
-                .unwrap_or(inputs.len());
-            if at == inputs.len() {
-                inputs.push(array);
+        }
+        let mut actions = Vec::new();
+        let jobs = self.jobs(|name| deepest.get(name).copied());
+        if jobs.iter().any(Option::is_some) {
+            actions.push(Action::Fill(jobs));
+        }
+        for step in steps {
+            match step {
+                Step::Fill { buffers, depth } => {
+                    let stored = buffers.iter().filter(|name| !self.is_field(name));
+                    let arrays = self.indices(stored.map(String::as_str))?;
+                    if !arrays.is_empty() {
+                        let depth = depth.map(|d| d as usize);
+                        actions.push(Action::Exchange { arrays, depth });
+                    }
+                }
+                Step::Launch(at) => actions.push(Action::Launch(*at)),
+                Step::Swap { fields } => {
+                    let pair = |name: &String| {
+                        let new = stencil_compiler::plan::make::new_name(name);
+                        Ok((self.index(name)?, self.index(&new)?))
+                    };
+                    let pairs = fields.iter().map(pair).collect::<Result<_, Error>>()?;
+                    actions.push(Action::Swap(pairs));
+                }
             }
-            arrays.push(at);
-            let (pitch, plane) = (
-                self.shape.layout.pitch as isize,
-                self.shape.layout.plane as isize,
-            );
-            shifts.push(row.dz as isize * plane + row.dy as isize * pitch - row.x_lo as isize);
-            margins.push(row.x_lo + row.x_hi);
         }
-        Ok(Prepared {
-            extend: launch.extend.map(|e| e as usize),
-            rows: 1,
-            inputs,
-            outputs: tables.outputs.iter().map(|o| buffers[*o]).collect(),
-            uniforms: Vec::new(),
-            code: Code::Compiled {
-                entry: T::entry(kernel),
-                uniforms,
-                shifts,
-                margins,
-                arrays,
-            },
-        })
+        Ok(actions)
     }
 
-    fn interpreted(
-        &self,
-        algorithm: &Algorithm,
-        plan: &Plan,
-        launch: &Launch,
-    ) -> Result<Prepared<T>, Error> {
-        let function = |name: &str| {
-            algorithm
-                .find(name)
-                .ok_or_else(|| Error::Bug(format!("no grid function `{name}`")))
+    fn is_field(&self, name: &str) -> bool {
+        self.field(name).is_some()
+    }
+
+    /// What is to be filled of each array, if it is a component of this depth. Where a function of
+    /// the user reads any component, all are filled to the same depth.
+    pub(super) fn jobs(&self, depth: impl Fn(&str) -> Option<[usize; 3]>) -> Vec<Option<Job>> {
+        let depths = || self.fields().filter_map(&depth);
+        let union = depths().fold([0; 3], |union: [usize; 3], depth| {
+            std::array::from_fn(|axis| union[axis].max(depth[axis]))
+        });
+        let all = self.domain.boundaries.has_custom() && union != [0; 3];
+        let mut component = 0;
+        let mut job = |(name, role): &(String, BufferRole)| {
+            if *role != BufferRole::Field {
+                return None;
+            }
+            component += 1;
+            let depth = if all { union } else { depth(name)? };
+            Some(Job {
+                component: component - 1,
+                depth,
+            })
         };
-        let derived = plan
-            .buffers
-            .iter()
-            .filter(|b| b.role == BufferRole::Derived);
-        let stored: BTreeSet<FnId> = derived
-            .map(|b| function(&b.name))
-            .collect::<Result<_, _>>()?;
-        let mut outputs = Vec::new();
-        for (buffer, name) in &launch.outputs {
-            let state = buffer
-                .strip_suffix("_new")
-                .and_then(|name| algorithm.find_state(name));
-            let role = plan.buffer(buffer).map(|b| b.role);
-            let state = if role == Some(BufferRole::NewField) {
-                state
-            } else {
-                algorithm.find_state(buffer)
-            };
-            outputs.push((function(name)?, state));
-        }
-        let program = RowProgram::of_launch(algorithm, &outputs, &stored).map_err(Error::Bug)?;
-        let inputs = program
-            .inputs()
-            .iter()
-            .map(|id| algorithm.function(*id).name.as_str());
-        Ok(Prepared {
-            extend: launch.extend.map(|e| e as usize),
-            rows: 1,
-            inputs: self.indices(inputs)?,
-            outputs: self.indices(launch.outputs.iter().map(|(buffer, _)| buffer.as_str()))?,
-            uniforms: Vec::new(),
-            code: Code::Rows(program),
-        })
+        self.names.iter().map(&mut job).collect()
     }
 
-    /// Replaces the uniforms, given in the algorithm's order.
-    pub(crate) fn set_uniforms(&mut self, values: &[f64]) {
+    /// Replaces the uniforms of a substep, given in the algorithm's order.
+    pub(crate) fn set_uniforms(&mut self, substep: usize, values: &[f64]) {
         let all: Vec<T> = values.iter().map(|v| T::from_f64(*v)).collect();
-        for launch in &mut self.launches {
+        for launch in self.launches.iter_mut().filter(|l| l.substep == substep) {
             launch.uniforms = match &launch.code {
                 Code::Compiled { uniforms, .. } => uniforms.iter().map(|i| all[*i]).collect(),
                 Code::Rows(_) => all.clone(),
@@ -295,27 +214,96 @@ impl<T: Number> Machine<T> {
         }
     }
 
-    /// One time step, on the threads of the current pool.
-    pub(crate) fn step(&mut self) {
-        for action in &self.actions {
-            match action {
-                Action::Fill { arrays, depth } => {
-                    let (shape, depth) = (self.shape, *depth);
-                    let chosen = self
-                        .arrays
-                        .par_iter_mut()
-                        .enumerate()
-                        .filter(|(i, _)| arrays.contains(i));
-                    chosen.for_each(|(_, array)| array.fill_periodic(&shape, depth));
-                }
-                Action::Launch(at) => launch(
-                    &self.launches[*at],
-                    &self.shape,
-                    &mut self.arrays,
-                    self.instructions,
-                ),
-                Action::Swap(pairs) => pairs.iter().for_each(|(a, b)| self.arrays.swap(*a, *b)),
+    /// Fills ghost cells of components, as they are beyond the faces at the time `t`.
+    pub(super) fn fill(&mut self, jobs: &[Option<Job>], t: f64) {
+        let beyond = Beyond {
+            shape: &self.shape,
+            mesh: &self.domain.mesh,
+            boundaries: &self.domain.boundaries,
+            t,
+        };
+        beyond.fill(&mut self.arrays, jobs);
+    }
+
+    /// One substep at the time `t`, on the threads of the current pool.
+    ///
+    /// # Errors
+    /// The first new value that is not finite. The fields are then those before the substep.
+    pub(crate) fn substep(&mut self, substep: usize, t: f64) -> Result<(), BadValue> {
+        if substep == 0 {
+            self.holds_last = false;
+        }
+        // The list leaves the machine meanwhile, so that the rest can change.
+        let actions = std::mem::take(&mut self.substeps[substep]);
+        let result = actions.iter().try_for_each(|action| self.act(action, t));
+        self.substeps[substep] = actions;
+        result
+    }
+
+    fn act(&mut self, action: &Action, t: f64) -> Result<(), BadValue> {
+        match action {
+            Action::Fill(jobs) => self.fill(jobs, t),
+            Action::Exchange { arrays, depth } => {
+                let beyond = Beyond {
+                    shape: &self.shape,
+                    mesh: &self.domain.mesh,
+                    boundaries: &self.domain.boundaries,
+                    t,
+                };
+                let all = self.arrays.par_iter_mut().enumerate();
+                all.filter(|(i, _)| arrays.contains(i))
+                    .for_each(|(_, array)| beyond.exchange(array, *depth));
             }
+            Action::Launch(at) => {
+                let prepared = &self.launches[*at];
+                if !launch(prepared, &self.shape, &mut self.arrays, self.instructions) {
+                    return Err(self.find_not_finite(prepared));
+                }
+            }
+            Action::Swap(pairs) => self.swap(pairs),
+        }
+        Ok(())
+    }
+
+    /// Puts new values in the place of the old ones. Those from before the step stay in the spare
+    /// array, which costs nothing but its memory.
+    fn swap(&mut self, pairs: &[(usize, usize)]) {
+        for (field, new) in pairs {
+            self.arrays.swap(*field, *new);
+            if !self.holds_last
+                && let Some(spare) = self.spares.get_mut(field)
+            {
+                std::mem::swap(&mut self.arrays[*new], spare);
+            }
+        }
+        self.holds_last = true;
+    }
+
+    /// Puts the fields back that were there before the last step; `false` if they are lost.
+    pub(crate) fn restore_last(&mut self) -> bool {
+        if !self.holds_last {
+            // No substep was completed.
+            return true;
+        }
+        if !self.domain.keep_last {
+            return false;
+        }
+        for (field, spare) in &mut self.spares {
+            std::mem::swap(&mut self.arrays[*field], spare);
+        }
+        self.holds_last = false;
+        true
+    }
+
+    /// The first new value of a launch that is not finite.
+    fn find_not_finite(&self, launch: &Prepared<T>) -> BadValue {
+        let fields = launch.fields.iter().map(|at| launch.outputs[*at]);
+        let found = fields.filter_map(|i| self.first_not_finite_of(i)).next();
+        let (at, cell) = found.unwrap_or_default();
+        let name = &self.names[at].0;
+        BadValue {
+            component: name.strip_suffix(NEW).unwrap_or(name).to_string(),
+            cell,
         }
     }
 
@@ -328,10 +316,7 @@ impl<T: Number> Machine<T> {
 
     /// Names of the components of all fields.
     pub(crate) fn fields(&self) -> impl Iterator<Item = &str> {
-        self.names
-            .iter()
-            .filter(|(_, role)| *role == BufferRole::Field)
-            .map(|(name, _)| name.as_str())
+        self.of_role(BufferRole::Field)
     }
 
     /// The interior of a buffer.
@@ -339,38 +324,56 @@ impl<T: Number> Machine<T> {
         self.arrays.get(buffer)?.interior(&self.shape)
     }
 
-    /// Sets the interior of a buffer.
-    pub(crate) fn set(&mut self, buffer: usize, value: impl Fn([usize; 3]) -> T + Sync) {
-        self.arrays[buffer].set(&self.shape, value);
+    fn of_role(&self, role: BufferRole) -> impl Iterator<Item = &str> {
+        let names = self.names.iter().filter(move |(_, r)| *r == role);
+        names.map(|(name, _)| name.as_str())
+    }
+
+    /// Sets a buffer and some ghost cells around it.
+    pub(crate) fn set(
+        &mut self,
+        buffer: usize,
+        depth: [usize; 3],
+        value: impl Fn([isize; 3]) -> T + Sync,
+    ) {
+        self.arrays[buffer].set(&self.shape, depth, value);
+    }
+
+    /// Sets a given field, ghost cells and all.
+    pub(crate) fn set_given(&mut self, name: &str, value: impl Fn([isize; 3]) -> T + Sync) {
+        let is_it = |(n, role): &(String, BufferRole)| n == name && *role == BufferRole::Given;
+        if let Some(at) = self.names.iter().position(is_it) {
+            self.set(at, self.shape.halo, value);
+        }
     }
 
     /// Bytes of all arrays.
     pub(crate) fn bytes(&self) -> usize {
-        self.arrays
-            .iter()
-            .map(|a| a.values().len() * T::BYTES)
-            .sum()
+        let all = self.arrays.iter().chain(self.spares.values());
+        all.map(|a| a.values().len() * T::BYTES).sum()
     }
 
     /// The first component with a cell that is infinite or not a number.
-    pub(crate) fn first_not_finite(&self) -> Option<(String, [usize; 3])> {
+    pub(crate) fn first_not_finite(&self) -> Option<BadValue> {
         self.fields().find_map(|name| {
-            let values = self.interior(self.field(name)?)?;
-            let rows = |z: usize| (0..values.dim().1).map(move |y| (z, y));
-            let bad = (0..values.dim().0).into_par_iter().find_first(|z| {
-                // Without an early exit a row is vector code.
-                rows(*z).any(|(z, y)| {
-                    !values
-                        .slice(ndarray::s![z, y, ..])
-                        .fold(true, |ok, v| ok & is_finite(v))
-                })
-            })?;
-            let (at, _) = values
-                .indexed_iter()
-                .skip(bad * values.dim().1 * values.dim().2)
-                .find(|(_, v)| !is_finite(*v))?;
-            Some((name.to_string(), [at.2, at.1, at.0]))
+            let (_, cell) = self.first_not_finite_of(self.field(name)?)?;
+            let component = name.to_string();
+            Some(BadValue { component, cell })
         })
+    }
+
+    fn first_not_finite_of(&self, buffer: usize) -> Option<(usize, [usize; 3])> {
+        let values = self.interior(buffer)?;
+        let rows = |z: usize| (0..values.dim().1).map(move |y| (z, y));
+        let bad = (0..values.dim().0).into_par_iter().find_first(|z| {
+            rows(*z).any(|(z, y)| {
+                let row = values.slice(ndarray::s![z, y, ..]);
+                !row.fold(true, |ok, v| ok & is_finite(v))
+            })
+        })?;
+        let plane = values.slice(ndarray::s![bad, .., ..]);
+        let (at, _) = plane.indexed_iter().find(|(_, v)| !is_finite(*v))?;
+        Some((buffer, [at.1, at.0, bad]))
     }
 }
 
@@ -378,19 +381,20 @@ fn is_finite<T: Number>(value: &T) -> bool {
     value.to_f64().is_finite()
 }
 
+/// Runs a launch; `false` if a new value of a field is not finite.
 fn launch<T: Number>(
     launch: &Prepared<T>,
     shape: &Shape,
     arrays: &mut [Array<T>],
     instructions: Checked,
-) {
+) -> bool {
     // What is written leaves the list meanwhile, so that the rest can be shared.
     let mut written: Vec<Array<T>> = launch
         .outputs
         .iter()
         .map(|i| std::mem::take(&mut arrays[*i]))
         .collect();
-    {
+    let finite = {
         let inputs: Vec<&[T]> = launch.inputs.iter().map(|i| arrays[*i].values()).collect();
         let region = Region {
             shape,
@@ -403,86 +407,43 @@ fn launch<T: Number>(
             Code::Compiled {
                 entry,
                 shifts,
-                margins,
                 arrays,
                 ..
             } => {
-                let work = Work {
-                    shifts,
-                    margins,
-                    arrays,
+                let work = Work { shifts, arrays };
+                let run = |mut part: Part<'_, T>| {
+                    (entry.0)(instructions, work, part.borrowed());
+                    finite(instructions, &part, &launch.fields)
                 };
-                parts.for_each(|part| (entry.0)(instructions, work, part));
+                parts.map(run).reduce(|| true, |a, b| a & b)
             }
             Code::Rows(program) => {
                 let scratch = || program.scratch(&launch.uniforms);
-                parts.for_each_init(scratch, |scratch, part| {
-                    T::rows(instructions, program, scratch, part)
-                });
+                let run = |scratch: &mut _, mut part: Part<'_, T>| {
+                    T::rows(instructions, program, scratch, part.borrowed());
+                    finite(instructions, &part, &launch.fields)
+                };
+                parts.map_init(scratch, run).reduce(|| true, |a, b| a & b)
             }
         }
-    }
+    };
     for (i, array) in launch.outputs.iter().zip(written) {
         arrays[*i] = array;
     }
+    finite
 }
 
-/// A part computed by the row engine.
-pub(crate) struct Interpreted<'a, T> {
-    pub(crate) program: &'a RowProgram,
-    pub(crate) scratch: &'a mut stencil_compiler::algorithm::rows::RowScratch<T>,
-    pub(crate) part: Part<'a, T>,
-}
-
-impl<T: Number> Vectorized for Interpreted<'_, T> {
-    #[inline(always)]
-    fn run(self) {
-        let Part {
-            shape,
-            first,
-            rows,
-            length,
-            inputs,
-            outputs,
-            ..
-        } = self.part;
-        let pitch = shape.layout.pitch;
-        let mut outputs: Vec<_> = outputs
-            .into_iter()
-            .map(|values| values.chunks_mut(pitch))
-            .collect();
-        for row in 0..rows {
-            let mut now: Vec<&mut [T]> = outputs
-                .iter_mut()
-                .filter_map(|rows| rows.next())
-                .map(|r| &mut r[..length])
-                .collect();
-            let first = [first[0], first[1] + row as isize, first[2]];
-            self.program
-                .run(self.scratch, inputs, shape.layout, first, &mut now);
+impl<T> Part<'_, T> {
+    /// The same part for a while.
+    fn borrowed(&mut self) -> Part<'_, T> {
+        Part {
+            shape: self.shape,
+            first: self.first,
+            rows: self.rows,
+            length: self.length,
+            inputs: self.inputs,
+            outputs: self.outputs.iter_mut().map(|rows| &mut **rows).collect(),
+            uniforms: self.uniforms,
         }
     }
 }
-
-/// Computes a part by the row engine; not generic, so that it is compiled here and once.
-macro_rules! interpreted {
-    ($name:ident, $type:ty) => {
-        pub(crate) fn $name(
-            instructions: Checked,
-            program: &RowProgram,
-            scratch: &mut stencil_compiler::algorithm::rows::RowScratch<$type>,
-            part: Part<'_, $type>,
-        ) {
-            instructions::run(
-                instructions,
-                Interpreted {
-                    program,
-                    scratch,
-                    part,
-                },
-            );
-        }
-    };
-}
-interpreted!(rows_f32, f32);
-interpreted!(rows_f64, f64);

@@ -3,12 +3,23 @@
 //! Results do not depend on the number of threads, on the instructions or on the engine: every
 //! cell is computed by the operations of the algorithm, in their order.
 
+mod ahead;
 mod array;
+mod evaluate;
+mod finite;
+mod ghosts;
 mod instructions;
+pub(crate) mod interpreted;
+mod lanes;
 pub(crate) mod machine;
 pub(crate) mod parts;
+mod prepare;
 pub mod program;
+mod row;
+
+pub(crate) use evaluate::Evaluation;
 
 pub(crate) use instructions::Checked;
 pub use instructions::{Instructions, UnknownInstructions};
-pub(crate) use machine::{Choice, Machine};
+pub(crate) use machine::{BadValue, Domain, Machine};
+pub(crate) use prepare::Choice;

@@ -1,16 +1,23 @@
 //! Compiled programs: what `pde!` expands to, and how a part of a patch is computed by it.
 
+use std::marker::PhantomData;
+
 use stencil_compiler::emit::RowInput;
 use stencil_compiler::expr::Real;
 
-use super::instructions::{self, Checked, Vectorized};
+use super::ahead::{Ahead, prefetch};
+use super::instructions::{self, Checked, OnLanes};
+pub use super::lanes::Lanes;
+use super::lanes::Registers;
 use super::parts::Part;
-use crate::Number;
+use super::row::{Rows, Stage};
 
 /// A kernel over rows as the macro writes it: `U` uniforms, `I` rows read, `O` rows written.
-pub trait RowKernel<const U: usize, const I: usize, const O: usize> {
-    /// Computes one row of `n` cells. Always inlined.
-    fn row<T: Real>(n: usize, uniforms: &[T; U], inputs: &[&[T]; I], outputs: &mut [&mut [T]; O]);
+pub trait RowKernel<const U: usize, const I: usize, const O: usize>: Sized {
+    /// What the rows are.
+    const TABLES: Tables;
+    /// Computes some neighbouring cells of a row: a value for each output. Always inlined.
+    fn cells<V: Lanes>(at: Cells<'_, Self, V, U, I, O>) -> [V; O];
 }
 
 /// What the rows of a kernel are.
@@ -26,6 +33,57 @@ pub struct Tables {
     pub inputs: &'static [RowInput],
     /// Buffers of which a row is written.
     pub outputs: &'static [usize],
+}
+
+/// Neighbouring cells in a row of each buffer, as many as `V` has lanes.
+///
+/// Only the runtime makes one, where all rows reach as far as the kernel's tables say.
+#[derive(Debug)]
+pub struct Cells<'a, K, V: Lanes, const U: usize, const I: usize, const O: usize> {
+    uniforms: &'a [V; U],
+    rows: &'a Rows<V::Value, I, O>,
+    /// The first cell.
+    x: usize,
+    kernel: PhantomData<K>,
+}
+
+impl<K: RowKernel<U, I, O>, V: Lanes, const U: usize, const I: usize, const O: usize>
+    Cells<'_, K, V, U, I, O>
+{
+    /// The uniforms, each in all lanes.
+    #[inline(always)]
+    pub fn uniforms(&self) -> [V; U] {
+        *self.uniforms
+    }
+
+    /// A literal in all lanes.
+    #[inline(always)]
+    pub fn literal(&self, value: f64) -> V {
+        V::splat(V::Value::from_f64(value))
+    }
+
+    /// Reads a row that is only read, `x` cells further along.
+    ///
+    /// # Panics
+    /// Where the kernel's tables do not have that cell; arguments are constants, so this is seen
+    /// when the kernel is compiled, and costs nothing.
+    #[inline(always)]
+    pub fn load(&self, input: usize, x: isize) -> V {
+        let RowInput { x_lo, x_hi, .. } = K::TABLES.inputs[input];
+        assert!(
+            x >= -(x_lo as isize) && x <= x_hi as isize,
+            "a cell in the tables"
+        );
+        // SAFETY: `Rows` looked that the row reaches `x_lo` before and `x_hi` behind all cells.
+        unsafe { V::load(self.rows.inputs[input].offset(self.x as isize + x)) }
+    }
+
+    /// Reads the old values of a row that is written.
+    #[inline(always)]
+    pub fn old(&self, output: usize) -> V {
+        // SAFETY: `Rows` looked that the row has all cells.
+        unsafe { V::load(self.rows.outputs[output].add(self.x)) }
+    }
 }
 
 /// A kernel compiled for both precisions and all instructions.
@@ -45,84 +103,130 @@ pub(crate) struct Entry<T>(pub(super) fn(Checked, Work<'_>, Part<'_, T>));
 pub(crate) struct Work<'a> {
     /// For each input the distance of its first cell from the first cell of the own row.
     pub(super) shifts: &'a [isize],
-    /// For each input how much longer it is than the own row.
-    pub(super) margins: &'a [usize],
     /// For each input its array among the part's.
     pub(super) arrays: &'a [usize],
 }
 
 impl CompiledKernel {
     /// The kernel `K`.
-    pub const fn of<K: RowKernel<U, I, O>, const U: usize, const I: usize, const O: usize>(
-        tables: Tables,
-    ) -> Self {
+    pub const fn of<K: RowKernel<U, I, O>, const U: usize, const I: usize, const O: usize>() -> Self
+    {
         CompiledKernel {
-            tables,
+            tables: K::TABLES,
             f32: Entry(enter::<K, f32, U, I, O>),
             f64: Entry(enter::<K, f64, U, I, O>),
         }
     }
 }
 
-fn enter<K: RowKernel<U, I, O>, T: Number, const U: usize, const I: usize, const O: usize>(
+fn enter<K: RowKernel<U, I, O>, T: Registers, const U: usize, const I: usize, const O: usize>(
     instructions: Checked,
     work: Work<'_>,
     part: Part<'_, T>,
 ) {
-    let Ok(uniforms) = <&[T; U]>::try_from(part.uniforms) else {
-        return;
-    };
-    instructions::run(
-        instructions,
-        Rows::<K, T, U, I, O> {
-            uniforms,
-            work,
-            part,
-            kernel: std::marker::PhantomData,
-        },
-    );
+    let kernel = PhantomData::<K>;
+    instructions::run_on_lanes(instructions, Run::<K, T, U, I, O> { work, part, kernel });
 }
 
-struct Rows<'a, K, T, const U: usize, const I: usize, const O: usize> {
-    uniforms: &'a [T; U],
+struct Run<'a, K, T, const U: usize, const I: usize, const O: usize> {
     work: Work<'a>,
     part: Part<'a, T>,
-    kernel: std::marker::PhantomData<K>,
+    kernel: PhantomData<K>,
 }
 
-impl<K: RowKernel<U, I, O>, T: Number, const U: usize, const I: usize, const O: usize> Vectorized
-    for Rows<'_, K, T, U, I, O>
+impl<K: RowKernel<U, I, O>, T: Registers, const U: usize, const I: usize, const O: usize> OnLanes
+    for Run<'_, K, T, U, I, O>
 {
+    type Value = T;
+
     #[inline(always)]
-    fn run(self) {
-        let Rows {
-            uniforms,
-            work,
-            part,
-            ..
-        } = self;
-        let first = part.shape.index(part.first);
+    fn run<V: Lanes<Value = T>>(self) {
+        let Run { work, part, .. } = self;
+        let uniforms: [V; U] = std::array::from_fn(|i| V::splat(part.uniforms[i]));
+        let (count, length) = (part.rows, part.length);
         let pitch = part.shape.layout.pitch;
-        let mut rest = part.outputs.into_iter();
-        let mut rest: [&mut [T]; O] = std::array::from_fn(|_| rest.next().unwrap_or_default());
-        let mut inputs: [&[T]; I] = [&[]; I];
-        for row in 0..part.rows {
-            let own = first + row * pitch;
-            for (slot, input) in inputs.iter_mut().enumerate() {
-                let start = own.wrapping_add_signed(work.shifts[slot]);
-                *input =
-                    &part.inputs[work.arrays[slot]][start..][..part.length + work.margins[slot]];
+        let mut ahead = Ahead::new(&part, K::TABLES.inputs, work.arrays);
+        let mut rows = Rows::<T, I, O>::of(K::TABLES.inputs, work, part);
+        let mut stage =
+            (length < V::COUNT).then(|| Stage::new(K::TABLES.inputs, O, length, V::COUNT));
+        let steps = steps(length.max(V::COUNT), V::COUNT);
+        for row in 0..count {
+            // One call, so that the kernel is in the program once.
+            let staged = stage.as_mut().map(|stage| stage.fill(&rows));
+            let now = staged.as_ref().unwrap_or(&rows);
+            cells_of_row::<K, V, U, I, O>(&uniforms, now, &steps, ahead.of_row(row));
+            if let Some(stage) = &stage {
+                stage.give_back(&rows);
             }
-            let mut outputs = rest.each_mut().map(|rest| {
-                let (now, later) = std::mem::take(rest).split_at_mut(if row + 1 < part.rows {
-                    pitch
-                } else {
-                    part.length
-                });
-                *rest = later;
-                &mut now[..part.length]
-            });
-            K::row(part.length, uniforms, &inputs, &mut outputs);
+            rows.advance(pitch);
         }
     }
+}
+
+/// Computes a row of at least as many cells as a register has lanes.
+#[inline(always)]
+fn cells_of_row<K, V: Lanes, const U: usize, const I: usize, const O: usize>(
+    uniforms: &[V; U],
+    rows: &Rows<V::Value, I, O>,
+    steps: &[Step],
+    ahead: &[*const V::Value],
+) where
+    K: RowKernel<U, I, O>,
+{
+    let mut last = [V::splat(V::Value::ZERO); O];
+    let aside = last
+        .each_mut()
+        .map(|value| std::ptr::from_mut(value).cast());
+    let targets = [rows.outputs, aside];
+    for step in steps {
+        prefetch(ahead, step.x);
+        let new = K::cells(Cells {
+            uniforms,
+            rows,
+            x: step.x,
+            kernel: PhantomData,
+        });
+        for (value, row) in new.into_iter().zip(&targets[usize::from(step.is_aside)]) {
+            // SAFETY: rows are as long as the steps were made for, `last` as a register.
+            unsafe { value.store(row.add(step.to)) };
+        }
+    }
+    if let Some(Step {
+        is_aside: true, x, ..
+    }) = steps.first()
+    {
+        for (value, row) in last.into_iter().zip(&rows.outputs) {
+            // SAFETY: as above.
+            unsafe { value.store(row.add(*x)) };
+        }
+    }
+}
+
+/// Some neighbouring cells of a row, as many as a register has lanes.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    /// The first of them.
+    x: usize,
+    /// Where their values go.
+    to: usize,
+    /// Are these written last? They are computed first, from old values.
+    is_aside: bool,
+}
+
+/// The steps of a row of `n` cells: whole registers, and where some cells are left over, a step for
+/// the last cells, some of which other steps compute too. So no cell is left to slower code.
+///
+/// A list, as the compiler makes a copy of the kernel for each special step that it sees.
+fn steps(n: usize, lanes: usize) -> Vec<Step> {
+    let last = (!n.is_multiple_of(lanes)).then(|| Step {
+        x: n - lanes,
+        to: 0,
+        is_aside: true,
+    });
+    let whole = (0..n / lanes).map(|i| Step {
+        x: i * lanes,
+        to: i * lanes,
+        is_aside: false,
+    });
+    last.into_iter().chain(whole).collect()
 }

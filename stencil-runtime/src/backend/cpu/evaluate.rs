@@ -1,0 +1,108 @@
+//! Evaluating grid functions on the state of a patch, row by row, without storing them.
+
+use std::collections::BTreeSet;
+
+use rayon::prelude::*;
+use stencil_compiler::algorithm::rows::RowProgram;
+use stencil_compiler::algorithm::{Algorithm, Role};
+use stencil_compiler::plan::BufferRole;
+
+use super::ghosts::Job;
+use super::machine::Machine;
+use super::parts::Part;
+use crate::{Error, Number};
+
+/// Grid functions to evaluate, with names looked up.
+#[derive(Debug)]
+pub(crate) struct Evaluation {
+    program: RowProgram,
+    inputs: Vec<usize>,
+    jobs: Vec<Option<Job>>,
+    /// Does it read given fields?
+    pub(crate) reads_given: bool,
+}
+
+impl Evaluation {
+    /// Some updates of an algorithm's only substep, on the arrays of a machine for the same states.
+    pub(crate) fn new<T: Number>(
+        algorithm: &Algorithm,
+        updates: &[usize],
+        machine: &Machine<T>,
+    ) -> Result<Self, Error> {
+        let all = algorithm.substeps.first().map_or(&[][..], |s| &s.updates);
+        let chosen: Vec<_> = updates.iter().filter_map(|i| all.get(*i)).collect();
+        let outputs: Vec<_> = chosen
+            .iter()
+            .map(|(state, id)| (*id, Some(*state)))
+            .collect();
+        let program = RowProgram::of_launch(algorithm, &outputs, &BTreeSet::new());
+        let program = program.map_err(Error::Bug)?;
+        let names = program.inputs().iter();
+        let names = names.map(|id| algorithm.function(*id).name.as_str());
+        let inputs = machine.indices(names)?;
+        let depth = program.halo().map(|h| h as usize);
+        let jobs = machine.jobs(|name| {
+            let field = algorithm.find_state(name)?;
+            (algorithm.state(field).role == Role::Field).then_some(depth)
+        });
+        let given = |i: &usize| machine.names[*i].1 == BufferRole::Given;
+        Ok(Evaluation {
+            reads_given: inputs.iter().any(given),
+            program,
+            inputs,
+            jobs,
+        })
+    }
+}
+
+impl<T: Number> Machine<T> {
+    /// Are there as many ghost cells as the evaluation of `what` reads?
+    pub(crate) fn check_halo(&self, what: &str, wanted: [usize; 3]) -> Result<(), Error> {
+        let there = self.shape.halo;
+        if (0..3).all(|axis| wanted[axis] <= there[axis]) {
+            return Ok(());
+        }
+        Err(Error::Value {
+            what: format!("the number of ghost cells that `{what}` reads"),
+            value: wanted.into_iter().max().unwrap_or(0) as f64,
+            help: format!("this run has {there:?}: take fewer derivatives of derivatives"),
+        })
+    }
+
+    /// Reduces each row of all functions at the time `t`; the rows of a plane stand together.
+    pub(crate) fn reduce_rows<R: Send>(
+        &mut self,
+        evaluation: &Evaluation,
+        uniforms: &[f64],
+        t: f64,
+        reduce: impl Fn(&[&[T]]) -> R + Sync,
+    ) -> Vec<R> {
+        self.fill(&evaluation.jobs, t);
+        let Evaluation {
+            program, inputs, ..
+        } = evaluation;
+        let uniforms: Vec<T> = uniforms.iter().map(|v| T::from_f64(*v)).collect();
+        let inputs: Vec<&[T]> = inputs.iter().map(|i| self.arrays[*i].values()).collect();
+        let [nx, ny, nz] = self.shape.cells;
+        let scratch = || {
+            let rows = vec![vec![T::ZERO; nx]; program.outputs().len()];
+            (program.scratch(&uniforms), rows)
+        };
+        let row = |(scratch, rows): &mut (_, Vec<Vec<T>>), i: usize| {
+            let part = Part {
+                shape: &self.shape,
+                first: [0, (i % ny) as isize, (i / ny) as isize],
+                rows: 1,
+                length: nx,
+                inputs: &inputs,
+                outputs: rows.iter_mut().map(Vec::as_mut_slice).collect(),
+                uniforms: &uniforms,
+            };
+            T::rows(self.instructions, program, scratch, part);
+            let rows: Vec<&[T]> = rows.iter().map(Vec::as_slice).collect();
+            reduce(&rows)
+        };
+        let all = (0..ny * nz).into_par_iter().with_min_len(4);
+        all.map_init(scratch, row).collect()
+    }
+}

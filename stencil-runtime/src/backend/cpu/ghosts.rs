@@ -1,0 +1,419 @@
+//! Filling of ghost cells: first those of x, for the cells of the interior; then those of y, also
+//! for the ghost cells of x; then those of z, for both. Corners follow from this order.
+
+use rayon::prelude::*;
+use stencil_compiler::expr::Real;
+
+use super::array::{Array, Shape};
+use crate::mesh::{Axis, Boundaries, BoundaryPoint, Face, Ghost, Mesh, Number, Rule, Side};
+
+/// What is known of the cells beyond the faces.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Beyond<'a> {
+    pub(super) shape: &'a Shape,
+    pub(super) mesh: &'a Mesh,
+    pub(super) boundaries: &'a Boundaries,
+    /// The time of the substep.
+    pub(super) t: f64,
+}
+
+/// Ghost cells of a component to fill.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Job {
+    /// The component, in the order of the rules.
+    pub(super) component: usize,
+    /// How deep along x, y, z.
+    pub(super) depth: [usize; 3],
+}
+
+impl Beyond<'_> {
+    /// Fills ghost cells of components; `jobs` has one entry for each array.
+    pub(super) fn fill<T: Real>(&self, arrays: &mut [Array<T>], jobs: &[Option<Job>]) {
+        for axis in Axis::ALL {
+            let active = |job: &Job| job.depth[axis.index()] > 0;
+            arrays.par_iter_mut().zip(jobs).for_each(|(array, job)| {
+                if let Some(job) = job.filter(active) {
+                    let rules = &self.boundaries.rules[job.component][axis.index()];
+                    self.along(axis, array, job.depth, rules);
+                }
+            });
+            let custom = jobs.iter().enumerate();
+            for (array, job) in custom.filter_map(|(i, job)| Some((i, job.filter(active)?))) {
+                for side in Side::ALL {
+                    let rule = &self.boundaries.rules[job.component][axis.index()][side as usize];
+                    if let Rule::Custom(ghost) = rule {
+                        self.custom(Face::new(axis, side), arrays, jobs, (array, job), ghost);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Fills ghost cells of a stored grid function from the opposite side.
+    pub(super) fn exchange<T: Real>(&self, array: &mut Array<T>, depth: [usize; 3]) {
+        for axis in Axis::ALL.into_iter().filter(|a| depth[a.index()] > 0) {
+            self.along(axis, array, depth, &[Rule::Periodic, Rule::Periodic]);
+        }
+    }
+
+    fn along<T: Real>(
+        &self,
+        axis: Axis,
+        array: &mut Array<T>,
+        depth: [usize; 3],
+        rules: &[Rule; 2],
+    ) {
+        match axis {
+            Axis::X => self.along_x(array, depth, rules),
+            Axis::Y => self.along_y(array, depth, rules),
+            Axis::Z => self.along_z(array, depth, rules),
+        }
+    }
+
+    /// All interior rows, plane by plane.
+    fn along_x<T: Real>(&self, array: &mut Array<T>, depth: [usize; 3], rules: &[Rule; 2]) {
+        let ([nx, ny, nz], halo, layout) = (self.shape.cells, self.shape.halo, self.shape.layout);
+        let inside = halo[1] * layout.pitch + halo[0] - depth[0];
+        let ends = Side::ALL.map(|side| {
+            let h = self.mesh.spacing()[0];
+            End::new(&rules[side as usize], side, nx, depth[0], h)
+        });
+        let planes = array.rows_mut(self.shape).par_chunks_mut(layout.plane);
+        let planes = planes.skip(halo[2]).take(nz).enumerate();
+        planes.for_each(|(z, plane)| {
+            let rows = plane[inside..].chunks_mut(layout.pitch).take(ny);
+            for (y, row) in rows.enumerate() {
+                let row = &mut row[..nx + 2 * depth[0]];
+                for (end, side) in ends.iter().zip(Side::ALL) {
+                    if !end.fill(row) {
+                        let first = [0, y as isize, z as isize];
+                        self.end_of_row(row, depth[0], side, first, &rules[side as usize]);
+                    }
+                }
+            }
+        });
+    }
+
+    /// Ghost cells at one end of a row of x, by any rule.
+    fn end_of_row<T: Real>(
+        &self,
+        row: &mut [T],
+        depth: usize,
+        side: Side,
+        first: [isize; 3],
+        rule: &Rule,
+    ) {
+        let line = Line {
+            cells: row.len() - 2 * depth,
+            face: Face::new(Axis::X, side),
+            first,
+        };
+        let (lo, rest) = row.split_at_mut(depth);
+        let (cells, hi) = rest.split_at_mut(line.cells);
+        for k in 0..depth {
+            let sources = line.sources(k).map(|i| &cells[i..=i]);
+            let ghost = match side {
+                Side::Lo => &mut lo[depth - 1 - k..][..1],
+                Side::Hi => &mut hi[k..=k],
+            };
+            self.row(line, k, rule, ghost, sources);
+        }
+    }
+
+    /// Rows with their ghost cells of x, in all interior planes.
+    fn along_y<T: Real>(&self, array: &mut Array<T>, depth: [usize; 3], rules: &[Rule; 2]) {
+        let ([nx, ny, nz], halo, layout) = (self.shape.cells, self.shape.halo, self.shape.layout);
+        let inside = halo[1] * layout.pitch + halo[0] - depth[0];
+        let length = nx + 2 * depth[0];
+        let planes = array.rows_mut(self.shape).par_chunks_mut(layout.plane);
+        let planes = planes.skip(halo[2]).take(nz).enumerate();
+        planes.for_each(|(z, plane)| {
+            let (lo, rest) = plane.split_at_mut(inside);
+            let (cells, hi) = rest.split_at_mut(ny * layout.pitch);
+            let lo = lo.rchunks_mut(layout.pitch).map(|row| (Side::Lo, row));
+            let hi = hi.chunks_mut(layout.pitch).map(|row| (Side::Hi, row));
+            let (lo, hi) = (lo.take(depth[1]).enumerate(), hi.take(depth[1]).enumerate());
+            for (k, (side, row)) in lo.chain(hi) {
+                let line = Line {
+                    cells: ny,
+                    face: Face::new(Axis::Y, side),
+                    first: [-(depth[0] as isize), 0, z as isize],
+                };
+                let sources = line.sources(k);
+                let sources = sources.map(|i| &cells[i * layout.pitch..][..length]);
+                let row = &mut row[..length];
+                self.row(line, k, &rules[side as usize], row, sources);
+            }
+        });
+    }
+
+    /// Planes with their ghost cells of x and y.
+    fn along_z<T: Real>(&self, array: &mut Array<T>, depth: [usize; 3], rules: &[Rule; 2]) {
+        let ([nx, ny, nz], halo, layout) = (self.shape.cells, self.shape.halo, self.shape.layout);
+        let skipped = (halo[1] - depth[1]) * layout.pitch + halo[0] - depth[0];
+        let inside = halo[2] * layout.plane + skipped;
+        let length = nx + 2 * depth[0];
+        let (lo, rest) = array.rows_mut(self.shape).split_at_mut(inside);
+        let (cells, hi) = rest.split_at_mut(nz * layout.plane);
+        let cells = &*cells;
+        let lo = lo.par_rchunks_mut(layout.plane);
+        let hi = hi.par_chunks_mut(layout.plane);
+        let lo = lo.map(|plane| (Side::Lo, plane)).take(depth[2]);
+        let hi = hi.map(|plane| (Side::Hi, plane)).take(depth[2]);
+        let ghosts = lo.enumerate().chain(hi.enumerate());
+        ghosts.for_each(|(k, (side, plane))| {
+            for y in 0..ny + 2 * depth[1] {
+                let line = Line {
+                    cells: nz,
+                    face: Face::new(Axis::Z, side),
+                    first: [-(depth[0] as isize), y as isize - depth[1] as isize, 0],
+                };
+                let start = y * layout.pitch;
+                let sources = line.sources(k);
+                let sources = sources.map(|i| &cells[i * layout.plane + start..][..length]);
+                let row = &mut plane[start..][..length];
+                self.row(line, k, &rules[side as usize], row, sources);
+            }
+        });
+    }
+
+    /// A row of ghost cells from rows of the interior.
+    fn row<T: Real>(
+        &self,
+        line: Line,
+        k: usize,
+        rule: &Rule,
+        row: &mut [T],
+        [opposite, mirror, nearest, next]: [&[T]; 4],
+    ) {
+        match rule {
+            Rule::Periodic => row.copy_from_slice(opposite),
+            Rule::Nearest => row.copy_from_slice(nearest),
+            Rule::Mirror { negative: false } => row.copy_from_slice(mirror),
+            Rule::Mirror { negative: true } => {
+                for (ghost, mirror) in row.iter_mut().zip(mirror) {
+                    *ghost = -*mirror;
+                }
+            }
+            Rule::Extrapolate => {
+                let distance = T::from_f64((k + 1) as f64);
+                for ((ghost, nearest), next) in row.iter_mut().zip(nearest).zip(next) {
+                    *ghost = distance * (*nearest - *next) + *nearest;
+                }
+            }
+            Rule::Dirichlet(value) => self.each(line, value, row, mirror, |value, mirror| {
+                T::from_f64(2.0 * value) - mirror
+            }),
+            Rule::Neumann(slope) => {
+                let h = self.mesh.spacing()[line.face.axis.index()];
+                let distance = (2 * k + 1) as f64 * h;
+                self.each(line, slope, row, mirror, |slope, mirror| {
+                    T::from_f64(slope * distance) + mirror
+                });
+            }
+            Rule::Custom(_) => {}
+        }
+    }
+
+    /// Ghost cells of a row by a number on the face and the mirror image.
+    fn each<T: Real>(
+        &self,
+        line: Line,
+        number: &Number,
+        row: &mut [T],
+        mirror: &[T],
+        ghost: impl Fn(f64, T) -> T,
+    ) {
+        let cells = row.iter_mut().zip(mirror);
+        match number {
+            Number::Constant(value) => {
+                cells.for_each(|(cell, mirror)| *cell = ghost(*value, *mirror))
+            }
+            Number::Function(_) => {
+                for (x, (cell, mirror)) in cells.enumerate() {
+                    let [x0, y, z] = line.first;
+                    let at = self.on_wall(line.face, [x0 + x as isize, y, z]);
+                    *cell = ghost(number.at(at, self.t), *mirror);
+                }
+            }
+        }
+    }
+
+    /// The point of a face on the line of a cell.
+    fn on_wall(&self, face: Face, cell: [isize; 3]) -> [f64; 3] {
+        let mut at = self.mesh.point(cell);
+        at[face.axis.index()] = self.mesh.wall(face);
+        at
+    }
+
+    /// Ghost cells beyond a face by the user's function.
+    fn custom<T: Real>(
+        &self,
+        face: Face,
+        arrays: &mut [Array<T>],
+        jobs: &[Option<Job>],
+        (array, job): (usize, Job),
+        rule: &Ghost,
+    ) {
+        let axis = face.axis.index();
+        let cells = self.shape.cells;
+        // Along axes that acted before, ghost cells are filled already and have corners.
+        let reach: [usize; 3] = std::array::from_fn(|a| if a < axis { job.depth[a] } else { 0 });
+        let mut size: [usize; 3] = std::array::from_fn(|a| cells[a] + 2 * reach[a]);
+        size[axis] = job.depth[axis];
+        let place = |i: usize| {
+            let index = [i % size[0], i / size[0] % size[1], i / size[0] / size[1]];
+            let mut cell = std::array::from_fn(|a| index[a] as isize - reach[a] as isize);
+            let k = index[axis];
+            cell[axis] = match face.side {
+                Side::Lo => -1 - k as isize,
+                Side::Hi => (cells[axis] + k) as isize,
+            };
+            (cell, k)
+        };
+        let holds = |c: usize| {
+            jobs.iter()
+                .position(|j| j.is_some_and(|j| j.component == c))
+        };
+        let reads: Vec<&[T]> = rule
+            .reads
+            .iter()
+            .filter_map(|c| Some(arrays[holds(*c)?].values()))
+            .collect();
+        let line = Line {
+            cells: cells[axis],
+            face,
+            first: [0; 3],
+        };
+        let value = |i: usize| {
+            let (cell, k) = place(i);
+            let [_, mirror, nearest, _] = line.sources(k);
+            let read = |from: usize| -> Vec<f64> {
+                let mut at = cell;
+                at[axis] = from as isize;
+                let index = self.shape.index(at);
+                reads.iter().map(|values| values[index].to_f64()).collect()
+            };
+            T::from_f64((rule.ghost)(&BoundaryPoint {
+                face,
+                depth: k + 1,
+                position: self.mesh.point(cell),
+                wall: self.on_wall(face, cell),
+                t: self.t,
+                nearest: &read(nearest),
+                mirrored: &read(mirror),
+            }))
+        };
+        let ghosts: Vec<T> = (0..size.iter().product())
+            .into_par_iter()
+            .map(value)
+            .collect();
+        let values = arrays[array].values_mut();
+        for (i, ghost) in ghosts.into_iter().enumerate() {
+            values[self.shape.index(place(i).0)] = ghost;
+        }
+    }
+}
+
+/// What is done at one end of every row of x, decided once: there are as many rows as cells of a
+/// face, and each has a few ghost cells only.
+#[derive(Clone, Debug)]
+struct End<T> {
+    /// Ghost cells and the cells that they are filled from, counted from the first ghost cell.
+    cells: Vec<(usize, usize)>,
+    change: Change<T>,
+}
+
+/// What becomes of a value on the way to a ghost cell.
+#[derive(Clone, Debug)]
+enum Change<T> {
+    None,
+    Sign,
+    /// Twice the value on the face, less the value.
+    Reflect(T),
+    /// What is added at each depth.
+    Add(Vec<T>),
+    /// Not of this kind.
+    Other,
+}
+
+impl<T: Real> End<T> {
+    fn new(rule: &Rule, side: Side, cells: usize, depth: usize, h: f64) -> Self {
+        let line = Line {
+            cells,
+            face: Face::new(Axis::X, side),
+            first: [0; 3],
+        };
+        let (from, change) = match rule {
+            Rule::Periodic => (0, Change::None),
+            Rule::Mirror { negative: false } => (1, Change::None),
+            Rule::Mirror { negative: true } => (1, Change::Sign),
+            Rule::Nearest => (2, Change::None),
+            Rule::Dirichlet(Number::Constant(value)) => {
+                (1, Change::Reflect(T::from_f64(2.0 * value)))
+            }
+            Rule::Neumann(Number::Constant(slope)) => {
+                let add = (0..depth).map(|k| T::from_f64(slope * ((2 * k + 1) as f64 * h)));
+                (1, Change::Add(add.collect()))
+            }
+            Rule::Dirichlet(_) | Rule::Neumann(_) | Rule::Extrapolate | Rule::Custom(_) => {
+                (0, Change::Other)
+            }
+        };
+        let ghost = |k: usize| match side {
+            Side::Lo => depth - 1 - k,
+            Side::Hi => depth + cells + k,
+        };
+        let pairs = (0..depth).map(|k| (ghost(k), depth + line.sources(k)[from]));
+        End {
+            cells: pairs.collect(),
+            change,
+        }
+    }
+
+    /// Fills the ghost cells of a row; `false` if that takes more than a constant.
+    #[inline]
+    fn fill(&self, row: &mut [T]) -> bool {
+        let cells = self.cells.iter().copied();
+        match &self.change {
+            Change::None => cells.for_each(|(to, from)| row[to] = row[from]),
+            Change::Sign => cells.for_each(|(to, from)| row[to] = -row[from]),
+            Change::Reflect(twice) => cells.for_each(|(to, from)| row[to] = *twice - row[from]),
+            Change::Add(add) => {
+                for ((to, from), add) in cells.zip(add) {
+                    row[to] = *add + row[from];
+                }
+            }
+            Change::Other => return false,
+        }
+        true
+    }
+}
+
+/// Lines of cells that end at a face.
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    /// Interior cells along the axis.
+    cells: usize,
+    face: Face,
+    /// The cell that the first value of a row belongs to; along the axis it does not matter.
+    first: [isize; 3],
+}
+
+impl Line {
+    /// Interior cells along the axis that ghost cell `k` (from 0) may be filled from: the one that it
+    /// repeats on a periodic axis, however often that goes round, its mirror image, the nearest
+    /// one and the next. Where there is none, a cell that no rule reads.
+    fn sources(self, k: usize) -> [usize; 4] {
+        let last = self.cells - 1;
+        match self.face.side {
+            Side::Lo => [last - k % self.cells, k.min(last), 0, 1.min(last)],
+            Side::Hi => [
+                k % self.cells,
+                last.saturating_sub(k),
+                last,
+                last.saturating_sub(1),
+            ],
+        }
+    }
+}

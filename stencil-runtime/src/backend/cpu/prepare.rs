@@ -1,0 +1,209 @@
+//! Launches of a plan, made ready: names looked up, code chosen.
+
+use std::collections::BTreeSet;
+
+use stencil_compiler::algorithm::rows::RowProgram;
+use stencil_compiler::algorithm::{Algorithm, FnId};
+use stencil_compiler::plan::{BufferRole, Launch, Plan};
+
+use super::machine::Machine;
+use super::program::{CompiledKernel, Entry};
+use crate::{Error, Number};
+
+/// Bytes of the planes around a part that should stay in a core's cache.
+const CACHE: usize = 512 * 1024;
+
+/// What computes the launches.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Choice {
+    /// Kernels compiled into the program, one for each launch.
+    Compiled(&'static [CompiledKernel]),
+    /// The row engine.
+    Rows,
+}
+
+/// A launch with names looked up.
+#[derive(Debug)]
+pub(super) struct Prepared<T> {
+    pub(super) substep: usize,
+    pub(super) extend: [usize; 3],
+    pub(super) rows: usize,
+    pub(super) inputs: Vec<usize>,
+    pub(super) outputs: Vec<usize>,
+    /// Which of the outputs are new values of fields.
+    pub(super) fields: Vec<usize>,
+    pub(super) uniforms: Vec<T>,
+    pub(super) code: Code<T>,
+}
+
+#[derive(Debug)]
+pub(super) enum Code<T> {
+    Compiled {
+        entry: Entry<T>,
+        uniforms: Vec<usize>,
+        shifts: Vec<isize>,
+        arrays: Vec<usize>,
+    },
+    Rows(RowProgram),
+}
+
+impl<T: Number> Machine<T> {
+    /// A launch, ready to run.
+    pub(super) fn prepare(
+        &self,
+        algorithm: &Algorithm,
+        plan: &Plan,
+        at: usize,
+        choice: Choice,
+    ) -> Result<Prepared<T>, Error> {
+        let launch = &plan.launches[at];
+        let mut prepared = match choice {
+            Choice::Compiled(kernels) => self.compiled(algorithm, launch, kernels.get(at))?,
+            Choice::Rows => self.interpreted(algorithm, plan, launch)?,
+        };
+        let Prepared {
+            inputs, outputs, ..
+        } = &prepared;
+        if inputs.iter().any(|input| outputs.contains(input)) {
+            return Err(Error::Bug(format!(
+                "launch {} reads what it writes",
+                launch.name
+            )));
+        }
+        prepared.rows = self.rows_of_a_part(launch);
+        let is_field = |at: &usize| self.names[prepared.outputs[*at]].1 == BufferRole::NewField;
+        prepared.fields = (0..prepared.outputs.len()).filter(is_field).collect();
+        Ok(prepared)
+    }
+
+    /// Rows enough to use what a plane brings into the cache, few enough that the planes around
+    /// them stay there.
+    pub(super) fn rows_of_a_part(&self, launch: &Launch) -> usize {
+        let planes: usize = launch
+            .inputs
+            .iter()
+            .map(|(_, reach)| 2 * reach[2] as usize + 1)
+            .sum();
+        let rim = launch
+            .inputs
+            .iter()
+            .map(|(_, reach)| 2 * reach[1] as usize)
+            .max()
+            .unwrap_or(0);
+        let rows = CACHE
+            / (self.shape.layout.pitch * T::BYTES * (planes + 2 * launch.outputs.len()).max(1));
+        rows.saturating_sub(rim).clamp(4, 64)
+    }
+
+    pub(super) fn compiled(
+        &self,
+        algorithm: &Algorithm,
+        launch: &Launch,
+        kernel: Option<&CompiledKernel>,
+    ) -> Result<Prepared<T>, Error> {
+        let other = || {
+            Error::Bug(format!(
+                "the compiled program has no kernel for launch {}",
+                launch.name
+            ))
+        };
+        let kernel = kernel
+            .filter(|k| k.tables.name == launch.name)
+            .ok_or_else(other)?;
+        let tables = kernel.tables;
+        let buffers = self.indices(tables.buffers.iter().copied())?;
+        let uniform = |name: &&str| {
+            algorithm
+                .uniforms
+                .iter()
+                .position(|u| u.name == *name)
+                .ok_or_else(other)
+        };
+        let uniforms = tables
+            .uniforms
+            .iter()
+            .map(uniform)
+            .collect::<Result<Vec<_>, _>>()?;
+        let mut inputs: Vec<usize> = Vec::new();
+        let (mut shifts, mut arrays) = (Vec::new(), Vec::new());
+        for row in tables.inputs {
+            let array = buffers[row.buffer];
+            let at = inputs
+                .iter()
+                .position(|i| *i == array)
+                .unwrap_or(inputs.len());
+            if at == inputs.len() {
+                inputs.push(array);
+            }
+            arrays.push(at);
+            let (pitch, plane) = (
+                self.shape.layout.pitch as isize,
+                self.shape.layout.plane as isize,
+            );
+            shifts.push(row.dz as isize * plane + row.dy as isize * pitch - row.x_lo as isize);
+        }
+        Ok(Prepared {
+            substep: launch.substep,
+            extend: launch.extend.map(|e| e as usize),
+            rows: 1,
+            inputs,
+            outputs: tables.outputs.iter().map(|o| buffers[*o]).collect(),
+            fields: Vec::new(),
+            uniforms: Vec::new(),
+            code: Code::Compiled {
+                entry: T::entry(kernel),
+                uniforms,
+                shifts,
+                arrays,
+            },
+        })
+    }
+
+    pub(super) fn interpreted(
+        &self,
+        algorithm: &Algorithm,
+        plan: &Plan,
+        launch: &Launch,
+    ) -> Result<Prepared<T>, Error> {
+        let function = |name: &str| {
+            algorithm
+                .find(name)
+                .ok_or_else(|| Error::Bug(format!("no grid function `{name}`")))
+        };
+        let derived = plan
+            .buffers
+            .iter()
+            .filter(|b| b.role == BufferRole::Derived);
+        let stored: BTreeSet<FnId> = derived
+            .map(|b| function(&b.name))
+            .collect::<Result<_, _>>()?;
+        let mut outputs = Vec::new();
+        for (buffer, name) in &launch.outputs {
+            let state = buffer
+                .strip_suffix("_new")
+                .and_then(|name| algorithm.find_state(name));
+            let role = plan.buffer(buffer).map(|b| b.role);
+            let state = if role == Some(BufferRole::NewField) {
+                state
+            } else {
+                algorithm.find_state(buffer)
+            };
+            outputs.push((function(name)?, state));
+        }
+        let program = RowProgram::of_launch(algorithm, &outputs, &stored).map_err(Error::Bug)?;
+        let inputs = program
+            .inputs()
+            .iter()
+            .map(|id| algorithm.function(*id).name.as_str());
+        Ok(Prepared {
+            substep: launch.substep,
+            extend: launch.extend.map(|e| e as usize),
+            rows: 1,
+            inputs: self.indices(inputs)?,
+            outputs: self.indices(launch.outputs.iter().map(|(buffer, _)| buffer.as_str()))?,
+            fields: Vec::new(),
+            uniforms: Vec::new(),
+            code: Code::Rows(program),
+        })
+    }
+}

@@ -1,0 +1,106 @@
+//! One row of each buffer that a compiled kernel reads and writes.
+
+use stencil_compiler::emit::RowInput;
+use stencil_compiler::expr::Real;
+
+use super::parts::Part;
+use super::program::Work;
+
+/// The first cell of a row in each buffer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rows<T, const I: usize, const O: usize> {
+    pub(super) inputs: [*const T; I],
+    pub(super) outputs: [*mut T; O],
+}
+
+impl<T: Real, const I: usize, const O: usize> Rows<T, I, O> {
+    /// The first rows of a part. Looks that all rows of the part lie in their arrays.
+    ///
+    /// # Panics
+    /// Where they do not.
+    #[inline(always)]
+    pub(super) fn of(tables: &[RowInput], work: Work<'_>, part: Part<'_, T>) -> Self {
+        let Part {
+            shape,
+            inputs: arrays,
+            mut outputs,
+            ..
+        } = part;
+        let first = shape.index(part.first);
+        let end = (part.rows - 1) * shape.layout.pitch + part.length;
+        let inputs = std::array::from_fn(|i| {
+            let RowInput { x_lo, x_hi, .. } = tables[i];
+            let start = first.wrapping_add_signed(work.shifts[i]);
+            let cells = &arrays[work.arrays[i]][start..][..x_lo + end + x_hi];
+            cells[x_lo..].as_ptr()
+        });
+        let outputs = std::array::from_fn(|o| outputs[o][..end].as_mut_ptr());
+        Rows { inputs, outputs }
+    }
+
+    /// Goes on to the next rows.
+    #[inline(always)]
+    pub(super) fn advance(&mut self, pitch: usize) {
+        self.inputs = self.inputs.map(|row| row.wrapping_add(pitch));
+        self.outputs = self.outputs.map(|row| row.wrapping_add(pitch));
+    }
+}
+
+/// Rows that are shorter than a register, copied to where there is room for one.
+#[derive(Debug)]
+pub(super) struct Stage<T> {
+    length: usize,
+    tables: &'static [RowInput],
+    inputs: Vec<Vec<T>>,
+    outputs: Vec<Vec<T>>,
+}
+
+impl<T: Real> Stage<T> {
+    /// Room for rows of `length` cells, as long as registers with so many lanes.
+    pub(super) fn new(
+        tables: &'static [RowInput],
+        outputs: usize,
+        length: usize,
+        lanes: usize,
+    ) -> Self {
+        let input = |row: &RowInput| vec![T::ZERO; row.x_lo + lanes + row.x_hi];
+        Stage {
+            length,
+            tables,
+            inputs: tables.iter().map(input).collect(),
+            outputs: vec![vec![T::ZERO; lanes]; outputs],
+        }
+    }
+
+    /// Copies rows of a part to the stage.
+    pub(super) fn fill<const I: usize, const O: usize>(
+        &mut self,
+        rows: &Rows<T, I, O>,
+    ) -> Rows<T, I, O> {
+        for ((stage, row), from) in self.inputs.iter_mut().zip(self.tables).zip(rows.inputs) {
+            let length = row.x_lo + self.length + row.x_hi;
+            // SAFETY: `Rows::of` looked that the row reaches from `x_lo` before its first cell to
+            // `x_hi` behind its last one.
+            let from = unsafe { std::slice::from_raw_parts(from.sub(row.x_lo), length) };
+            stage[..length].copy_from_slice(from);
+        }
+        for (stage, from) in self.outputs.iter_mut().zip(rows.outputs) {
+            // SAFETY: `Rows::of` looked that the row has all cells, and nothing else refers to them.
+            let from = unsafe { std::slice::from_raw_parts(from, self.length) };
+            stage[..self.length].copy_from_slice(from);
+        }
+        Rows {
+            inputs: std::array::from_fn(|i| self.inputs[i][self.tables[i].x_lo..].as_ptr()),
+            outputs: std::array::from_fn(|o| self.outputs[o].as_mut_ptr()),
+        }
+    }
+
+    /// Copies what was computed on the stage to the rows of the part.
+    pub(super) fn give_back<const I: usize, const O: usize>(&self, rows: &Rows<T, I, O>) {
+        for (stage, to) in self.outputs.iter().zip(rows.outputs) {
+            // SAFETY: `Rows::of` looked that the row has all cells, and nothing else refers to them.
+            let to = unsafe { std::slice::from_raw_parts_mut(to, self.length) };
+            to.copy_from_slice(&stage[..self.length]);
+        }
+    }
+}

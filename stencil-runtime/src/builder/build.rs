@@ -1,0 +1,233 @@
+//! From settings to a simulation.
+
+use std::collections::BTreeMap;
+
+use rayon::ThreadPool;
+use stencil_compiler::algorithm::Role;
+use stencil_compiler::discretize::{Observation, Quantity};
+use stencil_compiler::plan::{self, Plan};
+use stencil_compiler::schedule::check::{self, ScheduleError};
+use stencil_compiler::schedule::{Halo, Placement};
+
+use super::check::{check_cells, missing, number, params};
+use super::{Builder, Engine};
+use crate::backend::cpu::{Checked, Choice, Domain, Machine};
+use crate::mesh::{Axis, Boundaries, Mesh};
+use crate::observe::{self, Watch};
+use crate::simulation::{Pace, Parts, Sampled, Setup, sampled};
+use crate::{Error, Instructions, Number, Schedule, Simulation, Source, SystemDef, formula};
+
+impl<T: Number> Builder<T> {
+    /// Checks all settings, takes memory and starts the threads.
+    ///
+    /// # Errors
+    /// The first setting that does not fit, with what would.
+    pub fn build(self) -> Result<Simulation<T>, Error> {
+        let system = match self.system {
+            Ok(ref system) => system.clone(),
+            Err(error) => return Err(error),
+        };
+        let mesh = self.mesh(&system)?;
+        let params = params(&system, &self.params)?;
+        let pace = self.pace(system.observation())?;
+        let instructions = Checked::new(self.instructions.unwrap_or_else(Instructions::best))?;
+        let boundaries = Boundaries::new(&system, &params, &self.boundaries)?;
+        let (choice, schedule) = choose::<T>(
+            &system,
+            self.engine,
+            self.schedule.clone(),
+            boundaries.periodic,
+        )?;
+        let plan = plan(&system, &schedule)?;
+        boundaries.check_exchanges(&plan)?;
+        let halo = system.observation().map_or(Ok([0; 3]), observe::halo)?;
+        boundaries.check_depth(&system, &plan, halo, &mesh)?;
+        let sources = sources(&system, &params, self.sources, mesh.cells)?;
+        let pool = pool(self.threads.unwrap_or(0))?;
+        let setup = Setup {
+            periodic: boundaries.periodic,
+            boundaries: boundaries.words.clone(),
+            engine: match choice {
+                Choice::Compiled(_) => Engine::Compiled,
+                Choice::Rows => Engine::Rows,
+            },
+            system,
+            plan,
+            schedule,
+            mesh,
+            params,
+            instructions,
+        };
+        let domain = Domain {
+            mesh,
+            boundaries,
+            halo,
+            keep_last: self.keep_last,
+        };
+        let machine = pool.install(|| {
+            let algorithm = setup.system.algorithm();
+            Machine::new(algorithm, &setup.plan, domain, choice, instructions)
+        })?;
+        let watch = setup.system.observation();
+        let watch = watch
+            .map(|o| Watch::new(o, &setup.system, &setup.params, &machine))
+            .transpose()?;
+        let parts = Parts {
+            machine,
+            watch,
+            sources,
+            pool,
+        };
+        Ok(Simulation::assemble(setup, parts, pace))
+    }
+
+    fn mesh(&self, system: &SystemDef) -> Result<Mesh, Error> {
+        let cells = check_cells(system, self.cells)?;
+        for axis in Axis::ALL.into_iter().take(system.model().dimension) {
+            let (extent, origin) = (self.extent[axis.index()], self.origin[axis.index()]);
+            let what = format!("the extent along {axis}");
+            number(what, extent, |v| v > 0.0, "give a positive length".into())?;
+            let what = format!("the origin along {axis}");
+            number(what, origin, |_| true, "give a coordinate".into())?;
+        }
+        Ok(Mesh {
+            cells,
+            extent: self.extent,
+            origin: self.origin,
+            centered: self.centered,
+        })
+    }
+
+    fn pace(&self, observation: Option<&Observation>) -> Result<Pace, Error> {
+        let positive = |what: &str, value: f64| {
+            let help = "give a positive number".to_string();
+            number(what.into(), value, |v| v > 0.0, help)
+        };
+        if let Some(dt) = self.dt {
+            positive("the time step", dt)?;
+        }
+        let Some(cfl) = self.cfl else {
+            let missing = || missing("the time step", "add `.dt(..)` or `.cfl(..)`");
+            return Ok(Pace::Fixed(self.dt.ok_or_else(missing)?));
+        };
+        positive("the cfl number", cfl)?;
+        let is_speed = |q: &Quantity| q.speed.is_some();
+        if !observation.is_some_and(|o| o.quantities.iter().any(is_speed)) {
+            return Err(missing(
+                "the speed that time steps adapt to",
+                "declare `cfl { advective: ..; }` in the system, or give `.dt(..)` without `.cfl(..)`",
+            ));
+        }
+        Ok(Pace::Adaptive {
+            number: cfl,
+            most: self.dt,
+        })
+    }
+}
+
+fn plan(system: &SystemDef, schedule: &Schedule) -> Result<Plan, Error> {
+    let plan = plan::plan(system.algorithm(), schedule).map_err(|message| ScheduleError {
+        message,
+        help: Vec::new(),
+    })?;
+    Ok(plan)
+}
+
+/// Threads; 0 stands for one on each core.
+fn pool(threads: usize) -> Result<ThreadPool, Error> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    pool.map_err(|e| Error::Threads {
+        threads,
+        reason: e.to_string(),
+    })
+}
+
+/// What all components of sources are: given, or declared.
+fn sources(
+    system: &SystemDef,
+    params: &[f64],
+    mut given: BTreeMap<String, Source>,
+    cells: [usize; 3],
+) -> Result<BTreeMap<String, Sampled>, Error> {
+    let states = || {
+        system
+            .algorithm()
+            .states_of(Role::Given)
+            .map(|(_, s)| s.name.as_str())
+    };
+    let mut sources = BTreeMap::new();
+    for name in states() {
+        let read = |text: &str| {
+            let what = format!("the source `{name}`");
+            formula::source(system, params, &what, text)
+        };
+        let source = match given.remove(name) {
+            Some(source) => sampled(name, source, cells, read)?,
+            None => formula::default_source(system, params, name).ok_or_else(|| {
+                missing(
+                    &format!("the source `{name}`"),
+                    &format!("it has no default; add `.source({name:?}, ..)`"),
+                )
+            })?,
+        };
+        sources.insert(name.to_string(), source);
+    }
+    match given.keys().next() {
+        None => Ok(sources),
+        Some(name) => Err(Error::unknown(
+            system.name(),
+            "component of a source",
+            name,
+            states(),
+        )),
+    }
+}
+
+/// The compiled program if it fits, and the schedule to follow.
+///
+/// Stored grid functions have no boundary conditions: on a mesh that is not periodic the system's
+/// own schedule computes their ghost cells from those of the fields. The program is the same, as
+/// the rows that it computes may begin and end anywhere.
+fn choose<T: Number>(
+    system: &SystemDef,
+    engine: Engine,
+    schedule: Option<Schedule>,
+    periodic: [bool; 3],
+) -> Result<(Choice, Schedule), Error> {
+    let not_compiled = |why| Error::NotCompiled {
+        system: system.name().to_string(),
+        why,
+    };
+    if let Some(schedule) = &schedule {
+        check::check(system.algorithm(), schedule, T::BYTES)?;
+    }
+    let recomputed = recomputed(system.schedule());
+    let fits = schedule
+        .as_ref()
+        .is_none_or(|s| *s == *system.schedule() || *s == recomputed);
+    let schedule = schedule.unwrap_or_else(|| {
+        if periodic == [true; 3] {
+            system.schedule().clone()
+        } else {
+            recomputed
+        }
+    });
+    let choice = match (engine, system.kernels()) {
+        (Engine::Auto | Engine::Compiled, Some(kernels)) if fits => Choice::Compiled(kernels),
+        (Engine::Auto | Engine::Rows, _) => Choice::Rows,
+        (Engine::Compiled, Some(_)) => return Err(not_compiled("for this schedule")),
+        (Engine::Compiled, None) => return Err(not_compiled("in this binary")),
+    };
+    Ok((choice, schedule))
+}
+
+/// A schedule that exchanges no ghost cells of stored grid functions.
+fn recomputed(schedule: &Schedule) -> Schedule {
+    let mut schedule = schedule.clone();
+    for placement in schedule.placements.values_mut() {
+        if let Placement::Global(halo) = placement {
+            *halo = Halo::Recompute;
+        }
+    }
+    schedule
+}

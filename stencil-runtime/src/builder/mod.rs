@@ -1,0 +1,244 @@
+//! Setting up a simulation: everything is checked before memory is taken.
+
+mod build;
+mod check;
+
+use std::collections::BTreeMap;
+use std::marker::PhantomData;
+
+use crate::mesh::{Faces, Setting};
+use crate::{Boundary, Error, Instructions, Number, Schedule, Source, SystemDef, ToSystem};
+
+pub(crate) use check::number;
+
+/// What computes the steps. Results do not depend on it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Engine {
+    /// The compiled program where there is one for the schedule, else the row engine.
+    #[default]
+    Auto,
+    /// The compiled program.
+    Compiled,
+    /// The row engine, which runs any system under any schedule.
+    Rows,
+}
+
+impl Engine {
+    /// `auto`, `compiled` or `rows`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Engine::Auto => "auto",
+            Engine::Compiled => "compiled",
+            Engine::Rows => "rows",
+        }
+    }
+}
+
+/// Collects the settings of a [`Simulation`].
+#[derive(Debug)]
+pub struct Builder<T> {
+    system: Result<SystemDef, Error>,
+    cells: Option<[usize; 3]>,
+    extent: [f64; 3],
+    origin: [f64; 3],
+    centered: bool,
+    boundaries: Vec<Setting>,
+    sources: BTreeMap<String, Source>,
+    params: BTreeMap<String, f64>,
+    dt: Option<f64>,
+    cfl: Option<f64>,
+    keep_last: bool,
+    threads: Option<usize>,
+    engine: Engine,
+    schedule: Option<Schedule>,
+    instructions: Option<Instructions>,
+    number: PhantomData<T>,
+}
+
+impl<T: Number> Builder<T> {
+    pub(crate) fn new(system: &impl ToSystem) -> Self {
+        Builder {
+            system: system.to_system(),
+            cells: None,
+            extent: [1.0; 3],
+            origin: [0.0; 3],
+            centered: false,
+            boundaries: Vec::new(),
+            sources: BTreeMap::new(),
+            params: BTreeMap::new(),
+            dt: None,
+            cfl: None,
+            keep_last: true,
+            threads: None,
+            engine: Engine::Auto,
+            schedule: None,
+            instructions: None,
+            number: PhantomData,
+        }
+    }
+
+    /// Number of cells along x, y, z; 1 along axes that the system does not have.
+    pub fn cells(mut self, cells: [usize; 3]) -> Self {
+        self.cells = Some(cells);
+        self
+    }
+
+    /// Lengths of the box along x, y, z; 1 if not set.
+    pub fn extent(mut self, extent: [f64; 3]) -> Self {
+        self.extent = extent;
+        self
+    }
+
+    /// Coordinates of the first cell, or of the lower corner of the box if it is
+    /// [`centered`](Self::centered); 0 if not set. Cell i is at `origin + i * extent / cells`.
+    pub fn origin(mut self, origin: [f64; 3]) -> Self {
+        self.origin = origin;
+        self
+    }
+
+    /// Puts cell i at `origin + (i + 1/2) * extent / cells`, so that faces lie at `origin` and
+    /// `origin + extent`; they are half a cell lower otherwise.
+    pub fn centered(mut self, centered: bool) -> Self {
+        self.centered = centered;
+        self
+    }
+
+    /// What lies beyond a face, both faces of an axis or all faces; periodic if not set. A later
+    /// setting replaces an earlier one. See [`Boundary`] for an example.
+    pub fn boundary(mut self, faces: impl Into<Faces>, boundary: Boundary) -> Self {
+        self.boundaries.push(Setting {
+            of: None,
+            faces: faces.into(),
+            boundary,
+        });
+        self
+    }
+
+    /// What lies beyond some faces for one field or one component; it is stronger than what is
+    /// said about all fields, whatever comes first.
+    ///
+    /// ```
+    /// # use stencil_runtime::{Axis, Boundary, Simulation, SystemDef};
+    /// # let flow = SystemDef::from_text("flow.pde", "
+    /// #     pub system Flow in 2d { field u: vector; ddt(u) = lap(u); }
+    /// #     scheme s for Flow { space: central<order = 2>; mixed: bidiagonal; time: euler; }")?;
+    /// // Walls that fluid sticks to, and a lid that moves along x.
+    /// let simulation = Simulation::<f64>::builder(&flow)
+    ///     .cells([16, 16, 1])
+    ///     .boundary(Axis::Y, Boundary::wall())
+    ///     .boundary_of("u_x", Axis::Y, Boundary::dirichlet(0.0))
+    ///     .boundary_of("u_x", stencil_runtime::Face::Y_HI, Boundary::dirichlet(1.0))
+    ///     .dt(1e-4)
+    ///     .build()?;
+    /// assert_eq!(simulation.boundaries()[1], "y.lo: dirichlet 0, y.hi: dirichlet 1 (u_x)");
+    /// # Ok::<(), stencil_runtime::Error>(())
+    /// ```
+    pub fn boundary_of(
+        mut self,
+        name: impl Into<String>,
+        faces: impl Into<Faces>,
+        boundary: Boundary,
+    ) -> Self {
+        self.boundaries.push(Setting {
+            of: Some(name.into()),
+            faces: faces.into(),
+            boundary,
+        });
+        self
+    }
+
+    /// What a component of a source is, in place of its declared value.
+    ///
+    /// ```
+    /// use stencil_runtime::{Simulation, Source, SystemDef};
+    ///
+    /// let driven = SystemDef::from_text("driven.pde", "
+    ///     pub system Driven in 1d { field q: scalar; source f: vector; ddt(q) = lap(q) + f.x; }
+    /// ")?;
+    /// let mut simulation = Simulation::<f64>::builder(&driven)
+    ///     .cells([8, 1, 1])
+    ///     .source("f_x", Source::unsteady(|_, _, _, t| 3.0 * t * t))
+    ///     .dt(0.001)
+    ///     .build()?;
+    /// simulation.run(1000, |_, _| ())?;
+    /// assert!((simulation.field("q")?[[0, 0, 0]] - 1.0).abs() < 1e-6);
+    /// # Ok::<(), stencil_runtime::Error>(())
+    /// ```
+    pub fn source(mut self, component: impl Into<String>, value: impl Into<Source>) -> Self {
+        self.sources.insert(component.into(), value.into());
+        self
+    }
+
+    /// Sets a parameter of the system in place of its default.
+    pub fn param(mut self, name: impl Into<String>, value: f64) -> Self {
+        self.params.insert(name.into(), value);
+        self
+    }
+
+    /// The time step; the largest one if they adapt to a [`cfl`](Self::cfl) number.
+    pub fn dt(mut self, dt: f64) -> Self {
+        self.dt = Some(dt);
+        self
+    }
+
+    /// Adapts each time step to the speeds that the system declares (`cfl { advective: ..; }`):
+    ///
+    /// dt = number / sum over p of max(speed_p) * rate_p / h^p,
+    ///
+    /// where h is the smallest spacing, p is 1 for `advective`, 2 for `diffusive`, 3 for
+    /// `dispersive` and 4 for `hyperdiffusive` speeds, rate_1 = 1 and rate_p = dimension * 2^(p-1)
+    /// for the others. Euler's method is stable for second-order diffusion up to number 1.
+    ///
+    /// ```
+    /// # use stencil_runtime::{Simulation, SystemDef};
+    /// let heat = SystemDef::from_text("heat.pde", "
+    ///     pub system Heat in 2d {
+    ///         field q: scalar;
+    ///         param kappa: real = 0.5;
+    ///         ddt(q) = kappa * lap(q);
+    ///         cfl { diffusive: kappa }
+    ///     }
+    /// ")?;
+    /// let mut simulation = Simulation::<f64>::builder(&heat).cells([10, 10, 1]).cfl(0.4).build()?;
+    /// simulation.step()?;
+    /// // h^2 / (kappa * 2 * 2)
+    /// assert!((simulation.dt() - 0.4 * 0.01 / (0.5 * 4.0)).abs() < 1e-12);
+    /// # Ok::<(), stencil_runtime::Error>(())
+    /// ```
+    pub fn cfl(mut self, number: f64) -> Self {
+        self.cfl = Some(number);
+        self
+    }
+
+    /// Whether the fields before a step are kept until it has succeeded, so that they can be
+    /// written when it fails; true if not set. It takes the memory of one more array a component,
+    /// and no time.
+    pub fn keep_last(mut self, keep: bool) -> Self {
+        self.keep_last = keep;
+        self
+    }
+
+    /// Number of threads; one for each core if not set.
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = Some(threads);
+        self
+    }
+
+    /// What computes the steps.
+    pub fn engine(mut self, engine: Engine) -> Self {
+        self.engine = engine;
+        self
+    }
+
+    /// Where intermediate grid functions live; the system's own schedule if not set.
+    pub fn schedule(mut self, schedule: Schedule) -> Self {
+        self.schedule = Some(schedule);
+        self
+    }
+
+    /// Instructions of the processor to use; the best there are if not set.
+    pub fn instructions(mut self, instructions: Instructions) -> Self {
+        self.instructions = Some(instructions);
+        self
+    }
+}

@@ -1,0 +1,133 @@
+//! Formulas of users: texts over coordinates, time, parameters and components, read when a
+//! simulation is built.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use stencil_compiler::model::formula::{self, Formula, Scratch};
+
+use crate::mesh::{GhostFunction, PointFunction};
+use crate::simulation::Sampled;
+use crate::{Error, SystemDef};
+
+/// What precedes a component's name where its value next to the face is meant.
+const NEAR: &str = "near_";
+
+thread_local! {
+    /// Memory of evaluations; formulas are evaluated on many threads.
+    static WORK: RefCell<(Scratch, Vec<f64>)> = RefCell::default();
+}
+
+/// Evaluates a formula over parameters, coordinates, time and what more there is.
+fn evaluate(formula: &Formula, params: &[f64], at: [f64; 4], more: [&[f64]; 2]) -> f64 {
+    WORK.with_borrow_mut(|(scratch, values)| {
+        values.clear();
+        for part in [params, &at, more[0], more[1]] {
+            values.extend_from_slice(part);
+        }
+        formula.eval_with(scratch, values)
+    })
+}
+
+/// Reads a formula; `what` it is to be is for messages.
+fn read(what: &str, text: &str, names: &[String]) -> Result<Formula, Error> {
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    Formula::parse(text, &names).map_err(|errors| Error::Formula {
+        what: what.to_string(),
+        formula: text.to_string(),
+        errors,
+    })
+}
+
+fn function(formula: Formula, params: &[f64]) -> Arc<PointFunction> {
+    let params = params.to_vec();
+    Arc::new(move |x, y, z, t| evaluate(&formula, &params, [x, y, z, t], [&[], &[]]))
+}
+
+/// A function of x, y, z and t.
+pub(crate) fn point(
+    system: &SystemDef,
+    params: &[f64],
+    what: &str,
+    text: &str,
+) -> Result<Arc<PointFunction>, Error> {
+    let formula = read(what, text, &formula::source_names(system.model()))?;
+    Ok(function(formula, params))
+}
+
+/// A ghost value from these components: those that the formula reads, and the function.
+pub(crate) fn ghost(
+    system: &SystemDef,
+    params: &[f64],
+    what: &str,
+    text: &str,
+    components: &[&str],
+) -> Result<(Vec<usize>, Arc<GhostFunction>), Error> {
+    let near = |name: &str| format!("{NEAR}{name}");
+    let mut names = formula::source_names(system.model());
+    names.extend(components.iter().map(|name| (*name).to_string()));
+    names.extend(components.iter().map(|name| near(name)));
+    let used = read(what, text, &names)?;
+    let is_used = |name: &str| used.uses(name) || used.uses(&near(name));
+    let reads: Vec<usize> = (0..components.len())
+        .filter(|i| is_used(components[*i]))
+        .collect();
+    // Read again, over no more names than there are values.
+    let mut names = formula::source_names(system.model());
+    names.extend(reads.iter().map(|i| components[*i].to_string()));
+    names.extend(reads.iter().map(|i| near(components[*i])));
+    let formula = read(what, text, &names)?;
+    let params = params.to_vec();
+    let ghost: Arc<GhostFunction> = Arc::new(move |point| {
+        let [x, y, z] = point.position;
+        evaluate(
+            &formula,
+            &params,
+            [x, y, z, point.t],
+            [point.mirrored, point.nearest],
+        )
+    });
+    Ok((reads, ghost))
+}
+
+/// A source from a text.
+pub(crate) fn source(
+    system: &SystemDef,
+    params: &[f64],
+    what: &str,
+    text: &str,
+) -> Result<Sampled, Error> {
+    let formula = read(what, text, &formula::source_names(system.model()))?;
+    Ok(sampled(formula, params))
+}
+
+/// What the declaration says a component of a source is, if it says so.
+pub(crate) fn default_source(
+    system: &SystemDef,
+    params: &[f64],
+    component: &str,
+) -> Option<Sampled> {
+    let model = system.model();
+    let mut sources = model.sources.iter().enumerate();
+    let (source, indices) = sources.find_map(|(i, source)| {
+        Some((
+            i,
+            crate::system::indices(&source.name, source.rank, component)?,
+        ))
+    })?;
+    let at = indices
+        .iter()
+        .fold(0, |at, axis| at * model.dimension + axis);
+    let formulas = formula::of_source(model, source)?;
+    Some(sampled(formulas.into_iter().nth(at)?, params))
+}
+
+fn sampled(formula: Formula, params: &[f64]) -> Sampled {
+    if formula.uses("t") {
+        return Sampled::Unsteady(function(formula, params));
+    }
+    let params = params.to_vec();
+    Sampled::Steady(Arc::new(move |x, y, z| {
+        evaluate(&formula, &params, [x, y, z, 0.0], [&[], &[]])
+    }))
+}

@@ -1,0 +1,156 @@
+//! Time series that grow while a run goes on.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::{CsvError, header, io_error, line, split, width, write_whole};
+
+/// Writes a time series, one row after the other, while a run goes on.
+///
+/// Rows go to `PATH.part`, each as soon as it is known and in one piece, so a run that is killed
+/// leaves whole lines there. [`SeriesWriter::finish`], or dropping the writer, renames the file to
+/// its name. The first column counts steps, so that a restarted run can go on with the file of
+/// the earlier one.
+///
+/// ```
+/// use stencil_runtime::io::{SeriesWriter, Table};
+///
+/// let path = std::env::temp_dir().join(format!("series-doc-{}.csv", std::process::id()));
+/// let columns = ["step", "t", "energy"];
+/// let mut series = SeriesWriter::create(&path, &columns)?;
+/// series.push(&[0.0, 0.0, 0.5])?;
+/// series.push(&[1.0, 0.1, 0.25])?;
+/// series.finish()?;
+///
+/// // The run is done again from step 0 on.
+/// let mut series = SeriesWriter::resume(&path, &columns, 0)?;
+/// series.push(&[1.0, 0.05, 0.375])?;
+/// series.finish()?;
+/// assert_eq!(Table::read(&path)?.column("energy")?, [0.5, 0.375]);
+/// # std::fs::remove_file(&path).unwrap();
+/// # Ok::<(), stencil_runtime::io::CsvError>(())
+/// ```
+#[derive(Debug)]
+pub struct SeriesWriter {
+    path: PathBuf,
+    part: PathBuf,
+    file: File,
+    columns: usize,
+    /// Lines written, for messages.
+    lines: usize,
+    finished: bool,
+}
+
+impl SeriesWriter {
+    /// Starts a new series; an older file of this name is replaced when the new one is finished.
+    ///
+    /// # Errors
+    /// Where the file cannot be made, or a name cannot stand in a header.
+    pub fn create<S: AsRef<str>>(path: impl AsRef<Path>, columns: &[S]) -> Result<Self, CsvError> {
+        let path = path.as_ref();
+        let header = header(path, columns)?;
+        Self::start(path, columns.len(), &header)
+    }
+
+    /// Goes on with a series: rows whose first column is at most `step` stay, later ones are of a
+    /// run that is now done again and are dropped. What a killed run left in `PATH.part` counts
+    /// before `PATH` itself. Without any file this is [`SeriesWriter::create`].
+    ///
+    /// # Errors
+    /// As for [`SeriesWriter::create`], and if the file has other columns.
+    pub fn resume<S: AsRef<str>>(
+        path: impl AsRef<Path>,
+        columns: &[S],
+        step: u64,
+    ) -> Result<Self, CsvError> {
+        let path = path.as_ref();
+        let header = header(path, columns)?;
+        for old in [part_of(path), path.to_path_buf()] {
+            match fs::read_to_string(&old) {
+                Ok(text) => {
+                    let kept = keep(&old, &text, &header, step)?;
+                    return Self::start(path, columns.len(), &(header + &kept));
+                }
+                Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+                Err(e) => return Err(io_error(&old, "read", e)),
+            }
+        }
+        Self::start(path, columns.len(), &header)
+    }
+
+    fn start(path: &Path, columns: usize, text: &str) -> Result<Self, CsvError> {
+        let part = part_of(path);
+        let open = || {
+            // By rename, so that what an earlier run left is never half gone.
+            write_whole(&part, text)?;
+            OpenOptions::new().append(true).open(&part)
+        };
+        Ok(SeriesWriter {
+            file: open().map_err(|e| io_error(&part, "write", e))?,
+            path: path.to_path_buf(),
+            part,
+            columns,
+            lines: text.lines().count(),
+            finished: false,
+        })
+    }
+
+    /// Adds a row; the first value is the step.
+    ///
+    /// # Errors
+    /// If there are not as many values as columns, or the file cannot be written.
+    pub fn push(&mut self, row: &[f64]) -> Result<(), CsvError> {
+        self.lines += 1;
+        width(&self.path, self.lines, self.columns, row.len())?;
+        self.file
+            .write_all(line(row).as_bytes())
+            .map_err(|e| io_error(&self.part, "write", e))
+    }
+
+    /// Flushes to the disk and renames the file to its name.
+    ///
+    /// # Errors
+    /// Where the system refuses.
+    pub fn finish(mut self) -> Result<(), CsvError> {
+        self.finished = true;
+        self.publish().map_err(|e| io_error(&self.path, "write", e))
+    }
+
+    fn publish(&self) -> io::Result<()> {
+        self.file.sync_all()?;
+        fs::rename(&self.part, &self.path)
+    }
+}
+
+impl Drop for SeriesWriter {
+    fn drop(&mut self) {
+        // A run that ends with an error keeps its rows: they are whole, and tell what happened.
+        if !self.finished {
+            let _ = self.publish();
+        }
+    }
+}
+
+pub(super) fn part_of(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".part");
+    PathBuf::from(name)
+}
+
+/// The rows up to `step`. A last line without its end was cut off by a crash.
+fn keep(path: &Path, text: &str, expected: &str, step: u64) -> Result<String, CsvError> {
+    let Some(rows) = text.strip_prefix(expected) else {
+        return Err(CsvError::Columns {
+            path: path.to_path_buf(),
+            expected: split(expected),
+            found: split(text.lines().next().unwrap_or_default()),
+        });
+    };
+    let whole = rows.split_inclusive('\n').filter(|l| l.ends_with('\n'));
+    let early = whole.filter(|line| {
+        let first = line.split(',').next().unwrap_or_default().trim();
+        first.parse::<f64>().is_ok_and(|at| at <= step as f64)
+    });
+    Ok(early.collect())
+}

@@ -1,0 +1,247 @@
+//! Kinds of boundaries: what ghost cells hold.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::Face;
+use crate::Error;
+
+/// What lies beyond a face of the mesh.
+///
+/// A boundary is met half a cell beyond the outermost cells (see [`Mesh::wall`](crate::Mesh::wall)).
+/// The ghost cell that is k cells beyond the face (k = 1, 2, ..) is filled from the interior of the
+/// same line of cells: from its mirror image, the k-th cell inside, or from the nearest cell. At
+/// edges and corners the faces of x act first, then those of y also on the ghost cells of x, then
+/// those of z on both.
+///
+/// ```
+/// use stencil_runtime::{Axis, Boundary, Face, Simulation, SystemDef};
+///
+/// let heat = SystemDef::from_text("heat.pde", "
+///     pub system Heat in 2d { field q: scalar; ddt(q) = lap(q); }
+///     scheme s for Heat { space: central<order = 2>; mixed: bidiagonal; time: euler; }
+/// ")?;
+/// let mut plate = Simulation::<f64>::builder(&heat)
+///     .cells([16, 8, 1])
+///     .centered(true)
+///     .boundary(Axis::Y, Boundary::wall())
+///     .boundary(Face::X_LO, Boundary::dirichlet(1.0))
+///     .boundary(Face::X_HI, Boundary::dirichlet_with(|_, _, _, t| -t))
+///     .dt(1e-3)
+///     .build()?;
+/// plate.run(100, |_, _| ())?;
+/// assert!(plate.field("q")?[[0, 4, 0]] > 0.5);
+///
+/// let slip = Simulation::<f64>::builder(&heat).cells([8, 8, 1]).dt(1e-3);
+/// let error = slip.boundary(Face::X_LO, Boundary::wall()).build().unwrap_err();
+/// assert!(error.to_string().contains("x.hi is periodic"), "{error}");
+/// # Ok::<(), stencil_runtime::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Boundary(pub(crate) Kind);
+
+/// The kinds of boundaries.
+#[derive(Clone, Debug)]
+pub(crate) enum Kind {
+    Periodic,
+    Outflow,
+    Wall,
+    Extrapolate,
+    Dirichlet(Value),
+    Neumann(Value),
+    Custom(Custom),
+}
+
+/// A number on a face.
+#[derive(Clone)]
+pub(crate) enum Value {
+    Constant(f64),
+    /// Of x, y, z and t.
+    Function(Arc<PointFunction>),
+    /// A formula of x, y, z, t and the parameters, read when the simulation is built.
+    Text(String),
+}
+
+pub(crate) type PointFunction = dyn Fn(f64, f64, f64, f64) -> f64 + Send + Sync;
+pub(crate) type GhostFunction = dyn Fn(&BoundaryPoint<'_>) -> f64 + Send + Sync;
+
+/// A ghost value of the user's own.
+#[derive(Clone)]
+pub(crate) enum Custom {
+    Function {
+        /// Names of the components that it reads.
+        reads: Vec<String>,
+        ghost: Arc<GhostFunction>,
+    },
+    /// A formula of x, y, z, t, parameters and components, read when the simulation is built.
+    Text(String),
+}
+
+/// A ghost cell that a function fills; see [`Boundary::custom`].
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct BoundaryPoint<'a> {
+    /// The face that the ghost cell lies beyond.
+    pub face: Face,
+    /// How many cells beyond the face it lies; 1 is next to it.
+    pub depth: usize,
+    /// Its coordinates x, y, z.
+    pub position: [f64; 3],
+    /// The coordinates of the point of the face that is nearest to it.
+    pub wall: [f64; 3],
+    /// The time of the substep.
+    pub t: f64,
+    /// Values of the components that are read, in the cell next to the face.
+    pub nearest: &'a [f64],
+    /// Their values in the mirror image of the ghost cell.
+    pub mirrored: &'a [f64],
+}
+
+/// Boundaries without a number, by name.
+const NAMED: [(&str, Kind); 4] = [
+    ("periodic", Kind::Periodic),
+    ("outflow", Kind::Outflow),
+    ("wall", Kind::Wall),
+    ("extrapolate", Kind::Extrapolate),
+];
+
+impl Boundary {
+    /// The opposite side of the mesh; both faces of an axis are periodic, or none, and for all
+    /// fields. This is what faces are that nothing is said about.
+    pub fn periodic() -> Self {
+        Boundary(Kind::Periodic)
+    }
+
+    /// Zero gradient: ghost cells repeat the cell next to the face.
+    pub fn outflow() -> Self {
+        Boundary(Kind::Outflow)
+    }
+
+    /// An impenetrable wall without friction, a plane of symmetry: ghost cells are mirror images.
+    /// The component of a vector that is normal to the face changes its sign, and a component of
+    /// a tensor changes it for each index that is normal. For no slip, set the tangential
+    /// components to `Boundary::dirichlet(0.0)`.
+    pub fn wall() -> Self {
+        Boundary(Kind::Wall)
+    }
+
+    /// Linear extrapolation of the two cells next to the face; exact for linear functions.
+    pub fn extrapolate() -> Self {
+        Boundary(Kind::Extrapolate)
+    }
+
+    /// This value on the face: ghost = 2 * value - mirror image. Schemes of higher order become
+    /// of second order at such a face.
+    pub fn dirichlet(value: f64) -> Self {
+        Boundary(Kind::Dirichlet(Value::Constant(value)))
+    }
+
+    /// A value on the face that is a function of x, y, z and t; see [`dirichlet`](Self::dirichlet).
+    /// It is called with points of the face, at the time of each substep, on several threads.
+    pub fn dirichlet_with(
+        value: impl Fn(f64, f64, f64, f64) -> f64 + Send + Sync + 'static,
+    ) -> Self {
+        Boundary(Kind::Dirichlet(Value::Function(Arc::new(value))))
+    }
+
+    /// A value on the face from a formula such as `"sin(t) * y"` of x, y, z, t and the parameters.
+    pub fn dirichlet_text(value: impl Into<String>) -> Self {
+        Boundary(Kind::Dirichlet(Value::Text(value.into())))
+    }
+
+    /// This derivative along the outward normal on the face: ghost = mirror image + slope *
+    /// distance of the two.
+    pub fn neumann(slope: f64) -> Self {
+        Boundary(Kind::Neumann(Value::Constant(slope)))
+    }
+
+    /// A derivative along the outward normal that is a function of x, y, z and t; see
+    /// [`dirichlet_with`](Self::dirichlet_with).
+    pub fn neumann_with(slope: impl Fn(f64, f64, f64, f64) -> f64 + Send + Sync + 'static) -> Self {
+        Boundary(Kind::Neumann(Value::Function(Arc::new(slope))))
+    }
+
+    /// A derivative along the outward normal from a formula of x, y, z, t and the parameters.
+    pub fn neumann_text(slope: impl Into<String>) -> Self {
+        Boundary(Kind::Neumann(Value::Text(slope.into())))
+    }
+
+    /// Ghost values by a function of the point and of the components that are named in `reads`.
+    ///
+    /// ```
+    /// use stencil_runtime::Boundary;
+    /// // Carries the invariant u + 2 c of a simple wave outwards.
+    /// let open = Boundary::custom(["u", "c"], |at| at.mirrored[0] + 2.0 * (at.mirrored[1] - at.nearest[1]));
+    /// # let _ = open;
+    /// ```
+    pub fn custom<N: Into<String>>(
+        reads: impl IntoIterator<Item = N>,
+        ghost: impl Fn(&BoundaryPoint<'_>) -> f64 + Send + Sync + 'static,
+    ) -> Self {
+        Boundary(Kind::Custom(Custom::Function {
+            reads: reads.into_iter().map(Into::into).collect(),
+            ghost: Arc::new(ghost),
+        }))
+    }
+
+    /// Ghost values from a formula of the ghost cell's x, y, z, of t, of the parameters and of
+    /// components: `u_x` is the value in the mirror image, `near_u_x` in the cell next to the face.
+    /// `"-u_x"` is what a wall does to the normal component.
+    pub fn text(ghost: impl Into<String>) -> Self {
+        Boundary(Kind::Custom(Custom::Text(ghost.into())))
+    }
+
+    /// The boundary of a name: `periodic`, `outflow`, `wall` or `extrapolate`.
+    ///
+    /// ```
+    /// # use stencil_runtime::Boundary;
+    /// assert!(Boundary::from_name("wall").is_ok());
+    /// let error = Boundary::from_name("outflw").unwrap_err();
+    /// assert!(error.to_string().contains("did you mean `outflow`?"), "{error}");
+    /// ```
+    ///
+    /// # Errors
+    /// If there is none; the error lists all.
+    pub fn from_name(name: &str) -> Result<Self, Error> {
+        let found = NAMED.into_iter().find(|(n, _)| *n == name);
+        let known = || NAMED.iter().map(|(n, _)| *n);
+        found
+            .map(|(_, kind)| Boundary(kind))
+            .ok_or_else(|| Error::unknown("the list of boundaries", "boundary", name, known()))
+    }
+}
+
+impl fmt::Display for Boundary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Kind::Periodic => f.write_str("periodic"),
+            Kind::Outflow => f.write_str("outflow"),
+            Kind::Wall => f.write_str("wall"),
+            Kind::Extrapolate => f.write_str("extrapolate"),
+            Kind::Dirichlet(value) => write!(f, "dirichlet {value:?}"),
+            Kind::Neumann(value) => write!(f, "neumann {value:?}"),
+            Kind::Custom(custom) => write!(f, "{custom:?}"),
+        }
+    }
+}
+
+impl fmt::Debug for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Constant(value) => write!(f, "{value}"),
+            Value::Function(_) => f.write_str("by a function"),
+            Value::Text(text) => write!(f, "{text:?}"),
+        }
+    }
+}
+
+impl fmt::Debug for Custom {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Custom::Function { reads, .. } => {
+                write!(f, "a function of {}", reads.join(", "))
+            }
+            Custom::Text(text) => write!(f, "{text:?}"),
+        }
+    }
+}

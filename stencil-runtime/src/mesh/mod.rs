@@ -1,0 +1,65 @@
+//! The mesh: where its cells are, and what lies beyond its faces.
+
+mod axis;
+mod boundary;
+mod reach;
+mod resolve;
+mod source;
+
+pub use axis::{Axis, Face, Faces, Side};
+pub use boundary::{Boundary, BoundaryPoint};
+pub(crate) use boundary::{GhostFunction, PointFunction};
+pub(crate) use resolve::{Boundaries, Ghost, Number, Rule, Setting};
+pub use source::Source;
+pub(crate) use source::{Given, SteadyFunction};
+
+/// A box of cells of equal size.
+///
+/// ```
+/// use stencil_runtime::{Face, Mesh};
+///
+/// let mesh = Mesh { cells: [4, 1, 1], extent: [2.0, 1.0, 1.0], origin: [0.0; 3], centered: true };
+/// assert_eq!(mesh.spacing()[0], 0.5);
+/// assert_eq!(mesh.coordinate(0, 0), 0.25);
+/// assert_eq!((mesh.wall(Face::X_LO), mesh.wall(Face::X_HI)), (0.0, 2.0));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Mesh {
+    /// Number of cells along x, y, z; 1 along axes that the system does not have.
+    pub cells: [usize; 3],
+    /// Lengths of the box along x, y, z.
+    pub extent: [f64; 3],
+    /// The lower corner of the box if `centered`, else the coordinates of the first cell.
+    pub origin: [f64; 3],
+    /// Cell i is at `origin + (i + 1/2) * spacing`, not at `origin + i * spacing`.
+    pub centered: bool,
+}
+
+impl Mesh {
+    /// Distance of cells along x, y, z.
+    pub fn spacing(&self) -> [f64; 3] {
+        std::array::from_fn(|axis| self.extent[axis] / self.cells[axis] as f64)
+    }
+
+    /// The coordinate of a cell along an axis (0 to 2); ghost cells lie below zero and beyond the
+    /// last cell.
+    pub fn coordinate(&self, axis: usize, cell: isize) -> f64 {
+        let shift = if self.centered { 0.5 } else { 0.0 };
+        self.origin[axis] + (cell as f64 + shift) * self.spacing()[axis]
+    }
+
+    /// The coordinates x, y, z of a cell or ghost cell.
+    pub fn point(&self, cell: [isize; 3]) -> [f64; 3] {
+        std::array::from_fn(|axis| self.coordinate(axis, cell[axis]))
+    }
+
+    /// The coordinate of a face along its axis: half a cell beyond the outermost cells.
+    pub fn wall(&self, face: Face) -> f64 {
+        let axis = face.axis.index();
+        let half = 0.5 * self.spacing()[axis];
+        match face.side {
+            Side::Lo => self.coordinate(axis, 0) - half,
+            Side::Hi => self.coordinate(axis, self.cells[axis] as isize - 1) + half,
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Do boundaries reach as far as ghost cells are read?
+
+use stencil_compiler::algorithm::{Algorithm, NEW};
+use stencil_compiler::plan::{BufferRole, Launch, Plan, Step};
+
+use super::{Axis, Boundaries, Face, Mesh, Rule};
+use crate::{Error, SystemDef};
+
+impl Boundaries {
+    /// Do stored grid functions cross only seams that are periodic?
+    pub(crate) fn check_exchanges(&self, plan: &Plan) -> Result<(), Error> {
+        let fills = plan.steps.iter().filter_map(|step| match step {
+            Step::Fill { buffers, depth } => Some((buffers, depth)),
+            Step::Launch(_) | Step::Swap { .. } => None,
+        });
+        for (buffers, depth) in fills {
+            let derived = buffers.iter().find(|name| {
+                plan.buffer(name)
+                    .is_some_and(|b| b.role == BufferRole::Derived)
+            });
+            let crossed = Axis::ALL
+                .into_iter()
+                .find(|a| depth[a.index()] > 0 && !self.periodic[a.index()]);
+            if let (Some(name), Some(axis)) = (derived, crossed) {
+                return Err(Error::Boundary {
+                    place: format!("{axis}.lo"),
+                    reason: format!(
+                        "the schedule exchanges the ghost cells of `{name}`, and only fields have boundary conditions"
+                    ),
+                    help: format!("place `{name} global recompute`, or make {axis} periodic"),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Has the mesh as many cells as the rules read? `halo` are ghost cells that are read outside
+    /// of the plan.
+    pub(crate) fn check_depth(
+        &self,
+        system: &SystemDef,
+        plan: &Plan,
+        halo: [usize; 3],
+        mesh: &Mesh,
+    ) -> Result<(), Error> {
+        let components = system.components();
+        let depth = |name: &str, axis: usize| {
+            let planned = plan.buffer(name).map_or(0, |b| b.halo[axis] as usize);
+            planned.max(halo[axis])
+        };
+        for (component, rules) in components.iter().zip(&self.rules) {
+            for face in Face::ALL {
+                let axis = face.axis.index();
+                let cells = mesh.cells[axis];
+                let deepest = components.iter().map(|c| depth(&c.name, axis)).max();
+                let depth = match deepest {
+                    Some(deepest) if self.has_custom() => deepest,
+                    Some(_) | None => depth(&component.name, axis),
+                };
+                let rule = &rules[axis][face.side as usize];
+                let (needed, how) = match rule {
+                    _ if depth == 0 => continue,
+                    Rule::Periodic => continue,
+                    Rule::Nearest => (1, "repeats a cell".to_string()),
+                    Rule::Extrapolate => (2, "extrapolates two cells".to_string()),
+                    Rule::Mirror { .. }
+                    | Rule::Dirichlet(_)
+                    | Rule::Neumann(_)
+                    | Rule::Custom(_) => (depth, format!("mirrors {depth} cells")),
+                };
+                if cells < needed {
+                    let reader = reader(system.algorithm(), plan, &component.name, axis);
+                    return Err(Error::Boundary {
+                        place: format!("`{}` at {face}", component.name),
+                        reason: format!(
+                            "it {how}{reader}, and there are {cells} along {}",
+                            face.axis
+                        ),
+                        help: format!(
+                            "give at least {needed} cells along {}, or another boundary",
+                            face.axis
+                        ),
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Which equation reads a component farthest along an axis, for a message.
+fn reader(algorithm: &Algorithm, plan: &Plan, name: &str, axis: usize) -> String {
+    let reach = |launch: &&Launch| {
+        let read = launch.inputs.iter().find(|(n, _)| n == name);
+        read.map_or(0, |(_, reach)| reach[axis] + launch.extend[axis])
+    };
+    let Some(launch) = plan.launches.iter().max_by_key(reach) else {
+        return String::new();
+    };
+    let stored = plan
+        .buffers
+        .iter()
+        .filter(|b| b.role == BufferRole::Derived);
+    let stored = stored.filter_map(|b| algorithm.find(&b.name)).collect();
+    let far = |function: &str| {
+        let id = algorithm.find(function)?;
+        let points = stencil_compiler::algorithm::footprint::footprint(algorithm, &[id], &stored);
+        let offsets = points.get(&algorithm.find(name)?)?;
+        offsets.iter().map(|at| at[axis].abs()).max()
+    };
+    let farthest = launch
+        .outputs
+        .iter()
+        .rev()
+        .max_by_key(|(_, function)| far(function));
+    match farthest {
+        Some((buffer, _)) => match buffer.strip_suffix(NEW) {
+            Some(field) => format!(" for the equation of `{field}`"),
+            None => format!(" for `{buffer}`"),
+        },
+        None => String::new(),
+    }
+}

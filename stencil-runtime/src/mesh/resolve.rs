@@ -1,0 +1,343 @@
+//! From what a user says about faces to one rule for each component and face.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::boundary::{Custom, GhostFunction, Kind, PointFunction, Value};
+use super::{Axis, Boundary, Face, Faces, Side};
+use crate::system::Component;
+use crate::{Error, SystemDef, formula};
+
+/// What a user says about some faces.
+#[derive(Clone, Debug)]
+pub(crate) struct Setting {
+    /// A field or a component; all fields if not given.
+    pub(crate) of: Option<String>,
+    pub(crate) faces: Faces,
+    pub(crate) boundary: Boundary,
+}
+
+/// How the ghost cells beyond a face are filled.
+#[derive(Clone, Debug)]
+pub(crate) enum Rule {
+    Periodic,
+    /// The cell next to the face.
+    Nearest,
+    /// The mirror image.
+    Mirror {
+        negative: bool,
+    },
+    Extrapolate,
+    Dirichlet(Number),
+    Neumann(Number),
+    Custom(Ghost),
+}
+
+/// A number on a face.
+#[derive(Clone)]
+pub(crate) enum Number {
+    Constant(f64),
+    Function(Arc<PointFunction>),
+}
+
+/// A ghost value of the user's own.
+#[derive(Clone)]
+pub(crate) struct Ghost {
+    /// Components that are read, by their place in the list of components.
+    pub(crate) reads: Vec<usize>,
+    pub(crate) ghost: Arc<GhostFunction>,
+}
+
+impl Number {
+    /// Its value at a point of the face.
+    pub(crate) fn at(&self, [x, y, z]: [f64; 3], t: f64) -> f64 {
+        match self {
+            Number::Constant(value) => *value,
+            Number::Function(value) => value(x, y, z, t),
+        }
+    }
+}
+
+impl fmt::Debug for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Number::Constant(value) => write!(f, "{value}"),
+            Number::Function(_) => f.write_str("a function"),
+        }
+    }
+}
+
+impl fmt::Debug for Ghost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a function of components {:?}", self.reads)
+    }
+}
+
+/// The rules of all components.
+#[derive(Clone, Debug)]
+pub(crate) struct Boundaries {
+    /// By component, in the order of the algorithm's fields, then axis, then side.
+    pub(crate) rules: Vec<[[Rule; 2]; 3]>,
+    /// Axes whose faces are periodic.
+    pub(crate) periodic: [bool; 3],
+    /// One line for each axis, and for what differs from it.
+    pub(crate) words: Vec<String>,
+}
+
+impl Boundaries {
+    /// Chooses a boundary for each component and face: what is said about a component is stronger
+    /// than what is said about its field, and that is stronger than what is said about all; of
+    /// equals the last counts.
+    pub(crate) fn new(
+        system: &SystemDef,
+        params: &[f64],
+        settings: &[Setting],
+    ) -> Result<Self, Error> {
+        let components = system.components();
+        check_names(system, &components, settings)?;
+        let dimension = system.model().dimension;
+        let chosen = |component: &Component, face: Face| {
+            let fits = |s: &&Setting| s.faces.contains(face);
+            let strength = |s: &Setting| match &s.of {
+                None => Some(0),
+                Some(name) if *name == component.field => {
+                    Some(1 + u32::from(component.indices.is_empty()))
+                }
+                Some(name) if *name == component.name => Some(2),
+                Some(_) => None,
+            };
+            let known = settings.iter().filter(fits);
+            let strongest = known
+                .filter_map(|s| Some((strength(s)?, &s.boundary)))
+                .max_by_key(|(strength, _)| *strength);
+            strongest.map_or_else(Boundary::periodic, |(_, boundary)| boundary.clone())
+        };
+        let mut boundaries = Boundaries {
+            rules: Vec::new(),
+            periodic: [true; 3],
+            words: Vec::new(),
+        };
+        let kinds: Vec<[[Boundary; 2]; 3]> = components
+            .iter()
+            .map(|c| Axis::ALL.map(|axis| Side::ALL.map(|side| chosen(c, Face::new(axis, side)))))
+            .collect();
+        for axis in &Axis::ALL[..dimension] {
+            boundaries.periodic[axis.index()] = is_periodic(*axis, &components, &kinds)?;
+        }
+        for (component, kinds) in components.iter().zip(&kinds) {
+            let mut rules = [const { [Rule::Periodic, Rule::Periodic] }; 3];
+            for face in Face::ALL.into_iter().filter(|f| f.axis.index() < dimension) {
+                let (axis, side) = (face.axis.index(), face.side as usize);
+                let of = Of {
+                    system,
+                    params,
+                    components: &components,
+                    component,
+                    face,
+                };
+                rules[axis][side] = of.rule(&kinds[axis][side])?;
+            }
+            boundaries.rules.push(rules);
+        }
+        boundaries.words = words(dimension, &components, &kinds);
+        Ok(boundaries)
+    }
+
+    /// Are there functions that read components, so that all must be filled to the same depth?
+    pub(crate) fn has_custom(&self) -> bool {
+        let mut rules = self.rules.iter().flatten().flatten();
+        rules.any(|rule| matches!(rule, Rule::Custom(_)))
+    }
+}
+
+fn check_names(
+    system: &SystemDef,
+    components: &[Component],
+    settings: &[Setting],
+) -> Result<(), Error> {
+    let dimension = system.model().dimension;
+    for setting in settings {
+        if let Some(axis) = setting.faces.axis().filter(|a| a.index() >= dimension) {
+            return Err(Error::Boundary {
+                place: axis.to_string(),
+                reason: format!("{} has {dimension} dimensions", system.name()),
+                help: format!("set boundaries along {} only", axes(dimension)),
+            });
+        }
+        let Some(name) = &setting.of else { continue };
+        if !components
+            .iter()
+            .any(|c| c.name == *name || c.field == *name)
+        {
+            let mut known: Vec<&str> = system
+                .model()
+                .fields
+                .iter()
+                .map(|f| f.name.as_str())
+                .collect();
+            known.extend(
+                components
+                    .iter()
+                    .filter(|c| !c.indices.is_empty())
+                    .map(|c| c.name.as_str()),
+            );
+            return Err(Error::unknown(
+                system.name(),
+                "field or component",
+                name,
+                known.into_iter(),
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn axes(dimension: usize) -> String {
+    let names: Vec<&str> = Axis::ALL[..dimension].iter().map(|a| a.name()).collect();
+    names.join(", ")
+}
+
+/// Is an axis periodic? It is for all components and on both faces, or for none.
+fn is_periodic(
+    axis: Axis,
+    components: &[Component],
+    kinds: &[[[Boundary; 2]; 3]],
+) -> Result<bool, Error> {
+    let mut all = components.iter().zip(kinds).flat_map(|(component, kinds)| {
+        let sides = Side::ALL.into_iter().zip(&kinds[axis.index()]);
+        sides.map(move |(side, kind)| (component, Face::new(axis, side), kind))
+    });
+    let periodic = |kind: &Boundary| matches!(kind.0, Kind::Periodic);
+    let Some((first, face, kind)) = all.next() else {
+        return Ok(true);
+    };
+    match all.find(|(_, _, other)| periodic(other) != periodic(kind)) {
+        None => Ok(periodic(kind)),
+        Some((second, other_face, other)) => {
+            let (a, b) = ((first, face, kind), (second, other_face, other));
+            let (seam, wall) = if periodic(kind) { (a, b) } else { (b, a) };
+            let same = seam.0.name == wall.0.name;
+            let of = |c: &Component| {
+                if same {
+                    String::new()
+                } else {
+                    format!(" for `{}`", c.name)
+                }
+            };
+            Err(Error::Boundary {
+                place: wall.1.to_string(),
+                reason: format!(
+                    "it is {}{}, but {} is periodic{}",
+                    wall.2,
+                    of(wall.0),
+                    seam.1,
+                    of(seam.0)
+                ),
+                help: format!(
+                    "give {} a boundary of its own, or make both faces of {axis} periodic for all fields",
+                    seam.1
+                ),
+            })
+        }
+    }
+}
+
+/// A component at a face.
+struct Of<'a> {
+    system: &'a SystemDef,
+    params: &'a [f64],
+    components: &'a [Component],
+    component: &'a Component,
+    face: Face,
+}
+
+impl Of<'_> {
+    fn rule(&self, boundary: &Boundary) -> Result<Rule, Error> {
+        Ok(match &boundary.0 {
+            Kind::Periodic => Rule::Periodic,
+            Kind::Outflow => Rule::Nearest,
+            Kind::Extrapolate => Rule::Extrapolate,
+            Kind::Wall => {
+                let axis = self.face.axis.index();
+                let normal = self.component.indices.iter().filter(|i| **i == axis);
+                Rule::Mirror {
+                    negative: normal.count() % 2 == 1,
+                }
+            }
+            Kind::Dirichlet(value) => Rule::Dirichlet(self.number("value", value)?),
+            Kind::Neumann(value) => Rule::Neumann(self.number("slope", value)?),
+            Kind::Custom(Custom::Function { reads, ghost }) => Rule::Custom(Ghost {
+                reads: reads
+                    .iter()
+                    .map(|name| self.read(name))
+                    .collect::<Result<_, _>>()?,
+                ghost: ghost.clone(),
+            }),
+            Kind::Custom(Custom::Text(text)) => {
+                let names: Vec<&str> = self.components.iter().map(|c| c.name.as_str()).collect();
+                let what = self.what("ghost value");
+                let (reads, ghost) = formula::ghost(self.system, self.params, &what, text, &names)?;
+                Rule::Custom(Ghost { reads, ghost })
+            }
+        })
+    }
+
+    fn what(&self, kind: &str) -> String {
+        format!("the {kind} of `{}` at {}", self.component.name, self.face)
+    }
+
+    fn number(&self, kind: &str, value: &Value) -> Result<Number, Error> {
+        let what = self.what(kind);
+        match value {
+            Value::Constant(value) if !value.is_finite() => Err(Error::Value {
+                what,
+                value: *value,
+                help: "give a number".into(),
+            }),
+            Value::Constant(value) => Ok(Number::Constant(*value)),
+            Value::Function(value) => Ok(Number::Function(value.clone())),
+            Value::Text(text) => {
+                let value = formula::point(self.system, self.params, &what, text)?;
+                Ok(Number::Function(value))
+            }
+        }
+    }
+
+    fn read(&self, name: &str) -> Result<usize, Error> {
+        let found = self.components.iter().position(|c| c.name == name);
+        let known = self.components.iter().map(|c| c.name.as_str());
+        found.ok_or_else(|| Error::unknown(self.system.name(), "component", name, known))
+    }
+}
+
+/// `x: wall`, `y.lo: dirichlet 1, y.hi: outflow`, and components that differ from the first.
+fn words(dimension: usize, components: &[Component], kinds: &[[[Boundary; 2]; 3]]) -> Vec<String> {
+    let text = |axis: &Axis, kinds: &[[Boundary; 2]; 3]| {
+        let [lo, hi] = kinds[axis.index()].each_ref().map(Boundary::to_string);
+        if lo == hi {
+            format!("{axis}: {lo}")
+        } else {
+            format!("{axis}.lo: {lo}, {axis}.hi: {hi}")
+        }
+    };
+    let mut words = Vec::new();
+    for axis in &Axis::ALL[..dimension] {
+        let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
+        for (component, kinds) in components.iter().zip(kinds) {
+            let line = text(axis, kinds);
+            match groups.iter_mut().find(|(known, _)| *known == line) {
+                Some((_, names)) => names.push(&component.name),
+                None => groups.push((line, vec![&component.name])),
+            }
+        }
+        let one = groups.len() == 1;
+        words.extend(groups.into_iter().map(|(line, names)| {
+            if one {
+                line
+            } else {
+                format!("{line} ({})", names.join(", "))
+            }
+        }));
+    }
+    words
+}

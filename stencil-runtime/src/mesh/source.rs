@@ -1,0 +1,83 @@
+//! Fields that are given from outside.
+
+use std::fmt;
+use std::sync::Arc;
+
+use ndarray::Array3;
+
+use super::boundary::PointFunction;
+
+/// What a component of a `source` is.
+///
+/// Functions are evaluated on the host, in `f64`, in every cell and in the ghost cells that are
+/// read: once, or in every substep if they depend on time. Beyond a periodic face they are
+/// evaluated in the cell that the ghost cell stands for, beyond another one where it lies.
+#[derive(Clone)]
+pub struct Source(pub(crate) Given);
+
+/// The kinds of sources.
+#[derive(Clone)]
+pub(crate) enum Given {
+    Constant(f64),
+    Steady(Arc<SteadyFunction>),
+    Unsteady(Arc<PointFunction>),
+    /// Values `[z, y, x]`.
+    Values(Array3<f64>),
+    /// A formula of x, y, z, t and the parameters, read when the simulation is built.
+    Text(String),
+}
+
+pub(crate) type SteadyFunction = dyn Fn(f64, f64, f64) -> f64 + Send + Sync;
+
+impl Source {
+    /// The same everywhere and always.
+    pub fn constant(value: f64) -> Self {
+        Source(Given::Constant(value))
+    }
+
+    /// A function of x, y and z, evaluated once.
+    pub fn steady(value: impl Fn(f64, f64, f64) -> f64 + Send + Sync + 'static) -> Self {
+        Source(Given::Steady(Arc::new(value)))
+    }
+
+    /// A function of x, y, z and t, evaluated in every substep at its time.
+    pub fn unsteady(value: impl Fn(f64, f64, f64, f64) -> f64 + Send + Sync + 'static) -> Self {
+        Source(Given::Unsteady(Arc::new(value)))
+    }
+
+    /// Values `[z, y, x]`, one for each cell. Beyond a face that is not periodic the nearest cell
+    /// counts.
+    pub fn array(values: Array3<f64>) -> Self {
+        Source(Given::Values(values))
+    }
+
+    /// A formula such as `"sin(x - t)"` of x, y, z, t and the parameters. It is evaluated in every
+    /// substep if it has `t`, else once.
+    pub fn text(value: impl Into<String>) -> Self {
+        Source(Given::Text(value.into()))
+    }
+}
+
+impl From<f64> for Source {
+    fn from(value: f64) -> Self {
+        Source::constant(value)
+    }
+}
+
+impl fmt::Debug for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl fmt::Debug for Given {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Given::Constant(value) => write!(f, "{value}"),
+            Given::Steady(_) => f.write_str("a function of space"),
+            Given::Unsteady(_) => f.write_str("a function of space and time"),
+            Given::Values(values) => write!(f, "values {:?}", values.dim()),
+            Given::Text(text) => write!(f, "{text:?}"),
+        }
+    }
+}

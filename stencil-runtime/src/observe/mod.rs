@@ -1,0 +1,191 @@
+//! Numbers that a run watches: what its system observes, and the speeds that limit its time step.
+
+mod tree;
+
+use std::collections::BTreeMap;
+
+use stencil_compiler::algorithm::Algorithm;
+use stencil_compiler::discretize::{Observation, Quantity};
+
+use crate::backend::cpu::{Evaluation, Machine};
+use crate::mesh::Mesh;
+use crate::{Error, Number, SystemDef};
+
+/// The quantities of a system.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    algorithm: Algorithm,
+    params: Vec<f64>,
+    observables: Group,
+    speeds: Group,
+}
+
+/// Quantities that are evaluated together.
+#[derive(Debug, Default)]
+struct Group {
+    quantities: Vec<Quantity>,
+    /// `None` where there are no quantities.
+    evaluation: Option<Evaluation>,
+}
+
+impl Group {
+    fn reads_sources(&self) -> bool {
+        self.evaluation.as_ref().is_some_and(|e| e.reads_given)
+    }
+}
+
+/// Ghost cells that the quantities read.
+pub(crate) fn halo(observation: &Observation) -> Result<[usize; 3], Error> {
+    let program = stencil_compiler::algorithm::rows::RowProgram::new(&observation.algorithm, 0);
+    let program = program.map_err(Error::Bug)?;
+    Ok(program.halo().map(|h| h as usize))
+}
+
+impl Watch {
+    /// Makes ready what an observation asks for; `params` are those of the system, in its order.
+    pub(crate) fn new<T: Number>(
+        observation: &Observation,
+        system: &SystemDef,
+        params: &[f64],
+        machine: &Machine<T>,
+    ) -> Result<Self, Error> {
+        let Observation {
+            algorithm,
+            quantities,
+        } = observation;
+        let value = |name: &str| {
+            let at = system
+                .algorithm()
+                .params
+                .iter()
+                .position(|p| p.name == name);
+            let value = at.and_then(|at| params.get(at).copied());
+            value.ok_or_else(|| Error::Bug(format!("an observation of the parameter `{name}`")))
+        };
+        let params = algorithm.params.iter().map(|p| value(&p.name));
+        let params = params.collect::<Result<_, _>>()?;
+        let group = |speeds: bool| -> Result<Group, Error> {
+            let chosen: Vec<usize> = (0..quantities.len())
+                .filter(|i| quantities[*i].speed.is_some() == speeds)
+                .collect();
+            if chosen.is_empty() {
+                return Ok(Group::default());
+            }
+            Ok(Group {
+                evaluation: Some(Evaluation::new(algorithm, &chosen, machine)?),
+                quantities: chosen.iter().map(|i| quantities[*i].clone()).collect(),
+            })
+        };
+        let (observables, speeds) = (group(false)?, group(true)?);
+        Ok(Watch {
+            observables,
+            speeds,
+            params,
+            algorithm: algorithm.clone(),
+        })
+    }
+
+    /// Do the observables read sources?
+    pub(crate) fn observables_read_sources(&self) -> bool {
+        self.observables.reads_sources()
+    }
+
+    /// Do the speeds read sources?
+    pub(crate) fn speeds_read_sources(&self) -> bool {
+        self.speeds.reads_sources()
+    }
+
+    /// The observables by name, at the time `t`.
+    pub(crate) fn observables<T: Number>(
+        &self,
+        machine: &mut Machine<T>,
+        mesh: &Mesh,
+        t: f64,
+    ) -> BTreeMap<String, f64> {
+        let values = self.values(&self.observables, machine, mesh, t);
+        let names = self.observables.quantities.iter().map(|q| q.name.clone());
+        names.zip(values).collect()
+    }
+
+    /// The largest stable time step: `number / sum over p of max(value_p) * rate_p / h^p`, where h
+    /// is the smallest spacing.
+    ///
+    /// The speed of power p is the factor of a p-th derivative, whose central difference of second
+    /// order has a symbol of at most rate_p / h^p: 1 for first derivatives, which a speed in one
+    /// direction limits, and 2^p / 2 along each axis for the others.
+    pub(crate) fn time_step<T: Number>(
+        &self,
+        number: f64,
+        machine: &mut Machine<T>,
+        mesh: &Mesh,
+        t: f64,
+    ) -> Result<f64, Error> {
+        let dimension = self.algorithm.dimension;
+        let h = mesh.spacing()[..dimension]
+            .iter()
+            .copied()
+            .fold(f64::INFINITY, f64::min);
+        let values = self.values(&self.speeds, machine, mesh, t);
+        let mut rates = 0.0;
+        for (quantity, value) in self.speeds.quantities.iter().zip(values) {
+            let power = quantity.speed.unwrap_or(1);
+            if !(value.is_finite() && value >= 0.0) {
+                return Err(Error::Speed {
+                    kind: kind(power),
+                    value,
+                    t,
+                    help: "a speed is a number that is not negative: take `abs(..)` or `norm(..)`",
+                });
+            }
+            rates += value * rate(power, dimension) / whole_power(h, power);
+        }
+        Ok(number / rates)
+    }
+
+    fn values<T: Number>(
+        &self,
+        group: &Group,
+        machine: &mut Machine<T>,
+        mesh: &Mesh,
+        t: f64,
+    ) -> Vec<f64> {
+        let Some(evaluation) = &group.evaluation else {
+            return Vec::new();
+        };
+        let uniforms = self
+            .algorithm
+            .uniform_values(&self.params, mesh.spacing(), 0.0, t);
+        let shares = machine.reduce_rows(evaluation, &uniforms, t, |rows| -> Vec<f64> {
+            let rows = group.quantities.iter().zip(rows);
+            rows.map(|(q, values)| tree::row(q.reduction, values))
+                .collect()
+        });
+        let of = |(i, quantity): (usize, &Quantity)| {
+            let shares: Vec<f64> = shares.iter().map(|row| row[i]).collect();
+            tree::rows(quantity.reduction, &shares, mesh.cells)
+        };
+        group.quantities.iter().enumerate().map(of).collect()
+    }
+}
+
+/// The word of the language for a power.
+fn kind(power: u32) -> &'static str {
+    match power {
+        1 => "advective",
+        2 => "diffusive",
+        3 => "dispersive",
+        _ => "hyperdiffusive",
+    }
+}
+
+fn rate(power: u32, dimension: usize) -> f64 {
+    match power {
+        1 => 1.0,
+        _ => dimension as f64 * whole_power(2.0, power - 1),
+    }
+}
+
+/// A power by products in order, so that it is the same everywhere.
+fn whole_power(base: f64, power: u32) -> f64 {
+    (0..power).fold(1.0, |product, _| product * base)
+}

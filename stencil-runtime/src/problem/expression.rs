@@ -1,0 +1,372 @@
+//! Expressions of a problem file: formulas of the coordinates, the time, the parameters and of
+//! what `[let]` names.
+
+use std::sync::Arc;
+
+use stencil_compiler::diag::Diagnostics;
+use stencil_compiler::model::formula::{Formula, Scratch};
+
+use super::document::{Data, Item, Table};
+use super::reader::{Name, Reader};
+use super::write::{number, quoted};
+
+/// Names of numbers that do not depend on place and time.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Constants {
+    names: Vec<String>,
+    values: Vec<f64>,
+}
+
+impl Constants {
+    /// Adds a number, or replaces an older one of this name.
+    pub(super) fn set(&mut self, name: &str, value: f64) {
+        match self.names.iter().position(|n| n == name) {
+            Some(at) => self.values[at] = value,
+            None => {
+                self.names.push(name.to_string());
+                self.values.push(value);
+            }
+        }
+    }
+
+    /// The value of a formula of these names.
+    pub(super) fn evaluate(&self, text: &str) -> Result<f64, Diagnostics> {
+        let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
+        Ok(Formula::parse(text, &names)?.eval(&self.values))
+    }
+}
+
+/// A formula of the coordinates, the time, the parameters and of named expressions.
+///
+/// ```
+/// use stencil_runtime::problem::{Library, Problem};
+///
+/// let text = "
+/// system = 'pub system Wave in 1d { field q: scalar; param c: real = 2; ddt(q) = -c * d[x](q); }'
+/// mesh.cells = 32
+/// mesh.extent = '2*pi'
+/// time = { dt = 0.01, end = 1 }
+/// exact.q = 'sin(x - c*t)'
+/// ";
+/// let problem = Problem::parse("wave.toml", text, ".", &Library::empty(), &[])?;
+/// let exact = &problem.exact["q"];
+/// assert_eq!(exact.at([2.0, 0.0, 0.0], 1.0, &[]), 0.0);
+/// assert_eq!(exact.text(), "sin(x - c*t)");
+/// # Ok::<(), stencil_runtime::problem::ProblemError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Expression {
+    text: String,
+    body: Body,
+}
+
+#[derive(Clone, Debug)]
+enum Body {
+    Number(f64),
+    Formula(Arc<Parts>),
+}
+
+#[derive(Debug)]
+struct Parts {
+    /// Values of all names; those of coordinates, time, named expressions and components are
+    /// filled in at each evaluation.
+    values: Vec<f64>,
+    axes: usize,
+    /// The named expressions that are used, with the place of their value.
+    lets: Vec<(usize, Arc<Formula>)>,
+    /// Where the components begin.
+    components: usize,
+    /// Which of them are used.
+    reads: Vec<usize>,
+    formula: Formula,
+    varies: Varies,
+}
+
+/// What an expression depends on beside parameters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Varies {
+    pub(super) place: bool,
+    pub(super) time: bool,
+}
+
+impl Expression {
+    /// The formula as it was written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Its value at a point, a time and, where it may use components, for their values.
+    pub fn at(&self, point: [f64; 3], t: f64, components: &[f64]) -> f64 {
+        match &self.body {
+            Body::Number(value) => *value,
+            Body::Formula(parts) => parts.at(point, t, components),
+        }
+    }
+
+    /// The value, if it is the same everywhere and always.
+    pub fn constant(&self) -> Option<f64> {
+        match &self.body {
+            Body::Number(value) => Some(*value),
+            Body::Formula(parts) => {
+                let fixed = parts.varies == Varies::default() && parts.reads.is_empty();
+                fixed.then(|| parts.at([0.0; 3], 0.0, &[]))
+            }
+        }
+    }
+
+    /// Whether its value depends on the time.
+    pub fn uses_time(&self) -> bool {
+        match &self.body {
+            Body::Number(_) => false,
+            Body::Formula(parts) => parts.varies.time,
+        }
+    }
+
+    /// Indices of the components that it reads.
+    pub fn reads(&self) -> &[usize] {
+        match &self.body {
+            Body::Number(_) => &[],
+            Body::Formula(parts) => &parts.reads,
+        }
+    }
+}
+
+impl Parts {
+    fn at(&self, point: [f64; 3], t: f64, components: &[f64]) -> f64 {
+        let mut values = self.values.clone();
+        let mut scratch = Scratch::default();
+        values[..self.axes].copy_from_slice(&point[..self.axes]);
+        values[self.axes] = t;
+        for (slot, value) in values[self.components..].iter_mut().zip(components) {
+            *slot = *value;
+        }
+        for (slot, formula) in &self.lets {
+            values[*slot] = formula.eval_with(&mut scratch, &values[..*slot]);
+        }
+        self.formula.eval_with(&mut scratch, &values)
+    }
+}
+
+impl PartialEq for Expression {
+    fn eq(&self, other: &Self) -> bool {
+        let params = |body: &Body| match body {
+            Body::Number(value) => vec![*value],
+            Body::Formula(parts) => parts.values.clone(),
+        };
+        self.text == other.text && params(&self.body) == params(&other.body)
+    }
+}
+
+/// A named expression.
+#[derive(Clone, Debug)]
+struct Named {
+    name: String,
+    text: String,
+    formula: Arc<Formula>,
+    varies: Varies,
+}
+
+/// What the expressions of a file may use.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scope {
+    axes: Vec<String>,
+    params: Vec<(String, f64)>,
+    lets: Vec<Named>,
+}
+
+impl Scope {
+    /// Coordinates, time and parameters.
+    pub(super) fn new(dimension: usize, params: Vec<(String, f64)>) -> Self {
+        let axes = ["x", "y", "z"].into_iter().take(dimension);
+        Scope {
+            axes: axes.map(str::to_string).collect(),
+            params,
+            lets: Vec::new(),
+        }
+    }
+
+    /// The names in the order of their values: coordinates, t, parameters, named expressions.
+    fn names(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = self.axes.iter().map(String::as_str).collect();
+        names.push("t");
+        names.extend(self.params.iter().map(|(name, _)| name.as_str()));
+        names.extend(self.lets.iter().map(|named| named.name.as_str()));
+        names
+    }
+
+    /// Names and texts of the named expressions.
+    pub(super) fn lets(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.lets.iter().map(|l| (l.name.as_str(), l.text.as_str()))
+    }
+
+    /// Reads `[let]`: each expression may use those above it.
+    pub(super) fn read_lets(&mut self, table: &Table, taken: &[&str], reader: &mut Reader) {
+        for entry in &table.entries {
+            if let Some((message, help)) = self.bad_name(&entry.key, taken) {
+                reader.bad(entry.at, message, help);
+                continue;
+            }
+            let Some(text) = formula_text(Name("let", &entry.key), &entry.item, reader) else {
+                continue;
+            };
+            match Formula::parse(&text, &self.names()) {
+                Err(errors) => reader.mistakes.expression(entry.item.at, &text, &errors),
+                Ok(formula) => {
+                    let varies = self.varies(&formula);
+                    let named = Named {
+                        name: entry.key.clone(),
+                        text,
+                        formula: Arc::new(formula),
+                        varies,
+                    };
+                    self.lets.push(named);
+                    if varies == Varies::default() {
+                        self.offer(&entry.key, reader);
+                    }
+                }
+            }
+        }
+    }
+
+    /// A constant may be used where numbers are expected.
+    fn offer(&self, name: &str, reader: &mut Reader) {
+        if let Ok(expression) = self.compile(name, &[]) {
+            let value = expression.at([0.0; 3], 0.0, &[]);
+            reader.constants.set(name, value);
+        }
+    }
+
+    fn bad_name(&self, name: &str, taken: &[&str]) -> Option<(String, String)> {
+        let word = name.starts_with(|c: char| c.is_ascii_alphabetic())
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        if !word {
+            let message = format!("`{name}` cannot be a name");
+            return Some((
+                message,
+                "use letters, digits and _, and begin with a letter".into(),
+            ));
+        }
+        let of_file = ["x", "y", "z", "t", "h", "pi"];
+        let known = self.names();
+        if of_file.contains(&name) || known.contains(&name) || taken.contains(&name) {
+            let message = format!("the name `{name}` is taken");
+            return Some((
+                message,
+                "choose another name; x, y, z, t, h, pi and names of the system are taken".into(),
+            ));
+        }
+        None
+    }
+
+    fn varies(&self, formula: &Formula) -> Varies {
+        let used = self.lets.iter().filter(|l| formula.uses(&l.name));
+        let own = Varies {
+            place: self.axes.iter().any(|axis| formula.uses(axis)),
+            time: formula.uses("t"),
+        };
+        used.fold(own, |a, l| Varies {
+            place: a.place || l.varies.place,
+            time: a.time || l.varies.time,
+        })
+    }
+
+    /// Reads a number or a formula; `components` are further names, with values at evaluation.
+    pub(super) fn read(
+        &self,
+        name: Name<'_>,
+        item: &Item,
+        components: &[String],
+        reader: &mut Reader,
+    ) -> Option<Expression> {
+        let text = match &item.data {
+            Data::Integer(number) => return Some(self.number(*number as f64)),
+            Data::Number(number) if number.is_finite() => return Some(self.number(*number)),
+            _ => formula_text(name, item, reader)?,
+        };
+        match self.compile(&text, components) {
+            Ok(expression) => Some(expression),
+            Err(errors) => {
+                reader.mistakes.expression(item.at, &text, &errors);
+                None
+            }
+        }
+    }
+
+    /// The same number everywhere.
+    pub(super) fn number(&self, value: f64) -> Expression {
+        Expression {
+            text: format!("{value:?}"),
+            body: Body::Number(value),
+        }
+    }
+
+    fn compile(&self, text: &str, components: &[String]) -> Result<Expression, Diagnostics> {
+        let mut names = self.names();
+        let first = names.len();
+        names.extend(components.iter().map(String::as_str));
+        let formula = Formula::parse(text, &names)?;
+        let mut values = vec![0.0; names.len()];
+        let params = self.axes.len() + 1;
+        for (slot, (_, value)) in values[params..].iter_mut().zip(&self.params) {
+            *slot = *value;
+        }
+        let parts = Parts {
+            values,
+            axes: self.axes.len(),
+            lets: self.used_lets(&formula),
+            components: first,
+            reads: (0..components.len())
+                .filter(|i| formula.uses(&components[*i]))
+                .collect(),
+            varies: self.varies(&formula),
+            formula,
+        };
+        Ok(Expression {
+            text: text.to_string(),
+            body: Body::Formula(Arc::new(parts)),
+        })
+    }
+
+    /// The named expressions that a formula needs, directly or not, in the order of the file.
+    fn used_lets(&self, formula: &Formula) -> Vec<(usize, Arc<Formula>)> {
+        let first = self.axes.len() + 1 + self.params.len();
+        let mut used: Vec<(usize, Arc<Formula>)> = Vec::new();
+        for (i, named) in self.lets.iter().enumerate().rev() {
+            let needed =
+                formula.uses(&named.name) || used.iter().any(|(_, user)| user.uses(&named.name));
+            if needed {
+                used.push((first + i, named.formula.clone()));
+            }
+        }
+        used.reverse();
+        used
+    }
+}
+
+/// A number or a string as the text of a formula.
+fn formula_text(name: Name<'_>, item: &Item, reader: &mut Reader) -> Option<String> {
+    match &item.data {
+        Data::Text(text) => Some(text.clone()),
+        Data::Integer(number) => Some(number.to_string()),
+        Data::Number(number) if number.is_finite() => Some(format!("{number:?}")),
+        Data::Number(number) => {
+            let message = format!("`{}` is {number}", name.path());
+            reader.bad(item.at, message, "give a finite number or a formula");
+            None
+        }
+        _ => {
+            reader.wrong(name, item, "a number or a formula in quotes");
+            None
+        }
+    }
+}
+
+impl Expression {
+    /// The expression as a value of a problem file.
+    pub(super) fn to_toml(&self) -> String {
+        match &self.body {
+            Body::Number(value) => number(*value),
+            Body::Formula(_) => quoted(&self.text),
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! The table of all settings of a problem file.
+
+/// One setting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Key {
+    /// The section; empty at the top of the file.
+    pub section: &'static str,
+    /// The key. `NAME` stands for names of the system.
+    pub key: &'static str,
+    /// A line as it may stand in a file.
+    pub example: &'static str,
+    /// What it says, and what holds without it.
+    pub meaning: &'static str,
+}
+
+const fn key(
+    section: &'static str,
+    key: &'static str,
+    example: &'static str,
+    meaning: &'static str,
+) -> Key {
+    Key {
+        section,
+        key,
+        example,
+        meaning,
+    }
+}
+
+/// Every setting, in the order of a file.
+///
+/// ```
+/// use stencil_runtime::problem::KEYS;
+/// assert!(KEYS.iter().any(|k| k.section == "mesh" && k.key == "cells"));
+/// ```
+pub const KEYS: &[Key] = &[
+    key(
+        "",
+        "title",
+        r#"title = "Decaying vortex""#,
+        "one line for lists and pictures; the file's name if not given",
+    ),
+    key(
+        "",
+        "system",
+        r#"system = "gray_scott.pde""#,
+        "a file beside this one, a system of the library, or the declaration itself",
+    ),
+    key(
+        "",
+        "dimension",
+        "dimension = 2",
+        "for a system `in nd`: its number of dimensions; that of mesh.cells if not given",
+    ),
+    key(
+        "",
+        "scheme",
+        r#"scheme = { order = 4, time = "rk4" }"#,
+        "a scheme of the system by name, or what differs from its first one: space, order, mixed, arith, time",
+    ),
+    key(
+        "",
+        "precision",
+        r#"precision = "f32""#,
+        "`f32` or `f64`, which is the default",
+    ),
+    key(
+        "mesh",
+        "cells",
+        "cells = [128, 128]",
+        "the number of cells along each axis; one number is for all axes",
+    ),
+    key(
+        "mesh",
+        "extent",
+        r#"extent = [2.5, "2*pi"]"#,
+        "the length of the box along each axis; 1 if not given",
+    ),
+    key(
+        "mesh",
+        "origin",
+        "origin = [0, 0]",
+        "coordinates of the first cell, or of the lower corner of the box if `centered`; 0 if not given",
+    ),
+    key(
+        "mesh",
+        "centered",
+        "centered = true",
+        "points are at origin + (i + 1/2) h, not at origin + i h",
+    ),
+    key(
+        "boundary",
+        "NAME",
+        r#"y = { lo = "wall", hi = "outflow" }"#,
+        "what lies beyond the faces of an axis x, y or z; periodic if not given",
+    ),
+    key(
+        "params",
+        "NAME",
+        r#"nu = 1e-3"#,
+        "a parameter; the system's default if not given",
+    ),
+    key(
+        "let",
+        "NAME",
+        r#"r = "sqrt(x^2 + y^2)""#,
+        "a name for an expression, for the expressions below it and in other sections",
+    ),
+    key(
+        "init",
+        "file",
+        r#"file = "ic.npz""#,
+        "initial values: an array [z, y, x] for each component",
+    ),
+    key(
+        "init",
+        "NAME",
+        r#"u = ["sin(y)", 0]"#,
+        "initial values of a field or component, instead of the file's; those of [exact] if not given, else 0",
+    ),
+    key(
+        "source",
+        "NAME",
+        r#"f_x = "sin(t)""#,
+        "a source of the system; its declared value if not given",
+    ),
+    key(
+        "exact",
+        "NAME",
+        r#"u_x = "sin(x - t)""#,
+        "the exact solution: errors are computed at the end",
+    ),
+    key(
+        "time",
+        "dt",
+        r#"dt = "cfl(0.4)""#,
+        "the time step: a number, a formula of the parameters and of the smallest spacing h, or cfl(number)",
+    ),
+    key(
+        "time",
+        "end",
+        "end = 2000",
+        "the time at which the run ends; the last step is shortened to meet it",
+    ),
+    key(
+        "time",
+        "steps",
+        "steps = 4000",
+        "the number of steps after which the run ends",
+    ),
+    key(
+        "output",
+        "dir",
+        r#"dir = "out/gs""#,
+        "the folder for all files; `out/` and the problem's name if not given",
+    ),
+    key(
+        "output",
+        "every",
+        "every = 100",
+        "steps between frames; no frames if not given",
+    ),
+    key(
+        "output",
+        "fields",
+        r#"fields = ["U"]"#,
+        "fields or components in frames; all if not given",
+    ),
+    key(
+        "output",
+        "series_every",
+        "series_every = 10",
+        "steps between rows of series.csv; 10 if not given",
+    ),
+    key(
+        "output",
+        "spectrum",
+        "spectrum = true",
+        "write the energy spectrum of the vector field `u` at the end",
+    ),
+    key(
+        "plot",
+        "value",
+        r#"value = "exp(lnrho)""#,
+        "a formula of components, coordinates, t and parameters; or, with derivatives, an expression of the language such as d[x](u.y) - d[y](u.x)",
+    ),
+    key(
+        "plot",
+        "slice",
+        r#"slice = "z = 0.5""#,
+        "the plane of the picture; the middle of the last axis if not given",
+    ),
+    key(
+        "plot",
+        "file",
+        r#"file = "density""#,
+        "the picture's name; pictures of one name become panels of one",
+    ),
+    key(
+        "plot",
+        "title",
+        r#"title = "density""#,
+        "the line above the picture; the value if not given",
+    ),
+    key(
+        "plot",
+        "label",
+        r#"label = "ρ""#,
+        "the label of the colours; the value if not given",
+    ),
+    key(
+        "plot",
+        "map",
+        r#"map = "magma""#,
+        "the colours: viridis, magma, inferno, plasma, cividis or diverging; viridis if not given",
+    ),
+    key(
+        "plot",
+        "log",
+        "log = true",
+        "colours by the decimal logarithm of the value",
+    ),
+    key(
+        "plot",
+        "range",
+        "range = [0, 1]",
+        "the values at both ends of the colours; those of the picture if not given",
+    ),
+];
+
+/// The sections, in the order of a file.
+pub(super) const SECTIONS: &[&str] = &[
+    "mesh", "boundary", "params", "let", "init", "source", "exact", "time", "output", "plot",
+];
+
+/// The keys of a section that have fixed names.
+pub(super) fn of(section: &str) -> impl Iterator<Item = &'static str> + Clone {
+    KEYS.iter()
+        .filter(move |k| k.section == section && k.key != "NAME")
+        .map(|k| k.key)
+}
+
+/// A line that shows how a setting is written.
+pub(super) fn example(section: &str, key: &str) -> &'static str {
+    let found = KEYS.iter().find(|k| k.section == section && k.key == key);
+    let named = || {
+        KEYS.iter()
+            .find(|k| k.section == section && k.key == "NAME")
+    };
+    found.or_else(named).map_or("", |k| k.example)
+}

@@ -1,0 +1,53 @@
+//! Systems that problem files name.
+
+use crate::{Definition, Error, SystemDef};
+
+/// Systems by name, for problem files that name one instead of a file.
+///
+/// ```
+/// use stencil_runtime::{System, pde, problem::Library};
+/// pde! {
+///     /// Growth.
+///     #[interpreted]
+///     pub system Growth in 1d { field n: scalar; ddt(n) = n; }
+/// }
+/// let library = Library::new([Growth::DEFINITION]);
+/// assert_eq!(library.names().collect::<Vec<_>>(), ["Growth"]);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Library {
+    definitions: Vec<Definition>,
+}
+
+impl Library {
+    /// These systems. Several of one name differ in their number of dimensions.
+    pub fn new(definitions: impl IntoIterator<Item = Definition>) -> Self {
+        Library {
+            definitions: definitions.into_iter().collect(),
+        }
+    }
+
+    /// No systems: problems bring their own.
+    pub fn empty() -> Self {
+        Self::default()
+    }
+
+    /// The names of all systems.
+    pub fn names(&self) -> impl Iterator<Item = &str> + Clone {
+        self.definitions.iter().map(|d| d.name)
+    }
+
+    /// The systems of a name, whatever their number of dimensions; case, `_` and `-` do not matter.
+    pub(super) fn find(&self, name: &str) -> Result<Vec<SystemDef>, Error> {
+        let same = |d: &&Definition| plain(d.name) == plain(name);
+        let found = self.definitions.iter().filter(same);
+        found.map(SystemDef::new).collect()
+    }
+}
+
+fn plain(name: &str) -> String {
+    name.chars()
+        .filter(|c| !matches!(c, '_' | '-'))
+        .flat_map(char::to_lowercase)
+        .collect()
+}

@@ -1,0 +1,321 @@
+//! Problem files: what is solved, where, from which initial values, how long, and what is written.
+//!
+//! ```toml
+//! system = "gray_scott.pde"     # beside this file; or a system of the library; or the declaration
+//!
+//! [mesh]
+//! cells = [128, 128]            # along x, y, z
+//! extent = [2.5, 2.5]
+//!
+//! [boundary]                    # periodic where nothing is said
+//! y = { lo = "wall", hi = { dirichlet = 0 } }
+//!
+//! [params]
+//! Du = 2e-5
+//!
+//! [init]                        # formulas of x, y, z, the parameters, pi and what [let] names
+//! U = "1 - 0.5*exp(-80*((x - 1.25)^2 + (y - 1.25)^2))"
+//!
+//! [time]
+//! dt = "cfl(0.4)"               # or a number
+//! end = 2000                    # or steps = ..
+//! ```
+//!
+//! [`KEYS`] lists every setting. [`Problem::open`] reads a file, [`Problem::builder`] and
+//! [`Problem::initialize`] set up a [`Simulation`](crate::Simulation), and [`Problem::to_toml`]
+//! writes the problem with everything resolved: running that file gives the same bits.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use stencil_compiler::expr::real::Precision;
+
+use crate::{Axis, Mesh, SystemDef};
+
+pub mod boundary;
+mod change;
+mod document;
+mod expression;
+mod keys;
+mod library;
+mod mistakes;
+mod plot;
+mod reader;
+mod settings;
+mod setup;
+mod system;
+#[cfg(test)]
+mod tests;
+mod values;
+mod write;
+
+pub use boundary::FaceKind;
+pub use change::Change;
+pub use expression::Expression;
+pub use keys::{KEYS, Key};
+pub use library::Library;
+pub use mistakes::ProblemError;
+pub use plot::{Plot, Shown};
+pub use settings::{Output, Time, TimeStep};
+pub use setup::Norms;
+pub use system::Origin;
+pub use values::Initial;
+
+use document::Table;
+use expression::Scope;
+use reader::{Name, Reader};
+use system::{Group, Resolved};
+
+/// A problem, read and checked.
+///
+/// ```
+/// use stencil_runtime::problem::{Change, Library, Problem};
+///
+/// let text = "
+/// system = 'pub system Heat in 2d { field q: scalar; param k: real = 1; ddt(q) = k * lap(q); }'
+/// [mesh]
+/// cells = 32
+/// [init]
+/// q = 'exp(-50*((x - 0.5)^2 + (y - 0.5)^2))'
+/// [time]
+/// dt = '0.1*h^2/k'
+/// steps = 100
+/// ";
+/// let fewer = Change::set("time.steps=10");
+/// let problem = Problem::parse("heat.toml", text, ".", &Library::empty(), &[fewer])?;
+/// let mut simulation = problem.builder::<f64>().build()?;
+/// problem.initialize(&mut simulation)?;
+/// simulation.run(problem.time.steps.unwrap(), |_, _| ())?;
+/// assert_eq!(simulation.step_count(), 10);
+/// # Ok::<(), stencil_runtime::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Problem {
+    /// The name of the file without its ending.
+    pub name: String,
+    /// One line that says what it is.
+    pub title: String,
+    /// What is solved, with the scheme that was chosen.
+    pub system: SystemDef,
+    /// Where the system comes from.
+    pub origin: Origin,
+    /// Precision of the values.
+    pub precision: Precision,
+    /// The mesh.
+    pub mesh: Mesh,
+    /// Faces that are not periodic, and single components of such faces.
+    pub boundary: Vec<FaceKind>,
+    /// All parameters with their values, in the order of the system.
+    pub params: Vec<(String, f64)>,
+    /// Named expressions with their texts, in the order of the file.
+    pub lets: Vec<(String, String)>,
+    /// Initial values.
+    pub initial: Initial,
+    /// Sources, by component.
+    pub sources: BTreeMap<String, Expression>,
+    /// The exact solution, by component.
+    pub exact: BTreeMap<String, Expression>,
+    /// How it goes on in time.
+    pub time: Time,
+    /// What is written.
+    pub output: Output,
+    /// Pictures.
+    pub plots: Vec<Plot>,
+}
+
+impl Problem {
+    /// Reads a problem file, with some settings changed.
+    ///
+    /// # Errors
+    /// Where the file cannot be read, and everything that is wrong in it, each with its place and
+    /// a way out.
+    pub fn open(
+        path: impl AsRef<Path>,
+        library: &Library,
+        changes: &[Change],
+    ) -> Result<Self, ProblemError> {
+        let path = path.as_ref();
+        let source = path.display().to_string();
+        match std::fs::read_to_string(path) {
+            Ok(text) => {
+                let folder = path.parent().unwrap_or(Path::new(""));
+                Self::parse(&source, &text, folder, library, changes)
+            }
+            Err(error) => {
+                let mut reader = Reader::default();
+                let message = format!("error: cannot read `{source}`: {error}");
+                reader.mistakes.rendered(message);
+                reader.mistakes.into_result(None)
+            }
+        }
+    }
+
+    /// Reads a problem from text; `source` is its name in messages, and paths in it begin at
+    /// `folder`.
+    ///
+    /// # Errors
+    /// Everything that is wrong in it, each with its place and a way out.
+    pub fn parse(
+        source: &str,
+        text: &str,
+        folder: impl AsRef<Path>,
+        library: &Library,
+        changes: &[Change],
+    ) -> Result<Self, ProblemError> {
+        let mut reader = Reader::default();
+        let at = reader.mistakes.source(source, text);
+        let document = document::parse(at, text, &mut reader.mistakes);
+        let problem = document.and_then(|mut document| {
+            for change in changes {
+                change.apply(&mut document, &mut reader.mistakes);
+            }
+            read(
+                &name_of(source),
+                &document,
+                folder.as_ref(),
+                library,
+                &mut reader,
+            )
+        });
+        reader.mistakes.into_result(problem)
+    }
+
+    /// Names of all components, in the order of the system.
+    pub fn components(&self) -> impl Iterator<Item = &str> {
+        let states = self.system.algorithm().states.iter();
+        let fields = states.filter(|s| s.role == stencil_compiler::algorithm::Role::Field);
+        fields.map(|s| s.name.as_str())
+    }
+
+    /// Whether an axis goes on at its other end.
+    pub fn is_periodic(&self, axis: Axis) -> bool {
+        let mut of_axis = self.boundary.iter().filter(|f| f.face.axis == axis);
+        of_axis.all(|f| f.kind == boundary::Kind::Named("periodic"))
+    }
+
+    /// The boundaries in words, a line each.
+    pub fn boundary_lines(&self) -> Vec<String> {
+        if self.boundary.is_empty() {
+            return vec!["periodic".to_string()];
+        }
+        let line = |of: &FaceKind| match &of.component {
+            None => format!("{}: {}", of.face, of.kind),
+            Some(component) => format!("{} of {component}: {}", of.face, of.kind),
+        };
+        self.boundary.iter().map(line).collect()
+    }
+
+    /// The folder and file that the initial values are read from, if they are.
+    pub fn initial_file(&self) -> Option<&Path> {
+        self.initial.file.as_deref()
+    }
+}
+
+/// Reads all sections; `None` where something needed is wrong or missing.
+fn read(
+    name: &str,
+    document: &Table,
+    folder: &Path,
+    library: &Library,
+    reader: &mut Reader,
+) -> Option<Problem> {
+    reader.keys("", document);
+    let title = document.get("title");
+    let title = title.and_then(|item| reader.text(Name("", "title"), item));
+    let precision = match document.get("precision") {
+        Some(item) => reader.choice(
+            Name("", "precision"),
+            item,
+            &[("f32", Precision::F32), ("f64", Precision::F64)],
+        ),
+        None => Some(Precision::F64),
+    };
+    let resolved = system::read(document, folder, library, reader)?;
+    let model = resolved.system.model();
+    let params = settings::params(document, &resolved, reader);
+    let scope = scope(document, &resolved, params.clone(), reader);
+    let mesh = settings::mesh(document, model.dimension, reader);
+    let context = boundary::Context {
+        scope: &scope,
+        fields: &resolved.fields,
+        dimension: model.dimension,
+    };
+    let (table, _) = reader.section(document, "boundary");
+    let boundary = boundary::read(&table, &context, reader);
+    let exact = values::exact(document, &resolved, &scope, reader);
+    let sources = values::sources(document, &resolved, &scope, reader);
+    let initial = values::initial(
+        document,
+        folder,
+        &resolved,
+        &scope,
+        &exact,
+        mesh.as_ref(),
+        reader,
+    );
+    let h = mesh.map(|mesh| {
+        let spacing = mesh.spacing();
+        spacing[..model.dimension]
+            .iter()
+            .copied()
+            .fold(f64::INFINITY, f64::min)
+    });
+    let time = settings::time(document, model, h, reader);
+    let output = settings::output(document, name, &resolved, &boundary, reader);
+    let plots = plot::read(document, &scope, &resolved, mesh.as_ref(), reader);
+    Some(Problem {
+        name: name.to_string(),
+        title: title.unwrap_or_else(|| name.replace('_', " ")),
+        precision: precision?,
+        mesh: mesh?,
+        boundary,
+        params,
+        lets: scope
+            .lets()
+            .map(|(name, text)| (name.to_string(), text.to_string()))
+            .collect(),
+        initial,
+        sources,
+        exact,
+        time: time?,
+        output: output?,
+        plots,
+        origin: resolved.origin,
+        system: resolved.system,
+    })
+}
+
+/// The name of a problem: of `<name>` or of a path.
+fn name_of(source: &str) -> String {
+    let inner = source.strip_prefix('<').and_then(|s| s.strip_suffix('>'));
+    let stem = Path::new(inner.unwrap_or(source)).file_stem();
+    stem.map_or("problem".into(), |s| s.to_string_lossy().into_owned())
+}
+
+/// What expressions may use, `[let]` included.
+fn scope(
+    document: &Table,
+    resolved: &Resolved,
+    params: Vec<(String, f64)>,
+    reader: &mut Reader,
+) -> Scope {
+    let mut scope = Scope::new(resolved.system.model().dimension, params);
+    let (table, _) = reader.section(document, "let");
+    let mut taken = known_names(&resolved.fields);
+    taken.extend(known_names(&resolved.sources));
+    let taken: Vec<&str> = taken.iter().map(String::as_str).collect();
+    scope.read_lets(&table, &taken, reader);
+    scope
+}
+
+/// Names of fields or sources, and of their components.
+fn known_names(groups: &[Group]) -> Vec<String> {
+    let mut names: Vec<String> = groups.iter().map(|g| g.name.clone()).collect();
+    for component in system::components(groups) {
+        if !names.iter().any(|name| name == component) {
+            names.push(component.to_string());
+        }
+    }
+    names
+}

@@ -1,0 +1,238 @@
+//! Pictures that a problem asks for.
+
+use stencil_compiler::diag::Code;
+
+use super::document::{Data, Item, Table};
+use super::expression::{Expression, Scope};
+use super::reader::{Name, Reader};
+use super::system::{Group, Resolved, components};
+use crate::plot::ColorMap;
+use crate::{Axis, Mesh, Quantity};
+
+/// A picture, or one panel of several in one file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plot {
+    /// What is shown.
+    pub value: Shown,
+    /// The plane of a picture in 3d: an axis, and the coordinate nearest to which it is cut.
+    pub slice: Option<(Axis, f64)>,
+    /// The name of the file, without `.png`.
+    pub file: String,
+    /// The line above the picture.
+    pub title: String,
+    /// The label of the colours.
+    pub label: String,
+    /// The colours.
+    pub map: ColorMap,
+    /// Whether colours are by the logarithm of the value.
+    pub log: bool,
+    /// The values at both ends of the colours.
+    pub range: Option<[f64; 2]>,
+}
+
+/// What a picture shows.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Shown {
+    /// A formula of all components, in the order of the system.
+    Pointwise(Expression),
+    /// An expression of the language, with derivatives.
+    Quantity(Box<Quantity>),
+}
+
+impl Shown {
+    /// The expression as it was written.
+    pub fn text(&self) -> &str {
+        match self {
+            Shown::Pointwise(expression) => expression.text(),
+            Shown::Quantity(quantity) => quantity.text(),
+        }
+    }
+}
+
+/// Words that only the language has.
+const OPERATORS: [&str; 19] = [
+    "d",
+    "d2",
+    "d3",
+    "d4",
+    "d5",
+    "d6",
+    "d7",
+    "d8",
+    "grad",
+    "div",
+    "lap",
+    "curl",
+    "dot",
+    "cross",
+    "outer",
+    "transpose",
+    "trace",
+    "sym",
+    "sym_traceless",
+];
+
+/// Whether a text uses operators of the language or parts of fields, such as `u.x`.
+fn is_language(text: &str, fields: &[Group]) -> bool {
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    let mut words = words.filter(|w| !w.is_empty());
+    let vector = |w: &str| fields.iter().any(|f| f.name == w && f.components != [w]);
+    words.any(|w| OPERATORS.contains(&w) || vector(w))
+}
+
+fn shown(item: &Item, scope: &Scope, resolved: &Resolved, reader: &mut Reader) -> Option<Shown> {
+    let name = Name("plot", "value");
+    if let Data::Text(text) = &item.data
+        && is_language(text, &resolved.fields)
+    {
+        return match Quantity::new(&resolved.system, text) {
+            Ok(quantity) => Some(Shown::Quantity(Box::new(quantity))),
+            Err(errors) => {
+                reader.mistakes.expression(item.at, text, &errors);
+                None
+            }
+        };
+    }
+    let names: Vec<String> = components(&resolved.fields).map(str::to_string).collect();
+    let value = scope.read(name, item, &names, reader);
+    value.map(Shown::Pointwise)
+}
+
+/// Reads all `[[plot]]`.
+pub(super) fn read(
+    document: &Table,
+    scope: &Scope,
+    resolved: &Resolved,
+    mesh: Option<&Mesh>,
+    reader: &mut Reader,
+) -> Vec<Plot> {
+    let Some(item) = document.get("plot") else {
+        return Vec::new();
+    };
+    let list = match &item.data {
+        Data::List(list) => &list[..],
+        Data::Table(_) => std::slice::from_ref(item),
+        _ => {
+            let message = format!("`plot` is a section, not {}", item.data.kind());
+            let help =
+                "write [[plot]] in a line of its own for each picture, and its keys below it";
+            reader.mistakes.add(Code::WrongKind, item.at, message, help);
+            return Vec::new();
+        }
+    };
+    let plots = list
+        .iter()
+        .filter_map(|item| read_one(item, scope, resolved, mesh, reader));
+    plots.collect()
+}
+
+fn read_one(
+    item: &Item,
+    scope: &Scope,
+    resolved: &Resolved,
+    mesh: Option<&Mesh>,
+    reader: &mut Reader,
+) -> Option<Plot> {
+    let Data::Table(table) = &item.data else {
+        reader.wrong(Name("plot", "value"), item, "a table");
+        return None;
+    };
+    reader.keys("plot", table);
+    let name = |key| Name("plot", key);
+    let Some(value) = table.get("value") else {
+        let help = "add value = .., a field or a formula of components";
+        let message = "nothing says what the picture shows";
+        reader
+            .mistakes
+            .add(Code::MissingSetting, item.at, message, help);
+        return None;
+    };
+    let value = shown(value, scope, resolved, reader);
+    let text = |key: &str, reader: &mut Reader| {
+        let item = table.get(key)?;
+        reader.text(Name("plot", key), item)
+    };
+    let title = text("title", reader);
+    let label = text("label", reader);
+    let file = text("file", reader);
+    let slice = table.get("slice").map(|item| slice(item, mesh, reader));
+    let map = table
+        .get("map")
+        .map(|item| reader.choice(name("map"), item, &ColorMap::ALL));
+    let log = table.get("log").map(|item| reader.flag(name("log"), item));
+    let range = table.get("range").map(|item| range(item, reader));
+    let value = value?;
+    let text = value.text().to_string();
+    Some(Plot {
+        slice: slice.map_or(Some(None), |slice| slice.map(Some))?,
+        file: file.unwrap_or_else(|| file_name(&text)),
+        title: title.unwrap_or_else(|| text.clone()),
+        label: label.unwrap_or(text),
+        map: map.unwrap_or(Some(ColorMap::Sequential))?,
+        log: log.unwrap_or(Some(false))?,
+        range: range.map_or(Some(None), |range| range.map(Some))?,
+        value,
+    })
+}
+
+/// `z = 0.5`
+fn slice(item: &Item, mesh: Option<&Mesh>, reader: &mut Reader) -> Option<(Axis, f64)> {
+    let name = Name("plot", "slice");
+    let text = reader.text(name, item)?;
+    let split = text.split_once('=');
+    let axis = split.and_then(|(axis, _)| Axis::from_name(axis.trim()));
+    let (Some((_, number)), Some(axis)) = (split, axis) else {
+        let message = format!("`{text}` names no plane");
+        reader.bad(
+            item.at,
+            message,
+            "write an axis, = and a coordinate: slice = \"z = 0.5\"",
+        );
+        return None;
+    };
+    let mut inner = item.clone();
+    inner.data = Data::Text(number.trim().to_string());
+    let at = reader.number(name, &inner)?;
+    let mesh = mesh?;
+    let (low, high) = (
+        mesh.coordinate(axis.index(), 0),
+        mesh.coordinate(axis.index(), mesh.cells[axis.index()] as isize - 1),
+    );
+    let half = 0.5 * mesh.spacing()[axis.index()];
+    if !(low - half..=high + half).contains(&at) {
+        let message = format!("the plane {axis} = {at} is not inside the mesh");
+        reader.bad(
+            item.at,
+            message,
+            format!("cells are from {low} to {high} along {axis}"),
+        );
+        return None;
+    }
+    Some((axis, at))
+}
+
+fn range(item: &Item, reader: &mut Reader) -> Option<[f64; 2]> {
+    let name = Name("plot", "range");
+    let [low, high] = reader.list(name, item)? else {
+        reader.bad(item.at, "a range has two values", "write range = [0, 1]");
+        return None;
+    };
+    let (low, high) = (reader.number(name, low), reader.number(name, high));
+    let (low, high) = (low?, high?);
+    if low < high {
+        return Some([low, high]);
+    }
+    let message = format!("the range goes from {low} to {high}");
+    reader.bad(item.at, message, "put the smaller number first");
+    None
+}
+
+/// Letters, digits and single underscores.
+fn file_name(text: &str) -> String {
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric());
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    match words.is_empty() {
+        true => "picture".to_string(),
+        false => words.join("_"),
+    }
+}

@@ -1,0 +1,308 @@
+//! Sections of numbers and words: mesh, parameters, time and output.
+
+use std::path::PathBuf;
+
+use stencil_compiler::diag::Code;
+use stencil_compiler::model::{Comparison, Model, Rank};
+
+use super::boundary::{FaceKind, Kind, lookup};
+use super::document::{Data, Table};
+use super::mistakes::At;
+use super::reader::{Name, Reader};
+use super::system::Resolved;
+use crate::Mesh;
+
+/// The time step of a problem.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum TimeStep {
+    /// Always this.
+    Fixed(f64),
+    /// This part of the largest stable one, by the speeds that the system declares.
+    Cfl(f64),
+}
+
+/// How a problem goes on in time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Time {
+    /// The time step.
+    pub dt: TimeStep,
+    /// The time at which the run ends, if it ends by time.
+    pub end: Option<f64>,
+    /// The number of steps after which it ends at the latest.
+    pub steps: Option<u64>,
+}
+
+/// What a problem writes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Output {
+    /// The folder.
+    pub dir: PathBuf,
+    /// Steps between frames.
+    pub every: Option<u64>,
+    /// Components in frames.
+    pub fields: Vec<String>,
+    /// Steps between rows of the time series.
+    pub series_every: u64,
+    /// Whether the energy spectrum of `u` is written.
+    pub spectrum: bool,
+}
+
+/// Steps between rows of a time series that nobody asked for otherwise.
+const SERIES_EVERY: u64 = 10;
+
+/// Reads `[mesh]`.
+pub(super) fn mesh(document: &Table, dimension: usize, reader: &mut Reader) -> Option<Mesh> {
+    let (table, at) = reader.section(document, "mesh");
+    reader.keys("mesh", &table);
+    let name = |key| Name("mesh", key);
+    let Some(item) = table.get("cells") else {
+        let message = "the number of cells is not given";
+        let help = "add cells = [..] under [mesh], one number for each axis";
+        reader.mistakes.add(Code::MissingSetting, at, message, help);
+        return None;
+    };
+    let cells = reader.axes(name("cells"), item, dimension, |reader, item| {
+        let count = reader.count(name("cells"), item)?;
+        if count > MOST_CELLS {
+            let message = format!("{count} cells along an axis");
+            reader.bad(item.at, message, format!("give at most {MOST_CELLS}"));
+            return None;
+        }
+        usize::try_from(count).ok()
+    });
+    let extent = table.get("extent").map(|item| {
+        reader.axes(name("extent"), item, dimension, |reader, item| {
+            reader.positive(name("extent"), item)
+        })
+    });
+    let origin = table.get("origin").map(|item| {
+        reader.axes(name("origin"), item, dimension, |reader, item| {
+            reader.number(name("origin"), item)
+        })
+    });
+    let centered = table
+        .get("centered")
+        .map(|item| reader.flag(name("centered"), item));
+    Some(Mesh {
+        cells: fill(cells?, 1),
+        extent: fill(extent.unwrap_or_else(|| Some(Vec::new()))?, 1.0),
+        origin: fill(origin.unwrap_or_else(|| Some(Vec::new()))?, 0.0),
+        centered: centered.unwrap_or(Some(false))?,
+    })
+}
+
+const MOST_CELLS: u64 = 1 << 20;
+
+/// Three values, the last ones of a kind.
+fn fill<T: Copy>(values: Vec<T>, rest: T) -> [T; 3] {
+    std::array::from_fn(|axis| values.get(axis).copied().unwrap_or(rest))
+}
+
+/// Reads `[params]`: all parameters of the system, in its order.
+pub(super) fn params(
+    document: &Table,
+    resolved: &Resolved,
+    reader: &mut Reader,
+) -> Vec<(String, f64)> {
+    let (table, at) = reader.section(document, "params");
+    let model = resolved.system.model();
+    let names = || model.params.iter().map(|p| p.name.as_str());
+    for entry in &table.entries {
+        if !names().any(|name| name == entry.key) {
+            let message = format!("{} has no parameter `{}`", model.name, entry.key);
+            reader.unknown(entry.at, message, &entry.key, names());
+        }
+    }
+    let mut values = Vec::new();
+    for (param, known) in model.params.iter().zip(&resolved.system.algorithm().params) {
+        let name = Name("params", &param.name);
+        let value = match table.get(&param.name) {
+            Some(item) => {
+                let value = reader.number(name, item);
+                value.filter(|value| in_bounds(model, &param.name, *value, item.at, reader))
+            }
+            None => {
+                if known.default.is_none() {
+                    let message = format!("the parameter `{}` has no value", param.name);
+                    let help = format!(
+                        "add {} = .. under [params]; {} has no default",
+                        param.name, model.name
+                    );
+                    let code = Code::MissingSetting;
+                    reader.mistakes.add(code, at, message, help);
+                }
+                known.default
+            }
+        };
+        // A wrong one gets some value, so that what uses it can be checked.
+        let value = value.unwrap_or(1.0);
+        reader.constants.set(&param.name, value);
+        values.push((param.name.clone(), value));
+    }
+    values
+}
+
+fn in_bounds(model: &Model, name: &str, value: f64, at: At, reader: &mut Reader) -> bool {
+    let bounds = model.params.iter().filter(|p| p.name == name);
+    for (comparison, bound) in bounds.flat_map(|p| &p.bounds) {
+        let limit = *bound.numer() as f64 / *bound.denom() as f64;
+        let (holds, sign) = match comparison {
+            Comparison::Less => (value < limit, "<"),
+            Comparison::LessEqual => (value <= limit, "<="),
+            Comparison::Greater => (value > limit, ">"),
+            Comparison::GreaterEqual => (value >= limit, ">="),
+        };
+        if !holds {
+            let message = format!("`{name}` is {value}");
+            let help = format!("{} asks for {name} {sign} {limit}", model.name);
+            reader.bad(at, message, help);
+            return false;
+        }
+    }
+    true
+}
+
+/// Reads `[time]`; `h` is the smallest spacing.
+pub(super) fn time(
+    document: &Table,
+    model: &Model,
+    h: Option<f64>,
+    reader: &mut Reader,
+) -> Option<Time> {
+    let (table, at) = reader.section(document, "time");
+    reader.keys("time", &table);
+    let missing = |reader: &mut Reader, message: &str, help: &str| {
+        reader.mistakes.add(Code::MissingSetting, at, message, help);
+    };
+    let end = table.get("end");
+    let end = end.map(|item| reader.positive(Name("time", "end"), item));
+    let steps = table.get("steps");
+    let steps = steps.map(|item| reader.count(Name("time", "steps"), item));
+    if end.is_none() && steps.is_none() {
+        let help = "add end = .. (a time) or steps = .. (a number of steps) under [time]";
+        missing(reader, "nothing says when the run ends", help);
+    }
+    let dt = match table.get("dt") {
+        Some(_) => time_step(&table, model, h, reader),
+        None => {
+            let help = "add dt = .. under [time]: a number, \"cfl(0.4)\", or a formula of h and the parameters";
+            missing(reader, "no time step is given", help);
+            None
+        }
+    };
+    Some(Time {
+        dt: dt?,
+        end: end.map_or(Some(None), |end| end.map(Some))?,
+        steps: steps.map_or(Some(None), |steps| steps.map(Some))?,
+    })
+}
+
+fn time_step(
+    table: &Table,
+    model: &Model,
+    h: Option<f64>,
+    reader: &mut Reader,
+) -> Option<TimeStep> {
+    let item = table.get("dt")?;
+    let name = Name("time", "dt");
+    if let Data::Text(text) = &item.data
+        && let Some(inner) = text.trim().strip_prefix("cfl(")
+        && let Some(number) = inner.strip_suffix(')')
+    {
+        if model.speeds.is_empty() {
+            let message = format!("{} declares no speeds that limit the time step", model.name);
+            let help = "add cfl { advective: ..; } to the system, or give dt as a number or a formula: dt = \"0.3*h\"";
+            reader
+                .mistakes
+                .add(Code::Contradiction, item.at, message, help);
+            return None;
+        }
+        let mut inner = item.clone();
+        inner.data = Data::Text(number.to_string());
+        return reader.positive(name, &inner).map(TimeStep::Cfl);
+    }
+    // Only the time step may depend on the spacing.
+    let constants = reader.constants.clone();
+    reader.constants.set("h", h.unwrap_or(1.0));
+    let dt = reader.positive(name, item);
+    reader.constants = constants;
+    dt.map(TimeStep::Fixed)
+}
+
+/// Reads `[output]`.
+pub(super) fn output(
+    document: &Table,
+    problem: &str,
+    resolved: &Resolved,
+    boundary: &[FaceKind],
+    reader: &mut Reader,
+) -> Option<Output> {
+    let (table, _) = reader.section(document, "output");
+    reader.keys("output", &table);
+    let name = |key| Name("output", key);
+    let dir = match table.get("dir") {
+        Some(item) => reader.text(name("dir"), item).map(PathBuf::from),
+        None => Some(PathBuf::from("out").join(problem)),
+    };
+    let every = table
+        .get("every")
+        .map(|item| reader.count(name("every"), item));
+    let series_every = table
+        .get("series_every")
+        .map(|item| reader.count(name("series_every"), item));
+    let fields = fields(&table, resolved, reader);
+    let spectrum = match table.get("spectrum") {
+        Some(item) => reader
+            .flag(name("spectrum"), item)
+            .filter(|wanted| !wanted || may_transform(resolved, boundary, item.at, reader)),
+        None => Some(false),
+    };
+    Some(Output {
+        dir: dir?,
+        every: every.map_or(Some(None), |every| every.map(Some))?,
+        fields: fields?,
+        series_every: series_every.unwrap_or(Some(SERIES_EVERY))?,
+        spectrum: spectrum?,
+    })
+}
+
+fn fields(table: &Table, resolved: &Resolved, reader: &mut Reader) -> Option<Vec<String>> {
+    let Some(item) = table.get("fields") else {
+        let all = super::system::components(&resolved.fields);
+        return Some(all.map(str::to_string).collect());
+    };
+    let name = Name("output", "fields");
+    let mut components = Vec::new();
+    for item in reader.list(name, item)? {
+        let field = reader.text(name, item)?;
+        match lookup(&field, &resolved.fields) {
+            Some(found) => components.extend(found),
+            None => {
+                let system = resolved.system.name();
+                let message = format!("{system} has no field or component `{field}`");
+                let known = super::known_names(&resolved.fields);
+                reader.unknown(item.at, message, &field, known.iter().map(String::as_str));
+                return None;
+            }
+        }
+    }
+    Some(components)
+}
+
+/// Spectra are those of a periodic vector field `u`.
+fn may_transform(resolved: &Resolved, boundary: &[FaceKind], at: At, reader: &mut Reader) -> bool {
+    let fields = &resolved.system.model().fields;
+    let vector = fields
+        .iter()
+        .any(|f| f.name == "u" && f.rank == Rank::Vector);
+    let wall = boundary.iter().find(|f| f.kind != Kind::Named("periodic"));
+    let problem = match (vector, wall) {
+        (false, _) => format!("{} has no vector field `u`", resolved.system.name()),
+        (true, Some(wall)) => format!("{} is not periodic", wall.face),
+        (true, None) => return true,
+    };
+    let message = format!("there is no energy spectrum: {problem}");
+    let help = "leave `spectrum` out";
+    reader.mistakes.add(Code::Contradiction, at, message, help);
+    false
+}

@@ -1,0 +1,206 @@
+//! From a problem to a simulation, and from its end to errors against the exact solution.
+
+use std::collections::BTreeMap;
+
+use ndarray::{Array3, ArrayView3};
+use rayon::prelude::*;
+
+use super::boundary::{FaceKind, Kind};
+use super::{Expression, Problem, TimeStep};
+use crate::io::{Npz, Value};
+use crate::{Boundary, Builder, Error, Mesh, Number, Simulation, Source};
+
+/// Norms of the difference between a component and its exact solution, in the component's unit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Norms {
+    /// The mean of the absolute values.
+    pub l1: f64,
+    /// The root of the mean square.
+    pub l2: f64,
+    /// The largest absolute value.
+    pub linf: f64,
+}
+
+impl Problem {
+    /// A builder with the problem's mesh, boundaries, parameters, sources and time step.
+    pub fn builder<T: Number>(&self) -> Builder<T> {
+        let mut builder = Simulation::builder(&self.system)
+            .cells(self.mesh.cells)
+            .extent(self.mesh.extent)
+            .origin(self.mesh.origin)
+            .centered(self.mesh.centered);
+        for (name, value) in &self.params {
+            builder = builder.param(name, *value);
+        }
+        let names: Vec<&str> = self.components().collect();
+        for FaceKind {
+            face,
+            component,
+            kind,
+        } in &self.boundary
+        {
+            let boundary = boundary(kind, &names);
+            builder = match component {
+                Some(component) => builder.boundary_of(component, *face, boundary),
+                None => builder.boundary(*face, boundary),
+            };
+        }
+        for (name, expression) in &self.sources {
+            builder = builder.source(name, source(expression));
+        }
+        match self.time.dt {
+            TimeStep::Fixed(dt) => builder.dt(dt),
+            TimeStep::Cfl(number) => builder.cfl(number),
+        }
+    }
+
+    /// Sets the initial values of all components.
+    ///
+    /// # Errors
+    /// If the file of initial values cannot be read, or the simulation is of another system.
+    pub fn initialize<T: Number>(&self, simulation: &mut Simulation<T>) -> Result<(), Error> {
+        let mut file = match self.initial_file() {
+            Some(path) => Some(Npz::open(path)?),
+            None => None,
+        };
+        for name in self.components() {
+            match (self.initial.values.get(name), &mut file) {
+                (Some(value), _) => {
+                    simulation.set(name, |x, y, z| value.at([x, y, z], 0.0, &[]))?;
+                }
+                (None, Some(file)) => {
+                    let values = array::<T>(name, file.get(name)?, self.mesh.cells)?;
+                    simulation.set_array(name, values.view())?;
+                }
+                (None, None) => {
+                    let message = format!("`{name}` has no initial value");
+                    return Err(Error::Bug(message));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Norms of the errors of all components that have an exact solution, at the simulation's time.
+    /// Sums are taken row by row, so that they do not depend on the number of threads.
+    ///
+    /// # Errors
+    /// If the simulation is of another system.
+    pub fn errors<T: Number>(
+        &self,
+        simulation: &Simulation<T>,
+    ) -> Result<BTreeMap<String, Norms>, Error> {
+        let (mesh, t) = (simulation.mesh(), simulation.t());
+        let of = |(name, exact): (&String, &Expression)| {
+            let values = simulation.field(name)?;
+            Ok((name.clone(), norms(&values, exact, &mesh, t)))
+        };
+        self.exact.iter().map(of).collect()
+    }
+}
+
+fn norms<T: Number>(values: &ArrayView3<'_, T>, exact: &Expression, mesh: &Mesh, t: f64) -> Norms {
+    let (nz, ny, nx) = values.dim();
+    let row = |at: usize| {
+        let (z, y) = (at / ny, at % ny);
+        (0..nx).fold([0.0_f64; 3], |[l1, l2, linf], x| {
+            let point = mesh.point([x as isize, y as isize, z as isize]);
+            let error = (values[[z, y, x]].to_f64() - exact.at(point, t, &[])).abs();
+            [l1 + error, error.mul_add(error, l2), linf.max(error)]
+        })
+    };
+    let rows: Vec<[f64; 3]> = (0..nz * ny).into_par_iter().map(row).collect();
+    let sum = |at: usize| rows.iter().map(|row| row[at]).sum::<f64>();
+    let points = values.len() as f64;
+    Norms {
+        l1: sum(0) / points,
+        l2: (sum(1) / points).sqrt(),
+        linf: rows.iter().fold(0.0, |most, row| most.max(row[2])),
+    }
+}
+
+fn boundary(kind: &Kind, components: &[&str]) -> Boundary {
+    match kind {
+        Kind::Named("wall") => Boundary::wall(),
+        Kind::Named("outflow") => Boundary::outflow(),
+        Kind::Named("extrapolate") => Boundary::extrapolate(),
+        Kind::Named(_) => Boundary::periodic(),
+        Kind::Dirichlet(value) => match value.constant() {
+            Some(value) => Boundary::dirichlet(value),
+            None => {
+                let value = value.clone();
+                Boundary::dirichlet_with(move |x, y, z, t| value.at([x, y, z], t, &[]))
+            }
+        },
+        Kind::Neumann(slope) => match slope.constant() {
+            Some(slope) => Boundary::neumann(slope),
+            None => {
+                let slope = slope.clone();
+                Boundary::neumann_with(move |x, y, z, t| slope.at([x, y, z], t, &[]))
+            }
+        },
+        Kind::Formula(ghost) => formula(ghost.clone(), components),
+    }
+}
+
+/// Ghost values of mirror images and of values next to the face, in that order.
+fn formula(ghost: Expression, components: &[&str]) -> Boundary {
+    let count = components.len();
+    let of = |at: &usize| at % count.max(1);
+    let mut reads: Vec<usize> = ghost.reads().iter().map(of).collect();
+    reads.sort_unstable();
+    reads.dedup();
+    let names: Vec<String> = reads.iter().map(|i| components[*i].to_string()).collect();
+    Boundary::custom(names, move |at| {
+        let mut values = vec![0.0; 2 * count];
+        for (slot, component) in reads.iter().enumerate() {
+            values[*component] = at.mirrored[slot];
+            values[count + component] = at.nearest[slot];
+        }
+        ghost.at(at.position, at.t, &values)
+    })
+}
+
+fn source(value: &Expression) -> Source {
+    if let Some(value) = value.constant() {
+        return Source::constant(value);
+    }
+    let function = value.clone();
+    if value.uses_time() {
+        Source::unsteady(move |x, y, z, t| function.at([x, y, z], t, &[]))
+    } else {
+        Source::steady(move |x, y, z| function.at([x, y, z], 0.0, &[]))
+    }
+}
+
+/// An array of a file as `[z, y, x]` in the precision of the run.
+fn array<T: Number>(
+    name: &str,
+    value: Value,
+    [nx, ny, nz]: [usize; 3],
+) -> Result<Array3<T>, Error> {
+    let misfit = |found: String| Error::Shape {
+        name: name.to_string(),
+        expected: format!("{:?}", (nz, ny, nx)),
+        found,
+        order: "[z, y, x]",
+    };
+    let shape = (nz, ny, nx);
+    match value {
+        Value::F32(array) => {
+            let found = format!("{:?}", array.shape());
+            let values = array.mapv(|v| T::from_f64(f64::from(v)));
+            values
+                .into_shape_with_order(shape)
+                .map_err(|_| misfit(found))
+        }
+        Value::F64(array) => {
+            let found = format!("{:?}", array.shape());
+            let values = array.mapv(T::from_f64);
+            values
+                .into_shape_with_order(shape)
+                .map_err(|_| misfit(found))
+        }
+        Value::U64(_) | Value::I64(_) | Value::Text(_) => Err(misfit("no array of numbers".into())),
+    }
+}

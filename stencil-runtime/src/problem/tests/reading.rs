@@ -1,0 +1,256 @@
+//! What a right file means.
+
+use ndarray::Array3;
+
+use super::super::boundary::Kind;
+use super::*;
+use crate::io::NpzWriter;
+use crate::{Face, Simulation};
+
+fn flow(changes: &[&str]) -> Problem {
+    let changes: Vec<Change> = changes.iter().map(|c| Change::set(c)).collect();
+    parse(FLOW, &changes).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn run(problem: &Problem, steps: u64) -> Simulation<f64> {
+    let mut simulation = problem.builder::<f64>().build().unwrap();
+    problem.initialize(&mut simulation).unwrap();
+    simulation.run(steps, |_, _| ()).unwrap();
+    simulation
+}
+
+#[test]
+fn every_setting_arrives() {
+    let problem = flow(&[]);
+    assert_eq!(problem.mesh.cells, [16, 12, 1]);
+    assert_eq!(problem.mesh.extent, [std::f64::consts::TAU, 3.0, 1.0]);
+    assert_eq!(problem.mesh.origin, [0.0, -1.5, 0.0]);
+    assert!(problem.mesh.centered);
+    assert_eq!(
+        problem.params,
+        [("nu".to_string(), 0.1), ("c".to_string(), 6.0)]
+    );
+    let scheme = &problem.system.algorithm().scheme;
+    assert_eq!(
+        scheme,
+        "problem: central order 4, mixed composed, time euler"
+    );
+    let h = 0.25;
+    assert_eq!(problem.time.dt, TimeStep::Fixed(0.1 * h / 6.0));
+    assert_eq!(
+        (problem.time.end, problem.time.steps),
+        (Some(1.0), Some(100))
+    );
+    assert_eq!(problem.output.fields, ["u_x", "u_y", "rho"]);
+    assert_eq!(
+        (problem.output.every, problem.output.series_every),
+        (Some(10), 2)
+    );
+    assert_eq!(problem.plots[0].range, Some([0.0, 1.0]));
+    let Shown::Pointwise(speed) = &problem.plots[0].value else {
+        panic!("no formula")
+    };
+    assert_eq!(speed.at([0.0; 3], 0.0, &[9.0, 3.0, 4.0]), 5.0);
+    assert!(
+        matches!(&problem.plots[2].value, Shown::Quantity(q) if q.text() == "d[x](u.y) - d[y](u.x)")
+    );
+    assert_eq!(problem.plots[1].file, "rho");
+}
+
+#[test]
+fn expressions_use_what_stands_above_them() {
+    let problem = flow(&[]);
+    let (x, y) = (0.5_f64, -0.25_f64);
+    let rho = &problem.initial.values["rho"];
+    let expected = 1.0 + (-(x * x + y * y)).exp();
+    assert!((rho.at([x, y, 0.0], 0.0, &[]) - expected).abs() < 1e-14);
+    assert_eq!(
+        problem.initial.values["u_y"].at([x, y, 0.0], 0.0, &[]),
+        1.5 * y
+    );
+    assert_eq!(problem.initial.values["u_x"].constant(), Some(0.0));
+    assert!(problem.sources["f_y"].uses_time() && !problem.sources["f_x"].uses_time());
+}
+
+#[test]
+fn faces_have_a_kind_and_components_their_own() {
+    let problem = flow(&[]);
+    let find = |face: Face, component: Option<&str>| {
+        let mut all = problem.boundary.iter();
+        let found = all.find(|f| f.face == face && f.component.as_deref() == component);
+        &found.unwrap_or_else(|| panic!("{face} {component:?}")).kind
+    };
+    assert_eq!(find(Face::Y_LO, None), &Kind::Named("wall"));
+    assert!(matches!(find(Face::Y_LO, Some("u_x")), Kind::Dirichlet(e) if e.uses_time()));
+    assert!(matches!(find(Face::Y_HI, None), Kind::Neumann(e) if e.constant() == Some(0.0)));
+    assert!(
+        matches!(find(Face::Y_HI, Some("u_x")), Kind::Dirichlet(e) if e.constant() == Some(1.5))
+    );
+    let Kind::Formula(ghost) = find(Face::Y_HI, Some("rho")) else {
+        panic!("no formula")
+    };
+    // Mirror images of rho, u_x, u_y, then the values next to the face.
+    assert_eq!(
+        ghost.at([0.0; 3], 0.0, &[3.0, 0.0, 0.0, 2.0, 0.0, 0.0]),
+        2.1
+    );
+    assert_eq!(ghost.reads(), [0, 3]);
+}
+
+#[test]
+fn settings_can_be_changed_from_outside() {
+    let problem = flow(&[
+        "mesh.cells=32,24",
+        "params.nu = 1e-3",
+        "precision=f32",
+        "boundary.y=periodic",
+        "init.rho=2",
+        "let.speed='c/2'",
+        "output.dir=elsewhere",
+    ]);
+    assert_eq!(problem.mesh.cells, [32, 24, 1]);
+    assert_eq!(problem.params[0].1, 1e-3);
+    assert_eq!(problem.precision, Precision::F32);
+    assert!(
+        problem
+            .boundary
+            .iter()
+            .all(|f| f.kind == Kind::Named("periodic"))
+    );
+    assert_eq!(problem.initial.values["rho"].constant(), Some(2.0));
+    assert_eq!(problem.output.dir, Path::new("elsewhere"));
+    assert_eq!(flow(&["mesh.cells=8"]).mesh.cells, [8, 8, 1]);
+    let option = [
+        Change::option("--steps", "time.steps", "7"),
+        Change::remove("time.end"),
+    ];
+    let time = parse(FLOW, &option).unwrap().time;
+    assert_eq!((time.steps, time.end), (Some(7), None));
+    let path = [Change::text("--out", "output.dir", "a, b = [c]")];
+    assert_eq!(
+        parse(FLOW, &path).unwrap().output.dir,
+        Path::new("a, b = [c]")
+    );
+}
+
+#[test]
+fn what_is_written_reads_as_the_same_and_gives_the_same_bits() {
+    let problem = flow(&[
+        "mesh.extent=[\"1/3\", 0.7]",
+        "params.nu=0.30000000000000004",
+    ]);
+    let text = problem.to_toml(None);
+    let again = parse(&text, &[]).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    assert_eq!(again.to_toml(None), text);
+    assert_eq!(again.boundary, problem.boundary);
+    assert_eq!(again.plots, problem.plots);
+    let (one, two) = (run(&problem, 5), run(&again, 5));
+    for name in ["rho", "u_x", "u_y"] {
+        assert_eq!(one.field(name).unwrap(), two.field(name).unwrap(), "{name}");
+    }
+    let moved = one.field("u_y").unwrap().iter().any(|v| *v != 0.0);
+    assert!(moved);
+}
+
+#[test]
+fn texts_of_all_kinds_survive_writing() {
+    for title in [
+        "a \"b\" \\ c",
+        "tab\there",
+        "∂ρ/∂t",
+        "'''",
+        "line\nbreak",
+        "\u{1}",
+    ] {
+        let problem = parse(
+            &with(
+                r#"title = "Flow""#,
+                &format!("title = {}", write::quoted(title)),
+            ),
+            &[],
+        );
+        let problem = problem.unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(problem.title, title);
+        assert_eq!(parse(&problem.to_toml(None), &[]).unwrap().title, title);
+    }
+}
+
+#[test]
+fn errors_are_those_against_the_exact_solution() {
+    let problem = parse(
+        &with("rho = 1\n", "rho = \"2 + t\"\n"),
+        &[Change::set("init.rho=1")],
+    )
+    .unwrap();
+    let mut simulation = problem.builder::<f64>().build().unwrap();
+    problem.initialize(&mut simulation).unwrap();
+    let norms = problem.errors(&simulation).unwrap()["rho"];
+    assert_eq!(
+        norms,
+        Norms {
+            l1: 1.0,
+            l2: 1.0,
+            linf: 1.0
+        }
+    );
+    let mut values = Array3::from_elem((1, 12, 16), 2.0);
+    values[[0, 3, 5]] = 10.0;
+    simulation.set_array("rho", values.view()).unwrap();
+    let norms = problem.errors(&simulation).unwrap()["rho"];
+    assert_eq!(norms.linf, 8.0);
+    assert_eq!(norms.l1, 8.0 / 192.0);
+    assert!((norms.l2 - (64.0_f64 / 192.0).sqrt()).abs() < 1e-15);
+}
+
+#[test]
+fn initial_values_come_from_a_file() {
+    let path = std::env::temp_dir().join(format!("problem-initial-{}.npz", std::process::id()));
+    let rho = Array3::from_shape_fn((1, 12, 16), |(_, y, x)| (100 * y + x) as f64);
+    let mut file = NpzWriter::create(&path).unwrap();
+    file.array("rho", &rho.view()).unwrap();
+    // Without the axis that the system lacks, and in another precision.
+    let flat = rho.index_axis(ndarray::Axis(0), 0).mapv(|v| v as f32);
+    file.array("u_x", &flat.view()).unwrap();
+    file.finish().unwrap();
+    let section = format!("[init]\nfile = '{}'\nu_y = \"y\"\n", path.display());
+    let problem = parse(
+        &with(
+            "[init]\nrho = \"1 + bump\"\nu = [0, \"speed*y\"]\n",
+            &section,
+        ),
+        &[],
+    );
+    let problem = problem.unwrap_or_else(|e| panic!("{e}"));
+    let mut simulation = problem.builder::<f64>().build().unwrap();
+    problem.initialize(&mut simulation).unwrap();
+    assert_eq!(simulation.field("rho").unwrap(), rho);
+    assert_eq!(simulation.field("u_x").unwrap(), rho);
+    assert_eq!(simulation.field("u_y").unwrap()[[0, 0, 7]], -1.5 + 0.125);
+    let text = problem.to_toml(Some("initial.npz"));
+    assert!(
+        text.contains("file = \"initial.npz\"") && text.contains("u_y = \"y\""),
+        "{text}"
+    );
+    std::fs::remove_file(&path).unwrap();
+}
+
+#[test]
+fn the_table_of_settings_has_what_is_read() {
+    for key in KEYS.iter().filter(|k| k.key != "NAME") {
+        let line = key.example.split('=').next().unwrap().trim();
+        assert_eq!(line, key.key, "{key:?}");
+        assert!(document::parse(0, key.example, &mut mistakes::Mistakes::default()).is_some());
+    }
+    // The book has the same table.
+    let page = include_str!("../../../../docs/src/problems.md");
+    for key in KEYS {
+        let cell = |text: &str| text.replace('|', "\\|");
+        let row = format!("| `{}` | {} |", cell(key.example), cell(key.meaning));
+        assert!(page.contains(&row), "{row}");
+    }
+    // Every setting of the example is in the table, so reading it exercises the table.
+    let sections: Vec<&str> = KEYS.iter().map(|k| k.section).collect();
+    for section in keys::SECTIONS {
+        assert!(sections.contains(section), "{section}");
+    }
+}

@@ -1,0 +1,232 @@
+//! A problem as a file with everything resolved.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use stencil_compiler::expr::real::Precision;
+
+use super::boundary::Kind;
+use super::system::scheme_text;
+use super::{Expression, FaceKind, Origin, Problem, Shown, TimeStep};
+use crate::plot::ColorMap;
+use crate::{Axis, Face, Side};
+
+impl Problem {
+    /// The problem as a file in which every setting is given: reading it gives this problem again,
+    /// and running it the same bits. A file of initial values is called `initial`, if it is given.
+    ///
+    /// ```
+    /// use stencil_runtime::problem::{Library, Problem};
+    ///
+    /// let text = "
+    /// system = 'pub system Heat in 1d { field q: scalar; param k: real = 1; ddt(q) = k * lap(q); }'
+    /// mesh.cells = 8
+    /// init.q = 'x'
+    /// time = { dt = 'h^2/4', steps = 1 }
+    /// ";
+    /// let problem = Problem::parse("heat.toml", text, ".", &Library::empty(), &[])?;
+    /// let resolved = problem.to_toml(None);
+    /// assert!(resolved.contains("dt = 0.00390625"));
+    /// let again = Problem::parse("heat.toml", &resolved, ".", &Library::empty(), &[])?;
+    /// assert_eq!(again.to_toml(None), resolved);
+    /// # Ok::<(), stencil_runtime::problem::ProblemError>(())
+    /// ```
+    pub fn to_toml(&self, initial: Option<&str>) -> String {
+        let mut out = String::new();
+        self.write_head(&mut out);
+        self.write_mesh(&mut out);
+        self.write_boundary(&mut out);
+        section(
+            &mut out,
+            "params",
+            self.params.iter().map(|(n, v)| (n.as_str(), number(*v))),
+        );
+        section(
+            &mut out,
+            "let",
+            self.lets.iter().map(|(n, t)| (n.as_str(), quoted(t))),
+        );
+        let file = initial.map(|file| ("file", quoted(file)));
+        section(
+            &mut out,
+            "init",
+            file.into_iter().chain(lines(&self.initial.values)),
+        );
+        section(&mut out, "source", lines(&self.sources));
+        section(&mut out, "exact", lines(&self.exact));
+        self.write_time(&mut out);
+        self.write_output(&mut out);
+        self.write_plots(&mut out);
+        out
+    }
+
+    fn write_head(&self, out: &mut String) {
+        let system = match &self.origin {
+            Origin::Library(name) => quoted(name),
+            Origin::Text(text) => long_text(text),
+        };
+        let precision = match self.precision {
+            Precision::F32 => "f32",
+            Precision::F64 => "f64",
+        };
+        let head = [
+            ("title", quoted(&self.title)),
+            ("system", system),
+            ("scheme", scheme_text(&self.system.model().scheme)),
+            ("precision", quoted(precision)),
+        ];
+        for (key, value) in head {
+            let _ = writeln!(out, "{key} = {value}");
+        }
+    }
+
+    fn write_mesh(&self, out: &mut String) {
+        let axes = self.system.model().dimension;
+        let cells: Vec<String> = self.mesh.cells[..axes]
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        let mesh = [
+            ("cells", format!("[{}]", cells.join(", "))),
+            ("extent", numbers(&self.mesh.extent[..axes])),
+            ("origin", numbers(&self.mesh.origin[..axes])),
+            ("centered", self.mesh.centered.to_string()),
+        ];
+        section(out, "mesh", mesh.into_iter());
+    }
+
+    fn write_boundary(&self, out: &mut String) {
+        for axis in Axis::ALL {
+            for side in Side::ALL {
+                let face = Face::new(axis, side);
+                let of_face = |f: &&FaceKind| f.face == face;
+                let kinds: Vec<&FaceKind> = self.boundary.iter().filter(of_face).collect();
+                if kinds.is_empty() {
+                    continue;
+                }
+                let _ = writeln!(out, "\n[boundary.{face}]");
+                for FaceKind {
+                    component, kind, ..
+                } in kinds
+                {
+                    let _ = match component {
+                        None => writeln!(out, "{}", kind_line(kind)),
+                        Some(component) => writeln!(out, "{component} = {{ {} }}", kind_line(kind)),
+                    };
+                }
+            }
+        }
+    }
+
+    fn write_time(&self, out: &mut String) {
+        let dt = match self.time.dt {
+            TimeStep::Fixed(dt) => number(dt),
+            TimeStep::Cfl(part) => quoted(&format!("cfl({part:?})")),
+        };
+        let end = self.time.end.map(|end| ("end", number(end)));
+        let steps = self.time.steps.map(|steps| ("steps", steps.to_string()));
+        section(
+            out,
+            "time",
+            [("dt", dt)].into_iter().chain(end).chain(steps),
+        );
+    }
+
+    fn write_output(&self, out: &mut String) {
+        let output = &self.output;
+        let fields: Vec<String> = output.fields.iter().map(|f| quoted(f)).collect();
+        let dir = ("dir", quoted(&output.dir.to_string_lossy()));
+        let every = output.every.map(|every| ("every", every.to_string()));
+        let rest = [
+            ("fields", format!("[{}]", fields.join(", "))),
+            ("series_every", output.series_every.to_string()),
+            ("spectrum", output.spectrum.to_string()),
+        ];
+        section(out, "output", [dir].into_iter().chain(every).chain(rest));
+    }
+
+    fn write_plots(&self, out: &mut String) {
+        for plot in &self.plots {
+            let map = ColorMap::ALL.iter().find(|(_, map)| *map == plot.map);
+            let slice = plot
+                .slice
+                .map(|(axis, at)| ("slice", quoted(&format!("{axis} = {at:?}"))));
+            let range = plot.range.map(|range| ("range", numbers(&range)));
+            let value = match &plot.value {
+                Shown::Pointwise(expression) => expression.to_toml(),
+                Shown::Quantity(quantity) => quoted(quantity.text()),
+            };
+            let lines = [
+                ("value", value),
+                ("file", quoted(&plot.file)),
+                ("title", quoted(&plot.title)),
+                ("label", quoted(&plot.label)),
+                ("map", quoted(map.map_or("viridis", |(name, _)| name))),
+                ("log", plot.log.to_string()),
+            ];
+            section(out, "[plot]", lines.into_iter().chain(slice).chain(range));
+        }
+    }
+}
+
+/// A section, if it has lines.
+fn section<'a>(out: &mut String, name: &str, lines: impl Iterator<Item = (&'a str, String)>) {
+    for (i, (key, value)) in lines.enumerate() {
+        if i == 0 {
+            let _ = writeln!(out, "\n[{name}]");
+        }
+        let _ = writeln!(out, "{key} = {value}");
+    }
+}
+
+fn lines(values: &BTreeMap<String, Expression>) -> impl Iterator<Item = (&str, String)> {
+    values.iter().map(|(name, e)| (name.as_str(), e.to_toml()))
+}
+
+fn kind_line(kind: &Kind) -> String {
+    match kind {
+        Kind::Named(name) => format!("kind = {}", quoted(name)),
+        Kind::Dirichlet(value) => format!("dirichlet = {}", value.to_toml()),
+        Kind::Neumann(slope) => format!("neumann = {}", slope.to_toml()),
+        Kind::Formula(ghost) => format!("expr = {}", ghost.to_toml()),
+    }
+}
+
+/// A number that reads back as the same bits.
+pub(super) fn number(value: f64) -> String {
+    format!("{value:?}")
+}
+
+fn numbers(values: &[f64]) -> String {
+    let values: Vec<String> = values.iter().map(|v| number(*v)).collect();
+    format!("[{}]", values.join(", "))
+}
+
+/// A TOML string.
+pub(super) fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            c if c.is_control() => {
+                let _ = write!(out, "\\u{:04X}", u32::from(c));
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// A text of several lines, as it is where TOML can hold it so.
+fn long_text(text: &str) -> String {
+    let plain = |c: char| !c.is_control() || matches!(c, '\n' | '\t');
+    if text.contains("'''") || text.ends_with('\'') || !text.chars().all(plain) {
+        return quoted(text);
+    }
+    // The line end after the quotes is not part of the text.
+    format!("'''\n{text}'''")
+}

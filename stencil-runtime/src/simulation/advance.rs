@@ -1,0 +1,242 @@
+//! Time steps: their length, their substeps, and what ends a run.
+
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use super::{Pace, Simulation};
+use crate::backend::cpu::BadValue;
+use crate::observe::Watch;
+use crate::{Error, NotFinite, Number};
+
+/// A step that would leave less than this part of it to the end of a run goes to the end.
+const SLIVER: f64 = 1e-9;
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// All that was asked for was done.
+    Finished,
+    /// The callback ended it.
+    Stopped,
+}
+
+/// What the callback of a run may return: nothing, or whether to go on.
+pub trait Flow: sealed::Sealed {
+    /// Does the run end here?
+    fn ends(self) -> bool;
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for () {}
+    impl Sealed for std::ops::ControlFlow<()> {}
+}
+
+impl Flow for () {
+    fn ends(self) -> bool {
+        false
+    }
+}
+
+impl Flow for ControlFlow<()> {
+    fn ends(self) -> bool {
+        self.is_break()
+    }
+}
+
+/// Where the time of a run went, as the clock on the wall saw it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Timings {
+    /// All steps, with what follows.
+    pub steps: Duration,
+    /// Finding the length of adaptive time steps.
+    pub time_step: Duration,
+    /// Sampling of sources that change with time.
+    pub sources: Duration,
+}
+
+impl<T: Number> Simulation<T> {
+    /// One time step.
+    ///
+    /// # Errors
+    /// If a new value is not finite; the fields are then those before the step, unless the
+    /// simulation was built with `.keep_last(false)`. If the speeds give no time step.
+    pub fn step(&mut self) -> Result<(), Error> {
+        self.advance(f64::INFINITY)
+    }
+
+    /// One time step, which is shortened if it would go beyond the time `end`. Does nothing at
+    /// that time or later.
+    ///
+    /// # Errors
+    /// See [`step`](Self::step).
+    pub fn step_until(&mut self, end: f64) -> Result<(), Error> {
+        if self.t < end {
+            self.advance(end)?;
+        }
+        Ok(())
+    }
+
+    /// Some time steps; `progress` gets the step and the time after each. It may return a
+    /// [`ControlFlow`] to end the run between two steps, such as when a signal has come.
+    ///
+    /// ```
+    /// # use stencil_runtime::{Outcome, Simulation, SystemDef};
+    /// use std::ops::ControlFlow;
+    /// use std::sync::atomic::{AtomicBool, Ordering};
+    ///
+    /// # let heat = SystemDef::from_text("heat.pde", "
+    /// #     pub system Heat in 1d { field q: scalar; ddt(q) = lap(q); }
+    /// #     scheme s for Heat { space: central<order = 2>; mixed: bidiagonal; time: euler; }")?;
+    /// # let mut simulation = Simulation::<f64>::builder(&heat).cells([8, 1, 1]).dt(1e-3).build()?;
+    /// static STOP: AtomicBool = AtomicBool::new(false);
+    /// let outcome = simulation.run(1000, |step, _| {
+    ///     STOP.store(step == 10, Ordering::Relaxed); // as a signal handler would
+    ///     if STOP.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    /// })?;
+    /// assert_eq!((outcome, simulation.step_count()), (Outcome::Stopped, 10));
+    /// # Ok::<(), stencil_runtime::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// See [`step`](Self::step).
+    pub fn run<F: Flow>(
+        &mut self,
+        steps: u64,
+        mut progress: impl FnMut(u64, f64) -> F,
+    ) -> Result<Outcome, Error> {
+        for _ in 0..steps {
+            self.step()?;
+            if progress(self.steps, self.t).ends() {
+                return Ok(Outcome::Stopped);
+            }
+        }
+        Ok(Outcome::Finished)
+    }
+
+    /// Time steps up to the time `end`, at which the last one ends exactly: it is shortened, or
+    /// longer by a billionth where less than that would be left.
+    ///
+    /// # Errors
+    /// See [`step`](Self::step); if `end` is not a number.
+    pub fn run_until<F: Flow>(
+        &mut self,
+        end: f64,
+        mut progress: impl FnMut(u64, f64) -> F,
+    ) -> Result<Outcome, Error> {
+        let help = "give a time to end at".to_string();
+        crate::builder::number("the end of the run".into(), end, |_| true, help)?;
+        while self.t < end {
+            self.advance(end)?;
+            if progress(self.steps, self.t).ends() {
+                return Ok(Outcome::Stopped);
+            }
+        }
+        Ok(Outcome::Finished)
+    }
+
+    fn advance(&mut self, end: f64) -> Result<(), Error> {
+        let start = Instant::now();
+        self.check_ready()?;
+        let mut dt = self.next_dt()?;
+        let lands = self.t + dt * (1.0 + SLIVER) >= end;
+        if lands {
+            dt = end - self.t;
+        }
+        let stands = self.t + dt == self.t;
+        if !dt.is_finite() || stands {
+            return Err(Error::NoTimeStep { t: self.t, dt });
+        }
+        for substep in 0..self.system().algorithm().substeps.len() {
+            if let Err(bad) = self.substep(substep, dt) {
+                return Err(self.fail(bad, substep, dt));
+            }
+        }
+        self.last_dt = dt;
+        self.t = if lands { end } else { self.t + dt };
+        self.steps += 1;
+        self.timings.steps += start.elapsed();
+        Ok(())
+    }
+
+    /// Looks at what the user has set since the last step.
+    fn check_ready(&mut self) -> Result<(), Error> {
+        if self.lost {
+            return Err(Error::Lost);
+        }
+        if self.is_set {
+            let machine = &self.machine;
+            if let Some(bad) = self.pool.install(|| machine.first_not_finite()) {
+                return Err(Error::Initial {
+                    at: self.setup.mesh.point(bad.cell.map(|i| i as isize)),
+                    field: bad.component,
+                    cell: bad.cell,
+                });
+            }
+            self.is_set = false;
+        }
+        Ok(())
+    }
+
+    /// The length of the next step, before it is cut at the end of a run.
+    fn next_dt(&mut self) -> Result<f64, Error> {
+        let (number, most) = match self.pace {
+            Pace::Fixed(dt) => return Ok(dt),
+            Pace::Adaptive { number, most } => (number, most),
+        };
+        let start = Instant::now();
+        if self.watch.as_ref().is_some_and(Watch::speeds_read_sources) {
+            self.sample_unsteady(self.t);
+        }
+        let Some(watch) = &self.watch else {
+            return Err(Error::Bug("an adaptive time step without speeds".into()));
+        };
+        let (machine, mesh, t) = (&mut self.machine, &self.setup.mesh, self.t);
+        let limit = self
+            .pool
+            .install(|| watch.time_step(number, machine, mesh, t))?;
+        self.timings.time_step += start.elapsed();
+        Ok(most.map_or(limit, |most| most.min(limit)))
+    }
+
+    fn substep(&mut self, substep: usize, dt: f64) -> Result<(), BadValue> {
+        let t = dt.mul_add(self.system().algorithm().substeps[substep].at, self.t);
+        self.renew_uniforms(substep, dt, t);
+        let start = Instant::now();
+        if self.sample_unsteady(t) {
+            self.timings.sources += start.elapsed();
+        }
+        let machine = &mut self.machine;
+        self.pool.install(|| machine.substep(substep, t))
+    }
+
+    /// Computes the uniforms of a substep anew, if what they depend on has changed.
+    fn renew_uniforms(&mut self, substep: usize, dt: f64, t: f64) {
+        let algorithm = self.setup.system.algorithm();
+        let known = self.uniforms_of[substep] == Some(dt);
+        if known && !algorithm.depends_on_time() {
+            return;
+        }
+        let spacing = self.setup.mesh.spacing();
+        let values = algorithm.uniform_values(&self.setup.params, spacing, dt, t);
+        self.machine.set_uniforms(substep, &values);
+        self.uniforms_of[substep] = Some(dt);
+    }
+
+    /// Goes back to the last good state, if it was kept, and says what happened.
+    fn fail(&mut self, bad: BadValue, substep: usize, dt: f64) -> Error {
+        self.lost = !self.machine.restore_last();
+        let system = self.system();
+        Error::NotFinite(Box::new(NotFinite {
+            equation: system.equation_of(&bad.component),
+            at: self.setup.mesh.point(bad.cell.map(|i| i as isize))[..system.model().dimension]
+                .to_vec(),
+            cell: bad.cell,
+            field: bad.component,
+            step: self.steps + 1,
+            substep: substep + 1,
+            t: dt.mul_add(system.algorithm().substeps[substep].at, self.t),
+            kept: (!self.lost).then_some(self.steps),
+        }))
+    }
+}

@@ -1,0 +1,165 @@
+//! Values of any expression of the language on the state of a run.
+
+use ndarray::Array3;
+use stencil_compiler::diag::{Code, Diagnostic, Diagnostics, Place, Span};
+use stencil_compiler::discretize::{Observation, observe};
+use stencil_compiler::model::{Model, parse, text};
+
+use super::Simulation;
+use crate::backend::cpu::Evaluation;
+use crate::{Error, Number, SystemDef};
+
+/// The name under which an expression is observed.
+const NAME: &str = "evaluated";
+
+/// A scalar expression over a system's fields, parameters, sources and intermediates, with the
+/// operators of the language, read and discretized by the system's scheme.
+///
+/// ```
+/// use stencil_runtime::{Quantity, SystemDef};
+///
+/// let flow = SystemDef::from_text("flow.pde", "
+///     pub system Flow in 2d { field u: vector; ddt(u) = lap(u); }
+/// ")?;
+/// assert!(Quantity::new(&flow, "d[x](u.y) - d[y](u.x)").is_ok());
+/// let error = Quantity::new(&flow, "div(v)").unwrap_err();
+/// assert!(error.to_string().contains("1:5"), "{error}");
+/// # Ok::<(), stencil_runtime::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Quantity {
+    text: String,
+    observation: Observation,
+}
+
+impl Quantity {
+    /// Reads an expression.
+    ///
+    /// # Errors
+    /// What is wrong with it, with places in the expression; if it is no scalar.
+    pub fn new(system: &SystemDef, expression: &str) -> Result<Self, Diagnostics> {
+        let mut bare = system.model().clone();
+        bare.observables.clear();
+        bare.speeds.clear();
+        bare.others.clear();
+        let declaration = text::print(&bare);
+        // The system ends at the first brace that begins a line; its last item then is ours.
+        let end = declaration
+            .find("\n}\n")
+            .map_or(declaration.len(), |at| at + 1);
+        let (head, tail) = declaration.split_at(end);
+        let before = format!("observe {NAME} = max(");
+        let one_line = expression.replace(['\n', '\r'], " ");
+        let whole = format!("{head}{before}{one_line});\n{tail}");
+        let line = head.matches('\n').count() as u32 + 1;
+        let inside = |span: Span| inside(span, line, before.len() as u32, expression);
+        let model = parse::parse_str_in(&whole, Some(bare.dimension)).map_err(|errors| {
+            let mut moved = Diagnostics::new();
+            errors.iter().for_each(|e| moved.push(relocated(e, inside)));
+            moved
+        })?;
+        let observation = discretized(&model)?;
+        Ok(Quantity {
+            text: expression.to_string(),
+            observation,
+        })
+    }
+
+    /// The expression as it was written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+fn discretized(model: &Model) -> Result<Observation, Diagnostics> {
+    let nothing = || Diagnostic::new(Code::Syntax, Span::default(), "this is no expression");
+    match observe(model) {
+        Ok(observation) => observation.ok_or_else(|| nothing().into()),
+        Err(error) => {
+            let mut diagnostic = Diagnostic::from(error);
+            diagnostic.span = Span::default();
+            Err(diagnostic.into())
+        }
+    }
+}
+
+/// An error with the places that lie in the expression, and without all others.
+fn relocated(error: &Diagnostic, inside: impl Fn(Span) -> Option<Span>) -> Diagnostic {
+    let mut moved = error.clone();
+    moved.span = inside(error.span).unwrap_or_default();
+    for (span, _) in &mut moved.notes {
+        *span = span.and_then(&inside);
+    }
+    moved
+}
+
+/// A place in the declaration as one in the expression, which stands alone in a line.
+fn inside(span: Span, line: u32, before: u32, expression: &str) -> Option<Span> {
+    let length = expression.chars().count() as u32;
+    let column = |place: Place| Place {
+        line: 1,
+        column: place.column.saturating_sub(before).min(length),
+    };
+    (span.start.line == line && span.end.line == line).then(|| Span {
+        start: column(span.start),
+        end: column(span.end),
+    })
+}
+
+impl<T: Number> Simulation<T> {
+    /// The values of an expression in all cells, `[z, y, x]`, at this time. They are computed in
+    /// the precision of the run, from ghost cells where derivatives reach them.
+    ///
+    /// ```
+    /// use std::f64::consts::TAU;
+    /// use stencil_runtime::{Quantity, Simulation, SystemDef};
+    ///
+    /// let flow = SystemDef::from_text("flow.pde", "
+    ///     pub system Flow in 2d { field u: vector; ddt(u) = lap(u); }
+    /// ")?;
+    /// let mut simulation = Simulation::<f64>::builder(&flow).cells([64, 8, 1]).dt(1e-5).build()?;
+    /// simulation.set("u_y", |x, _, _| (TAU * x).sin() / TAU)?;
+    /// let vorticity = Quantity::new(&flow, "d[x](u.y) - d[y](u.x)").unwrap();
+    /// assert!((simulation.evaluate(&vorticity)?[[0, 3, 0]] - 1.0).abs() < 1e-6);
+    /// # Ok::<(), stencil_runtime::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the expression reads more ghost cells than the simulation has; if it is one of another
+    /// system.
+    pub fn evaluate(&mut self, quantity: &Quantity) -> Result<Array3<f64>, Error> {
+        let Observation {
+            algorithm,
+            quantities,
+        } = &quantity.observation;
+        let at = quantities.iter().position(|q| q.name.as_str() == NAME);
+        let at = at.ok_or_else(|| Error::Bug(format!("`{}` is not observed", quantity.text)))?;
+        let halo = crate::observe::halo(&quantity.observation)?;
+        self.machine.check_halo(&quantity.text, halo)?;
+        let params: Result<Vec<f64>, Error> = algorithm
+            .params
+            .iter()
+            .map(|param| {
+                let found = self.params().find(|(name, _)| *name == param.name);
+                let missing = || Error::Bug(format!("`{}` has no value", param.name));
+                found.map(|(_, value)| value).ok_or_else(missing)
+            })
+            .collect();
+        let mesh = self.setup.mesh;
+        let evaluation = Evaluation::new(algorithm, &[at], &self.machine)?;
+        if evaluation.reads_given {
+            self.sample_unsteady(self.t);
+        }
+        let uniforms = algorithm.uniform_values(&params?, mesh.spacing(), 0.0, self.t);
+        let (machine, t) = (&mut self.machine, self.t);
+        let rows = self.pool.install(|| {
+            machine.reduce_rows(&evaluation, &uniforms, t, |rows| -> Vec<f64> {
+                let row = rows.first().copied().unwrap_or_default();
+                row.iter().map(|v| v.to_f64()).collect()
+            })
+        });
+        let [nx, ny, nz] = mesh.cells;
+        Array3::from_shape_vec((nz, ny, nx), rows.concat())
+            .map_err(|e| Error::Bug(format!("`{}`: {e}", quantity.text)))
+    }
+}

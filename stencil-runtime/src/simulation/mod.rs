@@ -1,0 +1,323 @@
+//! A system on a mesh, stepping in time.
+
+mod advance;
+mod evaluate;
+mod restart;
+mod values;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use ndarray::Array3;
+use rayon::ThreadPool;
+use stencil_compiler::plan::Plan;
+
+use crate::backend::cpu::{Checked, Machine};
+use crate::builder::number;
+use crate::mesh::{Mesh, PointFunction, SteadyFunction};
+use crate::observe::Watch;
+use crate::{Builder, Engine, Error, Instructions, Number, Schedule, SystemDef, ToSystem};
+
+pub use advance::{Flow, Outcome, Timings};
+pub use evaluate::Quantity;
+pub use restart::Restored;
+pub(crate) use values::sampled;
+
+/// A run of a system on a box with cells of equal size.
+///
+/// Components have names: a scalar field `lnrho` is `lnrho`, a vector field `u` is `u_x`, `u_y`,
+/// `u_z`. Arrays are `[z, y, x]`.
+///
+/// ```
+/// use stencil_runtime::{Simulation, SystemDef};
+///
+/// let waves = SystemDef::from_text("waves.pde", "
+///     pub system Waves in 2d {
+///         field h: scalar;
+///         field v: vector;
+///         param c: real = 1 where c > 0;
+///         ddt(h) = -div(v);
+///         ddt(v) = -c^2 * grad(h);
+///     }
+///     scheme central6 for Waves { space: central<order = 6>; mixed: bidiagonal; time: rk3_williamson; }
+/// ")?;
+/// let mut simulation = Simulation::<f64>::builder(&waves)
+///     .cells([48, 40, 1])
+///     .extent([6.0, 5.0, 1.0])
+///     .param("c", 2.0)
+///     .dt(0.01)
+///     .build()?;
+/// simulation.set("h", |x, y, _| (-((x - 3.0).powi(2) + (y - 2.5).powi(2))).exp())?;
+/// simulation.run(10, |step, t| eprintln!("{step} {t}"))?;
+/// assert_eq!(simulation.step_count(), 10);
+/// assert_eq!(simulation.field("v_x")?.dim(), (1, 40, 48));
+///
+/// let error = simulation.field("v").unwrap_err();
+/// assert!(error.to_string().contains("did you mean `v_x`"), "{error}");
+/// # Ok::<(), stencil_runtime::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Simulation<T> {
+    setup: Setup,
+    machine: Machine<T>,
+    watch: Option<Watch>,
+    sources: BTreeMap<String, Sampled>,
+    pool: ThreadPool,
+    pace: Pace,
+    last_dt: f64,
+    t: f64,
+    steps: u64,
+    /// The time step that the uniforms of each substep were computed with.
+    uniforms_of: Vec<Option<f64>>,
+    /// Has the user set values since the last step?
+    is_set: bool,
+    /// Are the fields those of a failed step?
+    lost: bool,
+    timings: Timings,
+}
+
+/// How long time steps are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Pace {
+    Fixed(f64),
+    /// A Courant number, and the largest step.
+    Adaptive {
+        number: f64,
+        most: Option<f64>,
+    },
+}
+
+/// A source, ready to be evaluated.
+pub(crate) enum Sampled {
+    Steady(Arc<SteadyFunction>),
+    Unsteady(Arc<PointFunction>),
+    Values(Array3<f64>),
+}
+
+impl std::fmt::Debug for Sampled {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Sampled::Steady(_) => "steady",
+            Sampled::Unsteady(_) => "unsteady",
+            Sampled::Values(_) => "values",
+        })
+    }
+}
+
+/// What does not change in a run.
+#[derive(Debug)]
+pub(crate) struct Setup {
+    pub(crate) system: SystemDef,
+    pub(crate) plan: Plan,
+    pub(crate) schedule: Schedule,
+    pub(crate) mesh: Mesh,
+    /// Axes whose faces are periodic.
+    pub(crate) periodic: [bool; 3],
+    /// The boundaries in words.
+    pub(crate) boundaries: Vec<String>,
+    pub(crate) params: Vec<f64>,
+    pub(crate) engine: Engine,
+    pub(crate) instructions: Checked,
+}
+
+/// The parts that work.
+#[derive(Debug)]
+pub(crate) struct Parts<T> {
+    pub(crate) machine: Machine<T>,
+    pub(crate) watch: Option<Watch>,
+    /// By the name of the component.
+    pub(crate) sources: BTreeMap<String, Sampled>,
+    pub(crate) pool: ThreadPool,
+}
+
+impl<T: Number> Simulation<T> {
+    /// Starts to set up a run of a declared type or of a [`SystemDef`].
+    pub fn builder(system: &impl ToSystem) -> Builder<T> {
+        Builder::new(system)
+    }
+
+    pub(crate) fn assemble(setup: Setup, parts: Parts<T>, pace: Pace) -> Self {
+        let Parts {
+            machine,
+            watch,
+            sources,
+            pool,
+        } = parts;
+        let substeps = setup.system.algorithm().substeps.len();
+        let mut simulation = Simulation {
+            setup,
+            machine,
+            watch,
+            sources,
+            pool,
+            pace,
+            last_dt: match pace {
+                Pace::Fixed(dt) => dt,
+                Pace::Adaptive { most, .. } => most.unwrap_or(0.0),
+            },
+            t: 0.0,
+            steps: 0,
+            uniforms_of: vec![None; substeps],
+            is_set: false,
+            lost: false,
+            timings: Timings::default(),
+        };
+        simulation.sample_steady();
+        simulation.sample_unsteady(0.0);
+        simulation
+    }
+
+    /// What the system observes (`observe name = sum(..);`), by name, at this time.
+    ///
+    /// Values in cells are computed in the precision of the run; sums are taken in `f64`, in an
+    /// order that no number of threads changes: a row is halved (the first half is the longer one)
+    /// down to runs of at most 16 values, which are added one after another; sums of rows are added
+    /// to one of their plane by the same rule, and planes likewise. Extremes are NaN where a value is.
+    ///
+    /// ```
+    /// # use stencil_runtime::{Simulation, SystemDef};
+    /// let heat = SystemDef::from_text("heat.pde", "
+    ///     pub system Heat in 1d {
+    ///         field q: scalar;
+    ///         ddt(q) = lap(q);
+    ///         observe heat = mean(q);
+    ///         observe steepest = max(abs(d[x](q)));
+    ///     }
+    /// ")?;
+    /// let mut simulation = Simulation::<f64>::builder(&heat).cells([64, 1, 1]).dt(1e-5).build()?;
+    /// simulation.set("q", |x, _, _| 1.0 + (std::f64::consts::TAU * x).cos())?;
+    /// assert!((simulation.observe()["heat"] - 1.0).abs() < 1e-12);
+    /// assert!((simulation.observe()["steepest"] - std::f64::consts::TAU).abs() < 1e-3);
+    /// # Ok::<(), stencil_runtime::Error>(())
+    /// ```
+    pub fn observe(&mut self) -> BTreeMap<String, f64> {
+        if self
+            .watch
+            .as_ref()
+            .is_some_and(Watch::observables_read_sources)
+        {
+            self.sample_unsteady(self.t);
+        }
+        let (machine, mesh, t) = (&mut self.machine, &self.setup.mesh, self.t);
+        match &self.watch {
+            Some(watch) => self.pool.install(|| watch.observables(machine, mesh, t)),
+            None => BTreeMap::new(),
+        }
+    }
+
+    /// Changes to this time step from now on, which adapts no longer.
+    ///
+    /// # Errors
+    /// If it is not a positive number.
+    pub fn set_dt(&mut self, dt: f64) -> Result<(), Error> {
+        let help = "give a positive number".into();
+        number("the time step".into(), dt, |v| v > 0.0, help)?;
+        self.pace = Pace::Fixed(dt);
+        self.last_dt = dt;
+        Ok(())
+    }
+
+    /// The time.
+    pub fn t(&self) -> f64 {
+        self.t
+    }
+
+    /// Number of steps done.
+    pub fn step_count(&self) -> u64 {
+        self.steps
+    }
+
+    /// The time step: the fixed one, or the last one of those that adapt.
+    pub fn dt(&self) -> f64 {
+        match self.pace {
+            Pace::Fixed(dt) => dt,
+            Pace::Adaptive { .. } => self.last_dt,
+        }
+    }
+
+    /// The Courant number that time steps adapt to; `None` if they are fixed.
+    pub fn cfl(&self) -> Option<f64> {
+        match self.pace {
+            Pace::Fixed(_) => None,
+            Pace::Adaptive { number, .. } => Some(number),
+        }
+    }
+
+    /// Where the time of the run went.
+    pub fn timings(&self) -> Timings {
+        self.timings
+    }
+
+    /// The system.
+    pub fn system(&self) -> &SystemDef {
+        &self.setup.system
+    }
+
+    /// What is launched, stored and filled in a step.
+    pub fn plan(&self) -> &Plan {
+        &self.setup.plan
+    }
+
+    /// The schedule that the plan was made by.
+    pub fn schedule(&self) -> &Schedule {
+        &self.setup.schedule
+    }
+
+    /// The mesh.
+    pub fn mesh(&self) -> Mesh {
+        self.setup.mesh
+    }
+
+    /// Cells along x, y, z.
+    pub fn cells(&self) -> [usize; 3] {
+        self.setup.mesh.cells
+    }
+
+    /// Coordinates of the first cell.
+    pub fn origin(&self) -> [f64; 3] {
+        self.setup.mesh.point([0; 3])
+    }
+
+    /// Distance of cells along x, y, z.
+    pub fn spacing(&self) -> [f64; 3] {
+        self.setup.mesh.spacing()
+    }
+
+    /// The boundaries in words: a line for each axis, such as `x.lo: wall, x.hi: outflow`, and
+    /// one more for components that differ.
+    pub fn boundaries(&self) -> &[String] {
+        &self.setup.boundaries
+    }
+
+    /// Names and values of the parameters.
+    pub fn params(&self) -> impl Iterator<Item = (&str, f64)> {
+        let names = self
+            .setup
+            .system
+            .model()
+            .params
+            .iter()
+            .map(|p| p.name.as_str());
+        names.zip(self.setup.params.iter().copied())
+    }
+
+    /// The engine that was chosen: never [`Engine::Auto`].
+    pub fn engine(&self) -> Engine {
+        self.setup.engine
+    }
+
+    /// The instructions that were chosen.
+    pub fn instructions(&self) -> Instructions {
+        self.setup.instructions.get()
+    }
+
+    /// Number of threads.
+    pub fn threads(&self) -> usize {
+        self.pool.current_num_threads()
+    }
+
+    /// Memory of all arrays, ghost cells included.
+    pub fn bytes(&self) -> usize {
+        self.machine.bytes()
+    }
+}

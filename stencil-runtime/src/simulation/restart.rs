@@ -1,0 +1,228 @@
+//! The state of a run in a file, and back.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use ndarray::{ArrayD, ArrayView3, Ix3};
+use stencil_compiler::model::text;
+
+use super::values::check_shape;
+use super::{Pace, Simulation};
+use crate::io::{Npz, NpzError, NpzWriter};
+use crate::mesh::Axis;
+use crate::{Error, Number};
+
+/// What [`Simulation::restore`] found.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Restored {
+    /// The time of the state.
+    pub t: f64,
+    /// Number of steps done.
+    pub step: u64,
+    /// Settings of this run that differ from those of the file, a line each; with the same ones it
+    /// goes on with the same bits.
+    pub changed: Vec<String>,
+}
+
+impl<T: Number> Simulation<T> {
+    /// Writes the state to a `.npz`: all components as `[z, y, x]`, the time `t` and the `step`;
+    /// beside them what the run was: `system`, `scheme`, `params`, `boundaries`, `dt`, `cfl` if
+    /// time steps adapt, `origin_x`, `spacing_x` and so on. A component of such a name keeps it;
+    /// the other entry then ends in `_`.
+    ///
+    /// ```no_run
+    /// # fn save(simulation: &stencil_runtime::Simulation<f32>) -> Result<(), stencil_runtime::Error> {
+    /// simulation.save_npz("final.npz")?; // numpy.load("final.npz")["u_x"]
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// If the file cannot be written, or a step has failed and the state before it was not kept.
+    pub fn save_npz(&self, path: impl AsRef<Path>) -> Result<(), Error> {
+        if self.lost {
+            return Err(Error::Lost);
+        }
+        let mut file = NpzWriter::create(path)?;
+        for name in self.machine.fields() {
+            file.array(name, &self.field(name)?)?;
+        }
+        file.f64(&self.entry("t"), self.t)?;
+        file.u64(&self.entry("step"), self.steps)?;
+        for (name, value) in self.numbers() {
+            file.f64(&self.entry(&name), value)?;
+        }
+        for (name, text) in self.texts() {
+            file.text(&self.entry(name), &text)?;
+        }
+        file.finish()?;
+        Ok(())
+    }
+
+    /// The name of an entry, apart from those of components.
+    fn entry(&self, name: &str) -> String {
+        let mut name = name.to_string();
+        while self.machine.field(&name).is_some() {
+            name.push('_');
+        }
+        name
+    }
+
+    /// Numbers that say what the run is.
+    fn numbers(&self) -> Vec<(String, f64)> {
+        let mut numbers = vec![("dt".to_string(), self.dt())];
+        if let Pace::Adaptive { number, .. } = self.pace {
+            numbers.push(("cfl".to_string(), number));
+        }
+        let (origin, spacing) = (self.origin(), self.spacing());
+        for axis in Axis::ALL.into_iter().take(self.system().model().dimension) {
+            numbers.push((format!("origin_{axis}"), origin[axis.index()]));
+            numbers.push((format!("spacing_{axis}"), spacing[axis.index()]));
+        }
+        numbers
+    }
+
+    /// Texts that say what the run is.
+    fn texts(&self) -> Vec<(&'static str, String)> {
+        let params = self
+            .params()
+            .map(|(name, value)| format!("{name} = {value:?}"));
+        let params: Vec<String> = params.collect();
+        vec![
+            ("system", text::print(self.system().model())),
+            ("scheme", self.system().algorithm().scheme.clone()),
+            ("params", params.join("\n")),
+            ("boundaries", self.boundaries().join("\n")),
+        ]
+    }
+
+    /// Goes on from a state that [`save_npz`](Self::save_npz) wrote. Settings are those of this
+    /// simulation; if they are those of the run that wrote the file, all further steps have the
+    /// bits that they would have had there.
+    ///
+    /// ```
+    /// # use stencil_runtime::{Simulation, SystemDef};
+    /// # let heat = SystemDef::from_text("heat.pde", "
+    /// #     pub system Heat in 1d { field q: scalar; ddt(q) = lap(q); }
+    /// #     scheme s for Heat { space: central<order = 2>; mixed: bidiagonal; time: euler; }")?;
+    /// # let path = std::env::temp_dir().join(format!("restore-doc-{}.npz", std::process::id()));
+    /// let builder = || Simulation::<f64>::builder(&heat).cells([8, 1, 1]).dt(1e-3);
+    /// let mut simulation = builder().build()?;
+    /// simulation.set("q", |x, _, _| x)?;
+    /// simulation.run(10, |_, _| ())?;
+    /// simulation.save_npz(&path)?;
+    ///
+    /// let mut again = builder().build()?;
+    /// let state = again.restore(&path)?;
+    /// assert_eq!((state.step, state.changed.len()), (10, 0));
+    /// assert_eq!(again.field("q")?, simulation.field("q")?);
+    /// # std::fs::remove_file(&path).unwrap();
+    /// # Ok::<(), stencil_runtime::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the file cannot be read or is damaged, or is of another system, scheme, precision or
+    /// number of cells. The simulation is then as it was.
+    pub fn restore(&mut self, path: impl AsRef<Path>) -> Result<Restored, Error> {
+        let path = path.as_ref();
+        let mut file = Npz::open(path)?;
+        let foreign = |reason: String, help: &str| Error::Restart {
+            path: path.to_path_buf(),
+            reason,
+            help: help.to_string(),
+        };
+        let no_state = |e: NpzError| match e {
+            NpzError::Missing { entry, .. } => foreign(
+                format!("it has no entry `{entry}`"),
+                "give a file that `save_npz` wrote",
+            ),
+            other => Error::Output(other),
+        };
+        let mut texts = BTreeMap::new();
+        for (name, _) in self.texts() {
+            texts.insert(name, file.text(&self.entry(name)).map_err(no_state)?);
+        }
+        self.check_same(&texts)
+            .map_err(|(reason, help)| foreign(reason, help))?;
+        let (t, step) = (self.entry("t"), self.entry("step"));
+        let t = file.f64(&t).map_err(no_state)?;
+        let step = file.u64(&step).map_err(no_state)?;
+        let mut values: Vec<(String, ArrayD<T>)> = Vec::new();
+        for name in self.machine.fields() {
+            let value = file.get(name).map_err(no_state)?;
+            let array = T::array(value).map_err(|found| {
+                let reason = format!("`{name}` is {found}, and this run computes in {}", T::NAME);
+                foreign(reason, "run in the precision of the file")
+            })?;
+            if let [nz, ny, nx] = *array.shape() {
+                check_shape(name, self.cells(), (nz, ny, nx))?;
+            }
+            values.push((name.to_string(), array));
+        }
+        let changed = self.changed(&mut file, &texts);
+        for (name, array) in &values {
+            let view: Result<ArrayView3<'_, T>, _> = array.view().into_dimensionality::<Ix3>();
+            let view =
+                view.map_err(|e| foreign(format!("`{name}`: {e}"), "give arrays [z, y, x]"))?;
+            self.set_array(name, view)?;
+        }
+        (self.t, self.steps, self.lost) = (t, step, false);
+        Ok(Restored { t, step, changed })
+    }
+
+    /// Is a state one of this system? Else why not, and the way out.
+    fn check_same(&self, texts: &BTreeMap<&str, String>) -> Result<(), (String, &'static str)> {
+        let own: BTreeMap<&str, String> = self.texts().into_iter().collect();
+        if texts["scheme"] != own["scheme"] {
+            let reason = format!(
+                "its scheme is `{}`, and this run's `{}`",
+                texts["scheme"], own["scheme"]
+            );
+            return Err((reason, "choose the scheme of the file"));
+        }
+        if texts["system"] != own["system"] {
+            let head = |text: &str| {
+                let line = text.lines().find(|line| line.contains("system "));
+                line.unwrap_or_default().trim_end_matches(" {").to_string()
+            };
+            let (theirs, ours) = (head(&texts["system"]), head(&own["system"]));
+            let reason = if theirs == ours {
+                format!(
+                    "it declares `{ours}` in other words; its entry `system` has the declaration"
+                )
+            } else {
+                format!("it is a state of `{theirs}`, and this is a run of `{ours}`")
+            };
+            return Err((reason, "run the system that wrote the file"));
+        }
+        Ok(())
+    }
+
+    /// Settings that differ from those of a file.
+    fn changed(&self, file: &mut Npz, texts: &BTreeMap<&str, String>) -> Vec<String> {
+        let mut changed = Vec::new();
+        for (name, now) in self.numbers() {
+            match file.f64(&self.entry(&name)) {
+                Ok(was) if was.to_bits() == now.to_bits() => {}
+                // The last of the steps that adapt is no setting.
+                Ok(_) if name == "dt" && self.cfl().is_some() => {}
+                Ok(was) => changed.push(format!("{name}: {was} in the file, {now} now")),
+                Err(_) => changed.push(format!("{name}: {now} now")),
+            }
+        }
+        if self.cfl().is_none()
+            && let Ok(was) = file.f64(&self.entry("cfl"))
+        {
+            changed.push(format!("cfl: {was} in the file, fixed time steps now"));
+        }
+        for (name, now) in self.texts() {
+            if matches!(name, "params" | "boundaries") {
+                let was: Vec<&str> = texts[name].lines().collect();
+                let lines = now.lines().filter(|line| !was.contains(line));
+                changed.extend(lines.map(|line| format!("{name}: {line} now")));
+            }
+        }
+        changed
+    }
+}

@@ -1,0 +1,215 @@
+//! Values of fields and sources: set, read, sampled.
+
+use ndarray::{Array3, ArrayView3};
+use stencil_compiler::model::Rank;
+
+use super::{Sampled, Simulation};
+use crate::mesh::{Axis, Given};
+use crate::{Error, Number, Source};
+
+impl<T: Number> Simulation<T> {
+    /// Sets a component from a function of the coordinates; it is called on several threads.
+    ///
+    /// # Errors
+    /// If there is no such component.
+    pub fn set(
+        &mut self,
+        name: &str,
+        value: impl Fn(f64, f64, f64) -> f64 + Sync,
+    ) -> Result<(), Error> {
+        let at = self.component(name)?;
+        let mesh = self.setup.mesh;
+        let (machine, pool) = (&mut self.machine, &self.pool);
+        pool.install(|| {
+            machine.set(at, [0; 3], |cell| {
+                let [x, y, z] = mesh.point(cell);
+                T::from_f64(value(x, y, z))
+            });
+        });
+        self.is_set = true;
+        Ok(())
+    }
+
+    /// Sets a vector field from a function of the coordinates, which is called once a component.
+    ///
+    /// # Errors
+    /// If there is no such vector field.
+    pub fn set_vector(
+        &mut self,
+        name: &str,
+        value: impl Fn(f64, f64, f64) -> [f64; 3] + Sync,
+    ) -> Result<(), Error> {
+        let model = self.system().model();
+        let vectors = model.fields.iter().filter(|f| f.rank == Rank::Vector);
+        let dimension = model.dimension;
+        if !vectors.clone().any(|f| f.name == name) {
+            return Err(Error::unknown(
+                self.system().name(),
+                "vector field",
+                name,
+                vectors.map(|f| f.name.as_str()),
+            ));
+        }
+        for axis in Axis::ALL.into_iter().take(dimension) {
+            let component = format!("{name}_{axis}");
+            self.set(&component, |x, y, z| value(x, y, z)[axis.index()])?;
+        }
+        Ok(())
+    }
+
+    /// Sets a component from a formula such as `"exp(-x^2) * rho0"` of x, y, z and the parameters.
+    ///
+    /// # Errors
+    /// If there is no such component, or the formula does not read.
+    pub fn set_text(&mut self, name: &str, formula: &str) -> Result<(), Error> {
+        self.component(name)?;
+        let what = format!("the initial value of `{name}`");
+        let (system, params) = (self.setup.system.clone(), self.setup.params.clone());
+        let value = crate::formula::point(&system, &params, &what, formula)?;
+        let t = self.t;
+        self.set(name, |x, y, z| value(x, y, z, t))
+    }
+
+    /// Sets a component from values `[z, y, x]`.
+    ///
+    /// # Errors
+    /// If there is no such component, or it has another shape.
+    pub fn set_array(&mut self, name: &str, values: ArrayView3<'_, T>) -> Result<(), Error> {
+        let at = self.component(name)?;
+        check_shape(name, self.setup.mesh.cells, values.dim())?;
+        let (machine, pool) = (&mut self.machine, &self.pool);
+        pool.install(|| {
+            machine.set(at, [0; 3], |cell| {
+                let [x, y, z] = cell.map(|i| i as usize);
+                values[[z, y, x]]
+            });
+        });
+        self.is_set = true;
+        Ok(())
+    }
+
+    pub(super) fn component(&self, name: &str) -> Result<usize, Error> {
+        self.machine.field(name).ok_or_else(|| {
+            let part = |component: &&str| {
+                component
+                    .strip_prefix(name)
+                    .is_some_and(|rest| rest.starts_with('_'))
+            };
+            let mut error = Error::unknown(
+                self.system().name(),
+                "component",
+                name,
+                self.machine.fields(),
+            );
+            if let (Error::Unknown { nearest, .. }, Some(first)) =
+                (&mut error, self.machine.fields().find(part))
+            {
+                *nearest = Some(first.to_string());
+            }
+            error
+        })
+    }
+
+    /// The values of a component, `[z, y, x]`, without a copy.
+    ///
+    /// # Errors
+    /// If there is no such component.
+    pub fn field(&self, name: &str) -> Result<ArrayView3<'_, T>, Error> {
+        let at = self.component(name)?;
+        let bug = || Error::Bug(format!("the array of `{name}` has no shape"));
+        self.machine.interior(at).ok_or_else(bug)
+    }
+
+    /// A component as `f64`, whatever the precision of the run: for pictures and statistics.
+    ///
+    /// # Errors
+    /// If there is no such component.
+    pub fn to_f64(&self, name: &str) -> Result<Array3<f64>, Error> {
+        Ok(self.field(name)?.mapv(|v| v.to_f64()))
+    }
+
+    /// Names of all components, in the order of declaration.
+    pub fn components(&self) -> impl Iterator<Item = &str> {
+        self.machine.fields()
+    }
+
+    /// Evaluates all sources that do not change with time.
+    pub(super) fn sample_steady(&mut self) {
+        self.sample(|source| !matches!(source, Sampled::Unsteady(_)), self.t);
+    }
+
+    /// Evaluates the sources that change with time; are there any?
+    pub(super) fn sample_unsteady(&mut self, t: f64) -> bool {
+        self.sample(|source| matches!(source, Sampled::Unsteady(_)), t)
+    }
+
+    fn sample(&mut self, which: impl Fn(&Sampled) -> bool, t: f64) -> bool {
+        let (mesh, periodic) = (self.setup.mesh, self.setup.periodic);
+        // A ghost cell beyond a periodic face is the cell that it stands for.
+        let home = |cell: [isize; 3]| -> [isize; 3] {
+            let wrap = |a: usize| cell[a].rem_euclid(mesh.cells[a] as isize);
+            std::array::from_fn(|a| if periodic[a] { wrap(a) } else { cell[a] })
+        };
+        let mut any = false;
+        for (name, source) in self.sources.iter().filter(|(_, source)| which(source)) {
+            any = true;
+            let machine = &mut self.machine;
+            self.pool.install(|| match source {
+                Sampled::Steady(value) => machine.set_given(name, |cell| {
+                    let [x, y, z] = mesh.point(home(cell));
+                    T::from_f64(value(x, y, z))
+                }),
+                Sampled::Unsteady(value) => machine.set_given(name, |cell| {
+                    let [x, y, z] = mesh.point(home(cell));
+                    T::from_f64(value(x, y, z, t))
+                }),
+                Sampled::Values(values) => machine.set_given(name, |cell| {
+                    let home = home(cell);
+                    let near = |a: usize| home[a].clamp(0, mesh.cells[a] as isize - 1) as usize;
+                    T::from_f64(values[[near(2), near(1), near(0)]])
+                }),
+            });
+        }
+        any
+    }
+}
+
+/// A source, ready to be evaluated.
+pub(crate) fn sampled(
+    name: &str,
+    source: Source,
+    cells: [usize; 3],
+    read: impl Fn(&str) -> Result<Sampled, Error>,
+) -> Result<Sampled, Error> {
+    Ok(match source.0 {
+        Given::Constant(value) => {
+            let what = format!("the source `{name}`");
+            crate::builder::number(what, value, |_| true, "give a number".into())?;
+            Sampled::Steady(std::sync::Arc::new(move |_, _, _| value))
+        }
+        Given::Steady(value) => Sampled::Steady(value),
+        Given::Unsteady(value) => Sampled::Unsteady(value),
+        Given::Values(values) => {
+            check_shape(name, cells, values.dim())?;
+            Sampled::Values(values)
+        }
+        Given::Text(text) => read(&text)?,
+    })
+}
+
+/// Are there as many values as cells?
+pub(super) fn check_shape(
+    name: &str,
+    [nx, ny, nz]: [usize; 3],
+    found: (usize, usize, usize),
+) -> Result<(), Error> {
+    if found == (nz, ny, nx) {
+        return Ok(());
+    }
+    Err(Error::Shape {
+        name: name.to_string(),
+        expected: format!("{:?}", (nz, ny, nx)),
+        found: format!("{found:?}"),
+        order: "[z, y, x]",
+    })
+}

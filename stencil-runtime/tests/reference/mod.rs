@@ -1,0 +1,186 @@
+//! What a step on a mesh with boundaries means: every ghost value by recursion, every grid function
+//! cell by cell. It shares no code with the engines but the operations themselves.
+
+use std::collections::BTreeMap;
+
+use stencil_runtime::compiler::algorithm::{Algorithm, Atom, Def, FnId, Role, SumTerm};
+use stencil_runtime::compiler::expr::Real;
+
+/// What lies beyond a face, for one component.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Kind {
+    Periodic,
+    Outflow,
+    Even,
+    Odd,
+    Extrapolate,
+    /// This value at time zero, growing with y + z and time.
+    Dirichlet(f64),
+    Neumann(f64),
+}
+
+/// How fast [`Kind::Dirichlet`] values grow.
+pub(crate) fn on_face(value: f64, y: f64, z: f64, t: f64) -> f64 {
+    value + 0.25 * y - 0.5 * z + 3.0 * t
+}
+
+/// The mesh and the boundaries of each component: lower and upper along x, y, z.
+pub(crate) struct Box {
+    pub(crate) cells: [usize; 3],
+    pub(crate) spacing: [f64; 3],
+    pub(crate) kinds: Vec<[[Kind; 2]; 3]>,
+}
+
+/// The state of a run.
+pub(crate) struct Reference<'a, T> {
+    algorithm: &'a Algorithm,
+    domain: &'a Box,
+    /// By state, interior cells, x fastest.
+    states: Vec<Vec<T>>,
+    uniforms: Vec<T>,
+    t: f64,
+    known: BTreeMap<(FnId, [isize; 3]), T>,
+}
+
+impl<'a, T: Real> Reference<'a, T> {
+    pub(crate) fn new(algorithm: &'a Algorithm, domain: &'a Box, fields: &[Vec<T>]) -> Self {
+        let cells = domain.cells.iter().product();
+        let mut states = vec![vec![T::ZERO; cells]; algorithm.states.len()];
+        for ((id, _), values) in algorithm.states_of(Role::Field).zip(fields) {
+            states[id.0 as usize].clone_from(values);
+        }
+        Reference {
+            algorithm,
+            domain,
+            states,
+            uniforms: Vec::new(),
+            t: 0.0,
+            known: BTreeMap::new(),
+        }
+    }
+
+    /// One time step from the time `t`.
+    pub(crate) fn step(&mut self, t: f64, dt: f64) {
+        let params: Vec<f64> = self
+            .algorithm
+            .params
+            .iter()
+            .map(|p| p.default.unwrap())
+            .collect();
+        for substep in &self.algorithm.substeps {
+            self.t = dt.mul_add(substep.at, t);
+            let values = self
+                .algorithm
+                .uniform_values(&params, self.domain.spacing, dt, self.t);
+            self.uniforms = values.into_iter().map(T::from_f64).collect();
+            self.known.clear();
+            let [nx, ny, nz] = self.domain.cells.map(|n| n as isize);
+            let mut new = Vec::new();
+            for (state, function) in &substep.updates {
+                let mut values = Vec::new();
+                for z in 0..nz {
+                    for y in 0..ny {
+                        values.extend((0..nx).map(|x| self.function(*function, [x, y, z])));
+                    }
+                }
+                new.push((state.0 as usize, values));
+            }
+            new.into_iter()
+                .for_each(|(state, values)| self.states[state] = values);
+        }
+    }
+
+    /// The interior values of all fields.
+    pub(crate) fn fields(&self) -> Vec<Vec<T>> {
+        let fields = self.algorithm.states_of(Role::Field);
+        fields
+            .map(|(id, _)| self.states[id.0 as usize].clone())
+            .collect()
+    }
+
+    fn function(&mut self, id: FnId, cell: [isize; 3]) -> T {
+        if let Some(value) = self.known.get(&(id, cell)) {
+            return *value;
+        }
+        let algorithm = self.algorithm;
+        let value = match &algorithm.function(id).def {
+            Def::State(state) => self.state(state.0 as usize, cell),
+            Def::Point(expr) => expr.eval(|atom| match atom {
+                Atom::Access(access) => self.function(access.of, plus(cell, access.at)),
+                Atom::Uniform(uniform) => self.uniforms[uniform.0 as usize],
+            }),
+            Def::Sum(terms) => {
+                let mut sum = None;
+                for term in terms {
+                    let value = self.function(term.value.of, plus(cell, term.value.at));
+                    sum = Some(self.term(sum, term, value));
+                }
+                sum.unwrap()
+            }
+        };
+        self.known.insert((id, cell), value);
+        value
+    }
+
+    fn term(&self, sum: Option<T>, term: &SumTerm, value: T) -> T {
+        let factor = term.factor.map(|factor| self.uniforms[factor.0 as usize]);
+        let signed = |v: T| if term.negative { -v } else { v };
+        match (sum, factor) {
+            (None, Some(factor)) => signed(factor * value),
+            (None, None) => signed(value),
+            (Some(sum), Some(factor)) => signed(factor).fma(value, sum),
+            (Some(sum), None) => sum + signed(value),
+        }
+    }
+
+    /// A state in a cell or ghost cell: faces of z act last, so they are asked first.
+    fn state(&self, state: usize, cell: [isize; 3]) -> T {
+        let domain = self.domain;
+        for axis in [2, 1, 0] {
+            let n = domain.cells[axis] as isize;
+            let i = cell[axis];
+            if (0..n).contains(&i) {
+                continue;
+            }
+            let (side, k) = if i < 0 { (0, -1 - i) } else { (1, i - n) };
+            let inner = |j: isize| {
+                let mut at = cell;
+                at[axis] = if side == 0 { j } else { n - 1 - j };
+                self.state(state, at)
+            };
+            let h = domain.spacing[axis];
+            return match domain.kinds[state][axis][side] {
+                Kind::Periodic => {
+                    let mut at = cell;
+                    at[axis] = i.rem_euclid(n);
+                    self.state(state, at)
+                }
+                Kind::Outflow => inner(0),
+                Kind::Even => inner(k),
+                Kind::Odd => -inner(k),
+                Kind::Extrapolate => T::from_f64((k + 1) as f64) * (inner(0) - inner(1)) + inner(0),
+                Kind::Dirichlet(value) => {
+                    // The wall is half a cell beyond the outermost cell.
+                    let wall = match side {
+                        0 => 0.0 - 0.5 * h,
+                        _ => (n - 1) as f64 * h + 0.5 * h,
+                    };
+                    let place = |a: usize| match a == axis {
+                        true => wall,
+                        false => cell[a] as f64 * domain.spacing[a],
+                    };
+                    let (y, z) = (place(1), place(2));
+                    T::from_f64(2.0 * on_face(value, y, z, self.t)) - inner(k)
+                }
+                Kind::Neumann(slope) => T::from_f64(slope * ((2 * k + 1) as f64 * h)) + inner(k),
+            };
+        }
+        let [nx, ny, _] = domain.cells;
+        let [x, y, z] = cell.map(|i| i as usize);
+        self.states[state][(z * ny + y) * nx + x]
+    }
+}
+
+fn plus(cell: [isize; 3], at: [i32; 3]) -> [isize; 3] {
+    std::array::from_fn(|axis| cell[axis] + at[axis] as isize)
+}
