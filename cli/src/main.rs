@@ -5,8 +5,11 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+mod check;
 mod emit;
 mod explain;
+mod new;
+mod plot;
 mod run;
 mod source;
 
@@ -23,13 +26,15 @@ const USAGE: u8 = 2;
 const NUMERICAL: u8 = 5;
 /// A file cannot be written.
 const OUTPUT: u8 = 6;
+/// A signal ended the run, which left its state behind.
+const INTERRUPTED: u8 = 130;
 
 /// Declared partial differential equations, compiled and run.
 #[derive(Debug, Parser)]
 #[command(
     name = "stencil",
     after_help = "Exit codes: 0 all went well, 1 an internal error, 2 a wrong command line, declaration or setting,\n\
-                  5 the solution is no longer finite, 6 a file cannot be written."
+                  5 the solution is no longer finite, 6 a file cannot be written, 130 interrupted (the state is kept)."
 )]
 struct Cli {
     #[command(subcommand)]
@@ -40,6 +45,12 @@ struct Cli {
 enum Command {
     /// Run a problem and make pictures of it; `explosion` if none is named
     Run(run::RunArgs),
+    /// Draw fields, time series and spectra of a run
+    Plot(plot::PlotArgs),
+    /// Make a package to start from: equations, a run, a picture and a test
+    New(new::NewArgs),
+    /// Check a declaration or a problem file, and show how it is understood
+    Check(check::CheckArgs),
     /// List the problems that can be run and the systems that can be explained
     List,
     /// Show how a system is understood, what it reads and what each schedule costs
@@ -65,6 +76,9 @@ fn main() -> ExitCode {
         .unwrap_or_else(|| Command::Run(run::RunArgs::first()))
     {
         Command::Run(args) => run::run(&args, &mut out),
+        Command::Plot(args) => plot::run(&args, &mut out),
+        Command::New(args) => new::run(&args, &mut out),
+        Command::Check(args) => check::run(&args, &mut out),
         Command::List => source::write(&mut out, list().as_bytes()).map_err(usage),
         Command::Explain(args) => explain::run(&args, &built_ins(), &mut out).map_err(usage),
         Command::ExplainError(args) => explain::run_error(&args, &mut out).map_err(usage),
@@ -89,8 +103,11 @@ fn usage(failure: Failure) -> Ended {
 fn list() -> String {
     let problems = physics::problems::ALL
         .iter()
-        .map(|p| format!("  {:<16}{} ({})\n", p.name, p.summary, p.system.name));
-    let systems = built_ins()
+        .map(|p| format!("  {:<16}{} ({})\n", p.name, p.summary, p.system));
+    let mut systems = built_ins();
+    // Systems for any number of dimensions are there once for each.
+    systems.dedup_by(|a, b| a.name == b.name);
+    let systems = systems
         .into_iter()
         .map(|s| format!("  {:<16}{}\n", s.name, s.summary));
     let (problems, systems): (String, String) = (problems.collect(), systems.collect());

@@ -1,42 +1,62 @@
-//! `stencil run`: a problem of the library from its initial values to pictures.
+//! `stencil run`: a problem from its initial values to files and pictures.
 
-use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use clap::{Args, ValueEnum};
-use physics::problems::{self, Plane, Problem};
-use stencil_compiler::schedule::Schedule;
-use stencil_runtime::report::{Progress, Summary};
-use stencil_runtime::{Engine, Error, Number, Simulation, SystemDef};
+use physics::problems;
+use stencil_compiler::expr::real;
+use stencil_runtime::problem::{Problem, ProblemError};
+use stencil_runtime::report::Progress;
+use stencil_runtime::{Engine, Error, Number, Simulation};
 
 use crate::source::{self, Failure, Precision};
-use crate::{BUG, NUMERICAL, OUTPUT, USAGE};
+use crate::{BUG, INTERRUPTED, NUMERICAL, OUTPUT, USAGE};
 
+mod changes;
+mod drive;
+mod files;
+mod picture;
 mod plan;
+mod signals;
+mod summary;
+pub(crate) mod target;
+
+use drive::{Drive, End};
+use files::Files;
+use signals::Stop;
 
 /// How a run goes; whatever is not given is the problem's choice.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct RunArgs {
-    /// Which problem; `stencil list` names all
-    #[arg(value_name = "PROBLEM", default_value = problems::ALL[0].name)]
+    /// Which problem: a name from `stencil list`, or a problem file
+    #[arg(value_name = "NAME|FILE.toml", default_value = problems::ALL[0].name)]
     problem: String,
+    /// A setting in place of the file's, such as mesh.cells=64,64 or params.nu=1e-3; may be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    set: Vec<String>,
     /// Cells along x, y, z; one number is for all axes
-    #[arg(long, value_name = "NX,NY,NZ", value_parser = cells)]
-    cells: Option<[usize; 3]>,
-    /// Number of time steps
+    #[arg(long, value_name = "NX,NY,NZ")]
+    cells: Option<String>,
+    /// Number of time steps, whatever time that is
     #[arg(long, value_name = "N")]
     steps: Option<u64>,
-    /// Time step
+    /// Time step: a number or cfl(NUMBER)
     #[arg(long, value_name = "TIME")]
-    dt: Option<f64>,
+    dt: Option<String>,
     /// A parameter of the system; may be repeated
-    #[arg(long = "param", value_name = "NAME=VALUE", value_parser = param)]
-    params: Vec<(String, f64)>,
+    #[arg(long = "param", value_name = "NAME=VALUE")]
+    params: Vec<String>,
     /// Precision of the values
-    #[arg(long, value_enum, default_value = "f64")]
-    precision: Precision,
+    #[arg(long, value_enum)]
+    precision: Option<Precision>,
+    /// Folder for pictures and data
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Go on from the state in a file such as final.npz
+    #[arg(long, value_name = "FILE.npz")]
+    restart: Option<PathBuf>,
     /// Number of threads; one for each core if not given
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
@@ -46,9 +66,9 @@ pub(crate) struct RunArgs {
     /// Where intermediate results live: a preset or a file; the results are the same
     #[arg(long, value_name = "PRESET|FILE")]
     schedule: Option<String>,
-    /// Folder for pictures and data; `out/PROBLEM` if not given
-    #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
+    /// Print one JSON object instead of text
+    #[arg(long)]
+    json: bool,
     /// Print nothing but errors
     #[arg(long, short)]
     quiet: bool,
@@ -70,15 +90,18 @@ impl RunArgs {
     pub(crate) fn first() -> Self {
         RunArgs {
             problem: problems::ALL[0].name.to_string(),
+            set: Vec::new(),
             cells: None,
             steps: None,
             dt: None,
             params: Vec::new(),
-            precision: Precision::F64,
+            precision: None,
+            out: None,
+            restart: None,
             threads: None,
             engine: EngineChoice::Auto,
             schedule: None,
-            out: None,
+            json: false,
             quiet: false,
         }
     }
@@ -94,7 +117,7 @@ pub(crate) struct Ended {
 impl From<Error> for Ended {
     fn from(error: Error) -> Self {
         let code = match &error {
-            Error::NotFinite { .. } => NUMERICAL,
+            Error::NotFinite { .. } | Error::NoTimeStep { .. } | Error::Speed { .. } => NUMERICAL,
             Error::Output(_) => OUTPUT,
             Error::Bug(_) => BUG,
             _ => USAGE,
@@ -115,42 +138,27 @@ impl From<Failure> for Ended {
     }
 }
 
-fn cannot_write(what: &str, error: &dyn std::fmt::Display) -> Ended {
-    Ended {
-        code: OUTPUT,
-        message: format!("error: {what}: {error}"),
+impl From<ProblemError> for Ended {
+    fn from(error: ProblemError) -> Self {
+        Ended {
+            code: USAGE,
+            message: error.to_string(),
+        }
     }
-}
-
-fn cells(text: &str) -> Result<[usize; 3], String> {
-    let numbers: Result<Vec<usize>, _> = text.split(',').map(|n| n.trim().parse()).collect();
-    match numbers.as_deref() {
-        Ok([n]) => Ok([*n; 3]),
-        Ok([nx, ny]) => Ok([*nx, *ny, 1]),
-        Ok([nx, ny, nz]) => Ok([*nx, *ny, *nz]),
-        _ => Err("write one number, or up to three with commas between them: 64,64,32".into()),
-    }
-}
-
-fn param(text: &str) -> Result<(String, f64), String> {
-    let pair = text
-        .split_once('=')
-        .and_then(|(name, value)| Some((name.trim().to_string(), value.trim().parse().ok()?)));
-    pair.ok_or_else(|| "write a name, `=` and a number: nu=5e-3".into())
 }
 
 /// Runs the command.
 pub(crate) fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Ended> {
-    let problem = problems::find(&args.problem)?;
-    match args.precision {
-        Precision::F32 => run_as::<f32>(args, problem, out),
-        Precision::F64 => run_as::<f64>(args, problem, out),
+    let problem = target::open(&args.problem, &changes::of(args))?;
+    match problem.precision {
+        real::Precision::F32 => run_as::<f32>(args, &problem, out),
+        real::Precision::F64 => run_as::<f64>(args, &problem, out),
     }
 }
 
 /// Says something to someone who may have left.
 fn say(args: &RunArgs, out: &mut dyn Write, text: &str) -> Result<(), Ended> {
-    if args.quiet {
+    if args.quiet || args.json {
         Ok(())
     } else {
         Ok(source::write(out, text.as_bytes())?)
@@ -158,67 +166,82 @@ fn say(args: &RunArgs, out: &mut dyn Write, text: &str) -> Result<(), Ended> {
 }
 
 fn run_as<T: Number>(args: &RunArgs, problem: &Problem, out: &mut dyn Write) -> Result<(), Ended> {
-    let system = SystemDef::new(&problem.system)?;
-    let (mut simulation, steps) = set_up::<T>(args, problem, &system)?;
+    let mut simulation = set_up::<T>(args, problem)?;
     say(args, out, &plan::report(problem, &simulation))?;
-    problem.initialize(&mut simulation)?;
-    let points: usize = simulation.cells().iter().product();
-    let mut progress = Progress::new(steps, points as u64, args.quiet);
-    let start = Instant::now();
-    let result = simulation.run(steps, |step, t| progress.update(step, t));
-    let seconds = start.elapsed();
-    progress.finish();
-    result?;
-    let files = save(args, problem, &simulation)?;
-    say(
-        args,
-        out,
-        &summary(problem, &simulation, points, seconds, &files),
-    )
-}
-
-fn set_up<T: Number>(
-    args: &RunArgs,
-    problem: &Problem,
-    system: &SystemDef,
-) -> Result<(Simulation<T>, u64), Ended> {
-    let mut cells = args.cells.unwrap_or(problem.cells);
-    // One number is for all axes that there are.
-    cells[system.model().dimension..].fill(1);
-    let mut params: BTreeMap<&str, f64> = system
-        .algorithm()
-        .params
-        .iter()
-        .filter_map(|p| Some((p.name.as_str(), p.default?)))
-        .collect();
-    params.extend(problem.params.iter().copied());
-    params.extend(
-        args.params
-            .iter()
-            .map(|(name, value)| (name.as_str(), *value)),
-    );
-    let spacings =
-        (0..system.model().dimension).map(|axis| problem.extent[axis] / cells[axis].max(1) as f64);
-    let h = spacings.fold(f64::INFINITY, f64::min);
-    let stable = (problem.dt)(h, &|name| params.get(name).copied().unwrap_or(0.0));
-    let (dt, steps) = match (args.dt, args.steps) {
-        (Some(dt), Some(steps)) => (dt, steps),
-        (None, Some(steps)) => (stable, steps),
-        (Some(dt), None) => (dt, (problem.end / dt).ceil().max(1.0) as u64),
-        // The last step ends at the problem's end.
-        (None, None) => {
-            let steps = (problem.end / stable).ceil().max(1.0);
-            (problem.end / steps, steps as u64)
+    let restored = match &args.restart {
+        Some(path) => {
+            let restored = simulation.restore(path).map_err(|error| Ended {
+                code: USAGE,
+                message: format!("error: {error}"),
+            })?;
+            say(args, out, &plan::restored(path, &restored))?;
+            true
+        }
+        None => {
+            problem.initialize(&mut simulation)?;
+            false
         }
     };
-    let mut builder = problem.builder::<T>().cells(cells).dt(dt);
-    for (name, value) in &args.params {
-        builder = builder.param(name, *value);
+    let files = Files::create(problem)?;
+    let points: usize = simulation.cells().iter().product();
+    let total = drive::steps_left(problem, &simulation) + simulation.step_count();
+    let progress =
+        Progress::new(total, points as u64, args.quiet).starting_at(simulation.step_count());
+    let stop = Stop::on_signals();
+    let first = simulation.step_count();
+    let mut drive = Drive::start(problem, simulation, files, progress, restored)?;
+    let start = Instant::now();
+    let end = drive.run(&stop);
+    let seconds = start.elapsed().as_secs_f64();
+    let end = match end {
+        Ok(end) => end,
+        Err(error) => return Err(drive.fail(error)),
+    };
+    let mut done = drive.finish(end)?;
+    if end == End::Interrupted {
+        return Err(interrupted(args, &done));
     }
+    let errors = problem.errors(&done.simulation)?;
+    done.files.pictures(problem, &mut done.simulation)?;
+    let facts = summary::Facts {
+        problem,
+        done: &done,
+        errors: &errors,
+        seconds,
+        steps: done.simulation.step_count() - first,
+        points,
+    };
+    if args.json {
+        return Ok(source::write(out, facts.json().as_bytes())?);
+    }
+    say(args, out, &facts.text(&args.problem))
+}
+
+fn interrupted<T: Number>(args: &RunArgs, done: &drive::Done<T>) -> Ended {
+    let state = done.files.state();
+    Ended {
+        code: INTERRUPTED,
+        message: format!(
+            "interrupted after step {}, t = {}; the state is in {}\n  help: the same command with --restart {} goes on{}",
+            done.simulation.step_count(),
+            done.simulation.t(),
+            state.display(),
+            state.display(),
+            match &args.restart {
+                Some(_) => " (in place of the earlier --restart)",
+                None => "",
+            }
+        ),
+    }
+}
+
+fn set_up<T: Number>(args: &RunArgs, problem: &Problem) -> Result<Simulation<T>, Ended> {
+    let mut builder = problem.builder::<T>();
     if let Some(threads) = args.threads {
         builder = builder.threads(threads);
     }
-    if let Some(schedule) = schedule::<T>(args, system)? {
+    if let Some(wanted) = &args.schedule {
+        let (_, schedule) = source::schedule(wanted, problem.system.algorithm(), T::PRECISION)?;
         builder = builder.schedule(schedule);
     }
     let engine = match args.engine {
@@ -226,95 +249,5 @@ fn set_up<T: Number>(
         EngineChoice::Compiled => Engine::Compiled,
         EngineChoice::Rows => Engine::Rows,
     };
-    Ok((builder.engine(engine).build()?, steps))
-}
-
-fn schedule<T: Number>(args: &RunArgs, system: &SystemDef) -> Result<Option<Schedule>, Ended> {
-    let Some(wanted) = &args.schedule else {
-        return Ok(None);
-    };
-    Ok(Some(
-        source::schedule(wanted, system.algorithm(), T::PRECISION)?.1,
-    ))
-}
-
-/// Writes pictures and data; the paths of what was written.
-fn save<T: Number>(
-    args: &RunArgs,
-    problem: &Problem,
-    simulation: &Simulation<T>,
-) -> Result<Vec<PathBuf>, Ended> {
-    let folder = args
-        .out
-        .clone()
-        .unwrap_or_else(|| PathBuf::from("out").join(problem.name));
-    let failed = |e: io::Error| {
-        cannot_write(
-            &format!("cannot make the folder `{}`", folder.display()),
-            &e,
-        )
-    };
-    std::fs::create_dir_all(&folder).map_err(failed)?;
-    let mut files = Vec::new();
-    let plane = Plane::of(simulation)?;
-    for picture in (problem.pictures)(&plane) {
-        let path = folder.join(picture.file);
-        picture
-            .save(&plane, &path)
-            .map_err(|e| cannot_write("picture", &e))?;
-        files.push(path);
-    }
-    let path = folder.join("final.npz");
-    simulation.save_npz(&path)?;
-    files.push(path);
-    Ok(files)
-}
-
-fn summary<T: Number>(
-    problem: &Problem,
-    simulation: &Simulation<T>,
-    points: usize,
-    time: Duration,
-    files: &[PathBuf],
-) -> String {
-    let seconds = time.as_secs_f64();
-    let speed = points as f64 * simulation.step_count() as f64 / seconds.max(1e-9) / 1e6;
-    let mut summary = Summary::new(problem.name)
-        .row(
-            "time",
-            format_args!(
-                "t = {:.4} after {} steps",
-                simulation.t(),
-                simulation.step_count()
-            ),
-        )
-        .row(
-            "engine",
-            format_args!(
-                "{}, {}, {} threads",
-                simulation.engine().name(),
-                simulation.instructions().name(),
-                simulation.threads()
-            ),
-        )
-        .row("wall time", format_args!("{seconds:.2} s"))
-        .row("speed", format_args!("{speed:.2} Mpts/s ({})", T::NAME))
-        .section("Files");
-    for file in files {
-        summary = summary.text(file.display());
-    }
-    // Under `cargo run` the command is not on the path.
-    let stencil = if std::env::var_os("CARGO").is_some() {
-        "cargo run --release --"
-    } else {
-        "stencil"
-    };
-    let twice = simulation
-        .cells()
-        .map(|n| if n > 1 { 2 * n } else { n }.to_string());
-    let (name, system) = (problem.name, problem.system.name);
-    format!(
-        "{summary}\n\nnext:\n  {stencil} run {name} --precision f32 --cells {}\n  {stencil} explain {system}\n  {stencil} list\n",
-        twice.join(","),
-    )
+    Ok(builder.engine(engine).build()?)
 }

@@ -4,6 +4,7 @@
 use physics::systems::{ElasticWave, Heat, IsothermalNs};
 use stencil_runtime::compiler::algorithm::Role;
 use stencil_runtime::compiler::algorithm::interp::Oracle;
+use stencil_runtime::problem::Change;
 use stencil_runtime::{Engine, Error, Instructions, Number, Simulation, SystemDef, ToSystem};
 
 const STEPS: u64 = 3;
@@ -165,8 +166,8 @@ fn elastic_waves() {
 
 #[test]
 fn heat_in_a_plane() {
-    all_ways_agree::<f32>(&Heat.to_system().unwrap(), [70, 45, 1], &["rows"]);
-    all_ways_agree::<f64>(&Heat.to_system().unwrap(), [2, 3, 1], &[]);
+    all_ways_agree::<f32>(&Heat::<2>.to_system().unwrap(), [70, 45, 1], &["rows"]);
+    all_ways_agree::<f64>(&Heat::<2>.to_system().unwrap(), [2, 3, 1], &[]);
 }
 
 #[test]
@@ -230,7 +231,7 @@ fn a_recomputed_halo_is_no_other_result() {
 
 #[test]
 fn a_run_that_blows_up_says_where() {
-    let mut simulation = Simulation::<f64>::builder(&Heat)
+    let mut simulation = Simulation::<f64>::builder(&Heat::<2>)
         .cells([16, 16, 1])
         .dt(1.0)
         .threads(1)
@@ -250,18 +251,14 @@ fn a_run_that_blows_up_says_where() {
 
 #[test]
 fn problems_start() {
-    for problem in physics::problems::ALL {
-        let mut cells = problem.cells.map(|n| n.min(12));
-        cells[1] = cells[1].min(10);
-        let mut simulation = problem
-            .builder::<f32>()
-            .cells(cells)
-            .dt(1e-4)
-            .build()
-            .unwrap();
+    for built_in in physics::problems::ALL {
+        let fewer = [Change::set("mesh.cells=12"), Change::set("time.dt=1e-4")];
+        let problem = built_in.open(&fewer).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(problem.title, built_in.summary);
+        assert!(!problem.plots.is_empty(), "{} shows nothing", built_in.name);
+        let mut simulation = problem.builder::<f32>().build().unwrap();
         problem.initialize(&mut simulation).unwrap();
         simulation.run(1, |_, _| ()).unwrap();
-        let plane = physics::problems::Plane::of(&simulation).unwrap();
-        assert!(!(problem.pictures)(&plane).is_empty(), "{}", problem.name);
+        assert!(!simulation.observe().is_empty(), "{}", built_in.name);
     }
 }

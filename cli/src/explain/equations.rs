@@ -75,7 +75,8 @@ fn scheme(model: &Model) -> Vec<String> {
         super::count(order as usize / 2, "cell")
     )];
     let mixed = match model.scheme.mixed {
-        Mixed::Bidiagonal => format!(
+        // Settled as the bidiagonal form where any will do.
+        Mixed::Bidiagonal | Mixed::Either => format!(
             "Derivatives along two different axes (mixed: bidiagonal): one difference on {} points of the two diagonals.",
             2 * order
         ),
@@ -91,18 +92,18 @@ fn scheme(model: &Model) -> Vec<String> {
         lines.push(mixed);
     }
     if let Some(integrator) = integrators::find(&model.scheme.time) {
-        let integrators::Tableau::TwoN(pairs) = (integrator.tableau)();
-        let storage = if pairs.len() > 1 {
-            "one accumulator for each field"
-        } else {
-            "no accumulator"
+        let tableau = (integrator.tableau)();
+        let storage = match tableau.registers {
+            [] => "no array beside each field".to_string(),
+            [one] => format!("one array `{one}` beside each field"),
+            several => format!("arrays {} beside each field", several.join(", ")),
         };
+        let substeps = tableau.substeps.len();
         lines.push(format!(
-            "Time: {}, order {}, {} right-hand side{} a step, {storage} ({}).",
+            "Time: {}, order {}, {substeps} right-hand side{} a step, {storage} ({}).",
             integrator.name,
             integrator.order,
-            pairs.len(),
-            if pairs.len() == 1 { "" } else { "s" },
+            if substeps == 1 { "" } else { "s" },
             integrator.source
         ));
     }

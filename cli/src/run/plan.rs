@@ -2,55 +2,67 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::path::Path;
 
-use physics::problems::Problem;
 use stencil_compiler::algorithm::FnId;
 use stencil_compiler::algorithm::footprint::{footprint, points};
 use stencil_compiler::plan::{BufferRole, Launch};
-use stencil_runtime::{Number, Simulation};
+use stencil_runtime::problem::{Problem, TimeStep};
+use stencil_runtime::{Number, Restored, Simulation};
 
 /// The text.
 pub(super) fn report<T: Number>(problem: &Problem, simulation: &Simulation<T>) -> String {
     let system = simulation.system();
-    let mut out = format!(
-        "{}: {}\n\n{}\n",
-        problem.name,
-        problem.summary,
-        system.name()
-    );
+    let mut out = format!("{}: {}\n\n{}\n", problem.name, problem.title, system.name());
     for equation in system.equations() {
         let _ = writeln!(out, "  {equation}");
     }
     let _ = writeln!(out, "  {}", system.algorithm().scheme);
-    let axes = system.model().dimension;
-    let join = |values: Vec<String>, between| values.join(between);
-    let cells = join(
-        simulation.cells()[..axes]
-            .iter()
-            .map(ToString::to_string)
-            .collect(),
-        " × ",
-    );
-    let extent = join(
-        problem.extent[..axes]
-            .iter()
-            .map(|l| format!("{l:.4}"))
-            .collect(),
-        " × ",
-    );
+    settings(&mut out, problem, simulation);
+    plan_of_a_step(&mut out, simulation);
+    out
+}
+
+/// Mesh, boundaries, time step and parameters.
+fn settings<T: Number>(out: &mut String, problem: &Problem, simulation: &Simulation<T>) {
+    let axes = simulation.system().model().dimension;
+    let mesh = &problem.mesh;
+    let cells = join(mesh.cells[..axes].iter().map(ToString::to_string), " × ");
+    let extent = join(mesh.extent[..axes].iter().map(|l| format!("{l:.4}")), " × ");
+    let _ = writeln!(out, "\nrun\n  {cells} cells of a box, {extent}");
+    for line in problem.boundary_lines() {
+        let _ = writeln!(out, "  {line}");
+    }
+    let dt = match problem.time.dt {
+        TimeStep::Fixed(dt) => format!("dt = {dt:.4e}"),
+        TimeStep::Cfl(number) => format!("dt by cfl({number})"),
+    };
+    let end = problem.time.end.map(|end| format!("t = {end}"));
+    let steps = problem.time.steps.map(|steps| format!("step {steps}"));
+    let until = join(end.into_iter().chain(steps), " or ");
+    let _ = writeln!(out, "  {dt}, until {until}");
+    let params = simulation.params();
     let params = join(
-        simulation
-            .params()
-            .map(|(name, value)| format!("{name} = {value}"))
-            .collect(),
+        params.map(|(name, value)| format!("{name} = {value}")),
         ", ",
     );
-    let _ = writeln!(
-        out,
-        "\nrun\n  {cells} cells of a periodic box, {extent}\n  dt = {:.4e}, {params}",
-        simulation.dt()
-    );
-    plan_of_a_step(&mut out, simulation);
+    if !params.is_empty() {
+        let _ = writeln!(out, "  {params}");
+    }
+}
+
+fn join(values: impl Iterator<Item = String>, between: &str) -> String {
+    values.collect::<Vec<_>>().join(between)
+}
+
+/// What a run goes on from.
+pub(super) fn restored(path: &Path, restored: &Restored) -> String {
+    let Restored { t, step, .. } = restored;
+    let mut out = format!("goes on from {}: step {step}, t = {t}\n", path.display());
+    for line in &restored.changed {
+        let _ = writeln!(out, "  note: {line}");
+    }
+    out.push('\n');
     out
 }
 

@@ -1,244 +1,106 @@
-//! Problems: a system with initial values, parameters and pictures. One file each, and one line
-//! in [`ALL`].
+//! Problems: a system with a mesh, initial values, an end and pictures. One problem file each, and
+//! one line in [`ALL`].
 
-use std::collections::BTreeMap;
+use stencil_runtime::Error;
+use stencil_runtime::problem::{Change, Problem, ProblemError};
 
-use ndarray::{Array2, s};
-use stencil_runtime::plot::{ColorMap, Heatmap, Panels};
-use stencil_runtime::{Builder, Definition, Error, Number, Simulation};
+use crate::systems;
 
-pub mod crystal_pulse;
-pub mod explosion;
-pub mod heat_blob;
-pub mod shear;
+/// A problem file that is part of the library.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BuiltIn {
+    /// Its name, without `.toml`.
+    pub name: &'static str,
+    /// One line: the title in the file.
+    pub summary: &'static str,
+    /// The name of its system, as in the file.
+    pub system: &'static str,
+    /// The whole file.
+    pub text: &'static str,
+}
+
+macro_rules! problem {
+    ($name:literal) => {{
+        let text = include_str!(concat!($name, ".toml"));
+        BuiltIn {
+            name: $name,
+            summary: quoted(text, b"title = \""),
+            system: quoted(text, b"system = \""),
+            text,
+        }
+    }};
+}
 
 /// Every problem; the first one is what the command line runs when it is told nothing.
-pub static ALL: &[Problem] = &[
-    explosion::PROBLEM,
-    shear::PROBLEM,
-    crystal_pulse::PROBLEM,
-    heat_blob::PROBLEM,
+pub static ALL: &[BuiltIn] = &[
+    problem!("explosion"),
+    problem!("shear"),
+    problem!("shear_layers"),
+    problem!("sound"),
+    problem!("taylor_green"),
+    problem!("orszag_tang"),
+    problem!("alfven"),
+    problem!("gray_scott"),
+    problem!("wave_packet"),
+    problem!("crystal_pulse"),
+    problem!("solitons"),
+    problem!("burgers"),
+    problem!("rotation"),
+    problem!("heat_blob"),
 ];
 
-/// Values of parameters by name.
-pub type Parameters<'a> = &'a dyn Fn(&str) -> f64;
-
-/// A run that can be started by name.
-#[derive(Clone, Copy, Debug)]
-pub struct Problem {
-    /// Its name.
-    pub name: &'static str,
-    /// One line.
-    pub summary: &'static str,
-    /// What is solved.
-    pub system: Definition,
-    /// Cells along x, y, z where a run gives none.
-    pub cells: [usize; 3],
-    /// Lengths of the box.
-    pub extent: [f64; 3],
-    /// Coordinates of the first cell.
-    pub origin: [f64; 3],
-    /// Parameters other than the system's defaults.
-    pub params: &'static [(&'static str, f64)],
-    /// A stable time step for the smallest spacing and these parameters.
-    pub dt: fn(h: f64, param: Parameters<'_>) -> f64,
-    /// The time at which the run ends.
-    pub end: f64,
-    /// The initial value of a component at a point.
-    pub initial: fn(component: &str, at: [f64; 3]) -> f64,
-    /// Pictures of a plane of the solution.
-    pub pictures: fn(&Plane) -> Vec<Picture>,
-}
-
-impl Problem {
-    /// A builder with the problem's box and parameters.
-    pub fn builder<T: Number>(&self) -> Builder<T> {
-        let builder = Simulation::builder(&self.system)
-            .cells(self.cells)
-            .extent(self.extent)
-            .origin(self.origin);
-        self.params.iter().fold(builder, |builder, (name, value)| {
-            builder.param(*name, *value)
-        })
-    }
-
-    /// Sets the initial values of all components.
+impl BuiltIn {
+    /// The problem, with some settings changed.
+    ///
+    /// ```
+    /// use stencil_runtime::problem::Change;
+    ///
+    /// let problem = physics::problems::find("heat_blob")?.open(&[Change::set("mesh.cells=16")])?;
+    /// let mut simulation = problem.builder::<f64>().build()?;
+    /// problem.initialize(&mut simulation)?;
+    /// simulation.run_until(problem.time.end.unwrap(), |_, _| ())?;
+    /// # Ok::<(), stencil_runtime::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// If the simulation is of another system.
-    pub fn initialize<T: Number>(&self, simulation: &mut Simulation<T>) -> Result<(), Error> {
-        let components: Vec<String> = simulation.components().map(str::to_string).collect();
-        components
-            .iter()
-            .try_for_each(|name| simulation.set(name, |x, y, z| (self.initial)(name, [x, y, z])))
+    /// Everything that is wrong in the changes.
+    pub fn open(&self, changes: &[Change]) -> Result<Problem, ProblemError> {
+        let source = format!("{}.toml", self.name);
+        Problem::parse(&source, self.text, "", &systems::library(), changes)
     }
 }
 
-/// The problem of this name.
+/// The problem of this name; `-` and `_` are alike.
 ///
 /// ```
-/// assert_eq!(physics::problems::find("explosion")?.system.name, "IsothermalNs");
+/// assert_eq!(physics::problems::find("taylor-green")?.name, "taylor_green");
 /// # Ok::<(), stencil_runtime::Error>(())
 /// ```
 ///
 /// # Errors
 /// If there is none; the error lists all.
-pub fn find(name: &str) -> Result<&'static Problem, Error> {
-    ALL.iter().find(|p| p.name == name).ok_or_else(|| {
-        Error::unknown(
-            "the standard library",
-            "problem",
-            name,
-            ALL.iter().map(|p| p.name),
-        )
-    })
+pub fn find(name: &str) -> Result<&'static BuiltIn, Error> {
+    let plain = name.replace('-', "_");
+    let names = ALL.iter().map(|p| p.name);
+    let found = ALL.iter().find(|p| p.name == plain);
+    found.ok_or_else(|| Error::unknown("the standard library", "problem", name, names))
 }
 
-/// All components on the plane of constant z in the middle of the box.
-#[derive(Clone, Debug)]
-pub struct Plane {
-    /// Values `[y, x]` by component.
-    pub values: BTreeMap<String, Array2<f64>>,
-    /// The edges: x0, x1, y0, y1.
-    pub extent: [f64; 4],
-    /// Distance of cells along x and y.
-    pub spacing: [f64; 2],
-    /// What to write below titles: time and number of cells.
-    pub caption: String,
-}
-
-impl Plane {
-    /// The plane of a simulation.
-    ///
-    /// # Errors
-    /// None but those of the program itself.
-    pub fn of<T: Number>(simulation: &Simulation<T>) -> Result<Plane, Error> {
-        let ([nx, ny, nz], [ox, oy, _], [hx, hy, _]) = (
-            simulation.cells(),
-            simulation.origin(),
-            simulation.spacing(),
-        );
-        let names: Vec<String> = simulation.components().map(str::to_string).collect();
-        let slice = |name: String| {
-            let values = simulation
-                .field(&name)?
-                .slice(s![nz / 2, .., ..])
-                .mapv(|v| v.to_f64());
-            Ok((name, values))
+/// What stands in quotes after a key, the first time that it does.
+const fn quoted(text: &'static str, key: &[u8]) -> &'static str {
+    let bytes = text.as_bytes();
+    let (mut at, mut matched) = (0, 0);
+    while matched < key.len() {
+        matched = match (bytes[at] == key[matched], bytes[at] == key[0]) {
+            (true, _) => matched + 1,
+            (false, true) => 1,
+            (false, false) => 0,
         };
-        let values = names.into_iter().map(slice).collect::<Result<_, Error>>()?;
-        let (x0, y0) = (ox - hx / 2.0, oy - hy / 2.0);
-        let cells: Vec<String> = [nx, ny, nz]
-            .iter()
-            .take(simulation.system().model().dimension)
-            .map(ToString::to_string)
-            .collect();
-        Ok(Plane {
-            values,
-            extent: [x0, x0 + hx * nx as f64, y0, y0 + hy * ny as f64],
-            spacing: [hx, hy],
-            caption: format!("t = {:.3}, {} cells", simulation.t(), cells.join(" × ")),
-        })
+        at += 1;
     }
-
-    /// A component; zeros if there is none of this name.
-    pub fn get(&self, name: &str) -> Array2<f64> {
-        let shape = self.values.values().next().map_or((1, 1), Array2::dim);
-        self.values
-            .get(name)
-            .cloned()
-            .unwrap_or_else(|| Array2::zeros(shape))
+    let mut end = at;
+    while bytes[end] != b'"' {
+        end += 1;
     }
-
-    /// A component on a finer plane, by cubic interpolation: what is computed from it for a
-    /// picture has no steps of the size of a cell.
-    pub fn fine(&self, name: &str) -> Array2<f64> {
-        let along_x = refine(&self.get(name));
-        refine(&along_x.t().to_owned()).t().to_owned()
-    }
-
-    /// The length of a vector field, on the finer plane.
-    pub fn norm(&self, field: &str) -> Array2<f64> {
-        let square = |axis| self.fine(&format!("{field}_{axis}")).mapv(|v: f64| v * v);
-        (square("x") + square("y") + square("z")).mapv(f64::sqrt)
-    }
-
-    /// The derivative along x (axis 1) or y (axis 0), by differences of second order.
-    pub fn derivative(&self, values: &Array2<f64>, axis: usize) -> Array2<f64> {
-        let (ny, nx) = values.dim();
-        let h = self.spacing[1 - axis.min(1)];
-        Array2::from_shape_fn((ny, nx), |(y, x)| {
-            let (next, last) = match axis {
-                0 => ([(y + 1) % ny, x], [(y + ny - 1) % ny, x]),
-                _ => ([y, (x + 1) % nx], [y, (x + nx - 1) % nx]),
-            };
-            (values[next] - values[last]) / (2.0 * h)
-        })
-    }
-}
-
-/// Points of the finer plane in a cell, along each axis.
-const FINER: usize = 4;
-
-/// Cubic interpolation along the second axis, across the periodic seam.
-fn refine(values: &Array2<f64>) -> Array2<f64> {
-    let (rows, n) = values.dim();
-    Array2::from_shape_fn((rows, n * FINER), |(row, i)| {
-        let place = (i as f64 + 0.5) / FINER as f64 - 0.5;
-        let (cell, s) = (place.floor(), place - place.floor());
-        let at = |offset: isize| {
-            values[[
-                row,
-                (cell as isize + offset).rem_euclid(n as isize) as usize,
-            ]]
-        };
-        let (a, b, c, d) = (at(-1), at(0), at(1), at(2));
-        b + 0.5 * s * (c - a + s * (2.0 * a - 5.0 * b + 4.0 * c - d + s * (3.0 * (b - c) + d - a)))
-    })
-}
-
-/// A picture of some panels.
-#[derive(Clone, Debug)]
-pub struct Picture {
-    /// The file's name, without a folder.
-    pub file: &'static str,
-    /// The title of the whole.
-    pub title: &'static str,
-    /// The panels, from left to right.
-    pub panels: Vec<Panel>,
-}
-
-/// One heat map of a picture.
-#[derive(Clone, Debug)]
-pub struct Panel {
-    /// Its title.
-    pub title: &'static str,
-    /// The label of the colours.
-    pub label: &'static str,
-    /// The colours.
-    pub colors: ColorMap,
-    /// Values `[y, x]`.
-    pub values: Array2<f64>,
-}
-
-impl Picture {
-    /// Writes the picture of a plane.
-    ///
-    /// # Errors
-    /// If the file cannot be written.
-    pub fn save(
-        &self,
-        plane: &Plane,
-        path: &std::path::Path,
-    ) -> Result<(), stencil_runtime::plot::PlotError> {
-        let maps = self.panels.iter().map(|panel| {
-            Heatmap::new(panel.values.view(), plane.extent)
-                .title(panel.title)
-                .subtitle(plane.caption.clone())
-                .labels("x", "y")
-                .color_label(panel.label)
-                .map(panel.colors)
-        });
-        Panels::new(maps).title(self.title).save(path)
-    }
+    text.split_at(end).0.split_at(at).1
 }

@@ -17,6 +17,12 @@ pde! {
         ddt(lnrho) = -dot(u, grad(lnrho)) - div(u);
         ddt(u) = -dot(u, grad(u)) - cs^2 * grad(lnrho)
                + nu * (lap(u) + grad(div(u))/3 + 2*dot(s, grad(lnrho)));
+
+        observe mass = mean(exp(lnrho));
+        observe kinetic_energy = mean(exp(lnrho)*dot(u, u)/2);
+        observe enstrophy = mean(dot(curl(u), curl(u))/2);
+        observe largest_speed = max(norm(u));
+        cfl { advective: norm(u) + cs; diffusive: 4*nu/3; }
     }
     scheme central6 for IsothermalNs { space: central<order = 6>; mixed: bidiagonal; time: rk3_williamson; }
 }

@@ -1,44 +1,120 @@
 //! Systems of equations: one file each, and one line in [`ALL`].
 
+use stencil_runtime::problem::Library;
 use stencil_runtime::{Definition, Error, System, SystemDef};
 
+/// Declares a system. Its kernels are part of the program if the feature `compiled` is on.
+#[cfg(feature = "compiled")]
+macro_rules! system {
+    ($($declaration:tt)*) => {
+        stencil_runtime::pde! { $($declaration)* }
+    };
+}
+#[cfg(not(feature = "compiled"))]
+macro_rules! system {
+    ($($declaration:tt)*) => {
+        stencil_runtime::pde! { #[interpreted] $($declaration)* }
+    };
+}
+
+pub mod advection;
+pub mod burgers;
 pub mod elastic;
+pub mod gray_scott;
 pub mod heat;
+pub mod isothermal_mhd;
 pub mod isothermal_ns;
+pub mod kdv;
+pub mod mhd;
+pub mod wave;
 
+pub use advection::Advection;
+pub use burgers::Burgers;
 pub use elastic::ElasticWave;
+pub use gray_scott::GrayScott;
 pub use heat::Heat;
+pub use isothermal_mhd::IsothermalMhd;
 pub use isothermal_ns::IsothermalNs;
+pub use kdv::Kdv;
+pub use mhd::Mhd;
+pub use wave::Wave;
 
-/// Every system.
+/// Every system; those for any number of dimensions in each of them, the plane first.
 pub static ALL: &[Definition] = &[
-    elastic::ElasticWave::DEFINITION,
-    heat::Heat::DEFINITION,
-    isothermal_ns::IsothermalNs::DEFINITION,
+    Advection::<2>::DEFINITION,
+    Advection::<1>::DEFINITION,
+    Advection::<3>::DEFINITION,
+    Burgers::DEFINITION,
+    ElasticWave::DEFINITION,
+    GrayScott::<2>::DEFINITION,
+    GrayScott::<1>::DEFINITION,
+    GrayScott::<3>::DEFINITION,
+    Heat::<2>::DEFINITION,
+    Heat::<1>::DEFINITION,
+    Heat::<3>::DEFINITION,
+    IsothermalMhd::DEFINITION,
+    IsothermalNs::DEFINITION,
+    Kdv::DEFINITION,
+    Mhd::DEFINITION,
+    Wave::<2>::DEFINITION,
+    Wave::<1>::DEFINITION,
+    Wave::<3>::DEFINITION,
 ];
 
-/// The system of this name; case and underscores do not matter.
+/// All systems, for problem files that name them.
+///
+/// ```
+/// assert!(physics::systems::library().names().any(|name| name == "Mhd"));
+/// ```
+pub fn library() -> Library {
+    Library::new(ALL.iter().copied())
+}
+
+/// The system of this name; case and underscores do not matter. Of a system for any number of
+/// dimensions it is the one in the plane, see [`find_in`].
 ///
 /// ```
 /// assert_eq!(physics::systems::find("isothermal_ns")?.name(), "IsothermalNs");
-/// assert!(physics::systems::find("isothermal_mhd").unwrap_err().to_string().contains("IsothermalNs"));
+/// assert!(physics::systems::find("isothermal").unwrap_err().to_string().contains("IsothermalNs"));
 /// # Ok::<(), stencil_runtime::Error>(())
 /// ```
 ///
 /// # Errors
 /// If there is none; the error lists all.
 pub fn find(name: &str) -> Result<SystemDef, Error> {
-    let plain = |name: &str| name.replace(['_', '-'], "").to_lowercase();
-    match ALL
-        .iter()
-        .find(|definition| plain(definition.name) == plain(name))
-    {
+    match named(name).next() {
         Some(definition) => SystemDef::new(definition),
-        None => Err(Error::unknown(
-            "the standard library",
-            "system",
-            name,
-            ALL.iter().map(|d| d.name),
-        )),
+        None => Err(unknown(name)),
     }
+}
+
+/// The system of this name in a number of dimensions.
+///
+/// ```
+/// assert_eq!(physics::systems::find_in("wave", 3)?.model().dimension, 3);
+/// # Ok::<(), stencil_runtime::Error>(())
+/// ```
+///
+/// # Errors
+/// If there is none of this name; else, if it has other dimensions, the system that there is.
+pub fn find_in(name: &str, dimension: usize) -> Result<SystemDef, Error> {
+    for definition in named(name) {
+        let system = SystemDef::new(definition)?;
+        if system.model().dimension == dimension {
+            return Ok(system);
+        }
+    }
+    Err(unknown(name))
+}
+
+fn named(name: &str) -> impl Iterator<Item = &'static Definition> {
+    let plain = |name: &str| name.replace(['_', '-'], "").to_lowercase();
+    let name = plain(name);
+    ALL.iter().filter(move |d| plain(d.name) == name)
+}
+
+fn unknown(name: &str) -> Error {
+    let mut names: Vec<&str> = ALL.iter().map(|d| d.name).collect();
+    names.dedup();
+    Error::unknown("the standard library", "system", name, names.into_iter())
 }

@@ -1,0 +1,199 @@
+//! One case: a system, a precision, an engine and a number of threads.
+
+use std::time::Instant;
+
+use stencil_compiler::cost;
+use stencil_compiler::model::Rank;
+use stencil_compiler::schedule::check;
+use stencil_runtime::bench::{Peak, Stream, peak, stream};
+use stencil_runtime::{Engine, Error, Number, Simulation, SystemDef};
+
+use super::beside::Beside;
+use super::report;
+use crate::Ended;
+
+/// How long a timing takes where the number of steps is not given, in seconds.
+const TIMING: f64 = 0.2;
+
+/// Rounds between two looks at what the machine can do.
+const LOOK: u32 = 5;
+
+/// A simulation that is timed.
+pub(super) struct Case<T> {
+    simulation: Simulation<T>,
+    /// Steps in a timing.
+    steps: u64,
+    /// Seconds of each timing.
+    seconds: Vec<f64>,
+    gflops: f64,
+    copy: f64,
+    triad: f64,
+}
+
+impl<T: Number> Case<T> {
+    /// Sets up a run with smooth values. The time step is so small that they hardly change: they
+    /// stay finite in any system, and the speed does not depend on them.
+    pub(super) fn new(
+        system: &SystemDef,
+        cells: &[usize],
+        engine: Engine,
+        threads: Option<usize>,
+    ) -> Result<Self, Ended> {
+        let cells = self::cells(system, cells);
+        let model = system.model();
+        let finest = cells.iter().copied().max().unwrap_or(1).max(1) as f64;
+        let mut builder = Simulation::<T>::builder(system)
+            .cells(cells)
+            .dt(1e-6 / (finest * finest))
+            .engine(engine);
+        let undefined = system
+            .algorithm()
+            .params
+            .iter()
+            .filter(|p| p.default.is_none());
+        for param in undefined {
+            builder = builder.param(param.name.as_str(), 1.0);
+        }
+        if let Some(threads) = threads {
+            builder = builder.threads(threads);
+        }
+        let mut simulation = builder.build()?;
+        let names: Vec<String> = simulation.components().map(str::to_string).collect();
+        for (at, name) in names.iter().enumerate() {
+            // Scalars may be densities, which are positive.
+            let is_scalar =
+                |f: &stencil_compiler::model::Field| f.rank == Rank::Scalar && f.name == *name;
+            let mean = if model.fields.iter().any(is_scalar) {
+                1.0
+            } else {
+                0.0
+            };
+            let phase = at as f64;
+            simulation.set(name, |x, y, z| {
+                mean + 0.01 * (std::f64::consts::TAU * (x + 2.0 * y - z) + phase).sin()
+            })?;
+        }
+        Ok(Case {
+            simulation,
+            steps: 1,
+            seconds: Vec::new(),
+            gflops: 0.0,
+            copy: 0.0,
+            triad: 0.0,
+        })
+    }
+
+    /// Times steps `repeat` times, each time followed by the other program, and between them what
+    /// the machine can do at that moment.
+    pub(super) fn measure(
+        &mut self,
+        repeat: u32,
+        steps: Option<u64>,
+        mut beside: Option<&mut Beside>,
+    ) -> Result<(), Ended> {
+        // The first step touches memory for the first time and is no measure.
+        self.time(1)?;
+        self.steps = match steps {
+            Some(steps) => steps,
+            None => (TIMING / self.time(1)?).ceil().clamp(1.0, 1e6) as u64,
+        };
+        for round in 0..repeat {
+            if round.is_multiple_of(LOOK) {
+                self.look();
+            }
+            let seconds = self.time(self.steps)?;
+            self.seconds.push(seconds);
+            if let Some(beside) = beside.as_deref_mut() {
+                beside.run()?;
+            }
+        }
+        self.look();
+        Ok(())
+    }
+
+    fn time(&mut self, steps: u64) -> Result<f64, Error> {
+        let start = Instant::now();
+        self.simulation.run(steps, |_, _| ())?;
+        Ok(start.elapsed().as_secs_f64().max(1e-9))
+    }
+
+    /// Keeps the best that was seen of the machine: others may slow it down.
+    fn look(&mut self) {
+        let threads = self.simulation.threads();
+        let Peak { gflops, .. } = peak::<T>(threads);
+        let Stream {
+            copy_gb_s,
+            triad_gb_s,
+            ..
+        } = stream(threads);
+        self.gflops = self.gflops.max(gflops);
+        self.copy = self.copy.max(copy_gb_s);
+        self.triad = self.triad.max(triad_gb_s);
+    }
+
+    /// What was found.
+    pub(super) fn result(&self, beside: Option<Beside>) -> report::Result {
+        let simulation = &self.simulation;
+        let system = simulation.system();
+        let points: usize = simulation.cells().iter().product();
+        let per_second = |seconds: f64| points as f64 * self.steps as f64 / seconds;
+        let (best, median) = best_and_median(&self.seconds);
+        report::Result {
+            system: system.name().to_string(),
+            precision: T::NAME,
+            engine: simulation.engine().name(),
+            instructions: simulation.instructions().name(),
+            threads: simulation.threads(),
+            cells: simulation.cells(),
+            steps: self.steps,
+            repeat: self.seconds.len(),
+            best_mpts: per_second(best) / 1e6,
+            median_mpts: per_second(median) / 1e6,
+            ms_per_step: 1e3 * best / self.steps as f64,
+            gflops: flops(simulation).map(|flops| flops * per_second(best) / 1e9),
+            peak_gflops: self.gflops,
+            copy_gb_s: self.copy,
+            triad_gb_s: self.triad,
+            floor_ms: least_bytes(simulation) * points as f64 / (self.copy * 1e9) * 1e3,
+            beside: beside.map(Beside::result),
+        }
+    }
+}
+
+/// Cells of a size that no cache holds, if none are given.
+fn cells(system: &SystemDef, given: &[usize]) -> [usize; 3] {
+    let dimension = system.model().dimension;
+    let usual = [1 << 22, 2048, 128][dimension.clamp(1, 3) - 1];
+    std::array::from_fn(|axis| match (axis < dimension, given) {
+        (false, _) => given.get(axis).copied().unwrap_or(1),
+        (true, []) => usual,
+        (true, [n]) => *n,
+        (true, _) => given.get(axis).copied().unwrap_or(1),
+    })
+}
+
+/// The shortest time and the one in the middle.
+pub(super) fn best_and_median(seconds: &[f64]) -> (f64, f64) {
+    let mut sorted = seconds.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let n = sorted.len();
+    let at = |i: usize| sorted.get(i).copied().unwrap_or(f64::NAN);
+    (at(0), 0.5 * (at(n.saturating_sub(1) / 2) + at(n / 2)))
+}
+
+/// Floating-point operations a cell and step of the schedule that runs; a multiply-add is two.
+fn flops<T: Number>(simulation: &Simulation<T>) -> Option<f64> {
+    let algorithm = simulation.system().algorithm();
+    let compiled = check::check(algorithm, simulation.schedule(), T::BYTES).ok()?;
+    let kernels = cost::kernels(algorithm, &compiled).ok()?;
+    Some(kernels.iter().map(|kernel| kernel.flops).sum())
+}
+
+/// Bytes a cell and step that no schedule can avoid: each field is read once and written once a
+/// substep, and so is each accumulator, but that the first substep reads none and the last one
+/// leaves none: both are counted by what substeps write.
+fn least_bytes<T: Number>(simulation: &Simulation<T>) -> f64 {
+    let substeps = &simulation.system().algorithm().substeps;
+    let updates: usize = substeps.iter().map(|s| s.updates.len()).sum();
+    (2 * updates * T::BYTES) as f64
+}

@@ -1,0 +1,159 @@
+//! `stencil check`: what is understood of a declaration or of a problem file, or all that is wrong.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::io::Write;
+use std::path::Path;
+
+use clap::Args;
+use stencil_compiler::algorithm::footprint::{footprint, points, radius};
+use stencil_compiler::algorithm::{Algorithm, Def, FnId, Role};
+use stencil_compiler::model::parse::{Dimensions, dimensions};
+use stencil_runtime::SystemDef;
+use stencil_runtime::problem::{Change, Problem, TimeStep};
+
+use crate::run::target;
+use crate::{Ended, USAGE, source};
+
+/// What is checked.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct CheckArgs {
+    /// A declaration, a problem file, or a problem by its name
+    #[arg(value_name = "FILE.pde|FILE.toml|NAME")]
+    file: String,
+    /// A setting in place of the problem file's; may be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    set: Vec<String>,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &CheckArgs, out: &mut dyn Write) -> Result<(), Ended> {
+    let path = Path::new(&args.file);
+    let page = if path.extension().is_some_and(|e| e == "pde") {
+        declaration(path)?
+    } else {
+        let changes: Vec<Change> = args.set.iter().map(|text| Change::set(text)).collect();
+        let problem = target::open(&args.file, &changes)?;
+        system(&problem.system) + &settings(&problem)
+    };
+    Ok(source::write(out, page.as_bytes())?)
+}
+
+fn wrong(message: String) -> Ended {
+    Ended {
+        code: USAGE,
+        message,
+    }
+}
+
+/// A declaration, in each number of dimensions that it leaves open.
+fn declaration(path: &Path) -> Result<String, Ended> {
+    let name = path.display().to_string();
+    let text = std::fs::read_to_string(path)
+        .map_err(|e| wrong(format!("error: cannot read `{name}`: {e}")))?;
+    let read = |dimension: Option<usize>| {
+        SystemDef::from_text_in(&name, &text, dimension).map_err(|e| wrong(e.to_string()))
+    };
+    if dimensions(&text) != Some(Dimensions::Any) {
+        return Ok(system(&read(None)?));
+    }
+    let mut pages = Vec::new();
+    for dimension in 1..=3 {
+        pages.push(system(&read(Some(dimension))?));
+    }
+    Ok(pages.join("\n"))
+}
+
+/// Names, equations, and what the scheme makes of them.
+fn system(system: &SystemDef) -> String {
+    let (model, algorithm) = (system.model(), system.algorithm());
+    let mut page = format!("{}, in {}d\n", system.name(), model.dimension);
+    let states = |role: Role| {
+        let states = algorithm.states.iter().filter(move |s| s.role == role);
+        states.map(|s| s.name.clone()).collect::<Vec<_>>()
+    };
+    row(&mut page, "components", &states(Role::Field));
+    row(&mut page, "sources", &states(Role::Given));
+    let params = algorithm.params.iter().map(|p| match p.default {
+        Some(value) => format!("{} = {value}", p.name),
+        None => format!("{} (to be given)", p.name),
+    });
+    row(&mut page, "parameters", &params.collect::<Vec<_>>());
+    let observed = model.observables.iter().map(|o| o.name.clone());
+    row(&mut page, "observed", &observed.collect::<Vec<_>>());
+    let speeds = model.speeds.iter().map(|s| s.kind().to_string());
+    row(&mut page, "speeds", &speeds.collect::<Vec<_>>());
+    page.push_str("equations\n");
+    for equation in system.equations() {
+        let _ = writeln!(page, "  {equation}");
+    }
+    let _ = writeln!(page, "scheme\n  {}", algorithm.scheme);
+    let others = model.schemes().skip(1).map(|s| s.name.clone());
+    row(&mut page, "  others", &others.collect::<Vec<_>>());
+    page.push_str(&footprints(algorithm));
+    page
+}
+
+fn row(page: &mut String, name: &str, values: &[String]) {
+    if !values.is_empty() {
+        let _ = writeln!(page, "{name:<12}{}", values.join(", "));
+    }
+}
+
+/// What a right-hand side reads if nothing is stored.
+fn footprints(algorithm: &Algorithm) -> String {
+    let last = algorithm.substeps.last().map_or(&[][..], |s| &s.updates);
+    let roots: Vec<FnId> = last.iter().map(|(_, id)| *id).collect();
+    let mut read = footprint(algorithm, &roots, &BTreeSet::new());
+    read.retain(|id, _| match algorithm.function(*id).def {
+        Def::State(state) => algorithm.state(state).role == Role::Field,
+        Def::Point(_) | Def::Sum(_) => true,
+    });
+    let each = read.iter().map(|(id, at)| {
+        let name = &algorithm.function(*id).name;
+        format!("{name} {}", at.len())
+    });
+    let each: Vec<String> = each.collect();
+    let [rx, ry, rz] = radius(&read);
+    format!(
+        "  {} substeps; each reads {} points of its neighbourhood ({}), {} cells away at most\n",
+        algorithm.substeps.len(),
+        points(&read),
+        each.join(", "),
+        rx.max(ry).max(rz)
+    )
+}
+
+/// What a problem adds to its system.
+fn settings(problem: &Problem) -> String {
+    let mut page = format!("problem\n  {}: {}\n", problem.name, problem.title);
+    let axes = problem.system.model().dimension;
+    let cells = problem.mesh.cells[..axes].iter().map(ToString::to_string);
+    let extent = problem.mesh.extent[..axes]
+        .iter()
+        .map(|l| format!("{l:.4}"));
+    let _ = writeln!(
+        page,
+        "  {} cells, {}",
+        cells.collect::<Vec<_>>().join(" × "),
+        extent.collect::<Vec<_>>().join(" × ")
+    );
+    for line in problem.boundary_lines() {
+        let _ = writeln!(page, "  {line}");
+    }
+    let params = problem
+        .params
+        .iter()
+        .map(|(name, v)| format!("{name} = {v}"));
+    row(&mut page, "  params", &params.collect::<Vec<_>>());
+    let dt = match problem.time.dt {
+        TimeStep::Fixed(dt) => format!("dt = {dt:.4e}"),
+        TimeStep::Cfl(number) => format!("dt by cfl({number})"),
+    };
+    let end = problem.time.end.map(|end| format!(", until t = {end}"));
+    let steps = problem.time.steps.map(|n| format!(", at most {n} steps"));
+    let (end, steps) = (end.unwrap_or_default(), steps.unwrap_or_default());
+    let _ = writeln!(page, "  {dt}{end}{steps}");
+    let _ = writeln!(page, "  files go to {}", problem.output.dir.display());
+    page
+}

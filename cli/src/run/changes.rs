@@ -1,0 +1,42 @@
+//! Options of the command line as changes of a problem's settings.
+
+use stencil_runtime::problem::Change;
+
+use super::RunArgs;
+use crate::source::Precision;
+
+/// All of them; `--set` comes last, so it counts most.
+pub(super) fn of(args: &RunArgs) -> Vec<Change> {
+    let mut changes = Vec::new();
+    let mut option = |option: &str, key: &str, value: &str| {
+        changes.push(Change::option(option, key, value));
+    };
+    if let Some(cells) = &args.cells {
+        option("--cells", "mesh.cells", cells);
+    }
+    if let Some(steps) = args.steps {
+        option("--steps", "time.steps", &steps.to_string());
+    }
+    if let Some(dt) = &args.dt {
+        option("--dt", "time.dt", dt);
+    }
+    if let Some(precision) = args.precision {
+        let word = match precision {
+            Precision::F32 => "f32",
+            Precision::F64 => "f64",
+        };
+        option("--precision", "precision", word);
+    }
+    for text in &args.params {
+        changes.push(Change::assign("--param", "params", text));
+    }
+    if let Some(out) = &args.out {
+        changes.push(Change::text("--out", "output.dir", &out.to_string_lossy()));
+    }
+    if args.steps.is_some() {
+        // So many steps, whatever time that is.
+        changes.push(Change::remove("time.end"));
+    }
+    changes.extend(args.set.iter().map(|text| Change::set(text)));
+    changes
+}

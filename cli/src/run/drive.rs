@@ -1,0 +1,199 @@
+//! The loop over time steps, and what it leaves on the way.
+
+use std::collections::BTreeMap;
+
+use stencil_runtime::io::SeriesWriter;
+use stencil_runtime::problem::{Problem, TimeStep};
+use stencil_runtime::report::Progress;
+use stencil_runtime::{Number, Simulation};
+
+use super::Ended;
+use super::files::{Files, cannot_write};
+use super::signals::Stop;
+
+/// How a run came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// At the problem's end.
+    Finished,
+    /// By a signal.
+    Interrupted,
+}
+
+/// A run that goes on.
+pub(super) struct Drive<'a, T> {
+    problem: &'a Problem,
+    simulation: Simulation<T>,
+    files: Files,
+    progress: Progress,
+    series: SeriesWriter,
+    /// Observables when it began, and now.
+    first: BTreeMap<String, f64>,
+    last: BTreeMap<String, f64>,
+    /// The step of the last row of the series.
+    written: u64,
+}
+
+/// A run that is over.
+pub(super) struct Done<T> {
+    pub(super) simulation: Simulation<T>,
+    pub(super) files: Files,
+    /// Observables when it began.
+    pub(super) first: BTreeMap<String, f64>,
+    /// Observables when it ended.
+    pub(super) last: BTreeMap<String, f64>,
+}
+
+/// The steps that a run will take from here; a guess where time steps adapt.
+pub(super) fn steps_left<T: Number>(problem: &Problem, simulation: &Simulation<T>) -> u64 {
+    let by_count = problem
+        .time
+        .steps
+        .map(|steps| steps.saturating_sub(simulation.step_count()));
+    let by_time = problem.time.end.map(|end| {
+        let steps = ((end - simulation.t()) / simulation.dt() * (1.0 - 1e-9)).ceil();
+        // An adaptive step is not known before the first one.
+        if steps.is_finite() {
+            steps.max(0.0) as u64
+        } else {
+            0
+        }
+    });
+    match (by_count, by_time) {
+        (Some(count), Some(time)) => count.min(time),
+        (count, time) => count.or(time).unwrap_or(0),
+    }
+}
+
+impl<'a, T: Number> Drive<'a, T> {
+    /// Opens the time series and writes what is there before the first step.
+    pub(super) fn start(
+        problem: &'a Problem,
+        mut simulation: Simulation<T>,
+        mut files: Files,
+        progress: Progress,
+        restored: bool,
+    ) -> Result<Self, Ended> {
+        let first = simulation.observe();
+        let mut columns = vec!["step".to_string(), "t".to_string(), "dt".to_string()];
+        columns.extend(first.keys().cloned());
+        let path = files.path("series.csv");
+        let step = simulation.step_count();
+        // Rows up to a restart are those of the earlier run, if it left some.
+        let goes_on = restored && path.is_file();
+        let series = if restored {
+            SeriesWriter::resume(&path, &columns, step)
+        } else {
+            SeriesWriter::create(&path, &columns)
+        };
+        let series = series.map_err(|e| cannot_write(&e))?;
+        files.add(path);
+        let mut drive = Drive {
+            problem,
+            simulation,
+            files,
+            progress,
+            series,
+            last: first.clone(),
+            first,
+            written: step,
+        };
+        if !goes_on {
+            drive.row()?;
+        }
+        if !restored && problem.output.every.is_some() {
+            drive.files.frame(problem, &drive.simulation)?;
+        }
+        Ok(drive)
+    }
+
+    /// Steps to the end, or to the step in which a signal comes.
+    pub(super) fn run(&mut self, stop: &Stop) -> Result<End, Ended> {
+        while !self.is_over() {
+            if stop.wanted() {
+                return Ok(End::Interrupted);
+            }
+            match self.problem.time.end {
+                Some(end) => self.simulation.step_until(end)?,
+                None => self.simulation.step()?,
+            }
+            self.after_step()?;
+        }
+        Ok(End::Finished)
+    }
+
+    fn is_over(&self) -> bool {
+        let time = &self.problem.time;
+        time.end.is_some_and(|end| self.simulation.t() >= end)
+            || time
+                .steps
+                .is_some_and(|steps| self.simulation.step_count() >= steps)
+    }
+
+    fn after_step(&mut self) -> Result<(), Ended> {
+        let step = self.simulation.step_count();
+        let output = &self.problem.output;
+        if step.is_multiple_of(output.series_every) {
+            self.observe_row()?;
+        }
+        if output.every.is_some_and(|every| step.is_multiple_of(every)) {
+            self.files.frame(self.problem, &self.simulation)?;
+        }
+        if matches!(self.problem.time.dt, TimeStep::Cfl(_)) && !self.is_over() {
+            let left = steps_left(self.problem, &self.simulation).max(1);
+            self.progress.expect(step + left);
+        }
+        self.progress.update(step, self.simulation.t());
+        Ok(())
+    }
+
+    fn observe_row(&mut self) -> Result<(), Ended> {
+        self.last = self.simulation.observe();
+        self.row()
+    }
+
+    fn row(&mut self) -> Result<(), Ended> {
+        let simulation = &self.simulation;
+        self.written = simulation.step_count();
+        let mut row = vec![self.written as f64, simulation.t(), simulation.dt()];
+        row.extend(self.last.values());
+        self.series.push(&row).map_err(|e| cannot_write(&e))
+    }
+
+    /// Writes the state, and closes the time series.
+    pub(super) fn finish(mut self, end: End) -> Result<Done<T>, Ended> {
+        self.progress.finish();
+        match end {
+            End::Finished => {
+                if self.written != self.simulation.step_count() {
+                    self.observe_row()?;
+                }
+                self.files.last(&self.simulation, "final.npz")?;
+            }
+            // The row of a step between two others would be in no uninterrupted run.
+            End::Interrupted => self.files.last(&self.simulation, "interrupted.npz")?,
+        }
+        self.series.finish().map_err(|e| cannot_write(&e))?;
+        Ok(Done {
+            simulation: self.simulation,
+            files: self.files,
+            first: self.first,
+            last: self.last,
+        })
+    }
+
+    /// The message of a run that failed, which keeps the last good state.
+    pub(super) fn fail(mut self, mut ended: Ended) -> Ended {
+        self.progress.finish();
+        let good = self.simulation.step_count();
+        if ended.code == crate::NUMERICAL
+            && self.files.last(&self.simulation, "last_good.npz").is_ok()
+        {
+            let path = self.files.state().display().to_string();
+            ended.message.push_str(&format!(
+                "\n  help: the state after step {good} is in {path}; --restart goes on from it, with other settings"
+            ));
+        }
+        ended
+    }
+}

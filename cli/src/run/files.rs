@@ -1,0 +1,197 @@
+//! The files of a run: where they are, and their writing.
+
+use std::fmt::Display;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use stencil_runtime::io::{NpzWriter, PartFile};
+use stencil_runtime::problem::Problem;
+use stencil_runtime::spectrum::kinetic_energy;
+use stencil_runtime::{Axis, Error, Number, Simulation};
+
+use super::{Ended, picture};
+use crate::OUTPUT;
+
+/// The slope of an inertial range, beside spectra.
+const INERTIAL: f64 = -5.0 / 3.0;
+
+/// Components of the velocity, whose energy spectra show.
+const VELOCITY: [&str; 3] = ["u_x", "u_y", "u_z"];
+
+/// The folder of a run, and what was written into it.
+#[derive(Debug)]
+pub(super) struct Files {
+    folder: PathBuf,
+    written: Vec<PathBuf>,
+    state: PathBuf,
+}
+
+/// Something could not be written.
+pub(super) fn cannot_write(error: &dyn Display) -> Ended {
+    Ended {
+        code: OUTPUT,
+        message: format!("error: {error}"),
+    }
+}
+
+impl Files {
+    /// Makes the folder, and writes the problem with everything resolved into it.
+    pub(super) fn create(problem: &Problem) -> Result<Self, Ended> {
+        let folder = problem.output.dir.clone();
+        fs::create_dir_all(&folder).map_err(|e| {
+            let shown = folder.display();
+            cannot_write(&format!("cannot make the folder `{shown}`: {e}"))
+        })?;
+        let mut files = Files {
+            state: folder.join("final.npz"),
+            folder,
+            written: Vec::new(),
+        };
+        let initial = files.copy_initial(problem)?;
+        let path = files.path("problem.toml");
+        files.write(&path, problem.to_toml(initial).as_bytes())?;
+        files.add(path);
+        Ok(files)
+    }
+
+    /// Initial values that come from a file go with the problem that reads them.
+    fn copy_initial(&mut self, problem: &Problem) -> Result<Option<&'static str>, Ended> {
+        const NAME: &str = "initial.npz";
+        let Some(from) = problem.initial_file() else {
+            return Ok(None);
+        };
+        let to = self.path(NAME);
+        let same =
+            matches!((fs::canonicalize(from), fs::canonicalize(&to)), (Ok(a), Ok(b)) if a == b);
+        if !same {
+            let bytes = fs::read(from)
+                .map_err(|e| cannot_write(&format!("cannot read `{}`: {e}", from.display())))?;
+            self.write(&to, &bytes)?;
+        }
+        self.add(to);
+        Ok(Some(NAME))
+    }
+
+    /// The path of a name in the folder.
+    pub(super) fn path(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    /// Notes that a file is there.
+    pub(super) fn add(&mut self, path: PathBuf) {
+        self.written.push(path);
+    }
+
+    /// Everything that was written.
+    pub(super) fn written(&self) -> &[PathBuf] {
+        &self.written
+    }
+
+    /// The file of the last state.
+    pub(super) fn state(&self) -> &Path {
+        &self.state
+    }
+
+    fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), Ended> {
+        let write = || {
+            let mut file = PartFile::create(path)?;
+            file.write_all(bytes)?;
+            file.finish()
+        };
+        write().map_err(|e: std::io::Error| {
+            cannot_write(&format!("cannot write `{}`: {e}", path.display()))
+        })
+    }
+
+    /// Writes the state from which a run can go on.
+    pub(super) fn last<T: Number>(
+        &mut self,
+        simulation: &Simulation<T>,
+        name: &str,
+    ) -> Result<(), Ended> {
+        self.state = self.path(name);
+        simulation.save_npz(&self.state)?;
+        self.add(self.state.clone());
+        Ok(())
+    }
+
+    /// Writes the chosen fields of this step.
+    pub(super) fn frame<T: Number>(
+        &mut self,
+        problem: &Problem,
+        simulation: &Simulation<T>,
+    ) -> Result<(), Ended> {
+        let path = self.path(&format!("frame_{:06}.npz", simulation.step_count()));
+        let chosen = &problem.output.fields;
+        if simulation
+            .components()
+            .all(|c| chosen.iter().any(|f| f == c))
+        {
+            simulation.save_npz(&path)?;
+        } else {
+            write_fields(&path, chosen, simulation)?;
+        }
+        self.add(path);
+        Ok(())
+    }
+
+    /// Writes pictures and, if it is asked for, the energy spectrum.
+    pub(super) fn pictures<T: Number>(
+        &mut self,
+        problem: &Problem,
+        simulation: &mut Simulation<T>,
+    ) -> Result<(), Ended> {
+        for (name, picture) in picture::all(problem, simulation)? {
+            let path = self.path(&format!("{name}.png"));
+            picture.save(&path).map_err(|e| cannot_write(&e))?;
+            self.add(path);
+        }
+        if problem.output.spectrum {
+            self.spectrum(simulation)?;
+        }
+        Ok(())
+    }
+
+    fn spectrum<T: Number>(&mut self, simulation: &Simulation<T>) -> Result<(), Ended> {
+        let mut velocity = Vec::new();
+        for name in simulation.components().filter(|c| VELOCITY.contains(c)) {
+            velocity.push(simulation.to_f64(name)?);
+        }
+        let views: Vec<_> = velocity.iter().map(|v| v.view()).collect();
+        let spectrum = kinetic_energy(&views, simulation.spacing())
+            .map_err(|e| Ended::from(Error::Bug(e.to_string())))?;
+        let (table, plot) = (self.path("spectrum.csv"), self.path("spectrum.png"));
+        spectrum.save_csv(&table).map_err(|e| cannot_write(&e))?;
+        self.add(table);
+        let curve = spectrum.plot(Some(INERTIAL));
+        curve.save(&plot).map_err(|e| cannot_write(&e))?;
+        self.add(plot);
+        Ok(())
+    }
+}
+
+/// Some components, with what is needed to draw them.
+fn write_fields<T: Number>(
+    path: &Path,
+    components: &[String],
+    simulation: &Simulation<T>,
+) -> Result<(), Error> {
+    let mut file = NpzWriter::create(path)?;
+    for name in components {
+        file.array(name, &simulation.field(name)?)?;
+    }
+    file.f64("t", simulation.t())?;
+    file.u64("step", simulation.step_count())?;
+    file.f64("dt", simulation.dt())?;
+    let (origin, spacing) = (simulation.origin(), simulation.spacing());
+    for axis in Axis::ALL
+        .into_iter()
+        .take(simulation.system().model().dimension)
+    {
+        file.f64(&format!("origin_{axis}"), origin[axis.index()])?;
+        file.f64(&format!("spacing_{axis}"), spacing[axis.index()])?;
+    }
+    file.finish()?;
+    Ok(())
+}

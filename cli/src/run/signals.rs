@@ -1,0 +1,36 @@
+//! Ctrl-C: the first one asks the run to stop after its step, the second one ends it at once.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
+
+use crate::INTERRUPTED;
+
+/// Whether a signal asked the run to stop.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    /// Listens to Ctrl-C and to requests to terminate, as batch systems send them.
+    pub(super) fn on_signals() -> Self {
+        let stop = Stop::default();
+        for signal in [SIGINT, SIGTERM] {
+            // The order matters: the first signal finds the flag unset. Where signals cannot be
+            // had, the run goes on without.
+            let _ = flag::register_conditional_shutdown(
+                signal,
+                i32::from(INTERRUPTED),
+                Arc::clone(&stop.0),
+            );
+            let _ = flag::register(signal, Arc::clone(&stop.0));
+        }
+        stop
+    }
+
+    /// Has there been a signal?
+    pub(super) fn wanted(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}

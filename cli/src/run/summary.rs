@@ -1,0 +1,167 @@
+//! What a run says at its end, for people and for programs.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+use stencil_runtime::problem::{Norms, Problem};
+use stencil_runtime::report::Summary;
+use stencil_runtime::{Number, Simulation};
+
+use super::drive::Done;
+
+/// What there is to say.
+pub(super) struct Facts<'a, T> {
+    pub(super) problem: &'a Problem,
+    pub(super) done: &'a Done<T>,
+    pub(super) errors: &'a BTreeMap<String, Norms>,
+    /// Time on the wall of all steps, with the output between them.
+    pub(super) seconds: f64,
+    /// Steps of this run, without those before a restart.
+    pub(super) steps: u64,
+    /// Cells of the mesh.
+    pub(super) points: usize,
+}
+
+impl<T: Number> Facts<'_, T> {
+    fn simulation(&self) -> &Simulation<T> {
+        &self.done.simulation
+    }
+
+    /// Million points a second; a point counts once a step.
+    fn speed(&self) -> f64 {
+        self.points as f64 * self.steps as f64 / self.seconds.max(1e-9) / 1e6
+    }
+
+    fn cells(&self) -> &[usize] {
+        &self.problem.mesh.cells[..self.problem.system.model().dimension]
+    }
+
+    /// One JSON object and a line end.
+    pub(super) fn json(&self) -> String {
+        let simulation = self.simulation();
+        let mesh = &self.problem.mesh;
+        let axes = self.cells().len();
+        let errors = self.errors.iter().map(|(name, norms)| {
+            let Norms { l1, l2, linf } = norms;
+            (name.clone(), json!({ "l1": l1, "l2": l2, "linf": linf }))
+        });
+        let sums = self.done.first.iter().map(|(name, first)| {
+            let last = self.done.last.get(name);
+            (name.clone(), json!({ "first": first, "last": last }))
+        });
+        let files = self.done.files.written().iter();
+        let files: Vec<String> = files.map(|path| path.display().to_string()).collect();
+        let object = json!({
+            "problem": self.problem.name,
+            "system": simulation.system().name(),
+            "scheme": simulation.system().algorithm().scheme,
+            "mesh": {
+                "cells": self.cells(),
+                "extent": &mesh.extent[..axes],
+                "origin": &mesh.origin[..axes],
+                "centered": mesh.centered,
+            },
+            "precision": T::NAME,
+            "backend": {
+                "device": "cpu",
+                "engine": simulation.engine().name(),
+                "instructions": simulation.instructions().name(),
+                "threads": simulation.threads(),
+            },
+            "steps": simulation.step_count(),
+            "t": simulation.t(),
+            "wall_s": self.seconds,
+            "mpts_per_s": self.speed(),
+            "errors": Value::Object(errors.collect::<Map<_, _>>()),
+            "sums": Value::Object(sums.collect::<Map<_, _>>()),
+            "files": files,
+        });
+        format!("{object}\n")
+    }
+
+    /// A box of results, and what to try next.
+    pub(super) fn text(&self, problem: &str) -> String {
+        let simulation = self.simulation();
+        let mut summary = Summary::new(self.problem.title.as_str())
+            .row(
+                "time",
+                format_args!(
+                    "t = {:.4} after {} steps",
+                    simulation.t(),
+                    simulation.step_count()
+                ),
+            )
+            .row(
+                "engine",
+                format_args!(
+                    "{}, {}, {} threads",
+                    simulation.engine().name(),
+                    simulation.instructions().name(),
+                    simulation.threads()
+                ),
+            )
+            .row("wall time", format_args!("{:.2} s", self.seconds))
+            .row(
+                "speed",
+                format_args!("{:.2} Mpts/s ({})", self.speed(), T::NAME),
+            );
+        if !self.errors.is_empty() {
+            summary = summary.section("Errors against the exact solution");
+        }
+        for (name, Norms { l1, l2, linf }) in self.errors {
+            let text = format_args!("l1 {l1:.3e}   l2 {l2:.3e}   linf {linf:.3e}");
+            summary = summary.row(name, text);
+        }
+        if !self.done.first.is_empty() {
+            summary = summary.section("Observed, first and last");
+        }
+        for (name, first) in &self.done.first {
+            let last = self.done.last.get(name).copied().unwrap_or(f64::NAN);
+            summary = summary.row(name, format_args!("{first:.10e}   {last:.10e}"));
+        }
+        summary = summary.section("Files");
+        let (frames, others): (Vec<_>, Vec<_>) = self
+            .done
+            .files
+            .written()
+            .iter()
+            .partition(|path| is_frame(path));
+        for file in others {
+            summary = summary.text(file.display());
+        }
+        if let [first, .., last] = frames[..] {
+            let (first, last) = (first.display(), last.file_name().unwrap_or_default());
+            let last = last.to_string_lossy();
+            summary = summary.text(format_args!("{first} .. {last} ({})", frames.len()));
+        } else if let [only] = frames[..] {
+            summary = summary.text(only.display());
+        }
+        format!("{summary}\n\n{}", self.next(problem))
+    }
+
+    fn next(&self, problem: &str) -> String {
+        // Under `cargo run` the command is not on the path.
+        let stencil = if std::env::var_os("CARGO").is_some() {
+            "cargo run --release --"
+        } else {
+            "stencil"
+        };
+        let twice = self.cells().iter().map(|n| if *n > 1 { 2 * n } else { *n });
+        let twice: Vec<String> = twice.map(|n| n.to_string()).collect();
+        let explain = match &self.problem.origin {
+            stencil_runtime::problem::Origin::Library(name) => {
+                format!("  {stencil} explain {name}\n")
+            }
+            stencil_runtime::problem::Origin::Text(_) => String::new(),
+        };
+        format!(
+            "next:\n  {stencil} run {problem} --precision f32 --cells {}\n{explain}  {stencil} list\n",
+            twice.join(",")
+        )
+    }
+}
+
+fn is_frame(path: &std::path::Path) -> bool {
+    path.file_name()
+        .is_some_and(|name| name.to_string_lossy().starts_with("frame_"))
+}

@@ -1,0 +1,119 @@
+//! `stencil bench` as a user runs it, on small meshes: what is printed, not how fast it is.
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+fn bench(args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_stencil"));
+    let output = command
+        .arg("bench")
+        .args(args)
+        .current_dir(Path::new(env!("CARGO_TARGET_TMPDIR")))
+        .stdin(Stdio::null())
+        .output();
+    output.unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+const SMALL: [&str; 6] = ["--cells", "16", "--repeat", "2", "--steps", "2"];
+
+#[test]
+fn a_table_has_a_row_for_each_case() {
+    let args = [
+        &["--threads", "1,2", "--engine", "compiled,rows"],
+        &SMALL[..],
+    ]
+    .concat();
+    let output = bench(&args);
+    let printed = text(&output.stdout);
+    assert!(
+        output.status.success(),
+        "{printed}\n{}",
+        text(&output.stderr)
+    );
+    let rows: Vec<&str> = printed
+        .lines()
+        .filter(|l| l.starts_with("IsothermalNs"))
+        .collect();
+    assert_eq!(rows.len(), 8, "{printed}");
+    for expected in ["of floor", "GFLOP/s", "copy", "triad"] {
+        assert!(printed.contains(expected), "no `{expected}` in\n{printed}");
+    }
+}
+
+#[test]
+fn json_holds_consistent_numbers() {
+    let args = [
+        &["heat", "--precision", "f64", "--threads", "1", "--json"],
+        &SMALL[..],
+    ]
+    .concat();
+    let output = bench(&args);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let value: serde_json::Value =
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}"));
+    let case = &value["cases"][0];
+    let number = |name: &str| {
+        case[name]
+            .as_f64()
+            .unwrap_or_else(|| panic!("{name}: {case}"))
+    };
+    assert_eq!(case["cells"], serde_json::json!([16, 16, 1]));
+    let speed = 256.0 / (number("ms_per_step") * 1e-3) / 1e6;
+    assert!((speed / number("mpts_per_s") - 1.0).abs() < 1e-9);
+    // Read and written: the field in three substeps, its accumulator between them. At the copy's speed.
+    let floor = 256.0 * 2.0 * 5.0 * 8.0 / (number("copy_gb_per_s") * 1e9) * 1e3;
+    assert!((floor / number("floor_ms") - 1.0).abs() < 1e-9);
+    assert!(number("median_mpts_per_s") <= number("mpts_per_s"));
+}
+
+#[cfg(unix)]
+#[test]
+fn another_program_runs_beside_ours() {
+    let with = |command: &'static str| {
+        let args = [
+            &["heat", "--precision", "f32", "--beside", command],
+            &SMALL[..],
+        ]
+        .concat();
+        bench(&args)
+    };
+    let output = with("echo mpts_per_s = 1e-3");
+    let printed = text(&output.stdout);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(
+        printed.contains("beside:") && printed.contains("times as fast"),
+        "{printed}"
+    );
+
+    let output = with("echo the mesh is missing >&2; exit 7");
+    let message = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    for expected in ["exit status: 7", "the mesh is missing"] {
+        assert!(message.contains(expected), "no `{expected}` in {message}");
+    }
+}
+
+#[test]
+fn mistakes_exit_with_2() {
+    for (args, expected) in [
+        (&["isothermal"][..], "IsothermalNs"),
+        (
+            &["heat", "--engine", "compiled", "--cells", "16"],
+            "no compiled program",
+        ),
+        (&["heat", "--cells", "0"], "cells"),
+        (&["--precision", "f16"], "f32"),
+    ] {
+        let output = bench(args);
+        let message = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {message}");
+        assert!(
+            message.contains(expected),
+            "{args:?}: no `{expected}` in {message}"
+        );
+    }
+}

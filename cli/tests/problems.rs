@@ -1,0 +1,441 @@
+//! Problem files through the command: runs, what they leave, restarts, signals and messages.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use stencil_runtime::io::{Npz, Table};
+
+const DECLARATION: &str = "\
+/// Advection and diffusion.
+pub system Drift in 2d {
+    field q: scalar;
+    param k: real = 0.05 where k >= 0;
+    ddt(q) = k*lap(q) - d[x](q);
+    observe mass = sum(q);
+    observe top = max(q);
+    cfl { advective: 1; diffusive: k }
+}
+";
+
+const PROBLEM: &str = "\
+title = \"Drift\"
+system = \"drift.pde\"
+
+[mesh]
+cells = [24, 16]
+extent = [\"2*pi\", 4]
+
+[boundary]
+y = { lo = \"wall\", hi = { dirichlet = \"1 + t\" } }
+
+[init]
+q = \"1 + 0.5*sin(x)*exp(-y^2)\"
+
+[time]
+dt = \"cfl(0.3)\"
+end = 0.5
+
+[output]
+dir = \"out\"
+every = 4
+series_every = 3
+
+[[plot]]
+value = \"q\"
+
+[[plot]]
+value = \"d[x](q)\"
+file = \"slope\"
+map = \"diverging\"
+";
+
+fn stencil(args: &[&str], folder: &Path) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_stencil"));
+    let output = command
+        .args(args)
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .output();
+    output.unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// Runs a command that goes well; what it printed.
+fn good(args: &[&str], folder: &Path) -> String {
+    let output = stencil(args, folder);
+    let printed = text(&output.stdout);
+    let status = output.status;
+    assert!(
+        status.success(),
+        "{args:?}: {printed}\n{}",
+        text(&output.stderr)
+    );
+    printed
+}
+
+/// A folder of a test's own, with the declaration and the problem in it.
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("problems-{name}"));
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap_or_else(|e| panic!("{e}"));
+    write(&folder.join("drift.pde"), DECLARATION);
+    write(&folder.join("drift.toml"), PROBLEM);
+    folder
+}
+
+fn write(path: &Path, text: &str) {
+    std::fs::write(path, text).unwrap_or_else(|e| panic!("{e}"));
+}
+
+fn bytes(path: &Path) -> Vec<u8> {
+    std::fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn a_run_leaves_what_its_file_asks_for() {
+    let here = folder("files");
+    let printed = good(&["run", "drift.toml"], &here);
+    for expected in [
+        "ddt(q)",
+        "dt by cfl(0.3)",
+        "y.lo: wall",
+        "Mpts/s",
+        "mass",
+        "final.npz",
+    ] {
+        assert!(printed.contains(expected), "no `{expected}` in\n{printed}");
+    }
+    let out = here.join("out");
+    for picture in ["q.png", "slope.png"] {
+        assert_eq!(&bytes(&out.join(picture))[1..4], b"PNG", "{picture}");
+    }
+    let mut last = Npz::open(out.join("final.npz")).unwrap_or_else(|e| panic!("{e}"));
+    let (t, steps) = (last.f64("t").unwrap(), last.u64("step").unwrap());
+    assert_eq!(t, 0.5);
+    let series = Table::read(out.join("series.csv")).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(
+        series.names().collect::<Vec<_>>(),
+        ["step", "t", "dt", "mass", "top"]
+    );
+    let rows = series.column("step").unwrap();
+    assert!(steps > 6 && rows.starts_with(&[0.0, 3.0, 6.0]), "{rows:?}");
+    assert_eq!(rows.last(), Some(&(steps as f64)));
+    let frames: Vec<u64> = (0..=steps).filter(|s| s.is_multiple_of(4)).collect();
+    for step in frames {
+        assert!(out.join(format!("frame_{step:06}.npz")).is_file(), "{step}");
+    }
+    let parts = std::fs::read_dir(&out).unwrap();
+    let parts = parts.filter(|e| {
+        e.as_ref()
+            .unwrap()
+            .path()
+            .extension()
+            .is_some_and(|e| e == "part")
+    });
+    assert_eq!(parts.count(), 0);
+}
+
+#[test]
+fn the_resolved_problem_gives_the_same_bits() {
+    let here = folder("round");
+    let args = [
+        "run",
+        "drift.toml",
+        "--set",
+        "params.k=0.03",
+        "--cells",
+        "12,10",
+        "-q",
+    ];
+    assert_eq!(good(&args, &here), "");
+    std::fs::create_dir(here.join("elsewhere")).unwrap();
+    std::fs::rename(
+        here.join("out/problem.toml"),
+        here.join("elsewhere/again.toml"),
+    )
+    .unwrap();
+    let again = [
+        "run",
+        "again.toml",
+        "--out",
+        "again",
+        "--threads",
+        "1",
+        "--engine",
+        "rows",
+        "-q",
+    ];
+    good(&again, &here.join("elsewhere"));
+    for file in ["final.npz", "series.csv", "frame_000004.npz", "slope.png"] {
+        let (one, two) = (
+            here.join("out").join(file),
+            here.join("elsewhere/again").join(file),
+        );
+        assert!(bytes(&one) == bytes(&two), "{file}");
+    }
+}
+
+#[test]
+fn a_restart_goes_on_with_the_same_bits() {
+    let here = folder("restart");
+    good(&["run", "drift.toml", "--out", "whole", "-q"], &here);
+    good(
+        &[
+            "run",
+            "drift.toml",
+            "--out",
+            "parts",
+            "--set",
+            "time.steps=6",
+            "-q",
+        ],
+        &here,
+    );
+    let printed = good(
+        &[
+            "run",
+            "drift.toml",
+            "--out",
+            "parts",
+            "--restart",
+            "parts/final.npz",
+        ],
+        &here,
+    );
+    assert!(
+        printed.contains("goes on from parts/final.npz: step 6"),
+        "{printed}"
+    );
+    for file in ["final.npz", "series.csv", "frame_000008.npz"] {
+        let (one, two) = (here.join("whole").join(file), here.join("parts").join(file));
+        assert!(bytes(&one) == bytes(&two), "{file}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_leaves_its_state() {
+    let here = folder("interrupt");
+    let args = [
+        "run",
+        "drift.toml",
+        "--set",
+        "time.dt=1e-7",
+        "--set",
+        "output.every=100000",
+    ];
+    let mut command = Command::new(env!("CARGO_BIN_EXE_stencil"));
+    let child = command
+        .args(args)
+        .args(["--out", "cut"])
+        .current_dir(&here)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn();
+    let child = child.unwrap_or_else(|e| panic!("{e}"));
+    // The first frame is written when the signals are listened to.
+    while !here.join("cut/frame_000000.npz").is_file() {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let kill = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
+    assert!(kill.is_ok_and(|status| status.success()));
+    let output = child.wait_with_output().unwrap_or_else(|e| panic!("{e}"));
+    let printed = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{printed}");
+    assert!(
+        printed.contains("--restart cut/interrupted.npz"),
+        "{printed}"
+    );
+    let mut state = Npz::open(here.join("cut/interrupted.npz")).unwrap_or_else(|e| panic!("{e}"));
+    let step = state.u64("step").unwrap();
+    let end = format!("time.steps={}", step + 5);
+    let both = |out, more: &[&str]| {
+        let mut all = args.to_vec();
+        all.extend(["--set", &end, "-q", "--out", out]);
+        all.extend(more);
+        good(&all, &here);
+        bytes(&here.join(out).join("final.npz"))
+    };
+    let whole = both("whole", &[]);
+    assert!(whole == both("cut", &["--restart", "cut/interrupted.npz"]));
+}
+
+#[test]
+fn json_is_one_object_with_all_results() {
+    let here = folder("json");
+    write(
+        &here.join("wave.toml"),
+        "system = 'pub system Wave in 1d { field q: scalar; ddt(q) = -d[x](q); observe sum = sum(q); }'\n\
+         mesh = { cells = 64, extent = '2*pi' }\nexact.q = 'sin(x - t)'\ntime = { dt = 'h/4', end = 1 }\n",
+    );
+    let printed = good(&["run", "wave.toml", "--json"], &here);
+    assert_eq!(printed.lines().count(), 1, "{printed}");
+    let value: serde_json::Value = serde_json::from_str(&printed).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(value["system"], "Wave");
+    assert_eq!(value["mesh"]["cells"], serde_json::json!([64]));
+    assert_eq!(
+        (&value["precision"], value["t"].as_f64()),
+        (&"f64".into(), Some(1.0))
+    );
+    let linf = value["errors"]["q"]["linf"].as_f64().unwrap();
+    let l1 = value["errors"]["q"]["l1"].as_f64().unwrap();
+    assert!(linf > 0.0 && linf < 1e-4 && l1 < linf, "{printed}");
+    assert!(value["sums"]["sum"]["first"].as_f64().unwrap().abs() < 1e-12);
+    assert!(value["mpts_per_s"].as_f64().unwrap() > 0.0 && value["wall_s"].is_number());
+    assert!(value["steps"].as_u64().unwrap() > 10 && value["scheme"].is_string());
+    for file in value["files"].as_array().unwrap() {
+        assert!(here.join(file.as_str().unwrap()).is_file(), "{file}");
+    }
+}
+
+#[test]
+fn a_blow_up_keeps_the_last_good_state() {
+    let here = folder("blowup");
+    let args = [
+        "run",
+        "drift.toml",
+        "--set",
+        "time.dt=1",
+        "--set",
+        "time.end=1e6",
+    ];
+    let output = stencil(&args, &here);
+    let printed = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(5), "{printed}");
+    assert!(
+        printed.contains("`q` is not finite") && printed.contains("last_good.npz"),
+        "{printed}"
+    );
+    let mut state = Npz::open(here.join("out/last_good.npz")).unwrap_or_else(|e| panic!("{e}"));
+    let finite = state.array_f64("q").unwrap().iter().all(|v| v.is_finite());
+    assert!(finite && state.u64("step").unwrap() > 0);
+}
+
+#[test]
+fn initial_values_from_a_file_travel_with_the_run() {
+    let here = folder("initial");
+    good(
+        &[
+            "run",
+            "drift.toml",
+            "--out",
+            "first",
+            "--set",
+            "time.steps=3",
+            "-q",
+        ],
+        &here,
+    );
+    let from = PROBLEM.replace(
+        "q = \"1 + 0.5*sin(x)*exp(-y^2)\"",
+        "file = \"first/final.npz\"",
+    );
+    write(&here.join("second.toml"), &from);
+    good(&["run", "second.toml", "--out", "second", "-q"], &here);
+    std::fs::remove_dir_all(here.join("first")).unwrap();
+    good(
+        &["run", "second/problem.toml", "--out", "third", "-q"],
+        &here,
+    );
+    let (one, two) = (here.join("second/final.npz"), here.join("third/final.npz"));
+    assert!(bytes(&one) == bytes(&two));
+}
+
+#[test]
+fn check_shows_what_is_understood() {
+    let here = folder("check");
+    let printed = good(&["check", "drift.pde"], &here);
+    for expected in [
+        "Drift, in 2d",
+        "components  q",
+        "k = 0.05",
+        "observed    mass, top",
+        "ddt(q)",
+        "3 substeps",
+    ] {
+        assert!(printed.contains(expected), "no `{expected}` in\n{printed}");
+    }
+    let printed = good(&["check", "drift.toml", "--set", "time.dt=0.1"], &here);
+    for expected in ["24 × 16 cells", "y.hi: dirichlet = 1 + t", "dt = 1.0000e-1"] {
+        assert!(printed.contains(expected), "no `{expected}` in\n{printed}");
+    }
+    write(
+        &here.join("bad.pde"),
+        "system A in 1d {\n    field q: scalar;\n    ddt(q) = lap(p);\n}\n",
+    );
+    let any = "system B in nd {\n    field q: scalar;\n    ddt(q) = lap(q);\n}\n";
+    write(&here.join("any.pde"), any);
+    let printed = good(&["check", "any.pde"], &here);
+    assert!(
+        printed.contains("B, in 1d") && printed.contains("B, in 3d"),
+        "{printed}"
+    );
+    let output = stencil(&["check", "bad.pde"], &here);
+    let printed = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        printed.contains("error[P0101]") && printed.contains("bad.pde:3:18"),
+        "{printed}"
+    );
+}
+
+#[test]
+fn wrong_targets_and_settings_exit_with_2_and_help() {
+    let here = folder("wrong");
+    write(&here.join("typo.toml"), &PROBLEM.replace("cells", "cels"));
+    for (args, expected) in [
+        (&["run", "drift.pde"][..], "system = \"drift.pde\""),
+        (&["run", "drift"], "did you mean the file `drift.toml`?"),
+        (&["run", "explosoin"], "did you mean `explosion`?"),
+        (&["run", "isothermal_ns"], "IsothermalNs is a system"),
+        (&["run", "none.toml"], "cannot read `none.toml`"),
+        (&["run", "typo.toml"], "typo.toml:5:1"),
+        (&["check", "typo.toml"], "did you mean `cells`?"),
+        (&["run", "drift.toml", "--cells", "4,x"], "--cells 4,x"),
+        (&["run", "drift.toml", "--param", "kk=1"], "--param kk=1"),
+        (&["run", "drift.toml", "--restart", "none.npz"], "none.npz"),
+        (&["run", "drift.toml", "--set", "time.end=0"], "above zero"),
+    ] {
+        let output = stencil(args, &here);
+        let printed = text(&output.stderr);
+        let code = output.status.code();
+        assert_eq!(code, Some(2), "{args:?}: {printed}");
+        assert!(
+            printed.contains(expected),
+            "{args:?}: no `{expected}` in\n{printed}"
+        );
+        assert!(!here.join("out").exists(), "{args:?}");
+    }
+}
+
+#[test]
+fn the_way_out_of_a_declaration_runs() {
+    let here = folder("minimal");
+    let printed = text(&stencil(&["run", "drift.pde"], &here).stderr);
+    let start = printed
+        .find("    system = ")
+        .unwrap_or_else(|| panic!("{printed}"));
+    let lines = printed[start..].lines().map(|line| line.trim_start());
+    write(
+        &here.join("minimal.toml"),
+        &lines.collect::<Vec<_>>().join("\n"),
+    );
+    good(&["run", "minimal.toml", "--steps", "2", "-q"], &here);
+}
+
+#[test]
+fn the_list_names_problems_and_systems_once() {
+    let printed = good(&["list"], &folder("list"));
+    for expected in ["explosion", "gray_scott", "IsothermalNs"] {
+        assert_eq!(
+            printed.matches(&format!("  {expected} ")).count(),
+            1,
+            "{expected}: {printed}"
+        );
+    }
+}
