@@ -1,0 +1,279 @@
+//! Random well-typed systems as text, the same for the same seed: what nobody would think of.
+
+use std::fmt::Write as _;
+
+use stencil_compiler::schedule::space::Draws;
+
+const AXES: [&str; 3] = ["x", "y", "z"];
+
+/// A system of 1 to 3 dimensions and 1 to 8 components, with branches, nested derivatives,
+/// parameters and sources, and a scheme of order 2 to 8.
+pub fn system(seed: u64) -> String {
+    let mut writer = Writer::new(seed);
+    writer.declare();
+    writer.equations();
+    writer.scheme(seed)
+}
+
+/// Cells along x, y, z that no tile divides, few enough for the interpreters.
+pub fn cells(seed: u64, dimension: usize) -> [usize; 3] {
+    let mut draws = Draws::new(seed ^ 0x5eed);
+    let mut odd = |low: usize, more: u64| low + 2 * draws.below(more) as usize;
+    match dimension {
+        1 => [odd(19, 15), 1, 1],
+        2 => [odd(9, 8), odd(7, 6), 1],
+        _ => [odd(7, 5), odd(5, 4), odd(5, 4)],
+    }
+}
+
+struct Writer {
+    draws: Draws,
+    dimension: usize,
+    scalars: Vec<String>,
+    vectors: Vec<String>,
+    evolved: Vec<(String, bool)>,
+    text: String,
+}
+
+impl Writer {
+    fn new(seed: u64) -> Self {
+        let mut draws = Draws::new(seed);
+        let dimension = 1 + draws.below(3) as usize;
+        Writer {
+            draws,
+            dimension,
+            scalars: Vec::new(),
+            vectors: Vec::new(),
+            evolved: Vec::new(),
+            text: String::new(),
+        }
+    }
+
+    fn below(&mut self, n: usize) -> usize {
+        self.draws.below(n as u64) as usize
+    }
+
+    fn chance(&mut self, percent: usize) -> bool {
+        self.below(100) < percent
+    }
+
+    fn declare(&mut self) {
+        let _ = writeln!(self.text, "pub system Random in {}d {{", self.dimension);
+        let mut components = 1 + self.below(if self.dimension == 3 { 5 } else { 8 });
+        let mut number = 0;
+        while components > 0 {
+            number += 1;
+            let vector = components >= self.dimension && self.chance(40);
+            let (name, rank) = if vector {
+                (format!("v{number}"), "vector")
+            } else {
+                (format!("s{number}"), "scalar")
+            };
+            components -= if vector { self.dimension } else { 1 };
+            let _ = writeln!(self.text, "    field {name}: {rank};");
+            self.name(&name, vector);
+            self.evolved.push((name, vector));
+        }
+        let _ = writeln!(
+            self.text,
+            "    param a: real = 0.7;\n    param b: real = 0.3;"
+        );
+        if self.chance(30) {
+            let _ = writeln!(self.text, "    source f: scalar;");
+            self.name("f", false);
+        }
+        if self.chance(20) {
+            let _ = writeln!(self.text, "    source g: vector;");
+            self.name("g", true);
+        }
+        if self.chance(50) {
+            let value = self.scalar(2, 1);
+            let _ = writeln!(self.text, "    let p = {value};");
+            self.name("p", false);
+        }
+        if self.chance(30) {
+            let value = self.vector(1, 1);
+            let _ = writeln!(self.text, "    let q = {value};");
+            self.name("q", true);
+        }
+    }
+
+    fn name(&mut self, name: &str, vector: bool) {
+        let list = if vector {
+            &mut self.vectors
+        } else {
+            &mut self.scalars
+        };
+        list.push(name.to_string());
+    }
+
+    fn equations(&mut self) {
+        for (name, vector) in self.evolved.clone() {
+            let mut sum = String::new();
+            for i in 0..1 + self.below(3) {
+                let factor = ["0.05", "-0.03", "0.02*a", "-0.04*b"][self.below(4)];
+                let term = if vector {
+                    self.vector(2, 2)
+                } else {
+                    self.scalar(3, 2)
+                };
+                let plus = if i > 0 { " + " } else { "" };
+                let _ = write!(sum, "{plus}({factor}) * ({term})");
+            }
+            let _ = writeln!(self.text, "    ddt({name}) = {sum};");
+        }
+    }
+
+    fn scheme(mut self, seed: u64) -> String {
+        let order = 2 * (1 + self.below(4));
+        let mixed = ["bidiagonal", "product", "composed", "either"][self.below(4)];
+        let arith = ["collected", "collected", "as_written"][self.below(3)];
+        let time = ["euler", "ssprk2", "ssprk3", "rk3_williamson", "rk4"][self.below(5)];
+        self.text
+            + &format!(
+                "}}\nscheme random{seed} for Random {{ space: central<order = {order}>; mixed: {mixed}; arith: {arith}; time: {time}; }}\n"
+            )
+    }
+
+    fn any(&mut self, vector: bool) -> Option<String> {
+        let count = if vector {
+            self.vectors.len()
+        } else {
+            self.scalars.len()
+        };
+        let at = (count > 0).then(|| self.below(count))?;
+        let list = if vector { &self.vectors } else { &self.scalars };
+        list.get(at).cloned()
+    }
+
+    fn axis(&mut self) -> &'static str {
+        AXES[self.below(self.dimension)]
+    }
+
+    /// A scalar of at most `depth` operations, `nested` of them derivatives.
+    fn scalar(&mut self, depth: usize, nested: usize) -> String {
+        if depth == 0 {
+            return self.scalar_leaf();
+        }
+        let d = depth - 1;
+        match self.below(if nested > 0 { 18 } else { 10 }) {
+            0 => format!("{} + {}", self.scalar(d, nested), self.scalar(d, nested)),
+            1 => format!(
+                "({}) * ({})",
+                self.scalar(d, nested),
+                self.scalar(d, nested)
+            ),
+            2 => format!(
+                "({}) - ({})",
+                self.scalar(d, nested),
+                self.scalar(d, nested)
+            ),
+            3 => format!(
+                "({}) / (2 + ({})^2)",
+                self.scalar(d, nested),
+                self.scalar(d, 0)
+            ),
+            4 => format!("sqrt(1 + ({})^2)", self.scalar(d, nested)),
+            5 => {
+                let function = ["max", "min"][self.below(2)];
+                format!(
+                    "{function}({}, {})",
+                    self.scalar(d, nested),
+                    self.scalar(d, nested)
+                )
+            }
+            6 => {
+                let relation = ["<", "<=", ">", ">=", "=="][self.below(5)];
+                let (a, b) = (self.scalar(0, 0), self.scalar(d, 0));
+                let (then, otherwise) = (self.scalar(d, nested), self.scalar(d, nested));
+                format!("if {a} {relation} {b} {{ {then} }} else {{ {otherwise} }}")
+            }
+            7 => {
+                let function = ["sin", "cos", "tanh", "exp", "cbrt", "abs"][self.below(6)];
+                format!("{function}({})", self.scalar(d, nested))
+            }
+            8 => format!("dot({}, {})", self.vector(d, nested), self.vector(0, 0)),
+            9 => self.scalar_leaf(),
+            10..=12 => {
+                let axis = self.axis();
+                format!("d[{axis}]({})", self.scalar(d, nested - 1))
+            }
+            13 => {
+                let axis = self.axis();
+                format!("d2[{axis}]({})", self.scalar(d, nested - 1))
+            }
+            14 => {
+                let (axis, times) = (self.axis(), 3 + self.below(2));
+                format!("1e-3 * d{times}[{axis}]({})", self.scalar(d, nested - 1))
+            }
+            15 => format!("lap({})", self.scalar(d, nested - 1)),
+            16 => format!("div({})", self.vector(d, nested - 1)),
+            _ => format!(
+                "upwind({}, {})",
+                self.vector(0, 0),
+                self.scalar(d, nested - 1)
+            ),
+        }
+    }
+
+    fn scalar_leaf(&mut self) -> String {
+        match self.below(8) {
+            0 => "a".into(),
+            1 => ["0.5", "1", "2*t", "b"][self.below(4)].into(),
+            2 | 3 if !self.vectors.is_empty() => {
+                let axis = self.axis();
+                self.any(true).map_or("b".into(), |v| format!("{v}.{axis}"))
+            }
+            _ => self.any(false).unwrap_or("b".into()),
+        }
+    }
+
+    /// A vector of at most `depth` operations, `nested` of them derivatives.
+    fn vector(&mut self, depth: usize, nested: usize) -> String {
+        if depth == 0 {
+            return self.vector_leaf();
+        }
+        let d = depth - 1;
+        match self.below(if nested > 0 { 10 } else { 4 }) {
+            0 => format!(
+                "({}) * ({})",
+                self.scalar(d, nested),
+                self.vector(d, nested)
+            ),
+            1 => format!(
+                "({}) - ({})",
+                self.vector(d, nested),
+                self.vector(d, nested)
+            ),
+            2 => {
+                let (a, b) = (self.scalar(0, 0), self.scalar(0, 0));
+                let (then, otherwise) = (self.vector(d, nested), self.vector(0, 0));
+                format!("if {a} < {b} {{ {then} }} else {{ {otherwise} }}")
+            }
+            3 => self.vector_leaf(),
+            4 | 5 => format!("grad({})", self.scalar(d, nested - 1)),
+            6 => format!("lap({})", self.vector(d, nested - 1)),
+            7 => format!(
+                "dot({}, grad({}))",
+                self.vector(0, 0),
+                self.vector(d, nested - 1)
+            ),
+            8 if nested > 1 => format!("grad(div({}))", self.vector(d, nested - 2)),
+            _ => {
+                let axis = self.axis();
+                format!("d[{axis}]({})", self.vector(d, nested - 1))
+            }
+        }
+    }
+
+    fn vector_leaf(&mut self) -> String {
+        match self.any(true) {
+            Some(name) if self.chance(80) => name,
+            _ => {
+                let entries: Vec<String> =
+                    (0..self.dimension).map(|_| self.scalar_leaf()).collect();
+                format!("[{}]", entries.join(", "))
+            }
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Generated systems: every engine gives the oracle's bits, whatever the equations are.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use stencil_compiler::expr::Real;
+use stencil_compiler::kernel::interp::Shadow;
+use stencil_compiler::model::{self, Model};
+use stencil_compiler::schedule::space::{Draws, sample};
+use stencil_compiler::schedule::{check, presets};
+use stencil_tests::{
+    Case, differing, discretized, interpreted, oracle, random, row_engine, shrink,
+};
+
+const SYSTEMS: u64 = 200;
+const STEPS: usize = 2;
+
+/// What is wrong with the engines on a model, if anything.
+fn problem<T: Real>(model: &Model, seed: u64) -> Option<String> {
+    let outcome = catch_unwind(AssertUnwindSafe(|| compare::<T>(model, seed)));
+    outcome
+        .unwrap_or_else(|_| Err("a stage panics".into()))
+        .err()
+}
+
+fn compare<T: Real>(model: &Model, seed: u64) -> Result<(), String> {
+    let algorithm = discretized(model);
+    let case = Case::new(&algorithm, random::cells(seed, algorithm.dimension));
+    let reference = oracle::<T>(&algorithm, &case, STEPS);
+    let same = |what: &str, found: &[Vec<T>]| match differing(found, &reference) {
+        0 => Ok(()),
+        count => Err(format!("{what}: {count} values differ in {}", T::NAME)),
+    };
+    same("rows", &row_engine::<T>(&algorithm, &case, STEPS))?;
+    // The processor's own schedule, and the others in turn.
+    let turn = &presets::ALL[seed as usize / 2 % presets::ALL.len()];
+    let chosen = presets::ALL
+        .iter()
+        .filter(|p| p.name == "cpu" || p.name == turn.name);
+    for preset in chosen {
+        let schedule = (preset.make)(&algorithm, T::PRECISION);
+        let compiled = check::check(&algorithm, &schedule, T::BYTES);
+        let compiled = compiled.map_err(|e| format!("{}: {e}", preset.name))?;
+        let found = interpreted::<T>(&algorithm, &compiled, &case, STEPS, seed, Shadow::Full);
+        same(
+            preset.name,
+            &found.map_err(|e| format!("{}: {e}", preset.name))?,
+        )?;
+    }
+    let Some(schedule) = sample(&algorithm, T::BYTES, &mut Draws::new(seed)) else {
+        return Err("no legal schedule is found".into());
+    };
+    let compiled = check::check(&algorithm, &schedule, T::BYTES).map_err(|e| e.to_string())?;
+    let found = interpreted::<T>(&algorithm, &compiled, &case, STEPS, seed, Shadow::Full);
+    same("a sampled schedule", &found.map_err(|e| e.to_string())?)
+}
+
+fn read(text: &str) -> Model {
+    model::parse::parse_str(text).unwrap_or_else(|e| panic!("{}", e.render("random", text)))
+}
+
+fn check_seed<T: Real>(seed: u64) {
+    let model = read(&random::system(seed));
+    let Some(first) = problem::<T>(&model, seed) else {
+        return;
+    };
+    let smallest = shrink::shrink(&model, &|m| problem::<T>(m, seed).is_some());
+    let found = problem::<T>(&smallest, seed).unwrap_or(first);
+    panic!("seed {seed}: {found}\n{}", model::text::print(&smallest));
+}
+
+#[test]
+fn even_seeds_agree_in_double_precision() {
+    (0..SYSTEMS).step_by(2).for_each(check_seed::<f64>);
+}
+
+#[test]
+fn odd_seeds_agree_in_single_precision() {
+    (1..SYSTEMS).step_by(2).for_each(check_seed::<f32>);
+}
+
+#[test]
+fn generated_systems_use_the_language() {
+    let all: Vec<String> = (0..SYSTEMS).map(random::system).collect();
+    for word in [
+        "in 1d",
+        "in 2d",
+        "in 3d",
+        "if ",
+        "source",
+        "let",
+        "d4[",
+        "lap(",
+        "grad(div(",
+        "upwind",
+        "tanh",
+        "composed",
+        "product",
+        "as_written",
+        "rk4",
+        "order = 8",
+    ] {
+        let count = all.iter().filter(|text| text.contains(word)).count();
+        assert!(count >= 5, "only {count} systems have `{word}`");
+    }
+    let distinct: std::collections::BTreeSet<&String> = all.iter().collect();
+    assert!(distinct.len() > 190);
+}
+
+/// The shrinker keeps what matters and drops the rest.
+#[test]
+fn failures_shrink() {
+    let model = read(
+        "pub system S in 1d { field f: scalar; param a: real = 1;
+         ddt(f) = a*(f + 3*d[x](f*f)) - sqrt(1 + f^2); }",
+    );
+    let fails = |m: &Model| model::text::print(m).contains("d[x](");
+    let text = model::text::print(&shrink::shrink(&model, &fails));
+    assert!(text.contains("ddt(f) = d[x](f);"), "{text}");
+}

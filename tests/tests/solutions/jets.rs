@@ -1,0 +1,304 @@
+//! Taylor polynomials in space, and the right-hand sides of a declaration evaluated on them: what
+//! a declaration means, found without differences, grids or the compiler's later stages.
+
+use stencil_compiler::model::{Function, Model, Rational, Relation, Term, TermKind};
+
+/// Products of powers of x, y, z up to a degree, and how they multiply.
+#[derive(Debug)]
+pub(crate) struct Space {
+    /// Exponents of x, y, z.
+    powers: Vec<[usize; 3]>,
+    /// Places of two factors and of their product.
+    products: Vec<(usize, usize, usize)>,
+}
+
+impl Space {
+    /// Polynomials of at most this degree.
+    pub(crate) fn new(degree: usize) -> Self {
+        let mut powers = Vec::new();
+        for z in 0..=degree {
+            for y in 0..=degree - z {
+                powers.extend((0..=degree - z - y).map(|x| [x, y, z]));
+            }
+        }
+        powers.sort_by_key(|p| p.iter().sum::<usize>());
+        let place = |power| powers.iter().position(|p| *p == power);
+        let mut products = Vec::new();
+        for (i, a) in powers.iter().enumerate() {
+            for (j, b) in powers.iter().enumerate() {
+                let sum = std::array::from_fn(|axis| a[axis] + b[axis]);
+                products.extend(place(sum).map(|k| (i, j, k)));
+            }
+        }
+        Space { powers, products }
+    }
+
+    /// A number.
+    pub(crate) fn constant(&self, value: f64) -> Jet {
+        let mut jet = vec![0.0; self.powers.len()];
+        jet[0] = value;
+        jet
+    }
+
+    /// `cos(k·x + phase)` around the point where the phase is this.
+    pub(crate) fn wave(&self, k: [f64; 3], phase: f64) -> Jet {
+        let coefficient = |power: &[usize; 3]| {
+            let order: usize = power.iter().sum();
+            let quarter = std::f64::consts::FRAC_PI_2 * order as f64;
+            let factor: f64 = (0..3)
+                .map(|axis| k[axis].powi(power[axis] as i32) / factorial(power[axis]))
+                .product();
+            factor * (phase + quarter).cos()
+        };
+        self.powers.iter().map(coefficient).collect()
+    }
+
+    fn product(&self, a: &Jet, b: &Jet) -> Jet {
+        let mut out = vec![0.0; a.len()];
+        for (i, j, k) in &self.products {
+            out[*k] += a[*i] * b[*j];
+        }
+        out
+    }
+
+    /// The derivative; its terms of the highest degree are lost.
+    fn derivative(&self, a: &Jet, axis: usize) -> Jet {
+        let mut out = vec![0.0; a.len()];
+        for (from, power) in self.powers.iter().enumerate() {
+            let mut lower = *power;
+            if power[axis] > 0 {
+                lower[axis] -= 1;
+                let to = self.powers.iter().position(|p| *p == lower);
+                out[to.expect("a lower power")] = power[axis] as f64 * a[from];
+            }
+        }
+        out
+    }
+
+    /// A function of a polynomial, from the function's Taylor coefficients at its value.
+    fn compose(&self, a: &Jet, coefficients: impl Fn(usize) -> f64) -> Jet {
+        let degree = self.powers.last().map_or(0, |p| p.iter().sum());
+        let mut change = a.clone();
+        change[0] = 0.0;
+        (0..degree).rev().fold(
+            self.constant(coefficients(degree)),
+            |sum: Jet, n| {
+                let mut next = self.product(&sum, &change);
+                next[0] += coefficients(n);
+                next
+            },
+        )
+    }
+
+    /// A real power, of a positive value or with a whole exponent.
+    fn power(&self, a: &Jet, exponent: f64) -> Jet {
+        self.compose(a, |n| {
+            let falling: f64 = (0..n).map(|i| exponent - i as f64).product();
+            falling / factorial(n) * a[0].powf(exponent - n as f64)
+        })
+    }
+}
+
+fn factorial(n: usize) -> f64 {
+    (1..=n).map(|i| i as f64).product()
+}
+
+/// Coefficients of a polynomial.
+pub(crate) type Jet = Vec<f64>;
+
+fn sum(a: &Jet, b: &Jet, factor: f64) -> Jet {
+    a.iter().zip(b).map(|(a, b)| a + factor * b).collect()
+}
+
+fn scaled(a: &Jet, factor: f64) -> Jet {
+    a.iter().map(|a| factor * a).collect()
+}
+
+fn number(value: &Rational) -> f64 {
+    *value.numer() as f64 / *value.denom() as f64
+}
+
+/// The components of an expression, tensors row by row.
+type Value = Vec<Jet>;
+
+/// A model at a point.
+#[derive(Debug)]
+pub(crate) struct Point<'a> {
+    space: &'a Space,
+    model: &'a Model,
+    params: &'a [f64],
+    fields: &'a [Value],
+    lets: Vec<Value>,
+}
+
+impl<'a> Point<'a> {
+    /// The model where its fields have these components.
+    pub(crate) fn new(
+        space: &'a Space,
+        model: &'a Model,
+        params: &'a [f64],
+        fields: &'a [Value],
+    ) -> Self {
+        let mut point = Point {
+            space,
+            model,
+            params,
+            fields,
+            lets: Vec::new(),
+        };
+        for name in &model.lets {
+            let value = point.value(&name.value);
+            point.lets.push(value);
+        }
+        point
+    }
+
+    /// The components of an expression.
+    pub(crate) fn value(&self, term: &Term) -> Value {
+        let space = self.space;
+        let of = |term: &Term| self.value(term);
+        match &term.kind {
+            TermKind::Number(value) => vec![space.constant(number(value))],
+            TermKind::Param(i) => vec![space.constant(self.params[*i])],
+            TermKind::Field(i) => self.fields[*i].clone(),
+            TermKind::Let(i) => self.lets[*i].clone(),
+            TermKind::Neg(a) => of(a).iter().map(|a| scaled(a, -1.0)).collect(),
+            TermKind::Add(a, b) => pairs(&of(a), &of(b), |a, b| sum(a, b, 1.0)),
+            TermKind::Sub(a, b) => pairs(&of(a), &of(b), |a, b| sum(a, b, -1.0)),
+            TermKind::Mul(a, b) => outer(&of(a), &of(b), |a, b| space.product(a, b)),
+            TermKind::Div(a, b) => {
+                let inverse = vec![space.power(&of(b)[0], -1.0)];
+                outer(&of(a), &inverse, |a, b| space.product(a, b))
+            }
+            TermKind::Pow(a, n) => vec![space.power(&of(a)[0], f64::from(*n))],
+            TermKind::Stack(rows) => rows.iter().flat_map(of).collect(),
+            TermKind::Component(a, at) => {
+                let d = self.model.dimension;
+                vec![of(a)[at.iter().fold(0, |place, i| place * d + i)].clone()]
+            }
+            TermKind::Derivative { axis, times, of: a } => (0..*times).fold(of(a), |a, _| {
+                a.iter().map(|a| space.derivative(a, *axis)).collect()
+            }),
+            TermKind::If(relation, parts) => {
+                let (a, b) = (of(&parts[0])[0][0], of(&parts[1])[0][0]);
+                let first = match relation {
+                    Relation::Less => a < b,
+                    Relation::LessEqual => a <= b,
+                    Relation::Equal => a == b,
+                };
+                of(&parts[if first { 2 } else { 3 }])
+            }
+            TermKind::Call(function, arguments) => {
+                let arguments: Vec<Value> = arguments.iter().map(of).collect();
+                self.call(*function, &arguments)
+            }
+            other => panic!("no built-in equation has {other:?}"),
+        }
+    }
+
+    fn call(&self, function: Function, arguments: &[Value]) -> Value {
+        let (space, d) = (self.space, self.model.dimension);
+        let a = &arguments[0];
+        match function {
+            Function::Grad => self.gradient(a),
+            Function::Div => self.divergence(a),
+            Function::Lap => {
+                let gradient = self.gradient(a);
+                (0..a.len())
+                    .map(|c| {
+                        let terms = (0..d).map(|i| space.derivative(&gradient[i * a.len() + c], i));
+                        total(terms)
+                    })
+                    .collect()
+            }
+            Function::Curl => {
+                let gradient = self.gradient(a);
+                cyclic(|i, j| sum(&gradient[i * d + j], &gradient[j * d + i], -1.0))
+            }
+            Function::Dot => self.dot(a, &arguments[1]),
+            Function::Cross => cyclic(|i, j| {
+                let b = &arguments[1];
+                sum(
+                    &space.product(&a[i], &b[j]),
+                    &space.product(&a[j], &b[i]),
+                    -1.0,
+                )
+            }),
+            Function::Outer => outer(a, &arguments[1], |a, b| space.product(a, b)),
+            Function::Transpose => transposed(a, d),
+            Function::Trace => vec![self.trace(a)],
+            Function::Sym => symmetric(a, d),
+            Function::SymTraceless => {
+                let mut out = symmetric(a, d);
+                let part = self.trace(a);
+                for i in 0..d {
+                    out[i * d + i] = sum(&out[i * d + i], &part, -1.0 / d as f64);
+                }
+                out
+            }
+            Function::Sqrt => vec![space.power(&a[0], 0.5)],
+            Function::Exp => vec![space.compose(&a[0], |n| a[0][0].exp() / factorial(n))],
+            other => panic!("no built-in equation has {other:?}"),
+        }
+    }
+
+    fn gradient(&self, a: &Value) -> Value {
+        let axes = 0..self.model.dimension;
+        let along = |axis| a.iter().map(move |a| self.space.derivative(a, axis));
+        axes.flat_map(along).collect()
+    }
+
+    fn divergence(&self, a: &Value) -> Value {
+        let d = self.model.dimension;
+        let rest = a.len() / d;
+        let component =
+            |c| total((0..d).map(|i| self.space.derivative(&a[i * rest + c], i)));
+        (0..rest).map(component).collect()
+    }
+
+    fn dot(&self, a: &Value, b: &Value) -> Value {
+        let d = self.model.dimension;
+        let (rows, columns) = (a.len() / d, b.len() / d);
+        let entry = |r: usize, c: usize| {
+            total((0..d).map(|i| self.space.product(&a[r * d + i], &b[i * columns + c])))
+        };
+        (0..rows)
+            .flat_map(|r| (0..columns).map(move |c| (r, c)))
+            .map(|(r, c)| entry(r, c))
+            .collect()
+    }
+
+    fn trace(&self, a: &Value) -> Jet {
+        let d = self.model.dimension;
+        total((0..d).map(|i| a[i * d + i].clone()))
+    }
+}
+
+fn pairs(a: &Value, b: &Value, f: impl Fn(&Jet, &Jet) -> Jet) -> Value {
+    a.iter().zip(b).map(|(a, b)| f(a, b)).collect()
+}
+
+fn outer(a: &Value, b: &Value, f: impl Fn(&Jet, &Jet) -> Jet) -> Value {
+    let f = &f;
+    a.iter()
+        .flat_map(|a| b.iter().map(move |b| f(a, b)))
+        .collect()
+}
+
+fn total(terms: impl Iterator<Item = Jet>) -> Jet {
+    terms
+        .reduce(|a, b| sum(&a, &b, 1.0))
+        .expect("there is an axis")
+}
+
+fn cyclic(f: impl Fn(usize, usize) -> Jet) -> Value {
+    vec![f(1, 2), f(2, 0), f(0, 1)]
+}
+
+fn transposed(a: &Value, d: usize) -> Value {
+    (0..d * d).map(|i| a[i % d * d + i / d].clone()).collect()
+}
+
+fn symmetric(a: &Value, d: usize) -> Value {
+    pairs(a, &transposed(a, d), |a, b| scaled(&sum(a, b, 1.0), 0.5))
+}

@@ -1,0 +1,13 @@
+//! Exact, manufactured and linearized solutions of the built-in systems.
+
+mod conservation;
+mod derivatives;
+mod exact;
+mod explosion;
+mod integrators;
+mod jets;
+mod linear;
+mod manufactured;
+mod shear;
+mod support;
+mod symbols;
