@@ -36,6 +36,8 @@ fn a_run_leaves_a_picture_and_the_fields() {
             "16,16,16",
             "--steps",
             "2",
+            "--precision",
+            "f64",
             "--out",
             "here",
         ],

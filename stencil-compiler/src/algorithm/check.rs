@@ -256,7 +256,10 @@ impl Algorithm {
                 ));
             }
             if declared.role == Role::Given {
-                return Err(format!("`{}` is given and cannot be updated", declared.name));
+                return Err(format!(
+                    "`{}` is given and cannot be updated",
+                    declared.name
+                ));
             }
             if !updated.insert(*state) {
                 return Err(format!("state `{}` is updated twice", declared.name));

@@ -97,7 +97,7 @@ fn function(
     let mut cells = Cells::new(kernel, access)?;
     let body = cells.body()?;
     *out += &format!(
-        "    #[allow(clippy::all, clippy::pedantic, unused_variables, reason = \"generated\")]\n    #[inline(always)]\n    fn cells<V: {PROGRAM}::Lanes>(at: {PROGRAM}::Cells<'_, Self, V, {sizes}>) -> [V; {}] {{\n        let [{}] = at.uniforms();\n{body}        [{}]\n    }}\n",
+        "    #[allow(clippy::all, clippy::pedantic, unused_parens, unused_variables, reason = \"generated\")]\n    #[inline(always)]\n    fn cells<V: {PROGRAM}::Lanes>(at: {PROGRAM}::Cells<'_, Self, V, {sizes}>) -> [V; {}] {{\n        let [{}] = at.uniforms();\n{body}        [{}]\n    }}\n",
         access.outputs.len(),
         cells.uniforms.join(", "),
         cells.results()?.join(", "),
@@ -132,12 +132,12 @@ impl Spelling for Cells<'_> {
     }
     fn op(&self, op: Op, args: &[String]) -> String {
         match (op, args) {
-            // What branches on a value selects in each lane.
-            (Op::Min, [a, b]) => format!("{b}.if_lt({a}, {b}, {a})"),
-            (Op::Max, [a, b]) => format!("{a}.if_lt({b}, {b}, {a})"),
-            (Op::Lt, [a, b, yes, no]) => format!("{a}.if_lt({b}, {yes}, {no})"),
-            (Op::Le, [a, b, yes, no]) => format!("{a}.if_le({b}, {yes}, {no})"),
-            (Op::Eq, [a, b, yes, no]) => format!("{a}.if_eq({b}, {yes}, {no})"),
+            // What branches on values in Rust selects in each lane.
+            (Op::Min, [a, b]) => format!("{}.if_lt({a}, {b}, {a})", receiver(b)),
+            (Op::Max, [a, b]) => format!("{}.if_lt({b}, {b}, {a})", receiver(a)),
+            (Op::Lt, [a, b, yes, no]) => format!("{}.if_lt({b}, {yes}, {no})", receiver(a)),
+            (Op::Le, [a, b, yes, no]) => format!("{}.if_le({b}, {yes}, {no})", receiver(a)),
+            (Op::Eq, [a, b, yes, no]) => format!("{}.if_eq({b}, {yes}, {no})", receiver(a)),
             _ => op.rust(args),
         }
     }
@@ -248,4 +248,10 @@ impl<'a> Cells<'a> {
         })?;
         Ok(format!("at.load({input}, {})", shift[0]))
     }
+}
+
+/// A text that a method can be called on.
+fn receiver(text: &str) -> String {
+    let is_infix = text.contains(' ') || text.starts_with('-');
+    infix::parenthesized(text.to_string(), is_infix)
 }

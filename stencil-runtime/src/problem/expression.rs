@@ -1,6 +1,7 @@
 //! Expressions of a problem file: formulas of the coordinates, the time, the parameters and of
 //! what `[let]` names.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use stencil_compiler::diag::Diagnostics;
@@ -72,7 +73,7 @@ struct Parts {
     /// filled in at each evaluation.
     values: Vec<f64>,
     axes: usize,
-    /// The named expressions that are used, with the place of their value.
+    /// The named expressions that are used and vary, with the place of their value.
     lets: Vec<(usize, Arc<Formula>)>,
     /// Where the components begin.
     components: usize,
@@ -133,18 +134,25 @@ impl Expression {
 
 impl Parts {
     fn at(&self, point: [f64; 3], t: f64, components: &[f64]) -> f64 {
-        let mut values = self.values.clone();
-        let mut scratch = Scratch::default();
-        values[..self.axes].copy_from_slice(&point[..self.axes]);
-        values[self.axes] = t;
-        for (slot, value) in values[self.components..].iter_mut().zip(components) {
-            *slot = *value;
-        }
-        for (slot, formula) in &self.lets {
-            values[*slot] = formula.eval_with(&mut scratch, &values[..*slot]);
-        }
-        self.formula.eval_with(&mut scratch, &values)
+        WORK.with_borrow_mut(|(values, scratch)| {
+            values.clear();
+            values.extend_from_slice(&self.values);
+            values[..self.axes].copy_from_slice(&point[..self.axes]);
+            values[self.axes] = t;
+            for (slot, value) in values[self.components..].iter_mut().zip(components) {
+                *slot = *value;
+            }
+            for (slot, formula) in &self.lets {
+                values[*slot] = formula.eval_with(scratch, &values[..*slot]);
+            }
+            self.formula.eval_with(scratch, values)
+        })
     }
+}
+
+thread_local! {
+    /// Room for values: expressions are evaluated millions of times, on several threads.
+    static WORK: RefCell<(Vec<f64>, Scratch)> = RefCell::default();
 }
 
 impl PartialEq for Expression {
@@ -310,10 +318,11 @@ impl Scope {
         for (slot, (_, value)) in values[params..].iter_mut().zip(&self.params) {
             *slot = *value;
         }
+        let lets = self.used_lets(&formula, &mut values);
         let parts = Parts {
             values,
             axes: self.axes.len(),
-            lets: self.used_lets(&formula),
+            lets,
             components: first,
             reads: (0..components.len())
                 .filter(|i| formula.uses(&components[*i]))
@@ -328,7 +337,8 @@ impl Scope {
     }
 
     /// The named expressions that a formula needs, directly or not, in the order of the file.
-    fn used_lets(&self, formula: &Formula) -> Vec<(usize, Arc<Formula>)> {
+    /// Those that never change get their values here.
+    fn used_lets(&self, formula: &Formula, values: &mut [f64]) -> Vec<(usize, Arc<Formula>)> {
         let first = self.axes.len() + 1 + self.params.len();
         let mut used: Vec<(usize, Arc<Formula>)> = Vec::new();
         for (i, named) in self.lets.iter().enumerate().rev() {
@@ -339,6 +349,13 @@ impl Scope {
             }
         }
         used.reverse();
+        used.retain(|(slot, formula)| {
+            let constant = self.lets[*slot - first].varies == Varies::default();
+            if constant {
+                values[*slot] = formula.eval(&values[..*slot]);
+            }
+            !constant
+        });
         used
     }
 }

@@ -26,7 +26,9 @@ fn run(integrator: &str, steps: u64) -> Vec<f64> {
         .unwrap_or_else(|e| panic!("{e}"));
     settle(&mut simulation, "h", |at| 1.0 + 0.2 * at[0].cos());
     settle(&mut simulation, "u", |at| 0.3 * (at[0] + 0.5).sin());
-    simulation.run(steps, |_, _| ()).unwrap_or_else(|e| panic!("{e}"));
+    simulation
+        .run(steps, |_, _| ())
+        .unwrap_or_else(|e| panic!("{e}"));
     let values = simulation.field("u").expect("a component");
     values.iter().copied().collect()
 }

@@ -13,14 +13,15 @@ pub(crate) struct Space {
 }
 
 impl Space {
-    /// Polynomials of at most this degree.
-    pub(crate) fn new(degree: usize) -> Self {
+    /// Polynomials of at most this degree, in as many of x, y, z.
+    pub(crate) fn new(degree: usize, axes: usize) -> Self {
         let mut powers = Vec::new();
         for z in 0..=degree {
             for y in 0..=degree - z {
                 powers.extend((0..=degree - z - y).map(|x| [x, y, z]));
             }
         }
+        powers.retain(|power| power[axes..].iter().all(|n| *n == 0));
         powers.sort_by_key(|p| p.iter().sum::<usize>());
         let place = |power| powers.iter().position(|p| *p == power);
         let mut products = Vec::new();
@@ -80,14 +81,13 @@ impl Space {
         let degree = self.powers.last().map_or(0, |p| p.iter().sum());
         let mut change = a.clone();
         change[0] = 0.0;
-        (0..degree).rev().fold(
-            self.constant(coefficients(degree)),
-            |sum: Jet, n| {
+        (0..degree)
+            .rev()
+            .fold(self.constant(coefficients(degree)), |sum: Jet, n| {
                 let mut next = self.product(&sum, &change);
                 next[0] += coefficients(n);
                 next
-            },
-        )
+            })
     }
 
     /// A real power, of a positive value or with a whole exponent.
@@ -251,8 +251,7 @@ impl<'a> Point<'a> {
     fn divergence(&self, a: &Value) -> Value {
         let d = self.model.dimension;
         let rest = a.len() / d;
-        let component =
-            |c| total((0..d).map(|i| self.space.derivative(&a[i * rest + c], i)));
+        let component = |c| total((0..d).map(|i| self.space.derivative(&a[i * rest + c], i)));
         (0..rest).map(component).collect()
     }
 

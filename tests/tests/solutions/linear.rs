@@ -134,12 +134,7 @@ const CASES: &[Case] = &[
         system: "GrayScott",
         params: &[("du", 0.02), ("dv", 0.03), ("feed", 0.4), ("kill", 0.6)],
         state: &[1.0, 0.0],
-        rate: |d, w| {
-            vec![
-                d.lap(w[0]) * 0.02 - w[0] * 0.4,
-                d.lap(w[1]) * 0.03 - w[1],
-            ]
-        },
+        rate: |d, w| vec![d.lap(w[0]) * 0.02 - w[0] * 0.4, d.lap(w[1]) * 0.03 - w[1]],
     },
     Case {
         system: "Burgers",
@@ -260,7 +255,10 @@ fn step(case: &Case, differences: &Differences, waves: &[Wave], dt: f64) -> Vec<
 
 /// The part of a component that is a wave of this wavenumber.
 fn measured(simulation: &Simulation<f64>, name: &str, k: [i32; 3]) -> Wave {
-    let (field, spacing) = (simulation.field(name).expect("a component"), simulation.spacing());
+    let (field, spacing) = (
+        simulation.field(name).expect("a component"),
+        simulation.spacing(),
+    );
     let mut wave = Wave::default();
     for ((z, y, x), value) in field.indexed_iter() {
         let phase = phase(k, [0, 1, 2].map(|i| [x, y, z][i] as f64 * spacing[i]));
@@ -283,10 +281,15 @@ const STEPS: u64 = 12;
 /// The largest difference of a wave's amplitudes, over the amplitude.
 fn difference(case: &Case, system: &SystemDef, k: [i32; 3], order: usize, mixed: Mixed) -> f64 {
     let dimension = system.model().dimension;
-    let cells = std::array::from_fn(|i| [16, 12, 10][i] * usize::from(i < dimension) + usize::from(i >= dimension));
+    let cells = std::array::from_fn(|i| {
+        [16, 12, 10][i] * usize::from(i < dimension) + usize::from(i >= dimension)
+    });
     let extent = std::array::from_fn(|i| if i < dimension { TAU } else { 1.0 });
     let dt = 0.05;
-    let mut builder = Simulation::<f64>::builder(system).cells(cells).extent(extent).dt(dt);
+    let mut builder = Simulation::<f64>::builder(system)
+        .cells(cells)
+        .extent(extent)
+        .dt(dt);
     for (name, value) in case.params {
         if system.model().params.iter().any(|p| p.name == *name) {
             builder = builder.param(*name, *value);
@@ -307,7 +310,9 @@ fn difference(case: &Case, system: &SystemDef, k: [i32; 3], order: usize, mixed:
             case.state[c] + wave.cos * phase.cos() + wave.sin * phase.sin()
         });
     }
-    simulation.run(STEPS, |_, _| ()).unwrap_or_else(|e| panic!("{e}"));
+    simulation
+        .run(STEPS, |_, _| ())
+        .unwrap_or_else(|e| panic!("{e}"));
     let differences = Differences::new(order, mixed, k, simulation.spacing());
     for _ in 0..STEPS {
         waves = step(case, &differences, &waves, dt);
@@ -323,7 +328,10 @@ fn difference(case: &Case, system: &SystemDef, k: [i32; 3], order: usize, mixed:
 fn small_waves_follow_the_discrete_dispersion_relation() {
     for case in CASES {
         for definition in systems::ALL.iter().filter(|d| d.name == case.system) {
-            let dimension = SystemDef::new(definition).expect("a system").model().dimension;
+            let dimension = SystemDef::new(definition)
+                .expect("a system")
+                .model()
+                .dimension;
             let nested = definition.model.contains("grad(div(");
             for mixed in [Mixed::Bidiagonal, Mixed::Product, Mixed::Composed] {
                 if mixed != Mixed::Bidiagonal && !nested {

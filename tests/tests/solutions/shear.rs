@@ -31,7 +31,9 @@ fn run<T: Number>(system: &SystemDef, n: usize, k: f64) -> Vec<f64> {
         .build()
         .unwrap_or_else(|e| panic!("{e}"));
     settle(&mut simulation, "u_y", |at| (k * at[0]).sin());
-    simulation.run(steps(n), |_, _| ()).unwrap_or_else(|e| panic!("{e}"));
+    simulation
+        .run(steps(n), |_, _| ())
+        .unwrap_or_else(|e| panic!("{e}"));
     let values = simulation.to_f64("u_y").expect("a component");
     values.iter().copied().collect()
 }
@@ -55,7 +57,9 @@ fn root_mean_square(values: &[f64], exact: impl Iterator<Item = f64>) -> f64 {
 #[test]
 fn a_shear_wave_has_the_amplitude_of_the_discrete_operator() {
     for mixed in [Mixed::Bidiagonal, Mixed::Product, Mixed::Composed] {
-        let system = changed(&IsothermalNs::DEFINITION, |model| model.scheme.mixed = mixed);
+        let system = changed(&IsothermalNs::DEFINITION, |model| {
+            model.scheme.mixed = mixed
+        });
         for (n, k) in [(32, 1.0), (32, 5.0), (64, 13.0), (128, 13.0), (256, 13.0)] {
             let amplitude = amplitude(n, k);
             let largest = run::<f64>(&system, n, k)
@@ -63,7 +67,10 @@ fn a_shear_wave_has_the_amplitude_of_the_discrete_operator() {
                 .zip(wave(n, k, amplitude))
                 .map(|(a, b)| (a - b).abs() / amplitude)
                 .fold(0.0, f64::max);
-            assert!(largest < 1e-12, "{mixed:?}, {n} cells, k = {k}: {largest:e}");
+            assert!(
+                largest < 1e-12,
+                "{mixed:?}, {n} cells, k = {k}: {largest:e}"
+            );
         }
     }
 }
@@ -85,7 +92,10 @@ fn the_error_against_the_exact_decay_falls_as_the_discrete_operator_says() {
             2.0,
         );
         let found = observed(errors[0], errors[1], 2.0);
-        assert!((found - predicted).abs() < 0.01, "{pair:?}: {found:.3}, predicted {predicted:.3}");
+        assert!(
+            (found - predicted).abs() < 0.01,
+            "{pair:?}: {found:.3}, predicted {predicted:.3}"
+        );
         if pair[0] >= 128 {
             assert!((found - 6.0).abs() < 0.2, "{pair:?}: {found:.3}");
         }

@@ -12,8 +12,7 @@ pub(crate) fn model_of(definition: &Definition) -> Model {
 pub(crate) fn changed(definition: &Definition, change: impl FnOnce(&mut Model)) -> SystemDef {
     let mut model = model_of(definition);
     change(&mut model);
-    SystemDef::from_text(definition.name, &text::print(&model))
-        .unwrap_or_else(|e| panic!("{e}"))
+    SystemDef::from_text(definition.name, &text::print(&model)).unwrap_or_else(|e| panic!("{e}"))
 }
 
 /// Sets a component from a function of the point.

@@ -13,7 +13,11 @@ fn second(order: usize) -> Vec<f64> {
 /// `(-1)^(j+1) (r!)² / ((r-j)! (r+j)!)` times a factor (Fornberg, Math. Comp. 51, 699, 1988).
 fn weights(order: usize, factor: impl Fn(f64) -> f64) -> Vec<f64> {
     let radius = order / 2;
-    let binomial = |j: usize| (0..j).fold(1.0, |p, i| p * (radius - i) as f64 / (radius + i + 1) as f64);
+    let binomial = |j: usize| {
+        (0..j).fold(1.0, |p, i| {
+            p * (radius - i) as f64 / (radius + i + 1) as f64
+        })
+    };
     let sign = |j: usize| if j % 2 == 1 { 1.0 } else { -1.0 };
     (1..=radius)
         .map(|j| sign(j) * binomial(j) * factor(j as f64))
