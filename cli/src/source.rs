@@ -10,7 +10,7 @@ use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::diag::{Code, Diagnostic, nearest};
 use stencil_compiler::discretize::{DiscretizeError, discretize};
 use stencil_compiler::expr::real;
-use stencil_compiler::model::parse::parse_str;
+use stencil_compiler::model::parse::{Dimensions, dimensions, parse_str_in};
 use stencil_compiler::model::{Mixed, Model};
 use stencil_compiler::schedule::{Schedule, presets, text};
 
@@ -64,6 +64,9 @@ pub(crate) struct SystemArgs {
     /// A system by name, or a file with a declaration
     #[arg(value_name = "SYSTEM|FILE.pde")]
     pub(crate) system: String,
+    /// Number of dimensions of a system `in nd`; 3 if not given
+    #[arg(long, value_name = "N")]
+    pub(crate) dimension: Option<usize>,
     /// Order of the central differences, in place of the declared one: 2, 4, 6, 8 or 10
     #[arg(long, value_name = "N")]
     pub(crate) order: Option<u32>,
@@ -125,7 +128,12 @@ pub(crate) struct Loaded {
 /// Reads a system, changes its scheme as told, and discretizes it.
 pub(crate) fn load(args: &SystemArgs, built_ins: &[BuiltIn]) -> Result<Loaded, Failure> {
     let (name, text) = find(&args.system, built_ins)?;
-    let mut model = parse_str(&text).map_err(|errors| Failure::new(errors.render(&name, &text)))?;
+    let dimension = match dimensions(&text) {
+        Some(Dimensions::Any) => Some(args.dimension.unwrap_or(3)),
+        Some(Dimensions::Fixed(_)) | None => args.dimension,
+    };
+    let mut model = parse_str_in(&text, dimension)
+        .map_err(|errors| Failure::new(errors.render(&name, &text)))?;
     if let Some(order) = args.order {
         model.scheme.order = order;
     }

@@ -27,6 +27,7 @@
 extern crate self as stencil_runtime;
 
 pub mod backend;
+pub mod bench;
 mod builder;
 mod error;
 mod formula;

@@ -35,7 +35,7 @@ fn every_stage_prints() {
         ("schedule", "schedule"),
         ("plan", "plan"),
         ("kernel", "kernel Heat_1_1"),
-        ("rust", "/// Cells that are computed"),
+        ("rust", "/// "),
     ];
     for (target, begin) in begins {
         let text = emit(&format!("--target {target}")).unwrap();

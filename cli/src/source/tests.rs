@@ -16,6 +16,7 @@ fn built_ins() -> Vec<BuiltIn> {
 
 fn args(system: &str) -> SystemArgs {
     SystemArgs {
+        dimension: None,
         system: system.into(),
         order: None,
         mixed: None,
@@ -114,4 +115,26 @@ fn a_reader_who_leaves_is_no_failure() {
     }
     assert!(write(&mut Closed(io::ErrorKind::BrokenPipe), b"x").is_ok());
     assert!(write(&mut Closed(io::ErrorKind::StorageFull), b"x").is_err());
+}
+
+#[test]
+fn a_system_of_any_dimension_is_read_in_one() {
+    let built_in = BuiltIn {
+        name: "any".into(),
+        summary: String::new(),
+        text: "pub system Any in nd { field q: scalar; ddt(q) = lap(q); }".into(),
+    };
+    for (given, expected) in [(None, 3), (Some(1), 1), (Some(2), 2)] {
+        let args = SystemArgs {
+            dimension: given,
+            ..args("any")
+        };
+        let loaded = load(&args, std::slice::from_ref(&built_in)).unwrap();
+        assert_eq!(loaded.model.dimension, expected);
+    }
+    let args = SystemArgs {
+        dimension: Some(4),
+        ..args("any")
+    };
+    assert!(load(&args, std::slice::from_ref(&built_in)).is_err());
 }

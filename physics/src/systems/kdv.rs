@@ -1,8 +1,8 @@
 //! Solitons in shallow water.
 
 system! {
-    /// The Korteweg-de Vries equation, `∂u/∂t + 6 u ∂u/∂x + ∂³u/∂x³ = 0` (Korteweg & de Vries, Phil. Mag. 39, 422, 1895),
-    /// without dimensions.
+    /// The Korteweg-de Vries equation, `∂u/∂t + 6 u ∂u/∂x + ∂³u/∂x³ = 0`, without dimensions
+    /// (Korteweg & de Vries, Phil. Mag. 39, 422, 1895).
     ///
     /// Written as a conservation law: the mean of `u` stays what it is, to rounding. `momentum` and `energy` are the
     /// next two of its invariants; the scheme keeps them to its order.

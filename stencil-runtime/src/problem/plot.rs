@@ -98,7 +98,7 @@ fn shown(item: &Item, scope: &Scope, resolved: &Resolved, reader: &mut Reader) -
     value.map(Shown::Pointwise)
 }
 
-/// Reads all `[[plot]]`.
+/// Reads all `[[plot]]`; the first fields where there is none.
 pub(super) fn read(
     document: &Table,
     scope: &Scope,
@@ -107,7 +107,7 @@ pub(super) fn read(
     reader: &mut Reader,
 ) -> Vec<Plot> {
     let Some(item) = document.get("plot") else {
-        return Vec::new();
+        return of_fields(resolved);
     };
     let list = match &item.data {
         Data::List(list) => &list[..],
@@ -123,6 +123,34 @@ pub(super) fn read(
     let plots = list
         .iter()
         .filter_map(|item| read_one(item, scope, resolved, mesh, reader));
+    plots.collect()
+}
+
+/// Fields in the picture of a problem that asks for none.
+const MOST_FIELDS: usize = 4;
+
+/// One picture of the first fields: scalars as they are, lengths of the others.
+fn of_fields(resolved: &Resolved) -> Vec<Plot> {
+    let first = resolved.fields.iter().take(MOST_FIELDS);
+    let plots = first.filter_map(|field| {
+        let is_scalar = field.components == [field.name.as_str()];
+        let (text, label) = if is_scalar {
+            (field.name.clone(), field.name.clone())
+        } else {
+            (format!("norm({})", field.name), format!("|{}|", field.name))
+        };
+        let quantity = Quantity::new(&resolved.system, &text).ok()?;
+        Some(Plot {
+            value: Shown::Quantity(Box::new(quantity)),
+            slice: None,
+            file: "fields".into(),
+            title: label.clone(),
+            label,
+            map: ColorMap::Sequential,
+            log: false,
+            range: None,
+        })
+    });
     plots.collect()
 }
 

@@ -43,7 +43,7 @@ const CASES: [Case; 6] = [
     },
     Case {
         problem: "solitons",
-        cells: ["320", "400"],
+        cells: ["480", "600"],
         ratio: 1.25,
         dt: "0.08*h^3",
         end: "0.5",

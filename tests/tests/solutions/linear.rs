@@ -144,14 +144,14 @@ const CASES: &[Case] = &[
     },
     Case {
         system: "ElasticWave",
-        params: &[("c11", 2.7), ("c12", 1.1), ("c44", 0.8)],
+        params: &[("c11", 2.7), ("c12", 1.1), ("c44", 0.7)],
         state: &[0.0; 6],
         rate: |d, w| {
             let displacement = vector(w);
             let grad_div = d.grad_div(displacement);
             let force = |i: usize| {
                 let cubic = displacement[i] * d.second[i];
-                d.lap(displacement[i]) * 0.8 + grad_div[i] * 1.9 + cubic * (2.7 - 1.1 - 1.6)
+                d.lap(displacement[i]) * 0.7 + grad_div[i] * 1.8 + cubic * 0.2
             };
             vec![w[3], w[4], w[5], force(0), force(1), force(2)]
         },

@@ -19,7 +19,8 @@ mod row;
 
 pub(crate) use evaluate::Evaluation;
 
-pub(crate) use instructions::Checked;
+pub(crate) use instructions::{Checked, OnLanes, run_on_lanes};
 pub use instructions::{Instructions, UnknownInstructions};
+pub(crate) use lanes::{Lanes, Registers};
 pub(crate) use machine::{BadValue, Domain, Machine};
 pub(crate) use prepare::Choice;
