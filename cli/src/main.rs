@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+mod bench;
 mod check;
 mod emit;
 mod explain;
@@ -51,6 +52,8 @@ enum Command {
     New(new::NewArgs),
     /// Check a declaration or a problem file, and show how it is understood
     Check(check::CheckArgs),
+    /// Measure systems beside what the processor can do
+    Bench(bench::BenchArgs),
     /// List the problems that can be run and the systems that can be explained
     List,
     /// Show how a system is understood, what it reads and what each schedule costs
@@ -79,6 +82,7 @@ fn main() -> ExitCode {
         Command::Plot(args) => plot::run(&args, &mut out),
         Command::New(args) => new::run(&args, &mut out),
         Command::Check(args) => check::run(&args, &mut out),
+        Command::Bench(args) => bench::run(&args, &mut out),
         Command::List => source::write(&mut out, list().as_bytes()).map_err(usage),
         Command::Explain(args) => explain::run(&args, &built_ins(), &mut out).map_err(usage),
         Command::ExplainError(args) => explain::run_error(&args, &mut out).map_err(usage),
