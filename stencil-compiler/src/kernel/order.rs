@@ -201,3 +201,62 @@ fn writes(stmt: &Stmt) -> Vec<Reg> {
         _ => Vec::new(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::{BufferId, CellVar};
+
+    fn load(reg: u32) -> Stmt {
+        Stmt::Load {
+            reg: Reg(reg),
+            buffer: BufferId(0),
+            cell: CellVar(0),
+            offset: [reg as i32, 0, 0],
+        }
+    }
+
+    fn op(reg: u32, op: Op, args: &[u32]) -> Stmt {
+        let args = args.iter().map(|arg| Operand::Reg(Reg(*arg))).collect();
+        Stmt::Let {
+            reg: Reg(reg),
+            op,
+            args,
+        }
+    }
+
+    #[test]
+    fn what_operands_at_hand_allow_comes_before_other_loads() {
+        // Two differences and two sums of the same pairs, and a load that nothing reads.
+        let given = vec![
+            load(0),
+            load(1),
+            op(2, Op::Sub, &[0, 1]),
+            load(3),
+            load(4),
+            op(5, Op::Sub, &[3, 4]),
+            op(6, Op::Mul, &[2, 5]),
+            load(7),
+            op(8, Op::Add, &[0, 1]),
+            op(9, Op::Add, &[3, 4]),
+            op(10, Op::Mul, &[8, 9]),
+        ];
+        let ordered = order_from(given, &[Reg(6), Reg(10)]);
+        let order: Vec<u32> = ordered.iter().flat_map(writes).map(|reg| reg.0).collect();
+        assert_eq!(order, [0, 1, 2, 8, 3, 4, 5, 6, 9, 10]);
+    }
+
+    #[test]
+    fn the_largest_result_is_walked_first() {
+        let given = vec![
+            load(0),
+            op(1, Op::Neg, &[0]),
+            load(2),
+            load(3),
+            op(4, Op::Add, &[2, 3]),
+        ];
+        let ordered = order_from(given, &[Reg(1), Reg(4)]);
+        let order: Vec<u32> = ordered.iter().flat_map(writes).map(|reg| reg.0).collect();
+        assert_eq!(order, [2, 3, 4, 0, 1]);
+    }
+}

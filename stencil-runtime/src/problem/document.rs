@@ -58,11 +58,14 @@ impl Table {
         }
     }
 
-    /// Sets a value, in place of an older one.
+    /// Sets a value; a key that is there keeps its place, as the names below it in `[let]` need.
     pub(super) fn set(&mut self, key: &str, at: At, item: Item) {
-        self.remove(key);
         let key = key.to_string();
-        self.entries.push(Entry { key, at, item });
+        let entry = Entry { key, at, item };
+        match self.entries.iter_mut().find(|known| known.key == entry.key) {
+            Some(known) => *known = entry,
+            None => self.entries.push(entry),
+        }
     }
 
     /// Takes a key away.

@@ -230,3 +230,35 @@ fn steps(n: usize, lanes: usize) -> Vec<Step> {
     });
     last.into_iter().chain(whole).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_cover_each_cell_and_read_no_new_value() {
+        for (n, lanes) in [(16, 16), (17, 16), (31, 8), (64, 4), (5, 2)] {
+            let steps = steps(n, lanes);
+            let mut is_written = vec![false; n];
+            for (i, step) in steps.iter().enumerate() {
+                assert_eq!(step.is_aside, i == 0 && n % lanes > 0, "{n} {lanes}");
+                // Old values are read here: no step before has written them.
+                assert!(
+                    !is_written[step.x..step.x + lanes].contains(&true),
+                    "{n} {lanes}"
+                );
+                if !step.is_aside {
+                    assert_eq!(step.to, step.x);
+                    is_written[step.x..step.x + lanes].fill(true);
+                }
+            }
+            if let Some(Step {
+                is_aside: true, x, ..
+            }) = steps.first()
+            {
+                is_written[*x..x + lanes].fill(true);
+            }
+            assert!(is_written.iter().all(|is| *is), "{n} {lanes}");
+        }
+    }
+}

@@ -175,6 +175,20 @@ fn texts_of_all_kinds_survive_writing() {
     }
 }
 
+/// A name that is set keeps its place: those below it still see it.
+#[test]
+fn a_changed_name_is_seen_by_those_below_it() {
+    let at = |changes: &[&str]| {
+        let problem = flow(changes);
+        let mut simulation = problem.builder::<f64>().build().unwrap();
+        problem.initialize(&mut simulation).unwrap();
+        simulation.field("rho").unwrap()[[0, 0, 0]]
+    };
+    let [x, y] = [std::f64::consts::TAU / 32.0, -1.5 + 3.0 / 24.0];
+    assert!((at(&[]) - 1.0 - (-(x * x + y * y)).exp()).abs() < 1e-14);
+    assert!((at(&["let.r=\"x\""]) - 1.0 - (-x * x).exp()).abs() < 1e-14);
+}
+
 #[test]
 fn errors_are_those_against_the_exact_solution() {
     let problem = parse(
