@@ -265,16 +265,24 @@ impl Algorithm {
                 return Err(format!("state `{}` is updated twice", declared.name));
             }
         }
-        // What only observes updates no field; what steps updates all.
-        let (now, not): (Vec<_>, Vec<_>) = self
+        match self
             .states_of(Role::Field)
-            .partition(|(id, _)| updated.contains(id));
-        match not.first() {
-            Some((_, state)) if !now.is_empty() => {
+            .find(|(id, _)| !updated.contains(id))
+        {
+            Some((_, state)) if self.evolves() => {
                 Err(format!("field `{}` is not updated", state.name))
             }
             Some(_) | None => Ok(()),
         }
+    }
+
+    /// Does any substep update a field? What only observes does not.
+    fn evolves(&self) -> bool {
+        let mut updated = self.substeps.iter().flat_map(|s| &s.updates);
+        updated.any(|(id, _)| {
+            let state = self.states.get(id.0 as usize);
+            state.is_some_and(|s| s.role == Role::Field)
+        })
     }
 }
 
