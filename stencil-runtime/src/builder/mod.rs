@@ -34,7 +34,7 @@ impl Engine {
     }
 }
 
-/// Collects the settings of a [`Simulation`].
+/// Collects the settings of a [`Simulation`](crate::Simulation).
 #[derive(Debug)]
 pub struct Builder<T> {
     system: Result<SystemDef, Error>,
