@@ -73,20 +73,9 @@ impl Expander<'_> {
                     .map(|f| self.upwind(a, f, &name, span))
                     .collect()
             }
-            Function::Sqrt
-            | Function::Abs
-            | Function::Min
-            | Function::Max
-            | Function::Exp
-            | Function::Log
-            | Function::Sin
-            | Function::Cos
-            | Function::Tanh
-            | Function::Cbrt
-            | Function::Power
-            | Function::Atan2 => {
+            Function::Scalar(op) => {
                 let scalars: Vec<&Poly> = values.iter().map(|v| &v[0]).collect();
-                Ok(vec![self.operation(scalar_operation(function), &scalars)])
+                Ok(vec![self.operation(op, &scalars)])
             }
         }
     }
@@ -202,13 +191,6 @@ impl Expander<'_> {
             .map(|k| entry(k).map_err(overflow(span)))
             .collect()
     }
-}
-
-/// The operation of a function of scalars: they have the same name.
-fn scalar_operation(function: Function) -> Op {
-    let found = Op::from_name(function.name());
-    debug_assert!(found.is_some(), "no operation `{}`", function.name());
-    found.unwrap_or(Op::Abs)
 }
 
 /// The trace of a gradient is a divergence.

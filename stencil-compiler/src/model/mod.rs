@@ -7,6 +7,7 @@
 use num_rational::Ratio;
 
 use crate::diag::Span;
+use crate::expr::Op;
 
 pub mod check;
 pub mod formula;
@@ -288,34 +289,12 @@ pub enum Function {
     Sym,
     /// Symmetric part of a tensor, less a third (1 / dimension) of its trace on the diagonal.
     SymTraceless,
-    /// Square root of a scalar.
-    Sqrt,
-    /// Absolute value of a scalar.
-    Abs,
-    /// The smaller of two scalars.
-    Min,
-    /// The larger of two scalars.
-    Max,
     /// Length of a vector, Frobenius norm of a tensor.
     Norm,
     /// `upwind(u, f)`: advection `dot(u, grad(f))` with differences biased against the flow.
     Upwind,
-    /// Exponential of a scalar.
-    Exp,
-    /// Natural logarithm of a scalar.
-    Log,
-    /// Sine of a scalar.
-    Sin,
-    /// Cosine of a scalar.
-    Cos,
-    /// Hyperbolic tangent of a scalar.
-    Tanh,
-    /// Cube root of a scalar.
-    Cbrt,
-    /// `pow(a, b)`: a scalar to the power of a scalar.
-    Power,
-    /// `atan2(y, x)`: the angle of a point.
-    Atan2,
+    /// An operation on scalars, by the name that it has in the table of operations.
+    Scalar(Op),
 }
 
 /// The discrete choices of a model: they change numbers, schedules do not.

@@ -1,6 +1,7 @@
 //! Taylor polynomials in space, and the right-hand sides of a declaration evaluated on them: what
 //! a declaration means, found without differences, grids or the compiler's later stages.
 
+use stencil_compiler::expr::Op;
 use stencil_compiler::model::{Function, Model, Rational, Relation, Term, TermKind};
 
 /// Products of powers of x, y, z up to a degree, and how they multiply.
@@ -236,8 +237,10 @@ impl<'a> Point<'a> {
                 }
                 out
             }
-            Function::Sqrt => vec![space.power(&a[0], 0.5)],
-            Function::Exp => vec![space.compose(&a[0], |n| a[0][0].exp() / factorial(n))],
+            Function::Scalar(Op::Sqrt) => vec![space.power(&a[0], 0.5)],
+            Function::Scalar(Op::Exp) => {
+                vec![space.compose(&a[0], |n| a[0][0].exp() / factorial(n))]
+            }
             other => panic!("no built-in equation has {other:?}"),
         }
     }

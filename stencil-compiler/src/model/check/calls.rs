@@ -215,18 +215,7 @@ pub(super) fn differentiates(function: Function) -> bool {
         | Function::Trace
         | Function::Sym
         | Function::SymTraceless
-        | Function::Sqrt
-        | Function::Abs
-        | Function::Min
-        | Function::Max
         | Function::Norm
-        | Function::Exp
-        | Function::Log
-        | Function::Sin
-        | Function::Cos
-        | Function::Tanh
-        | Function::Cbrt
-        | Function::Power
-        | Function::Atan2 => false,
+        | Function::Scalar(_) => false,
     }
 }

@@ -1,6 +1,7 @@
 //! The rules of ranks, one place for what is written and for what is built by hand.
 
 use crate::diag::Code;
+use crate::expr::Op;
 use crate::model::{Function, Rank};
 
 /// Why operands do not fit.
@@ -23,7 +24,7 @@ impl Misfit {
 /// The rank of a result.
 pub(super) type Ranked = Result<Rank, Misfit>;
 
-/// Every function, by name.
+/// Every function that is more than an operation on scalars, by name.
 const FUNCTIONS: &[(&str, Function)] = &[
     ("grad", Function::Grad),
     ("div", Function::Div),
@@ -36,51 +37,55 @@ const FUNCTIONS: &[(&str, Function)] = &[
     ("trace", Function::Trace),
     ("sym", Function::Sym),
     ("sym_traceless", Function::SymTraceless),
-    ("sqrt", Function::Sqrt),
-    ("abs", Function::Abs),
-    ("min", Function::Min),
-    ("max", Function::Max),
     ("norm", Function::Norm),
     ("upwind", Function::Upwind),
-    ("exp", Function::Exp),
-    ("log", Function::Log),
-    ("sin", Function::Sin),
-    ("cos", Function::Cos),
-    ("tanh", Function::Tanh),
-    ("cbrt", Function::Cbrt),
-    ("pow", Function::Power),
-    ("atan2", Function::Atan2),
 ];
+
+/// The operations that are functions of the language, by the names that they have as operations.
+const SCALAR: &[Op] = &[
+    Op::Sqrt,
+    Op::Abs,
+    Op::Min,
+    Op::Max,
+    Op::Exp,
+    Op::Log,
+    Op::Sin,
+    Op::Cos,
+    Op::Tanh,
+    Op::Cbrt,
+    Op::Pow,
+    Op::Atan2,
+];
+
+/// All functions with their names.
+fn functions() -> impl Iterator<Item = (&'static str, Function)> {
+    let scalar = SCALAR.iter().map(|op| (op.name(), Function::Scalar(*op)));
+    FUNCTIONS.iter().copied().chain(scalar)
+}
 
 /// The function with a name.
 pub(super) fn function(name: &str) -> Option<Function> {
-    let found = FUNCTIONS.iter().find(|(n, _)| *n == name);
-    found.map(|(_, function)| *function)
+    let found = functions().find(|(n, _)| *n == name);
+    found.map(|(_, function)| function)
 }
 
 /// The names of all functions.
 pub(super) fn function_names() -> impl Iterator<Item = &'static str> {
-    FUNCTIONS.iter().map(|(name, _)| *name)
+    functions().map(|(name, _)| name)
 }
 
 impl Function {
     /// Its name in the language.
     pub fn name(self) -> &'static str {
-        let found = FUNCTIONS.iter().find(|(_, function)| *function == self);
+        let found = functions().find(|(_, function)| *function == self);
         found.map_or("", |(name, _)| name)
     }
 
     /// The number of its arguments.
     pub fn arity(self) -> usize {
         match self {
-            Function::Dot
-            | Function::Cross
-            | Function::Outer
-            | Function::Min
-            | Function::Max
-            | Function::Upwind
-            | Function::Power
-            | Function::Atan2 => 2,
+            Function::Scalar(op) => op.arity(),
+            Function::Dot | Function::Cross | Function::Outer | Function::Upwind => 2,
             Function::Grad
             | Function::Div
             | Function::Lap
@@ -89,15 +94,7 @@ impl Function {
             | Function::Trace
             | Function::Sym
             | Function::SymTraceless
-            | Function::Sqrt
-            | Function::Abs
-            | Function::Norm
-            | Function::Exp
-            | Function::Log
-            | Function::Sin
-            | Function::Cos
-            | Function::Tanh
-            | Function::Cbrt => 1,
+            | Function::Norm => 1,
         }
     }
 }
@@ -258,7 +255,7 @@ pub(super) fn call(function: Function, arguments: &[Rank], dimension: usize) -> 
         }
         (Function::Norm, [Rank::Vector | Rank::Tensor]) => Some(Rank::Scalar),
         (Function::Upwind, [Rank::Vector, advected]) => Some(*advected),
-        (function, arguments) if is_scalar(function) => arguments
+        (Function::Scalar(_), arguments) => arguments
             .iter()
             .all(|rank| *rank == Rank::Scalar)
             .then_some(Rank::Scalar),
@@ -280,37 +277,6 @@ pub(super) fn usage(name: &str, arguments: usize) -> String {
     }
 }
 
-/// Is it a function of scalars?
-fn is_scalar(function: Function) -> bool {
-    match function {
-        Function::Sqrt
-        | Function::Abs
-        | Function::Min
-        | Function::Max
-        | Function::Exp
-        | Function::Log
-        | Function::Sin
-        | Function::Cos
-        | Function::Tanh
-        | Function::Cbrt
-        | Function::Power
-        | Function::Atan2 => true,
-        Function::Grad
-        | Function::Div
-        | Function::Lap
-        | Function::Curl
-        | Function::Dot
-        | Function::Cross
-        | Function::Outer
-        | Function::Transpose
-        | Function::Trace
-        | Function::Sym
-        | Function::SymTraceless
-        | Function::Norm
-        | Function::Upwind => false,
-    }
-}
-
 /// What a function wants.
 fn wanted(function: Function) -> &'static str {
     match function {
@@ -327,14 +293,8 @@ fn wanted(function: Function) -> &'static str {
         Function::SymTraceless => "`sym_traceless` is of a tensor, such as `grad(u)`",
         Function::Norm => "`norm` is of a vector or a tensor; write `abs` for a scalar",
         Function::Upwind => "`upwind(u, f)` takes a velocity and what it carries",
-        Function::Abs => "`abs` is of a scalar; write `norm(u)` for a length",
-        Function::Min | Function::Max | Function::Power | Function::Atan2 => "it is of two scalars",
-        Function::Sqrt
-        | Function::Exp
-        | Function::Log
-        | Function::Sin
-        | Function::Cos
-        | Function::Tanh
-        | Function::Cbrt => "it is of a scalar",
+        Function::Scalar(Op::Abs) => "`abs` is of a scalar; write `norm(u)` for a length",
+        Function::Scalar(op) if op.arity() == 1 => "it is of a scalar",
+        Function::Scalar(_) => "it is of two scalars",
     }
 }

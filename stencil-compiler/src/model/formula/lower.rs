@@ -164,20 +164,7 @@ impl Lowering {
             Function::Grad | Function::Div | Function::Lap | Function::Curl | Function::Upwind => {
                 None
             }
-            Function::Sqrt
-            | Function::Abs
-            | Function::Min
-            | Function::Max
-            | Function::Exp
-            | Function::Log
-            | Function::Sin
-            | Function::Cos
-            | Function::Tanh
-            | Function::Cbrt
-            | Function::Power
-            | Function::Atan2 => {
-                // The language and the table of operations call them the same.
-                let op = Op::from_name(function.name())?;
+            Function::Scalar(op) => {
                 let arguments: Vec<Ref> = all.iter().filter_map(|a| a.first().copied()).collect();
                 Some(vec![self.op(op, &arguments)])
             }

@@ -1,6 +1,7 @@
 //! What is printed reads back.
 
 use super::*;
+use crate::expr::Op;
 use crate::model::parse::parse_str;
 use crate::model::{Arith, Function, Reduction, Symmetry};
 
@@ -92,14 +93,14 @@ impl Maker {
     /// A function of one or two scalars.
     fn pointwise(&mut self, d: u32) -> TermKind {
         let functions = [
-            Function::Sqrt,
-            Function::Exp,
-            Function::Log,
-            Function::Tanh,
-            Function::Cbrt,
-            Function::Power,
-            Function::Atan2,
-            Function::Max,
+            Function::Scalar(Op::Sqrt),
+            Function::Scalar(Op::Exp),
+            Function::Scalar(Op::Log),
+            Function::Scalar(Op::Tanh),
+            Function::Scalar(Op::Cbrt),
+            Function::Scalar(Op::Pow),
+            Function::Scalar(Op::Atan2),
+            Function::Scalar(Op::Max),
         ];
         let function = functions[usize::try_from(self.pick(8)).unwrap_or(0)];
         let arguments = (0..function.arity()).map(|_| self.make(Rank::Scalar, d));
@@ -218,7 +219,7 @@ fn model(maker: &mut Maker) -> Model {
 /// A vector with a value of coordinates and time, and a scalar without one.
 fn sources() -> Vec<Source> {
     let coordinate = |axis| term(TermKind::Coordinate(axis), Rank::Scalar);
-    let sine = TermKind::Call(Function::Sin, vec![coordinate(0)]);
+    let sine = TermKind::Call(Function::Scalar(Op::Sin), vec![coordinate(0)]);
     let time = boxed(TermKind::Time, Rank::Scalar);
     let product = TermKind::Mul(time, Box::new(coordinate(1)));
     let entries = vec![term(sine, Rank::Scalar), term(product, Rank::Scalar)];
