@@ -44,7 +44,8 @@ impl<T: Real> Ahead<T> {
                     }),
             );
             let outputs = part.outputs.iter();
-            list.extend(outputs.map(|values| (values.as_ptr().wrapping_add(plane), 0, 0)));
+            let next = part.margin + plane;
+            list.extend(outputs.map(|values| (values.as_ptr().wrapping_add(next), 0, 0)));
         }
         Ahead {
             now: Vec::with_capacity(2 * list.len()),

@@ -67,6 +67,8 @@ pub(super) struct Array<T> {
     /// Where the aligned part begins.
     base: usize,
     length: usize,
+    /// How many ghost cells at both ends of all interior rows along x follow from the cells.
+    pub(super) ends: usize,
 }
 
 impl<T: Real> Array<T> {
@@ -91,6 +93,7 @@ impl<T: Real> Array<T> {
             data,
             base,
             length: shape.length,
+            ends: 0,
         })
     }
 
@@ -124,6 +127,7 @@ impl<T: Real> Array<T> {
         depth: [usize; 3],
         value: impl Fn([isize; 3]) -> T + Sync,
     ) {
+        self.ends = 0;
         let ([nx, ny, nz], layout) = (shape.cells, shape.layout);
         let [dx, dy, dz] = depth.map(|d| d as isize);
         let skipped: [usize; 3] = std::array::from_fn(|axis| shape.halo[axis] - depth[axis]);

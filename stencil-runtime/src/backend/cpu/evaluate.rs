@@ -95,6 +95,7 @@ impl<T: Number> Machine<T> {
                 rows: 1,
                 length: nx,
                 inputs: &inputs,
+                margin: 0,
                 outputs: rows.iter_mut().map(Vec::as_mut_slice).collect(),
                 uniforms: &uniforms,
             };

@@ -9,6 +9,7 @@ use crate::Number;
 struct Look<'a, T> {
     shape: &'a Shape,
     length: usize,
+    /// From the first cell of the first row on.
     rows: &'a [T],
     finite: &'a mut bool,
 }
@@ -46,7 +47,7 @@ pub(super) fn finite<T: Number>(
             let look = Look {
                 shape: part.shape,
                 length: part.length,
-                rows,
+                rows: &rows[part.margin..],
                 finite: &mut finite,
             };
             instructions::run(instructions, look);

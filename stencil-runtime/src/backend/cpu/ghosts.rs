@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use stencil_compiler::expr::Real;
 
 use super::array::{Array, Shape};
+use super::ends::Ends;
 use crate::mesh::{Axis, Boundaries, BoundaryPoint, Face, Ghost, Mesh, Number, Rule, Side};
 
 /// What is known of the cells beyond the faces.
@@ -32,7 +33,12 @@ impl Beyond<'_> {
         for axis in Axis::ALL {
             let active = |job: &Job| job.depth[axis.index()] > 0;
             arrays.par_iter_mut().zip(jobs).for_each(|(array, job)| {
-                if let Some(job) = job.filter(active) {
+                let filled = match axis {
+                    Axis::X => array.ends,
+                    Axis::Y | Axis::Z => 0,
+                };
+                let wanted = |job: &Job| job.depth[axis.index()] > filled;
+                if let Some(job) = job.filter(wanted) {
                     let rules = &self.boundaries.rules[job.component][axis.index()];
                     self.along(axis, array, job.depth, rules);
                 }
@@ -74,21 +80,16 @@ impl Beyond<'_> {
     fn along_x<T: Real>(&self, array: &mut Array<T>, depth: [usize; 3], rules: &[Rule; 2]) {
         let ([nx, ny, nz], halo, layout) = (self.shape.cells, self.shape.halo, self.shape.layout);
         let inside = halo[1] * layout.pitch + halo[0] - depth[0];
-        let ends = Side::ALL.map(|side| {
-            let h = self.mesh.spacing()[0];
-            End::new(&rules[side as usize], side, nx, depth[0], h)
-        });
+        let ends = Ends::new(rules, nx, depth[0], self.mesh.spacing()[0]);
         let planes = array.rows_mut(self.shape).par_chunks_mut(layout.plane);
         let planes = planes.skip(halo[2]).take(nz).enumerate();
         planes.for_each(|(z, plane)| {
             let rows = plane[inside..].chunks_mut(layout.pitch).take(ny);
             for (y, row) in rows.enumerate() {
                 let row = &mut row[..nx + 2 * depth[0]];
-                for (end, side) in ends.iter().zip(Side::ALL) {
-                    if !end.fill(row) {
-                        let first = [0, y as isize, z as isize];
-                        self.end_of_row(row, depth[0], side, first, &rules[side as usize]);
-                    }
+                for side in ends.fill(row) {
+                    let first = [0, y as isize, z as isize];
+                    self.end_of_row(row, depth[0], side, first, &rules[side as usize]);
                 }
             }
         });
@@ -315,96 +316,21 @@ impl Beyond<'_> {
     }
 }
 
-/// What is done at one end of every row of x, decided once: there are as many rows as cells of a
-/// face, and each has a few ghost cells only.
-#[derive(Clone, Debug)]
-struct End<T> {
-    /// Ghost cells and the cells that they are filled from, counted from the first ghost cell.
-    cells: Vec<(usize, usize)>,
-    change: Change<T>,
-}
-
-/// What becomes of a value on the way to a ghost cell.
-#[derive(Clone, Debug)]
-enum Change<T> {
-    None,
-    Sign,
-    /// Twice the value on the face, less the value.
-    Reflect(T),
-    /// What is added at each depth.
-    Add(Vec<T>),
-    /// Not of this kind.
-    Other,
-}
-
-impl<T: Real> End<T> {
-    fn new(rule: &Rule, side: Side, cells: usize, depth: usize, h: f64) -> Self {
-        let line = Line {
-            cells,
-            face: Face::new(Axis::X, side),
-            first: [0; 3],
-        };
-        let (from, change) = match rule {
-            Rule::Periodic => (0, Change::None),
-            Rule::Mirror { negative: false } => (1, Change::None),
-            Rule::Mirror { negative: true } => (1, Change::Sign),
-            Rule::Nearest => (2, Change::None),
-            Rule::Dirichlet(Number::Constant(value)) => {
-                (1, Change::Reflect(T::from_f64(2.0 * value)))
-            }
-            Rule::Neumann(Number::Constant(slope)) => {
-                let add = (0..depth).map(|k| T::from_f64(slope * ((2 * k + 1) as f64 * h)));
-                (1, Change::Add(add.collect()))
-            }
-            Rule::Dirichlet(_) | Rule::Neumann(_) | Rule::Extrapolate | Rule::Custom(_) => {
-                (0, Change::Other)
-            }
-        };
-        let ghost = |k: usize| match side {
-            Side::Lo => depth - 1 - k,
-            Side::Hi => depth + cells + k,
-        };
-        let pairs = (0..depth).map(|k| (ghost(k), depth + line.sources(k)[from]));
-        End {
-            cells: pairs.collect(),
-            change,
-        }
-    }
-
-    /// Fills the ghost cells of a row; `false` if that takes more than a constant.
-    #[inline]
-    fn fill(&self, row: &mut [T]) -> bool {
-        let cells = self.cells.iter().copied();
-        match &self.change {
-            Change::None => cells.for_each(|(to, from)| row[to] = row[from]),
-            Change::Sign => cells.for_each(|(to, from)| row[to] = -row[from]),
-            Change::Reflect(twice) => cells.for_each(|(to, from)| row[to] = *twice - row[from]),
-            Change::Add(add) => {
-                for ((to, from), add) in cells.zip(add) {
-                    row[to] = *add + row[from];
-                }
-            }
-            Change::Other => return false,
-        }
-        true
-    }
-}
-
 /// Lines of cells that end at a face.
 #[derive(Clone, Copy, Debug)]
-struct Line {
+pub(super) struct Line {
     /// Interior cells along the axis.
-    cells: usize,
-    face: Face,
+    pub(super) cells: usize,
+    pub(super) face: Face,
     /// The cell that the first value of a row belongs to; along the axis it does not matter.
-    first: [isize; 3],
+    pub(super) first: [isize; 3],
 }
 
 impl Line {
     /// Interior cells along the axis that ghost cell `k` (from 0) may be filled from: the one that it
     /// repeats on a periodic axis, however often that goes round, its mirror image, the nearest
     /// one and the next. Where there is none, a cell that no rule reads.
-    fn sources(self, k: usize) -> [usize; 4] {
+    pub(super) fn sources(self, k: usize) -> [usize; 4] {
         let last = self.cells - 1;
         match self.face.side {
             Side::Lo => [last - k % self.cells, k.min(last), 0, 1.min(last)],

@@ -22,13 +22,14 @@ impl<T: Number> Vectorized for Interpreted<'_, T> {
             rows,
             length,
             inputs,
+            margin,
             outputs,
             ..
         } = self.part;
         let pitch = shape.layout.pitch;
         let mut outputs: Vec<_> = outputs
             .into_iter()
-            .map(|values| values.chunks_mut(pitch))
+            .map(|values| values[margin..].chunks_mut(pitch))
             .collect();
         for row in 0..rows {
             let mut now: Vec<&mut [T]> = outputs

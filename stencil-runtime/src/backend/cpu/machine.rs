@@ -34,7 +34,7 @@ pub(crate) struct Machine<T> {
     pub(super) shape: Shape,
     pub(super) names: Vec<(String, BufferRole)>,
     pub(super) arrays: Vec<Array<T>>,
-    domain: Domain,
+    pub(super) domain: Domain,
     /// The actions of each substep.
     substeps: Vec<Vec<Action>>,
     launches: Vec<Prepared<T>>,
@@ -413,7 +413,7 @@ fn launch<T: Number>(
                 let work = Work { shifts, arrays };
                 let run = |mut part: Part<'_, T>| {
                     (entry.0)(instructions, work, part.borrowed());
-                    finite(instructions, &part, &launch.fields)
+                    finish(instructions, &mut part, launch)
                 };
                 parts.map(run).reduce(|| true, |a, b| a & b)
             }
@@ -421,16 +421,32 @@ fn launch<T: Number>(
                 let scratch = || program.scratch(&launch.uniforms);
                 let run = |scratch: &mut _, mut part: Part<'_, T>| {
                     T::rows(instructions, program, scratch, part.borrowed());
-                    finite(instructions, &part, &launch.fields)
+                    finish(instructions, &mut part, launch)
                 };
                 parts.map_init(scratch, run).reduce(|| true, |a, b| a & b)
             }
         }
     };
-    for (i, array) in launch.outputs.iter().zip(written) {
+    for ((i, mut array), ends) in launch.outputs.iter().zip(written).zip(&launch.ends) {
+        array.ends = if ends.is_some() { shape.halo[0] } else { 0 };
         arrays[*i] = array;
     }
     finite
+}
+
+/// What is done with a part as long as it is in the cache: the ends of its rows are filled. Are
+/// the new values of fields finite?
+fn finish<T: Number>(instructions: Checked, part: &mut Part<'_, T>, launch: &Prepared<T>) -> bool {
+    let (pitch, length) = (part.shape.layout.pitch, part.length + 2 * part.margin);
+    for (values, ends) in part.outputs.iter_mut().zip(&launch.ends) {
+        if let Some(ends) = ends {
+            for row in values.chunks_mut(pitch) {
+                // Sides that take more than constants are none here.
+                let _ = ends.fill(&mut row[..length]);
+            }
+        }
+    }
+    finite(instructions, part, &launch.fields)
 }
 
 impl<T> Part<'_, T> {
@@ -442,6 +458,7 @@ impl<T> Part<'_, T> {
             rows: self.rows,
             length: self.length,
             inputs: self.inputs,
+            margin: self.margin,
             outputs: self.outputs.iter_mut().map(|rows| &mut **rows).collect(),
             uniforms: self.uniforms,
         }

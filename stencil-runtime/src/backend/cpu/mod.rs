@@ -5,6 +5,7 @@
 
 mod ahead;
 mod array;
+mod ends;
 mod evaluate;
 mod finite;
 mod ghosts;

@@ -14,7 +14,9 @@ pub(crate) struct Part<'a, T> {
     pub(super) length: usize,
     /// Whole arrays that are read.
     pub(super) inputs: &'a [&'a [T]],
-    /// For each output what lies between the first and the last cell of the part.
+    /// Values of an output before the first cell of each row and behind the last one.
+    pub(super) margin: usize,
+    /// For each output what lies between the first and the last cell of the part, and the margins.
     pub(super) outputs: Vec<&'a mut [T]>,
     /// Numbers that are the same in every cell.
     pub(super) uniforms: &'a [T],
@@ -43,6 +45,7 @@ pub(super) fn cut<'a, T>(
         rows,
     } = region;
     let [ex, ey, ez] = extend.map(|e| e as isize);
+    let margin = shape.halo[0] - extend[0];
     let size = |axis: usize| shape.cells[axis] + 2 * extend[axis];
     let (length, height) = (size(0), size(1));
     let mut columns: Vec<Vec<Part<'a, T>>> =
@@ -54,8 +57,8 @@ pub(super) fn cut<'a, T>(
         for (block, column) in columns.iter_mut().enumerate() {
             let first = [-ex, (block * rows) as isize - ey, z - ez];
             let rows = rows.min(height - block * rows);
-            let start = shape.index(first);
-            let end = start + (rows - 1) * shape.layout.pitch + length;
+            let start = shape.index(first) - margin;
+            let end = start + (rows - 1) * shape.layout.pitch + length + 2 * margin;
             let outputs = rest.iter_mut().map(|(values, at)| {
                 let (before, after) = std::mem::take(values).split_at_mut(end - *at);
                 let part = before.split_at_mut(start - *at).1;
@@ -68,6 +71,7 @@ pub(super) fn cut<'a, T>(
                 rows,
                 length,
                 inputs,
+                margin,
                 outputs: outputs.collect(),
                 uniforms,
             });

@@ -3,11 +3,13 @@
 use std::collections::BTreeSet;
 
 use stencil_compiler::algorithm::rows::RowProgram;
-use stencil_compiler::algorithm::{Algorithm, FnId};
+use stencil_compiler::algorithm::{Algorithm, FnId, NEW};
 use stencil_compiler::plan::{BufferRole, Launch, Plan};
 
-use super::machine::Machine;
+use super::ends::Ends;
+use super::machine::{Domain, Machine};
 use super::program::{CompiledKernel, Entry};
+use crate::mesh::Axis;
 use crate::{Error, Number};
 
 /// Bytes of the planes around a part that should stay in a core's cache.
@@ -32,6 +34,8 @@ pub(super) struct Prepared<T> {
     pub(super) outputs: Vec<usize>,
     /// Which of the outputs are new values of fields.
     pub(super) fields: Vec<usize>,
+    /// For each output what the ends of its rows are filled with as they are computed.
+    pub(super) ends: Vec<Option<Ends<T>>>,
     pub(super) uniforms: Vec<T>,
     pub(super) code: Code<T>,
 }
@@ -73,7 +77,26 @@ impl<T: Number> Machine<T> {
         prepared.rows = self.rows_of_a_part(launch);
         let is_field = |at: &usize| self.names[prepared.outputs[*at]].1 == BufferRole::NewField;
         prepared.fields = (0..prepared.outputs.len()).filter(is_field).collect();
+        let ends = prepared.outputs.iter().map(|at| self.ends(*at, launch));
+        prepared.ends = ends.collect();
         Ok(prepared)
+    }
+
+    /// The ends of the rows of a new field, where constants fill them.
+    fn ends(&self, output: usize, launch: &Launch) -> Option<Ends<T>> {
+        let (name, role) = &self.names[output];
+        let depth = self.shape.halo[0];
+        if *role != BufferRole::NewField || depth == 0 || launch.extend != [0; 3] {
+            return None;
+        }
+        let field = name.strip_suffix(NEW)?;
+        let component = self.fields().position(|name| name == field)?;
+        let Domain {
+            mesh, boundaries, ..
+        } = &self.domain;
+        let rules = &boundaries.rules[component][Axis::X.index()];
+        let ends = Ends::new(rules, self.shape.cells[0], depth, mesh.spacing()[0]);
+        ends.are_plain().then_some(ends)
     }
 
     /// Rows enough to use what a plane brings into the cache, few enough that the planes around
@@ -149,6 +172,7 @@ impl<T: Number> Machine<T> {
             inputs,
             outputs: tables.outputs.iter().map(|o| buffers[*o]).collect(),
             fields: Vec::new(),
+            ends: Vec::new(),
             uniforms: Vec::new(),
             code: Code::Compiled {
                 entry: T::entry(kernel),
@@ -202,6 +226,7 @@ impl<T: Number> Machine<T> {
             inputs: self.indices(inputs)?,
             outputs: self.indices(launch.outputs.iter().map(|(buffer, _)| buffer.as_str()))?,
             fields: Vec::new(),
+            ends: Vec::new(),
             uniforms: Vec::new(),
             code: Code::Rows(program),
         })

@@ -23,6 +23,7 @@ impl<T: Real, const I: usize, const O: usize> Rows<T, I, O> {
         let Part {
             shape,
             inputs: arrays,
+            margin,
             mut outputs,
             ..
         } = part;
@@ -34,7 +35,7 @@ impl<T: Real, const I: usize, const O: usize> Rows<T, I, O> {
             let cells = &arrays[work.arrays[i]][start..][..x_lo + end + x_hi];
             cells[x_lo..].as_ptr()
         });
-        let outputs = std::array::from_fn(|o| outputs[o][..end].as_mut_ptr());
+        let outputs = std::array::from_fn(|o| outputs[o][margin..][..end].as_mut_ptr());
         Rows { inputs, outputs }
     }
 
