@@ -72,7 +72,7 @@ impl Watch {
                 return Ok(Group::default());
             }
             Ok(Group {
-                evaluation: Some(Evaluation::new(algorithm, &chosen, machine)?),
+                evaluation: Some(Evaluation::new(algorithm, &chosen, &machine.patch)?),
                 quantities: chosen.iter().map(|i| quantities[*i].clone()).collect(),
             })
         };
@@ -155,11 +155,13 @@ impl Watch {
         let uniforms = self
             .algorithm
             .uniform_values(&self.params, mesh.spacing(), 0.0, t);
-        let shares = machine.reduce_rows(evaluation, &uniforms, t, |rows| -> Vec<f64> {
-            let rows = group.quantities.iter().zip(rows);
-            rows.map(|(q, values)| tree::row(q.reduction, values))
-                .collect()
-        });
+        let shares = machine
+            .patch
+            .reduce_rows(evaluation, &uniforms, t, |rows| -> Vec<f64> {
+                let rows = group.quantities.iter().zip(rows);
+                rows.map(|(q, values)| tree::row(q.reduction, values))
+                    .collect()
+            });
         let of = |(i, quantity): (usize, &Quantity)| {
             let shares: Vec<f64> = shares.iter().map(|row| row[i]).collect();
             tree::rows(quantity.reduction, &shares, mesh.cells)

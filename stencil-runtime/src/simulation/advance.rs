@@ -166,7 +166,7 @@ impl<T: Number> Simulation<T> {
         }
         if self.is_set {
             let machine = &self.machine;
-            if let Some(bad) = self.pool.install(|| machine.first_not_finite()) {
+            if let Some(bad) = self.pool.install(|| machine.patch.first_not_finite()) {
                 return Err(Error::Initial {
                     at: self.setup.mesh.point(bad.cell.map(|i| i as isize)),
                     field: bad.component,

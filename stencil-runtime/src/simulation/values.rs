@@ -21,7 +21,7 @@ impl<T: Number> Simulation<T> {
         let mesh = self.setup.mesh;
         let (machine, pool) = (&mut self.machine, &self.pool);
         pool.install(|| {
-            machine.set(at, [0; 3], |cell| {
+            machine.patch.set(at, [0; 3], |cell| {
                 let [x, y, z] = mesh.point(cell);
                 T::from_f64(value(x, y, z))
             });
@@ -79,7 +79,7 @@ impl<T: Number> Simulation<T> {
         check_shape(name, self.setup.mesh.cells, values.dim())?;
         let (machine, pool) = (&mut self.machine, &self.pool);
         pool.install(|| {
-            machine.set(at, [0; 3], |cell| {
+            machine.patch.set(at, [0; 3], |cell| {
                 let [x, y, z] = cell.map(|i| i as usize);
                 values[[z, y, x]]
             });
@@ -89,7 +89,7 @@ impl<T: Number> Simulation<T> {
     }
 
     pub(super) fn component(&self, name: &str) -> Result<usize, Error> {
-        self.machine.field(name).ok_or_else(|| {
+        self.machine.patch.field(name).ok_or_else(|| {
             let part = |component: &&str| {
                 component
                     .strip_prefix(name)
@@ -99,10 +99,10 @@ impl<T: Number> Simulation<T> {
                 self.system().name(),
                 "component",
                 name,
-                self.machine.fields(),
+                self.machine.patch.fields(),
             );
             if let (Error::Unknown { nearest, .. }, Some(first)) =
-                (&mut error, self.machine.fields().find(part))
+                (&mut error, self.machine.patch.fields().find(part))
             {
                 *nearest = Some(first.to_string());
             }
@@ -117,7 +117,7 @@ impl<T: Number> Simulation<T> {
     pub fn field(&self, name: &str) -> Result<ArrayView3<'_, T>, Error> {
         let at = self.component(name)?;
         let bug = || Error::Bug(format!("the array of `{name}` has no shape"));
-        self.machine.interior(at).ok_or_else(bug)
+        self.machine.patch.interior(at).ok_or_else(bug)
     }
 
     /// A component as `f64`, whatever the precision of the run: for pictures and statistics.
@@ -130,7 +130,7 @@ impl<T: Number> Simulation<T> {
 
     /// Names of all components, in the order of declaration.
     pub fn components(&self) -> impl Iterator<Item = &str> {
-        self.machine.fields()
+        self.machine.patch.fields()
     }
 
     /// Evaluates all sources that do not change with time.
@@ -155,15 +155,15 @@ impl<T: Number> Simulation<T> {
             any = true;
             let machine = &mut self.machine;
             self.pool.install(|| match source {
-                Sampled::Steady(value) => machine.set_given(name, |cell| {
+                Sampled::Steady(value) => machine.patch.set_given(name, |cell| {
                     let [x, y, z] = mesh.point(home(cell));
                     T::from_f64(value(x, y, z))
                 }),
-                Sampled::Unsteady(value) => machine.set_given(name, |cell| {
+                Sampled::Unsteady(value) => machine.patch.set_given(name, |cell| {
                     let [x, y, z] = mesh.point(home(cell));
                     T::from_f64(value(x, y, z, t))
                 }),
-                Sampled::Values(values) => machine.set_given(name, |cell| {
+                Sampled::Values(values) => machine.patch.set_given(name, |cell| {
                     let home = home(cell);
                     let near = |a: usize| home[a].clamp(0, mesh.cells[a] as isize - 1) as usize;
                     T::from_f64(values[[near(2), near(1), near(0)]])

@@ -14,11 +14,11 @@ const ALIGNMENT: usize = 128;
 /// Size and layout that all arrays of a patch share: `[z][y][x]`, the first interior cell of each
 /// row aligned, the ghost cells before it behind those of the row before.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Shape {
-    pub(super) cells: [usize; 3],
+pub(crate) struct Shape {
+    pub(crate) cells: [usize; 3],
     /// Ghost cells on both sides along x, y, z.
-    pub(super) halo: [usize; 3],
-    pub(super) layout: Layout,
+    pub(crate) halo: [usize; 3],
+    pub(crate) layout: Layout,
     /// Values before the first ghost cell.
     lead: usize,
     length: usize,
@@ -26,7 +26,7 @@ pub(super) struct Shape {
 
 impl Shape {
     /// `None` where the number of cells overflows.
-    pub(super) fn new(cells: [usize; 3], halo: [usize; 3], bytes: usize) -> Option<Self> {
+    pub(crate) fn new(cells: [usize; 3], halo: [usize; 3], bytes: usize) -> Option<Self> {
         let unit = ALIGNMENT / bytes;
         let lead = halo[0].next_multiple_of(unit) - halo[0];
         let row = cells[0].checked_add(2 * halo[0])?;
@@ -54,7 +54,7 @@ impl Shape {
     }
 
     /// Index of a cell or ghost cell.
-    pub(super) fn index(&self, [x, y, z]: [isize; 3]) -> usize {
+    pub(crate) fn index(&self, [x, y, z]: [isize; 3]) -> usize {
         let (pitch, plane) = (self.layout.pitch as isize, self.layout.plane as isize);
         (self.layout.origin as isize + z * plane + y * pitch + x) as usize
     }
@@ -62,7 +62,7 @@ impl Shape {
 
 /// One component on a patch.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Array<T> {
+pub(crate) struct Array<T> {
     data: Vec<T>,
     /// Where the aligned part begins.
     base: usize,
@@ -98,12 +98,12 @@ impl<T: Real> Array<T> {
     }
 
     /// All cells and ghost cells.
-    pub(super) fn values(&self) -> &[T] {
+    pub(crate) fn values(&self) -> &[T] {
         &self.data[self.base..][..self.length]
     }
 
     /// All cells and ghost cells.
-    pub(super) fn values_mut(&mut self) -> &mut [T] {
+    pub(crate) fn values_mut(&mut self) -> &mut [T] {
         &mut self.data[self.base..][..self.length]
     }
 

@@ -8,8 +8,8 @@ use stencil_compiler::algorithm::{Algorithm, Role};
 use stencil_compiler::plan::BufferRole;
 
 use super::ghosts::Job;
-use super::machine::Machine;
 use super::parts::Part;
+use super::patch::Patch;
 use crate::{Error, Number};
 
 /// Grid functions to evaluate, with names looked up.
@@ -23,11 +23,11 @@ pub(crate) struct Evaluation {
 }
 
 impl Evaluation {
-    /// Some updates of an algorithm's only substep, on the arrays of a machine for the same states.
+    /// Some updates of an algorithm's only substep, on a patch with the same states.
     pub(crate) fn new<T: Number>(
         algorithm: &Algorithm,
         updates: &[usize],
-        machine: &Machine<T>,
+        patch: &Patch<T>,
     ) -> Result<Self, Error> {
         let all = algorithm.substeps.first().map_or(&[][..], |s| &s.updates);
         let chosen: Vec<_> = updates.iter().filter_map(|i| all.get(*i)).collect();
@@ -39,13 +39,13 @@ impl Evaluation {
         let program = program.map_err(Error::Bug)?;
         let names = program.inputs().iter();
         let names = names.map(|id| algorithm.function(*id).name.as_str());
-        let inputs = machine.indices(names)?;
+        let inputs = patch.indices(names)?;
         let depth = program.halo().map(|h| h as usize);
-        let jobs = machine.jobs(|name| {
+        let jobs = patch.jobs(|name| {
             let field = algorithm.find_state(name)?;
             (algorithm.state(field).role == Role::Field).then_some(depth)
         });
-        let given = |i: &usize| machine.names[*i].1 == BufferRole::Given;
+        let given = |i: &usize| patch.names[*i].1 == BufferRole::Given;
         Ok(Evaluation {
             reads_given: inputs.iter().any(given),
             program,
@@ -55,7 +55,7 @@ impl Evaluation {
     }
 }
 
-impl<T: Number> Machine<T> {
+impl<T: Number> Patch<T> {
     /// Are there as many ghost cells as the evaluation of `what` reads?
     pub(crate) fn check_halo(&self, what: &str, wanted: [usize; 3]) -> Result<(), Error> {
         let there = self.shape.halo;

@@ -2,43 +2,27 @@
 
 use std::collections::BTreeMap;
 
-use ndarray::ArrayView3;
 use rayon::prelude::*;
 use stencil_compiler::algorithm::{Algorithm, NEW};
 use stencil_compiler::plan::{BufferRole, Plan, Step};
 
-use super::array::{Array, Shape};
+use super::array::Array;
 use super::finite::finite;
-use super::ghosts::{Beyond, Job};
+use super::ghosts::Job;
 use super::instructions::Checked;
 use super::parts::{Part, Region, cut};
+use super::patch::{BadValue, Domain, Patch};
 use super::prepare::{Choice, Code, Prepared};
 use super::program::Work;
-use crate::mesh::{Boundaries, Mesh};
 use crate::{Error, Number};
-
-/// What a machine is made for, apart from its plan.
-#[derive(Clone, Debug)]
-pub(crate) struct Domain {
-    pub(crate) mesh: Mesh,
-    pub(crate) boundaries: Boundaries,
-    /// Ghost cells that are read outside of the plan.
-    pub(crate) halo: [usize; 3],
-    /// Keep the fields as they were before the step?
-    pub(crate) keep_last: bool,
-}
 
 /// Arrays and what is done with them in a step.
 #[derive(Debug)]
 pub(crate) struct Machine<T> {
-    pub(super) shape: Shape,
-    pub(super) names: Vec<(String, BufferRole)>,
-    pub(super) arrays: Vec<Array<T>>,
-    pub(super) domain: Domain,
+    pub(crate) patch: Patch<T>,
     /// The actions of each substep.
     substeps: Vec<Vec<Action>>,
     launches: Vec<Prepared<T>>,
-    pub(super) instructions: Checked,
     /// A third array of each field, by that of the field.
     spares: BTreeMap<usize, Array<T>>,
     /// Do the spare arrays hold the fields as they were before the step?
@@ -58,15 +42,6 @@ enum Action {
     Swap(Vec<(usize, usize)>),
 }
 
-/// A value that is infinite or not a number.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct BadValue {
-    /// The component.
-    pub(crate) component: String,
-    /// Its cell: x, y, z.
-    pub(crate) cell: [usize; 3],
-}
-
 impl<T: Number> Machine<T> {
     /// Allocates the buffers of a plan, all zero, and prepares its launches.
     pub(crate) fn new(
@@ -76,36 +51,20 @@ impl<T: Number> Machine<T> {
         choice: Choice,
         instructions: Checked,
     ) -> Result<Self, Error> {
-        let fields = plan.buffers.iter().filter(|b| b.role == BufferRole::Field);
-        let spare = if domain.keep_last { fields.count() } else { 0 };
-        let cells = domain.mesh.cells;
-        let memory = || Error::Memory {
-            cells,
-            buffers: plan.buffers.len() + spare,
-        };
-        let halo = plan.halo();
+        let (halo, keep_last) = (plan.halo(), domain.keep_last);
         let halo = std::array::from_fn(|axis| domain.halo[axis].max(halo[axis] as usize));
-        let shape = Shape::new(cells, halo, T::BYTES).ok_or_else(memory)?;
-        let names = plan.buffers.iter().map(|b| (b.name.clone(), b.role));
-        let names: Vec<(String, BufferRole)> = names.collect();
-        let arrays = names.iter().map(|_| Array::new(&shape));
-        let arrays: Result<Vec<_>, _> = arrays.collect();
+        let patch = Patch::new(plan, domain, halo, instructions)?;
         let mut machine = Machine {
-            shape,
-            names,
-            arrays: arrays.map_err(|_| memory())?,
-            domain,
+            patch,
             substeps: Vec::new(),
             launches: Vec::new(),
-            instructions,
             spares: BTreeMap::new(),
             holds_last: false,
         };
-        if machine.domain.keep_last {
-            for (at, (_, role)) in machine.names.iter().enumerate() {
+        if keep_last {
+            for (at, (_, role)) in machine.patch.names.iter().enumerate() {
                 if *role == BufferRole::Field {
-                    let spare = Array::new(&shape).map_err(|_| memory())?;
-                    machine.spares.insert(at, spare);
+                    machine.spares.insert(at, machine.patch.array()?);
                 }
             }
         }
@@ -123,40 +82,28 @@ impl<T: Number> Machine<T> {
         Ok(machine)
     }
 
-    pub(super) fn index(&self, name: &str) -> Result<usize, Error> {
-        let found = self.names.iter().position(|(n, _)| n == name);
-        found.ok_or_else(|| Error::Bug(format!("the plan has no buffer `{name}`")))
-    }
-
-    pub(super) fn indices<'a>(
-        &self,
-        names: impl IntoIterator<Item = &'a str>,
-    ) -> Result<Vec<usize>, Error> {
-        names.into_iter().map(|name| self.index(name)).collect()
-    }
-
     /// The actions of one substep. Fields do not change before its end, so they are filled once,
     /// as deep as any of its launches reads them.
     fn actions(&self, steps: &[Step]) -> Result<Vec<Action>, Error> {
         let mut deepest: BTreeMap<&str, [usize; 3]> = BTreeMap::new();
         for step in steps {
             if let Step::Fill { buffers, depth } = step {
-                for name in buffers.iter().filter(|name| self.is_field(name)) {
+                for name in buffers.iter().filter(|name| self.patch.is_field(name)) {
                     let known = deepest.entry(name).or_default();
                     *known = std::array::from_fn(|axis| known[axis].max(depth[axis] as usize));
                 }
             }
         }
         let mut actions = Vec::new();
-        let jobs = self.jobs(|name| deepest.get(name).copied());
+        let jobs = self.patch.jobs(|name| deepest.get(name).copied());
         if jobs.iter().any(Option::is_some) {
             actions.push(Action::Fill(jobs));
         }
         for step in steps {
             match step {
                 Step::Fill { buffers, depth } => {
-                    let stored = buffers.iter().filter(|name| !self.is_field(name));
-                    let arrays = self.indices(stored.map(String::as_str))?;
+                    let stored = buffers.iter().filter(|name| !self.patch.is_field(name));
+                    let arrays = self.patch.indices(stored.map(String::as_str))?;
                     if !arrays.is_empty() {
                         let depth = depth.map(|d| d as usize);
                         actions.push(Action::Exchange { arrays, depth });
@@ -166,7 +113,7 @@ impl<T: Number> Machine<T> {
                 Step::Swap { fields } => {
                     let pair = |name: &String| {
                         let new = stencil_compiler::plan::make::new_name(name);
-                        Ok((self.index(name)?, self.index(&new)?))
+                        Ok((self.patch.index(name)?, self.patch.index(&new)?))
                     };
                     let pairs = fields.iter().map(pair).collect::<Result<_, Error>>()?;
                     actions.push(Action::Swap(pairs));
@@ -174,33 +121,6 @@ impl<T: Number> Machine<T> {
             }
         }
         Ok(actions)
-    }
-
-    fn is_field(&self, name: &str) -> bool {
-        self.field(name).is_some()
-    }
-
-    /// What is to be filled of each array, if it is a component of this depth. Where a function of
-    /// the user reads any component, all are filled to the same depth.
-    pub(super) fn jobs(&self, depth: impl Fn(&str) -> Option<[usize; 3]>) -> Vec<Option<Job>> {
-        let depths = || self.fields().filter_map(&depth);
-        let union = depths().fold([0; 3], |union: [usize; 3], depth| {
-            std::array::from_fn(|axis| union[axis].max(depth[axis]))
-        });
-        let all = self.domain.boundaries.has_custom() && union != [0; 3];
-        let mut component = 0;
-        let mut job = |(name, role): &(String, BufferRole)| {
-            if *role != BufferRole::Field {
-                return None;
-            }
-            component += 1;
-            let depth = if all { union } else { depth(name)? };
-            Some(Job {
-                component: component - 1,
-                depth,
-            })
-        };
-        self.names.iter().map(&mut job).collect()
     }
 
     /// Replaces the uniforms of a substep, given in the algorithm's order.
@@ -212,17 +132,6 @@ impl<T: Number> Machine<T> {
                 Code::Rows(_) => all.clone(),
             };
         }
-    }
-
-    /// Fills ghost cells of components, as they are beyond the faces at the time `t`.
-    pub(super) fn fill(&mut self, jobs: &[Option<Job>], t: f64) {
-        let beyond = Beyond {
-            shape: &self.shape,
-            mesh: &self.domain.mesh,
-            boundaries: &self.domain.boundaries,
-            t,
-        };
-        beyond.fill(&mut self.arrays, jobs);
     }
 
     /// One substep at the time `t`, on the threads of the current pool.
@@ -242,21 +151,13 @@ impl<T: Number> Machine<T> {
 
     fn act(&mut self, action: &Action, t: f64) -> Result<(), BadValue> {
         match action {
-            Action::Fill(jobs) => self.fill(jobs, t),
+            Action::Fill(jobs) => self.patch.fill(jobs, t),
             Action::Exchange { arrays, depth } => {
-                let beyond = Beyond {
-                    shape: &self.shape,
-                    mesh: &self.domain.mesh,
-                    boundaries: &self.domain.boundaries,
-                    t,
-                };
-                let all = self.arrays.par_iter_mut().enumerate();
-                all.filter(|(i, _)| arrays.contains(i))
-                    .for_each(|(_, array)| beyond.exchange(array, *depth));
+                self.patch.exchange(arrays, *depth, t);
             }
             Action::Launch(at) => {
                 let prepared = &self.launches[*at];
-                if !launch(prepared, &self.shape, &mut self.arrays, self.instructions) {
+                if !launch(prepared, &mut self.patch) {
                     return Err(self.find_not_finite(prepared));
                 }
             }
@@ -269,11 +170,11 @@ impl<T: Number> Machine<T> {
     /// array, which costs nothing but its memory.
     fn swap(&mut self, pairs: &[(usize, usize)]) {
         for (field, new) in pairs {
-            self.arrays.swap(*field, *new);
+            self.patch.arrays.swap(*field, *new);
             if !self.holds_last
                 && let Some(spare) = self.spares.get_mut(field)
             {
-                std::mem::swap(&mut self.arrays[*new], spare);
+                std::mem::swap(&mut self.patch.arrays[*new], spare);
             }
         }
         self.holds_last = true;
@@ -285,11 +186,11 @@ impl<T: Number> Machine<T> {
             // No substep was completed.
             return true;
         }
-        if !self.domain.keep_last {
+        if !self.patch.domain.keep_last {
             return false;
         }
         for (field, spare) in &mut self.spares {
-            std::mem::swap(&mut self.arrays[*field], spare);
+            std::mem::swap(&mut self.patch.arrays[*field], spare);
         }
         self.holds_last = false;
         true
@@ -298,96 +199,33 @@ impl<T: Number> Machine<T> {
     /// The first new value of a launch that is not finite.
     fn find_not_finite(&self, launch: &Prepared<T>) -> BadValue {
         let fields = launch.fields.iter().map(|at| launch.outputs[*at]);
-        let found = fields.filter_map(|i| self.first_not_finite_of(i)).next();
+        let found = fields
+            .filter_map(|i| self.patch.first_not_finite_of(i))
+            .next();
         let (at, cell) = found.unwrap_or_default();
-        let name = &self.names[at].0;
+        let name = &self.patch.names[at].0;
         BadValue {
             component: name.strip_suffix(NEW).unwrap_or(name).to_string(),
             cell,
         }
     }
 
-    /// Index of the buffer that holds a component of a field.
-    pub(crate) fn field(&self, name: &str) -> Option<usize> {
-        self.names
-            .iter()
-            .position(|(n, role)| n == name && *role == BufferRole::Field)
-    }
-
-    /// Names of the components of all fields.
-    pub(crate) fn fields(&self) -> impl Iterator<Item = &str> {
-        self.of_role(BufferRole::Field)
-    }
-
-    /// The interior of a buffer.
-    pub(crate) fn interior(&self, buffer: usize) -> Option<ArrayView3<'_, T>> {
-        self.arrays.get(buffer)?.interior(&self.shape)
-    }
-
-    fn of_role(&self, role: BufferRole) -> impl Iterator<Item = &str> {
-        let names = self.names.iter().filter(move |(_, r)| *r == role);
-        names.map(|(name, _)| name.as_str())
-    }
-
-    /// Sets a buffer and some ghost cells around it.
-    pub(crate) fn set(
-        &mut self,
-        buffer: usize,
-        depth: [usize; 3],
-        value: impl Fn([isize; 3]) -> T + Sync,
-    ) {
-        self.arrays[buffer].set(&self.shape, depth, value);
-    }
-
-    /// Sets a given field, ghost cells and all.
-    pub(crate) fn set_given(&mut self, name: &str, value: impl Fn([isize; 3]) -> T + Sync) {
-        let is_it = |(n, role): &(String, BufferRole)| n == name && *role == BufferRole::Given;
-        if let Some(at) = self.names.iter().position(is_it) {
-            self.set(at, self.shape.halo, value);
-        }
-    }
-
     /// Bytes of all arrays.
     pub(crate) fn bytes(&self) -> usize {
-        let all = self.arrays.iter().chain(self.spares.values());
+        let all = self.patch.arrays.iter().chain(self.spares.values());
         all.map(|a| a.values().len() * T::BYTES).sum()
     }
-
-    /// The first component with a cell that is infinite or not a number.
-    pub(crate) fn first_not_finite(&self) -> Option<BadValue> {
-        self.fields().find_map(|name| {
-            let (_, cell) = self.first_not_finite_of(self.field(name)?)?;
-            let component = name.to_string();
-            Some(BadValue { component, cell })
-        })
-    }
-
-    fn first_not_finite_of(&self, buffer: usize) -> Option<(usize, [usize; 3])> {
-        let values = self.interior(buffer)?;
-        let rows = |z: usize| (0..values.dim().1).map(move |y| (z, y));
-        let bad = (0..values.dim().0).into_par_iter().find_first(|z| {
-            rows(*z).any(|(z, y)| {
-                let row = values.slice(ndarray::s![z, y, ..]);
-                !row.fold(true, |ok, v| ok & is_finite(v))
-            })
-        })?;
-        let plane = values.slice(ndarray::s![bad, .., ..]);
-        let (at, _) = plane.indexed_iter().find(|(_, v)| !is_finite(*v))?;
-        Some((buffer, [at.1, at.0, bad]))
-    }
-}
-
-fn is_finite<T: Number>(value: &T) -> bool {
-    value.to_f64().is_finite()
 }
 
 /// Runs a launch; `false` if a new value of a field is not finite.
-fn launch<T: Number>(
-    launch: &Prepared<T>,
-    shape: &Shape,
-    arrays: &mut [Array<T>],
-    instructions: Checked,
-) -> bool {
+fn launch<T: Number>(launch: &Prepared<T>, patch: &mut Patch<T>) -> bool {
+    let Patch {
+        shape,
+        arrays,
+        instructions,
+        ..
+    } = patch;
+    let (shape, instructions) = (&*shape, *instructions);
     // What is written leaves the list meanwhile, so that the rest can be shared.
     let mut written: Vec<Array<T>> = launch
         .outputs

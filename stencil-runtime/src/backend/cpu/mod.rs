@@ -4,7 +4,7 @@
 //! cell is computed by the operations of the algorithm, in their order.
 
 mod ahead;
-mod array;
+pub(crate) mod array;
 mod ends;
 mod evaluate;
 mod finite;
@@ -14,6 +14,7 @@ pub(crate) mod interpreted;
 mod lanes;
 pub(crate) mod machine;
 pub(crate) mod parts;
+pub(crate) mod patch;
 mod prepare;
 pub mod program;
 mod row;
@@ -23,5 +24,6 @@ pub(crate) use evaluate::Evaluation;
 pub(crate) use instructions::{Checked, OnLanes, run_on_lanes};
 pub use instructions::{Instructions, UnknownInstructions};
 pub(crate) use lanes::{Lanes, Registers};
-pub(crate) use machine::{BadValue, Domain, Machine};
+pub(crate) use machine::Machine;
+pub(crate) use patch::{BadValue, Domain};
 pub(crate) use prepare::Choice;

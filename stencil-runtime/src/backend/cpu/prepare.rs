@@ -7,7 +7,8 @@ use stencil_compiler::algorithm::{Algorithm, FnId, NEW};
 use stencil_compiler::plan::{BufferRole, Launch, Plan};
 
 use super::ends::Ends;
-use super::machine::{Domain, Machine};
+use super::machine::Machine;
+use super::patch::Domain;
 use super::program::{CompiledKernel, Entry};
 use crate::mesh::Axis;
 use crate::{Error, Number};
@@ -75,7 +76,8 @@ impl<T: Number> Machine<T> {
             )));
         }
         prepared.rows = self.rows_of_a_part(launch);
-        let is_field = |at: &usize| self.names[prepared.outputs[*at]].1 == BufferRole::NewField;
+        let is_field =
+            |at: &usize| self.patch.names[prepared.outputs[*at]].1 == BufferRole::NewField;
         prepared.fields = (0..prepared.outputs.len()).filter(is_field).collect();
         let ends = prepared.outputs.iter().map(|at| self.ends(*at, launch));
         prepared.ends = ends.collect();
@@ -84,18 +86,18 @@ impl<T: Number> Machine<T> {
 
     /// The ends of the rows of a new field, where constants fill them.
     fn ends(&self, output: usize, launch: &Launch) -> Option<Ends<T>> {
-        let (name, role) = &self.names[output];
-        let depth = self.shape.halo[0];
+        let (name, role) = &self.patch.names[output];
+        let depth = self.patch.shape.halo[0];
         if *role != BufferRole::NewField || depth == 0 || launch.extend != [0; 3] {
             return None;
         }
         let field = name.strip_suffix(NEW)?;
-        let component = self.fields().position(|name| name == field)?;
+        let component = self.patch.fields().position(|name| name == field)?;
         let Domain {
             mesh, boundaries, ..
-        } = &self.domain;
+        } = &self.patch.domain;
         let rules = &boundaries.rules[component][Axis::X.index()];
-        let ends = Ends::new(rules, self.shape.cells[0], depth, mesh.spacing()[0]);
+        let ends = Ends::new(rules, self.patch.shape.cells[0], depth, mesh.spacing()[0]);
         ends.are_plain().then_some(ends)
     }
 
@@ -114,7 +116,9 @@ impl<T: Number> Machine<T> {
             .max()
             .unwrap_or(0);
         let rows = CACHE
-            / (self.shape.layout.pitch * T::BYTES * (planes + 2 * launch.outputs.len()).max(1));
+            / (self.patch.shape.layout.pitch
+                * T::BYTES
+                * (planes + 2 * launch.outputs.len()).max(1));
         rows.saturating_sub(rim).clamp(4, 64)
     }
 
@@ -134,7 +138,7 @@ impl<T: Number> Machine<T> {
             .filter(|k| k.tables.name == launch.name)
             .ok_or_else(other)?;
         let tables = kernel.tables;
-        let buffers = self.indices(tables.buffers.iter().copied())?;
+        let buffers = self.patch.indices(tables.buffers.iter().copied())?;
         let uniform = |name: &&str| {
             algorithm
                 .uniforms
@@ -160,8 +164,8 @@ impl<T: Number> Machine<T> {
             }
             arrays.push(at);
             let (pitch, plane) = (
-                self.shape.layout.pitch as isize,
-                self.shape.layout.plane as isize,
+                self.patch.shape.layout.pitch as isize,
+                self.patch.shape.layout.plane as isize,
             );
             shifts.push(row.dz as isize * plane + row.dy as isize * pitch - row.x_lo as isize);
         }
@@ -223,8 +227,10 @@ impl<T: Number> Machine<T> {
             substep: launch.substep,
             extend: launch.extend.map(|e| e as usize),
             rows: 1,
-            inputs: self.indices(inputs)?,
-            outputs: self.indices(launch.outputs.iter().map(|(buffer, _)| buffer.as_str()))?,
+            inputs: self.patch.indices(inputs)?,
+            outputs: self
+                .patch
+                .indices(launch.outputs.iter().map(|(buffer, _)| buffer.as_str()))?,
             fields: Vec::new(),
             ends: Vec::new(),
             uniforms: Vec::new(),

@@ -1,0 +1,217 @@
+//! A patch in the memory of the host: its arrays, and what lies beyond its faces.
+
+use ndarray::ArrayView3;
+use rayon::prelude::*;
+use stencil_compiler::plan::{BufferRole, Plan};
+
+use super::array::{Array, Shape};
+use super::ghosts::{Beyond, Job};
+use super::instructions::Checked;
+use crate::mesh::{Boundaries, Mesh};
+use crate::{Error, Number};
+
+/// What a machine is made for, apart from its plan.
+#[derive(Clone, Debug)]
+pub(crate) struct Domain {
+    pub(crate) mesh: Mesh,
+    pub(crate) boundaries: Boundaries,
+    /// Ghost cells that are read outside of the plan.
+    pub(crate) halo: [usize; 3],
+    /// Keep the fields as they were before the step?
+    pub(crate) keep_last: bool,
+}
+
+/// Arrays of equal shape, with names.
+#[derive(Debug)]
+pub(crate) struct Patch<T> {
+    pub(crate) shape: Shape,
+    pub(super) names: Vec<(String, BufferRole)>,
+    pub(super) arrays: Vec<Array<T>>,
+    pub(super) domain: Domain,
+    pub(super) instructions: Checked,
+}
+
+/// A value that is infinite or not a number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct BadValue {
+    /// The component.
+    pub(crate) component: String,
+    /// Its cell: x, y, z.
+    pub(crate) cell: [usize; 3],
+}
+
+impl<T: Number> Patch<T> {
+    /// The arrays of a plan, all zero; ghost cells reach at least as far as `halo`.
+    pub(super) fn new(
+        plan: &Plan,
+        domain: Domain,
+        halo: [usize; 3],
+        instructions: Checked,
+    ) -> Result<Self, Error> {
+        let mut patch = Self::without_arrays(plan, domain, halo, instructions)?;
+        for at in 0..patch.arrays.len() {
+            patch.arrays[at] = patch.array()?;
+        }
+        Ok(patch)
+    }
+
+    /// A patch whose arrays are empty: their values are elsewhere.
+    pub(crate) fn without_arrays(
+        plan: &Plan,
+        domain: Domain,
+        halo: [usize; 3],
+        instructions: Checked,
+    ) -> Result<Self, Error> {
+        let cells = domain.mesh.cells;
+        let names = plan.buffers.iter().map(|b| (b.name.clone(), b.role));
+        let shape = Shape::new(cells, halo, T::BYTES).ok_or(Error::Memory {
+            cells,
+            buffers: plan.buffers.len(),
+        })?;
+        Ok(Patch {
+            shape,
+            names: names.collect(),
+            arrays: plan.buffers.iter().map(|_| Array::default()).collect(),
+            domain,
+            instructions,
+        })
+    }
+
+    /// An array of this shape, all zero.
+    pub(crate) fn array(&self) -> Result<Array<T>, Error> {
+        Array::new(&self.shape).map_err(|_| Error::Memory {
+            cells: self.shape.cells,
+            buffers: self.names.len(),
+        })
+    }
+
+    pub(super) fn index(&self, name: &str) -> Result<usize, Error> {
+        let found = self.names.iter().position(|(n, _)| n == name);
+        found.ok_or_else(|| Error::Bug(format!("the plan has no buffer `{name}`")))
+    }
+
+    pub(super) fn indices<'a>(
+        &self,
+        names: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Vec<usize>, Error> {
+        names.into_iter().map(|name| self.index(name)).collect()
+    }
+
+    pub(super) fn is_field(&self, name: &str) -> bool {
+        self.field(name).is_some()
+    }
+
+    /// What is to be filled of each array, if it is a component of this depth. Where a function of
+    /// the user reads any component, all are filled to the same depth.
+    pub(super) fn jobs(&self, depth: impl Fn(&str) -> Option<[usize; 3]>) -> Vec<Option<Job>> {
+        let depths = || self.fields().filter_map(&depth);
+        let union = depths().fold([0; 3], |union: [usize; 3], depth| {
+            std::array::from_fn(|axis| union[axis].max(depth[axis]))
+        });
+        let all = self.domain.boundaries.has_custom() && union != [0; 3];
+        let mut component = 0;
+        let mut job = |(name, role): &(String, BufferRole)| {
+            if *role != BufferRole::Field {
+                return None;
+            }
+            component += 1;
+            let depth = if all { union } else { depth(name)? };
+            Some(Job {
+                component: component - 1,
+                depth,
+            })
+        };
+        self.names.iter().map(&mut job).collect()
+    }
+
+    /// Fills ghost cells of components, as they are beyond the faces at the time `t`.
+    pub(super) fn fill(&mut self, jobs: &[Option<Job>], t: f64) {
+        let beyond = Beyond {
+            shape: &self.shape,
+            mesh: &self.domain.mesh,
+            boundaries: &self.domain.boundaries,
+            t,
+        };
+        beyond.fill(&mut self.arrays, jobs);
+    }
+
+    /// Fills ghost cells of stored grid functions from the opposite sides.
+    pub(super) fn exchange(&mut self, arrays: &[usize], depth: [usize; 3], t: f64) {
+        let beyond = Beyond {
+            shape: &self.shape,
+            mesh: &self.domain.mesh,
+            boundaries: &self.domain.boundaries,
+            t,
+        };
+        let all = self.arrays.par_iter_mut().enumerate();
+        all.filter(|(i, _)| arrays.contains(i))
+            .for_each(|(_, array)| beyond.exchange(array, depth));
+    }
+
+    /// Index of the buffer that holds a component of a field.
+    pub(crate) fn field(&self, name: &str) -> Option<usize> {
+        self.names
+            .iter()
+            .position(|(n, role)| n == name && *role == BufferRole::Field)
+    }
+
+    /// Names of the components of all fields.
+    pub(crate) fn fields(&self) -> impl Iterator<Item = &str> {
+        self.of_role(BufferRole::Field)
+    }
+
+    /// The interior of a buffer.
+    pub(crate) fn interior(&self, buffer: usize) -> Option<ArrayView3<'_, T>> {
+        self.arrays.get(buffer)?.interior(&self.shape)
+    }
+
+    fn of_role(&self, role: BufferRole) -> impl Iterator<Item = &str> {
+        let names = self.names.iter().filter(move |(_, r)| *r == role);
+        names.map(|(name, _)| name.as_str())
+    }
+
+    /// Sets a buffer and some ghost cells around it.
+    pub(crate) fn set(
+        &mut self,
+        buffer: usize,
+        depth: [usize; 3],
+        value: impl Fn([isize; 3]) -> T + Sync,
+    ) {
+        self.arrays[buffer].set(&self.shape, depth, value);
+    }
+
+    /// Sets a given field, ghost cells and all.
+    pub(crate) fn set_given(&mut self, name: &str, value: impl Fn([isize; 3]) -> T + Sync) {
+        let is_it = |(n, role): &(String, BufferRole)| n == name && *role == BufferRole::Given;
+        if let Some(at) = self.names.iter().position(is_it) {
+            self.set(at, self.shape.halo, value);
+        }
+    }
+
+    /// The first component with a cell that is infinite or not a number.
+    pub(crate) fn first_not_finite(&self) -> Option<BadValue> {
+        self.fields().find_map(|name| {
+            let (_, cell) = self.first_not_finite_of(self.field(name)?)?;
+            let component = name.to_string();
+            Some(BadValue { component, cell })
+        })
+    }
+
+    pub(super) fn first_not_finite_of(&self, buffer: usize) -> Option<(usize, [usize; 3])> {
+        let values = self.interior(buffer)?;
+        let rows = |z: usize| (0..values.dim().1).map(move |y| (z, y));
+        let bad = (0..values.dim().0).into_par_iter().find_first(|z| {
+            rows(*z).any(|(z, y)| {
+                let row = values.slice(ndarray::s![z, y, ..]);
+                !row.fold(true, |ok, v| ok & is_finite(v))
+            })
+        })?;
+        let plane = values.slice(ndarray::s![bad, .., ..]);
+        let (at, _) = plane.indexed_iter().find(|(_, v)| !is_finite(*v))?;
+        Some((buffer, [at.1, at.0, bad]))
+    }
+}
+
+fn is_finite<T: Number>(value: &T) -> bool {
+    value.to_f64().is_finite()
+}
