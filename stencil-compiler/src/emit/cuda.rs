@@ -231,7 +231,7 @@ impl Dialect for Cuda {
     }
 
     fn uniforms(&self) -> &'static str {
-        "const __grid_constant__ Uniforms c"
+        "__constant__ Uniforms c;"
     }
 
     fn shared(&self) -> &'static str {

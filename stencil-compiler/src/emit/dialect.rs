@@ -14,7 +14,8 @@ pub(super) trait Dialect {
     fn entry(&self, kernel: &Kernel) -> String;
     /// The parameter of a buffer.
     fn buffer(&self, mode: Mode, value: &str, name: &str) -> String;
-    /// The parameter of the uniforms, a structure `Uniforms` named `c`.
+    /// The declaration of the uniforms, a structure `Uniforms` named `c`: in memory that the host or
+    /// a kernel may write between launches, so that a captured step can be replayed with others.
     fn uniforms(&self) -> &'static str;
     /// The declaration of dynamic shared memory as bytes named `shared_`.
     fn shared(&self) -> &'static str;

@@ -64,7 +64,7 @@ impl Printer<'_> {
         for name in &self.names.uniforms {
             *out += &format!("  {} {name};\n", self.real());
         }
-        out.push_str("};\n\n");
+        *out += &format!("}};\n{}\n\n", self.dialect.uniforms());
     }
 
     fn signature(&self, out: &mut String) {
@@ -76,9 +76,6 @@ impl Printer<'_> {
             "const int n0, const int n1, const int n2, const int pitch, const int plane"
                 .to_string(),
         );
-        if !self.names.uniforms.is_empty() {
-            parameters.push(self.dialect.uniforms().to_string());
-        }
         *out += &format!(
             "{} {}(\n    {}) {{\n",
             self.dialect.entry(self.kernel),

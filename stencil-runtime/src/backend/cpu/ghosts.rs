@@ -20,11 +20,11 @@ pub(super) struct Beyond<'a> {
 
 /// Ghost cells of a component to fill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Job {
+pub(crate) struct Job {
     /// The component, in the order of the rules.
-    pub(super) component: usize,
+    pub(crate) component: usize,
     /// How deep along x, y, z.
-    pub(super) depth: [usize; 3],
+    pub(crate) depth: [usize; 3],
 }
 
 impl Beyond<'_> {

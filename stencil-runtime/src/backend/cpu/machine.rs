@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 use stencil_compiler::algorithm::{Algorithm, NEW};
-use stencil_compiler::plan::{BufferRole, Plan, Step};
+use stencil_compiler::plan::{BufferRole, Plan};
 
+use super::actions::Action;
 use super::array::Array;
 use super::finite::finite;
-use super::ghosts::Job;
 use super::instructions::Checked;
 use super::parts::{Part, Region, cut};
 use super::patch::{BadValue, Domain, Patch};
@@ -27,19 +27,6 @@ pub(crate) struct Machine<T> {
     spares: BTreeMap<usize, Array<T>>,
     /// Do the spare arrays hold the fields as they were before the step?
     holds_last: bool,
-}
-
-#[derive(Clone, Debug)]
-enum Action {
-    /// Ghost cells of fields, for each array.
-    Fill(Vec<Option<Job>>),
-    /// Ghost cells of stored grid functions.
-    Exchange {
-        arrays: Vec<usize>,
-        depth: [usize; 3],
-    },
-    Launch(usize),
-    Swap(Vec<(usize, usize)>),
 }
 
 impl<T: Number> Machine<T> {
@@ -72,55 +59,8 @@ impl<T: Number> Machine<T> {
             let prepared = machine.prepare(algorithm, plan, at, choice)?;
             machine.launches.push(prepared);
         }
-        for steps in plan
-            .steps
-            .split_inclusive(|step| matches!(step, Step::Swap { .. }))
-        {
-            let actions = machine.actions(steps)?;
-            machine.substeps.push(actions);
-        }
+        machine.substeps = machine.patch.actions(plan)?;
         Ok(machine)
-    }
-
-    /// The actions of one substep. Fields do not change before its end, so they are filled once,
-    /// as deep as any of its launches reads them.
-    fn actions(&self, steps: &[Step]) -> Result<Vec<Action>, Error> {
-        let mut deepest: BTreeMap<&str, [usize; 3]> = BTreeMap::new();
-        for step in steps {
-            if let Step::Fill { buffers, depth } = step {
-                for name in buffers.iter().filter(|name| self.patch.is_field(name)) {
-                    let known = deepest.entry(name).or_default();
-                    *known = std::array::from_fn(|axis| known[axis].max(depth[axis] as usize));
-                }
-            }
-        }
-        let mut actions = Vec::new();
-        let jobs = self.patch.jobs(|name| deepest.get(name).copied());
-        if jobs.iter().any(Option::is_some) {
-            actions.push(Action::Fill(jobs));
-        }
-        for step in steps {
-            match step {
-                Step::Fill { buffers, depth } => {
-                    let stored = buffers.iter().filter(|name| !self.patch.is_field(name));
-                    let arrays = self.patch.indices(stored.map(String::as_str))?;
-                    if !arrays.is_empty() {
-                        let depth = depth.map(|d| d as usize);
-                        actions.push(Action::Exchange { arrays, depth });
-                    }
-                }
-                Step::Launch(at) => actions.push(Action::Launch(*at)),
-                Step::Swap { fields } => {
-                    let pair = |name: &String| {
-                        let new = stencil_compiler::plan::make::new_name(name);
-                        Ok((self.patch.index(name)?, self.patch.index(&new)?))
-                    };
-                    let pairs = fields.iter().map(pair).collect::<Result<_, Error>>()?;
-                    actions.push(Action::Swap(pairs));
-                }
-            }
-        }
-        Ok(actions)
     }
 
     /// Replaces the uniforms of a substep, given in the algorithm's order.

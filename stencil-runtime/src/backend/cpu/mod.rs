@@ -3,12 +3,13 @@
 //! Results do not depend on the number of threads, on the instructions or on the engine: every
 //! cell is computed by the operations of the algorithm, in their order.
 
+pub(crate) mod actions;
 mod ahead;
 pub(crate) mod array;
 mod ends;
 mod evaluate;
 mod finite;
-mod ghosts;
+pub(crate) mod ghosts;
 mod instructions;
 pub(crate) mod interpreted;
 mod lanes;

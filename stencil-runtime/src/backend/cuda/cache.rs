@@ -1,0 +1,218 @@
+//! Machine code kept on disk, so that a kernel is compiled once.
+//!
+//! An entry is found by a hash of what it was made from, holds all of that, and a checksum: a driver
+//! loads damaged machine code without complaint. An entry that does not agree in every byte is as
+//! good as none. Entries appear by rename, so processes do not disturb each other.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::{env, fs, io, process};
+
+use super::nvrtc::{Compiled, parse_resources};
+
+/// The environment variable that names the folder of compiled kernels.
+pub const DIR_VARIABLE: &str = "STENCIL_CACHE_DIR";
+
+/// The first bytes of an entry; the number is that of its layout.
+const MAGIC: &[u8; 16] = b"stencil cubin 1\n";
+
+/// What an entry was made from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Key<'a> {
+    pub(super) source: &'a str,
+    pub(super) name: &'a str,
+    pub(super) architecture: &'a str,
+    pub(super) compiler: (i32, i32),
+}
+
+impl Key<'_> {
+    fn bytes(&self) -> Vec<u8> {
+        let (major, minor) = self.compiler;
+        let head = format!("{}\n{}\nNVRTC {major}.{minor}\n", self.name, self.architecture);
+        [head.as_bytes(), self.source.as_bytes()].concat()
+    }
+}
+
+/// A folder of compiled kernels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cache {
+    folder: PathBuf,
+}
+
+impl Cache {
+    /// The cache of this user: the folder that `STENCIL_CACHE_DIR` names, else `stencil` in
+    /// `XDG_CACHE_HOME` or in `~/.cache`. `None` if none of them is set, or the first is empty.
+    pub fn of_user() -> Option<Self> {
+        let set = |name: &str| env::var_os(name).map(PathBuf::from);
+        let folder = match set(DIR_VARIABLE) {
+            Some(folder) if folder.as_os_str().is_empty() => return None,
+            Some(folder) => folder,
+            None => match set("XDG_CACHE_HOME").filter(|p| p.is_absolute()) {
+                Some(caches) => caches.join("stencil"),
+                None => set("HOME")?.join(".cache").join("stencil"),
+            },
+        };
+        Some(Cache { folder })
+    }
+
+    /// A cache in a folder, which need not exist yet.
+    pub fn at(folder: impl Into<PathBuf>) -> Self {
+        Cache {
+            folder: folder.into(),
+        }
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    fn path(&self, key: &[u8]) -> PathBuf {
+        self.folder.join(format!("{:016x}.cubin", hash(key)))
+    }
+
+    /// What was compiled from this before, if it is there and whole.
+    pub(super) fn find(&self, key: Key<'_>) -> Option<Compiled> {
+        let key = key.bytes();
+        let entry = fs::read(self.path(&key)).ok()?;
+        let (body, sum) = entry.split_at_checked(entry.len().checked_sub(4)?)?;
+        if crc32fast::hash(body).to_le_bytes() != sum {
+            return None;
+        }
+        let mut rest = body.strip_prefix(MAGIC)?;
+        let mut part = || -> Option<&[u8]> {
+            let (length, behind) = rest.split_at_checked(8)?;
+            let length = u64::from_le_bytes(length.try_into().ok()?);
+            let (part, behind) = behind.split_at_checked(usize::try_from(length).ok()?)?;
+            rest = behind;
+            Some(part)
+        };
+        let (made_from, log, cubin) = (part()?, part()?, part()?);
+        if made_from != key {
+            return None;
+        }
+        let log = std::str::from_utf8(log).ok()?.to_string();
+        Some(Compiled {
+            kernels: parse_resources(&log),
+            cubin: cubin.to_vec(),
+            log,
+        })
+    }
+
+    /// Keeps what was compiled.
+    pub(super) fn keep(&self, key: Key<'_>, compiled: &Compiled) -> io::Result<()> {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let key = key.bytes();
+        let mut entry = MAGIC.to_vec();
+        for part in [&key[..], compiled.log.as_bytes(), &compiled.cubin] {
+            entry.extend((part.len() as u64).to_le_bytes());
+            entry.extend(part);
+        }
+        entry.extend(crc32fast::hash(&entry).to_le_bytes());
+        fs::create_dir_all(&self.folder)?;
+        let path = self.path(&key);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let part = path.with_extension(format!("{}-{number}.part", process::id()));
+        let written = fs::write(&part, entry).and_then(|()| fs::rename(&part, &path));
+        if written.is_err() {
+            // The reason is the one above; a file that is left is written over some day.
+            let _ = fs::remove_file(&part);
+        }
+        written
+    }
+}
+
+/// The 64-bit hash of Fowler, Noll and Vo, variant 1a. Different texts may share it: entries hold
+/// what they were made from.
+fn hash(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(source: &str) -> Key<'_> {
+        Key {
+            source,
+            name: "heat.cu",
+            architecture: "sm_90",
+            compiler: (13, 0),
+        }
+    }
+
+    fn compiled() -> Compiled {
+        let log = "ptxas info    : Compiling entry function 'heat' for 'sm_90'\n".to_string();
+        Compiled {
+            cubin: (0..=255).cycle().take(5000).collect(),
+            kernels: parse_resources(&log),
+            log,
+        }
+    }
+
+    fn cache(name: &str) -> Cache {
+        let folder = env::temp_dir().join(format!("stencil-cache-{name}-{}", process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        Cache::at(folder)
+    }
+
+    #[test]
+    fn what_was_kept_is_found_by_all_that_it_was_made_from() {
+        let cache = cache("found");
+        assert_eq!(cache.find(key("a")), None);
+        cache.keep(key("a"), &compiled()).unwrap();
+        assert_eq!(cache.find(key("a")), Some(compiled()));
+        assert_eq!(cache.find(key("b")), None);
+        for other in [
+            Key { architecture: "sm_80", ..key("a") },
+            Key { compiler: (12, 9), ..key("a") },
+            Key { name: "wave.cu", ..key("a") },
+        ] {
+            assert_eq!(cache.find(other), None);
+        }
+        fs::remove_dir_all(cache.folder()).unwrap();
+    }
+
+    #[test]
+    fn damaged_and_foreign_entries_are_not_loaded() {
+        let cache = cache("damaged");
+        cache.keep(key("a"), &compiled()).unwrap();
+        let path = cache.path(&key("a").bytes());
+        let whole = fs::read(&path).unwrap();
+        for at in (0..whole.len()).step_by(97).chain([whole.len() - 1]) {
+            let mut entry = whole.clone();
+            entry[at] ^= 0x20;
+            fs::write(&path, &entry).unwrap();
+            assert_eq!(cache.find(key("a")), None, "byte {at}");
+            fs::write(&path, &whole[..at]).unwrap();
+            assert_eq!(cache.find(key("a")), None, "cut at {at}");
+        }
+        // Whole, but made from something that happens to have the same hash.
+        cache.keep(key("b"), &compiled()).unwrap();
+        fs::rename(cache.path(&key("b").bytes()), &path).unwrap();
+        assert_eq!(cache.find(key("a")), None);
+        cache.keep(key("a"), &compiled()).unwrap();
+        assert_eq!(cache.find(key("a")), Some(compiled()));
+        fs::remove_dir_all(cache.folder()).unwrap();
+    }
+
+    #[test]
+    fn many_may_write_one_entry_at_once() {
+        let cache = cache("many");
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    for _ in 0..20 {
+                        cache.keep(key("a"), &compiled()).unwrap();
+                        assert_eq!(cache.find(key("a")), Some(compiled()));
+                    }
+                });
+            }
+        });
+        let left = fs::read_dir(cache.folder()).unwrap().count();
+        assert_eq!(left, 1);
+        fs::remove_dir_all(cache.folder()).unwrap();
+    }
+}

@@ -1,0 +1,146 @@
+//! Cards, and the driver that knows them.
+
+use std::sync::Arc;
+
+use cudarc::driver::sys::CUdevice_attribute as Attribute;
+use cudarc::driver::{CudaContext, CudaStream, result, sys};
+
+use super::CudaError;
+
+/// The oldest compute capability that generated code runs on: asynchronous copies came with it.
+const OLDEST: (u32, u32) = (8, 0);
+
+/// A card, as its driver describes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Card {
+    /// Its number, from 0.
+    pub ordinal: usize,
+    /// Its name.
+    pub name: String,
+    /// Compute capability, as in `(9, 0)`.
+    pub capability: (u32, u32),
+    /// Number of multiprocessors.
+    pub multiprocessors: u32,
+    /// Bytes of shared memory that a block may have.
+    pub shared_bytes: usize,
+    /// Bytes of memory.
+    pub memory: usize,
+    /// The version of CUDA that the driver speaks, as in `(13, 0)`.
+    pub driver: (u32, u32),
+}
+
+impl Card {
+    /// The architecture for which code is generated, as in `sm_90`.
+    pub fn architecture(&self) -> String {
+        format!("sm_{}{}", self.capability.0, self.capability.1)
+    }
+
+    /// All cards of this machine, in the driver's order.
+    ///
+    /// # Errors
+    /// If there is no driver, or it fails; a machine with a driver and no card has an empty list.
+    pub fn all() -> Result<Vec<Card>, CudaError> {
+        let count = count()?;
+        (0..count)
+            .map(|ordinal| Ok(describe(&context(ordinal)?, ordinal)?))
+            .collect()
+    }
+
+    /// Is generated code able to run on it?
+    pub fn is_supported(&self) -> bool {
+        self.capability >= OLDEST
+    }
+}
+
+/// A card in use.
+#[derive(Clone, Debug)]
+pub(crate) struct Opened {
+    pub(crate) card: Card,
+    pub(super) context: Arc<CudaContext>,
+    pub(super) stream: Arc<CudaStream>,
+}
+
+impl Opened {
+    /// Takes a card into use.
+    pub(crate) fn new(ordinal: usize) -> Result<Self, CudaError> {
+        let count = count()?;
+        if count == 0 {
+            let hidden = match std::env::var("CUDA_VISIBLE_DEVICES") {
+                Ok(list) => format!(" (CUDA_VISIBLE_DEVICES is `{list}`)"),
+                Err(_) => String::new(),
+            };
+            return Err(CudaError::NoCard { hidden });
+        }
+        if ordinal >= count {
+            return Err(CudaError::Ordinal { ordinal, count });
+        }
+        let context = context(ordinal)?;
+        // SAFETY: all work is ordered by the one stream made below; nothing else needs events.
+        unsafe { context.disable_event_tracking() };
+        let card = describe(&context, ordinal)?;
+        if !card.is_supported() {
+            return Err(CudaError::Capability {
+                name: card.name,
+                capability: card.capability,
+            });
+        }
+        let stream = context
+            .new_stream()
+            .map_err(CudaError::driver("making a stream"))?;
+        Ok(Opened {
+            card,
+            context,
+            stream,
+        })
+    }
+
+    /// Waits until all that was started is done.
+    pub(super) fn synchronize(&self) -> Result<(), CudaError> {
+        let wait = self.stream.synchronize();
+        wait.map_err(CudaError::driver("a kernel or a copy"))
+    }
+}
+
+fn count() -> Result<usize, CudaError> {
+    // SAFETY: looks whether the system loader opens the driver's library; its initializers have
+    // no preconditions.
+    if !unsafe { sys::is_culib_present() } {
+        return Err(CudaError::NoDriver);
+    }
+    match result::init().and_then(|()| result::device::get_count()) {
+        Ok(count) => Ok(usize::try_from(count).unwrap_or(0)),
+        Err(error) if error.0 == sys::CUresult::CUDA_ERROR_NO_DEVICE => Ok(0),
+        Err(error) => Err(CudaError::driver("starting the driver")(error)),
+    }
+}
+
+fn context(ordinal: usize) -> Result<Arc<CudaContext>, CudaError> {
+    CudaContext::new(ordinal).map_err(CudaError::driver("taking the card into use"))
+}
+
+fn describe(context: &Arc<CudaContext>, ordinal: usize) -> Result<Card, CudaError> {
+    let ask = CudaError::driver("asking for the card's properties");
+    let attribute = |which| -> Result<u32, CudaError> {
+        let value = context.attribute(which).map_err(&ask)?;
+        Ok(u32::try_from(value).unwrap_or(0))
+    };
+    let mut version = 0;
+    // SAFETY: writes one integer.
+    let got = unsafe { sys::cuDriverGetVersion(&raw mut version) };
+    got.result().map_err(&ask)?;
+    let version = u32::try_from(version).unwrap_or(0);
+    Ok(Card {
+        ordinal,
+        name: context.name().map_err(&ask)?,
+        capability: (
+            attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
+            attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
+        ),
+        multiprocessors: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
+        shared_bytes: attribute(
+            Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
+        )? as usize,
+        memory: context.total_mem().map_err(&ask)?,
+        driver: (version / 1000, version % 1000 / 10),
+    })
+}

@@ -1,0 +1,94 @@
+//! Texts to machine code: from the cache where it is there, else by NVRTC, many at once.
+
+use std::collections::BTreeMap;
+use std::num::NonZero;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use stencil_compiler::emit::Source;
+
+use super::CudaError;
+use super::cache::{Cache, Key};
+use super::nvrtc::{Compiled, Nvrtc, NvrtcError};
+
+/// Machine code of some texts, and where it came from.
+#[derive(Debug)]
+pub(super) struct Code {
+    /// In the order of the texts.
+    pub(super) compiled: Vec<Compiled>,
+    /// How many were taken from the cache.
+    pub(super) cached: usize,
+}
+
+/// Compiles texts for an architecture, each of them once, on all cores.
+pub(super) fn compile(
+    sources: &[&Source],
+    architecture: &str,
+    nvrtc: &Nvrtc,
+    cache: Option<&Cache>,
+) -> Result<Code, CudaError> {
+    let mut distinct: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (at, source) in sources.iter().enumerate() {
+        distinct.entry(&source.text).or_default().push(at);
+    }
+    let jobs: Vec<Vec<usize>> = distinct.into_values().collect();
+    let one = |at: usize| -> Result<(Compiled, bool), NvrtcError> {
+        let source = sources[at];
+        let name = format!("{}.cu", source.name);
+        let key = Key {
+            source: &source.text,
+            name: &name,
+            architecture,
+            compiler: nvrtc.version(),
+        };
+        if let Some(found) = cache.and_then(|cache| cache.find(key)) {
+            return Ok((found, true));
+        }
+        let compiled = nvrtc.compile(&source.text, &name, architecture)?;
+        if let Some(cache) = cache {
+            // A cache that cannot be written costs time, no more.
+            let _ = cache.keep(key, &compiled);
+        }
+        Ok((compiled, false))
+    };
+    let done = in_parallel(jobs.len(), |job| one(jobs[job][0]));
+    let mut all: Vec<Option<Compiled>> = sources.iter().map(|_| None).collect();
+    let mut cached = 0;
+    for (job, result) in jobs.iter().zip(done) {
+        let (compiled, was_cached) = result?;
+        cached += usize::from(was_cached);
+        for at in job {
+            all[*at] = Some(compiled.clone());
+        }
+    }
+    Ok(Code {
+        compiled: all.into_iter().flatten().collect(),
+        cached,
+    })
+}
+
+/// Results of a function for 0 to `count`, found on as many threads as there are cores.
+fn in_parallel<R: Send>(count: usize, work: impl Fn(usize) -> R + Sync) -> Vec<R> {
+    let threads = thread::available_parallelism().map_or(1, NonZero::get).min(count);
+    let next = AtomicUsize::new(0);
+    let results = Mutex::new(BTreeMap::new());
+    thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                loop {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    if at >= count {
+                        return;
+                    }
+                    let result = work(at);
+                    let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
+                    results.insert(at, result);
+                }
+            });
+        }
+    });
+    let results = results.into_inner();
+    let results = results.unwrap_or_else(PoisonError::into_inner);
+    results.into_values().collect()
+}

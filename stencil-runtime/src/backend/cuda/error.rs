@@ -1,0 +1,148 @@
+//! What can go wrong on a card, and the way out.
+
+use std::fmt::Write as _;
+
+use stencil_compiler::emit::EmitError;
+
+use super::nvrtc::NvrtcError;
+
+/// Why a card could not be used, or a run on it had to end.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CudaError {
+    /// The driver's library is not on this machine.
+    #[error(
+        "no NVIDIA driver: the system loader knows no libcuda.so.1; install the driver, or run with `--backend cpu`"
+    )]
+    NoDriver,
+    /// The driver finds no card.
+    #[error("the NVIDIA driver finds no card{hidden}; run with `--backend cpu`")]
+    NoCard {
+        /// What may hide it, or nothing.
+        hidden: String,
+    },
+    /// There is no card of this number.
+    #[error("there is no card {ordinal}; there are {count}, counted from 0")]
+    Ordinal {
+        /// What was asked for.
+        ordinal: usize,
+        /// How many there are.
+        count: usize,
+    },
+    /// A card that the generated code does not run on.
+    #[error(
+        "{name} has compute capability {}.{}; 8.0 or newer is needed: run with `--backend cpu`",
+        capability.0, capability.1
+    )]
+    Capability {
+        /// The card.
+        name: String,
+        /// Its compute capability.
+        capability: (u32, u32),
+    },
+    /// The arrays do not fit into the memory of the card.
+    #[error("{}", out_of_memory(*needed, *free, *total, arrays, *fits))]
+    Memory {
+        /// Bytes needed.
+        needed: usize,
+        /// Bytes free on the card.
+        free: usize,
+        /// Bytes of the card.
+        total: usize,
+        /// What is needed, and its bytes.
+        arrays: Vec<(String, usize)>,
+        /// Cells along each axis of the largest grid of this shape that fits.
+        fits: [usize; 3],
+    },
+    /// Arrays whose positions do not fit into 32 bits.
+    #[error(
+        "an array of {cells:?} cells has {values} values with its ghost cells; kernels count them in 31 bits: use at most {} values an array",
+        i32::MAX
+    )]
+    TooLarge {
+        /// Interior cells.
+        cells: [usize; 3],
+        /// Values of an array.
+        values: usize,
+    },
+    /// A kernel needs more shared memory than a block may have on this card.
+    #[error("kernel `{kernel}` needs {needed} bytes of shared memory, a block of {name} has {limit}; choose smaller tiles")]
+    Shared {
+        /// The kernel.
+        kernel: String,
+        /// Bytes needed.
+        needed: usize,
+        /// The card.
+        name: String,
+        /// Bytes there are.
+        limit: usize,
+    },
+    /// A kernel could not be made.
+    #[error("kernel `{kernel}` cannot be generated: {reason}")]
+    Kernel {
+        /// Which.
+        kernel: String,
+        /// Why.
+        reason: String,
+    },
+    /// A kernel could not be written as text.
+    #[error(transparent)]
+    Emit(#[from] EmitError),
+    /// NVRTC is missing or refused a kernel.
+    #[error(transparent)]
+    Nvrtc(#[from] NvrtcError),
+    /// A call of the driver failed.
+    #[error("{call} failed: {reason}")]
+    Driver {
+        /// What was tried.
+        call: &'static str,
+        /// The driver's words.
+        reason: String,
+    },
+}
+
+impl CudaError {
+    /// A call of the driver that failed.
+    pub(super) fn driver(call: &'static str) -> impl Fn(cudarc::driver::DriverError) -> Self {
+        move |error| CudaError::Driver {
+            call,
+            reason: reason(error),
+        }
+    }
+}
+
+/// The driver's name of an error and its words for it.
+fn reason(error: cudarc::driver::DriverError) -> String {
+    let words = |text: Result<&std::ffi::CStr, _>| {
+        text.map_or_else(
+            |_: cudarc::driver::DriverError| format!("error {}", error.0 as u32),
+            |text| text.to_string_lossy().into_owned(),
+        )
+    };
+    format!("{} ({})", words(error.error_string()), words(error.error_name()))
+}
+
+fn out_of_memory(
+    needed: usize,
+    free: usize,
+    total: usize,
+    arrays: &[(String, usize)],
+    fits: [usize; 3],
+) -> String {
+    let gigabytes = |bytes: usize| bytes as f64 / 1e9;
+    let mut text = format!(
+        "the run needs {:.2} GB on the card, which has {:.2} GB free of {:.2} GB:\n",
+        gigabytes(needed),
+        gigabytes(free),
+        gigabytes(total)
+    );
+    for (what, bytes) in arrays {
+        let _ = writeln!(text, "  {:>10.3} GB  {what}", gigabytes(*bytes));
+    }
+    let _ = write!(
+        text,
+        "the largest grid of this shape that fits has {} x {} x {} cells",
+        fits[0], fits[1], fits[2]
+    );
+    text
+}
