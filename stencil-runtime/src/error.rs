@@ -7,6 +7,7 @@ use stencil_compiler::diag::Diagnostics;
 use stencil_compiler::schedule::check::ScheduleError;
 
 use crate::backend::cpu::UnknownInstructions;
+use crate::backend::cuda::CudaError;
 use crate::io::NpzError;
 
 /// Why a system or a simulation could not be made, or a run had to end.
@@ -96,6 +97,9 @@ pub enum Error {
     /// The processor lacks the instructions that were asked for.
     #[error(transparent)]
     Instructions(#[from] UnknownInstructions),
+    /// A card could not be used, or failed.
+    #[error(transparent)]
+    Cuda(#[from] CudaError),
     /// The threads could not be started.
     #[error("cannot start {threads} threads: {reason}; ask for fewer")]
     Threads {

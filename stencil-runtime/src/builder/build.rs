@@ -7,11 +7,12 @@ use stencil_compiler::algorithm::Role;
 use stencil_compiler::discretize::{Observation, Quantity};
 use stencil_compiler::plan::{self, Plan};
 use stencil_compiler::schedule::check::{self, ScheduleError};
-use stencil_compiler::schedule::{Halo, Placement};
+use stencil_compiler::schedule::{Halo, Placement, heuristic};
 
 use super::check::{check_cells, missing, number, params};
 use super::{Builder, Engine};
-use crate::backend::cpu::{Checked, Choice, Domain, Machine};
+use crate::backend::cpu::{self, Checked, Choice, Domain};
+use crate::backend::{Machine, cuda};
 use crate::mesh::{Axis, Boundaries, Mesh};
 use crate::observe::{self, Watch};
 use crate::simulation::{Pace, Parts, Sampled, Setup, sampled};
@@ -32,7 +33,7 @@ impl<T: Number> Builder<T> {
         let pace = self.pace(system.observation())?;
         let instructions = Checked::new(self.instructions.unwrap_or_else(Instructions::best))?;
         let boundaries = Boundaries::new(&system, &params, &self.boundaries)?;
-        let (choice, schedule) = choose::<T>(
+        let (engine, schedule) = choose::<T>(
             &system,
             self.engine,
             self.schedule.clone(),
@@ -47,9 +48,10 @@ impl<T: Number> Builder<T> {
         let setup = Setup {
             periodic: boundaries.periodic,
             boundaries: boundaries.words.clone(),
-            engine: match choice {
-                Choice::Compiled(_) => Engine::Compiled,
-                Choice::Rows => Engine::Rows,
+            engine: match engine {
+                Chosen::Cpu(Choice::Compiled(_)) => Engine::Compiled,
+                Chosen::Cpu(Choice::Rows) => Engine::Rows,
+                Chosen::Cuda => Engine::Cuda,
             },
             system,
             plan,
@@ -64,13 +66,23 @@ impl<T: Number> Builder<T> {
             halo,
             keep_last: self.keep_last,
         };
-        let machine = pool.install(|| {
-            let algorithm = setup.system.algorithm();
-            Machine::new(algorithm, &setup.plan, domain, choice, instructions)
-        })?;
+        let algorithm = setup.system.algorithm();
+        let machine = match engine {
+            Chosen::Cpu(choice) => Machine::Cpu(Box::new(pool.install(|| {
+                cpu::Machine::new(algorithm, &setup.plan, domain, choice, instructions)
+            })?)),
+            Chosen::Cuda => {
+                let card = cuda::Opened::new(self.card)?;
+                let cache = cuda::Cache::of_user();
+                let (cache, plan) = (cache.as_ref(), &setup.plan);
+                let machine =
+                    cuda::Machine::new(card, cache, algorithm, plan, domain, instructions);
+                Machine::Cuda(Box::new(machine?))
+            }
+        };
         let watch = setup.system.observation();
         let watch = watch
-            .map(|o| Watch::new(o, &setup.system, &setup.params, &machine))
+            .map(|o| Watch::new(o, &setup.system, &setup.params, machine.patch()))
             .transpose()?;
         let parts = Parts {
             machine,
@@ -78,7 +90,7 @@ impl<T: Number> Builder<T> {
             sources,
             pool,
         };
-        Ok(Simulation::assemble(setup, parts, pace))
+        Simulation::assemble(setup, parts, pace)
     }
 
     fn mesh(&self, system: &SystemDef) -> Result<Mesh, Error> {
@@ -183,6 +195,13 @@ fn sources(
     }
 }
 
+/// What computes the steps.
+#[derive(Clone, Copy, Debug)]
+enum Chosen {
+    Cpu(Choice),
+    Cuda,
+}
+
 /// The compiled program if it fits, and the schedule to follow.
 ///
 /// Stored grid functions have no boundary conditions: on a mesh that is not periodic the system's
@@ -193,13 +212,24 @@ fn choose<T: Number>(
     engine: Engine,
     schedule: Option<Schedule>,
     periodic: [bool; 3],
-) -> Result<(Choice, Schedule), Error> {
+) -> Result<(Chosen, Schedule), Error> {
     let not_compiled = |why| Error::NotCompiled {
         system: system.name().to_string(),
         why,
     };
     if let Some(schedule) = &schedule {
         check::check(system.algorithm(), schedule, T::BYTES)?;
+    }
+    if engine == Engine::Cuda {
+        let algorithm = system.algorithm();
+        let own = || heuristic::gpu(algorithm, T::PRECISION);
+        let schedule = schedule.unwrap_or_else(own);
+        let schedule = match periodic {
+            [true, true, true] => schedule,
+            _ => recomputed(&schedule),
+        };
+        check::check(algorithm, &schedule, T::BYTES)?;
+        return Ok((Chosen::Cuda, schedule));
     }
     let recomputed = recomputed(system.schedule());
     let fits = schedule
@@ -217,8 +247,9 @@ fn choose<T: Number>(
         (Engine::Auto | Engine::Rows, _) => Choice::Rows,
         (Engine::Compiled, Some(_)) => return Err(not_compiled("for this schedule")),
         (Engine::Compiled, None) => return Err(not_compiled("in this binary")),
+        (Engine::Cuda, _) => return Err(Error::Bug("a card was chosen above".into())),
     };
-    Ok((choice, schedule))
+    Ok((Chosen::Cpu(choice), schedule))
 }
 
 /// A schedule that exchanges no ghost cells of stored grid functions.

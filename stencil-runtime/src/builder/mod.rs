@@ -21,15 +21,18 @@ pub enum Engine {
     Compiled,
     /// The row engine, which runs any system under any schedule.
     Rows,
+    /// An NVIDIA GPU, which runs any system; kernels are compiled when the simulation is built.
+    Cuda,
 }
 
 impl Engine {
-    /// `auto`, `compiled` or `rows`.
+    /// `auto`, `compiled`, `rows` or `cuda`.
     pub fn name(self) -> &'static str {
         match self {
             Engine::Auto => "auto",
             Engine::Compiled => "compiled",
             Engine::Rows => "rows",
+            Engine::Cuda => "cuda",
         }
     }
 }
@@ -50,6 +53,7 @@ pub struct Builder<T> {
     keep_last: bool,
     threads: Option<usize>,
     engine: Engine,
+    card: usize,
     schedule: Option<Schedule>,
     instructions: Option<Instructions>,
     number: PhantomData<T>,
@@ -71,6 +75,7 @@ impl<T: Number> Builder<T> {
             keep_last: true,
             threads: None,
             engine: Engine::Auto,
+            card: 0,
             schedule: None,
             instructions: None,
             number: PhantomData,
@@ -227,6 +232,12 @@ impl<T: Number> Builder<T> {
     /// What computes the steps.
     pub fn engine(mut self, engine: Engine) -> Self {
         self.engine = engine;
+        self
+    }
+
+    /// The card to use, counted from 0 as its driver does; 0 if not set.
+    pub fn card(mut self, ordinal: usize) -> Self {
+        self.card = ordinal;
         self
     }
 

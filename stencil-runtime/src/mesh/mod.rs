@@ -53,6 +53,13 @@ impl Mesh {
         std::array::from_fn(|axis| self.coordinate(axis, cell[axis]))
     }
 
+    /// The point of a face on the line of a cell.
+    pub(crate) fn on_wall(&self, face: Face, cell: [isize; 3]) -> [f64; 3] {
+        let mut at = self.point(cell);
+        at[face.axis.index()] = self.wall(face);
+        at
+    }
+
     /// The coordinate of a face along its axis: half a cell beyond the outermost cells.
     pub fn wall(&self, face: Face) -> f64 {
         let axis = face.axis.index();

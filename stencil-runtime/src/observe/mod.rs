@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::discretize::{Observation, Quantity};
 
-use crate::backend::cpu::{Evaluation, Machine};
+use crate::backend::cpu::{Evaluation, Patch};
 use crate::mesh::Mesh;
 use crate::{Error, Number, SystemDef};
 
@@ -47,7 +47,7 @@ impl Watch {
         observation: &Observation,
         system: &SystemDef,
         params: &[f64],
-        machine: &Machine<T>,
+        patch: &Patch<T>,
     ) -> Result<Self, Error> {
         let Observation {
             algorithm,
@@ -72,7 +72,7 @@ impl Watch {
                 return Ok(Group::default());
             }
             Ok(Group {
-                evaluation: Some(Evaluation::new(algorithm, &chosen, &machine.patch)?),
+                evaluation: Some(Evaluation::new(algorithm, &chosen, patch)?),
                 quantities: chosen.iter().map(|i| quantities[*i].clone()).collect(),
             })
         };
@@ -98,11 +98,11 @@ impl Watch {
     /// The observables by name, at the time `t`.
     pub(crate) fn observables<T: Number>(
         &self,
-        machine: &mut Machine<T>,
+        patch: &mut Patch<T>,
         mesh: &Mesh,
         t: f64,
     ) -> BTreeMap<String, f64> {
-        let values = self.values(&self.observables, machine, mesh, t);
+        let values = self.values(&self.observables, patch, mesh, t);
         let names = self.observables.quantities.iter().map(|q| q.name.clone());
         names.zip(values).collect()
     }
@@ -116,7 +116,7 @@ impl Watch {
     pub(crate) fn time_step<T: Number>(
         &self,
         number: f64,
-        machine: &mut Machine<T>,
+        patch: &mut Patch<T>,
         mesh: &Mesh,
         t: f64,
     ) -> Result<f64, Error> {
@@ -125,7 +125,7 @@ impl Watch {
             .iter()
             .copied()
             .fold(f64::INFINITY, f64::min);
-        let values = self.values(&self.speeds, machine, mesh, t);
+        let values = self.values(&self.speeds, patch, mesh, t);
         let mut rates = 0.0;
         for (quantity, value) in self.speeds.quantities.iter().zip(values) {
             let power = quantity.speed.unwrap_or(1);
@@ -145,7 +145,7 @@ impl Watch {
     fn values<T: Number>(
         &self,
         group: &Group,
-        machine: &mut Machine<T>,
+        patch: &mut Patch<T>,
         mesh: &Mesh,
         t: f64,
     ) -> Vec<f64> {
@@ -155,9 +155,7 @@ impl Watch {
         let uniforms = self
             .algorithm
             .uniform_values(&self.params, mesh.spacing(), 0.0, t);
-        let shares = machine
-            .patch
-            .reduce_rows(evaluation, &uniforms, t, |rows| -> Vec<f64> {
+        let shares = patch.reduce_rows(evaluation, &uniforms, t, |rows| -> Vec<f64> {
                 let rows = group.quantities.iter().zip(rows);
                 rows.map(|(q, values)| tree::row(q.reduction, values))
                     .collect()

@@ -3,8 +3,9 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use super::{Pace, Simulation};
-use crate::backend::cpu::BadValue;
+use super::{Pace, Sampled, Simulation};
+use crate::backend::Machine;
+use crate::backend::cuda::{self, Failure, Moment};
 use crate::observe::Watch;
 use crate::{Error, NotFinite, Number};
 
@@ -108,9 +109,11 @@ impl<T: Number> Simulation<T> {
         for _ in 0..steps {
             self.step()?;
             if progress(self.steps, self.t).ends() {
+                self.settle()?;
                 return Ok(Outcome::Stopped);
             }
         }
+        self.settle()?;
         Ok(Outcome::Finished)
     }
 
@@ -129,9 +132,11 @@ impl<T: Number> Simulation<T> {
         while self.t < end {
             self.advance(end)?;
             if progress(self.steps, self.t).ends() {
+                self.settle()?;
                 return Ok(Outcome::Stopped);
             }
         }
+        self.settle()?;
         Ok(Outcome::Finished)
     }
 
@@ -147,10 +152,12 @@ impl<T: Number> Simulation<T> {
         if !dt.is_finite() || stands {
             return Err(Error::NoTimeStep { t: self.t, dt });
         }
-        for substep in 0..self.system().algorithm().substeps.len() {
-            if let Err(bad) = self.substep(substep, dt) {
-                return Err(self.fail(bad, substep, dt));
-            }
+        let done = match self.machine {
+            Machine::Cpu(_) => self.on_processor(dt),
+            Machine::Cuda(_) => self.on_card(dt),
+        };
+        if let Err(failure) = done {
+            return Err(self.fail(failure));
         }
         self.last_dt = dt;
         self.t = if lands { end } else { self.t + dt };
@@ -165,8 +172,10 @@ impl<T: Number> Simulation<T> {
             return Err(Error::Lost);
         }
         if self.is_set {
-            let machine = &self.machine;
-            if let Some(bad) = self.pool.install(|| machine.patch.first_not_finite()) {
+            let bad = self
+                .machine
+                .on_host(&self.pool, |patch| patch.first_not_finite())?;
+            if let Some(bad) = bad {
                 return Err(Error::Initial {
                     at: self.setup.mesh.point(bad.cell.map(|i| i as isize)),
                     field: bad.component,
@@ -186,28 +195,86 @@ impl<T: Number> Simulation<T> {
         };
         let start = Instant::now();
         if self.watch.as_ref().is_some_and(Watch::speeds_read_sources) {
-            self.sample_unsteady(self.t);
+            self.sample_unsteady(self.t)?;
         }
         let Some(watch) = &self.watch else {
             return Err(Error::Bug("an adaptive time step without speeds".into()));
         };
-        let (machine, mesh, t) = (&mut self.machine, &self.setup.mesh, self.t);
-        let limit = self
-            .pool
-            .install(|| watch.time_step(number, machine, mesh, t))?;
+        let (mesh, t) = (&self.setup.mesh, self.t);
+        let limit = self.machine.on_host(&self.pool, |patch| {
+            watch.time_step(number, patch, mesh, t)
+        })??;
         self.timings.time_step += start.elapsed();
         Ok(most.map_or(limit, |most| most.min(limit)))
     }
 
-    fn substep(&mut self, substep: usize, dt: f64) -> Result<(), BadValue> {
-        let t = dt.mul_add(self.system().algorithm().substeps[substep].at, self.t);
-        self.renew_uniforms(substep, dt, t);
-        let start = Instant::now();
-        if self.sample_unsteady(t) {
-            self.timings.sources += start.elapsed();
+    /// The substeps of a step on the host's processor.
+    fn on_processor(&mut self, dt: f64) -> Result<(), Failure> {
+        for substep in 0..self.system().algorithm().substeps.len() {
+            let t = self.time_of(substep, dt);
+            self.renew_uniforms(substep, dt, t);
+            let start = Instant::now();
+            if self.sample_unsteady(t)? {
+                self.timings.sources += start.elapsed();
+            }
+            let Machine::Cpu(machine) = &mut self.machine else {
+                return Err(Error::Bug("a step of the processor on a card".into()).into());
+            };
+            if let Err(bad) = self.pool.install(|| machine.substep(substep, t)) {
+                return Err(Failure::NotFinite {
+                    kept: machine.restore_last(),
+                    bad,
+                    moment: self.moment(dt),
+                    substep,
+                });
+            }
         }
-        let machine = &mut self.machine;
-        self.pool.install(|| machine.substep(substep, t))
+        Ok(())
+    }
+
+    /// A step on a card.
+    fn on_card(&mut self, dt: f64) -> Result<(), Failure> {
+        let moment = self.moment(dt);
+        let unsteady: Vec<(usize, &Sampled)> = self
+            .sources
+            .iter()
+            .filter(|(_, source)| matches!(source, Sampled::Unsteady(_)))
+            .filter_map(|(name, source)| Some((self.machine.patch().given(name)?, source)))
+            .collect();
+        let Machine::Cuda(machine) = &mut self.machine else {
+            return Err(Error::Bug("a step of a card on the processor".into()).into());
+        };
+        let (mesh, periodic, pool) = (self.setup.mesh, self.setup.periodic, &self.pool);
+        let sample = |machine: &mut cuda::Machine<T>, t: f64| -> Result<(), Error> {
+            let halo = machine.patch().shape.halo;
+            for (at, source) in &unsteady {
+                let value = |cell| T::from_f64(source.at(&mesh, periodic, cell, t));
+                machine.set(pool, *at, halo, value)?;
+            }
+            Ok(())
+        };
+        machine.step(moment, (!unsteady.is_empty()).then_some(sample))
+    }
+
+    /// A step that begins now.
+    fn moment(&self, dt: f64) -> Moment {
+        let algorithm = self.setup.system.algorithm();
+        let spacing = self.setup.mesh.spacing();
+        let substep = |substep| {
+            let t = self.time_of(substep, dt);
+            let params = &self.setup.params;
+            (t, algorithm.uniform_values(params, spacing, dt, t))
+        };
+        Moment {
+            step: self.steps + 1,
+            t: self.t,
+            dt,
+            substeps: (0..algorithm.substeps.len()).map(substep).collect(),
+        }
+    }
+
+    fn time_of(&self, substep: usize, dt: f64) -> f64 {
+        dt.mul_add(self.system().algorithm().substeps[substep].at, self.t)
     }
 
     /// Computes the uniforms of a substep anew, if what they depend on has changed.
@@ -219,13 +286,33 @@ impl<T: Number> Simulation<T> {
         }
         let spacing = self.setup.mesh.spacing();
         let values = algorithm.uniform_values(&self.setup.params, spacing, dt, t);
-        self.machine.set_uniforms(substep, &values);
+        if let Machine::Cpu(machine) = &mut self.machine {
+            machine.set_uniforms(substep, &values);
+        }
         self.uniforms_of[substep] = Some(dt);
     }
 
-    /// Goes back to the last good state, if it was kept, and says what happened.
-    fn fail(&mut self, bad: BadValue, substep: usize, dt: f64) -> Error {
-        self.lost = !self.machine.restore_last();
+    /// Waits for steps that a card has begun, and looks at their values.
+    fn settle(&mut self) -> Result<(), Error> {
+        let Machine::Cuda(machine) = &mut self.machine else {
+            return Ok(());
+        };
+        machine.check().map_err(|failure| self.fail(failure))
+    }
+
+    /// Says what happened; time and step are those of the fields, if they were kept.
+    fn fail(&mut self, failure: Failure) -> Error {
+        let (bad, moment, substep, kept) = match failure {
+            Failure::Other(error) => return error,
+            Failure::NotFinite {
+                bad,
+                moment,
+                substep,
+                kept,
+            } => (bad, moment, substep, kept),
+        };
+        self.lost = !kept;
+        (self.t, self.steps) = (moment.t, moment.step - 1);
         let system = self.system();
         Error::NotFinite(Box::new(NotFinite {
             equation: system.equation_of(&bad.component),
@@ -233,10 +320,10 @@ impl<T: Number> Simulation<T> {
                 .to_vec(),
             cell: bad.cell,
             field: bad.component,
-            step: self.steps + 1,
+            step: moment.step,
             substep: substep + 1,
-            t: dt.mul_add(system.algorithm().substeps[substep].at, self.t),
-            kept: (!self.lost).then_some(self.steps),
+            t: moment.substeps[substep].0,
+            kept: kept.then_some(self.steps),
         }))
     }
 }

@@ -135,7 +135,7 @@ impl<T: Number> Simulation<T> {
         let at = quantities.iter().position(|q| q.name.as_str() == NAME);
         let at = at.ok_or_else(|| Error::Bug(format!("`{}` is not observed", quantity.text)))?;
         let halo = crate::observe::halo(&quantity.observation)?;
-        self.machine.patch.check_halo(&quantity.text, halo)?;
+        self.machine.patch().check_halo(&quantity.text, halo)?;
         let params: Result<Vec<f64>, Error> = algorithm
             .params
             .iter()
@@ -146,20 +146,18 @@ impl<T: Number> Simulation<T> {
             })
             .collect();
         let mesh = self.setup.mesh;
-        let evaluation = Evaluation::new(algorithm, &[at], &self.machine.patch)?;
+        let evaluation = Evaluation::new(algorithm, &[at], self.machine.patch())?;
         if evaluation.reads_given {
-            self.sample_unsteady(self.t);
+            self.sample_unsteady(self.t)?;
         }
         let uniforms = algorithm.uniform_values(&params?, mesh.spacing(), 0.0, self.t);
-        let (machine, t) = (&mut self.machine, self.t);
-        let rows = self.pool.install(|| {
-            machine
-                .patch
-                .reduce_rows(&evaluation, &uniforms, t, |rows| -> Vec<f64> {
-                    let row = rows.first().copied().unwrap_or_default();
-                    row.iter().map(|v| v.to_f64()).collect()
-                })
-        });
+        let t = self.t;
+        let rows = self.machine.on_host(&self.pool, |patch| {
+            patch.reduce_rows(&evaluation, &uniforms, t, |rows| -> Vec<f64> {
+                let row = rows.first().copied().unwrap_or_default();
+                row.iter().map(|v| v.to_f64()).collect()
+            })
+        })?;
         let [nx, ny, nz] = mesh.cells;
         Array3::from_shape_vec((nz, ny, nx), rows.concat())
             .map_err(|e| Error::Bug(format!("`{}`: {e}", quantity.text)))

@@ -12,7 +12,8 @@ use ndarray::Array3;
 use rayon::ThreadPool;
 use stencil_compiler::plan::Plan;
 
-use crate::backend::cpu::{Checked, Machine};
+use crate::backend::Machine;
+use crate::backend::cpu::Checked;
 use crate::builder::number;
 use crate::mesh::{Mesh, PointFunction, SteadyFunction};
 use crate::observe::Watch;
@@ -136,7 +137,7 @@ impl<T: Number> Simulation<T> {
         Builder::new(system)
     }
 
-    pub(crate) fn assemble(setup: Setup, parts: Parts<T>, pace: Pace) -> Self {
+    pub(crate) fn assemble(setup: Setup, parts: Parts<T>, pace: Pace) -> Result<Self, Error> {
         let Parts {
             machine,
             watch,
@@ -162,9 +163,9 @@ impl<T: Number> Simulation<T> {
             lost: false,
             timings: Timings::default(),
         };
-        simulation.sample_steady();
-        simulation.sample_unsteady(0.0);
-        simulation
+        simulation.sample_steady()?;
+        simulation.sample_unsteady(0.0)?;
+        Ok(simulation)
     }
 
     /// What the system observes (`observe name = sum(..);`), by name, at this time.
@@ -186,22 +187,27 @@ impl<T: Number> Simulation<T> {
     /// ")?;
     /// let mut simulation = Simulation::<f64>::builder(&heat).cells([64, 1, 1]).dt(1e-5).build()?;
     /// simulation.set("q", |x, _, _| 1.0 + (std::f64::consts::TAU * x).cos())?;
-    /// assert!((simulation.observe()["heat"] - 1.0).abs() < 1e-12);
-    /// assert!((simulation.observe()["steepest"] - std::f64::consts::TAU).abs() < 1e-3);
+    /// assert!((simulation.observe()?["heat"] - 1.0).abs() < 1e-12);
+    /// assert!((simulation.observe()?["steepest"] - std::f64::consts::TAU).abs() < 1e-3);
     /// # Ok::<(), stencil_runtime::Error>(())
     /// ```
-    pub fn observe(&mut self) -> BTreeMap<String, f64> {
+    ///
+    /// # Errors
+    /// If the values are on a card that fails.
+    pub fn observe(&mut self) -> Result<BTreeMap<String, f64>, Error> {
         if self
             .watch
             .as_ref()
             .is_some_and(Watch::observables_read_sources)
         {
-            self.sample_unsteady(self.t);
+            self.sample_unsteady(self.t)?;
         }
-        let (machine, mesh, t) = (&mut self.machine, &self.setup.mesh, self.t);
+        let (mesh, t) = (&self.setup.mesh, self.t);
         match &self.watch {
-            Some(watch) => self.pool.install(|| watch.observables(machine, mesh, t)),
-            None => BTreeMap::new(),
+            Some(watch) => self
+                .machine
+                .on_host(&self.pool, |patch| watch.observables(patch, mesh, t)),
+            None => Ok(BTreeMap::new()),
         }
     }
 

@@ -45,7 +45,7 @@ impl<T: Number> Simulation<T> {
             return Err(Error::Lost);
         }
         let mut file = NpzWriter::create(path)?;
-        for name in self.machine.patch.fields() {
+        for name in self.machine.patch().fields() {
             file.array(name, &self.field(name)?)?;
         }
         file.f64(&self.entry("t"), self.t)?;
@@ -63,7 +63,7 @@ impl<T: Number> Simulation<T> {
     /// The name of an entry, apart from those of components.
     fn entry(&self, name: &str) -> String {
         let mut name = name.to_string();
-        while self.machine.patch.field(&name).is_some() {
+        while self.machine.patch().field(&name).is_some() {
             name.push('_');
         }
         name
@@ -149,7 +149,7 @@ impl<T: Number> Simulation<T> {
         let t = file.f64(&t).map_err(no_state)?;
         let step = file.u64(&step).map_err(no_state)?;
         let mut values: Vec<(String, ArrayD<T>)> = Vec::new();
-        for name in self.machine.patch.fields() {
+        for name in self.machine.patch().fields() {
             let value = file.get(name).map_err(no_state)?;
             let array = T::array(value).map_err(|found| {
                 let reason = format!("`{name}` is {found}, and this run computes in {}", T::NAME);

@@ -4,7 +4,7 @@ use ndarray::{Array3, ArrayView3};
 use stencil_compiler::model::Rank;
 
 use super::{Sampled, Simulation};
-use crate::mesh::{Axis, Given};
+use crate::mesh::{Axis, Given, Mesh};
 use crate::{Error, Number, Source};
 
 impl<T: Number> Simulation<T> {
@@ -19,13 +19,10 @@ impl<T: Number> Simulation<T> {
     ) -> Result<(), Error> {
         let at = self.component(name)?;
         let mesh = self.setup.mesh;
-        let (machine, pool) = (&mut self.machine, &self.pool);
-        pool.install(|| {
-            machine.patch.set(at, [0; 3], |cell| {
-                let [x, y, z] = mesh.point(cell);
-                T::from_f64(value(x, y, z))
-            });
-        });
+        self.machine.set(&self.pool, at, [0; 3], |cell| {
+            let [x, y, z] = mesh.point(cell);
+            T::from_f64(value(x, y, z))
+        })?;
         self.is_set = true;
         Ok(())
     }
@@ -77,19 +74,16 @@ impl<T: Number> Simulation<T> {
     pub fn set_array(&mut self, name: &str, values: ArrayView3<'_, T>) -> Result<(), Error> {
         let at = self.component(name)?;
         check_shape(name, self.setup.mesh.cells, values.dim())?;
-        let (machine, pool) = (&mut self.machine, &self.pool);
-        pool.install(|| {
-            machine.patch.set(at, [0; 3], |cell| {
-                let [x, y, z] = cell.map(|i| i as usize);
-                values[[z, y, x]]
-            });
-        });
+        self.machine.set(&self.pool, at, [0; 3], |cell| {
+            let [x, y, z] = cell.map(|i| i as usize);
+            values[[z, y, x]]
+        })?;
         self.is_set = true;
         Ok(())
     }
 
     pub(super) fn component(&self, name: &str) -> Result<usize, Error> {
-        self.machine.patch.field(name).ok_or_else(|| {
+        self.machine.patch().field(name).ok_or_else(|| {
             let part = |component: &&str| {
                 component
                     .strip_prefix(name)
@@ -99,10 +93,10 @@ impl<T: Number> Simulation<T> {
                 self.system().name(),
                 "component",
                 name,
-                self.machine.patch.fields(),
+                self.machine.patch().fields(),
             );
             if let (Error::Unknown { nearest, .. }, Some(first)) =
-                (&mut error, self.machine.patch.fields().find(part))
+                (&mut error, self.machine.patch().fields().find(part))
             {
                 *nearest = Some(first.to_string());
             }
@@ -116,8 +110,7 @@ impl<T: Number> Simulation<T> {
     /// If there is no such component.
     pub fn field(&self, name: &str) -> Result<ArrayView3<'_, T>, Error> {
         let at = self.component(name)?;
-        let bug = || Error::Bug(format!("the array of `{name}` has no shape"));
-        self.machine.patch.interior(at).ok_or_else(bug)
+        self.machine.interior(at)
     }
 
     /// A component as `f64`, whatever the precision of the run: for pictures and statistics.
@@ -130,47 +123,50 @@ impl<T: Number> Simulation<T> {
 
     /// Names of all components, in the order of declaration.
     pub fn components(&self) -> impl Iterator<Item = &str> {
-        self.machine.patch.fields()
+        self.machine.patch().fields()
     }
 
     /// Evaluates all sources that do not change with time.
-    pub(super) fn sample_steady(&mut self) {
-        self.sample(|source| !matches!(source, Sampled::Unsteady(_)), self.t);
+    pub(super) fn sample_steady(&mut self) -> Result<(), Error> {
+        self.sample(|source| !matches!(source, Sampled::Unsteady(_)), self.t)?;
+        Ok(())
     }
 
     /// Evaluates the sources that change with time; are there any?
-    pub(super) fn sample_unsteady(&mut self, t: f64) -> bool {
+    pub(super) fn sample_unsteady(&mut self, t: f64) -> Result<bool, Error> {
         self.sample(|source| matches!(source, Sampled::Unsteady(_)), t)
     }
 
-    fn sample(&mut self, which: impl Fn(&Sampled) -> bool, t: f64) -> bool {
+    fn sample(&mut self, which: impl Fn(&Sampled) -> bool, t: f64) -> Result<bool, Error> {
         let (mesh, periodic) = (self.setup.mesh, self.setup.periodic);
-        // A ghost cell beyond a periodic face is the cell that it stands for.
-        let home = |cell: [isize; 3]| -> [isize; 3] {
-            let wrap = |a: usize| cell[a].rem_euclid(mesh.cells[a] as isize);
-            std::array::from_fn(|a| if periodic[a] { wrap(a) } else { cell[a] })
-        };
         let mut any = false;
         for (name, source) in self.sources.iter().filter(|(_, source)| which(source)) {
             any = true;
-            let machine = &mut self.machine;
-            self.pool.install(|| match source {
-                Sampled::Steady(value) => machine.patch.set_given(name, |cell| {
-                    let [x, y, z] = mesh.point(home(cell));
-                    T::from_f64(value(x, y, z))
-                }),
-                Sampled::Unsteady(value) => machine.patch.set_given(name, |cell| {
-                    let [x, y, z] = mesh.point(home(cell));
-                    T::from_f64(value(x, y, z, t))
-                }),
-                Sampled::Values(values) => machine.patch.set_given(name, |cell| {
-                    let home = home(cell);
-                    let near = |a: usize| home[a].clamp(0, mesh.cells[a] as isize - 1) as usize;
-                    T::from_f64(values[[near(2), near(1), near(0)]])
-                }),
-            });
+            let Some(at) = self.machine.patch().given(name) else {
+                continue;
+            };
+            let halo = self.machine.patch().shape.halo;
+            let value = |cell| T::from_f64(source.at(&mesh, periodic, cell, t));
+            self.machine.set(&self.pool, at, halo, value)?;
         }
-        any
+        Ok(any)
+    }
+}
+
+impl Sampled {
+    /// Its value in a cell or ghost cell; one beyond a periodic face is the cell that it stands for.
+    pub(super) fn at(&self, mesh: &Mesh, periodic: [bool; 3], cell: [isize; 3], t: f64) -> f64 {
+        let wrap = |a: usize| cell[a].rem_euclid(mesh.cells[a] as isize);
+        let home: [isize; 3] = std::array::from_fn(|a| if periodic[a] { wrap(a) } else { cell[a] });
+        let [x, y, z] = mesh.point(home);
+        match self {
+            Sampled::Steady(value) => value(x, y, z),
+            Sampled::Unsteady(value) => value(x, y, z, t),
+            Sampled::Values(values) => {
+                let near = |a: usize| home[a].clamp(0, mesh.cells[a] as isize - 1) as usize;
+                values[[near(2), near(1), near(0)]]
+            }
+        }
     }
 }
 

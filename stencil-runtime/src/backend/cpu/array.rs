@@ -53,6 +53,11 @@ impl Shape {
         })
     }
 
+    /// Values of an array, with what fills up its rows.
+    pub(crate) fn len(&self) -> usize {
+        self.length
+    }
+
     /// Index of a cell or ghost cell.
     pub(crate) fn index(&self, [x, y, z]: [isize; 3]) -> usize {
         let (pitch, plane) = (self.layout.pitch as isize, self.layout.plane as isize);
@@ -113,7 +118,7 @@ impl<T: Real> Array<T> {
     }
 
     /// The interior as `[z, y, x]`.
-    pub(super) fn interior(&self, shape: &Shape) -> Option<ArrayView3<'_, T>> {
+    pub(crate) fn interior(&self, shape: &Shape) -> Option<ArrayView3<'_, T>> {
         let [nx, ny, nz] = shape.cells;
         let strides = (shape.layout.plane, shape.layout.pitch, 1);
         let values = &self.values()[shape.layout.origin..];
@@ -121,7 +126,7 @@ impl<T: Real> Array<T> {
     }
 
     /// Sets the interior and `depth` ghost cells on each side, cell by cell.
-    pub(super) fn set(
+    pub(crate) fn set(
         &mut self,
         shape: &Shape,
         depth: [usize; 3],

@@ -233,18 +233,11 @@ impl Beyond<'_> {
             Number::Function(_) => {
                 for (x, (cell, mirror)) in cells.enumerate() {
                     let [x0, y, z] = line.first;
-                    let at = self.on_wall(line.face, [x0 + x as isize, y, z]);
+                    let at = self.mesh.on_wall(line.face, [x0 + x as isize, y, z]);
                     *cell = ghost(number.at(at, self.t), *mirror);
                 }
             }
         }
-    }
-
-    /// The point of a face on the line of a cell.
-    fn on_wall(&self, face: Face, cell: [isize; 3]) -> [f64; 3] {
-        let mut at = self.mesh.point(cell);
-        at[face.axis.index()] = self.mesh.wall(face);
-        at
     }
 
     /// Ghost cells beyond a face by the user's function.
@@ -299,7 +292,7 @@ impl Beyond<'_> {
                 face,
                 depth: k + 1,
                 position: self.mesh.point(cell),
-                wall: self.on_wall(face, cell),
+                wall: self.mesh.on_wall(face, cell),
                 t: self.t,
                 nearest: &read(nearest),
                 mirrored: &read(mirror),

@@ -26,5 +26,5 @@ pub(crate) use instructions::{Checked, OnLanes, run_on_lanes};
 pub use instructions::{Instructions, UnknownInstructions};
 pub(crate) use lanes::{Lanes, Registers};
 pub(crate) use machine::Machine;
-pub(crate) use patch::{BadValue, Domain};
+pub(crate) use patch::{BadValue, Domain, Patch};
 pub(crate) use prepare::Choice;

@@ -125,7 +125,7 @@ impl<T: Number> Patch<T> {
     }
 
     /// Fills ghost cells of components, as they are beyond the faces at the time `t`.
-    pub(super) fn fill(&mut self, jobs: &[Option<Job>], t: f64) {
+    pub(crate) fn fill(&mut self, jobs: &[Option<Job>], t: f64) {
         let beyond = Beyond {
             shape: &self.shape,
             mesh: &self.domain.mesh,
@@ -146,6 +146,32 @@ impl<T: Number> Patch<T> {
         let all = self.arrays.par_iter_mut().enumerate();
         all.filter(|(i, _)| arrays.contains(i))
             .for_each(|(_, array)| beyond.exchange(array, depth));
+    }
+
+    /// The buffers of all fields, in their order.
+    pub(crate) fn fields_at(&self) -> Vec<usize> {
+        self.at(|role| role == BufferRole::Field)
+    }
+
+    /// The buffers of all fields and given fields.
+    pub(crate) fn states(&self) -> Vec<usize> {
+        self.at(|role| matches!(role, BufferRole::Field | BufferRole::Given))
+    }
+
+    fn at(&self, is_wanted: impl Fn(BufferRole) -> bool) -> Vec<usize> {
+        let names = self.names.iter().enumerate();
+        let wanted = names.filter(|(_, (_, role))| is_wanted(*role));
+        wanted.map(|(at, _)| at).collect()
+    }
+
+    /// The array of a buffer.
+    pub(crate) fn array_mut(&mut self, buffer: usize) -> &mut Array<T> {
+        &mut self.arrays[buffer]
+    }
+
+    /// The mesh and what lies beyond its faces.
+    pub(crate) fn domain(&self) -> &Domain {
+        &self.domain
     }
 
     /// Index of the buffer that holds a component of a field.
@@ -180,12 +206,10 @@ impl<T: Number> Patch<T> {
         self.arrays[buffer].set(&self.shape, depth, value);
     }
 
-    /// Sets a given field, ghost cells and all.
-    pub(crate) fn set_given(&mut self, name: &str, value: impl Fn([isize; 3]) -> T + Sync) {
+    /// Index of the buffer that holds a component of a given field.
+    pub(crate) fn given(&self, name: &str) -> Option<usize> {
         let is_it = |(n, role): &(String, BufferRole)| n == name && *role == BufferRole::Given;
-        if let Some(at) = self.names.iter().position(is_it) {
-            self.set(at, self.shape.halo, value);
-        }
+        self.names.iter().position(is_it)
     }
 
     /// The first component with a cell that is infinite or not a number.

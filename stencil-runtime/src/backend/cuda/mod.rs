@@ -1,3 +1,21 @@
 //! NVIDIA GPUs. The only folder of the runtime in which the vendor's name occurs.
+//!
+//! Kernels come from the compiler as text, become machine code by NVRTC or from the cache, and are
+//! launched through the driver. Both libraries are opened when they are first needed.
 
+mod cache;
+mod card;
+mod compile;
+mod error;
+mod ghosts;
+mod launches;
+mod machine;
+mod memory;
 pub mod nvrtc;
+
+pub use cache::{Cache, DIR_VARIABLE as CACHE_VARIABLE};
+pub use card::Card;
+pub use error::CudaError;
+
+pub(crate) use card::Opened;
+pub(crate) use machine::{Failure, Machine, Moment};

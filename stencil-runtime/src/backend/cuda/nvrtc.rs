@@ -125,6 +125,17 @@ impl Nvrtc {
         Ok(SHARED.get_or_init(|| opened))
     }
 
+    /// The NVRTC of this process for a driver that speaks CUDA `major`: see
+    /// [`open_up_to`](Self::open_up_to). Opened at the first call.
+    pub fn shared_up_to(major: i32) -> Result<&'static Self, NvrtcError> {
+        static SHARED: OnceLock<Nvrtc> = OnceLock::new();
+        if let Some(opened) = SHARED.get() {
+            return Ok(opened);
+        }
+        let opened = Self::open_up_to(major)?;
+        Ok(SHARED.get_or_init(|| opened))
+    }
+
     /// Opens the first usable NVRTC: `STENCIL_NVRTC_DIR` alone if it is set, else the active Python
     /// environment, the CUDA toolkit, and what the system loader knows.
     pub fn open() -> Result<Self, NvrtcError> {

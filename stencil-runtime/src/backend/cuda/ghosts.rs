@@ -1,0 +1,316 @@
+//! Ghost cells on the card: boxes of them, and a rule for each face of each component.
+
+use std::sync::Arc;
+
+use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DeviceRepr, LaunchConfig, PushKernelArg};
+
+use super::CudaError;
+use super::memory::Addresses;
+use crate::backend::cpu::array::Shape;
+use crate::backend::cpu::ghosts::Job;
+use crate::mesh::{Axis, Boundaries, Face, Mesh, Number, Rule, Side};
+
+/// The kernels, for values of the type `real` and [`ARRAYS`](super::memory::ARRAYS) arrays.
+pub(super) const TEXT: &str = include_str!("ghosts.cu");
+
+/// Threads of a block, as in the text.
+const THREADS: u32 = 256;
+
+/// As in the text.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct FaceRule {
+    kind: i32,
+    table: i32,
+    number: f64,
+}
+
+/// As in the text.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct GhostBox {
+    array: i32,
+    rules: i32,
+    lo: [i32; 3],
+    size: [i32; 3],
+}
+
+/// As in the text.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PatchShape {
+    n: [i32; 3],
+    halo: [i32; 3],
+    pitch: i32,
+    plane: i32,
+    h: [f64; 3],
+}
+
+// SAFETY: plain numbers in the layout of C, without padding between them.
+unsafe impl DeviceRepr for FaceRule {}
+// SAFETY: as above.
+unsafe impl DeviceRepr for GhostBox {}
+// SAFETY: as above.
+unsafe impl DeviceRepr for PatchShape {}
+
+impl PatchShape {
+    pub(super) fn new(shape: &Shape, mesh: &Mesh) -> Self {
+        PatchShape {
+            n: shape.cells.map(|n| n as i32),
+            halo: shape.halo.map(|n| n as i32),
+            pitch: shape.layout.pitch as i32,
+            plane: shape.layout.plane as i32,
+            h: mesh.spacing(),
+        }
+    }
+
+    /// Rows of interior cells.
+    pub(super) fn rows(&self) -> u32 {
+        (self.n[1] * self.n[2]).unsigned_abs()
+    }
+}
+
+/// Boxes that one launch fills.
+#[derive(Debug)]
+pub(super) struct Boxes {
+    boxes: CudaSlice<GhostBox>,
+    count: u32,
+    /// Cells of the largest box.
+    most: u32,
+}
+
+/// The rules of all components on the card.
+#[derive(Debug)]
+pub(super) struct Ghosts {
+    fill: CudaFunction,
+    shape: PatchShape,
+    rules: CudaSlice<FaceRule>,
+    /// Numbers on faces that are functions.
+    tables: CudaSlice<f64>,
+    /// Components that have rules; behind them stands the rule of what is periodic.
+    components: usize,
+}
+
+/// A face with a number for each line of cells.
+struct Table<'a> {
+    face: Face,
+    number: &'a Number,
+}
+
+impl Ghosts {
+    pub(super) fn new(
+        stream: &Arc<CudaStream>,
+        fill: CudaFunction,
+        shape: PatchShape,
+        boundaries: &Boundaries,
+    ) -> Result<Self, CudaError> {
+        let mut rules = Vec::new();
+        let mut length = 0;
+        for of_component in &boundaries.rules {
+            for (axis, sides) in Axis::ALL.into_iter().zip(of_component) {
+                for rule in sides {
+                    let (kind, number) = coded(rule);
+                    let mut coded = FaceRule {
+                        kind,
+                        table: -1,
+                        number: 0.0,
+                    };
+                    match number {
+                        Some(Number::Constant(value)) => coded.number = *value,
+                        Some(Number::Function(_)) => {
+                            coded.table = length as i32;
+                            length += lines(&shape, axis).iter().product::<usize>();
+                        }
+                        None => {}
+                    }
+                    rules.push(coded);
+                }
+            }
+        }
+        let periodic = FaceRule {
+            kind: 0,
+            table: -1,
+            number: 0.0,
+        };
+        rules.extend([periodic; 6]);
+        let failed = CudaError::driver("copying boundary conditions to the card");
+        Ok(Ghosts {
+            fill,
+            shape,
+            rules: stream.clone_htod(&rules).map_err(&failed)?,
+            tables: stream.alloc_zeros(length.max(1)).map_err(&failed)?,
+            components: boundaries.rules.len(),
+        })
+    }
+
+    /// The boxes of ghost cells of some arrays, each with a component whose rules it follows
+    /// (`None`: it is periodic) and a depth.
+    pub(super) fn boxes(
+        &self,
+        stream: &Arc<CudaStream>,
+        jobs: impl IntoIterator<Item = (usize, Option<Job>, [usize; 3])>,
+    ) -> Result<Option<Boxes>, CudaError> {
+        let mut boxes = Vec::new();
+        for (array, job, depth) in jobs {
+            let rules = job.map_or(self.components, |job| job.component);
+            for (lo, size) in around(self.shape.n, depth.map(|d| d as i32)) {
+                boxes.push(GhostBox {
+                    array: array as i32,
+                    rules: rules as i32,
+                    lo,
+                    size,
+                });
+            }
+        }
+        let cells = |b: &GhostBox| b.size.iter().product::<i32>().unsigned_abs();
+        let Some(most) = boxes.iter().map(cells).max() else {
+            return Ok(None);
+        };
+        let failed = CudaError::driver("copying a list of ghost cells to the card");
+        Ok(Some(Boxes {
+            count: boxes.len() as u32,
+            most,
+            boxes: stream.clone_htod(&boxes).map_err(failed)?,
+        }))
+    }
+
+    /// Fills boxes of ghost cells.
+    pub(super) fn fill(
+        &self,
+        stream: &Arc<CudaStream>,
+        boxes: &Boxes,
+        arrays: &Addresses,
+    ) -> Result<(), CudaError> {
+        let config = LaunchConfig {
+            grid_dim: (boxes.most.div_ceil(THREADS), boxes.count, 1),
+            block_dim: (THREADS, 1, 1),
+            shared_mem_bytes: 0,
+        };
+        let mut launch = stream.launch_builder(&self.fill);
+        launch.arg(&boxes.boxes).arg(&self.rules).arg(&self.tables);
+        launch.arg(arrays).arg(&self.shape);
+        // SAFETY: the arguments are those of the kernel; boxes lie in the halo of the arrays.
+        let launched = unsafe { launch.launch(config) };
+        launched.map_err(CudaError::driver("filling ghost cells"))?;
+        Ok(())
+    }
+
+    /// Evaluates the numbers on faces that are functions, at the time `t`.
+    pub(super) fn sample(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        boundaries: &Boundaries,
+        mesh: &Mesh,
+        t: f64,
+    ) -> Result<(), CudaError> {
+        let mut values = Vec::new();
+        for Table { face, number } in tables(boundaries) {
+            let [along, across] = others(face.axis);
+            let first = |a: usize| -(self.shape.halo[a] as isize);
+            let [count, rows] = lines(&self.shape, face.axis);
+            for j in 0..rows as isize {
+                for i in 0..count as isize {
+                    let mut cell = [0; 3];
+                    cell[along] = first(along) + i;
+                    cell[across] = first(across) + j;
+                    values.push(number.at(mesh.on_wall(face, cell), t));
+                }
+            }
+        }
+        if values.is_empty() {
+            return Ok(());
+        }
+        let copy = stream.memcpy_htod(&values, &mut self.tables);
+        copy.map_err(CudaError::driver("copying boundary values to the card"))
+    }
+}
+
+/// Faces whose numbers are functions, in the order of their tables.
+fn tables(boundaries: &Boundaries) -> impl Iterator<Item = Table<'_>> {
+    let sides = |axis: Axis| Side::ALL.map(|side| Face::new(axis, side));
+    boundaries.rules.iter().flat_map(move |of_component| {
+        let faces = Axis::ALL.into_iter().flat_map(sides);
+        let rules = of_component.iter().flatten();
+        faces.zip(rules).filter_map(|(face, rule)| {
+            let number = coded(rule).1?;
+            matches!(number, Number::Function(_)).then_some(Table { face, number })
+        })
+    })
+}
+
+/// Are there numbers on faces that are functions?
+pub(super) fn has_tables(boundaries: &Boundaries) -> bool {
+    tables(boundaries).next().is_some()
+}
+
+/// The kind of a rule as in the text, and its number.
+fn coded(rule: &Rule) -> (i32, Option<&Number>) {
+    match rule {
+        // A user's own function is evaluated on the host, never here.
+        Rule::Periodic | Rule::Custom(_) => (0, None),
+        Rule::Nearest => (1, None),
+        Rule::Mirror { negative: false } => (2, None),
+        Rule::Mirror { negative: true } => (3, None),
+        Rule::Extrapolate => (4, None),
+        Rule::Dirichlet(number) => (5, Some(number)),
+        Rule::Neumann(number) => (6, Some(number)),
+    }
+}
+
+/// The axes of a face, the one that is contiguous in tables first.
+fn others(axis: Axis) -> [usize; 2] {
+    match axis {
+        Axis::X => [1, 2],
+        Axis::Y => [0, 2],
+        Axis::Z => [0, 1],
+    }
+}
+
+/// Lines of cells that end at a face, ghost cells included, along its axes.
+fn lines(shape: &PatchShape, axis: Axis) -> [usize; 2] {
+    others(axis).map(|a| (shape.n[a] + 2 * shape.halo[a]) as usize)
+}
+
+/// Boxes around a patch of n cells, as deep as `depth` says: their first cells and their sizes.
+fn around(n: [i32; 3], depth: [i32; 3]) -> Vec<([i32; 3], [i32; 3])> {
+    let mut boxes = Vec::new();
+    for axis in 0..3 {
+        if depth[axis] == 0 {
+            continue;
+        }
+        // Axes before this one with their ghost cells, those behind it without: each cell once.
+        let reach: [i32; 3] = std::array::from_fn(|a| if a < axis { depth[a] } else { 0 });
+        let mut lo = reach.map(|r| -r);
+        let mut size: [i32; 3] = std::array::from_fn(|a| n[a] + 2 * reach[a]);
+        size[axis] = depth[axis];
+        for first in [-depth[axis], n[axis]] {
+            lo[axis] = first;
+            boxes.push((lo, size));
+        }
+    }
+    boxes
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn boxes_cover_each_ghost_cell_once() {
+        for (n, depth) in [([4, 3, 2], [3, 2, 1]), ([5, 1, 1], [2, 0, 0]), ([1, 1, 1], [1; 3])] {
+            let mut seen = BTreeSet::new();
+            for (lo, size) in around(n, depth) {
+                for i in 0..size.iter().product() {
+                    let at = [i % size[0], i / size[0] % size[1], i / size[0] / size[1]];
+                    let cell: [i32; 3] = std::array::from_fn(|a| lo[a] + at[a]);
+                    assert!((0..3).any(|a| cell[a] < 0 || cell[a] >= n[a]), "{cell:?}");
+                    assert!(seen.insert(cell), "{cell:?} twice");
+                }
+            }
+            let whole: i32 = (0..3).map(|a| n[a] + 2 * depth[a]).product();
+            assert_eq!(seen.len() as i32, whole - n.iter().product::<i32>());
+        }
+    }
+}

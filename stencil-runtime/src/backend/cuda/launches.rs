@@ -1,0 +1,245 @@
+//! The launches of a plan as kernels on a card.
+
+use std::sync::Arc;
+
+use cudarc::driver::sys::CUfunction_attribute;
+use cudarc::driver::{CudaFunction, CudaModule, CudaStream, LaunchConfig, PushKernelArg};
+use cudarc::nvrtc::Ptx;
+use stencil_compiler::algorithm::Algorithm;
+use stencil_compiler::emit::{self, Source};
+use stencil_compiler::kernel::lower::lower;
+use stencil_compiler::kernel::{Kernel, LaunchKind};
+use stencil_compiler::plan::{Launch, Plan};
+
+use super::cache::Cache;
+use super::card::Opened;
+use super::compile::compile;
+use super::memory::{Memory, bytes};
+use super::nvrtc::{Compiled, Nvrtc, Resources};
+use super::{CudaError, ghosts, memory};
+use crate::Number;
+use crate::backend::cpu::array::Shape;
+
+/// A launch of the plan as text, not compiled yet.
+#[derive(Debug)]
+pub(super) struct Text {
+    kernel: Kernel,
+    source: Source,
+}
+
+/// The texts of all launches of a plan.
+pub(super) fn texts<T: Number>(
+    algorithm: &Algorithm,
+    plan: &Plan,
+) -> Result<Vec<Text>, CudaError> {
+    let text = |(at, launch): (usize, &Launch)| {
+        let wrong = |reason: String| CudaError::Kernel {
+            kernel: launch.name.clone(),
+            reason,
+        };
+        let kernel = lower(algorithm, plan, at, T::BYTES).map_err(wrong)?;
+        if kernel.launch.kind != LaunchKind::Blocks {
+            let strategy = &launch.blocking.strategy;
+            return Err(wrong(format!("`{strategy}` is a blocking of the processor")));
+        }
+        let source = emit::cuda(&kernel, T::PRECISION)?;
+        Ok(Text { kernel, source })
+    };
+    plan.launches.iter().enumerate().map(text).collect()
+}
+
+/// Ghost cells that the kernels may access.
+pub(super) fn halo(texts: &[Text]) -> [usize; 3] {
+    let buffers = texts.iter().flat_map(|text| &text.kernel.buffers);
+    buffers.fold([0; 3], |halo, buffer| {
+        std::array::from_fn(|axis| halo[axis].max(buffer.halo[axis] as usize))
+    })
+}
+
+/// A kernel on the card, ready to be launched.
+#[derive(Debug)]
+pub(super) struct Ready {
+    pub(super) substep: usize,
+    function: CudaFunction,
+    module: Arc<CudaModule>,
+    config: LaunchConfig,
+    /// Places of its buffers in the plan.
+    buffers: Vec<usize>,
+    /// Places of its uniforms in the algorithm.
+    uniforms: Vec<usize>,
+    /// Interior cells, values of a row and of a plane.
+    sizes: [i32; 5],
+}
+
+/// All kernels of a run.
+#[derive(Debug)]
+pub(super) struct Kernels {
+    pub(super) launches: Vec<Ready>,
+    pub(super) fill: CudaFunction,
+    pub(super) find_bad: CudaFunction,
+    pub(super) resources: Vec<Resources>,
+    pub(super) cached: usize,
+}
+
+/// Compiles and loads all kernels.
+pub(super) fn load<T: Number>(
+    card: &Opened,
+    cache: Option<&Cache>,
+    algorithm: &Algorithm,
+    plan: &Plan,
+    texts: &[Text],
+    shape: &Shape,
+) -> Result<Kernels, CudaError> {
+    let nvrtc = Nvrtc::shared_up_to(card.card.driver.0 as i32)?;
+    let own = Source {
+        name: "ghosts".into(),
+        text: format!(
+            "typedef {} real;\n#define ARRAYS {}\n{}",
+            if T::BYTES == 4 { "float" } else { "double" },
+            memory::ARRAYS,
+            ghosts::TEXT
+        ),
+        shared_bytes: 0,
+        threads: [256, 1, 1],
+        line_notes: Vec::new(),
+    };
+    let sources: Vec<&Source> = texts.iter().map(|t| &t.source).chain([&own]).collect();
+    let code = compile(&sources, &card.card.architecture(), nvrtc, cache)?;
+    let mut modules = Vec::new();
+    for Compiled { cubin, .. } in &code.compiled {
+        // Each launch has a module, and so uniforms, of its own.
+        let module = card.context.load_module(Ptx::from_binary(cubin.clone()));
+        modules.push(module.map_err(CudaError::driver("loading a kernel"))?);
+    }
+    let own = modules.pop();
+    let function = |module: &Arc<CudaModule>, name: &str| {
+        let found = module.load_function(name);
+        found.map_err(CudaError::driver("looking for a kernel"))
+    };
+    let own = own.ok_or(CudaError::Kernel {
+        kernel: "ghosts".into(),
+        reason: "it was not compiled".into(),
+    })?;
+    let mut launches = Vec::new();
+    for ((text, module), launch) in texts.iter().zip(modules).zip(&plan.launches) {
+        let function = function(&module, &text.source.name)?;
+        launches.push(Ready::new::<T>(
+            card, algorithm, plan, launch, text, shape, function, module,
+        )?);
+    }
+    Ok(Kernels {
+        launches,
+        fill: function(&own, "fill_ghosts")?,
+        find_bad: function(&own, "find_bad")?,
+        resources: code.compiled.into_iter().flat_map(|c| c.kernels).collect(),
+        cached: code.cached,
+    })
+}
+
+impl Ready {
+    #[expect(clippy::too_many_arguments, reason = "all of what a launch is made from")]
+    fn new<T: Number>(
+        card: &Opened,
+        algorithm: &Algorithm,
+        plan: &Plan,
+        launch: &Launch,
+        text: &Text,
+        shape: &Shape,
+        function: CudaFunction,
+        module: Arc<CudaModule>,
+    ) -> Result<Self, CudaError> {
+        let Text { kernel, source } = text;
+        let wrong = |reason: String| CudaError::Kernel {
+            kernel: kernel.name.clone(),
+            reason,
+        };
+        let limit = card.card.shared_bytes;
+        if source.shared_bytes > limit {
+            return Err(CudaError::Shared {
+                kernel: kernel.name.clone(),
+                needed: source.shared_bytes,
+                name: card.card.name.clone(),
+                limit,
+            });
+        }
+        let attribute = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        function
+            .set_attribute(attribute, source.shared_bytes as i32)
+            .map_err(CudaError::driver("asking for shared memory"))?;
+        let buffer = |name: &str| {
+            let at = plan.buffers.iter().position(|b| b.name == name);
+            at.ok_or_else(|| wrong(format!("the plan has no buffer `{name}`")))
+        };
+        let uniform = |name: &String| {
+            let at = algorithm.uniforms.iter().position(|u| u.name == *name);
+            at.ok_or_else(|| wrong(format!("the algorithm has no uniform `{name}`")))
+        };
+        let blocks = kernel.blocks(shape.cells).map(u32::try_from);
+        let [Ok(x), Ok(y), Ok(z)] = blocks else {
+            return Err(wrong("it would have more than 2^32 blocks".into()));
+        };
+        let [tx, ty, tz] = source.threads;
+        let [nx, ny, nz] = shape.cells;
+        let layout = shape.layout;
+        Ok(Ready {
+            substep: launch.substep,
+            function,
+            module,
+            config: LaunchConfig {
+                grid_dim: (x, y, z),
+                block_dim: (tx, ty, tz),
+                shared_mem_bytes: source.shared_bytes as u32,
+            },
+            buffers: kernel
+                .buffers
+                .iter()
+                .map(|b| buffer(&b.name))
+                .collect::<Result<_, _>>()?,
+            uniforms: kernel
+                .uniforms
+                .iter()
+                .map(uniform)
+                .collect::<Result<_, _>>()?,
+            sizes: [nx, ny, nz, layout.pitch, layout.plane].map(|n| n as i32),
+        })
+    }
+
+    /// Replaces the uniforms; `all` are those of the substep, in the algorithm's order.
+    pub(super) fn set_uniforms<T: Number>(
+        &self,
+        stream: &Arc<CudaStream>,
+        all: &[T],
+    ) -> Result<(), CudaError> {
+        if self.uniforms.is_empty() {
+            return Ok(());
+        }
+        let failed = CudaError::driver("copying uniforms to the card");
+        let values: Vec<T> = self.uniforms.iter().map(|at| all[*at]).collect();
+        let mut constants = self.module.get_global("c", stream).map_err(&failed)?;
+        let copy = stream.memcpy_htod(bytes(&values), &mut constants);
+        copy.map_err(&failed)
+    }
+
+    /// Starts the kernel; `slots` says where each buffer of the plan is.
+    pub(super) fn launch(
+        &self,
+        stream: &Arc<CudaStream>,
+        memory: &Memory,
+        slots: &[usize],
+    ) -> Result<(), CudaError> {
+        let address = |buffer: &usize| memory.address(stream, slots[*buffer]);
+        let addresses: Vec<u64> = self.buffers.iter().map(address).collect();
+        let mut launch = stream.launch_builder(&self.function);
+        for address in &addresses {
+            launch.arg(address);
+        }
+        for size in &self.sizes {
+            launch.arg(size);
+        }
+        // SAFETY: the arguments are those that the kernel was generated with; it accesses its
+        // buffers no further than the halo that they were allocated with.
+        let launched = unsafe { launch.launch(self.config) };
+        launched.map_err(CudaError::driver("launching a kernel"))?;
+        Ok(())
+    }
+}

@@ -1,0 +1,145 @@
+//! The arrays of a patch in the memory of a card: one allocation, arrays of equal shape.
+
+use std::sync::Arc;
+
+use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DeviceRepr};
+use stencil_compiler::expr::Real;
+
+use super::CudaError;
+use super::card::Opened;
+use crate::backend::cpu::array::{Array, Shape};
+
+/// Arrays begin on multiples of this, so that what is aligned in one of them is so in all.
+const ALIGNMENT: usize = 256;
+
+/// How many arrays the kernels of this backend take.
+pub(super) const ARRAYS: usize = 256;
+
+/// Addresses of the first interior cells of arrays, as a parameter of a kernel.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Addresses([u64; ARRAYS]);
+
+// SAFETY: plain integers in the layout of C.
+unsafe impl DeviceRepr for Addresses {}
+
+/// Arrays of one shape.
+#[derive(Debug)]
+pub(super) struct Memory {
+    all: CudaSlice<u8>,
+    /// Bytes of an array.
+    array: usize,
+    /// Bytes from one array to the next.
+    stride: usize,
+    /// Bytes from the beginning of an array to its first interior cell.
+    origin: usize,
+    count: usize,
+}
+
+/// Bytes from one array of a shape to the next.
+pub(super) fn stride<T: Real>(shape: &Shape) -> usize {
+    (shape.len() * T::BYTES).next_multiple_of(ALIGNMENT)
+}
+
+impl Memory {
+    /// `count` arrays of zeros.
+    pub(super) fn new<T: Real>(
+        card: &Opened,
+        shape: &Shape,
+        count: usize,
+    ) -> Result<Self, CudaError> {
+        let stride = stride::<T>(shape);
+        let all = card.stream.alloc_zeros(stride.saturating_mul(count).max(1));
+        Ok(Memory {
+            all: all.map_err(CudaError::driver("taking memory on the card"))?,
+            array: shape.len() * T::BYTES,
+            stride,
+            origin: shape.layout.origin * T::BYTES,
+            count,
+        })
+    }
+
+    /// Bytes of all arrays.
+    pub(super) fn bytes(&self) -> usize {
+        self.stride * self.count
+    }
+
+    /// The address of the first interior cell of an array.
+    pub(super) fn address(&self, stream: &Arc<CudaStream>, slot: usize) -> u64 {
+        let (base, _) = self.all.device_ptr(stream);
+        base + (slot * self.stride + self.origin) as u64
+    }
+
+    /// The addresses of some arrays.
+    pub(super) fn addresses(
+        &self,
+        stream: &Arc<CudaStream>,
+        slots: impl IntoIterator<Item = usize>,
+    ) -> Addresses {
+        let mut all = Addresses([0; ARRAYS]);
+        for (address, slot) in all.0.iter_mut().zip(slots) {
+            *address = self.address(stream, slot);
+        }
+        all
+    }
+
+    fn range(&self, slot: usize) -> std::ops::Range<usize> {
+        slot * self.stride..slot * self.stride + self.array
+    }
+
+    /// Copies an array of the host, ghost cells and all.
+    pub(super) fn write<T: Real>(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        slot: usize,
+        from: &Array<T>,
+    ) -> Result<(), CudaError> {
+        let range = self.range(slot);
+        let copy = stream.memcpy_htod(bytes(from.values()), &mut self.all.slice_mut(range));
+        copy.map_err(CudaError::driver("copying an array to the card"))
+    }
+
+    /// Copies an array to the host and waits for it.
+    pub(super) fn read<T: Real>(
+        &self,
+        stream: &Arc<CudaStream>,
+        slot: usize,
+        to: &mut Array<T>,
+    ) -> Result<(), CudaError> {
+        let failed = CudaError::driver("copying an array from the card");
+        let from = self.all.slice(self.range(slot));
+        let copy = stream.memcpy_dtoh(&from, bytes_mut(to.values_mut()));
+        copy.and_then(|()| stream.synchronize()).map_err(failed)
+    }
+
+    /// Copies an array of the card to another.
+    pub(super) fn copy(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        from: usize,
+        to: usize,
+    ) -> Result<(), CudaError> {
+        let (from, to) = (self.range(from), self.range(to));
+        let (first, second) = self.all.split_at_mut(from.start.max(to.start));
+        let (mut first, mut second) = (first, second);
+        let copy = if from.start < to.start {
+            let from = first.slice(from);
+            stream.memcpy_dtod(&from, &mut second.slice_mut(..self.array))
+        } else {
+            let from = second.slice(..self.array);
+            stream.memcpy_dtod(&from, &mut first.slice_mut(to))
+        };
+        copy.map_err(CudaError::driver("copying an array on the card"))
+    }
+}
+
+/// Values as bytes.
+pub(super) fn bytes<T: Real>(values: &[T]) -> &[u8] {
+    // SAFETY: `Real` is `f32` or `f64`, which have no padding; the bytes are those of `values`.
+    unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
+}
+
+fn bytes_mut<T: Real>(values: &mut [T]) -> &mut [u8] {
+    // SAFETY: as above, and each pattern of bits is an `f32` or `f64`.
+    unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), size_of_val(values)) }
+}
