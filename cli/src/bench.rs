@@ -16,7 +16,7 @@ mod report;
 mod tests;
 
 use beside::Beside;
-use case::Case;
+use case::{Case, Setup};
 use report::Result as Measured;
 
 /// What is measured.
@@ -34,6 +34,9 @@ pub(crate) struct BenchArgs {
     /// What computes the steps; the compiled program where there is one if not given
     #[arg(long, value_name = "NAME,..", value_enum, value_delimiter = ',')]
     engine: Vec<EngineName>,
+    /// Where intermediate results live: presets or files; the system's own choice if not given
+    #[arg(long, value_name = "PRESET|FILE,..", value_delimiter = ',')]
+    schedule: Vec<String>,
     /// Numbers of threads; one for each core if not given
     #[arg(long, value_name = "N,..", value_delimiter = ',')]
     threads: Vec<usize>,
@@ -59,6 +62,8 @@ enum EngineName {
     Compiled,
     /// The row engine
     Rows,
+    /// An NVIDIA GPU
+    Cuda,
 }
 
 /// Runs the command.
@@ -75,11 +80,16 @@ pub(crate) fn run(args: &BenchArgs, out: &mut dyn Write) -> Result<(), Ended> {
     for system in &systems {
         for precision in &args.precision {
             for engine in engines(args, system) {
-                for threads in threads(args) {
+                for (threads, schedule) in choices(args) {
                     note(system, *precision, engine, threads);
+                    let setup = Setup {
+                        engine,
+                        threads,
+                        schedule,
+                    };
                     let measured = match precision {
-                        Precision::F32 => measure::<f32>(args, system, engine, threads)?,
-                        Precision::F64 => measure::<f64>(args, system, engine, threads)?,
+                        Precision::F32 => measure::<f32>(args, system, setup)?,
+                        Precision::F64 => measure::<f64>(args, system, setup)?,
                     };
                     if !args.json {
                         source::write(out, measured.row().as_bytes())?;
@@ -100,17 +110,16 @@ pub(crate) fn run(args: &BenchArgs, out: &mut dyn Write) -> Result<(), Ended> {
 fn measure<T: Number>(
     args: &BenchArgs,
     system: &SystemDef,
-    engine: Engine,
-    threads: Option<usize>,
+    setup: Setup<'_>,
 ) -> Result<Measured, Ended> {
-    let mut case = Case::<T>::new(system, &args.cells, engine, threads)?;
+    let mut case = Case::<T>::new(system, &args.cells, setup)?;
     let mut beside = args.beside.as_deref().map(Beside::new);
     case.measure(args.repeat, args.steps, beside.as_mut())?;
     Ok(case.result(beside))
 }
 
 /// A system by name or from a file.
-fn system(name: &str) -> Result<SystemDef, Ended> {
+pub(crate) fn system(name: &str) -> Result<SystemDef, Ended> {
     let is_file = name.ends_with(".pde") || std::path::Path::new(name).is_file();
     let found = if is_file {
         SystemDef::from_file(name)
@@ -132,16 +141,23 @@ fn engines(args: &BenchArgs, system: &SystemDef) -> Vec<Engine> {
     let engine = |name: &EngineName| match name {
         EngineName::Compiled => Engine::Compiled,
         EngineName::Rows => Engine::Rows,
+        EngineName::Cuda => Engine::Cuda,
     };
     args.engine.iter().map(engine).collect()
 }
 
-fn threads(args: &BenchArgs) -> Vec<Option<usize>> {
-    if args.threads.is_empty() {
-        vec![None]
-    } else {
-        args.threads.iter().map(|n| Some(*n)).collect()
+/// Numbers of threads and schedules, all of one with each of the other; `None` is the usual.
+fn choices(args: &BenchArgs) -> Vec<(Option<usize>, Option<&str>)> {
+    let mut threads: Vec<Option<usize>> = args.threads.iter().copied().map(Some).collect();
+    let mut schedules: Vec<Option<&str>> = args.schedule.iter().map(|s| Some(&**s)).collect();
+    if threads.is_empty() {
+        threads.push(None);
     }
+    if schedules.is_empty() {
+        schedules.push(None);
+    }
+    let with_all = |n: Option<usize>| schedules.iter().map(move |s| (n, *s));
+    threads.into_iter().flat_map(with_all).collect()
 }
 
 /// Says on a terminal what is being measured: a case takes seconds.

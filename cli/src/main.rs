@@ -7,12 +7,14 @@ use clap::{Parser, Subcommand};
 
 mod bench;
 mod check;
+mod doctor;
 mod emit;
 mod explain;
 mod new;
 mod plot;
 mod run;
 mod source;
+mod verify;
 
 use run::Ended;
 use source::{BuiltIn, Failure};
@@ -54,6 +56,10 @@ enum Command {
     Check(check::CheckArgs),
     /// Measure systems beside what the processor can do
     Bench(bench::BenchArgs),
+    /// Compare schedules on a card with the processor, bit for bit
+    Verify(verify::VerifyArgs),
+    /// Say what this machine has for running on cards, and what is missing
+    Doctor,
     /// List the problems that can be run and the systems that can be explained
     List,
     /// Show how a system is understood, what it reads and what each schedule costs
@@ -83,6 +89,8 @@ fn main() -> ExitCode {
         Command::New(args) => new::run(&args, &mut out),
         Command::Check(args) => check::run(&args, &mut out),
         Command::Bench(args) => bench::run(&args, &mut out),
+        Command::Verify(args) => verify::run(&args, &mut out),
+        Command::Doctor => doctor::run(&mut out),
         Command::List => source::write(&mut out, list().as_bytes()).map_err(usage),
         Command::Explain(args) => explain::run(&args, &built_ins(), &mut out).map_err(usage),
         Command::ExplainError(args) => explain::run_error(&args, &mut out).map_err(usage),

@@ -83,6 +83,8 @@ enum EngineChoice {
     Compiled,
     /// The row engine
     Rows,
+    /// An NVIDIA GPU
+    Cuda,
 }
 
 impl RunArgs {
@@ -248,6 +250,7 @@ fn set_up<T: Number>(args: &RunArgs, problem: &Problem) -> Result<Simulation<T>,
         EngineChoice::Auto => Engine::Auto,
         EngineChoice::Compiled => Engine::Compiled,
         EngineChoice::Rows => Engine::Rows,
+        EngineChoice::Cuda => Engine::Cuda,
     };
     Ok(builder.engine(engine).build()?)
 }

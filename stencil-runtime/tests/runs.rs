@@ -106,7 +106,7 @@ fn what_is_observed_does_not_depend_on_threads() {
         let mut simulation = builder.boundary(Axis::Y, Boundary::wall()).build().unwrap();
         start(&mut simulation);
         simulation.run(5, |_, _| ()).unwrap();
-        let values = simulation.observe();
+        let values = simulation.observe().unwrap();
         let values: Vec<(String, u64)> =
             values.into_iter().map(|(n, v)| (n, v.to_bits())).collect();
         (values, bits(&simulation), simulation.t().to_bits())
@@ -135,7 +135,7 @@ fn observables_are_what_they_say() {
         simulation.to_f64("u_x").unwrap(),
         simulation.to_f64("u_y").unwrap(),
     );
-    let observed = simulation.observe();
+    let observed = simulation.observe().unwrap();
     let energy: f64 = x.iter().zip(&y).map(|(x, y)| (x * x + y * y) / 2.0).sum();
     assert!((observed["energy"] - energy / (23.0 * 17.0)).abs() < 1e-12);
     assert!((observed["momentum"] - x.sum()).abs() < 1e-10);

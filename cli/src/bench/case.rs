@@ -2,15 +2,16 @@
 
 use std::time::Instant;
 
+use stencil_compiler::algorithm::Role;
 use stencil_compiler::cost;
 use stencil_compiler::model::Rank;
 use stencil_compiler::schedule::check;
 use stencil_runtime::bench::{Peak, Stream, peak, stream};
-use stencil_runtime::{Engine, Error, Number, Simulation, SystemDef};
+use stencil_runtime::{Engine, Error, Number, Simulation, Source, SystemDef};
 
 use super::beside::Beside;
 use super::report;
-use crate::Ended;
+use crate::{Ended, source};
 
 /// How long a timing takes where the number of steps is not given, in seconds.
 const TIMING: f64 = 0.2;
@@ -18,8 +19,18 @@ const TIMING: f64 = 0.2;
 /// Rounds between two looks at what the machine can do.
 const LOOK: u32 = 5;
 
+/// What computes the steps.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Setup<'a> {
+    pub(super) engine: Engine,
+    pub(super) threads: Option<usize>,
+    /// A preset or a file.
+    pub(super) schedule: Option<&'a str>,
+}
+
 /// A simulation that is timed.
 pub(super) struct Case<T> {
+    schedule: Option<String>,
     simulation: Simulation<T>,
     /// Steps in a timing.
     steps: u64,
@@ -36,9 +47,13 @@ impl<T: Number> Case<T> {
     pub(super) fn new(
         system: &SystemDef,
         cells: &[usize],
-        engine: Engine,
-        threads: Option<usize>,
+        setup: Setup<'_>,
     ) -> Result<Self, Ended> {
+        let Setup {
+            engine,
+            threads,
+            schedule,
+        } = setup;
         let cells = self::cells(system, cells);
         let model = system.model();
         let finest = cells.iter().copied().max().unwrap_or(1).max(1) as f64;
@@ -57,6 +72,13 @@ impl<T: Number> Case<T> {
         if let Some(threads) = threads {
             builder = builder.threads(threads);
         }
+        if let Some(wanted) = schedule {
+            let (_, schedule) = source::schedule(wanted, system.algorithm(), T::PRECISION)?;
+            builder = builder.schedule(schedule);
+        }
+        for (_, given) in system.algorithm().states_of(Role::Given) {
+            builder = builder.source(given.name.as_str(), Source::constant(0.0));
+        }
         let mut simulation = builder.build()?;
         let names: Vec<String> = simulation.components().map(str::to_string).collect();
         for (at, name) in names.iter().enumerate() {
@@ -74,6 +96,7 @@ impl<T: Number> Case<T> {
             })?;
         }
         Ok(Case {
+            schedule: schedule.map(str::to_string),
             simulation,
             steps: 1,
             seconds: Vec::new(),
@@ -99,7 +122,7 @@ impl<T: Number> Case<T> {
         };
         for round in 0..repeat {
             if round.is_multiple_of(LOOK) {
-                self.look();
+                self.look()?;
             }
             let seconds = self.time(self.steps)?;
             self.seconds.push(seconds);
@@ -107,7 +130,7 @@ impl<T: Number> Case<T> {
                 beside.run()?;
             }
         }
-        self.look();
+        self.look()?;
         Ok(())
     }
 
@@ -118,7 +141,11 @@ impl<T: Number> Case<T> {
     }
 
     /// Keeps the best that was seen of the machine: others may slow it down.
-    fn look(&mut self) {
+    fn look(&mut self) -> Result<(), Error> {
+        if let Some(card) = self.simulation.card() {
+            self.copy = self.copy.max(card.copy_gb_s()?);
+            return Ok(());
+        }
         let threads = self.simulation.threads();
         let Peak { gflops, .. } = peak::<T>(threads);
         let Stream {
@@ -129,6 +156,7 @@ impl<T: Number> Case<T> {
         self.gflops = self.gflops.max(gflops);
         self.copy = self.copy.max(copy_gb_s);
         self.triad = self.triad.max(triad_gb_s);
+        Ok(())
     }
 
     /// What was found.
@@ -142,7 +170,11 @@ impl<T: Number> Case<T> {
             system: system.name().to_string(),
             precision: T::NAME,
             engine: simulation.engine().name(),
-            instructions: simulation.instructions().name(),
+            instructions: match simulation.card() {
+                Some(card) => card.name.clone(),
+                None => simulation.instructions().name().to_string(),
+            },
+            schedule: self.schedule.clone(),
             threads: simulation.threads(),
             cells: simulation.cells(),
             steps: self.steps,
@@ -150,7 +182,9 @@ impl<T: Number> Case<T> {
             best_mpts: per_second(best) / 1e6,
             median_mpts: per_second(median) / 1e6,
             ms_per_step: 1e3 * best / self.steps as f64,
-            gflops: flops(simulation).map(|flops| flops * per_second(best) / 1e9),
+            gflops: flops(simulation)
+                .map(|flops| flops * per_second(best) / 1e9)
+                .filter(|_| self.gflops > 0.0),
             peak_gflops: self.gflops,
             copy_gb_s: self.copy,
             triad_gb_s: self.triad,

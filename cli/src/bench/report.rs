@@ -10,7 +10,9 @@ pub(super) struct Result {
     pub(super) system: String,
     pub(super) precision: &'static str,
     pub(super) engine: &'static str,
-    pub(super) instructions: &'static str,
+    pub(super) instructions: String,
+    /// If one was asked for.
+    pub(super) schedule: Option<String>,
     pub(super) threads: usize,
     pub(super) cells: [usize; 3],
     /// Steps in a timing, and timings.
@@ -81,7 +83,7 @@ impl Result {
             "{:<18} {:<4} {:<9} {:>7} {:>15}  {:>9.2} {:>9.2} {:>9.3}  {:>8} {:>8}\n",
             self.system,
             self.precision,
-            self.engine,
+            self.schedule.as_deref().unwrap_or(self.engine),
             self.threads,
             self.cells(),
             self.best_mpts,
@@ -115,6 +117,7 @@ impl Result {
             "precision": self.precision,
             "engine": self.engine,
             "instructions": self.instructions,
+            "schedule": self.schedule,
             "threads": self.threads,
             "cells": self.cells,
             "steps": self.steps,

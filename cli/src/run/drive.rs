@@ -74,7 +74,7 @@ impl<'a, T: Number> Drive<'a, T> {
         progress: Progress,
         restored: bool,
     ) -> Result<Self, Ended> {
-        let first = simulation.observe();
+        let first = simulation.observe()?;
         let mut columns = vec!["step".to_string(), "t".to_string(), "dt".to_string()];
         columns.extend(first.keys().cloned());
         let path = files.path("series.csv");
@@ -148,7 +148,7 @@ impl<'a, T: Number> Drive<'a, T> {
     }
 
     fn observe_row(&mut self) -> Result<(), Ended> {
-        self.last = self.simulation.observe();
+        self.last = self.simulation.observe()?;
         self.row()
     }
 

@@ -14,6 +14,7 @@ use stencil_compiler::plan::Plan;
 
 use crate::backend::Machine;
 use crate::backend::cpu::Checked;
+use crate::backend::cuda::Card;
 use crate::builder::number;
 use crate::mesh::{Mesh, PointFunction, SteadyFunction};
 use crate::observe::Watch;
@@ -310,6 +311,14 @@ impl<T: Number> Simulation<T> {
     /// The engine that was chosen: never [`Engine::Auto`].
     pub fn engine(&self) -> Engine {
         self.setup.engine
+    }
+
+    /// The card that runs it, if one does.
+    pub fn card(&self) -> Option<&Card> {
+        match &self.machine {
+            Machine::Cpu(_) => None,
+            Machine::Cuda(machine) => Some(machine.card()),
+        }
     }
 
     /// The instructions that were chosen.

@@ -41,11 +41,11 @@ fn drift(
     steps: u64,
     of: impl Fn(&Observed) -> f64,
 ) -> (f64, f64) {
-    let start = of(&simulation.observe());
+    let start = of(&simulation.observe().unwrap());
     let mut largest: f64 = 0.0;
     for _ in 0..steps {
         simulation.step().unwrap_or_else(|e| panic!("{e}"));
-        largest = largest.max((of(&simulation.observe()) - start).abs());
+        largest = largest.max((of(&simulation.observe().unwrap()) - start).abs());
     }
     (largest, start)
 }
@@ -128,11 +128,11 @@ fn energy_of_a_magnetized_gas_is_conserved() {
         |o| o["kinetic_energy"] + o["magnetic_energy"] + o["internal_energy"];
     let of = |n| {
         let mut simulation = started(&system, n, 4e-3);
-        let before = simulation.observe();
+        let before = simulation.observe().unwrap();
         let (change, _) = drift(&mut simulation, 25, total);
         let lost = before["kinetic_energy"] + before["magnetic_energy"]
-            - simulation.observe()["kinetic_energy"]
-            - simulation.observe()["magnetic_energy"];
+            - simulation.observe().unwrap()["kinetic_energy"]
+            - simulation.observe().unwrap()["magnetic_energy"];
         (change, lost)
     };
     let ((coarse, _), (fine, lost)) = (of(14), of(20));

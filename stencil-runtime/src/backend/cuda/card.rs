@@ -46,6 +46,34 @@ impl Card {
             .collect()
     }
 
+    /// Measures the speed of copies within its memory: billions of bytes a second, read and
+    /// written, the best of several copies of an array that no cache holds.
+    ///
+    /// # Errors
+    /// If the card has no room for two arrays of a quarter of a gigabyte, or fails.
+    pub fn copy_gb_s(&self) -> Result<f64, CudaError> {
+        const BYTES: usize = 1 << 28;
+        const COPIES: usize = 20;
+        let Opened {
+            context, stream, ..
+        } = Opened::new(self.ordinal)?;
+        let failed = CudaError::driver("measuring a copy");
+        let from = stream.alloc_zeros::<u8>(BYTES).map_err(&failed)?;
+        let mut to = stream.alloc_zeros::<u8>(BYTES).map_err(&failed)?;
+        let timed = Some(sys::CUevent_flags::CU_EVENT_DEFAULT);
+        let event = || context.new_event(timed).map_err(&failed);
+        let mut best = f64::INFINITY;
+        for _ in 0..COPIES {
+            let (start, end) = (event()?, event()?);
+            start.record(&stream).map_err(&failed)?;
+            stream.memcpy_dtod(&from, &mut to).map_err(&failed)?;
+            end.record(&stream).map_err(&failed)?;
+            let ms = start.elapsed_ms(&end).map_err(&failed)?;
+            best = best.min(f64::from(ms) / 1e3);
+        }
+        Ok(2.0 * BYTES as f64 / best / 1e9)
+    }
+
     /// Is generated code able to run on it?
     pub fn is_supported(&self) -> bool {
         self.capability >= OLDEST

@@ -12,28 +12,19 @@ use super::CudaError;
 use super::cache::{Cache, Key};
 use super::nvrtc::{Compiled, Nvrtc, NvrtcError};
 
-/// Machine code of some texts, and where it came from.
-#[derive(Debug)]
-pub(super) struct Code {
-    /// In the order of the texts.
-    pub(super) compiled: Vec<Compiled>,
-    /// How many were taken from the cache.
-    pub(super) cached: usize,
-}
-
 /// Compiles texts for an architecture, each of them once, on all cores.
 pub(super) fn compile(
     sources: &[&Source],
     architecture: &str,
     nvrtc: &Nvrtc,
     cache: Option<&Cache>,
-) -> Result<Code, CudaError> {
+) -> Result<Vec<Compiled>, CudaError> {
     let mut distinct: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (at, source) in sources.iter().enumerate() {
         distinct.entry(&source.text).or_default().push(at);
     }
     let jobs: Vec<Vec<usize>> = distinct.into_values().collect();
-    let one = |at: usize| -> Result<(Compiled, bool), NvrtcError> {
+    let one = |at: usize| -> Result<Compiled, NvrtcError> {
         let source = sources[at];
         let name = format!("{}.cu", source.name);
         let key = Key {
@@ -43,29 +34,24 @@ pub(super) fn compile(
             compiler: nvrtc.version(),
         };
         if let Some(found) = cache.and_then(|cache| cache.find(key)) {
-            return Ok((found, true));
+            return Ok(found);
         }
         let compiled = nvrtc.compile(&source.text, &name, architecture)?;
         if let Some(cache) = cache {
             // A cache that cannot be written costs time, no more.
             let _ = cache.keep(key, &compiled);
         }
-        Ok((compiled, false))
+        Ok(compiled)
     };
     let done = in_parallel(jobs.len(), |job| one(jobs[job][0]));
     let mut all: Vec<Option<Compiled>> = sources.iter().map(|_| None).collect();
-    let mut cached = 0;
     for (job, result) in jobs.iter().zip(done) {
-        let (compiled, was_cached) = result?;
-        cached += usize::from(was_cached);
+        let compiled = result?;
         for at in job {
             all[*at] = Some(compiled.clone());
         }
     }
-    Ok(Code {
-        compiled: all.into_iter().flatten().collect(),
-        cached,
-    })
+    Ok(all.into_iter().flatten().collect())
 }
 
 /// Results of a function for 0 to `count`, found on as many threads as there are cores.

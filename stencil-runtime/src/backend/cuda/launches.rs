@@ -15,7 +15,7 @@ use super::cache::Cache;
 use super::card::Opened;
 use super::compile::compile;
 use super::memory::{Memory, bytes};
-use super::nvrtc::{Compiled, Nvrtc, Resources};
+use super::nvrtc::{Compiled, Nvrtc};
 use super::{CudaError, ghosts, memory};
 use crate::Number;
 use crate::backend::cpu::array::Shape;
@@ -77,8 +77,6 @@ pub(super) struct Kernels {
     pub(super) launches: Vec<Ready>,
     pub(super) fill: CudaFunction,
     pub(super) find_bad: CudaFunction,
-    pub(super) resources: Vec<Resources>,
-    pub(super) cached: usize,
 }
 
 /// Compiles and loads all kernels.
@@ -106,9 +104,9 @@ pub(super) fn load<T: Number>(
     let sources: Vec<&Source> = texts.iter().map(|t| &t.source).chain([&own]).collect();
     let code = compile(&sources, &card.card.architecture(), nvrtc, cache)?;
     let mut modules = Vec::new();
-    for Compiled { cubin, .. } in &code.compiled {
+    for Compiled { cubin, .. } in code {
         // Each launch has a module, and so uniforms, of its own.
-        let module = card.context.load_module(Ptx::from_binary(cubin.clone()));
+        let module = card.context.load_module(Ptx::from_binary(cubin));
         modules.push(module.map_err(CudaError::driver("loading a kernel"))?);
     }
     let own = modules.pop();
@@ -131,8 +129,6 @@ pub(super) fn load<T: Number>(
         launches,
         fill: function(&own, "fill_ghosts")?,
         find_bad: function(&own, "find_bad")?,
-        resources: code.compiled.into_iter().flat_map(|c| c.kernels).collect(),
-        cached: code.cached,
     })
 }
 

@@ -170,6 +170,7 @@ impl Nvrtc {
                         ));
                     }
                     Ok(found) => return Ok(found),
+                    Err(NvrtcError::NotFound { tried: here }) => tried.extend(here),
                     Err(error) => tried.push((file, error.to_string())),
                 }
             }

@@ -1,0 +1,257 @@
+//! `stencil verify`: schedules on a card against the processor, bit for bit.
+
+use std::io::{self, IsTerminal, Write};
+
+use clap::Args;
+use stencil_compiler::algorithm::{Algorithm, Role};
+use stencil_compiler::schedule::space::{Draws, sample};
+use stencil_compiler::schedule::{Schedule, presets, text};
+use stencil_runtime::backend::cuda::Card;
+use stencil_runtime::{Boundary, Engine, Error, Number, Simulation, Source, SystemDef};
+
+use crate::source::Precision;
+use crate::{Ended, source};
+
+/// Steps of each run: all graphs are replayed, and buffers come back to where they were.
+const STEPS: u64 = 5;
+
+/// Sizes that no tile divides, by the number of dimensions.
+const CELLS: [[usize; 3]; 3] = [[1037, 1, 1], [137, 53, 1], [37, 53, 29]];
+
+/// What is compared.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct VerifyArgs {
+    /// Systems by name, or files with declarations; all systems of the library if none is given
+    #[arg(value_name = "SYSTEM|FILE.pde")]
+    systems: Vec<String>,
+    /// Schedules to draw at random for each system and precision, beside the presets
+    #[arg(long, value_name = "N", default_value = "0")]
+    sample: u32,
+    /// The seed of the random schedules
+    #[arg(long, value_name = "N", default_value = "1")]
+    seed: u64,
+    /// Precisions of the values
+    #[arg(long, value_name = "f32,f64", value_enum, value_delimiter = ',', default_values = ["f32", "f64"])]
+    precision: Vec<Precision>,
+    /// Cells along x, y, z in place of a size that no tile divides
+    #[arg(long, value_name = "NX,NY,NZ", value_delimiter = ',', num_args = 1)]
+    cells: Vec<usize>,
+    /// Number of steps of each run
+    #[arg(long, value_name = "N", default_value_t = STEPS)]
+    steps: u64,
+    /// The card, counted from 0
+    #[arg(long, value_name = "N", default_value = "0")]
+    card: usize,
+}
+
+/// What was found for a system in one precision.
+#[derive(Debug, Default)]
+struct Found {
+    precision: &'static str,
+    schedules: usize,
+    values: usize,
+    differing: usize,
+    /// A line for each schedule that is wrong.
+    wrong: Vec<String>,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &VerifyArgs, out: &mut dyn Write) -> Result<(), Ended> {
+    let cards = Card::all().map_err(Error::Cuda)?;
+    if let Some(card) = cards.get(args.card) {
+        source::write(out, format!("{}\n", card.name).as_bytes())?;
+    }
+    let systems = systems(&args.systems)?;
+    let heading = format!(
+        "{:<16} {}  {:<4} {:>9} {:>12} {:>10}\n",
+        "system", "dim", "", "schedules", "values", "differing"
+    );
+    source::write(out, heading.as_bytes())?;
+    let mut wrong = 0;
+    for system in &systems {
+        for precision in &args.precision {
+            let found = match precision {
+                Precision::F32 => compare::<f32>(args, system)?,
+                Precision::F64 => compare::<f64>(args, system)?,
+            };
+            let mut lines = format!(
+                "{:<16} {}d  {:<4} {:>9} {:>12} {:>10}\n",
+                system.name(),
+                system.algorithm().dimension,
+                found.precision,
+                found.schedules,
+                found.values,
+                found.differing
+            );
+            for line in &found.wrong {
+                lines += &format!("  {line}\n");
+            }
+            source::write(out, lines.as_bytes())?;
+            wrong += found.wrong.len();
+        }
+    }
+    if wrong > 0 {
+        return Err(Ended {
+            code: crate::BUG,
+            message: format!("{wrong} schedules do not give the bits of the processor"),
+        });
+    }
+    Ok(source::write(out, b"all bits are equal\n")?)
+}
+
+fn systems(names: &[String]) -> Result<Vec<SystemDef>, Ended> {
+    if names.is_empty() {
+        let all = physics::systems::ALL.iter().map(SystemDef::new);
+        return Ok(all.collect::<Result<_, _>>()?);
+    }
+    let named = |name: &String| -> Result<SystemDef, Ended> { crate::bench::system(name) };
+    names.iter().map(named).collect()
+}
+
+/// Schedules of a system with names.
+fn schedules<T: Number>(args: &VerifyArgs, algorithm: &Algorithm) -> Vec<(String, Schedule)> {
+    let on_card = |s: &Schedule| s.kernels.iter().all(|k| k.strategy != "rows");
+    let mut all: Vec<(String, Schedule)> = presets::ALL
+        .iter()
+        .map(|p| (p.name.to_string(), (p.make)(algorithm, T::PRECISION)))
+        .filter(|(_, schedule)| on_card(schedule))
+        .collect();
+    let mut draws = Draws::new(args.seed);
+    for number in 1..=args.sample {
+        // Rows are a blocking of the processor.
+        let drawn = (0..100).find_map(|_| sample(algorithm, T::BYTES, &mut draws).filter(on_card));
+        all.extend(drawn.map(|schedule| (format!("drawn {number}"), schedule)));
+    }
+    all
+}
+
+/// What lies beyond the faces, in turn.
+fn boundaries(turn: usize) -> (&'static str, [Boundary; 3]) {
+    let same = |boundary: Boundary| [boundary.clone(), boundary.clone(), boundary];
+    match turn % 7 {
+        0 | 1 => ("periodic", same(Boundary::periodic())),
+        2 => (
+            "outflow, wall, periodic",
+            [Boundary::outflow(), Boundary::wall(), Boundary::periodic()],
+        ),
+        3 => (
+            "extrapolate, periodic, wall",
+            [Boundary::extrapolate(), Boundary::periodic(), Boundary::wall()],
+        ),
+        4 => (
+            "dirichlet, neumann, extrapolate",
+            [
+                Boundary::dirichlet(0.99),
+                Boundary::neumann(0.125),
+                Boundary::extrapolate(),
+            ],
+        ),
+        5 => (
+            "functions of the place and the time",
+            [
+                Boundary::dirichlet_with(|_, y, z, t| 1.0 + 0.01 * (y - z + t).sin()),
+                Boundary::neumann_with(|x, _, z, t| 0.01 * (x + z - t).cos()),
+                Boundary::outflow(),
+            ],
+        ),
+        _ => (
+            "functions of cells",
+            [
+                Boundary::periodic(),
+                Boundary::custom([] as [&str; 0], |point| 1.0 + 0.001 * point.depth as f64),
+                Boundary::wall(),
+            ],
+        ),
+    }
+}
+
+fn compare<T: Number>(args: &VerifyArgs, system: &SystemDef) -> Result<Found, Ended> {
+    let mut found = Found {
+        precision: T::NAME,
+        ..Found::default()
+    };
+    let all = schedules::<T>(args, system.algorithm());
+    let mut references: Vec<Option<Vec<u64>>> = vec![None; 7];
+    for (turn, (name, schedule)) in all.iter().enumerate() {
+        if io::stderr().is_terminal() {
+            let _ = write!(io::stderr(), "\r{} {}: {name} ", system.name(), T::NAME);
+        }
+        let kind = turn % references.len();
+        if references[kind].is_none() {
+            references[kind] = Some(bits::<T>(args, system, kind, Engine::Auto, None)?);
+        }
+        let reference = references[kind].as_deref().unwrap_or_default();
+        found.schedules += 1;
+        found.values += reference.len();
+        let differing = match bits::<T>(args, system, kind, Engine::Cuda, Some(schedule)) {
+            Ok(bits) => bits.iter().zip(reference).filter(|(a, b)| a != b).count(),
+            Err(ended) => {
+                let what = ended.message.lines().next().unwrap_or_default();
+                found.wrong.push(format!("{name}, {}: {what}", boundaries(kind).0));
+                continue;
+            }
+        };
+        if differing > 0 {
+            let lines = text::print(schedule).replace('\n', "\n    ");
+            found.differing += differing;
+            found.wrong.push(format!(
+                "{name}, {}: {differing} differ\n    {lines}",
+                boundaries(kind).0
+            ));
+        }
+    }
+    Ok(found)
+}
+
+/// The bits of all fields after some steps, NaN by one pattern.
+fn bits<T: Number>(
+    args: &VerifyArgs,
+    system: &SystemDef,
+    kind: usize,
+    engine: Engine,
+    schedule: Option<&Schedule>,
+) -> Result<Vec<u64>, Ended> {
+    let dimension = system.algorithm().dimension;
+    let mut cells = CELLS[dimension.clamp(1, 3) - 1];
+    for (own, given) in cells.iter_mut().zip(&args.cells).take(dimension) {
+        *own = *given;
+    }
+    let finest = cells.iter().copied().max().unwrap_or(1) as f64;
+    let mut builder = Simulation::<T>::builder(system)
+        .cells(cells)
+        .dt(0.01 / (finest * finest))
+        .engine(engine)
+        .card(args.card);
+    for param in &system.algorithm().params {
+        if param.default.is_none() {
+            builder = builder.param(param.name.as_str(), 1.0);
+        }
+    }
+    for (_, source) in system.algorithm().states_of(Role::Given) {
+        let value = Source::steady(|x, y, z| 0.01 * (3.0 * x - y + 2.0 * z).sin());
+        builder = builder.source(source.name.as_str(), value);
+    }
+    let (_, beyond) = boundaries(kind);
+    let axes = stencil_runtime::Axis::ALL.into_iter().take(dimension);
+    for (axis, boundary) in axes.zip(beyond) {
+        builder = builder.boundary(axis, boundary);
+    }
+    if let Some(schedule) = schedule {
+        builder = builder.schedule(schedule.clone());
+    }
+    let mut simulation = builder.build()?;
+    let names: Vec<String> = simulation.components().map(str::to_string).collect();
+    for (at, name) in names.iter().enumerate() {
+        let phase = at as f64;
+        simulation.set(name, |x, y, z| {
+            let turn = std::f64::consts::TAU * (x + 2.0 * y - z) + phase;
+            1.0 + 0.01 * turn.sin() + 0.003 * (3.0 * turn).cos()
+        })?;
+    }
+    simulation.run(args.steps, |_, _| ())?;
+    let mut bits = Vec::new();
+    for name in &names {
+        bits.extend(simulation.field(name)?.iter().map(|v| v.canonical_bits()));
+    }
+    Ok(bits)
+}
