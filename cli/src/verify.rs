@@ -1,6 +1,11 @@
 //! `stencil verify`: schedules on a card against the processor, bit for bit.
 
+use std::collections::BTreeMap;
 use std::io::{self, IsTerminal, Write};
+use std::num::NonZero;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 
 use clap::Args;
 use stencil_compiler::algorithm::{Algorithm, Role};
@@ -125,10 +130,13 @@ fn schedules<T: Number>(args: &VerifyArgs, algorithm: &Algorithm) -> Vec<(String
     all
 }
 
+/// How many kinds of [`boundaries`] there are.
+const KINDS: usize = 7;
+
 /// What lies beyond the faces, in turn.
 fn boundaries(turn: usize) -> (&'static str, [Boundary; 3]) {
     let same = |boundary: Boundary| [boundary.clone(), boundary.clone(), boundary];
-    match turn % 7 {
+    match turn % KINDS {
         0 | 1 => ("periodic", same(Boundary::periodic())),
         2 => (
             "outflow, wall, periodic",
@@ -166,41 +174,69 @@ fn boundaries(turn: usize) -> (&'static str, [Boundary; 3]) {
 }
 
 fn compare<T: Number>(args: &VerifyArgs, system: &SystemDef) -> Result<Found, Ended> {
-    let mut found = Found {
+    let all = schedules::<T>(args, system.algorithm());
+    let kinds = KINDS.min(all.len());
+    let references: Vec<Vec<u64>> = (0..kinds)
+        .map(|kind| bits::<T>(args, system, kind, Engine::Auto, None))
+        .collect::<Result<_, _>>()?;
+    // Most of the time goes into compilation: many at once.
+    let (next, found) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
+    let work = || {
+        loop {
+            let turn = next.fetch_add(1, Ordering::Relaxed);
+            let Some((name, schedule)) = all.get(turn) else {
+                return;
+            };
+            let kind = turn % kinds;
+            let bits = bits::<T>(args, system, kind, Engine::Cuda, Some(schedule));
+            let result = differing(bits, &references[kind]);
+            let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+            found.insert(turn, result);
+            if io::stderr().is_terminal() {
+                let (done, all) = (found.len(), all.len());
+                let _ = write!(io::stderr(), "\r{} {} {done}/{all} {name:<16}", system.name(), T::NAME);
+            }
+        }
+    };
+    thread::scope(|scope| {
+        let threads = thread::available_parallelism().map_or(1, NonZero::get);
+        for _ in 0..threads.min(all.len()) {
+            scope.spawn(work);
+        }
+    });
+    if io::stderr().is_terminal() {
+        let _ = write!(io::stderr(), "\r{:60}\r", "");
+    }
+    let mut sums = Found {
         precision: T::NAME,
         ..Found::default()
     };
-    let all = schedules::<T>(args, system.algorithm());
-    let mut references: Vec<Option<Vec<u64>>> = vec![None; 7];
-    for (turn, (name, schedule)) in all.iter().enumerate() {
-        if io::stderr().is_terminal() {
-            let _ = write!(io::stderr(), "\r{} {}: {name} ", system.name(), T::NAME);
-        }
-        let kind = turn % references.len();
-        if references[kind].is_none() {
-            references[kind] = Some(bits::<T>(args, system, kind, Engine::Auto, None)?);
-        }
-        let reference = references[kind].as_deref().unwrap_or_default();
-        found.schedules += 1;
-        found.values += reference.len();
-        let differing = match bits::<T>(args, system, kind, Engine::Cuda, Some(schedule)) {
-            Ok(bits) => bits.iter().zip(reference).filter(|(a, b)| a != b).count(),
-            Err(ended) => {
-                let what = ended.message.lines().next().unwrap_or_default();
-                found.wrong.push(format!("{name}, {}: {what}", boundaries(kind).0));
-                continue;
-            }
+    for (turn, result) in found.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        sums.schedules += 1;
+        sums.values += references[turn % kinds].len();
+        let differing = result.as_ref().map_or(0, |differing| *differing);
+        sums.differing += differing;
+        let what = match result {
+            Ok(0) => continue,
+            Ok(_) => format!("{differing} values differ"),
+            Err(message) => message,
         };
-        if differing > 0 {
-            let lines = text::print(schedule).replace('\n', "\n    ");
-            found.differing += differing;
-            found.wrong.push(format!(
-                "{name}, {}: {differing} differ\n    {lines}",
-                boundaries(kind).0
-            ));
-        }
+        let (name, schedule) = &all[turn];
+        let beyond = boundaries(turn % kinds).0;
+        let lines = text::print(schedule).replace('\n', "\n    ");
+        sums.wrong
+            .push(format!("{name}, {beyond}: {what}\n    {lines}"));
     }
-    Ok(found)
+    Ok(sums)
+}
+
+/// How many values are not those of the processor, or why there are none.
+fn differing(bits: Result<Vec<u64>, Ended>, reference: &[u64]) -> Result<usize, String> {
+    let bits = bits.map_err(|ended| {
+        let first = ended.message.lines().next().unwrap_or_default();
+        first.to_string()
+    })?;
+    Ok(bits.iter().zip(reference).filter(|(a, b)| a != b).count())
 }
 
 /// The bits of all fields after some steps, NaN by one pattern.
@@ -221,6 +257,7 @@ fn bits<T: Number>(
         .cells(cells)
         .dt(0.01 / (finest * finest))
         .engine(engine)
+        .threads(if engine == Engine::Cuda { 1 } else { 0 })
         .card(args.card);
     for param in &system.algorithm().params {
         if param.default.is_none() {
