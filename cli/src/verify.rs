@@ -259,6 +259,9 @@ fn bits<T: Number>(
         .engine(engine)
         .threads(if engine == Engine::Cuda { 1 } else { 0 })
         .card(args.card);
+    if system.has_speeds() {
+        builder = builder.cfl(0.1);
+    }
     for param in &system.algorithm().params {
         if param.default.is_none() {
             builder = builder.param(param.name.as_str(), 1.0);

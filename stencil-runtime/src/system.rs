@@ -244,6 +244,13 @@ impl SystemDef {
             .collect()
     }
 
+    /// Does it say how fast things move (`cfl { .. }`), so that time steps may adapt to it?
+    pub fn has_speeds(&self) -> bool {
+        let mut quantities = self.observation().into_iter().flat_map(|o| &o.quantities);
+        quantities.any(|quantity| quantity.speed.is_some())
+    }
+
+
     /// The observables and speeds that are evaluated in a run.
     pub(crate) fn observation(&self) -> Option<&Observation> {
         self.0.observation.as_ref()

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use rayon::ThreadPool;
 use stencil_compiler::algorithm::Role;
-use stencil_compiler::discretize::{Observation, Quantity};
 use stencil_compiler::plan::{self, Plan};
 use stencil_compiler::schedule::check::{self, ScheduleError};
 use stencil_compiler::schedule::{Halo, Placement, heuristic};
@@ -30,7 +29,7 @@ impl<T: Number> Builder<T> {
         };
         let mesh = self.mesh(&system)?;
         let params = params(&system, &self.params)?;
-        let pace = self.pace(system.observation())?;
+        let pace = self.pace(&system)?;
         let instructions = Checked::new(self.instructions.unwrap_or_else(Instructions::best))?;
         let boundaries = Boundaries::new(&system, &params, &self.boundaries)?;
         let (engine, schedule) = choose::<T>(
@@ -110,7 +109,7 @@ impl<T: Number> Builder<T> {
         })
     }
 
-    fn pace(&self, observation: Option<&Observation>) -> Result<Pace, Error> {
+    fn pace(&self, system: &SystemDef) -> Result<Pace, Error> {
         let positive = |what: &str, value: f64| {
             let help = "give a positive number".to_string();
             number(what.into(), value, |v| v > 0.0, help)
@@ -123,8 +122,7 @@ impl<T: Number> Builder<T> {
             return Ok(Pace::Fixed(self.dt.ok_or_else(missing)?));
         };
         positive("the cfl number", cfl)?;
-        let is_speed = |q: &Quantity| q.speed.is_some();
-        if !observation.is_some_and(|o| o.quantities.iter().any(is_speed)) {
+        if !system.has_speeds() {
             return Err(missing(
                 "the speed that time steps adapt to",
                 "declare `cfl { advective: ..; }` in the system, or give `.dt(..)` without `.cfl(..)`",
