@@ -61,6 +61,14 @@ impl<'a> Values<'a> {
         })
     }
 
+    /// Reads of buffers among the values, each once.
+    pub(super) fn reads(&self) -> impl Iterator<Item = (FnId, Offset)> {
+        self.values.iter().filter_map(|value| match value {
+            Value::Read(of, at) => Some((*of, *at)),
+            _ => None,
+        })
+    }
+
     pub(super) fn get(&self, id: ValueId) -> &Value {
         &self.values[id.0 as usize]
     }

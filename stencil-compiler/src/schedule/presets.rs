@@ -37,6 +37,11 @@ pub const ALL: &[Preset] = &[
         make: |_, _| inline("direct"),
     },
     Preset {
+        name: "single_pass",
+        summary: "one pass over boxes of cells in shared memory (the 55-point form)",
+        make: |_, _| inline("tile3d"),
+    },
+    Preset {
         name: "decomposed",
         summary: "derived grid functions stored by kernels of their own (the 19-point form)",
         make: |a, _| decomposed(a),

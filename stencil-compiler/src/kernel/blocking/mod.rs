@@ -8,9 +8,15 @@ use crate::schedule::Blocking;
 pub mod direct;
 pub mod march;
 pub mod rows;
+pub mod tile3d;
 
 /// Every strategy.
-pub const ALL: &[&Strategy] = &[&rows::STRATEGY, &direct::STRATEGY, &march::STRATEGY];
+pub const ALL: &[&Strategy] = &[
+    &rows::STRATEGY,
+    &direct::STRATEGY,
+    &tile3d::STRATEGY,
+    &march::STRATEGY,
+];
 
 /// A way to cover a patch.
 #[derive(Debug)]

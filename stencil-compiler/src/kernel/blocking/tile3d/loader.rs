@@ -1,0 +1,143 @@
+//! Fills planes of the tile by asynchronous copies of all threads.
+
+use super::Shape;
+use super::tile::{FULL, TILE, Tile};
+use crate::kernel::lower::Draft;
+use crate::kernel::{Condition, Index, IntVar, Relation, Stmt};
+
+/// Copies of one kernel.
+pub(super) struct Loader<'a> {
+    form: &'a Shape,
+    tile: &'a Tile,
+    thread: IntVar,
+    /// The first cell of the chunk along the axis of rolling, and its end.
+    start: IntVar,
+    end: IntVar,
+}
+
+impl<'a> Loader<'a> {
+    pub(super) fn new(
+        draft: &mut Draft<'_>,
+        body: &mut Vec<Stmt>,
+        form: &'a Shape,
+        tile: &'a Tile,
+        (start, end): (IntVar, IntVar),
+    ) -> Self {
+        let [x, y, _] = form.cells.map(i64::from);
+        let plane = Index::Thread(2) * (x * y);
+        let value = plane + Index::Thread(1) * x + Index::Thread(0);
+        let thread = draft.int("thread");
+        body.push(Stmt::Int { var: thread, value });
+        Loader {
+            form,
+            tile,
+            thread,
+            start,
+            end,
+        }
+    }
+
+    /// Starts copies of `count` planes from number `first` on (0 is the first of the chunk's rim),
+    /// each into its slot, and arrives when they are complete.
+    pub(super) fn load(
+        &self,
+        draft: &mut Draft<'_>,
+        body: &mut Vec<Stmt>,
+        first: Index,
+        count: u32,
+    ) {
+        let Loader { form, tile, .. } = *self;
+        let threads: u32 = form.cells.iter().product();
+        let per_row = tile.width / form.vector;
+        let per_plane = per_row * tile.height;
+        let copies = per_plane * count;
+        let round = draft.int("round");
+        let mut inner = Vec::new();
+        let mut int = |draft: &mut Draft<'_>, name: &str, value: Index| {
+            let var = draft.int(name);
+            inner.push(Stmt::Int { var, value });
+            var
+        };
+        let all = Index::Var(round) * i64::from(threads) + Index::Var(self.thread);
+        let number = int(draft, "copy", all);
+        let in_plane = Index::Var(number) % i64::from(per_plane);
+        let row = int(draft, "copy_row", in_plane.clone() / i64::from(per_row));
+        let column = in_plane % i64::from(per_row) * i64::from(form.vector);
+        let column = int(draft, "copy_column", column);
+        let plane = first + Index::Var(number) / i64::from(per_plane);
+        let plane = int(draft, "copy_plane", plane);
+        let slot = Index::Var(plane) % i64::from(tile.planes);
+        let to = slot * i64::from(tile.slot_len()) + Index::Var(row) * i64::from(tile.width);
+        let to = int(draft, "copy_to", to + Index::Var(column));
+        let (axis, side) = (form.axis, form.side());
+        let extend = draft.context.launch.extend;
+        let begin = |axis: usize, rim: u32| {
+            let first = Index::Block(axis) * i64::from(form.cells[axis]);
+            first - Index::Const(i64::from(rim + extend[axis]))
+        };
+        let x = begin(0, tile.rim_x[0]) + Index::Var(column);
+        let x = int(draft, "copy_x", x);
+        let along_side = begin(side, tile.rim_side[0]) + Index::Var(row);
+        let along_side = int(draft, "copy_side", along_side);
+        let rim = Index::Const(i64::from(tile.rim_axis[0]));
+        let along_axis = Index::Var(self.start) - rim + Index::Var(plane);
+        let along_axis = int(draft, "copy_axis", along_axis);
+        let reach = |axis: usize, rim: u32| {
+            Index::Size(axis) + Index::Const(i64::from(extend[axis] + rim))
+        };
+        let last = Index::Var(self.end) + Index::Const(i64::from(tile.rim_axis[1]));
+        let conditions = vec![
+            below(number, Index::Const(i64::from(copies))),
+            below(x, reach(0, tile.right)),
+            below(along_side, reach(side, tile.rim_side[1])),
+            below(along_axis, last),
+        ];
+        let mut from = [const { Index::Const(0) }; 3];
+        from[0] = Index::Var(x);
+        from[side] = Index::Var(along_side);
+        from[axis] = Index::Var(along_axis);
+        let copy = |(part, of): (usize, &crate::algorithm::FnId)| {
+            let name = &draft.context.algorithm.function(*of).name;
+            let offset = part as i64 * i64::from(tile.plane_len());
+            Some(Stmt::Copy {
+                array: TILE,
+                to: Index::Var(to) + Index::Const(offset),
+                buffer: draft.find_buffer(name)?,
+                from: from.clone(),
+            })
+        };
+        let copies_of_all = tile.staged.iter().enumerate().filter_map(copy).collect();
+        inner.push(Stmt::If {
+            conditions,
+            body: copies_of_all,
+        });
+        body.push(Stmt::For {
+            var: round,
+            from: Index::Const(0),
+            to: Index::Const(i64::from(copies.div_ceil(threads))),
+            unroll: false,
+            body: inner,
+        });
+        body.push(Stmt::ArriveCopies {
+            barrier: FULL,
+            slot: Index::Const(0),
+        });
+    }
+
+    /// Waits for the planes of a box.
+    pub(super) fn wait(&self, body: &mut Vec<Stmt>, roll: IntVar) {
+        body.push(Stmt::Wait {
+            barrier: FULL,
+            slot: Index::Const(0),
+            parity: Index::Var(roll) % 2,
+        });
+    }
+}
+
+fn below(var: IntVar, right: Index) -> Condition {
+    Condition {
+        left: Index::Var(var),
+        relation: Relation::Less,
+        right,
+    }
+}
