@@ -33,7 +33,8 @@ pub(crate) struct RunArgs {
     /// Which problem: a name from `stencil list`, or a problem file
     #[arg(value_name = "NAME|FILE.toml", default_value = problems::ALL[0].name)]
     problem: String,
-    /// A setting in place of the file's, such as mesh.cells=64,64 or params.nu=1e-3; may be repeated
+    /// A setting in place of the file's, such as mesh.cells=64,64, params.nu=1e-3 or, for the first
+    /// [[plot]], plot.1.value=rho; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// Cells along x, y, z; one number is for all axes
@@ -172,10 +173,14 @@ fn run_as<T: Number>(args: &RunArgs, problem: &Problem, out: &mut dyn Write) -> 
     say(args, out, &plan::report(problem, &simulation))?;
     let restored = match &args.restart {
         Some(path) => {
-            let restored = simulation.restore(path).map_err(|error| Ended {
+            let mut restored = simulation.restore(path).map_err(|error| Ended {
                 code: USAGE,
                 message: format!("error: {error}"),
             })?;
+            // In the words of the problem file, if the state has them.
+            if let Some(changed) = problem.changed_since(&simulation, path)? {
+                restored.changed = changed;
+            }
             say(args, out, &plan::restored(path, &restored))?;
             true
         }

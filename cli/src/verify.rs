@@ -144,7 +144,11 @@ fn boundaries(turn: usize) -> (&'static str, [Boundary; 3]) {
         ),
         3 => (
             "extrapolate, periodic, wall",
-            [Boundary::extrapolate(), Boundary::periodic(), Boundary::wall()],
+            [
+                Boundary::extrapolate(),
+                Boundary::periodic(),
+                Boundary::wall(),
+            ],
         ),
         4 => (
             "dirichlet, neumann, extrapolate",
@@ -194,7 +198,12 @@ fn compare<T: Number>(args: &VerifyArgs, system: &SystemDef) -> Result<Found, En
             found.insert(turn, result);
             if io::stderr().is_terminal() {
                 let (done, all) = (found.len(), all.len());
-                let _ = write!(io::stderr(), "\r{} {} {done}/{all} {name:<16}", system.name(), T::NAME);
+                let _ = write!(
+                    io::stderr(),
+                    "\r{} {} {done}/{all} {name:<16}",
+                    system.name(),
+                    T::NAME
+                );
             }
         }
     };

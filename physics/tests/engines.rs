@@ -259,6 +259,10 @@ fn problems_start() {
         let mut simulation = problem.builder::<f32>().build().unwrap();
         problem.initialize(&mut simulation).unwrap();
         simulation.run(1, |_, _| ()).unwrap();
-        assert!(!simulation.observe().unwrap().is_empty(), "{}", built_in.name);
+        assert!(
+            !simulation.observe().unwrap().is_empty(),
+            "{}",
+            built_in.name
+        );
     }
 }

@@ -148,7 +148,7 @@ fn implementation(
         "#[allow(clippy::all, clippy::pedantic, missing_docs, unreachable_pub, dead_code, reason = \"generated\")]\nconst _: () = {{\n\
         {items}\nimpl ::stencil_runtime::System for super_name{argument} {{\n\
         const DEFINITION: ::stencil_runtime::Definition = ::stencil_runtime::Definition {{\n\
-        name: {:?}, model: {:?}, algorithm: {:?}, schedule: {:?}, kernels: {kernels} }};\n}}\n}};\n",
+        name: {:?}, file: ::core::file!(), model: {:?}, algorithm: {:?}, schedule: {:?}, kernels: {kernels} }};\n}}\n}};\n",
         model.name,
         model::text::print(model),
         algorithm_text::print(&algorithm),

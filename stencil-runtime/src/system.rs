@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use stencil_compiler::algorithm::{Algorithm, Role};
-use stencil_compiler::diag::{Diagnostic, Diagnostics, Span};
+use stencil_compiler::diag::{Diagnostic, Diagnostics};
 use stencil_compiler::discretize::{DiscretizeError, Observation};
 use stencil_compiler::expr::real::Precision;
 use stencil_compiler::model::{Model, Rank};
@@ -25,6 +25,8 @@ pub trait System {
 pub struct Definition {
     /// The system's name.
     pub name: &'static str,
+    /// The file that holds the declaration, as rustc names it.
+    pub file: &'static str,
     /// The declaration, printed.
     pub model: &'static str,
     /// The discrete problem, printed.
@@ -73,8 +75,8 @@ pub(crate) struct Component {
 
 #[derive(Debug)]
 struct Parts {
-    /// The file that it was read from.
-    source: Option<String>,
+    /// The file that declares it.
+    source: String,
     model: Model,
     algorithm: Algorithm,
     schedule: Schedule,
@@ -85,10 +87,10 @@ struct Parts {
 
 impl Parts {
     /// What a model is discretized to; no kernels.
-    fn discretize(model: Model) -> Result<Self, DiscretizeError> {
+    fn discretize(model: Model, source: &str) -> Result<Self, DiscretizeError> {
         let algorithm = discretize::discretize(&model)?;
         Ok(Parts {
-            source: None,
+            source: source.to_string(),
             schedule: heuristic::cpu(&algorithm),
             observation: discretize::observe(&model)?,
             kernels: None,
@@ -119,7 +121,7 @@ impl SystemDef {
             schedule::text::parse(definition.schedule).map_err(|e| bug("schedule", &e))?;
         let observation = discretize::observe(&model).map_err(|e| bug("observables", &e))?;
         Ok(SystemDef(Arc::new(Parts {
-            source: None,
+            source: definition.file.to_string(),
             observation,
             model,
             algorithm,
@@ -151,9 +153,8 @@ impl SystemDef {
     pub fn from_text_in(source: &str, text: &str, dimension: Option<usize>) -> Result<Self, Error> {
         let render = |errors: Diagnostics| Error::Declaration(errors.render(source, text));
         let model = model::parse::parse_str_in(text, dimension).map_err(render)?;
-        let mut parts = Parts::discretize(model)
+        let parts = Parts::discretize(model, source)
             .map_err(|error| render(Diagnostics::from(Diagnostic::from(error))))?;
-        parts.source = Some(source.to_string());
         Ok(SystemDef(Arc::new(parts)))
     }
 
@@ -184,8 +185,7 @@ impl SystemDef {
             .with_scheme(name)
             .ok_or_else(|| Error::unknown(self.name(), "scheme", name, known))?;
         let failed = |e: DiscretizeError| Error::Declaration(format!("scheme `{name}`: {e}"));
-        let mut parts = Parts::discretize(model).map_err(failed)?;
-        parts.source.clone_from(&self.0.source);
+        let parts = Parts::discretize(model, &self.0.source).map_err(failed)?;
         Ok(SystemDef(Arc::new(parts)))
     }
 
@@ -250,7 +250,6 @@ impl SystemDef {
         quantities.any(|quantity| quantity.speed.is_some())
     }
 
-
     /// The observables and speeds that are evaluated in a run.
     pub(crate) fn observation(&self) -> Option<&Observation> {
         self.0.observation.as_ref()
@@ -281,8 +280,8 @@ impl SystemDef {
         Ok((preset.make)(self.algorithm(), precision))
     }
 
-    /// The equation of a component, as a message names it, with its line in the file or, in Rust,
-    /// of the file that declares it.
+    /// The equation of a component, as a message names it, with its place in the file that
+    /// declares it.
     pub(crate) fn equation_of(&self, component: &str) -> String {
         let all = self.components();
         let component = all.iter().find(|c| c.name == component);
@@ -295,18 +294,16 @@ impl SystemDef {
         let text = format!("`ddt({}) = {rhs}`", component.field);
         // The model of a compiled system was printed; its algorithm keeps the places.
         let function = self.algorithm().find(&format!("ddt_{}", component.name));
-        let place = match &self.0.source {
-            Some(_) => equation.span,
-            None => function.map_or(Span::default(), |id| self.algorithm().function(id).span),
+        let place = match function {
+            Some(id) if !equation.span.is_known() => self.algorithm().function(id).span,
+            _ => equation.span,
         };
-        match &self.0.source {
-            _ if !place.is_known() => text,
-            Some(file) => format!("{text} ({file}:{})", place.start.line),
-            None => format!(
-                "{text} (line {} of its declaration's file)",
-                place.start.line
-            ),
+        if !place.is_known() {
+            return text;
         }
+        // As compilers count: columns from 1.
+        let (line, column) = (place.start.line, place.start.column + 1);
+        format!("{text} ({}:{line}:{column})", self.0.source)
     }
 
     /// One line for each intermediate and each equation, as they were understood.

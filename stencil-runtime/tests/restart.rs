@@ -116,20 +116,24 @@ fn what_differs_is_said() {
     let mut second = builder::<f64>(&system)
         .param("nu", 0.5)
         .boundary(Axis::X, Boundary::outflow())
+        .source("f", 2.0)
         .cfl(0.2)
         .build()
         .unwrap();
     let changed = second.restore(&temp.0).unwrap().changed;
     for expected in [
         "cfl: 0.2 now",
-        "params: nu = 0.5 now",
-        "boundaries: x: outflow now",
+        "nu: 0.02 in the file, 0.5 now",
+        "boundary of x: x: periodic in the file, x: outflow now",
+        "f: a function of space and time in the file, 2 now",
     ] {
         assert!(
             changed.iter().any(|line| line == expected),
             "{changed:?} has no {expected}"
         );
     }
+    // And the last time step, which the other run does not have.
+    assert_eq!(changed.len(), 4, "{changed:?}");
     let mut third = builder::<f64>(&system).dt(2e-3).build().unwrap();
     assert_eq!(
         third.restore(&temp.0).unwrap().changed,

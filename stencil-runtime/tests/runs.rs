@@ -269,7 +269,7 @@ fn unstable(keep: bool) -> (Simulation<f64>, Vec<u64>) {
                 assert_eq!(*kept, keep.then_some(simulation.step_count()));
                 let text = error.to_string();
                 assert!(
-                    text.contains("by `ddt(q) = q * q * q + lap(p)` (test.pde:5)"),
+                    text.contains("by `ddt(q) = q * q * q + lap(p)` (test.pde:5:5)"),
                     "{text}"
                 );
                 assert!(text.contains("smaller time step"), "{text}");

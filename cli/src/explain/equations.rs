@@ -2,7 +2,7 @@
 
 use stencil_compiler::discretize::integrators;
 use stencil_compiler::model::text::expression;
-use stencil_compiler::model::{Mixed, Model, Rational};
+use stencil_compiler::model::{Mixed, Model, Rational, to_f64};
 
 use super::table::{Table, equation, paragraph};
 use crate::source::Loaded;
@@ -65,7 +65,7 @@ fn names(model: &Model) -> String {
 
 /// A number in the shortest digits that name it in double precision.
 fn number(value: &Rational) -> String {
-    format!("{:?}", *value.numer() as f64 / *value.denom() as f64)
+    format!("{:?}", to_f64(value))
 }
 
 fn scheme(model: &Model) -> Vec<String> {

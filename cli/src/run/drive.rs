@@ -168,10 +168,14 @@ impl<'a, T: Number> Drive<'a, T> {
                 if self.written != self.simulation.step_count() {
                     self.observe_row()?;
                 }
-                self.files.last(&self.simulation, "final.npz")?;
+                self.files
+                    .last(self.problem, &self.simulation, "final.npz")?;
             }
             // The row of a step between two others would be in no uninterrupted run.
-            End::Interrupted => self.files.last(&self.simulation, "interrupted.npz")?,
+            End::Interrupted => {
+                self.files
+                    .last(self.problem, &self.simulation, "interrupted.npz")?
+            }
         }
         self.series.finish().map_err(|e| cannot_write(&e))?;
         Ok(Done {
@@ -187,7 +191,10 @@ impl<'a, T: Number> Drive<'a, T> {
         self.progress.finish();
         let good = self.simulation.step_count();
         if ended.code == crate::NUMERICAL
-            && self.files.last(&self.simulation, "last_good.npz").is_ok()
+            && self
+                .files
+                .last(self.problem, &self.simulation, "last_good.npz")
+                .is_ok()
         {
             let path = self.files.state().display().to_string();
             ended.message.push_str(&format!(

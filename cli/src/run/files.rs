@@ -107,11 +107,12 @@ impl Files {
     /// Writes the state from which a run can go on.
     pub(super) fn last<T: Number>(
         &mut self,
+        problem: &Problem,
         simulation: &Simulation<T>,
         name: &str,
     ) -> Result<(), Ended> {
         self.state = self.path(name);
-        simulation.save_npz(&self.state)?;
+        problem.save_npz(simulation, &self.state)?;
         self.add(self.state.clone());
         Ok(())
     }
@@ -128,7 +129,7 @@ impl Files {
             .components()
             .all(|c| chosen.iter().any(|f| f == c))
         {
-            simulation.save_npz(&path)?;
+            problem.save_npz(simulation, &path)?;
         } else {
             write_fields(&path, chosen, simulation)?;
         }

@@ -47,7 +47,7 @@ codes! {
     Juxtaposition = "P0006", "two operands without an operator",
         "`2 u` and `(a) (b)` are not products: write `2*u` and `(a) * (b)`.";
     BadNumber = "P0007", "number cannot be held exactly",
-        "Numbers are read as exact fractions with 127-bit parts: decimal digits, at most about 38 of them, with an optional decimal exponent, and no type suffix.";
+        "Numbers are read as exact fractions with 127-bit parts: decimal digits, at most about 38 of them, with an optional decimal exponent, and no type suffix. The default or a bound of a parameter may be an expression of numbers; its value is finite and of such a size.";
     BadExponent = "P0008", "exponent is not a small integer",
         "The exponent of `^` is a literal integer from -64 to 64. A power of a power needs parentheses. Other exponents: `sqrt(a)`, `cbrt(a)`, `pow(a, b)`.";
     TooLarge = "P0009", "expands to too much",
@@ -77,9 +77,9 @@ codes! {
     WrongUse = "P0109", "name of another kind",
         "A function needs its arguments, and a field, parameter, source or `let` takes none: write `f * (a + b)` for a product.";
     NotVisible = "P0110", "name that is not visible here",
-        "A function sees its arguments, its own `let`s, the parameters and `t`; the value of a source is made of parameters, `x`, `y`, `z` and `t`. Pass fields to a function as arguments, and put terms with fields into the equations.";
+        "A function sees its arguments, its own `let`s, the parameters and `t`; the value of a source is made of parameters, `x`, `y`, `z` and `t`; defaults and bounds of parameters are made of numbers. Pass fields to a function as arguments, and put terms with fields into the equations.";
     NotPointwise = "P0111", "derivative where only pointwise expressions may stand",
-        "Functions, values of sources and formulas are evaluated cell by cell and take no derivatives. Pass the derivative to the function as an argument: `limiter(d[x](f))`.";
+        "Functions, values of sources, formulas and constants are evaluated cell by cell and take no derivatives. Pass the derivative to the function as an argument: `limiter(d[x](f))`.";
     NotMutable = "P0112", "assignment to what does not change",
         "Only a local name of a function that was made with `let mut` can be assigned to.";
     RankMismatch = "P0201", "ranks do not fit",
@@ -91,7 +91,7 @@ codes! {
     WrongDimension = "P0206", "not in this number of dimensions",
         "The system has another number of dimensions: `curl` and `cross` exist in 3d, and a stack `[a, b]` has one entry for each axis.";
     DivisionByZero = "P0207", "division by zero",
-        "The divisor is a literal zero.";
+        "The divisor is a literal zero, or a constant that is zero.";
     OutOfBounds = "P0208", "default outside its bounds",
         "The default of a parameter does not satisfy its own `where`.";
     BadSpeed = "P0209", "unknown or repeated speed",

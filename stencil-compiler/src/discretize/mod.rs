@@ -27,7 +27,7 @@ pub mod weights;
 use assemble::Assembler;
 use build::Functions;
 use components::Components;
-use expand::{Expander, to_f64};
+use expand::Expander;
 use integrators::Tableau;
 pub use observe::{Observation, Quantity, observe};
 use poly::Poly;
@@ -131,7 +131,7 @@ fn algorithm(
 ) -> Algorithm {
     let param = |p: &crate::model::Param| Param {
         name: p.name.clone(),
-        default: p.default.map(to_f64),
+        default: p.default.as_ref().map(crate::model::to_f64),
     };
     Algorithm {
         name: model.name.clone(),

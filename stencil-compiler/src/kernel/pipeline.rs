@@ -227,10 +227,11 @@ impl Walk<'_, '_> {
     fn root(&mut self, id: FnId, point: i32, lag: i32) -> Result<(), String> {
         let mut at = [point, 0, 0];
         at[self.axis] += lag;
-        if self.delayed.contains_key(&id) {
+        let def = &self.context.algorithm.function(id).def;
+        if self.delayed.contains_key(&id) || matches!(def, Def::State(_)) {
             return self.visit(id, at, -lag);
         }
-        for access in self.context.algorithm.function(id).def.accesses() {
+        for access in def.accesses() {
             self.visit(access.of, add(at, access.at), -lag)?;
         }
         Ok(())

@@ -106,7 +106,7 @@ impl<'a> Values<'a> {
             ));
         }
         let value = if self.stored.contains(&of) {
-            self.number(Value::Read(of, at), &label(&function.name, at))
+            self.read(of, at)
         } else {
             self.define(of, at)?
         };
@@ -114,11 +114,17 @@ impl<'a> Values<'a> {
         Ok(value)
     }
 
-    /// Computes a grid function at an offset from its definition.
+    fn read(&mut self, of: FnId, at: Offset) -> ValueId {
+        let name = label(&self.algorithm.function(of).name, at);
+        self.number(Value::Read(of, at), &name)
+    }
+
+    /// Computes a grid function at an offset from its definition; a state is what the launch reads.
     pub(super) fn define(&mut self, of: FnId, at: Offset) -> Result<ValueId, String> {
         let algorithm = self.algorithm;
         let function = algorithm.function(of);
         match &function.def {
+            Def::State(_) if self.stored.contains(&of) => Ok(self.read(of, at)),
             Def::State(_) => Err(format!(
                 "`{}` is read but is no input of this launch",
                 function.name

@@ -17,6 +17,17 @@ pub mod text;
 /// An exact number, as literals are written.
 pub type Rational = Ratio<i128>;
 
+/// The nearest `f64`.
+///
+/// ```
+/// use stencil_compiler::model::{Rational, to_f64};
+/// assert_eq!(to_f64(&Rational::new(-1, 10)), -0.1);
+/// assert_eq!(to_f64(&Rational::new(5, 3)), 5.0 / 3.0);
+/// ```
+pub fn to_f64(value: &Rational) -> f64 {
+    parse::number::nearest(value)
+}
+
 /// A system of equations with the scheme that discretizes it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {

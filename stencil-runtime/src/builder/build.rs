@@ -42,11 +42,15 @@ impl<T: Number> Builder<T> {
         boundaries.check_exchanges(&plan)?;
         let halo = system.observation().map_or(Ok([0; 3]), observe::halo)?;
         boundaries.check_depth(&system, &plan, halo, &mesh)?;
+        let given = self.sources.iter();
+        let given = given.map(|(name, source)| (name.clone(), format!("{source:?}")));
+        let given: Vec<(String, String)> = given.collect();
         let sources = sources(&system, &params, self.sources, mesh.cells)?;
         let pool = pool(self.threads.unwrap_or(0))?;
         let setup = Setup {
             periodic: boundaries.periodic,
             boundaries: boundaries.words.clone(),
+            sources: given,
             engine: match engine {
                 Chosen::Cpu(Choice::Compiled(_)) => Engine::Compiled,
                 Chosen::Cpu(Choice::Rows) => Engine::Rows,

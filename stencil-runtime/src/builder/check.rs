@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use stencil_compiler::model::{Comparison, Param};
+use stencil_compiler::model::{Comparison, Param, to_f64};
 
 use crate::{Error, SystemDef};
 
@@ -81,17 +81,13 @@ pub(super) fn params(system: &SystemDef, given: &BTreeMap<String, f64>) -> Resul
                     param
                         .bounds
                         .iter()
-                        .all(|(c, bound)| holds(*c, v, ratio(bound)))
+                        .all(|(c, bound)| holds(*c, v, to_f64(bound)))
                 },
                 help,
             )?;
             Ok(value)
         })
         .collect()
-}
-
-fn ratio(value: &stencil_compiler::model::Rational) -> f64 {
-    *value.numer() as f64 / *value.denom() as f64
 }
 
 fn holds(comparison: Comparison, value: f64, bound: f64) -> bool {
@@ -112,7 +108,7 @@ fn bounds(param: &Param) -> Option<String> {
             Comparison::Greater => ">",
             Comparison::GreaterEqual => ">=",
         };
-        format!("{} {sign} {}", param.name, ratio(bound))
+        format!("{} {sign} {}", param.name, to_f64(bound))
     };
     let all: Vec<String> = param.bounds.iter().map(text).collect();
     (!all.is_empty()).then(|| all.join(" and "))

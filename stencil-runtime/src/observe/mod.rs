@@ -156,10 +156,10 @@ impl Watch {
             .algorithm
             .uniform_values(&self.params, mesh.spacing(), 0.0, t);
         let shares = patch.reduce_rows(evaluation, &uniforms, t, |rows| -> Vec<f64> {
-                let rows = group.quantities.iter().zip(rows);
-                rows.map(|(q, values)| tree::row(q.reduction, values))
-                    .collect()
-            });
+            let rows = group.quantities.iter().zip(rows);
+            rows.map(|(q, values)| tree::row(q.reduction, values))
+                .collect()
+        });
         let of = |(i, quantity): (usize, &Quantity)| {
             let shares: Vec<f64> = shares.iter().map(|row| row[i]).collect();
             tree::rows(quantity.reduction, &shares, mesh.cells)

@@ -5,7 +5,12 @@ use stencil_compiler::diag::Code;
 use super::document::{self, Data, Entry, Item, Table};
 use super::mistakes::{At, Mistakes};
 
+mod path;
+
 /// A setting in place of the file's: `mesh.cells = [64, 64]`.
+///
+/// The path has the names of sections and a key, with dots. Entries of lists are numbered from 1:
+/// `plot.2.value` is the value of the second `[[plot]]`.
 ///
 /// ```
 /// use stencil_runtime::problem::Change;
@@ -117,64 +122,22 @@ impl Change {
             },
             To::Value(_) | To::Default => value(text, source, start),
         };
-        self.put(document, &path, at, value, mistakes);
+        if let Err((message, help)) = path::put(document, &path, at, value) {
+            mistakes.add(Code::BadSetting, at, message, help);
+        }
     }
 
     fn take(&self, document: &mut Table) {
-        if let Some((section, key)) = self.key.rsplit_once('.') {
-            let at = At::default();
-            if let (true, Some(table)) = (
-                document.get(section).is_some(),
-                document.table_mut(section, at),
-            ) {
-                table.remove(key);
-            }
-        } else {
-            document.remove(&self.key);
-        }
-    }
-
-    fn put(
-        &self,
-        document: &mut Table,
-        path: &[&str],
-        at: At,
-        mut value: Item,
-        mistakes: &mut Mistakes,
-    ) {
-        let Some((last, sections)) = path.split_last() else {
-            return;
+        let Some((section, key)) = self.key.rsplit_once('.') else {
+            return document.remove(&self.key);
         };
-        let mut table = document;
-        for section in sections {
-            let found = table.get(section).map(|item| item.data.kind());
-            match table.table_mut(section, at) {
-                Some(inner) => table = inner,
-                None => {
-                    let found = found.unwrap_or("something else");
-                    let message = format!("`{section}` is {found}, not a table with keys");
-                    let help = format!("set `{section}` as a whole");
-                    return mistakes.add(Code::BadSetting, at, message, help);
-                }
-            }
+        if document.table(section).is_some()
+            && let Some(item) = document.item_mut(section, At::default())
+            && let Data::Table(table) = &mut item.data
+        {
+            table.remove(key);
         }
-        if let Some(old) = table.get(last) {
-            spread(old, &mut value);
-        }
-        table.set(last, at, value);
     }
-}
-
-/// One number in place of a list of numbers is for all axes that have more than one cell.
-fn spread(old: &Item, new: &mut Item) {
-    let (Data::List(old), Data::Integer(_) | Data::Number(_)) = (&old.data, &new.data) else {
-        return;
-    };
-    let each = |old: &Item| match old.data {
-        Data::Integer(1) => old.clone(),
-        _ => new.clone(),
-    };
-    new.data = Data::List(old.iter().map(each).collect());
 }
 
 /// A TOML value; else a list without brackets; else a bare word.

@@ -73,17 +73,14 @@ impl Table {
         self.entries.retain(|entry| entry.key != key);
     }
 
-    /// The table under a key, made if there is none; `None` if something else is there.
-    pub(super) fn table_mut(&mut self, key: &str, at: At) -> Option<&mut Table> {
+    /// The value of a key; where there is none, an empty table is made.
+    pub(super) fn item_mut(&mut self, key: &str, at: At) -> Option<&mut Item> {
         if self.get(key).is_none() {
             let data = Data::Table(Table::default());
             self.set(key, at, Item { data, at });
         }
         let entry = self.entries.iter_mut().find(|entry| entry.key == key)?;
-        match &mut entry.item.data {
-            Data::Table(table) => Some(table),
-            _ => None,
-        }
+        Some(&mut entry.item)
     }
 }
 

@@ -41,6 +41,7 @@ mod library;
 mod mistakes;
 mod plot;
 mod reader;
+mod record;
 mod settings;
 mod setup;
 mod system;

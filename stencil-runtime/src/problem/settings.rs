@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use stencil_compiler::diag::Code;
-use stencil_compiler::model::{Comparison, Model, Rank};
+use stencil_compiler::model::{Comparison, Model, Rank, to_f64};
 
 use super::boundary::{FaceKind, Kind, lookup};
 use super::document::{Data, Table};
@@ -145,7 +145,7 @@ pub(super) fn params(
 fn in_bounds(model: &Model, name: &str, value: f64, at: At, reader: &mut Reader) -> bool {
     let bounds = model.params.iter().filter(|p| p.name == name);
     for (comparison, bound) in bounds.flat_map(|p| &p.bounds) {
-        let limit = *bound.numer() as f64 / *bound.denom() as f64;
+        let limit = to_f64(bound);
         let (holds, sign) = match comparison {
             Comparison::Less => (value < limit, "<"),
             Comparison::LessEqual => (value <= limit, "<="),

@@ -119,10 +119,7 @@ impl Problem {
     }
 
     fn write_time(&self, out: &mut String) {
-        let dt = match self.time.dt {
-            TimeStep::Fixed(dt) => number(dt),
-            TimeStep::Cfl(part) => quoted(&format!("cfl({part:?})")),
-        };
+        let dt = self.time.dt.to_toml();
         let end = self.time.end.map(|end| ("end", number(end)));
         let steps = self.time.steps.map(|steps| ("steps", steps.to_string()));
         section(
@@ -169,6 +166,15 @@ impl Problem {
     }
 }
 
+impl TimeStep {
+    pub(super) fn to_toml(self) -> String {
+        match self {
+            TimeStep::Fixed(dt) => number(dt),
+            TimeStep::Cfl(part) => quoted(&format!("cfl({part:?})")),
+        }
+    }
+}
+
 /// A section, if it has lines.
 fn section<'a>(out: &mut String, name: &str, lines: impl Iterator<Item = (&'a str, String)>) {
     for (i, (key, value)) in lines.enumerate() {
@@ -183,7 +189,7 @@ fn lines(values: &BTreeMap<String, Expression>) -> impl Iterator<Item = (&str, S
     values.iter().map(|(name, e)| (name.as_str(), e.to_toml()))
 }
 
-fn kind_line(kind: &Kind) -> String {
+pub(super) fn kind_line(kind: &Kind) -> String {
     match kind {
         Kind::Named(name) => format!("kind = {}", quoted(name)),
         Kind::Dirichlet(value) => format!("dirichlet = {}", value.to_toml()),
@@ -197,7 +203,7 @@ pub(super) fn number(value: f64) -> String {
     format!("{value:?}")
 }
 
-fn numbers(values: &[f64]) -> String {
+pub(super) fn numbers(values: &[f64]) -> String {
     let values: Vec<String> = values.iter().map(|v| number(*v)).collect();
     format!("[{}]", values.join(", "))
 }

@@ -201,9 +201,9 @@ impl<T: Number> Simulation<T> {
             return Err(Error::Bug("an adaptive time step without speeds".into()));
         };
         let (mesh, t) = (&self.setup.mesh, self.t);
-        let limit = self.machine.on_host(&self.pool, |patch| {
-            watch.time_step(number, patch, mesh, t)
-        })??;
+        let limit = self
+            .machine
+            .on_host(&self.pool, |patch| watch.time_step(number, patch, mesh, t))??;
         self.timings.time_step += start.elapsed();
         Ok(most.map_or(limit, |most| most.min(limit)))
     }

@@ -23,6 +23,7 @@ use crate::{Builder, Engine, Error, Instructions, Number, Schedule, SystemDef, T
 pub use advance::{Flow, Outcome, Timings};
 pub use evaluate::Quantity;
 pub use restart::Restored;
+pub(crate) use restart::differences;
 pub(crate) use values::sampled;
 
 /// A run of a system on a box with cells of equal size.
@@ -117,6 +118,8 @@ pub(crate) struct Setup {
     pub(crate) periodic: [bool; 3],
     /// The boundaries in words.
     pub(crate) boundaries: Vec<String>,
+    /// The components of sources that were given, each in words.
+    pub(crate) sources: Vec<(String, String)>,
     pub(crate) params: Vec<f64>,
     pub(crate) engine: Engine,
     pub(crate) instructions: Checked,

@@ -27,9 +27,9 @@ pub struct Restored {
 
 impl<T: Number> Simulation<T> {
     /// Writes the state to a `.npz`: all components as `[z, y, x]`, the time `t` and the `step`;
-    /// beside them what the run was: `system`, `scheme`, `params`, `boundaries`, `dt`, `cfl` if
-    /// time steps adapt, `origin_x`, `spacing_x` and so on. A component of such a name keeps it;
-    /// the other entry then ends in `_`.
+    /// beside them what the run was: `system`, `scheme`, `params`, `boundaries`, `sources`, `dt`,
+    /// `cfl` if time steps adapt, `origin_x`, `spacing_x` and so on. A component of such a name
+    /// keeps it; the other entry then ends in `_`.
     ///
     /// ```no_run
     /// # fn save(simulation: &stencil_runtime::Simulation<f32>) -> Result<(), stencil_runtime::Error> {
@@ -41,6 +41,11 @@ impl<T: Number> Simulation<T> {
     /// # Errors
     /// If the file cannot be written, or a step has failed and the state before it was not kept.
     pub fn save_npz(&self, path: impl AsRef<Path>) -> Result<(), Error> {
+        self.save_with(path.as_ref(), &[])
+    }
+
+    /// [`save_npz`](Self::save_npz) with more entries, names and texts.
+    pub(crate) fn save_with(&self, path: &Path, more: &[(&str, String)]) -> Result<(), Error> {
         if self.lost {
             return Err(Error::Lost);
         }
@@ -53,15 +58,15 @@ impl<T: Number> Simulation<T> {
         for (name, value) in self.numbers() {
             file.f64(&self.entry(&name), value)?;
         }
-        for (name, text) in self.texts() {
-            file.text(&self.entry(name), &text)?;
+        for (name, text) in self.texts().iter().chain(more) {
+            file.text(&self.entry(name), text)?;
         }
         file.finish()?;
         Ok(())
     }
 
     /// The name of an entry, apart from those of components.
-    fn entry(&self, name: &str) -> String {
+    pub(crate) fn entry(&self, name: &str) -> String {
         let mut name = name.to_string();
         while self.machine.patch().field(&name).is_some() {
             name.push('_');
@@ -89,11 +94,14 @@ impl<T: Number> Simulation<T> {
             .params()
             .map(|(name, value)| format!("{name} = {value:?}"));
         let params: Vec<String> = params.collect();
+        let sources = self.setup.sources.iter();
+        let sources: Vec<String> = sources.map(|(n, words)| format!("{n} = {words}")).collect();
         vec![
             ("system", text::print(self.system().model())),
             ("scheme", self.system().algorithm().scheme.clone()),
             ("params", params.join("\n")),
             ("boundaries", self.boundaries().join("\n")),
+            ("sources", sources.join("\n")),
         ]
     }
 
@@ -217,12 +225,44 @@ impl<T: Number> Simulation<T> {
             changed.push(format!("cfl: {was} in the file, fixed time steps now"));
         }
         for (name, now) in self.texts() {
-            if matches!(name, "params" | "boundaries") {
-                let was: Vec<&str> = texts[name].lines().collect();
-                let lines = now.lines().filter(|line| !was.contains(line));
-                changed.extend(lines.map(|line| format!("{name}: {line} now")));
+            let was = &texts[name];
+            match name {
+                "params" | "sources" => changed.extend(differences(was, &now)),
+                "boundaries" => changed.extend(differences(&by_axis(was), &by_axis(&now))),
+                _ => {}
             }
         }
         changed
     }
+}
+
+/// Lines `name = value` that differ, a note for each name, in the order of `now`.
+pub(crate) fn differences(was: &str, now: &str) -> Vec<String> {
+    let read = |text: &str| -> Vec<(String, String)> {
+        let lines = text.lines().filter_map(|line| line.split_once(" = "));
+        lines.map(|(n, v)| (n.to_string(), v.to_string())).collect()
+    };
+    let (was, now) = (read(was), read(now));
+    let of = |list: &[(String, String)], name: &str| {
+        let found = list.iter().find(|(n, _)| n == name);
+        found.map_or("not set".to_string(), |(_, value)| value.clone())
+    };
+    let gone = was.iter().filter(|(n, _)| !now.iter().any(|(m, _)| m == n));
+    let names = now.iter().chain(gone).map(|(name, _)| name);
+    let notes = names.filter_map(|name| {
+        let (was, now) = (of(&was, name), of(&now, name));
+        (was != now).then(|| format!("{name}: {was} in the file, {now} now"))
+    });
+    notes.collect()
+}
+
+/// Boundaries in words as a line `boundary of x = ..` for each axis.
+fn by_axis(lines: &str) -> String {
+    let of = |axis: Axis| {
+        let of_axis = |line: &&str| line.starts_with(axis.name());
+        let all: Vec<&str> = lines.lines().filter(of_axis).collect();
+        (!all.is_empty()).then(|| format!("boundary of {axis} = {}", all.join("; ")))
+    };
+    let lines: Vec<String> = Axis::ALL.into_iter().filter_map(of).collect();
+    lines.join("\n")
 }

@@ -129,22 +129,25 @@ pub(crate) struct Point<'a> {
     model: &'a Model,
     params: &'a [f64],
     fields: &'a [Value],
+    sources: &'a [Value],
     lets: Vec<Value>,
 }
 
 impl<'a> Point<'a> {
-    /// The model where its fields have these components.
+    /// The model where its fields, and after them its sources, have these components.
     pub(crate) fn new(
         space: &'a Space,
         model: &'a Model,
         params: &'a [f64],
-        fields: &'a [Value],
+        values: &'a [Value],
     ) -> Self {
+        let (fields, sources) = values.split_at(model.fields.len());
         let mut point = Point {
             space,
             model,
             params,
             fields,
+            sources,
             lets: Vec::new(),
         };
         for name in &model.lets {
@@ -162,6 +165,7 @@ impl<'a> Point<'a> {
             TermKind::Number(value) => vec![space.constant(number(value))],
             TermKind::Param(i) => vec![space.constant(self.params[*i])],
             TermKind::Field(i) => self.fields[*i].clone(),
+            TermKind::Source(i) => self.sources[*i].clone(),
             TermKind::Let(i) => self.lets[*i].clone(),
             TermKind::Neg(a) => of(a).iter().map(|a| scaled(a, -1.0)).collect(),
             TermKind::Add(a, b) => pairs(&of(a), &of(b), |a, b| sum(a, b, 1.0)),

@@ -7,7 +7,7 @@ use std::ops::{Add, Mul, Sub};
 
 use physics::systems;
 use stencil_compiler::model::Mixed;
-use stencil_runtime::{Simulation, SystemDef};
+use stencil_runtime::{Simulation, Source, SystemDef};
 
 use crate::support::{changed, settle};
 use crate::symbols;
@@ -119,32 +119,52 @@ fn vector(values: &[Wave]) -> Vector {
 struct Case {
     system: &'static str,
     params: &'static [(&'static str, f64)],
+    /// Values of given fields.
+    sources: &'static [(&'static str, f64)],
     state: &'static [f64],
     rate: fn(&Differences, &[Wave]) -> Vec<Wave>,
 }
 
 const CASES: &[Case] = &[
     Case {
+        system: "Advection",
+        params: &[],
+        sources: &[("u_x", 0.7), ("u_y", -0.4), ("u_z", 0.9)],
+        state: &[0.5],
+        rate: |d, w| vec![carried(d, [0.7, -0.4, 0.9], w[0])],
+    },
+    Case {
+        system: "Heat",
+        params: &[("kappa", 0.04)],
+        sources: &[],
+        state: &[0.5],
+        rate: |d, w| vec![d.lap(w[0]) * 0.04],
+    },
+    Case {
         system: "Wave",
         params: &[("c", 1.3)],
+        sources: &[],
         state: &[0.0, 0.0],
         rate: |d, w| vec![w[1], d.lap(w[0]) * 1.69],
     },
     Case {
         system: "GrayScott",
         params: &[("du", 0.02), ("dv", 0.03), ("feed", 0.4), ("kill", 0.6)],
+        sources: &[],
         state: &[1.0, 0.0],
         rate: |d, w| vec![d.lap(w[0]) * 0.02 - w[0] * 0.4, d.lap(w[1]) * 0.03 - w[1]],
     },
     Case {
         system: "Burgers",
         params: &[("nu", 0.05)],
+        sources: &[],
         state: &[0.8],
         rate: |d, w| vec![w[0] * (0.05 * d.second[0]) - d.d(0, w[0]) * 0.8],
     },
     Case {
         system: "ElasticWave",
         params: &[("c11", 2.7), ("c12", 1.1), ("c44", 0.7)],
+        sources: &[],
         state: &[0.0; 6],
         rate: |d, w| {
             let displacement = vector(w);
@@ -159,6 +179,7 @@ const CASES: &[Case] = &[
     Case {
         system: "IsothermalNs",
         params: &[("cs", 1.2), ("nu", 0.03)],
+        sources: &[],
         state: &[0.0, 0.3, -0.2, 0.1],
         rate: |d, w| {
             let (u, pressure) = (vector(&w[1..]), d.grad(w[0]));
@@ -172,6 +193,7 @@ const CASES: &[Case] = &[
     Case {
         system: "IsothermalMhd",
         params: &MAGNETIC,
+        sources: &[],
         state: &[0.0; 7],
         rate: |d, w| {
             let (u, a, pressure) = (vector(&w[1..]), vector(&w[4..]), d.grad(w[0]));
@@ -197,6 +219,7 @@ const CASES: &[Case] = &[
             MAGNETIC[5],
             MAGNETIC[6],
         ],
+        sources: &[],
         state: &[0.0; 8],
         rate: |d, w| {
             let (u, a) = (vector(&w[1..]), vector(&w[4..]));
@@ -295,6 +318,9 @@ fn difference(case: &Case, system: &SystemDef, k: [i32; 3], order: usize, mixed:
             builder = builder.param(*name, *value);
         }
     }
+    for (name, value) in case.sources.iter().take(dimension) {
+        builder = builder.source(*name, Source::constant(*value));
+    }
     let mut simulation = builder.build().unwrap_or_else(|e| panic!("{e}"));
     let names: Vec<String> = simulation.components().map(str::to_string).collect();
     let mut waves: Vec<Wave> = (0..names.len())
@@ -353,5 +379,14 @@ fn small_waves_follow_the_discrete_dispersion_relation() {
                 }
             }
         }
+    }
+}
+
+/// All systems but the one that is not linear around any uniform state are among the cases.
+#[test]
+fn every_system_has_a_linear_case() {
+    for definition in systems::ALL {
+        let tested = CASES.iter().any(|case| case.system == definition.name);
+        assert_eq!(tested, definition.name != "Kdv", "{}", definition.name);
     }
 }

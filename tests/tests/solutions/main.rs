@@ -8,6 +8,8 @@ mod integrators;
 mod jets;
 mod linear;
 mod manufactured;
+mod modes;
 mod shear;
+mod sound;
 mod support;
 mod symbols;

@@ -1,6 +1,7 @@
 //! Setting up runs of built-in systems with other schemes.
 
-use stencil_compiler::model::{Model, parse, text};
+use stencil_compiler::discretize::integrators;
+use stencil_compiler::model::{Mixed, Model, parse, text};
 use stencil_runtime::{Definition, Number, Simulation, SystemDef};
 
 /// The declaration of a built-in system.
@@ -12,7 +13,61 @@ pub(crate) fn model_of(definition: &Definition) -> Model {
 pub(crate) fn changed(definition: &Definition, change: impl FnOnce(&mut Model)) -> SystemDef {
     let mut model = model_of(definition);
     change(&mut model);
-    SystemDef::from_text(definition.name, &text::print(&model)).unwrap_or_else(|e| panic!("{e}"))
+    system_of(&model)
+}
+
+/// The system of a declaration.
+pub(crate) fn system_of(model: &Model) -> SystemDef {
+    SystemDef::from_text(&model.name, &text::print(model)).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// Every built-in system in each of its dimensions, by each of its schemes and, where derivatives
+/// are nested, by each mixed form.
+pub(crate) fn forms() -> Vec<Model> {
+    let mut out = Vec::new();
+    for model in physics::systems::ALL.iter().map(model_of) {
+        let text = text::print(&model);
+        let nested = text.contains("grad(div(");
+        let all = [Mixed::Bidiagonal, Mixed::Product, Mixed::Composed];
+        for scheme in [&model.scheme].into_iter().chain(&model.others) {
+            for mixed in all.into_iter().take(if nested { 3 } else { 1 }) {
+                let mut model = model.clone();
+                model.others.clear();
+                model.scheme = scheme.clone();
+                model.scheme.mixed = mixed;
+                out.push(model);
+            }
+        }
+    }
+    out
+}
+
+/// A form in words.
+pub(crate) fn describe(model: &Model) -> String {
+    let (scheme, mixed) = (&model.scheme, model.scheme.mixed.name());
+    format!(
+        "{:<13} {}d  {:<8} {mixed:<10}",
+        model.name, model.dimension, scheme.name
+    )
+}
+
+/// The convergence order of a scheme's integrator.
+pub(crate) fn order_in_time(model: &Model) -> f64 {
+    let integrator = integrators::find(&model.scheme.time).expect("an integrator");
+    f64::from(integrator.order)
+}
+
+/// About `steps` time steps on a mesh of `n` cells, if these are the steps on a mesh of 36, such
+/// that errors of the integrator fall with the order in space.
+pub(crate) fn steps(model: &Model, n: usize, steps: f64) -> u64 {
+    let power = f64::from(model.scheme.order) / order_in_time(model);
+    (steps * (n as f64 / 36.0).powf(power)).round() as u64
+}
+
+/// The root of the mean of the squares.
+pub(crate) fn root_mean_square(values: impl Iterator<Item = f64>) -> f64 {
+    let (count, sum) = values.fold((0, 0.0), |(n, sum), v| (n + 1, sum + v * v));
+    (sum / f64::from(count)).sqrt()
 }
 
 /// Sets a component from a function of the point.

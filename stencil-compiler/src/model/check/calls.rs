@@ -29,6 +29,7 @@ impl Terms<'_, '_> {
         if name.text == "hyper" {
             return self.hyper(arguments, span);
         }
+        self.no_user_function(name)?;
         let terms = self.terms(arguments);
         if let Some((Meaning::Function(index), declared)) =
             self.scope.names.get(name.text.as_str()).copied()
@@ -68,6 +69,10 @@ impl Terms<'_, '_> {
             Place::Formula => (
                 "a formula is evaluated point by point",
                 "write the derivative of the expression",
+            ),
+            Place::Constant => (
+                "the default or bound of a parameter is a constant",
+                "use numbers, `pi` and functions of them",
             ),
         };
         let message = format!("{place}, and `{what}` is a derivative");

@@ -6,6 +6,7 @@
 mod build;
 mod calls;
 mod conditions;
+mod constants;
 mod functions;
 mod invariants;
 pub(super) mod names;

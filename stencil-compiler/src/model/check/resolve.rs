@@ -7,9 +7,9 @@ use super::scope::{Meaning, Scope};
 use super::terms::Place;
 use super::{limits, names, ranks, scheme, watched};
 use crate::diag::{Code, Diagnostic, Diagnostics, Span};
-use crate::model::parse::ast::{Ast, FieldItem, Name, ParamItem, SourceItem, System};
+use crate::model::parse::ast::{Ast, FieldItem, Name, SourceItem, System};
 use crate::model::{
-    Comparison, Equation, Field, Let, Model, Param, Rank, Rational, Source, Symmetry, Term,
+    Comparison, Equation, Field, Let, Model, Rank, Rational, Source, Symmetry, Term,
 };
 
 /// Resolves everything and reports every error; `None` only after an error. A system in any
@@ -29,12 +29,8 @@ pub(in crate::model) fn model(
         .iter()
         .map(|item| field(item, dimension, diagnostics))
         .collect();
-    let params = system
-        .params
-        .iter()
-        .map(|p| param(p, diagnostics))
-        .collect();
     let mut scope = Scope::new(system, dimension, diagnostics);
+    let params = system.params.iter().map(|p| scope.param(p)).collect();
     functions::define_all(&mut scope);
     let sources = scope.sources(system);
     let lets = scope.lets(system);
@@ -119,31 +115,6 @@ fn field(item: &FieldItem, dimension: usize, diagnostics: &mut Diagnostics) -> O
         unit: item.unit.clone(),
         span: item.name.span,
     })
-}
-
-/// A parameter; its default is held against its bounds.
-fn param(item: &ParamItem, diagnostics: &mut Diagnostics) -> Param {
-    if let Some((default, span)) = &item.default {
-        for (comparison, bound, bound_span) in &item.bounds {
-            if !comparison.holds(default, bound) {
-                let message = format!("the default of `{}` breaks its bound", item.name.text);
-                let diagnostic = Diagnostic::new(Code::OutOfBounds, *span, message);
-                diagnostics.push(
-                    diagnostic
-                        .note_at(*bound_span, "the bound is here")
-                        .help("change one of the two"),
-                );
-            }
-        }
-    }
-    let bounds = item.bounds.iter().map(|(c, number, _)| (*c, *number));
-    Param {
-        name: item.name.text.clone(),
-        default: item.default.map(|(number, _)| number),
-        bounds: bounds.collect(),
-        unit: item.unit.clone(),
-        span: item.name.span,
-    }
 }
 
 impl Comparison {

@@ -21,6 +21,8 @@ pub(super) enum Place {
     Source,
     /// A formula of its own.
     Formula,
+    /// The default or a bound of a parameter.
+    Constant,
 }
 
 /// A kind and its rank; `None` after an error.
@@ -171,6 +173,7 @@ impl<'s, 'a> Terms<'s, 'a> {
             return self.word(&name);
         };
         match meaning {
+            _ if self.place == Place::Constant => self.not_constant(&name, meaning.kind()),
             Meaning::Field(..) | Meaning::Source(..) | Meaning::Let(_)
                 if self.place != Place::System =>
             {
@@ -215,9 +218,11 @@ impl<'s, 'a> Terms<'s, 'a> {
             ("t", Place::System | Place::Function | Place::Source) => {
                 return Some((TermKind::Time, Rank::Scalar));
             }
+            ("t", Place::Constant) => return self.not_constant(name, "the time"),
             _ => {}
         }
         match (axis, self.place) {
+            (Some(_), Place::Constant) => self.not_constant(name, "a coordinate"),
             (Some(axis), Place::Source) if axis < self.scope.dimension => {
                 Some((TermKind::Coordinate(axis), Rank::Scalar))
             }
@@ -243,7 +248,7 @@ impl<'s, 'a> Terms<'s, 'a> {
         let message = format!("`{text}` is a coordinate, and equations hold everywhere alike");
         let help = match self.place {
             Place::Function => format!("pass it as an argument: `source` values may use `{text}`"),
-            Place::System | Place::Source | Place::Formula => format!(
+            Place::System | Place::Source | Place::Formula | Place::Constant => format!(
                 "declare `source f: scalar = ..;` with `{text}` in its value, and use `f` here"
             ),
         };
@@ -277,7 +282,7 @@ impl<'s, 'a> Terms<'s, 'a> {
                 ),
                 "pass it to the function as an argument",
             ),
-            Place::System | Place::Source | Place::Formula => (
+            Place::System | Place::Source | Place::Formula | Place::Constant => (
                 format!("`{text}` is {kind}, and the value of a source is given from outside"),
                 "use parameters, `x`, `y`, `z` and `t` here, and put the product with a field into the equation",
             ),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::expr::{Builder, Expr, Op, Ref};
 use crate::model::parse::number;
-use crate::model::{Function, Rational, Relation, Term, TermKind};
+use crate::model::{Function, Relation, Term, TermKind};
 
 /// The components of a pointwise term, row by row; nothing if it is none. Atoms are the parameters,
 /// the three coordinates after `params` of them, and the time.
@@ -47,7 +47,7 @@ impl Lowering {
 
     fn term(&mut self, term: &Term) -> Components {
         match &term.kind {
-            TermKind::Number(value) => Some(vec![self.lit(nearest(value))]),
+            TermKind::Number(value) => Some(vec![self.lit(number::nearest(value))]),
             TermKind::Param(i) => Some(vec![self.builder.atom(*i)]),
             TermKind::Coordinate(axis) => Some(vec![self.builder.atom(self.params + axis)]),
             TermKind::Time => Some(vec![self.builder.atom(self.params + 3)]),
@@ -241,12 +241,4 @@ fn extent(components: &[Ref], indices: usize) -> usize {
 
 fn transposed(a: &[Ref], n: usize) -> Vec<Ref> {
     (0..a.len()).map(|k| a[(k % n) * n + k / n]).collect()
-}
-
-/// The nearest `f64`: literals are decimals, and reading a decimal rounds once.
-fn nearest(value: &Rational) -> f64 {
-    let quotient = *value.numer() as f64 / *value.denom() as f64;
-    number::print(value)
-        .and_then(|text| text.parse().ok())
-        .unwrap_or(quotient)
 }

@@ -6,7 +6,7 @@
 
 use crate::diag::{Code, Diagnostic, Diagnostics, Span};
 use crate::expr::{Expr, Node, Op};
-use crate::model::{Model, Rank, check, parse};
+use crate::model::{Model, Rank, Term, check, parse};
 
 mod lower;
 #[cfg(test)]
@@ -171,6 +171,14 @@ pub fn source_names(model: &Model) -> Vec<String> {
     params
         .chain(["x", "y", "z", "t"].map(String::from))
         .collect()
+}
+
+/// The value of a scalar of numbers only; `None` if it is another term.
+pub(super) fn value(term: &Term) -> Option<f64> {
+    let mut exprs = lower::lower(term, 0);
+    let expr = exprs.pop().filter(|_| exprs.is_empty())?;
+    let names = Vec::new();
+    Formula { names, expr }.as_constant()
 }
 
 /// Reports a formula that is no scalar.

@@ -75,8 +75,8 @@ pub(in crate::model) struct FieldItem {
 pub(in crate::model) struct ParamItem {
     pub(in crate::model) name: Name,
     pub(in crate::model) unit: Option<String>,
-    pub(in crate::model) default: Option<(Rational, Span)>,
-    pub(in crate::model) bounds: Vec<(Comparison, Rational, Span)>,
+    pub(in crate::model) default: Option<Ast>,
+    pub(in crate::model) bounds: Vec<(Comparison, Ast, Span)>,
 }
 
 /// `source f: vector [m/s^2] = [sin(x), 0, 0];`

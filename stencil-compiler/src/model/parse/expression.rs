@@ -130,10 +130,12 @@ fn end(cursor: &mut Cursor, ast: Option<Ast>, nesting: u32) -> Parsed<Ast> {
     let Some(ast) = ast else {
         return Err(cursor.expected("an expression"));
     };
-    let operand = matches!(
-        cursor.peek(),
-        Kind::Word(_) | Kind::Number(_) | Kind::Open('(' | '[', _)
-    );
+    let operand = match cursor.peek() {
+        // They join the bounds of a parameter to its default, and to each other.
+        Kind::Word(word) => !["where", "and"].contains(&word.as_str()),
+        Kind::Number(_) | Kind::Open('(' | '[', _) => true,
+        _ => false,
+    };
     // On a new line it is rather the next item, and a `;` is missing.
     if operand && (nesting > 0 || cursor.span().start.line == ast.span.end.line) {
         let message = format!("expected an operator before {}", cursor.found());

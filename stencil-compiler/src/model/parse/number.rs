@@ -1,6 +1,6 @@
 //! Literals to exact fractions.
 
-use num_traits::{CheckedMul, Zero};
+use num_traits::{CheckedMul, Signed, Zero};
 
 use crate::model::Rational;
 
@@ -81,6 +81,21 @@ fn split_suffix(text: &str) -> (&str, &str) {
     // `2_nu`: the underscore belongs to neither.
     let number = text[..end].trim_end_matches('_');
     (number, &text[end..])
+}
+
+/// The shortest decimal that reads back as a finite number, as a fraction; `None` if it does not
+/// fit.
+pub(in crate::model) fn nearest_decimal(value: f64) -> Option<Rational> {
+    let size = parse(&format!("{:e}", value.abs())).ok()?;
+    Some(if value < 0.0 { -size } else { size })
+}
+
+/// The nearest `f64`: literals are decimals, and reading a decimal rounds once, which the quotient
+/// of two rounded parts does not.
+pub(in crate::model) fn nearest(value: &Rational) -> f64 {
+    let quotient = *value.numer() as f64 / *value.denom() as f64;
+    let size = print(&value.abs()).and_then(|text| text.parse::<f64>().ok());
+    size.map_or(quotient, |size| if quotient < 0.0 { -size } else { size })
 }
 
 /// Whether a suffix is a type of Rust or C.

@@ -5,6 +5,7 @@ use super::*;
 use crate::model::{Comparison, Mixed, Rational, text};
 
 mod book;
+mod constants;
 mod errors;
 mod expansion;
 
@@ -181,7 +182,7 @@ fn numbers_are_exact() {
 #[test]
 fn all_errors_come_at_once_and_in_order() {
     let source =
-        around("param b: real = 1 2; let c = grad(q) + r;\n ddt(f) = 2 f;\n param double: real;");
+        around("param b: real = ; let c = grad(q) + r;\n ddt(f) = 2 f;\n param double: real;");
     assert_eq!(
         codes(&source),
         ["P0002", "P0101", "P0101", "P0006", "P0104"]

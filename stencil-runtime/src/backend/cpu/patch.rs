@@ -64,9 +64,11 @@ impl<T: Number> Patch<T> {
     ) -> Result<Self, Error> {
         let cells = domain.mesh.cells;
         let names = plan.buffers.iter().map(|b| (b.name.clone(), b.role));
+        let fields = plan.buffers.iter().filter(|b| b.role == BufferRole::Field);
+        let kept = if domain.keep_last { fields.count() } else { 0 };
         let shape = Shape::new(cells, halo, T::BYTES).ok_or(Error::Memory {
             cells,
-            buffers: plan.buffers.len(),
+            buffers: plan.buffers.len() + kept,
         })?;
         Ok(Patch {
             shape,
@@ -79,9 +81,14 @@ impl<T: Number> Patch<T> {
 
     /// An array of this shape, all zero.
     pub(crate) fn array(&self) -> Result<Array<T>, Error> {
+        let kept = if self.domain.keep_last {
+            self.fields().count()
+        } else {
+            0
+        };
         Array::new(&self.shape).map_err(|_| Error::Memory {
             cells: self.shape.cells,
-            buffers: self.names.len(),
+            buffers: self.names.len() + kept,
         })
     }
 

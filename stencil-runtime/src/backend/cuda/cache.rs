@@ -28,7 +28,10 @@ pub(super) struct Key<'a> {
 impl Key<'_> {
     fn bytes(&self) -> Vec<u8> {
         let (major, minor) = self.compiler;
-        let head = format!("{}\n{}\nNVRTC {major}.{minor}\n", self.name, self.architecture);
+        let head = format!(
+            "{}\n{}\nNVRTC {major}.{minor}\n",
+            self.name, self.architecture
+        );
         [head.as_bytes(), self.source.as_bytes()].concat()
     }
 }
@@ -166,9 +169,18 @@ mod tests {
         assert_eq!(cache.find(key("a")), Some(compiled()));
         assert_eq!(cache.find(key("b")), None);
         for other in [
-            Key { architecture: "sm_80", ..key("a") },
-            Key { compiler: (12, 9), ..key("a") },
-            Key { name: "wave.cu", ..key("a") },
+            Key {
+                architecture: "sm_80",
+                ..key("a")
+            },
+            Key {
+                compiler: (12, 9),
+                ..key("a")
+            },
+            Key {
+                name: "wave.cu",
+                ..key("a")
+            },
         ] {
             assert_eq!(cache.find(other), None);
         }

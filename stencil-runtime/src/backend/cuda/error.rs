@@ -66,7 +66,9 @@ pub enum CudaError {
         values: usize,
     },
     /// A kernel needs more shared memory than a block may have on this card.
-    #[error("kernel `{kernel}` needs {needed} bytes of shared memory, a block of {name} has {limit}; choose smaller tiles")]
+    #[error(
+        "kernel `{kernel}` needs {needed} bytes of shared memory, a block of {name} has {limit}; choose smaller tiles"
+    )]
     Shared {
         /// The kernel.
         kernel: String,
@@ -119,7 +121,11 @@ fn reason(error: cudarc::driver::DriverError) -> String {
             |text| text.to_string_lossy().into_owned(),
         )
     };
-    format!("{} ({})", words(error.error_string()), words(error.error_name()))
+    format!(
+        "{} ({})",
+        words(error.error_string()),
+        words(error.error_name())
+    )
 }
 
 fn out_of_memory(

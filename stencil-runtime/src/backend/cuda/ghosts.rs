@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DeviceRepr, LaunchConfig, PushKernelArg};
+use cudarc::driver::{
+    CudaFunction, CudaSlice, CudaStream, DeviceRepr, LaunchConfig, PushKernelArg,
+};
 
 use super::CudaError;
 use super::memory::Addresses;
@@ -299,7 +301,11 @@ mod tests {
 
     #[test]
     fn boxes_cover_each_ghost_cell_once() {
-        for (n, depth) in [([4, 3, 2], [3, 2, 1]), ([5, 1, 1], [2, 0, 0]), ([1, 1, 1], [1; 3])] {
+        for (n, depth) in [
+            ([4, 3, 2], [3, 2, 1]),
+            ([5, 1, 1], [2, 0, 0]),
+            ([1, 1, 1], [1; 3]),
+        ] {
             let mut seen = BTreeSet::new();
             for (lo, size) in around(n, depth) {
                 for i in 0..size.iter().product() {

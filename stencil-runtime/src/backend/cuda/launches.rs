@@ -28,10 +28,7 @@ pub(super) struct Text {
 }
 
 /// The texts of all launches of a plan.
-pub(super) fn texts<T: Number>(
-    algorithm: &Algorithm,
-    plan: &Plan,
-) -> Result<Vec<Text>, CudaError> {
+pub(super) fn texts<T: Number>(algorithm: &Algorithm, plan: &Plan) -> Result<Vec<Text>, CudaError> {
     let text = |(at, launch): (usize, &Launch)| {
         let wrong = |reason: String| CudaError::Kernel {
             kernel: launch.name.clone(),
@@ -40,7 +37,9 @@ pub(super) fn texts<T: Number>(
         let kernel = lower(algorithm, plan, at, T::BYTES).map_err(wrong)?;
         if kernel.launch.kind != LaunchKind::Blocks {
             let strategy = &launch.blocking.strategy;
-            return Err(wrong(format!("`{strategy}` is a blocking of the processor")));
+            return Err(wrong(format!(
+                "`{strategy}` is a blocking of the processor"
+            )));
         }
         let source = emit::cuda(&kernel, T::PRECISION)?;
         Ok(Text { kernel, source })
@@ -133,7 +132,10 @@ pub(super) fn load<T: Number>(
 }
 
 impl Ready {
-    #[expect(clippy::too_many_arguments, reason = "all of what a launch is made from")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "all of what a launch is made from"
+    )]
     fn new<T: Number>(
         card: &Opened,
         algorithm: &Algorithm,

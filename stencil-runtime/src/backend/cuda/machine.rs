@@ -455,7 +455,10 @@ impl<T: Number> Machine<T> {
             }
         }
         match self.graphs.get_mut(&begin) {
-            Some(graph) => graph.0.launch().map_err(CudaError::driver("replaying a step")),
+            Some(graph) => graph
+                .0
+                .launch()
+                .map_err(CudaError::driver("replaying a step")),
             None => Err(nothing()),
         }
     }
@@ -533,12 +536,7 @@ fn nothing() -> CudaError {
 }
 
 /// Is there room on the card, and are there few enough arrays and cells?
-fn fits<T: Number>(
-    card: &Opened,
-    plan: &Plan,
-    shape: &Shape,
-    kept: usize,
-) -> Result<(), Error> {
+fn fits<T: Number>(card: &Opened, plan: &Plan, shape: &Shape, kept: usize) -> Result<(), Error> {
     if plan.buffers.len() > ARRAYS {
         return Err(Error::Bug(format!(
             "a plan with {} buffers; kernels of ghost cells take {ARRAYS}",
@@ -570,9 +568,15 @@ fn fits<T: Number>(
         (BufferRole::Derived, "stored grid functions"),
         (BufferRole::Given, "sources"),
     ] {
-        arrays.push((format!("{} {what}", of_role(role)), of_role(role) * stride::<T>(shape)));
+        arrays.push((
+            format!("{} {what}", of_role(role)),
+            of_role(role) * stride::<T>(shape),
+        ));
     }
-    arrays.push((format!("{kept} fields as they were, for `keep_last`"), kept * stride::<T>(shape)));
+    arrays.push((
+        format!("{kept} fields as they were, for `keep_last`"),
+        kept * stride::<T>(shape),
+    ));
     arrays.retain(|(_, bytes)| *bytes > 0);
     Err(Error::Cuda(CudaError::Memory {
         needed: needed(shape),
@@ -586,7 +590,13 @@ fn fits<T: Number>(
 /// The largest grid of the same shape that fits.
 fn largest(shape: &Shape, bytes: usize, fits: impl Fn(&Shape) -> bool) -> [usize; 3] {
     let scaled = |part: f64| -> [usize; 3] {
-        shape.cells.map(|n| if n == 1 { 1 } else { ((n as f64 * part) as usize).max(1) })
+        shape.cells.map(|n| {
+            if n == 1 {
+                1
+            } else {
+                ((n as f64 * part) as usize).max(1)
+            }
+        })
     };
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..40 {

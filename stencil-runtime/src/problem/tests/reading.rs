@@ -190,6 +190,29 @@ fn a_changed_name_is_seen_by_those_below_it() {
 }
 
 #[test]
+fn entries_of_lists_are_set_by_number() {
+    let problem = flow(&[
+        "plot.2.value=u_x",
+        "plot.2.file=speed",
+        "plot.1.range.2=3",
+        "mesh.extent.2=4",
+        "init.u.1=x",
+    ]);
+    let values: Vec<&str> = problem.plots.iter().map(|p| p.value.text()).collect();
+    assert_eq!(
+        values,
+        ["sqrt(u_x^2 + u_y^2)", "u_x", "d[x](u.y) - d[y](u.x)"]
+    );
+    assert_eq!(problem.plots[1].file, "speed");
+    assert_eq!(problem.plots[0].range, Some([0.0, 3.0]));
+    assert_eq!(problem.plots[0].label, "|u|");
+    assert_eq!(problem.mesh.extent[1], 4.0);
+    let simulation = run(&problem, 0);
+    let x = problem.mesh.coordinate(0, 3);
+    assert_eq!(simulation.field("u_x").unwrap()[[0, 2, 3]], x);
+}
+
+#[test]
 fn errors_are_those_against_the_exact_solution() {
     let problem = parse(
         &with("rho = 1\n", "rho = \"2 + t\"\n"),

@@ -148,6 +148,50 @@ fn a_mistake_on_the_command_line_is_shown_there() {
             "title.short=a",
             ["--set title.short=a", "`title` is a string", "as a whole"],
         ),
+        (
+            "plot.4.value=rho",
+            [
+                "      ^^^^^^^^^^^^",
+                "`plot` has no entry 4",
+                "there are: plot.1 is sqrt(u_x^2 + u_y^2), plot.2 is rho, plot.3 is d[x](u.y)",
+            ],
+        ),
+        (
+            "plot.0.value=rho",
+            [
+                "--set plot.0.value",
+                "`plot` has no entry 0",
+                "plot.2 is rho",
+            ],
+        ),
+        (
+            "plot.value=rho",
+            [
+                "`plot` is a list",
+                "`value` is no number",
+                "write `plot.1.value`",
+            ],
+        ),
+        (
+            "plot.2.valu=rho",
+            [
+                "--set plot.2.valu=rho",
+                "      ^^^^^^^^^^^",
+                "did you mean `value`?",
+            ],
+        ),
+        (
+            "init.w.1=rho",
+            [
+                "there is no `init.w`",
+                "no entry 1",
+                "set `init.w` as a whole",
+            ],
+        ),
+        (
+            "a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a=1",
+            ["a path of 18 names", "--set a.a", "at most 16"],
+        ),
     ] {
         let report = parse(FLOW, &[Change::set(change)])
             .expect_err(change)

@@ -82,9 +82,8 @@ impl<'a> Loader<'a> {
         let rim = Index::Const(i64::from(tile.rim_axis[0]));
         let along_axis = Index::Var(self.start) - rim + Index::Var(plane);
         let along_axis = int(draft, "copy_axis", along_axis);
-        let reach = |axis: usize, rim: u32| {
-            Index::Size(axis) + Index::Const(i64::from(extend[axis] + rim))
-        };
+        let reach =
+            |axis: usize, rim: u32| Index::Size(axis) + Index::Const(i64::from(extend[axis] + rim));
         let last = Index::Var(self.end) + Index::Const(i64::from(tile.rim_axis[1]));
         let conditions = vec![
             below(number, Index::Const(i64::from(copies))),

@@ -100,7 +100,9 @@ impl Shape {
         }
         let rolls = context.param("rolls");
         if !(1..=MOST_ROLLS).contains(&rolls) {
-            return Err(format!("`rolls={rolls}`: a block computes 1 to {MOST_ROLLS} boxes"));
+            return Err(format!(
+                "`rolls={rolls}`: a block computes 1 to {MOST_ROLLS} boxes"
+            ));
         }
         Ok(Shape {
             cells,
@@ -169,7 +171,8 @@ fn body(
     };
     let mut own = Vec::new();
     for (axis, name) in ["x", "y", "z"].into_iter().enumerate() {
-        let size = i64::from(form.cells[axis]) * i64::from(if axis == form.axis { form.rolls } else { 1 });
+        let size =
+            i64::from(form.cells[axis]) * i64::from(if axis == form.axis { form.rolls } else { 1 });
         let first = Index::Block(axis) * size + Index::Thread(axis) - Index::Const(extend[axis]);
         own.push(int(draft, name, first));
     }

@@ -2,11 +2,11 @@
 
 use super::{equals, name, split};
 use crate::diag::{Code, Diagnostic, Span, nearest};
-use crate::model::parse::ast::{FieldItem, Name, ParamItem, SourceItem, System};
-use crate::model::parse::expression::literal;
+use crate::model::parse::ast::{Ast, AstKind, FieldItem, Name, ParamItem, SourceItem, System};
+use crate::model::parse::expression;
 use crate::model::parse::tokens::{Cursor, Kind, Parsed};
 use crate::model::parse::unit::bracketed;
-use crate::model::{Comparison, Rank, Rational, Symmetry};
+use crate::model::{Comparison, Rank, Symmetry};
 
 /// The types of fields, by name.
 const TYPES: &[(&str, Rank, Symmetry)] = &[
@@ -111,7 +111,7 @@ pub(super) fn unit(cursor: &mut Cursor) -> Parsed<()> {
     cursor.expect_word("none")
 }
 
-/// `nu: real [m^2/s] = 5e-3 where nu >= 0`
+/// `gamma: real = 5/3 where gamma > 1`
 pub(super) fn param(cursor: &mut Cursor, system: &mut System) -> Parsed<()> {
     let name = name(cursor, "a name")?;
     system.params.push(ParamItem {
@@ -127,7 +127,7 @@ pub(super) fn param(cursor: &mut Cursor, system: &mut System) -> Parsed<()> {
     let unit = bracketed(cursor)?;
     let mut default = None;
     if cursor.eat_punct('=') {
-        default = Some(signed(cursor)?);
+        default = Some(expression::whole(cursor)?);
     }
     let mut bounds = Vec::new();
     if cursor.eat_word("where") {
@@ -147,7 +147,7 @@ pub(super) fn param(cursor: &mut Cursor, system: &mut System) -> Parsed<()> {
 }
 
 /// `nu >= 0`
-fn bound(cursor: &mut Cursor, name: &Name) -> Parsed<(Comparison, Rational, Span)> {
+fn bound(cursor: &mut Cursor, name: &Name) -> Parsed<(Comparison, Ast, Span)> {
     let start = cursor.span();
     if !cursor.eat_word(&name.text) {
         return Err(cursor.expected(&format!("`{}`", name.text)));
@@ -164,20 +164,13 @@ fn bound(cursor: &mut Cursor, name: &Name) -> Parsed<(Comparison, Rational, Span
     if or_equal {
         cursor.advance();
     }
-    let (value, span) = signed(cursor)?;
-    Ok((comparison, value, start.join(span)))
-}
-
-/// A literal number with an optional sign.
-fn signed(cursor: &mut Cursor) -> Parsed<(Rational, Span)> {
-    let start = cursor.span();
-    let negative = cursor.eat_punct('-');
-    let Kind::Number(text) = cursor.peek() else {
-        return Err(cursor.expected("a literal number"));
-    };
-    let text = text.clone();
-    let value = literal(cursor, &text)?;
-    cursor.advance();
-    let span = start.join(cursor.last_span());
-    Ok((if negative { -value } else { value }, span))
+    let value = expression::whole(cursor)?;
+    let span = start.join(value.span);
+    if matches!(&value.kind, AstKind::Binary(operator, ..) if operator.is_condition()) {
+        let message = "more than one comparison in a bound";
+        let diagnostic = Diagnostic::new(Code::Syntax, span, message)
+            .help(format!("write `{0} > 0 and {0} < 1`", name.text));
+        return Err(cursor.report(diagnostic));
+    }
+    Ok((comparison, value, span))
 }

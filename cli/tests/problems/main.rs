@@ -5,6 +5,8 @@ use std::process::{Command, Output, Stdio};
 
 use stencil_runtime::io::{Npz, Table};
 
+mod restarts;
+
 const DECLARATION: &str = "\
 /// Advection and diffusion.
 pub system Drift in 2d {
@@ -179,90 +181,23 @@ fn the_resolved_problem_gives_the_same_bits() {
 }
 
 #[test]
-fn a_restart_goes_on_with_the_same_bits() {
-    let here = folder("restart");
-    good(&["run", "drift.toml", "--out", "whole", "-q"], &here);
+fn pictures_are_set_by_number() {
+    let here = folder("pictures");
+    let run = ["run", "drift.toml", "-q", "--set", "time.steps=1", "--set"];
     good(
-        &[
-            "run",
-            "drift.toml",
-            "--out",
-            "parts",
-            "--set",
-            "time.steps=6",
-            "-q",
-        ],
+        &[&run[..], &["plot.2.file=steep", "--set", "plot.1.title=Q"]].concat(),
         &here,
     );
-    let printed = good(
-        &[
-            "run",
-            "drift.toml",
-            "--out",
-            "parts",
-            "--restart",
-            "parts/final.npz",
-        ],
-        &here,
-    );
+    assert!(here.join("out/steep.png").is_file() && !here.join("out/slope.png").exists());
+    let resolved = std::fs::read_to_string(here.join("out/problem.toml")).unwrap();
+    assert!(resolved.contains("title = \"Q\""), "{resolved}");
+    let wrong = stencil(&[&run[..], &["plot.3.value=q"]].concat(), &here);
+    let printed = text(&wrong.stderr);
+    assert_eq!(wrong.status.code(), Some(2), "{printed}");
     assert!(
-        printed.contains("goes on from parts/final.npz: step 6"),
+        printed.contains("`plot` has no entry 3") && printed.contains("plot.2 is d[x](q)"),
         "{printed}"
     );
-    for file in ["final.npz", "series.csv", "frame_000008.npz"] {
-        let (one, two) = (here.join("whole").join(file), here.join("parts").join(file));
-        assert!(bytes(&one) == bytes(&two), "{file}");
-    }
-}
-
-#[cfg(unix)]
-#[test]
-fn an_interrupted_run_leaves_its_state() {
-    let here = folder("interrupt");
-    let args = [
-        "run",
-        "drift.toml",
-        "--set",
-        "time.dt=1e-7",
-        "--set",
-        "output.every=100000",
-    ];
-    let mut command = Command::new(env!("CARGO_BIN_EXE_stencil"));
-    let child = command
-        .args(args)
-        .args(["--out", "cut"])
-        .current_dir(&here)
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn();
-    let child = child.unwrap_or_else(|e| panic!("{e}"));
-    // The first frame is written when the signals are listened to.
-    while !here.join("cut/frame_000000.npz").is_file() {
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
-    let kill = Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
-        .status();
-    assert!(kill.is_ok_and(|status| status.success()));
-    let output = child.wait_with_output().unwrap_or_else(|e| panic!("{e}"));
-    let printed = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(130), "{printed}");
-    assert!(
-        printed.contains("--restart cut/interrupted.npz"),
-        "{printed}"
-    );
-    let mut state = Npz::open(here.join("cut/interrupted.npz")).unwrap_or_else(|e| panic!("{e}"));
-    let step = state.u64("step").unwrap();
-    let end = format!("time.steps={}", step + 5);
-    let both = |out, more: &[&str]| {
-        let mut all = args.to_vec();
-        all.extend(["--set", &end, "-q", "--out", out]);
-        all.extend(more);
-        good(&all, &here);
-        bytes(&here.join(out).join("final.npz"))
-    };
-    let whole = both("whole", &[]);
-    assert!(whole == both("cut", &["--restart", "cut/interrupted.npz"]));
 }
 
 #[test]

@@ -1,0 +1,142 @@
+//! Paths to settings: keys of tables, and numbers of the entries of lists, from 1.
+
+use crate::problem::document::{Data, Item, Table};
+use crate::problem::mistakes::At;
+
+/// What is wrong with a path, and the way out.
+type Wrong = (String, String);
+
+/// More names than the path of any setting has.
+const LONGEST: usize = 16;
+
+/// Sets what a path names; sections that are not there are made, entries of lists are not.
+pub(super) fn put(table: &mut Table, path: &[&str], at: At, value: Item) -> Result<(), Wrong> {
+    if path.len() > LONGEST {
+        let message = format!("a path of {} names", path.len());
+        return Err((message, format!("a path has at most {LONGEST}")));
+    }
+    in_table(table, "", path, at, value)
+}
+
+/// Sets what a path names in the table `name`.
+fn in_table(
+    table: &mut Table,
+    name: &str,
+    path: &[&str],
+    at: At,
+    mut value: Item,
+) -> Result<(), Wrong> {
+    let (key, rest) = match path {
+        [] => return Ok(()),
+        [key, rest @ ..] => (*key, rest),
+    };
+    let inner = joined(name, key);
+    if rest.is_empty() {
+        if let Some(old) = table.get(key) {
+            spread(old, &mut value);
+        }
+        table.set(key, at, value);
+        return Ok(());
+    }
+    if let (None, Some(number)) = (table.get(key), rest.first().and_then(|n| number(n))) {
+        let message = format!("there is no `{inner}`, so it has no entry {number}");
+        let help = match rest {
+            [_, key, ..] => format!("set `{inner}.{key}`, or `{inner}` as a whole"),
+            _ => format!("set `{inner}` as a whole"),
+        };
+        return Err((message, help));
+    }
+    match table.item_mut(key, at) {
+        Some(item) => in_item(item, &inner, rest, at, value),
+        None => Ok(()),
+    }
+}
+
+/// Sets what a path names in the value `name`, which has at least one more name.
+fn in_item(item: &mut Item, name: &str, path: &[&str], at: At, value: Item) -> Result<(), Wrong> {
+    match &mut item.data {
+        Data::Table(table) => in_table(table, name, path, at, value),
+        Data::List(list) => in_list(list, name, path, at, value),
+        other => {
+            let message = format!("`{name}` is {}, not a table with keys", other.kind());
+            Err((message, format!("set `{name}` as a whole")))
+        }
+    }
+}
+
+fn in_list(list: &mut [Item], name: &str, path: &[&str], at: At, value: Item) -> Result<(), Wrong> {
+    let [first, rest @ ..] = path else {
+        return Ok(());
+    };
+    let Some(number) = number(first) else {
+        let message = format!("`{name}` is a list, and `{first}` is no number of an entry");
+        let help = format!(
+            "write `{name}.1.{}`: {}",
+            path.join("."),
+            entries(name, list)
+        );
+        return Err((message, help));
+    };
+    let there = entries(name, list);
+    let Some(entry) = number.checked_sub(1).and_then(|at| list.get_mut(at)) else {
+        let message = format!("`{name}` has no entry {number}");
+        return Err((message, there));
+    };
+    if rest.is_empty() {
+        *entry = value;
+        return Ok(());
+    }
+    in_item(entry, &joined(name, first), rest, at, value)
+}
+
+/// The entries of a list: `plot.1 is exp(lnrho), plot.2 is norm(u)`.
+fn entries(name: &str, list: &[Item]) -> String {
+    let shown = |(i, item): (usize, &Item)| match text(item) {
+        Some(text) => format!("{name}.{} is {text}", i + 1),
+        None => format!("{name}.{}", i + 1),
+    };
+    match list {
+        [] => format!("`{name}` is an empty list"),
+        list => {
+            let all: Vec<String> = list.iter().enumerate().map(shown).collect();
+            format!("there are: {}", all.join(", "))
+        }
+    }
+}
+
+/// What tells an entry from others: itself, or its `value`.
+fn text(item: &Item) -> Option<String> {
+    match &item.data {
+        Data::Text(text) => Some(text.clone()),
+        Data::Integer(number) => Some(number.to_string()),
+        Data::Number(number) => Some(number.to_string()),
+        Data::Table(table) => match &table.get("value")?.data {
+            Data::Text(text) => Some(text.clone()),
+            _ => None,
+        },
+        Data::Flag(_) | Data::Date | Data::List(_) => None,
+    }
+}
+
+fn number(word: &str) -> Option<usize> {
+    word.parse().ok()
+}
+
+fn joined(name: &str, key: &str) -> String {
+    match name {
+        "" => key.to_string(),
+        name => format!("{name}.{key}"),
+    }
+}
+
+/// One number in place of a list of numbers is for all axes that have more than one cell.
+fn spread(old: &Item, new: &mut Item) {
+    let (Data::List(old), Data::Integer(_) | Data::Number(_)) = (&old.data, &new.data) else {
+        return;
+    };
+    let each = |old: &Item| match old.data {
+        Data::Integer(1) => old.clone(),
+        _ => new.clone(),
+    };
+    new.data = Data::List(old.iter().map(each).collect());
+}

@@ -1,0 +1,13 @@
+//! Accuracy by the oracle: observed orders on refined grids, the three mixed forms compared, the
+//! discrete decay of a shear wave, symmetry.
+
+mod decay;
+mod double;
+mod mixed;
+mod operators;
+mod symmetry;
+
+/// The observed order between two errors on meshes whose spacings have this ratio.
+fn observed(coarse: f64, fine: f64, ratio: f64) -> f64 {
+    (coarse / fine).ln() / ratio.ln()
+}
