@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::check::check;
 use super::heuristic::{carry, cpu, gpu, march, stored};
 use super::{Blocking, Halo, Schedule};
 use crate::algorithm::Algorithm;
@@ -39,7 +40,7 @@ pub const ALL: &[Preset] = &[
     Preset {
         name: "single_pass",
         summary: "one pass over boxes of cells in shared memory (the 55-point form)",
-        make: |_, _| inline("tile3d"),
+        make: single_pass,
     },
     Preset {
         name: "decomposed",
@@ -73,6 +74,20 @@ fn inline(strategy: &str) -> Schedule {
         placements: BTreeMap::new(),
         kernels: vec![Blocking::new(strategy, &[])],
     }
+}
+
+/// Boxes to try, along x, y, z: the first is the usual one, the others take less and less shared
+/// memory.
+const BOXES: [[u32; 3]; 4] = [[32, 4, 4], [32, 4, 2], [16, 4, 2], [16, 2, 1]];
+
+fn single_pass(algorithm: &Algorithm, precision: Precision) -> Schedule {
+    let boxes = BOXES.map(|[x, y, z]| Schedule {
+        placements: BTreeMap::new(),
+        kernels: vec![Blocking::new("tile3d", &[("x", x), ("y", y), ("z", z)])],
+    });
+    let fits = |schedule: &Schedule| check(algorithm, schedule, precision.bytes()).is_ok();
+    let found = boxes.into_iter().find(fits);
+    found.unwrap_or_else(|| inline("direct"))
 }
 
 fn decomposed(algorithm: &Algorithm) -> Schedule {

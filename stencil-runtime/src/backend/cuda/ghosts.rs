@@ -298,6 +298,33 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::backend::cuda::launches::own_text;
+    use crate::backend::cuda::nvrtc::Nvrtc;
+
+    #[test]
+    fn the_text_compiles_for_each_architecture() {
+        let nvrtc = match Nvrtc::shared() {
+            Ok(nvrtc) => nvrtc,
+            Err(error) => {
+                let wanted = std::env::var_os("STENCIL_NVRTC_DIR").is_some();
+                assert!(!wanted, "{error}");
+                eprintln!("skipped, for want of NVRTC: {error}");
+                return;
+            }
+        };
+        for text in [own_text::<f32>(), own_text::<f64>()] {
+            for architecture in ["sm_80", "sm_90", "sm_100"] {
+                let compiled = nvrtc.compile(&text, "ghosts.cu", architecture).unwrap();
+                let names: Vec<&str> = compiled.kernels.iter().map(|k| &*k.name).collect();
+                assert!(names.contains(&"fill_ghosts") && names.contains(&"find_bad"));
+                assert!(
+                    compiled.kernels.iter().all(|k| !k.spills()),
+                    "{}",
+                    compiled.log
+                );
+            }
+        }
+    }
 
     #[test]
     fn boxes_cover_each_ghost_cell_once() {

@@ -78,6 +78,16 @@ pub(super) struct Kernels {
     pub(super) find_bad: CudaFunction,
 }
 
+/// The kernels that are the same for all systems, for one precision.
+pub(super) fn own_text<T: Number>() -> String {
+    format!(
+        "typedef {} real;\n#define ARRAYS {}\n{}",
+        if T::BYTES == 4 { "float" } else { "double" },
+        memory::ARRAYS,
+        ghosts::TEXT
+    )
+}
+
 /// Compiles and loads all kernels.
 pub(super) fn load<T: Number>(
     card: &Opened,
@@ -90,12 +100,7 @@ pub(super) fn load<T: Number>(
     let nvrtc = Nvrtc::shared_up_to(card.card.driver.0 as i32)?;
     let own = Source {
         name: "ghosts".into(),
-        text: format!(
-            "typedef {} real;\n#define ARRAYS {}\n{}",
-            if T::BYTES == 4 { "float" } else { "double" },
-            memory::ARRAYS,
-            ghosts::TEXT
-        ),
+        text: own_text::<T>(),
         shared_bytes: 0,
         threads: [256, 1, 1],
         line_notes: Vec::new(),
