@@ -81,7 +81,11 @@ impl<T: Number> Patch<T> {
 
     /// An array of this shape, all zero.
     pub(crate) fn array(&self) -> Result<Array<T>, Error> {
-        let kept = if self.domain.keep_last { self.fields().count() } else { 0 };
+        let kept = if self.domain.keep_last {
+            self.fields().count()
+        } else {
+            0
+        };
         Array::new(&self.shape).map_err(|_| Error::Memory {
             cells: self.shape.cells,
             buffers: self.names.len() + kept,
