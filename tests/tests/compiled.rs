@@ -1,8 +1,12 @@
 //! The CPU program that the macro compiles has the oracle's bits, on any number of threads.
 
-use stencil_compiler::algorithm::Role;
-use stencil_runtime::{Engine, Number, Simulation, SystemDef, ToSystem};
+use stencil_runtime::{Engine, Instructions, Number, SystemDef, ToSystem};
 use stencil_tests::{Case, differing, oracle};
+
+use simulated::simulated;
+
+#[path = "../batch/simulated.rs"]
+mod simulated;
 
 /// Declares a system three times, once for each form of mixed derivatives, and compiles it.
 macro_rules! in_all_forms {
@@ -44,61 +48,50 @@ in_all_forms!(elastic, in 3d {
            + (c11 - c12 - 2*c44) * [d2[x](w.x), d2[y](w.y), d2[z](w.z)];
 });
 
+stencil_runtime::pde! {
+    /// Every scalar function, branches, given fields, time.
+    system Functions in 3d {
+        field q: scalar;
+        field w: vector;
+        param a: real = 0.7;
+        source f: scalar;
+        source g: vector;
+        let p = exp(-q^2) + a * sin(2*t) * tanh(w.x);
+        let root = cbrt(q - 0.5*f) + sqrt(1 + q^2);
+        ddt(q) = 0.02 * lap(q) - dot(w, grad(p)) + f * cos(3*t + q)
+               + if q < 0.02 { pow(1.5 + q, a*w.y) } else { 0.1 * log(1.2 + abs(q)) };
+        ddt(w) = 0.1 * atan2(q, 1 + a*t) * w - 0.2 * grad(root)
+               + if w.z <= f { max(q, t) * g } else { sign(q) * min(w.x, w.y) * w };
+    }
+    scheme central4 for Functions { space: central<order = 4>; mixed: bidiagonal; time: ssprk2; }
+}
+
 const CELLS: [usize; 3] = [37, 22, 19];
 const STEPS: u64 = 10;
 
 fn agrees<T: Number>(system: &impl ToSystem) {
     let definition: SystemDef = system.to_system().unwrap_or_else(|e| panic!("{e}"));
-    let algorithm = definition.algorithm().clone();
-    let case = Case::new(&algorithm, CELLS);
-    let reference = oracle::<T>(&algorithm, &case, STEPS as usize);
-    for (engine, threads) in [
-        (Engine::Compiled, 1),
-        (Engine::Compiled, 2),
-        (Engine::Compiled, 7),
-        (Engine::Rows, 2),
-    ] {
-        let extent = std::array::from_fn(|axis| case.spacing[axis] * CELLS[axis] as f64);
-        let builder = Simulation::<T>::builder(&definition)
-            .cells(CELLS)
-            .extent(extent)
-            .dt(case.dt);
-        let mut simulation = builder
-            .threads(threads)
-            .engine(engine)
-            .build()
-            .unwrap_or_else(|e| panic!("{e}"));
+    assert!(definition.is_compiled());
+    let algorithm = definition.algorithm();
+    let case = Case::new(algorithm, CELLS);
+    let reference = oracle::<T>(algorithm, &case, STEPS as usize);
+    let best = Instructions::best();
+    let compiled = [1, 7].map(|threads| (Engine::Compiled, best, threads));
+    let others = Instructions::available().into_iter();
+    let others = others.map(|instructions| (Engine::Compiled, instructions, 2));
+    let rows = [(Engine::Rows, best, 2)];
+    for (engine, instructions, threads) in compiled.into_iter().chain(others).chain(rows) {
+        let found = simulated::<T>(&definition, &case, STEPS, |builder| {
+            let builder = builder.engine(engine).threads(threads);
+            builder.instructions(instructions)
+        });
         assert_eq!(
-            simulation.spacing(),
-            case.spacing,
-            "the same spacing to the bit"
-        );
-        let names: Vec<String> = algorithm
-            .states_of(Role::Field)
-            .map(|(_, s)| s.name.clone())
-            .collect();
-        for (i, name) in names.iter().enumerate() {
-            let shape = (CELLS[2], CELLS[1], CELLS[0]);
-            let values = ndarray::Array3::from_shape_vec(shape, case.initial::<T>(i))
-                .expect("as many values as cells");
-            simulation
-                .set_array(name, values.view())
-                .unwrap_or_else(|e| panic!("{e}"));
-        }
-        simulation
-            .run(STEPS, |_, _| ())
-            .unwrap_or_else(|e| panic!("{e}"));
-        let field = |name: &String| simulation.field(name).map(|f| f.iter().copied().collect());
-        let result: Vec<Vec<T>> = names
-            .iter()
-            .map(|n| field(n).unwrap_or_else(|e| panic!("{e}")))
-            .collect();
-        assert_eq!(
-            differing(&result, &reference),
+            differing(&found.unwrap_or_else(|e| panic!("{e}")), &reference),
             0,
-            "{} {} {engine:?} on {threads} threads",
+            "{} {} {engine:?} on {threads} threads, {}",
             algorithm.scheme,
-            T::NAME
+            T::NAME,
+            instructions.name()
         );
     }
 }
@@ -121,4 +114,10 @@ fn elastic_waves_compiled_have_the_oracles_bits() {
     agrees::<f64>(&elastic::Product);
     agrees::<f32>(&elastic::Composed);
     agrees::<f64>(&elastic::Composed);
+}
+
+#[test]
+fn functions_compiled_have_the_oracles_bits() {
+    agrees::<f32>(&Functions);
+    agrees::<f64>(&Functions);
 }

@@ -47,6 +47,18 @@ impl Workspace {
 
     /// All Rust files, sorted, by their paths from the root.
     pub(crate) fn rust_files(&self) -> Result<Vec<PathBuf>, String> {
+        self.files(|name| name.ends_with(".rs"))
+    }
+
+    /// The manifests of the members, by their paths from the root.
+    pub(crate) fn manifests(&self) -> Result<Vec<PathBuf>, String> {
+        let mut manifests = self.files(|name| name == "Cargo.toml")?;
+        manifests.retain(|path| path != Path::new("Cargo.toml"));
+        Ok(manifests)
+    }
+
+    /// The files with such a name, sorted, by their paths from the root; not what was built.
+    fn files(&self, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<PathBuf>, String> {
         let mut files = Vec::new();
         let mut folders = vec![self.root.clone()];
         while let Some(folder) = folders.pop() {
@@ -59,25 +71,13 @@ impl Workspace {
                     && path != self.target
                 {
                     folders.push(path);
-                } else if name.ends_with(".rs") {
+                } else if is_wanted(&name) {
                     files.push(path.strip_prefix(&self.root).unwrap_or(&path).to_path_buf());
                 }
             }
         }
         files.sort();
         Ok(files)
-    }
-
-    /// The manifests of the members, by their paths from the root.
-    pub(crate) fn manifests(&self) -> Result<Vec<PathBuf>, String> {
-        let names = entries(&self.root)?
-            .into_iter()
-            .map(|(name, _)| Path::new(&name).join("Cargo.toml"));
-        let mut manifests: Vec<PathBuf> = names
-            .filter(|path| self.root.join(path).is_file())
-            .collect();
-        manifests.sort();
-        Ok(manifests)
     }
 
     /// The text of a file.
@@ -133,5 +133,20 @@ mod tests {
         );
         assert_eq!(json_text(json, "target_directory").as_deref(), Some("/t"));
         assert_eq!(json_text(json, "missing"), None);
+    }
+
+    #[test]
+    fn manifests_of_members_are_found_in_any_folder() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let target = root.join("target");
+        let manifests = Workspace { root, target }.manifests().expect("a workspace");
+        for (path, is_found) in [
+            ("physics/Cargo.toml", true),
+            ("tests/batch/odd/Cargo.toml", true),
+            ("Cargo.toml", false),
+        ] {
+            let found = manifests.contains(&PathBuf::from(path));
+            assert_eq!(found, is_found, "{path}");
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::Violation;
 
 /// Each member, and the members it may depend on.
-const ARROWS: [(&str, &[&str]); 8] = [
+const ARROWS: [(&str, &[&str]); 10] = [
     ("stencil-compiler", &[]),
     ("stencil-macros", &["stencil-compiler"]),
     ("stencil-runtime", &["stencil-compiler", "stencil-macros"]),
@@ -13,9 +13,12 @@ const ARROWS: [(&str, &[&str]); 8] = [
     ("stencil-cli", OUTER),
     ("stencil-examples", OUTER),
     ("stencil-tests", OUTER),
+    ("stencil-batch-even", BATCH),
+    ("stencil-batch-odd", BATCH),
     ("xtask", &[]),
 ];
 const OUTER: &[&str] = &["stencil-compiler", "stencil-runtime", "physics"];
+const BATCH: &[&str] = &["stencil-compiler", "stencil-runtime", "stencil-tests"];
 
 /// Checks the manifest of one member.
 pub(super) fn check(path: &Path, manifest: &str) -> Vec<Violation> {

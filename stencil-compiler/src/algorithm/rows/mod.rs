@@ -1,22 +1,34 @@
 //! The row engine: evaluates everything that some grid functions need, row by row, where a row is
 //! all cells of one (y, z). Nothing is stored but a few rows that stay in cache.
 //!
-//! A [`RowProgram`] is a straight list of steps on whole rows, made once from an algorithm. An
-//! intermediate grid function is computed once for each (y, z) offset at which it is used; an offset
-//! along x is only a shift of a slice. Operations and their order are those of the oracle, so all
-//! bits agree. The engine owns no arrays: the caller lends them row by row.
+//! A [`RowProgram`] is a straight list of instructions, made once from an algorithm. Each computes a
+//! block of neighbouring cells in vector registers from the result before it, from arrays, and from
+//! blocks that were kept; the list is executed for one block of a row after the other. An
+//! intermediate grid function is computed once for each (y, z) offset at which it is used. Where it
+//! is read at offsets along x, it is kept as a row, and the list is cut into steps there. Operations
+//! and their order are those of the oracle, so all bits agree. The engine owns no arrays: the caller
+//! lends them row by row.
 
 use std::collections::BTreeSet;
 
 use super::{Algorithm, FnId, StateId};
-use crate::expr::{Op, Real};
+use crate::expr::Real;
 
-mod loops;
+mod cells;
+mod code;
+mod execute;
 mod lower;
+mod place;
+mod scratch;
+mod select;
 mod tape;
 
-use lower::{Place, Read, Source, Step, Work};
-use tape::{Scalar, TERMS};
+pub use cells::Cells;
+use cells::Single;
+use code::{Placed, Step};
+use execute::{Arrays, At};
+pub use scratch::RowScratch;
+use tape::Scalar;
 
 /// Where interior cells lie in arrays: cell (x, y, z) is at `origin + z*plane + y*pitch + x`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,15 +41,15 @@ pub struct Layout {
     pub plane: usize,
 }
 
-/// A list of steps on rows that computes some grid functions on one row.
+/// A list of instructions that computes some grid functions on one row.
 #[derive(Clone, Debug)]
 pub struct RowProgram {
-    steps: Vec<Step>,
-    results: Vec<Read>,
+    steps: Vec<Step<Placed>>,
     scalars: Vec<Scalar>,
     uniforms: usize,
-    registers: usize,
-    /// Values before the first and after the last cell of a chunk that registers have room for.
+    slots: usize,
+    rows: usize,
+    /// Cells before the first and after the last of a chunk that rows have room for.
     margin: (i32, i32),
     halo: [i32; 3],
     inputs: Vec<FnId>,
@@ -54,14 +66,6 @@ pub struct Output {
     /// Must the row hold the state's old values on entry? True for an accumulator that is read: it
     /// is updated in place and not among the inputs.
     pub in_place: bool,
-}
-
-/// Buffers of one thread, and the values that are the same on every row.
-#[derive(Clone, Debug)]
-pub struct RowScratch<T> {
-    scalars: Vec<T>,
-    registers: Vec<Vec<T>>,
-    chunk: usize,
 }
 
 impl RowProgram {
@@ -145,66 +149,26 @@ impl RowProgram {
         self.halo
     }
 
-    /// Number of steps; each is one pass over a row.
+    /// Number of passes over a row.
     pub fn steps(&self) -> usize {
         self.steps.len()
     }
 
-    /// Number of rows that are kept at a time.
-    pub fn registers(&self) -> usize {
-        self.registers
+    /// Number of instructions of all passes.
+    pub fn instructions(&self) -> usize {
+        self.steps.iter().map(|step| step.code.len()).sum()
     }
 
-    /// Buffers for one thread; `uniforms` are rounded to `T` already, in the algorithm's order.
-    ///
-    /// # Panics
-    /// If there are not as many uniforms as the algorithm has.
-    pub fn scratch<T: Real>(&self, uniforms: &[T]) -> RowScratch<T> {
-        let chunk = self.chunk(T::BYTES);
-        let width = chunk + (self.margin.0 + self.margin.1) as usize;
-        let mut scratch = RowScratch {
-            scalars: Vec::new(),
-            registers: vec![vec![T::ZERO; width]; self.registers],
-            chunk,
-        };
-        self.set_uniforms(&mut scratch, uniforms);
-        scratch
-    }
-
-    /// Replaces the uniforms, as a new time step may.
-    ///
-    /// # Panics
-    /// If there are not as many uniforms as the algorithm has.
-    pub fn set_uniforms<T: Real>(&self, scratch: &mut RowScratch<T>, uniforms: &[T]) {
-        assert_eq!(
-            uniforms.len(),
-            self.uniforms,
-            "as many uniforms as the algorithm has"
-        );
-        scratch.scalars.clear();
-        for scalar in &self.scalars {
-            let value = scalar.value(uniforms, &scratch.scalars);
-            scratch.scalars.push(value);
-        }
-    }
-
-    /// Cells of a chunk: few enough that all registers stay in the second-level cache, enough that
-    /// margins and dispatch weigh little.
-    fn chunk(&self, bytes: usize) -> usize {
-        const CACHE: usize = 256 * 1024;
-        let fits = CACHE / (bytes * self.registers.max(1));
-        (fits / 64 * 64).clamp(128, 1024)
+    /// Number of blocks and of rows that are kept at a time.
+    pub fn kept(&self) -> [usize; 2] {
+        [self.slots, self.rows]
     }
 
     /// Computes one row of every output from whole `inputs`, all of one `layout`. The row begins at
     /// interior cell `first`, which may be a ghost cell, and is as long as the output slices.
     ///
-    /// Always inlined, with everything hot beneath it, so that a caller compiled for a processor
-    /// with fused multiply-adds specializes it.
-    ///
     /// # Panics
     /// If inputs and outputs are not those of the program, or lie outside of the arrays.
-    #[inline(always)]
     pub fn run<T: Real>(
         &self,
         scratch: &mut RowScratch<T>,
@@ -213,167 +177,48 @@ impl RowProgram {
         first: [isize; 3],
         outputs: &mut [&mut [T]],
     ) {
-        assert_eq!(
-            inputs.len(),
-            self.inputs.len(),
-            "as many inputs as the program reads"
-        );
-        assert_eq!(
-            outputs.len(),
-            self.outputs.len(),
-            "as many outputs as the program writes"
-        );
-        let length = outputs.first().map_or(0, |row| row.len());
-        assert!(
-            outputs.iter().all(|row| row.len() == length),
-            "output rows are equally long"
-        );
-        let (pitch, plane) = (layout.pitch as isize, layout.plane as isize);
-        let origin = layout.origin as isize + first[2] * plane + first[1] * pitch + first[0];
-        let pad = self.margin.0 as isize;
-        let RowScratch {
-            scalars,
-            registers,
-            chunk,
-        } = scratch;
-        let mut begin = 0;
-        while begin < length {
-            let cells = (*chunk).min(length - begin);
-            let at = Chunk {
-                origin: origin + begin as isize,
-                pitch,
-                plane,
-                begin,
-                pad,
-            };
-            for step in &self.steps {
-                // The target leaves the registers, so that they can be read while it is written.
-                let mut target = std::mem::take(&mut registers[step.to]);
-                let from = (pad + step.start as isize) as usize;
-                let to = (pad + step.end as isize) as usize + cells;
-                at.step(
-                    step,
-                    &mut target[from..to],
-                    scalars,
-                    Rows {
-                        inputs,
-                        registers,
-                        outputs,
-                    },
-                );
-                registers[step.to] = target;
-            }
-            self.write(at, cells, scalars, inputs, registers, outputs);
-            begin += cells;
-        }
+        self.run_in::<Single<T>>(scratch, inputs, layout, first, outputs);
     }
 
+    /// The same in the registers of a processor: always inlined, with everything hot beneath it,
+    /// into a caller that is compiled for them.
+    ///
+    /// # Panics
+    /// As [`run`](Self::run).
     #[inline(always)]
-    fn write<T: Real>(
+    pub fn run_in<C: Cells>(
         &self,
-        at: Chunk,
-        cells: usize,
-        scalars: &[T],
-        inputs: &[&[T]],
-        registers: &[Vec<T>],
-        outputs: &mut [&mut [T]],
+        scratch: &mut RowScratch<C::Value>,
+        inputs: &[&[C::Value]],
+        layout: Layout,
+        first: [isize; 3],
+        outputs: &mut [&mut [C::Value]],
     ) {
-        for (out, result) in outputs.iter_mut().zip(&self.results) {
-            let out = &mut out[at.begin..at.begin + cells];
-            match result {
-                Read::Scalar(scalar) => out.fill(scalars[scalar.0]),
-                // The old values stay; those of other outputs were copied to registers.
-                Read::Row(Source {
-                    place: Place::Own(_),
-                    ..
-                }) => {}
-                Read::Row(source) => out.copy_from_slice(at.row(
-                    *source,
-                    0,
-                    cells,
-                    Rows {
-                        inputs,
-                        registers,
-                        outputs: &[],
-                    },
-                )),
-            }
-        }
-    }
-}
-
-/// Rows that steps read.
-#[derive(Clone, Copy)]
-struct Rows<'a, 'b, T> {
-    inputs: &'a [&'b [T]],
-    registers: &'a [Vec<T>],
-    outputs: &'a [&'b mut [T]],
-}
-
-/// Some cells of a row: where they are in arrays, in output rows and in registers.
-#[derive(Clone, Copy)]
-struct Chunk {
-    origin: isize,
-    pitch: isize,
-    plane: isize,
-    begin: usize,
-    pad: isize,
-}
-
-impl Chunk {
-    /// The `n` values of a row from `start` on, counted from the first cell of the chunk.
-    #[inline(always)]
-    fn row<'a, T>(self, source: Source, start: i32, n: usize, rows: Rows<'a, '_, T>) -> &'a [T] {
-        let x = (start + source.x) as isize;
-        let (values, from): (&'a [T], isize) = match source.place {
-            Place::Register(register) => (&rows.registers[register], self.pad + x),
-            Place::Input { input, y, z } => (
-                rows.inputs[input],
-                self.origin + z as isize * self.plane + y as isize * self.pitch + x,
-            ),
-            Place::Own(output) => (&*rows.outputs[output], self.begin as isize + x),
+        let row = scratch.row(self, inputs, layout, first, outputs);
+        let mut arrays = Arrays {
+            inputs,
+            registers: &mut scratch.registers,
+            result: scratch.slots,
+            outputs,
         };
-        // A negative index becomes a huge one, and is caught as out of bounds.
-        let from = from as usize;
-        &values[from..][..n]
-    }
-
-    #[inline(always)]
-    fn step<T: Real>(self, step: &Step, out: &mut [T], scalars: &[T], rows: Rows<'_, '_, T>) {
-        let n = out.len();
-        let row = |source: Source| self.row(source, step.start, n, rows);
-        match &step.work {
-            Work::Fill(scalar) => out.fill(scalars[scalar.0]),
-            Work::Op(op, from) => {
-                let mut args = [loops::Input::Scalar(T::ZERO); Op::MOST_ARGUMENTS];
-                for (arg, from) in args.iter_mut().zip(from) {
-                    *arg = match from {
-                        Read::Row(source) => loops::Input::Row(row(*source)),
-                        Read::Scalar(scalar) => loops::Input::Scalar(scalars[scalar.0]),
+        let mut begin = 0;
+        while begin < row.length {
+            let cells = scratch.chunk.min(row.length - begin);
+            for step in &scratch.steps {
+                let mut cell = step.start as isize;
+                let end = cells as isize + step.end as isize;
+                while cell < end {
+                    let at = At {
+                        input: row.origin + begin as isize + cell,
+                        register: cell,
+                        output: begin as isize + cell,
+                        left: (end - cell) as usize,
                     };
+                    execute::block::<C>(&step.code, at, &mut arrays);
+                    cell += execute::cells::<C>() as isize;
                 }
-                loops::operation(*op, out, args);
             }
-            Work::Sum { before, terms } => {
-                let mut factors = [T::ZERO; TERMS];
-                let mut values: [&[T]; TERMS] = [&[]; TERMS];
-                for (k, (factor, source)) in terms.iter().enumerate() {
-                    factors[k] = scalars[factor.0];
-                    values[k] = row(*source);
-                }
-                let before = before.map(row);
-                macro_rules! sum {
-                    ($($count:literal)*) => { match terms.len() {
-                        $($count => {
-                            let factors: [T; $count] = std::array::from_fn(|k| factors[k]);
-                            let values: [&[T]; $count] = std::array::from_fn(|k| values[k]);
-                            loops::sum(out, before, factors, values);
-                        })*
-                        count => unreachable!("{count} terms of one pass"),
-                    } };
-                }
-                sum!(1 2 3 4 5 6);
-            }
+            begin += cells;
         }
     }
 }

@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::algorithm::{Access, Algorithm, Atom, Def, FnId, Role, StateId, SumTerm, UniformId};
 use crate::expr::{Expr, Lit, Node, Op, Real};
 
-/// Terms of one pass over a row; longer sums take several.
-pub(super) const TERMS: usize = 6;
+/// Terms of a sum that are evaluated before they are added; longer sums take several passes, so that
+/// few rows are kept.
+const TERMS: usize = 6;
 
 /// A number that is the same in every cell.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -254,20 +255,13 @@ impl<'a> Tape<'a> {
         args[expr.result().0 as usize]
     }
 
-    fn op(&mut self, op: Op, mut args: Vec<Arg>) -> Arg {
+    fn op(&mut self, op: Op, args: Vec<Arg>) -> Arg {
         let scalars = args.iter().map(|arg| match arg {
             Arg::Scalar(scalar) => Some(*scalar),
             Arg::Row(_) => None,
         });
         if let Some(scalars) = scalars.collect::<Option<Vec<_>>>() {
             return Arg::Scalar(self.scalar(Scalar::Op(op, scalars)));
-        }
-        if op == Op::Fma {
-            // The loops know a number only as the first factor and as the addend.
-            if matches!(args[1], Arg::Scalar(_)) {
-                args.swap(0, 1);
-            }
-            args[1] = Arg::Row(self.row(args[1]));
         }
         Arg::Row(self.value(Value::Op(op, args)))
     }

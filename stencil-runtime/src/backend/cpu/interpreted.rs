@@ -1,10 +1,12 @@
 //! Parts computed by the row engine.
 
-use stencil_compiler::algorithm::rows::{RowProgram, RowScratch};
+use std::marker::PhantomData;
 
-use super::instructions::{self, Checked, Vectorized};
+use stencil_compiler::algorithm::rows::{Cells, RowProgram, RowScratch};
+
+use super::instructions::{self, Checked, OnLanes};
+use super::lanes::{Lanes, Registers};
 use super::parts::Part;
-use crate::Number;
 
 /// A part computed by the row engine.
 pub(crate) struct Interpreted<'a, T> {
@@ -13,23 +15,50 @@ pub(crate) struct Interpreted<'a, T> {
     pub(crate) part: Part<'a, T>,
 }
 
-impl<T: Number> Vectorized for Interpreted<'_, T> {
+/// The registers of an instruction set, as the row engine fills and stores them.
+struct Wide<V>(PhantomData<V>);
+
+impl<V: Lanes> Cells for Wide<V> {
+    type Value = V::Value;
+    type Lanes = V;
+    const COUNT: usize = V::COUNT;
+
     #[inline(always)]
-    fn run(self) {
+    fn splat(value: V::Value) -> V {
+        V::splat(value)
+    }
+    #[inline(always)]
+    fn load(from: &[V::Value]) -> V {
+        let from = &from[..V::COUNT];
+        // SAFETY: there are as many values as lanes.
+        unsafe { V::load(from.as_ptr()) }
+    }
+    #[inline(always)]
+    fn store(lanes: V, to: &mut [V::Value]) {
+        let to = &mut to[..V::COUNT];
+        // SAFETY: there are as many values as lanes.
+        unsafe { lanes.store(to.as_mut_ptr()) }
+    }
+}
+
+impl<T: Registers> OnLanes for Interpreted<'_, T> {
+    type Value = T;
+
+    #[inline(always)]
+    fn run<V: Lanes<Value = T>>(self) {
         let Part {
             shape,
             first,
             rows,
             length,
             inputs,
-            margin,
             outputs,
             ..
         } = self.part;
         let pitch = shape.layout.pitch;
         let mut outputs: Vec<_> = outputs
             .into_iter()
-            .map(|values| values[margin..].chunks_mut(pitch))
+            .map(|values| values.chunks_mut(pitch))
             .collect();
         for row in 0..rows {
             let mut now: Vec<&mut [T]> = outputs
@@ -38,10 +67,22 @@ impl<T: Number> Vectorized for Interpreted<'_, T> {
                 .map(|r| &mut r[..length])
                 .collect();
             let first = [first[0], first[1] + row as isize, first[2]];
-            self.program
-                .run(self.scratch, inputs, shape.layout, first, &mut now);
+            let (program, scratch, layout) = (self.program, &mut *self.scratch, shape.layout);
+            if calls_functions::<V>() {
+                program.run(scratch, inputs, layout, first, &mut now);
+            } else {
+                program.run_in::<Wide<V>>(scratch, inputs, layout, first, &mut now);
+            }
         }
     }
+}
+
+/// Is each multiply-add a call of a function? Then wide registers gain little, and many calls of them
+/// make a long program.
+const fn calls_functions<V: Lanes>() -> bool {
+    const FUSED: bool = cfg!(any(not(target_arch = "x86_64"), target_feature = "fma"));
+    const BASELINE_BYTES: usize = 16;
+    !FUSED && V::COUNT * size_of::<V::Value>() <= BASELINE_BYTES
 }
 
 /// Computes a part by the row engine; not generic, so that it is compiled here and once.
@@ -53,7 +94,7 @@ macro_rules! interpreted {
             scratch: &mut RowScratch<$type>,
             part: Part<'_, $type>,
         ) {
-            instructions::run(
+            instructions::run_on_lanes(
                 instructions,
                 Interpreted {
                     program,
@@ -66,3 +107,102 @@ macro_rules! interpreted {
 }
 interpreted!(rows_f32, f32);
 interpreted!(rows_f64, f64);
+
+#[cfg(test)]
+mod tests {
+    use stencil_compiler::algorithm::rows::Layout;
+    use stencil_compiler::algorithm::text::parse;
+
+    use super::*;
+    use crate::Instructions;
+
+    const SYSTEM: &str = r#"
+algorithm Everything 2d
+scheme "none"
+state q field
+state acc accumulator
+uniform c = dt / dx
+fn q = state q
+fn acc = state acc
+fn pair = q[1,0,0] - q[-1,0,0]
+fn long = sum { + c * pair, - c * q[2,0,0], + q, - q[-2,0,0], + c * pair[1,0,0], - q, + c * q[1,0,0], + q }
+fn limited = max(exp(long) * sin(q), lt(long, q, pair, -q))
+fn flux = sqrt(abs(limited[1,0,0])) / (q + 3.0)
+fn acc_1 = fma(c, acc, flux - flux[-1,0,0])
+fn q_1 = fma(c, acc_1, q)
+substep { q = q_1, acc = acc_1 }
+"#;
+
+    /// The row of an array that ends with it, in registers of an instruction set.
+    struct OneRow<'a, T> {
+        program: &'a RowProgram,
+        q: &'a [T],
+        rows: &'a mut [Vec<T>; 2],
+    }
+
+    fn layout<T>(q: &[T], length: usize, program: &RowProgram) -> Layout {
+        Layout {
+            origin: program.halo()[0] as usize,
+            pitch: q.len(),
+            plane: q.len() * length,
+        }
+    }
+
+    impl<T: Registers> OnLanes for OneRow<'_, T> {
+        type Value = T;
+        fn run<V: Lanes<Value = T>>(self) {
+            let mut outputs = self.rows.each_mut().map(Vec::as_mut_slice);
+            let layout = layout(self.q, outputs[0].len(), self.program);
+            let mut scratch = self.program.scratch(&[T::from_f64(0.3)]);
+            let inputs = [self.q];
+            let (program, first) = (self.program, [0; 3]);
+            program.run_in::<Wide<V>>(&mut scratch, &inputs, layout, first, &mut outputs);
+        }
+    }
+
+    fn registers_agree_with_single_cells<T: Registers>(length: usize) {
+        let algorithm = parse(SYSTEM).unwrap();
+        let program = RowProgram::new(&algorithm, 0).unwrap();
+        let value = |i: usize| T::from_f64(((i * 37 + 11) % 101) as f64 / 50.0 - 1.0);
+        let q: Vec<T> = (0..length + 2 * program.halo()[0] as usize)
+            .map(value)
+            .collect();
+        let old = [vec![T::ZERO; length], (7..length + 7).map(value).collect()];
+        let mut expected = old.clone();
+        for x in 0..length {
+            let mut scratch = program.scratch(&[T::from_f64(0.3)]);
+            let mut cell = expected.each_mut().map(|row| &mut row[x..=x]);
+            let layout = layout(&q, length, &program);
+            program.run(&mut scratch, &[&q], layout, [x as isize, 0, 0], &mut cell);
+        }
+        for instructions in Instructions::available() {
+            let mut rows = old.clone();
+            let work = OneRow {
+                program: &program,
+                q: &q,
+                rows: &mut rows,
+            };
+            instructions::run_on_lanes(Checked::new(instructions).unwrap(), work);
+            let bits = |rows: &[Vec<T>; 2]| {
+                rows.concat()
+                    .into_iter()
+                    .map(T::canonical_bits)
+                    .collect::<Vec<_>>()
+            };
+            assert_eq!(
+                bits(&rows),
+                bits(&expected),
+                "{length} cells, {}, {instructions:?}",
+                T::NAME
+            );
+        }
+    }
+
+    #[test]
+    fn all_registers_give_the_bits_of_single_cells() {
+        for length in [1, 5, 16, 63, 64, 65, 200, 1500] {
+            registers_agree_with_single_cells::<f32>(length);
+            registers_agree_with_single_cells::<f64>(length);
+        }
+    }
+}
