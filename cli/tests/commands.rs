@@ -181,3 +181,31 @@ fn a_closed_pipe_is_no_error() {
         text(&output.stderr)
     );
 }
+
+/// Where there is a driver, the card must do what it is asked for; elsewhere all is said that is missing.
+#[test]
+fn what_is_there_for_cards_is_said_and_used() {
+    let here = folder("cards");
+    let doctor = stencil(&["doctor"], &here);
+    let found = text(&doctor.stdout);
+    assert!(doctor.status.success(), "{found}");
+    for line in ["processor ", "card", "NVRTC ", "cache "] {
+        assert!(found.contains(line), "no `{line}` in\n{found}");
+    }
+    let usable = found.contains("compute capability") && !found.contains("no usable NVRTC");
+    let run = "run explosion --engine cuda --cells 16,16,16 --steps 2 --out here";
+    let run = stencil(&run.split(' ').collect::<Vec<_>>(), &here);
+    let verify = stencil(&["verify", "heat", "--precision", "f64"], &here);
+    for output in [run, verify] {
+        let said = text(&output.stderr);
+        if usable {
+            assert!(output.status.success(), "{said}");
+        } else {
+            assert_eq!(output.status.code(), Some(2), "{said}");
+            assert!(
+                said.contains("without `--engine cuda`") || said.contains("NVRTC"),
+                "{said}"
+            );
+        }
+    }
+}

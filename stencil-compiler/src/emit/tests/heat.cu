@@ -1,13 +1,13 @@
 struct Uniforms {
   float k;
 };
+__constant__ Uniforms c;
 
 // ddt(u) = k * lap(u)
 extern "C" __global__ void __launch_bounds__(256, 2) heat(
     const float* __restrict__ u,
     float* __restrict__ u_next,
-    const int n0, const int n1, const int n2, const int pitch, const int plane,
-    const __grid_constant__ Uniforms c) {
+    const int n0, const int n1, const int n2, const int pitch, const int plane) {
   const int bx = blockIdx.x;
   const int tx = threadIdx.x;
   const int by = blockIdx.y;

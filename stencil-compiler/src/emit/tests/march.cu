@@ -5,6 +5,7 @@ struct Uniforms {
   float w3;
   float nu;
 };
+__constant__ Uniforms c;
 
 static __device__ __forceinline__ unsigned shared_address(const void* at) {
   return static_cast<unsigned>(__cvta_generic_to_shared(at));
@@ -44,8 +45,7 @@ static __device__ __forceinline__ void wait_phase(unsigned barrier, unsigned par
 extern "C" __global__ void __launch_bounds__(256, 2) march(
     const float* __restrict__ u0,
     float* __restrict__ u0_next,
-    const int n0, const int n1, const int n2, const int pitch, const int plane,
-    const __grid_constant__ Uniforms c) {
+    const int n0, const int n1, const int n2, const int pitch, const int plane) {
   extern __shared__ __align__(128) unsigned char shared_[];
   float* const ring = reinterpret_cast<float*>(shared_ + 0);
   const unsigned full = shared_address(shared_ + 17920);

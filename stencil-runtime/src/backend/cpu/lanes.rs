@@ -93,7 +93,12 @@ macro_rules! each_lane {
     (fn $method:ident($($other:ident),*)) => {
         #[inline(always)]
         fn $method(self $(, $other: Self)*) -> Self {
-            Group(std::array::from_fn(|i| self.0[i].$method($($other.0[i]),*)))
+            // A loop, as functions that make arrays need not be inlined.
+            let mut result = self;
+            for i in 0..N {
+                result.0[i] = self.0[i].$method($($other.0[i]),*);
+            }
+            result
         }
     };
 }

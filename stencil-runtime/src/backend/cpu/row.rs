@@ -42,8 +42,13 @@ impl<T: Real, const I: usize, const O: usize> Rows<T, I, O> {
     /// Goes on to the next rows.
     #[inline(always)]
     pub(super) fn advance(&mut self, pitch: usize) {
-        self.inputs = self.inputs.map(|row| row.wrapping_add(pitch));
-        self.outputs = self.outputs.map(|row| row.wrapping_add(pitch));
+        // Loops, as methods of arrays need not be inlined.
+        for row in &mut self.inputs {
+            *row = row.wrapping_add(pitch);
+        }
+        for row in &mut self.outputs {
+            *row = row.wrapping_add(pitch);
+        }
     }
 }
 

@@ -42,7 +42,7 @@ impl Card {
     pub fn all() -> Result<Vec<Card>, CudaError> {
         let count = count()?;
         (0..count)
-            .map(|ordinal| Ok(describe(&context(ordinal)?, ordinal)?))
+            .map(|ordinal| describe(&context(ordinal)?, ordinal))
             .collect()
     }
 

@@ -12,11 +12,11 @@ use super::nvrtc::NvrtcError;
 pub enum CudaError {
     /// The driver's library is not on this machine.
     #[error(
-        "no NVIDIA driver: the system loader knows no libcuda.so.1; install the driver, or run with `--backend cpu`"
+        "no NVIDIA driver: the system loader knows no libcuda.so.1; install the driver, or run without `--engine cuda`"
     )]
     NoDriver,
     /// The driver finds no card.
-    #[error("the NVIDIA driver finds no card{hidden}; run with `--backend cpu`")]
+    #[error("the NVIDIA driver finds no card{hidden}; run without `--engine cuda`")]
     NoCard {
         /// What may hide it, or nothing.
         hidden: String,
@@ -31,7 +31,7 @@ pub enum CudaError {
     },
     /// A card that the generated code does not run on.
     #[error(
-        "{name} has compute capability {}.{}; 8.0 or newer is needed: run with `--backend cpu`",
+        "{name} has compute capability {}.{}; 8.0 or newer is needed: run without `--engine cuda`",
         capability.0, capability.1
     )]
     Capability {

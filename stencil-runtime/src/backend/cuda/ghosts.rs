@@ -317,11 +317,6 @@ mod tests {
                 let compiled = nvrtc.compile(&text, "ghosts.cu", architecture).unwrap();
                 let names: Vec<&str> = compiled.kernels.iter().map(|k| &*k.name).collect();
                 assert!(names.contains(&"fill_ghosts") && names.contains(&"find_bad"));
-                assert!(
-                    compiled.kernels.iter().all(|k| !k.spills()),
-                    "{}",
-                    compiled.log
-                );
             }
         }
     }

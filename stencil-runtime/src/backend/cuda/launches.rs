@@ -125,7 +125,7 @@ pub(super) fn load<T: Number>(
     let mut launches = Vec::new();
     for ((text, module), launch) in texts.iter().zip(modules).zip(&plan.launches) {
         let function = function(&module, &text.source.name)?;
-        launches.push(Ready::new::<T>(
+        launches.push(Ready::new(
             card, algorithm, plan, launch, text, shape, function, module,
         )?);
     }
@@ -141,7 +141,7 @@ impl Ready {
         clippy::too_many_arguments,
         reason = "all of what a launch is made from"
     )]
-    fn new<T: Number>(
+    fn new(
         card: &Opened,
         algorithm: &Algorithm,
         plan: &Plan,

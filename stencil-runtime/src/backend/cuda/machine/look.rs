@@ -1,0 +1,129 @@
+//! Values that are no numbers: steps are looked at some at a time, and done again one by one where
+//! such a value came up, from the fields as they were when they were last good.
+
+use cudarc::driver::{LaunchConfig, PushKernelArg};
+
+use super::tasks::nothing;
+use super::{Failure, Machine};
+use crate::Number;
+use crate::backend::cpu::BadValue;
+use crate::backend::cuda::CudaError;
+
+impl<T: Number> Machine<T> {
+    /// Looks at all steps that were not looked at yet.
+    pub(crate) fn check(&mut self) -> Result<(), Failure> {
+        if self.since.is_empty() {
+            return Ok(());
+        }
+        let Some(bad) = self.find_bad()? else {
+            self.since.clear();
+            self.holds = false;
+            return Ok(());
+        };
+        let since = std::mem::take(&mut self.since);
+        if !self.put_back()? {
+            // Nothing was kept, so each step was looked at.
+            return Err(Failure::NotFinite {
+                bad,
+                moment: since.into_iter().next_back().ok_or_else(nothing)?,
+                substep: self.substeps.len().saturating_sub(1),
+                kept: false,
+            });
+        }
+        for (good, moment) in since.iter().enumerate() {
+            for (substep, (t, uniforms)) in moment.substeps.iter().enumerate() {
+                self.set_uniforms(substep, uniforms)?;
+                self.enqueue(substep, *t)?;
+                let Some(bad) = self.find_bad()? else {
+                    continue;
+                };
+                self.put_back()?;
+                for moment in &since[..good] {
+                    for (substep, (t, uniforms)) in moment.substeps.iter().enumerate() {
+                        self.set_uniforms(substep, uniforms)?;
+                        self.enqueue(substep, *t)?;
+                    }
+                }
+                self.holds = false;
+                return Err(Failure::NotFinite {
+                    bad,
+                    moment: moment.clone(),
+                    substep,
+                    kept: true,
+                });
+            }
+        }
+        Err(nothing().into())
+    }
+
+    /// Keeps the fields as they are, if they are not kept already.
+    pub(super) fn keep(&mut self) -> Result<(), CudaError> {
+        if self.holds || !self.since.is_empty() {
+            return Ok(());
+        }
+        for (buffer, slot) in &self.kept {
+            let from = self.slots[*buffer];
+            self.memory.copy(&self.card.stream, from, *slot)?;
+        }
+        self.holds = true;
+        Ok(())
+    }
+
+    /// Puts the kept fields back; `false` if there are none.
+    pub(super) fn put_back(&mut self) -> Result<bool, CudaError> {
+        if self.kept.is_empty() {
+            return Ok(false);
+        }
+        for (buffer, slot) in &self.kept {
+            let to = self.slots[*buffer];
+            self.memory.copy(&self.card.stream, *slot, to)?;
+        }
+        let fields = self.patch.fields_at();
+        self.forget(&fields);
+        Ok(true)
+    }
+
+    pub(super) fn forget(&mut self, buffers: &[usize]) {
+        for buffer in buffers {
+            self.known[*buffer].take();
+        }
+    }
+
+    /// The first value of a field that is no number.
+    pub(crate) fn find_bad(&mut self) -> Result<Option<BadValue>, CudaError> {
+        let failed = CudaError::driver("looking for values that are no numbers");
+        let fields = self.patch.fields_at();
+        let stream = &self.card.stream;
+        let slots = fields.iter().map(|buffer| self.slots[*buffer]);
+        let arrays = self.memory.addresses(stream, slots);
+        let none = u64::MAX;
+        stream
+            .memcpy_htod(&[none], &mut self.first_bad)
+            .map_err(&failed)?;
+        let config = LaunchConfig {
+            grid_dim: (self.shape.rows().clamp(1, 2048), fields.len() as u32, 1),
+            block_dim: (256, 1, 1),
+            shared_mem_bytes: 0,
+        };
+        let mut launch = stream.launch_builder(&self.kernels.find_bad);
+        launch
+            .arg(&arrays)
+            .arg(&self.shape)
+            .arg(&mut self.first_bad);
+        // SAFETY: the arguments are those of the kernel, which reads interior cells.
+        unsafe { launch.launch(config) }.map_err(&failed)?;
+        let mut first = [none];
+        let copy = stream.memcpy_dtoh(&self.first_bad, &mut first);
+        copy.and_then(|()| stream.synchronize()).map_err(&failed)?;
+        if first[0] == none {
+            return Ok(None);
+        }
+        let [nx, ny, nz] = self.patch.shape.cells;
+        let at = first[0] as usize;
+        let name = self.patch.fields().nth(at / (nx * ny * nz));
+        Ok(Some(BadValue {
+            component: name.unwrap_or_default().to_string(),
+            cell: [at % nx, at / nx % ny, at / (nx * ny) % nz],
+        }))
+    }
+}

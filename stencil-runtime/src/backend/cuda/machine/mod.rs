@@ -1,0 +1,279 @@
+//! The arrays of a patch on a card, and the steps of a plan on them.
+
+mod look;
+mod room;
+mod tasks;
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use cudarc::driver::CudaSlice;
+use ndarray::ArrayView3;
+use rayon::ThreadPool;
+use stencil_compiler::algorithm::Algorithm;
+use stencil_compiler::plan::{BufferRole, Plan};
+
+use super::card::{Card, Opened};
+use super::ghosts::{Ghosts, PatchShape, has_tables};
+use super::launches::{Kernels, halo, load, texts};
+use super::memory::Memory;
+use super::{Cache, CudaError};
+use crate::backend::cpu::array::Array;
+use crate::backend::cpu::{BadValue, Checked, Domain, Patch};
+use crate::{Error, Number};
+use room::fits;
+use tasks::{Graph, Task};
+
+/// Steps between two looks for values that are no numbers.
+const PERIOD: usize = 32;
+
+/// Bytes of the card that are left to others: the driver's own, and lists of ghost cells.
+const RESERVE: usize = 64 << 20;
+
+/// A step, so that it can be done again.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Moment {
+    /// Its number, from 1.
+    pub(crate) step: u64,
+    /// The time at its beginning.
+    pub(crate) t: f64,
+    /// Its length.
+    pub(crate) dt: f64,
+    /// The time of each substep, and its uniforms in the algorithm's order.
+    pub(crate) substeps: Vec<(f64, Vec<f64>)>,
+}
+
+/// Why a step could not be done.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// A value is no number.
+    NotFinite {
+        /// Which.
+        bad: BadValue,
+        /// The step that made it.
+        moment: Moment,
+        /// Its substep, from 0.
+        substep: usize,
+        /// Are the fields those before that step?
+        kept: bool,
+    },
+    /// Something else.
+    Other(Error),
+}
+
+impl<E: Into<Error>> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Failure::Other(error.into())
+    }
+}
+
+/// Arrays on a card and what is done with them in a step.
+#[derive(Debug)]
+pub(crate) struct Machine<T> {
+    card: Opened,
+    /// Names and shape; its arrays are empty but while the host evaluates something.
+    patch: Patch<T>,
+    /// Values of buffers as the host knows them, until they change on the card.
+    known: Vec<OnceLock<Array<T>>>,
+    memory: Memory,
+    /// Where in the memory each buffer is.
+    slots: Vec<usize>,
+    /// Where the fields are kept as they were when they were last looked at, by their buffers.
+    kept: BTreeMap<usize, usize>,
+    ghosts: Ghosts,
+    kernels: Kernels,
+    shape: PatchShape,
+    substeps: Vec<Vec<Task>>,
+    /// Captured steps, by where the buffers are when one begins.
+    graphs: BTreeMap<Vec<usize>, Graph>,
+    first_bad: CudaSlice<u64>,
+    /// Steps since the fields were last kept.
+    since: Vec<Moment>,
+    /// Are the kept fields those before the first of these steps?
+    holds: bool,
+}
+
+impl<T: Number> Machine<T> {
+    /// Compiles the kernels of a plan and takes memory on the card for its buffers.
+    pub(crate) fn new(
+        card: Opened,
+        cache: Option<&Cache>,
+        algorithm: &Algorithm,
+        plan: &Plan,
+        domain: Domain,
+        instructions: Checked,
+    ) -> Result<Self, Error> {
+        let texts = texts::<T>(algorithm, plan)?;
+        let (of_plan, of_kernels) = (plan.halo(), halo(&texts));
+        let halo = std::array::from_fn(|axis| {
+            let deepest = domain.halo[axis].max(of_plan[axis] as usize);
+            deepest.max(of_kernels[axis])
+        });
+        let (mesh, boundaries) = (domain.mesh, domain.boundaries.clone());
+        let keep_last = domain.keep_last;
+        let patch = Patch::<T>::without_arrays(plan, domain, halo, instructions)?;
+        let buffers = plan.buffers.len();
+        let fields = plan.buffers.iter().enumerate();
+        let fields = fields.filter(|(_, b)| keep_last && b.role == BufferRole::Field);
+        let kept: BTreeMap<usize, usize> = fields.map(|(i, _)| i).zip(buffers..).collect();
+        fits::<T>(&card, plan, &patch.shape, kept.len())?;
+        let kernels = load::<T>(&card, cache, algorithm, plan, &texts, &patch.shape)?;
+        let shape = PatchShape::new(&patch.shape, &mesh);
+        let stream = &card.stream;
+        let mut machine = Machine {
+            memory: Memory::new::<T>(&card, &patch.shape, buffers + kept.len())?,
+            slots: (0..buffers).collect(),
+            kept,
+            ghosts: Ghosts::new(stream, kernels.fill.clone(), shape, &boundaries)?,
+            known: (0..buffers).map(|_| OnceLock::new()).collect(),
+            first_bad: stream
+                .alloc_zeros(1)
+                .map_err(CudaError::driver("taking memory on the card"))?,
+            card,
+            patch,
+            kernels,
+            shape,
+            substeps: Vec::new(),
+            graphs: BTreeMap::new(),
+            since: Vec::new(),
+            holds: false,
+        };
+        for actions in machine.patch.actions(plan)? {
+            let tasks = actions.into_iter().map(|action| machine.task(action));
+            machine.substeps.push(tasks.collect::<Result<_, _>>()?);
+        }
+        Ok(machine)
+    }
+
+    /// The card.
+    pub(crate) fn card(&self) -> &Card {
+        &self.card.card
+    }
+
+    /// Names and shape of the arrays, without values.
+    pub(crate) fn patch(&self) -> &Patch<T> {
+        &self.patch
+    }
+
+    /// Bytes on the card.
+    pub(crate) fn bytes(&self) -> usize {
+        self.memory.bytes()
+    }
+
+    /// Must the host do something within a step?
+    fn needs_host(&self) -> bool {
+        let boundaries = &self.patch.domain().boundaries;
+        boundaries.has_custom() || has_tables(boundaries)
+    }
+
+    /// The values of a buffer.
+    pub(crate) fn interior(&self, buffer: usize) -> Result<ArrayView3<'_, T>, Error> {
+        let values = self.value(buffer)?;
+        let bug = || Error::Bug(format!("buffer {buffer} has no shape"));
+        values.interior(&self.patch.shape).ok_or_else(bug)
+    }
+
+    fn value(&self, buffer: usize) -> Result<&Array<T>, Error> {
+        let known = &self.known[buffer];
+        if let Some(values) = known.get() {
+            return Ok(values);
+        }
+        let mut values = self.patch.array()?;
+        let stream = &self.card.stream;
+        self.memory.read(stream, self.slots[buffer], &mut values)?;
+        Ok(known.get_or_init(|| values))
+    }
+
+    /// Evaluates something on the host, which gets the values of fields and given fields.
+    pub(crate) fn on_host<R>(
+        &mut self,
+        evaluate: impl FnOnce(&mut Patch<T>) -> R,
+    ) -> Result<R, Error> {
+        let states = self.patch.states();
+        for buffer in &states {
+            self.value(*buffer)?;
+        }
+        for buffer in &states {
+            if let Some(values) = self.known[*buffer].take() {
+                *self.patch.array_mut(*buffer) = values;
+            }
+        }
+        let result = evaluate(&mut self.patch);
+        for buffer in states {
+            let values = std::mem::take(self.patch.array_mut(buffer));
+            self.known[buffer] = OnceLock::from(values);
+        }
+        Ok(result)
+    }
+
+    /// Sets a buffer and some ghost cells around it.
+    pub(crate) fn set(
+        &mut self,
+        pool: &ThreadPool,
+        buffer: usize,
+        depth: [usize; 3],
+        value: impl Fn([isize; 3]) -> T + Sync,
+    ) -> Result<(), Error> {
+        let mut values = self.patch.array()?;
+        pool.install(|| values.set(&self.patch.shape, depth, &value));
+        let slot = self.slots[buffer];
+        self.memory.write(&self.card.stream, slot, &values)?;
+        self.known[buffer] = OnceLock::from(values);
+        self.holds = false;
+        Ok(())
+    }
+
+    /// Replaces the uniforms of a substep, given in the algorithm's order.
+    pub(crate) fn set_uniforms(&mut self, substep: usize, values: &[f64]) -> Result<(), CudaError> {
+        let all: Vec<T> = values.iter().map(|v| T::from_f64(*v)).collect();
+        let launches = self.kernels.launches.iter();
+        for launch in launches.filter(|l| l.substep == substep) {
+            launch.set_uniforms(&self.card.stream, &all)?;
+        }
+        Ok(())
+    }
+
+    /// One step. `sources` renews given fields for the time of a substep, if any change with it.
+    ///
+    /// The step is started, and looked at for values that are no numbers with some others later,
+    /// or at once where the host takes part in it.
+    pub(crate) fn step(
+        &mut self,
+        moment: Moment,
+        mut sources: Option<impl FnMut(&mut Self, f64) -> Result<(), Error>>,
+    ) -> Result<(), Failure> {
+        self.keep()?;
+        let at_once = sources.is_some() || self.needs_host();
+        for (substep, (_, uniforms)) in moment.substeps.iter().enumerate() {
+            self.set_uniforms(substep, uniforms)?;
+        }
+        let known = self.patch.fields_at();
+        if at_once {
+            for (substep, (t, _)) in moment.substeps.iter().enumerate() {
+                if let Some(sources) = &mut sources {
+                    sources(self, *t)?;
+                }
+                self.enqueue(substep, *t)?;
+                self.forget(&known);
+                if let Some(bad) = self.find_bad()? {
+                    let kept = self.put_back()?;
+                    return Err(Failure::NotFinite {
+                        bad,
+                        moment,
+                        substep,
+                        kept,
+                    });
+                }
+            }
+            self.holds = false;
+            return Ok(());
+        }
+        self.replay()?;
+        self.forget(&known);
+        self.since.push(moment);
+        if self.since.len() >= PERIOD || self.kept.is_empty() {
+            self.check()?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,91 @@
+//! Is there room on a card for the arrays of a run?
+
+use stencil_compiler::plan::{BufferRole, Plan};
+
+use super::RESERVE;
+use crate::backend::cpu::array::Shape;
+use crate::backend::cuda::CudaError;
+use crate::backend::cuda::card::Opened;
+use crate::backend::cuda::memory::{ARRAYS, stride};
+use crate::{Error, Number};
+
+/// Is there room on the card, and are there few enough arrays and cells?
+pub(super) fn fits<T: Number>(
+    card: &Opened,
+    plan: &Plan,
+    shape: &Shape,
+    kept: usize,
+) -> Result<(), Error> {
+    if plan.buffers.len() > ARRAYS {
+        return Err(Error::Bug(format!(
+            "a plan with {} buffers; kernels of ghost cells take {ARRAYS}",
+            plan.buffers.len()
+        )));
+    }
+    if shape.len() > i32::MAX as usize {
+        return Err(Error::Cuda(CudaError::TooLarge {
+            cells: shape.cells,
+            values: shape.len(),
+        }));
+    }
+    card.synchronize()?;
+    let (free, total) = card
+        .context
+        .mem_get_info()
+        .map_err(CudaError::driver("asking for free memory"))?;
+    let count = plan.buffers.len() + kept;
+    let needed = |shape: &Shape| count * stride::<T>(shape) + RESERVE;
+    if needed(shape) <= free {
+        return Ok(());
+    }
+    let mut arrays: Vec<(String, usize)> = Vec::new();
+    let of_role = |role| plan.buffers.iter().filter(move |b| b.role == role).count();
+    for (role, what) in [
+        (BufferRole::Field, "fields"),
+        (BufferRole::NewField, "new values of fields"),
+        (BufferRole::Accumulator, "accumulators"),
+        (BufferRole::Derived, "stored grid functions"),
+        (BufferRole::Given, "sources"),
+    ] {
+        arrays.push((
+            format!("{} {what}", of_role(role)),
+            of_role(role) * stride::<T>(shape),
+        ));
+    }
+    arrays.push((
+        format!("{kept} fields as they were, for `keep_last`"),
+        kept * stride::<T>(shape),
+    ));
+    arrays.retain(|(_, bytes)| *bytes > 0);
+    Err(Error::Cuda(CudaError::Memory {
+        needed: needed(shape),
+        free,
+        total,
+        arrays,
+        fits: largest(shape, T::BYTES, |shape| needed(shape) <= free),
+    }))
+}
+
+/// The largest grid of the same shape that fits.
+fn largest(shape: &Shape, bytes: usize, fits: impl Fn(&Shape) -> bool) -> [usize; 3] {
+    let scaled = |part: f64| -> [usize; 3] {
+        shape.cells.map(|n| {
+            if n == 1 {
+                1
+            } else {
+                ((n as f64 * part) as usize).max(1)
+            }
+        })
+    };
+    let (mut low, mut high) = (0.0, 1.0);
+    for _ in 0..40 {
+        let middle = 0.5 * (low + high);
+        let there = Shape::new(scaled(middle), shape.halo, bytes);
+        if there.is_some_and(|shape| fits(&shape)) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    scaled(low)
+}

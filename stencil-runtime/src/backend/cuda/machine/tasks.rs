@@ -1,0 +1,160 @@
+//! What is done in a substep, started one after the other or replayed as a whole step.
+
+use cudarc::driver::CudaGraph;
+use cudarc::driver::sys::{CUgraphInstantiate_flags, CUstreamCaptureMode};
+
+use super::Machine;
+use crate::backend::cpu::actions::Action;
+use crate::backend::cpu::ghosts::Job;
+use crate::backend::cuda::CudaError;
+use crate::backend::cuda::ghosts::{Boxes, has_tables};
+use crate::{Error, Number};
+
+/// What is done in a substep.
+#[derive(Debug)]
+pub(super) enum Task {
+    /// Ghost cells by the kernel.
+    Fill(Option<Boxes>),
+    /// Ghost cells of fields by the host.
+    OnHost(Vec<Option<Job>>),
+    /// A launch of the plan.
+    Launch(usize),
+    /// Fields and their new values change places.
+    Swap(Vec<(usize, usize)>),
+}
+
+/// A captured step.
+pub(super) struct Graph(CudaGraph);
+
+// SAFETY: a graph may be used by any thread, but by one at a time: it is used through `&mut`.
+unsafe impl Send for Graph {}
+// SAFETY: nothing is done with it through a shared reference.
+unsafe impl Sync for Graph {}
+
+impl std::fmt::Debug for Graph {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Graph")
+    }
+}
+
+impl<T: Number> Machine<T> {
+    /// Makes an action ready for the card.
+    pub(super) fn task(&self, action: Action) -> Result<Task, CudaError> {
+        Ok(match action {
+            Action::Fill(jobs) if self.patch.domain().boundaries.has_custom() => Task::OnHost(jobs),
+            Action::Fill(jobs) => {
+                let jobs = jobs.into_iter().enumerate();
+                let jobs = jobs.filter_map(|(i, job)| job.map(|job| (i, Some(job), job.depth)));
+                Task::Fill(self.ghosts.boxes(&self.card.stream, jobs)?)
+            }
+            Action::Exchange { arrays, depth } => {
+                let jobs = arrays.into_iter().map(|array| (array, None, depth));
+                Task::Fill(self.ghosts.boxes(&self.card.stream, jobs)?)
+            }
+            Action::Launch(at) => Task::Launch(at),
+            Action::Swap(pairs) => Task::Swap(pairs),
+        })
+    }
+
+    /// A whole step, captured the first time that the buffers are where they are.
+    pub(super) fn replay(&mut self) -> Result<(), CudaError> {
+        let begin = self.slots.clone();
+        if !self.graphs.contains_key(&begin) {
+            let failed = CudaError::driver("capturing a step");
+            let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
+            self.card.stream.begin_capture(mode).map_err(&failed)?;
+            let mut done = Ok(());
+            for substep in 0..self.substeps.len() {
+                done = done.and_then(|()| self.enqueue(substep, 0.0));
+            }
+            let graph = self.card.stream.end_capture(CUgraphInstantiate_flags(0));
+            done?;
+            let graph = graph.map_err(&failed)?.ok_or_else(nothing)?;
+            graph.upload().map_err(&failed)?;
+            self.graphs.insert(begin.clone(), Graph(graph));
+        } else {
+            for substep in 0..self.substeps.len() {
+                self.swap(substep);
+            }
+        }
+        match self.graphs.get_mut(&begin) {
+            Some(graph) => graph
+                .0
+                .launch()
+                .map_err(CudaError::driver("replaying a step")),
+            None => Err(nothing()),
+        }
+    }
+
+    fn swap(&mut self, substep: usize) {
+        for task in &self.substeps[substep] {
+            if let Task::Swap(pairs) = task {
+                for (field, new) in pairs {
+                    self.slots.swap(*field, *new);
+                }
+            }
+        }
+    }
+
+    /// Starts all that is done in a substep at the time `t`.
+    pub(super) fn enqueue(&mut self, substep: usize, t: f64) -> Result<(), CudaError> {
+        let tasks = std::mem::take(&mut self.substeps[substep]);
+        let done = tasks.iter().try_for_each(|task| self.start(task, t));
+        self.substeps[substep] = tasks;
+        done
+    }
+
+    fn start(&mut self, task: &Task, t: f64) -> Result<(), CudaError> {
+        let stream = self.card.stream.clone();
+        match task {
+            Task::Fill(None) => {}
+            Task::Fill(Some(boxes)) => {
+                let domain = self.patch.domain();
+                if has_tables(&domain.boundaries) {
+                    let (boundaries, mesh) = (&domain.boundaries, &domain.mesh);
+                    self.ghosts.sample(&stream, boundaries, mesh, t)?;
+                }
+                let arrays = self.memory.addresses(&stream, self.slots.iter().copied());
+                self.ghosts.fill(&stream, boxes, &arrays)?;
+            }
+            Task::OnHost(jobs) => self.fill_on_host(jobs, t)?,
+            Task::Launch(at) => {
+                let launch = &self.kernels.launches[*at];
+                launch.launch(&stream, &self.memory, &self.slots)?;
+            }
+            Task::Swap(pairs) => {
+                for (field, new) in pairs {
+                    self.slots.swap(*field, *new);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Ghost cells by functions of the user, which only the host can call.
+    fn fill_on_host(&mut self, jobs: &[Option<Job>], t: f64) -> Result<(), CudaError> {
+        let wrong = |error: Error| match error {
+            Error::Cuda(error) => error,
+            other => CudaError::Kernel {
+                kernel: "boundary".into(),
+                reason: other.to_string(),
+            },
+        };
+        self.on_host(|patch| patch.fill(jobs, t)).map_err(wrong)?;
+        for buffer in self.patch.fields_at() {
+            let slot = self.slots[buffer];
+            if let Some(values) = self.known[buffer].get() {
+                self.memory.write(&self.card.stream, slot, values)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A graph or a step that should be there is not.
+pub(super) fn nothing() -> CudaError {
+    CudaError::Driver {
+        call: "replaying a step",
+        reason: "there is none".into(),
+    }
+}
