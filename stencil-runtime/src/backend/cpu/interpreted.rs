@@ -52,13 +52,15 @@ impl<T: Registers> OnLanes for Interpreted<'_, T> {
             rows,
             length,
             inputs,
+            margin,
             outputs,
-            ..
+            uniforms: _,
         } = self.part;
         let pitch = shape.layout.pitch;
+        // From the first cell of the first row on.
         let mut outputs: Vec<_> = outputs
             .into_iter()
-            .map(|values| values.chunks_mut(pitch))
+            .map(|values| values[margin..].chunks_mut(pitch))
             .collect();
         for row in 0..rows {
             let mut now: Vec<&mut [T]> = outputs
