@@ -59,6 +59,9 @@ pub struct Timings {
 impl<T: Number> Simulation<T> {
     /// One time step.
     ///
+    /// On a card values are looked at after some steps, after [`run`](Self::run), and before anything
+    /// is observed or set: an error may come from a later call than the step that it names.
+    ///
     /// # Errors
     /// If a new value is not finite; the fields are then those before the step, unless the
     /// simulation was built with `.keep_last(false)`. If the speeds give no time step.
@@ -193,6 +196,8 @@ impl<T: Number> Simulation<T> {
             Pace::Fixed(dt) => return Ok(dt),
             Pace::Adaptive { number, most } => (number, most),
         };
+        // A speed that is no number would hide the value that made it so.
+        self.settle()?;
         let start = Instant::now();
         if self.watch.as_ref().is_some_and(Watch::speeds_read_sources) {
             self.sample_unsteady(self.t)?;
@@ -293,7 +298,7 @@ impl<T: Number> Simulation<T> {
     }
 
     /// Waits for steps that a card has begun, and looks at their values.
-    fn settle(&mut self) -> Result<(), Error> {
+    pub(super) fn settle(&mut self) -> Result<(), Error> {
         let Machine::Cuda(machine) = &mut self.machine else {
             return Ok(());
         };

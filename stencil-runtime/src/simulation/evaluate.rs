@@ -147,6 +147,7 @@ impl<T: Number> Simulation<T> {
             .collect();
         let mesh = self.setup.mesh;
         let evaluation = Evaluation::new(algorithm, &[at], self.machine.patch())?;
+        self.settle()?;
         if evaluation.reads_given {
             self.sample_unsteady(self.t)?;
         }

@@ -197,8 +197,9 @@ impl<T: Number> Simulation<T> {
     /// ```
     ///
     /// # Errors
-    /// If the values are on a card that fails.
+    /// If the values are on a card that fails, or that made one which is not finite.
     pub fn observe(&mut self) -> Result<BTreeMap<String, f64>, Error> {
+        self.settle()?;
         if self
             .watch
             .as_ref()

@@ -18,6 +18,7 @@ impl<T: Number> Simulation<T> {
         value: impl Fn(f64, f64, f64) -> f64 + Sync,
     ) -> Result<(), Error> {
         let at = self.component(name)?;
+        self.settle()?;
         let mesh = self.setup.mesh;
         self.machine.set(&self.pool, at, [0; 3], |cell| {
             let [x, y, z] = mesh.point(cell);
@@ -74,6 +75,7 @@ impl<T: Number> Simulation<T> {
     pub fn set_array(&mut self, name: &str, values: ArrayView3<'_, T>) -> Result<(), Error> {
         let at = self.component(name)?;
         check_shape(name, self.setup.mesh.cells, values.dim())?;
+        self.settle()?;
         self.machine.set(&self.pool, at, [0; 3], |cell| {
             let [x, y, z] = cell.map(|i| i as usize);
             values[[z, y, x]]
