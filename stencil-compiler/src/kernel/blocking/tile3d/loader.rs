@@ -82,33 +82,16 @@ impl<'a> Loader<'a> {
         let rim = Index::Const(i64::from(tile.rim_axis[0]));
         let along_axis = Index::Var(self.start) - rim + Index::Var(plane);
         let along_axis = int(draft, "copy_axis", along_axis);
-        let reach =
-            |axis: usize, rim: u32| Index::Size(axis) + Index::Const(i64::from(extend[axis] + rim));
         let last = Index::Var(self.end) + Index::Const(i64::from(tile.rim_axis[1]));
         let conditions = vec![
             below(number, Index::Const(i64::from(copies))),
-            below(x, reach(0, tile.right)),
-            below(along_side, reach(side, tile.rim_side[1])),
             below(along_axis, last),
         ];
-        let mut from = [const { Index::Const(0) }; 3];
-        from[0] = Index::Var(x);
-        from[side] = Index::Var(along_side);
-        from[axis] = Index::Var(along_axis);
-        let copy = |(part, of): (usize, &crate::algorithm::FnId)| {
-            let name = &draft.context.algorithm.function(*of).name;
-            let offset = part as i64 * i64::from(tile.plane_len());
-            Some(Stmt::Copy {
-                array: TILE,
-                to: Index::Var(to) + Index::Const(offset),
-                buffer: draft.find_buffer(name)?,
-                from: from.clone(),
-            })
-        };
-        let copies_of_all = tile.staged.iter().enumerate().filter_map(copy).collect();
+        let mut from = [x; 3];
+        (from[side], from[axis]) = (along_side, along_axis);
         inner.push(Stmt::If {
             conditions,
-            body: copies_of_all,
+            body: self.copies(draft, to, from),
         });
         body.push(Stmt::For {
             var: round,
@@ -121,6 +104,47 @@ impl<'a> Loader<'a> {
             barrier: FULL,
             slot: Index::Const(0),
         });
+    }
+
+    /// Copies of all arrays from one place, each as far as it is read anywhere: what is further away
+    /// need not be there.
+    fn copies(&self, draft: &Draft<'_>, to: IntVar, from: [IntVar; 3]) -> Vec<Stmt> {
+        let Loader { form, tile, .. } = *self;
+        let extend = draft.context.launch.extend;
+        let mut out = Vec::new();
+        for (part, (of, reach)) in tile.staged.iter().enumerate() {
+            let name = &draft.context.algorithm.function(*of).name;
+            let Some(buffer) = draft.find_buffer(name) else {
+                continue;
+            };
+            let mut conditions = Vec::new();
+            for (axis, at) in from.into_iter().enumerate() {
+                let [before, behind] = reach[axis].map(|r| r + extend[axis]);
+                // A copy begins a whole number of copies before the first cell.
+                let before = match axis {
+                    0 => before.next_multiple_of(form.vector),
+                    _ => before,
+                };
+                conditions.push(Condition {
+                    left: Index::Var(at),
+                    relation: Relation::GreaterEqual,
+                    right: Index::Const(-i64::from(before)),
+                });
+                let end = Index::Size(axis) + Index::Const(i64::from(behind));
+                conditions.push(below(at, end));
+            }
+            let offset = part as i64 * i64::from(tile.plane_len());
+            out.push(Stmt::If {
+                conditions,
+                body: vec![Stmt::Copy {
+                    array: TILE,
+                    to: Index::Var(to) + Index::Const(offset),
+                    buffer,
+                    from: from.map(Index::Var),
+                }],
+            });
+        }
+        out
     }
 
     /// Waits for the planes of a box.

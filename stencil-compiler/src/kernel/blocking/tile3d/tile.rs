@@ -18,12 +18,11 @@ pub(super) const FULL: BarrierId = BarrierId(0);
 /// Planes in shared memory.
 #[derive(Clone, Debug)]
 pub(super) struct Tile {
-    /// Staged functions, in the order of their parts of a plane.
-    pub(super) staged: Vec<FnId>,
+    /// Staged functions, in the order of their parts of a plane, and how far each is read before
+    /// and behind the box along x, y, z.
+    pub(super) staged: Vec<(FnId, [[u32; 2]; 3])>,
     /// Values before and behind the box along x, whole copies.
     pub(super) rim_x: [u32; 2],
-    /// Cells behind the box that are read along x.
-    pub(super) right: u32,
     /// Rows before and behind the box along the side.
     pub(super) rim_side: [u32; 2],
     /// Planes before and behind the box along the axis of rolling.
@@ -47,19 +46,21 @@ impl Tile {
             .map(|(of, _)| *of)
             .collect();
         let at = || reads.iter().filter(|(of, _)| staged.contains(of));
-        let rim = |axis: usize| {
-            let along = || at().map(|(_, at)| at[axis]);
+        let rim_of = |one: Option<FnId>, axis: usize| {
+            let wanted = move |of: FnId| one.is_none_or(|one| one == of);
+            let along = || at().filter(|(of, _)| wanted(*of)).map(|(_, at)| at[axis]);
             let most = |value: Option<i32>| value.unwrap_or(0).max(0).unsigned_abs();
             [most(along().map(|o| -o).max()), most(along().max())]
         };
+        let rim = |axis: usize| rim_of(None, axis);
+        let reach = |of: FnId| (of, [0, 1, 2].map(|axis| rim_of(Some(of), axis)));
         let [left, right] = rim(0);
         let rim_x = [left, right].map(|r| r.next_multiple_of(form.vector));
         let (rim_side, rim_axis) = (rim(form.side()), rim(form.axis));
         let offsets = at().map(|(_, at)| at[form.axis]).collect();
         Tile {
-            staged: staged.into_iter().collect(),
+            staged: staged.iter().map(|of| reach(*of)).collect(),
             rim_x,
-            right,
             width: form.cells[0] + rim_x[0] + rim_x[1],
             height: form.cells[form.side()] + rim_side[0] + rim_side[1],
             planes: form.cells[form.axis] + rim_axis[0] + rim_axis[1],
@@ -144,7 +145,7 @@ impl Reader for Staged<'_> {
         name: &str,
     ) -> Result<Operand, String> {
         let reg = draft.reg(&format!("{name}_v"));
-        if let Some(part) = self.tile.staged.iter().position(|f| *f == of) {
+        if let Some(part) = self.tile.staged.iter().position(|(f, _)| *f == of) {
             let base = self.own.get(&at[self.form.axis]);
             let base = *base.ok_or_else(|| format!("`{name}` is in no plane of the tile"))?;
             let row = at[self.form.side()] * self.tile.width as i32;
