@@ -34,7 +34,7 @@ pub(crate) struct RunArgs {
     #[arg(value_name = "NAME|FILE.toml", default_value = problems::ALL[0].name)]
     problem: String,
     /// A setting in place of the file's, such as mesh.cells=64,64, params.nu=1e-3 or, for the first
-    /// [[plot]], plot.1.value=rho; may be repeated
+    /// `[[plot]]`, plot.1.value=rho; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// Cells along x, y, z; one number is for all axes
