@@ -52,6 +52,21 @@ macro_rules! operations {
             pub fn eval<T: Arithmetic>(self, a: &[T]) -> T {
                 match self { $(Op::$op => { let $a = a; $eval })* }
             }
+
+            /// [`eval`](Self::eval) in every lane; which operation it is, is asked once.
+            pub(crate) fn eval_lanes<T: Arithmetic, const LANES: usize>(
+                self,
+                args: &[&[T; LANES]; Self::MOST_ARGUMENTS],
+                results: &mut [T; LANES],
+            ) {
+                match self {
+                    $(Op::$op => for lane in 0..LANES {
+                        let $a: [T; Self::MOST_ARGUMENTS] =
+                            [args[0][lane], args[1][lane], args[2][lane], args[3][lane]];
+                        results[lane] = $eval;
+                    })*
+                }
+            }
         }
     };
 }

@@ -69,20 +69,7 @@ impl<T: Number> Builder<T> {
             halo,
             keep_last: self.keep_last,
         };
-        let algorithm = setup.system.algorithm();
-        let machine = match engine {
-            Chosen::Cpu(choice) => Machine::Cpu(Box::new(pool.install(|| {
-                cpu::Machine::new(algorithm, &setup.plan, domain, choice, instructions)
-            })?)),
-            Chosen::Cuda => {
-                let card = cuda::Opened::new(self.card)?;
-                let cache = cuda::Cache::of_user();
-                let (cache, plan) = (cache.as_ref(), &setup.plan);
-                let machine =
-                    cuda::Machine::new(card, cache, algorithm, plan, domain, instructions);
-                Machine::Cuda(Box::new(machine?))
-            }
-        };
+        let machine = machine(&setup, domain, engine, (&pool, self.card))?;
         let watch = setup.system.observation();
         let watch = watch
             .map(|o| Watch::new(o, &setup.system, &setup.params, machine.patch()))
@@ -194,6 +181,29 @@ fn sources(
             name,
             states(),
         )),
+    }
+}
+
+/// The arrays, and what does the steps; on a card, that of the number.
+fn machine<T: Number>(
+    setup: &Setup,
+    domain: Domain,
+    engine: Chosen,
+    (pool, card): (&ThreadPool, usize),
+) -> Result<Machine<T>, Error> {
+    let (algorithm, plan) = (setup.system.algorithm(), &setup.plan);
+    let instructions = setup.instructions;
+    match engine {
+        Chosen::Cpu(choice) => {
+            let new = || cpu::Machine::new(algorithm, plan, domain, choice, instructions);
+            Ok(Machine::Cpu(Box::new(pool.install(new)?)))
+        }
+        Chosen::Cuda => {
+            let (card, cache) = (cuda::Opened::new(card)?, cuda::Cache::of_user());
+            let cache = cache.as_ref();
+            let new = cuda::Machine::new(card, cache, algorithm, plan, domain, instructions);
+            Ok(Machine::Cuda(Box::new(new?)))
+        }
     }
 }
 

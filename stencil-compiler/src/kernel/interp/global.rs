@@ -117,12 +117,14 @@ impl<'a, T: Real> View<'a, T> {
             self.array.pitch as i64,
             self.array.linear(offset),
         );
-        let [x, y, z] = &cell.at;
-        std::array::from_fn(|l| {
-            x[l].wrapping_add(y[l].wrapping_mul(pitch))
-                .wrapping_add(z[l].wrapping_mul(plane))
-                .wrapping_add(start)
-        })
+        let [mut places, y, z] = cell.at;
+        for lane in 0..LANES {
+            places[lane] = places[lane]
+                .wrapping_add(y[lane].wrapping_mul(pitch))
+                .wrapping_add(z[lane].wrapping_mul(plane))
+                .wrapping_add(start);
+        }
+        places
     }
 
     /// Reads a cell in each active thread: values, and the threads where they have been written.
@@ -164,7 +166,7 @@ impl<'a, T: Real> View<'a, T> {
         who: Who<'_>,
         cell: &CellLanes,
         access: &Access,
-        (values, known): ([T; LANES], u32),
+        (values, known): (&[T; LANES], u32),
     ) -> Result<()> {
         let offset = access.offset.map(i64::from);
         self.check_bounds(cell, offset, who.mask)?;

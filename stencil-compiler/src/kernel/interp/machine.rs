@@ -55,8 +55,9 @@ impl<'a, T: Real> Machine<'a, T> {
             ),
         };
         let threads: usize = shape.iter().product();
+        let program = Program::new(kernel, uniforms);
         let warps: Vec<Warp<T>> = (0..threads.div_ceil(LANES))
-            .map(|w| Warp::new(kernel, w, threads, shape, cells))
+            .map(|w| Warp::new(kernel, &program.constants, w, threads, shape, cells))
             .collect();
         let full = options.shadow == Shadow::Full;
         let (mut barriers, mut first_barrier) = (Vec::new(), Vec::new());
@@ -74,7 +75,7 @@ impl<'a, T: Real> Machine<'a, T> {
         }
         Machine {
             kernel,
-            program: Program::new(kernel, uniforms),
+            program,
             global: kernel
                 .buffers
                 .iter()
@@ -353,7 +354,7 @@ impl<'a, T: Real> Machine<'a, T> {
                 warp.defined[*reg] = known;
             }
             Inst::Store { access, value } => {
-                let value = warp.arg(*value);
+                let value = (&warp.regs[*value], warp.defined[*value]);
                 self.global[access.buffer].store(who, &warp.cells[access.cell], access, value)?;
             }
             Inst::LoadShared {

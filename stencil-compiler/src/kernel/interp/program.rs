@@ -3,13 +3,6 @@
 use crate::expr::{Op, Real};
 use crate::kernel::{Condition, Index, Kernel, Operand, Stmt};
 
-/// An argument; uniforms and literals are values by now.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Arg<T> {
-    Reg(usize),
-    Value(T),
-}
-
 /// An index, and whether all threads of a block agree on it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scalar<'k> {
@@ -35,7 +28,7 @@ pub(super) struct Access {
 
 /// One instruction.
 #[derive(Clone, Debug)]
-pub(super) enum Inst<'k, T> {
+pub(super) enum Inst<'k> {
     Nothing,
     Int {
         var: usize,
@@ -48,12 +41,12 @@ pub(super) enum Inst<'k, T> {
     Let {
         reg: usize,
         op: Op,
-        args: [Arg<T>; Op::MOST_ARGUMENTS],
+        args: [usize; Op::MOST_ARGUMENTS],
         count: usize,
     },
     Set {
         reg: usize,
-        value: Arg<T>,
+        value: usize,
     },
     Load {
         reg: usize,
@@ -61,7 +54,7 @@ pub(super) enum Inst<'k, T> {
     },
     Store {
         access: Access,
-        value: Arg<T>,
+        value: usize,
     },
     LoadShared {
         regs: Vec<usize>,
@@ -106,8 +99,10 @@ pub(super) enum Inst<'k, T> {
 /// A kernel's instructions and the statement of each.
 #[derive(Clone, Debug)]
 pub(super) struct Program<'k, T> {
-    pub(super) insts: Vec<Inst<'k, T>>,
+    pub(super) insts: Vec<Inst<'k>>,
     pub(super) stmts: Vec<&'k Stmt>,
+    /// Uniforms and literals: the registers behind the kernel's own.
+    pub(super) constants: Vec<T>,
 }
 
 impl<'k, T: Real> Program<'k, T> {
@@ -116,10 +111,12 @@ impl<'k, T: Real> Program<'k, T> {
         let program = Program {
             insts: Vec::new(),
             stmts: Vec::new(),
+            constants: Vec::new(),
         };
         let mut compiler = Compiler {
             program,
             uniforms,
+            registers: kernel.registers.len(),
             varying: vec![false; kernel.ints.len()],
         };
         compiler.body(&kernel.body);
@@ -127,7 +124,7 @@ impl<'k, T: Real> Program<'k, T> {
     }
 }
 
-impl<T> Inst<'_, T> {
+impl Inst<'_> {
     /// Does another warp get a turn before this instruction?
     pub(super) fn synchronizes(&self) -> bool {
         matches!(
@@ -140,11 +137,12 @@ impl<T> Inst<'_, T> {
 struct Compiler<'k, 'u, T> {
     program: Program<'k, T>,
     uniforms: &'u [T],
+    registers: usize,
     varying: Vec<bool>,
 }
 
 impl<'k, T: Real> Compiler<'k, '_, T> {
-    fn push(&mut self, stmt: &'k Stmt, inst: Inst<'k, T>) -> usize {
+    fn push(&mut self, stmt: &'k Stmt, inst: Inst<'k>) -> usize {
         self.program.insts.push(inst);
         self.program.stmts.push(stmt);
         self.program.insts.len() - 1
@@ -190,7 +188,7 @@ impl<'k, T: Real> Compiler<'k, '_, T> {
         }
     }
 
-    fn simple(&mut self, stmt: &'k Stmt) -> Inst<'k, T> {
+    fn simple(&mut self, stmt: &'k Stmt) -> Inst<'k> {
         match stmt {
             // Loops and conditions are instructions of their own.
             Stmt::Note(_) | Stmt::For { .. } | Stmt::If { .. } => Inst::Nothing,
@@ -204,7 +202,8 @@ impl<'k, T: Real> Compiler<'k, '_, T> {
                 at: self.scalars(at),
             },
             Stmt::Let { reg, op, args } => {
-                let mut fixed = [Arg::Value(T::ZERO); Op::MOST_ARGUMENTS];
+                // What an operation does not take, no lane looks at.
+                let mut fixed = [0; Op::MOST_ARGUMENTS];
                 for (slot, arg) in fixed.iter_mut().zip(args) {
                     *slot = self.arg(*arg);
                 }
@@ -244,7 +243,7 @@ impl<'k, T: Real> Compiler<'k, '_, T> {
         }
     }
 
-    fn access(&self, stmt: &'k Stmt) -> Inst<'k, T> {
+    fn access(&mut self, stmt: &'k Stmt) -> Inst<'k> {
         match stmt {
             Stmt::Load {
                 reg,
@@ -312,12 +311,20 @@ impl<'k, T: Real> Compiler<'k, '_, T> {
         }
     }
 
-    fn arg(&self, operand: Operand) -> Arg<T> {
-        match operand {
-            Operand::Reg(reg) => Arg::Reg(reg.0 as usize),
-            Operand::Uniform(at) => Arg::Value(self.uniforms[at as usize]),
-            Operand::Lit(lit) => Arg::Value(T::from_f64(lit.value())),
-        }
+    /// The register of an operand.
+    fn arg(&mut self, operand: Operand) -> usize {
+        let value = match operand {
+            Operand::Reg(reg) => return reg.0 as usize,
+            Operand::Uniform(at) => self.uniforms[at as usize],
+            Operand::Lit(lit) => T::from_f64(lit.value()),
+        };
+        let constants = &mut self.program.constants;
+        let same = |known: &T| known.to_f64().to_bits() == value.to_f64().to_bits();
+        let at = constants.iter().position(same).unwrap_or_else(|| {
+            constants.push(value);
+            constants.len() - 1
+        });
+        self.registers + at
     }
 
     fn scalars(&self, at: &'k [Index; 3]) -> [Scalar<'k>; 3] {

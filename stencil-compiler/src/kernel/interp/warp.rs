@@ -1,6 +1,6 @@
 //! A warp: 32 threads in lockstep, each with its registers.
 
-use super::program::{Arg, Scalar, Test};
+use super::program::{Scalar, Test};
 use crate::expr::{Op, Real};
 use crate::kernel::{Index, Kernel, WARP};
 
@@ -64,7 +64,10 @@ pub(super) struct Warp<T> {
     pub(super) alive: u32,
     pub(super) masks: Vec<u32>,
     pub(super) loops: Vec<Loop>,
+    /// The kernel's registers, and behind them its constants.
     pub(super) regs: Vec<[T; LANES]>,
+    /// Registers that are no constants.
+    own: usize,
     /// Of each register, the threads where it has a value.
     pub(super) defined: Vec<u32>,
     pub(super) ints: Vec<Ints>,
@@ -80,6 +83,7 @@ impl<T: Real> Warp<T> {
     /// Warp `w` of a block of this many threads in this shape.
     pub(super) fn new(
         kernel: &Kernel,
+        constants: &[T],
         w: usize,
         threads: usize,
         shape: [usize; 3],
@@ -108,6 +112,9 @@ impl<T: Real> Warp<T> {
             low: [0; 3],
             high: [0; 3],
         };
+        let own = kernel.registers.len();
+        let mut regs = vec![[T::ZERO; LANES]; own];
+        regs.extend(constants.iter().map(|value| [*value; LANES]));
         Warp {
             state: State::Ready,
             pc: 0,
@@ -115,8 +122,9 @@ impl<T: Real> Warp<T> {
             alive,
             masks: Vec::new(),
             loops: Vec::new(),
-            regs: vec![[T::ZERO; LANES]; kernel.registers.len()],
-            defined: vec![0; kernel.registers.len()],
+            own,
+            defined: vec![0; regs.len()],
+            regs,
             ints: vec![[0; LANES]; kernel.ints.len()],
             cells: vec![nowhere; kernel.cells.len()],
             position: Position {
@@ -137,6 +145,7 @@ impl<T: Real> Warp<T> {
         self.masks.clear();
         self.loops.clear();
         self.defined.fill(0);
+        self.defined[self.own..].fill(u32::MAX);
         for queue in queues {
             self.regs[*queue] = [T::ZERO; LANES];
             self.defined[*queue] = u32::MAX;
@@ -144,39 +153,28 @@ impl<T: Real> Warp<T> {
         self.position.block = block;
     }
 
-    /// An argument's values, and the threads where it has one.
-    #[inline]
-    pub(super) fn arg(&self, arg: Arg<T>) -> ([T; LANES], u32) {
-        match arg {
-            Arg::Reg(reg) => (self.regs[reg], self.defined[reg]),
-            Arg::Value(value) => ([value; LANES], u32::MAX),
-        }
-    }
-
     pub(super) fn operation(
         &mut self,
         reg: usize,
         op: Op,
-        args: &[Arg<T>; Op::MOST_ARGUMENTS],
+        args: &[usize; Op::MOST_ARGUMENTS],
         count: usize,
     ) {
         let mut defined = self.mask;
-        let mut values = [[T::ZERO; LANES]; Op::MOST_ARGUMENTS];
-        for (slot, arg) in values.iter_mut().zip(args).take(count) {
-            let (value, known) = self.arg(*arg);
-            *slot = value;
-            defined &= known;
+        for arg in &args[..count] {
+            defined &= self.defined[*arg];
         }
-        self.regs[reg] = std::array::from_fn(|l| op.eval(&values.map(|of| of[l])));
+        let mut values = [T::ZERO; LANES];
+        op.eval_lanes(&args.map(|arg| &self.regs[arg]), &mut values);
+        self.regs[reg] = values;
         self.defined[reg] = defined;
     }
 
-    pub(super) fn set(&mut self, reg: usize, value: Arg<T>) {
-        let (value, known) = self.arg(value);
+    pub(super) fn set(&mut self, reg: usize, value: usize) {
         for lane in lanes(self.mask) {
-            self.regs[reg][lane] = value[lane];
+            self.regs[reg][lane] = self.regs[value][lane];
         }
-        self.defined[reg] = (self.defined[reg] & !self.mask) | (known & self.mask);
+        self.defined[reg] = (self.defined[reg] & !self.mask) | (self.defined[value] & self.mask);
     }
 
     pub(super) fn cell(&mut self, cell: usize, at: &[Scalar<'_>; 3]) {
@@ -218,22 +216,18 @@ impl<T: Real> Warp<T> {
     }
 
     fn lanes(&self, index: &Index) -> Ints {
-        let two = |a: &Index, b: &Index, f: fn(i64, i64) -> i64| {
-            let (a, b) = (self.lanes(a), self.lanes(b));
-            std::array::from_fn(|l| f(a[l], b[l]))
-        };
         match index {
             Index::Const(value) => [*value; LANES],
             Index::Var(var) => self.ints[var.0 as usize],
             Index::Block(axis) => [self.position.block[*axis]; LANES],
             Index::Thread(axis) => self.position.thread[*axis],
             Index::Size(axis) => [self.position.size[*axis]; LANES],
-            Index::Add(a, b) => two(a, b, i64::wrapping_add),
-            Index::Sub(a, b) => two(a, b, i64::wrapping_sub),
-            Index::Min(a, b) => two(a, b, i64::min),
-            Index::Mul(a, by) => self.lanes(a).map(|v| v.wrapping_mul(*by)),
-            Index::Div(a, by) => self.lanes(a).map(|v| v.wrapping_div(*by)),
-            Index::Rem(a, by) => self.lanes(a).map(|v| v.wrapping_rem(*by)),
+            Index::Add(a, b) => pairs(self.lanes(a), &self.lanes(b), i64::wrapping_add),
+            Index::Sub(a, b) => pairs(self.lanes(a), &self.lanes(b), i64::wrapping_sub),
+            Index::Min(a, b) => pairs(self.lanes(a), &self.lanes(b), i64::min),
+            Index::Mul(a, by) => pairs(self.lanes(a), &[*by; LANES], i64::wrapping_mul),
+            Index::Div(a, by) => pairs(self.lanes(a), &[*by; LANES], i64::wrapping_div),
+            Index::Rem(a, by) => pairs(self.lanes(a), &[*by; LANES], i64::wrapping_rem),
         }
     }
 
@@ -250,4 +244,13 @@ impl<T: Real> Warp<T> {
         }
         mask
     }
+}
+
+/// `f` of the integers of each thread; a loop over one array, which is not copied about.
+#[inline(always)]
+fn pairs(mut a: Ints, b: &Ints, f: impl Fn(i64, i64) -> i64) -> Ints {
+    for lane in 0..LANES {
+        a[lane] = f(a[lane], b[lane]);
+    }
+    a
 }

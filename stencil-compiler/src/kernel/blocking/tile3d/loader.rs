@@ -1,5 +1,7 @@
 //! Fills planes of the tile by asynchronous copies of all threads.
 
+use std::collections::BTreeMap;
+
 use super::Shape;
 use super::tile::{FULL, TILE, Tile};
 use crate::kernel::lower::Draft;
@@ -109,42 +111,47 @@ impl<'a> Loader<'a> {
     /// Copies of all arrays from one place, each as far as it is read anywhere: what is further away
     /// need not be there.
     fn copies(&self, draft: &Draft<'_>, to: IntVar, from: [IntVar; 3]) -> Vec<Stmt> {
-        let Loader { form, tile, .. } = *self;
-        let extend = draft.context.launch.extend;
-        let mut out = Vec::new();
-        for (part, (of, reach)) in tile.staged.iter().enumerate() {
+        let mut copies: BTreeMap<[[u32; 2]; 3], Vec<Stmt>> = BTreeMap::new();
+        for (part, (of, reach)) in self.tile.staged.iter().enumerate() {
             let name = &draft.context.algorithm.function(*of).name;
             let Some(buffer) = draft.find_buffer(name) else {
                 continue;
             };
-            let mut conditions = Vec::new();
-            for (axis, at) in from.into_iter().enumerate() {
-                let [before, behind] = reach[axis].map(|r| r + extend[axis]);
-                // A copy begins a whole number of copies before the first cell.
-                let before = match axis {
-                    0 => before.next_multiple_of(form.vector),
-                    _ => before,
-                };
-                conditions.push(Condition {
-                    left: Index::Var(at),
-                    relation: Relation::GreaterEqual,
-                    right: Index::Const(-i64::from(before)),
-                });
-                let end = Index::Size(axis) + Index::Const(i64::from(behind));
-                conditions.push(below(at, end));
-            }
-            let offset = part as i64 * i64::from(tile.plane_len());
-            out.push(Stmt::If {
-                conditions,
-                body: vec![Stmt::Copy {
-                    array: TILE,
-                    to: Index::Var(to) + Index::Const(offset),
-                    buffer,
-                    from: from.map(Index::Var),
-                }],
+            let offset = part as i64 * i64::from(self.tile.plane_len());
+            copies.entry(*reach).or_default().push(Stmt::Copy {
+                array: TILE,
+                to: Index::Var(to) + Index::Const(offset),
+                buffer,
+                from: from.map(Index::Var),
             });
         }
-        out
+        let extend = draft.context.launch.extend;
+        let guarded = copies.into_iter().map(|(reach, body)| Stmt::If {
+            conditions: self.within(reach, extend, from),
+            body,
+        });
+        guarded.collect()
+    }
+
+    /// Is a copy no further from the region than a stencil reaches?
+    fn within(&self, reach: [[u32; 2]; 3], extend: [u32; 3], from: [IntVar; 3]) -> Vec<Condition> {
+        let mut conditions = Vec::new();
+        for (axis, at) in from.into_iter().enumerate() {
+            let [before, behind] = reach[axis].map(|r| r + extend[axis]);
+            // A copy begins a whole number of copies before the first cell.
+            let before = match axis {
+                0 => before.next_multiple_of(self.form.vector),
+                _ => before,
+            };
+            conditions.push(Condition {
+                left: Index::Var(at),
+                relation: Relation::GreaterEqual,
+                right: Index::Const(-i64::from(before)),
+            });
+            let end = Index::Size(axis) + Index::Const(i64::from(behind));
+            conditions.push(below(at, end));
+        }
+        conditions
     }
 
     /// Waits for the planes of a box.

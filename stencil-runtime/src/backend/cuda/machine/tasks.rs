@@ -59,7 +59,7 @@ impl<T: Number> Machine<T> {
     /// A whole step, captured the first time that the buffers are where they are. What disturbs a
     /// capture, such as a tool that watches all launches, is no failure: the step is started then
     /// as it is.
-    pub(super) fn replay(&mut self) -> Result<(), CudaError> {
+    pub(super) fn replay(&mut self) -> Result<(), Error> {
         let begin = self.slots.clone();
         if self.graphs.contains_key(&begin) {
             for substep in 0..self.substeps.len() {
@@ -71,16 +71,12 @@ impl<T: Number> Machine<T> {
             self.slots = begin;
             return self.enqueue_all();
         }
-        match self.graphs.get_mut(&begin) {
-            Some(graph) => graph
-                .0
-                .launch()
-                .map_err(CudaError::driver("replaying a step")),
-            None => Err(nothing()),
-        }
+        let graph = self.graphs.get_mut(&begin);
+        let launch = graph.ok_or_else(nothing)?.0.launch();
+        Ok(launch.map_err(CudaError::driver("replaying a step"))?)
     }
 
-    fn capture(&mut self) -> Result<Graph, CudaError> {
+    fn capture(&mut self) -> Result<Graph, Error> {
         let failed = CudaError::driver("capturing a step");
         let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
         self.card.stream.begin_capture(mode).map_err(&failed)?;
@@ -93,30 +89,29 @@ impl<T: Number> Machine<T> {
     }
 
     /// Starts a whole step in which the host has no part.
-    fn enqueue_all(&mut self) -> Result<(), CudaError> {
+    fn enqueue_all(&mut self) -> Result<(), Error> {
         // No task of such a step asks for the time.
         (0..self.substeps.len()).try_for_each(|substep| self.enqueue(substep, 0.0))
     }
 
+    /// What a replayed substep leaves behind, in our own books.
     fn swap(&mut self, substep: usize) {
         for task in &self.substeps[substep] {
             if let Task::Swap(pairs) = task {
-                for (field, new) in pairs {
-                    self.slots.swap(*field, *new);
-                }
+                pairs.iter().for_each(|(a, b)| self.slots.swap(*a, *b));
             }
         }
     }
 
     /// Starts all that is done in a substep at the time `t`.
-    pub(super) fn enqueue(&mut self, substep: usize, t: f64) -> Result<(), CudaError> {
+    pub(super) fn enqueue(&mut self, substep: usize, t: f64) -> Result<(), Error> {
         let tasks = std::mem::take(&mut self.substeps[substep]);
         let done = tasks.iter().try_for_each(|task| self.start(task, t));
         self.substeps[substep] = tasks;
         done
     }
 
-    fn start(&mut self, task: &Task, t: f64) -> Result<(), CudaError> {
+    fn start(&mut self, task: &Task, t: f64) -> Result<(), Error> {
         let stream = self.card.stream.clone();
         match task {
             Task::Fill(None) => {}
@@ -134,25 +129,14 @@ impl<T: Number> Machine<T> {
                 let launch = &self.kernels.launches[*at];
                 launch.launch(&stream, &self.memory, &self.slots)?;
             }
-            Task::Swap(pairs) => {
-                for (field, new) in pairs {
-                    self.slots.swap(*field, *new);
-                }
-            }
+            Task::Swap(pairs) => pairs.iter().for_each(|(a, b)| self.slots.swap(*a, *b)),
         }
         Ok(())
     }
 
     /// Ghost cells by functions of the user, which only the host can call.
-    fn fill_on_host(&mut self, jobs: &[Option<Job>], t: f64) -> Result<(), CudaError> {
-        let wrong = |error: Error| match error {
-            Error::Cuda(error) => error,
-            other => CudaError::Kernel {
-                kernel: "boundary".into(),
-                reason: other.to_string(),
-            },
-        };
-        self.on_host(|patch| patch.fill(jobs, t)).map_err(wrong)?;
+    fn fill_on_host(&mut self, jobs: &[Option<Job>], t: f64) -> Result<(), Error> {
+        self.on_host(|patch| patch.fill(jobs, t))?;
         for buffer in self.patch.fields_at() {
             let slot = self.slots[buffer];
             if let Some(values) = self.known[buffer].get() {
@@ -164,9 +148,6 @@ impl<T: Number> Machine<T> {
 }
 
 /// A graph or a step that should be there is not.
-pub(super) fn nothing() -> CudaError {
-    CudaError::Driver {
-        call: "replaying a step",
-        reason: "there is none".into(),
-    }
+pub(super) fn nothing() -> Error {
+    Error::Bug("a step on a card that is not there".into())
 }
