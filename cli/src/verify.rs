@@ -9,6 +9,7 @@ use std::thread;
 
 use clap::Args;
 use stencil_compiler::algorithm::{Algorithm, Role};
+use stencil_compiler::expr::Real;
 use stencil_compiler::schedule::space::{Draws, sample};
 use stencil_compiler::schedule::{Schedule, presets, text};
 use stencil_runtime::backend::cuda::Card;
@@ -248,7 +249,7 @@ fn differing(bits: Result<Vec<u64>, Ended>, reference: &[u64]) -> Result<usize, 
     Ok(bits.iter().zip(reference).filter(|(a, b)| a != b).count())
 }
 
-/// The bits of all fields after some steps, NaN by one pattern.
+/// The bits of all fields after some steps, and of what is observed then; NaN by one pattern.
 fn bits<T: Number>(
     args: &VerifyArgs,
     system: &SystemDef,
@@ -302,5 +303,7 @@ fn bits<T: Number>(
     for name in &names {
         bits.extend(simulation.field(name)?.iter().map(|v| v.canonical_bits()));
     }
+    let observed = simulation.observe()?;
+    bits.extend(observed.values().map(|v| v.canonical_bits()));
     Ok(bits)
 }

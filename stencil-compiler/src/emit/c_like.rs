@@ -7,13 +7,13 @@ use super::functions;
 use super::index::{self, Places};
 use super::infix::{self, PRIMARY, SUM, Spelling};
 use super::names::Names;
-use super::nest::{Nested, nest};
+use super::nest::{Nested, Tree, nest};
 use super::{EmitError, Source, comment_lines, get};
 use crate::expr::Op;
 use crate::expr::real::Precision;
 use crate::kernel::{
-    BarrierId, COPY_BYTES, CellVar, Condition, Index, IntVar, Kernel, LaunchKind, Operand,
-    Relation, Stmt,
+    BarrierId, BufferId, COPY_BYTES, CellVar, Condition, Index, IntVar, Kernel, LaunchKind,
+    Operand, Relation, Stmt,
 };
 
 /// Names that every text of this kind uses for itself.
@@ -231,13 +231,8 @@ impl<'a> Printer<'a> {
                 buffer,
                 cell,
                 offset,
-                value,
-            } => {
-                let buffer = get(&self.names.buffers, buffer.0, "buffer")?;
-                let value = infix::print(value, SUM, self)?;
-                let at = self.at(*cell, *offset)?;
-                self.line(&format!("{buffer}[{at}] = {value};"));
-            }
+                values,
+            } => self.store(*buffer, (*cell, *offset), values)?,
             Nested::Block(
                 Stmt::For {
                     var,
@@ -412,6 +407,37 @@ impl<'a> Printer<'a> {
             for (reg, member) in part.iter().zip(["x", "y", "z", "w"]) {
                 self.define(*reg, &format!("{name}.{member}"))?;
             }
+        }
+        Ok(())
+    }
+
+    fn store(
+        &mut self,
+        buffer: BufferId,
+        (cell, [x, y, z]): (CellVar, [i32; 3]),
+        values: &[Tree],
+    ) -> Result<(), EmitError> {
+        let step = values.len().min(COPY_BYTES / self.precision.bytes());
+        for (x, part) in (x..).step_by(step.max(1)).zip(values.chunks(step.max(1))) {
+            let at = self.at(cell, [x, y, z])?;
+            let printed = part.iter().map(|value| infix::print(value, SUM, self));
+            let printed = printed.collect::<Result<Vec<String>, _>>()?.join(", ");
+            let buffer = get(&self.names.buffers, buffer.0, "buffer")?;
+            let line = match (part.len(), self.dialect.vector(self.precision, part.len())) {
+                (1, _) => format!("{buffer}[{at}] = {printed};"),
+                (_, Some(vector)) => {
+                    format!(
+                        "*reinterpret_cast<{vector}*>(&{buffer}[{at}]) = {vector}{{{printed}}};"
+                    )
+                }
+                (found, None) => {
+                    return Err(EmitError::Arity {
+                        what: "a store",
+                        found,
+                    });
+                }
+            };
+            self.line(&line);
         }
         Ok(())
     }

@@ -52,12 +52,12 @@ impl Tree {
 pub(super) enum Nested<'a> {
     /// Defines a register, or assigns a queue.
     Value { reg: Reg, value: Tree },
-    /// Writes a cell of a buffer.
+    /// Writes consecutive cells of a buffer.
     Store {
         buffer: BufferId,
         cell: CellVar,
         offset: [i32; 3],
-        value: Tree,
+        values: Vec<Tree>,
     },
     /// A loop or condition and its statements.
     Block(&'a Stmt, Vec<Nested<'a>>),
@@ -83,7 +83,8 @@ pub(super) fn repeats(op: Op) -> bool {
 fn operands(stmt: &Stmt) -> &[Operand] {
     match stmt {
         Stmt::Let { args, .. } => args,
-        Stmt::Set { value, .. } | Stmt::Store { value, .. } => std::slice::from_ref(value),
+        Stmt::Store { values, .. } => values,
+        Stmt::Set { value, .. } => std::slice::from_ref(value),
         Stmt::Note(_)
         | Stmt::Int { .. }
         | Stmt::Cell { .. }
@@ -188,14 +189,15 @@ impl Nester {
                     buffer,
                     cell,
                     offset,
-                    value,
+                    values,
                 } => {
-                    let value = list.take(*value, MOST_OPS, DEEPEST);
+                    let values = values.iter().map(|v| list.take(*v, MOST_OPS, DEEPEST));
+                    let values = values.collect();
                     list.out.push(Nested::Store {
                         buffer: *buffer,
                         cell: *cell,
                         offset: *offset,
-                        value,
+                        values,
                     });
                 }
                 Stmt::Note(_) | Stmt::Int { .. } | Stmt::Cell { .. } => {

@@ -182,8 +182,14 @@ impl<'a> Cells<'a> {
                     let name = get(&self.names.registers, reg.0, "register")?;
                     format!("let {name} = {};", infix::print(&value, LOWEST, self)?)
                 }
-                Nested::Store { buffer, value, .. } => {
-                    let value = infix::print(&value, LOWEST, self)?;
+                Nested::Store { buffer, values, .. } => {
+                    let [value] = &values[..] else {
+                        return Err(EmitError::Arity {
+                            what: "a store in a row",
+                            found: values.len(),
+                        });
+                    };
+                    let value = infix::print(value, LOWEST, self)?;
                     let at = self.output(buffer)?;
                     self.outputs[at].1 = true;
                     format!("let {} = {value};", self.outputs[at].0)

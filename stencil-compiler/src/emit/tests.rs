@@ -155,7 +155,7 @@ fn nothing_is_nested_into_another_block() {
             buffer: BufferId(1),
             cell: at,
             offset: [0; 3],
-            value: sum,
+            values: vec![sum],
         };
         let test = Condition {
             left: Index::Thread(0),

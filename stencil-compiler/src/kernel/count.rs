@@ -98,7 +98,7 @@ fn add(body: &[Stmt], times: u64, counts: &mut Counts) {
             }
             Stmt::Set { .. } => counts.moves += times,
             Stmt::Load { .. } => counts.loads += times,
-            Stmt::Store { .. } => counts.stores += times,
+            Stmt::Store { values, .. } => counts.stores += times * values.len() as u64,
             Stmt::LoadShared { regs, .. } => {
                 counts.shared_words += times * regs.len() as u64;
                 counts.shared_loads += times;
@@ -132,7 +132,8 @@ fn uses(stmt: &Stmt) -> Vec<Reg> {
     };
     match stmt {
         Stmt::Let { args, .. } => args.iter().filter_map(reg).collect(),
-        Stmt::Set { value, .. } | Stmt::Store { value, .. } => reg(value).into_iter().collect(),
+        Stmt::Set { value, .. } => reg(value).into_iter().collect(),
+        Stmt::Store { values, .. } => values.iter().filter_map(reg).collect(),
         _ => Vec::new(),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::blocking;
+use super::blocking::{self, BLOCKS};
 use super::{Buffer, BufferId, CellVar, IntVar, Kernel, Launch as Shape, LaunchKind, Mode, Reg};
 use crate::algorithm::{Access, Algorithm, FnId, Offset, UniformId};
 use crate::plan::{Launch, Plan};
@@ -236,20 +236,37 @@ pub(super) fn add(a: Offset, b: Offset) -> Offset {
     [a[0] + b[0], a[1] + b[1], a[2] + b[2]]
 }
 
-/// A shape without shared limits: rows, or blocks of threads.
+/// Threads that a multiprocessor holds.
+const RESIDENT_THREADS: u32 = 2048;
+
+/// How threads cover a launch's region.
+///
+/// # Errors
+/// If more blocks are to fit on a multiprocessor than it can hold.
 pub(super) fn shape(
+    context: &Context<'_>,
     kind: LaunchKind,
     threads: [u32; 3],
     tile: [u32; 3],
-    extend: [u32; 3],
-) -> Shape {
-    Shape {
+) -> Result<Shape, String> {
+    let blocks_per_unit = match kind {
+        LaunchKind::Rows => 1,
+        LaunchKind::Blocks => context.param(BLOCKS.name),
+    };
+    let of_block: u32 = threads.iter().product();
+    if blocks_per_unit == 0 || blocks_per_unit.saturating_mul(of_block) > RESIDENT_THREADS {
+        return Err(format!(
+            "`{}={blocks_per_unit}` with {of_block} threads: a multiprocessor is to hold at least one block, and holds {RESIDENT_THREADS} threads",
+            BLOCKS.name
+        ));
+    }
+    Ok(Shape {
         kind,
         threads,
         tile,
-        extend,
-        blocks_per_unit: 1,
-    }
+        extend: context.launch.extend,
+        blocks_per_unit,
+    })
 }
 
 /// An access by id and offset, for messages.

@@ -262,16 +262,16 @@ pub enum Stmt {
         /// Offset from it along x, y, z.
         offset: [i32; 3],
     },
-    /// Writes a cell of a buffer.
+    /// Writes consecutive cells of a buffer along x (1, 2 or 4; x of the first is a multiple of it).
     Store {
         /// To which buffer.
         buffer: BufferId,
         /// Which cell.
         cell: CellVar,
-        /// Offset from it along x, y, z.
+        /// Offset of the first from it along x, y, z.
         offset: [i32; 3],
         /// What is written.
-        value: Operand,
+        values: Vec<Operand>,
     },
     /// Reads consecutive values of a shared array (1, 2 or 4; the start is a multiple of it).
     LoadShared {

@@ -5,9 +5,27 @@ pub mod cuda;
 
 use ndarray::ArrayView3;
 use rayon::ThreadPool;
+use stencil_compiler::algorithm::Algorithm;
+use stencil_compiler::model::Reduction;
 
 use crate::{Error, Number};
-use cpu::Patch;
+use cpu::{BadValue, Evaluation, Patch};
+
+/// Quantities of all cells, made ready for what evaluates them and reduces each to a number.
+#[derive(Debug)]
+pub(crate) struct Reducer {
+    evaluation: Evaluation,
+    reductions: Vec<Reduction>,
+    /// `None` on the host's processor.
+    on_card: Option<cuda::Reducer>,
+}
+
+impl Reducer {
+    /// Are sources read?
+    pub(crate) fn reads_sources(&self) -> bool {
+        self.evaluation.reads_given
+    }
+}
 
 /// What does the steps of a run.
 #[derive(Debug)]
@@ -47,6 +65,60 @@ impl<T: Number> Machine<T> {
         match self {
             Machine::Cpu(machine) => Ok(pool.install(|| evaluate(&mut machine.patch))),
             Machine::Cuda(machine) => machine.on_host(|patch| pool.install(|| evaluate(patch))),
+        }
+    }
+
+    /// Makes ready some updates of an algorithm with one substep and the same states.
+    pub(crate) fn reducer(
+        &self,
+        algorithm: &Algorithm,
+        updates: &[(usize, Reduction)],
+    ) -> Result<Reducer, Error> {
+        let which: Vec<usize> = updates.iter().map(|(update, _)| *update).collect();
+        let evaluation = Evaluation::new(algorithm, &which, self.patch())?;
+        let on_card = match self {
+            Machine::Cpu(_) => None,
+            Machine::Cuda(machine) => {
+                Some(machine.reducer(algorithm, updates, &evaluation.jobs)?)
+            }
+        };
+        Ok(Reducer {
+            evaluation,
+            reductions: updates.iter().map(|(_, reduction)| *reduction).collect(),
+            on_card,
+        })
+    }
+
+    /// The numbers that the quantities become at the time `t`, with the uniforms of their
+    /// algorithm; the same on each machine.
+    pub(crate) fn reduce(
+        &mut self,
+        pool: &ThreadPool,
+        reducer: &Reducer,
+        uniforms: &[f64],
+        t: f64,
+    ) -> Result<Vec<f64>, Error> {
+        let Reducer {
+            evaluation,
+            reductions,
+            on_card,
+        } = reducer;
+        match (self, on_card) {
+            (Machine::Cuda(machine), Some(on_card)) => machine.reduce(on_card, uniforms, t),
+            (machine, _) => machine.on_host(pool, |patch| {
+                patch.reduce(evaluation, reductions, uniforms, t)
+            }),
+        }
+    }
+
+    /// The first value of a field that is infinite or not a number.
+    pub(crate) fn first_not_finite(
+        &mut self,
+        pool: &ThreadPool,
+    ) -> Result<Option<BadValue>, Error> {
+        match self {
+            Machine::Cpu(machine) => Ok(pool.install(|| machine.patch.first_not_finite())),
+            Machine::Cuda(machine) => Ok(machine.find_bad()?),
         }
     }
 

@@ -72,7 +72,7 @@ impl<T: Number> Builder<T> {
         let machine = machine(&setup, domain, engine, (&pool, self.card))?;
         let watch = setup.system.observation();
         let watch = watch
-            .map(|o| Watch::new(o, &setup.system, &setup.params, machine.patch()))
+            .map(|o| Watch::new(o, &setup.system, &setup.params, &machine))
             .transpose()?;
         let parts = Parts {
             machine,

@@ -175,10 +175,7 @@ impl<T: Number> Simulation<T> {
             return Err(Error::Lost);
         }
         if self.is_set {
-            let bad = self
-                .machine
-                .on_host(&self.pool, |patch| patch.first_not_finite())?;
-            if let Some(bad) = bad {
+            if let Some(bad) = self.machine.first_not_finite(&self.pool)? {
                 return Err(Error::Initial {
                     at: self.setup.mesh.point(bad.cell.map(|i| i as isize)),
                     field: bad.component,
@@ -196,8 +193,6 @@ impl<T: Number> Simulation<T> {
             Pace::Fixed(dt) => return Ok(dt),
             Pace::Adaptive { number, most } => (number, most),
         };
-        // A speed that is no number would hide the value that made it so.
-        self.settle()?;
         let start = Instant::now();
         if self.watch.as_ref().is_some_and(Watch::speeds_read_sources) {
             self.sample_unsteady(self.t)?;
@@ -206,9 +201,15 @@ impl<T: Number> Simulation<T> {
             return Err(Error::Bug("an adaptive time step without speeds".into()));
         };
         let (mesh, t) = (&self.setup.mesh, self.t);
-        let limit = self
-            .machine
-            .on_host(&self.pool, |patch| watch.time_step(number, patch, mesh, t))??;
+        let limit = watch.time_step(number, (&mut self.machine, &self.pool), mesh, t);
+        let limit = match limit {
+            Ok(limit) => limit,
+            Err(error) => {
+                // A value that a card has made, and that is none, says more than its speed.
+                self.settle()?;
+                return Err(error);
+            }
+        };
         self.timings.time_step += start.elapsed();
         Ok(most.map_or(limit, |most| most.min(limit)))
     }

@@ -209,9 +209,7 @@ impl<T: Number> Simulation<T> {
         }
         let (mesh, t) = (&self.setup.mesh, self.t);
         match &self.watch {
-            Some(watch) => self
-                .machine
-                .on_host(&self.pool, |patch| watch.observables(patch, mesh, t)),
+            Some(watch) => watch.observables((&mut self.machine, &self.pool), mesh, t),
             None => Ok(BTreeMap::new()),
         }
     }

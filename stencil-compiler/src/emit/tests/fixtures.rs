@@ -113,7 +113,7 @@ impl Build {
             buffer: BufferId(buffer),
             cell,
             offset: [0; 3],
-            value,
+            values: vec![value],
         });
     }
 

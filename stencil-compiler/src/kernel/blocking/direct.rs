@@ -1,7 +1,7 @@
 //! `direct`: one thread a cell, every point read from global memory through the caches.
 
 use super::rows::point_program;
-use super::{Param, Strategy};
+use super::{BLOCKS, Param, Strategy};
 use crate::kernel::lower::{Context, Draft, shape};
 use crate::kernel::{Condition, Index, Kernel, LaunchKind, Relation, Stmt};
 
@@ -28,6 +28,7 @@ pub const STRATEGY: Strategy = Strategy {
             default: 2,
             values: &[1, 2, 4],
         },
+        BLOCKS,
     ],
     marches: false,
     least_dimension: 1,
@@ -59,7 +60,7 @@ fn lower(context: &Context<'_>) -> Result<Kernel, String> {
     let extend = context.launch.extend;
     let mut draft = Draft::new(
         *context,
-        shape(LaunchKind::Blocks, threads, threads, extend),
+        shape(context, LaunchKind::Blocks, threads, threads)?,
     );
     let mut at = Vec::new();
     let mut inside = Vec::new();

@@ -48,6 +48,14 @@ pub struct Param {
     pub values: &'static [u32],
 }
 
+/// A parameter of every blocking of a device: what bounds the registers of a thread.
+pub(crate) const BLOCKS: Param = Param {
+    name: "blocks",
+    summary: "blocks that are to fit on a multiprocessor, which bounds registers",
+    default: 1,
+    values: &[1, 2, 3],
+};
+
 /// The strategy of this name.
 ///
 /// # Errors

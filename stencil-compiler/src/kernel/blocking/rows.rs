@@ -20,7 +20,10 @@ pub const STRATEGY: Strategy = Strategy {
 fn lower(context: &Context<'_>) -> Result<Kernel, String> {
     context.refuse_placements(STRATEGY.name)?;
     let extend = context.launch.extend;
-    let mut draft = Draft::new(*context, shape(LaunchKind::Rows, [1; 3], [0, 1, 1], extend));
+    let mut draft = Draft::new(
+        *context,
+        shape(context, LaunchKind::Rows, [1; 3], [0, 1, 1])?,
+    );
     let own = |index: Index, axis: usize| index - Index::Const(i64::from(extend[axis]));
     let at = [
         own(Index::Thread(0), 0),
@@ -31,10 +34,10 @@ fn lower(context: &Context<'_>) -> Result<Kernel, String> {
     let mut work = Vec::new();
     let stores = point_program(&mut draft, &mut work, cell)?;
     let results = stores.iter().filter_map(|store| match store {
-        Stmt::Store {
-            value: Operand::Reg(reg),
-            ..
-        } => Some(*reg),
+        Stmt::Store { values, .. } => match values[..] {
+            [Operand::Reg(reg)] => Some(reg),
+            _ => None,
+        },
         _ => None,
     });
     let mut body = vec![Stmt::Cell { cell, at }];
@@ -65,7 +68,7 @@ pub(super) fn point_program(
             buffer,
             cell,
             offset: [0; 3],
-            value,
+            values: vec![value],
         });
     }
     Ok(stores)

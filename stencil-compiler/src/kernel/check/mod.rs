@@ -138,7 +138,15 @@ impl Checker<'_> {
     fn stored_offsets(&mut self, body: &[Stmt]) {
         for stmt in body {
             match stmt {
-                Stmt::Store { buffer, offset, .. } => self.stored.push((*buffer, *offset)),
+                Stmt::Store {
+                    buffer,
+                    offset: [x, y, z],
+                    values,
+                    ..
+                } => {
+                    let all = (*x..).take(values.len());
+                    self.stored.extend(all.map(|x| (*buffer, [x, *y, *z])));
+                }
                 Stmt::For { body, .. } | Stmt::If { body, .. } => self.stored_offsets(body),
                 _ => {}
             }
@@ -259,14 +267,17 @@ impl Checker<'_> {
             Stmt::Store {
                 buffer,
                 cell,
-                value,
+                values,
                 ..
             } => {
                 if self.buffer(*buffer)? == Mode::Read {
                     return Err("a store to a buffer that is only read".into());
                 }
+                if !matches!(values.len(), 1 | 2 | 4) {
+                    return Err(format!("a store of {} values", values.len()));
+                }
                 self.cell(*cell)?;
-                self.operand(*value)
+                values.iter().try_for_each(|value| self.operand(*value))
             }
             _ => Ok(()),
         }

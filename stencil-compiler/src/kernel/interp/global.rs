@@ -160,6 +160,26 @@ impl<'a, T: Real> View<'a, T> {
         Ok((values, known))
     }
 
+    /// Do so many values begin on a multiple of their number?
+    pub(super) fn check_aligned(
+        &self,
+        who: Who<'_>,
+        cell: &CellLanes,
+        access: &Access,
+        width: usize,
+    ) -> Result<()> {
+        let x = i64::from(access.offset[0]);
+        let off = |lane: &usize| (cell.at[0][*lane].wrapping_add(x)) % width as i64 != 0;
+        match lanes(who.mask).find(off) {
+            None => Ok(()),
+            Some(lane) => {
+                let at = cell.at[0][lane].wrapping_add(x);
+                let message = format!("{width} values are stored to {} at x = {at}", self.name);
+                Err(Problem::at(FaultKind::Misaligned, lane, message))
+            }
+        }
+    }
+
     /// Writes a cell in each active thread.
     pub(super) fn store(
         &mut self,

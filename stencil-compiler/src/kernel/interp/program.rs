@@ -54,7 +54,7 @@ pub(super) enum Inst<'k> {
     },
     Store {
         access: Access,
-        value: usize,
+        values: Vec<usize>,
     },
     LoadShared {
         regs: Vec<usize>,
@@ -265,7 +265,7 @@ impl<'k, T: Real> Compiler<'k, '_, T> {
                 buffer,
                 cell,
                 offset,
-                value,
+                values,
             } => {
                 let access = Access {
                     buffer: buffer.0 as usize,
@@ -274,7 +274,7 @@ impl<'k, T: Real> Compiler<'k, '_, T> {
                 };
                 Inst::Store {
                     access,
-                    value: self.arg(*value),
+                    values: values.iter().map(|value| self.arg(*value)).collect(),
                 }
             }
             Stmt::LoadShared {

@@ -222,13 +222,16 @@ impl Printer<'_> {
                 buffer,
                 cell,
                 offset,
-                value,
-            } => format!(
-                "store {}[{}] = {}",
-                self.buffer(*buffer),
-                self.at(*cell, *offset),
-                self.operand(*value)
-            ),
+                values,
+            } => {
+                let values: Vec<String> = values.iter().map(|v| self.operand(*v)).collect();
+                format!(
+                    "store {}[{}] = {}",
+                    self.buffer(*buffer),
+                    self.at(*cell, *offset),
+                    values.join(", ")
+                )
+            }
             Stmt::LoadShared {
                 regs,
                 array,

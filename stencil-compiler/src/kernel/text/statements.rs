@@ -65,11 +65,15 @@ impl Parser {
                 let buffer = self.buffer_id()?;
                 let (cell, offset) = self.at()?;
                 self.lexer.expect('=')?;
+                let mut values = vec![self.operand()?];
+                while self.lexer.eat(',') {
+                    values.push(self.operand()?);
+                }
                 Ok(Stmt::Store {
                     buffer,
                     cell,
                     offset,
-                    value: self.operand()?,
+                    values,
                 })
             }
             "copy" => self.copy(),

@@ -5,11 +5,13 @@ use std::collections::BTreeSet;
 use rayon::prelude::*;
 use stencil_compiler::algorithm::rows::RowProgram;
 use stencil_compiler::algorithm::{Algorithm, Role};
+use stencil_compiler::model::Reduction;
 use stencil_compiler::plan::BufferRole;
 
 use super::ghosts::Job;
 use super::parts::Part;
 use super::patch::Patch;
+use super::tree;
 use crate::{Error, Number};
 
 /// Grid functions to evaluate, with names looked up.
@@ -17,7 +19,8 @@ use crate::{Error, Number};
 pub(crate) struct Evaluation {
     program: RowProgram,
     inputs: Vec<usize>,
-    jobs: Vec<Option<Job>>,
+    /// Ghost cells that it reads.
+    pub(crate) jobs: Vec<Option<Job>>,
     /// Does it read given fields?
     pub(crate) reads_given: bool,
 }
@@ -67,6 +70,26 @@ impl<T: Number> Patch<T> {
             value: wanted.into_iter().max().unwrap_or(0) as f64,
             help: format!("this run has {there:?}: take fewer derivatives of derivatives"),
         })
+    }
+
+    /// The number that each function becomes at the time `t`.
+    pub(crate) fn reduce(
+        &mut self,
+        evaluation: &Evaluation,
+        reductions: &[Reduction],
+        uniforms: &[f64],
+        t: f64,
+    ) -> Vec<f64> {
+        let shares = self.reduce_rows(evaluation, uniforms, t, |rows| -> Vec<f64> {
+            let rows = reductions.iter().zip(rows);
+            rows.map(|(reduction, values)| tree::row(*reduction, values))
+                .collect()
+        });
+        let of = |(i, reduction): (usize, &Reduction)| {
+            let shares: Vec<f64> = shares.iter().map(|row| row[i]).collect();
+            tree::rows(*reduction, &shares, self.shape.cells)
+        };
+        reductions.iter().enumerate().map(of).collect()
     }
 
     /// Reduces each row of all functions at the time `t`; the rows of a plane stand together.

@@ -19,6 +19,7 @@ pub(crate) mod patch;
 mod prepare;
 pub mod program;
 mod row;
+mod tree;
 
 pub(crate) use evaluate::Evaluation;
 

@@ -160,6 +160,11 @@ impl<T: Number> Patch<T> {
         self.at(|role| role == BufferRole::Field)
     }
 
+    /// The buffers of new values of all fields.
+    pub(crate) fn new_fields_at(&self) -> Vec<usize> {
+        self.at(|role| role == BufferRole::NewField)
+    }
+
     /// The buffers of all fields and given fields.
     pub(crate) fn states(&self) -> Vec<usize> {
         self.at(|role| matches!(role, BufferRole::Field | BufferRole::Given))

@@ -11,9 +11,10 @@ struct Rule {
   double number;
 };
 
-// Ghost cells of one array: the first of them, and how many there are.
+// Ghost cells of one array: the first of them, and how many there are. The box is filled by `blocks`
+// blocks from `block` on; 2^shift threads take a row.
 struct Box {
-  int array, rules, lo[3], size[3];
+  int array, rules, lo[3], size[3], block, blocks, shift;
 };
 
 struct Patch {
@@ -76,17 +77,116 @@ struct Along<-1> {
   }
 };
 
-extern "C" __global__ void __launch_bounds__(256) fill_ghosts(
-    const Box* __restrict__ boxes, const Rule* __restrict__ rules, const double* __restrict__ tables,
-    const __grid_constant__ Arrays arrays, const __grid_constant__ Patch patch) {
-  const Box box = boxes[blockIdx.y];
-  const int i = blockIdx.x * 256 + threadIdx.x;
-  if (i >= box.size[0] * box.size[1] * box.size[2]) return;
-  int c[3] = {box.lo[0] + i % box.size[0], box.lo[1] + i / box.size[0] % box.size[1],
-              box.lo[2] + i / box.size[0] / box.size[1]};
+// The one cell along an axis that a ghost cell follows, and whether with the other sign.
+struct Source {
+  int from;
+  bool negative;
+};
+
+static __device__ __forceinline__ bool has_source(const Rule& rule) { return rule.kind <= NEGATIVE; }
+
+static __device__ __forceinline__ Source source(const Rule& lo, const Rule& hi, int n, int i) {
+  if (i >= 0 && i < n) return {i, false};
+  const bool above = i >= n;
+  const int kind = above ? hi.kind : lo.kind, last = n - 1;
+  int k = above ? i - n : -1 - i;
+  if (kind == PERIODIC && k >= n) k %= n;
+  // Counted from this face for mirrors, from the other one for what is periodic.
+  const int inner = kind == NEAREST ? 0 : min(k, last);
+  return {above == (kind == PERIODIC) ? inner : last - inner, kind == NEGATIVE};
+}
+
+// A row of ghost cells, one after the other, whatever their rules.
+static __device__ void fill_row(const Field& field, const Box& box, real* values, int row, int lane, int lanes) {
+  const int y = box.lo[1] + row % box.size[1], z = box.lo[2] + row / box.size[1];
+  for (int x = box.lo[0] + lane; x < box.lo[0] + box.size[0]; x += lanes) {
+    int c[3] = {x, y, z};
+    values[x + y * field.patch.pitch + z * field.patch.plane] = Along<2>::value(field, c);
+  }
+}
+
+// Where a row of ghost cells is, and the row that it follows.
+struct Row {
+  int to, from;
+  bool exists, negative, simple;
+};
+
+static __device__ __forceinline__ Row find_row(const Field& field, const Box& box, int row) {
+  const Patch& p = field.patch;
+  const int y = box.lo[1] + row % box.size[1], z = box.lo[2] + row / box.size[1];
+  Row found = {y * p.pitch + z * p.plane, 0, row < box.size[1] * box.size[2], false, true};
+  Source along_y = {y, false}, along_z = {z, false};
+  if (y < 0 || y >= p.n[1]) {
+    along_y = source(field.rules[2], field.rules[3], p.n[1], y);
+    found.simple &= has_source(field.rules[2 + (y >= 0)]);
+  }
+  if (z < 0 || z >= p.n[2]) {
+    along_z = source(field.rules[4], field.rules[5], p.n[2], z);
+    found.simple &= has_source(field.rules[4 + (z >= 0)]);
+  }
+  found.from = along_y.from * p.pitch + along_z.from * p.plane;
+  found.negative = along_y.negative != along_z.negative;
+  return found;
+}
+
+// Some rows, and some cells of each, at once: so many loads are under way.
+template <int Rows, int Steps>
+static __device__ __forceinline__ void fill_rows(const Field& field, const Box& box, real* values) {
+  const int id = (blockIdx.x - box.block) * 256 + threadIdx.x;
+  const int lanes = 1 << box.shift, lane = id & (lanes - 1), groups = box.blocks * 256 >> box.shift;
+  const int begin = box.lo[0] + lane, end = box.lo[0] + box.size[0];
+  const Rule left = field.rules[0], right = field.rules[1];
+  for (int first = id >> box.shift; first < box.size[1] * box.size[2]; first += Rows * groups) {
+    Row rows[Rows];
+    bool simple = has_source(left) && has_source(right);
+#pragma unroll
+    for (int r = 0; r < Rows; ++r) {
+      rows[r] = find_row(field, box, first + r * groups);
+      simple &= rows[r].simple || !rows[r].exists;
+    }
+    if (!simple) {
+      for (int r = 0; r < Rows; ++r)
+        if (first + r * groups < box.size[1] * box.size[2]) fill_row(field, box, values, first + r * groups, lane, lanes);
+      continue;
+    }
+    for (int x = begin; x < end; x += Steps * lanes) {
+      real ghosts[Rows][Steps];
+#pragma unroll
+      for (int s = 0; s < Steps; ++s) {
+        const Source along_x = source(left, right, field.patch.n[0], x + s * lanes);
+#pragma unroll
+        for (int r = 0; r < Rows; ++r)
+          if (rows[r].exists && x + s * lanes < end) {
+            const real value = values[rows[r].from + along_x.from];
+            ghosts[r][s] = rows[r].negative != along_x.negative ? -value : value;
+          }
+      }
+#pragma unroll
+      for (int s = 0; s < Steps; ++s)
+#pragma unroll
+        for (int r = 0; r < Rows; ++r)
+          if (rows[r].exists && x + s * lanes < end) values[rows[r].to + x + s * lanes] = ghosts[r][s];
+    }
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(256, 5) fill_ghosts(
+    const Box* __restrict__ boxes, int count, const Rule* __restrict__ rules,
+    const double* __restrict__ tables, const __grid_constant__ Arrays arrays,
+    const __grid_constant__ Patch patch) {
+  // Boxes stand in the order of their blocks: ours is the last that begins here or before.
+  int begun = 0;
+  for (int first = 0; first < count; first += 256) {
+    const int at = first + threadIdx.x;
+    begun += __syncthreads_count(at < count && boxes[at].block <= blockIdx.x);
+  }
+  const Box box = boxes[begun - 1];
   real* const values = arrays.at[box.array];
   const Field field = {values, rules + 6 * box.rules, tables, patch};
-  values[c[0] + c[1] * patch.pitch + c[2] * patch.plane] = Along<2>::value(field, c);
+  if (box.shift == 5)
+    fill_rows<1, 4>(field, box, values);
+  else
+    fill_rows<4, 1>(field, box, values);
 }
 
 // The first cell that is infinite or not a number, counted over all arrays in order.

@@ -18,6 +18,9 @@ pub(super) const TEXT: &str = include_str!("ghosts.cu");
 /// Threads of a block, as in the text.
 const THREADS: u32 = 256;
 
+/// Bytes that the memory of a card moves at once.
+const SECTOR: usize = 32;
+
 /// As in the text.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,16 +38,19 @@ struct GhostBox {
     rules: i32,
     lo: [i32; 3],
     size: [i32; 3],
+    block: i32,
+    blocks: i32,
+    shift: i32,
 }
 
 /// As in the text.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PatchShape {
-    n: [i32; 3],
+    pub(super) n: [i32; 3],
     halo: [i32; 3],
-    pitch: i32,
-    plane: i32,
+    pub(super) pitch: i32,
+    pub(super) plane: i32,
     h: [f64; 3],
 }
 
@@ -76,9 +82,8 @@ impl PatchShape {
 #[derive(Debug)]
 pub(super) struct Boxes {
     boxes: CudaSlice<GhostBox>,
-    count: u32,
-    /// Cells of the largest box.
-    most: u32,
+    count: i32,
+    blocks: i32,
 }
 
 /// The rules of all components on the card.
@@ -89,6 +94,8 @@ pub(super) struct Ghosts {
     rules: CudaSlice<FaceRule>,
     /// Numbers on faces that are functions.
     tables: CudaSlice<f64>,
+    /// Values of a sector of memory.
+    sector: i32,
     /// Components that have rules; behind them stands the rule of what is periodic.
     components: usize,
 }
@@ -105,6 +112,7 @@ impl Ghosts {
         fill: CudaFunction,
         shape: PatchShape,
         boundaries: &Boundaries,
+        value_bytes: usize,
     ) -> Result<Self, CudaError> {
         let mut rules = Vec::new();
         let mut length = 0;
@@ -141,6 +149,7 @@ impl Ghosts {
             shape,
             rules: stream.clone_htod(&rules).map_err(&failed)?,
             tables: stream.alloc_zeros(length.max(1)).map_err(&failed)?,
+            sector: (SECTOR / value_bytes) as i32,
             components: boundaries.rules.len(),
         })
     }
@@ -153,27 +162,47 @@ impl Ghosts {
         jobs: impl IntoIterator<Item = (usize, Option<Job>, [usize; 3])>,
     ) -> Result<Option<Boxes>, CudaError> {
         let mut boxes = Vec::new();
+        let mut block = 0;
         for (array, job, depth) in jobs {
             let rules = job.map_or(self.components, |job| job.component);
             for (lo, size) in around(self.shape.n, depth.map(|d| d as i32)) {
+                let (lo, size) = self.widened(lo, size);
+                let (shift, blocks) = threads(size);
                 boxes.push(GhostBox {
                     array: array as i32,
                     rules: rules as i32,
                     lo,
                     size,
+                    block,
+                    blocks,
+                    shift,
                 });
+                block += blocks;
             }
         }
-        let cells = |b: &GhostBox| b.size.iter().product::<i32>().unsigned_abs();
-        let Some(most) = boxes.iter().map(cells).max() else {
+        if boxes.is_empty() {
             return Ok(None);
-        };
+        }
         let failed = CudaError::driver("copying a list of ghost cells to the card");
         Ok(Some(Boxes {
-            count: boxes.len() as u32,
-            most,
+            count: boxes.len() as i32,
+            blocks: block,
             boxes: stream.clone_htod(&boxes).map_err(failed)?,
         }))
+    }
+
+    /// A box whose rows begin and end with whole sectors of memory, where rows have room for that:
+    /// a sector that is written in part is read before.
+    fn widened(&self, mut lo: [i32; 3], mut size: [i32; 3]) -> ([i32; 3], [i32; 3]) {
+        let sector = self.sector;
+        let up = |value: i32| (value + sector - 1) / sector * sector;
+        let (n, halo, end) = (self.shape.n[0], self.shape.halo[0], lo[0] + size[0]);
+        if up(n + halo) + up(halo) <= self.shape.pitch {
+            let first = if lo[0] < 0 { -up(-lo[0]) } else { lo[0] };
+            let end = if end > n { up(end) } else { end };
+            (lo[0], size[0]) = (first, end - first);
+        }
+        (lo, size)
     }
 
     /// Fills boxes of ghost cells.
@@ -184,12 +213,13 @@ impl Ghosts {
         arrays: &Addresses,
     ) -> Result<(), CudaError> {
         let config = LaunchConfig {
-            grid_dim: (boxes.most.div_ceil(THREADS), boxes.count, 1),
+            grid_dim: (boxes.blocks.unsigned_abs(), 1, 1),
             block_dim: (THREADS, 1, 1),
             shared_mem_bytes: 0,
         };
         let mut launch = stream.launch_builder(&self.fill);
-        launch.arg(&boxes.boxes).arg(&self.rules).arg(&self.tables);
+        launch.arg(&boxes.boxes).arg(&boxes.count);
+        launch.arg(&self.rules).arg(&self.tables);
         launch.arg(arrays).arg(&self.shape);
         // SAFETY: the arguments are those of the kernel; boxes lie in the halo of the arrays.
         let launched = unsafe { launch.launch(config) };
@@ -273,6 +303,23 @@ fn lines(shape: &PatchShape, axis: Axis) -> [usize; 2] {
     others(axis).map(|a| (shape.n[a] + 2 * shape.halo[a]) as usize)
 }
 
+/// Rows that a thread takes a cell or more of, one after the other: looking up a rule takes about as
+/// long as reading a value.
+const ROWS: [u32; 2] = [16, 2];
+
+/// How many threads take a row of a box, as a power of two, and the blocks that the box takes. A warp
+/// takes a long row, a few threads a short one.
+fn threads(size: [i32; 3]) -> (i32, i32) {
+    let rows = (size[1] * size[2]).unsigned_abs();
+    let width = size[0].unsigned_abs().next_power_of_two().ilog2();
+    let (shift, groups) = if width < 5 {
+        (width, rows.div_ceil(ROWS[0]))
+    } else {
+        (5, rows.div_ceil(ROWS[1]))
+    };
+    (shift as i32, groups.div_ceil(THREADS >> shift) as i32)
+}
+
 /// Boxes around a patch of n cells, as deep as `depth` says: their first cells and their sizes.
 fn around(n: [i32; 3], depth: [i32; 3]) -> Vec<([i32; 3], [i32; 3])> {
     let mut boxes = Vec::new();
@@ -314,9 +361,11 @@ mod tests {
         };
         for text in [own_text::<f32>(), own_text::<f64>()] {
             for architecture in ["sm_80", "sm_90", "sm_100"] {
-                let compiled = nvrtc.compile(&text, "ghosts.cu", architecture).unwrap();
+                let compiled = nvrtc.compile(&text, "own.cu", architecture).unwrap();
                 let names: Vec<&str> = compiled.kernels.iter().map(|k| &*k.name).collect();
-                assert!(names.contains(&"fill_ghosts") && names.contains(&"find_bad"));
+                for kernel in ["fill_ghosts", "find_bad", "reduce_values", "reduce_numbers"] {
+                    assert!(names.contains(&kernel), "{kernel}");
+                }
             }
         }
     }

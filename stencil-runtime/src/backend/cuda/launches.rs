@@ -16,7 +16,7 @@ use super::card::Opened;
 use super::compile::compile;
 use super::memory::{Memory, bytes};
 use super::nvrtc::{Compiled, Nvrtc};
-use super::{CudaError, ghosts, memory};
+use super::{CudaError, ghosts, memory, reduce};
 use crate::Number;
 use crate::backend::cpu::array::Shape;
 
@@ -70,25 +70,59 @@ pub(super) struct Ready {
     sizes: [i32; 5],
 }
 
-/// All kernels of a run.
-#[derive(Debug)]
-pub(super) struct Kernels {
-    pub(super) launches: Vec<Ready>,
-    pub(super) fill: CudaFunction,
-    pub(super) find_bad: CudaFunction,
-}
-
 /// The kernels that are the same for all systems, for one precision.
 pub(super) fn own_text<T: Number>() -> String {
     format!(
-        "typedef {} real;\n#define ARRAYS {}\n{}",
+        "typedef {} real;\n#define ARRAYS {}\n{}\n{}",
         if T::BYTES == 4 { "float" } else { "double" },
         memory::ARRAYS,
-        ghosts::TEXT
+        ghosts::TEXT,
+        reduce::TEXT
     )
 }
 
-/// Compiles and loads all kernels.
+/// Compiles and loads the kernels that are the same for all systems.
+pub(super) fn own<T: Number>(
+    card: &Opened,
+    cache: Option<&Cache>,
+) -> Result<Arc<CudaModule>, CudaError> {
+    let own = Source {
+        name: "own".into(),
+        text: own_text::<T>(),
+        shared_bytes: 0,
+        threads: [256, 1, 1],
+        line_notes: Vec::new(),
+    };
+    let missing = CudaError::Kernel {
+        kernel: own.name.clone(),
+        reason: "it was not compiled".into(),
+    };
+    let module = modules(card, cache, &[&own])?.pop();
+    module.ok_or(missing)
+}
+
+/// A kernel of a module.
+pub(super) fn function(module: &Arc<CudaModule>, name: &str) -> Result<CudaFunction, CudaError> {
+    let found = module.load_function(name);
+    found.map_err(CudaError::driver("looking for a kernel"))
+}
+
+/// Each launch has a module, and so uniforms, of its own.
+fn modules(
+    card: &Opened,
+    cache: Option<&Cache>,
+    sources: &[&Source],
+) -> Result<Vec<Arc<CudaModule>>, CudaError> {
+    let nvrtc = Nvrtc::shared_up_to(card.card.driver.0 as i32)?;
+    let code = compile(sources, &card.card.architecture(), nvrtc, cache)?;
+    let load = |Compiled { cubin, .. }| {
+        let module = card.context.load_module(Ptx::from_binary(cubin));
+        module.map_err(CudaError::driver("loading a kernel"))
+    };
+    code.into_iter().map(load).collect()
+}
+
+/// Compiles and loads the launches of a plan.
 pub(super) fn load<T: Number>(
     card: &Opened,
     cache: Option<&Cache>,
@@ -96,32 +130,9 @@ pub(super) fn load<T: Number>(
     plan: &Plan,
     texts: &[Text],
     shape: &Shape,
-) -> Result<Kernels, CudaError> {
-    let nvrtc = Nvrtc::shared_up_to(card.card.driver.0 as i32)?;
-    let own = Source {
-        name: "ghosts".into(),
-        text: own_text::<T>(),
-        shared_bytes: 0,
-        threads: [256, 1, 1],
-        line_notes: Vec::new(),
-    };
-    let sources: Vec<&Source> = texts.iter().map(|t| &t.source).chain([&own]).collect();
-    let code = compile(&sources, &card.card.architecture(), nvrtc, cache)?;
-    let mut modules = Vec::new();
-    for Compiled { cubin, .. } in code {
-        // Each launch has a module, and so uniforms, of its own.
-        let module = card.context.load_module(Ptx::from_binary(cubin));
-        modules.push(module.map_err(CudaError::driver("loading a kernel"))?);
-    }
-    let own = modules.pop();
-    let function = |module: &Arc<CudaModule>, name: &str| {
-        let found = module.load_function(name);
-        found.map_err(CudaError::driver("looking for a kernel"))
-    };
-    let own = own.ok_or(CudaError::Kernel {
-        kernel: "ghosts".into(),
-        reason: "it was not compiled".into(),
-    })?;
+) -> Result<Vec<Ready>, CudaError> {
+    let sources: Vec<&Source> = texts.iter().map(|t| &t.source).collect();
+    let modules = modules(card, cache, &sources)?;
     let mut launches = Vec::new();
     for ((text, module), launch) in texts.iter().zip(modules).zip(&plan.launches) {
         let function = function(&module, &text.source.name)?;
@@ -129,11 +140,7 @@ pub(super) fn load<T: Number>(
             card, algorithm, plan, launch, text, shape, function, module,
         )?);
     }
-    Ok(Kernels {
-        launches,
-        fill: function(&own, "fill_ghosts")?,
-        find_bad: function(&own, "find_bad")?,
-    })
+    Ok(launches)
 }
 
 impl Ready {

@@ -12,10 +12,11 @@ mod launches;
 mod machine;
 mod memory;
 pub mod nvrtc;
+mod reduce;
 
 pub use cache::{Cache, DIR_VARIABLE as CACHE_VARIABLE};
 pub use card::Card;
 pub use error::CudaError;
 
 pub(crate) use card::Opened;
-pub(crate) use machine::{Failure, Machine, Moment};
+pub(crate) use machine::{Failure, Machine, Moment, Reducer};

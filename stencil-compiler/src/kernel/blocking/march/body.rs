@@ -11,7 +11,7 @@ use crate::kernel::lower::{Draft, label};
 use crate::kernel::order::order;
 use crate::kernel::pipeline::{Delayed, Pipeline};
 use crate::kernel::values::{Value, ValueId, Values, Writer};
-use crate::kernel::{Index, IntVar, Operand, Reg, Stmt};
+use crate::kernel::{CellVar, Index, IntVar, Operand, Reg, Stmt};
 use crate::schedule::Placement;
 
 /// Writes the whole body of the kernel.
@@ -433,25 +433,44 @@ fn store(
         at[axis] = Index::Var(target);
         let cell = draft.cell("cell");
         let mut inner = vec![Stmt::Cell { cell, at }];
-        for (point, values) in points {
-            let limit = Index::Size(0) + Index::Const(extend[0] - i64::from(point));
-            let write = values.into_iter().filter_map(|(buffer, value)| {
-                let buffer = draft.find_buffer(&buffer)?;
-                Some(Stmt::Store {
-                    buffer,
-                    cell,
-                    offset: [point, 0, 0],
-                    value,
-                })
-            });
-            inner.push(Stmt::If {
-                conditions: vec![below(frame.x, limit)],
-                body: write.collect(),
-            });
-        }
+        inner.extend(store_points(draft, (frame.x, cell), &points, extend[0]));
         body.push(Stmt::If {
             conditions,
             body: inner,
         });
     }
+}
+
+/// Stores of a thread's cells from x on: several at once where all of them exist, one by one at the
+/// end of a row.
+fn store_points(
+    draft: &Draft<'_>,
+    (x, cell): (IntVar, CellVar),
+    points: &BTreeMap<i32, Vec<(String, Operand)>>,
+    extend: i64,
+) -> Vec<Stmt> {
+    let end = |of: i32| Index::Size(0) + Index::Const(extend - i64::from(of));
+    let store = |first: i32, count: i32| -> Vec<Stmt> {
+        let outputs = points.get(&first).into_iter().flatten().enumerate();
+        let stores = outputs.filter_map(|(at, (buffer, _))| {
+            let values = (first..first + count).filter_map(|p| points.get(&p)?.get(at));
+            Some(Stmt::Store {
+                buffer: draft.find_buffer(buffer)?,
+                cell,
+                offset: [first, 0, 0],
+                values: values.map(|(_, value)| *value).collect(),
+            })
+        });
+        stores.collect()
+    };
+    let number = points.len() as i32;
+    let mut all = vec![Stmt::If {
+        conditions: vec![below(x, end(number - 1))],
+        body: store(0, number),
+    }];
+    all.extend((0..number - 1).map(|point| Stmt::If {
+        conditions: vec![at_least(x, end(number - 1)), below(x, end(point))],
+        body: store(point, 1),
+    }));
+    all
 }

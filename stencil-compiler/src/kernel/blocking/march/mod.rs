@@ -4,7 +4,7 @@
 //! and empty barriers hand slots over, so that no block-wide barrier is needed in the loop. What
 //! only its own column reads stays in registers; carried sums take each plane's terms as it passes.
 
-use super::{Param, Strategy};
+use super::{BLOCKS, Param, Strategy};
 use crate::kernel::lower::{Context, Draft, shape};
 use crate::kernel::pipeline::{Pipeline, analyze};
 use crate::kernel::{Kernel, LaunchKind, WARP};
@@ -57,6 +57,7 @@ pub const STRATEGY: Strategy = Strategy {
             default: 1,
             values: &[0, 1],
         },
+        BLOCKS,
     ],
     marches: true,
     least_dimension: 2,
@@ -156,7 +157,7 @@ fn lower(context: &Context<'_>) -> Result<Kernel, String> {
     let march = March::new(context)?;
     let pipeline = analyze(context, march.points as i32)?;
     let layout = Layout::new(context, &march, &pipeline)?;
-    let mut draft = Draft::new(*context, launch_shape(context, &march, &pipeline));
+    let mut draft = Draft::new(*context, launch_shape(context, &march, &pipeline)?);
     layout.declare(&mut draft);
     if draft.kernel.shared_bytes() > SHARED_LIMIT {
         return Err(format!(
@@ -176,11 +177,11 @@ fn launch_shape(
     context: &Context<'_>,
     march: &March,
     pipeline: &Pipeline,
-) -> crate::kernel::Launch {
+) -> Result<crate::kernel::Launch, String> {
     let [x, y] = march.threads();
     let mut tile = [march.tile[0], march.tile[1], 1];
     tile[pipeline.axis] = march.chunk;
-    shape(LaunchKind::Blocks, [x, y, 1], tile, context.launch.extend)
+    shape(context, LaunchKind::Blocks, [x, y, 1], tile)
 }
 
 /// Lags and windows in words.

@@ -5,7 +5,7 @@
 //! The single-pass scheme of Pekkilä et al. 2017, section 4.1.
 
 use super::march::SHARED_LIMIT;
-use super::{Param, Strategy};
+use super::{BLOCKS, Param, Strategy};
 use crate::kernel::lower::{Context, Draft, shape};
 use crate::kernel::values::{Values, Writer};
 use crate::kernel::{Condition, Index, Kernel, LaunchKind, Relation, Stmt, WARP};
@@ -45,6 +45,7 @@ pub const STRATEGY: Strategy = Strategy {
             default: 8,
             values: &[1, 4, 8, 16],
         },
+        BLOCKS,
     ],
     marches: false,
     least_dimension: 1,
@@ -129,10 +130,9 @@ fn lower(context: &Context<'_>) -> Result<Kernel, String> {
     let tile = Tile::new(&form, values.reads());
     let mut covered = form.cells;
     covered[form.axis] *= form.rolls;
-    let extend = context.launch.extend;
     let mut draft = Draft::new(
         *context,
-        shape(LaunchKind::Blocks, form.cells, covered, extend),
+        shape(context, LaunchKind::Blocks, form.cells, covered)?,
     );
     tile.declare(&mut draft);
     if draft.kernel.shared_bytes() > SHARED_LIMIT {
@@ -237,7 +237,7 @@ fn work(
             buffer,
             cell,
             offset: [0; 3],
-            value,
+            values: vec![value],
         });
     }
     out.extend(stores);

@@ -105,7 +105,7 @@ impl<T: Number> Machine<T> {
             block_dim: (256, 1, 1),
             shared_mem_bytes: 0,
         };
-        let mut launch = stream.launch_builder(&self.kernels.find_bad);
+        let mut launch = stream.launch_builder(&self.find_bad);
         launch
             .arg(&arrays)
             .arg(&self.shape)

@@ -1,13 +1,14 @@
 //! The arrays of a patch on a card, and the steps of a plan on them.
 
 mod look;
+mod observe;
 mod room;
 mod tasks;
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use cudarc::driver::CudaSlice;
+use cudarc::driver::{CudaFunction, CudaSlice};
 use ndarray::ArrayView3;
 use rayon::ThreadPool;
 use stencil_compiler::algorithm::Algorithm;
@@ -15,12 +16,14 @@ use stencil_compiler::plan::{BufferRole, Plan};
 
 use super::card::{Card, Opened};
 use super::ghosts::{Ghosts, PatchShape, has_tables};
-use super::launches::{Kernels, halo, load, texts};
+use super::launches::{Ready, function, halo, load, own, texts};
 use super::memory::Memory;
+use super::reduce::Tree;
 use super::{Cache, CudaError};
 use crate::backend::cpu::array::Array;
 use crate::backend::cpu::{BadValue, Checked, Domain, Patch};
 use crate::{Error, Number};
+pub(crate) use observe::Reducer;
 use room::fits;
 use tasks::{Graph, Task};
 
@@ -81,7 +84,9 @@ pub(crate) struct Machine<T> {
     /// Where the fields are kept as they were when they were last looked at, by their buffers.
     kept: BTreeMap<usize, usize>,
     ghosts: Ghosts,
-    kernels: Kernels,
+    launches: Vec<Ready>,
+    find_bad: CudaFunction,
+    tree: Tree,
     shape: PatchShape,
     substeps: Vec<Vec<Task>>,
     /// Captured steps, by where the buffers are when one begins.
@@ -117,21 +122,34 @@ impl<T: Number> Machine<T> {
         let fields = fields.filter(|(_, b)| keep_last && b.role == BufferRole::Field);
         let kept: BTreeMap<usize, usize> = fields.map(|(i, _)| i).zip(buffers..).collect();
         fits::<T>(&card, plan, &patch.shape, kept.len())?;
-        let kernels = load::<T>(&card, cache, algorithm, plan, &texts, &patch.shape)?;
+        let launches = load::<T>(&card, cache, algorithm, plan, &texts, &patch.shape)?;
+        let own = own::<T>(&card, cache)?;
+        let of_trees = (
+            function(&own, "reduce_values")?,
+            function(&own, "reduce_numbers")?,
+        );
         let shape = PatchShape::new(&patch.shape, &mesh);
         let stream = &card.stream;
         let mut machine = Machine {
             memory: Memory::new::<T>(&card, &patch.shape, buffers + kept.len())?,
             slots: (0..buffers).collect(),
             kept,
-            ghosts: Ghosts::new(stream, kernels.fill.clone(), shape, &boundaries)?,
+            ghosts: Ghosts::new(
+                stream,
+                function(&own, "fill_ghosts")?,
+                shape,
+                &boundaries,
+                T::BYTES,
+            )?,
+            tree: Tree::new(stream, of_trees, &shape)?,
             known: (0..buffers).map(|_| OnceLock::new()).collect(),
             first_bad: stream
                 .alloc_zeros(1)
                 .map_err(CudaError::driver("taking memory on the card"))?,
             card,
             patch,
-            kernels,
+            launches,
+            find_bad: function(&own, "find_bad")?,
             shape,
             substeps: Vec::new(),
             graphs: BTreeMap::new(),
@@ -226,8 +244,7 @@ impl<T: Number> Machine<T> {
     /// Replaces the uniforms of a substep, given in the algorithm's order.
     pub(crate) fn set_uniforms(&mut self, substep: usize, values: &[f64]) -> Result<(), CudaError> {
         let all: Vec<T> = values.iter().map(|v| T::from_f64(*v)).collect();
-        let launches = self.kernels.launches.iter();
-        for launch in launches.filter(|l| l.substep == substep) {
+        for launch in self.launches.iter().filter(|l| l.substep == substep) {
             launch.set_uniforms(&self.card.stream, &all)?;
         }
         Ok(())

@@ -111,7 +111,7 @@ impl<T: Number> Machine<T> {
         done
     }
 
-    fn start(&mut self, task: &Task, t: f64) -> Result<(), Error> {
+    pub(super) fn start(&mut self, task: &Task, t: f64) -> Result<(), Error> {
         let stream = self.card.stream.clone();
         match task {
             Task::Fill(None) => {}
@@ -126,7 +126,7 @@ impl<T: Number> Machine<T> {
             }
             Task::OnHost(jobs) => self.fill_on_host(jobs, t)?,
             Task::Launch(at) => {
-                let launch = &self.kernels.launches[*at];
+                let launch = &self.launches[*at];
                 launch.launch(&stream, &self.memory, &self.slots)?;
             }
             Task::Swap(pairs) => pairs.iter().for_each(|(a, b)| self.slots.swap(*a, *b)),

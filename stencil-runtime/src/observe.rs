@@ -1,13 +1,13 @@
 //! Numbers that a run watches: what its system observes, and the speeds that limit its time step.
 
-mod tree;
-
 use std::collections::BTreeMap;
 
 use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::discretize::{Observation, Quantity};
 
-use crate::backend::cpu::{Evaluation, Patch};
+use rayon::ThreadPool;
+
+use crate::backend::{Machine, Reducer};
 use crate::mesh::Mesh;
 use crate::{Error, Number, SystemDef};
 
@@ -25,12 +25,12 @@ pub(crate) struct Watch {
 struct Group {
     quantities: Vec<Quantity>,
     /// `None` where there are no quantities.
-    evaluation: Option<Evaluation>,
+    reducer: Option<Reducer>,
 }
 
 impl Group {
     fn reads_sources(&self) -> bool {
-        self.evaluation.as_ref().is_some_and(|e| e.reads_given)
+        self.reducer.as_ref().is_some_and(Reducer::reads_sources)
     }
 }
 
@@ -47,7 +47,7 @@ impl Watch {
         observation: &Observation,
         system: &SystemDef,
         params: &[f64],
-        patch: &Patch<T>,
+        machine: &Machine<T>,
     ) -> Result<Self, Error> {
         let Observation {
             algorithm,
@@ -71,8 +71,9 @@ impl Watch {
             if chosen.is_empty() {
                 return Ok(Group::default());
             }
+            let of_each = chosen.iter().map(|i| (*i, quantities[*i].reduction));
             Ok(Group {
-                evaluation: Some(Evaluation::new(algorithm, &chosen, patch)?),
+                reducer: Some(machine.reducer(algorithm, &of_each.collect::<Vec<_>>())?),
                 quantities: chosen.iter().map(|i| quantities[*i].clone()).collect(),
             })
         };
@@ -98,13 +99,13 @@ impl Watch {
     /// The observables by name, at the time `t`.
     pub(crate) fn observables<T: Number>(
         &self,
-        patch: &mut Patch<T>,
+        (machine, pool): (&mut Machine<T>, &ThreadPool),
         mesh: &Mesh,
         t: f64,
-    ) -> BTreeMap<String, f64> {
-        let values = self.values(&self.observables, patch, mesh, t);
+    ) -> Result<BTreeMap<String, f64>, Error> {
+        let values = self.values(&self.observables, (machine, pool), mesh, t)?;
         let names = self.observables.quantities.iter().map(|q| q.name.clone());
-        names.zip(values).collect()
+        Ok(names.zip(values).collect())
     }
 
     /// The largest stable time step: `number / sum over p of max(value_p) * rate_p / h^p`, where h
@@ -116,7 +117,7 @@ impl Watch {
     pub(crate) fn time_step<T: Number>(
         &self,
         number: f64,
-        patch: &mut Patch<T>,
+        (machine, pool): (&mut Machine<T>, &ThreadPool),
         mesh: &Mesh,
         t: f64,
     ) -> Result<f64, Error> {
@@ -125,7 +126,7 @@ impl Watch {
             .iter()
             .copied()
             .fold(f64::INFINITY, f64::min);
-        let values = self.values(&self.speeds, patch, mesh, t);
+        let values = self.values(&self.speeds, (machine, pool), mesh, t)?;
         let mut rates = 0.0;
         for (quantity, value) in self.speeds.quantities.iter().zip(values) {
             let power = quantity.speed.unwrap_or(1);
@@ -145,26 +146,16 @@ impl Watch {
     fn values<T: Number>(
         &self,
         group: &Group,
-        patch: &mut Patch<T>,
+        (machine, pool): (&mut Machine<T>, &ThreadPool),
         mesh: &Mesh,
         t: f64,
-    ) -> Vec<f64> {
-        let Some(evaluation) = &group.evaluation else {
-            return Vec::new();
+    ) -> Result<Vec<f64>, Error> {
+        let Some(reducer) = &group.reducer else {
+            return Ok(Vec::new());
         };
-        let uniforms = self
-            .algorithm
-            .uniform_values(&self.params, mesh.spacing(), 0.0, t);
-        let shares = patch.reduce_rows(evaluation, &uniforms, t, |rows| -> Vec<f64> {
-            let rows = group.quantities.iter().zip(rows);
-            rows.map(|(q, values)| tree::row(q.reduction, values))
-                .collect()
-        });
-        let of = |(i, quantity): (usize, &Quantity)| {
-            let shares: Vec<f64> = shares.iter().map(|row| row[i]).collect();
-            tree::rows(quantity.reduction, &shares, mesh.cells)
-        };
-        group.quantities.iter().enumerate().map(of).collect()
+        let algorithm = &self.algorithm;
+        let uniforms = algorithm.uniform_values(&self.params, mesh.spacing(), 0.0, t);
+        machine.reduce(pool, reducer, &uniforms, t)
     }
 }
 

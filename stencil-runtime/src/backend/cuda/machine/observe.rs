@@ -1,0 +1,131 @@
+//! What is observed: evaluated into arrays whose values nobody needs between two steps, then
+//! reduced there.
+
+use stencil_compiler::algorithm::Algorithm;
+use stencil_compiler::model::Reduction;
+use stencil_compiler::plan::{self, BufferRole};
+use stencil_compiler::schedule::presets;
+
+use super::Machine;
+use super::tasks::Task;
+use crate::backend::cpu::actions::Action;
+use crate::backend::cpu::ghosts::Job;
+use crate::backend::cuda::Cache;
+use crate::backend::cuda::launches::{Ready, load, texts};
+use crate::{Error, Number};
+
+/// The blocking of what is observed.
+const SCHEDULE: &str = "direct";
+
+/// Quantities, ready to be evaluated.
+#[derive(Debug)]
+pub(crate) struct Reducer {
+    fill: Task,
+    rounds: Vec<Round>,
+}
+
+/// Quantities that one launch evaluates.
+#[derive(Debug)]
+struct Round {
+    launch: Ready,
+    /// For each buffer of the launch's plan the one of the machine.
+    buffers: Vec<usize>,
+    /// The buffer of each quantity.
+    quantities: Vec<(usize, Reduction)>,
+}
+
+impl<T: Number> Machine<T> {
+    /// Makes ready some updates of an algorithm with one substep and the same states, which reads
+    /// the ghost cells of the jobs.
+    pub(crate) fn reducer(
+        &self,
+        algorithm: &Algorithm,
+        updates: &[(usize, Reduction)],
+        jobs: &[Option<Job>],
+    ) -> Result<Reducer, Error> {
+        let room = self.patch.new_fields_at();
+        let rounds = updates.chunks(room.len().max(1));
+        let rounds = rounds.map(|updates| self.round(algorithm, updates, &room));
+        Ok(Reducer {
+            rounds: rounds.collect::<Result<_, _>>()?,
+            fill: self.task(Action::Fill(jobs.to_vec()))?,
+        })
+    }
+
+    fn round(
+        &self,
+        algorithm: &Algorithm,
+        updates: &[(usize, Reduction)],
+        room: &[usize],
+    ) -> Result<Round, Error> {
+        let bug = |what: &str| Error::Bug(format!("an observation on a card {what}"));
+        let mut part = algorithm.clone();
+        let substep = part.substeps.first_mut();
+        let all = substep.ok_or_else(|| bug("without a substep"))?;
+        let chosen = updates.iter().filter_map(|(at, _)| all.updates.get(*at));
+        all.updates = chosen.copied().collect();
+        let outputs: Vec<&str> = part.substeps[0]
+            .updates
+            .iter()
+            .map(|(state, _)| part.state(*state).name.as_str())
+            .collect();
+        let schedule = presets::find(SCHEDULE).ok_or_else(|| bug("without a schedule"))?;
+        let schedule = (schedule.make)(&part, T::PRECISION);
+        let plan = plan::plan(&part, &schedule).map_err(Error::Bug)?;
+        let buffer = |name: &str, role: BufferRole| {
+            let output = outputs.iter().position(|output| *output == name);
+            let at = match role {
+                BufferRole::Field => self.patch.field(name),
+                BufferRole::Given => self.patch.given(name),
+                // What this round does not evaluate is not accessed in it, wherever it is.
+                BufferRole::Accumulator | BufferRole::NewField | BufferRole::Derived => {
+                    room.get(output.unwrap_or(0)).copied()
+                }
+            };
+            at.ok_or_else(|| bug(&format!("reads `{name}`")))
+        };
+        let buffers = plan.buffers.iter().map(|b| buffer(&b.name, b.role));
+        let buffers: Vec<usize> = buffers.collect::<Result<_, _>>()?;
+        let texts = texts::<T>(&part, &plan)?;
+        let cache = Cache::of_user();
+        let shape = &self.patch.shape;
+        let launches = load::<T>(&self.card, cache.as_ref(), &part, &plan, &texts, shape)?;
+        let launch = launches.into_iter().next();
+        Ok(Round {
+            launch: launch.ok_or_else(|| bug("without a kernel"))?,
+            buffers,
+            quantities: room
+                .iter()
+                .zip(updates)
+                .map(|(at, (_, reduction))| (*at, *reduction))
+                .collect(),
+        })
+    }
+
+    /// The numbers that the quantities become at the time `t`, with the uniforms of their algorithm.
+    pub(crate) fn reduce(
+        &mut self,
+        reducer: &Reducer,
+        uniforms: &[f64],
+        t: f64,
+    ) -> Result<Vec<f64>, Error> {
+        self.start(&reducer.fill, t)?;
+        let uniforms: Vec<T> = uniforms.iter().map(|v| T::from_f64(*v)).collect();
+        let stream = self.card.stream.clone();
+        let mut numbers = Vec::new();
+        for round in &reducer.rounds {
+            let Round {
+                launch, buffers, ..
+            } = round;
+            let slots: Vec<usize> = buffers.iter().map(|at| self.slots[*at]).collect();
+            launch.set_uniforms(&stream, &uniforms)?;
+            launch.launch(&stream, &self.memory, &slots)?;
+            for (buffer, reduction) in &round.quantities {
+                let first = self.memory.address(&stream, self.slots[*buffer]);
+                let number = self.tree.reduce(&stream, first, &self.shape, *reduction);
+                numbers.push(number?);
+            }
+        }
+        Ok(numbers)
+    }
+}

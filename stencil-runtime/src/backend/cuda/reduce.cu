@@ -1,0 +1,85 @@
+// Runs of values that become one number each, by a tree that does not depend on the threads: a run
+// is halved, the first half as long as the second or one longer, down to runs of at most LEAF
+// values, which are taken in order.
+
+enum Reduction { SUM, MAX, MIN };
+
+constexpr int LEAF = 16;
+
+// Run r begins at (r % per) * pitch + (r / per) * plane.
+struct Runs {
+  int length, count, per, pitch, plane;
+};
+
+// Of equal numbers the first, of what is no number that one: the rule of the host.
+static __device__ __forceinline__ double both(int reduction, double a, double b) {
+  if (reduction == SUM) return a + b;
+  return (reduction == MAX ? b > a : b < a) || b != b ? b : a;
+}
+
+template <typename Value>
+static __device__ double leaf(int reduction, const Value* values, int length) {
+  double all = reduction == SUM ? 0.0 + double(values[0]) : double(values[0]);
+  for (int i = 1; i < length; ++i) all = both(reduction, all, double(values[i]));
+  return all;
+}
+
+// A run by one thread, leaf by leaf; `before` holds the first halves whose second ones are to come.
+template <typename Value>
+static __device__ double run(int reduction, const Value* values, int length) {
+  if (length <= LEAF) return leaf(reduction, values, length);
+  double before[32];
+  unsigned path = 0;
+  for (int depth = 0;;) {
+    int first = 0, left = length;
+    for (int level = depth - 1; level >= 0; --level) {
+      const int half = (left + 1) / 2;
+      if (path >> level & 1) first += half;
+      left = path >> level & 1 ? left - half : half;
+    }
+    for (; left > LEAF; left = (left + 1) / 2, ++depth) path <<= 1;
+    double all = leaf(reduction, values + first, left);
+    for (; path & 1; path >>= 1, --depth) all = both(reduction, before[depth], all);
+    if (depth == 0) return all;
+    before[depth] = all;
+    path |= 1;
+  }
+}
+
+// blockDim.x threads, a power of two, take the parts of a run, and each row of a block takes a run.
+template <typename Value>
+static __device__ void reduce(const Value* values, const Runs& runs, int reduction, double* results) {
+  __shared__ double parts[256];
+  double* const part = parts + threadIdx.y * blockDim.x;
+  const int number = blockIdx.x * blockDim.y + threadIdx.y;
+  const bool exists = number < runs.count;
+  const unsigned me = threadIdx.x;
+  int first = 0, left = runs.length;
+  unsigned width = blockDim.x;
+  while (width > 1 && left > LEAF) {
+    width /= 2;
+    const int half = (left + 1) / 2;
+    if (me & width) first += half;
+    left = me & width ? left - half : half;
+  }
+  if (exists && me % width == 0) {
+    const Value* const begin = values + number % runs.per * (long long)runs.pitch + number / runs.per * (long long)runs.plane;
+    part[me] = run(reduction, begin + first, left);
+  }
+  for (unsigned step = 1; step < blockDim.x; step *= 2) {
+    __syncthreads();
+    // Parts of a run that was not halved here have no neighbour.
+    if (exists && me % (2 * step) == 0 && width <= step) part[me] = both(reduction, part[me], part[me + step]);
+  }
+  if (exists && me == 0) results[number] = part[0];
+}
+
+extern "C" __global__ void __launch_bounds__(256) reduce_values(
+    const real* values, const __grid_constant__ Runs runs, int reduction, double* results) {
+  reduce(values, runs, reduction, results);
+}
+
+extern "C" __global__ void __launch_bounds__(256) reduce_numbers(
+    const double* values, const __grid_constant__ Runs runs, int reduction, double* results) {
+  reduce(values, runs, reduction, results);
+}
