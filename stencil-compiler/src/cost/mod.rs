@@ -24,7 +24,7 @@ const ADDRESS_REGISTERS: u32 = 24;
 const REGISTER_FILE: u32 = 65_536;
 
 /// Most registers of a thread.
-const MOST_REGISTERS: u32 = 255;
+pub(crate) const MOST_REGISTERS: u32 = 255;
 
 /// Bytes of a register.
 const REGISTER_BYTES: usize = 4;
@@ -55,6 +55,8 @@ pub struct KernelCost {
     pub shared_bytes: usize,
     /// Threads of a block; 1 where rows are computed one by one.
     pub threads: u32,
+    /// Blocks that are to fit on a multiprocessor.
+    pub blocks: u32,
 }
 
 /// What a kernel reads of one array.
@@ -81,9 +83,10 @@ impl KernelCost {
         (read + self.outputs.len() as f64) * self.value_bytes as f64
     }
 
-    /// Registers that a thread may have if one block is to fit; they are handed out in eights.
+    /// Registers that a thread may have if its blocks are to fit; they are handed out in eights.
     pub fn register_limit(&self) -> u32 {
-        (REGISTER_FILE / self.threads.max(1) / 8 * 8).min(MOST_REGISTERS)
+        let threads = self.threads.saturating_mul(self.blocks).max(1);
+        (REGISTER_FILE / threads / 8 * 8).min(MOST_REGISTERS)
     }
 
     /// Floating-point operations for each byte that must move.
@@ -143,8 +146,7 @@ pub fn kernel(
         });
     }
     let counts = kernel.operations();
-    // Each output is stored once a cell.
-    let cells = (counts.stores / launch.outputs.len().max(1) as u64).max(1);
+    let cells = counts.cells.max(1);
     let words = kernel.value_bytes.div_ceil(REGISTER_BYTES);
     let flops = counts.adds + counts.muls + 2 * counts.fmas + counts.divisions;
     Ok(KernelCost {
@@ -165,6 +167,7 @@ pub fn kernel(
             .saturating_add(ADDRESS_REGISTERS),
         shared_bytes: kernel.shared_bytes(),
         threads: kernel.threads(),
+        blocks: kernel.launch.blocks_per_unit,
     })
 }
 

@@ -31,10 +31,12 @@ pub struct Counts {
     pub shared_words: u64,
     /// Instructions that read shared memory.
     pub shared_loads: u64,
-    /// Values stored to global memory.
+    /// Stores to global memory, those at the end of a row included.
     pub stores: u64,
     /// Asynchronous copies started.
     pub copies: u64,
+    /// Cells that a thread stores at once, where all of them exist.
+    pub cells: u64,
     /// Value registers that are live at once, at most, in the order of the statements.
     pub live: usize,
 }
@@ -46,6 +48,7 @@ impl Kernel {
         let body = main_loop(&self.body).unwrap_or(&self.body);
         let mut counts = Counts::default();
         add(body, 1, &mut counts);
+        counts.cells = cells(body) as u64;
         counts.live = self.live(body);
         counts
     }
@@ -82,6 +85,16 @@ fn stores(body: &[Stmt]) -> bool {
     })
 }
 
+/// The most values that a store writes.
+fn cells(body: &[Stmt]) -> usize {
+    let of = |stmt: &Stmt| match stmt {
+        Stmt::Store { values, .. } => values.len(),
+        Stmt::For { body, .. } | Stmt::If { body, .. } => cells(body),
+        _ => 0,
+    };
+    body.iter().map(of).max().unwrap_or(0)
+}
+
 fn add(body: &[Stmt], times: u64, counts: &mut Counts) {
     for stmt in body {
         match stmt {
@@ -98,7 +111,7 @@ fn add(body: &[Stmt], times: u64, counts: &mut Counts) {
             }
             Stmt::Set { .. } => counts.moves += times,
             Stmt::Load { .. } => counts.loads += times,
-            Stmt::Store { values, .. } => counts.stores += times * values.len() as u64,
+            Stmt::Store { .. } => counts.stores += times,
             Stmt::LoadShared { regs, .. } => {
                 counts.shared_words += times * regs.len() as u64;
                 counts.shared_loads += times;
@@ -198,6 +211,7 @@ mod tests {
             shared_loads: 7,
             stores: 2,
             copies: 1,
+            cells: 1,
             // All values of the neighbours are read before the first is used.
             live: 12,
             ..Counts::default()

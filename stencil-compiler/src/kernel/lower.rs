@@ -37,13 +37,28 @@ pub fn lower(
     };
     let strategy = blocking::find(&launch.blocking.strategy)?;
     strategy.check_params(&launch.blocking)?;
-    (strategy.lower)(&Context {
+    let kernel = (strategy.lower)(&Context {
         algorithm,
         plan,
         launch,
         value_bytes,
-    })
+    })?;
+    let (blocks, shared) = (
+        kernel.launch.blocks_per_unit as usize,
+        kernel.shared_bytes(),
+    );
+    if blocks * (shared + RESERVED_SHARED) > UNIT_SHARED && blocks > 1 {
+        return Err(format!(
+            "`{}={blocks}` with {shared} bytes of shared memory each: a multiprocessor has {UNIT_SHARED}, of which it keeps {RESERVED_SHARED} for a block",
+            BLOCKS.name
+        ));
+    }
+    Ok(kernel)
 }
+
+/// Shared memory of a multiprocessor, in bytes, and what of it is kept for each block.
+const UNIT_SHARED: usize = 233_472;
+const RESERVED_SHARED: usize = 1024;
 
 impl<'a> Context<'a> {
     /// Outputs of the launch: the buffer's name and the grid function.

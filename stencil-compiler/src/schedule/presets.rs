@@ -2,12 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::check::check;
-use super::heuristic::{carry, cpu, gpu, march, stored};
+use super::heuristic::{self, carry, cpu, gpu, march, stored};
 use super::{Blocking, Halo, Schedule};
 use crate::algorithm::Algorithm;
 use crate::expr::real::Precision;
-use crate::plan::kernel_count;
 
 /// A named way to schedule any algorithm.
 #[derive(Debug)]
@@ -30,22 +28,25 @@ pub const ALL: &[Preset] = &[
     Preset {
         name: "rows",
         summary: "one pass over rows, everything recomputed",
-        make: |_, _| inline("rows"),
+        make: |_, _| Schedule {
+            placements: BTreeMap::new(),
+            kernels: vec![Blocking::new("rows", &[])],
+        },
     },
     Preset {
         name: "direct",
         summary: "one pass, one thread a cell (the 55-point form)",
-        make: |_, _| inline("direct"),
+        make: |a, p| heuristic::direct(a, BTreeMap::new(), p),
     },
     Preset {
         name: "single_pass",
         summary: "one pass over boxes of cells in shared memory (the 55-point form)",
-        make: single_pass,
+        make: |a, p| heuristic::boxes(a, BTreeMap::new(), p),
     },
     Preset {
         name: "decomposed",
         summary: "derived grid functions stored by kernels of their own (the 19-point form)",
-        make: |a, _| decomposed(a),
+        make: decomposed,
     },
     Preset {
         name: "gathered",
@@ -69,46 +70,21 @@ pub fn find(name: &str) -> Option<&'static Preset> {
     ALL.iter().find(|p| p.name == name)
 }
 
-fn inline(strategy: &str) -> Schedule {
-    Schedule {
-        placements: BTreeMap::new(),
-        kernels: vec![Blocking::new(strategy, &[])],
-    }
-}
-
-/// Boxes to try, along x, y, z: the first is the usual one, the others take less and less shared
-/// memory.
-const BOXES: [[u32; 3]; 4] = [[32, 4, 4], [32, 4, 2], [16, 4, 2], [16, 2, 1]];
-
-fn single_pass(algorithm: &Algorithm, precision: Precision) -> Schedule {
-    let boxes = BOXES.map(|[x, y, z]| Schedule {
-        placements: BTreeMap::new(),
-        kernels: vec![Blocking::new("tile3d", &[("x", x), ("y", y), ("z", z)])],
-    });
-    let fits = |schedule: &Schedule| check(algorithm, schedule, precision.bytes()).is_ok();
-    let found = boxes.into_iter().find(fits);
-    found.unwrap_or_else(|| inline("direct"))
-}
-
-fn decomposed(algorithm: &Algorithm) -> Schedule {
+fn decomposed(algorithm: &Algorithm, precision: Precision) -> Schedule {
     let placements = stored(algorithm, Halo::Exchange);
-    let kernels = vec![Blocking::new("direct", &[]); kernel_count(algorithm, &placements)];
-    Schedule {
-        placements,
-        kernels,
-    }
+    heuristic::direct(algorithm, placements, precision)
 }
 
 fn gathered(algorithm: &Algorithm, precision: Precision) -> Schedule {
     if algorithm.dimension == 1 {
-        return inline("direct");
+        return heuristic::direct(algorithm, BTreeMap::new(), precision);
     }
     march(algorithm, BTreeMap::new(), 1, precision)
 }
 
 fn carried(algorithm: &Algorithm, precision: Precision) -> Schedule {
     if algorithm.dimension == 1 {
-        return inline("direct");
+        return heuristic::direct(algorithm, BTreeMap::new(), precision);
     }
     let mut placements = BTreeMap::new();
     carry(algorithm, &mut placements);

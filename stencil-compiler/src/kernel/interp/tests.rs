@@ -287,6 +287,37 @@ fn a_block_waits_for_itself_in_one_place() {
 }
 
 #[test]
+fn stores_of_two_cells_begin_at_even_ones() {
+    let text = "kernel pairs { dimension 1 value_bytes 8
+        launch blocks threads [8, 1, 1] tile [16, 1, 1] extend [0, 0, 0] blocks_per_unit 1
+        buffer a read halo [0, 0, 0] buffer b write halo [0, 0, 0]
+        registers v, w cells c
+        code {
+            cell c = (thread.x * 2, 0, 0)
+            v = load a[c]
+            w = load a[c + (1, 0, 0)]
+            store b[c] = w, v
+        } }";
+    let run_on = |kernel: &Kernel| {
+        let a = GlobalArray::from_fn([16, 1, 1], [0; 3], |[x, ..]| x as f64);
+        let mut buffers = [a, GlobalArray::new([16, 1, 1], [0; 3])];
+        let done = run(kernel, [16, 1, 1], &mut buffers, &[], options(1));
+        done.map(|_| [4, 5].map(|x| buffers[1].get([x, 0, 0])))
+    };
+    assert_eq!(run_on(&kernel(text)).unwrap(), [Some(5.0), Some(4.0)]);
+    let odd = text.replace("store b[c]", "store b[c + (1, 0, 0)]");
+    let fault = run_on(&kernel(&odd)).unwrap_err();
+    assert_eq!(fault.kind, FaultKind::Misaligned);
+    // What is stored twice is found in each of the cells.
+    let twice = text.replace(
+        "store b[c] = w, v",
+        "store b[c] = w, v store b[c + (1, 0, 0)] = v",
+    );
+    let fault = run_on(&kernel(&twice)).unwrap_err();
+    assert_eq!(fault.kind, FaultKind::DoubleStore);
+}
+
+#[test]
 fn arguments_that_do_not_fit_are_refused() {
     let kernel = kernel(DIRECT);
     let mut small = [

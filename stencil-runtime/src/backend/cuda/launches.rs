@@ -123,7 +123,7 @@ fn modules(
 }
 
 /// Compiles and loads the launches of a plan.
-pub(super) fn load<T: Number>(
+pub(super) fn load(
     card: &Opened,
     cache: Option<&Cache>,
     algorithm: &Algorithm,

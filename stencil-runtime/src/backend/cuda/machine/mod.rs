@@ -122,7 +122,7 @@ impl<T: Number> Machine<T> {
         let fields = fields.filter(|(_, b)| keep_last && b.role == BufferRole::Field);
         let kept: BTreeMap<usize, usize> = fields.map(|(i, _)| i).zip(buffers..).collect();
         fits::<T>(&card, plan, &patch.shape, kept.len())?;
-        let launches = load::<T>(&card, cache, algorithm, plan, &texts, &patch.shape)?;
+        let launches = load(&card, cache, algorithm, plan, &texts, &patch.shape)?;
         let own = own::<T>(&card, cache)?;
         let of_trees = (
             function(&own, "reduce_values")?,

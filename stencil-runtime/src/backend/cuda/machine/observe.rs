@@ -89,7 +89,7 @@ impl<T: Number> Machine<T> {
         let texts = texts::<T>(&part, &plan)?;
         let cache = Cache::of_user();
         let shape = &self.patch.shape;
-        let launches = load::<T>(&self.card, cache.as_ref(), &part, &plan, &texts, shape)?;
+        let launches = load(&self.card, cache.as_ref(), &part, &plan, &texts, shape)?;
         let launch = launches.into_iter().next();
         Ok(Round {
             launch: launch.ok_or_else(|| bug("without a kernel"))?,
