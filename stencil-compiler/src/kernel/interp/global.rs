@@ -160,8 +160,24 @@ impl<'a, T: Real> View<'a, T> {
         Ok((values, known))
     }
 
+    /// Writes consecutive cells in each active thread.
+    pub(super) fn store<'v>(
+        &mut self,
+        who: Who<'_>,
+        cell: &CellLanes,
+        access: &Access,
+        values: impl ExactSizeIterator<Item = (&'v [T; LANES], u32)>,
+    ) -> Result<()> {
+        self.check_aligned(who, cell, access, values.len())?;
+        let [x, y, z] = access.offset;
+        for (x, value) in (x..).zip(values) {
+            self.store_one(who, cell, [x, y, z].map(i64::from), value)?;
+        }
+        Ok(())
+    }
+
     /// Do so many values begin on a multiple of their number?
-    pub(super) fn check_aligned(
+    fn check_aligned(
         &self,
         who: Who<'_>,
         cell: &CellLanes,
@@ -181,14 +197,13 @@ impl<'a, T: Real> View<'a, T> {
     }
 
     /// Writes a cell in each active thread.
-    pub(super) fn store(
+    fn store_one(
         &mut self,
         who: Who<'_>,
         cell: &CellLanes,
-        access: &Access,
+        offset: [i64; 3],
         (values, known): (&[T; LANES], u32),
     ) -> Result<()> {
-        let offset = access.offset.map(i64::from);
         self.check_bounds(cell, offset, who.mask)?;
         if let Some(lane) = lanes(who.mask & !known).next() {
             let message = format!("a value that was never written is stored to {}", self.name);

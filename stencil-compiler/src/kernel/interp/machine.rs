@@ -4,7 +4,7 @@ use super::array::GlobalArray;
 use super::barrier::{Barrier, Deferred, PendingCopy, join};
 use super::fault::{Fault, FaultKind, Problem};
 use super::global::{View, Who};
-use super::program::{Access, Inst, Program, Scalar};
+use super::program::{Inst, Program, Scalar};
 use super::schedule::Scheduler;
 use super::shared::Shared;
 use super::warp::{LANES, Loop, State, Warp, lanes};
@@ -354,17 +354,9 @@ impl<'a, T: Real> Machine<'a, T> {
                 warp.defined[*reg] = known;
             }
             Inst::Store { access, values } => {
+                let values = values.iter().map(|v| (&warp.regs[*v], warp.defined[*v]));
                 let cell = &warp.cells[access.cell];
-                let global = &mut self.global[access.buffer];
-                global.check_aligned(who, cell, access, values.len())?;
-                for (x, value) in (access.offset[0]..).zip(values) {
-                    let [_, y, z] = access.offset;
-                    let at = Access {
-                        offset: [x, y, z],
-                        ..*access
-                    };
-                    global.store(who, cell, &at, (&warp.regs[*value], warp.defined[*value]))?;
-                }
+                self.global[access.buffer].store(who, cell, access, values)?;
             }
             Inst::LoadShared {
                 regs,

@@ -61,21 +61,7 @@ impl Parser {
                     value: self.operand()?,
                 })
             }
-            "store" => {
-                let buffer = self.buffer_id()?;
-                let (cell, offset) = self.at()?;
-                self.lexer.expect('=')?;
-                let mut values = vec![self.operand()?];
-                while self.lexer.eat(',') {
-                    values.push(self.operand()?);
-                }
-                Ok(Stmt::Store {
-                    buffer,
-                    cell,
-                    offset,
-                    values,
-                })
-            }
+            "store" => self.store(),
             "copy" => self.copy(),
             "sync" => Ok(Stmt::Sync),
             "arrive" => self.arrive(),
@@ -101,6 +87,22 @@ impl Parser {
             }
             _ => self.lexer.error(format!("`{word}` starts no statement")),
         }
+    }
+
+    fn store(&mut self) -> Result<Stmt> {
+        let buffer = self.buffer_id()?;
+        let (cell, offset) = self.at()?;
+        self.lexer.expect('=')?;
+        let mut values = vec![self.operand()?];
+        while self.lexer.eat(',') {
+            values.push(self.operand()?);
+        }
+        Ok(Stmt::Store {
+            buffer,
+            cell,
+            offset,
+            values,
+        })
     }
 
     fn assignment(&mut self) -> Result<Stmt> {
