@@ -170,9 +170,10 @@ fn shorten(body: &mut [Stmt], bound: Bound) {
         let Stmt::If { conditions, body } = stmt else {
             continue;
         };
-        if !matches!(body.first(), Some(Stmt::Copy { .. })) {
+        if copies(body, false) == 0 {
             continue;
         }
+        shorten(body, bound);
         for condition in conditions
             .iter_mut()
             .filter(|c| c.relation == Relation::Less)
@@ -201,28 +202,44 @@ fn mentions(index: &Index, axis: usize) -> bool {
         Index::Add(a, b) | Index::Sub(a, b) | Index::Min(a, b) => {
             mentions(a, axis) || mentions(b, axis)
         }
-        Index::Mul(a, _) | Index::Div(a, _) | Index::Rem(a, _) => mentions(a, axis),
+        Index::Mul(a, _) | Index::Div(a, _) | Index::Rem(a, _) | Index::Wrap(a, _) => {
+            mentions(a, axis)
+        }
         Index::Const(_) | Index::Var(_) | Index::Block(_) | Index::Thread(_) => false,
     }
 }
 
 #[test]
 fn a_ring_one_plane_too_small() {
+    // The planes that are read at once, and two on their way.
+    for (carried, slots) in [(false, 9), (true, 6)] {
+        let bench = Bench::new(carried);
+        for by in [1, 2] {
+            assert!(
+                bench.catches(&format!("a ring {by} planes too small"), |kernel| {
+                    let shrunk = |index| shrink(index, slots, slots - by);
+                    Some(faults::map_indices(kernel, &mut |index| shrunk(index)))
+                })
+            );
+        }
+    }
+}
+
+#[test]
+fn one_phase_too_few() {
     for carried in [false, true] {
         let bench = Bench::new(carried);
-        let slots = i64::from(bench.compiled.kernels[1].barriers[0].slots);
-        let shrunk = |by: i64| {
-            move |kernel: &Kernel| {
-                let mut kernel =
-                    faults::map_indices(kernel, &mut |index| shrink(index, slots, slots - by));
+        let phases = i64::from(bench.compiled.kernels[1].barriers[0].slots);
+        for by in [1, 2] {
+            assert!(bench.catches(&format!("{by} phases too few"), |kernel| {
+                let shrunk = |index| shrink(index, phases, phases - by);
+                let mut kernel = faults::map_indices(kernel, &mut |index| shrunk(index));
                 for barrier in &mut kernel.barriers {
-                    barrier.slots = (slots - by) as u32;
+                    barrier.slots = (phases - by) as u32;
                 }
                 Some(kernel)
-            }
-        };
-        assert!(bench.catches("a ring one plane too small", shrunk(1)));
-        assert!(bench.catches("a ring two planes too small", shrunk(2)));
+            }));
+        }
     }
 }
 

@@ -175,6 +175,13 @@ static __device__ __forceinline__ void wait_phase(unsigned barrier, unsigned par
 }
 ";
 
+const WRAP: &str = "\
+// What lies less than n beyond one end is found at the other.
+static __device__ __forceinline__ int wrap_index(int i, int n) {
+  return i < 0 ? i + n : i >= n ? i - n : i;
+}
+";
+
 // Integers pass through the low bits of a large number, as on every device.
 const EXPONENT_F32: &str = "\
 static __device__ __forceinline__ float stencil_exponentf(float x) {
@@ -311,6 +318,7 @@ impl Dialect for Cuda {
             (uses.arrive_copies, ARRIVE_COPIES),
             (uses.arrive, ARRIVE),
             (uses.wait, WAIT),
+            (uses.wrap, WRAP),
         ];
         all.into_iter()
             .filter(|(used, _)| *used)

@@ -49,6 +49,7 @@ pub(super) struct Uses {
     pub(super) arrive_copies: bool,
     pub(super) arrive: bool,
     pub(super) wait: bool,
+    pub(super) wrap: bool,
     pub(super) threads: [bool; 3],
     pub(super) blocks: [bool; 3],
 }
@@ -62,6 +63,10 @@ impl Uses {
             Index::Thread(axis) => set(&mut self.threads, *axis),
             Index::Const(_) | Index::Var(_) | Index::Size(_) => {}
             Index::Mul(a, _) | Index::Div(a, _) | Index::Rem(a, _) => self.note(a),
+            Index::Wrap(a, _) => {
+                self.wrap = true;
+                self.note(a);
+            }
             Index::Add(a, b) | Index::Sub(a, b) | Index::Min(a, b) => {
                 self.note(a);
                 self.note(b);

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::EmitError;
 use super::dialect::{Dialect, literal, real, suffix};
 use super::infix::{self, PRIMARY, SIGN, SUM, Spelling};
-use super::names::Scope;
+use super::names::{Scope, identifier_ok};
 use super::nest::Tree;
 use crate::expr::math::{self, Recording};
 use crate::expr::real::Precision;
-use crate::expr::{Node, Op, Ref};
+use crate::expr::{Expr, Node, Op, Ref};
 use crate::kernel::{Kernel, Operand, Reg, Stmt};
 
 /// Operations in one expression, at most.
@@ -37,6 +37,15 @@ pub(super) fn definitions(
 ) -> Result<String, EmitError> {
     let mut used = BTreeSet::new();
     operations(&kernel.body, &mut used);
+    definitions_of(used, precision, dialect)
+}
+
+/// The functions that stand for these operations, and what they call.
+fn definitions_of(
+    mut used: BTreeSet<Op>,
+    precision: Precision,
+    dialect: &dyn Dialect,
+) -> Result<String, EmitError> {
     let mut recordings = BTreeMap::new();
     for op in used.clone() {
         if let Some(recording) = math::recorded(op, precision) {
@@ -85,7 +94,8 @@ fn definition(
     dialect: &dyn Dialect,
 ) -> Result<String, EmitError> {
     let real = real(precision);
-    let function = Function::new(recording, precision, dialect)?;
+    let argument = |at: usize| ARGUMENTS[at].to_string();
+    let function = Function::new(recording, &argument, precision, dialect)?;
     let arguments = &ARGUMENTS[..op.arity()];
     let parameters: Vec<String> = arguments.iter().map(|a| format!("{real} {a}")).collect();
     let names: Vec<String> = arguments.iter().map(|a| a.to_string()).collect();
@@ -101,15 +111,37 @@ fn definition(
         dialect.function(),
         parameters.join(", ")
     );
-    let result = recording.expr.result();
-    for (at, tree) in &function.trees {
-        let text = infix::print(tree, SUM, &function)?;
-        out += &match *at == result {
-            true => format!("  return {text};\n"),
-            false => format!("  const {real} {} = {text};\n", function.names[at]),
-        };
-    }
+    out += &function.body(recording.expr.result())?;
     Ok(out + "}\n")
+}
+
+/// Expressions over numbers as device functions of `f64`, with what they call: `double name(const
+/// double* a)`, in which an atom is the place of its value.
+pub(super) fn of_numbers(
+    functions: &[(&str, &Expr<usize>)],
+    dialect: &dyn Dialect,
+) -> Result<String, EmitError> {
+    let precision = Precision::F64;
+    let nodes = functions.iter().flat_map(|(_, expr)| &expr.nodes);
+    let mut out = definitions_of(nodes.filter_map(operation).collect(), precision, dialect)?;
+    for (name, expr) in functions {
+        if !identifier_ok(name, dialect.keywords()) {
+            return Err(EmitError::Name {
+                what: "function",
+                name: (*name).to_string(),
+            });
+        }
+        let recording = Recording {
+            expr: (*expr).clone(),
+            names: BTreeMap::new(),
+        };
+        let argument = |at: usize| format!("a[{at}]");
+        let function = Function::new(&recording, &argument, precision, dialect)?;
+        let body = function.body(expr.result())?;
+        let head = dialect.function();
+        out += &format!("{head} double {name}(const double* a) {{\n{body}}}\n\n");
+    }
+    Ok(out)
 }
 
 /// A recording as statements.
@@ -125,6 +157,7 @@ struct Function<'a> {
 impl<'a> Function<'a> {
     fn new(
         recording: &Recording,
+        argument: &dyn Fn(usize) -> String,
         precision: Precision,
         dialect: &'a dyn Dialect,
     ) -> Result<Self, EmitError> {
@@ -148,8 +181,8 @@ impl<'a> Function<'a> {
                 Node::Lit(lit) => {
                     function.literals.insert(at, lit.value());
                 }
-                Node::Atom(argument) => {
-                    function.names.insert(at, ARGUMENTS[*argument].to_string());
+                Node::Atom(place) => {
+                    function.names.insert(at, argument(*place));
                 }
                 Node::Op(..) if uses[i] == 0 => {}
                 Node::Op(op, args) => {
@@ -168,6 +201,23 @@ impl<'a> Function<'a> {
             }
         }
         Ok(function)
+    }
+
+    /// The statements, which return `result`.
+    fn body(&self, result: Ref) -> Result<String, EmitError> {
+        let real = real(self.precision);
+        let mut out = String::new();
+        for (at, tree) in self.trees.iter().filter(|(at, _)| *at != result) {
+            let text = infix::print(tree, SUM, self)?;
+            out += &format!("  const {real} {} = {text};\n", self.names[at]);
+        }
+        let tree = self.trees.iter().find(|(at, _)| *at == result);
+        let text = match tree {
+            Some((_, tree)) => infix::print(tree, SUM, self)?,
+            // An argument or a number.
+            None => infix::print(&leaf(result), SUM, self)?,
+        };
+        Ok(out + &format!("  return {text};\n"))
     }
 }
 

@@ -40,6 +40,14 @@ pub(super) fn print(index: &Index, level: u8, places: &dyn Places) -> Result<Str
                 print(b, SUM, places)?
             ),
         ),
+        Index::Wrap(a, axis) => (
+            PRIMARY,
+            format!(
+                "wrap_index({}, {})",
+                print(a, SUM, places)?,
+                places.size(*axis)?
+            ),
+        ),
     };
     Ok(parenthesized(text, own < level))
 }

@@ -6,6 +6,7 @@
 
 use crate::expr::real::Precision;
 use crate::kernel::Kernel;
+use crate::model::formula::Formula;
 
 mod c_like;
 mod cuda;
@@ -132,6 +133,27 @@ impl std::error::Error for EmitError {}
 /// values of another size.
 pub fn cuda(kernel: &Kernel, precision: Precision) -> Result<Source, EmitError> {
     c_like::emit(kernel, precision, &cuda::Cuda)
+}
+
+/// Formulas as CUDA C++ device functions with these names, for `--fmad=false`: `double name(const
+/// double* a)`, where `a` has a number for each of [`Formula::names`]. They give the bits of
+/// [`Formula::eval`].
+///
+/// ```
+/// use stencil_compiler::{emit, model::formula::Formula};
+///
+/// let wave = Formula::parse("a * x + t", &["a", "x", "t"])?;
+/// let text = emit::cuda_formulas(&[("wave", &wave)])?;
+/// assert!(text.contains("double wave(const double* a)"));
+/// assert!(text.contains("a[0] * a[1] + a[2]"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// Where a name is no identifier of the language.
+pub fn cuda_formulas(formulas: &[(&str, &Formula)]) -> Result<String, EmitError> {
+    let functions: Vec<_> = formulas.iter().map(|(name, f)| (*name, f.expr())).collect();
+    functions::of_numbers(&functions, &cuda::Cuda)
 }
 
 /// A note as the lines of a comment: nothing in it can end or continue the comment.

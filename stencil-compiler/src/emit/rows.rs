@@ -243,7 +243,12 @@ impl<'a> Places<'a> {
             Index::Add(a, b) => self.affine(a)?.add(self.affine(b)?, 1),
             Index::Sub(a, b) => self.affine(a)?.add(self.affine(b)?, -1),
             Index::Mul(a, by) => Affine::default().add(self.affine(a)?, *by),
-            Index::Block(_) | Index::Size(_) | Index::Div(..) | Index::Rem(..) | Index::Min(..) => {
+            Index::Block(_)
+            | Index::Size(_)
+            | Index::Div(..)
+            | Index::Rem(..)
+            | Index::Min(..)
+            | Index::Wrap(..) => {
                 return Err(self.error("a position that is not a sum"));
             }
         })

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::blocking::{self, BLOCKS};
-use super::{Buffer, BufferId, CellVar, IntVar, Kernel, Launch as Shape, LaunchKind, Mode, Reg};
+use super::{
+    Buffer, BufferId, CellVar, Index, IntVar, Kernel, Launch as Shape, LaunchKind, Mode, Reg,
+};
 use crate::algorithm::{Access, Algorithm, FnId, Offset, UniformId};
 use crate::plan::{Launch, Plan};
 use crate::schedule::Placement;
@@ -86,6 +88,14 @@ impl<'a> Context<'a> {
             .get(name)
             .copied()
             .unwrap_or(default)
+    }
+
+    /// Where a kernel reads a cell along an axis: at the other end, if the launch wraps that axis.
+    pub(super) fn wrapped(&self, at: Index, axis: usize) -> Index {
+        match self.launch.wrapped[axis] {
+            true => Index::Wrap(Box::new(at), axis),
+            false => at,
+        }
     }
 
     /// Grid functions that live in registers across iterations.

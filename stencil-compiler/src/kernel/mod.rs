@@ -194,6 +194,8 @@ pub enum Index {
     Rem(Box<Index>, i64),
     /// The smaller.
     Min(Box<Index>, Box<Index>),
+    /// Remainder by the interior cells along an axis, for a value from -n to 2 n - 1.
+    Wrap(Box<Index>, usize),
 }
 
 /// A comparison of integers.

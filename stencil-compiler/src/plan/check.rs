@@ -78,7 +78,7 @@ impl Plan {
             return Err(format!("no launch {at}"));
         };
         for (name, read) in &launch.inputs {
-            let needed: [u32; 3] = std::array::from_fn(|i| read[i] + launch.extend[i]);
+            let needed = launch.depth(*read);
             match valid.get(name.as_str()) {
                 None => {
                     return Err(format!(

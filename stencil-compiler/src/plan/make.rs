@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Buffer, BufferRole, Launch, Plan, Step, max3, reach};
 use crate::algorithm::footprint::{footprint, needed};
 use crate::algorithm::{Algorithm, Def, FnId, NEW, Role, StateId};
+use crate::kernel::blocking;
 use crate::schedule::{Halo, Placement, Schedule};
 
 /// Plans one time step.
@@ -14,6 +15,19 @@ use crate::schedule::{Halo, Placement, Schedule};
 /// Where the schedule places what is not a grid function, places a state variable, or has another
 /// number of blockings than its placements make kernels.
 pub fn plan(algorithm: &Algorithm, schedule: &Schedule) -> Result<Plan, String> {
+    plan_wrapped(algorithm, schedule, [false; 3])
+}
+
+/// Plans one time step of a patch that covers these axes from end to end, periodic ones: kernels whose
+/// blocking can read there without ghost cells do so. Values of a row are to be whole copies.
+///
+/// # Errors
+/// As [`plan`].
+pub fn plan_wrapped(
+    algorithm: &Algorithm,
+    schedule: &Schedule,
+    wrapped: [bool; 3],
+) -> Result<Plan, String> {
     let stored = stored_functions(algorithm, schedule)?;
     let levels = levels(algorithm, &stored.keys().copied().collect());
     let kernels = kernel_count(algorithm, &schedule.placements);
@@ -28,6 +42,7 @@ pub fn plan(algorithm: &Algorithm, schedule: &Schedule) -> Result<Plan, String> 
         schedule,
         stored,
         levels,
+        wrapped,
         plan: Plan {
             buffers: Vec::new(),
             launches: Vec::new(),
@@ -107,6 +122,7 @@ struct Planner<'a> {
     schedule: &'a Schedule,
     stored: BTreeMap<FnId, Halo>,
     levels: BTreeMap<FnId, usize>,
+    wrapped: [bool; 3],
     plan: Plan,
 }
 
@@ -172,15 +188,16 @@ impl Planner<'_> {
             if outputs.is_empty() {
                 continue;
             }
-            self.fill(&reads[kernel], extends[kernel], &mut filled);
-            self.launch(
-                substep,
-                kernel,
+            let launch = self.launch(
+                (substep, kernel),
                 outputs,
                 &reads[kernel],
                 extends[kernel],
                 &set,
             );
+            self.fill(&launch, &mut filled);
+            self.plan.steps.push(Step::Launch(self.plan.launches.len()));
+            self.plan.launches.push(launch);
         }
         let fields = updates
             .iter()
@@ -235,7 +252,9 @@ impl Planner<'_> {
                 if self.stored.get(id) == Some(&Halo::Recompute) {
                     for later in kernel + 1..outputs.len() {
                         let read = reads[later].get(id).copied();
+                        let wrapped = self.wraps(later);
                         let reach = read.map_or([0; 3], |r| add3(r, extends[later]));
+                        let reach = std::array::from_fn(|a| if wrapped[a] { 0 } else { reach[a] });
                         extends[kernel] = max3(extends[kernel], reach);
                     }
                 }
@@ -245,20 +264,27 @@ impl Planner<'_> {
         extends
     }
 
+    /// Axes along which a kernel needs no ghost cells.
+    fn wraps(&self, kernel: usize) -> [bool; 3] {
+        let strategy = blocking::find(&self.schedule.kernels[kernel].strategy);
+        let wraps = strategy.is_ok_and(|strategy| strategy.wraps);
+        self.wrapped.map(|axis| axis && wraps)
+    }
+
+    fn is_given(&self, id: FnId) -> bool {
+        match self.algorithm.function(id).def {
+            Def::State(state) => self.algorithm.state(state).role == Role::Given,
+            Def::Point(_) | Def::Sum(_) => false,
+        }
+    }
+
     /// Ghost cells that the next launch reads and that are not filled yet in this substep.
-    fn fill(
-        &mut self,
-        reads: &BTreeMap<FnId, [u32; 3]>,
-        extend: [u32; 3],
-        filled: &mut BTreeMap<String, [u32; 3]>,
-    ) {
+    fn fill(&mut self, launch: &Launch, filled: &mut BTreeMap<String, [u32; 3]>) {
         let mut by_depth: BTreeMap<[u32; 3], Vec<String>> = BTreeMap::new();
-        for (id, read) in reads {
-            let name = &self.algorithm.function(*id).name;
-            let depth = add3(*read, extend);
+        for (name, read) in &launch.inputs {
+            let depth = launch.depth(*read);
             let known = filled.get(name).copied().unwrap_or_default();
-            let exchanged = self.stored.get(id) != Some(&Halo::Recompute) && !self.is_given(*id);
-            if exchanged && max3(known, depth) != known {
+            if self.is_filled(name) && max3(known, depth) != known {
                 let depth = max3(known, depth);
                 filled.insert(name.clone(), depth);
                 by_depth.entry(depth).or_default().push(name.clone());
@@ -269,22 +295,22 @@ impl Planner<'_> {
         }
     }
 
-    fn is_given(&self, id: FnId) -> bool {
-        match self.algorithm.function(id).def {
-            Def::State(state) => self.algorithm.state(state).role == Role::Given,
-            Def::Point(_) | Def::Sum(_) => false,
-        }
+    /// Are the ghost cells of this grid function filled, neither computed nor given?
+    fn is_filled(&self, name: &str) -> bool {
+        let Some(id) = self.algorithm.find(name) else {
+            return false;
+        };
+        !self.is_given(id) && self.stored.get(&id) != Some(&Halo::Recompute)
     }
 
     fn launch(
-        &mut self,
-        substep: usize,
-        kernel: usize,
+        &self,
+        (substep, kernel): (usize, usize),
         outputs: Vec<(String, FnId)>,
         reads: &BTreeMap<FnId, [u32; 3]>,
         extend: [u32; 3],
         set: &BTreeSet<FnId>,
-    ) {
+    ) -> Launch {
         let roots: Vec<FnId> = outputs.iter().map(|(_, id)| *id).collect();
         let inside = needed(self.algorithm, &roots, set);
         let placed = self.schedule.placements.iter().filter(|(name, placement)| {
@@ -294,7 +320,7 @@ impl Planner<'_> {
                 .is_some_and(|id| inside.contains(&id));
             here && matches!(placement, Placement::Register | Placement::Carried)
         });
-        let launch = Launch {
+        Launch {
             name: format!("{}_{}_{}", self.algorithm.name, substep + 1, kernel + 1),
             substep,
             outputs: outputs
@@ -306,25 +332,21 @@ impl Planner<'_> {
                 .map(|(id, read)| (self.algorithm.function(*id).name.clone(), *read))
                 .collect(),
             extend,
+            wrapped: self.wraps(kernel),
             placements: placed
                 .map(|(name, placement)| (name.clone(), *placement))
                 .collect(),
             blocking: self.schedule.kernels[kernel].clone(),
-        };
-        self.plan.steps.push(Step::Launch(self.plan.launches.len()));
-        self.plan.launches.push(launch);
+        }
     }
 
     /// Each buffer's halo: what is read of it, and for recomputed ones what is written.
     fn settle_halos(&mut self) {
         for launch in &self.plan.launches {
             for (name, read) in &launch.inputs {
-                widen(&mut self.plan.buffers, name, add3(*read, launch.extend));
-                widen(
-                    &mut self.plan.buffers,
-                    &new_name(name),
-                    add3(*read, launch.extend),
-                );
+                let depth = launch.depth(*read);
+                widen(&mut self.plan.buffers, name, depth);
+                widen(&mut self.plan.buffers, &new_name(name), depth);
             }
             for (name, _) in &launch.outputs {
                 widen(&mut self.plan.buffers, name, launch.extend);

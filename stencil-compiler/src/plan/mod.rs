@@ -10,7 +10,7 @@ pub mod check;
 pub mod make;
 pub mod text;
 
-pub use make::{kernel_count, plan};
+pub use make::{kernel_count, plan, plan_wrapped};
 
 /// The steps of one time step, and the arrays that they work on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,6 +62,9 @@ pub struct Launch {
     pub inputs: Vec<(String, [u32; 3])>,
     /// Cells beyond the interior that it computes.
     pub extend: [u32; 3],
+    /// Periodic axes along which it reads beyond one end at the other, not from ghost cells. There
+    /// are at least as many cells along these as it reads beyond an end.
+    pub wrapped: [bool; 3],
     /// Placements of the grid functions inside it other than [`Placement::Inline`].
     pub placements: Vec<(String, Placement)>,
     /// How it is blocked.
@@ -85,6 +88,16 @@ pub enum Step {
         /// Names of the fields.
         fields: Vec<String>,
     },
+}
+
+impl Launch {
+    /// Ghost cells that it needs of a buffer that it reads at offsets up to `read`.
+    pub fn depth(&self, read: [u32; 3]) -> [u32; 3] {
+        std::array::from_fn(|axis| match self.wrapped[axis] {
+            true => 0,
+            false => read[axis] + self.extend[axis],
+        })
+    }
 }
 
 impl Plan {

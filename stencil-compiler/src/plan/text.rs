@@ -14,6 +14,8 @@ const ROLES: &[(BufferRole, &str)] = &[
     (BufferRole::Given, "given"),
 ];
 
+const AXES: [&str; 3] = ["x", "y", "z"];
+
 /// Prints a plan.
 pub fn print(plan: &Plan) -> String {
     let mut out = String::from("plan\n");
@@ -37,6 +39,11 @@ pub fn print(plan: &Plan) -> String {
             launch.substep,
             triple(launch.extend)
         );
+        for (axis, name) in AXES.iter().enumerate() {
+            if launch.wrapped[axis] {
+                let _ = writeln!(out, "    wrap {name}");
+            }
+        }
         for (buffer, read) in &launch.inputs {
             let _ = writeln!(out, "    read {buffer} {}", triple(*read));
         }
@@ -150,9 +157,17 @@ fn parse_launch(lexer: &mut Lexer) -> Result<Launch, TextError> {
     let extend = parse_triple(lexer)?;
     lexer.expect('{')?;
     let (mut inputs, mut placements, mut outputs) = (Vec::new(), Vec::new(), Vec::new());
+    let mut wrapped = [false; 3];
     loop {
         let word = lexer.name()?;
         match word.as_str() {
+            "wrap" => {
+                let axis = lexer.name()?;
+                match AXES.iter().position(|name| *name == axis) {
+                    Some(at) => wrapped[at] = true,
+                    None => return lexer.error(format!("no axis `{axis}`")),
+                }
+            }
             "read" => inputs.push((lexer.name()?, parse_triple(lexer)?)),
             "place" => {
                 let name = lexer.name()?;
@@ -172,13 +187,14 @@ fn parse_launch(lexer: &mut Lexer) -> Result<Launch, TextError> {
                     outputs,
                     inputs,
                     extend,
+                    wrapped,
                     placements,
                     blocking,
                 });
             }
             _ => {
                 return lexer.error(format!(
-                    "expected read, place, write or kernel, found `{word}`"
+                    "expected wrap, read, place, write or kernel, found `{word}`"
                 ));
             }
         }

@@ -6,7 +6,7 @@ use super::{Placement, Schedule, text};
 use crate::algorithm::{Algorithm, Def, FnId};
 use crate::kernel::lower::lower;
 use crate::kernel::{Kernel, blocking};
-use crate::plan::{Plan, plan};
+use crate::plan::{Plan, plan_wrapped};
 
 /// Why a schedule is illegal, with what would be legal in its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,11 +47,25 @@ pub fn check(
     schedule: &Schedule,
     value_bytes: usize,
 ) -> Result<Compiled, ScheduleError> {
+    check_wrapped(algorithm, schedule, value_bytes, [false; 3])
+}
+
+/// As [`check`], of a patch that covers some periodic axes from end to end (see
+/// [`plan_wrapped`]).
+///
+/// # Errors
+/// As [`check`].
+pub fn check_wrapped(
+    algorithm: &Algorithm,
+    schedule: &Schedule,
+    value_bytes: usize,
+    wrapped: [bool; 3],
+) -> Result<Compiled, ScheduleError> {
     let fail = |message: String| ScheduleError {
         help: help(algorithm, schedule, &message),
         message,
     };
-    let plan = plan(algorithm, schedule).map_err(fail)?;
+    let plan = plan_wrapped(algorithm, schedule, wrapped).map_err(fail)?;
     plan.check().map_err(fail)?;
     let mut kernels = Vec::new();
     for at in 0..plan.launches.len() {

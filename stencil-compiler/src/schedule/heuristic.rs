@@ -40,12 +40,16 @@ pub fn gpu(algorithm: &Algorithm, precision: Precision) -> Schedule {
     carry(algorithm, &mut carried);
     for placements in [carried, stored.clone()] {
         let schedule = march(algorithm, placements, count, precision);
-        let costs = costs(algorithm, &schedule, precision).unwrap_or_default();
-        if costs.iter().all(|cost| cost.registers <= MOST_REGISTERS) {
+        if fit(&costs(algorithm, &schedule, precision).unwrap_or_default()) {
             return schedule;
         }
     }
     boxes(algorithm, stored, precision)
+}
+
+/// Has a thread as many registers as all kernels need, by the estimate?
+fn fit(costs: &[KernelCost]) -> bool {
+    costs.iter().all(|cost| cost.registers <= MOST_REGISTERS)
 }
 
 /// What the kernels of a schedule cost; `None` where it is illegal.
@@ -107,8 +111,8 @@ const TILES: [(u32, u32, u32); 6] = [
     (16, 4, 1),
 ];
 
-/// Marches over the largest tile whose planes fit into shared memory; where none does, one thread
-/// a cell, with what would ride along recomputed.
+/// Marches over the largest tile whose planes fit into shared memory, with several cells a thread where
+/// it has the registers; where no tile fits, one thread a cell, with what would ride along recomputed.
 pub fn march(
     algorithm: &Algorithm,
     placements: BTreeMap<String, Placement>,
@@ -137,7 +141,9 @@ pub fn march(
             placements: placements.clone(),
             kernels: vec![blocking; kernels],
         };
-        if check(algorithm, &schedule, precision.bytes()).is_ok() {
+        if let Some(costs) = costs(algorithm, &schedule, precision)
+            && (points == 1 || fit(&costs))
+        {
             return schedule;
         }
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use rayon::ThreadPool;
 use stencil_compiler::algorithm::Role;
+use stencil_compiler::kernel::COPY_BYTES;
 use stencil_compiler::plan::{self, Plan};
 use stencil_compiler::schedule::check::{self, ScheduleError};
 use stencil_compiler::schedule::{Halo, Placement, heuristic};
@@ -38,7 +39,11 @@ impl<T: Number> Builder<T> {
             self.schedule.clone(),
             boundaries.periodic,
         )?;
-        let plan = plan(&system, &schedule)?;
+        let wrapped = match engine {
+            Chosen::Cuda => wrapped::<T>(&system, &schedule, &boundaries, &mesh)?,
+            Chosen::Cpu(_) => [false; 3],
+        };
+        let plan = plan(&system, &schedule, wrapped)?;
         boundaries.check_exchanges(&plan)?;
         let halo = system.observation().map_or(Ok([0; 3]), observe::halo)?;
         boundaries.check_depth(&system, &plan, halo, &mesh)?;
@@ -126,12 +131,34 @@ impl<T: Number> Builder<T> {
     }
 }
 
-fn plan(system: &SystemDef, schedule: &Schedule) -> Result<Plan, Error> {
-    let plan = plan::plan(system.algorithm(), schedule).map_err(|message| ScheduleError {
+fn plan(system: &SystemDef, schedule: &Schedule, wrapped: [bool; 3]) -> Result<Plan, Error> {
+    let plan = plan::plan_wrapped(system.algorithm(), schedule, wrapped);
+    Ok(plan.map_err(|message| ScheduleError {
         message,
         help: Vec::new(),
-    })?;
-    Ok(plan)
+    })?)
+}
+
+/// Axes along which kernels may read beyond one end at the other: periodic ones, where a whole copy
+/// of a row does not reach across the end and a stencil not around the mesh.
+fn wrapped<T: Number>(
+    system: &SystemDef,
+    schedule: &Schedule,
+    boundaries: &Boundaries,
+    mesh: &Mesh,
+) -> Result<[bool; 3], Error> {
+    if boundaries.has_custom() {
+        // The host fills all ghost cells then.
+        return Ok([false; 3]);
+    }
+    let copied = COPY_BYTES / T::BYTES;
+    let halo = plan(system, schedule, [false; 3])?.halo();
+    Ok(std::array::from_fn(|axis| {
+        let cells = mesh.cells[axis];
+        let whole = axis > 0 || cells.is_multiple_of(copied);
+        let reach = (halo[axis] as usize).next_multiple_of(copied);
+        boundaries.periodic[axis] && whole && cells >= reach
+    }))
 }
 
 /// Threads; 0 stands for one on each core.

@@ -31,6 +31,7 @@ pub const STRATEGY: Strategy = Strategy {
         BLOCKS,
     ],
     marches: false,
+    wraps: false,
     least_dimension: 1,
     lower,
 };

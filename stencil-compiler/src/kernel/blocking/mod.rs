@@ -29,6 +29,8 @@ pub struct Strategy {
     pub params: &'static [Param],
     /// May grid functions ride along in registers (`register`, `carried`)?
     pub marches: bool,
+    /// Can it read beyond one end of a periodic axis at the other, so that no ghost cells are needed?
+    pub wraps: bool,
     /// Smallest number of space dimensions it can cover.
     pub least_dimension: usize,
     /// Lowers a launch, or says why it cannot.

@@ -13,6 +13,7 @@ pub const STRATEGY: Strategy = Strategy {
     summary: "each row of cells as one vector loop, rows in parallel (the CPU's blocking)",
     params: &[],
     marches: false,
+    wraps: false,
     least_dimension: 1,
     lower,
 };

@@ -212,6 +212,7 @@ impl<T: Real> Warp<T> {
             Index::Div(a, by) => self.one(a).wrapping_div(*by),
             Index::Rem(a, by) => self.one(a).wrapping_rem(*by),
             Index::Min(a, b) => self.one(a).min(self.one(b)),
+            Index::Wrap(a, axis) => wrapped(self.one(a), self.position.size[*axis]),
         }
     }
 
@@ -228,6 +229,10 @@ impl<T: Real> Warp<T> {
             Index::Mul(a, by) => pairs(self.lanes(a), &[*by; LANES], i64::wrapping_mul),
             Index::Div(a, by) => pairs(self.lanes(a), &[*by; LANES], i64::wrapping_div),
             Index::Rem(a, by) => pairs(self.lanes(a), &[*by; LANES], i64::wrapping_rem),
+            Index::Wrap(a, axis) => {
+                let size = [self.position.size[*axis]; LANES];
+                pairs(self.lanes(a), &size, wrapped)
+            }
         }
     }
 
@@ -243,6 +248,15 @@ impl<T: Real> Warp<T> {
             }
         }
         mask
+    }
+}
+
+/// What a device computes: one size is added or taken away, never two.
+fn wrapped(at: i64, size: i64) -> i64 {
+    match at {
+        at if at < 0 => at.wrapping_add(size),
+        at if at >= size => at.wrapping_sub(size),
+        at => at,
     }
 }
 

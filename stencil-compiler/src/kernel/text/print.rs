@@ -334,6 +334,10 @@ impl Printer<'_> {
                 PRIMARY,
                 format!("min({}, {})", self.index(a), self.index(b)),
             ),
+            Index::Wrap(a, along) => (
+                PRIMARY,
+                format!("wrap({}, size.{})", self.index(a), axis(along)),
+            ),
         };
         if own < level {
             format!("({text})")

@@ -366,6 +366,16 @@ impl Parser {
             self.lexer.expect(')')?;
             return Ok(Index::Min(Box::new(left), Box::new(right)));
         }
+        if name == "wrap" && self.lexer.eat('(') {
+            let value = self.index()?;
+            self.lexer.expect(',')?;
+            let axis = self.lexer.name()?;
+            self.lexer.expect(')')?;
+            return match position(&axis) {
+                Some(Index::Size(axis)) => Ok(Index::Wrap(Box::new(value), axis)),
+                _ => self.lexer.error(format!("`{axis}` is no size to wrap by")),
+            };
+        }
         match position(&name) {
             Some(index) => Ok(index),
             None => self

@@ -95,6 +95,11 @@ impl Formula {
         &self.names
     }
 
+    /// Its operations; an atom is the place of a name.
+    pub(crate) fn expr(&self) -> &Expr<usize> {
+        &self.expr
+    }
+
     /// Whether its value depends on the value of a name.
     pub fn uses(&self, name: &str) -> bool {
         let mut atoms = self.expr.atoms();

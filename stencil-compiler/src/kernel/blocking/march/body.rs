@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::March;
 use super::copies::{Copies, Frame, at_least, below};
-use super::layout::{EMPTY, FULL, Layout};
+use super::layout::{DONE, FULL, Layout};
 use super::reader::Planes;
 use crate::algorithm::{Def, FnId, SumTerm};
 use crate::kernel::lower::{Draft, label};
@@ -111,11 +111,12 @@ fn own_places(
     let mut own = Vec::new();
     for group in &layout.groups {
         let var = draft.int("own");
+        let shape = &group.shape;
         let row =
-            (Index::Thread(1) + Index::Const(i64::from(group.rim_y[0]))) * i64::from(group.width);
+            (Index::Thread(1) + Index::Const(i64::from(shape.rim_y[0]))) * i64::from(shape.width);
         let value = row
             + Index::Thread(0) * i64::from(march.points)
-            + Index::Const(i64::from(group.rim_x[0]));
+            + Index::Const(i64::from(group.start + shape.rim_x[0]));
         body.push(Stmt::Int { var, value });
         own.push(var);
     }
@@ -131,7 +132,7 @@ fn iterate(
     planes: &mut Planes<'_>,
     (iteration, own, frame): (IntVar, &[IntVar], Frame),
 ) -> Result<(), String> {
-    let slots = i64::from(layout.slots);
+    let phases = i64::from(layout.phases());
     let plane = draft.int("p");
     body.push(Stmt::Int {
         var: plane,
@@ -140,47 +141,36 @@ fn iterate(
             + Index::Const(i64::from(layout.begin)),
     });
     copies.refill(draft, body, iteration);
-    let parity = Index::Var(iteration) / slots % 2;
+    let parity = Index::Var(iteration) / phases % 2;
     body.push(Stmt::Wait {
         barrier: FULL,
-        slot: Index::Var(iteration) % slots,
+        slot: Index::Var(iteration) % phases,
         parity,
     });
     planes.addresses(draft, body, iteration, own, &ages(pipeline, layout));
     planes.enter_columns(draft, body)?;
-    let warmup = pipeline.first_iteration() - layout.begin;
-    let mut work = Vec::new();
-    compute(
-        draft,
-        &mut work,
-        pipeline,
-        copies.march(),
-        planes,
-        (plane, frame),
-    )?;
+    let (operations, results) = compute(draft, pipeline, copies.march(), planes, (plane, frame))?;
+    // Nothing is read from a ring after the operations: what takes the place of the oldest planes
+    // need not wait for stores.
+    let done = Stmt::Arrive {
+        barrier: DONE,
+        slot: Index::Var(iteration) % phases,
+    };
+    let work = operations.into_iter().chain([done.clone()]).chain(results);
+    let warmup = i64::from(pipeline.first_iteration() - layout.begin);
     if warmup > 0 {
-        let conditions = vec![at_least(iteration, Index::Const(i64::from(warmup)))];
         body.push(Stmt::If {
-            conditions,
-            body: work,
+            conditions: vec![at_least(iteration, Index::Const(warmup))],
+            body: work.collect(),
+        });
+        body.push(Stmt::If {
+            conditions: vec![below(iteration, Index::Const(warmup))],
+            body: vec![done],
         });
     } else {
         body.extend(work);
     }
     planes.shift_columns(body);
-    let kept = i64::from(layout.kept);
-    let release = Stmt::Arrive {
-        barrier: EMPTY,
-        slot: (Index::Var(iteration) - Index::Const(kept)) % slots,
-    };
-    body.push(if kept > 0 {
-        Stmt::If {
-            conditions: vec![at_least(iteration, Index::Const(kept))],
-            body: vec![release],
-        }
-    } else {
-        release
-    });
     Ok(())
 }
 
@@ -189,12 +179,12 @@ fn ages(pipeline: &Pipeline, layout: &Layout) -> Vec<(usize, u32)> {
     let mut ages = BTreeSet::new();
     for (of, at) in pipeline.reads.keys() {
         let plane = &layout.planes[of];
-        let lead = layout.groups[plane.group].lead;
+        let lead = layout.groups[plane.group].shape.lead;
         ages.insert((plane.group, (lead - at[pipeline.axis]).unsigned_abs()));
         ages.insert((plane.group, 0));
     }
     ages.into_iter()
-        .filter(|(_, age)| *age <= layout.kept)
+        .filter(|(group, age)| *age <= layout.groups[*group].kept)
         .collect()
 }
 
@@ -216,15 +206,14 @@ fn declare_queue(draft: &mut Draft<'_>, name: &str, delayed: &Delayed) -> Queue 
     Queue { sums, window }
 }
 
-/// What an iteration computes and stores.
+/// What an iteration computes, and then stores and hands on.
 fn compute(
     draft: &mut Draft<'_>,
-    body: &mut Vec<Stmt>,
     pipeline: &Pipeline,
     march: &March,
     planes: &mut Planes<'_>,
     (plane, frame): (IntVar, Frame),
-) -> Result<(), String> {
+) -> Result<(Vec<Stmt>, Vec<Stmt>), String> {
     let context = draft.context;
     let mut values = Values::new(&context, pipeline.delayed.keys().copied().collect())?;
     let mut writer = Writer::default();
@@ -248,10 +237,10 @@ fn compute(
         assignments.push(Stmt::Set { reg, value });
     }
     let kept = kept(planes, &stores, &assignments);
-    body.extend(order(work, &kept));
-    store(draft, body, pipeline, stores, (plane, frame));
-    body.extend(assignments);
-    Ok(())
+    let mut results = Vec::new();
+    store(draft, &mut results, pipeline, stores, (plane, frame));
+    results.extend(assignments);
+    Ok((order(work, &kept), results))
 }
 
 /// Registers that are read after the iteration's operations.

@@ -1,7 +1,7 @@
 //! The loader of a march: which thread copies what into a slot of the ring.
 
 use super::March;
-use super::layout::{EMPTY, FULL, Group, Layout, RING};
+use super::layout::{DONE, FULL, Layout, RING, Shape};
 use crate::kernel::lower::Draft;
 use crate::kernel::{Condition, Index, IntVar, Relation, Stmt};
 
@@ -53,8 +53,8 @@ impl<'a> Copies<'a> {
         let mut shares = Vec::new();
         for (at, group) in layout.groups.iter().enumerate() {
             let threads = march.threads()[0] * march.threads()[1];
-            let per_row = group.width / march.vector;
-            let copies = per_row * group.height;
+            let per_row = group.shape.width / march.vector;
+            let copies = per_row * group.shape.height;
             for round in 0..copies.div_ceil(threads) {
                 let is_last = (round + 1) * threads > copies;
                 shares.push(share(
@@ -63,7 +63,7 @@ impl<'a> Copies<'a> {
                     march,
                     frame,
                     axis,
-                    (at, group),
+                    (at, &group.shape),
                     round * threads,
                     is_last,
                 ));
@@ -78,37 +78,43 @@ impl<'a> Copies<'a> {
         }
     }
 
-    /// Fills the slot of an iteration and arrives on its full barrier.
+    /// Fills the slots of an iteration and arrives on its full barrier.
     pub(super) fn issue(&self, draft: &mut Draft<'_>, body: &mut Vec<Stmt>, iteration: Index) {
-        let slot = draft.int("fill");
-        body.push(Stmt::Int {
-            var: slot,
-            value: iteration.clone() % i64::from(self.layout.slots),
-        });
-        let mut planes: Vec<Option<IntVar>> = vec![None; self.layout.groups.len()];
-        for share in &self.shares {
-            let group = &self.layout.groups[share.group];
-            let plane = *planes[share.group].get_or_insert_with(|| {
-                let plane = draft.int("plane");
-                let lead = i64::from(self.layout.begin + group.lead);
-                let value = Index::Var(self.frame.start) + iteration.clone() + Index::Const(lead);
-                body.push(Stmt::Int { var: plane, value });
-                plane
+        for (at, group) in self.layout.groups.iter().enumerate() {
+            let slot = draft.int("fill");
+            let value = iteration.clone() % i64::from(group.slots) * i64::from(group.slot_len);
+            body.push(Stmt::Int {
+                var: slot,
+                value: value + Index::Const(i64::from(group.start)),
             });
-            let reach = Index::Const(i64::from(group.reach));
-            let mut conditions = vec![
+            let plane = draft.int("plane");
+            let lead = i64::from(self.layout.begin + group.shape.lead);
+            let value = Index::Var(self.frame.start) + iteration.clone() + Index::Const(lead);
+            body.push(Stmt::Int { var: plane, value });
+            let mut from = plane;
+            if draft.context.launch.wrapped[self.axis] {
+                from = draft.int("from");
+                let value = draft.context.wrapped(Index::Var(plane), self.axis);
+                body.push(Stmt::Int { var: from, value });
+            }
+            let reach = Index::Const(i64::from(group.shape.reach));
+            let exists = vec![
                 at_least(plane, Index::Var(self.frame.start) - reach.clone()),
                 below(plane, Index::Var(self.frame.end) + reach),
             ];
-            conditions.extend(share.conditions.clone());
+            let shares = self.shares.iter().filter(|share| share.group == at);
+            let copies = shares.map(|share| Stmt::If {
+                conditions: share.conditions.clone(),
+                body: self.copies(draft, share, slot, from),
+            });
             body.push(Stmt::If {
-                conditions,
-                body: self.copies(draft, share, slot, plane),
+                conditions: exists,
+                body: copies.collect(),
             });
         }
         body.push(Stmt::ArriveCopies {
             barrier: FULL,
-            slot: Index::Var(slot),
+            slot: iteration % i64::from(self.layout.phases()),
         });
     }
 
@@ -122,8 +128,7 @@ impl<'a> Copies<'a> {
             let Some(buffer) = draft.find_buffer(name) else {
                 continue;
             };
-            let slot_start = Index::Var(slot) * i64::from(self.layout.slot_len);
-            let to = slot_start + Index::Const(i64::from(place.offset)) + Index::Var(share.to);
+            let to = Index::Var(slot) + Index::Const(i64::from(place.offset));
             let mut from = [Index::Var(share.x), Index::Const(0), Index::Const(0)];
             if self.axis == 2 {
                 from[1] = Index::Var(share.y);
@@ -131,7 +136,7 @@ impl<'a> Copies<'a> {
             from[self.axis] = Index::Var(plane);
             out.push(Stmt::Copy {
                 array: RING,
-                to,
+                to: to + Index::Var(share.to),
                 buffer,
                 from,
             });
@@ -139,20 +144,22 @@ impl<'a> Copies<'a> {
         out
     }
 
-    /// Waits until the slot of an iteration to come is free, then fills it.
+    /// Waits until the slots of an iteration to come are free, then fills them: their planes were
+    /// last read in the iteration before this one.
     pub(super) fn refill(&self, draft: &mut Draft<'_>, body: &mut Vec<Stmt>, iteration: IntVar) {
-        let slots = i64::from(self.layout.slots);
+        let phases = i64::from(self.layout.phases());
         let next = draft.int("next");
         let ahead = Index::Const(i64::from(self.layout.ahead));
         body.push(Stmt::Int {
             var: next,
-            value: Index::Var(iteration) + ahead,
+            value: Index::Var(iteration) + ahead.clone(),
         });
+        // Iteration i + ahead has the phase that iteration i - 1 had before it.
         let next = Index::Var(next);
-        let parity = (next.clone() / slots + Index::Const(1)) % 2;
+        let parity = (next.clone() / phases + Index::Const(1)) % 2;
         body.push(Stmt::Wait {
-            barrier: EMPTY,
-            slot: next.clone() % slots,
+            barrier: DONE,
+            slot: next.clone() % phases,
             parity,
         });
         self.issue(draft, body, next);
@@ -174,7 +181,7 @@ fn share(
     march: &March,
     frame: Frame,
     axis: usize,
-    (at, group): (usize, &Group),
+    (at, shape): (usize, &Shape),
     first: u32,
     is_last: bool,
 ) -> Share {
@@ -184,7 +191,7 @@ fn share(
         var
     };
     let extend = draft.context.launch.extend;
-    let per_row = i64::from(group.width / march.vector);
+    let per_row = i64::from(shape.width / march.vector);
     let number = int(
         draft,
         "copy",
@@ -199,9 +206,9 @@ fn share(
     let to = int(
         draft,
         "copy_to",
-        Index::Var(row) * i64::from(group.width) + Index::Var(column),
+        Index::Var(row) * i64::from(shape.width) + Index::Var(column),
     );
-    let left = Index::Const(i64::from(group.rim_x[0] + extend[0]));
+    let left = Index::Const(i64::from(shape.rim_x[0] + extend[0]));
     let x = int(
         draft,
         "copy_x",
@@ -209,11 +216,11 @@ fn share(
     );
     let mut conditions = vec![below(
         x,
-        Index::Size(0) + Index::Const(i64::from(extend[0] + group.right)),
+        Index::Size(0) + Index::Const(i64::from(extend[0] + shape.right)),
     )];
     let mut y = row;
     if axis == 2 {
-        let low = Index::Const(i64::from(group.rim_y[0] + extend[1]));
+        let low = Index::Const(i64::from(shape.rim_y[0] + extend[1]));
         y = int(
             draft,
             "copy_y",
@@ -221,14 +228,27 @@ fn share(
         );
         conditions.push(below(
             y,
-            Index::Size(1) + Index::Const(i64::from(extend[1] + group.rim_y[1])),
+            Index::Size(1) + Index::Const(i64::from(extend[1] + shape.rim_y[1])),
         ));
     }
     if is_last {
         conditions.push(below(
             number,
-            Index::Const(per_row * i64::from(group.height)),
+            Index::Const(per_row * i64::from(shape.height)),
         ));
+    }
+    let wrapped = draft.context.launch.wrapped;
+    let mut wrap = |draft: &mut Draft<'_>, var: IntVar, axis: usize| match wrapped[axis] {
+        true => int(
+            draft,
+            "copy_from",
+            Index::Wrap(Box::new(Index::Var(var)), axis),
+        ),
+        false => var,
+    };
+    let x = wrap(draft, x, 0);
+    if axis == 2 {
+        y = wrap(draft, y, 1);
     }
     Share {
         group: at,

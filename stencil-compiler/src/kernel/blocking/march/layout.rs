@@ -1,4 +1,7 @@
-//! What a march keeps where: boxes of planes in the slots of the ring, columns in registers.
+//! What a march keeps where: boxes of planes in rings, columns in registers.
+//!
+//! Planes of one shape have a ring of their own, of as many slots as they are read for. All rings
+//! are filled equally far ahead, so that one pair of barriers an iteration hands over all of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,12 +11,12 @@ use crate::kernel::lower::{Context, Draft};
 use crate::kernel::pipeline::Pipeline;
 use crate::kernel::{BarrierArray, BarrierId, SharedArray, SharedId, WARP};
 
-/// The ring's shared array.
+/// The shared array of all rings.
 pub(super) const RING: SharedId = SharedId(0);
-/// Slots whose copies are complete.
+/// Iterations whose copies are complete.
 pub(super) const FULL: BarrierId = BarrierId(0);
-/// Slots that no thread reads any more.
-pub(super) const EMPTY: BarrierId = BarrierId(1);
+/// Iterations that all threads have done.
+pub(super) const DONE: BarrierId = BarrierId(1);
 
 /// How the planes of a launch lie in shared memory and registers.
 pub(super) struct Layout {
@@ -21,12 +24,6 @@ pub(super) struct Layout {
     pub(super) planes: BTreeMap<FnId, Plane>,
     /// Distinct shapes of boxes; copies and addresses are shared within one.
     pub(super) groups: Vec<Group>,
-    /// Slots of the ring.
-    pub(super) slots: u32,
-    /// Values of a slot.
-    pub(super) slot_len: u32,
-    /// Iterations for which a slot is read after its first.
-    pub(super) kept: u32,
     /// Iterations by which copies run ahead.
     pub(super) ahead: u32,
     /// First iteration, counted from the first output plane.
@@ -38,15 +35,30 @@ pub(super) struct Layout {
 pub(super) struct Plane {
     /// Index into [`Layout::groups`].
     pub(super) group: usize,
-    /// Where it begins in its slot.
+    /// Where it begins in a slot of its group.
     pub(super) offset: u32,
     /// Oldest lag of the own column that is kept in registers, if any is.
     pub(super) column: Option<i32>,
 }
 
-/// A shape of box, with the lag of the plane it takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Planes of one shape, and their ring.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Group {
+    /// The shape.
+    pub(super) shape: Shape,
+    /// Where the ring begins in the shared array.
+    pub(super) start: u32,
+    /// Values of a slot.
+    pub(super) slot_len: u32,
+    /// Slots of the ring.
+    pub(super) slots: u32,
+    /// Iterations for which a slot is read after its first.
+    pub(super) kept: u32,
+}
+
+/// A shape of planes, with the lag of the plane that a slot takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Shape {
     /// Newest lag read: the slot of iteration p holds plane p + lead.
     pub(super) lead: i32,
     /// Columns in front of the tile and behind it, in whole copies.
@@ -76,37 +88,53 @@ impl Layout {
         let mut layout = Layout {
             planes: BTreeMap::new(),
             groups: Vec::new(),
-            slots: 0,
-            slot_len: 0,
-            kept: 0,
             ahead: 0,
             begin: pipeline.first_iteration(),
         };
         for (of, reads) in reads {
             layout.add(context, march, pipeline, of, &reads);
         }
+        let kept = layout.groups.iter().map(|g| g.kept).max().unwrap_or(0);
         // Nothing is computed before every slot that is read has been filled once: a read of a
         // plane that nobody needs would still race with the copy that fills its slot.
-        layout.begin = layout
-            .begin
-            .min(pipeline.first_iteration() - layout.kept as i32);
-        let align = (128 / context.value_bytes) as u32;
-        layout.slot_len = layout.slot_len.next_multiple_of(align).max(align);
-        let least = layout.kept + 2;
-        layout.slots = if march.ring == 0 {
+        layout.begin = layout.begin.min(pipeline.first_iteration() - kept as i32);
+        let least = kept + 2;
+        let slots = if march.ring == 0 {
             least + 1
         } else {
             march.ring
         };
-        if layout.slots < least {
+        if slots < least {
             return Err(format!(
-                "`ring={}`: {} planes are read at once, so the ring has at least {least} slots",
-                march.ring,
-                layout.kept + 1
+                "`ring={slots}`: {} planes are read at once, so the ring has at least {least} slots",
+                kept + 1
             ));
         }
-        layout.ahead = layout.slots - layout.kept - 1;
+        layout.ahead = slots - kept - 1;
+        layout.place((128 / context.value_bytes) as u32);
         Ok(layout)
+    }
+
+    /// Gives each group its ring; slots begin at multiples of `align` values.
+    fn place(&mut self, align: u32) {
+        let mut start = 0;
+        for group in &mut self.groups {
+            group.slot_len = group.slot_len.next_multiple_of(align);
+            group.slots = group.kept + 1 + self.ahead;
+            group.start = start;
+            start += group.slots * group.slot_len;
+        }
+    }
+
+    /// Phases of the barriers: copies for that many iterations are under way or being read.
+    pub(super) fn phases(&self) -> u32 {
+        self.ahead + 1
+    }
+
+    /// Values of all rings.
+    fn values(&self) -> u32 {
+        let ends = self.groups.iter().map(|g| g.start + g.slots * g.slot_len);
+        ends.max().unwrap_or(0)
     }
 
     fn add(
@@ -134,7 +162,7 @@ impl Layout {
         };
         let in_ring = reads.iter().filter(|(at, _)| column.is_none() || !own(at));
         let oldest = in_ring.map(|(at, _)| at[axis]).min().unwrap_or(lead);
-        self.kept = self.kept.max((lead - oldest).unsigned_abs());
+        let kept = (lead - oldest).unsigned_abs();
         // A plane enters with lag `lead`, in time for the first iteration that reads it.
         let entered = reads.iter().map(|(at, from)| from + at[axis] - lead).min();
         self.begin = self.begin.min(entered.unwrap_or(self.begin));
@@ -145,13 +173,15 @@ impl Layout {
             .iter()
             .find(|(input, _)| input == name)
             .map_or(0, |(_, reach)| reach[axis]);
-        let group = self.group(march, reads, lead, reach, axis);
+        let at = self.group(march, reads, lead, reach, axis);
+        let group = &mut self.groups[at];
+        group.kept = group.kept.max(kept);
         let plane = Plane {
-            group,
-            offset: self.slot_len,
+            group: at,
+            offset: group.slot_len,
             column,
         };
-        self.slot_len += self.groups[group].width * self.groups[group].height;
+        group.slot_len += group.shape.width * group.shape.height;
         self.planes.insert(of, plane);
     }
 
@@ -180,7 +210,7 @@ impl Layout {
             left.next_multiple_of(march.vector),
             right.next_multiple_of(march.vector),
         ];
-        let group = Group {
+        let shape = Shape {
             lead,
             rim_x,
             right,
@@ -189,26 +219,30 @@ impl Layout {
             width: march.tile[0] + rim_x[0] + rim_x[1],
             height: march.tile[1] + rim_y[0] + rim_y[1],
         };
-        self.groups
-            .iter()
-            .position(|g| *g == group)
-            .unwrap_or_else(|| {
-                self.groups.push(group);
-                self.groups.len() - 1
-            })
+        let known = self.groups.iter().position(|g| g.shape == shape);
+        known.unwrap_or_else(|| {
+            self.groups.push(Group {
+                shape,
+                start: 0,
+                slot_len: 0,
+                slots: 0,
+                kept: 0,
+            });
+            self.groups.len() - 1
+        })
     }
 
-    /// Declares the ring and its barriers.
+    /// Declares the rings and their barriers.
     pub(super) fn declare(&self, draft: &mut Draft<'_>) {
         let threads: u32 = draft.kernel.launch.threads.iter().product();
         draft.kernel.shared.push(SharedArray {
             name: "ring".into(),
-            len: self.slots * self.slot_len,
+            len: self.values(),
         });
-        for (name, arrivals) in [("full", threads), ("empty", threads.div_ceil(WARP))] {
+        for (name, arrivals) in [("full", threads), ("done", threads.div_ceil(WARP))] {
             draft.kernel.barriers.push(BarrierArray {
                 name: name.into(),
-                slots: self.slots,
+                slots: self.phases(),
                 arrivals,
             });
         }

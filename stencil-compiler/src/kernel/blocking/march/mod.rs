@@ -60,6 +60,7 @@ pub const STRATEGY: Strategy = Strategy {
         BLOCKS,
     ],
     marches: true,
+    wraps: true,
     least_dimension: 2,
     lower,
 };
@@ -186,9 +187,17 @@ fn launch_shape(
 
 /// Lags and windows in words.
 fn describe(context: &Context<'_>, pipeline: &Pipeline, layout: &Layout) -> Vec<String> {
+    let rings = layout.groups.iter().map(|group| {
+        format!(
+            "a ring of {} slots of {} values",
+            group.slots, group.slot_len
+        )
+    });
+    let rings: Vec<String> = rings.collect();
     let mut notes = vec![format!(
-        "ring of {} slots of {} values; copies run {} iterations ahead",
-        layout.slots, layout.slot_len, layout.ahead
+        "{}; copies run {} iterations ahead",
+        rings.join(", "),
+        layout.ahead
     )];
     for (id, d) in &pipeline.delayed {
         let name = &context.algorithm.function(*id).name;

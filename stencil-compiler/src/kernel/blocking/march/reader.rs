@@ -39,7 +39,7 @@ impl<'a> Planes<'a> {
         for (of, plane) in &self.layout.planes {
             let Some(oldest) = plane.column else { continue };
             let name = draft.context.algorithm.function(*of).name.clone();
-            for lag in oldest..self.layout.groups[plane.group].lead {
+            for lag in oldest..self.layout.groups[plane.group].shape.lead {
                 for point in 0..self.march.points as i32 {
                     let reg = draft.queue(&label(&format!("{name}_column"), self.at(point, lag)));
                     self.column.insert((*of, point, lag), reg);
@@ -63,14 +63,15 @@ impl<'a> Planes<'a> {
         own: &[IntVar],
         ages: &[(usize, u32)],
     ) {
-        let slots = i64::from(self.layout.slots);
-        for &(group, age) in ages {
-            let var = draft.int(&format!("plane_{group}_{age}"));
+        for &(at, age) in ages {
+            let group = &self.layout.groups[at];
+            let var = draft.int(&format!("plane_{at}_{age}"));
+            let slots = i64::from(group.slots);
             let back = (slots - i64::from(age)) % slots;
             let slot = (Index::Var(iteration) + Index::Const(back)) % slots;
-            let value = slot * i64::from(self.layout.slot_len) + Index::Var(own[group]);
+            let value = slot * i64::from(group.slot_len) + Index::Var(own[at]);
             body.push(Stmt::Int { var, value });
-            self.own.insert((group, age), var);
+            self.own.insert((at, age), var);
         }
     }
 
@@ -85,7 +86,7 @@ impl<'a> Planes<'a> {
             .planes
             .iter()
             .filter(|(_, p)| p.column.is_some())
-            .map(|(of, p)| (*of, self.layout.groups[p.group].lead))
+            .map(|(of, p)| (*of, self.layout.groups[p.group].shape.lead))
             .collect();
         for (of, lead) in columns {
             let name = draft.context.algorithm.function(of).name.clone();
@@ -132,7 +133,7 @@ impl<'a> Planes<'a> {
             .get(&of)
             .ok_or_else(|| format!("`{name}` is in no plane"))?;
         let group = &self.layout.groups[plane.group];
-        let age = (group.lead - at[self.axis]).unsigned_abs();
+        let age = (group.shape.lead - at[self.axis]).unsigned_abs();
         let base = *self
             .own
             .get(&(plane.group, age))
@@ -140,7 +141,7 @@ impl<'a> Planes<'a> {
         let points = self.march.points as i32;
         let first = at[0].div_euclid(points) * points;
         let row = if self.axis == 2 { at[1] } else { 0 };
-        let offset = plane.offset as i32 + row * group.width as i32 + first;
+        let offset = plane.offset as i32 + row * group.shape.width as i32 + first;
         let mut regs = Vec::new();
         for x in first..first + points {
             let mut place = at;

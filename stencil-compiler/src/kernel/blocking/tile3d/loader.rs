@@ -91,9 +91,20 @@ impl<'a> Loader<'a> {
         ];
         let mut from = [x; 3];
         (from[side], from[axis]) = (along_side, along_axis);
+        let mut guarded = Vec::new();
+        let places = [0, 1, 2].map(|axis| match draft.context.launch.wrapped[axis] {
+            false => from[axis],
+            true => {
+                let var = draft.int("copy_from");
+                let value = draft.context.wrapped(Index::Var(from[axis]), axis);
+                guarded.push(Stmt::Int { var, value });
+                var
+            }
+        });
+        guarded.extend(self.copies(draft, to, (from, places)));
         inner.push(Stmt::If {
             conditions,
-            body: self.copies(draft, to, from),
+            body: guarded,
         });
         body.push(Stmt::For {
             var: round,
@@ -108,9 +119,14 @@ impl<'a> Loader<'a> {
         });
     }
 
-    /// Copies of all arrays from one place, each as far as it is read anywhere: what is further away
-    /// need not be there.
-    fn copies(&self, draft: &Draft<'_>, to: IntVar, from: [IntVar; 3]) -> Vec<Stmt> {
+    /// Copies of all arrays from one cell, each as far as it is read anywhere: what is further away
+    /// need not be there. `place` is where the cell's values are.
+    fn copies(
+        &self,
+        draft: &Draft<'_>,
+        to: IntVar,
+        (cell, place): ([IntVar; 3], [IntVar; 3]),
+    ) -> Vec<Stmt> {
         let mut copies: BTreeMap<[[u32; 2]; 3], Vec<Stmt>> = BTreeMap::new();
         for (part, (of, reach)) in self.tile.staged.iter().enumerate() {
             let name = &draft.context.algorithm.function(*of).name;
@@ -122,12 +138,12 @@ impl<'a> Loader<'a> {
                 array: TILE,
                 to: Index::Var(to) + Index::Const(offset),
                 buffer,
-                from: from.map(Index::Var),
+                from: place.map(Index::Var),
             });
         }
         let extend = draft.context.launch.extend;
         let guarded = copies.into_iter().map(|(reach, body)| Stmt::If {
-            conditions: self.within(reach, extend, from),
+            conditions: self.within(reach, extend, cell),
             body,
         });
         guarded.collect()

@@ -48,6 +48,7 @@ pub const STRATEGY: Strategy = Strategy {
         BLOCKS,
     ],
     marches: false,
+    wraps: true,
     least_dimension: 1,
     lower,
 };
