@@ -39,9 +39,10 @@ fn read(what: &str, text: &str, names: &[String]) -> Result<Formula, Error> {
     })
 }
 
-fn function(formula: Formula, params: &[f64]) -> Arc<PointFunction> {
-    let params = params.to_vec();
-    Arc::new(move |x, y, z, t| evaluate(&formula, &params, [x, y, z, t], [&[], &[]]))
+fn function(formula: Formula, params: &[f64]) -> PointFunction {
+    let (params, evaluated) = (params.to_vec(), formula.clone());
+    let value = move |x, y, z, t| evaluate(&evaluated, &params, [x, y, z, t], [&[], &[]]);
+    PointFunction::new(value).with_formula(formula)
 }
 
 /// A function of x, y, z and t.
@@ -50,7 +51,7 @@ pub(crate) fn point(
     params: &[f64],
     what: &str,
     text: &str,
-) -> Result<Arc<PointFunction>, Error> {
+) -> Result<PointFunction, Error> {
     let formula = read(what, text, &formula::source_names(system.model()))?;
     Ok(function(formula, params))
 }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use stencil_compiler::model::formula::Formula;
+
 use super::Face;
 use crate::Error;
 
@@ -57,12 +59,44 @@ pub(crate) enum Kind {
 pub(crate) enum Value {
     Constant(f64),
     /// Of x, y, z and t.
-    Function(Arc<PointFunction>),
+    Function(PointFunction),
     /// A formula of x, y, z, t and the parameters, read when the simulation is built.
     Text(String),
 }
 
-pub(crate) type PointFunction = dyn Fn(f64, f64, f64, f64) -> f64 + Send + Sync;
+/// A function of x, y, z and t.
+#[derive(Clone)]
+pub(crate) struct PointFunction {
+    value: Arc<dyn Fn(f64, f64, f64, f64) -> f64 + Send + Sync>,
+    formula: Option<Arc<Formula>>,
+}
+
+impl PointFunction {
+    pub(crate) fn new(value: impl Fn(f64, f64, f64, f64) -> f64 + Send + Sync + 'static) -> Self {
+        PointFunction {
+            value: Arc::new(value),
+            formula: None,
+        }
+    }
+
+    /// One that is a formula of the parameters, x, y, z and t, which a card can evaluate, too.
+    pub(crate) fn with_formula(self, formula: Formula) -> Self {
+        PointFunction {
+            formula: Some(Arc::new(formula)),
+            ..self
+        }
+    }
+
+    pub(crate) fn at(&self, [x, y, z]: [f64; 3], t: f64) -> f64 {
+        (self.value)(x, y, z, t)
+    }
+
+    /// The formula, if it is one.
+    pub(crate) fn formula(&self) -> Option<&Formula> {
+        self.formula.as_deref()
+    }
+}
+
 pub(crate) type GhostFunction = dyn Fn(&BoundaryPoint<'_>) -> f64 + Send + Sync;
 
 /// A ghost value of the user's own.
@@ -141,7 +175,7 @@ impl Boundary {
     pub fn dirichlet_with(
         value: impl Fn(f64, f64, f64, f64) -> f64 + Send + Sync + 'static,
     ) -> Self {
-        Boundary(Kind::Dirichlet(Value::Function(Arc::new(value))))
+        Boundary(Kind::Dirichlet(Value::Function(PointFunction::new(value))))
     }
 
     /// A value on the face from a formula such as `"sin(t) * y"` of x, y, z, t and the parameters.
@@ -158,7 +192,7 @@ impl Boundary {
     /// A derivative along the outward normal that is a function of x, y, z and t; see
     /// [`dirichlet_with`](Self::dirichlet_with).
     pub fn neumann_with(slope: impl Fn(f64, f64, f64, f64) -> f64 + Send + Sync + 'static) -> Self {
-        Boundary(Kind::Neumann(Value::Function(Arc::new(slope))))
+        Boundary(Kind::Neumann(Value::Function(PointFunction::new(slope))))
     }
 
     /// A derivative along the outward normal from a formula of x, y, z, t and the parameters.

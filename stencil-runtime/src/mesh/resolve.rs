@@ -37,7 +37,7 @@ pub(crate) enum Rule {
 #[derive(Clone)]
 pub(crate) enum Number {
     Constant(f64),
-    Function(Arc<PointFunction>),
+    Function(PointFunction),
 }
 
 /// A ghost value of the user's own.
@@ -50,10 +50,10 @@ pub(crate) struct Ghost {
 
 impl Number {
     /// Its value at a point of the face.
-    pub(crate) fn at(&self, [x, y, z]: [f64; 3], t: f64) -> f64 {
+    pub(crate) fn at(&self, point: [f64; 3], t: f64) -> f64 {
         match self {
             Number::Constant(value) => *value,
-            Number::Function(value) => value(x, y, z, t),
+            Number::Function(value) => value.at(point, t),
         }
     }
 }

@@ -20,7 +20,7 @@ pub struct Source(pub(crate) Given);
 pub(crate) enum Given {
     Constant(f64),
     Steady(Arc<SteadyFunction>),
-    Unsteady(Arc<PointFunction>),
+    Unsteady(PointFunction),
     /// Values `[z, y, x]`.
     Values(Array3<f64>),
     /// A formula of x, y, z, t and the parameters, read when the simulation is built.
@@ -42,7 +42,7 @@ impl Source {
 
     /// A function of x, y, z and t, evaluated in every substep at its time.
     pub fn unsteady(value: impl Fn(f64, f64, f64, f64) -> f64 + Send + Sync + 'static) -> Self {
-        Source(Given::Unsteady(Arc::new(value)))
+        Source(Given::Unsteady(PointFunction::new(value)))
     }
 
     /// Values `[z, y, x]`, one for each cell. Beyond a face that is not periodic the nearest cell

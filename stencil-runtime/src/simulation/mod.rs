@@ -93,7 +93,7 @@ pub(crate) enum Pace {
 /// A source, ready to be evaluated.
 pub(crate) enum Sampled {
     Steady(Arc<SteadyFunction>),
-    Unsteady(Arc<PointFunction>),
+    Unsteady(PointFunction),
     Values(Array3<f64>),
 }
 

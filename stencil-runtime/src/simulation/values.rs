@@ -65,7 +65,7 @@ impl<T: Number> Simulation<T> {
         let (system, params) = (self.setup.system.clone(), self.setup.params.clone());
         let value = crate::formula::point(&system, &params, &what, formula)?;
         let t = self.t;
-        self.set(name, |x, y, z| value(x, y, z, t))
+        self.set(name, |x, y, z| value.at([x, y, z], t))
     }
 
     /// Sets a component from values `[z, y, x]`.
@@ -160,10 +160,10 @@ impl Sampled {
     pub(super) fn at(&self, mesh: &Mesh, periodic: [bool; 3], cell: [isize; 3], t: f64) -> f64 {
         let wrap = |a: usize| cell[a].rem_euclid(mesh.cells[a] as isize);
         let home: [isize; 3] = std::array::from_fn(|a| if periodic[a] { wrap(a) } else { cell[a] });
-        let [x, y, z] = mesh.point(home);
+        let point @ [x, y, z] = mesh.point(home);
         match self {
             Sampled::Steady(value) => value(x, y, z),
-            Sampled::Unsteady(value) => value(x, y, z, t),
+            Sampled::Unsteady(value) => value.at(point, t),
             Sampled::Values(values) => {
                 let near = |a: usize| home[a].clamp(0, mesh.cells[a] as isize - 1) as usize;
                 values[[near(2), near(1), near(0)]]
