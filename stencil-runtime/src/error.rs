@@ -9,6 +9,7 @@ use stencil_compiler::schedule::check::ScheduleError;
 use crate::backend::cpu::UnknownInstructions;
 use crate::backend::cuda::CudaError;
 use crate::io::NpzError;
+use crate::mesh::Axis;
 
 /// Why a system or a simulation could not be made, or a run had to end.
 #[derive(Debug, thiserror::Error)]
@@ -36,6 +37,29 @@ pub enum Error {
         cells: [usize; 3],
         /// The way out.
         help: &'static str,
+    },
+    /// A number of patches that does not divide the cells.
+    #[error("the cells along {axis} ({cells}) do not divide into {patches} patches; {help}")]
+    Patches {
+        /// The axis.
+        axis: Axis,
+        /// Cells along it.
+        cells: usize,
+        /// Patches along it.
+        patches: usize,
+        /// The way out: the nearest numbers that divide.
+        help: String,
+    },
+    /// Patches for an engine that knows one.
+    #[error(
+        "the engine `{engine}` runs a mesh as one patch, not as {} x {} x {}; choose `Engine::Cuda` (`--engine cuda`), or one patch",
+        patches[0], patches[1], patches[2]
+    )]
+    PatchesOn {
+        /// The engine.
+        engine: &'static str,
+        /// Patches along x, y, z.
+        patches: [usize; 3],
     },
     /// A length, an origin or a time step that is no sensible number.
     #[error("{what} is {value}; {help}")]

@@ -8,7 +8,7 @@ use super::index::{self, Places};
 use super::infix::{self, PRIMARY, SUM, Spelling};
 use super::names::Names;
 use super::nest::{Nested, Tree, nest};
-use super::{EmitError, Source, comment_lines, get};
+use super::{EmitError, Patches, Source, comment_lines, get, head};
 use crate::expr::Op;
 use crate::expr::real::Precision;
 use crate::kernel::{
@@ -16,33 +16,6 @@ use crate::kernel::{
     Operand, Relation, Stmt,
 };
 
-/// Names that every text of this kind uses for itself.
-const RESERVED: &[&str] = &[
-    "c",
-    "n0",
-    "n1",
-    "n2",
-    "pitch",
-    "plane",
-    "min",
-    "tx",
-    "ty",
-    "tz",
-    "bx",
-    "by",
-    "bz",
-    "leads",
-    "i_",
-    "shared_",
-    "Uniforms",
-    "copy_16",
-    "arrive_copies",
-    "arrive",
-    "wait_phase",
-    "init_barrier",
-    "fence_barriers",
-    "shared_address",
-];
 /// Names of the indices of the thread.
 pub(super) const THREADS: [&str; 3] = ["tx", "ty", "tz"];
 /// Names of the indices of the block.
@@ -53,6 +26,7 @@ const SIZES: [&str; 3] = ["n0", "n1", "n2"];
 pub(super) fn emit(
     kernel: &Kernel,
     precision: Precision,
+    patches: Patches,
     dialect: &dyn Dialect,
 ) -> Result<Source, EmitError> {
     if kernel.launch.kind != LaunchKind::Blocks {
@@ -68,10 +42,11 @@ pub(super) fn emit(
     }
     let functions = functions::names();
     let reserved: Vec<&str> = functions.iter().map(String::as_str).collect();
-    let names = Names::new(kernel, dialect.keywords(), &[RESERVED, &reserved].concat())?;
+    let own = head::reserved(patches);
+    let names = Names::new(kernel, dialect.keywords(), &[&own[..], &reserved].concat())?;
     let mut printer = Printer::new(kernel, &names, precision, dialect);
     printer.list(&nest(kernel))?;
-    let head = printer.head()?;
+    let head = printer.head(patches)?;
     let above = head.lines().count();
     Ok(Source {
         name: kernel.name.clone(),

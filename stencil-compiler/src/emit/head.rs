@@ -5,12 +5,51 @@ use std::fmt::Write;
 use super::c_like::{BLOCKS, Printer, THREADS};
 use super::dialect::Uses;
 use super::functions;
-use super::{EmitError, comment_lines};
+use super::{EmitError, Patches, comment_lines};
 use crate::kernel::WARP;
+
+/// Names that every text of this kind uses for itself.
+const RESERVED: &[&str] = &[
+    "c",
+    "n0",
+    "n1",
+    "n2",
+    "pitch",
+    "plane",
+    "min",
+    "tx",
+    "ty",
+    "tz",
+    "bx",
+    "by",
+    "bz",
+    "leads",
+    "i_",
+    "shared_",
+    "Uniforms",
+    "copy_16",
+    "arrive_copies",
+    "arrive",
+    "wait_phase",
+    "init_barrier",
+    "fence_barriers",
+    "shared_address",
+];
+
+/// More of them where a launch covers many patches.
+const RESERVED_BY_PATCHES: &[&str] = &["block", "patch", "stride", "blocks0", "blocks1", "blocks2"];
+
+/// Names that a text uses for itself.
+pub(super) fn reserved(patches: Patches) -> Vec<&'static str> {
+    match patches {
+        Patches::One => RESERVED.to_vec(),
+        Patches::Many => [RESERVED, RESERVED_BY_PATCHES].concat(),
+    }
+}
 
 impl Printer<'_> {
     /// The text above the body.
-    pub(super) fn head(&self) -> Result<String, EmitError> {
+    pub(super) fn head(&self, patches: Patches) -> Result<String, EmitError> {
         let uses = Uses {
             barriers: !self.kernel.barriers.is_empty(),
             ..self.uses
@@ -25,11 +64,12 @@ impl Printer<'_> {
         for note in &self.kernel.notes {
             comment_lines(note).for_each(|line| out += &format!("// {line}\n"));
         }
-        self.signature(&mut out);
+        self.signature(patches, &mut out);
         self.carve(&mut out);
-        for axis in 0..3 {
+        let blocks = self.blocks(patches, &mut out);
+        for (axis, block) in blocks.into_iter().enumerate() {
             let names = [
-                (uses.blocks, BLOCKS, self.dialect.block(axis)),
+                (uses.blocks, BLOCKS, block),
                 (uses.threads, THREADS, self.dialect.thread(axis)),
             ];
             for (used, names, value) in names {
@@ -67,7 +107,7 @@ impl Printer<'_> {
         *out += &format!("}};\n{}\n\n", self.dialect.uniforms());
     }
 
-    fn signature(&self, out: &mut String) {
+    fn signature(&self, patches: Patches, out: &mut String) {
         let mut parameters: Vec<String> = Vec::new();
         for (buffer, name) in self.kernel.buffers.iter().zip(&self.names.buffers) {
             parameters.push(self.dialect.buffer(buffer.mode, self.real(), name));
@@ -76,12 +116,36 @@ impl Printer<'_> {
             "const int n0, const int n1, const int n2, const int pitch, const int plane"
                 .to_string(),
         );
+        if patches == Patches::Many {
+            parameters.push(
+                "const unsigned blocks0, const unsigned blocks1, const unsigned blocks2, const long long stride"
+                    .to_string(),
+            );
+        }
         *out += &format!(
             "{} {}(\n    {}) {{\n",
             self.dialect.entry(self.kernel),
             self.kernel.name,
             parameters.join(",\n    ")
         );
+    }
+
+    /// The indices of the block in its patch. Blocks of many patches follow each other along one
+    /// axis, which alone may have so many; buffers then begin at the patch of the block.
+    fn blocks(&self, patches: Patches, out: &mut String) -> [&'static str; 3] {
+        if patches == Patches::One {
+            return [0, 1, 2].map(|axis| self.dialect.block(axis));
+        }
+        *out += &format!("  const unsigned block = {};\n", self.dialect.block(0));
+        *out += "  const long long patch = block / (blocks0 * blocks1 * blocks2) * stride;\n";
+        for name in &self.names.buffers {
+            *out += &format!("  {name} += patch;\n");
+        }
+        [
+            "block % blocks0",
+            "block / blocks0 % blocks1",
+            "block / (blocks0 * blocks1) % blocks2",
+        ]
     }
 
     /// Names the parts of shared memory.

@@ -51,6 +51,17 @@ impl Source {
     }
 }
 
+/// How many patches a launch covers. A kernel describes one; the text finds out which.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Patches {
+    /// One: the blocks of the grid are those of the patch.
+    One,
+    /// Any number of them, of equal shape and equally far apart. The text takes four more
+    /// parameters, the blocks of a patch along x, y, z and the values from one patch to the next,
+    /// and is launched on a grid along x with the blocks of all patches.
+    Many,
+}
+
 /// Why a kernel cannot be written as text.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EmitError {
@@ -132,7 +143,19 @@ impl std::error::Error for EmitError {}
 /// Where a name is no identifier, a literal is not finite, or the kernel is over rows or for
 /// values of another size.
 pub fn cuda(kernel: &Kernel, precision: Precision) -> Result<Source, EmitError> {
-    c_like::emit(kernel, precision, &cuda::Cuda)
+    cuda_over(Patches::One, kernel, precision)
+}
+
+/// The same for a launch over patches.
+///
+/// # Errors
+/// As above.
+pub fn cuda_over(
+    patches: Patches,
+    kernel: &Kernel,
+    precision: Precision,
+) -> Result<Source, EmitError> {
+    c_like::emit(kernel, precision, patches, &cuda::Cuda)
 }
 
 /// Formulas as CUDA C++ device functions with these names, for `--fmad=false`: `double name(const

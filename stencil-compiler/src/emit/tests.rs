@@ -34,6 +34,16 @@ fn cuda_of_heat() {
     );
 }
 
+/// The statements of a kernel are the same; the head finds the patch.
+#[test]
+fn cuda_over_many_patches() {
+    let kernel = heat(LaunchKind::Blocks);
+    let source = cuda_over(Patches::Many, &kernel, Precision::F32).unwrap();
+    assert_eq!(source.text, include_str!("tests/heat_patches.cu"));
+    let body = |text: &str| text[text.find("  const int x = ").unwrap()..].to_string();
+    assert_eq!(body(&source.text), body(&f32_text(&kernel)));
+}
+
 #[test]
 fn cuda_of_accumulate() {
     let text = f32_text(&accumulate(LaunchKind::Blocks));

@@ -13,7 +13,7 @@ use super::check::{check_cells, missing, number, params};
 use super::{Builder, Engine};
 use crate::backend::cpu::{self, Checked, Choice, Domain};
 use crate::backend::{Machine, cuda};
-use crate::mesh::{Axis, Boundaries, Mesh};
+use crate::mesh::{Axis, Boundaries, Mesh, Patches};
 use crate::observe::{self, Watch};
 use crate::simulation::{Pace, Parts, Sampled, Setup, sampled};
 use crate::{Error, Instructions, Number, Schedule, Simulation, Source, SystemDef, formula};
@@ -29,6 +29,13 @@ impl<T: Number> Builder<T> {
             Err(error) => return Err(error),
         };
         let mesh = self.mesh(&system)?;
+        let patches = Patches::new(&mesh, self.patches)?;
+        if self.engine != Engine::Cuda && !patches.is_one() {
+            return Err(Error::PatchesOn {
+                engine: self.engine.name(),
+                patches: patches.counts,
+            });
+        }
         let params = params(&system, &self.params)?;
         let pace = self.pace(&system)?;
         let instructions = Checked::new(self.instructions.unwrap_or_else(Instructions::best))?;
@@ -65,11 +72,13 @@ impl<T: Number> Builder<T> {
             plan,
             schedule,
             mesh,
+            patches,
             params,
             instructions,
         };
         let domain = Domain {
             mesh,
+            patches,
             boundaries,
             halo,
             keep_last: self.keep_last,

@@ -45,6 +45,7 @@ pub struct Builder<T> {
     extent: [f64; 3],
     origin: [f64; 3],
     centered: bool,
+    patches: [usize; 3],
     boundaries: Vec<Setting>,
     sources: BTreeMap<String, Source>,
     params: BTreeMap<String, f64>,
@@ -67,6 +68,7 @@ impl<T: Number> Builder<T> {
             extent: [1.0; 3],
             origin: [0.0; 3],
             centered: false,
+            patches: [1; 3],
             boundaries: Vec::new(),
             sources: BTreeMap::new(),
             params: BTreeMap::new(),
@@ -105,6 +107,27 @@ impl<T: Number> Builder<T> {
     /// `origin + extent`; they are half a cell lower otherwise.
     pub fn centered(mut self, centered: bool) -> Self {
         self.centered = centered;
+        self
+    }
+
+    /// Patches of equal shape along x, y, z that the mesh is cut into on a card; one if not set.
+    /// They share one piece of memory, every launch covers all of them, and results do not depend
+    /// on them. Each number divides the cells along its axis.
+    ///
+    /// ```
+    /// # use stencil_runtime::{Error, Simulation, SystemDef};
+    /// # let heat = SystemDef::from_text("heat.pde", "
+    /// #     pub system Heat in 2d { field q: scalar; ddt(q) = lap(q); }")?;
+    /// let builder = || Simulation::<f64>::builder(&heat).cells([64, 45, 1]).dt(1e-5);
+    /// let error = builder().patches([2, 4, 1]).build().unwrap_err();
+    /// assert!(error.to_string().contains("give 3 or 5 patches along y, or 44 or 48 cells"));
+    /// // A processor has one memory, and one patch.
+    /// let error = builder().patches([2, 5, 1]).build().unwrap_err();
+    /// assert!(matches!(error, Error::PatchesOn { engine: "auto", .. }));
+    /// # Ok::<(), stencil_runtime::Error>(())
+    /// ```
+    pub fn patches(mut self, patches: [usize; 3]) -> Self {
+        self.patches = patches;
         self
     }
 

@@ -2,6 +2,7 @@
 
 mod axis;
 mod boundary;
+mod patches;
 mod reach;
 mod resolve;
 mod source;
@@ -9,6 +10,7 @@ mod source;
 pub use axis::{Axis, Face, Faces, Side};
 pub use boundary::{Boundary, BoundaryPoint};
 pub(crate) use boundary::{GhostFunction, PointFunction};
+pub(crate) use patches::Patches;
 pub(crate) use resolve::{Boundaries, Ghost, Number, Rule, Setting};
 pub use source::Source;
 pub(crate) use source::{Given, SteadyFunction};

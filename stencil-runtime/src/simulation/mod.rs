@@ -16,7 +16,7 @@ use crate::backend::Machine;
 use crate::backend::cpu::Checked;
 use crate::backend::cuda::Card;
 use crate::builder::number;
-use crate::mesh::{Mesh, PointFunction, SteadyFunction};
+use crate::mesh::{Mesh, Patches, PointFunction, SteadyFunction};
 use crate::observe::Watch;
 use crate::{Builder, Engine, Error, Instructions, Number, Schedule, SystemDef, ToSystem};
 
@@ -114,6 +114,7 @@ pub(crate) struct Setup {
     pub(crate) plan: Plan,
     pub(crate) schedule: Schedule,
     pub(crate) mesh: Mesh,
+    pub(crate) patches: Patches,
     /// Axes whose faces are periodic.
     pub(crate) periodic: [bool; 3],
     /// The boundaries in words.
@@ -280,6 +281,11 @@ impl<T: Number> Simulation<T> {
     /// Cells along x, y, z.
     pub fn cells(&self) -> [usize; 3] {
         self.setup.mesh.cells
+    }
+
+    /// Patches of equal shape along x, y, z that the mesh is cut into.
+    pub fn patches(&self) -> [usize; 3] {
+        self.setup.patches.counts
     }
 
     /// Coordinates of the first cell.

@@ -79,7 +79,7 @@ pub(crate) struct Array<T> {
 impl<T: Real> Array<T> {
     /// Zeros, each plane first touched by a thread of the current pool: memory is near the core
     /// that touches it first.
-    pub(super) fn new(shape: &Shape) -> Result<Self, TryReserveError> {
+    pub(crate) fn new(shape: &Shape) -> Result<Self, TryReserveError> {
         let unit = ALIGNMENT / T::BYTES;
         let size = shape.length + unit;
         let mut data = Vec::new();

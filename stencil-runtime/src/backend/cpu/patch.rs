@@ -7,13 +7,15 @@ use stencil_compiler::plan::{BufferRole, Plan};
 use super::array::{Array, Shape};
 use super::ghosts::{Beyond, Job};
 use super::instructions::Checked;
-use crate::mesh::{Boundaries, Mesh};
+use crate::mesh::{Boundaries, Mesh, Patches};
 use crate::{Error, Number};
 
 /// What a machine is made for, apart from its plan.
 #[derive(Clone, Debug)]
 pub(crate) struct Domain {
     pub(crate) mesh: Mesh,
+    /// How memory elsewhere is cut; that of the host is one patch.
+    pub(crate) patches: Patches,
     pub(crate) boundaries: Boundaries,
     /// Ghost cells that are read outside of the plan.
     pub(crate) halo: [usize; 3],

@@ -1,6 +1,7 @@
-// Ghost cells beyond the faces of a patch, each from interior cells alone, so that one launch
-// fills them all. A corner follows the faces in the order x, y, z: the last one acts on what the
-// ones before have made.
+// Ghost cells around patches, each from interior cells alone, so that one launch fills them all.
+// A ghost cell is looked at as a cell of the mesh: beyond a face of the mesh the rules say what it
+// follows, and whatever is found in the mesh is read from the patch that has it. A corner follows
+// the faces in the order x, y, z: the last one acts on what the ones before have made.
 
 enum Kind { PERIODIC, NEAREST, MIRROR, NEGATIVE, EXTRAPOLATE, DIRICHLET, NEUMANN };
 
@@ -11,40 +12,40 @@ struct Rule {
   double number;
 };
 
-// Ghost cells of one array: the first of them, and how many there are. The box is filled by `blocks`
-// blocks from `block` on; 2^shift threads take a row.
+// Ghost cells of one array of any patch: the first of them, and how many there are. The box is filled
+// by `blocks` blocks from `block` on; 2^shift threads take a row.
 struct Box {
   int array, rules, lo[3], size[3], block, blocks, shift;
-};
-
-struct Patch {
-  int n[3], halo[3], pitch, plane;
-  double h[3];
 };
 
 struct Arrays {
   real* at[ARRAYS];
 };
 
+// An array of all patches, and the first cell of the patch that is looked at.
 struct Field {
   const real* values;
   const Rule* rules;
   const double* tables;
-  const Patch& patch;
+  const Mesh& mesh;
+  int first[3];
 };
 
 template <int Axis>
 static __device__ __forceinline__ double number(const Field& field, const Rule& rule, const int (&c)[3]) {
   if (rule.table < 0) return rule.number;
   constexpr int a = Axis == 0 ? 1 : 0, b = Axis == 2 ? 1 : 2;
-  const Patch& p = field.patch;
-  return field.tables[rule.table + c[a] + p.halo[a] + (c[b] + p.halo[b]) * (p.n[a] + 2 * p.halo[a])];
+  const Mesh& m = field.mesh;
+  const int line = m.all[a] + 2 * m.halo[a];
+  // Rows that were widened to whole sectors go on beyond the table.
+  const int at = min(max(c[a] + m.halo[a], 0), line - 1);
+  return field.tables[rule.table + at + (c[b] + m.halo[b]) * line];
 }
 
 template <int Axis>
 struct Along {
   static __device__ real value(const Field& field, int (&c)[3]) {
-    const int n = field.patch.n[Axis], i = c[Axis], last = n - 1;
+    const int n = field.mesh.all[Axis], i = c[Axis], last = n - 1;
     if (i >= 0 && i < n) return Along<Axis - 1>::value(field, c);
     const bool hi = i >= n;
     const int k = hi ? i - n : -1 - i;
@@ -63,7 +64,7 @@ struct Along {
     c[Axis] = i;
     if (rule.kind == DIRICHLET) ghost = real(2.0 * number<Axis>(field, rule, c)) - ghost;
     if (rule.kind == NEUMANN) {
-      const double distance = double(2 * k + 1) * field.patch.h[Axis];
+      const double distance = double(2 * k + 1) * field.mesh.h[Axis];
       ghost = real(number<Axis>(field, rule, c) * distance) + ghost;
     }
     return ghost;
@@ -73,7 +74,7 @@ struct Along {
 template <>
 struct Along<-1> {
   static __device__ real value(const Field& field, int (&c)[3]) {
-    return field.values[c[0] + c[1] * field.patch.pitch + c[2] * field.patch.plane];
+    return field.values[place<0>(field.mesh, c[0]) + place<1>(field.mesh, c[1]) + place<2>(field.mesh, c[2])];
   }
 };
 
@@ -100,45 +101,51 @@ static __device__ __forceinline__ Source source(const Rule& lo, const Rule& hi, 
 static __device__ void fill_row(const Field& field, const Box& box, real* values, int row, int lane, int lanes) {
   const int y = box.lo[1] + row % box.size[1], z = box.lo[2] + row / box.size[1];
   for (int x = box.lo[0] + lane; x < box.lo[0] + box.size[0]; x += lanes) {
-    int c[3] = {x, y, z};
-    values[x + y * field.patch.pitch + z * field.patch.plane] = Along<2>::value(field, c);
+    int c[3] = {x + field.first[0], y + field.first[1], z + field.first[2]};
+    values[x + y * field.mesh.pitch + z * field.mesh.plane] = Along<2>::value(field, c);
   }
 }
 
-// Where a row of ghost cells is, and the row that it follows.
+// Where a row of ghost cells is in its patch, and in all patches the row that it follows.
 struct Row {
-  int to, from;
+  int to;
+  Place from;
   bool exists, negative, simple;
 };
 
 static __device__ __forceinline__ Row find_row(const Field& field, const Box& box, int row) {
-  const Patch& p = field.patch;
-  const int y = box.lo[1] + row % box.size[1], z = box.lo[2] + row / box.size[1];
-  Row found = {y * p.pitch + z * p.plane, 0, row < box.size[1] * box.size[2], false, true};
+  const Mesh& m = field.mesh;
+  int y = box.lo[1] + row % box.size[1], z = box.lo[2] + row / box.size[1];
+  Row found = {y * m.pitch + z * m.plane, 0, row < box.size[1] * box.size[2], false, true};
+  y += field.first[1];
+  z += field.first[2];
   Source along_y = {y, false}, along_z = {z, false};
-  if (y < 0 || y >= p.n[1]) {
-    along_y = source(field.rules[2], field.rules[3], p.n[1], y);
+  if (y < 0 || y >= m.all[1]) {
+    along_y = source(field.rules[2], field.rules[3], m.all[1], y);
     found.simple &= has_source(field.rules[2 + (y >= 0)]);
   }
-  if (z < 0 || z >= p.n[2]) {
-    along_z = source(field.rules[4], field.rules[5], p.n[2], z);
+  if (z < 0 || z >= m.all[2]) {
+    along_z = source(field.rules[4], field.rules[5], m.all[2], z);
     found.simple &= has_source(field.rules[4 + (z >= 0)]);
   }
-  found.from = along_y.from * p.pitch + along_z.from * p.plane;
+  found.from = place<1>(m, along_y.from) + place<2>(m, along_z.from);
   found.negative = along_y.negative != along_z.negative;
   return found;
 }
 
-// Some rows, and some cells of each, at once: so many loads are under way.
+// Some rows, and some cells of each, at once: so many loads are under way. `block` is one of those
+// of the box, `values` are those of the patch.
 template <int Rows, int Steps>
-static __device__ __forceinline__ void fill_rows(const Field& field, const Box& box, real* values) {
-  const int id = (blockIdx.x - box.block) * 256 + threadIdx.x;
+static __device__ __forceinline__ void fill_rows(const Field& field, const Box& box, int block, real* values) {
+  const int id = block * 256 + threadIdx.x;
   const int lanes = 1 << box.shift, lane = id & (lanes - 1), groups = box.blocks * 256 >> box.shift;
   const int begin = box.lo[0] + lane, end = box.lo[0] + box.size[0];
   const Rule left = field.rules[0], right = field.rules[1];
   for (int first = id >> box.shift; first < box.size[1] * box.size[2]; first += Rows * groups) {
     Row rows[Rows];
-    bool simple = has_source(left) && has_source(right);
+    // Of rows within the mesh no rule of its ends is asked.
+    bool simple = (has_source(left) || begin + field.first[0] >= 0) &&
+                  (has_source(right) || end + field.first[0] <= field.mesh.all[0]);
 #pragma unroll
     for (int r = 0; r < Rows; ++r) {
       rows[r] = find_row(field, box, first + r * groups);
@@ -153,11 +160,12 @@ static __device__ __forceinline__ void fill_rows(const Field& field, const Box& 
       real ghosts[Rows][Steps];
 #pragma unroll
       for (int s = 0; s < Steps; ++s) {
-        const Source along_x = source(left, right, field.patch.n[0], x + s * lanes);
+        const Source along_x = source(left, right, field.mesh.all[0], x + s * lanes + field.first[0]);
+        const Place from = place<0>(field.mesh, along_x.from);
 #pragma unroll
         for (int r = 0; r < Rows; ++r)
           if (rows[r].exists && x + s * lanes < end) {
-            const real value = values[rows[r].from + along_x.from];
+            const real value = field.values[rows[r].from + from];
             ghosts[r][s] = rows[r].negative != along_x.negative ? -value : value;
           }
       }
@@ -170,36 +178,44 @@ static __device__ __forceinline__ void fill_rows(const Field& field, const Box& 
   }
 }
 
-extern "C" __global__ void __launch_bounds__(256, 5) fill_ghosts(
-    const Box* __restrict__ boxes, int count, const Rule* __restrict__ rules,
+extern "C" __global__ void __launch_bounds__(256, MANY ? 4 : 5) fill_ghosts(
+    const Box* __restrict__ boxes, int count, unsigned blocks, const Rule* __restrict__ rules,
     const double* __restrict__ tables, const __grid_constant__ Arrays arrays,
-    const __grid_constant__ Patch patch) {
+    const __grid_constant__ Mesh mesh) {
+  const unsigned patch = MANY ? blockIdx.x / blocks : 0, block = MANY ? blockIdx.x % blocks : blockIdx.x;
   // Boxes stand in the order of their blocks: ours is the last that begins here or before.
   int begun = 0;
   for (int first = 0; first < count; first += 256) {
     const int at = first + threadIdx.x;
-    begun += __syncthreads_count(at < count && boxes[at].block <= blockIdx.x);
+    begun += __syncthreads_count(at < count && (unsigned)boxes[at].block <= block);
   }
   const Box box = boxes[begun - 1];
-  real* const values = arrays.at[box.array];
-  const Field field = {values, rules + 6 * box.rules, tables, patch};
+  real* values = arrays.at[box.array];
+  Field field = {values, rules + 6 * box.rules, tables, mesh, {0, 0, 0}};
+  if (MANY) {
+    const unsigned row = patch / mesh.count[0];
+    field.first[0] = patch % mesh.count[0] * mesh.n[0];
+    field.first[1] = row % mesh.count[1] * mesh.n[1];
+    field.first[2] = row / mesh.count[1] * mesh.n[2];
+    values += patch * mesh.step[0];
+  }
   if (box.shift == 5)
-    fill_rows<1, 4>(field, box, values);
+    fill_rows<1, 4>(field, box, block - box.block, values);
   else
-    fill_rows<4, 1>(field, box, values);
+    fill_rows<4, 1>(field, box, block - box.block, values);
 }
 
 // The first cell that is infinite or not a number, counted over all arrays in order.
 extern "C" __global__ void __launch_bounds__(256) find_bad(
-    const __grid_constant__ Arrays arrays, const __grid_constant__ Patch patch, unsigned long long* first) {
-  const int rows = patch.n[1] * patch.n[2];
+    const __grid_constant__ Arrays arrays, const __grid_constant__ Mesh mesh, unsigned long long* first) {
+  const int rows = mesh.all[1] * mesh.all[2];
   const real* const values = arrays.at[blockIdx.y];
   for (int row = blockIdx.x; row < rows; row += gridDim.x) {
-    const real* const at = values + row % patch.n[1] * patch.pitch + row / patch.n[1] * patch.plane;
-    for (int x = threadIdx.x; x < patch.n[0]; x += 256) {
-      const real value = at[x];
+    const real* const at = values + place<1>(mesh, row % mesh.all[1]) + place<2>(mesh, row / mesh.all[1]);
+    for (int x = threadIdx.x; x < mesh.all[0]; x += 256) {
+      const real value = at[place<0>(mesh, x)];
       if (!(value * real(0) == real(0)))
-        atomicMin(first, (blockIdx.y * (unsigned long long)rows + row) * patch.n[0] + x);
+        atomicMin(first, (blockIdx.y * (unsigned long long)rows + row) * mesh.all[0] + x);
     }
   }
 }

@@ -1,4 +1,4 @@
-//! Ghost cells on the card: boxes of them, and a rule for each face of each component.
+//! Ghost cells on the card: boxes of them around each patch, and a rule for each face of each component.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use cudarc::driver::{
 
 use super::CudaError;
 use super::memory::Addresses;
-use crate::backend::cpu::array::Shape;
+use super::patches::MeshShape;
 use crate::backend::cpu::ghosts::Job;
 use crate::mesh::{Axis, Boundaries, Face, Mesh, Number, Rule, Side};
 
@@ -43,42 +43,11 @@ struct GhostBox {
     shift: i32,
 }
 
-/// As in the text.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub(super) struct PatchShape {
-    pub(super) n: [i32; 3],
-    halo: [i32; 3],
-    pub(super) pitch: i32,
-    pub(super) plane: i32,
-    h: [f64; 3],
-}
-
 // SAFETY: plain numbers in the layout of C, without padding between them.
 unsafe impl DeviceRepr for FaceRule {}
 // SAFETY: as above.
 unsafe impl DeviceRepr for GhostBox {}
-// SAFETY: as above.
-unsafe impl DeviceRepr for PatchShape {}
-
-impl PatchShape {
-    pub(super) fn new(shape: &Shape, mesh: &Mesh) -> Self {
-        PatchShape {
-            n: shape.cells.map(|n| n as i32),
-            halo: shape.halo.map(|n| n as i32),
-            pitch: shape.layout.pitch as i32,
-            plane: shape.layout.plane as i32,
-            h: mesh.spacing(),
-        }
-    }
-
-    /// Rows of interior cells.
-    pub(super) fn rows(&self) -> u32 {
-        (self.n[1] * self.n[2]).unsigned_abs()
-    }
-}
-
-/// Boxes that one launch fills.
+/// Boxes around each patch that one launch fills.
 #[derive(Debug)]
 pub(super) struct Boxes {
     boxes: CudaSlice<GhostBox>,
@@ -90,7 +59,7 @@ pub(super) struct Boxes {
 #[derive(Debug)]
 pub(super) struct Ghosts {
     fill: CudaFunction,
-    shape: PatchShape,
+    shape: MeshShape,
     rules: CudaSlice<FaceRule>,
     /// Numbers on faces that are functions.
     tables: CudaSlice<f64>,
@@ -110,7 +79,7 @@ impl Ghosts {
     pub(super) fn new(
         stream: &Arc<CudaStream>,
         fill: CudaFunction,
-        shape: PatchShape,
+        shape: MeshShape,
         boundaries: &Boundaries,
         value_bytes: usize,
     ) -> Result<Self, CudaError> {
@@ -212,13 +181,15 @@ impl Ghosts {
         boxes: &Boxes,
         arrays: &Addresses,
     ) -> Result<(), CudaError> {
+        let blocks = boxes.blocks.unsigned_abs();
+        let all = self.shape.blocks("fill_ghosts", u64::from(blocks))?;
         let config = LaunchConfig {
-            grid_dim: (boxes.blocks.unsigned_abs(), 1, 1),
+            grid_dim: (all, 1, 1),
             block_dim: (THREADS, 1, 1),
             shared_mem_bytes: 0,
         };
         let mut launch = stream.launch_builder(&self.fill);
-        launch.arg(&boxes.boxes).arg(&boxes.count);
+        launch.arg(&boxes.boxes).arg(&boxes.count).arg(&blocks);
         launch.arg(&self.rules).arg(&self.tables);
         launch.arg(arrays).arg(&self.shape);
         // SAFETY: the arguments are those of the kernel; boxes lie in the halo of the arrays.
@@ -299,8 +270,8 @@ fn others(axis: Axis) -> [usize; 2] {
 }
 
 /// Lines of cells that end at a face, ghost cells included, along its axes.
-fn lines(shape: &PatchShape, axis: Axis) -> [usize; 2] {
-    others(axis).map(|a| (shape.n[a] + 2 * shape.halo[a]) as usize)
+fn lines(shape: &MeshShape, axis: Axis) -> [usize; 2] {
+    others(axis).map(|a| (shape.all[a] + 2 * shape.halo[a]) as usize)
 }
 
 /// Rows that a thread takes a cell or more of, one after the other: looking up a rule takes about as
@@ -344,6 +315,8 @@ fn around(n: [i32; 3], depth: [i32; 3]) -> Vec<([i32; 3], [i32; 3])> {
 mod tests {
     use std::collections::BTreeSet;
 
+    use stencil_compiler::emit::Patches;
+
     use super::*;
     use crate::backend::cuda::launches::own_text;
     use crate::backend::cuda::nvrtc::Nvrtc;
@@ -359,7 +332,8 @@ mod tests {
                 return;
             }
         };
-        for text in [own_text::<f32>(), own_text::<f64>()] {
+        let each = [Patches::One, Patches::Many].into_iter();
+        for text in each.flat_map(|p| [own_text::<f32>(p), own_text::<f64>(p)]) {
             for architecture in ["sm_80", "sm_90", "sm_100"] {
                 let compiled = nvrtc.compile(&text, "own.cu", architecture).unwrap();
                 let names: Vec<&str> = compiled.kernels.iter().map(|k| &*k.name).collect();

@@ -6,7 +6,7 @@ use cudarc::driver::sys::CUfunction_attribute;
 use cudarc::driver::{CudaFunction, CudaModule, CudaStream, LaunchConfig, PushKernelArg};
 use cudarc::nvrtc::Ptx;
 use stencil_compiler::algorithm::Algorithm;
-use stencil_compiler::emit::{self, Source};
+use stencil_compiler::emit::{self, Patches, Source};
 use stencil_compiler::kernel::lower::lower;
 use stencil_compiler::kernel::{Kernel, LaunchKind};
 use stencil_compiler::plan::{Launch, Plan};
@@ -16,9 +16,9 @@ use super::card::Opened;
 use super::compile::compile;
 use super::memory::{Memory, bytes};
 use super::nvrtc::{Compiled, Nvrtc};
-use super::{CudaError, ghosts, memory, reduce};
+use super::patches::MeshShape;
+use super::{CudaError, ghosts, memory, patches, reduce};
 use crate::Number;
-use crate::backend::cpu::array::Shape;
 
 /// A launch of the plan as text, not compiled yet.
 #[derive(Debug)]
@@ -27,8 +27,12 @@ pub(super) struct Text {
     source: Source,
 }
 
-/// The texts of all launches of a plan.
-pub(super) fn texts<T: Number>(algorithm: &Algorithm, plan: &Plan) -> Result<Vec<Text>, CudaError> {
+/// The texts of all launches of a plan over one patch or many.
+pub(super) fn texts<T: Number>(
+    algorithm: &Algorithm,
+    plan: &Plan,
+    patches: Patches,
+) -> Result<Vec<Text>, CudaError> {
     let text = |(at, launch): (usize, &Launch)| {
         let wrong = |reason: String| CudaError::Kernel {
             kernel: launch.name.clone(),
@@ -41,7 +45,7 @@ pub(super) fn texts<T: Number>(algorithm: &Algorithm, plan: &Plan) -> Result<Vec
                 "`{strategy}` is a blocking of the processor"
             )));
         }
-        let source = emit::cuda(&kernel, T::PRECISION)?;
+        let source = emit::cuda_over(patches, &kernel, T::PRECISION)?;
         Ok(Text { kernel, source })
     };
     plan.launches.iter().enumerate().map(text).collect()
@@ -68,14 +72,27 @@ pub(super) struct Ready {
     uniforms: Vec<usize>,
     /// Interior cells, values of a row and of a plane.
     sizes: [i32; 5],
+    /// Where the launch covers many patches.
+    over: Option<Over>,
 }
 
-/// The kernels that are the same for all systems, for one precision.
-pub(super) fn own_text<T: Number>() -> String {
+/// How the blocks of many patches stand in one grid.
+#[derive(Clone, Copy, Debug)]
+struct Over {
+    /// Those of a patch along x, y, z.
+    blocks: [u32; 3],
+    /// Values from one patch to the next.
+    stride: i64,
+}
+
+/// The kernels that are the same for all systems, for one precision and for one patch or many.
+pub(super) fn own_text<T: Number>(patches: Patches) -> String {
     format!(
-        "typedef {} real;\n#define ARRAYS {}\n{}\n{}",
+        "typedef {} real;\n#define ARRAYS {}\n#define MANY {}\n{}\n{}\n{}",
         if T::BYTES == 4 { "float" } else { "double" },
         memory::ARRAYS,
+        i32::from(patches == Patches::Many),
+        patches::TEXT,
         ghosts::TEXT,
         reduce::TEXT
     )
@@ -85,10 +102,11 @@ pub(super) fn own_text<T: Number>() -> String {
 pub(super) fn own<T: Number>(
     card: &Opened,
     cache: Option<&Cache>,
+    patches: Patches,
 ) -> Result<Arc<CudaModule>, CudaError> {
     let own = Source {
         name: "own".into(),
-        text: own_text::<T>(),
+        text: own_text::<T>(patches),
         shared_bytes: 0,
         threads: [256, 1, 1],
         line_notes: Vec::new(),
@@ -129,7 +147,7 @@ pub(super) fn load(
     algorithm: &Algorithm,
     plan: &Plan,
     texts: &[Text],
-    shape: &Shape,
+    shape: &MeshShape,
 ) -> Result<Vec<Ready>, CudaError> {
     let sources: Vec<&Source> = texts.iter().map(|t| &t.source).collect();
     let modules = modules(card, cache, &sources)?;
@@ -154,7 +172,7 @@ impl Ready {
         plan: &Plan,
         launch: &Launch,
         text: &Text,
-        shape: &Shape,
+        shape: &MeshShape,
         function: CudaFunction,
         module: Arc<CudaModule>,
     ) -> Result<Self, CudaError> {
@@ -184,19 +202,30 @@ impl Ready {
             let at = algorithm.uniforms.iter().position(|u| u.name == *name);
             at.ok_or_else(|| wrong(format!("the algorithm has no uniform `{name}`")))
         };
-        let blocks = kernel.blocks(shape.cells).map(u32::try_from);
+        let blocks = kernel
+            .blocks(shape.n.map(|n| n as usize))
+            .map(u32::try_from);
         let [Ok(x), Ok(y), Ok(z)] = blocks else {
             return Err(wrong("it would have more than 2^32 blocks".into()));
         };
+        let (grid, over) = if shape.is_one() {
+            ((x, y, z), None)
+        } else {
+            let of_a_patch = [x, y, z].map(u64::from).iter().product();
+            let over = Over {
+                blocks: [x, y, z],
+                stride: shape.stride(),
+            };
+            ((shape.blocks(&kernel.name, of_a_patch)?, 1, 1), Some(over))
+        };
         let [tx, ty, tz] = source.threads;
-        let [nx, ny, nz] = shape.cells;
-        let layout = shape.layout;
+        let [nx, ny, nz] = shape.n;
         Ok(Ready {
             substep: launch.substep,
             function,
             module,
             config: LaunchConfig {
-                grid_dim: (x, y, z),
+                grid_dim: grid,
                 block_dim: (tx, ty, tz),
                 shared_mem_bytes: source.shared_bytes as u32,
             },
@@ -210,7 +239,8 @@ impl Ready {
                 .iter()
                 .map(uniform)
                 .collect::<Result<_, _>>()?,
-            sizes: [nx, ny, nz, layout.pitch, layout.plane].map(|n| n as i32),
+            sizes: [nx, ny, nz, shape.pitch, shape.plane],
+            over,
         })
     }
 
@@ -230,7 +260,7 @@ impl Ready {
         copy.map_err(&failed)
     }
 
-    /// Starts the kernel; `slots` says where each buffer of the plan is.
+    /// Starts the kernel on all patches; `slots` says where each buffer of the plan is.
     pub(super) fn launch(
         &self,
         stream: &Arc<CudaStream>,
@@ -245,6 +275,12 @@ impl Ready {
         }
         for size in &self.sizes {
             launch.arg(size);
+        }
+        if let Some(Over { blocks, stride }) = &self.over {
+            blocks.iter().for_each(|along| {
+                launch.arg(along);
+            });
+            launch.arg(stride);
         }
         // SAFETY: the arguments are those that the kernel was generated with; it accesses its
         // buffers no further than the halo that they were allocated with.

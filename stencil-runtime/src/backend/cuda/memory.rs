@@ -1,4 +1,5 @@
-//! The arrays of a patch in the memory of a card: one allocation, arrays of equal shape.
+//! The arrays of all patches in the memory of a card: one allocation, arrays of equal shape, those of
+//! a patch one behind the other.
 
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ const ALIGNMENT: usize = 256;
 /// How many arrays the kernels of this backend take.
 pub(super) const ARRAYS: usize = 256;
 
-/// Addresses of the first interior cells of arrays, as a parameter of a kernel.
+/// Addresses of the first interior cells of arrays of the first patch, as a parameter of a kernel.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Addresses([u64; ARRAYS]);
@@ -23,7 +24,7 @@ pub(super) struct Addresses([u64; ARRAYS]);
 // SAFETY: plain integers in the layout of C.
 unsafe impl DeviceRepr for Addresses {}
 
-/// Arrays of one shape.
+/// Arrays of one shape: `count` of them for each patch.
 #[derive(Debug)]
 pub(super) struct Memory {
     all: CudaSlice<u8>,
@@ -34,6 +35,7 @@ pub(super) struct Memory {
     /// Bytes from the beginning of an array to its first interior cell.
     origin: usize,
     count: usize,
+    patches: usize,
 }
 
 /// Bytes from one array of a shape to the next.
@@ -42,35 +44,38 @@ pub(super) fn stride<T: Real>(shape: &Shape) -> usize {
 }
 
 impl Memory {
-    /// `count` arrays of zeros.
+    /// `count` arrays of zeros for each of some patches.
     pub(super) fn new<T: Real>(
         card: &Opened,
         shape: &Shape,
         count: usize,
+        patches: usize,
     ) -> Result<Self, CudaError> {
         let stride = stride::<T>(shape);
-        let all = card.stream.alloc_zeros(stride.saturating_mul(count).max(1));
+        let bytes = stride.saturating_mul(count).saturating_mul(patches);
+        let all = card.stream.alloc_zeros(bytes.max(1));
         Ok(Memory {
             all: all.map_err(CudaError::driver("taking memory on the card"))?,
             array: shape.len() * T::BYTES,
             stride,
             origin: shape.layout.origin * T::BYTES,
             count,
+            patches,
         })
     }
 
     /// Bytes of all arrays.
     pub(super) fn bytes(&self) -> usize {
-        self.stride * self.count
+        self.stride * self.count * self.patches
     }
 
-    /// The address of the first interior cell of an array.
+    /// The address of the first interior cell of an array of the first patch.
     pub(super) fn address(&self, stream: &Arc<CudaStream>, slot: usize) -> u64 {
         let (base, _) = self.all.device_ptr(stream);
         base + (slot * self.stride + self.origin) as u64
     }
 
-    /// The addresses of some arrays.
+    /// The addresses of some arrays of the first patch.
     pub(super) fn addresses(
         &self,
         stream: &Arc<CudaStream>,
@@ -83,43 +88,55 @@ impl Memory {
         all
     }
 
-    fn range(&self, slot: usize) -> std::ops::Range<usize> {
-        slot * self.stride..slot * self.stride + self.array
+    fn range(&self, patch: usize, slot: usize) -> std::ops::Range<usize> {
+        let start = (patch * self.count + slot) * self.stride;
+        start..start + self.array
     }
 
-    /// Copies an array of the host, ghost cells and all.
+    /// Copies an array of the host, ghost cells and all, to a patch.
     pub(super) fn write<T: Real>(
         &mut self,
         stream: &Arc<CudaStream>,
+        patch: usize,
         slot: usize,
         from: &Array<T>,
     ) -> Result<(), CudaError> {
-        let range = self.range(slot);
+        let range = self.range(patch, slot);
         let copy = stream.memcpy_htod(bytes(from.values()), &mut self.all.slice_mut(range));
         copy.map_err(CudaError::driver("copying an array to the card"))
     }
 
-    /// Copies an array to the host and waits for it.
+    /// Copies an array of a patch to the host and waits for it.
     pub(super) fn read<T: Real>(
         &self,
         stream: &Arc<CudaStream>,
+        patch: usize,
         slot: usize,
         to: &mut Array<T>,
     ) -> Result<(), CudaError> {
         let failed = CudaError::driver("copying an array from the card");
-        let from = self.all.slice(self.range(slot));
+        let from = self.all.slice(self.range(patch, slot));
         let copy = stream.memcpy_dtoh(&from, bytes_mut(to.values_mut()));
         copy.and_then(|()| stream.synchronize()).map_err(failed)
     }
 
-    /// Copies an array of the card to another.
+    /// Copies an array of each patch to another.
     pub(super) fn copy(
         &mut self,
         stream: &Arc<CudaStream>,
         from: usize,
         to: usize,
     ) -> Result<(), CudaError> {
-        let (from, to) = (self.range(from), self.range(to));
+        (0..self.patches).try_for_each(|patch| self.copy_of(stream, patch, [from, to]))
+    }
+
+    fn copy_of(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        patch: usize,
+        slots: [usize; 2],
+    ) -> Result<(), CudaError> {
+        let [from, to] = slots.map(|slot| self.range(patch, slot));
         let (first, second) = self.all.split_at_mut(from.start.max(to.start));
         let (mut first, mut second) = (first, second);
         let copy = if from.start < to.start {

@@ -12,6 +12,7 @@ mod launches;
 mod machine;
 mod memory;
 pub mod nvrtc;
+mod patches;
 mod reduce;
 
 pub use cache::{Cache, DIR_VARIABLE as CACHE_VARIABLE};

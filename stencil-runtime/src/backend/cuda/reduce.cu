@@ -6,9 +6,16 @@ enum Reduction { SUM, MAX, MIN };
 
 constexpr int LEAF = 16;
 
-// Run r begins at (r % per) * pitch + (r / per) * plane.
+// So many runs, of so many values each.
 struct Runs {
-  int length, count, per, pitch, plane;
+  int length, count;
+};
+
+// A row of the mesh, through all patches that it crosses.
+struct RowOfMesh {
+  const real* values;
+  const Mesh& mesh;
+  __device__ __forceinline__ real operator[](int x) const { return values[place<0>(mesh, x)]; }
 };
 
 // Of equal numbers the first, of what is no number that one: the rule of the host.
@@ -17,28 +24,29 @@ static __device__ __forceinline__ double both(int reduction, double a, double b)
   return (reduction == MAX ? b > a : b < a) || b != b ? b : a;
 }
 
-template <typename Value>
-static __device__ double leaf(int reduction, const Value* values, int length) {
-  double all = reduction == SUM ? 0.0 + double(values[0]) : double(values[0]);
-  for (int i = 1; i < length; ++i) all = both(reduction, all, double(values[i]));
+template <typename Values>
+static __device__ double leaf(int reduction, const Values& values, int first, int length) {
+  double all = reduction == SUM ? 0.0 + double(values[first]) : double(values[first]);
+  for (int i = 1; i < length; ++i) all = both(reduction, all, double(values[first + i]));
   return all;
 }
 
-// A run by one thread, leaf by leaf; `before` holds the first halves whose second ones are to come.
-template <typename Value>
-static __device__ double run(int reduction, const Value* values, int length) {
-  if (length <= LEAF) return leaf(reduction, values, length);
+// A part of a run by one thread, leaf by leaf; `before` holds the first halves whose second ones are
+// to come.
+template <typename Values>
+static __device__ double part_of(int reduction, const Values& values, int begin, int length) {
+  if (length <= LEAF) return leaf(reduction, values, begin, length);
   double before[32];
   unsigned path = 0;
   for (int depth = 0;;) {
-    int first = 0, left = length;
+    int first = begin, left = length;
     for (int level = depth - 1; level >= 0; --level) {
       const int half = (left + 1) / 2;
       if (path >> level & 1) first += half;
       left = path >> level & 1 ? left - half : half;
     }
     for (; left > LEAF; left = (left + 1) / 2, ++depth) path <<= 1;
-    double all = leaf(reduction, values + first, left);
+    double all = leaf(reduction, values, first, left);
     for (; path & 1; path >>= 1, --depth) all = both(reduction, before[depth], all);
     if (depth == 0) return all;
     before[depth] = all;
@@ -47,8 +55,8 @@ static __device__ double run(int reduction, const Value* values, int length) {
 }
 
 // blockDim.x threads, a power of two, take the parts of a run, and each row of a block takes a run.
-template <typename Value>
-static __device__ void reduce(const Value* values, const Runs& runs, int reduction, double* results) {
+template <typename Run>
+static __device__ void reduce(const Run& run, const Runs& runs, int reduction, double* results) {
   __shared__ double parts[256];
   double* const part = parts + threadIdx.y * blockDim.x;
   const int number = blockIdx.x * blockDim.y + threadIdx.y;
@@ -63,8 +71,7 @@ static __device__ void reduce(const Value* values, const Runs& runs, int reducti
     left = me & width ? left - half : half;
   }
   if (exists && me % width == 0) {
-    const Value* const begin = values + number % runs.per * (long long)runs.pitch + number / runs.per * (long long)runs.plane;
-    part[me] = run(reduction, begin + first, left);
+    part[me] = part_of(reduction, run(number), first, left);
   }
   for (unsigned step = 1; step < blockDim.x; step *= 2) {
     __syncthreads();
@@ -75,11 +82,17 @@ static __device__ void reduce(const Value* values, const Runs& runs, int reducti
 }
 
 extern "C" __global__ void __launch_bounds__(256) reduce_values(
-    const real* values, const __grid_constant__ Runs runs, int reduction, double* results) {
-  reduce(values, runs, reduction, results);
+    const real* values, const __grid_constant__ Mesh mesh, const __grid_constant__ Runs runs, int reduction,
+    double* results) {
+  const auto row = [&](int number) {
+    const int y = number % mesh.all[1], z = number / mesh.all[1];
+    return RowOfMesh{values + place<1>(mesh, y) + place<2>(mesh, z), mesh};
+  };
+  reduce(row, runs, reduction, results);
 }
 
 extern "C" __global__ void __launch_bounds__(256) reduce_numbers(
     const double* values, const __grid_constant__ Runs runs, int reduction, double* results) {
-  reduce(values, runs, reduction, results);
+  const auto run = [&](int number) { return values + number * (long long)runs.length; };
+  reduce(run, runs, reduction, results);
 }

@@ -8,7 +8,7 @@ use cudarc::driver::{
 use stencil_compiler::model::Reduction;
 
 use super::CudaError;
-use super::ghosts::PatchShape;
+use super::patches::MeshShape;
 
 /// The kernels, for values of the type `real`.
 pub(super) const TEXT: &str = include_str!("reduce.cu");
@@ -25,26 +25,12 @@ const LEAF: u32 = 16;
 struct Runs {
     length: i32,
     count: i32,
-    per: i32,
-    pitch: i32,
-    plane: i32,
 }
 
 // SAFETY: plain numbers in the layout of C, without padding between them.
 unsafe impl DeviceRepr for Runs {}
 
 impl Runs {
-    /// Numbers that lie one behind the other.
-    fn dense(length: i32, count: i32) -> Self {
-        Runs {
-            length,
-            count,
-            per: 1,
-            pitch: 0,
-            plane: length,
-        }
-    }
-
     /// Threads for the parts of a run, and runs for a block; blocks for all of them.
     fn config(&self) -> LaunchConfig {
         let leaves = self.length.unsigned_abs().div_ceil(LEAF);
@@ -72,7 +58,7 @@ impl Tree {
     pub(super) fn new(
         stream: &Arc<CudaStream>,
         (values, numbers): (CudaFunction, CudaFunction),
-        shape: &PatchShape,
+        shape: &MeshShape,
     ) -> Result<Self, CudaError> {
         let room = |count: u32| {
             let room = stream.alloc_zeros(count as usize);
@@ -82,36 +68,32 @@ impl Tree {
             values,
             numbers,
             rows: room(shape.rows())?,
-            planes: room(shape.n[2].unsigned_abs())?,
+            planes: room(shape.all[2].unsigned_abs())?,
             total: room(1)?,
         })
     }
 
-    /// The number that an array becomes; `first` is the address of its first interior cell.
+    /// The number that an array becomes; `first` is the address of the first interior cell of the
+    /// first patch. Rows are those of the mesh, so patches change no bit.
     pub(super) fn reduce(
         &mut self,
         stream: &Arc<CudaStream>,
         first: u64,
-        shape: &PatchShape,
+        shape: &MeshShape,
         reduction: Reduction,
     ) -> Result<f64, CudaError> {
         let failed = CudaError::driver("reducing an array to a number");
-        let [nx, ny, nz] = shape.n;
+        let [nx, ny, nz] = shape.all;
         let rule: i32 = match reduction {
             Reduction::Sum | Reduction::Mean => 0,
             Reduction::Max => 1,
             Reduction::Min => 2,
         };
-        let rows = Runs {
-            length: nx,
-            count: ny * nz,
-            per: ny,
-            pitch: shape.pitch,
-            plane: shape.plane,
-        };
-        let (planes, total) = (Runs::dense(ny, nz), Runs::dense(nz, 1));
+        let runs = |length, count| Runs { length, count };
+        let (rows, planes, total) = (runs(nx, ny * nz), runs(ny, nz), runs(nz, 1));
         let mut launch = stream.launch_builder(&self.values);
-        launch.arg(&first).arg(&rows).arg(&rule).arg(&mut self.rows);
+        launch.arg(&first).arg(shape).arg(&rows).arg(&rule);
+        launch.arg(&mut self.rows);
         // SAFETY: the arguments are those of the kernel, which reads interior cells and writes a
         // number for each row.
         unsafe { launch.launch(rows.config()) }.map_err(&failed)?;

@@ -1,4 +1,4 @@
-//! The arrays of a patch on a card, and the steps of a plan on them.
+//! The arrays of a mesh on a card, in patches, and the steps of a plan on them.
 
 mod look;
 mod observe;
@@ -15,9 +15,10 @@ use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::plan::{BufferRole, Plan};
 
 use super::card::{Card, Opened};
-use super::ghosts::{Ghosts, PatchShape, has_tables};
+use super::ghosts::{Ghosts, has_tables};
 use super::launches::{Ready, function, halo, load, own, texts};
-use super::memory::Memory;
+use super::memory::{Memory, stride};
+use super::patches::{Cut, MeshShape, over};
 use super::reduce::Tree;
 use super::{Cache, CudaError};
 use crate::backend::cpu::array::Array;
@@ -74,11 +75,14 @@ impl<E: Into<Error>> From<E> for Failure {
 #[derive(Debug)]
 pub(crate) struct Machine<T> {
     card: Opened,
-    /// Names and shape; its arrays are empty but while the host evaluates something.
+    /// Names and shape of the whole mesh; its arrays are empty but while the host evaluates
+    /// something.
     patch: Patch<T>,
     /// Values of buffers as the host knows them, until they change on the card.
     known: Vec<OnceLock<Array<T>>>,
     memory: Memory,
+    /// How the mesh is in that memory.
+    cut: Cut,
     /// Where in the memory each buffer is.
     slots: Vec<usize>,
     /// Where the fields are kept as they were when they were last looked at, by their buffers.
@@ -87,7 +91,7 @@ pub(crate) struct Machine<T> {
     launches: Vec<Ready>,
     find_bad: CudaFunction,
     tree: Tree,
-    shape: PatchShape,
+    shape: MeshShape,
     substeps: Vec<Vec<Task>>,
     /// Captured steps, by where the buffers are when one begins.
     graphs: BTreeMap<Vec<usize>, Graph>,
@@ -108,30 +112,35 @@ impl<T: Number> Machine<T> {
         domain: Domain,
         instructions: Checked,
     ) -> Result<Self, Error> {
-        let texts = texts::<T>(algorithm, plan)?;
+        let over = over(&domain.patches);
+        let texts = texts::<T>(algorithm, plan, over)?;
         let (of_plan, of_kernels) = (plan.halo(), halo(&texts));
         let halo = std::array::from_fn(|axis| {
             let deepest = domain.halo[axis].max(of_plan[axis] as usize);
             deepest.max(of_kernels[axis])
         });
-        let (mesh, boundaries) = (domain.mesh, domain.boundaries.clone());
+        let (mesh, patches) = (domain.mesh, domain.patches);
+        let boundaries = domain.boundaries.clone();
         let keep_last = domain.keep_last;
         let patch = Patch::<T>::without_arrays(plan, domain, halo, instructions)?;
         let buffers = plan.buffers.len();
         let fields = plan.buffers.iter().enumerate();
         let fields = fields.filter(|(_, b)| keep_last && b.role == BufferRole::Field);
         let kept: BTreeMap<usize, usize> = fields.map(|(i, _)| i).zip(buffers..).collect();
-        fits::<T>(&card, plan, &patch.shape, kept.len())?;
-        let launches = load(&card, cache, algorithm, plan, &texts, &patch.shape)?;
-        let own = own::<T>(&card, cache)?;
+        let cut = Cut::new(patch.shape, patches, T::BYTES)?;
+        fits::<T>(&card, plan, &cut, kept.len())?;
+        let arrays = buffers + kept.len();
+        let shape = MeshShape::new(&cut, &mesh, arrays * stride::<T>(&cut.patch) / T::BYTES);
+        let launches = load(&card, cache, algorithm, plan, &texts, &shape)?;
+        let own = own::<T>(&card, cache, over)?;
         let of_trees = (
             function(&own, "reduce_values")?,
             function(&own, "reduce_numbers")?,
         );
-        let shape = PatchShape::new(&patch.shape, &mesh);
         let stream = &card.stream;
         let mut machine = Machine {
-            memory: Memory::new::<T>(&card, &patch.shape, buffers + kept.len())?,
+            memory: Memory::new::<T>(&card, &cut.patch, arrays, patches.count())?,
+            cut,
             slots: (0..buffers).collect(),
             kept,
             ghosts: Ghosts::new(
@@ -198,7 +207,8 @@ impl<T: Number> Machine<T> {
         }
         let mut values = self.patch.array()?;
         let stream = &self.card.stream;
-        self.memory.read(stream, self.slots[buffer], &mut values)?;
+        let slot = self.slots[buffer];
+        self.cut.download(&self.memory, stream, slot, &mut values)?;
         Ok(known.get_or_init(|| values))
     }
 
@@ -235,7 +245,8 @@ impl<T: Number> Machine<T> {
         let mut values = self.patch.array()?;
         pool.install(|| values.set(&self.patch.shape, depth, &value));
         let slot = self.slots[buffer];
-        self.memory.write(&self.card.stream, slot, &values)?;
+        let stream = &self.card.stream;
+        self.cut.upload(&mut self.memory, stream, slot, &values)?;
         self.known[buffer] = OnceLock::from(values);
         self.holds = false;
         Ok(())

@@ -12,6 +12,7 @@ use crate::backend::cpu::actions::Action;
 use crate::backend::cpu::ghosts::Job;
 use crate::backend::cuda::Cache;
 use crate::backend::cuda::launches::{Ready, load, texts};
+use crate::backend::cuda::patches::over;
 use crate::{Error, Number};
 
 /// The blocking of what is observed.
@@ -86,10 +87,16 @@ impl<T: Number> Machine<T> {
         };
         let buffers = plan.buffers.iter().map(|b| buffer(&b.name, b.role));
         let buffers: Vec<usize> = buffers.collect::<Result<_, _>>()?;
-        let texts = texts::<T>(&part, &plan)?;
+        let texts = texts::<T>(&part, &plan, over(&self.cut.patches))?;
         let cache = Cache::of_user();
-        let shape = &self.patch.shape;
-        let launches = load(&self.card, cache.as_ref(), &part, &plan, &texts, shape)?;
+        let launches = load(
+            &self.card,
+            cache.as_ref(),
+            &part,
+            &plan,
+            &texts,
+            &self.shape,
+        )?;
         let launch = launches.into_iter().next();
         Ok(Round {
             launch: launch.ok_or_else(|| bug("without a kernel"))?,

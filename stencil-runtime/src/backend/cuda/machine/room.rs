@@ -7,13 +7,14 @@ use crate::backend::cpu::array::Shape;
 use crate::backend::cuda::CudaError;
 use crate::backend::cuda::card::Opened;
 use crate::backend::cuda::memory::{ARRAYS, stride};
+use crate::backend::cuda::patches::Cut;
 use crate::{Error, Number};
 
 /// Is there room on the card, and are there few enough arrays and cells?
 pub(super) fn fits<T: Number>(
     card: &Opened,
     plan: &Plan,
-    shape: &Shape,
+    cut: &Cut,
     kept: usize,
 ) -> Result<(), Error> {
     if plan.buffers.len() > ARRAYS {
@@ -22,6 +23,7 @@ pub(super) fn fits<T: Number>(
             plan.buffers.len()
         )));
     }
+    let (shape, patches) = (&cut.patch, cut.patches.count());
     if shape.len() > i32::MAX as usize {
         return Err(Error::Cuda(CudaError::TooLarge {
             cells: shape.cells,
@@ -34,7 +36,7 @@ pub(super) fn fits<T: Number>(
         .mem_get_info()
         .map_err(CudaError::driver("asking for free memory"))?;
     let count = plan.buffers.len() + kept;
-    let needed = |shape: &Shape| count * stride::<T>(shape) + RESERVE;
+    let needed = |shape: &Shape| count * patches * stride::<T>(shape) + RESERVE;
     if needed(shape) <= free {
         return Ok(());
     }
@@ -49,12 +51,12 @@ pub(super) fn fits<T: Number>(
     ] {
         arrays.push((
             format!("{} {what}", of_role(role)),
-            of_role(role) * stride::<T>(shape),
+            of_role(role) * patches * stride::<T>(shape),
         ));
     }
     arrays.push((
         format!("{kept} fields as they were, for `keep_last`"),
-        kept * stride::<T>(shape),
+        kept * patches * stride::<T>(shape),
     ));
     arrays.retain(|(_, bytes)| *bytes > 0);
     Err(Error::Cuda(CudaError::Memory {
@@ -62,14 +64,14 @@ pub(super) fn fits<T: Number>(
         free,
         total,
         arrays,
-        fits: largest(shape, T::BYTES, |shape| needed(shape) <= free),
+        fits: largest(cut, T::BYTES, |shape| needed(shape) <= free),
     }))
 }
 
-/// The largest grid of the same shape that fits.
-fn largest(shape: &Shape, bytes: usize, fits: impl Fn(&Shape) -> bool) -> [usize; 3] {
+/// The largest grid of the same shape, in as many patches, that fits.
+fn largest(cut: &Cut, bytes: usize, fits: impl Fn(&Shape) -> bool) -> [usize; 3] {
     let scaled = |part: f64| -> [usize; 3] {
-        shape.cells.map(|n| {
+        cut.patch.cells.map(|n| {
             if n == 1 {
                 1
             } else {
@@ -80,12 +82,13 @@ fn largest(shape: &Shape, bytes: usize, fits: impl Fn(&Shape) -> bool) -> [usize
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..40 {
         let middle = 0.5 * (low + high);
-        let there = Shape::new(scaled(middle), shape.halo, bytes);
+        let there = Shape::new(scaled(middle), cut.patch.halo, bytes);
         if there.is_some_and(|shape| fits(&shape)) {
             low = middle;
         } else {
             high = middle;
         }
     }
-    scaled(low)
+    let cells = scaled(low);
+    std::array::from_fn(|axis| cells[axis] * cut.patches.counts[axis])
 }

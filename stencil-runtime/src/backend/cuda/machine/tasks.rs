@@ -140,7 +140,8 @@ impl<T: Number> Machine<T> {
         for buffer in self.patch.fields_at() {
             let slot = self.slots[buffer];
             if let Some(values) = self.known[buffer].get() {
-                self.memory.write(&self.card.stream, slot, values)?;
+                let stream = &self.card.stream;
+                self.cut.upload(&mut self.memory, stream, slot, values)?;
             }
         }
         Ok(())

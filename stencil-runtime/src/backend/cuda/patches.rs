@@ -1,0 +1,272 @@
+//! Patches on a card and the mesh on the host: what kernels know of them, and copies between both.
+
+use std::sync::Arc;
+
+use cudarc::driver::{CudaStream, DeviceRepr};
+use stencil_compiler::emit;
+use stencil_compiler::expr::Real;
+
+use super::CudaError;
+use super::memory::Memory;
+use crate::Error;
+use crate::backend::cpu::array::{Array, Shape};
+use crate::mesh::{Mesh, Patches};
+
+/// What kernels of this backend know of a mesh.
+pub(super) const TEXT: &str = include_str!("patches.cu");
+
+/// The kind of text for a mesh.
+pub(super) fn over(patches: &Patches) -> emit::Patches {
+    if patches.is_one() {
+        emit::Patches::One
+    } else {
+        emit::Patches::Many
+    }
+}
+
+/// As in the text.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MeshShape {
+    /// Interior cells of a patch.
+    pub(super) n: [i32; 3],
+    pub(super) halo: [i32; 3],
+    /// Cells of the mesh.
+    pub(super) all: [i32; 3],
+    count: [i32; 3],
+    pub(super) pitch: i32,
+    pub(super) plane: i32,
+    step: [i64; 3],
+    h: [f64; 3],
+}
+
+// SAFETY: plain numbers in the layout of C, without padding between them.
+unsafe impl DeviceRepr for MeshShape {}
+
+impl MeshShape {
+    /// Of a mesh whose patches are `stride` values apart.
+    pub(super) fn new(cut: &Cut, mesh: &Mesh, stride: usize) -> Self {
+        let [p, q, _] = cut.patches.counts;
+        MeshShape {
+            n: cut.patch.cells.map(|n| n as i32),
+            halo: cut.patch.halo.map(|n| n as i32),
+            all: cut.mesh.cells.map(|n| n as i32),
+            count: cut.patches.counts.map(|n| n as i32),
+            pitch: cut.patch.layout.pitch as i32,
+            plane: cut.patch.layout.plane as i32,
+            step: [stride, p * stride, p * q * stride].map(|n| n as i64),
+            h: mesh.spacing(),
+        }
+    }
+
+    /// Rows of interior cells of the mesh.
+    pub(super) fn rows(&self) -> u32 {
+        (self.all[1] * self.all[2]).unsigned_abs()
+    }
+
+    /// Is it one patch?
+    pub(super) fn is_one(&self) -> bool {
+        self.count == [1; 3]
+    }
+
+    /// Values from one patch to the next.
+    pub(super) fn stride(&self) -> i64 {
+        self.step[0]
+    }
+
+    /// The blocks of all patches for a kernel with so many a patch: they follow each other along
+    /// one axis.
+    pub(super) fn blocks(&self, kernel: &str, of_a_patch: u64) -> Result<u32, CudaError> {
+        let patches: u64 = self.count.iter().map(|n| n.unsigned_abs() as u64).product();
+        let all = patches.checked_mul(of_a_patch);
+        let all = all.filter(|all| *all <= i32::MAX as u64);
+        all.map(|all| all as u32).ok_or_else(|| CudaError::Kernel {
+            kernel: kernel.to_string(),
+            reason: format!(
+                "{patches} patches of {of_a_patch} blocks are more than 2^31; use fewer or larger patches"
+            ),
+        })
+    }
+}
+
+/// How arrays of the host, which have all cells of a mesh, are cut into those of patches.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cut {
+    /// Of an array of the host.
+    mesh: Shape,
+    /// Of an array of a patch, with the same halo.
+    pub(super) patch: Shape,
+    pub(super) patches: Patches,
+}
+
+impl Cut {
+    pub(super) fn new(mesh: Shape, patches: Patches, value_bytes: usize) -> Result<Self, Error> {
+        let cells = patches.cells;
+        let too_many = Error::Memory { cells, buffers: 1 };
+        Ok(Cut {
+            mesh,
+            patch: Shape::new(cells, mesh.halo, value_bytes).ok_or(too_many)?,
+            patches,
+        })
+    }
+
+    /// Copies an array of the mesh to the card, ghost cells and all.
+    pub(super) fn upload<T: Real>(
+        &self,
+        memory: &mut Memory,
+        stream: &Arc<CudaStream>,
+        slot: usize,
+        values: &Array<T>,
+    ) -> Result<(), Error> {
+        if self.patches.is_one() {
+            return Ok(memory.write(stream, 0, slot, values)?);
+        }
+        let mut of_patch = self.array()?;
+        for patch in 0..self.patches.count() {
+            self.take(patch, values, &mut of_patch);
+            memory.write(stream, patch, slot, &of_patch)?;
+        }
+        Ok(())
+    }
+
+    /// Copies an array of the card to one of the mesh and waits for it; ghost cells beyond the faces
+    /// of the mesh come with it.
+    pub(super) fn download<T: Real>(
+        &self,
+        memory: &Memory,
+        stream: &Arc<CudaStream>,
+        slot: usize,
+        values: &mut Array<T>,
+    ) -> Result<(), Error> {
+        if self.patches.is_one() {
+            return Ok(memory.read(stream, 0, slot, values)?);
+        }
+        let mut of_patch = self.array()?;
+        for patch in 0..self.patches.count() {
+            memory.read(stream, patch, slot, &mut of_patch)?;
+            self.put(patch, &of_patch, values);
+        }
+        Ok(())
+    }
+
+    /// An array of a patch, all zero.
+    fn array<T: Real>(&self) -> Result<Array<T>, Error> {
+        Array::new(&self.patch).map_err(|_| Error::Memory {
+            cells: self.patch.cells,
+            buffers: 1,
+        })
+    }
+
+    /// Copies what an array of the mesh has of a patch, ghost cells and all: those between patches
+    /// are cells of the mesh.
+    pub(super) fn take<T: Real>(&self, patch: usize, from: &Array<T>, to: &mut Array<T>) {
+        let (from, to) = (from.values(), to.values_mut());
+        self.rows(patch, [[true; 3]; 2], |in_mesh, in_patch, length| {
+            to[in_patch..][..length].copy_from_slice(&from[in_mesh..][..length]);
+        });
+    }
+
+    /// Copies a patch to its place in an array of the mesh, with the ghost cells beyond the faces of
+    /// the mesh: those between patches may be old.
+    pub(super) fn put<T: Real>(&self, patch: usize, from: &Array<T>, to: &mut Array<T>) {
+        let (at, counts) = (self.patches.at(patch), self.patches.counts);
+        let first = at.map(|at| at == 0);
+        let last = std::array::from_fn(|axis| at[axis] + 1 == counts[axis]);
+        let (from, to) = (from.values(), to.values_mut());
+        self.rows(patch, [first, last], |in_mesh, in_patch, length| {
+            to[in_mesh..][..length].copy_from_slice(&from[in_patch..][..length]);
+        });
+    }
+
+    /// The rows of a patch, with the ghost cells below and above it along the axes that `ghosts`
+    /// says: where they begin in an array of the mesh and in one of the patch, and their length.
+    fn rows(
+        &self,
+        patch: usize,
+        ghosts: [[bool; 3]; 2],
+        mut each: impl FnMut(usize, usize, usize),
+    ) {
+        let (at, shape) = (self.patches.at(patch), &self.patch);
+        let depth = |side: usize, axis: usize| match ghosts[side][axis] {
+            true => shape.halo[axis] as isize,
+            false => 0,
+        };
+        let range = |axis: usize| -depth(0, axis)..shape.cells[axis] as isize + depth(1, axis);
+        for z in range(2) {
+            for y in range(1) {
+                let cell = [range(0).start, y, z];
+                let in_mesh = std::array::from_fn(|axis| {
+                    (at[axis] * shape.cells[axis]) as isize + cell[axis]
+                });
+                each(self.mesh.index(in_mesh), shape.index(cell), range(0).len());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cut(counts: [usize; 3], halo: [usize; 3]) -> Cut {
+        let mesh = Mesh {
+            cells: [8, 6, 3],
+            extent: [1.0; 3],
+            origin: [0.0; 3],
+            centered: false,
+        };
+        let patches = Patches::new(&mesh, counts).unwrap();
+        Cut::new(Shape::new(mesh.cells, halo, 8).unwrap(), patches, 8).unwrap()
+    }
+
+    fn value([x, y, z]: [isize; 3]) -> f64 {
+        (x + 100 * y + 10_000 * z) as f64
+    }
+
+    /// Every cell of every patch, ghost cells too, is that cell of the mesh.
+    #[test]
+    fn patches_have_the_cells_of_the_mesh() {
+        let cut = cut([2, 1, 3], [3, 2, 2]);
+        let mut mesh = Array::new(&cut.mesh).unwrap();
+        mesh.set(&cut.mesh, cut.mesh.halo, value);
+        let mut patch = Array::new(&cut.patch).unwrap();
+        cut.take(5, &mesh, &mut patch);
+        for z in -2..3 {
+            for y in -2..8 {
+                for x in -3..7 {
+                    let found = patch.values()[cut.patch.index([x, y, z])];
+                    assert_eq!(found, value([x + 4, y, z + 2]));
+                }
+            }
+        }
+    }
+
+    /// Taken apart and put together, the mesh is the same, whatever stands between patches.
+    #[test]
+    fn patches_make_up_the_mesh() {
+        for (counts, halo) in [
+            ([2, 1, 3], [3, 2, 1]),
+            ([4, 6, 1], [3, 2, 0]),
+            ([1; 3], [0; 3]),
+        ] {
+            let cut = cut(counts, halo);
+            let mut mesh = Array::new(&cut.mesh).unwrap();
+            mesh.set(&cut.mesh, halo, value);
+            let mut again = Array::new(&cut.mesh).unwrap();
+            for at in 0..cut.patches.count() {
+                let mut patch = Array::new(&cut.patch).unwrap();
+                cut.take(at, &mesh, &mut patch);
+                let (place, counts) = (cut.patches.at(at), cut.patches.counts);
+                if place[0] > 0 {
+                    patch.values_mut()[cut.patch.index([-1, 0, 0])] = f64::NAN;
+                }
+                if place[1] + 1 < counts[1] {
+                    let above = [0, cut.patch.cells[1] as isize, 0];
+                    patch.values_mut()[cut.patch.index(above)] = f64::NAN;
+                }
+                cut.put(at, &patch, &mut again);
+            }
+            assert_eq!(again.values(), mesh.values(), "{counts:?}");
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! A mesh as patches of equal shape.
+
+use super::{Axis, Mesh};
+use crate::Error;
+
+/// How a mesh is cut: so many patches along each axis, all of the same number of cells. They are
+/// counted along x first, then y, then z.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Patches {
+    /// Patches along x, y, z.
+    pub(crate) counts: [usize; 3],
+    /// Interior cells of each along x, y, z.
+    pub(crate) cells: [usize; 3],
+}
+
+impl Patches {
+    /// Cuts a mesh.
+    pub(crate) fn new(mesh: &Mesh, counts: [usize; 3]) -> Result<Self, Error> {
+        for axis in Axis::ALL {
+            let (cells, patches) = (mesh.cells[axis.index()], counts[axis.index()]);
+            if patches == 0 || !cells.is_multiple_of(patches) {
+                return Err(Error::Patches {
+                    axis,
+                    cells,
+                    patches,
+                    help: nearest(axis, cells, patches),
+                });
+            }
+        }
+        Ok(Patches {
+            counts,
+            cells: std::array::from_fn(|axis| mesh.cells[axis] / counts[axis]),
+        })
+    }
+
+    /// How many there are.
+    pub(crate) fn count(&self) -> usize {
+        self.counts.iter().product()
+    }
+
+    /// Is the mesh one patch?
+    pub(crate) fn is_one(&self) -> bool {
+        self.count() == 1
+    }
+
+    /// The place of a patch in the order along each axis.
+    pub(crate) fn at(&self, patch: usize) -> [usize; 3] {
+        let [p, q, _] = self.counts;
+        [patch % p, patch / p % q, patch / (p * q)]
+    }
+}
+
+/// What divides: numbers of patches next to the one that was given, and of cells.
+fn nearest(axis: Axis, cells: usize, patches: usize) -> String {
+    let divides = |count: &usize| cells.is_multiple_of(*count);
+    let fewer = (1..=patches.min(cells)).rev().find(divides);
+    let more = (patches.saturating_add(1)..=cells).find(divides);
+    let choice = fewer.into_iter().chain(more);
+    let choice: Vec<String> = choice.map(|n| n.to_string()).collect();
+    let choice = choice.join(" or ");
+    let word = if choice == "1" { "patch" } else { "patches" };
+    let mut help = format!("give {choice} {word} along {axis}");
+    if patches > 0 && cells > 1 {
+        let less = cells / patches * patches;
+        let choice = [less, less.saturating_add(patches)].map(|n| n.to_string());
+        let choice = if less == 0 { &choice[1..] } else { &choice };
+        help += &format!(", or {} cells", choice.join(" or "));
+    }
+    help
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cut(cells: [usize; 3], counts: [usize; 3]) -> Result<Patches, Error> {
+        let mesh = Mesh {
+            cells,
+            extent: [1.0; 3],
+            origin: [0.0; 3],
+            centered: false,
+        };
+        Patches::new(&mesh, counts)
+    }
+
+    #[test]
+    fn patches_are_counted_along_x_first() {
+        let patches = cut([8, 3, 9], [2, 1, 3]).unwrap();
+        assert_eq!((patches.cells, patches.count()), ([4, 3, 3], 6));
+        assert_eq!(patches.at(0), [0, 0, 0]);
+        assert_eq!(patches.at(1), [1, 0, 0]);
+        assert_eq!(patches.at(5), [1, 0, 2]);
+        assert!(!patches.is_one() && cut([5, 1, 1], [1; 3]).unwrap().is_one());
+    }
+
+    #[test]
+    fn what_does_not_divide_is_told_what_does() {
+        for (cells, counts, message) in [
+            (
+                [8, 45, 9],
+                [2, 4, 3],
+                "the cells along y (45) do not divide into 4 patches; give 3 or 5 patches along y, or 44 or 48 cells",
+            ),
+            (
+                [8, 8, 1],
+                [2, 2, 2],
+                "the cells along z (1) do not divide into 2 patches; give 1 patch along z",
+            ),
+            (
+                [3, 8, 8],
+                [4, 1, 1],
+                "the cells along x (3) do not divide into 4 patches; give 3 patches along x, or 4 cells",
+            ),
+            (
+                [8, 8, 8],
+                [1, 0, 1],
+                "the cells along y (8) do not divide into 0 patches; give 1 patch along y",
+            ),
+        ] {
+            assert_eq!(cut(cells, counts).unwrap_err().to_string(), message);
+        }
+    }
+}
