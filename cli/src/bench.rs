@@ -28,6 +28,9 @@ pub(crate) struct BenchArgs {
     /// Cells along x, y, z; one number is for all axes
     #[arg(long, value_name = "NX,NY,NZ", value_delimiter = ',', num_args = 1)]
     cells: Vec<usize>,
+    /// Patches along x, y, z that a card cuts the mesh into; one number is for all axes
+    #[arg(long, value_name = "P,Q,R", value_delimiter = ',', num_args = 1)]
+    patches: Vec<usize>,
     /// Precisions of the values
     #[arg(long, value_name = "f32,f64", value_enum, value_delimiter = ',', default_values = ["f32", "f64"])]
     precision: Vec<Precision>,
@@ -112,7 +115,7 @@ fn measure<T: Number>(
     system: &SystemDef,
     setup: Setup<'_>,
 ) -> Result<Measured, Ended> {
-    let mut case = Case::<T>::new(system, &args.cells, setup)?;
+    let mut case = Case::<T>::new(system, (&args.cells, &args.patches), setup)?;
     let mut beside = args.beside.as_deref().map(Beside::new);
     case.measure(args.repeat, args.steps, beside.as_mut())?;
     Ok(case.result(beside))

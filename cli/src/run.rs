@@ -40,6 +40,9 @@ pub(crate) struct RunArgs {
     /// Cells along x, y, z; one number is for all axes
     #[arg(long, value_name = "NX,NY,NZ")]
     cells: Option<String>,
+    /// Patches along x, y, z that a card cuts the mesh into; the results are the same
+    #[arg(long, value_name = "P,Q,R")]
+    patches: Option<String>,
     /// Number of time steps, whatever time that is
     #[arg(long, value_name = "N")]
     steps: Option<u64>,
@@ -95,6 +98,7 @@ impl RunArgs {
             problem: problems::ALL[0].name.to_string(),
             set: Vec::new(),
             cells: None,
+            patches: None,
             steps: None,
             dt: None,
             params: Vec::new(),

@@ -24,6 +24,9 @@ const STEPS: u64 = 5;
 /// Sizes that no tile divides, by the number of dimensions.
 const CELLS: [[usize; 3]; 3] = [[1037, 1, 1], [137, 53, 1], [37, 53, 29]];
 
+/// Patches that some runs are cut into, by the number of dimensions.
+const PATCHES: [[usize; 3]; 3] = [[3, 1, 1], [2, 3, 1], [2, 1, 3]];
+
 /// What is compared.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct VerifyArgs {
@@ -42,6 +45,9 @@ pub(crate) struct VerifyArgs {
     /// Cells along x, y, z in place of a size that no tile divides
     #[arg(long, value_name = "NX,NY,NZ", value_delimiter = ',', num_args = 1)]
     cells: Vec<usize>,
+    /// Patches along x, y, z that some schedules run in once more, where they divide the cells
+    #[arg(long, value_name = "P,Q,R", value_delimiter = ',', num_args = 1)]
+    patches: Vec<usize>,
     /// Number of steps of each run
     #[arg(long, value_name = "N", default_value_t = STEPS)]
     steps: u64,
@@ -50,15 +56,65 @@ pub(crate) struct VerifyArgs {
     card: usize,
 }
 
-/// What was found for a system in one precision.
+/// What was found for a system in one precision, on one mesh.
 #[derive(Debug, Default)]
 struct Found {
+    what: String,
+    dimension: usize,
     precision: &'static str,
     schedules: usize,
     values: usize,
     differing: usize,
     /// A line for each schedule that is wrong.
     wrong: Vec<String>,
+}
+
+impl Found {
+    fn row(&self) -> String {
+        let mut lines = format!(
+            "{:<16} {}d  {:<4} {:>9} {:>12} {:>10}\n",
+            self.what, self.dimension, self.precision, self.schedules, self.values, self.differing
+        );
+        for line in &self.wrong {
+            lines += &format!("  {line}\n");
+        }
+        lines
+    }
+}
+
+/// What a system runs on.
+#[derive(Clone, Copy, Debug)]
+struct Grid {
+    cells: [usize; 3],
+    patches: [usize; 3],
+}
+
+impl Grid {
+    /// One patch.
+    fn whole(args: &VerifyArgs, dimension: usize) -> Self {
+        let mut cells = CELLS[dimension - 1];
+        for (own, given) in cells.iter_mut().zip(&args.cells).take(dimension) {
+            *own = *given;
+        }
+        Grid {
+            cells,
+            patches: [1; 3],
+        }
+    }
+
+    /// Several of them, on a few cells more; on cells that were given only where they divide those.
+    fn cut(args: &VerifyArgs, dimension: usize) -> Option<Self> {
+        let mut patches = PATCHES[dimension - 1];
+        for (own, given) in patches.iter_mut().zip(&args.patches).take(dimension) {
+            *own = *given;
+        }
+        let mut cells = Self::whole(args, dimension).cells;
+        let divide = |cells: [usize; 3]| (0..3).all(|a| cells[a].is_multiple_of(patches[a]));
+        if args.cells.is_empty() {
+            cells = std::array::from_fn(|a| cells[a].next_multiple_of(patches[a].max(1)));
+        }
+        divide(cells).then_some(Grid { cells, patches })
+    }
 }
 
 /// Runs the command.
@@ -76,24 +132,13 @@ pub(crate) fn run(args: &VerifyArgs, out: &mut dyn Write) -> Result<(), Ended> {
     let mut wrong = 0;
     for system in &systems {
         for precision in &args.precision {
-            let found = match precision {
-                Precision::F32 => compare::<f32>(args, system)?,
-                Precision::F64 => compare::<f64>(args, system)?,
-            };
-            let mut lines = format!(
-                "{:<16} {}d  {:<4} {:>9} {:>12} {:>10}\n",
-                system.name(),
-                system.algorithm().dimension,
-                found.precision,
-                found.schedules,
-                found.values,
-                found.differing
-            );
-            for line in &found.wrong {
-                lines += &format!("  {line}\n");
+            for found in match precision {
+                Precision::F32 => compare_all::<f32>(args, system)?,
+                Precision::F64 => compare_all::<f64>(args, system)?,
+            } {
+                source::write(out, found.row().as_bytes())?;
+                wrong += found.wrong.len();
             }
-            source::write(out, lines.as_bytes())?;
-            wrong += found.wrong.len();
         }
     }
     if wrong > 0 {
@@ -178,11 +223,32 @@ fn boundaries(turn: usize) -> (&'static str, [Boundary; 3]) {
     }
 }
 
-fn compare<T: Number>(args: &VerifyArgs, system: &SystemDef) -> Result<Found, Ended> {
+/// All schedules on one patch, and for each kind of boundary one of them on several.
+fn compare_all<T: Number>(args: &VerifyArgs, system: &SystemDef) -> Result<Vec<Found>, Ended> {
     let all = schedules::<T>(args, system.algorithm());
+    let dimension = system.algorithm().dimension.clamp(1, 3);
+    let whole = Grid::whole(args, dimension);
+    let mut found = vec![compare::<T>(args, system, whole, &all)?];
+    if let Some(grid) = Grid::cut(args, dimension) {
+        let some: Vec<_> = all.iter().cycle().take(KINDS).cloned().collect();
+        let [p, q, r] = grid.patches;
+        found.push(Found {
+            what: format!("  {p}x{q}x{r} patches"),
+            ..compare::<T>(args, system, grid, &some)?
+        });
+    }
+    Ok(found)
+}
+
+fn compare<T: Number>(
+    args: &VerifyArgs,
+    system: &SystemDef,
+    grid: Grid,
+    all: &[(String, Schedule)],
+) -> Result<Found, Ended> {
     let kinds = KINDS.min(all.len());
     let references: Vec<Vec<u64>> = (0..kinds)
-        .map(|kind| bits::<T>(args, system, kind, Engine::Auto, None))
+        .map(|kind| bits::<T>(args, system, grid, kind, None))
         .collect::<Result<_, _>>()?;
     // Most of the time goes into compilation: many at once.
     let (next, found) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
@@ -193,7 +259,7 @@ fn compare<T: Number>(args: &VerifyArgs, system: &SystemDef) -> Result<Found, En
                 return;
             };
             let kind = turn % kinds;
-            let bits = bits::<T>(args, system, kind, Engine::Cuda, Some(schedule));
+            let bits = bits::<T>(args, system, grid, kind, Some(schedule));
             let result = differing(bits, &references[kind]);
             let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
             found.insert(turn, result);
@@ -218,6 +284,8 @@ fn compare<T: Number>(args: &VerifyArgs, system: &SystemDef) -> Result<Found, En
         let _ = write!(io::stderr(), "\r{:60}\r", "");
     }
     let mut sums = Found {
+        what: system.name().to_string(),
+        dimension: system.algorithm().dimension,
         precision: T::NAME,
         ..Found::default()
     };
@@ -249,26 +317,24 @@ fn differing(bits: Result<Vec<u64>, Ended>, reference: &[u64]) -> Result<usize, 
     Ok(bits.iter().zip(reference).filter(|(a, b)| a != b).count())
 }
 
-/// The bits of all fields after some steps, and of what is observed then; NaN by one pattern.
+/// The bits of all fields after some steps, and of what is observed then; NaN by one pattern. With a
+/// schedule it runs on a card, without on the processor.
 fn bits<T: Number>(
     args: &VerifyArgs,
     system: &SystemDef,
+    Grid { cells, patches }: Grid,
     kind: usize,
-    engine: Engine,
     schedule: Option<&Schedule>,
 ) -> Result<Vec<u64>, Ended> {
     let dimension = system.algorithm().dimension;
-    let mut cells = CELLS[dimension.clamp(1, 3) - 1];
-    for (own, given) in cells.iter_mut().zip(&args.cells).take(dimension) {
-        *own = *given;
-    }
     let finest = cells.iter().copied().max().unwrap_or(1) as f64;
     let mut builder = Simulation::<T>::builder(system)
         .cells(cells)
-        .dt(0.01 / (finest * finest))
-        .engine(engine)
-        .threads(if engine == Engine::Cuda { 1 } else { 0 })
-        .card(args.card);
+        .dt(0.01 / (finest * finest));
+    if let Some(schedule) = schedule {
+        builder = builder.engine(Engine::Cuda).card(args.card).threads(1);
+        builder = builder.schedule(schedule.clone()).patches(patches);
+    }
     if system.has_speeds() {
         builder = builder.cfl(0.1);
     }
@@ -285,9 +351,6 @@ fn bits<T: Number>(
     let axes = stencil_runtime::Axis::ALL.into_iter().take(dimension);
     for (axis, boundary) in axes.zip(beyond) {
         builder = builder.boundary(axis, boundary);
-    }
-    if let Some(schedule) = schedule {
-        builder = builder.schedule(schedule.clone());
     }
     let mut simulation = builder.build()?;
     let names: Vec<String> = simulation.components().map(str::to_string).collect();

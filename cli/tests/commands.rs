@@ -195,8 +195,10 @@ fn what_is_there_for_cards_is_said_and_used() {
     let usable = found.contains("compute capability") && !found.contains("no usable NVRTC");
     let run = "run explosion --engine cuda --cells 16,16,16 --steps 2 --out here";
     let run = stencil(&run.split(' ').collect::<Vec<_>>(), &here);
+    let cut = "run explosion --engine cuda --patches 2,1,4 --cells 16,16,16 --steps 2 --out cut";
+    let cut = stencil(&cut.split(' ').collect::<Vec<_>>(), &here);
     let verify = stencil(&["verify", "heat", "--precision", "f64"], &here);
-    for output in [run, verify] {
+    for output in [run, cut, verify] {
         let said = text(&output.stderr);
         if usable {
             assert!(output.status.success(), "{said}");
@@ -208,4 +210,30 @@ fn what_is_there_for_cards_is_said_and_used() {
             );
         }
     }
+}
+
+#[test]
+fn patches_that_cannot_be_are_refused() {
+    let here = folder("patches");
+    let said = |args: &str| {
+        let output = stencil(&args.split(' ').collect::<Vec<_>>(), &here);
+        assert_eq!(output.status.code(), Some(2), "{args}");
+        text(&output.stderr)
+    };
+    let run = said("run explosion --cells 16,16,16 --patches 2,1,4");
+    assert!(
+        run.contains("the engine `auto` runs a mesh as one patch"),
+        "{run}"
+    );
+    assert!(run.contains("`--engine cuda`"), "{run}");
+    let run = said("run explosion --cells 16,16,16 --patches 2,1,5 --engine cuda");
+    for part in [
+        "--patches 2,1,5",
+        "the cells along z (16) do not divide into 5 patches",
+        "give 4 or 8 patches along z, or 15 or 20 cells",
+    ] {
+        assert!(run.contains(part), "no `{part}` in {run}");
+    }
+    let bench = said("bench heat --engine rows --cells 64,64 --patches 2,2 --repeat 1");
+    assert!(bench.contains("the engine `rows`"), "{bench}");
 }

@@ -10,11 +10,13 @@ use stencil_compiler::schedule::check::Compiled;
 use stencil_compiler::{discretize, model};
 
 mod machine;
+mod memory;
 pub mod random;
 mod rows;
 pub mod shrink;
 
 pub use machine::Machine;
+pub use memory::Layout;
 
 /// Isothermal Navier-Stokes in vector notation.
 pub const ISOTHERMAL_NS: &str = include_str!("../systems/isothermal_ns.pde");
@@ -175,7 +177,29 @@ pub fn interpreted<T: Real>(
     seed: u64,
     shadow: Shadow,
 ) -> Result<Vec<Vec<T>>, Fault> {
-    let mut machine = Machine::<T>::new(algorithm, compiled, case, seed, shadow);
+    interpreted_on(
+        Layout::ONE,
+        algorithm,
+        compiled,
+        case,
+        steps,
+        (seed, shadow),
+    )
+}
+
+/// The same on a mesh in patches.
+///
+/// # Errors
+/// The first fault that the interpreter finds.
+pub fn interpreted_on<T: Real>(
+    layout: Layout,
+    algorithm: &Algorithm,
+    compiled: &Compiled,
+    case: &Case,
+    steps: usize,
+    (seed, shadow): (u64, Shadow),
+) -> Result<Vec<Vec<T>>, Fault> {
+    let mut machine = Machine::<T>::new(algorithm, compiled, case, layout, seed, shadow);
     for _ in 0..steps {
         machine.step()?;
     }

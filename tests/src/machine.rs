@@ -1,4 +1,4 @@
-//! Walks a plan on the kernel interpreter.
+//! Walks a plan on the kernel interpreter, over all patches of a mesh.
 
 use std::collections::BTreeMap;
 
@@ -6,15 +6,16 @@ use stencil_compiler::algorithm::{Algorithm, Role};
 use stencil_compiler::expr::Real;
 use stencil_compiler::kernel::Kernel;
 use stencil_compiler::kernel::interp::{self, Fault, GlobalArray, Options, Shadow};
-use stencil_compiler::plan::{Plan, Step};
+use stencil_compiler::plan::Step;
 use stencil_compiler::schedule::check::Compiled;
 
-use super::{Case, each};
+use super::Case;
+use super::memory::{Arrays, Layout, Memory};
 
 /// Walks a plan on the kernel interpreter.
 pub struct Machine<'a, T> {
     compiled: &'a Compiled,
-    arrays: BTreeMap<String, GlobalArray<T>>,
+    memory: Memory<T>,
     algorithm: &'a Algorithm,
     case: Case,
     t: f64,
@@ -30,39 +31,24 @@ impl<'a, T: Real> Machine<'a, T> {
         algorithm: &'a Algorithm,
         compiled: &'a Compiled,
         case: &Case,
+        layout: Layout,
         seed: u64,
         shadow: Shadow,
     ) -> Self {
-        let halo = |plan: &Plan, name: &str| {
-            plan.buffer(name)
-                .map_or([0; 3], |b| b.halo)
-                .map(|h| h as usize)
-        };
-        let new = |name: &String| {
-            (
-                name.clone(),
-                GlobalArray::new(case.cells, halo(&compiled.plan, name)),
-            )
-        };
-        let names: Vec<String> = compiled
-            .plan
-            .buffers
-            .iter()
-            .map(|b| b.name.clone())
-            .collect();
-        let mut arrays: BTreeMap<String, GlobalArray<T>> = names.iter().map(new).collect();
+        let buffers = compiled.plan.buffers.iter();
+        let buffers = buffers.map(|b| (b.name.clone(), b.halo.map(|h| h as usize)));
+        let names: Vec<(String, [usize; 3])> = buffers.collect();
+        let mut memory = Memory::new(case.cells, layout, &names);
         for (i, state) in case.set_states(algorithm) {
-            let values = case.initial::<T>(i);
-            let name = &algorithm.state(state).name;
-            let array = arrays.get_mut(name).expect("a state has a buffer");
-            let mut at = values.iter();
-            each(case.cells, |cell| {
-                array.set(cell, *at.next().expect("as many values as cells"))
-            });
+            memory.set(&algorithm.state(state).name, &case.initial::<T>(i));
         }
-        let mut machine = Machine {
+        for (_, state) in algorithm.states_of(Role::Given) {
+            let halo = compiled.plan.buffer(&state.name).map(|b| b.halo);
+            memory.fill(&state.name, halo.unwrap_or_default());
+        }
+        Machine {
             compiled,
-            arrays,
+            memory,
             algorithm,
             case: case.clone(),
             t: 0.0,
@@ -70,14 +56,7 @@ impl<'a, T: Real> Machine<'a, T> {
             uniforms: BTreeMap::new(),
             seed,
             shadow,
-        };
-        for (_, state) in algorithm.states_of(Role::Given) {
-            machine.fill(
-                &state.name,
-                halo(&compiled.plan, &state.name).map(|h| h as u32),
-            );
         }
-        machine
     }
 
     /// One time step.
@@ -87,20 +66,15 @@ impl<'a, T: Real> Machine<'a, T> {
     pub fn step(&mut self) -> Result<(), Fault> {
         for step in &self.compiled.plan.steps {
             match step {
-                Step::Fill { buffers, depth } => {
-                    buffers.iter().for_each(|name| self.fill(name, *depth))
-                }
+                Step::Fill { buffers, depth } => buffers
+                    .iter()
+                    .for_each(|name| self.memory.fill(name, *depth)),
                 Step::Launch(at) => {
                     self.enter(self.compiled.plan.launches[*at].substep);
                     self.launch(&self.compiled.kernels[*at])?;
                 }
                 Step::Swap { fields } => {
-                    for field in fields {
-                        let (old, new) = (field.clone(), format!("{field}_new"));
-                        let (a, b) = (self.arrays.remove(&old), self.arrays.remove(&new));
-                        self.arrays
-                            .extend([(old, b.expect("new values")), (new, a.expect("old values"))]);
-                    }
+                    self.memory.patches().for_each(|patch| swap(patch, fields));
                 }
             }
         }
@@ -122,59 +96,42 @@ impl<'a, T: Real> Machine<'a, T> {
         self.uniforms = names.zip(values).collect();
     }
 
+    /// Runs a kernel on each patch.
     fn launch(&mut self, kernel: &Kernel) -> Result<(), Fault> {
-        let take = |name: &str| {
-            self.arrays
-                .get(name)
-                .cloned()
-                .expect("a buffer of the plan")
-        };
-        let mut buffers: Vec<GlobalArray<T>> =
-            kernel.buffers.iter().map(|b| take(&b.name)).collect();
         let uniforms: Vec<T> = kernel
             .uniforms
             .iter()
             .map(|name| self.uniforms[name])
             .collect();
-        self.seed += 1;
-        interp::run(
-            kernel,
-            self.case.cells,
-            &mut buffers,
-            &uniforms,
-            Options {
+        let cells = self.memory.cells();
+        for patch in self.memory.patches() {
+            let take = |name: &str| patch.get(name).cloned().expect("a buffer of the plan");
+            let mut buffers: Vec<GlobalArray<T>> =
+                kernel.buffers.iter().map(|b| take(&b.name)).collect();
+            self.seed += 1;
+            let options = Options {
                 seed: self.seed,
                 shadow: self.shadow,
-            },
-        )?;
-        for (buffer, array) in kernel.buffers.iter().zip(buffers) {
-            self.arrays.insert(buffer.name.clone(), array);
+            };
+            interp::run(kernel, cells, &mut buffers, &uniforms, options)?;
+            for (buffer, array) in kernel.buffers.iter().zip(buffers) {
+                patch.insert(buffer.name.clone(), array);
+            }
         }
         Ok(())
     }
 
-    fn fill(&mut self, name: &str, depth: [u32; 3]) {
-        let array = self.arrays.get_mut(name).expect("a buffer of the plan");
-        let n = self.case.cells.map(|n| n as i64);
-        let d = depth.map(i64::from);
-        for z in -d[2]..n[2] + d[2] {
-            for y in -d[1]..n[1] + d[1] {
-                for x in -d[0]..n[0] + d[0] {
-                    let from = [x.rem_euclid(n[0]), y.rem_euclid(n[1]), z.rem_euclid(n[2])];
-                    if let (true, Some(value)) = (from != [x, y, z], array.get(from)) {
-                        array.set([x, y, z], value);
-                    }
-                }
-            }
-        }
-    }
-
     /// Interior values of a buffer, x fastest.
     pub fn get(&self, name: &str) -> Vec<T> {
-        let mut out = Vec::new();
-        each(self.case.cells, |cell| {
-            out.push(self.arrays[name].get(cell).expect("a value in every cell"))
-        });
-        out
+        self.memory.get(name)
+    }
+}
+
+/// Fields and their new values change places.
+fn swap<T>(patch: &mut Arrays<T>, fields: &[String]) {
+    for field in fields {
+        let (old, new) = (field.clone(), format!("{field}_new"));
+        let (a, b) = (patch.remove(&old), patch.remove(&new));
+        patch.extend([(old, b.expect("new values")), (new, a.expect("old values"))]);
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use stencil_compiler::algorithm::Algorithm;
-use stencil_compiler::emit;
+use stencil_compiler::emit::{self, Patches};
 use stencil_compiler::expr::real::Precision;
 use stencil_compiler::kernel::{Kernel, LaunchKind};
 use stencil_compiler::schedule::check::check;
@@ -32,7 +32,16 @@ fn compiler() -> Option<&'static Nvrtc> {
 }
 
 fn resources(nvrtc: &Nvrtc, kernel: &Kernel, precision: Precision) -> Resources {
-    let source = emit::cuda(kernel, precision).unwrap_or_else(|e| panic!("{e}"));
+    resources_over(Patches::One, nvrtc, kernel, precision)
+}
+
+fn resources_over(
+    patches: Patches,
+    nvrtc: &Nvrtc,
+    kernel: &Kernel,
+    precision: Precision,
+) -> Resources {
+    let source = emit::cuda_over(patches, kernel, precision).unwrap_or_else(|e| panic!("{e}"));
     let compiled = nvrtc
         .compile(&source.text, &kernel.name, ARCH)
         .unwrap_or_else(|e| panic!("{e}\n{}", source.text));
@@ -172,6 +181,30 @@ fn the_carried_march_keeps_to_its_budget() {
                 r.registers
             );
             assert_eq!(r.spill_stores + r.spill_loads, 0, "{} spills", kernel.name);
+        }
+    }
+}
+
+/// What finds the patch of a block costs a kernel no spills.
+#[test]
+fn kernels_over_patches_compile_and_spill_no_more() {
+    let Some(nvrtc) = compiler() else { return };
+    let algorithm = algorithm_of(ISOTHERMAL_NS);
+    for name in ["direct", "single_pass", "decomposed", "carried"] {
+        let preset = presets::find(name).unwrap_or_else(|| panic!("no preset {name}"));
+        let schedule = (preset.make)(&algorithm, Precision::F32);
+        let compiled = check(&algorithm, &schedule, 4).unwrap_or_else(|e| panic!("{e}"));
+        // Substeps differ in their factors only.
+        for kernel in compiled.kernels.iter().filter(|k| k.name.contains("_2_")) {
+            let of = |patches| {
+                let r = resources_over(patches, nvrtc, kernel, Precision::F32);
+                r.spill_stores + r.spill_loads
+            };
+            let (one, many) = (of(Patches::One), of(Patches::Many));
+            assert!(
+                many <= one,
+                "{name}: {many} bytes spilled, {one} over one patch"
+            );
         }
     }
 }

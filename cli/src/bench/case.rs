@@ -46,7 +46,7 @@ impl<T: Number> Case<T> {
     /// stay finite in any system, and the speed does not depend on them.
     pub(super) fn new(
         system: &SystemDef,
-        cells: &[usize],
+        (cells, patches): (&[usize], &[usize]),
         setup: Setup<'_>,
     ) -> Result<Self, Ended> {
         let Setup {
@@ -54,11 +54,14 @@ impl<T: Number> Case<T> {
             threads,
             schedule,
         } = setup;
-        let cells = self::cells(system, cells);
         let model = system.model();
+        // Of a size that no cache holds.
+        let usual = [1 << 22, 2048, 128][model.dimension.clamp(1, 3) - 1];
+        let cells = along_axes(system, cells, usual);
         let finest = cells.iter().copied().max().unwrap_or(1).max(1) as f64;
         let mut builder = Simulation::<T>::builder(system)
             .cells(cells)
+            .patches(along_axes(system, patches, 1))
             .dt(1e-6 / (finest * finest))
             .engine(engine);
         let undefined = system
@@ -177,6 +180,7 @@ impl<T: Number> Case<T> {
             schedule: self.schedule.clone(),
             threads: simulation.threads(),
             cells: simulation.cells(),
+            patches: simulation.patches(),
             steps: self.steps,
             repeat: self.seconds.len(),
             best_mpts: per_second(best) / 1e6,
@@ -194,10 +198,9 @@ impl<T: Number> Case<T> {
     }
 }
 
-/// Cells of a size that no cache holds, if none are given.
-fn cells(system: &SystemDef, given: &[usize]) -> [usize; 3] {
+/// Numbers for all axes: the usual one if none are given, one given for all, or one for each.
+fn along_axes(system: &SystemDef, given: &[usize], usual: usize) -> [usize; 3] {
     let dimension = system.model().dimension;
-    let usual = [1 << 22, 2048, 128][dimension.clamp(1, 3) - 1];
     std::array::from_fn(|axis| match (axis < dimension, given) {
         (false, _) => given.get(axis).copied().unwrap_or(1),
         (true, []) => usual,

@@ -15,6 +15,7 @@ pub(super) struct Result {
     pub(super) schedule: Option<String>,
     pub(super) threads: usize,
     pub(super) cells: [usize; 3],
+    pub(super) patches: [usize; 3],
     /// Steps in a timing, and timings.
     pub(super) steps: u64,
     pub(super) repeat: usize,
@@ -69,11 +70,18 @@ impl Result {
         self.gflops.map(|gflops| gflops / self.peak_gflops)
     }
 
+    /// Those of the mesh, behind them the patches if there are many: `256×256×256/2×1×3`.
     fn cells(&self) -> String {
-        let counts = self.cells.iter().enumerate();
-        let counts = counts.filter(|(axis, n)| *axis == 0 || **n > 1);
-        let counts: Vec<String> = counts.map(|(_, n)| n.to_string()).collect();
-        counts.join("×")
+        let axes = (0..3).filter(|axis| *axis == 0 || self.cells[*axis] > 1);
+        let axes: Vec<usize> = axes.collect();
+        let text = |of: &[usize; 3]| {
+            let counts: Vec<String> = axes.iter().map(|axis| of[*axis].to_string()).collect();
+            counts.join("×")
+        };
+        match self.patches {
+            [1, 1, 1] => text(&self.cells),
+            _ => format!("{}/{}", text(&self.cells), text(&self.patches)),
+        }
     }
 
     /// A line of the table, and one for the other program.
@@ -120,6 +128,7 @@ impl Result {
             "schedule": self.schedule,
             "threads": self.threads,
             "cells": self.cells,
+            "patches": self.patches,
             "steps": self.steps,
             "repeat": self.repeat,
             "mpts_per_s": self.best_mpts,

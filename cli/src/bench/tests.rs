@@ -13,6 +13,7 @@ fn measured() -> Measured {
         schedule: None,
         threads: 2,
         cells: [64, 32, 1],
+        patches: [1; 3],
         steps: 10,
         repeat: 3,
         best_mpts: 20.0,
@@ -98,6 +99,11 @@ fn a_row_stands_below_its_heading() {
         assert!(first.contains(expected), "no `{expected}` in {first}");
     }
     assert!(second.contains("ours is 2.00 times as fast"), "{second}");
+    let cut = Measured {
+        patches: [4, 1, 1],
+        ..measured()
+    };
+    assert!(cut.row().contains(" 64×32/4×1 "), "{}", cut.row());
 }
 
 #[test]

@@ -14,6 +14,9 @@ pub(super) fn of(args: &RunArgs) -> Vec<Change> {
     if let Some(cells) = &args.cells {
         option("--cells", "mesh.cells", cells);
     }
+    if let Some(patches) = &args.patches {
+        option("--patches", "mesh.patches", patches);
+    }
     if let Some(steps) = args.steps {
         option("--steps", "time.steps", &steps.to_string());
     }

@@ -30,6 +30,9 @@ fn settings<T: Number>(out: &mut String, problem: &Problem, simulation: &Simulat
     let cells = join(mesh.cells[..axes].iter().map(ToString::to_string), " × ");
     let extent = join(mesh.extent[..axes].iter().map(|l| format!("{l:.4}")), " × ");
     let _ = writeln!(out, "\nrun\n  {cells} cells of a box, {extent}");
+    if let Some(patches) = patches(simulation) {
+        let _ = writeln!(out, "  {patches}");
+    }
     for line in problem.boundary_lines() {
         let _ = writeln!(out, "  {line}");
     }
@@ -49,6 +52,20 @@ fn settings<T: Number>(out: &mut String, problem: &Problem, simulation: &Simulat
     if !params.is_empty() {
         let _ = writeln!(out, "  {params}");
     }
+}
+
+/// `2 × 1 × 3 patches of 64 × 128 × 32 cells`, where there are many.
+pub(super) fn patches<T: Number>(simulation: &Simulation<T>) -> Option<String> {
+    let (counts, cells) = (simulation.patches(), simulation.cells());
+    let axes = simulation.system().model().dimension;
+    let text = |of: &dyn Fn(usize) -> usize| join((0..axes).map(|a| of(a).to_string()), " × ");
+    (counts != [1; 3]).then(|| {
+        format!(
+            "{} patches of {} cells",
+            text(&|a| counts[a]),
+            text(&|a| cells[a] / counts[a])
+        )
+    })
 }
 
 fn join(values: impl Iterator<Item = String>, between: &str) -> String {

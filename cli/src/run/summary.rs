@@ -60,6 +60,7 @@ impl<T: Number> Facts<'_, T> {
                 "extent": &mesh.extent[..axes],
                 "origin": &mesh.origin[..axes],
                 "centered": mesh.centered,
+                "patches": &simulation.patches()[..axes],
             },
             "precision": T::NAME,
             "backend": {
@@ -105,6 +106,9 @@ impl<T: Number> Facts<'_, T> {
                 "speed",
                 format_args!("{:.2} Mpts/s ({})", self.speed(), T::NAME),
             );
+        if let Some(patches) = super::plan::patches(simulation) {
+            summary = summary.row("patches", patches);
+        }
         if !self.errors.is_empty() {
             summary = summary.section("Errors against the exact solution");
         }

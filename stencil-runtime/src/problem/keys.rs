@@ -89,6 +89,12 @@ pub const KEYS: &[Key] = &[
         "points are at origin + (i + 1/2) h, not at origin + i h",
     ),
     key(
+        "mesh",
+        "patches",
+        "patches = [2, 1]",
+        "patches of equal shape along each axis, on a card; they divide the cells, and change no bit; 1 if not given",
+    ),
+    key(
         "boundary",
         "NAME",
         r#"y = { lo = "wall", hi = "outflow" }"#,

@@ -105,6 +105,8 @@ pub struct Problem {
     pub precision: Precision,
     /// The mesh.
     pub mesh: Mesh,
+    /// Patches along x, y, z that it is cut into on a card.
+    pub patches: [usize; 3],
     /// Faces that are not periodic, and single components of such faces.
     pub boundary: Vec<FaceKind>,
     /// All parameters with their values, in the order of the system.
@@ -237,6 +239,7 @@ fn read(
     let params = settings::params(document, &resolved, reader);
     let scope = scope(document, &resolved, params.clone(), reader);
     let mesh = settings::mesh(document, model.dimension, reader);
+    let patches = settings::patches(document, mesh.as_ref(), model.dimension, reader);
     let context = boundary::Context {
         scope: &scope,
         fields: &resolved.fields,
@@ -270,6 +273,7 @@ fn read(
         title: title.unwrap_or_else(|| name.replace('_', " ")),
         precision: precision?,
         mesh: mesh?,
+        patches: patches?,
         boundary,
         params,
         lets: scope

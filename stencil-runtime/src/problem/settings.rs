@@ -11,6 +11,7 @@ use super::mistakes::At;
 use super::reader::{Name, Reader};
 use super::system::Resolved;
 use crate::Mesh;
+use crate::mesh::Patches;
 
 /// The time step of a problem.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -92,6 +93,30 @@ pub(super) fn mesh(document: &Table, dimension: usize, reader: &mut Reader) -> O
 }
 
 const MOST_CELLS: u64 = 1 << 20;
+
+/// Reads the patches of `[mesh]`.
+pub(super) fn patches(
+    document: &Table,
+    mesh: Option<&Mesh>,
+    dimension: usize,
+    reader: &mut Reader,
+) -> Option<[usize; 3]> {
+    let Some(item) = document.table("mesh").and_then(|t| t.get("patches")) else {
+        return Some([1; 3]);
+    };
+    let name = Name("mesh", "patches");
+    let counts = reader.axes(name, item, dimension, |reader, item| {
+        usize::try_from(reader.count(name, item)?).ok()
+    });
+    let counts = fill(counts?, 1);
+    if let Some(Err(error)) = mesh.map(|mesh| Patches::new(mesh, counts)) {
+        let text = error.to_string();
+        let (message, help) = text.split_once("; ").unwrap_or((&text, ""));
+        reader.bad(item.at, message, help);
+        return None;
+    }
+    Some(counts)
+}
 
 /// Three values, the last ones of a kind.
 fn fill<T: Copy>(values: Vec<T>, rest: T) -> [T; 3] {

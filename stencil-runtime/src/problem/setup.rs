@@ -28,7 +28,8 @@ impl Problem {
             .cells(self.mesh.cells)
             .extent(self.mesh.extent)
             .origin(self.mesh.origin)
-            .centered(self.mesh.centered);
+            .centered(self.mesh.centered)
+            .patches(self.patches);
         for (name, value) in &self.params {
             builder = builder.param(name, *value);
         }

@@ -82,17 +82,16 @@ impl Problem {
 
     fn write_mesh(&self, out: &mut String) {
         let axes = self.system.model().dimension;
-        let cells: Vec<String> = self.mesh.cells[..axes]
-            .iter()
-            .map(ToString::to_string)
-            .collect();
+        let counts = |of: &[usize; 3]| format!("{:?}", &of[..axes]);
+        // One patch goes without saying: it is all that a processor knows.
+        let patches = (self.patches != [1; 3]).then(|| ("patches", counts(&self.patches)));
         let mesh = [
-            ("cells", format!("[{}]", cells.join(", "))),
+            ("cells", counts(&self.mesh.cells)),
             ("extent", numbers(&self.mesh.extent[..axes])),
             ("origin", numbers(&self.mesh.origin[..axes])),
             ("centered", self.mesh.centered.to_string()),
         ];
-        section(out, "mesh", mesh.into_iter());
+        section(out, "mesh", mesh.into_iter().chain(patches));
     }
 
     fn write_boundary(&self, out: &mut String) {

@@ -6,7 +6,8 @@
 enum Kind { PERIODIC, NEAREST, MIRROR, NEGATIVE, EXTRAPOLATE, DIRICHLET, NEUMANN };
 
 // What lies beyond one face; a table of numbers on the face begins at `table`, if that is not
-// negative, and has a number for each line of cells, ghost cells included.
+// negative, and has a number for each line of cells, ghost cells included. There is room for some
+// more around all tables: rows that are widened to whole sectors go on beyond them.
 struct Rule {
   int kind, table;
   double number;
@@ -37,9 +38,7 @@ static __device__ __forceinline__ double number(const Field& field, const Rule& 
   constexpr int a = Axis == 0 ? 1 : 0, b = Axis == 2 ? 1 : 2;
   const Mesh& m = field.mesh;
   const int line = m.all[a] + 2 * m.halo[a];
-  // Rows that were widened to whole sectors go on beyond the table.
-  const int at = min(max(c[a] + m.halo[a], 0), line - 1);
-  return field.tables[rule.table + at + (c[b] + m.halo[b]) * line];
+  return field.tables[rule.table + c[a] + m.halo[a] + (c[b] + m.halo[b]) * line];
 }
 
 template <int Axis>
@@ -143,9 +142,9 @@ static __device__ __forceinline__ void fill_rows(const Field& field, const Box& 
   const Rule left = field.rules[0], right = field.rules[1];
   for (int first = id >> box.shift; first < box.size[1] * box.size[2]; first += Rows * groups) {
     Row rows[Rows];
-    // Of rows within the mesh no rule of its ends is asked.
-    bool simple = (has_source(left) || begin + field.first[0] >= 0) &&
-                  (has_source(right) || end + field.first[0] <= field.mesh.all[0]);
+    // Rows of a patch may lie within the mesh, where no rule of its ends is asked.
+    bool simple = (has_source(left) || MANY && begin + field.first[0] >= 0) &&
+                  (has_source(right) || MANY && end + field.first[0] <= field.mesh.all[0]);
 #pragma unroll
     for (int r = 0; r < Rows; ++r) {
       rows[r] = find_row(field, box, first + r * groups);

@@ -21,6 +21,9 @@ const THREADS: u32 = 256;
 /// Bytes that the memory of a card moves at once.
 const SECTOR: usize = 32;
 
+/// Numbers before and behind all tables: as many as there are values in a sector.
+const MARGIN: usize = 8;
+
 /// As in the text.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -84,7 +87,7 @@ impl Ghosts {
         value_bytes: usize,
     ) -> Result<Self, CudaError> {
         let mut rules = Vec::new();
-        let mut length = 0;
+        let mut length = MARGIN;
         for of_component in &boundaries.rules {
             for (axis, sides) in Axis::ALL.into_iter().zip(of_component) {
                 for rule in sides {
@@ -117,7 +120,7 @@ impl Ghosts {
             fill,
             shape,
             rules: stream.clone_htod(&rules).map_err(&failed)?,
-            tables: stream.alloc_zeros(length.max(1)).map_err(&failed)?,
+            tables: stream.alloc_zeros(length + MARGIN).map_err(&failed)?,
             sector: (SECTOR / value_bytes) as i32,
             components: boundaries.rules.len(),
         })
@@ -206,7 +209,7 @@ impl Ghosts {
         mesh: &Mesh,
         t: f64,
     ) -> Result<(), CudaError> {
-        let mut values = Vec::new();
+        let mut values = vec![0.0; MARGIN];
         for Table { face, number } in tables(boundaries) {
             let [along, across] = others(face.axis);
             let first = |a: usize| -(self.shape.halo[a] as isize);
@@ -220,9 +223,7 @@ impl Ghosts {
                 }
             }
         }
-        if values.is_empty() {
-            return Ok(());
-        }
+        values.resize(values.len() + MARGIN, 0.0);
         let copy = stream.memcpy_htod(&values, &mut self.tables);
         copy.map_err(CudaError::driver("copying boundary values to the card"))
     }

@@ -19,6 +19,34 @@ fn run(problem: &Problem, steps: u64) -> Simulation<f64> {
     simulation
 }
 
+/// They are no part of what a restart depends on.
+#[test]
+fn patches_arrive_and_are_written_where_there_are_many() {
+    let problem = flow(&["mesh.patches=4,3"]);
+    assert_eq!(problem.patches, [4, 3, 1]);
+    let text = problem.to_toml(None);
+    assert!(text.contains("patches = [4, 3]"), "{text}");
+    let again = parse(&text, &[]).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(again.to_toml(None), text);
+    assert!(!flow(&[]).to_toml(None).contains("patches"));
+
+    let changed = |patches: &str| {
+        parse(FLOW, &[Change::set(patches)])
+            .unwrap_err()
+            .to_string()
+    };
+    let message = changed("mesh.patches=2,5");
+    let expected = [
+        "the cells along y (12) do not divide into 5 patches",
+        "give 4 or 6 patches along y, or 10 or 15 cells",
+    ];
+    assert!(
+        expected.iter().all(|part| message.contains(part)),
+        "{message}"
+    );
+    assert!(changed("mesh.patches=0").contains("give a whole number from 1 on"));
+}
+
 #[test]
 fn every_setting_arrives() {
     let problem = flow(&[]);

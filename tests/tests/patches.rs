@@ -1,0 +1,85 @@
+//! A mesh in patches gives the bits of one patch, in one memory or two: every system of the library
+//! under a preset and a drawn schedule, on the kernel interpreter against the oracle.
+
+use stencil_compiler::expr::Real;
+use stencil_compiler::kernel::interp::Shadow;
+use stencil_compiler::schedule::space::{Draws, sample};
+use stencil_compiler::schedule::{Schedule, check, presets, text};
+use stencil_runtime::SystemDef;
+use stencil_tests::{Case, Layout, differing, interpreted_on, oracle};
+
+/// By the number of dimensions; patches are as thin as one cell, and thinner than what is read.
+const CELLS: [[usize; 3]; 3] = [[18, 1, 1], [10, 9, 1], [8, 5, 6]];
+const PATCHES: [[usize; 3]; 3] = [[3, 1, 1], [2, 3, 1], [2, 1, 3]];
+/// Slots of fields swap every step.
+const STEPS: usize = 2;
+
+fn layouts(dimension: usize) -> [Layout; 3] {
+    let patches = PATCHES[dimension - 1];
+    [
+        Layout::ONE,
+        Layout {
+            patches,
+            devices: 1,
+        },
+        Layout {
+            patches,
+            devices: 2,
+        },
+    ]
+}
+
+fn same_bits_in_all_layouts<T: Real>(number: usize, system: &SystemDef) {
+    let algorithm = system.algorithm();
+    let mut case = Case::new(algorithm, CELLS[algorithm.dimension - 1]);
+    case.dt = 1e-3;
+    let reference = oracle::<T>(algorithm, &case, STEPS);
+    let finite = reference.iter().flatten();
+    assert!(
+        finite.clone().all(|v| v.to_f64().is_finite()),
+        "{}: the case is unstable",
+        system.name()
+    );
+    let preset = &presets::ALL[number % presets::ALL.len()];
+    let mut draws = Draws::new(number as u64);
+    let drawn = sample(algorithm, T::BYTES, &mut draws).expect("legal schedules exist");
+    for schedule in [(preset.make)(algorithm, T::PRECISION), drawn] {
+        let compiled = check::check(algorithm, &schedule, T::BYTES);
+        let compiled = compiled.unwrap_or_else(|e| panic!("{e}"));
+        for layout in layouts(algorithm.dimension) {
+            let found = interpreted_on::<T>(
+                layout,
+                algorithm,
+                &compiled,
+                &case,
+                STEPS,
+                (number as u64, Shadow::Off),
+            );
+            let about = || about(system, T::NAME, layout, &schedule);
+            let found = found.unwrap_or_else(|fault| panic!("{fault}\n{}", about()));
+            assert_eq!(differing(&found, &reference), 0, "{}", about());
+        }
+    }
+}
+
+fn about(system: &SystemDef, precision: &str, layout: Layout, schedule: &Schedule) -> String {
+    let name = system.name();
+    format!("{name} {precision} {layout:?}\n{}", text::print(schedule))
+}
+
+fn every_system<T: Real>(first: usize) {
+    for (number, definition) in physics::systems::ALL.iter().enumerate() {
+        let system = SystemDef::new(definition).unwrap_or_else(|e| panic!("{e}"));
+        same_bits_in_all_layouts::<T>(first + number, &system);
+    }
+}
+
+#[test]
+fn every_system_has_the_same_bits_in_f32() {
+    every_system::<f32>(0);
+}
+
+#[test]
+fn every_system_has_the_same_bits_in_f64() {
+    every_system::<f64>(4);
+}
