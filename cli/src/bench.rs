@@ -2,13 +2,14 @@
 
 use std::io::{self, IsTerminal, Write};
 
-use clap::{Args, ValueEnum};
-use stencil_runtime::{Engine, Number, SystemDef};
+use clap::Args;
+use stencil_runtime::{Number, SystemDef};
 
-use crate::source::Precision;
+use crate::source::{Backend, MixedChoice, Precision};
 use crate::{Ended, source};
 
 mod beside;
+mod card;
 mod case;
 mod report;
 
@@ -25,18 +26,21 @@ pub(crate) struct BenchArgs {
     /// Systems by name, or files with declarations
     #[arg(value_name = "SYSTEM|FILE.pde", default_value = "isothermal_ns")]
     systems: Vec<String>,
-    /// Cells along x, y, z; one number is for all axes
-    #[arg(long, value_name = "NX,NY,NZ", value_delimiter = ',', num_args = 1)]
-    cells: Vec<usize>,
+    /// Cells along x, y, z; one number is for all axes. May be repeated
+    #[arg(long, value_name = "NX,NY,NZ", value_parser = counts)]
+    cells: Vec<Cells>,
     /// Patches along x, y, z that a card cuts the mesh into; one number is for all axes
     #[arg(long, value_name = "P,Q,R", value_delimiter = ',', num_args = 1)]
     patches: Vec<usize>,
     /// Precisions of the values
     #[arg(long, value_name = "f32,f64", value_enum, value_delimiter = ',', default_values = ["f32", "f64"])]
     precision: Vec<Precision>,
-    /// What computes the steps; the compiled program where there is one if not given
-    #[arg(long, value_name = "NAME,..", value_enum, value_delimiter = ',')]
-    engine: Vec<EngineName>,
+    /// What computes the steps
+    #[arg(long, value_name = "NAME,..", value_enum, value_delimiter = ',', default_values = ["cpu"])]
+    backend: Vec<Backend>,
+    /// What a derivative of a derivative means, in place of the declared choice
+    #[arg(long, value_name = "CHOICE,..", value_enum, value_delimiter = ',')]
+    mixed: Vec<MixedChoice>,
     /// Where intermediate results live: presets or files; the system's own choice if not given
     #[arg(long, value_name = "PRESET|FILE,..", value_delimiter = ',')]
     schedule: Vec<String>,
@@ -49,6 +53,9 @@ pub(crate) struct BenchArgs {
     /// Steps in a timing; as many as take about a fifth of a second if not given
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     steps: Option<u64>,
+    /// Show what each kernel of a card takes of it, behind the table
+    #[arg(long)]
+    kernels: bool,
     /// Print one JSON object in place of the table
     #[arg(long)]
     json: bool,
@@ -58,54 +65,57 @@ pub(crate) struct BenchArgs {
     beside: Option<String>,
 }
 
-/// The engine on the command line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum EngineName {
-    /// Compiled code
-    Compiled,
-    /// The row engine
-    Rows,
-    /// An NVIDIA GPU
-    Cuda,
+/// Numbers of cells as they were given: none, one, or one for each axis.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Cells(Vec<usize>);
+
+fn counts(text: &str) -> Result<Cells, String> {
+    let number = |n: &str| n.trim().parse().map_err(|e| format!("`{n}`: {e}"));
+    let counts: Vec<usize> = text.split(',').map(number).collect::<Result<_, _>>()?;
+    match counts.len() {
+        1..=3 => Ok(Cells(counts)),
+        n => Err(format!("{n} axes; there are three at most")),
+    }
 }
 
 /// Runs the command.
 pub(crate) fn run(args: &BenchArgs, out: &mut dyn Write) -> Result<(), Ended> {
-    let systems: Vec<SystemDef> = args
-        .systems
-        .iter()
-        .map(|name| system(name))
-        .collect::<Result<_, _>>()?;
-    let mut results = Vec::new();
-    if !args.json {
-        source::write(out, report::heading().as_bytes())?;
-    }
-    for system in &systems {
-        for precision in &args.precision {
-            for engine in engines(args, system) {
-                for (threads, schedule) in choices(args) {
-                    note(system, *precision, engine, threads);
-                    let setup = Setup {
-                        engine,
-                        threads,
-                        schedule,
-                    };
-                    let measured = match precision {
-                        Precision::F32 => measure::<f32>(args, system, setup)?,
-                        Precision::F64 => measure::<f64>(args, system, setup)?,
-                    };
-                    if !args.json {
-                        source::write(out, measured.row().as_bytes())?;
-                    }
-                    results.push(measured);
-                }
-            }
+    let mut systems: Vec<SystemDef> = Vec::new();
+    for name in &args.systems {
+        let declared = system(name)?;
+        if args.mixed.is_empty() {
+            systems.push(declared);
+            continue;
+        }
+        for mixed in &args.mixed {
+            systems.push(declared.with_mixed(mixed.get())?);
         }
     }
-    let end = if args.json {
-        report::json(&results)
-    } else {
-        report::notes(&results)
+    let mut results: Vec<Measured> = Vec::new();
+    for system in &systems {
+        for (precision, setup) in setups(args) {
+            note(system, precision, &setup);
+            let measured = match precision {
+                Precision::F32 => measure::<f32>(args, system, setup)?,
+                Precision::F64 => measure::<f64>(args, system, setup)?,
+            };
+            if !args.json {
+                // Cards and processors have other columns.
+                let is_new = results.last().is_none_or(|last| last.is_other(&measured));
+                let heading = if is_new {
+                    measured.heading()
+                } else {
+                    "".into()
+                };
+                source::write(out, (heading + &measured.row()).as_bytes())?;
+            }
+            results.push(measured);
+        }
+    }
+    let end = match (args.json, args.kernels) {
+        (true, _) => report::json(&results),
+        (false, true) => report::kernels(&results) + &report::notes(&results),
+        (false, false) => report::notes(&results),
     };
     Ok(source::write(out, end.as_bytes())?)
 }
@@ -115,7 +125,7 @@ fn measure<T: Number>(
     system: &SystemDef,
     setup: Setup<'_>,
 ) -> Result<Measured, Ended> {
-    let mut case = Case::<T>::new(system, (&args.cells, &args.patches), setup)?;
+    let mut case = Case::<T>::new(system, setup)?;
     let mut beside = args.beside.as_deref().map(Beside::new);
     case.measure(args.repeat, args.steps, beside.as_mut())?;
     Ok(case.result(beside))
@@ -123,8 +133,7 @@ fn measure<T: Number>(
 
 /// A system by name or from a file.
 pub(crate) fn system(name: &str) -> Result<SystemDef, Ended> {
-    let is_file = name.ends_with(".pde") || std::path::Path::new(name).is_file();
-    let found = if is_file {
+    let found = if is_file(name) {
         SystemDef::from_file(name)
     } else {
         physics::systems::find(name)
@@ -132,51 +141,58 @@ pub(crate) fn system(name: &str) -> Result<SystemDef, Ended> {
     Ok(found?)
 }
 
-fn engines(args: &BenchArgs, system: &SystemDef) -> Vec<Engine> {
-    if args.engine.is_empty() {
-        let best = if system.is_compiled() {
-            Engine::Compiled
-        } else {
-            Engine::Rows
-        };
-        return vec![best];
-    }
-    let engine = |name: &EngineName| match name {
-        EngineName::Compiled => Engine::Compiled,
-        EngineName::Rows => Engine::Rows,
-        EngineName::Cuda => Engine::Cuda,
-    };
-    args.engine.iter().map(engine).collect()
+/// Is a system read from a file?
+pub(crate) fn is_file(name: &str) -> bool {
+    name.ends_with(".pde") || std::path::Path::new(name).is_file()
 }
 
-/// Numbers of threads and schedules, all of one with each of the other; `None` is the usual.
-fn choices(args: &BenchArgs) -> Vec<(Option<usize>, Option<&str>)> {
-    let mut threads: Vec<Option<usize>> = args.threads.iter().copied().map(Some).collect();
-    let mut schedules: Vec<Option<&str>> = args.schedule.iter().map(|s| Some(&**s)).collect();
-    if threads.is_empty() {
-        threads.push(None);
+/// All that one system is measured with, in the order of the table.
+fn setups(args: &BenchArgs) -> Vec<(Precision, Setup<'_>)> {
+    let usual = [Cells::default()];
+    let cells = match &args.cells[..] {
+        [] => &usual[..],
+        given => given,
+    };
+    let threads = some_or_usual(args.threads.iter().copied());
+    let schedules = some_or_usual(args.schedule.iter().map(String::as_str));
+    let mut setups = Vec::new();
+    for precision in &args.precision {
+        for cells in cells {
+            for backend in &args.backend {
+                for threads in &threads {
+                    setups.extend(schedules.iter().map(|schedule| {
+                        let setup = Setup {
+                            cells: cells.0.clone(),
+                            patches: &args.patches,
+                            engine: backend.engine(),
+                            threads: *threads,
+                            schedule: *schedule,
+                        };
+                        (*precision, setup)
+                    }));
+                }
+            }
+        }
     }
-    if schedules.is_empty() {
-        schedules.push(None);
-    }
-    let with_all = |n: Option<usize>| schedules.iter().map(move |s| (n, *s));
-    threads.into_iter().flat_map(with_all).collect()
+    setups
+}
+
+/// What was given, or `None`, which is the usual.
+fn some_or_usual<T>(given: impl Iterator<Item = T>) -> Vec<Option<T>> {
+    let given: Vec<Option<T>> = given.map(Some).collect();
+    if given.is_empty() { vec![None] } else { given }
 }
 
 /// Says on a terminal what is being measured: a case takes seconds.
-fn note(system: &SystemDef, precision: Precision, engine: Engine, threads: Option<usize>) {
+fn note(system: &SystemDef, precision: Precision, setup: &Setup<'_>) {
     if io::stderr().is_terminal() {
-        let threads = threads.map_or("all".to_string(), |n| n.to_string());
-        let precision = match precision {
-            Precision::F32 => "f32",
-            Precision::F64 => "f64",
-        };
-        let name = (system.name(), engine.name());
+        let precision = precision.get().name();
+        let schedule = setup.schedule.unwrap_or("its own schedule");
         let _ = write!(
             io::stderr(),
-            "\r\x1b[K{} {precision} {} on {threads} threads ..\r",
-            name.0,
-            name.1
+            "\r\x1b[K{} {precision} {}, {schedule} ..\r",
+            system.name(),
+            setup.engine.name()
         );
     }
 }

@@ -54,9 +54,9 @@ enum Command {
     New(new::NewArgs),
     /// Check a declaration or a problem file, and show how it is understood
     Check(check::CheckArgs),
-    /// Measure systems beside what the processor can do
+    /// Measure systems beside what the machine can do
     Bench(bench::BenchArgs),
-    /// Compare schedules on a card with the processor, bit for bit
+    /// Compare schedules on a card with the processor, bit for bit; their kernels may be compiled before
     Verify(verify::VerifyArgs),
     /// Say what this machine has for running on cards, and what is missing
     Doctor,

@@ -4,14 +4,14 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use physics::problems;
 use stencil_compiler::expr::real;
 use stencil_runtime::problem::{Problem, ProblemError};
 use stencil_runtime::report::Progress;
-use stencil_runtime::{Engine, Error, Number, Simulation};
+use stencil_runtime::{Error, Number, Simulation};
 
-use crate::source::{self, Failure, Precision};
+use crate::source::{self, Backend, Failure, Precision};
 use crate::{BUG, INTERRUPTED, NUMERICAL, OUTPUT, USAGE};
 
 mod changes;
@@ -65,8 +65,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
     /// What computes the steps; the results are the same
-    #[arg(long, value_enum, default_value = "auto")]
-    engine: EngineChoice,
+    #[arg(long, value_enum, default_value = "cpu")]
+    backend: Backend,
     /// Where intermediate results live: a preset or a file; the results are the same
     #[arg(long, value_name = "PRESET|FILE")]
     schedule: Option<String>,
@@ -76,19 +76,6 @@ pub(crate) struct RunArgs {
     /// Print nothing but errors
     #[arg(long, short)]
     quiet: bool,
-}
-
-/// The engine on the command line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum EngineChoice {
-    /// Compiled code where there is some
-    Auto,
-    /// Compiled code
-    Compiled,
-    /// The row engine
-    Rows,
-    /// An NVIDIA GPU
-    Cuda,
 }
 
 impl RunArgs {
@@ -106,7 +93,7 @@ impl RunArgs {
             out: None,
             restart: None,
             threads: None,
-            engine: EngineChoice::Auto,
+            backend: Backend::Cpu,
             schedule: None,
             json: false,
             quiet: false,
@@ -255,11 +242,5 @@ fn set_up<T: Number>(args: &RunArgs, problem: &Problem) -> Result<Simulation<T>,
         let (_, schedule) = source::schedule(wanted, problem.system.algorithm(), T::PRECISION)?;
         builder = builder.schedule(schedule);
     }
-    let engine = match args.engine {
-        EngineChoice::Auto => Engine::Auto,
-        EngineChoice::Compiled => Engine::Compiled,
-        EngineChoice::Rows => Engine::Rows,
-        EngineChoice::Cuda => Engine::Cuda,
-    };
-    Ok(builder.engine(engine).build()?)
+    Ok(builder.engine(args.backend.engine()).build()?)
 }

@@ -13,6 +13,7 @@ use stencil_compiler::expr::real;
 use stencil_compiler::model::parse::{Dimensions, dimensions, parse_str_in};
 use stencil_compiler::model::{Mixed, Model};
 use stencil_compiler::schedule::{Schedule, presets, text};
+use stencil_runtime::Engine;
 
 #[cfg(test)]
 mod tests;
@@ -86,6 +87,17 @@ pub(crate) enum MixedChoice {
     Composed,
 }
 
+impl MixedChoice {
+    /// The compiler's word for it.
+    pub(crate) fn get(self) -> Mixed {
+        match self {
+            MixedChoice::Bidiagonal => Mixed::Bidiagonal,
+            MixedChoice::Product => Mixed::Product,
+            MixedChoice::Composed => Mixed::Composed,
+        }
+    }
+}
+
 /// Which schedule, and for which precision.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ScheduleArgs {
@@ -116,6 +128,31 @@ impl Precision {
     }
 }
 
+/// What computes the steps, on the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Backend {
+    /// A card where one can be used, else the processor
+    Auto,
+    /// The processor: compiled code where there is some, else the row engine
+    Cpu,
+    /// The row engine, which runs any system on the processor
+    Rows,
+    /// An NVIDIA GPU
+    Cuda,
+}
+
+impl Backend {
+    /// The runtime's word for it.
+    pub(crate) fn engine(self) -> Engine {
+        match self {
+            Backend::Auto => Engine::Auto,
+            Backend::Cpu => Engine::Cpu,
+            Backend::Rows => Engine::Rows,
+            Backend::Cuda => Engine::Cuda,
+        }
+    }
+}
+
 /// A system that was read and discretized.
 #[derive(Debug)]
 pub(crate) struct Loaded {
@@ -138,11 +175,7 @@ pub(crate) fn load(args: &SystemArgs, built_ins: &[BuiltIn]) -> Result<Loaded, F
         model.scheme.order = order;
     }
     if let Some(mixed) = args.mixed {
-        model.scheme.mixed = match mixed {
-            MixedChoice::Bidiagonal => Mixed::Bidiagonal,
-            MixedChoice::Product => Mixed::Product,
-            MixedChoice::Composed => Mixed::Composed,
-        };
+        model.scheme.mixed = mixed.get();
     }
     if args.order.is_some() || args.mixed.is_some() {
         model.scheme.name = "command_line".to_string();

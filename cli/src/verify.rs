@@ -1,31 +1,32 @@
-//! `stencil verify`: schedules on a card against the processor, bit for bit.
+//! `stencil verify`: schedules on a card against the processor, bit for bit. Their kernels may be
+//! compiled before, on a machine without a card.
 
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal, Write};
 use std::num::NonZero;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::thread;
+use std::{fs, thread};
 
 use clap::Args;
-use stencil_compiler::algorithm::{Algorithm, Role};
 use stencil_compiler::expr::Real;
-use stencil_compiler::schedule::space::{Draws, sample};
-use stencil_compiler::schedule::{Schedule, presets, text};
-use stencil_runtime::backend::cuda::Card;
-use stencil_runtime::{Boundary, Engine, Error, Number, Simulation, Source, SystemDef};
+use stencil_compiler::schedule::text;
+use stencil_runtime::backend::cuda::nvrtc::Nvrtc;
+use stencil_runtime::backend::cuda::{Cache, Card, CudaError};
+use stencil_runtime::{Builder, Error, Number};
 
-use crate::source::Precision;
-use crate::{Ended, source};
+use crate::source::{Failure, Precision};
+use crate::{Ended, source, usage};
+
+mod cases;
+mod list;
+
+use cases::{Batch, Runs, boundaries};
+use list::List;
 
 /// Steps of each run: all graphs are replayed, and buffers come back to where they were.
 const STEPS: u64 = 5;
-
-/// Sizes that no tile divides, by the number of dimensions.
-const CELLS: [[usize; 3]; 3] = [[1037, 1, 1], [137, 53, 1], [37, 53, 29]];
-
-/// Patches that some runs are cut into, by the number of dimensions.
-const PATCHES: [[usize; 3]; 3] = [[3, 1, 1], [2, 3, 1], [2, 1, 3]];
 
 /// What is compared.
 #[derive(Args, Clone, Debug)]
@@ -54,14 +55,30 @@ pub(crate) struct VerifyArgs {
     /// The card, counted from 0
     #[arg(long, value_name = "N", default_value = "0")]
     card: usize,
+    /// Compile all kernels into a folder, with the list of what they are for, and compare nothing;
+    /// no card is needed
+    #[arg(long, value_name = "DIR", conflicts_with = "card")]
+    export: Option<PathBuf>,
+    /// The cards that kernels are exported for
+    #[arg(
+        long,
+        value_name = "ARCH",
+        default_value = "sm_90",
+        requires = "export"
+    )]
+    arch: String,
+    /// Compare what was exported to a folder; nothing is compiled, and no NVRTC is needed
+    #[arg(
+        long,
+        value_name = "DIR",
+        conflicts_with_all = ["export", "systems", "sample", "seed", "precision", "cells", "patches", "steps"]
+    )]
+    from: Option<PathBuf>,
 }
 
-/// What was found for a system in one precision, on one mesh.
+/// What was found for a system in one precision.
 #[derive(Debug, Default)]
 struct Found {
-    what: String,
-    dimension: usize,
-    precision: &'static str,
     schedules: usize,
     values: usize,
     differing: usize,
@@ -69,77 +86,57 @@ struct Found {
     wrong: Vec<String>,
 }
 
-impl Found {
-    fn row(&self) -> String {
-        let mut lines = format!(
-            "{:<16} {}d  {:<4} {:>9} {:>12} {:>10}\n",
-            self.what, self.dimension, self.precision, self.schedules, self.values, self.differing
-        );
-        for line in &self.wrong {
-            lines += &format!("  {line}\n");
-        }
-        lines
-    }
-}
-
-/// What a system runs on.
-#[derive(Clone, Copy, Debug)]
-struct Grid {
-    cells: [usize; 3],
-    patches: [usize; 3],
-}
-
-impl Grid {
-    /// One patch.
-    fn whole(args: &VerifyArgs, dimension: usize) -> Self {
-        let mut cells = CELLS[dimension - 1];
-        for (own, given) in cells.iter_mut().zip(&args.cells).take(dimension) {
-            *own = *given;
-        }
-        Grid {
-            cells,
-            patches: [1; 3],
-        }
-    }
-
-    /// Several of them, on a few cells more; on cells that were given only where they divide those.
-    fn cut(args: &VerifyArgs, dimension: usize) -> Option<Self> {
-        let mut patches = PATCHES[dimension - 1];
-        for (own, given) in patches.iter_mut().zip(&args.patches).take(dimension) {
-            *own = *given;
-        }
-        let mut cells = Self::whole(args, dimension).cells;
-        let divide = |cells: [usize; 3]| (0..3).all(|a| cells[a].is_multiple_of(patches[a]));
-        if args.cells.is_empty() {
-            cells = std::array::from_fn(|a| cells[a].next_multiple_of(patches[a].max(1)));
-        }
-        divide(cells).then_some(Grid { cells, patches })
-    }
-}
-
 /// Runs the command.
 pub(crate) fn run(args: &VerifyArgs, out: &mut dyn Write) -> Result<(), Ended> {
+    let mut runs = Runs {
+        steps: args.steps,
+        card: args.card,
+        cache: None,
+    };
+    if let Some(folder) = &args.export {
+        return export(folder, &args.arch, &runs, cases::batches(args)?, out);
+    }
+    let batches = match &args.from {
+        None => cases::batches(args)?,
+        Some(folder) => {
+            let list = exported(folder, args.card)?;
+            runs.steps = list.steps;
+            runs.cache = Some(Cache::sealed(folder, list.compiler));
+            list.batches.into_iter().map(|(batch, _)| batch).collect()
+        }
+    };
     let cards = Card::all().map_err(Error::Cuda)?;
     if let Some(card) = cards.get(args.card) {
         source::write(out, format!("{}\n", card.name).as_bytes())?;
     }
-    let systems = systems(&args.systems)?;
+    verify(&runs, &batches, out)
+}
+
+/// Compares everything, and prints a line for each system and precision.
+fn verify(runs: &Runs, batches: &[Batch], out: &mut dyn Write) -> Result<(), Ended> {
     let heading = format!(
         "{:<16} {}  {:<4} {:>9} {:>12} {:>10}\n",
         "system", "dim", "", "schedules", "values", "differing"
     );
     source::write(out, heading.as_bytes())?;
     let mut wrong = 0;
-    for system in &systems {
-        for precision in &args.precision {
-            for found in match precision {
-                Precision::F32 => compare_all::<f32>(args, system)?,
-                Precision::F64 => compare_all::<f64>(args, system)?,
-            } {
-                source::write(out, found.row().as_bytes())?;
-                wrong += found.wrong.len();
-            }
+    for batch in batches {
+        let found = match batch.precision {
+            Precision::F32 => compare::<f32>(runs, batch)?,
+            Precision::F64 => compare::<f64>(runs, batch)?,
+        };
+        let mut lines = format!(
+            "{} {:>9} {:>12} {:>10}\n",
+            name(batch),
+            found.schedules,
+            found.values,
+            found.differing
+        );
+        for line in &found.wrong {
+            lines += &format!("  {line}\n");
         }
+        source::write(out, lines.as_bytes())?;
+        wrong += found.wrong.len();
     }
     if wrong > 0 {
         return Err(Ended {
@@ -150,146 +147,32 @@ pub(crate) fn run(args: &VerifyArgs, out: &mut dyn Write) -> Result<(), Ended> {
     Ok(source::write(out, b"all bits are equal\n")?)
 }
 
-fn systems(names: &[String]) -> Result<Vec<SystemDef>, Ended> {
-    if names.is_empty() {
-        let all = physics::systems::ALL.iter().map(SystemDef::new);
-        return Ok(all.collect::<Result<_, _>>()?);
-    }
-    let named = |name: &String| -> Result<SystemDef, Ended> { crate::bench::system(name) };
-    names.iter().map(named).collect()
+fn name(batch: &Batch) -> String {
+    let what = match batch.grid.patches {
+        [1, 1, 1] => batch.system.name().to_string(),
+        [p, q, r] => format!("  {p}x{q}x{r} patches"),
+    };
+    format!(
+        "{what:<16} {}d  {:<4}",
+        batch.system.algorithm().dimension,
+        batch.precision.get().name()
+    )
 }
 
-/// Schedules of a system with names.
-fn schedules<T: Number>(args: &VerifyArgs, algorithm: &Algorithm) -> Vec<(String, Schedule)> {
-    let on_card = |s: &Schedule| s.kernels.iter().all(|k| k.strategy != "rows");
-    let mut all: Vec<(String, Schedule)> = presets::ALL
-        .iter()
-        .map(|p| (p.name.to_string(), (p.make)(algorithm, T::PRECISION)))
-        .filter(|(_, schedule)| on_card(schedule))
-        .collect();
-    let mut draws = Draws::new(args.seed);
-    for number in 1..=args.sample {
-        // Rows are a blocking of the processor.
-        let drawn = (0..100).find_map(|_| sample(algorithm, T::BYTES, &mut draws).filter(on_card));
-        all.extend(drawn.map(|schedule| (format!("drawn {number}"), schedule)));
-    }
-    all
-}
-
-/// How many kinds of [`boundaries`] there are.
-const KINDS: usize = 7;
-
-/// What lies beyond the faces, in turn.
-fn boundaries(turn: usize) -> (&'static str, [Boundary; 3]) {
-    let same = |boundary: Boundary| [boundary.clone(), boundary.clone(), boundary];
-    match turn % KINDS {
-        0 | 1 => ("periodic", same(Boundary::periodic())),
-        2 => (
-            "outflow, wall, periodic",
-            [Boundary::outflow(), Boundary::wall(), Boundary::periodic()],
-        ),
-        3 => (
-            "extrapolate, periodic, wall",
-            [
-                Boundary::extrapolate(),
-                Boundary::periodic(),
-                Boundary::wall(),
-            ],
-        ),
-        4 => (
-            "dirichlet, neumann, extrapolate",
-            [
-                Boundary::dirichlet(0.99),
-                Boundary::neumann(0.125),
-                Boundary::extrapolate(),
-            ],
-        ),
-        5 => (
-            "functions of the place and the time",
-            [
-                Boundary::dirichlet_with(|_, y, z, t| 1.0 + 0.01 * (y - z + t).sin()),
-                Boundary::neumann_with(|x, _, z, t| 0.01 * (x + z - t).cos()),
-                Boundary::outflow(),
-            ],
-        ),
-        _ => (
-            "functions of cells",
-            [
-                Boundary::periodic(),
-                Boundary::custom([] as [&str; 0], |point| 1.0 + 0.001 * point.depth as f64),
-                Boundary::wall(),
-            ],
-        ),
-    }
-}
-
-/// All schedules on one patch, and for each kind of boundary one of them on several.
-fn compare_all<T: Number>(args: &VerifyArgs, system: &SystemDef) -> Result<Vec<Found>, Ended> {
-    let all = schedules::<T>(args, system.algorithm());
-    let dimension = system.algorithm().dimension.clamp(1, 3);
-    let whole = Grid::whole(args, dimension);
-    let mut found = vec![compare::<T>(args, system, whole, &all)?];
-    if let Some(grid) = Grid::cut(args, dimension) {
-        let some: Vec<_> = all.iter().cycle().take(KINDS).cloned().collect();
-        let [p, q, r] = grid.patches;
-        found.push(Found {
-            what: format!("  {p}x{q}x{r} patches"),
-            ..compare::<T>(args, system, grid, &some)?
-        });
-    }
-    Ok(found)
-}
-
-fn compare<T: Number>(
-    args: &VerifyArgs,
-    system: &SystemDef,
-    grid: Grid,
-    all: &[(String, Schedule)],
-) -> Result<Found, Ended> {
-    let kinds = KINDS.min(all.len());
+fn compare<T: Number>(runs: &Runs, batch: &Batch) -> Result<Found, Ended> {
+    let kinds = batch.kinds();
     let references: Vec<Vec<u64>> = (0..kinds)
-        .map(|kind| bits::<T>(args, system, grid, kind, None))
+        .map(|kind| bits(runs.on_processor::<T>(batch, kind), runs.steps))
         .collect::<Result<_, _>>()?;
     // Most of the time goes into compilation: many at once.
-    let (next, found) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
-    let work = || {
-        loop {
-            let turn = next.fetch_add(1, Ordering::Relaxed);
-            let Some((name, schedule)) = all.get(turn) else {
-                return;
-            };
-            let kind = turn % kinds;
-            let bits = bits::<T>(args, system, grid, kind, Some(schedule));
-            let result = differing(bits, &references[kind]);
-            let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
-            found.insert(turn, result);
-            if io::stderr().is_terminal() {
-                let (done, all) = (found.len(), all.len());
-                let _ = write!(
-                    io::stderr(),
-                    "\r{} {} {done}/{all} {name:<16}",
-                    system.name(),
-                    T::NAME
-                );
-            }
-        }
-    };
-    thread::scope(|scope| {
-        let threads = thread::available_parallelism().map_or(1, NonZero::get);
-        for _ in 0..threads.min(all.len()) {
-            scope.spawn(work);
-        }
+    let threads = thread::available_parallelism().map_or(1, NonZero::get);
+    let results = in_parallel(batch, threads, |turn| {
+        let kind = turn % kinds;
+        let run = runs.on_card::<T>(batch, kind, &batch.schedules[turn].1);
+        differing(bits(run, runs.steps), &references[kind])
     });
-    if io::stderr().is_terminal() {
-        let _ = write!(io::stderr(), "\r{:60}\r", "");
-    }
-    let mut sums = Found {
-        what: system.name().to_string(),
-        dimension: system.algorithm().dimension,
-        precision: T::NAME,
-        ..Found::default()
-    };
-    for (turn, result) in found.into_inner().unwrap_or_else(PoisonError::into_inner) {
+    let mut sums = Found::default();
+    for (turn, result) in results.into_iter().enumerate() {
         sums.schedules += 1;
         sums.values += references[turn % kinds].len();
         let differing = result.as_ref().map_or(0, |differing| *differing);
@@ -299,13 +182,45 @@ fn compare<T: Number>(
             Ok(_) => format!("{differing} values differ"),
             Err(message) => message,
         };
-        let (name, schedule) = &all[turn];
+        let (name, schedule) = &batch.schedules[turn];
         let beyond = boundaries(turn % kinds).0;
         let lines = text::print(schedule).replace('\n', "\n    ");
         sums.wrong
             .push(format!("{name}, {beyond}: {what}\n    {lines}"));
     }
     Ok(sums)
+}
+
+/// Does something with each schedule of a batch, on some threads; says on a terminal how far it is.
+fn in_parallel<R: Send>(batch: &Batch, threads: usize, work: impl Fn(usize) -> R + Sync) -> Vec<R> {
+    let all = &batch.schedules;
+    let (next, results) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
+    let work = || {
+        loop {
+            let turn = next.fetch_add(1, Ordering::Relaxed);
+            let Some((name, _)) = all.get(turn) else {
+                return;
+            };
+            let result = work(turn);
+            let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
+            results.insert(turn, result);
+            if io::stderr().is_terminal() {
+                let (done, all, system) = (results.len(), all.len(), self::name(batch));
+                let _ = write!(io::stderr(), "\r{system} {done}/{all} {name:<16}");
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..threads.clamp(1, all.len().max(1)) {
+            scope.spawn(work);
+        }
+    });
+    if io::stderr().is_terminal() {
+        let _ = write!(io::stderr(), "\r{:60}\r", "");
+    }
+    let results = results.into_inner();
+    let results = results.unwrap_or_else(PoisonError::into_inner);
+    results.into_values().collect()
 }
 
 /// How many values are not those of the processor, or why there are none.
@@ -317,42 +232,9 @@ fn differing(bits: Result<Vec<u64>, Ended>, reference: &[u64]) -> Result<usize, 
     Ok(bits.iter().zip(reference).filter(|(a, b)| a != b).count())
 }
 
-/// The bits of all fields after some steps, and of what is observed then; NaN by one pattern. With a
-/// schedule it runs on a card, without on the processor.
-fn bits<T: Number>(
-    args: &VerifyArgs,
-    system: &SystemDef,
-    Grid { cells, patches }: Grid,
-    kind: usize,
-    schedule: Option<&Schedule>,
-) -> Result<Vec<u64>, Ended> {
-    let dimension = system.algorithm().dimension;
-    let finest = cells.iter().copied().max().unwrap_or(1) as f64;
-    let mut builder = Simulation::<T>::builder(system)
-        .cells(cells)
-        .dt(0.01 / (finest * finest));
-    if let Some(schedule) = schedule {
-        builder = builder.engine(Engine::Cuda).card(args.card).threads(1);
-        builder = builder.schedule(schedule.clone()).patches(patches);
-    }
-    if system.has_speeds() {
-        builder = builder.cfl(0.1);
-    }
-    for param in &system.algorithm().params {
-        if param.default.is_none() {
-            builder = builder.param(param.name.as_str(), 1.0);
-        }
-    }
-    for (_, source) in system.algorithm().states_of(Role::Given) {
-        let value = Source::steady(|x, y, z| 0.01 * (3.0 * x - y + 2.0 * z).sin());
-        builder = builder.source(source.name.as_str(), value);
-    }
-    let (_, beyond) = boundaries(kind);
-    let axes = stencil_runtime::Axis::ALL.into_iter().take(dimension);
-    for (axis, boundary) in axes.zip(beyond) {
-        builder = builder.boundary(axis, boundary);
-    }
-    let mut simulation = builder.build()?;
+/// The bits of all fields after some steps, and of what is observed then; NaN by one pattern.
+fn bits<T: Number>(run: Builder<T>, steps: u64) -> Result<Vec<u64>, Ended> {
+    let mut simulation = run.build()?;
     let names: Vec<String> = simulation.components().map(str::to_string).collect();
     for (at, name) in names.iter().enumerate() {
         let phase = at as f64;
@@ -361,7 +243,7 @@ fn bits<T: Number>(
             1.0 + 0.01 * turn.sin() + 0.003 * (3.0 * turn).cos()
         })?;
     }
-    simulation.run(args.steps, |_, _| ())?;
+    simulation.run(steps, |_, _| ())?;
     let mut bits = Vec::new();
     for name in &names {
         bits.extend(simulation.field(name)?.iter().map(|v| v.canonical_bits()));
@@ -369,4 +251,104 @@ fn bits<T: Number>(
     let observed = simulation.observe()?;
     bits.extend(observed.values().map(|v| v.canonical_bits()));
     Ok(bits)
+}
+
+/// Compiles all kernels into a folder, and writes the list of what they are for.
+fn export(
+    folder: &Path,
+    arch: &str,
+    runs: &Runs,
+    batches: Vec<Batch>,
+    out: &mut dyn Write,
+) -> Result<(), Ended> {
+    fs::create_dir_all(folder).map_err(|error| Ended {
+        code: crate::OUTPUT,
+        message: format!("error: {} cannot be made: {error}", folder.display()),
+    })?;
+    let nvrtc = Nvrtc::shared().map_err(|error| Error::Cuda(CudaError::Nvrtc(error)))?;
+    let mut list = List {
+        architecture: arch.to_string(),
+        compiler: nvrtc.version(),
+        steps: runs.steps,
+        batches: Vec::new(),
+    };
+    let cache = Cache::at(folder);
+    for batch in batches {
+        let kernels = match batch.precision {
+            Precision::F32 => compiled::<f32>(runs, &batch, &cache, arch)?,
+            Precision::F64 => compiled::<f64>(runs, &batch, &cache, arch)?,
+        };
+        let line = format!("{} {:>9} schedules\n", name(&batch), kernels.len());
+        source::write(out, line.as_bytes())?;
+        list.batches.push((batch, kernels));
+    }
+    list.write(folder)?;
+    let (major, minor) = list.compiler;
+    let end = format!(
+        "{} kernels for {arch} by NVRTC {major}.{minor}, and {}; where the card is:\n  stencil verify --from {}\n",
+        list.kernels().len(),
+        list::path(folder).display(),
+        folder.display()
+    );
+    Ok(source::write(out, end.as_bytes())?)
+}
+
+/// The names of the files of each schedule's kernels, which are compiled.
+fn compiled<T: Number>(
+    runs: &Runs,
+    batch: &Batch,
+    cache: &Cache,
+    arch: &str,
+) -> Result<Vec<Vec<String>>, Ended> {
+    // The kernels of a schedule are compiled at once; few schedules are, as they have kernels in
+    // common, which the cache gives to the later one.
+    let threads = thread::available_parallelism().map_or(1, NonZero::get);
+    let results = in_parallel(batch, threads.div_ceil(4), |turn| {
+        let (_, schedule) = &batch.schedules[turn];
+        let run = runs.on_card::<T>(batch, turn % batch.kinds(), schedule);
+        run.compile_into(cache, arch)
+    });
+    let named = batch.schedules.iter().zip(results);
+    named
+        .map(|((name, _), result)| {
+            result.map_err(|error| {
+                let mut ended = Ended::from(error);
+                ended.message += &format!("\n  in the schedule `{name}` of {}", self::name(batch));
+                ended
+            })
+        })
+        .collect()
+}
+
+/// The list in a folder, if all its kernels are whole and for this card.
+fn exported(folder: &Path, card: usize) -> Result<List, Ended> {
+    let list = List::read(folder)?;
+    let cache = Cache::at(folder);
+    for kernel in list.kernels() {
+        cache.check(kernel).map_err(Error::Cuda)?;
+    }
+    let cards = Card::all().map_err(Error::Cuda)?;
+    // A card that is not there is told of by the run.
+    if let Some(card) = cards.get(card) {
+        let (own, wanted) = (card.architecture(), &list.architecture);
+        if own != *wanted {
+            return Err(usage(Failure::new(format!(
+                "error: {} has kernels for {wanted}; {} is {own}\n  help: export them with --arch {own}",
+                folder.display(),
+                card.name
+            ))));
+        }
+        let (major, minor) = list.compiler;
+        if u32::try_from(major).is_ok_and(|major| major > card.driver.0) {
+            return Err(usage(Failure::new(format!(
+                "error: {} has kernels by NVRTC {major}.{minor}, too new for the driver, which speaks CUDA {}.{}\n  \
+                 help: export them with NVRTC {} (STENCIL_NVRTC_DIR names its folder)",
+                folder.display(),
+                card.driver.0,
+                card.driver.1,
+                card.driver.0
+            ))));
+        }
+    }
+    Ok(list)
 }

@@ -22,11 +22,7 @@ const SMALL: [&str; 6] = ["--cells", "16", "--repeat", "2", "--steps", "2"];
 
 #[test]
 fn a_table_has_a_row_for_each_case() {
-    let args = [
-        &["--threads", "1,2", "--engine", "compiled,rows"],
-        &SMALL[..],
-    ]
-    .concat();
+    let args = [&["--threads", "1,2", "--backend", "cpu,rows"], &SMALL[..]].concat();
     let output = bench(&args);
     let printed = text(&output.stdout);
     assert!(
@@ -42,6 +38,40 @@ fn a_table_has_a_row_for_each_case() {
     for expected in ["of floor", "GFLOP/s", "copy", "triad"] {
         assert!(printed.contains(expected), "no `{expected}` in\n{printed}");
     }
+}
+
+#[test]
+fn sizes_and_discretizations_are_combined() {
+    let args = "elastic_wave --json --precision f32 --repeat 1 --steps 1 --threads 1 \
+                --cells 8 --cells 12,10,8 --mixed bidiagonal,composed --schedule rows,cpu";
+    let output = bench(&args.split_whitespace().collect::<Vec<_>>());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let value: serde_json::Value =
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}"));
+    let cases = value["cases"].as_array().map_or(&[][..], |cases| cases);
+    let of = |case: &serde_json::Value| {
+        let [x, y, z] = [0, 1, 2].map(|axis| &case["cells"][axis]);
+        let words = (case["mixed"].as_str(), case["schedule"].as_str());
+        format!(
+            "{x} {y} {z} {} {}",
+            words.0.unwrap_or(""),
+            words.1.unwrap_or("")
+        )
+    };
+    let found: Vec<String> = cases.iter().map(of).collect();
+    assert_eq!(
+        found,
+        [
+            "8 8 8 bidiagonal rows",
+            "8 8 8 bidiagonal cpu",
+            "12 10 8 bidiagonal rows",
+            "12 10 8 bidiagonal cpu",
+            "8 8 8 composed rows",
+            "8 8 8 composed cpu",
+            "12 10 8 composed rows",
+            "12 10 8 composed cpu",
+        ]
+    );
 }
 
 #[test]
@@ -101,11 +131,10 @@ fn another_program_runs_beside_ours() {
 fn mistakes_exit_with_2() {
     for (args, expected) in [
         (&["isothermal"][..], "IsothermalNs"),
-        (
-            &["heat", "--engine", "compiled", "--cells", "16"],
-            "no compiled program",
-        ),
+        (&["heat", "--backend", "gpu"], "cuda"),
         (&["heat", "--cells", "0"], "cells"),
+        (&["heat", "--cells", "8,eight"], "`eight`"),
+        (&["heat", "--mixed", "either"], "composed"),
         (&["--precision", "f16"], "f32"),
     ] {
         let output = bench(args);

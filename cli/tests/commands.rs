@@ -193,9 +193,9 @@ fn what_is_there_for_cards_is_said_and_used() {
         assert!(found.contains(line), "no `{line}` in\n{found}");
     }
     let usable = found.contains("compute capability") && !found.contains("no usable NVRTC");
-    let run = "run explosion --engine cuda --cells 16,16,16 --steps 2 --out here";
+    let run = "run explosion --backend cuda --cells 16,16,16 --steps 2 --out here";
     let run = stencil(&run.split(' ').collect::<Vec<_>>(), &here);
-    let cut = "run explosion --engine cuda --patches 2,1,4 --cells 16,16,16 --steps 2 --out cut";
+    let cut = "run explosion --backend cuda --patches 2,1,4 --cells 16,16,16 --steps 2 --out cut";
     let cut = stencil(&cut.split(' ').collect::<Vec<_>>(), &here);
     let verify = stencil(&["verify", "heat", "--precision", "f64"], &here);
     for output in [run, cut, verify] {
@@ -205,7 +205,7 @@ fn what_is_there_for_cards_is_said_and_used() {
         } else {
             assert_eq!(output.status.code(), Some(2), "{said}");
             assert!(
-                said.contains("without `--engine cuda`") || said.contains("NVRTC"),
+                said.contains("without `--backend cuda`") || said.contains("NVRTC"),
                 "{said}"
             );
         }
@@ -225,8 +225,8 @@ fn patches_that_cannot_be_are_refused() {
         run.contains("the engine `auto` runs a mesh as one patch"),
         "{run}"
     );
-    assert!(run.contains("`--engine cuda`"), "{run}");
-    let run = said("run explosion --cells 16,16,16 --patches 2,1,5 --engine cuda");
+    assert!(run.contains("`--backend cuda`"), "{run}");
+    let run = said("run explosion --cells 16,16,16 --patches 2,1,5 --backend cuda");
     for part in [
         "--patches 2,1,5",
         "the cells along z (16) do not divide into 5 patches",
@@ -234,6 +234,6 @@ fn patches_that_cannot_be_are_refused() {
     ] {
         assert!(run.contains(part), "no `{part}` in {run}");
     }
-    let bench = said("bench heat --engine rows --cells 64,64 --patches 2,2 --repeat 1");
+    let bench = said("bench heat --backend rows --cells 64,64 --patches 2,2 --repeat 1");
     assert!(bench.contains("the engine `rows`"), "{bench}");
 }

@@ -110,7 +110,7 @@ pub enum Error {
     Schedule(#[from] ScheduleError),
     /// The compiled engine was asked for, but the program has no code for it.
     #[error(
-        "{system} has no compiled program {why}; use `Engine::Auto` or `Engine::Rows`, or declare it with `pde!` without `#[interpreted]`"
+        "{system} has no compiled program {why}; use `Engine::Cpu` or `Engine::Rows`, or declare it with `pde!` without `#[interpreted]`"
     )]
     NotCompiled {
         /// The system.

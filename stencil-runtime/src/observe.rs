@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::discretize::{Observation, Quantity};
+use stencil_compiler::model::Reduction;
 
 use rayon::ThreadPool;
 
@@ -41,6 +42,19 @@ pub(crate) fn halo(observation: &Observation) -> Result<[usize; 3], Error> {
     Ok(program.halo().map(|h| h as usize))
 }
 
+/// The quantities that are evaluated together, each with its reduction: what is observed, and the
+/// speeds. Groups may be empty.
+pub(crate) fn groups(observation: &Observation) -> [Vec<(usize, Reduction)>; 2] {
+    let quantities = observation.quantities.iter().enumerate();
+    [false, true].map(|speeds| {
+        let chosen = quantities.clone();
+        let chosen = chosen.filter(|(_, quantity)| quantity.speed.is_some() == speeds);
+        chosen
+            .map(|(i, quantity)| (i, quantity.reduction))
+            .collect()
+    })
+}
+
 impl Watch {
     /// Makes ready what an observation asks for; `params` are those of the system, in its order.
     pub(crate) fn new<T: Number>(
@@ -64,23 +78,19 @@ impl Watch {
         };
         let params = algorithm.params.iter().map(|p| value(&p.name));
         let params = params.collect::<Result<_, _>>()?;
-        let group = |speeds: bool| -> Result<Group, Error> {
-            let chosen: Vec<usize> = (0..quantities.len())
-                .filter(|i| quantities[*i].speed.is_some() == speeds)
-                .collect();
+        let group = |chosen: &[(usize, Reduction)]| -> Result<Group, Error> {
             if chosen.is_empty() {
                 return Ok(Group::default());
             }
-            let of_each = chosen.iter().map(|i| (*i, quantities[*i].reduction));
             Ok(Group {
-                reducer: Some(machine.reducer(algorithm, &of_each.collect::<Vec<_>>())?),
-                quantities: chosen.iter().map(|i| quantities[*i].clone()).collect(),
+                reducer: Some(machine.reducer(algorithm, chosen)?),
+                quantities: chosen.iter().map(|(i, _)| quantities[*i].clone()).collect(),
             })
         };
-        let (observables, speeds) = (group(false)?, group(true)?);
+        let [observables, speeds] = groups(observation);
         Ok(Watch {
-            observables,
-            speeds,
+            observables: group(&observables)?,
+            speeds: group(&speeds)?,
             params,
             algorithm: algorithm.clone(),
         })

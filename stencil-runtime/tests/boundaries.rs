@@ -156,7 +156,7 @@ fn recompute(schedule: &mut stencil_runtime::Schedule) {
 fn ways(system: &SystemDef) -> Vec<Way> {
     let mut ways = Vec::new();
     for threads in [1, 2, 5] {
-        ways.push((Engine::Auto, threads, None));
+        ways.push((Engine::Cpu, threads, None));
     }
     ways.push((Engine::Rows, 2, None));
     ways.push((Engine::Rows, 2, Some("rows")));

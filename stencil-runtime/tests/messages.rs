@@ -60,7 +60,7 @@ fn settings_that_do_not_fit() {
         ),
         (
             builder().engine(Engine::Compiled),
-            "Heat has no compiled program in this binary; use `Engine::Auto`",
+            "Heat has no compiled program in this binary; use `Engine::Cpu`",
         ),
         (builder().schedule(Schedule::default()), "illegal schedule"),
         (

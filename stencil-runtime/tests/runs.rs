@@ -3,6 +3,8 @@
 use std::ops::ControlFlow;
 
 use ndarray::Array3;
+use stencil_runtime::backend::cuda::{Card, nvrtc::Nvrtc};
+use stencil_runtime::compiler::expr::real::Precision;
 use stencil_runtime::{
     Axis, Boundary, Builder, Engine, Error, Outcome, Simulation, Source, SystemDef,
 };
@@ -117,8 +119,29 @@ fn what_is_observed_does_not_depend_on_threads() {
         ["energy", "fastest", "momentum", "slowest", "steepest"]
     );
     for threads in [2, 3, 7] {
-        assert_eq!(observe(threads, Engine::Auto), one);
+        assert_eq!(observe(threads, Engine::Cpu), one);
     }
+    // On a card or not: the same bits.
+    assert_eq!(observe(2, Engine::Auto), one);
+}
+
+#[test]
+fn a_card_is_taken_where_there_is_one_and_the_schedule_is_for_it() {
+    let system = text(BURGERS);
+    let engine = |preset: Option<&str>| {
+        let mut builder = burgers(&system).dt(1e-3).engine(Engine::Auto);
+        if let Some(name) = preset {
+            builder = builder.schedule(system.preset(name, Precision::F64).unwrap());
+        }
+        builder.build().unwrap().engine()
+    };
+    assert_eq!(engine(Some("rows")), Engine::Rows);
+    let usable =
+        |card: &Card| card.is_supported() && Nvrtc::open_up_to(card.driver.0 as i32).is_ok();
+    let there = Card::all().is_ok_and(|cards| cards.first().is_some_and(usable));
+    let expected = if there { Engine::Cuda } else { Engine::Rows };
+    assert_eq!(engine(None), expected);
+    assert_eq!(engine(Some("direct")), expected);
 }
 
 #[test]

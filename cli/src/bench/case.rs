@@ -3,13 +3,15 @@
 use std::time::Instant;
 
 use stencil_compiler::algorithm::Role;
-use stencil_compiler::cost;
+use stencil_compiler::cost::{self, KernelCost};
 use stencil_compiler::model::Rank;
 use stencil_compiler::schedule::check;
+use stencil_runtime::backend::cuda::{Load, Sensors};
 use stencil_runtime::bench::{Peak, Stream, peak, stream};
 use stencil_runtime::{Engine, Error, Number, Simulation, Source, SystemDef};
 
 use super::beside::Beside;
+use super::card::{Card, Kernel};
 use super::report;
 use crate::{Ended, source};
 
@@ -20,8 +22,12 @@ const TIMING: f64 = 0.2;
 const LOOK: u32 = 5;
 
 /// What computes the steps.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Setup<'a> {
+    /// None, one for all axes, or one for each.
+    pub(super) cells: Vec<usize>,
+    /// Likewise; one if none are given.
+    pub(super) patches: &'a [usize],
     pub(super) engine: Engine,
     pub(super) threads: Option<usize>,
     /// A preset or a file.
@@ -36,20 +42,21 @@ pub(super) struct Case<T> {
     steps: u64,
     /// Seconds of each timing.
     seconds: Vec<f64>,
-    gflops: f64,
+    /// The best that the machine could do between the timings.
     copy: f64,
-    triad: f64,
+    processor: Option<report::Processor>,
+    /// The sensors of the card, and what they told while steps were done.
+    sensors: Option<Sensors>,
+    load: Load,
 }
 
 impl<T: Number> Case<T> {
     /// Sets up a run with smooth values. The time step is so small that they hardly change: they
     /// stay finite in any system, and the speed does not depend on them.
-    pub(super) fn new(
-        system: &SystemDef,
-        (cells, patches): (&[usize], &[usize]),
-        setup: Setup<'_>,
-    ) -> Result<Self, Ended> {
+    pub(super) fn new(system: &SystemDef, setup: Setup<'_>) -> Result<Self, Ended> {
         let Setup {
+            cells,
+            patches,
             engine,
             threads,
             schedule,
@@ -57,7 +64,7 @@ impl<T: Number> Case<T> {
         let model = system.model();
         // Of a size that no cache holds.
         let usual = [1 << 22, 2048, 128][model.dimension.clamp(1, 3) - 1];
-        let cells = along_axes(system, cells, usual);
+        let cells = along_axes(system, &cells, usual);
         let finest = cells.iter().copied().max().unwrap_or(1).max(1) as f64;
         let mut builder = Simulation::<T>::builder(system)
             .cells(cells)
@@ -100,12 +107,13 @@ impl<T: Number> Case<T> {
         }
         Ok(Case {
             schedule: schedule.map(str::to_string),
+            sensors: simulation.card().and_then(Sensors::open),
             simulation,
             steps: 1,
             seconds: Vec::new(),
-            gflops: 0.0,
             copy: 0.0,
-            triad: 0.0,
+            processor: None,
+            load: Load::default(),
         })
     }
 
@@ -145,6 +153,7 @@ impl<T: Number> Case<T> {
 
     /// Keeps the best that was seen of the machine: others may slow it down.
     fn look(&mut self) -> Result<(), Error> {
+        self.sense()?;
         if let Some(card) = self.simulation.card() {
             self.copy = self.copy.max(card.copy_gb_s()?);
             return Ok(());
@@ -156,14 +165,37 @@ impl<T: Number> Case<T> {
             triad_gb_s,
             ..
         } = stream(threads);
-        self.gflops = self.gflops.max(gflops);
         self.copy = self.copy.max(copy_gb_s);
-        self.triad = self.triad.max(triad_gb_s);
+        let best = self.processor.take().unwrap_or_default();
+        self.processor = Some(report::Processor {
+            instructions: self.simulation.instructions().name(),
+            threads,
+            peak_gflops: best.peak_gflops.max(gflops),
+            triad_gb_s: best.triad_gb_s.max(triad_gb_s),
+            ..best
+        });
+        Ok(())
+    }
+
+    /// Asks the sensors of the card during a timing that does not count, as asking takes time. The
+    /// last answer stands: the card has warmed up by then.
+    fn sense(&mut self) -> Result<(), Error> {
+        let Some(sensors) = self.sensors.take() else {
+            return Ok(());
+        };
+        let (timed, load) = sensors.during(|| self.time(self.steps));
+        self.sensors = Some(sensors);
+        timed?;
+        self.load = load;
         Ok(())
     }
 
     /// What was found.
-    pub(super) fn result(&self, beside: Option<Beside>) -> report::Result {
+    pub(super) fn result(&mut self, beside: Option<Beside>) -> report::Result {
+        let costs = costs(&self.simulation).unwrap_or_default();
+        let card = self.card(&costs);
+        let flops: f64 = costs.iter().map(|kernel| kernel.flops).sum();
+        let processor = self.processor.take();
         let simulation = &self.simulation;
         let system = simulation.system();
         let points: usize = simulation.cells().iter().product();
@@ -173,12 +205,7 @@ impl<T: Number> Case<T> {
             system: system.name().to_string(),
             precision: T::NAME,
             engine: simulation.engine().name(),
-            instructions: match simulation.card() {
-                Some(card) => card.name.clone(),
-                None => simulation.instructions().name().to_string(),
-            },
             schedule: self.schedule.clone(),
-            threads: simulation.threads(),
             cells: simulation.cells(),
             patches: simulation.patches(),
             steps: self.steps,
@@ -186,15 +213,36 @@ impl<T: Number> Case<T> {
             best_mpts: per_second(best) / 1e6,
             median_mpts: per_second(median) / 1e6,
             ms_per_step: 1e3 * best / self.steps as f64,
-            gflops: flops(simulation)
-                .map(|flops| flops * per_second(best) / 1e9)
-                .filter(|_| self.gflops > 0.0),
-            peak_gflops: self.gflops,
+            mixed: system.model().scheme.mixed.name(),
+            processor: processor.map(|processor| report::Processor {
+                gflops: (!costs.is_empty()).then(|| flops * per_second(best) / 1e9),
+                ..processor
+            }),
+            card,
             copy_gb_s: self.copy,
-            triad_gb_s: self.triad,
+            floor_bytes: least_bytes(simulation),
             floor_ms: least_bytes(simulation) * points as f64 / (self.copy * 1e9) * 1e3,
             beside: beside.map(Beside::result),
         }
+    }
+}
+
+impl<T: Number> Case<T> {
+    /// What the steps take of a card, if one does them.
+    fn card(&self, costs: &[KernelCost]) -> Option<Card> {
+        let simulation = &self.simulation;
+        let card = simulation.card()?;
+        let launched = simulation.launched().into_iter().zip(costs);
+        let kernels = launched.map(|(launched, cost)| Kernel {
+            launched,
+            predicted_bytes: cost.fetched_bytes(),
+        });
+        Some(Card {
+            name: card.name.clone(),
+            launches: simulation.launches_a_step(),
+            kernels: kernels.collect(),
+            load: self.load,
+        })
     }
 }
 
@@ -218,12 +266,11 @@ pub(super) fn best_and_median(seconds: &[f64]) -> (f64, f64) {
     (at(0), 0.5 * (at(n.saturating_sub(1) / 2) + at(n / 2)))
 }
 
-/// Floating-point operations a cell and step of the schedule that runs; a multiply-add is two.
-fn flops<T: Number>(simulation: &Simulation<T>) -> Option<f64> {
+/// What the kernels of the schedule that runs are predicted to cost, by the order of a step.
+fn costs<T: Number>(simulation: &Simulation<T>) -> Option<Vec<KernelCost>> {
     let algorithm = simulation.system().algorithm();
     let compiled = check::check(algorithm, simulation.schedule(), T::BYTES).ok()?;
-    let kernels = cost::kernels(algorithm, &compiled).ok()?;
-    Some(kernels.iter().map(|kernel| kernel.flops).sum())
+    cost::kernels(algorithm, &compiled).ok()
 }
 
 /// Bytes a cell and step that no schedule can avoid: each field is read once and written once a

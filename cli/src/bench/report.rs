@@ -4,16 +4,17 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
+use super::card::{self, Card};
+
 /// What one case gave.
 #[derive(Clone, Debug)]
 pub(super) struct Result {
     pub(super) system: String,
     pub(super) precision: &'static str,
+    pub(super) mixed: &'static str,
     pub(super) engine: &'static str,
-    pub(super) instructions: String,
     /// If one was asked for.
     pub(super) schedule: Option<String>,
-    pub(super) threads: usize,
     pub(super) cells: [usize; 3],
     pub(super) patches: [usize; 3],
     /// Steps in a timing, and timings.
@@ -23,14 +24,34 @@ pub(super) struct Result {
     pub(super) best_mpts: f64,
     pub(super) median_mpts: f64,
     pub(super) ms_per_step: f64,
-    /// Operations a second of the best timing, if they can be counted.
-    pub(super) gflops: Option<f64>,
-    pub(super) peak_gflops: f64,
+    /// Of the processor, if it did the steps.
+    pub(super) processor: Option<Processor>,
+    /// Of the card, if one did.
+    pub(super) card: Option<Card>,
+    /// The speed of a copy in the memory that the fields are in.
     pub(super) copy_gb_s: f64,
-    pub(super) triad_gb_s: f64,
+    /// Bytes a point and step that must move.
+    pub(super) floor_bytes: f64,
     /// Time of a step that only moves what must move.
     pub(super) floor_ms: f64,
     pub(super) beside: Option<BesideResult>,
+}
+
+/// What the processor can do, and what it did.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Processor {
+    pub(super) instructions: &'static str,
+    pub(super) threads: usize,
+    pub(super) peak_gflops: f64,
+    pub(super) triad_gb_s: f64,
+    /// Operations a second of the best timing, if they can be counted.
+    pub(super) gflops: Option<f64>,
+}
+
+impl Processor {
+    fn peak_fraction(&self) -> Option<f64> {
+        self.gflops.map(|gflops| gflops / self.peak_gflops)
+    }
 }
 
 /// What the other program gave.
@@ -43,31 +64,29 @@ pub(super) struct BesideResult {
     pub(super) median_mpts: Option<f64>,
 }
 
-/// The first line of the table.
-pub(super) fn heading() -> String {
-    format!(
-        "{:<18} {:<4} {:<9} {:>7} {:>15}  {:>9} {:>9} {:>9}  {:>8} {:>8}\n",
-        "system",
-        "",
-        "engine",
-        "threads",
-        "cells",
-        "Mpts/s",
-        "median",
-        "ms/step",
-        "of peak",
-        "of floor"
-    )
-}
-
 impl Result {
     /// The time of the floor over the time of a step: 1 where nothing but memory takes time.
     fn floor_fraction(&self) -> f64 {
         self.floor_ms / self.ms_per_step
     }
 
-    fn peak_fraction(&self) -> Option<f64> {
-        self.gflops.map(|gflops| gflops / self.peak_gflops)
+    /// Does it stand below another heading?
+    pub(super) fn is_other(&self, than: &Result) -> bool {
+        self.card.is_some() != than.card.is_some()
+    }
+
+    /// The line above rows such as this one.
+    pub(super) fn heading(&self) -> String {
+        let of_all = |how: &str, special: &str| {
+            format!(
+                "{:<18} {:<4} {:<10} {how:<12} {:>15}  {:>9} {:>9} {:>9}  {:>8}{special}\n",
+                "system", "", "mixed", "cells", "Mpts/s", "median", "ms/step", "of floor"
+            )
+        };
+        match &self.card {
+            Some(_) => of_all("schedule", &card::heading()),
+            None => of_all("engine", &format!("  {:>8} {:>8}", "of peak", "threads")),
+        }
     }
 
     /// Those of the mesh, behind them the patches if there are many: `256×256×256/2×1×3`.
@@ -86,20 +105,26 @@ impl Result {
 
     /// A line of the table, and one for the other program.
     pub(super) fn row(&self) -> String {
-        let peak = self.peak_fraction().map_or("-".to_string(), percent);
         let mut text = format!(
-            "{:<18} {:<4} {:<9} {:>7} {:>15}  {:>9.2} {:>9.2} {:>9.3}  {:>8} {:>8}\n",
+            "{:<18} {:<4} {:<10} {:<12} {:>15}  {:>9.2} {:>9.2} {:>9.3}  {:>8}",
             self.system,
             self.precision,
+            self.mixed,
             self.schedule.as_deref().unwrap_or(self.engine),
-            self.threads,
             self.cells(),
             self.best_mpts,
             self.median_mpts,
             self.ms_per_step,
-            peak,
             percent(self.floor_fraction()),
         );
+        if let Some(processor) = &self.processor {
+            let peak = processor.peak_fraction().map_or("-".to_string(), percent);
+            let _ = write!(text, "  {peak:>8} {:>8}", processor.threads);
+        }
+        if let Some(card) = &self.card {
+            text += &card.columns();
+        }
+        text.push('\n');
         if let Some(beside) = &self.beside {
             let speed = |mpts: Option<f64>| mpts.map_or("-".to_string(), |v| format!("{v:.2}"));
             let _ = writeln!(
@@ -124,9 +149,8 @@ impl Result {
             "system": self.system,
             "precision": self.precision,
             "engine": self.engine,
-            "instructions": self.instructions,
+            "mixed": self.mixed,
             "schedule": self.schedule,
-            "threads": self.threads,
             "cells": self.cells,
             "patches": self.patches,
             "steps": self.steps,
@@ -134,11 +158,17 @@ impl Result {
             "mpts_per_s": self.best_mpts,
             "median_mpts_per_s": self.median_mpts,
             "ms_per_step": self.ms_per_step,
-            "gflops": self.gflops,
-            "peak_gflops": self.peak_gflops,
-            "peak_fraction": self.peak_fraction(),
+            "processor": self.processor.as_ref().map(|p| json!({
+                "instructions": p.instructions,
+                "threads": p.threads,
+                "gflops": p.gflops,
+                "peak_gflops": p.peak_gflops,
+                "peak_fraction": p.peak_fraction(),
+                "triad_gb_per_s": p.triad_gb_s,
+            })),
+            "card": self.card.as_ref().map(Card::json),
             "copy_gb_per_s": self.copy_gb_s,
-            "triad_gb_per_s": self.triad_gb_s,
+            "floor_bytes_per_point": self.floor_bytes,
             "floor_ms": self.floor_ms,
             "floor_fraction": self.floor_fraction(),
             "beside": self.beside.as_ref().map(|b| json!({
@@ -171,33 +201,82 @@ pub(super) fn json(results: &[Result]) -> String {
     format!("{:#}\n", json!({ "cases": cases }))
 }
 
+/// What each kernel of each case takes of its card.
+pub(super) fn kernels(results: &[Result]) -> String {
+    let mut text = String::new();
+    for result in results {
+        let Some(card) = &result.card else { continue };
+        let schedule = result.schedule.as_deref().unwrap_or("its own schedule");
+        let _ = writeln!(
+            text,
+            "\n{} {}, {schedule}, mixed {}, {}\n{}",
+            result.system,
+            result.precision,
+            result.mixed,
+            result.cells(),
+            card.table().trim_end()
+        );
+    }
+    if text.is_empty() {
+        text.push_str("\nno case ran on a card: only a card has kernels to show\n");
+    }
+    text
+}
+
 /// What the columns mean, and what the machine gave.
 pub(super) fn notes(results: &[Result]) -> String {
     let mut text = String::from("\nmachine, the best measured between the timings\n");
-    let mut seen = Vec::new();
-    for r in results {
-        if seen.contains(&(r.precision, r.threads)) {
+    let mut seen: Vec<String> = Vec::new();
+    for result in results {
+        let machine = result.machine();
+        if seen.contains(&machine) {
             continue;
         }
-        seen.push((r.precision, r.threads));
-        let same = |o: &&Result| (o.precision, o.threads) == (r.precision, r.threads);
-        let most =
-            |value: fn(&Result) -> f64| results.iter().filter(same).map(value).fold(0.0, f64::max);
-        let _ = writeln!(
-            text,
-            "  {} on {} threads ({}): {:.1} GFLOP/s of multiply-adds, copy {:.1} GB/s, triad {:.1} GB/s",
-            r.precision,
-            r.threads,
-            r.instructions,
-            most(|r| r.peak_gflops),
-            most(|r| r.copy_gb_s),
-            most(|r| r.triad_gb_s),
-        );
+        let same = results.iter().filter(|other| other.machine() == machine);
+        let most = |value: fn(&Result) -> f64| same.clone().map(value).fold(0.0, f64::max);
+        let _ = write!(text, "  {machine}: copy {:.1} GB/s", most(|r| r.copy_gb_s));
+        if result.processor.is_some() {
+            let peak = most(|r| r.processor.map_or(0.0, |p| p.peak_gflops));
+            let triad = most(|r| r.processor.map_or(0.0, |p| p.triad_gb_s));
+            let _ = write!(
+                text,
+                ", triad {triad:.1} GB/s, {peak:.1} GFLOP/s of multiply-adds"
+            );
+        }
+        text.push('\n');
+        seen.push(machine);
     }
     text.push_str(
         "Mpts/s: million points a full step and second, best and median of the timings\n\
-         of peak: operations of the schedule, a multiply-add is two, over the peak of multiply-adds\n\
          of floor: the time to read and write each field and accumulator once a substep, at the speed of a copy\n",
     );
+    if results.iter().any(|r| r.processor.is_some()) {
+        text.push_str(
+            "of peak: operations of the schedule, a multiply-add is two, over the peak of multiply-adds\n",
+        );
+    }
+    if results.iter().any(|r| r.card.is_some()) {
+        text.push_str(
+            "launches: kernels of a step, with those that fill ghost cells\n\
+             B/point: predicted bytes a point and step that blocks ask for, halos included; caches serve a part of them\n\
+             regs, shared, warps: of the kernel that takes most: registers a thread, shared memory a block,\n\
+             \x20 the share of a multiprocessor's warps that are resident; each kernel by itself with --kernels\n\
+             MHz, W: clock and power while steps are done, - where the card does not tell\n",
+        );
+    }
     text
+}
+
+impl Result {
+    /// What did the steps.
+    fn machine(&self) -> String {
+        match (&self.card, &self.processor) {
+            (Some(card), _) => card.name.clone(),
+            (None, Some(processor)) => format!(
+                "{} on {} threads ({})",
+                self.precision, processor.threads, processor.instructions
+            ),
+            (None, None) => self.engine.to_string(),
+        }
+    }
 }

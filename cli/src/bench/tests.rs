@@ -2,16 +2,21 @@
 
 use super::beside::{Beside, speed};
 use super::case::best_and_median;
-use super::report::{BesideResult, Result as Measured, heading, json};
+use stencil_compiler::cost::Bound;
+use stencil_runtime::backend::cuda::nvrtc::Resources;
+use stencil_runtime::backend::cuda::{Launched, Load};
+
+use super::card::{Card, Kernel};
+use super::report::{BesideResult, Processor, Result as Measured, json, kernels, notes};
+use super::{Cells, counts};
 
 fn measured() -> Measured {
     Measured {
         system: "Heat".into(),
         precision: "f64",
+        mixed: "bidiagonal",
         engine: "compiled",
-        instructions: "avx2".into(),
         schedule: None,
-        threads: 2,
         cells: [64, 32, 1],
         patches: [1; 3],
         steps: 10,
@@ -19,10 +24,16 @@ fn measured() -> Measured {
         best_mpts: 20.0,
         median_mpts: 16.0,
         ms_per_step: 0.5,
-        gflops: Some(10.0),
-        peak_gflops: 40.0,
+        processor: Some(Processor {
+            instructions: "avx2",
+            threads: 2,
+            peak_gflops: 40.0,
+            triad_gb_s: 7.0,
+            gflops: Some(10.0),
+        }),
+        card: None,
         copy_gb_s: 8.0,
-        triad_gb_s: 7.0,
+        floor_bytes: 80.0,
         floor_ms: 0.1,
         beside: Some(BesideResult {
             command: "other --fast".into(),
@@ -31,6 +42,49 @@ fn measured() -> Measured {
             best_mpts: Some(10.0),
             median_mpts: Some(8.0),
         }),
+    }
+}
+
+fn kernel(name: &str, registers: u32, occupancy: f64) -> Kernel {
+    Kernel {
+        launched: Launched {
+            name: name.into(),
+            substep: 0,
+            threads: 256,
+            resources: Resources {
+                registers,
+                spill_loads: registers / 2,
+                barriers: 1,
+                ..Resources::default()
+            },
+            shared_bytes: 62_720,
+            resident: 2,
+            occupancy,
+            bound: Bound::Registers,
+        },
+        predicted_bytes: 40.5,
+    }
+}
+
+fn on_card(power_w: Option<f64>) -> Measured {
+    Measured {
+        engine: "cuda",
+        schedule: Some("carried".into()),
+        processor: None,
+        card: Some(Card {
+            name: "Some Card".into(),
+            launches: 5,
+            kernels: vec![
+                kernel("Heat_1_1", 128, 0.25),
+                kernel("Heat_2_1", 160, 0.125),
+            ],
+            load: Load {
+                clock_mhz: Some(1979.6),
+                power_w,
+            },
+        }),
+        beside: None,
+        ..measured()
     }
 }
 
@@ -94,8 +148,9 @@ fn a_program_beside_is_timed_and_its_failure_is_told() {
 fn a_row_stands_below_its_heading() {
     let row = measured().row();
     let (first, second) = row.trim_end().split_once('\n').unwrap();
-    assert_eq!(first.chars().count(), heading().trim_end().chars().count());
-    for expected in ["64×32", "20.00", "16.00", "25.0 %", "20.0 %"] {
+    let heading = measured().heading();
+    assert_eq!(first.chars().count(), heading.trim_end().chars().count());
+    for expected in ["64×32", "20.00", "16.00", "25.0 %", "20.0 %", "bidiagonal"] {
         assert!(first.contains(expected), "no `{expected}` in {first}");
     }
     assert!(second.contains("ours is 2.00 times as fast"), "{second}");
@@ -111,7 +166,88 @@ fn json_has_numbers_and_fractions() {
     let value: serde_json::Value = serde_json::from_str(&json(&[measured()])).unwrap();
     let case = &value["cases"][0];
     assert_eq!(case["mpts_per_s"], 20.0);
-    assert_eq!(case["peak_fraction"], 0.25);
+    assert_eq!(case["processor"]["peak_fraction"], 0.25);
+    assert!(case["card"].is_null());
     assert_eq!(case["floor_fraction"], 0.2);
     assert_eq!(case["beside"]["best_s"], 1.5);
+}
+
+#[test]
+fn a_row_of_a_card_has_columns_of_its_own() {
+    let (with, without) = (on_card(Some(512.2)), on_card(None));
+    for row in [with.row(), without.row()] {
+        let wide = with.heading().trim_end().chars().count();
+        assert_eq!(row.trim_end().chars().count(), wide, "{row}");
+    }
+    let row = with.row();
+    let columns: Vec<&str> = row.split_whitespace().collect();
+    let wanted = "5 81 160 61.2K 12 % 1980 512";
+    assert!(columns.join(" ").ends_with(wanted), "{row}");
+    let row = without.row();
+    assert!(row.trim_end().ends_with("1980     -"), "{row}");
+    assert!(with.is_other(&measured()) && !with.is_other(&without));
+}
+
+#[test]
+fn a_card_is_not_measured_by_the_processor() {
+    let printed = notes(&[on_card(None)]);
+    assert!(printed.contains("Some Card: copy 8.0 GB/s\n"), "{printed}");
+    for not in ["GFLOP", "triad", "of peak"] {
+        assert!(!printed.contains(not), "{printed}");
+    }
+    let both = notes(&[measured(), on_card(None)]);
+    for expected in [
+        "avx2): copy 8.0 GB/s, triad 7.0",
+        "Some Card: copy",
+        "of peak:",
+    ] {
+        assert!(both.contains(expected), "no `{expected}` in {both}");
+    }
+}
+
+#[test]
+fn each_kernel_has_a_line_and_an_object() {
+    let printed = kernels(&[measured(), on_card(None)]);
+    let lines: Vec<&str> = printed.trim().lines().collect();
+    let [head, columns, first, second] = lines[..] else {
+        panic!("{printed}");
+    };
+    assert_eq!(head, "Heat f64, carried, mixed bidiagonal, 64×32");
+    assert_eq!(first.chars().count(), columns.chars().count());
+    assert_eq!(
+        second.split_whitespace().collect::<Vec<_>>().join(" "),
+        "Heat_2_1 1 256 160 80 62720 1 2 12 % registers 40.5"
+    );
+    assert!(kernels(&[measured()]).contains("no case ran on a card"));
+
+    let value: serde_json::Value = serde_json::from_str(&json(&[on_card(None)])).unwrap();
+    let case = &value["cases"][0];
+    assert!(case["processor"].is_null());
+    let card = &case["card"];
+    assert_eq!(
+        (&card["registers"], &card["occupancy"]),
+        (&160.into(), &0.125.into())
+    );
+    assert!(card["power_w"].is_null());
+    assert_eq!(card["predicted_bytes_per_point"], 81.0);
+    let last = &card["kernels"][1];
+    assert_eq!(
+        (&last["spilled_bytes"], &last["bound_by"]),
+        (&80.into(), &"registers".into())
+    );
+}
+
+#[test]
+fn cells_are_one_number_or_one_for_each_axis() {
+    assert_eq!(counts("128"), Ok(Cells(vec![128])));
+    assert_eq!(counts("8, 16,1"), Ok(Cells(vec![8, 16, 1])));
+    for (wrong, expected) in [
+        ("8,,8", "``"),
+        ("x", "`x`"),
+        ("1,2,3,4", "4 axes"),
+        ("-8", "`-8`"),
+    ] {
+        let message = counts(wrong).unwrap_err();
+        assert!(message.contains(expected), "{message}");
+    }
 }

@@ -64,7 +64,7 @@ impl<T: Number> Facts<'_, T> {
             },
             "precision": T::NAME,
             "backend": {
-                "device": "cpu",
+                "device": simulation.card().map_or("cpu", |card| card.name.as_str()),
                 "engine": simulation.engine().name(),
                 "instructions": simulation.instructions().name(),
                 "threads": simulation.threads(),
@@ -94,12 +94,15 @@ impl<T: Number> Facts<'_, T> {
             )
             .row(
                 "engine",
-                format_args!(
-                    "{}, {}, {} threads",
-                    simulation.engine().name(),
-                    simulation.instructions().name(),
-                    simulation.threads()
-                ),
+                match simulation.card() {
+                    Some(card) => format!("{}, {}", simulation.engine().name(), card.name),
+                    None => format!(
+                        "{}, {}, {} threads",
+                        simulation.engine().name(),
+                        simulation.instructions().name(),
+                        simulation.threads()
+                    ),
+                },
             )
             .row("wall time", format_args!("{:.2} s", self.seconds))
             .row(

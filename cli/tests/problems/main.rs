@@ -166,7 +166,7 @@ fn the_resolved_problem_gives_the_same_bits() {
         "again",
         "--threads",
         "1",
-        "--engine",
+        "--backend",
         "rows",
         "-q",
     ];

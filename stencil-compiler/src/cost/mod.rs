@@ -14,8 +14,11 @@ use crate::kernel::{COPY_BYTES, Kernel};
 use crate::plan::Launch;
 use crate::schedule::check::Compiled;
 
+mod occupancy;
 #[cfg(test)]
 mod tests;
+
+pub use occupancy::{Bound, Multiprocessor, Occupancy};
 
 /// Registers of a thread that hold no value: positions, addresses, the loop.
 const ADDRESS_REGISTERS: u32 = 24;

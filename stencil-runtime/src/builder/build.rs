@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rayon::ThreadPool;
 use stencil_compiler::algorithm::Role;
-use stencil_compiler::kernel::COPY_BYTES;
+use stencil_compiler::kernel::{COPY_BYTES, LaunchKind};
 use stencil_compiler::plan::{self, Plan};
 use stencil_compiler::schedule::check::{self, ScheduleError};
 use stencil_compiler::schedule::{Halo, Placement, heuristic};
@@ -18,6 +18,19 @@ use crate::observe::{self, Watch};
 use crate::simulation::{Pace, Parts, Sampled, Setup, sampled};
 use crate::{Error, Instructions, Number, Schedule, Simulation, Source, SystemDef, formula};
 
+/// A run before memory is taken.
+struct Planned {
+    mesh: Mesh,
+    patches: Patches,
+    params: Vec<f64>,
+    boundaries: Boundaries,
+    engine: Chosen,
+    schedule: Schedule,
+    plan: Plan,
+    /// Ghost cells that are read outside of the plan.
+    halo: [usize; 3],
+}
+
 impl<T: Number> Builder<T> {
     /// Checks all settings, takes memory and starts the threads.
     ///
@@ -28,32 +41,18 @@ impl<T: Number> Builder<T> {
             Ok(ref system) => system.clone(),
             Err(error) => return Err(error),
         };
-        let mesh = self.mesh(&system)?;
-        let patches = Patches::new(&mesh, self.patches)?;
-        if self.engine != Engine::Cuda && !patches.is_one() {
-            return Err(Error::PatchesOn {
-                engine: self.engine.name(),
-                patches: patches.counts,
-            });
-        }
-        let params = params(&system, &self.params)?;
         let pace = self.pace(&system)?;
         let instructions = Checked::new(self.instructions.unwrap_or_else(Instructions::best))?;
-        let boundaries = Boundaries::new(&system, &params, &self.boundaries)?;
-        let (engine, schedule) = choose::<T>(
-            &system,
-            self.engine,
-            self.schedule.clone(),
-            boundaries.periodic,
-        )?;
-        let wrapped = match engine {
-            Chosen::Cuda => wrapped::<T>(&system, &schedule, &boundaries, &mesh)?,
-            Chosen::Cpu(_) => [false; 3],
-        };
-        let plan = plan(&system, &schedule, wrapped)?;
-        boundaries.check_exchanges(&plan)?;
-        let halo = system.observation().map_or(Ok([0; 3]), observe::halo)?;
-        boundaries.check_depth(&system, &plan, halo, &mesh)?;
+        let Planned {
+            mesh,
+            patches,
+            params,
+            boundaries,
+            engine,
+            schedule,
+            plan,
+            halo,
+        } = self.planned(&system, self.engine)?;
         let given = self.sources.iter();
         let given = given.map(|(name, source)| (name.clone(), format!("{source:?}")));
         let given: Vec<(String, String)> = given.collect();
@@ -83,7 +82,8 @@ impl<T: Number> Builder<T> {
             halo,
             keep_last: self.keep_last,
         };
-        let machine = machine(&setup, domain, engine, (&pool, self.card))?;
+        let cache = self.cache.or_else(cuda::Cache::of_user);
+        let machine = machine(&setup, domain, engine, &pool, (self.card, cache))?;
         let watch = setup.system.observation();
         let watch = watch
             .map(|o| Watch::new(o, &setup.system, &setup.params, &machine))
@@ -95,6 +95,67 @@ impl<T: Number> Builder<T> {
             pool,
         };
         Simulation::assemble(setup, parts, pace)
+    }
+
+    /// Compiles all kernels of this run for cards of an architecture, such as `sm_90`, and keeps
+    /// them; no card is needed. Returns the names of the cache's entries, which
+    /// [`Cache::check`](cuda::Cache::check) knows. A run with a [sealed](cuda::Cache::sealed)
+    /// cache, on a machine with a card, compiles nothing.
+    ///
+    /// # Errors
+    /// The first setting that does not fit; if there is no NVRTC, or the folder cannot be written.
+    pub fn compile_into(
+        self,
+        cache: &cuda::Cache,
+        architecture: &str,
+    ) -> Result<Vec<String>, Error> {
+        let system = match self.system {
+            Ok(ref system) => system.clone(),
+            Err(error) => return Err(error),
+        };
+        let Planned { plan, patches, .. } = self.planned(&system, Engine::Cuda)?;
+        let watched = system.observation();
+        let watched = watched.map(|o| (&o.algorithm, observe::groups(o).to_vec()));
+        let into = (cache, architecture);
+        cuda::compile_ahead::<T>(into, system.algorithm(), (&plan, &patches), watched)
+    }
+
+    /// What is computed where, and by which plan.
+    fn planned(&self, system: &SystemDef, engine: Engine) -> Result<Planned, Error> {
+        let mesh = self.mesh(system)?;
+        let params = params(system, &self.params)?;
+        let boundaries = Boundaries::new(system, &params, &self.boundaries)?;
+        let (engine, schedule) = choose::<T>(
+            system,
+            (engine, self.card),
+            self.schedule.clone(),
+            boundaries.periodic,
+        )?;
+        let patches = Patches::new(&mesh, self.patches)?;
+        let wrapped = match engine {
+            Chosen::Cuda => wrapped::<T>(system, &schedule, &boundaries, (&mesh, &patches))?,
+            Chosen::Cpu(_) if patches.is_one() => [false; 3],
+            Chosen::Cpu(_) => {
+                return Err(Error::PatchesOn {
+                    engine: self.engine.name(),
+                    patches: patches.counts,
+                });
+            }
+        };
+        let plan = plan(system, &schedule, wrapped)?;
+        boundaries.check_exchanges(&plan)?;
+        let halo = system.observation().map_or(Ok([0; 3]), observe::halo)?;
+        boundaries.check_depth(system, &plan, halo, &mesh)?;
+        Ok(Planned {
+            mesh,
+            patches,
+            params,
+            boundaries,
+            engine,
+            schedule,
+            plan,
+            halo,
+        })
     }
 
     fn mesh(&self, system: &SystemDef) -> Result<Mesh, Error> {
@@ -149,12 +210,12 @@ fn plan(system: &SystemDef, schedule: &Schedule, wrapped: [bool; 3]) -> Result<P
 }
 
 /// Axes along which kernels may read beyond one end at the other: periodic ones, where a whole copy
-/// of a row does not reach across the end and a stencil not around the mesh.
+/// of a row does not reach across the end and a stencil not around the mesh. A patch has both ends.
 fn wrapped<T: Number>(
     system: &SystemDef,
     schedule: &Schedule,
     boundaries: &Boundaries,
-    mesh: &Mesh,
+    (mesh, patches): (&Mesh, &Patches),
 ) -> Result<[bool; 3], Error> {
     if boundaries.has_custom() {
         // The host fills all ghost cells then.
@@ -166,7 +227,8 @@ fn wrapped<T: Number>(
         let cells = mesh.cells[axis];
         let whole = axis > 0 || cells.is_multiple_of(copied);
         let reach = (halo[axis] as usize).next_multiple_of(copied);
-        boundaries.periodic[axis] && whole && cells >= reach
+        let across = boundaries.periodic[axis] && patches.counts[axis] == 1;
+        across && whole && cells >= reach
     }))
 }
 
@@ -220,12 +282,14 @@ fn sources(
     }
 }
 
-/// The arrays, and what does the steps; on a card, that of the number.
+/// The arrays, and what does the steps; on a card, that of the number, with its kernels from the
+/// cache.
 fn machine<T: Number>(
     setup: &Setup,
     domain: Domain,
     engine: Chosen,
-    (pool, card): (&ThreadPool, usize),
+    pool: &ThreadPool,
+    (card, cache): (usize, Option<cuda::Cache>),
 ) -> Result<Machine<T>, Error> {
     let (algorithm, plan) = (setup.system.algorithm(), &setup.plan);
     let instructions = setup.instructions;
@@ -235,8 +299,7 @@ fn machine<T: Number>(
             Ok(Machine::Cpu(Box::new(pool.install(new)?)))
         }
         Chosen::Cuda => {
-            let (card, cache) = (cuda::Opened::new(card)?, cuda::Cache::of_user());
-            let cache = cache.as_ref();
+            let card = cuda::Opened::new(card)?;
             let new = cuda::Machine::new(card, cache, algorithm, plan, domain, instructions);
             Ok(Machine::Cuda(Box::new(new?)))
         }
@@ -257,7 +320,7 @@ enum Chosen {
 /// the rows that it computes may begin and end anywhere.
 fn choose<T: Number>(
     system: &SystemDef,
-    engine: Engine,
+    (engine, card): (Engine, usize),
     schedule: Option<Schedule>,
     periodic: [bool; 3],
 ) -> Result<(Chosen, Schedule), Error> {
@@ -265,10 +328,18 @@ fn choose<T: Number>(
         system: system.name().to_string(),
         why,
     };
+    let mut is_for_cards = true;
     if let Some(schedule) = &schedule {
-        check::check(system.algorithm(), schedule, T::BYTES)?;
+        let compiled = check::check(system.algorithm(), schedule, T::BYTES)?;
+        let mut kinds = compiled.kernels.iter().map(|kernel| kernel.launch.kind);
+        is_for_cards = kinds.all(|kind| kind == LaunchKind::Blocks);
     }
-    if engine == Engine::Cuda {
+    let on_card = match engine {
+        Engine::Cuda => true,
+        Engine::Auto => is_for_cards && cuda::is_usable(card),
+        Engine::Cpu | Engine::Compiled | Engine::Rows => false,
+    };
+    if on_card {
         let algorithm = system.algorithm();
         let own = || heuristic::gpu(algorithm, T::PRECISION);
         let schedule = schedule.unwrap_or_else(own);
@@ -291,8 +362,10 @@ fn choose<T: Number>(
         }
     });
     let choice = match (engine, system.kernels()) {
-        (Engine::Auto | Engine::Compiled, Some(kernels)) if fits => Choice::Compiled(kernels),
-        (Engine::Auto | Engine::Rows, _) => Choice::Rows,
+        (Engine::Cpu | Engine::Auto | Engine::Compiled, Some(kernels)) if fits => {
+            Choice::Compiled(kernels)
+        }
+        (Engine::Cpu | Engine::Auto | Engine::Rows, _) => Choice::Rows,
         (Engine::Compiled, Some(_)) => return Err(not_compiled("for this schedule")),
         (Engine::Compiled, None) => return Err(not_compiled("in this binary")),
         (Engine::Cuda, _) => return Err(Error::Bug("a card was chosen above".into())),

@@ -6,6 +6,7 @@ mod check;
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
 
+use crate::backend::cuda::Cache;
 use crate::mesh::{Faces, Setting};
 use crate::{Boundary, Error, Instructions, Number, Schedule, Source, SystemDef, ToSystem};
 
@@ -14,8 +15,12 @@ pub(crate) use check::number;
 /// What computes the steps. Results do not depend on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Engine {
-    /// The compiled program where there is one for the schedule, else the row engine.
+    /// The host's processor: the compiled program where there is one for the schedule, else the row
+    /// engine.
     #[default]
+    Cpu,
+    /// A card where one can be used and the schedule, if one is set, is for cards; else as
+    /// [`Cpu`](Engine::Cpu).
     Auto,
     /// The compiled program.
     Compiled,
@@ -26,9 +31,10 @@ pub enum Engine {
 }
 
 impl Engine {
-    /// `auto`, `compiled`, `rows` or `cuda`.
+    /// `cpu`, `auto`, `compiled`, `rows` or `cuda`.
     pub fn name(self) -> &'static str {
         match self {
+            Engine::Cpu => "cpu",
             Engine::Auto => "auto",
             Engine::Compiled => "compiled",
             Engine::Rows => "rows",
@@ -55,6 +61,7 @@ pub struct Builder<T> {
     threads: Option<usize>,
     engine: Engine,
     card: usize,
+    cache: Option<Cache>,
     schedule: Option<Schedule>,
     instructions: Option<Instructions>,
     number: PhantomData<T>,
@@ -76,8 +83,9 @@ impl<T: Number> Builder<T> {
             cfl: None,
             keep_last: true,
             threads: None,
-            engine: Engine::Auto,
+            engine: Engine::Cpu,
             card: 0,
+            cache: None,
             schedule: None,
             instructions: None,
             number: PhantomData,
@@ -261,6 +269,12 @@ impl<T: Number> Builder<T> {
     /// The card to use, counted from 0 as its driver does; 0 if not set.
     pub fn card(mut self, ordinal: usize) -> Self {
         self.card = ordinal;
+        self
+    }
+
+    /// Where compiled kernels of a card are kept; in this user's folder if not set.
+    pub fn kernels(mut self, cache: Cache) -> Self {
+        self.cache = Some(cache);
         self
     }
 

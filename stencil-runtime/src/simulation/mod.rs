@@ -14,7 +14,7 @@ use stencil_compiler::plan::Plan;
 
 use crate::backend::Machine;
 use crate::backend::cpu::Checked;
-use crate::backend::cuda::Card;
+use crate::backend::cuda::{Card, Launched};
 use crate::builder::number;
 use crate::mesh::{Mesh, Patches, PointFunction, SteadyFunction};
 use crate::observe::Watch;
@@ -316,7 +316,7 @@ impl<T: Number> Simulation<T> {
         names.zip(self.setup.params.iter().copied())
     }
 
-    /// The engine that was chosen: never [`Engine::Auto`].
+    /// The engine that was chosen: [`Engine::Compiled`], [`Engine::Rows`] or [`Engine::Cuda`].
     pub fn engine(&self) -> Engine {
         self.setup.engine
     }
@@ -326,6 +326,24 @@ impl<T: Number> Simulation<T> {
         match &self.machine {
             Machine::Cpu(_) => None,
             Machine::Cuda(machine) => Some(machine.card()),
+        }
+    }
+
+    /// The kernels of a step on a card, in their order, and what they take of it; none on the
+    /// processor.
+    pub fn launched(&self) -> Vec<Launched> {
+        match &self.machine {
+            Machine::Cpu(_) => Vec::new(),
+            Machine::Cuda(machine) => machine.launched(),
+        }
+    }
+
+    /// How many kernels a step launches on a card, those that fill ghost cells among them; 0 on the
+    /// processor.
+    pub fn launches_a_step(&self) -> usize {
+        match &self.machine {
+            Machine::Cpu(_) => 0,
+            Machine::Cuda(machine) => machine.launches_a_step(),
         }
     }
 

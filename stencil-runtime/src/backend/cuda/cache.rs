@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::{env, fs, io, process};
 
+use super::CudaError;
 use super::nvrtc::{Compiled, parse_resources};
 
 /// The environment variable that names the folder of compiled kernels.
@@ -25,6 +26,18 @@ pub(super) struct Key<'a> {
     pub(super) compiler: (i32, i32),
 }
 
+impl Absence {
+    /// What is wrong, and the way out.
+    pub(super) fn words(self) -> &'static str {
+        match self {
+            Absence::Missing => {
+                "is not there: it was lost, or made by another version of this program"
+            }
+            Absence::Damaged => "is damaged",
+        }
+    }
+}
+
 impl Key<'_> {
     fn bytes(&self) -> Vec<u8> {
         let (major, minor) = self.compiler;
@@ -40,6 +53,16 @@ impl Key<'_> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cache {
     folder: PathBuf,
+    sealed: Option<(i32, i32)>,
+}
+
+/// Why a kernel is not found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Absence {
+    /// There is no entry.
+    Missing,
+    /// There is one, but it is not whole, or made from something else.
+    Damaged,
 }
 
 impl Cache {
@@ -55,14 +78,29 @@ impl Cache {
                 None => set("HOME")?.join(".cache").join("stencil"),
             },
         };
-        Some(Cache { folder })
+        Some(Cache::at(folder))
     }
 
     /// A cache in a folder, which need not exist yet.
     pub fn at(folder: impl Into<PathBuf>) -> Self {
         Cache {
             folder: folder.into(),
+            sealed: None,
         }
+    }
+
+    /// A folder that holds all kernels of a run, made by this version of NVRTC: nothing is
+    /// compiled, nothing is written, and no compiler is needed.
+    pub fn sealed(folder: impl Into<PathBuf>, compiler: (i32, i32)) -> Self {
+        Cache {
+            folder: folder.into(),
+            sealed: Some(compiler),
+        }
+    }
+
+    /// The version of NVRTC that made all that it holds, if it is [`sealed`](Self::sealed).
+    pub(super) fn sealed_by(&self) -> Option<(i32, i32)> {
+        self.sealed
     }
 
     /// The folder.
@@ -71,35 +109,45 @@ impl Cache {
     }
 
     fn path(&self, key: &[u8]) -> PathBuf {
-        self.folder.join(format!("{:016x}.cubin", hash(key)))
+        self.folder.join(entry_name(key))
+    }
+
+    /// The name of the file that holds what is compiled from this.
+    pub(super) fn entry(key: Key<'_>) -> String {
+        entry_name(&key.bytes())
+    }
+
+    /// Is the file of this name there, and as it was written?
+    ///
+    /// # Errors
+    /// If it is missing or damaged; the error names the file.
+    pub fn check(&self, entry: &str) -> Result<(), CudaError> {
+        let path = self.folder.join(entry);
+        let wrong = |absence: Absence| CudaError::NotKept {
+            what: format!("the compiled kernel {}", path.display()),
+            reason: absence.words(),
+        };
+        let bytes = fs::read(&path).map_err(|_| wrong(Absence::Missing))?;
+        match parts(&bytes) {
+            Some([key, _, _]) if entry_name(key) == entry => Ok(()),
+            _ => Err(wrong(Absence::Damaged)),
+        }
     }
 
     /// What was compiled from this before, if it is there and whole.
-    pub(super) fn find(&self, key: Key<'_>) -> Option<Compiled> {
+    pub(super) fn find(&self, key: Key<'_>) -> Result<Compiled, Absence> {
         let key = key.bytes();
-        let entry = fs::read(self.path(&key)).ok()?;
-        let (body, sum) = entry.split_at_checked(entry.len().checked_sub(4)?)?;
-        if crc32fast::hash(body).to_le_bytes() != sum {
-            return None;
-        }
-        let mut rest = body.strip_prefix(MAGIC)?;
-        let mut part = || -> Option<&[u8]> {
-            let (length, behind) = rest.split_at_checked(8)?;
-            let length = u64::from_le_bytes(length.try_into().ok()?);
-            let (part, behind) = behind.split_at_checked(usize::try_from(length).ok()?)?;
-            rest = behind;
-            Some(part)
+        let entry = fs::read(self.path(&key)).map_err(|_| Absence::Missing)?;
+        let read = |bytes| -> Option<Compiled> {
+            let [made_from, log, cubin] = parts(bytes)?;
+            let log = std::str::from_utf8(log).ok()?.to_string();
+            (made_from == key).then(|| Compiled {
+                kernels: parse_resources(&log),
+                cubin: cubin.to_vec(),
+                log,
+            })
         };
-        let (made_from, log, cubin) = (part()?, part()?, part()?);
-        if made_from != key {
-            return None;
-        }
-        let log = std::str::from_utf8(log).ok()?.to_string();
-        Some(Compiled {
-            kernels: parse_resources(&log),
-            cubin: cubin.to_vec(),
-            log,
-        })
+        read(&entry).ok_or(Absence::Damaged)
     }
 
     /// Keeps what was compiled.
@@ -123,6 +171,27 @@ impl Cache {
         }
         written
     }
+}
+
+fn entry_name(key: &[u8]) -> String {
+    format!("{:016x}.cubin", hash(key))
+}
+
+/// What an entry was made from, the log and the machine code, if all of it is as it was written.
+fn parts(entry: &[u8]) -> Option<[&[u8]; 3]> {
+    let (body, sum) = entry.split_at_checked(entry.len().checked_sub(4)?)?;
+    if crc32fast::hash(body).to_le_bytes() != sum {
+        return None;
+    }
+    let mut rest = body.strip_prefix(MAGIC)?;
+    let mut part = || -> Option<&[u8]> {
+        let (length, behind) = rest.split_at_checked(8)?;
+        let length = u64::from_le_bytes(length.try_into().ok()?);
+        let (part, behind) = behind.split_at_checked(usize::try_from(length).ok()?)?;
+        rest = behind;
+        Some(part)
+    };
+    Some([part()?, part()?, part()?])
 }
 
 /// The 64-bit hash of Fowler, Noll and Vo, variant 1a. Different texts may share it: entries hold
@@ -164,10 +233,10 @@ mod tests {
     #[test]
     fn what_was_kept_is_found_by_all_that_it_was_made_from() {
         let cache = cache("found");
-        assert_eq!(cache.find(key("a")), None);
+        assert_eq!(cache.find(key("a")), Err(Absence::Missing));
         cache.keep(key("a"), &compiled()).unwrap();
-        assert_eq!(cache.find(key("a")), Some(compiled()));
-        assert_eq!(cache.find(key("b")), None);
+        assert_eq!(cache.find(key("a")), Ok(compiled()));
+        assert_eq!(cache.find(key("b")), Err(Absence::Missing));
         for other in [
             Key {
                 architecture: "sm_80",
@@ -182,7 +251,7 @@ mod tests {
                 ..key("a")
             },
         ] {
-            assert_eq!(cache.find(other), None);
+            assert_eq!(cache.find(other), Err(Absence::Missing));
         }
         fs::remove_dir_all(cache.folder()).unwrap();
     }
@@ -197,16 +266,22 @@ mod tests {
             let mut entry = whole.clone();
             entry[at] ^= 0x20;
             fs::write(&path, &entry).unwrap();
-            assert_eq!(cache.find(key("a")), None, "byte {at}");
+            assert_eq!(cache.find(key("a")), Err(Absence::Damaged), "byte {at}");
+            assert!(cache.check(&entry_name(&key("a").bytes())).is_err());
             fs::write(&path, &whole[..at]).unwrap();
-            assert_eq!(cache.find(key("a")), None, "cut at {at}");
+            assert_eq!(cache.find(key("a")), Err(Absence::Damaged), "cut at {at}");
         }
         // Whole, but made from something that happens to have the same hash.
         cache.keep(key("b"), &compiled()).unwrap();
         fs::rename(cache.path(&key("b").bytes()), &path).unwrap();
-        assert_eq!(cache.find(key("a")), None);
+        assert_eq!(cache.find(key("a")), Err(Absence::Damaged));
+        let error = cache.check(&Cache::entry(key("a"))).unwrap_err();
+        assert!(error.to_string().contains("is damaged"), "{error}");
         cache.keep(key("a"), &compiled()).unwrap();
-        assert_eq!(cache.find(key("a")), Some(compiled()));
+        assert_eq!(cache.find(key("a")), Ok(compiled()));
+        cache.check(&Cache::entry(key("a"))).unwrap();
+        let error = cache.check(&Cache::entry(key("b"))).unwrap_err();
+        assert!(error.to_string().contains("is not there"), "{error}");
         fs::remove_dir_all(cache.folder()).unwrap();
     }
 
@@ -218,7 +293,7 @@ mod tests {
                 scope.spawn(|| {
                     for _ in 0..20 {
                         cache.keep(key("a"), &compiled()).unwrap();
-                        assert_eq!(cache.find(key("a")), Some(compiled()));
+                        assert_eq!(cache.find(key("a")), Ok(compiled()));
                     }
                 });
             }

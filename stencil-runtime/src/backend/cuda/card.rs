@@ -1,11 +1,14 @@
 //! Cards, and the driver that knows them.
 
+use std::ffi::CStr;
 use std::sync::Arc;
 
 use cudarc::driver::sys::CUdevice_attribute as Attribute;
-use cudarc::driver::{CudaContext, CudaStream, result, sys};
+use cudarc::driver::{CudaContext, CudaStream, DriverError, result, sys};
+use stencil_compiler::cost::Multiprocessor;
 
 use super::CudaError;
+use super::nvrtc::Nvrtc;
 
 /// The oldest compute capability that generated code runs on: asynchronous copies came with it.
 const OLDEST: (u32, u32) = (8, 0);
@@ -19,8 +22,12 @@ pub struct Card {
     pub name: String,
     /// Compute capability, as in `(9, 0)`.
     pub capability: (u32, u32),
+    /// Where on the bus it is, as in `0000:3b:00.0`.
+    pub bus: String,
     /// Number of multiprocessors.
     pub multiprocessors: u32,
+    /// What each of them has for its blocks.
+    pub multiprocessor: Multiprocessor,
     /// Bytes of shared memory that a block may have.
     pub shared_bytes: usize,
     /// Bytes of memory.
@@ -78,6 +85,15 @@ impl Card {
     pub fn is_supported(&self) -> bool {
         self.capability >= OLDEST
     }
+}
+
+/// Is there a card of this number, one that generated code runs on, and a compiler for it?
+pub(crate) fn is_usable(ordinal: usize) -> bool {
+    let Ok(opened) = Opened::new(ordinal) else {
+        return false;
+    };
+    let major = i32::try_from(opened.card.driver.0).unwrap_or(i32::MAX);
+    Nvrtc::shared_up_to(major).is_ok()
 }
 
 /// A card in use.
@@ -164,10 +180,34 @@ fn describe(context: &Arc<CudaContext>, ordinal: usize) -> Result<Card, CudaErro
             attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
             attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
         ),
+        bus: bus(context).map_err(&ask)?,
         multiprocessors: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
+        multiprocessor: Multiprocessor {
+            registers: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR)?,
+            shared_bytes: attribute(
+                Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR,
+            )? as usize,
+            reserved_bytes: attribute(
+                Attribute::CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK,
+            )? as usize,
+            threads: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)?,
+            blocks: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR)?,
+        },
         shared_bytes: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?
             as usize,
         memory: context.total_mem().map_err(&ask)?,
         driver: (version / 1000, version % 1000 / 10),
     })
+}
+
+/// Where on the bus a card is.
+fn bus(context: &Arc<CudaContext>) -> Result<String, DriverError> {
+    let mut text = [0_u8; 32];
+    let length = text.len() as i32;
+    // SAFETY: writes at most `length` bytes, the last of them a zero.
+    let got =
+        unsafe { sys::cuDeviceGetPCIBusId(text.as_mut_ptr().cast(), length, context.cu_device()) };
+    got.result()?;
+    let text = CStr::from_bytes_until_nul(&text).unwrap_or_default();
+    Ok(text.to_string_lossy().into_owned())
 }

@@ -9,41 +9,95 @@ use std::thread;
 use stencil_compiler::emit::Source;
 
 use super::CudaError;
-use super::cache::{Cache, Key};
-use super::nvrtc::{Compiled, Nvrtc, NvrtcError};
+use super::cache::{Absence, Cache, Key};
+use super::nvrtc::{Compiled, Nvrtc};
+
+/// What makes machine code of texts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Compiler<'a> {
+    /// `None` where all was compiled before.
+    nvrtc: Option<&'a Nvrtc>,
+    version: (i32, i32),
+    cache: Option<&'a Cache>,
+}
+
+impl<'a> Compiler<'a> {
+    /// The compiler for a driver that speaks CUDA `major`, or for any driver.
+    pub(super) fn new(major: Option<u32>, cache: Option<&'a Cache>) -> Result<Self, CudaError> {
+        if let Some(version) = cache.and_then(Cache::sealed_by) {
+            return Ok(Compiler {
+                nvrtc: None,
+                version,
+                cache,
+            });
+        }
+        let nvrtc = match major {
+            Some(major) => Nvrtc::shared_up_to(i32::try_from(major).unwrap_or(i32::MAX))?,
+            None => Nvrtc::shared()?,
+        };
+        Ok(Compiler {
+            nvrtc: Some(nvrtc),
+            version: nvrtc.version(),
+            cache,
+        })
+    }
+
+    /// Machine code of a text.
+    fn one(&self, source: &Source, architecture: &str) -> Result<Compiled, CudaError> {
+        let name = file_name(source);
+        let key = self.key(source, &name, architecture);
+        let kept = self.cache.map_or(Err(Absence::Missing), |c| c.find(key));
+        let absence = match kept {
+            Ok(compiled) => return Ok(compiled),
+            Err(absence) => absence,
+        };
+        let Some(nvrtc) = self.nvrtc else {
+            return Err(CudaError::NotKept {
+                what: format!("the compiled kernel `{}` for {architecture}", source.name),
+                reason: absence.words(),
+            });
+        };
+        let compiled = nvrtc.compile(&source.text, &name, architecture)?;
+        if let Some(cache) = self.cache {
+            // A cache that cannot be written costs time, no more.
+            let _ = cache.keep(key, &compiled);
+        }
+        Ok(compiled)
+    }
+
+    fn key<'k>(&self, source: &'k Source, name: &'k str, architecture: &'k str) -> Key<'k> {
+        Key {
+            source: &source.text,
+            name,
+            architecture,
+            compiler: self.version,
+        }
+    }
+
+    /// The name that a cache gives to the machine code of a text.
+    pub(super) fn entry(&self, source: &Source, architecture: &str) -> String {
+        Cache::entry(self.key(source, &file_name(source), architecture))
+    }
+}
+
+fn file_name(source: &Source) -> String {
+    format!("{}.cu", source.name)
+}
 
 /// Compiles texts for an architecture, each of them once, on all cores.
 pub(super) fn compile(
     sources: &[&Source],
     architecture: &str,
-    nvrtc: &Nvrtc,
-    cache: Option<&Cache>,
+    compiler: Compiler<'_>,
 ) -> Result<Vec<Compiled>, CudaError> {
     let mut distinct: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (at, source) in sources.iter().enumerate() {
         distinct.entry(&source.text).or_default().push(at);
     }
     let jobs: Vec<Vec<usize>> = distinct.into_values().collect();
-    let one = |at: usize| -> Result<Compiled, NvrtcError> {
-        let source = sources[at];
-        let name = format!("{}.cu", source.name);
-        let key = Key {
-            source: &source.text,
-            name: &name,
-            architecture,
-            compiler: nvrtc.version(),
-        };
-        if let Some(found) = cache.and_then(|cache| cache.find(key)) {
-            return Ok(found);
-        }
-        let compiled = nvrtc.compile(&source.text, &name, architecture)?;
-        if let Some(cache) = cache {
-            // A cache that cannot be written costs time, no more.
-            let _ = cache.keep(key, &compiled);
-        }
-        Ok(compiled)
-    };
-    let done = in_parallel(jobs.len(), |job| one(jobs[job][0]));
+    let done = in_parallel(jobs.len(), |job| {
+        compiler.one(sources[jobs[job][0]], architecture)
+    });
     let mut all: Vec<Option<Compiled>> = sources.iter().map(|_| None).collect();
     for (job, result) in jobs.iter().zip(done) {
         let compiled = result?;

@@ -12,11 +12,11 @@ use super::nvrtc::NvrtcError;
 pub enum CudaError {
     /// The driver's library is not on this machine.
     #[error(
-        "no NVIDIA driver: the system loader knows no libcuda.so.1; install the driver, or run without `--engine cuda`"
+        "no NVIDIA driver: the system loader knows no libcuda.so.1; install the driver, or run without `--backend cuda`"
     )]
     NoDriver,
     /// The driver finds no card.
-    #[error("the NVIDIA driver finds no card{hidden}; run without `--engine cuda`")]
+    #[error("the NVIDIA driver finds no card{hidden}; run without `--backend cuda`")]
     NoCard {
         /// What may hide it, or nothing.
         hidden: String,
@@ -31,7 +31,7 @@ pub enum CudaError {
     },
     /// A card that the generated code does not run on.
     #[error(
-        "{name} has compute capability {}.{}; 8.0 or newer is needed: run without `--engine cuda`",
+        "{name} has compute capability {}.{}; 8.0 or newer is needed: run without `--backend cuda`",
         capability.0, capability.1
     )]
     Capability {
@@ -86,6 +86,14 @@ pub enum CudaError {
         kernel: String,
         /// Why.
         reason: String,
+    },
+    /// A kernel that was to be compiled before is not as it was kept.
+    #[error("{what} {reason}; export again with the program that reads it")]
+    NotKept {
+        /// The kernel.
+        what: String,
+        /// What is wrong with it.
+        reason: &'static str,
     },
     /// A kernel could not be written as text.
     #[error(transparent)]

@@ -13,9 +13,10 @@ use stencil_compiler::plan::{Launch, Plan};
 
 use super::cache::Cache;
 use super::card::Opened;
-use super::compile::compile;
+use super::compile::{Compiler, compile};
+use super::launched::Launched;
 use super::memory::{Memory, bytes};
-use super::nvrtc::{Compiled, Nvrtc};
+use super::nvrtc::{Compiled, Resources};
 use super::patches::MeshShape;
 use super::{CudaError, ghosts, memory, patches, reduce};
 use crate::Number;
@@ -24,7 +25,7 @@ use crate::Number;
 #[derive(Debug)]
 pub(super) struct Text {
     kernel: Kernel,
-    source: Source,
+    pub(super) source: Source,
 }
 
 /// The texts of all launches of a plan over one patch or many.
@@ -63,6 +64,8 @@ pub(super) fn halo(texts: &[Text]) -> [usize; 3] {
 #[derive(Debug)]
 pub(super) struct Ready {
     pub(super) substep: usize,
+    /// What it takes of the card.
+    pub(super) launched: Launched,
     function: CudaFunction,
     module: Arc<CudaModule>,
     config: LaunchConfig,
@@ -85,6 +88,13 @@ struct Over {
     stride: i64,
 }
 
+/// A kernel in the memory of the card, with what its compiler said of it.
+struct Loaded {
+    function: CudaFunction,
+    module: Arc<CudaModule>,
+    resources: Option<Resources>,
+}
+
 /// The kernels that are the same for all systems, for one precision and for one patch or many.
 pub(super) fn own_text<T: Number>(patches: Patches) -> String {
     format!(
@@ -98,25 +108,30 @@ pub(super) fn own_text<T: Number>(patches: Patches) -> String {
     )
 }
 
+/// The same with a name.
+pub(super) fn own_source<T: Number>(patches: Patches) -> Source {
+    Source {
+        name: "own".into(),
+        text: own_text::<T>(patches),
+        shared_bytes: 0,
+        threads: [256, 1, 1],
+        line_notes: Vec::new(),
+    }
+}
+
 /// Compiles and loads the kernels that are the same for all systems.
 pub(super) fn own<T: Number>(
     card: &Opened,
     cache: Option<&Cache>,
     patches: Patches,
 ) -> Result<Arc<CudaModule>, CudaError> {
-    let own = Source {
-        name: "own".into(),
-        text: own_text::<T>(patches),
-        shared_bytes: 0,
-        threads: [256, 1, 1],
-        line_notes: Vec::new(),
-    };
+    let own = own_source::<T>(patches);
     let missing = CudaError::Kernel {
         kernel: own.name.clone(),
         reason: "it was not compiled".into(),
     };
     let module = modules(card, cache, &[&own])?.pop();
-    module.ok_or(missing)
+    Ok(module.ok_or(missing)?.0)
 }
 
 /// A kernel of a module.
@@ -125,17 +140,18 @@ pub(super) fn function(module: &Arc<CudaModule>, name: &str) -> Result<CudaFunct
     found.map_err(CudaError::driver("looking for a kernel"))
 }
 
-/// Each launch has a module, and so uniforms, of its own.
+/// Each launch has a module, and so uniforms, of its own; with what its compiler said of it.
 fn modules(
     card: &Opened,
     cache: Option<&Cache>,
     sources: &[&Source],
-) -> Result<Vec<Arc<CudaModule>>, CudaError> {
-    let nvrtc = Nvrtc::shared_up_to(card.card.driver.0 as i32)?;
-    let code = compile(sources, &card.card.architecture(), nvrtc, cache)?;
-    let load = |Compiled { cubin, .. }| {
+) -> Result<Vec<(Arc<CudaModule>, Vec<Resources>)>, CudaError> {
+    let compiler = Compiler::new(Some(card.card.driver.0), cache)?;
+    let code = compile(sources, &card.card.architecture(), compiler)?;
+    let load = |Compiled { cubin, kernels, .. }| {
         let module = card.context.load_module(Ptx::from_binary(cubin));
-        module.map_err(CudaError::driver("loading a kernel"))
+        let module = module.map_err(CudaError::driver("loading a kernel"))?;
+        Ok((module, kernels))
     };
     code.into_iter().map(load).collect()
 }
@@ -152,20 +168,20 @@ pub(super) fn load(
     let sources: Vec<&Source> = texts.iter().map(|t| &t.source).collect();
     let modules = modules(card, cache, &sources)?;
     let mut launches = Vec::new();
-    for ((text, module), launch) in texts.iter().zip(modules).zip(&plan.launches) {
-        let function = function(&module, &text.source.name)?;
+    for ((text, (module, resources)), launch) in texts.iter().zip(modules).zip(&plan.launches) {
+        let loaded = Loaded {
+            function: function(&module, &text.source.name)?,
+            module,
+            resources: resources.into_iter().find(|r| r.name == text.source.name),
+        };
         launches.push(Ready::new(
-            card, algorithm, plan, launch, text, shape, function, module,
+            card, algorithm, plan, launch, text, shape, loaded,
         )?);
     }
     Ok(launches)
 }
 
 impl Ready {
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "all of what a launch is made from"
-    )]
     fn new(
         card: &Opened,
         algorithm: &Algorithm,
@@ -173,10 +189,14 @@ impl Ready {
         launch: &Launch,
         text: &Text,
         shape: &MeshShape,
-        function: CudaFunction,
-        module: Arc<CudaModule>,
+        loaded: Loaded,
     ) -> Result<Self, CudaError> {
         let Text { kernel, source } = text;
+        let Loaded {
+            function,
+            module,
+            resources,
+        } = loaded;
         let wrong = |reason: String| CudaError::Kernel {
             kernel: kernel.name.clone(),
             reason,
@@ -194,6 +214,9 @@ impl Ready {
         function
             .set_attribute(attribute, source.shared_bytes as i32)
             .map_err(CudaError::driver("asking for shared memory"))?;
+        let resources = resources.unwrap_or_default();
+        let unit = &card.card.multiprocessor;
+        let launched = Launched::new(unit, &function, source, launch.substep, resources)?;
         let buffer = |name: &str| {
             let at = plan.buffers.iter().position(|b| b.name == name);
             at.ok_or_else(|| wrong(format!("the plan has no buffer `{name}`")))
@@ -222,6 +245,7 @@ impl Ready {
         let [nx, ny, nz] = shape.n;
         Ok(Ready {
             substep: launch.substep,
+            launched,
             function,
             module,
             config: LaunchConfig {

@@ -3,21 +3,27 @@
 //! Kernels come from the compiler as text, become machine code by NVRTC or from the cache, and are
 //! launched through the driver. Both libraries are opened when they are first needed.
 
+mod ahead;
 mod cache;
 mod card;
 mod compile;
 mod error;
 mod ghosts;
+mod launched;
 mod launches;
 mod machine;
 mod memory;
 pub mod nvrtc;
 mod patches;
 mod reduce;
+mod sensors;
 
 pub use cache::{Cache, DIR_VARIABLE as CACHE_VARIABLE};
 pub use card::Card;
 pub use error::CudaError;
+pub use launched::Launched;
+pub use sensors::{Load, Sensors};
 
-pub(crate) use card::Opened;
+pub(crate) use ahead::compile_ahead;
+pub(crate) use card::{Opened, is_usable};
 pub(crate) use machine::{Failure, Machine, Moment, Reducer};

@@ -20,11 +20,11 @@ use super::launches::{Ready, function, halo, load, own, texts};
 use super::memory::{Memory, stride};
 use super::patches::{Cut, MeshShape, over};
 use super::reduce::Tree;
-use super::{Cache, CudaError};
+use super::{Cache, CudaError, Launched};
 use crate::backend::cpu::array::Array;
 use crate::backend::cpu::{BadValue, Checked, Domain, Patch};
 use crate::{Error, Number};
-pub(crate) use observe::Reducer;
+pub(crate) use observe::{Reducer, sources as observed_sources};
 use room::fits;
 use tasks::{Graph, Task};
 
@@ -75,6 +75,8 @@ impl<E: Into<Error>> From<E> for Failure {
 #[derive(Debug)]
 pub(crate) struct Machine<T> {
     card: Opened,
+    /// Where compiled kernels are kept.
+    cache: Option<Cache>,
     /// Names and shape of the whole mesh; its arrays are empty but while the host evaluates
     /// something.
     patch: Patch<T>,
@@ -106,7 +108,7 @@ impl<T: Number> Machine<T> {
     /// Compiles the kernels of a plan and takes memory on the card for its buffers.
     pub(crate) fn new(
         card: Opened,
-        cache: Option<&Cache>,
+        cache: Option<Cache>,
         algorithm: &Algorithm,
         plan: &Plan,
         domain: Domain,
@@ -131,8 +133,9 @@ impl<T: Number> Machine<T> {
         fits::<T>(&card, plan, &cut, kept.len())?;
         let arrays = buffers + kept.len();
         let shape = MeshShape::new(&cut, &mesh, arrays * stride::<T>(&cut.patch) / T::BYTES);
-        let launches = load(&card, cache, algorithm, plan, &texts, &shape)?;
-        let own = own::<T>(&card, cache, over)?;
+        let kept_in = cache.as_ref();
+        let launches = load(&card, kept_in, algorithm, plan, &texts, &shape)?;
+        let own = own::<T>(&card, kept_in, over)?;
         let of_trees = (
             function(&own, "reduce_values")?,
             function(&own, "reduce_numbers")?,
@@ -156,6 +159,7 @@ impl<T: Number> Machine<T> {
                 .alloc_zeros(1)
                 .map_err(CudaError::driver("taking memory on the card"))?,
             card,
+            cache,
             patch,
             launches,
             find_bad: function(&own, "find_bad")?,
@@ -175,6 +179,18 @@ impl<T: Number> Machine<T> {
     /// The card.
     pub(crate) fn card(&self) -> &Card {
         &self.card.card
+    }
+
+    /// The kernels of a step, in their order.
+    pub(crate) fn launched(&self) -> Vec<Launched> {
+        let all = self.launches.iter();
+        all.map(|launch| launch.launched.clone()).collect()
+    }
+
+    /// How many kernels a step launches, those that fill ghost cells among them.
+    pub(crate) fn launches_a_step(&self) -> usize {
+        let is_launch = |task: &&Task| matches!(task, Task::Launch(_) | Task::Fill(Some(_)));
+        self.substeps.iter().flatten().filter(is_launch).count()
     }
 
     /// Names and shape of the arrays, without values.

@@ -2,16 +2,16 @@
 //! reduced there.
 
 use stencil_compiler::algorithm::Algorithm;
+use stencil_compiler::emit::{Patches, Source};
 use stencil_compiler::model::Reduction;
-use stencil_compiler::plan::{self, BufferRole};
+use stencil_compiler::plan::{self, BufferRole, Plan};
 use stencil_compiler::schedule::presets;
 
 use super::Machine;
 use super::tasks::Task;
 use crate::backend::cpu::actions::Action;
 use crate::backend::cpu::ghosts::Job;
-use crate::backend::cuda::Cache;
-use crate::backend::cuda::launches::{Ready, load, texts};
+use crate::backend::cuda::launches::{Ready, Text, load, texts};
 use crate::backend::cuda::patches::over;
 use crate::{Error, Number};
 
@@ -35,6 +35,62 @@ struct Round {
     quantities: Vec<(usize, Reduction)>,
 }
 
+/// What one launch evaluates, as a problem of its own.
+struct Part {
+    algorithm: Algorithm,
+    plan: Plan,
+    texts: Vec<Text>,
+}
+
+impl Part {
+    fn new<T: Number>(
+        algorithm: &Algorithm,
+        updates: &[(usize, Reduction)],
+        patches: Patches,
+    ) -> Result<Self, Error> {
+        let mut part = algorithm.clone();
+        let substep = part.substeps.first_mut();
+        let all = substep.ok_or_else(|| bug("without a substep"))?;
+        let chosen = updates.iter().filter_map(|(at, _)| all.updates.get(*at));
+        all.updates = chosen.copied().collect();
+        let schedule = presets::find(SCHEDULE).ok_or_else(|| bug("without a schedule"))?;
+        let schedule = (schedule.make)(&part, T::PRECISION);
+        let plan = plan::plan(&part, &schedule).map_err(Error::Bug)?;
+        Ok(Part {
+            texts: texts::<T>(&part, &plan, patches)?,
+            algorithm: part,
+            plan,
+        })
+    }
+}
+
+/// Updates that are evaluated at once, where there is room for the values of so many.
+fn rounds(
+    updates: &[(usize, Reduction)],
+    room: usize,
+) -> impl Iterator<Item = &[(usize, Reduction)]> {
+    updates.chunks(room.max(1))
+}
+
+/// The kernels that evaluate some updates, where there is room for the values of so many.
+pub(crate) fn sources<T: Number>(
+    algorithm: &Algorithm,
+    updates: &[(usize, Reduction)],
+    room: usize,
+    patches: Patches,
+) -> Result<Vec<Source>, Error> {
+    let mut sources = Vec::new();
+    for updates in rounds(updates, room) {
+        let texts = Part::new::<T>(algorithm, updates, patches)?.texts;
+        sources.extend(texts.into_iter().map(|text| text.source));
+    }
+    Ok(sources)
+}
+
+fn bug(what: &str) -> Error {
+    Error::Bug(format!("an observation on a card {what}"))
+}
+
 impl<T: Number> Machine<T> {
     /// Makes ready some updates of an algorithm with one substep and the same states, which reads
     /// the ghost cells of the jobs.
@@ -45,7 +101,7 @@ impl<T: Number> Machine<T> {
         jobs: &[Option<Job>],
     ) -> Result<Reducer, Error> {
         let room = self.patch.new_fields_at();
-        let rounds = updates.chunks(room.len().max(1));
+        let rounds = rounds(updates, room.len());
         let rounds = rounds.map(|updates| self.round(algorithm, updates, &room));
         Ok(Reducer {
             rounds: rounds.collect::<Result<_, _>>()?,
@@ -59,20 +115,16 @@ impl<T: Number> Machine<T> {
         updates: &[(usize, Reduction)],
         room: &[usize],
     ) -> Result<Round, Error> {
-        let bug = |what: &str| Error::Bug(format!("an observation on a card {what}"));
-        let mut part = algorithm.clone();
-        let substep = part.substeps.first_mut();
-        let all = substep.ok_or_else(|| bug("without a substep"))?;
-        let chosen = updates.iter().filter_map(|(at, _)| all.updates.get(*at));
-        all.updates = chosen.copied().collect();
+        let Part {
+            algorithm: part,
+            plan,
+            texts,
+        } = Part::new::<T>(algorithm, updates, over(&self.cut.patches))?;
         let outputs: Vec<&str> = part.substeps[0]
             .updates
             .iter()
             .map(|(state, _)| part.state(*state).name.as_str())
             .collect();
-        let schedule = presets::find(SCHEDULE).ok_or_else(|| bug("without a schedule"))?;
-        let schedule = (schedule.make)(&part, T::PRECISION);
-        let plan = plan::plan(&part, &schedule).map_err(Error::Bug)?;
         let buffer = |name: &str, role: BufferRole| {
             let output = outputs.iter().position(|output| *output == name);
             let at = match role {
@@ -87,16 +139,8 @@ impl<T: Number> Machine<T> {
         };
         let buffers = plan.buffers.iter().map(|b| buffer(&b.name, b.role));
         let buffers: Vec<usize> = buffers.collect::<Result<_, _>>()?;
-        let texts = texts::<T>(&part, &plan, over(&self.cut.patches))?;
-        let cache = Cache::of_user();
-        let launches = load(
-            &self.card,
-            cache.as_ref(),
-            &part,
-            &plan,
-            &texts,
-            &self.shape,
-        )?;
+        let (cache, shape) = (self.cache.as_ref(), &self.shape);
+        let launches = load(&self.card, cache, &part, &plan, &texts, shape)?;
         let launch = launches.into_iter().next();
         Ok(Round {
             launch: launch.ok_or_else(|| bug("without a kernel"))?,

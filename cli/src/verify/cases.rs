@@ -1,0 +1,289 @@
+//! What is compared: systems, schedules, and a run for each kind of boundaries.
+
+use std::fs;
+
+use stencil_compiler::algorithm::{Algorithm, Role};
+use stencil_compiler::schedule::space::{Draws, sample};
+use stencil_compiler::schedule::{Schedule, presets};
+use stencil_runtime::backend::cuda::Cache;
+use stencil_runtime::{Boundary, Builder, Engine, Number, Simulation, Source, SystemDef};
+
+use super::VerifyArgs;
+use crate::source::Precision;
+use crate::{Ended, bench, usage};
+
+/// Sizes that no tile divides, by the number of dimensions.
+const CELLS: [[usize; 3]; 3] = [[1037, 1, 1], [137, 53, 1], [37, 53, 29]];
+
+/// Patches that some runs are cut into, by the number of dimensions.
+const PATCHES: [[usize; 3]; 3] = [[3, 1, 1], [2, 3, 1], [2, 1, 3]];
+
+/// Values of a copy in single precision: kernels read around the ends of rows of whole copies.
+const COPY: usize = 4;
+
+/// What a system runs on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Grid {
+    pub(super) cells: [usize; 3],
+    pub(super) patches: [usize; 3],
+}
+
+impl Grid {
+    /// One patch.
+    fn whole(args: &VerifyArgs, dimension: usize) -> Self {
+        let mut cells = CELLS[dimension - 1];
+        for (own, given) in cells.iter_mut().zip(&args.cells).take(dimension) {
+            *own = *given;
+        }
+        Grid {
+            cells,
+            patches: [1; 3],
+        }
+    }
+
+    /// One patch whose rows are whole copies.
+    fn even(self) -> Self {
+        let [x, y, z] = self.cells;
+        Grid {
+            cells: [x.next_multiple_of(COPY), y, z],
+            ..self
+        }
+    }
+
+    /// Several patches, on a few cells more; on cells that were given only where they divide those.
+    fn cut(args: &VerifyArgs, dimension: usize) -> Option<Self> {
+        let mut patches = PATCHES[dimension - 1];
+        for (own, given) in patches.iter_mut().zip(&args.patches).take(dimension) {
+            *own = *given;
+        }
+        let mut cells = Self::whole(args, dimension).cells;
+        if args.cells.is_empty() {
+            cells = std::array::from_fn(|a| cells[a].next_multiple_of(patches[a].max(1)));
+        }
+        let divide = (0..3).all(|a| cells[a].is_multiple_of(patches[a]));
+        divide.then_some(Grid { cells, patches })
+    }
+}
+
+/// A system in one precision on one grid, and its schedules.
+#[derive(Debug)]
+pub(super) struct Batch {
+    pub(super) system: SystemDef,
+    pub(super) origin: Origin,
+    pub(super) precision: Precision,
+    pub(super) grid: Grid,
+    /// Schedules with names.
+    pub(super) schedules: Vec<(String, Schedule)>,
+}
+
+/// Where a system comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// The library, by its name and number of dimensions.
+    Library { name: String, dimension: usize },
+    /// A file, by its name and its text.
+    File { name: String, text: String },
+}
+
+impl Origin {
+    /// The system.
+    pub(super) fn system(&self) -> Result<SystemDef, Ended> {
+        Ok(match self {
+            Origin::Library { name, dimension } => physics::systems::find_in(name, *dimension)?,
+            Origin::File { name, text } => SystemDef::from_text(name, text)?,
+        })
+    }
+}
+
+impl Batch {
+    /// How many kinds of boundaries its schedules have in turn.
+    pub(super) fn kinds(&self) -> usize {
+        KINDS.min(self.schedules.len())
+    }
+}
+
+/// All that the command line asks for.
+pub(super) fn batches(args: &VerifyArgs) -> Result<Vec<Batch>, Ended> {
+    let mut batches = Vec::new();
+    for (system, origin) in systems(&args.systems)? {
+        for precision in &args.precision {
+            let schedules = schedules(args, system.algorithm(), *precision);
+            let dimension = system.algorithm().dimension.clamp(1, 3);
+            let batch = |grid, schedules| Batch {
+                system: system.clone(),
+                origin: origin.clone(),
+                precision: *precision,
+                grid,
+                schedules,
+            };
+            // For each kind of boundaries one of them.
+            let some = schedules.iter().cycle().take(KINDS).cloned().collect();
+            batches.push(batch(Grid::whole(args, dimension), schedules));
+            if let Some(grid) = Grid::cut(args, dimension) {
+                batches.push(batch(grid, some));
+            }
+        }
+    }
+    Ok(batches)
+}
+
+fn systems(names: &[String]) -> Result<Vec<(SystemDef, Origin)>, Ended> {
+    let of_library = |system: SystemDef| {
+        let origin = Origin::Library {
+            name: system.name().to_string(),
+            dimension: system.model().dimension,
+        };
+        (system, origin)
+    };
+    if names.is_empty() {
+        let all = physics::systems::ALL.iter();
+        return all.map(|d| Ok(of_library(SystemDef::new(d)?))).collect();
+    }
+    let named = |name: &String| -> Result<(SystemDef, Origin), Ended> {
+        let system = bench::system(name)?;
+        if !bench::is_file(name) {
+            return Ok(of_library(system));
+        }
+        let text = fs::read_to_string(name)
+            .map_err(|e| usage(crate::source::Failure::new(format!("error: `{name}`: {e}"))))?;
+        let name = name.clone();
+        Ok((system, Origin::File { name, text }))
+    };
+    names.iter().map(named).collect()
+}
+
+/// Schedules of a system with names: presets, and some drawn at random.
+fn schedules(
+    args: &VerifyArgs,
+    algorithm: &Algorithm,
+    precision: Precision,
+) -> Vec<(String, Schedule)> {
+    let precision = precision.get();
+    // Rows are a blocking of the processor.
+    let on_card = |s: &Schedule| s.kernels.iter().all(|k| k.strategy != "rows");
+    let mut all: Vec<(String, Schedule)> = presets::ALL
+        .iter()
+        .map(|p| (p.name.to_string(), (p.make)(algorithm, precision)))
+        .filter(|(_, schedule)| on_card(schedule))
+        .collect();
+    let mut draws = Draws::new(args.seed);
+    for number in 1..=args.sample {
+        let mut draw = || sample(algorithm, precision.bytes(), &mut draws).filter(on_card);
+        let drawn = (0..100).find_map(|_| draw());
+        all.extend(drawn.map(|schedule| (format!("drawn {number}"), schedule)));
+    }
+    all
+}
+
+/// How many kinds of [`boundaries`] there are.
+const KINDS: usize = 7;
+
+/// What lies beyond the faces, in turn.
+pub(super) fn boundaries(turn: usize) -> (&'static str, [Boundary; 3]) {
+    let same = |boundary: Boundary| [boundary.clone(), boundary.clone(), boundary];
+    match turn % KINDS {
+        0 | 1 => ("periodic", same(Boundary::periodic())),
+        2 => (
+            "outflow, wall, periodic",
+            [Boundary::outflow(), Boundary::wall(), Boundary::periodic()],
+        ),
+        3 => (
+            "extrapolate, periodic, wall",
+            [
+                Boundary::extrapolate(),
+                Boundary::periodic(),
+                Boundary::wall(),
+            ],
+        ),
+        4 => (
+            "dirichlet, neumann, extrapolate",
+            [
+                Boundary::dirichlet(0.99),
+                Boundary::neumann(0.125),
+                Boundary::extrapolate(),
+            ],
+        ),
+        5 => (
+            "functions of the place and the time",
+            [
+                Boundary::dirichlet_with(|_, y, z, t| 1.0 + 0.01 * (y - z + t).sin()),
+                Boundary::neumann_with(|x, _, z, t| 0.01 * (x + z - t).cos()),
+                Boundary::outflow(),
+            ],
+        ),
+        _ => (
+            "functions of cells",
+            [
+                Boundary::periodic(),
+                Boundary::custom([] as [&str; 0], |point| 1.0 + 0.001 * point.depth as f64),
+                Boundary::wall(),
+            ],
+        ),
+    }
+}
+
+/// What all runs share.
+#[derive(Clone, Debug)]
+pub(super) struct Runs {
+    pub(super) steps: u64,
+    pub(super) card: usize,
+    /// Where kernels were compiled before, if nothing is to be compiled.
+    pub(super) cache: Option<Cache>,
+}
+
+impl Runs {
+    /// A run with a kind of boundaries.
+    fn builder<T: Number>(&self, batch: &Batch, kind: usize) -> Builder<T> {
+        let system = &batch.system;
+        let dimension = system.algorithm().dimension;
+        // The second kind is periodic like the first one.
+        let grid = match kind {
+            1 if batch.grid.patches == [1; 3] => batch.grid.even(),
+            _ => batch.grid,
+        };
+        let cells = grid.cells;
+        let finest = cells.iter().copied().max().unwrap_or(1) as f64;
+        let mut builder = Simulation::<T>::builder(system)
+            .cells(cells)
+            .dt(0.01 / (finest * finest));
+        if system.has_speeds() {
+            builder = builder.cfl(0.1);
+        }
+        for param in &system.algorithm().params {
+            if param.default.is_none() {
+                builder = builder.param(param.name.as_str(), 1.0);
+            }
+        }
+        for (_, source) in system.algorithm().states_of(Role::Given) {
+            let value = Source::steady(|x, y, z| 0.01 * (3.0 * x - y + 2.0 * z).sin());
+            builder = builder.source(source.name.as_str(), value);
+        }
+        let (_, beyond) = boundaries(kind);
+        let axes = stencil_runtime::Axis::ALL.into_iter().take(dimension);
+        for (axis, boundary) in axes.zip(beyond) {
+            builder = builder.boundary(axis, boundary);
+        }
+        builder
+    }
+
+    /// A run on the processor.
+    pub(super) fn on_processor<T: Number>(&self, batch: &Batch, kind: usize) -> Builder<T> {
+        self.builder(batch, kind).engine(Engine::Cpu)
+    }
+
+    /// A run of a schedule on the card.
+    pub(super) fn on_card<T: Number>(
+        &self,
+        batch: &Batch,
+        kind: usize,
+        schedule: &Schedule,
+    ) -> Builder<T> {
+        let builder = self.builder(batch, kind).schedule(schedule.clone());
+        let builder = builder.patches(batch.grid.patches);
+        let builder = builder.engine(Engine::Cuda).card(self.card).threads(1);
+        match &self.cache {
+            Some(cache) => builder.kernels(cache.clone()),
+            None => builder,
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Kernels of a run compiled ahead of it, on a machine that need not have a card.
+
+use stencil_compiler::algorithm::Algorithm;
+use stencil_compiler::emit::Source;
+use stencil_compiler::model::Reduction;
+use stencil_compiler::plan::{BufferRole, Plan};
+
+use super::compile::{Compiler, compile};
+use super::launches::{own_source, texts};
+use super::machine::observed_sources;
+use super::patches::over;
+use super::{Cache, CudaError};
+use crate::mesh::Patches;
+use crate::{Error, Number};
+
+/// Compiles all that a run of a plan compiles on a card of an architecture, which reduces these
+/// groups of updates of `watched`, and keeps it. Returns the names of the cache's entries.
+pub(crate) fn compile_ahead<T: Number>(
+    (cache, architecture): (&Cache, &str),
+    algorithm: &Algorithm,
+    (plan, patches): (&Plan, &Patches),
+    watched: Option<(&Algorithm, Vec<Vec<(usize, Reduction)>>)>,
+) -> Result<Vec<String>, Error> {
+    let new_fields = plan.buffers.iter();
+    let room = new_fields
+        .filter(|b| b.role == BufferRole::NewField)
+        .count();
+    let over = over(patches);
+    let mut sources = vec![own_source::<T>(over)];
+    let texts = texts::<T>(algorithm, plan, over)?;
+    sources.extend(texts.into_iter().map(|t| t.source));
+    for (watched, updates) in watched
+        .iter()
+        .flat_map(|(a, all)| all.iter().map(|u| (*a, u)))
+    {
+        sources.extend(observed_sources::<T>(watched, updates, room, over)?);
+    }
+    let sources: Vec<&Source> = sources.iter().collect();
+    let compiler = Compiler::new(None, Some(cache)).map_err(Error::Cuda)?;
+    compile(&sources, architecture, compiler)?;
+    let entry = |source: &&Source| -> Result<String, CudaError> {
+        let entry = compiler.entry(source, architecture);
+        cache.check(&entry)?;
+        Ok(entry)
+    };
+    Ok(sources.iter().map(entry).collect::<Result<_, _>>()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{env, fs, process};
+
+    use super::*;
+    use crate::backend::cuda::nvrtc::Nvrtc;
+    use crate::{Builder, Simulation, SystemDef};
+
+    fn waves(order: u32) -> Builder<f32> {
+        let text = format!(
+            "pub system Waves in 2d {{
+                field h: scalar; field v: vector; param c: real = 1;
+                ddt(h) = -div(v); ddt(v) = -c^2 * grad(h);
+                observe energy = sum(h^2); observe highest = max(h);
+                cfl {{ advective: c }}
+            }}
+            scheme s for Waves {{ space: central<order = {order}>; time: ssprk2; }}"
+        );
+        let system = SystemDef::from_text("waves.pde", &text).unwrap();
+        Simulation::builder(&system).cells([20, 10, 1]).cfl(0.3)
+    }
+
+    #[test]
+    fn what_was_compiled_ahead_needs_no_compiler() {
+        let nvrtc = match Nvrtc::shared() {
+            Ok(nvrtc) => nvrtc,
+            Err(error) => {
+                let wanted = env::var_os("STENCIL_NVRTC_DIR").is_some();
+                assert!(!wanted, "{error}");
+                eprintln!("skipped, for want of NVRTC: {error}");
+                return;
+            }
+        };
+        let folder = env::temp_dir().join(format!("stencil-ahead-{}", process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        let entries = waves(2).compile_into(&Cache::at(&folder), "sm_90").unwrap();
+        // Those of all systems, two substeps, and what is observed and limits the step.
+        assert_eq!(entries.len(), 5);
+        let kept = || fs::read_dir(&folder).unwrap().count();
+        assert_eq!(kept(), 5);
+
+        let sealed = Cache::sealed(&folder, nvrtc.version());
+        assert_eq!(waves(2).compile_into(&sealed, "sm_90").unwrap(), entries);
+        let missing = [
+            waves(4).compile_into(&sealed, "sm_90"),
+            waves(2).compile_into(&sealed, "sm_80"),
+            waves(2).compile_into(&Cache::sealed(&folder, (0, 1)), "sm_90"),
+        ];
+        for result in missing {
+            let message = result.unwrap_err().to_string();
+            assert!(message.contains("is not there"), "{message}");
+        }
+        for entry in &entries {
+            fs::write(folder.join(entry), "no machine code").unwrap();
+        }
+        let message = waves(2).compile_into(&sealed, "sm_90").unwrap_err();
+        assert!(message.to_string().contains("is damaged"), "{message}");
+        assert_eq!(kept(), 5, "a sealed folder is written to");
+        fs::remove_dir_all(&folder).unwrap();
+    }
+}
