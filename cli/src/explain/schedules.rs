@@ -9,7 +9,7 @@ use stencil_compiler::kernel::blocking;
 use stencil_compiler::kernel::lower::Context;
 use stencil_compiler::kernel::pipeline::{Pipeline, analyze};
 use stencil_compiler::plan::{BufferRole, Launch, Plan, Step};
-use stencil_compiler::schedule::check::{Compiled, check};
+use stencil_compiler::schedule::check::{Compiled, advised};
 use stencil_compiler::schedule::text::{placement_words, print_blocking};
 use stencil_compiler::schedule::{Placement, Schedule, presets};
 
@@ -61,7 +61,7 @@ pub(super) fn section(
             page += &format!("  here the same schedule as `{before}`\n");
             continue;
         }
-        match check(algorithm, &schedule, precision.bytes()) {
+        match advised(algorithm, &schedule, precision.bytes()) {
             Err(error) => {
                 page += &paragraph("  illegal: ", &error.message);
                 page += &error

@@ -6,22 +6,25 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Buffer, BufferRole, Launch, Plan, Step, max3, reach};
 use crate::algorithm::footprint::{footprint, needed};
 use crate::algorithm::{Algorithm, Def, FnId, NEW, Role, StateId};
-use crate::schedule::{Halo, Placement, Schedule};
+use crate::schedule::{Blame, Halo, Placement, Refusal, Schedule};
 
 /// Plans one time step.
 ///
 /// # Errors
 /// Where the schedule places what is not a grid function, places a state variable, or has another
 /// number of blockings than its placements make kernels.
-pub fn plan(algorithm: &Algorithm, schedule: &Schedule) -> Result<Plan, String> {
+pub fn plan(algorithm: &Algorithm, schedule: &Schedule) -> Result<Plan, Refusal> {
     let stored = stored_functions(algorithm, schedule)?;
     let levels = levels(algorithm, &stored.keys().copied().collect());
     let kernels = kernel_count(algorithm, &schedule.placements);
     if schedule.kernels.len() != kernels {
-        return Err(format!(
-            "these placements make {kernels} kernels a substep, but the schedule blocks {}",
-            schedule.kernels.len()
-        ));
+        return Err(Refusal {
+            blame: Blame::Count(kernels),
+            message: format!(
+                "these placements make {kernels} kernels a substep, but the schedule blocks {}",
+                schedule.kernels.len()
+            ),
+        });
     }
     let mut planner = Planner {
         algorithm,
@@ -46,24 +49,33 @@ pub fn plan(algorithm: &Algorithm, schedule: &Schedule) -> Result<Plan, String> 
 fn stored_functions(
     algorithm: &Algorithm,
     schedule: &Schedule,
-) -> Result<BTreeMap<FnId, Halo>, String> {
+) -> Result<BTreeMap<FnId, Halo>, Refusal> {
     let mut stored = BTreeMap::new();
     for (name, placement) in &schedule.placements {
         let Some(id) = algorithm.find(name) else {
-            return Err(format!(
-                "the schedule places `{name}`, which is no grid function of {}",
-                algorithm.name
-            ));
+            return Err(Refusal {
+                blame: Blame::Name(name.clone()),
+                message: format!(
+                    "the schedule places `{name}`, which is no grid function of {}",
+                    algorithm.name
+                ),
+            });
         };
         if matches!(algorithm.function(id).def, Def::State(_)) && *placement != Placement::Inline {
-            return Err(format!(
-                "`{name}` is a state variable; it lives in global memory and is not placed"
+            return Err(Refusal::placement(
+                name,
+                format!(
+                    "`{name}` is a state variable; it lives in global memory and is not placed"
+                ),
             ));
         }
         if let Placement::Global(halo) = placement {
             if algorithm.reads_accumulator(id) {
-                return Err(format!(
-                    "`{name}` reads an accumulator and belongs to the last kernel; it cannot be stored"
+                return Err(Refusal::placement(
+                    name,
+                    format!(
+                        "`{name}` reads an accumulator and belongs to the last kernel; it cannot be stored"
+                    ),
                 ));
             }
             stored.insert(id, *halo);
@@ -297,6 +309,7 @@ impl Planner<'_> {
         let launch = Launch {
             name: format!("{}_{}_{}", self.algorithm.name, substep + 1, kernel + 1),
             substep,
+            kernel,
             outputs: outputs
                 .into_iter()
                 .map(|(buffer, id)| (buffer, self.algorithm.function(id).name.clone()))

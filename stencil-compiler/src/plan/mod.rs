@@ -56,6 +56,8 @@ pub struct Launch {
     pub name: String,
     /// Number of the substep it belongs to.
     pub substep: usize,
+    /// Number of its kernel in the substep: index into the blockings of the schedule.
+    pub kernel: usize,
     /// Buffers it writes, each with the grid function whose values it gets.
     pub outputs: Vec<(String, String)>,
     /// Buffers it reads, each with the largest offsets of its accesses.

@@ -32,9 +32,10 @@ pub fn print(plan: &Plan) -> String {
     for launch in &plan.launches {
         let _ = writeln!(
             out,
-            "launch {} substep {} extend {} {{",
+            "launch {} substep {} kernel {} extend {} {{",
             launch.name,
             launch.substep,
+            launch.kernel,
             triple(launch.extend)
         );
         for (buffer, read) in &launch.inputs {
@@ -146,6 +147,8 @@ fn parse_launch(lexer: &mut Lexer) -> Result<Launch, TextError> {
     let name = lexer.name()?;
     lexer.keyword("substep")?;
     let substep = lexer.count()?;
+    lexer.keyword("kernel")?;
+    let kernel = lexer.count()?;
     lexer.keyword("extend")?;
     let extend = parse_triple(lexer)?;
     lexer.expect('{')?;
@@ -169,6 +172,7 @@ fn parse_launch(lexer: &mut Lexer) -> Result<Launch, TextError> {
                 return Ok(Launch {
                     name,
                     substep,
+                    kernel,
                     outputs,
                     inputs,
                     extend,

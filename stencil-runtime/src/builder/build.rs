@@ -127,11 +127,7 @@ impl<T: Number> Builder<T> {
 }
 
 fn plan(system: &SystemDef, schedule: &Schedule) -> Result<Plan, Error> {
-    let plan = plan::plan(system.algorithm(), schedule).map_err(|message| ScheduleError {
-        message,
-        help: Vec::new(),
-    })?;
-    Ok(plan)
+    Ok(plan::plan(system.algorithm(), schedule).map_err(ScheduleError::from)?)
 }
 
 /// Threads; 0 stands for one on each core.
@@ -230,7 +226,7 @@ fn choose<T: Number>(
         why,
     };
     if let Some(schedule) = &schedule {
-        check::check(system.algorithm(), schedule, T::BYTES)?;
+        check::advised(system.algorithm(), schedule, T::BYTES)?;
     }
     if engine == Engine::Cuda {
         let algorithm = system.algorithm();
@@ -240,7 +236,7 @@ fn choose<T: Number>(
             [true, true, true] => schedule,
             _ => recomputed(&schedule),
         };
-        check::check(algorithm, &schedule, T::BYTES)?;
+        check::advised(algorithm, &schedule, T::BYTES)?;
         return Ok((Chosen::Cuda, schedule));
     }
     let recomputed = recomputed(system.schedule());

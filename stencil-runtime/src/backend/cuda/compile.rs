@@ -6,15 +6,18 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use stencil_compiler::emit::Source;
+use stencil_compiler::emit::{Places, Source};
 
 use super::CudaError;
 use super::cache::{Cache, Key};
 use super::nvrtc::{Compiled, Nvrtc, NvrtcError};
 
-/// Compiles texts for an architecture, each of them once, on all cores.
+/// Compiles texts for an architecture, each of them once, on all cores. The machine code leads back
+/// to `places`. They are part of what it is kept by: if a declaration has moved to other lines,
+/// code from before would lead profilers astray.
 pub(super) fn compile(
     sources: &[&Source],
+    places: &Places,
     architecture: &str,
     nvrtc: &Nvrtc,
     cache: Option<&Cache>,
@@ -27,8 +30,9 @@ pub(super) fn compile(
     let one = |at: usize| -> Result<Compiled, NvrtcError> {
         let source = sources[at];
         let name = format!("{}.cu", source.name);
+        let marked = source.marked(places, &name);
         let key = Key {
-            source: &source.text,
+            source: &marked.text,
             name: &name,
             architecture,
             compiler: nvrtc.version(),
@@ -36,7 +40,7 @@ pub(super) fn compile(
         if let Some(found) = cache.and_then(|cache| cache.find(key)) {
             return Ok(found);
         }
-        let compiled = nvrtc.compile(&source.text, &name, architecture)?;
+        let compiled = nvrtc.compile_marked(&marked, &name, architecture)?;
         if let Some(cache) = cache {
             // A cache that cannot be written costs time, no more.
             let _ = cache.keep(key, &compiled);

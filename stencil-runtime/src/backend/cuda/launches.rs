@@ -6,7 +6,7 @@ use cudarc::driver::sys::CUfunction_attribute;
 use cudarc::driver::{CudaFunction, CudaModule, CudaStream, LaunchConfig, PushKernelArg};
 use cudarc::nvrtc::Ptx;
 use stencil_compiler::algorithm::Algorithm;
-use stencil_compiler::emit::{self, Source};
+use stencil_compiler::emit::{self, Places, Source};
 use stencil_compiler::kernel::lower::lower;
 use stencil_compiler::kernel::{Kernel, LaunchKind};
 use stencil_compiler::plan::{Launch, Plan};
@@ -34,7 +34,7 @@ pub(super) fn texts<T: Number>(algorithm: &Algorithm, plan: &Plan) -> Result<Vec
             kernel: launch.name.clone(),
             reason,
         };
-        let kernel = lower(algorithm, plan, at, T::BYTES).map_err(wrong)?;
+        let kernel = lower(algorithm, plan, at, T::BYTES).map_err(|e| wrong(e.message))?;
         if kernel.launch.kind != LaunchKind::Blocks {
             let strategy = &launch.blocking.strategy;
             return Err(wrong(format!(
@@ -92,12 +92,13 @@ pub(super) fn own<T: Number>(
         shared_bytes: 0,
         threads: [256, 1, 1],
         line_notes: Vec::new(),
+        line_origins: Vec::new(),
     };
     let missing = CudaError::Kernel {
         kernel: own.name.clone(),
         reason: "it was not compiled".into(),
     };
-    let module = modules(card, cache, &[&own])?.pop();
+    let module = modules(card, cache, &[&own], &Places::default())?.pop();
     module.ok_or(missing)
 }
 
@@ -112,9 +113,10 @@ fn modules(
     card: &Opened,
     cache: Option<&Cache>,
     sources: &[&Source],
+    places: &Places,
 ) -> Result<Vec<Arc<CudaModule>>, CudaError> {
     let nvrtc = Nvrtc::shared_up_to(card.card.driver.0 as i32)?;
-    let code = compile(sources, &card.card.architecture(), nvrtc, cache)?;
+    let code = compile(sources, places, &card.card.architecture(), nvrtc, cache)?;
     let load = |Compiled { cubin, .. }| {
         let module = card.context.load_module(Ptx::from_binary(cubin));
         module.map_err(CudaError::driver("loading a kernel"))
@@ -132,7 +134,7 @@ pub(super) fn load(
     shape: &Shape,
 ) -> Result<Vec<Ready>, CudaError> {
     let sources: Vec<&Source> = texts.iter().map(|t| &t.source).collect();
-    let modules = modules(card, cache, &sources)?;
+    let modules = modules(card, cache, &sources, &Places::of(algorithm))?;
     let mut launches = Vec::new();
     for ((text, module), launch) in texts.iter().zip(modules).zip(&plan.launches) {
         let function = function(&module, &text.source.name)?;

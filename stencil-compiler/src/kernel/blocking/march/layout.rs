@@ -7,6 +7,7 @@ use crate::algorithm::FnId;
 use crate::kernel::lower::{Context, Draft};
 use crate::kernel::pipeline::Pipeline;
 use crate::kernel::{BarrierArray, BarrierId, SharedArray, SharedId, WARP};
+use crate::schedule::Refusal;
 
 /// The ring's shared array.
 pub(super) const RING: SharedId = SharedId(0);
@@ -68,7 +69,7 @@ impl Layout {
         context: &Context<'_>,
         march: &March,
         pipeline: &Pipeline,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, Refusal> {
         let mut reads: BTreeMap<FnId, Vec<([i32; 3], i32)>> = BTreeMap::new();
         for ((of, at), from) in &pipeline.reads {
             reads.entry(*of).or_default().push((*at, *from));
@@ -99,10 +100,13 @@ impl Layout {
             march.ring
         };
         if layout.slots < least {
-            return Err(format!(
-                "`ring={}`: {} planes are read at once, so the ring has at least {least} slots",
-                march.ring,
-                layout.kept + 1
+            return Err(Refusal::params(
+                &["ring"],
+                format!(
+                    "`ring={}`: {} planes are read at once, so the ring has at least {least} slots",
+                    march.ring,
+                    layout.kept + 1
+                ),
             ));
         }
         layout.ahead = layout.slots - layout.kept - 1;

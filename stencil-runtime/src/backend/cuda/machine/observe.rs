@@ -71,7 +71,7 @@ impl<T: Number> Machine<T> {
             .collect();
         let schedule = presets::find(SCHEDULE).ok_or_else(|| bug("without a schedule"))?;
         let schedule = (schedule.make)(&part, T::PRECISION);
-        let plan = plan::plan(&part, &schedule).map_err(Error::Bug)?;
+        let plan = plan::plan(&part, &schedule).map_err(|e| Error::Bug(e.message))?;
         let buffer = |name: &str, role: BufferRole| {
             let output = outputs.iter().position(|output| *output == name);
             let at = match role {
