@@ -24,6 +24,12 @@ pub struct Machine<'a, T> {
     shadow: Shadow,
 }
 
+/// The buffer in whose memory a buffer lives.
+fn memory(plan: &Plan, name: &str) -> String {
+    let within = plan.buffer(name).and_then(|b| b.within.clone());
+    within.unwrap_or_else(|| name.to_string())
+}
+
 impl<'a, T: Real> Machine<'a, T> {
     /// Allocates the buffers and sets the fields.
     pub fn new(
@@ -38,19 +44,15 @@ impl<'a, T: Real> Machine<'a, T> {
                 .map_or([0; 3], |b| b.halo)
                 .map(|h| h as usize)
         };
-        let new = |name: &String| {
-            (
-                name.clone(),
-                GlobalArray::new(case.cells, halo(&compiled.plan, name)),
-            )
-        };
-        let names: Vec<String> = compiled
-            .plan
-            .buffers
-            .iter()
-            .map(|b| b.name.clone())
-            .collect();
-        let mut arrays: BTreeMap<String, GlobalArray<T>> = names.iter().map(new).collect();
+        // A memory is as large as the largest of the buffers that live in it.
+        let plan = &compiled.plan;
+        let mut halos: BTreeMap<String, [usize; 3]> = BTreeMap::new();
+        for buffer in &plan.buffers {
+            let known = halos.entry(memory(plan, &buffer.name)).or_default();
+            *known = std::array::from_fn(|axis| known[axis].max(buffer.halo[axis] as usize));
+        }
+        let new = |(name, halo)| (name, GlobalArray::new(case.cells, halo));
+        let mut arrays: BTreeMap<String, GlobalArray<T>> = halos.into_iter().map(new).collect();
         for (i, state) in case.set_states(algorithm) {
             let values = case.initial::<T>(i);
             let name = &algorithm.state(state).name;
@@ -125,7 +127,7 @@ impl<'a, T: Real> Machine<'a, T> {
     fn launch(&mut self, kernel: &Kernel) -> Result<(), Fault> {
         let take = |name: &str| {
             self.arrays
-                .get(name)
+                .get(&memory(&self.compiled.plan, name))
                 .cloned()
                 .expect("a buffer of the plan")
         };
@@ -148,13 +150,15 @@ impl<'a, T: Real> Machine<'a, T> {
             },
         )?;
         for (buffer, array) in kernel.buffers.iter().zip(buffers) {
-            self.arrays.insert(buffer.name.clone(), array);
+            self.arrays
+                .insert(memory(&self.compiled.plan, &buffer.name), array);
         }
         Ok(())
     }
 
     fn fill(&mut self, name: &str, depth: [u32; 3]) {
-        let array = self.arrays.get_mut(name).expect("a buffer of the plan");
+        let name = memory(&self.compiled.plan, name);
+        let array = self.arrays.get_mut(&name).expect("a buffer of the plan");
         let n = self.case.cells.map(|n| n as i64);
         let d = depth.map(i64::from);
         for z in -d[2]..n[2] + d[2] {

@@ -3,9 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Buffer, BufferRole, Launch, Plan, Step, max3, reach};
+use super::{Buffer, BufferRole, Launch, Plan, Step, max3, reach, reuse};
 use crate::algorithm::footprint::{footprint, needed};
-use crate::algorithm::{Algorithm, Def, FnId, NEW, Role, StateId};
+use crate::algorithm::{Algorithm, Def, FnId, NEW, Offset, Role, StateId};
 use crate::schedule::{Blame, Halo, Placement, Refusal, Schedule};
 
 /// Plans one time step.
@@ -42,6 +42,7 @@ pub fn plan(algorithm: &Algorithm, schedule: &Schedule) -> Result<Plan, Refusal>
         planner.substep(substep);
     }
     planner.settle_halos();
+    reuse::share(&mut planner.plan);
     Ok(planner.plan)
 }
 
@@ -84,17 +85,18 @@ fn stored_functions(
     Ok(stored)
 }
 
-/// The kernel in which each stored function is computed: one after all that it reads.
+/// The kernel in which each stored function is computed: with those whose values it needs in its own
+/// cell only, one after those that it reads at other cells.
 fn levels(algorithm: &Algorithm, stored: &BTreeSet<FnId>) -> BTreeMap<FnId, usize> {
     let mut levels: BTreeMap<FnId, usize> = BTreeMap::new();
     for id in stored {
-        let below = needed(algorithm, &[*id], stored);
-        let level = below
-            .iter()
-            .filter(|b| *b != id)
-            .filter_map(|b| levels.get(b));
-        let level = level.max().map_or(0, |l| l + 1);
-        levels.insert(*id, level);
+        let read = footprint(algorithm, &[*id], stored);
+        let after = |(below, points): (&FnId, &BTreeSet<Offset>)| {
+            let elsewhere = points.iter().any(|at| *at != [0; 3]);
+            Some(levels.get(below)? + usize::from(elsewhere))
+        };
+        let level = read.iter().filter_map(after).max();
+        levels.insert(*id, level.unwrap_or(0));
     }
     levels
 }
@@ -124,41 +126,28 @@ struct Planner<'a> {
 
 impl Planner<'_> {
     fn declare_states(&mut self) {
-        for (_, state) in self.algorithm.states_of(Role::Field) {
-            for (name, role) in [
-                (state.name.clone(), BufferRole::Field),
-                (new_name(&state.name), BufferRole::NewField),
-            ] {
-                self.plan.buffers.push(Buffer {
-                    name,
-                    role,
-                    halo: [0; 3],
-                });
-            }
+        let alg = self.algorithm;
+        let mut buffers: Vec<(String, BufferRole)> = Vec::new();
+        for (_, state) in alg.states_of(Role::Field) {
+            buffers.push((state.name.clone(), BufferRole::Field));
+            buffers.push((new_name(&state.name), BufferRole::NewField));
         }
-        let accumulators = self.algorithm.states_of(Role::Accumulator);
-        let accumulators = accumulators.map(|(_, s)| Buffer {
-            name: s.name.clone(),
-            role: BufferRole::Accumulator,
-            halo: [0; 3],
-        });
-        self.plan.buffers.extend(accumulators);
-        let given = self.algorithm.states_of(Role::Given);
-        let given = given.map(|(_, s)| Buffer {
-            name: s.name.clone(),
-            role: BufferRole::Given,
-            halo: [0; 3],
-        });
-        self.plan.buffers.extend(given);
-        let derived = self
-            .stored
-            .keys()
-            .map(|id| self.algorithm.function(*id).name.clone());
-        self.plan.buffers.extend(derived.map(|name| Buffer {
+        for (role, of_buffer) in [
+            (Role::Accumulator, BufferRole::Accumulator),
+            (Role::Given, BufferRole::Given),
+        ] {
+            let states = alg.states_of(role);
+            buffers.extend(states.map(|(_, s)| (s.name.clone(), of_buffer)));
+        }
+        let derived = self.stored.keys().map(|id| alg.function(*id).name.clone());
+        buffers.extend(derived.map(|name| (name, BufferRole::Derived)));
+        let buffer = |(name, role)| Buffer {
             name,
-            role: BufferRole::Derived,
+            role,
             halo: [0; 3],
-        }));
+            within: None,
+        };
+        self.plan.buffers = buffers.into_iter().map(buffer).collect();
     }
 
     fn substep(&mut self, substep: usize) {
@@ -176,8 +165,12 @@ impl Planner<'_> {
                 .iter()
                 .map(|(state, id)| (self.output_name(*state), *id)),
         );
-        let reads: Vec<BTreeMap<FnId, [u32; 3]>> =
-            outputs.iter().map(|o| self.reads(o, &set)).collect();
+        let others: Vec<BTreeSet<FnId>> = outputs.iter().map(|o| without(&set, o)).collect();
+        let reads: Vec<BTreeMap<FnId, [u32; 3]>> = outputs
+            .iter()
+            .zip(&others)
+            .map(|(outputs, others)| self.reads(outputs, others))
+            .collect();
         let extends = self.extends(&outputs, &reads);
         let mut filled: BTreeMap<String, [u32; 3]> = BTreeMap::new();
         for (kernel, outputs) in outputs.into_iter().enumerate() {
@@ -191,7 +184,7 @@ impl Planner<'_> {
                 outputs,
                 &reads[kernel],
                 extends[kernel],
-                &set,
+                &others[kernel],
             );
         }
         let fields = updates
@@ -344,6 +337,12 @@ impl Planner<'_> {
             }
         }
     }
+}
+
+/// What a kernel reads from memory of what is stored: not what it computes itself.
+fn without(stored: &BTreeSet<FnId>, outputs: &[(String, FnId)]) -> BTreeSet<FnId> {
+    let own = |id: &&FnId| outputs.iter().any(|(_, output)| output == *id);
+    stored.iter().filter(|id| !own(id)).copied().collect()
 }
 
 fn widen(buffers: &mut [Buffer], name: &str, halo: [u32; 3]) {

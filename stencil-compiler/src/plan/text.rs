@@ -22,11 +22,13 @@ pub fn print(plan: &Plan) -> String {
             .iter()
             .find(|(role, _)| *role == buffer.role)
             .map_or("", |(_, word)| word);
+        let within = buffer.within.as_ref();
         let _ = writeln!(
             out,
-            "buffer {} {role} halo {}",
+            "buffer {} {role} halo {}{}",
             buffer.name,
-            triple(buffer.halo)
+            triple(buffer.halo),
+            within.map_or(String::new(), |home| format!(" in {home}"))
         );
     }
     for launch in &plan.launches {
@@ -136,10 +138,16 @@ fn parse_buffer(lexer: &mut Lexer) -> Result<Buffer, TextError> {
         return lexer.error(format!("no role `{word}`"));
     };
     lexer.keyword("halo")?;
+    let halo = parse_triple(lexer)?;
+    let within = match lexer.eat_name("in") {
+        true => Some(lexer.name()?),
+        false => None,
+    };
     Ok(Buffer {
         name,
         role: *role,
-        halo: parse_triple(lexer)?,
+        halo,
+        within,
     })
 }
 

@@ -12,6 +12,9 @@ pub mod heuristic;
 pub mod presets;
 mod refusal;
 pub mod space;
+mod sums;
+#[cfg(test)]
+mod tests;
 pub mod text;
 
 pub use refusal::{Blame, Refusal};

@@ -98,6 +98,18 @@ pub(crate) struct Machine<T> {
     holds: bool,
 }
 
+/// Where in the memory each buffer is; some are where another one is.
+fn slots(plan: &Plan) -> Vec<usize> {
+    let mut next = 0;
+    let mut slots: Vec<usize> = Vec::with_capacity(plan.buffers.len());
+    for at in 0..plan.buffers.len() {
+        let shared = slots.get(plan.memory_of(at)).copied();
+        slots.push(shared.unwrap_or(next));
+        next += usize::from(shared.is_none());
+    }
+    slots
+}
+
 impl<T: Number> Machine<T> {
     /// Compiles the kernels of a plan and takes memory on the card for its buffers.
     pub(crate) fn new(
@@ -120,7 +132,8 @@ impl<T: Number> Machine<T> {
         let buffers = plan.buffers.len();
         let fields = plan.buffers.iter().enumerate();
         let fields = fields.filter(|(_, b)| keep_last && b.role == BufferRole::Field);
-        let kept: BTreeMap<usize, usize> = fields.map(|(i, _)| i).zip(buffers..).collect();
+        let arrays = plan.memories();
+        let kept: BTreeMap<usize, usize> = fields.map(|(i, _)| i).zip(arrays..).collect();
         fits::<T>(&card, plan, &patch.shape, kept.len())?;
         let launches = load(&card, cache, algorithm, plan, &texts, &patch.shape)?;
         let own = own::<T>(&card, cache)?;
@@ -131,8 +144,8 @@ impl<T: Number> Machine<T> {
         let shape = PatchShape::new(&patch.shape, &mesh);
         let stream = &card.stream;
         let mut machine = Machine {
-            memory: Memory::new::<T>(&card, &patch.shape, buffers + kept.len())?,
-            slots: (0..buffers).collect(),
+            memory: Memory::new::<T>(&card, &patch.shape, arrays + kept.len())?,
+            slots: slots(plan),
             kept,
             ghosts: Ghosts::new(
                 stream,
