@@ -7,9 +7,9 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use stencil_compiler::algorithm::Algorithm;
-use stencil_compiler::emit::{self, EmitError, Source};
+use stencil_compiler::emit::{self, EmitError, Places, Source};
 use stencil_compiler::kernel::{self, Kernel};
-use stencil_compiler::schedule::check::{Compiled, check};
+use stencil_compiler::schedule::check::{Compiled, advised};
 use stencil_compiler::{algorithm, model, plan, schedule};
 use stencil_runtime::backend::cuda::nvrtc::{Nvrtc, Resources};
 
@@ -34,6 +34,9 @@ pub(crate) struct EmitArgs {
     /// The architecture of the machine code
     #[arg(long, value_name = "ARCH", default_value = "sm_90")]
     arch: String,
+    /// CUDA C++ and machine code without marks (`#line`) that lead back to the declaration
+    #[arg(long)]
+    no_marks: bool,
     /// Write to a file in place of the terminal
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -94,7 +97,7 @@ fn scheduled(
     if args.target == Target::Schedule {
         return deliver(args, schedule::text::print(&schedule).as_bytes(), out);
     }
-    let compiled = check(algorithm, &schedule, precision.bytes())
+    let compiled = advised(algorithm, &schedule, precision.bytes())
         .map_err(|error| Failure::new(format!("error: schedule `{name}` is illegal: {error}")))?;
     let text = match args.target {
         Target::Plan => plan::text::print(&compiled.plan),
@@ -108,10 +111,16 @@ fn scheduled(
             )
         })?,
         Target::Cuda => joined(&chosen(args, &compiled)?, |kernel| {
-            Ok(cuda(args, kernel)?.text)
+            let source = cuda(args, kernel)?;
+            if args.no_marks {
+                return Ok(source.text);
+            }
+            Ok(source
+                .marked(&Places::of(algorithm), &file_name(&source))
+                .text)
         })?,
         Target::Cubin => {
-            let code = machine_code(args, &compiled, notes)?;
+            let code = machine_code(args, algorithm, &compiled, notes)?;
             return deliver(args, &code, out);
         }
         Target::Model | Target::Algorithm | Target::Schedule => String::new(),
@@ -157,6 +166,11 @@ fn cuda(args: &EmitArgs, kernel: &Kernel) -> Result<Source, Failure> {
     emit::cuda(kernel, args.schedule.precision.get()).map_err(|error| unwritten(&error, help))
 }
 
+/// The file that marks call the text of a kernel.
+fn file_name(source: &Source) -> String {
+    format!("{}.cu", source.name)
+}
+
 fn unwritten(error: &EmitError, help: &str) -> Failure {
     match error {
         EmitError::Launch { .. } | EmitError::Rows { .. } => {
@@ -169,6 +183,7 @@ fn unwritten(error: &EmitError, help: &str) -> Failure {
 /// Compiles one launch and reports what it takes of a multiprocessor.
 fn machine_code(
     args: &EmitArgs,
+    algorithm: &Algorithm,
     compiled: &Compiled,
     notes: &mut dyn Write,
 ) -> Result<Vec<u8>, Failure> {
@@ -186,9 +201,17 @@ fn machine_code(
     };
     let source = cuda(args, kernel)?;
     let compiler = Nvrtc::shared().map_err(|error| Failure::new(format!("error: {error}")))?;
-    let compiled = compiler
-        .compile(&source.text, &source.name, &args.arch)
-        .map_err(|error| Failure::new(format!("error: {error}")))?;
+    let name = file_name(&source);
+    let compiled = if args.no_marks {
+        compiler.compile(&source.text, &name, &args.arch)
+    } else {
+        compiler.compile_marked(
+            &source.marked(&Places::of(algorithm), &name),
+            &name,
+            &args.arch,
+        )
+    };
+    let compiled = compiled.map_err(|error| Failure::new(format!("error: {error}")))?;
     let mut text = String::new();
     for kernel in &compiled.kernels {
         let _ = writeln!(text, "{}", resources(kernel, &source, &args.arch));

@@ -183,8 +183,9 @@ pub(crate) fn load(args: &SystemArgs, built_ins: &[BuiltIn]) -> Result<Loaded, F
             .check()
             .map_err(|problem| Failure::new(format!("error: {problem}")))?;
     }
-    let algorithm =
+    let mut algorithm =
         discretize(&model).map_err(|error| Failure::new(render(&error, &name, &text)))?;
+    algorithm.file = name.clone();
     algorithm.check().map_err(|problem| {
         Failure::new(format!(
             "error: {name}: {problem}; this is a bug of the compiler, please report it"

@@ -88,7 +88,8 @@ struct Parts {
 impl Parts {
     /// What a model is discretized to; no kernels.
     fn discretize(model: Model, source: &str) -> Result<Self, DiscretizeError> {
-        let algorithm = discretize::discretize(&model)?;
+        let mut algorithm = discretize::discretize(&model)?;
+        algorithm.file = source.to_string();
         Ok(Parts {
             source: source.to_string(),
             schedule: heuristic::cpu(&algorithm),
@@ -115,8 +116,9 @@ impl SystemDef {
         let model = model::parse::parse_str(definition.model).map_err(|e| bug("model", &e))?;
         // Its places are those of the printed text; the algorithm has those of the declaration.
         let model = model.without_spans();
-        let algorithm =
+        let mut algorithm =
             algorithm::text::parse(definition.algorithm).map_err(|e| bug("algorithm", &e))?;
+        algorithm.file = definition.file.to_string();
         let schedule =
             schedule::text::parse(definition.schedule).map_err(|e| bug("schedule", &e))?;
         let observation = discretize::observe(&model).map_err(|e| bug("observables", &e))?;

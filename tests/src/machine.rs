@@ -6,7 +6,7 @@ use stencil_compiler::algorithm::{Algorithm, Role};
 use stencil_compiler::expr::Real;
 use stencil_compiler::kernel::Kernel;
 use stencil_compiler::kernel::interp::{self, Fault, GlobalArray, Options, Shadow};
-use stencil_compiler::plan::Step;
+use stencil_compiler::plan::{Plan, Step};
 use stencil_compiler::schedule::check::Compiled;
 
 use super::Case;
@@ -25,6 +25,12 @@ pub struct Machine<'a, T> {
     shadow: Shadow,
 }
 
+/// The buffer in whose memory a buffer lives.
+fn home(plan: &Plan, name: &str) -> String {
+    let within = plan.buffer(name).and_then(|b| b.within.clone());
+    within.unwrap_or_else(|| name.to_string())
+}
+
 impl<'a, T: Real> Machine<'a, T> {
     /// Allocates the buffers and sets the fields.
     pub fn new(
@@ -35,9 +41,14 @@ impl<'a, T: Real> Machine<'a, T> {
         seed: u64,
         shadow: Shadow,
     ) -> Self {
-        let buffers = compiled.plan.buffers.iter();
-        let buffers = buffers.map(|b| (b.name.clone(), b.halo.map(|h| h as usize)));
-        let names: Vec<(String, [usize; 3])> = buffers.collect();
+        // A memory is as large as the largest of the buffers that live in it.
+        let plan = &compiled.plan;
+        let mut halos: BTreeMap<String, [usize; 3]> = BTreeMap::new();
+        for buffer in &plan.buffers {
+            let known = halos.entry(home(plan, &buffer.name)).or_default();
+            *known = std::array::from_fn(|axis| known[axis].max(buffer.halo[axis] as usize));
+        }
+        let names: Vec<(String, [usize; 3])> = halos.into_iter().collect();
         let mut memory = Memory::new(case.cells, layout, &names);
         for (i, state) in case.set_states(algorithm) {
             memory.set(&algorithm.state(state).name, &case.initial::<T>(i));
@@ -66,9 +77,10 @@ impl<'a, T: Real> Machine<'a, T> {
     pub fn step(&mut self) -> Result<(), Fault> {
         for step in &self.compiled.plan.steps {
             match step {
-                Step::Fill { buffers, depth } => buffers
-                    .iter()
-                    .for_each(|name| self.memory.fill(name, *depth)),
+                Step::Fill { buffers, depth } => buffers.iter().for_each(|name| {
+                    let home = home(&self.compiled.plan, name);
+                    self.memory.fill(&home, *depth);
+                }),
                 Step::Launch(at) => {
                     self.enter(self.compiled.plan.launches[*at].substep);
                     self.launch(&self.compiled.kernels[*at])?;
@@ -105,7 +117,10 @@ impl<'a, T: Real> Machine<'a, T> {
             .collect();
         let cells = self.memory.cells();
         for patch in self.memory.patches() {
-            let take = |name: &str| patch.get(name).cloned().expect("a buffer of the plan");
+            let take = |name: &str| {
+                let array = patch.get(&home(&self.compiled.plan, name)).cloned();
+                array.expect("a buffer of the plan")
+            };
             let mut buffers: Vec<GlobalArray<T>> =
                 kernel.buffers.iter().map(|b| take(&b.name)).collect();
             self.seed += 1;
@@ -115,7 +130,7 @@ impl<'a, T: Real> Machine<'a, T> {
             };
             interp::run(kernel, cells, &mut buffers, &uniforms, options)?;
             for (buffer, array) in kernel.buffers.iter().zip(buffers) {
-                patch.insert(buffer.name.clone(), array);
+                patch.insert(home(&self.compiled.plan, &buffer.name), array);
             }
         }
         Ok(())

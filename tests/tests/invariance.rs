@@ -215,3 +215,39 @@ fn small<T: Real>(source: &str, cells: [usize; 3]) {
         }
     }
 }
+
+/// A chain of stored functions, of which every other one lives in the memory of one before, and
+/// one that is computed together with what it reads.
+#[test]
+fn shared_memory_and_kernels_have_the_same_bits() {
+    let chain = "algorithm Chain 3d scheme \"chain\" state q field fn q = state q
+        fn a = q[1,0,0] - q[0,0,-1]
+        fn b = a[0,1,0] - a[-1,0,0]
+        fn c = b[0,0,2] - b[0,-1,0]
+        fn d = c[1,0,0] + c[0,0,1]
+        fn e = d + q[0,1,1]
+        fn f = d[0,0,-1] + e
+        fn q_1 = f * 0.25
+        substep { q = q_1 }";
+    let algorithm =
+        stencil_compiler::algorithm::text::parse(chain).unwrap_or_else(|e| panic!("{e}"));
+    let case = Case::new(&algorithm, [19, 11, 9]);
+    let reference = oracle::<f64>(&algorithm, &case, 3);
+    for halo in ["exchange", "recompute"] {
+        for blocking in [
+            "rows",
+            "direct",
+            "tile3d",
+            "march tile_x=16 tile_y=4 chunk=8",
+        ] {
+            let placed =
+                ["a", "b", "c", "d", "e"].map(|name| format!("place {name} global {halo} "));
+            let kernels = format!("kernel {blocking} ").repeat(5);
+            let schedule = format!("schedule {} {kernels}", placed.concat());
+            let schedule = text::parse(&schedule).unwrap_or_else(|e| panic!("{e}"));
+            let compiled = check::check(&algorithm, &schedule, 8).unwrap_or_else(|e| panic!("{e}"));
+            assert!(compiled.plan.memories() + 2 <= compiled.plan.buffers.len());
+            agree(&algorithm, &schedule, &case, 3, 7, &reference);
+        }
+    }
+}

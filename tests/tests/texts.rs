@@ -16,7 +16,8 @@ fn every_text_parses_back() {
             let again = model::parse::parse_str(&printed).unwrap_or_else(|e| panic!("{e}"));
             assert_eq!(again.without_spans(), declared.without_spans());
 
-            let discrete = algorithm_of(&source);
+            let mut discrete = algorithm_of(&source);
+            discrete.file = "of \"many\"\\\nlines".to_string();
             let text = algorithm::text::print(&discrete);
             assert_eq!(
                 algorithm::text::parse(&text).unwrap_or_else(|e| panic!("{e}")),

@@ -52,6 +52,16 @@ fn every_stage_prints() {
 }
 
 #[test]
+fn cuda_text_leads_back_to_the_declaration() {
+    let marked = emit("--target cuda").unwrap();
+    assert!(marked.contains("#line 1 \"<heat>\"\n"), "{marked}");
+    assert!(marked.contains(" \"Heat_1_1.cu\"\n"), "{marked}");
+    let plain = emit("--target cuda --no-marks").unwrap();
+    let lines = marked.lines().filter(|line| !line.starts_with("#line "));
+    assert!(lines.eq(plain.lines()));
+}
+
+#[test]
 fn a_printed_schedule_reads_back() {
     let text = emit("--target schedule --schedule carried").unwrap();
     assert!(text.contains("kernel march"));

@@ -26,6 +26,9 @@ pub(crate) struct ExplainArgs {
     system: SystemArgs,
     #[command(flatten)]
     schedule: ScheduleArgs,
+    /// Predict what memory moves on a card for this many cells: one number for all axes, or one each
+    #[arg(long, value_name = "N[,N,N]", value_delimiter = ',', num_args = 1)]
+    cells: Vec<usize>,
 }
 
 /// Explains an error code.
@@ -56,9 +59,27 @@ fn page(args: &ExplainArgs, built_ins: &[BuiltIn]) -> Result<String, Failure> {
             &loaded.algorithm,
             args.schedule.schedule.as_deref(),
             precision,
+            cells(&args.cells, loaded.algorithm.dimension)?,
         )?,
     ];
     Ok(sections.join("\n"))
+}
+
+/// Cells along each axis; axes that a system does not have have one.
+fn cells(given: &[usize], dimension: usize) -> Result<Option<[usize; 3]>, Failure> {
+    let along = |axis: usize| match (axis < dimension, given) {
+        (false, _) => 1,
+        (true, [all]) => *all,
+        (true, each) => each.get(axis).copied().unwrap_or(0),
+    };
+    let cells = [along(0), along(1), along(2)];
+    match given.len() {
+        0 => Ok(None),
+        n if (n == 1 || n == dimension) && !cells.contains(&0) => Ok(Some(cells)),
+        _ => Err(Failure::new(format!(
+            "error: --cells takes one number of cells, or {dimension} with commas between them, none of them 0"
+        ))),
+    }
 }
 
 /// Runs `stencil explain-error`.

@@ -9,7 +9,7 @@ use stencil_compiler::kernel::blocking;
 use stencil_compiler::kernel::lower::Context;
 use stencil_compiler::kernel::pipeline::{Pipeline, analyze};
 use stencil_compiler::plan::{BufferRole, Launch, Plan, Step};
-use stencil_compiler::schedule::check::{Compiled, check};
+use stencil_compiler::schedule::check::{Compiled, advised};
 use stencil_compiler::schedule::text::{placement_words, print_blocking};
 use stencil_compiler::schedule::{Placement, Schedule, presets};
 
@@ -17,11 +17,14 @@ use super::table::{Table, paragraph};
 use super::{count, substep};
 use crate::source::{self, Failure};
 
+mod memory;
+
 /// The schedules: the one that is asked for, or every preset, with a table of all at the end.
 pub(super) fn section(
     algorithm: &Algorithm,
     wanted: Option<&str>,
     precision: Precision,
+    cells: Option<[usize; 3]>,
 ) -> Result<String, Failure> {
     let at = substep(algorithm);
     let of = algorithm.substeps.len();
@@ -61,7 +64,7 @@ pub(super) fn section(
             page += &format!("  here the same schedule as `{before}`\n");
             continue;
         }
-        match check(algorithm, &schedule, precision.bytes()) {
+        match advised(algorithm, &schedule, precision.bytes()) {
             Err(error) => {
                 page += &paragraph("  illegal: ", &error.message);
                 page += &error
@@ -74,6 +77,9 @@ pub(super) fn section(
                 let costs = cost::kernels(algorithm, &compiled)
                     .map_err(|error| Failure::new(format!("error: {error}")))?;
                 page += &kernels(algorithm, &schedule, &compiled, &costs, precision);
+                if let Some(cells) = cells {
+                    page += &memory::table(&costs, at, cells);
+                }
                 summarize(&mut summary, short(&name), &costs, at);
             }
         }

@@ -110,8 +110,8 @@ fn plan_of_a_step<T: Number>(out: &mut String, simulation: &Simulation<T>) {
     let mib = simulation.bytes() as f64 / f64::from(1 << 20);
     let _ = writeln!(
         out,
-        "  {} buffers, {mib:.1} MiB with ghost cells\n",
-        plan.buffers.len()
+        "  {} arrays, {mib:.1} MiB with ghost cells\n",
+        plan.memories()
     );
 }
 
@@ -124,12 +124,8 @@ fn describe<T: Number>(simulation: &Simulation<T>, launch: &Launch) -> String {
         .iter()
         .filter_map(|(_, function)| find(function))
         .collect();
-    let stored = simulation
-        .plan()
-        .buffers
-        .iter()
-        .filter(|b| b.role == BufferRole::Derived);
-    let stored: BTreeSet<FnId> = stored.filter_map(|b| find(&b.name)).collect();
+    let inputs = launch.inputs.iter();
+    let stored: BTreeSet<FnId> = inputs.filter_map(|(name, _)| find(name)).collect();
     let footprint = footprint(algorithm, &roots, &stored);
     let most = footprint.values().map(BTreeSet::len).max().unwrap_or(0);
     format!(

@@ -41,6 +41,8 @@ pub struct StateId(pub u32);
 pub struct Algorithm {
     /// Name of the system.
     pub name: String,
+    /// The file that declares it, for messages and marks; empty if it is unknown.
+    pub file: String,
     /// Number of space dimensions; axes beyond it have one cell and no offsets.
     pub dimension: usize,
     /// The resolved scheme in words, for reports and fingerprints.

@@ -18,6 +18,9 @@ pub fn print(alg: &Algorithm) -> String {
         alg.dimension,
         quote(&alg.scheme)
     );
+    if !alg.file.is_empty() {
+        out += &format!("file {}\n", quote(&alg.file));
+    }
     let mut line = |text: String| {
         out.push_str(&text);
         out.push('\n');
@@ -149,9 +152,14 @@ pub fn parse(text: &str) -> Result<Algorithm, TextError> {
     lexer.keyword("d")?;
     lexer.keyword("scheme")?;
     let scheme = lexer.quoted()?;
+    let file = match lexer.eat_name("file") {
+        true => lexer.quoted()?,
+        false => String::new(),
+    };
     let (params, states, uniforms, functions, substeps) = Default::default();
     let mut alg = Algorithm {
         name,
+        file,
         dimension,
         scheme,
         params,

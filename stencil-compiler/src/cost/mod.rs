@@ -14,10 +14,12 @@ use crate::kernel::{COPY_BYTES, Kernel};
 use crate::plan::Launch;
 use crate::schedule::check::Compiled;
 
+mod memory;
 mod occupancy;
 #[cfg(test)]
 mod tests;
 
+pub use memory::Card;
 pub use occupancy::{Bound, Multiprocessor, Occupancy};
 
 /// Registers of a thread that hold no value: positions, addresses, the loop.
@@ -56,6 +58,10 @@ pub struct KernelCost {
     pub registers: u32,
     /// Bytes of shared memory of a block.
     pub shared_bytes: usize,
+    /// Cells that a block covers along x, y, z; 0 is the whole extent.
+    pub tile: [u32; 3],
+    /// The axis along which a block goes from plane to plane of its tile, if it does.
+    pub passes: Option<usize>,
     /// Threads of a block; 1 where rows are computed one by one.
     pub threads: u32,
     /// Blocks that are to fit on a multiprocessor.
@@ -71,6 +77,8 @@ pub struct InputCost {
     pub points: usize,
     /// Values that a block reads from memory for each of its cells: 1 and the share of the halo.
     pub fetched: f64,
+    /// Cells before and behind the tile that are read too, along x, y, z.
+    pub rim: [u32; 3],
 }
 
 impl KernelCost {
@@ -146,6 +154,7 @@ pub fn kernel(
             name: name.clone(),
             points: points.len(),
             fetched,
+            rim: rim(&points),
         });
     }
     let counts = kernel.operations();
@@ -169,8 +178,19 @@ pub fn kernel(
             .unwrap_or(u32::MAX)
             .saturating_add(ADDRESS_REGISTERS),
         shared_bytes: kernel.shared_bytes(),
+        tile: kernel.launch.tile,
+        passes: (!kernel.shared.is_empty()).then(|| kernel.dimension.saturating_sub(1)),
         threads: kernel.threads(),
         blocks: kernel.launch.blocks_per_unit,
+    })
+}
+
+/// Cells before and behind a tile that some point reaches, along each axis.
+fn rim(points: &BTreeSet<Offset>) -> [u32; 3] {
+    [0, 1, 2].map(|axis: usize| {
+        let along = || points.iter().map(move |at| at[axis]).chain([0]);
+        let (low, high) = (along().min().unwrap_or(0), along().max().unwrap_or(0));
+        low.abs_diff(high)
     })
 }
 

@@ -145,3 +145,74 @@ fn the_last_substep_writes_no_accumulator() {
     let bytes: Vec<f64> = (0..4).map(|s| floor_bytes(&algorithm, s, 4)).collect();
     assert_eq!(bytes, [12.0, 16.0, 12.0, 0.0]);
 }
+
+/// Bytes a cell of the one kernel of a blocking on a cube of cells.
+fn memory(blocking: Blocking, side: usize, card: &Card) -> f64 {
+    let costs = cost_of(&heat("euler"), blocking, 4);
+    costs[0].memory_bytes([side; 3], card).unwrap()
+}
+
+#[test]
+fn rims_that_the_cache_holds_cost_nothing() {
+    let direct = || Blocking::new("direct", &[("x", 32), ("y", 4), ("z", 2)]);
+    let card = Card::default();
+    // One input with its ghost cells (whole sectors along x), one output.
+    let ghosts = (1.0 + 16.0 / 256.0) * (1.0 + 2.0 / 256.0) * (1.0 + 2.0 / 256.0);
+    assert!(close(memory(direct(), 256, &card), 4.0 * (ghosts + 1.0)));
+    // A layer of blocks reads four planes and writes two: 6 * 256^2 * 4 bytes.
+    let layer = 6 * 256 * 256 * 4;
+    let fits = Card {
+        cache: layer,
+        ..card
+    };
+    assert!(close(memory(direct(), 256, &fits), 4.0 * (ghosts + 1.0)));
+    let small = Card {
+        cache: layer - 1,
+        ..card
+    };
+    assert!(close(
+        memory(direct(), 256, &small),
+        4.0 * (ghosts + 1.0 + 2.0 / 2.0)
+    ));
+    // Without any cache to speak of a row of blocks is lost too.
+    let none = Card {
+        cache: 1000,
+        ..card
+    };
+    assert!(close(
+        memory(direct(), 256, &none),
+        4.0 * (ghosts + 1.0 + 1.0 + 2.0 / 4.0)
+    ));
+}
+
+#[test]
+fn chunks_of_a_march_read_their_ends_again() {
+    let march = Blocking::new("march", &[("tile_x", 32), ("tile_y", 8), ("chunk", 128)]);
+    let card = Card::default();
+    let ghosts = (1.0 + 16.0 / 512.0) * (1.0 + 2.0 / 512.0) * (1.0 + 2.0 / 512.0);
+    // 16 blocks a row: 16 of 132 have their neighbour along y in the next wave, which moves
+    // 132 * 32 * 8 * 128 cells of 8 bytes and more.
+    let rims = 2.0 / 128.0 + 16.0 / 132.0 * 2.0 / 8.0;
+    assert!(close(
+        memory(march.clone(), 512, &card),
+        4.0 * (ghosts + 1.0 + rims)
+    ));
+    // One chunk has no neighbour.
+    let whole = Blocking::new("march", &[("tile_x", 32), ("tile_y", 8), ("chunk", 512)]);
+    let rims = 16.0 / 132.0 * 2.0 / 8.0;
+    assert!(close(
+        memory(whole, 512, &card),
+        4.0 * (ghosts + 1.0 + rims)
+    ));
+    let large = Card {
+        cache: 1 << 40,
+        ..card
+    };
+    assert!(close(memory(march, 512, &large), 4.0 * (ghosts + 1.0)));
+}
+
+#[test]
+fn rows_are_none_of_a_card() {
+    let costs = cost_of(&heat("euler"), Blocking::new("rows", &[]), 4);
+    assert_eq!(costs[0].memory_bytes([64; 3], &Card::default()), None);
+}

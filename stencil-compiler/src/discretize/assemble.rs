@@ -248,6 +248,10 @@ impl<'a> Assembler<'a> {
         if let Some(&made) = self.made.get(&atom) {
             return Ok(made);
         }
+        let outer = self.functions.span;
+        if self.atoms.span_of(atom).is_known() {
+            self.functions.span = self.atoms.span_of(atom);
+        }
         let made = match self.atoms.get(atom).clone() {
             Atom::State(i) => self.states[i],
             Atom::Derivative { difference, of } => {
@@ -268,6 +272,7 @@ impl<'a> Assembler<'a> {
             }
             Atom::Call(op, args) => self.call(op, &args)?,
         };
+        self.functions.span = outer;
         self.made.insert(atom, made);
         Ok(made)
     }

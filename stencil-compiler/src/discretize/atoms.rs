@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::poly::{AtomId, Overflow, Poly, Uniform, UniformFactor};
+use crate::diag::Span;
 use crate::expr::Op;
 use crate::model::Mixed;
 
@@ -38,6 +39,10 @@ pub(super) enum Difference {
 #[derive(Debug)]
 pub(super) struct Atoms {
     atoms: Vec<Atom>,
+    /// Where each atom was first written.
+    spans: Vec<Span>,
+    /// Where the term at work was written.
+    pub span: Span,
     known: BTreeMap<Atom, AtomId>,
     /// Named polynomials.
     pub named: Vec<(String, Poly)>,
@@ -52,6 +57,8 @@ impl Atoms {
     pub(super) fn new(mixed: Mixed) -> Self {
         Atoms {
             atoms: Vec::new(),
+            spans: Vec::new(),
+            span: Span::default(),
             known: BTreeMap::new(),
             named: Vec::new(),
             known_named: BTreeMap::new(),
@@ -63,6 +70,11 @@ impl Atoms {
     /// What an atom stands for.
     pub(super) fn get(&self, id: AtomId) -> &Atom {
         &self.atoms[id as usize]
+    }
+
+    /// Where an atom was first written; unknown if only collecting terms made it.
+    pub(super) fn span_of(&self, id: AtomId) -> Span {
+        self.spans[id as usize]
     }
 
     /// How many atoms there are.
@@ -77,6 +89,7 @@ impl Atoms {
         }
         let id = self.atoms.len() as AtomId;
         self.atoms.push(atom.clone());
+        self.spans.push(self.span);
         self.known.insert(atom, id);
         id
     }

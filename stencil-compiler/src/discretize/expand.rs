@@ -44,8 +44,15 @@ impl<'a> Expander<'a> {
         Ok(this)
     }
 
-    /// The components of a term.
+    /// The components of a term; what it is made of has its place.
     pub(super) fn term(&mut self, term: &Term) -> Result<Tensor> {
+        let outer = std::mem::replace(&mut self.atoms.span, term.span);
+        let value = self.expand(term);
+        self.atoms.span = outer;
+        value
+    }
+
+    fn expand(&mut self, term: &Term) -> Result<Tensor> {
         let span = term.span;
         match &term.kind {
             TermKind::Number(value) => Ok(vec![Poly::uniform(Uniform::number(*value))]),

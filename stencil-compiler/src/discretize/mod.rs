@@ -135,6 +135,7 @@ fn algorithm(
     };
     Algorithm {
         name: model.name.clone(),
+        file: String::new(),
         dimension: model.dimension,
         scheme: describe(model),
         params: model.params.iter().map(param).collect(),

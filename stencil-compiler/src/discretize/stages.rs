@@ -7,6 +7,7 @@ use super::components::Components;
 use super::integrators::{Combination, Tableau, Target, Term, Value};
 use super::poly::{Uniform, UniformFactor};
 use crate::algorithm::{Access, Atom, Def, FnId, StateId, Substep, UniformId};
+use crate::diag::Span;
 use crate::expr::{Builder, Op, Ref};
 use crate::model::Rational;
 
@@ -56,6 +57,8 @@ impl Stages<'_> {
         let count = self.components.fields.len();
         let mut updates = Vec::new();
         for component in 0..count {
+            // A new value is computed for the equation of its rate.
+            functions.span = functions.functions[self.rates[component].0 as usize].span;
             let mut new: Vec<FnId> = Vec::new();
             for (combination, factors) in combinations.iter().zip(&factors) {
                 let values: Vec<FnId> = combination
@@ -75,6 +78,7 @@ impl Stages<'_> {
                 }
             }
         }
+        functions.span = Span::default();
         updates.sort_by_key(|(state, _)| *state);
         updates
     }

@@ -48,16 +48,14 @@ pub(super) fn emit(
     printer.list(&nest(kernel))?;
     let head = printer.head(patches)?;
     let above = head.lines().count();
+    let below = |(line, text): (usize, String)| (above + line, text);
     Ok(Source {
         name: kernel.name.clone(),
         text: format!("{head}{}}}\n", printer.text),
         shared_bytes: kernel.shared_bytes(),
         threads: kernel.launch.threads,
-        line_notes: printer
-            .line_notes
-            .into_iter()
-            .map(|(line, note)| (above + line, note))
-            .collect(),
+        line_notes: printer.line_notes.into_iter().map(below).collect(),
+        line_origins: printer.line_origins.into_iter().map(below).collect(),
     })
 }
 
@@ -69,6 +67,9 @@ pub(super) struct Printer<'a> {
     pub(super) dialect: &'a dyn Dialect,
     text: String,
     line_notes: Vec<(usize, String)>,
+    line_origins: Vec<(usize, String)>,
+    /// The grid function that the statement at work computes.
+    origin: Option<&'a String>,
     lines: usize,
     /// Integer variables declared in each block of statements around this one.
     declared: Vec<BTreeSet<IntVar>>,
@@ -135,7 +136,7 @@ impl<'a> Printer<'a> {
         precision: Precision,
         dialect: &'a dyn Dialect,
     ) -> Self {
-        let (text, line_notes) = (String::new(), Vec::new());
+        let (text, line_notes, line_origins) = Default::default();
         let (declared, uses) = (vec![BTreeSet::new()], Uses::default());
         let mut assigned = BTreeMap::new();
         count_assignments(&kernel.body, &mut assigned);
@@ -146,6 +147,8 @@ impl<'a> Printer<'a> {
             dialect,
             text,
             line_notes,
+            line_origins,
+            origin: None,
             lines: 0,
             declared,
             assigned,
@@ -164,6 +167,9 @@ impl<'a> Printer<'a> {
         self.text.push_str(text);
         self.text.push('\n');
         self.lines += 1;
+        if let Some(origin) = self.origin {
+            self.line_origins.push((self.lines, origin.clone()));
+        }
     }
 
     fn index(&mut self, index: &Index, level: u8) -> Result<String, EmitError> {
@@ -197,6 +203,16 @@ impl<'a> Printer<'a> {
     }
 
     fn statement(&mut self, statement: &Nested<'_>) -> Result<(), EmitError> {
+        let kernel = self.kernel;
+        self.origin = statement
+            .register()
+            .and_then(|reg| kernel.origins.get(&reg));
+        let written = self.write(statement);
+        self.origin = None;
+        written
+    }
+
+    fn write(&mut self, statement: &Nested<'_>) -> Result<(), EmitError> {
         match statement {
             Nested::Value { reg, value } => {
                 let value = infix::print(value, SUM, self)?;
@@ -207,6 +223,7 @@ impl<'a> Printer<'a> {
                 cell,
                 offset,
                 values,
+                ..
             } => self.store(*buffer, (*cell, *offset), values)?,
             Nested::Block(
                 Stmt::For {

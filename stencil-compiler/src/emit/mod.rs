@@ -15,6 +15,7 @@ mod functions;
 mod head;
 mod index;
 mod infix;
+mod marks;
 mod names;
 mod nest;
 mod rows;
@@ -22,6 +23,7 @@ mod rust;
 #[cfg(test)]
 mod tests;
 
+pub use marks::{Marked, Places};
 pub use names::identifier_ok;
 pub use rows::{RowAccess, RowInput, row_access};
 pub use rust::rust;
@@ -39,6 +41,8 @@ pub struct Source {
     pub threads: [u32; 3],
     /// Lines of the text (from 1) that are notes of the kernel, in order, and the notes.
     pub line_notes: Vec<(usize, String)>,
+    /// Lines of the text (from 1) that compute a grid function, in order, and its name.
+    pub line_origins: Vec<(usize, String)>,
 }
 
 impl Source {

@@ -58,11 +58,25 @@ pub(super) enum Nested<'a> {
         cell: CellVar,
         offset: [i32; 3],
         values: Vec<Tree>,
+        /// The register that the first value was in.
+        first: Option<Reg>,
     },
     /// A loop or condition and its statements.
     Block(&'a Stmt, Vec<Nested<'a>>),
     /// A statement without operations.
     Plain(&'a Stmt),
+}
+
+impl Nested<'_> {
+    /// The register that says what the statement computes.
+    pub(super) fn register(&self) -> Option<Reg> {
+        match self {
+            Nested::Value { reg, .. } | Nested::Plain(Stmt::Load { reg, .. }) => Some(*reg),
+            Nested::Plain(Stmt::LoadShared { regs, .. }) => regs.first().copied(),
+            Nested::Store { first, .. } => *first,
+            Nested::Plain(_) | Nested::Block(..) => None,
+        }
+    }
 }
 
 /// The statements of a kernel, nested.
@@ -191,6 +205,10 @@ impl Nester {
                     offset,
                     values,
                 } => {
+                    let first = match values.first() {
+                        Some(Operand::Reg(reg)) => Some(*reg),
+                        _ => None,
+                    };
                     let values = values.iter().map(|v| list.take(*v, MOST_OPS, DEEPEST));
                     let values = values.collect();
                     list.out.push(Nested::Store {
@@ -198,6 +216,7 @@ impl Nester {
                         cell: *cell,
                         offset: *offset,
                         values,
+                        first,
                     });
                 }
                 Stmt::Note(_) | Stmt::Int { .. } | Stmt::Cell { .. } => {

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::algorithm::{Access, Algorithm, FnId, Offset, UniformId};
 use crate::plan::{Launch, Plan};
-use crate::schedule::Placement;
+use crate::schedule::{Placement, Refusal};
 
 /// What a blocking strategy lowers.
 #[derive(Clone, Copy, Debug)]
@@ -33,9 +33,9 @@ pub fn lower(
     plan: &Plan,
     launch: usize,
     value_bytes: usize,
-) -> Result<Kernel, String> {
+) -> Result<Kernel, Refusal> {
     let Some(launch) = plan.launches.get(launch) else {
-        return Err(format!("no launch {launch} in the plan"));
+        return Err(format!("no launch {launch} in the plan").into());
     };
     let strategy = blocking::find(&launch.blocking.strategy)?;
     strategy.check_params(&launch.blocking)?;
@@ -50,9 +50,12 @@ pub fn lower(
         kernel.shared_bytes(),
     );
     if blocks * (shared + RESERVED_SHARED) > UNIT_SHARED && blocks > 1 {
-        return Err(format!(
-            "`{}={blocks}` with {shared} bytes of shared memory each: a multiprocessor has {UNIT_SHARED}, of which it keeps {RESERVED_SHARED} for a block",
-            BLOCKS.name
+        return Err(Refusal::params(
+            &[BLOCKS.name],
+            format!(
+                "`{}={blocks}` with {shared} bytes of shared memory each: a multiprocessor has {UNIT_SHARED}, of which it keeps {RESERVED_SHARED} for a block",
+                BLOCKS.name
+            ),
         ));
     }
     Ok(kernel)
@@ -64,16 +67,16 @@ const RESERVED_SHARED: usize = 1024;
 
 impl<'a> Context<'a> {
     /// Outputs of the launch: the buffer's name and the grid function.
-    pub(super) fn outputs(&self) -> Result<Vec<(String, FnId)>, String> {
+    pub(super) fn outputs(&self) -> Result<Vec<(String, FnId)>, Refusal> {
         let find = |(buffer, name): &(String, String)| Ok((buffer.clone(), self.find(name)?));
         self.launch.outputs.iter().map(find).collect()
     }
 
     /// The grid function of this name.
-    pub(super) fn find(&self, name: &str) -> Result<FnId, String> {
+    pub(super) fn find(&self, name: &str) -> Result<FnId, Refusal> {
         self.algorithm
             .find(name)
-            .ok_or_else(|| format!("no grid function `{name}`"))
+            .ok_or_else(|| format!("no grid function `{name}`").into())
     }
 
     /// A parameter of the blocking.
@@ -99,7 +102,7 @@ impl<'a> Context<'a> {
     }
 
     /// Grid functions that live in registers across iterations.
-    pub(super) fn placed(&self) -> Result<BTreeMap<FnId, Placement>, String> {
+    pub(super) fn placed(&self) -> Result<BTreeMap<FnId, Placement>, Refusal> {
         let placed = self
             .launch
             .placements
@@ -109,11 +112,14 @@ impl<'a> Context<'a> {
     }
 
     /// For strategies that keep nothing from one iteration to the next.
-    pub(super) fn refuse_placements(&self, strategy: &str) -> Result<(), String> {
+    pub(super) fn refuse_placements(&self, strategy: &str) -> Result<(), Refusal> {
         match self.launch.placements.first() {
-            Some((name, p)) => Err(format!(
-                "`{name}` is placed {} but `{strategy}` does not march; use `inline` or `global`",
-                crate::schedule::text::placement_words(*p)
+            Some((name, p)) => Err(Refusal::placement(
+                name,
+                format!(
+                    "`{name}` is placed {} but `{strategy}` does not march; use `inline` or `global`",
+                    crate::schedule::text::placement_words(*p)
+                ),
             )),
             None => Ok(()),
         }
@@ -126,6 +132,8 @@ pub(super) struct Draft<'a> {
     pub(super) kernel: Kernel,
     names: BTreeMap<String, u32>,
     uniforms: BTreeMap<UniformId, u32>,
+    /// What registers are made for at present.
+    origin: Option<FnId>,
 }
 
 impl<'a> Draft<'a> {
@@ -147,6 +155,7 @@ impl<'a> Draft<'a> {
             shared: Vec::new(),
             barriers: Vec::new(),
             registers: Vec::new(),
+            origins: BTreeMap::new(),
             queues: Vec::new(),
             ints: Vec::new(),
             cells: Vec::new(),
@@ -157,6 +166,7 @@ impl<'a> Draft<'a> {
             kernel,
             names: BTreeMap::new(),
             uniforms: BTreeMap::new(),
+            origin: None,
         };
         for uniform in &context.algorithm.uniforms {
             draft.names.insert(uniform.name.clone(), 1);
@@ -210,7 +220,17 @@ impl<'a> Draft<'a> {
     pub(super) fn reg(&mut self, name: &str) -> Reg {
         let name = self.unique(name);
         self.kernel.registers.push(name);
-        Reg(self.kernel.registers.len() as u32 - 1)
+        let reg = Reg(self.kernel.registers.len() as u32 - 1);
+        if let Some(of) = self.origin {
+            let name = self.context.algorithm.function(of).name.clone();
+            self.kernel.origins.insert(reg, name);
+        }
+        reg
+    }
+
+    /// Says for which grid function registers are made from now on; returns what was said before.
+    pub(super) fn computes(&mut self, of: Option<FnId>) -> Option<FnId> {
+        std::mem::replace(&mut self.origin, of)
     }
 
     pub(super) fn queue(&mut self, name: &str) -> Reg {
@@ -273,16 +293,19 @@ pub(super) fn shape(
     kind: LaunchKind,
     threads: [u32; 3],
     tile: [u32; 3],
-) -> Result<Shape, String> {
+) -> Result<Shape, Refusal> {
     let blocks_per_unit = match kind {
         LaunchKind::Rows => 1,
         LaunchKind::Blocks => context.param(BLOCKS.name),
     };
     let of_block: u32 = threads.iter().product();
     if blocks_per_unit == 0 || blocks_per_unit.saturating_mul(of_block) > RESIDENT_THREADS {
-        return Err(format!(
-            "`{}={blocks_per_unit}` with {of_block} threads: a multiprocessor is to hold at least one block, and holds {RESIDENT_THREADS} threads",
-            BLOCKS.name
+        return Err(Refusal::params(
+            &[BLOCKS.name],
+            format!(
+                "`{}={blocks_per_unit}` with {of_block} threads: a multiprocessor is to hold at least one block, and holds {RESIDENT_THREADS} threads",
+                BLOCKS.name
+            ),
         ));
     }
     Ok(Shape {

@@ -6,6 +6,8 @@
 //! barrier or wait stands between every store and another thread's load; accesses are in bounds;
 //! values are defined before use.
 
+use std::collections::BTreeMap;
+
 use crate::expr::{Lit, Op};
 
 pub mod blocking;
@@ -47,6 +49,8 @@ pub struct Kernel {
     pub barriers: Vec<BarrierArray>,
     /// Names of value registers; [`Reg`] indexes them.
     pub registers: Vec<String>,
+    /// For registers in which a grid function is computed, its name.
+    pub origins: BTreeMap<Reg, String>,
     /// Registers that start as zero and may be assigned again with [`Stmt::Set`].
     pub queues: Vec<Reg>,
     /// Names of integer variables; [`IntVar`] indexes them.

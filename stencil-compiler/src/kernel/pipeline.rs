@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use super::lower::{Context, add, describe};
 use crate::algorithm::footprint::needed;
 use crate::algorithm::{Access, Def, FnId, Offset};
-use crate::schedule::Placement;
+use crate::schedule::{Placement, Refusal};
 
 /// Lags and windows of one launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,7 +71,7 @@ impl Pipeline {
 /// # Errors
 /// Where a placement cannot be served: a carried function that is no sum, or one that is read
 /// beyond its own column.
-pub fn analyze(context: &Context<'_>, points: i32) -> Result<Pipeline, String> {
+pub fn analyze(context: &Context<'_>, points: i32) -> Result<Pipeline, Refusal> {
     let axis = context.algorithm.slowest_axis();
     let placed = context.placed()?;
     let outputs = context.outputs()?;
@@ -115,7 +115,7 @@ fn lags(
     context: &Context<'_>,
     axis: usize,
     placed: &BTreeMap<FnId, Placement>,
-) -> Result<Lags, String> {
+) -> Result<Lags, Refusal> {
     let stored = context
         .launch
         .inputs
@@ -166,7 +166,7 @@ fn delay(
     placement: Placement,
     available: &BTreeMap<FnId, i32>,
     free: Option<i32>,
-) -> Result<Delayed, String> {
+) -> Result<Delayed, Refusal> {
     let function = context.algorithm.function(id);
     let idle = Delayed {
         placement,
@@ -186,9 +186,12 @@ fn delay(
         });
     }
     let Def::Sum(terms) = &function.def else {
-        return Err(format!(
-            "`{}` is carried but is no ordered sum; use `inline` or `register`",
-            function.name
+        return Err(Refusal::placement(
+            &function.name,
+            format!(
+                "`{}` is carried but is no ordered sum; use `inline` or `register`",
+                function.name
+            ),
         ));
     };
     // Every term is evaluated on the source plane, whatever its offset.
@@ -224,7 +227,7 @@ struct Walk<'a, 'b> {
 
 impl Walk<'_, '_> {
     /// An output on plane `lag`, needed from the iteration that computes the first output plane.
-    fn root(&mut self, id: FnId, point: i32, lag: i32) -> Result<(), String> {
+    fn root(&mut self, id: FnId, point: i32, lag: i32) -> Result<(), Refusal> {
         let mut at = [point, 0, 0];
         at[self.axis] += lag;
         let def = &self.context.algorithm.function(id).def;
@@ -238,7 +241,7 @@ impl Walk<'_, '_> {
     }
 
     /// A value that is needed from iteration `from` on.
-    fn visit(&mut self, of: FnId, at: Offset, from: i32) -> Result<(), String> {
+    fn visit(&mut self, of: FnId, at: Offset, from: i32) -> Result<(), Refusal> {
         if self.seen.get(&(of, at)).is_some_and(|known| *known <= from) {
             return Ok(());
         }
@@ -269,15 +272,19 @@ impl Walk<'_, '_> {
         at: Offset,
         from: i32,
         known: Delayed,
-    ) -> Result<(), String> {
+    ) -> Result<(), Refusal> {
         let mut plane = at;
         let lag = plane[self.axis];
         plane[self.axis] = 0;
         let own = (0..self.points).any(|point| plane == [point, 0, 0]);
         if !own || lag > known.lag {
             let what = describe(self.context.algorithm, Access { of, at });
-            return Err(format!(
-                "`{what}`: it rides along the march in registers of its own column, but neighbours read it; use `inline` or `global`"
+            let name = &self.context.algorithm.function(of).name;
+            return Err(Refusal::placement(
+                name,
+                format!(
+                    "`{what}`: it rides along the march in registers of its own column, but neighbours read it; use `inline` or `global`"
+                ),
             ));
         }
         if let Some(delayed) = self.delayed.get_mut(&of) {
@@ -289,7 +296,7 @@ impl Walk<'_, '_> {
 
     /// What delayed functions read, consumers first, so that windows and first iterations are
     /// settled when a function's turn comes.
-    fn delayed_sources(&mut self) -> Result<(), String> {
+    fn delayed_sources(&mut self) -> Result<(), Refusal> {
         let ids: Vec<FnId> = self.delayed.keys().rev().copied().collect();
         for id in ids {
             let delayed = self.delayed[&id];

@@ -7,6 +7,7 @@ use super::lower::{Context, Draft, add, label};
 use super::{Operand, Reg, Stmt};
 use crate::algorithm::{Algorithm, Atom, Def, FnId, Offset, SumTerm, UniformId};
 use crate::expr::{Expr, Lit, Node as ExprNode, Op, Ref};
+use crate::schedule::Refusal;
 
 /// Number of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,6 +33,9 @@ pub(super) struct Values<'a> {
     algorithm: &'a Algorithm,
     values: Vec<Value>,
     names: Vec<String>,
+    /// The grid function that each value was first needed for.
+    origins: Vec<Option<FnId>>,
+    origin: Option<FnId>,
     known: BTreeMap<Value, ValueId>,
     at: BTreeMap<(FnId, Offset), ValueId>,
     stored: Vec<FnId>,
@@ -41,19 +45,21 @@ pub(super) struct Values<'a> {
 impl<'a> Values<'a> {
     /// `stored` functions are read from buffers; `delayed` ones have values only where they are
     /// set by [`Values::set`].
-    pub(super) fn new(context: &Context<'a>, delayed: Vec<FnId>) -> Result<Self, String> {
-        let stored: Result<Vec<FnId>, String> = context
+    pub(super) fn new(context: &Context<'a>, delayed: Vec<FnId>) -> Result<Self, Refusal> {
+        let stored: Result<Vec<FnId>, Refusal> = context
             .launch
             .inputs
             .iter()
             .map(|(name, _)| context.find(name))
             .collect();
         let stored = stored?;
-        let (values, names, known, at) = Default::default();
+        let (values, names, origins, known, at) = Default::default();
         Ok(Values {
             algorithm: context.algorithm,
             values,
             names,
+            origins,
+            origin: None,
             known,
             at,
             stored,
@@ -77,6 +83,16 @@ impl<'a> Values<'a> {
         &self.names[id.0 as usize]
     }
 
+    /// The grid function that a value was first needed for.
+    pub(super) fn origin(&self, id: ValueId) -> Option<FnId> {
+        self.origins[id.0 as usize]
+    }
+
+    /// Says for which grid function values are numbered from now on; returns what was said before.
+    pub(super) fn computes(&mut self, of: Option<FnId>) -> Option<FnId> {
+        std::mem::replace(&mut self.origin, of)
+    }
+
     pub(super) fn number(&mut self, value: Value, name: &str) -> ValueId {
         if let Some(&known) = self.known.get(&value) {
             return known;
@@ -84,6 +100,7 @@ impl<'a> Values<'a> {
         let id = ValueId(self.values.len() as u32);
         self.values.push(value.clone());
         self.names.push(name.to_string());
+        self.origins.push(self.origin);
         self.known.insert(value, id);
         id
     }
@@ -94,15 +111,18 @@ impl<'a> Values<'a> {
     }
 
     /// The value of a grid function at an offset.
-    pub(super) fn value(&mut self, of: FnId, at: Offset) -> Result<ValueId, String> {
+    pub(super) fn value(&mut self, of: FnId, at: Offset) -> Result<ValueId, Refusal> {
         if let Some(&known) = self.at.get(&(of, at)) {
             return Ok(known);
         }
         let function = self.algorithm.function(of);
         if self.delayed.contains(&of) {
-            return Err(format!(
-                "`{}` rides along the march in its own column, but is read at {at:?}",
-                function.name
+            return Err(Refusal::placement(
+                &function.name,
+                format!(
+                    "`{}` rides along the march in its own column, but is read at {at:?}",
+                    function.name
+                ),
             ));
         }
         let value = if self.stored.contains(&of) {
@@ -120,21 +140,27 @@ impl<'a> Values<'a> {
     }
 
     /// Computes a grid function at an offset from its definition; a state is what the launch reads.
-    pub(super) fn define(&mut self, of: FnId, at: Offset) -> Result<ValueId, String> {
+    pub(super) fn define(&mut self, of: FnId, at: Offset) -> Result<ValueId, Refusal> {
+        let outer = self.computes(Some(of));
+        let value = self.defined(of, at);
+        self.computes(outer);
+        value
+    }
+
+    fn defined(&mut self, of: FnId, at: Offset) -> Result<ValueId, Refusal> {
         let algorithm = self.algorithm;
         let function = algorithm.function(of);
         match &function.def {
             Def::State(_) if self.stored.contains(&of) => Ok(self.read(of, at)),
-            Def::State(_) => Err(format!(
-                "`{}` is read but is no input of this launch",
-                function.name
-            )),
+            Def::State(_) => {
+                Err(format!("`{}` is read but is no input of this launch", function.name).into())
+            }
             Def::Point(expr) => self.point(expr, &function.name, at),
             Def::Sum(terms) => self.sum(terms, &function.name, at, None),
         }
     }
 
-    fn point(&mut self, expr: &Expr<Atom>, name: &str, at: Offset) -> Result<ValueId, String> {
+    fn point(&mut self, expr: &Expr<Atom>, name: &str, at: Offset) -> Result<ValueId, Refusal> {
         let mut done: Vec<ValueId> = Vec::with_capacity(expr.nodes.len());
         for (i, node) in expr.nodes.iter().enumerate() {
             let value = match node {
@@ -166,13 +192,13 @@ impl<'a> Values<'a> {
         name: &str,
         at: Offset,
         start: Option<ValueId>,
-    ) -> Result<ValueId, String> {
+    ) -> Result<ValueId, Refusal> {
         let mut sum = start;
         for term in terms {
             let value = self.value(term.value.of, add(at, term.value.at))?;
             sum = Some(self.term(term, value, sum, &label(name, at)));
         }
-        sum.ok_or_else(|| format!("`{name}` is an empty sum"))
+        sum.ok_or_else(|| format!("`{name}` is an empty sum").into())
     }
 
     /// One term of an ordered sum, its value given.
@@ -222,7 +248,7 @@ pub(super) trait Reader {
         of: FnId,
         at: Offset,
         name: &str,
-    ) -> Result<Operand, String>;
+    ) -> Result<Operand, Refusal>;
 }
 
 /// Writes values as statements, each once.
@@ -240,10 +266,11 @@ impl Writer {
         reader: &mut dyn Reader,
         out: &mut Vec<Stmt>,
         id: ValueId,
-    ) -> Result<Operand, String> {
+    ) -> Result<Operand, Refusal> {
         if let Some(&done) = self.done.get(&id) {
             return Ok(done);
         }
+        let outer = draft.computes(values.origin(id));
         let operand = match values.get(id) {
             Value::Lit(lit) => Operand::Lit(*lit),
             Value::Uniform(uniform) => Operand::Uniform(draft.uniform(*uniform)),
@@ -269,6 +296,7 @@ impl Writer {
                 Operand::Reg(reg)
             }
         };
+        draft.computes(outer);
         self.done.insert(id, operand);
         Ok(operand)
     }

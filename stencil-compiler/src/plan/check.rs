@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{BufferRole, Plan, Step, max3};
+use super::{Buffer, BufferRole, Plan, Step, max3};
 
 impl Plan {
     /// Checks that each buffer is written before it is read and that ghost cells are filled as
@@ -15,6 +15,7 @@ impl Plan {
             if self.buffers[..at].iter().any(|b| b.name == buffer.name) {
                 return Err(format!("two buffers are named `{}`", buffer.name));
             }
+            self.check_memory(at, buffer)?;
         }
         // Depth to which the content of each buffer is valid; absent where nothing was written.
         let mut valid: BTreeMap<&str, [u32; 3]> = BTreeMap::new();
@@ -69,6 +70,31 @@ impl Plan {
         Ok(())
     }
 
+    /// Only stored functions share memory, and only with one that has its own.
+    fn check_memory(&self, at: usize, buffer: &Buffer) -> Result<(), String> {
+        let Some(home) = &buffer.within else {
+            return Ok(());
+        };
+        let before = self.buffers[..at].iter().find(|b| b.name == *home);
+        let fits = |home: &Buffer| home.role == BufferRole::Derived && home.within.is_none();
+        if buffer.role != BufferRole::Derived || !before.is_some_and(fits) {
+            return Err(format!(
+                "`{}` cannot live in the memory of `{home}`",
+                buffer.name
+            ));
+        }
+        Ok(())
+    }
+
+    /// Buffers other than this one that live in its memory.
+    fn sharing<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        let home = |buffer: &'a Buffer| buffer.within.as_ref().unwrap_or(&buffer.name);
+        let own = self.buffer(name).map(home);
+        let others = self.buffers.iter().filter(move |b| b.name != name);
+        let others = others.filter(move |b| Some(home(b)) == own);
+        others.map(|b| b.name.as_str())
+    }
+
     fn check_launch<'a>(
         &'a self,
         at: usize,
@@ -107,6 +133,17 @@ impl Plan {
                     return Err(format!("`{}` writes `{name}`, which is given", launch.name));
                 }
                 Some(_) => {}
+            }
+            for other in self.sharing(name) {
+                let used = |(used, _): &(String, _)| used == other;
+                let written = launch.outputs.iter().any(|(used, _)| used == other);
+                if written || launch.inputs.iter().any(used) {
+                    return Err(format!(
+                        "`{}` uses `{other}` and writes `{name}` to the same memory",
+                        launch.name
+                    ));
+                }
+                valid.remove(other);
             }
             valid.insert(name, launch.extend);
         }

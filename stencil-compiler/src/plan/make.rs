@@ -3,18 +3,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Buffer, BufferRole, Launch, Plan, Step, max3, reach};
+use super::{Buffer, BufferRole, Launch, Plan, Step, max3, reach, reuse};
 use crate::algorithm::footprint::{footprint, needed};
-use crate::algorithm::{Algorithm, Def, FnId, NEW, Role, StateId};
+use crate::algorithm::{Algorithm, Def, FnId, NEW, Offset, Role, StateId};
 use crate::kernel::blocking;
-use crate::schedule::{Halo, Placement, Schedule};
+use crate::schedule::{Blame, Halo, Placement, Refusal, Schedule};
 
 /// Plans one time step.
 ///
 /// # Errors
 /// Where the schedule places what is not a grid function, places a state variable, or has another
 /// number of blockings than its placements make kernels.
-pub fn plan(algorithm: &Algorithm, schedule: &Schedule) -> Result<Plan, String> {
+pub fn plan(algorithm: &Algorithm, schedule: &Schedule) -> Result<Plan, Refusal> {
     plan_wrapped(algorithm, schedule, [false; 3])
 }
 
@@ -27,15 +27,18 @@ pub fn plan_wrapped(
     algorithm: &Algorithm,
     schedule: &Schedule,
     wrapped: [bool; 3],
-) -> Result<Plan, String> {
+) -> Result<Plan, Refusal> {
     let stored = stored_functions(algorithm, schedule)?;
     let levels = levels(algorithm, &stored.keys().copied().collect());
     let kernels = kernel_count(algorithm, &schedule.placements);
     if schedule.kernels.len() != kernels {
-        return Err(format!(
-            "these placements make {kernels} kernels a substep, but the schedule blocks {}",
-            schedule.kernels.len()
-        ));
+        return Err(Refusal {
+            blame: Blame::Count(kernels),
+            message: format!(
+                "these placements make {kernels} kernels a substep, but the schedule blocks {}",
+                schedule.kernels.len()
+            ),
+        });
     }
     let mut planner = Planner {
         algorithm,
@@ -54,6 +57,7 @@ pub fn plan_wrapped(
         planner.substep(substep);
     }
     planner.settle_halos();
+    reuse::share(&mut planner.plan);
     Ok(planner.plan)
 }
 
@@ -61,24 +65,33 @@ pub fn plan_wrapped(
 fn stored_functions(
     algorithm: &Algorithm,
     schedule: &Schedule,
-) -> Result<BTreeMap<FnId, Halo>, String> {
+) -> Result<BTreeMap<FnId, Halo>, Refusal> {
     let mut stored = BTreeMap::new();
     for (name, placement) in &schedule.placements {
         let Some(id) = algorithm.find(name) else {
-            return Err(format!(
-                "the schedule places `{name}`, which is no grid function of {}",
-                algorithm.name
-            ));
+            return Err(Refusal {
+                blame: Blame::Name(name.clone()),
+                message: format!(
+                    "the schedule places `{name}`, which is no grid function of {}",
+                    algorithm.name
+                ),
+            });
         };
         if matches!(algorithm.function(id).def, Def::State(_)) && *placement != Placement::Inline {
-            return Err(format!(
-                "`{name}` is a state variable; it lives in global memory and is not placed"
+            return Err(Refusal::placement(
+                name,
+                format!(
+                    "`{name}` is a state variable; it lives in global memory and is not placed"
+                ),
             ));
         }
         if let Placement::Global(halo) = placement {
             if algorithm.reads_accumulator(id) {
-                return Err(format!(
-                    "`{name}` reads an accumulator and belongs to the last kernel; it cannot be stored"
+                return Err(Refusal::placement(
+                    name,
+                    format!(
+                        "`{name}` reads an accumulator and belongs to the last kernel; it cannot be stored"
+                    ),
                 ));
             }
             stored.insert(id, *halo);
@@ -87,17 +100,18 @@ fn stored_functions(
     Ok(stored)
 }
 
-/// The kernel in which each stored function is computed: one after all that it reads.
+/// The kernel in which each stored function is computed: with those whose values it needs in its own
+/// cell only, one after those that it reads at other cells.
 fn levels(algorithm: &Algorithm, stored: &BTreeSet<FnId>) -> BTreeMap<FnId, usize> {
     let mut levels: BTreeMap<FnId, usize> = BTreeMap::new();
     for id in stored {
-        let below = needed(algorithm, &[*id], stored);
-        let level = below
-            .iter()
-            .filter(|b| *b != id)
-            .filter_map(|b| levels.get(b));
-        let level = level.max().map_or(0, |l| l + 1);
-        levels.insert(*id, level);
+        let read = footprint(algorithm, &[*id], stored);
+        let after = |(below, points): (&FnId, &BTreeSet<Offset>)| {
+            let elsewhere = points.iter().any(|at| *at != [0; 3]);
+            Some(levels.get(below)? + usize::from(elsewhere))
+        };
+        let level = read.iter().filter_map(after).max();
+        levels.insert(*id, level.unwrap_or(0));
     }
     levels
 }
@@ -128,41 +142,28 @@ struct Planner<'a> {
 
 impl Planner<'_> {
     fn declare_states(&mut self) {
-        for (_, state) in self.algorithm.states_of(Role::Field) {
-            for (name, role) in [
-                (state.name.clone(), BufferRole::Field),
-                (new_name(&state.name), BufferRole::NewField),
-            ] {
-                self.plan.buffers.push(Buffer {
-                    name,
-                    role,
-                    halo: [0; 3],
-                });
-            }
+        let alg = self.algorithm;
+        let mut buffers: Vec<(String, BufferRole)> = Vec::new();
+        for (_, state) in alg.states_of(Role::Field) {
+            buffers.push((state.name.clone(), BufferRole::Field));
+            buffers.push((new_name(&state.name), BufferRole::NewField));
         }
-        let accumulators = self.algorithm.states_of(Role::Accumulator);
-        let accumulators = accumulators.map(|(_, s)| Buffer {
-            name: s.name.clone(),
-            role: BufferRole::Accumulator,
-            halo: [0; 3],
-        });
-        self.plan.buffers.extend(accumulators);
-        let given = self.algorithm.states_of(Role::Given);
-        let given = given.map(|(_, s)| Buffer {
-            name: s.name.clone(),
-            role: BufferRole::Given,
-            halo: [0; 3],
-        });
-        self.plan.buffers.extend(given);
-        let derived = self
-            .stored
-            .keys()
-            .map(|id| self.algorithm.function(*id).name.clone());
-        self.plan.buffers.extend(derived.map(|name| Buffer {
+        for (role, of_buffer) in [
+            (Role::Accumulator, BufferRole::Accumulator),
+            (Role::Given, BufferRole::Given),
+        ] {
+            let states = alg.states_of(role);
+            buffers.extend(states.map(|(_, s)| (s.name.clone(), of_buffer)));
+        }
+        let derived = self.stored.keys().map(|id| alg.function(*id).name.clone());
+        buffers.extend(derived.map(|name| (name, BufferRole::Derived)));
+        let buffer = |(name, role)| Buffer {
             name,
-            role: BufferRole::Derived,
+            role,
             halo: [0; 3],
-        }));
+            within: None,
+        };
+        self.plan.buffers = buffers.into_iter().map(buffer).collect();
     }
 
     fn substep(&mut self, substep: usize) {
@@ -180,8 +181,12 @@ impl Planner<'_> {
                 .iter()
                 .map(|(state, id)| (self.output_name(*state), *id)),
         );
-        let reads: Vec<BTreeMap<FnId, [u32; 3]>> =
-            outputs.iter().map(|o| self.reads(o, &set)).collect();
+        let others: Vec<BTreeSet<FnId>> = outputs.iter().map(|o| without(&set, o)).collect();
+        let reads: Vec<BTreeMap<FnId, [u32; 3]>> = outputs
+            .iter()
+            .zip(&others)
+            .map(|(outputs, others)| self.reads(outputs, others))
+            .collect();
         let extends = self.extends(&outputs, &reads);
         let mut filled: BTreeMap<String, [u32; 3]> = BTreeMap::new();
         for (kernel, outputs) in outputs.into_iter().enumerate() {
@@ -193,7 +198,7 @@ impl Planner<'_> {
                 outputs,
                 &reads[kernel],
                 extends[kernel],
-                &set,
+                &others[kernel],
             );
             self.fill(&launch, &mut filled);
             self.plan.steps.push(Step::Launch(self.plan.launches.len()));
@@ -323,6 +328,7 @@ impl Planner<'_> {
         Launch {
             name: format!("{}_{}_{}", self.algorithm.name, substep + 1, kernel + 1),
             substep,
+            kernel,
             outputs: outputs
                 .into_iter()
                 .map(|(buffer, id)| (buffer, self.algorithm.function(id).name.clone()))
@@ -353,6 +359,12 @@ impl Planner<'_> {
             }
         }
     }
+}
+
+/// What a kernel reads from memory of what is stored: not what it computes itself.
+fn without(stored: &BTreeSet<FnId>, outputs: &[(String, FnId)]) -> BTreeSet<FnId> {
+    let own = |id: &&FnId| outputs.iter().any(|(_, output)| output == *id);
+    stored.iter().filter(|id| !own(id)).copied().collect()
 }
 
 fn widen(buffers: &mut [Buffer], name: &str, halo: [u32; 3]) {

@@ -1,13 +1,17 @@
 //! The `Plan`: what is launched, stored and exchanged, in order, for one time step.
 //!
 //! Invariants (kept by [`check`](Plan::check)): each buffer is written before it is read; its
-//! halo is at least as deep as each read of it; there is no thread and no vendor.
+//! halo is at least as deep as each read of it; what shares memory is never needed at once; there is
+//! no thread and no vendor.
 
 use crate::algorithm::Offset;
 use crate::schedule::{Blocking, Placement};
 
 pub mod check;
 pub mod make;
+mod reuse;
+#[cfg(test)]
+mod tests;
 pub mod text;
 
 pub use make::{kernel_count, plan, plan_wrapped};
@@ -32,6 +36,9 @@ pub struct Buffer {
     pub role: BufferRole,
     /// Ghost cells on both sides along x, y, z.
     pub halo: [u32; 3],
+    /// The buffer whose memory it lives in, if it has none of its own: they are never needed at
+    /// the same time.
+    pub within: Option<String>,
 }
 
 /// What a buffer holds.
@@ -56,6 +63,8 @@ pub struct Launch {
     pub name: String,
     /// Number of the substep it belongs to.
     pub substep: usize,
+    /// Number of its kernel in the substep: index into the blockings of the schedule.
+    pub kernel: usize,
     /// Buffers it writes, each with the grid function whose values it gets.
     pub outputs: Vec<(String, String)>,
     /// Buffers it reads, each with the largest offsets of its accesses.
@@ -104,6 +113,18 @@ impl Plan {
     /// The buffer of this name.
     pub fn buffer(&self, name: &str) -> Option<&Buffer> {
         self.buffers.iter().find(|b| b.name == name)
+    }
+
+    /// The place among the buffers of the one whose memory a buffer lives in: often its own.
+    pub fn memory_of(&self, buffer: usize) -> usize {
+        let within = self.buffers.get(buffer).and_then(|b| b.within.as_ref());
+        let home = |name: &String| self.buffers.iter().position(|b| b.name == *name);
+        within.and_then(home).unwrap_or(buffer)
+    }
+
+    /// Number of arrays that the buffers take.
+    pub fn memories(&self) -> usize {
+        self.buffers.iter().filter(|b| b.within.is_none()).count()
     }
 
     /// The deepest halo of all buffers: every buffer of a patch is laid out for it.

@@ -24,19 +24,22 @@ pub fn print(plan: &Plan) -> String {
             .iter()
             .find(|(role, _)| *role == buffer.role)
             .map_or("", |(_, word)| word);
+        let within = buffer.within.as_ref();
         let _ = writeln!(
             out,
-            "buffer {} {role} halo {}",
+            "buffer {} {role} halo {}{}",
             buffer.name,
-            triple(buffer.halo)
+            triple(buffer.halo),
+            within.map_or(String::new(), |home| format!(" in {home}"))
         );
     }
     for launch in &plan.launches {
         let _ = writeln!(
             out,
-            "launch {} substep {} extend {} {{",
+            "launch {} substep {} kernel {} extend {} {{",
             launch.name,
             launch.substep,
+            launch.kernel,
             triple(launch.extend)
         );
         for (axis, name) in AXES.iter().enumerate() {
@@ -142,10 +145,16 @@ fn parse_buffer(lexer: &mut Lexer) -> Result<Buffer, TextError> {
         return lexer.error(format!("no role `{word}`"));
     };
     lexer.keyword("halo")?;
+    let halo = parse_triple(lexer)?;
+    let within = match lexer.eat_name("in") {
+        true => Some(lexer.name()?),
+        false => None,
+    };
     Ok(Buffer {
         name,
         role: *role,
-        halo: parse_triple(lexer)?,
+        halo,
+        within,
     })
 }
 
@@ -153,6 +162,8 @@ fn parse_launch(lexer: &mut Lexer) -> Result<Launch, TextError> {
     let name = lexer.name()?;
     lexer.keyword("substep")?;
     let substep = lexer.count()?;
+    lexer.keyword("kernel")?;
+    let kernel = lexer.count()?;
     lexer.keyword("extend")?;
     let extend = parse_triple(lexer)?;
     lexer.expect('{')?;
@@ -184,6 +195,7 @@ fn parse_launch(lexer: &mut Lexer) -> Result<Launch, TextError> {
                 return Ok(Launch {
                     name,
                     substep,
+                    kernel,
                     outputs,
                     inputs,
                     extend,

@@ -2,19 +2,35 @@
 
 use std::fmt;
 
-use super::{Placement, Schedule, text};
+use super::advice::advice;
+use super::{Blame, Placement, Refusal, Schedule};
 use crate::algorithm::{Algorithm, Def, FnId};
+use crate::kernel::Kernel;
 use crate::kernel::lower::lower;
-use crate::kernel::{Kernel, blocking};
 use crate::plan::{Plan, plan_wrapped};
 
 /// Why a schedule is illegal, with what would be legal in its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScheduleError {
+    /// What of the schedule is to blame.
+    pub blame: Blame,
+    /// The kernel whose blocking or placements are to blame: index into [`Schedule::kernels`].
+    pub kernel: Option<usize>,
     /// What is wrong.
     pub message: String,
     /// The way out.
     pub help: Vec<String>,
+}
+
+impl From<Refusal> for ScheduleError {
+    fn from(refusal: Refusal) -> Self {
+        ScheduleError {
+            blame: refusal.blame,
+            kernel: None,
+            message: refusal.message,
+            help: Vec::new(),
+        }
+    }
 }
 
 impl fmt::Display for ScheduleError {
@@ -41,7 +57,7 @@ pub struct Compiled {
 /// Plans and lowers a schedule for values of this many bytes; checks every stage on the way.
 ///
 /// # Errors
-/// Where the schedule is illegal; the help lists legal placements and blockings.
+/// Where the schedule is illegal. What would be legal is a long search: [`advised`] makes it.
 pub fn check(
     algorithm: &Algorithm,
     schedule: &Schedule,
@@ -61,19 +77,46 @@ pub fn check_wrapped(
     value_bytes: usize,
     wrapped: [bool; 3],
 ) -> Result<Compiled, ScheduleError> {
-    let fail = |message: String| ScheduleError {
-        help: help(algorithm, schedule, &message),
-        message,
-    };
-    let plan = plan_wrapped(algorithm, schedule, wrapped).map_err(fail)?;
-    plan.check().map_err(fail)?;
+    let plan = plan_wrapped(algorithm, schedule, wrapped)?;
+    plan.check().map_err(Refusal::from)?;
     let mut kernels = Vec::new();
-    for at in 0..plan.launches.len() {
-        let kernel = lower(algorithm, &plan, at, value_bytes).map_err(fail)?;
-        kernel.check().map_err(fail)?;
+    for (at, launch) in plan.launches.iter().enumerate() {
+        let in_kernel = |refusal: Refusal| in_kernel(schedule, launch.kernel, refusal);
+        let kernel = lower(algorithm, &plan, at, value_bytes).map_err(in_kernel)?;
+        kernel.check().map_err(Refusal::from).map_err(in_kernel)?;
         kernels.push(kernel);
     }
     Ok(Compiled { plan, kernels })
+}
+
+/// What is wrong with one kernel of a schedule.
+fn in_kernel(schedule: &Schedule, kernel: usize, refusal: Refusal) -> ScheduleError {
+    let error = ScheduleError::from(refusal);
+    let message = match schedule.kernels.len() {
+        0 | 1 => error.message,
+        _ => format!("kernel {}: {}", kernel + 1, error.message),
+    };
+    ScheduleError {
+        kernel: Some(kernel),
+        message,
+        ..error
+    }
+}
+
+/// The same as [`check`] for those who write schedules: errors say what would be legal.
+///
+/// # Errors
+/// Where the schedule is illegal; the help lists placements, blockings and parameters with which
+/// it passes.
+pub fn advised(
+    algorithm: &Algorithm,
+    schedule: &Schedule,
+    value_bytes: usize,
+) -> Result<Compiled, ScheduleError> {
+    check(algorithm, schedule, value_bytes).map_err(|error| ScheduleError {
+        help: advice(algorithm, schedule, value_bytes, &error),
+        ..error
+    })
 }
 
 /// Placements that a grid function may have in some schedule.
@@ -92,42 +135,4 @@ pub fn legal_placements(algorithm: &Algorithm, id: FnId) -> Vec<Placement> {
         ]
         .concat(),
     }
-}
-
-fn help(algorithm: &Algorithm, schedule: &Schedule, message: &str) -> Vec<String> {
-    let mut help = Vec::new();
-    for name in schedule
-        .placements
-        .keys()
-        .filter(|name| message.contains(&format!("`{name}")))
-    {
-        match algorithm.find(name) {
-            Some(id) => {
-                let legal: Vec<&str> = legal_placements(algorithm, id)
-                    .into_iter()
-                    .map(text::placement_words)
-                    .collect();
-                if !legal.is_empty() {
-                    help.push(format!("`{name}` may be placed {}", legal.join(", ")));
-                }
-            }
-            None => {
-                let names = algorithm.functions.iter().map(|f| f.name.as_str());
-                if let Some(near) = crate::diag::nearest(name, names) {
-                    help.push(format!("did you mean `{near}`?"));
-                }
-            }
-        }
-    }
-    if message.contains("blocking") || message.contains("parameter") {
-        for strategy in blocking::ALL {
-            let params: Vec<String> = strategy
-                .params
-                .iter()
-                .map(|p| format!("{}={}", p.name, p.default))
-                .collect();
-            help.push(format!("kernel {} {}", strategy.name, params.join(" ")));
-        }
-    }
-    help
 }

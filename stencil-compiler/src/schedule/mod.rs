@@ -6,11 +6,18 @@
 
 use std::collections::BTreeMap;
 
+mod advice;
 pub mod check;
 pub mod heuristic;
 pub mod presets;
+mod refusal;
 pub mod space;
+mod sums;
+#[cfg(test)]
+mod tests;
 pub mod text;
+
+pub use refusal::{Blame, Refusal};
 
 /// Where grid functions live and how kernels are blocked; the same for every substep.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]

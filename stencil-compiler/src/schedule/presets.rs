@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::heuristic::{self, carry, cpu, gpu, march, stored};
-use super::{Blocking, Halo, Schedule};
+use super::{Blocking, Halo, Schedule, sums};
 use crate::algorithm::Algorithm;
 use crate::expr::real::Precision;
 
@@ -49,6 +49,11 @@ pub const ALL: &[Preset] = &[
         make: decomposed,
     },
     Preset {
+        name: "decomposed_sums",
+        summary: "the same, and all that reads no neighbour of them is added up by those kernels",
+        make: decomposed_sums,
+    },
+    Preset {
         name: "gathered",
         summary: "one march that gathers all planes it needs",
         make: gathered,
@@ -72,6 +77,13 @@ pub fn find(name: &str) -> Option<&'static Preset> {
 
 fn decomposed(algorithm: &Algorithm, precision: Precision) -> Schedule {
     let placements = stored(algorithm, Halo::Exchange);
+    heuristic::direct(algorithm, placements, precision)
+}
+
+/// Where nothing is stored, or nothing can be added up before, this is `decomposed`.
+fn decomposed_sums(algorithm: &Algorithm, precision: Precision) -> Schedule {
+    let mut placements = stored(algorithm, Halo::Exchange);
+    sums::store_parts(algorithm, &mut placements);
     heuristic::direct(algorithm, placements, precision)
 }
 

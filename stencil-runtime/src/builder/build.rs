@@ -203,10 +203,7 @@ impl<T: Number> Builder<T> {
 
 fn plan(system: &SystemDef, schedule: &Schedule, wrapped: [bool; 3]) -> Result<Plan, Error> {
     let plan = plan::plan_wrapped(system.algorithm(), schedule, wrapped);
-    Ok(plan.map_err(|message| ScheduleError {
-        message,
-        help: Vec::new(),
-    })?)
+    Ok(plan.map_err(ScheduleError::from)?)
 }
 
 /// Axes along which kernels may read beyond one end at the other: periodic ones, where a whole copy
@@ -330,7 +327,7 @@ fn choose<T: Number>(
     };
     let mut is_for_cards = true;
     if let Some(schedule) = &schedule {
-        let compiled = check::check(system.algorithm(), schedule, T::BYTES)?;
+        let compiled = check::advised(system.algorithm(), schedule, T::BYTES)?;
         let mut kinds = compiled.kernels.iter().map(|kernel| kernel.launch.kind);
         is_for_cards = kinds.all(|kind| kind == LaunchKind::Blocks);
     }
@@ -347,7 +344,7 @@ fn choose<T: Number>(
             [true, true, true] => schedule,
             _ => recomputed(&schedule),
         };
-        check::check(algorithm, &schedule, T::BYTES)?;
+        check::advised(algorithm, &schedule, T::BYTES)?;
         return Ok((Chosen::Cuda, schedule));
     }
     let recomputed = recomputed(system.schedule());

@@ -47,6 +47,7 @@ impl Build {
             shared: Vec::new(),
             barriers: Vec::new(),
             registers: Vec::new(),
+            origins: Default::default(),
             queues: Vec::new(),
             ints: Vec::new(),
             cells: Vec::new(),

@@ -4,6 +4,7 @@ use super::rows::point_program;
 use super::{BLOCKS, Param, Strategy};
 use crate::kernel::lower::{Context, Draft, shape};
 use crate::kernel::{Condition, Index, Kernel, LaunchKind, Relation, Stmt};
+use crate::schedule::Refusal;
 
 /// The strategy.
 pub const STRATEGY: Strategy = Strategy {
@@ -39,7 +40,7 @@ pub const STRATEGY: Strategy = Strategy {
 /// Most threads of a block.
 const MOST_THREADS: u32 = 1024;
 
-fn lower(context: &Context<'_>) -> Result<Kernel, String> {
+fn lower(context: &Context<'_>) -> Result<Kernel, Refusal> {
     context.refuse_placements(STRATEGY.name)?;
     let dimension = context.algorithm.dimension;
     let along = |axis: usize, name: &str| {
@@ -54,8 +55,9 @@ fn lower(context: &Context<'_>) -> Result<Kernel, String> {
         .iter()
         .try_fold(1u32, |total, t| total.checked_mul(*t));
     if !(1..=MOST_THREADS).contains(&total.unwrap_or(0)) {
-        return Err(format!(
-            "`direct` with {threads:?} threads: a block has 1 to {MOST_THREADS}"
+        return Err(Refusal::params(
+            &["x", "y", "z"],
+            format!("`direct` with {threads:?} threads: a block has 1 to {MOST_THREADS}"),
         ));
     }
     let extend = context.launch.extend;

@@ -3,7 +3,7 @@
 
 use crate::kernel::Kernel;
 use crate::kernel::lower::Context;
-use crate::schedule::Blocking;
+use crate::schedule::{Blame, Blocking, Refusal};
 
 pub mod direct;
 pub mod march;
@@ -34,7 +34,7 @@ pub struct Strategy {
     /// Smallest number of space dimensions it can cover.
     pub least_dimension: usize,
     /// Lowers a launch, or says why it cannot.
-    pub lower: fn(&Context<'_>) -> Result<Kernel, String>,
+    pub lower: fn(&Context<'_>) -> Result<Kernel, Refusal>,
 }
 
 /// A parameter of a strategy.
@@ -62,12 +62,15 @@ pub(crate) const BLOCKS: Param = Param {
 ///
 /// # Errors
 /// Lists the strategies where there is none.
-pub fn find(name: &str) -> Result<&'static Strategy, String> {
+pub fn find(name: &str) -> Result<&'static Strategy, Refusal> {
     let known: Vec<&str> = ALL.iter().map(|s| s.name).collect();
     ALL.iter()
         .copied()
         .find(|s| s.name == name)
-        .ok_or_else(|| format!("no blocking `{name}`; there are {}", known.join(", ")))
+        .ok_or_else(|| Refusal {
+            blame: Blame::Strategy,
+            message: format!("no blocking `{name}`; there are {}", known.join(", ")),
+        })
 }
 
 impl Strategy {
@@ -75,15 +78,16 @@ impl Strategy {
     ///
     /// # Errors
     /// Lists the parameters.
-    pub fn check_params(&self, blocking: &Blocking) -> Result<(), String> {
+    pub fn check_params(&self, blocking: &Blocking) -> Result<(), Refusal> {
         for name in blocking.params.keys() {
             if !self.params.iter().any(|p| p.name == name) {
                 let known: Vec<&str> = self.params.iter().map(|p| p.name).collect();
-                return Err(format!(
+                let message = format!(
                     "`{}` has no parameter `{name}`; it has {}",
                     self.name,
                     known.join(", ")
-                ));
+                );
+                return Err(Refusal::params(&[name], message));
             }
         }
         Ok(())

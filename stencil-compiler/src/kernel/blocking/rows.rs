@@ -6,6 +6,7 @@ use crate::kernel::lower::{Context, Draft, shape};
 use crate::kernel::order::order_from;
 use crate::kernel::values::{Reader, Values, Writer};
 use crate::kernel::{CellVar, Index, Kernel, LaunchKind, Operand, Stmt};
+use crate::schedule::Refusal;
 
 /// The strategy.
 pub const STRATEGY: Strategy = Strategy {
@@ -18,7 +19,7 @@ pub const STRATEGY: Strategy = Strategy {
     lower,
 };
 
-fn lower(context: &Context<'_>) -> Result<Kernel, String> {
+fn lower(context: &Context<'_>) -> Result<Kernel, Refusal> {
     context.refuse_placements(STRATEGY.name)?;
     let extend = context.launch.extend;
     let mut draft = Draft::new(
@@ -53,7 +54,7 @@ pub(super) fn point_program(
     draft: &mut Draft<'_>,
     body: &mut Vec<Stmt>,
     cell: CellVar,
-) -> Result<Vec<Stmt>, String> {
+) -> Result<Vec<Stmt>, Refusal> {
     let context = draft.context;
     let mut values = Values::new(&context, Vec::new())?;
     let mut writer = Writer::default();
@@ -88,7 +89,7 @@ impl Reader for Direct {
         of: FnId,
         at: Offset,
         name: &str,
-    ) -> Result<Operand, String> {
+    ) -> Result<Operand, Refusal> {
         let buffer_name = &draft.context.algorithm.function(of).name;
         let buffer = draft
             .find_buffer(buffer_name)

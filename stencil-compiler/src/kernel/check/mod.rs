@@ -47,6 +47,11 @@ impl Kernel {
                 None => return Err(format!("queue register {} does not exist", queue.0)),
             }
         }
+        for (reg, function) in &self.origins {
+            if reg.0 as usize >= self.registers.len() || !is_name(function) {
+                return Err(format!("register {} is said to be of `{function}`", reg.0));
+            }
+        }
         checker.stored_offsets(&self.body);
         checker.body(&self.body)
     }

@@ -11,6 +11,7 @@
 //!   registers a, b, t
 //!   ints x, y, z
 //!   cells here
+//!   for u_1 a, t
 //!   code {
 //!     int x = block.x * 8 + thread.x
 //!     ..

@@ -1,5 +1,7 @@
 //! Parsing of the header of a kernel: its declarations.
 
+use std::collections::BTreeMap;
+
 use crate::kernel::{
     BarrierArray, Buffer, BufferId, CellVar, IntVar, Kernel, Launch, LaunchKind, Mode, Reg,
     SharedArray, SharedId,
@@ -55,6 +57,7 @@ fn empty(name: String) -> Kernel {
         shared: Vec::new(),
         barriers: Vec::new(),
         registers: Vec::new(),
+        origins: BTreeMap::new(),
         queues: Vec::new(),
         ints: Vec::new(),
         cells: Vec::new(),
@@ -100,6 +103,13 @@ impl Parser {
             }
             "uniforms" => self.kernel.uniforms = self.names()?,
             "registers" => self.kernel.registers = self.names()?,
+            "for" => {
+                let function = self.lexer.name()?;
+                for name in self.names()? {
+                    let reg = Reg(self.find(&self.kernel.registers, &name, "register")?);
+                    self.kernel.origins.insert(reg, function.clone());
+                }
+            }
             "ints" => self.kernel.ints = self.names()?,
             "cells" => self.kernel.cells = self.names()?,
             "queues" => {

@@ -1,5 +1,6 @@
 //! Printing of kernels.
 
+use std::collections::BTreeMap;
 use std::fmt::Display;
 
 use super::AXES;
@@ -83,7 +84,21 @@ fn header(kernel: &Kernel) -> Vec<String> {
     ];
     let lists = lists.iter().filter(|(_, names)| !names.is_empty());
     lines.extend(lists.map(|(word, names)| format!("{word} {}", names.join(", "))));
+    lines.extend(origins(kernel));
     lines
+}
+
+/// Which registers each grid function is computed in.
+fn origins(kernel: &Kernel) -> Vec<String> {
+    let printer = Printer { kernel };
+    let mut registers: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for (reg, function) in &kernel.origins {
+        let of = registers.entry(function).or_default();
+        of.push(printer.reg(*reg));
+    }
+    let line =
+        |(function, regs): (&str, Vec<String>)| format!("for {function} {}", regs.join(", "));
+    registers.into_iter().map(line).collect()
 }
 
 struct Printer<'a> {

@@ -28,7 +28,10 @@ pub(crate) struct Domain {
 pub(crate) struct Patch<T> {
     pub(crate) shape: Shape,
     pub(super) names: Vec<(String, BufferRole)>,
+    /// One for each buffer; empty where the buffer lives in the memory of another.
     pub(super) arrays: Vec<Array<T>>,
+    /// The buffer in whose array each buffer lives.
+    memory: Vec<usize>,
     pub(super) domain: Domain,
     pub(super) instructions: Checked,
 }
@@ -52,7 +55,9 @@ impl<T: Number> Patch<T> {
     ) -> Result<Self, Error> {
         let mut patch = Self::without_arrays(plan, domain, halo, instructions)?;
         for at in 0..patch.arrays.len() {
-            patch.arrays[at] = patch.array()?;
+            if patch.memory[at] == at {
+                patch.arrays[at] = patch.array()?;
+            }
         }
         Ok(patch)
     }
@@ -70,12 +75,15 @@ impl<T: Number> Patch<T> {
         let kept = if domain.keep_last { fields.count() } else { 0 };
         let shape = Shape::new(cells, halo, T::BYTES).ok_or(Error::Memory {
             cells,
-            buffers: plan.buffers.len() + kept,
+            buffers: plan.memories() + kept,
         })?;
         Ok(Patch {
             shape,
             names: names.collect(),
             arrays: plan.buffers.iter().map(|_| Array::default()).collect(),
+            memory: (0..plan.buffers.len())
+                .map(|at| plan.memory_of(at))
+                .collect(),
             domain,
             instructions,
         })
@@ -88,14 +96,18 @@ impl<T: Number> Patch<T> {
         } else {
             0
         };
+        let own = self.memory.iter().enumerate();
+        let own = own.filter(|(at, memory)| at == *memory).count();
         Array::new(&self.shape).map_err(|_| Error::Memory {
             cells: self.shape.cells,
-            buffers: self.names.len() + kept,
+            buffers: own + kept,
         })
     }
 
+    /// The array of a buffer.
     pub(super) fn index(&self, name: &str) -> Result<usize, Error> {
         let found = self.names.iter().position(|(n, _)| n == name);
+        let found = found.map(|at| self.memory[at]);
         found.ok_or_else(|| Error::Bug(format!("the plan has no buffer `{name}`")))
     }
 

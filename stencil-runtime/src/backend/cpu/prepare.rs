@@ -198,10 +198,10 @@ impl<T: Number> Machine<T> {
                 .find(name)
                 .ok_or_else(|| Error::Bug(format!("no grid function `{name}`")))
         };
-        let derived = plan
-            .buffers
-            .iter()
-            .filter(|b| b.role == BufferRole::Derived);
+        // A stored function that the launch computes is no input of it.
+        let is_input = |name: &str| launch.inputs.iter().any(|(input, _)| input == name);
+        let derived = plan.buffers.iter();
+        let derived = derived.filter(|b| b.role == BufferRole::Derived && is_input(&b.name));
         let stored: BTreeSet<FnId> = derived
             .map(|b| function(&b.name))
             .collect::<Result<_, _>>()?;

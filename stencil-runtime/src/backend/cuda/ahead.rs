@@ -1,7 +1,7 @@
 //! Kernels of a run compiled ahead of it, on a machine that need not have a card.
 
 use stencil_compiler::algorithm::Algorithm;
-use stencil_compiler::emit::Source;
+use stencil_compiler::emit::{Places, Source};
 use stencil_compiler::model::Reduction;
 use stencil_compiler::plan::{BufferRole, Plan};
 
@@ -9,7 +9,7 @@ use super::compile::{Compiler, compile};
 use super::launches::{own_source, texts};
 use super::machine::observed_sources;
 use super::patches::over;
-use super::{Cache, CudaError};
+use super::Cache;
 use crate::mesh::Patches;
 use crate::{Error, Number};
 
@@ -26,24 +26,33 @@ pub(crate) fn compile_ahead<T: Number>(
         .filter(|b| b.role == BufferRole::NewField)
         .count();
     let over = over(patches);
-    let mut sources = vec![own_source::<T>(over)];
     let texts = texts::<T>(algorithm, plan, over)?;
-    sources.extend(texts.into_iter().map(|t| t.source));
-    for (watched, updates) in watched
-        .iter()
-        .flat_map(|(a, all)| all.iter().map(|u| (*a, u)))
-    {
-        sources.extend(observed_sources::<T>(watched, updates, room, over)?);
+    let mut groups = vec![
+        (vec![own_source::<T>(over)], Places::default()),
+        (
+            texts.into_iter().map(|t| t.source).collect(),
+            Places::of(algorithm),
+        ),
+    ];
+    if let Some((watched, all)) = watched {
+        let mut sources = Vec::new();
+        for updates in all {
+            sources.extend(observed_sources::<T>(watched, &updates, room, over)?);
+        }
+        groups.push((sources, Places::of(watched)));
     }
-    let sources: Vec<&Source> = sources.iter().collect();
     let compiler = Compiler::new(None, Some(cache)).map_err(Error::Cuda)?;
-    compile(&sources, architecture, compiler)?;
-    let entry = |source: &&Source| -> Result<String, CudaError> {
-        let entry = compiler.entry(source, architecture);
-        cache.check(&entry)?;
-        Ok(entry)
-    };
-    Ok(sources.iter().map(entry).collect::<Result<_, _>>()?)
+    let mut entries = Vec::new();
+    for (sources, places) in &groups {
+        let sources: Vec<&Source> = sources.iter().collect();
+        compile(&sources, places, architecture, compiler)?;
+        for source in sources {
+            let entry = compiler.entry(source, places, architecture);
+            cache.check(&entry).map_err(Error::Cuda)?;
+            entries.push(entry);
+        }
+    }
+    Ok(entries)
 }
 
 #[cfg(test)]

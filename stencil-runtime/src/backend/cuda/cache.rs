@@ -15,7 +15,7 @@ use super::nvrtc::{Compiled, parse_resources};
 pub const DIR_VARIABLE: &str = "STENCIL_CACHE_DIR";
 
 /// The first bytes of an entry; the number is that of its layout.
-const MAGIC: &[u8; 16] = b"stencil cubin 1\n";
+const MAGIC: &[u8; 16] = b"stencil cubin 2\n";
 
 /// What an entry was made from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use stencil_compiler::emit::Source;
+use stencil_compiler::emit::{Places, Source};
 
 use super::CudaError;
 use super::cache::{Absence, Cache, Key};
@@ -43,9 +43,15 @@ impl<'a> Compiler<'a> {
     }
 
     /// Machine code of a text.
-    fn one(&self, source: &Source, architecture: &str) -> Result<Compiled, CudaError> {
+    fn one(
+        &self,
+        source: &Source,
+        places: &Places,
+        architecture: &str,
+    ) -> Result<Compiled, CudaError> {
         let name = file_name(source);
-        let key = self.key(source, &name, architecture);
+        let marked = source.marked(places, &name);
+        let key = self.key(&marked.text, &name, architecture);
         let kept = self.cache.map_or(Err(Absence::Missing), |c| c.find(key));
         let absence = match kept {
             Ok(compiled) => return Ok(compiled),
@@ -57,7 +63,7 @@ impl<'a> Compiler<'a> {
                 reason: absence.words(),
             });
         };
-        let compiled = nvrtc.compile(&source.text, &name, architecture)?;
+        let compiled = nvrtc.compile_marked(&marked, &name, architecture)?;
         if let Some(cache) = self.cache {
             // A cache that cannot be written costs time, no more.
             let _ = cache.keep(key, &compiled);
@@ -65,9 +71,9 @@ impl<'a> Compiler<'a> {
         Ok(compiled)
     }
 
-    fn key<'k>(&self, source: &'k Source, name: &'k str, architecture: &'k str) -> Key<'k> {
+    fn key<'k>(&self, source: &'k str, name: &'k str, architecture: &'k str) -> Key<'k> {
         Key {
-            source: &source.text,
+            source,
             name,
             architecture,
             compiler: self.version,
@@ -75,8 +81,10 @@ impl<'a> Compiler<'a> {
     }
 
     /// The name that a cache gives to the machine code of a text.
-    pub(super) fn entry(&self, source: &Source, architecture: &str) -> String {
-        Cache::entry(self.key(source, &file_name(source), architecture))
+    pub(super) fn entry(&self, source: &Source, places: &Places, architecture: &str) -> String {
+        let name = file_name(source);
+        let marked = source.marked(places, &name);
+        Cache::entry(self.key(&marked.text, &name, architecture))
     }
 }
 
@@ -84,9 +92,12 @@ fn file_name(source: &Source) -> String {
     format!("{}.cu", source.name)
 }
 
-/// Compiles texts for an architecture, each of them once, on all cores.
+/// Compiles texts for an architecture, each of them once, on all cores. The machine code leads back
+/// to `places`. They are part of what it is kept by: if a declaration has moved to other lines,
+/// code from before would lead profilers astray.
 pub(super) fn compile(
     sources: &[&Source],
+    places: &Places,
     architecture: &str,
     compiler: Compiler<'_>,
 ) -> Result<Vec<Compiled>, CudaError> {
@@ -96,7 +107,7 @@ pub(super) fn compile(
     }
     let jobs: Vec<Vec<usize>> = distinct.into_values().collect();
     let done = in_parallel(jobs.len(), |job| {
-        compiler.one(sources[jobs[job][0]], architecture)
+        compiler.one(sources[jobs[job][0]], places, architecture)
     });
     let mut all: Vec<Option<Compiled>> = sources.iter().map(|_| None).collect();
     for (job, result) in jobs.iter().zip(done) {

@@ -6,7 +6,7 @@ use cudarc::driver::sys::CUfunction_attribute;
 use cudarc::driver::{CudaFunction, CudaModule, CudaStream, LaunchConfig, PushKernelArg};
 use cudarc::nvrtc::Ptx;
 use stencil_compiler::algorithm::Algorithm;
-use stencil_compiler::emit::{self, Patches, Source};
+use stencil_compiler::emit::{self, Patches, Places, Source};
 use stencil_compiler::kernel::lower::lower;
 use stencil_compiler::kernel::{Kernel, LaunchKind};
 use stencil_compiler::plan::{Launch, Plan};
@@ -39,7 +39,7 @@ pub(super) fn texts<T: Number>(
             kernel: launch.name.clone(),
             reason,
         };
-        let kernel = lower(algorithm, plan, at, T::BYTES).map_err(wrong)?;
+        let kernel = lower(algorithm, plan, at, T::BYTES).map_err(|e| wrong(e.message))?;
         if kernel.launch.kind != LaunchKind::Blocks {
             let strategy = &launch.blocking.strategy;
             return Err(wrong(format!(
@@ -116,6 +116,7 @@ pub(super) fn own_source<T: Number>(patches: Patches) -> Source {
         shared_bytes: 0,
         threads: [256, 1, 1],
         line_notes: Vec::new(),
+        line_origins: Vec::new(),
     }
 }
 
@@ -130,7 +131,7 @@ pub(super) fn own<T: Number>(
         kernel: own.name.clone(),
         reason: "it was not compiled".into(),
     };
-    let module = modules(card, cache, &[&own])?.pop();
+    let module = modules(card, cache, &[&own], &Places::default())?.pop();
     Ok(module.ok_or(missing)?.0)
 }
 
@@ -145,9 +146,10 @@ fn modules(
     card: &Opened,
     cache: Option<&Cache>,
     sources: &[&Source],
+    places: &Places,
 ) -> Result<Vec<(Arc<CudaModule>, Vec<Resources>)>, CudaError> {
     let compiler = Compiler::new(Some(card.card.driver.0), cache)?;
-    let code = compile(sources, &card.card.architecture(), compiler)?;
+    let code = compile(sources, places, &card.card.architecture(), compiler)?;
     let load = |Compiled { cubin, kernels, .. }| {
         let module = card.context.load_module(Ptx::from_binary(cubin));
         let module = module.map_err(CudaError::driver("loading a kernel"))?;
@@ -166,7 +168,7 @@ pub(super) fn load(
     shape: &MeshShape,
 ) -> Result<Vec<Ready>, CudaError> {
     let sources: Vec<&Source> = texts.iter().map(|t| &t.source).collect();
-    let modules = modules(card, cache, &sources)?;
+    let modules = modules(card, cache, &sources, &Places::of(algorithm))?;
     let mut launches = Vec::new();
     for ((text, (module, resources)), launch) in texts.iter().zip(modules).zip(&plan.launches) {
         let loaded = Loaded {

@@ -6,6 +6,7 @@
 
 mod find;
 mod log;
+mod marked;
 #[cfg(test)]
 mod tests;
 
@@ -217,6 +218,16 @@ impl Nvrtc {
     /// Compiles `source` to machine code of exactly `arch`, such as `sm_90`. `name` stands for the
     /// file name in messages. No multiply-add is contracted: rounding is fixed before this.
     pub fn compile(&self, source: &str, name: &str, arch: &str) -> Result<Compiled, NvrtcError> {
+        self.compile_with(source, name, arch, &[])
+    }
+
+    fn compile_with(
+        &self,
+        source: &str,
+        name: &str,
+        arch: &str,
+        more: &[&str],
+    ) -> Result<Compiled, NvrtcError> {
         if !arch
             .strip_prefix("sm_")
             .is_some_and(|digits| digits.starts_with(|c: char| c.is_ascii_digit()))
@@ -225,7 +236,7 @@ impl Nvrtc {
                 arch: arch.to_owned(),
             });
         }
-        let options = options(arch)?;
+        let options = options(arch, more)?;
         let pointers: Vec<*const c_char> = options.iter().map(|option| option.as_ptr()).collect();
         let program = Program::new(&self.api, source, name)?;
         let count = pointers.len() as c_int;
@@ -251,17 +262,16 @@ impl Nvrtc {
     }
 }
 
-fn options(arch: &str) -> Result<Vec<CString>, NvrtcError> {
+fn options(arch: &str, more: &[&str]) -> Result<Vec<CString>, NvrtcError> {
     let arch = format!("--gpu-architecture={arch}");
-    [
+    let always = [
         arch.as_str(),
         "--fmad=false",
         "--std=c++17",
         "--ptxas-options=-v",
-    ]
-    .into_iter()
-    .map(|option| c_text("option", option))
-    .collect()
+    ];
+    let all = always.iter().chain(more);
+    all.map(|option| c_text("option", option)).collect()
 }
 
 fn c_text(what: &'static str, text: &str) -> Result<CString, NvrtcError> {

@@ -12,7 +12,7 @@ use crate::kernel::order::order;
 use crate::kernel::pipeline::{Delayed, Pipeline};
 use crate::kernel::values::{Value, ValueId, Values, Writer};
 use crate::kernel::{CellVar, Index, IntVar, Operand, Reg, Stmt};
-use crate::schedule::Placement;
+use crate::schedule::{Placement, Refusal};
 
 /// Writes the whole body of the kernel.
 pub(super) fn emit(
@@ -20,7 +20,7 @@ pub(super) fn emit(
     march: &March,
     pipeline: &Pipeline,
     layout: &Layout,
-) -> Result<(), String> {
+) -> Result<(), Refusal> {
     let mut body = Vec::new();
     let frame = frame(draft, &mut body, march, pipeline.axis);
     let own = own_places(draft, &mut body, march, layout);
@@ -131,7 +131,7 @@ fn iterate(
     copies: &Copies<'_>,
     planes: &mut Planes<'_>,
     (iteration, own, frame): (IntVar, &[IntVar], Frame),
-) -> Result<(), String> {
+) -> Result<(), Refusal> {
     let phases = i64::from(layout.phases());
     let plane = draft.int("p");
     body.push(Stmt::Int {
@@ -213,7 +213,7 @@ fn compute(
     march: &March,
     planes: &mut Planes<'_>,
     (plane, frame): (IntVar, Frame),
-) -> Result<(Vec<Stmt>, Vec<Stmt>), String> {
+) -> Result<(Vec<Stmt>, Vec<Stmt>), Refusal> {
     let context = draft.context;
     let mut values = Values::new(&context, pipeline.delayed.keys().copied().collect())?;
     let mut writer = Writer::default();
@@ -223,7 +223,10 @@ fn compute(
         let mut pending = Vec::new();
         for point in 0..march.points as i32 {
             let ride = (*id, delayed, point);
+            let outer = (draft.computes(Some(*id)), values.computes(Some(*id)));
             pending.push(advance(draft, pipeline.axis, ride, &mut values, &mut sets)?);
+            draft.computes(outer.0);
+            values.computes(outer.1);
         }
         for value in interleaved(&pending) {
             writer.write(draft, &values, planes, &mut work, value)?;
@@ -269,7 +272,7 @@ fn advance(
     (id, delayed, point): (FnId, &Delayed, i32),
     values: &mut Values<'_>,
     sets: &mut Vec<(Reg, ValueId)>,
-) -> Result<Vec<ValueId>, String> {
+) -> Result<Vec<ValueId>, Refusal> {
     let function = draft.context.algorithm.function(id);
     let queue = declare_queue(draft, &function.name, delayed);
     let place = |lag: i32| {
@@ -331,7 +334,7 @@ fn carry(
     terms: &[SumTerm],
     (name, source): (&str, [i32; 3]),
     queue: &Queue,
-) -> Result<Vec<ValueId>, String> {
+) -> Result<Vec<ValueId>, Refusal> {
     let mut sums = Vec::new();
     for offset in delayed.low..=delayed.high {
         let mut sum = match offset - delayed.low {
@@ -363,7 +366,7 @@ fn outputs(
     march: &March,
     planes: &mut Planes<'_>,
     (values, writer): (&mut Values<'_>, &mut Writer),
-) -> Result<Stores, String> {
+) -> Result<Stores, Refusal> {
     let mut stores = Stores::new();
     for (buffer, id, lag) in &pipeline.outputs {
         for point in 0..march.points as i32 {
@@ -386,7 +389,7 @@ fn output_value(
     pipeline: &Pipeline,
     id: FnId,
     at: [i32; 3],
-) -> Result<ValueId, String> {
+) -> Result<ValueId, Refusal> {
     if pipeline.delayed.contains_key(&id) {
         values.value(id, at)
     } else {

@@ -10,6 +10,7 @@ use crate::algorithm::FnId;
 use crate::kernel::lower::{Context, Draft};
 use crate::kernel::pipeline::Pipeline;
 use crate::kernel::{BarrierArray, BarrierId, SharedArray, SharedId, WARP};
+use crate::schedule::Refusal;
 
 /// The shared array of all rings.
 pub(super) const RING: SharedId = SharedId(0);
@@ -80,7 +81,7 @@ impl Layout {
         context: &Context<'_>,
         march: &March,
         pipeline: &Pipeline,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, Refusal> {
         let mut reads: BTreeMap<FnId, Vec<([i32; 3], i32)>> = BTreeMap::new();
         for ((of, at), from) in &pipeline.reads {
             reads.entry(*of).or_default().push((*at, *from));
@@ -105,9 +106,12 @@ impl Layout {
             march.ring
         };
         if slots < least {
-            return Err(format!(
-                "`ring={slots}`: {} planes are read at once, so the ring has at least {least} slots",
-                kept + 1
+            return Err(Refusal::params(
+                &["ring"],
+                format!(
+                    "`ring={slots}`: {} planes are read at once, so the ring has at least {least} slots",
+                    kept + 1
+                ),
             ));
         }
         layout.ahead = slots - kept - 1;

@@ -8,6 +8,7 @@ use super::{BLOCKS, Param, Strategy};
 use crate::kernel::lower::{Context, Draft, shape};
 use crate::kernel::pipeline::{Pipeline, analyze};
 use crate::kernel::{Kernel, LaunchKind, WARP};
+use crate::schedule::{Blame, Refusal};
 
 mod body;
 mod copies;
@@ -95,11 +96,14 @@ struct March {
 }
 
 impl March {
-    fn new(context: &Context<'_>) -> Result<Self, String> {
+    fn new(context: &Context<'_>) -> Result<Self, Refusal> {
         let vector = (crate::kernel::COPY_BYTES / context.value_bytes) as u32;
         let dimension = context.algorithm.dimension;
         if dimension < STRATEGY.least_dimension {
-            return Err("`march` needs at least two dimensions; use `direct`".into());
+            return Err(Refusal {
+                blame: Blame::Strategy,
+                message: "`march` needs at least two dimensions; use `direct`".into(),
+            });
         }
         let tile = [
             context.param("tile_x"),
@@ -118,33 +122,46 @@ impl March {
             vector,
         };
         if !matches!(march.points, 1 | 2 | 4) || march.points > vector {
-            return Err(format!(
-                "`points={}`: a thread has 1, 2 or 4 cells, at most {vector} of this precision",
-                march.points
+            return Err(Refusal::params(
+                &["points"],
+                format!(
+                    "`points={}`: a thread has 1, 2 or 4 cells, at most {vector} of this precision",
+                    march.points
+                ),
             ));
         }
         if tile[0] == 0 || !tile[0].is_multiple_of(vector) || !tile[0].is_multiple_of(march.points)
         {
-            return Err(format!(
-                "`tile_x={}` is no multiple of the {vector} values of a copy",
-                tile[0]
+            return Err(Refusal::params(
+                &["tile_x"],
+                format!(
+                    "`tile_x={}` is no multiple of the {vector} values of a copy",
+                    tile[0]
+                ),
             ));
         }
         let threads = u64::from(march.threads()[0]) * u64::from(march.threads()[1]);
         if threads == 0 || threads > u64::from(MOST_THREADS) || threads % u64::from(WARP) != 0 {
-            return Err(format!(
-                "a tile of {tile:?} with {} cells a thread has {threads} threads; it must be a multiple of {WARP} up to {MOST_THREADS}",
-                march.points
+            return Err(Refusal::params(
+                &["tile_x", "tile_y", "points"],
+                format!(
+                    "a tile of {tile:?} with {} cells a thread has {threads} threads; it must be a multiple of {WARP} up to {MOST_THREADS}",
+                    march.points
+                ),
             ));
         }
         if march.ring > MOST_SLOTS || march.chunk > MOST_PLANES {
-            return Err(format!(
-                "`ring={}`, `chunk={}`: a ring has at most {MOST_SLOTS} slots, a chunk {MOST_PLANES} planes",
-                march.ring, march.chunk
+            return Err(Refusal::params(
+                &["ring", "chunk"],
+                format!(
+                    "`ring={}`, `chunk={}`: a ring has at most {MOST_SLOTS} slots, a chunk {MOST_PLANES} planes",
+                    march.ring, march.chunk
+                ),
             ));
         }
         if march.chunk == 0 {
-            return Err("`chunk=0`: a block covers at least one plane".into());
+            let message = "`chunk=0`: a block covers at least one plane";
+            return Err(Refusal::params(&["chunk"], message.into()));
         }
         Ok(march)
     }
@@ -154,16 +171,19 @@ impl March {
     }
 }
 
-fn lower(context: &Context<'_>) -> Result<Kernel, String> {
+fn lower(context: &Context<'_>) -> Result<Kernel, Refusal> {
     let march = March::new(context)?;
     let pipeline = analyze(context, march.points as i32)?;
     let layout = Layout::new(context, &march, &pipeline)?;
     let mut draft = Draft::new(*context, launch_shape(context, &march, &pipeline)?);
     layout.declare(&mut draft);
     if draft.kernel.shared_bytes() > SHARED_LIMIT {
-        return Err(format!(
-            "the ring takes {} bytes of shared memory and a block has {SHARED_LIMIT}; use a smaller tile or ring, or store what is read far away",
-            draft.kernel.shared_bytes()
+        return Err(Refusal::params(
+            &["tile_x", "tile_y", "ring"],
+            format!(
+                "the ring takes {} bytes of shared memory and a block has {SHARED_LIMIT}; use a smaller tile or ring, or store what is read far away",
+                draft.kernel.shared_bytes()
+            ),
         ));
     }
     draft
@@ -178,7 +198,7 @@ fn launch_shape(
     context: &Context<'_>,
     march: &March,
     pipeline: &Pipeline,
-) -> Result<crate::kernel::Launch, String> {
+) -> Result<crate::kernel::Launch, Refusal> {
     let [x, y] = march.threads();
     let mut tile = [march.tile[0], march.tile[1], 1];
     tile[pipeline.axis] = march.chunk;

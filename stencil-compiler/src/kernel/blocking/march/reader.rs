@@ -8,6 +8,7 @@ use crate::algorithm::{FnId, Offset};
 use crate::kernel::lower::{Draft, label};
 use crate::kernel::values::Reader;
 use crate::kernel::{Index, IntVar, Operand, Reg, Stmt};
+use crate::schedule::Refusal;
 
 /// Reads planes of the present iteration.
 pub(super) struct Planes<'a> {
@@ -80,7 +81,7 @@ impl<'a> Planes<'a> {
         &mut self,
         draft: &mut Draft<'_>,
         body: &mut Vec<Stmt>,
-    ) -> Result<(), String> {
+    ) -> Result<(), Refusal> {
         let columns: Vec<(FnId, i32)> = self
             .layout
             .planes
@@ -123,7 +124,7 @@ impl<'a> Planes<'a> {
         of: FnId,
         at: Offset,
         name: &str,
-    ) -> Result<Reg, String> {
+    ) -> Result<Reg, Refusal> {
         if let Some(&loaded) = self.loaded.get(&(of, at)) {
             return Ok(loaded);
         }
@@ -168,7 +169,7 @@ impl Reader for Planes<'_> {
         of: FnId,
         at: Offset,
         name: &str,
-    ) -> Result<Operand, String> {
+    ) -> Result<Operand, Refusal> {
         let row = if self.axis == 2 { at[1] } else { 0 };
         if row == 0
             && let Some(&reg) = self.column.get(&(of, at[0], at[self.axis]))

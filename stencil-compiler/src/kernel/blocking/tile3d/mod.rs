@@ -9,6 +9,7 @@ use super::{BLOCKS, Param, Strategy};
 use crate::kernel::lower::{Context, Draft, shape};
 use crate::kernel::values::{Values, Writer};
 use crate::kernel::{Condition, Index, Kernel, LaunchKind, Relation, Stmt, WARP};
+use crate::schedule::Refusal;
 
 mod loader;
 mod tile;
@@ -73,7 +74,7 @@ struct Shape {
 }
 
 impl Shape {
-    fn new(context: &Context<'_>) -> Result<Self, String> {
+    fn new(context: &Context<'_>) -> Result<Self, Refusal> {
         let vector = (crate::kernel::COPY_BYTES / context.value_bytes) as u32;
         let dimension = context.algorithm.dimension;
         let along = |axis: usize, name: &str| match axis < dimension {
@@ -90,20 +91,27 @@ impl Shape {
         let threads = cells.iter().try_fold(1u32, |all, n| all.checked_mul(*n));
         let threads = threads.unwrap_or(0);
         if !(1..=MOST_THREADS).contains(&threads) || !threads.is_multiple_of(WARP) {
-            return Err(format!(
-                "`tile3d` with a box of {cells:?}: it has a thread for each cell, a multiple of {WARP} up to {MOST_THREADS}"
+            return Err(Refusal::params(
+                &["x", "y", "z"],
+                format!(
+                    "`tile3d` with a box of {cells:?}: it has a thread for each cell, a multiple of {WARP} up to {MOST_THREADS}"
+                ),
             ));
         }
         if !cells[0].is_multiple_of(vector) {
-            return Err(format!(
-                "`x={}` is no multiple of the {vector} values of a copy",
-                cells[0]
+            return Err(Refusal::params(
+                &["x"],
+                format!(
+                    "`x={}` is no multiple of the {vector} values of a copy",
+                    cells[0]
+                ),
             ));
         }
         let rolls = context.param("rolls");
         if !(1..=MOST_ROLLS).contains(&rolls) {
-            return Err(format!(
-                "`rolls={rolls}`: a block computes 1 to {MOST_ROLLS} boxes"
+            return Err(Refusal::params(
+                &["rolls"],
+                format!("`rolls={rolls}`: a block computes 1 to {MOST_ROLLS} boxes"),
             ));
         }
         Ok(Shape {
@@ -120,7 +128,7 @@ impl Shape {
     }
 }
 
-fn lower(context: &Context<'_>) -> Result<Kernel, String> {
+fn lower(context: &Context<'_>) -> Result<Kernel, Refusal> {
     context.refuse_placements(STRATEGY.name)?;
     let form = Shape::new(context)?;
     let mut values = Values::new(context, Vec::new())?;
@@ -137,9 +145,12 @@ fn lower(context: &Context<'_>) -> Result<Kernel, String> {
     );
     tile.declare(&mut draft);
     if draft.kernel.shared_bytes() > SHARED_LIMIT {
-        return Err(format!(
-            "the box and its rim take {} bytes of shared memory and a block has {SHARED_LIMIT}; use a smaller box, or store what is read far away",
-            draft.kernel.shared_bytes()
+        return Err(Refusal::params(
+            &["x", "y", "z"],
+            format!(
+                "the box and its rim take {} bytes of shared memory and a block has {SHARED_LIMIT}; use a smaller box, or store what is read far away",
+                draft.kernel.shared_bytes()
+            ),
         ));
     }
     draft.kernel.notes.push(format!(
@@ -162,7 +173,7 @@ fn body(
     form: &Shape,
     tile: &Tile,
     (values, results): (&mut Values<'_>, &Results),
-) -> Result<Vec<Stmt>, String> {
+) -> Result<Vec<Stmt>, Refusal> {
     let extend = draft.context.launch.extend.map(i64::from);
     let mut body = Vec::new();
     let mut int = |draft: &mut Draft<'_>, name: &str, value: Index| {
@@ -218,7 +229,7 @@ fn work(
     tile: &Tile,
     (values, results): (&mut Values<'_>, &Results),
     (roll, own): (crate::kernel::IntVar, &[crate::kernel::IntVar]),
-) -> Result<Vec<Stmt>, String> {
+) -> Result<Vec<Stmt>, Refusal> {
     let extend = draft.context.launch.extend.map(i64::from);
     let mut out = Vec::new();
     let cell = draft.cell("cell");

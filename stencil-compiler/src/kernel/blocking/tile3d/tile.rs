@@ -9,6 +9,7 @@ use crate::kernel::values::Reader;
 use crate::kernel::{
     BarrierArray, BarrierId, CellVar, Index, IntVar, Operand, SharedArray, SharedId, Stmt,
 };
+use crate::schedule::Refusal;
 
 /// The tile in shared memory.
 pub(super) const TILE: SharedId = SharedId(0);
@@ -143,7 +144,7 @@ impl Reader for Staged<'_> {
         of: FnId,
         at: Offset,
         name: &str,
-    ) -> Result<Operand, String> {
+    ) -> Result<Operand, Refusal> {
         let reg = draft.reg(&format!("{name}_v"));
         if let Some(part) = self.tile.staged.iter().position(|(f, _)| *f == of) {
             let base = self.own.get(&at[self.form.axis]);

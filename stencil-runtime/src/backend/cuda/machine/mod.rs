@@ -104,6 +104,18 @@ pub(crate) struct Machine<T> {
     holds: bool,
 }
 
+/// Where in the memory each buffer is; some are where another one is.
+fn slots(plan: &Plan) -> Vec<usize> {
+    let mut next = 0;
+    let mut slots: Vec<usize> = Vec::with_capacity(plan.buffers.len());
+    for at in 0..plan.buffers.len() {
+        let shared = slots.get(plan.memory_of(at)).copied();
+        slots.push(shared.unwrap_or(next));
+        next += usize::from(shared.is_none());
+    }
+    slots
+}
+
 impl<T: Number> Machine<T> {
     /// Compiles the kernels of a plan and takes memory on the card for its buffers.
     pub(crate) fn new(
@@ -128,10 +140,11 @@ impl<T: Number> Machine<T> {
         let buffers = plan.buffers.len();
         let fields = plan.buffers.iter().enumerate();
         let fields = fields.filter(|(_, b)| keep_last && b.role == BufferRole::Field);
-        let kept: BTreeMap<usize, usize> = fields.map(|(i, _)| i).zip(buffers..).collect();
+        let homes = plan.memories();
+        let kept: BTreeMap<usize, usize> = fields.map(|(i, _)| i).zip(homes..).collect();
         let cut = Cut::new(patch.shape, patches, T::BYTES)?;
         fits::<T>(&card, plan, &cut, kept.len())?;
-        let arrays = buffers + kept.len();
+        let arrays = homes + kept.len();
         let shape = MeshShape::new(&cut, &mesh, arrays * stride::<T>(&cut.patch) / T::BYTES);
         let kept_in = cache.as_ref();
         let launches = load(&card, kept_in, algorithm, plan, &texts, &shape)?;
@@ -144,7 +157,7 @@ impl<T: Number> Machine<T> {
         let mut machine = Machine {
             memory: Memory::new::<T>(&card, &cut.patch, arrays, patches.count())?,
             cut,
-            slots: (0..buffers).collect(),
+            slots: slots(plan),
             kept,
             ghosts: Ghosts::new(
                 stream,

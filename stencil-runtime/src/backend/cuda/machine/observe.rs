@@ -55,7 +55,7 @@ impl Part {
         all.updates = chosen.copied().collect();
         let schedule = presets::find(SCHEDULE).ok_or_else(|| bug("without a schedule"))?;
         let schedule = (schedule.make)(&part, T::PRECISION);
-        let plan = plan::plan(&part, &schedule).map_err(Error::Bug)?;
+        let plan = plan::plan(&part, &schedule).map_err(|e| Error::Bug(e.message))?;
         Ok(Part {
             texts: texts::<T>(&part, &plan, patches)?,
             algorithm: part,

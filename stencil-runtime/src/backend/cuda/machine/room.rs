@@ -35,13 +35,16 @@ pub(super) fn fits<T: Number>(
         .context
         .mem_get_info()
         .map_err(CudaError::driver("asking for free memory"))?;
-    let count = plan.buffers.len() + kept;
+    let count = plan.memories() + kept;
     let needed = |shape: &Shape| count * patches * stride::<T>(shape) + RESERVE;
     if needed(shape) <= free {
         return Ok(());
     }
     let mut arrays: Vec<(String, usize)> = Vec::new();
-    let of_role = |role| plan.buffers.iter().filter(move |b| b.role == role).count();
+    let of_role = |role| {
+        let own = plan.buffers.iter().filter(|b| b.within.is_none());
+        own.filter(move |b| b.role == role).count()
+    };
     for (role, what) in [
         (BufferRole::Field, "fields"),
         (BufferRole::NewField, "new values of fields"),

@@ -114,6 +114,86 @@ fn line_marks_lead_back_to_the_users_file() {
     assert!(text.contains("fluid.pde(41): error"), "{text}");
 }
 
+/// A text whose second line is wrong and belongs to line 41 of a file.
+fn broken(statement: &str, file: &str) -> stencil_compiler::emit::Marked {
+    use stencil_compiler::algorithm::text::parse;
+    use stencil_compiler::emit::{Places, Source};
+    let mut algorithm = parse(
+        "algorithm Fluid 1d scheme \"any\" state q field fn q = state q\n\
+         fn a = q @41:4-43:9 substep { q = a }",
+    )
+    .unwrap();
+    algorithm.file = file.to_string();
+    let text = format!(
+        "extern \"C\" __global__ void bad(float* y) {{\n    {statement}\n    lost = 1;\n}}\n"
+    );
+    let source = Source {
+        name: "bad".into(),
+        text,
+        shared_bytes: 0,
+        threads: [1; 3],
+        line_notes: Vec::new(),
+        line_origins: vec![(2, "a".into())],
+    };
+    source.marked(&Places::of(&algorithm), "momentum.cu")
+}
+
+#[test]
+fn a_message_names_the_line_of_the_text_and_that_of_the_declaration() {
+    let Some(nvrtc) = nvrtc() else { return };
+    let marked = broken("y[0] = undefined_name;", "fluid.pde");
+    let error = nvrtc.compile_marked(&marked, "momentum.cu", "sm_90");
+    let text = error.unwrap_err().to_string();
+    // The mark before it is a line of the text too.
+    assert!(
+        text.contains("momentum.cu(3) [fluid.pde:41]: error"),
+        "{text}"
+    );
+    assert!(text.contains("momentum.cu(5): error"), "{text}");
+}
+
+#[test]
+fn a_warning_names_both_lines_and_the_code_keeps_its_lines() {
+    let Some(nvrtc) = nvrtc() else { return };
+    let mut marked = broken("int unused; y[0] = 1;", "fluid.pde");
+    marked.text = marked.text.replace("lost = 1;", "");
+    let compiled = nvrtc
+        .compile_marked(&marked, "momentum.cu", "sm_90")
+        .unwrap();
+    let log = &compiled.log;
+    assert!(
+        log.contains("momentum.cu(3) [fluid.pde:41]: warning"),
+        "{log}"
+    );
+    let names_the_file = |code: &[u8]| code.windows(9).any(|part| part == b"fluid.pde");
+    assert!(names_the_file(&compiled.cubin));
+}
+
+#[test]
+fn no_file_name_leaves_its_mark() {
+    let Some(nvrtc) = nvrtc() else { return };
+    for file in [
+        "a\"b\\.pde",
+        "x\n#error y",
+        "c:\\new\\u0022.pde",
+        "??/",
+        "\\",
+        "\"",
+        "ä ß.pde",
+    ] {
+        let mut marked = broken("y[0] = 1;", file);
+        marked.text = marked.text.replace("lost = 1;", "");
+        let compiled = nvrtc.compile_marked(&marked, "momentum.cu", "sm_90");
+        assert!(compiled.is_ok(), "{file:?}: {compiled:?}");
+    }
+    let marked = broken("y[0] = undefined_name;", "a\"b\\.pde");
+    let error = nvrtc
+        .compile(&marked.text, "momentum.cu", "sm_90")
+        .unwrap_err();
+    let text = error.to_string();
+    assert!(text.contains("a'b/.pde(41): error"), "{text}");
+}
+
 #[test]
 fn multiply_adds_are_not_contracted() {
     let Some(nvrtc) = nvrtc() else { return };

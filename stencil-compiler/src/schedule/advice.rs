@@ -1,0 +1,283 @@
+//! What would be legal in the place of what is not: found by trying, so that what is listed passes.
+
+use std::collections::BTreeSet;
+
+use super::check::{ScheduleError, check};
+use super::text::{placement_words, print_blocking};
+use super::{Blame, Blocking, Halo, Placement, Schedule};
+use crate::algorithm::Algorithm;
+use crate::diag::nearest;
+use crate::kernel::blocking::{self, Param, Strategy};
+use crate::plan::kernel_count;
+
+/// Schedules that are tried, at most: each is planned and lowered whole.
+const MOST_TRIES: usize = 48;
+
+/// Blockings that are listed, at most.
+const MOST_LISTED: usize = 3;
+
+/// Every placement, the cheapest to try first.
+const PLACEMENTS: [Placement; 5] = [
+    Placement::Inline,
+    Placement::Register,
+    Placement::Carried,
+    Placement::Global(Halo::Exchange),
+    Placement::Global(Halo::Recompute),
+];
+
+/// Ways out of an error, one a line.
+pub(super) fn advice(
+    algorithm: &Algorithm,
+    schedule: &Schedule,
+    value_bytes: usize,
+    error: &ScheduleError,
+) -> Vec<String> {
+    let mut search = Search {
+        algorithm,
+        schedule,
+        value_bytes,
+        left: MOST_TRIES,
+    };
+    let kernel = error.kernel.unwrap_or(0);
+    match &error.blame {
+        Blame::Name(name) => search.names(name),
+        Blame::Placement(name) => search.placements(name),
+        Blame::Count(kernels) => search.count(*kernels),
+        Blame::Strategy => search.strategies(kernel),
+        Blame::Params(names) => search.params(kernel, names),
+        Blame::Nothing => Vec::new(),
+    }
+}
+
+struct Search<'a> {
+    algorithm: &'a Algorithm,
+    schedule: &'a Schedule,
+    value_bytes: usize,
+    /// Tries that are left.
+    left: usize,
+}
+
+impl Search<'_> {
+    /// Whether a schedule is legal; `None` if there is no try left.
+    fn try_it(&mut self, schedule: &Schedule) -> Option<Result<(), ScheduleError>> {
+        self.left = self.left.checked_sub(1)?;
+        Some(check(self.algorithm, schedule, self.value_bytes).map(drop))
+    }
+
+    fn is_legal(&mut self, schedule: &Schedule) -> bool {
+        matches!(self.try_it(schedule), Some(Ok(())))
+    }
+
+    /// The schedule without a name that is none, and names that are near.
+    fn names(&mut self, name: &str) -> Vec<String> {
+        let functions = self.algorithm.functions.iter().map(|f| f.name.as_str());
+        let near = nearest(name, functions);
+        let mut help: Vec<String> = near
+            .map(|near| format!("did you mean `{near}`?"))
+            .into_iter()
+            .collect();
+        let mut without = self.schedule.clone();
+        without.placements.remove(name);
+        self.resize(&mut without);
+        if self.is_legal(&without) {
+            help.push(format!("the schedule is legal without `place {name}`"));
+        }
+        help
+    }
+
+    /// As many blockings as kernels: the last ones stay, the first is repeated before them.
+    fn resize(&self, schedule: &mut Schedule) -> usize {
+        let wanted = kernel_count(self.algorithm, &schedule.placements);
+        let kernels = &mut schedule.kernels;
+        if let Some(first) = kernels.first().cloned() {
+            kernels.drain(..kernels.len().saturating_sub(wanted));
+            let missing = wanted.saturating_sub(kernels.len());
+            kernels.splice(..0, std::iter::repeat_n(first, missing));
+        }
+        wanted
+    }
+
+    /// Where a grid function may live in this schedule.
+    fn placements(&mut self, name: &str) -> Vec<String> {
+        let mut legal = Vec::new();
+        let mut other = None;
+        let kernels = self.schedule.kernels.len();
+        for placement in PLACEMENTS {
+            let mut changed = self.schedule.clone();
+            changed.placements.insert(name.to_string(), placement);
+            let wanted = self.resize(&mut changed);
+            let words = placement_words(placement);
+            match self.try_it(&changed) {
+                Some(Ok(())) if wanted == kernels => legal.push(words.to_string()),
+                Some(Ok(())) => legal.push(format!("{words} (with {wanted} kernels)")),
+                Some(Err(error)) if error.blame != Blame::Placement(name.to_string()) => {
+                    other.get_or_insert((words, error.message));
+                }
+                Some(Err(_)) | None => {}
+            }
+        }
+        match other {
+            _ if !legal.is_empty() => {
+                vec![format!("`{name}` may be placed {}", legal.join(", "))]
+            }
+            Some((words, next)) => vec![format!(
+                "no placement of `{name}` alone makes the schedule legal; if it is {words}, then {next}"
+            )],
+            None => Vec::new(),
+        }
+    }
+
+    /// The same placements with as many blockings as they make kernels.
+    fn count(&mut self, kernels: usize) -> Vec<String> {
+        let mut changed = self.schedule.clone();
+        if changed.kernels.is_empty() {
+            changed.kernels.push(Blocking::new("direct", &[]));
+        }
+        self.resize(&mut changed);
+        if !self.is_legal(&changed) {
+            return vec![format!("write {kernels} lines that begin with `kernel`")];
+        }
+        let lines = changed.kernels.iter().map(print_blocking);
+        let lines: Vec<String> = lines.map(|line| format!("kernel {line}")).collect();
+        vec![format!("legal with `{}`", lines.join("`, `"))]
+    }
+
+    /// The schedule with another blocking of one kernel.
+    fn with(&self, kernel: usize, blocking: &Blocking) -> Schedule {
+        let mut changed = self.schedule.clone();
+        if let Some(slot) = changed.kernels.get_mut(kernel) {
+            *slot = blocking.clone();
+        }
+        changed
+    }
+
+    /// What may cover a kernel.
+    fn strategies(&mut self, kernel: usize) -> Vec<String> {
+        let mut legal = Vec::new();
+        for strategy in blocking::ALL {
+            let plain = Blocking::new(strategy.name, &[]);
+            if self.is_legal(&self.with(kernel, &plain)) {
+                legal.push(print_blocking(&plain));
+            } else {
+                legal.extend(self.blockings(kernel, &plain, strategy.params, 1));
+            }
+        }
+        list(kernel, &legal)
+    }
+
+    /// Values of the parameters to blame, one by one, then together, then other strategies.
+    fn params(&mut self, kernel: usize, names: &[String]) -> Vec<String> {
+        let Some(blocking) = self.schedule.kernels.get(kernel).cloned() else {
+            return Vec::new();
+        };
+        let Ok(strategy) = blocking::find(&blocking.strategy) else {
+            return self.strategies(kernel);
+        };
+        if let Some(unknown) = names.iter().find(|n| param(strategy, n).is_none()) {
+            return self.unknown(kernel, strategy, &blocking, unknown);
+        }
+        let mut help = Vec::new();
+        for param in names.iter().filter_map(|name| param(strategy, name)) {
+            let legal = self.values(kernel, &blocking, param);
+            if !legal.is_empty() {
+                help.push(format!("`{}` may be {}", param.name, legal.join(", ")));
+            }
+        }
+        if !help.is_empty() {
+            return help;
+        }
+        let blamed = strategy
+            .params
+            .iter()
+            .filter(|p| names.iter().any(|n| n == p.name));
+        let together = self.blockings(kernel, &blocking, blamed, MOST_LISTED);
+        match together.is_empty() {
+            true => self.strategies(kernel),
+            false => list(kernel, &together),
+        }
+    }
+
+    /// A parameter that the strategy does not have.
+    fn unknown(
+        &mut self,
+        kernel: usize,
+        strategy: &Strategy,
+        blocking: &Blocking,
+        name: &str,
+    ) -> Vec<String> {
+        let near = nearest(name, strategy.params.iter().map(|p| p.name));
+        let near = near.filter(|near| !blocking.params.contains_key(*near));
+        let mut changed = blocking.clone();
+        let value = changed.params.remove(name);
+        if let (Some(near), Some(value)) = (near, value) {
+            changed.params.insert(near.to_string(), value);
+        }
+        match self.is_legal(&self.with(kernel, &changed)) {
+            true => list(kernel, &[print_blocking(&changed)]),
+            false => near
+                .map(|near| format!("did you mean `{near}`?"))
+                .into_iter()
+                .collect(),
+        }
+    }
+
+    /// Values of one parameter with which the schedule is legal, all else as it is.
+    fn values(&mut self, kernel: usize, blocking: &Blocking, param: &Param) -> Vec<String> {
+        let mut legal = Vec::new();
+        for value in values(param) {
+            let mut changed = blocking.clone();
+            changed.params.insert(param.name.to_string(), value);
+            if self.is_legal(&self.with(kernel, &changed)) {
+                legal.push(value.to_string());
+            }
+        }
+        legal
+    }
+
+    /// Up to `most` legal blockings with other values of these parameters, the smallest first:
+    /// small tiles fit where large ones do not.
+    fn blockings<'p>(
+        &mut self,
+        kernel: usize,
+        blocking: &Blocking,
+        params: impl IntoIterator<Item = &'p Param>,
+        most: usize,
+    ) -> Vec<String> {
+        let params: Vec<(&str, Vec<u32>)> = params
+            .into_iter()
+            .map(|param| (param.name, values(param).into_iter().collect()))
+            .collect();
+        let number: usize = params.iter().map(|(_, values)| values.len()).product();
+        let mut legal = Vec::new();
+        for mut at in 0..number.min(self.left) {
+            if legal.len() >= most {
+                break;
+            }
+            let mut changed = blocking.clone();
+            for (name, values) in &params {
+                let value = values[at % values.len()];
+                at /= values.len();
+                changed.params.insert((*name).to_string(), value);
+            }
+            if self.is_legal(&self.with(kernel, &changed)) {
+                legal.push(print_blocking(&changed));
+            }
+        }
+        legal
+    }
+}
+
+fn param<'s>(strategy: &'s Strategy, name: &str) -> Option<&'s Param> {
+    strategy.params.iter().find(|p| p.name == name)
+}
+
+/// What is worth trying.
+fn values(param: &Param) -> BTreeSet<u32> {
+    let values = param.values.iter().copied();
+    values.chain([param.default]).collect()
+}
+
+fn list(kernel: usize, blockings: &[String]) -> Vec<String> {
+    let line = |blocking: &String| format!("kernel {} may be `kernel {blocking}`", kernel + 1);
+    blockings.iter().map(line).collect()
+}

@@ -1,0 +1,64 @@
+//! What is wrong with a schedule, by what of it is to blame: so legal choices can be looked for there.
+
+use std::fmt;
+
+/// Why a schedule cannot be planned or lowered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// What is to blame.
+    pub blame: Blame,
+    /// What is wrong.
+    pub message: String,
+}
+
+/// The part of a schedule that is to blame.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Blame {
+    /// It places what is no grid function.
+    Name(String),
+    /// The placement of a grid function.
+    Placement(String),
+    /// The number of blockings, which is not this number of kernels.
+    Count(usize),
+    /// The strategy of a blocking.
+    Strategy,
+    /// Parameters of a blocking.
+    Params(Vec<String>),
+    /// Nothing that a schedule says: a mistake of the compiler.
+    Nothing,
+}
+
+impl Refusal {
+    /// The placement of this grid function is to blame.
+    pub fn placement(name: &str, message: String) -> Self {
+        Refusal {
+            blame: Blame::Placement(name.to_string()),
+            message,
+        }
+    }
+
+    /// These parameters of the blocking are to blame.
+    pub fn params(names: &[&str], message: String) -> Self {
+        Refusal {
+            blame: Blame::Params(names.iter().map(ToString::to_string).collect()),
+            message,
+        }
+    }
+}
+
+impl From<String> for Refusal {
+    fn from(message: String) -> Self {
+        Refusal {
+            blame: Blame::Nothing,
+            message,
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Refusal {}

@@ -1,0 +1,295 @@
+//! Each mistake is blamed on what made it, and what is offered in its place is legal.
+
+use super::check::{ScheduleError, advised, check};
+use super::{Blame, Placement, Schedule, presets, text};
+use crate::algorithm::Algorithm;
+use crate::discretize::discretize;
+use crate::expr::real::Precision;
+use crate::kernel::blocking;
+use crate::model::parse::parse_str;
+use crate::syntax::Lexer;
+
+const BYTES: usize = 8;
+
+/// A flow whose divergence is differentiated again: stored, or recomputed at many places.
+fn flow() -> Algorithm {
+    let source = "system Flow in 3d { field u: vector; param nu: real = 1;
+        ddt(u) = nu * (lap(u) + grad(div(u))) - dot(u, grad(u)); }
+        scheme s for Flow { space: central<order = 2>; mixed: composed; time: rk3_williamson; }";
+    discretize(&parse_str(source).unwrap()).unwrap()
+}
+
+fn schedule(source: &str) -> Schedule {
+    text::parse(&format!("schedule {source}")).unwrap()
+}
+
+fn error(algorithm: &Algorithm, source: &str) -> ScheduleError {
+    advised(algorithm, &schedule(source), BYTES).unwrap_err()
+}
+
+fn is_legal(algorithm: &Algorithm, schedule: &Schedule) -> bool {
+    check(algorithm, schedule, BYTES).is_ok()
+}
+
+fn names(of: &[&str]) -> Blame {
+    Blame::Params(of.iter().map(ToString::to_string).collect())
+}
+
+/// Placements that the help offers for a function with the same number of kernels.
+fn offered(error: &ScheduleError, name: &str) -> Vec<Placement> {
+    let line = error.help.iter().find_map(|line| {
+        let list = line.strip_prefix(&format!("`{name}` may be placed "))?;
+        Some(list.to_string())
+    });
+    let line = line.unwrap_or_else(|| panic!("no placements of {name}: {error}"));
+    let words = line.split(", ").filter(|word| !word.contains("(with"));
+    words
+        .map(|word| text::parse_placement(&mut Lexer::new(word).unwrap()).unwrap())
+        .collect()
+}
+
+/// Offered are the legal ones and no others, as far as they leave the number of kernels.
+fn placements_are_legal(algorithm: &Algorithm, source: &str, name: &str) -> ScheduleError {
+    let error = error(algorithm, source);
+    assert_eq!(error.blame, Blame::Placement(name.to_string()), "{error}");
+    let offered = offered(&error, name);
+    for placement in [Placement::Inline, Placement::Register, Placement::Carried] {
+        let mut changed = schedule(source);
+        changed.placements.insert(name.to_string(), placement);
+        let legal = is_legal(algorithm, &changed);
+        assert_eq!(
+            legal,
+            offered.contains(&placement),
+            "{placement:?}: {error}"
+        );
+    }
+    error
+}
+
+/// The blockings that the help offers for a kernel, each of them legal there.
+fn blockings(algorithm: &Algorithm, source: &str, error: &ScheduleError) -> Vec<String> {
+    let kernel = error.kernel.unwrap();
+    let begin = format!("kernel {} may be `kernel ", kernel + 1);
+    let offered = error
+        .help
+        .iter()
+        .filter_map(|line| line.strip_prefix(&begin));
+    let offered: Vec<String> = offered
+        .map(|line| line.trim_end_matches('`').to_string())
+        .collect();
+    for line in &offered {
+        let mut changed = schedule(source);
+        changed.kernels[kernel] = text::parse_blocking(&mut Lexer::new(line).unwrap()).unwrap();
+        assert!(is_legal(algorithm, &changed), "{line}");
+    }
+    offered
+}
+
+#[test]
+fn a_name_that_is_none_is_near_one_that_is() {
+    let found = error(
+        &flow(),
+        "place div_v global exchange kernel direct kernel direct",
+    );
+    assert_eq!(found.blame, Blame::Name("div_v".into()));
+    assert_eq!(found.help[0], "did you mean `div_u`?");
+    assert_eq!(found.help[1], "the schedule is legal without `place div_v`");
+}
+
+#[test]
+fn states_and_what_reads_accumulators_are_not_stored() {
+    let flow = flow();
+    let state = "place u_x global exchange kernel direct kernel direct";
+    let found = error(&flow, state);
+    assert_eq!(found.blame, Blame::Placement("u_x".into()));
+    assert_eq!(found.help, ["`u_x` may be placed inline (with 1 kernels)"]);
+    let last = "place u_x_2 global recompute kernel direct kernel direct";
+    let found = error(&flow, last);
+    assert_eq!(found.blame, Blame::Placement("u_x_2".into()));
+    assert!(found.help[0].contains("inline (with 1 kernels)"), "{found}");
+}
+
+#[test]
+fn a_placement_that_cannot_be_served_is_answered_with_those_that_can() {
+    let flow = flow();
+    let found = placements_are_legal(
+        &flow,
+        "place ddt_u_x_part0 carried kernel direct",
+        "ddt_u_x_part0",
+    );
+    assert!(found.to_string().contains("does not march"), "{found}");
+    assert!(
+        found.help[0].contains("global exchange (with 2 kernels)"),
+        "{found}"
+    );
+    // Neighbours in the plane read it.
+    placements_are_legal(&flow, "place div_u carried kernel march", "div_u");
+    // It is no sum.
+    placements_are_legal(&flow, "place ddt_u_x carried kernel march", "ddt_u_x");
+}
+
+#[test]
+fn two_mistakes_are_told_one_after_the_other() {
+    let found = error(
+        &flow(),
+        "place div_u carried place ddt_u_x carried kernel march",
+    );
+    let Blame::Placement(name) = &found.blame else {
+        panic!("{found}")
+    };
+    let other = if name == "div_u" { "ddt_u_x" } else { "div_u" };
+    assert!(
+        found.help[0].starts_with(&format!("no placement of `{name}` alone")),
+        "{found}"
+    );
+    assert!(found.help[0].contains(&format!("`{other}")), "{found}");
+}
+
+#[test]
+fn there_are_as_many_blockings_as_kernels() {
+    let found = error(
+        &flow(),
+        "place div_u global exchange kernel march tile_x=16",
+    );
+    assert_eq!(found.blame, Blame::Count(2));
+    assert_eq!(
+        found.help,
+        ["legal with `kernel march tile_x=16`, `kernel march tile_x=16`"]
+    );
+    let found = error(&flow(), "kernel direct kernel tile3d");
+    assert_eq!(found.help, ["legal with `kernel tile3d`"]);
+    let found = error(&flow(), "");
+    assert_eq!(found.help, ["legal with `kernel direct`"]);
+}
+
+#[test]
+fn a_strategy_that_is_none_is_answered_with_those_that_serve() {
+    let flow = flow();
+    let source = "place div_u global exchange kernel direct kernel marsh";
+    let found = error(&flow, source);
+    assert_eq!((&found.blame, found.kernel), (&Blame::Strategy, Some(1)));
+    assert!(
+        found.message.starts_with("kernel 2: no blocking `marsh`"),
+        "{found}"
+    );
+    let offered = blockings(&flow, source, &found);
+    assert_eq!(offered.len(), blocking::ALL.len(), "{found}");
+}
+
+#[test]
+fn parameters_are_answered_with_names_and_values() {
+    let flow = flow();
+    let source = "kernel direct thread_x=64";
+    let found = error(&flow, source);
+    assert_eq!(found.blame, names(&["thread_x"]));
+    assert_eq!(blockings(&flow, source, &found), ["direct"]);
+    let source = "kernel march tile_c=16";
+    assert_eq!(
+        blockings(&flow, source, &error(&flow, source)),
+        ["march tile_x=16"]
+    );
+    for (source, blamed, help) in [
+        (
+            "kernel march points=3",
+            &["points"][..],
+            "`points` may be 1, 2",
+        ),
+        ("kernel march ring=2", &["ring"], "`ring` may be 0, "),
+        ("kernel march chunk=0", &["chunk"], "`chunk` may be 16, "),
+        (
+            "kernel march tile_x=31",
+            &["tile_x"],
+            "`tile_x` may be 16, 32, ",
+        ),
+        (
+            "kernel direct x=64 y=64",
+            &["x", "y", "z"],
+            "`y` may be 1, 2, 4, 8",
+        ),
+        (
+            "kernel tile3d x=32 rolls=0",
+            &["rolls"],
+            "`rolls` may be 1, ",
+        ),
+        (
+            "kernel direct blocks=9",
+            &["blocks"],
+            "`blocks` may be 1, 2, 3",
+        ),
+    ] {
+        let found = error(&flow, source);
+        assert_eq!(found.blame, names(blamed), "{found}");
+        assert!(
+            found.help.iter().any(|line| line.starts_with(help)),
+            "{source}: {found}"
+        );
+    }
+}
+
+#[test]
+fn offered_values_are_legal_and_others_are_not() {
+    let flow = flow();
+    let source = "kernel march tile_x=128 tile_y=24";
+    let found = error(&flow, source);
+    assert_eq!(found.blame, names(&["tile_x", "tile_y", "points"]));
+    for line in &found.help {
+        let (name, values) = line.split_once("` may be ").unwrap();
+        let name = name.trim_start_matches('`');
+        let param = blocking::march::STRATEGY
+            .params
+            .iter()
+            .find(|p| p.name == name)
+            .unwrap();
+        let offered: Vec<u32> = values.split(", ").map(|v| v.parse().unwrap()).collect();
+        for value in param.values {
+            let mut changed = schedule(source);
+            changed.kernels[0].params.insert(name.to_string(), *value);
+            assert_eq!(
+                is_legal(&flow, &changed),
+                offered.contains(value),
+                "{name}={value}"
+            );
+        }
+    }
+}
+
+#[test]
+fn values_are_changed_together_where_one_is_not_enough() {
+    let flow = flow();
+    let source = "kernel tile3d x=999 y=999 z=999";
+    let found = error(&flow, source);
+    assert_eq!(found.blame, names(&["x", "y", "z"]));
+    assert!(!blockings(&flow, source, &found).is_empty(), "{found}");
+}
+
+/// Functions that are stored by a preset.
+fn stored(algorithm: &Algorithm, preset: &str) -> Vec<String> {
+    let schedule = (presets::find(preset).unwrap().make)(algorithm, Precision::F64);
+    schedule.placements.into_keys().collect()
+}
+
+#[test]
+fn parts_of_sums_that_need_no_neighbour_of_the_divergence_are_stored_with_it() {
+    let source = include_str!("../../../tests/systems/isothermal_ns.pde");
+    let composed = parse_str(&source.replace("mixed: bidiagonal", "mixed: composed")).unwrap();
+    let composed = discretize(&composed).unwrap();
+    assert_eq!(stored(&composed, "decomposed"), ["div_u"]);
+    let parts = ["ddt_u_x_part0", "ddt_u_y_part0", "ddt_u_z_part0", "div_u"];
+    assert_eq!(stored(&composed, "decomposed_sums"), parts);
+    let schedule = (presets::find("decomposed_sums").unwrap().make)(&composed, Precision::F64);
+    let plan = check(&composed, &schedule, BYTES).unwrap().plan;
+    // Two passes a substep (Algorithm 3), and ghost cells of the divergence only.
+    assert_eq!(plan.launches.len(), 6);
+    let filled = plan.steps.iter().filter_map(|step| match step {
+        crate::plan::Step::Fill { buffers, .. } => Some(buffers),
+        _ => None,
+    });
+    assert!(!filled.flatten().any(|name| name.contains("part")));
+    assert_eq!(plan.buffer("ddt_u_x_part0").unwrap().halo, [0; 3]);
+    // Nothing is stored, so nothing is split.
+    let compact = discretize(&parse_str(source).unwrap()).unwrap();
+    assert_eq!(
+        stored(&compact, "decomposed_sums"),
+        stored(&compact, "decomposed")
+    );
+}
