@@ -176,7 +176,7 @@ fn schedules(
 }
 
 /// How many kinds of [`boundaries`] there are.
-const KINDS: usize = 7;
+const KINDS: usize = 8;
 
 /// What lies beyond the faces, in turn.
 pub(super) fn boundaries(turn: usize) -> (&'static str, [Boundary; 3]) {
@@ -209,6 +209,14 @@ pub(super) fn boundaries(turn: usize) -> (&'static str, [Boundary; 3]) {
                 Boundary::dirichlet_with(|_, y, z, t| 1.0 + 0.01 * (y - z + t).sin()),
                 Boundary::neumann_with(|x, _, z, t| 0.01 * (x + z - t).cos()),
                 Boundary::outflow(),
+            ],
+        ),
+        6 => (
+            "formulas of the place and the time",
+            [
+                Boundary::neumann_text("0.01*exp(-x)*sin(y + t)"),
+                Boundary::dirichlet_text("1 + 0.01*sin(x - z + t)"),
+                Boundary::periodic(),
             ],
         ),
         _ => (
@@ -255,7 +263,12 @@ impl Runs {
             }
         }
         for (_, source) in system.algorithm().states_of(Role::Given) {
-            let value = Source::steady(|x, y, z| 0.01 * (3.0 * x - y + 2.0 * z).sin());
+            // Formulas are evaluated where the steps are done, functions by the host.
+            let value = match kind % 3 {
+                0 => Source::text("0.01*sin(3*x - y + 2*z + t)"),
+                1 => Source::steady(|x, y, z| 0.01 * (3.0 * x - y + 2.0 * z).sin()),
+                _ => Source::unsteady(|x, y, z, t| 0.01 * (3.0 * x - y + 2.0 * z + t).sin()),
+            };
             builder = builder.source(source.name.as_str(), value);
         }
         let (_, beyond) = boundaries(kind);

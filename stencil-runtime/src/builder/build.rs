@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use rayon::ThreadPool;
 use stencil_compiler::algorithm::Role;
 use stencil_compiler::kernel::{COPY_BYTES, LaunchKind};
+use stencil_compiler::model::formula::Formula;
 use stencil_compiler::plan::{self, Plan};
 use stencil_compiler::schedule::check::{self, ScheduleError};
 use stencil_compiler::schedule::{Halo, Placement, heuristic};
@@ -83,6 +84,7 @@ impl<T: Number> Builder<T> {
             keep_last: self.keep_last,
         };
         let cache = self.cache.or_else(cuda::Cache::of_user);
+        let domain = (domain, formulas(&sources, &setup.plan));
         let machine = machine(&setup, domain, engine, &pool, (self.card, cache))?;
         let watch = setup.system.observation();
         let watch = watch
@@ -113,11 +115,21 @@ impl<T: Number> Builder<T> {
             Ok(ref system) => system.clone(),
             Err(error) => return Err(error),
         };
-        let Planned { plan, patches, .. } = self.planned(&system, Engine::Cuda)?;
+        let Planned {
+            plan,
+            patches,
+            mesh,
+            params,
+            boundaries,
+            ..
+        } = self.planned(&system, Engine::Cuda)?;
+        let sources = sources(&system, &params, self.sources, mesh.cells)?;
+        let unsteady = cuda::Unsteady::new(formulas(&sources, &plan), &boundaries, &params);
         let watched = system.observation();
         let watched = watched.map(|o| (&o.algorithm, observe::groups(o).to_vec()));
         let into = (cache, architecture);
-        cuda::compile_ahead::<T>(into, system.algorithm(), (&plan, &patches), watched)
+        let planned = (&plan, &patches);
+        cuda::compile_ahead::<T>(into, system.algorithm(), planned, &unsteady, watched)
     }
 
     /// What is computed where, and by which plan.
@@ -279,11 +291,23 @@ fn sources(
     }
 }
 
+/// The sources that change with time and are formulas, of those that the plan reads.
+fn formulas(sources: &BTreeMap<String, Sampled>, plan: &Plan) -> Vec<(String, Formula)> {
+    let read = sources
+        .iter()
+        .filter(|(name, _)| plan.buffer(name).is_some());
+    let formula = |(name, source): (&String, &Sampled)| match source {
+        Sampled::Unsteady(function) => Some((name.clone(), function.formula()?.clone())),
+        Sampled::Steady(_) | Sampled::Values(_) => None,
+    };
+    read.filter_map(formula).collect()
+}
+
 /// The arrays, and what does the steps; on a card, that of the number, with its kernels from the
 /// cache.
 fn machine<T: Number>(
     setup: &Setup,
-    domain: Domain,
+    (domain, formulas): (Domain, Vec<(String, Formula)>),
     engine: Chosen,
     pool: &ThreadPool,
     (card, cache): (usize, Option<cuda::Cache>),
@@ -297,6 +321,8 @@ fn machine<T: Number>(
         }
         Chosen::Cuda => {
             let card = cuda::Opened::new(card)?;
+            let unsteady = cuda::Unsteady::new(formulas, &domain.boundaries, &setup.params);
+            let domain = (domain, &unsteady);
             let new = cuda::Machine::new(card, cache, algorithm, plan, domain, instructions);
             Ok(Machine::Cuda(Box::new(new?)))
         }

@@ -46,8 +46,12 @@ impl Mesh {
     /// The coordinate of a cell along an axis (0 to 2); ghost cells lie below zero and beyond the
     /// last cell.
     pub fn coordinate(&self, axis: usize, cell: isize) -> f64 {
-        let shift = if self.centered { 0.5 } else { 0.0 };
-        self.origin[axis] + (cell as f64 + shift) * self.spacing()[axis]
+        self.origin[axis] + (cell as f64 + self.shift()) * self.spacing()[axis]
+    }
+
+    /// Where in the first cell its point is, in cells from the origin.
+    pub(crate) fn shift(&self) -> f64 {
+        if self.centered { 0.5 } else { 0.0 }
     }
 
     /// The coordinates x, y, z of a cell or ghost cell.

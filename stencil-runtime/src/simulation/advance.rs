@@ -250,6 +250,8 @@ impl<T: Number> Simulation<T> {
         let Machine::Cuda(machine) = &mut self.machine else {
             return Err(Error::Bug("a step of a card on the processor".into()).into());
         };
+        let by_host = unsteady.into_iter().filter(|(at, _)| !machine.samples(*at));
+        let unsteady: Vec<(usize, &Sampled)> = by_host.collect();
         let (mesh, periodic, pool) = (self.setup.mesh, self.setup.periodic, &self.pool);
         let sample = |machine: &mut cuda::Machine<T>, t: f64| -> Result<(), Error> {
             let halo = machine.patch().shape.halo;

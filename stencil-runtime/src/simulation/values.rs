@@ -4,6 +4,7 @@ use ndarray::{Array3, ArrayView3};
 use stencil_compiler::model::Rank;
 
 use super::{Sampled, Simulation};
+use crate::backend::Machine;
 use crate::mesh::{Axis, Given, Mesh};
 use crate::{Error, Number, Source};
 
@@ -141,15 +142,24 @@ impl<T: Number> Simulation<T> {
 
     fn sample(&mut self, which: impl Fn(&Sampled) -> bool, t: f64) -> Result<bool, Error> {
         let (mesh, periodic) = (self.setup.mesh, self.setup.periodic);
-        let mut any = false;
+        let (mut any, mut on_card) = (false, false);
         for (name, source) in self.sources.iter().filter(|(_, source)| which(source)) {
             any = true;
             let Some(at) = self.machine.patch().given(name) else {
                 continue;
             };
+            if let Machine::Cuda(machine) = &mut self.machine
+                && machine.samples(at)
+            {
+                on_card = true;
+                continue;
+            }
             let halo = self.machine.patch().shape.halo;
             let value = |cell| T::from_f64(source.at(&mesh, periodic, cell, t));
             self.machine.set(&self.pool, at, halo, value)?;
+        }
+        if let (Machine::Cuda(machine), true) = (&mut self.machine, on_card) {
+            machine.sample(t)?;
         }
         Ok(any)
     }

@@ -9,7 +9,7 @@ use super::compile::{Compiler, compile};
 use super::launches::{own_source, texts};
 use super::machine::observed_sources;
 use super::patches::over;
-use super::Cache;
+use super::{Cache, Unsteady};
 use crate::mesh::Patches;
 use crate::{Error, Number};
 
@@ -19,6 +19,7 @@ pub(crate) fn compile_ahead<T: Number>(
     (cache, architecture): (&Cache, &str),
     algorithm: &Algorithm,
     (plan, patches): (&Plan, &Patches),
+    unsteady: &Unsteady,
     watched: Option<(&Algorithm, Vec<Vec<(usize, Reduction)>>)>,
 ) -> Result<Vec<String>, Error> {
     let new_fields = plan.buffers.iter();
@@ -34,6 +35,9 @@ pub(crate) fn compile_ahead<T: Number>(
             Places::of(algorithm),
         ),
     ];
+    if let Some(source) = unsteady.source::<T>(over)? {
+        groups.push((vec![source], Places::default()));
+    }
     if let Some((watched, all)) = watched {
         let mut sources = Vec::new();
         for updates in all {

@@ -7,6 +7,7 @@ use cudarc::driver::{
 };
 
 use super::CudaError;
+use super::formulas::Formulas;
 use super::memory::Addresses;
 use super::patches::MeshShape;
 use crate::backend::cpu::ghosts::Job;
@@ -73,9 +74,9 @@ pub(super) struct Ghosts {
 }
 
 /// A face with a number for each line of cells.
-struct Table<'a> {
-    face: Face,
-    number: &'a Number,
+pub(super) struct Table<'a> {
+    pub(super) face: Face,
+    pub(super) number: &'a Number,
 }
 
 impl Ghosts {
@@ -201,6 +202,23 @@ impl Ghosts {
         Ok(())
     }
 
+    /// Evaluates the numbers on faces that are formulas, on the card, at one of its times.
+    pub(super) fn evaluate(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        formulas: &Formulas,
+        time: usize,
+    ) -> Result<(), CudaError> {
+        let mut first = MARGIN;
+        for (number, face) in formulas.faces().iter().enumerate() {
+            let end = first + lines(&self.shape, face.axis).iter().product::<usize>();
+            let mut table = self.tables.slice_mut(first..end);
+            formulas.face(stream, (number, *face), &mut table, time)?;
+            first = end;
+        }
+        Ok(())
+    }
+
     /// Evaluates the numbers on faces that are functions, at the time `t`.
     pub(super) fn sample(
         &mut self,
@@ -230,7 +248,7 @@ impl Ghosts {
 }
 
 /// Faces whose numbers are functions, in the order of their tables.
-fn tables(boundaries: &Boundaries) -> impl Iterator<Item = Table<'_>> {
+pub(super) fn tables(boundaries: &Boundaries) -> impl Iterator<Item = Table<'_>> {
     let sides = |axis: Axis| Side::ALL.map(|side| Face::new(axis, side));
     boundaries.rules.iter().flat_map(move |of_component| {
         let faces = Axis::ALL.into_iter().flat_map(sides);

@@ -7,6 +7,7 @@ use cudarc::driver::{CudaFunction, CudaModule, CudaStream, LaunchConfig, PushKer
 use cudarc::nvrtc::Ptx;
 use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::emit::{self, Patches, Places, Source};
+use stencil_compiler::expr::Real;
 use stencil_compiler::kernel::lower::lower;
 use stencil_compiler::kernel::{Kernel, LaunchKind};
 use stencil_compiler::plan::{Launch, Plan};
@@ -98,13 +99,21 @@ struct Loaded {
 /// The kernels that are the same for all systems, for one precision and for one patch or many.
 pub(super) fn own_text<T: Number>(patches: Patches) -> String {
     format!(
-        "typedef {} real;\n#define ARRAYS {}\n#define MANY {}\n{}\n{}\n{}",
-        if T::BYTES == 4 { "float" } else { "double" },
+        "{}#define ARRAYS {}\n{}\n{}",
+        head::<T>(patches),
         memory::ARRAYS,
-        i32::from(patches == Patches::Many),
-        patches::TEXT,
         ghosts::TEXT,
         reduce::TEXT
+    )
+}
+
+/// What texts of this backend begin with.
+pub(super) fn head<T: Real>(patches: Patches) -> String {
+    format!(
+        "typedef {} real;\n#define MANY {}\n{}\n",
+        if T::BYTES == 4 { "float" } else { "double" },
+        i32::from(patches == Patches::Many),
+        patches::TEXT
     )
 }
 
@@ -126,12 +135,20 @@ pub(super) fn own<T: Number>(
     cache: Option<&Cache>,
     patches: Patches,
 ) -> Result<Arc<CudaModule>, CudaError> {
-    let own = own_source::<T>(patches);
+    one(card, cache, &own_source::<T>(patches))
+}
+
+/// Compiles and loads a text of this backend.
+pub(super) fn one(
+    card: &Opened,
+    cache: Option<&Cache>,
+    source: &Source,
+) -> Result<Arc<CudaModule>, CudaError> {
     let missing = CudaError::Kernel {
-        kernel: own.name.clone(),
+        kernel: source.name.clone(),
         reason: "it was not compiled".into(),
     };
-    let module = modules(card, cache, &[&own], &Places::default())?.pop();
+    let module = modules(card, cache, &[source], &Places::default())?.pop();
     Ok(module.ok_or(missing)?.0)
 }
 

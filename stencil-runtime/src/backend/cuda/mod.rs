@@ -8,6 +8,7 @@ mod cache;
 mod card;
 mod compile;
 mod error;
+mod formulas;
 mod ghosts;
 mod launched;
 mod launches;
@@ -26,4 +27,5 @@ pub use sensors::{Load, Sensors};
 
 pub(crate) use ahead::compile_ahead;
 pub(crate) use card::{Opened, is_usable};
+pub(crate) use formulas::Unsteady;
 pub(crate) use machine::{Failure, Machine, Moment, Reducer};

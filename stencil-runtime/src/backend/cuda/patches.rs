@@ -69,6 +69,12 @@ impl MeshShape {
         self.count == [1; 3]
     }
 
+    /// How many there are.
+    pub(super) fn patches(&self) -> usize {
+        let counts = self.count.iter().map(|n| n.unsigned_abs() as usize);
+        counts.product()
+    }
+
     /// Values from one patch to the next.
     pub(super) fn stride(&self) -> i64 {
         self.step[0]

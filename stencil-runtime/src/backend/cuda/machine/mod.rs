@@ -15,6 +15,7 @@ use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::plan::{BufferRole, Plan};
 
 use super::card::{Card, Opened};
+use super::formulas::{Formulas, Unsteady};
 use super::ghosts::{Ghosts, has_tables};
 use super::launches::{Ready, function, halo, load, own, texts};
 use super::memory::{Memory, stride};
@@ -26,7 +27,7 @@ use crate::backend::cpu::{BadValue, Checked, Domain, Patch};
 use crate::{Error, Number};
 pub(crate) use observe::{Reducer, sources as observed_sources};
 use room::fits;
-use tasks::{Graph, Task};
+use tasks::{Graph, Task, When};
 
 /// Steps between two looks for values that are no numbers.
 const PERIOD: usize = 32;
@@ -93,6 +94,9 @@ pub(crate) struct Machine<T> {
     launches: Vec<Ready>,
     find_bad: CudaFunction,
     tree: Tree,
+    formulas: Option<Formulas>,
+    /// Given fields that are formulas, by their numbers.
+    sampled: Vec<usize>,
     shape: MeshShape,
     substeps: Vec<Vec<Task>>,
     /// Captured steps, by where the buffers are when one begins.
@@ -123,7 +127,7 @@ impl<T: Number> Machine<T> {
         cache: Option<Cache>,
         algorithm: &Algorithm,
         plan: &Plan,
-        domain: Domain,
+        (domain, unsteady): (Domain, &Unsteady),
         instructions: Checked,
     ) -> Result<Self, Error> {
         let over = over(&domain.patches);
@@ -154,7 +158,21 @@ impl<T: Number> Machine<T> {
             function(&own, "reduce_numbers")?,
         );
         let stream = &card.stream;
+        let formulas = Formulas::new::<T>(
+            &card,
+            kept_in,
+            (over, shape),
+            (&mesh, boundaries.periodic),
+            unsteady,
+            algorithm.substeps.len(),
+        )?;
+        let sampled = unsteady.sources.iter().map(|(name, _)| {
+            let bug = || Error::Bug(format!("the source `{name}` has no array"));
+            patch.given(name).ok_or_else(bug)
+        });
         let mut machine = Machine {
+            sampled: sampled.collect::<Result<_, _>>()?,
+            formulas,
             memory: Memory::new::<T>(&card, &cut.patch, arrays, patches.count())?,
             cut,
             slots: slots(plan),
@@ -183,8 +201,14 @@ impl<T: Number> Machine<T> {
             holds: false,
         };
         for actions in machine.patch.actions(plan)? {
-            let tasks = actions.into_iter().map(|action| machine.task(action));
-            machine.substeps.push(tasks.collect::<Result<_, _>>()?);
+            let mut tasks = Vec::new();
+            if !machine.sampled.is_empty() {
+                tasks.push(Task::Sample);
+            }
+            for action in actions {
+                tasks.push(machine.task(action)?);
+            }
+            machine.substeps.push(tasks);
         }
         Ok(machine)
     }
@@ -219,7 +243,31 @@ impl<T: Number> Machine<T> {
     /// Must the host do something within a step?
     fn needs_host(&self) -> bool {
         let boundaries = &self.patch.domain().boundaries;
-        boundaries.has_custom() || has_tables(boundaries)
+        boundaries.has_custom() || (has_tables(boundaries) && !self.has_formulas_on_faces())
+    }
+
+    /// Are all numbers on faces that are functions formulas?
+    fn has_formulas_on_faces(&self) -> bool {
+        let formulas = self.formulas.as_ref();
+        formulas.is_some_and(|formulas| !formulas.faces().is_empty())
+    }
+
+    /// Does the card evaluate this given field itself, in each substep?
+    pub(crate) fn samples(&self, buffer: usize) -> bool {
+        self.sampled.contains(&buffer)
+    }
+
+    /// Evaluates given fields that are formulas, between steps.
+    pub(crate) fn sample(&mut self, t: f64) -> Result<(), Error> {
+        let stream = self.card.stream.clone();
+        let Some(formulas) = &mut self.formulas else {
+            return Ok(());
+        };
+        let between = formulas.between();
+        formulas.tell(&stream, between, t)?;
+        self.start(&Task::Sample, When { t, time: between })?;
+        self.forget(&self.sampled.clone());
+        Ok(())
     }
 
     /// The values of a buffer.
@@ -304,7 +352,8 @@ impl<T: Number> Machine<T> {
         for (substep, (_, uniforms)) in moment.substeps.iter().enumerate() {
             self.set_uniforms(substep, uniforms)?;
         }
-        let known = self.patch.fields_at();
+        let mut known = self.patch.fields_at();
+        known.extend(&self.sampled);
         if at_once {
             for (substep, (t, _)) in moment.substeps.iter().enumerate() {
                 if let Some(sources) = &mut sources {
@@ -324,6 +373,9 @@ impl<T: Number> Machine<T> {
             }
             self.holds = false;
             return Ok(());
+        }
+        for (substep, (t, _)) in moment.substeps.iter().enumerate() {
+            self.tell(substep, *t)?;
         }
         self.replay()?;
         self.forget(&known);

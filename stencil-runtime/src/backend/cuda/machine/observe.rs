@@ -8,7 +8,7 @@ use stencil_compiler::plan::{self, BufferRole, Plan};
 use stencil_compiler::schedule::presets;
 
 use super::Machine;
-use super::tasks::Task;
+use super::tasks::{Task, When};
 use crate::backend::cpu::actions::Action;
 use crate::backend::cpu::ghosts::Job;
 use crate::backend::cuda::launches::{Ready, Text, load, texts};
@@ -160,7 +160,12 @@ impl<T: Number> Machine<T> {
         uniforms: &[f64],
         t: f64,
     ) -> Result<Vec<f64>, Error> {
-        self.start(&reducer.fill, t)?;
+        let mut time = 0;
+        if let Some(formulas) = &mut self.formulas {
+            time = formulas.between();
+            formulas.tell(&self.card.stream, time, t)?;
+        }
+        self.start(&reducer.fill, When { t, time })?;
         let uniforms: Vec<T> = uniforms.iter().map(|v| T::from_f64(*v)).collect();
         let stream = self.card.stream.clone();
         let mut numbers = Vec::new();

@@ -17,10 +17,19 @@ pub(super) enum Task {
     Fill(Option<Boxes>),
     /// Ghost cells of fields by the host.
     OnHost(Vec<Option<Job>>),
+    /// Given fields that are formulas.
+    Sample,
     /// A launch of the plan.
     Launch(usize),
     /// Fields and their new values change places.
     Swap(Vec<(usize, usize)>),
+}
+
+/// When something is done: the time, and where the card knows it from.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct When {
+    pub(super) t: f64,
+    pub(super) time: usize,
 }
 
 /// A captured step.
@@ -90,8 +99,8 @@ impl<T: Number> Machine<T> {
 
     /// Starts a whole step in which the host has no part.
     fn enqueue_all(&mut self) -> Result<(), Error> {
-        // No task of such a step asks for the time.
-        (0..self.substeps.len()).try_for_each(|substep| self.enqueue(substep, 0.0))
+        // No task of such a step asks the host for the time.
+        (0..self.substeps.len()).try_for_each(|substep| self.enqueue_tasks(substep, 0.0))
     }
 
     /// What a replayed substep leaves behind, in our own books.
@@ -105,26 +114,55 @@ impl<T: Number> Machine<T> {
 
     /// Starts all that is done in a substep at the time `t`.
     pub(super) fn enqueue(&mut self, substep: usize, t: f64) -> Result<(), Error> {
+        self.tell(substep, t)?;
+        self.enqueue_tasks(substep, t)
+    }
+
+    fn enqueue_tasks(&mut self, substep: usize, t: f64) -> Result<(), Error> {
+        let when = When { t, time: substep };
         let tasks = std::mem::take(&mut self.substeps[substep]);
-        let done = tasks.iter().try_for_each(|task| self.start(task, t));
+        let done = tasks.iter().try_for_each(|task| self.start(task, when));
         self.substeps[substep] = tasks;
         done
     }
 
-    pub(super) fn start(&mut self, task: &Task, t: f64) -> Result<(), Error> {
+    /// Tells the card the time of a substep, if it evaluates anything then.
+    pub(super) fn tell(&mut self, substep: usize, t: f64) -> Result<(), CudaError> {
+        match &mut self.formulas {
+            Some(formulas) => formulas.tell(&self.card.stream, substep, t),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn start(&mut self, task: &Task, when: When) -> Result<(), Error> {
         let stream = self.card.stream.clone();
         match task {
             Task::Fill(None) => {}
             Task::Fill(Some(boxes)) => {
                 let domain = self.patch.domain();
-                if has_tables(&domain.boundaries) {
-                    let (boundaries, mesh) = (&domain.boundaries, &domain.mesh);
-                    self.ghosts.sample(&stream, boundaries, mesh, t)?;
+                match &self.formulas {
+                    Some(formulas) if !formulas.faces().is_empty() => {
+                        self.ghosts.evaluate(&stream, formulas, when.time)?;
+                    }
+                    _ if has_tables(&domain.boundaries) => {
+                        let (boundaries, mesh) = (&domain.boundaries, &domain.mesh);
+                        self.ghosts.sample(&stream, boundaries, mesh, when.t)?;
+                    }
+                    _ => {}
                 }
                 let arrays = self.memory.addresses(&stream, self.slots.iter().copied());
                 self.ghosts.fill(&stream, boxes, &arrays)?;
             }
-            Task::OnHost(jobs) => self.fill_on_host(jobs, t)?,
+            Task::OnHost(jobs) => self.fill_on_host(jobs, when.t)?,
+            Task::Sample => {
+                let Some(formulas) = &self.formulas else {
+                    return Err(nothing());
+                };
+                for (which, buffer) in self.sampled.iter().enumerate() {
+                    let first = self.memory.address(&stream, self.slots[*buffer]);
+                    formulas.source(&stream, which, first, when.time)?;
+                }
+            }
             Task::Launch(at) => {
                 let launch = &self.launches[*at];
                 launch.launch(&stream, &self.memory, &self.slots)?;

@@ -1,0 +1,279 @@
+//! Formulas of users on a card: sources, and numbers on faces, as functions of place and time.
+
+use std::sync::Arc;
+
+use cudarc::driver::{
+    CudaFunction, CudaSlice, CudaStream, CudaViewMut, DeviceRepr, LaunchConfig, PushKernelArg,
+};
+use stencil_compiler::emit::{self, Patches, Source};
+use stencil_compiler::expr::Real;
+use stencil_compiler::model::formula::Formula;
+
+use super::ghosts::tables;
+use super::launches::{function, head, one};
+use super::patches::MeshShape;
+use super::{Cache, CudaError, Opened};
+use crate::mesh::{Boundaries, Face, Mesh, Number};
+
+/// The kernels.
+const TEXT: &str = include_str!("formulas.cu");
+
+const THREADS: u32 = 256;
+
+/// Blocks of a launch, at most: the rest is done one after the other.
+const MOST_BLOCKS: usize = 1 << 14;
+
+/// As in the text.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+struct Points {
+    origin: [f64; 3],
+    spacing: [f64; 3],
+    shift: f64,
+    periodic: [i32; 4],
+}
+
+// SAFETY: plain numbers in the layout of C, without padding.
+unsafe impl DeviceRepr for Points {}
+
+/// Formulas on the card, and what they are evaluated with.
+#[derive(Debug)]
+pub(super) struct Formulas {
+    source: CudaFunction,
+    face: CudaFunction,
+    shape: MeshShape,
+    mesh: Mesh,
+    points: Points,
+    params: CudaSlice<f64>,
+    /// The time of each substep, and that of what is evaluated between steps.
+    times: CudaSlice<f64>,
+    /// How many formulas are sources; those of faces stand behind them.
+    sources: usize,
+    faces: Vec<Face>,
+}
+
+/// What changes with time and is a formula, over these parameters.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Unsteady {
+    /// Components of sources.
+    pub(crate) sources: Vec<(String, Formula)>,
+    /// Numbers on faces, in the order of their tables.
+    pub(crate) faces: Vec<(Face, Formula)>,
+    pub(crate) params: Vec<f64>,
+}
+
+impl Unsteady {
+    /// The formulas of these sources, and those on faces if all that are functions are formulas.
+    pub(crate) fn new(
+        sources: Vec<(String, Formula)>,
+        boundaries: &Boundaries,
+        params: &[f64],
+    ) -> Self {
+        let faces = tables(boundaries).map(|table| match table.number {
+            Number::Function(function) => Some((table.face, function.formula()?.clone())),
+            Number::Constant(_) => None,
+        });
+        Unsteady {
+            sources,
+            faces: faces.collect::<Option<_>>().unwrap_or_default(),
+            params: params.to_vec(),
+        }
+    }
+
+    /// All formulas: the sources, then the faces.
+    fn formulas(&self) -> Vec<&Formula> {
+        let sources = self.sources.iter().map(|(_, formula)| formula);
+        let faces = self.faces.iter().map(|(_, formula)| formula);
+        sources.chain(faces).collect()
+    }
+
+    /// The text of its kernels, if there is any formula.
+    pub(super) fn source<T: Real>(&self, patches: Patches) -> Result<Option<Source>, CudaError> {
+        let formulas = self.formulas();
+        if formulas.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(Source {
+            name: "formulas".into(),
+            text: text::<T>(patches, self.params.len(), &formulas)?,
+            shared_bytes: 0,
+            threads: [THREADS, 1, 1],
+            line_notes: Vec::new(),
+            line_origins: Vec::new(),
+        }))
+    }
+}
+
+/// The text of the kernels for some formulas over `params` parameters, x, y, z and t.
+fn text<T: Real>(
+    patches: Patches,
+    params: usize,
+    formulas: &[&Formula],
+) -> Result<String, CudaError> {
+    let name = |at: usize| format!("formula_{at}");
+    let names: Vec<String> = (0..formulas.len()).map(name).collect();
+    let named = names
+        .iter()
+        .map(String::as_str)
+        .zip(formulas.iter().copied());
+    let functions = emit::cuda_formulas(&named.collect::<Vec<_>>())?;
+    let cases = names.iter().enumerate();
+    let cases: String = cases
+        .map(|(at, name)| format!("    case {at}: return {name}(a);\n"))
+        .collect();
+    Ok(format!(
+        "{}#define PARAMS {params}\n\n{functions}\
+         static __device__ double formula(int which, const double* a) {{\n  \
+         switch (which) {{\n{cases}    default: return 0.0;\n  }}\n}}\n\n{TEXT}",
+        head::<T>(patches)
+    ))
+}
+
+impl Formulas {
+    /// Compiles what is a formula, for steps of some substeps.
+    pub(super) fn new<T: Real>(
+        card: &Opened,
+        cache: Option<&Cache>,
+        (patches, shape): (Patches, MeshShape),
+        (mesh, periodic): (&Mesh, [bool; 3]),
+        unsteady: &Unsteady,
+        substeps: usize,
+    ) -> Result<Option<Self>, CudaError> {
+        let Some(source) = unsteady.source::<T>(patches)? else {
+            return Ok(None);
+        };
+        let module = one(card, cache, &source)?;
+        let [x, y, z] = periodic.map(i32::from);
+        // There is at least one number, so that there is an address.
+        let params: Vec<f64> = unsteady.params.iter().copied().chain([0.0]).collect();
+        let failed = CudaError::driver("copying parameters to the card");
+        Ok(Some(Formulas {
+            source: function(&module, "sample_source")?,
+            face: function(&module, "sample_face")?,
+            shape,
+            mesh: *mesh,
+            points: Points {
+                origin: mesh.origin,
+                spacing: mesh.spacing(),
+                shift: mesh.shift(),
+                periodic: [x, y, z, 0],
+            },
+            params: card.stream.clone_htod(&params).map_err(&failed)?,
+            times: card.stream.alloc_zeros(substeps + 1).map_err(&failed)?,
+            sources: unsteady.sources.len(),
+            faces: unsteady.faces.iter().map(|(face, _)| *face).collect(),
+        }))
+    }
+
+    /// Faces with a table of numbers each, in the order of their tables.
+    pub(super) fn faces(&self) -> &[Face] {
+        &self.faces
+    }
+
+    /// Where the time stands of what is evaluated between steps.
+    pub(super) fn between(&self) -> usize {
+        self.times.len() - 1
+    }
+
+    /// Says what time it is at one of the times.
+    pub(super) fn tell(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        at: usize,
+        t: f64,
+    ) -> Result<(), CudaError> {
+        let copy = stream.memcpy_htod(&[t], &mut self.times.slice_mut(at..=at));
+        copy.map_err(CudaError::driver("copying the time to the card"))
+    }
+
+    /// Evaluates the formula of a source in all cells of an array, ghost cells included, at one of the times.
+    pub(super) fn source(
+        &self,
+        stream: &Arc<CudaStream>,
+        which: usize,
+        first: u64,
+        time: usize,
+    ) -> Result<(), CudaError> {
+        let [_, y, z] = [0, 1, 2].map(|a| (self.shape.n[a] + 2 * self.shape.halo[a]) as usize);
+        let rows = y.saturating_mul(z).saturating_mul(self.shape.patches());
+        let which = which as i32;
+        let time = self.times.slice(time..=time);
+        let mut launch = stream.launch_builder(&self.source);
+        launch.arg(&which).arg(&first).arg(&self.shape);
+        launch.arg(&self.points).arg(&self.params).arg(&time);
+        // SAFETY: the arguments are those of the kernel, which writes the cells of the array and
+        // its ghost cells.
+        let launched = unsafe { launch.launch(grid(rows)) };
+        launched.map_err(CudaError::driver("evaluating a source"))?;
+        Ok(())
+    }
+
+    /// Evaluates the formula of a face in its table, which has a number for each line of cells, at one
+    /// of the times.
+    pub(super) fn face(
+        &self,
+        stream: &Arc<CudaStream>,
+        (number, face): (usize, Face),
+        table: &mut CudaViewMut<'_, f64>,
+        time: usize,
+    ) -> Result<(), CudaError> {
+        let cells = table.len().div_ceil(THREADS as usize);
+        let which = (self.sources + number) as i32;
+        let axis = face.axis.index() as i32;
+        let wall = self.mesh.wall(face);
+        let time = self.times.slice(time..=time);
+        let mut launch = stream.launch_builder(&self.face);
+        launch.arg(&which).arg(table).arg(&axis).arg(&wall);
+        launch.arg(&self.shape).arg(&self.points);
+        launch.arg(&self.params).arg(&time);
+        // SAFETY: the arguments are those of the kernel; the table has a number for each line.
+        let launched = unsafe { launch.launch(grid(cells)) };
+        launched.map_err(CudaError::driver("evaluating numbers on a face"))?;
+        Ok(())
+    }
+}
+
+fn grid(blocks: usize) -> LaunchConfig {
+    LaunchConfig {
+        grid_dim: (blocks.clamp(1, MOST_BLOCKS) as u32, 1, 1),
+        block_dim: (THREADS, 1, 1),
+        shared_mem_bytes: 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::cuda::nvrtc::Nvrtc;
+
+    #[test]
+    fn the_text_compiles_for_each_architecture() {
+        let nvrtc = match Nvrtc::shared() {
+            Ok(nvrtc) => nvrtc,
+            Err(error) => {
+                let wanted = std::env::var_os("STENCIL_NVRTC_DIR").is_some();
+                assert!(!wanted, "{error}");
+                eprintln!("skipped, for want of NVRTC: {error}");
+                return;
+            }
+        };
+        let names = ["k", "x", "y", "z", "t"];
+        let read = |text: &str| Formula::parse(text, &names).unwrap();
+        let all = [
+            read("sin(k*x - t) * exp(-y^2)"),
+            read("if z > 1/2 { atan2(y, x)^1.5 } else { t }"),
+            read("3/4"),
+            read("x"),
+        ];
+        let all: Vec<&Formula> = all.iter().collect();
+        for patches in [Patches::One, Patches::Many] {
+            for text in [text::<f32>(patches, 1, &all), text::<f64>(patches, 1, &all)] {
+                let text = text.unwrap();
+                for architecture in ["sm_80", "sm_90", "sm_100"] {
+                    let compiled = nvrtc.compile(&text, "formulas.cu", architecture).unwrap();
+                    assert_eq!(compiled.kernels.len(), 2);
+                }
+            }
+        }
+    }
+}
