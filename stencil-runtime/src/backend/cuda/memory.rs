@@ -1,9 +1,11 @@
 //! The arrays of all patches in the memory of a card: one allocation, arrays of equal shape, those of
 //! a patch one behind the other.
 
+use std::ptr::{null, null_mut};
 use std::sync::Arc;
 
-use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DeviceRepr};
+use cudarc::driver::sys::{CUDA_MEMCPY2D, CUmemorytype, cuMemcpy2DAsync_v2};
+use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceRepr, DriverError};
 use stencil_compiler::expr::Real;
 
 use super::CudaError;
@@ -12,6 +14,9 @@ use crate::backend::cpu::array::{Array, Shape};
 
 /// Arrays begin on multiples of this, so that what is aligned in one of them is so in all.
 const ALIGNMENT: usize = 256;
+
+/// Bytes from a row to the next that a copy of rows may have, on any card.
+const MOST_APART: usize = i32::MAX as usize;
 
 /// How many arrays the kernels of this backend take.
 pub(super) const ARRAYS: usize = 256;
@@ -127,7 +132,13 @@ impl Memory {
         from: usize,
         to: usize,
     ) -> Result<(), CudaError> {
-        (0..self.patches).try_for_each(|patch| self.copy_of(stream, patch, [from, to]))
+        let failed = CudaError::driver("copying an array on the card");
+        if self.patches > 1 && self.count * self.stride <= MOST_APART {
+            return self.copy_rows(stream, from, to).map_err(failed);
+        }
+        let mut each = 0..self.patches;
+        each.try_for_each(|patch| self.copy_of(stream, patch, [from, to]))
+            .map_err(failed)
     }
 
     fn copy_of(
@@ -135,18 +146,49 @@ impl Memory {
         stream: &Arc<CudaStream>,
         patch: usize,
         slots: [usize; 2],
-    ) -> Result<(), CudaError> {
+    ) -> Result<(), DriverError> {
         let [from, to] = slots.map(|slot| self.range(patch, slot));
         let (first, second) = self.all.split_at_mut(from.start.max(to.start));
         let (mut first, mut second) = (first, second);
-        let copy = if from.start < to.start {
+        if from.start < to.start {
             let from = first.slice(from);
             stream.memcpy_dtod(&from, &mut second.slice_mut(..self.array))
         } else {
             let from = second.slice(..self.array);
             stream.memcpy_dtod(&from, &mut first.slice_mut(to))
+        }
+    }
+
+    /// All patches at once, as a matrix with a row for each: there may be thousands.
+    fn copy_rows(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        from: usize,
+        to: usize,
+    ) -> Result<(), DriverError> {
+        stream.context().bind_to_thread()?;
+        let (base, _guard) = self.all.device_ptr_mut(stream);
+        let apart = self.count * self.stride;
+        let rows = CUDA_MEMCPY2D {
+            srcXInBytes: 0,
+            srcY: 0,
+            srcMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
+            srcHost: null(),
+            srcDevice: base + (from * self.stride) as u64,
+            srcArray: null_mut(),
+            srcPitch: apart,
+            dstXInBytes: 0,
+            dstY: 0,
+            dstMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
+            dstHost: null_mut(),
+            dstDevice: base + (to * self.stride) as u64,
+            dstArray: null_mut(),
+            dstPitch: apart,
+            WidthInBytes: self.array,
+            Height: self.patches,
         };
-        copy.map_err(CudaError::driver("copying an array on the card"))
+        // SAFETY: both arrays of each patch lie in the allocation, and they do not overlap.
+        unsafe { cuMemcpy2DAsync_v2(&raw const rows, stream.cu_stream()) }.result()
     }
 }
 
