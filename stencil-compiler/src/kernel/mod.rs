@@ -12,6 +12,7 @@ pub mod blocking;
 pub mod check;
 pub mod count;
 pub mod interp;
+mod iteration;
 pub mod lower;
 mod order;
 pub mod pipeline;
@@ -340,6 +341,26 @@ pub enum Stmt {
         /// The statements.
         body: Vec<Stmt>,
     },
+}
+
+impl Condition {
+    /// Is a variable less than this?
+    pub(crate) fn below(var: IntVar, right: Index) -> Self {
+        Condition {
+            left: Index::Var(var),
+            relation: Relation::Less,
+            right,
+        }
+    }
+
+    /// Is a variable not less than this?
+    pub(crate) fn at_least(var: IntVar, right: Index) -> Self {
+        Condition {
+            left: Index::Var(var),
+            relation: Relation::GreaterEqual,
+            right,
+        }
+    }
 }
 
 impl From<i64> for Index {
