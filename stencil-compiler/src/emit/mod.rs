@@ -20,6 +20,7 @@ mod rows;
 mod rust;
 #[cfg(test)]
 mod tests;
+mod vectors;
 
 pub use names::identifier_ok;
 pub use rows::{RowAccess, RowInput, row_access};

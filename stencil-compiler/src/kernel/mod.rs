@@ -285,6 +285,17 @@ pub enum Stmt {
         /// Constant added to it.
         offset: i32,
     },
+    /// Writes consecutive values of a shared array (1, 2 or 4; the start is a multiple of it).
+    StoreShared {
+        /// To which array.
+        array: SharedId,
+        /// Integer variable with the index of a first value.
+        base: IntVar,
+        /// Constant added to it.
+        offset: i32,
+        /// What is written.
+        values: Vec<Operand>,
+    },
     /// Starts an asynchronous copy of [`COPY_BYTES`] from global to shared memory.
     Copy {
         /// To which array.
