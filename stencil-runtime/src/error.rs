@@ -52,7 +52,7 @@ pub enum Error {
     },
     /// Patches for an engine that knows one.
     #[error(
-        "the engine `{engine}` runs a mesh as one patch, not as {} x {} x {}; choose `Engine::Cuda` (`--engine cuda`), or one patch",
+        "the engine `{engine}` runs a mesh as one patch, not as {} x {} x {}; choose `Engine::Cuda` (`--backend cuda`), or one patch",
         patches[0], patches[1], patches[2]
     )]
     PatchesOn {

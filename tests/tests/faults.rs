@@ -23,13 +23,29 @@ struct Bench {
 impl Bench {
     /// Two steps of Navier-Stokes by a march over a small tile, so that blocks have several warps.
     fn new(carried: bool) -> Self {
+        let params = [("tile_x", 32), ("tile_y", 8), ("points", 2), ("chunk", 8)];
+        Bench::of(carried, Blocking::new("march", &params))
+    }
+
+    /// The same with planes in shared memory.
+    fn plane(carried: bool, points: u32, buffers: u32) -> Self {
+        let params = [
+            ("tile_x", 32),
+            ("tile_y", 8),
+            ("points", points),
+            ("chunk", 8),
+            ("buffers", buffers),
+        ];
+        Bench::of(carried, Blocking::new("plane", &params))
+    }
+
+    fn of(carried: bool, blocking: Blocking) -> Self {
         let algorithm = algorithm_of(ISOTHERMAL_NS);
         let mut schedule = Schedule::default();
         if carried {
             heuristic::carry(&algorithm, &mut schedule.placements);
         }
-        let params = [("tile_x", 32), ("tile_y", 8), ("points", 2), ("chunk", 8)];
-        schedule.kernels = vec![Blocking::new("march", &params)];
+        schedule.kernels = vec![blocking];
         let compiled =
             check(&algorithm, &schedule, Precision::F32.bytes()).unwrap_or_else(|e| panic!("{e}"));
         let case = Case::new(&algorithm, CELLS);
@@ -47,6 +63,16 @@ impl Bench {
             );
         }
         bench
+    }
+
+    /// Slots of the planes of the second substep.
+    fn slots(&self) -> i64 {
+        let kernel = &self.compiled.kernels[1];
+        let slots = kernel.notes.iter().find_map(|note| {
+            let (slots, _) = note.split_once(" planes of ")?;
+            slots.parse().ok()
+        });
+        slots.unwrap_or_else(|| panic!("no planes in {:?}", kernel.notes))
     }
 
     /// Does a run under this seed report a fault or give other bits?
@@ -170,7 +196,9 @@ fn shorten(body: &mut [Stmt], bound: Bound) {
         let Stmt::If { conditions, body } = stmt else {
             continue;
         };
-        if copies(body, false) == 0 {
+        let copies = self::copies(body, false) > 0;
+        let loads = body.iter().any(|stmt| matches!(stmt, Stmt::Load { .. }));
+        if !copies && !loads {
             continue;
         }
         shorten(body, bound);
@@ -185,8 +213,12 @@ fn shorten(body: &mut [Stmt], bound: Bound) {
                 _ => Bound::Plane,
             };
             if of == bound {
-                // Columns come in whole copies.
-                let by = if bound == Bound::Column { COPY } else { 1 };
+                // Columns of copies come in whole copies.
+                let by = if copies && bound == Bound::Column {
+                    COPY
+                } else {
+                    1
+                };
                 condition.right = condition.right.clone() - Index::Const(by);
             }
         }
@@ -253,14 +285,18 @@ fn shrink(index: Index, from: i64, to: i64) -> Index {
 
 #[test]
 fn an_accumulator_shifted_late() {
-    let bench = Bench::new(true);
-    bench.catches_all("an accumulator shifted late", 6, 3, late_shift);
+    for bench in [Bench::new(true), Bench::plane(true, 1, 2)] {
+        bench.catches_all("an accumulator shifted late", 6, 3, |kernel, n| {
+            late_shift(kernel, "_sum", n)
+        });
+    }
 }
 
-/// The n-th queue takes what its neighbour held before this plane in place of what it holds now.
-fn late_shift(kernel: &Kernel, n: usize) -> Option<Kernel> {
+/// The n-th queue of this kind takes what its neighbour held before this plane in place of what it
+/// holds now.
+fn late_shift(kernel: &Kernel, kind: &str, n: usize) -> Option<Kernel> {
     let sums = |kernel: &Kernel| -> Vec<u32> {
-        let is_sum = |q: &&Reg| kernel.registers[q.0 as usize].contains("_sum");
+        let is_sum = |q: &&Reg| kernel.registers[q.0 as usize].contains(kind);
         kernel.queues.iter().filter(is_sum).map(|q| q.0).collect()
     };
     let queue = *sums(kernel).get(n)?;
@@ -284,4 +320,87 @@ fn replace_set(body: &mut Vec<Stmt>, queue: u32, by: Option<u32>) -> bool {
         Stmt::If { body, .. } | Stmt::For { body, .. } => replace_set(body, queue, by),
         _ => false,
     })
+}
+
+#[test]
+fn barriers_around_a_plane() {
+    for carried in [false, true] {
+        for (buffers, syncs) in [(1, 2), (2, 1)] {
+            let bench = Bench::plane(carried, 1, buffers);
+            bench.catches_all("a dropped barrier", syncs, 1, faults::drop_sync);
+            assert!(faults::drop_sync(&bench.compiled.kernels[1], syncs).is_none());
+        }
+    }
+}
+
+#[test]
+fn planes_in_the_wrong_buffer() {
+    for carried in [false, true] {
+        let bench = Bench::plane(carried, 2, 2);
+        let slots = bench.slots();
+        bench.catches_all("a buffer for another", 3, 1, |kernel, n| {
+            turned(kernel, slots, n)
+        });
+    }
+}
+
+/// The n-th position in a ring of this many slots is one slot on.
+fn turned(kernel: &Kernel, slots: i64, n: usize) -> Option<Kernel> {
+    let mut seen = 0;
+    let kernel = faults::map_indices(kernel, &mut |index| match index {
+        Index::Rem(a, by) if by == slots => {
+            seen += 1;
+            let on = if seen == n + 1 { 1 } else { 0 };
+            Index::Rem(Box::new(*a + Index::Const(on)), by)
+        }
+        other => other,
+    });
+    (seen > n).then_some(kernel)
+}
+
+#[test]
+fn a_plane_too_few() {
+    for carried in [false, true] {
+        let bench = Bench::plane(carried, 1, 2);
+        let slots = bench.slots();
+        let found = bench.catches("a plane too few", |kernel| {
+            Some(faults::map_indices(kernel, &mut |index| {
+                shrink(index, slots, slots - 1)
+            }))
+        });
+        assert!(found);
+    }
+}
+
+#[test]
+fn a_plane_that_is_not_brought_up_to_date() {
+    for (carried, points) in [(false, 2), (true, 1)] {
+        let bench = Bench::plane(carried, points, 1);
+        bench.catches_all("a dropped store", 4, 3, faults::drop_store_shared);
+        bench.catches_all("a store off by one", 4, 3, |kernel, n| {
+            faults::shift_store_shared(kernel, n, 1)
+        });
+        bench.catches_all("a load off by one", 4, 5, |kernel, n| {
+            faults::shift_load(kernel, n, n % 3, 1)
+        });
+        bench.catches_all("a read off by one", 4, 19, |kernel, n| {
+            faults::shift_shared(kernel, n, 1)
+        });
+        bench.catches_all("a column that moves late", 4, 7, |kernel, n| {
+            late_shift(kernel, "_column", n)
+        });
+    }
+}
+
+#[test]
+fn a_rim_of_a_plane_one_short() {
+    for (carried, points) in [(false, 1), (true, 2)] {
+        let bench = Bench::plane(carried, points, 2);
+        for bound in [Bound::Plane, Bound::Column, Bound::Row, Bound::Count] {
+            let found = bench.catches(&format!("{bound:?} one short"), |kernel| {
+                Some(shortened(kernel, bound))
+            });
+            assert!(found);
+        }
+    }
 }

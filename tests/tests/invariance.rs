@@ -1,8 +1,11 @@
 //! No schedule changes a bit: the row engine, every preset and sampled schedules on the kernel
 //! interpreter, all against the oracle.
 
+use std::collections::BTreeSet;
+
 use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::expr::Real;
+use stencil_compiler::kernel::blocking;
 use stencil_compiler::kernel::interp::Shadow;
 use stencil_compiler::schedule::space::{Draws, sample};
 use stencil_compiler::schedule::{Schedule, check, presets, text};
@@ -97,6 +100,21 @@ fn sampled<T: Real>(source: &str, count: usize, seed: u64) {
     }
 }
 
+/// A blocking that samples never hold would pass unseen.
+#[test]
+fn samples_hold_every_blocking() {
+    let algorithm = algorithm_of(ISOTHERMAL_NS);
+    let mut draws = Draws::new(1);
+    let mut drawn = BTreeSet::new();
+    for _ in 0..60 {
+        let schedule = sample(&algorithm, 4, &mut draws).expect("legal schedules exist");
+        drawn.extend(schedule.kernels.into_iter().map(|kernel| kernel.strategy));
+    }
+    for strategy in blocking::ALL {
+        assert!(drawn.contains(strategy.name), "no {}", strategy.name);
+    }
+}
+
 #[test]
 fn navier_stokes_has_the_same_bits_on_all_engines_in_f32() {
     engines_and_presets::<f32>(ISOTHERMAL_NS);
@@ -146,6 +164,8 @@ fn recomputed_halos_have_the_same_bits() {
         "direct",
         "march tile_x=32 tile_y=4 chunk=8",
         "march tile_x=16 tile_y=8 points=2 chunk=16 column=0",
+        "plane tile_x=32 tile_y=4 chunk=8",
+        "plane tile_x=16 tile_y=8 points=2 chunk=16 buffers=1",
     ] {
         let algorithm = algorithm_of(&with_mixed(ISOTHERMAL_NS, "composed"));
         let schedule =

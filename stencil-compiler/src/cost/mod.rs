@@ -142,10 +142,11 @@ pub fn kernel(
         .map(|(name, _)| find(name))
         .collect::<Result<_, _>>()?;
     let read = footprint(algorithm, &roots, &stored);
+    let counts = kernel.operations();
     let mut inputs = Vec::new();
     for (name, reach) in &launch.inputs {
         let points = read.get(&find(name)?).cloned().unwrap_or_default();
-        let fetched = if kernel.shared.is_empty() {
+        let fetched = if counts.copies == 0 {
             fetched_points(kernel.launch.tile, &points)
         } else {
             fetched_box(kernel, &points, *reach)
@@ -157,7 +158,6 @@ pub fn kernel(
             rim: rim(&points),
         });
     }
-    let counts = kernel.operations();
     let cells = counts.cells.max(1);
     let words = kernel.value_bytes.div_ceil(REGISTER_BYTES);
     let flops = counts.adds + counts.muls + 2 * counts.fmas + counts.divisions;
@@ -238,7 +238,7 @@ pub fn fetched_points(tile: [u32; 3], points: &BTreeSet<Offset>) -> f64 {
     count as f64 / (tile[0] * tile[1] * tile[2]) as f64
 }
 
-/// Values that a kernel with staged planes copies for each of its cells: whole boxes, whose rows
+/// Values that a kernel with copied planes moves for each of its cells: whole boxes, whose rows
 /// start and end on full copies, on all planes of the chunk and the halo before and behind it
 /// (Pekkilä et al. 2017, Eq. 12, with the true halo on each side).
 fn fetched_box(kernel: &Kernel, points: &BTreeSet<Offset>, reach: [u32; 3]) -> f64 {

@@ -125,6 +125,22 @@ fn a_march_moves_what_equation_13_says() {
     }
 }
 
+/// A plane with its rim, whose corners a stencil on the axes leaves alone, and columns: Eq. 19.
+#[test]
+fn a_plane_moves_what_its_stencil_reads() {
+    let algorithm = heat("rk3_williamson");
+    let params = [("tile_x", 32), ("tile_y", 8), ("chunk", 64), ("buffers", 1)];
+    let cost = &cost_of(&algorithm, Blocking::new("plane", &params), 4)[1];
+    let [x, y, z] = [32, 8, 64];
+    let fetched = f64::from(x * y * z + 2 * (x * y + x * z + y * z)) / f64::from(x * y * z);
+    assert!(close(cost.fetched_bytes(), 4.0 * (fetched + 1.0 + 2.0)));
+    assert_eq!(
+        cost.shared_bytes,
+        (4 * (32 + 2) * (8 + 2) as usize).next_multiple_of(128)
+    );
+    assert_eq!((cost.cells, cost.threads), (1, 256));
+}
+
 #[test]
 fn registers_are_shared_among_threads() {
     let algorithm = heat("euler");

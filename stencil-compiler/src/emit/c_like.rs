@@ -12,8 +12,7 @@ use super::{EmitError, Patches, Source, comment_lines, get, head};
 use crate::expr::Op;
 use crate::expr::real::Precision;
 use crate::kernel::{
-    BarrierId, BufferId, COPY_BYTES, CellVar, Condition, Index, IntVar, Kernel, LaunchKind,
-    Operand, Relation, Stmt,
+    BarrierId, CellVar, Condition, Index, IntVar, Kernel, LaunchKind, Operand, Relation, Stmt,
 };
 
 /// Names of the indices of the thread.
@@ -76,7 +75,7 @@ pub(super) struct Printer<'a> {
     /// How many statements define each integer variable.
     assigned: BTreeMap<IntVar, usize>,
     pub(super) uses: Uses,
-    vectors: usize,
+    pub(super) vectors: usize,
 }
 
 impl Places for Printer<'_> {
@@ -162,7 +161,7 @@ impl<'a> Printer<'a> {
         real(self.precision)
     }
 
-    fn line(&mut self, text: &str) {
+    pub(super) fn line(&mut self, text: &str) {
         self.text.push_str(&"  ".repeat(self.declared.len()));
         self.text.push_str(text);
         self.text.push('\n');
@@ -207,12 +206,12 @@ impl<'a> Printer<'a> {
         self.origin = statement
             .register()
             .and_then(|reg| kernel.origins.get(&reg));
-        let written = self.write(statement);
+        let written = self.unmarked(statement);
         self.origin = None;
         written
     }
 
-    fn write(&mut self, statement: &Nested<'_>) -> Result<(), EmitError> {
+    fn unmarked(&mut self, statement: &Nested<'_>) -> Result<(), EmitError> {
         match statement {
             Nested::Value { reg, value } => {
                 let value = infix::print(value, SUM, self)?;
@@ -224,7 +223,11 @@ impl<'a> Printer<'a> {
                 offset,
                 values,
                 ..
-            } => self.store(*buffer, (*cell, *offset), values)?,
+            } => {
+                let [x, y, z] = *offset;
+                let name = get(&self.names.buffers, buffer.0, "buffer")?;
+                self.write(name, values, |printer, n| printer.at(*cell, [x + n, y, z]))?;
+            }
             Nested::Block(
                 Stmt::For {
                     var,
@@ -286,6 +289,19 @@ impl<'a> Printer<'a> {
                     array,
                     &at,
                 )?;
+            }
+            Stmt::StoreShared {
+                array,
+                base,
+                offset,
+                values,
+            } => {
+                let name = get(&self.names.shared, array.0, "shared array")?;
+                let values: Vec<Tree> = values.iter().copied().map(Tree::Leaf).collect();
+                let base = self.var(*base)?;
+                self.write(name, &values, |_, n| {
+                    Ok(index::shifted(&base, [offset + n, 0, 0]))
+                })?;
             }
             Stmt::Sync => self.line(self.dialect.sync()),
             other => self.asynchronous(other)?,
@@ -357,7 +373,7 @@ impl<'a> Printer<'a> {
     }
 
     /// Defines a register by a text.
-    fn define(&mut self, reg: u32, value: &str) -> Result<(), EmitError> {
+    pub(super) fn define(&mut self, reg: u32, value: &str) -> Result<(), EmitError> {
         let name = get(&self.names.registers, reg, "register")?;
         let queue = self.kernel.queues.iter().any(|queue| queue.0 == reg);
         let kind = if queue {
@@ -366,71 +382,6 @@ impl<'a> Printer<'a> {
             format!("const {} ", self.real())
         };
         self.line(&format!("{kind}{name} = {value};"));
-        Ok(())
-    }
-
-    fn load_shared(&mut self, regs: &[u32], array: &str, at: &str) -> Result<(), EmitError> {
-        if regs.len() == 1 {
-            return self.define(regs[0], &format!("{array}[{at}]"));
-        }
-        // One instruction moves 16 bytes at most.
-        let step = regs.len().min(COPY_BYTES / self.precision.bytes());
-        let vector = self
-            .dialect
-            .vector(self.precision, step)
-            .filter(|_| matches!(regs.len(), 2 | 4));
-        let Some(vector) = vector else {
-            return Err(EmitError::Arity {
-                what: "a shared load",
-                found: regs.len(),
-            });
-        };
-        for (i, part) in regs.chunks(step).enumerate() {
-            let at = if i == 0 {
-                at.to_string()
-            } else {
-                format!("{at} + {}", i * step)
-            };
-            let name = format!("v{}_", self.vectors);
-            self.vectors += 1;
-            self.line(&format!(
-                "const {vector} {name} = *reinterpret_cast<const {vector}*>(&{array}[{at}]);"
-            ));
-            for (reg, member) in part.iter().zip(["x", "y", "z", "w"]) {
-                self.define(*reg, &format!("{name}.{member}"))?;
-            }
-        }
-        Ok(())
-    }
-
-    fn store(
-        &mut self,
-        buffer: BufferId,
-        (cell, [x, y, z]): (CellVar, [i32; 3]),
-        values: &[Tree],
-    ) -> Result<(), EmitError> {
-        let step = values.len().min(COPY_BYTES / self.precision.bytes());
-        for (x, part) in (x..).step_by(step.max(1)).zip(values.chunks(step.max(1))) {
-            let at = self.at(cell, [x, y, z])?;
-            let printed = part.iter().map(|value| infix::print(value, SUM, self));
-            let printed = printed.collect::<Result<Vec<String>, _>>()?.join(", ");
-            let buffer = get(&self.names.buffers, buffer.0, "buffer")?;
-            let line = match (part.len(), self.dialect.vector(self.precision, part.len())) {
-                (1, _) => format!("{buffer}[{at}] = {printed};"),
-                (_, Some(vector)) => {
-                    format!(
-                        "*reinterpret_cast<{vector}*>(&{buffer}[{at}]) = {vector}{{{printed}}};"
-                    )
-                }
-                (found, None) => {
-                    return Err(EmitError::Arity {
-                        what: "a store",
-                        found,
-                    });
-                }
-            };
-            self.line(&line);
-        }
         Ok(())
     }
 

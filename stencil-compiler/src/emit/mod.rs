@@ -22,6 +22,7 @@ mod rows;
 mod rust;
 #[cfg(test)]
 mod tests;
+mod vectors;
 
 pub use marks::{Marked, Places};
 pub use names::identifier_ok;

@@ -97,7 +97,7 @@ pub(super) fn repeats(op: Op) -> bool {
 fn operands(stmt: &Stmt) -> &[Operand] {
     match stmt {
         Stmt::Let { args, .. } => args,
-        Stmt::Store { values, .. } => values,
+        Stmt::Store { values, .. } | Stmt::StoreShared { values, .. } => values,
         Stmt::Set { value, .. } => std::slice::from_ref(value),
         Stmt::Note(_)
         | Stmt::Int { .. }
@@ -227,7 +227,8 @@ impl Nester {
                     list.flush(|_| true);
                     list.out.push(Nested::Block(stmt, self.list(body)));
                 }
-                Stmt::Copy { .. }
+                Stmt::StoreShared { .. }
+                | Stmt::Copy { .. }
                 | Stmt::ArriveCopies { .. }
                 | Stmt::Arrive { .. }
                 | Stmt::Wait { .. }

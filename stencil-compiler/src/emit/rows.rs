@@ -179,7 +179,9 @@ impl<'a> Places<'a> {
             Stmt::For { .. } => return Err(self.error("a loop")),
             Stmt::If { .. } => return Err(self.error("a condition")),
             Stmt::Set { .. } => return Err(self.error("a queue")),
-            Stmt::LoadShared { .. } | Stmt::Copy { .. } => return Err(self.error("shared memory")),
+            Stmt::LoadShared { .. } | Stmt::StoreShared { .. } | Stmt::Copy { .. } => {
+                return Err(self.error("shared memory"));
+            }
             Stmt::ArriveCopies { .. } | Stmt::Arrive { .. } | Stmt::Wait { .. } | Stmt::Sync => {
                 return Err(self.error("a barrier"));
             }

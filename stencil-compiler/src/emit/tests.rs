@@ -184,7 +184,7 @@ fn nothing_is_nested_into_another_block() {
 }
 
 #[test]
-fn shared_loads_are_as_wide_as_the_hardware_allows() {
+fn shared_loads_and_stores_are_as_wide_as_the_hardware_allows() {
     let kernel = |bytes| {
         let mut kernel = block(|b| {
             b.kernel.shared.push(SharedArray {
@@ -192,12 +192,19 @@ fn shared_loads_are_as_wide_as_the_hardware_allows() {
                 len: 64,
             });
             let base = b.int("base", Index::Thread(0) * 4);
-            let regs = (0..4).map(|i| b.reg(&format!("s{i}"))).collect();
+            let regs: Vec<Reg> = (0..4).map(|i| b.reg(&format!("s{i}"))).collect();
+            let values = regs.iter().copied().map(Operand::Reg).collect();
             b.body.push(Stmt::LoadShared {
                 regs,
                 array: SharedId(0),
                 base,
                 offset: 4,
+            });
+            b.body.push(Stmt::StoreShared {
+                array: SharedId(0),
+                base,
+                offset: 8,
+                values,
             });
         });
         kernel.value_bytes = bytes;
@@ -209,6 +216,10 @@ fn shared_loads_are_as_wide_as_the_hardware_allows() {
         "{text}"
     );
     assert!(text.contains("const float s3 = v0_.w;"), "{text}");
+    assert!(
+        text.contains("*reinterpret_cast<float4*>(&tile[base + 8]) = float4{s0, s1, s2, s3};"),
+        "{text}"
+    );
     let text = cuda(&kernel(8), Precision::F64).unwrap().text;
     assert!(
         text.contains(
@@ -217,6 +228,10 @@ fn shared_loads_are_as_wide_as_the_hardware_allows() {
         "{text}"
     );
     assert!(text.contains("const double s3 = v1_.y;"), "{text}");
+    assert!(
+        text.contains("*reinterpret_cast<double2*>(&tile[base + 10]) = double2{s2, s3};"),
+        "{text}"
+    );
 }
 
 #[test]

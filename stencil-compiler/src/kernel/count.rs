@@ -31,6 +31,8 @@ pub struct Counts {
     pub shared_words: u64,
     /// Instructions that read shared memory.
     pub shared_loads: u64,
+    /// Values written to shared memory.
+    pub shared_stores: u64,
     /// Stores to global memory, those at the end of a row included.
     pub stores: u64,
     /// Asynchronous copies started.
@@ -116,6 +118,7 @@ fn add(body: &[Stmt], times: u64, counts: &mut Counts) {
                 counts.shared_words += times * regs.len() as u64;
                 counts.shared_loads += times;
             }
+            Stmt::StoreShared { values, .. } => counts.shared_stores += times * values.len() as u64,
             Stmt::Copy { .. } => counts.copies += times,
             Stmt::For {
                 from: Index::Const(from),
@@ -146,7 +149,9 @@ fn uses(stmt: &Stmt) -> Vec<Reg> {
     match stmt {
         Stmt::Let { args, .. } => args.iter().filter_map(reg).collect(),
         Stmt::Set { value, .. } => reg(value).into_iter().collect(),
-        Stmt::Store { values, .. } => values.iter().filter_map(reg).collect(),
+        Stmt::Store { values, .. } | Stmt::StoreShared { values, .. } => {
+            values.iter().filter_map(reg).collect()
+        }
         _ => Vec::new(),
     }
 }

@@ -14,6 +14,7 @@ pub mod blocking;
 pub mod check;
 pub mod count;
 pub mod interp;
+mod iteration;
 pub mod lower;
 mod order;
 pub mod pipeline;
@@ -290,6 +291,17 @@ pub enum Stmt {
         /// Constant added to it.
         offset: i32,
     },
+    /// Writes consecutive values of a shared array (1, 2 or 4; the start is a multiple of it).
+    StoreShared {
+        /// To which array.
+        array: SharedId,
+        /// Integer variable with the index of a first value.
+        base: IntVar,
+        /// Constant added to it.
+        offset: i32,
+        /// What is written.
+        values: Vec<Operand>,
+    },
     /// Starts an asynchronous copy of [`COPY_BYTES`] from global to shared memory.
     Copy {
         /// To which array.
@@ -346,6 +358,26 @@ pub enum Stmt {
         /// The statements.
         body: Vec<Stmt>,
     },
+}
+
+impl Condition {
+    /// Is a variable less than this?
+    pub(crate) fn below(var: IntVar, right: Index) -> Self {
+        Condition {
+            left: Index::Var(var),
+            relation: Relation::Less,
+            right,
+        }
+    }
+
+    /// Is a variable not less than this?
+    pub(crate) fn at_least(var: IntVar, right: Index) -> Self {
+        Condition {
+            left: Index::Var(var),
+            relation: Relation::GreaterEqual,
+            right,
+        }
+    }
 }
 
 impl From<i64> for Index {

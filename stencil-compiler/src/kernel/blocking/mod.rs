@@ -7,6 +7,7 @@ use crate::schedule::{Blame, Blocking, Refusal};
 
 pub mod direct;
 pub mod march;
+pub mod plane;
 pub mod rows;
 pub mod tile3d;
 
@@ -16,6 +17,7 @@ pub const ALL: &[&Strategy] = &[
     &direct::STRATEGY,
     &tile3d::STRATEGY,
     &march::STRATEGY,
+    &plane::STRATEGY,
 ];
 
 /// A way to cover a patch.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::text::{is_name, statement};
 use super::{
     BarrierId, BufferId, CellVar, Condition, Index, IntVar, Kernel, LaunchKind, Mode, Operand, Reg,
-    Stmt,
+    SharedId, Stmt,
 };
 
 type Result<T = ()> = std::result::Result<T, String>;
@@ -218,7 +218,9 @@ impl Checker<'_> {
                 }
             }
             Stmt::Load { .. } | Stmt::Store { .. } => self.global(stmt),
-            Stmt::LoadShared { .. } | Stmt::Copy { .. } => self.shared(stmt),
+            Stmt::LoadShared { .. } | Stmt::StoreShared { .. } | Stmt::Copy { .. } => {
+                self.shared(stmt)
+            }
             Stmt::ArriveCopies { .. } | Stmt::Arrive { .. } | Stmt::Wait { .. } | Stmt::Sync => {
                 self.synchronize(stmt)
             }
@@ -296,11 +298,22 @@ impl Checker<'_> {
                 if !matches!(regs.len(), 1 | 2 | 4) {
                     return Err(format!("a read of {} values", regs.len()));
                 }
-                if array.0 as usize >= self.kernel.shared.len() {
-                    return Err(format!("shared array {} does not exist", array.0));
-                }
+                self.array(*array)?;
                 self.index(&Index::Var(*base))?;
                 regs.iter().try_for_each(|reg| self.define(*reg))
+            }
+            Stmt::StoreShared {
+                array,
+                base,
+                values,
+                ..
+            } => {
+                if !matches!(values.len(), 1 | 2 | 4) {
+                    return Err(format!("a shared store of {} values", values.len()));
+                }
+                self.array(*array)?;
+                self.index(&Index::Var(*base))?;
+                values.iter().try_for_each(|value| self.operand(*value))
             }
             Stmt::Copy {
                 array,
@@ -308,9 +321,7 @@ impl Checker<'_> {
                 buffer,
                 from,
             } => {
-                if array.0 as usize >= self.kernel.shared.len() {
-                    return Err(format!("shared array {} does not exist", array.0));
-                }
+                self.array(*array)?;
                 if self.buffer(*buffer)? == Mode::Write {
                     return Err("a copy from a buffer that is only written".into());
                 }
@@ -409,6 +420,14 @@ impl Checker<'_> {
         found
             .map(|b| b.mode)
             .ok_or_else(|| format!("buffer {} does not exist", buffer.0))
+    }
+
+    fn array(&self, array: SharedId) -> Result {
+        if (array.0 as usize) < self.kernel.shared.len() {
+            Ok(())
+        } else {
+            Err(format!("shared array {} does not exist", array.0))
+        }
     }
 
     fn barrier(&self, barrier: BarrierId) -> Result {

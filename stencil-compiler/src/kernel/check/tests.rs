@@ -14,6 +14,7 @@ const GOOD: &str = "kernel k { dimension 1 value_bytes 4
         a = load u[c + (1, 0, 0)]
         d = load w[c]
         e = ring[x]
+        store ring[x] = a, d
         if n < 4 { sync }
         if x < 4 { b = a + q store v[c] = b }
         wait full[0] parity 1
@@ -31,6 +32,8 @@ fn each_invariant_is_checked() {
     parse(GOOD).unwrap().check().unwrap();
     let cases = [
         ("store w[c] = a", "store w[c] = b", "outside the block"),
+        ("= a, d", "= a, b", "not yet defined"),
+        ("= a, d", "= a, d, e", "shared store of 3"),
         ("b = a + q", "b = a + b", "not yet defined"),
         ("d = load w[c]", "a = load w[c]", "assigned twice"),
         ("set q = d", "set a = d", "only queues"),

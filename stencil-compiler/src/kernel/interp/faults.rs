@@ -51,6 +51,22 @@ pub fn shift_shared(kernel: &Kernel, n: usize, by: i32) -> Option<Kernel> {
     })
 }
 
+/// The kernel without its `n`-th store to shared memory.
+pub fn drop_store_shared(kernel: &Kernel, n: usize) -> Option<Kernel> {
+    remove(kernel, n, |stmt| matches!(stmt, Stmt::StoreShared { .. }))
+}
+
+/// The kernel whose `n`-th store to shared memory is `by` values off.
+pub fn shift_store_shared(kernel: &Kernel, n: usize, by: i32) -> Option<Kernel> {
+    change(kernel, n, |stmt| match stmt {
+        Stmt::StoreShared { offset, .. } => {
+            *offset += by;
+            true
+        }
+        _ => false,
+    })
+}
+
 /// The kernel whose `n`-th load from global memory is `by` cells off along an axis.
 pub fn shift_load(kernel: &Kernel, n: usize, axis: usize, by: i32) -> Option<Kernel> {
     change(kernel, n, |stmt| match stmt {
@@ -106,6 +122,7 @@ pub fn map_indices(kernel: &Kernel, f: &mut dyn FnMut(Index) -> Index) -> Kernel
         | Stmt::Load { .. }
         | Stmt::Store { .. }
         | Stmt::LoadShared { .. }
+        | Stmt::StoreShared { .. }
         | Stmt::Sync => {}
     });
     kernel

@@ -325,6 +325,7 @@ impl<'a, T: Real> Machine<'a, T> {
             Inst::Load { .. }
             | Inst::Store { .. }
             | Inst::LoadShared { .. }
+            | Inst::StoreShared { .. }
             | Inst::Copy { .. } => return self.access(w),
             Inst::Nothing
             | Inst::ArriveCopies { .. }
@@ -376,6 +377,17 @@ impl<'a, T: Real> Machine<'a, T> {
                     warp.regs[*reg] = values;
                     warp.defined[*reg] = known;
                 }
+            }
+            Inst::StoreShared {
+                array,
+                base,
+                offset,
+                values,
+            } => {
+                let values = values.iter().map(|v| (&warp.regs[*v], warp.defined[*v]));
+                let base = (&warp.ints[*base], *offset);
+                let who = (w, warp.mask, &warp.clock[..]);
+                self.shared.write(*array, base, who, values)?;
             }
             Inst::Copy {
                 array,

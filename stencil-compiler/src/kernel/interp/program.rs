@@ -62,6 +62,12 @@ pub(super) enum Inst<'k> {
         base: usize,
         offset: i64,
     },
+    StoreShared {
+        array: usize,
+        base: usize,
+        offset: i64,
+        values: Vec<usize>,
+    },
     Copy {
         array: usize,
         to: Scalar<'k>,
@@ -221,6 +227,7 @@ impl<'k, T: Real> Compiler<'k, '_, T> {
             Stmt::Load { .. }
             | Stmt::Store { .. }
             | Stmt::LoadShared { .. }
+            | Stmt::StoreShared { .. }
             | Stmt::Copy { .. } => self.access(stmt),
             Stmt::ArriveCopies { barrier, slot } => Inst::ArriveCopies {
                 barrier: barrier.0 as usize,
@@ -287,6 +294,17 @@ impl<'k, T: Real> Compiler<'k, '_, T> {
                 array: array.0 as usize,
                 base: base.0 as usize,
                 offset: i64::from(*offset),
+            },
+            Stmt::StoreShared {
+                array,
+                base,
+                offset,
+                values,
+            } => Inst::StoreShared {
+                array: array.0 as usize,
+                base: base.0 as usize,
+                offset: i64::from(*offset),
+                values: values.iter().map(|value| self.arg(*value)).collect(),
             },
             Stmt::Copy {
                 array,

@@ -1,5 +1,7 @@
 //! Shared memory of a block: bounds, and who read and wrote each word.
 
+use std::collections::BTreeSet;
+
 use super::fault::{FaultKind, Problem};
 use super::warp::{Ints, LANES, lanes};
 use crate::expr::Real;
@@ -72,27 +74,19 @@ impl<T: Real> Shared<T> {
         (warp, mask, clock): (usize, u32, &[u32]),
         out: &mut [([T; LANES], u32)],
     ) -> Result<()> {
-        let extent = &self.arrays[array];
-        let width = out.len() as i64;
+        let width = out.len();
         for lane in lanes(mask) {
             let at = base[lane].wrapping_add(offset);
-            if at < 0 || at.saturating_add(width) > extent.len as i64 {
-                let message = format!("{}[{at}] is outside", extent.name);
-                return Err(Problem::at(FaultKind::OutOfBounds, lane, message));
-            }
-            if at % width != 0 {
-                let message = format!("{width} values of {} are read at {at}", extent.name);
-                return Err(Problem::at(FaultKind::Misaligned, lane, message));
-            }
+            let first = self.words(array, at, width, lane, "read")?;
             for (k, (values, known)) in out.iter_mut().enumerate() {
-                let word = extent.start + at as usize + k;
+                let word = first + k;
                 if self.full {
                     let epoch = self.written[word];
                     if clock[epoch.actor as usize] < epoch.time || self.pending[word] == self.block
                     {
                         let message = format!(
                             "{}[{at}] is read while {} may still write it",
-                            extent.name,
+                            self.arrays[array].name,
                             self.actor(epoch)
                         );
                         return Err(Problem::at(FaultKind::Race, lane, message));
@@ -104,6 +98,54 @@ impl<T: Real> Shared<T> {
             }
         }
         Ok(())
+    }
+
+    /// Writes consecutive values in each active thread, each with the threads where it is known.
+    pub(super) fn write<'v>(
+        &mut self,
+        array: usize,
+        (base, offset): (&Ints, i64),
+        (warp, mask, clock): (usize, u32, &[u32]),
+        values: impl ExactSizeIterator<Item = (&'v [T; LANES], u32)> + Clone,
+    ) -> Result<()> {
+        let mut seen = BTreeSet::new();
+        for lane in lanes(mask) {
+            let at = base[lane].wrapping_add(offset);
+            let first = self.words(array, at, values.len(), lane, "written")?;
+            for (word, (values, known)) in (first..).zip(values.clone()) {
+                let again = (!seen.insert(word)).then(|| "by two threads at once".to_string());
+                if self.full {
+                    if let Some(what) = again.or_else(|| self.conflict(word, clock)) {
+                        let name = &self.arrays[array].name;
+                        let message = format!("{name}[{at}] is overwritten {what}");
+                        return Err(Problem::at(FaultKind::Race, lane, message));
+                    }
+                    self.written[word] = Epoch {
+                        actor: warp as u32,
+                        time: clock[warp],
+                    };
+                }
+                self.data[word] = values[lane];
+                let is_known = known & (1 << lane) != 0;
+                self.stamp[word] = if is_known { self.block } else { 0 };
+            }
+        }
+        Ok(())
+    }
+
+    /// The first of `width` consecutive words at an index, which is a multiple of it.
+    fn words(&self, array: usize, at: i64, width: usize, lane: usize, done: &str) -> Result<usize> {
+        let extent = &self.arrays[array];
+        let width = width as i64;
+        if at < 0 || at.saturating_add(width) > extent.len as i64 {
+            let message = format!("{}[{at}] is outside", extent.name);
+            return Err(Problem::at(FaultKind::OutOfBounds, lane, message));
+        }
+        if at % width != 0 {
+            let message = format!("{width} values of {} are {done} at {at}", extent.name);
+            return Err(Problem::at(FaultKind::Misaligned, lane, message));
+        }
+        Ok(extent.start + at as usize)
     }
 
     /// Starts the copy of a thread; `epoch` is that of its warp's copies. Returns the first word.

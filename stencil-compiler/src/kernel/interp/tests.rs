@@ -287,6 +287,54 @@ fn a_block_waits_for_itself_in_one_place() {
 }
 
 #[test]
+fn stores_to_shared_memory_are_ordered_by_barriers() {
+    let text = "kernel mirror { dimension 1 value_bytes 8
+        launch blocks threads [64, 1, 1] tile [128, 1, 1] extend [0, 0, 0] blocks_per_unit 1
+        shared box[128] buffer a read halo [0, 0, 0] buffer b write halo [0, 0, 0]
+        registers v, w, p, q ints to, i cells c
+        code {
+            int to = thread.x * 2
+            cell c = (to, 0, 0)
+            v = load a[c]
+            w = load a[c + (1, 0, 0)]
+            store box[to] = v, w
+            sync
+            int i = 126 - to
+            p, q = box[i]
+            store b[c] = q, p
+        } }";
+    let run_on = |text: &str, seed| {
+        let a = GlobalArray::from_fn([128, 1, 1], [0; 3], |[x, ..]| x as f64);
+        let mut buffers = [a, GlobalArray::new([128, 1, 1], [0; 3])];
+        let done = run(&kernel(text), [128, 1, 1], &mut buffers, &[], options(seed));
+        done.map(|_| buffers[1].get([5, 0, 0]))
+    };
+    for seed in 0..9 {
+        assert_eq!(run_on(text, seed).unwrap(), Some(122.0));
+        let kind = |from: &str, to: &str| {
+            assert!(text.contains(from), "{from}");
+            run_on(&text.replace(from, to), seed).unwrap_err().kind
+        };
+        assert_eq!(kind(" sync", ""), FaultKind::Race);
+        // Nobody is to overwrite what others may still read.
+        assert_eq!(
+            kind("p, q = box[i]", "p, q = box[i] store box[to] = v, w"),
+            FaultKind::Race
+        );
+        assert_eq!(
+            kind("to = thread.x * 2", "to = thread.x / 2 * 2"),
+            FaultKind::Race
+        );
+        assert_eq!(kind("box[to]", "box[to + 1]"), FaultKind::Misaligned);
+        assert_eq!(kind("box[to]", "box[to + 2]"), FaultKind::OutOfBounds);
+        assert_eq!(
+            kind("store box[to] = v, w", "store box[to] = v"),
+            FaultKind::Uninitialised
+        );
+    }
+}
+
+#[test]
 fn stores_of_two_cells_begin_at_even_ones() {
     let text = "kernel pairs { dimension 1 value_bytes 8
         launch blocks threads [8, 1, 1] tile [16, 1, 1] extend [0, 0, 0] blocks_per_unit 1

@@ -179,6 +179,7 @@ impl Printer<'_> {
             Stmt::Load { .. }
             | Stmt::Store { .. }
             | Stmt::LoadShared { .. }
+            | Stmt::StoreShared { .. }
             | Stmt::Copy { .. } => self.access(stmt),
             Stmt::ArriveCopies { barrier, slot } => {
                 format!("arrive copies {}", self.barrier(*barrier, slot))
@@ -239,12 +240,11 @@ impl Printer<'_> {
                 offset,
                 values,
             } => {
-                let values: Vec<String> = values.iter().map(|v| self.operand(*v)).collect();
                 format!(
                     "store {}[{}] = {}",
                     self.buffer(*buffer),
                     self.at(*cell, *offset),
-                    values.join(", ")
+                    self.operands(values)
                 )
             }
             Stmt::LoadShared {
@@ -256,6 +256,19 @@ impl Printer<'_> {
                 let regs: Vec<String> = regs.iter().map(|r| self.reg(*r)).collect();
                 let index = shifted(self.int(*base), *offset);
                 format!("{} = {}[{index}]", regs.join(", "), self.array(*array))
+            }
+            Stmt::StoreShared {
+                array,
+                base,
+                offset,
+                values,
+            } => {
+                let index = shifted(self.int(*base), *offset);
+                format!(
+                    "store {}[{index}] = {}",
+                    self.array(*array),
+                    self.operands(values)
+                )
             }
             Stmt::Copy {
                 array,
@@ -271,6 +284,11 @@ impl Printer<'_> {
             ),
             _ => String::new(),
         }
+    }
+
+    fn operands(&self, operands: &[Operand]) -> String {
+        let texts: Vec<String> = operands.iter().map(|v| self.operand(*v)).collect();
+        texts.join(", ")
     }
 
     fn operation(&self, op: Op, args: &[Operand]) -> String {

@@ -90,19 +90,43 @@ impl Parser {
     }
 
     fn store(&mut self) -> Result<Stmt> {
+        let arrays = &self.kernel.shared;
+        let is_shared = matches!(self.lexer.peek(), Token::Name(name) if arrays.iter().any(|a| a.name == *name));
+        if is_shared {
+            let array = self.array_id()?;
+            let (base, offset) = self.shared_place()?;
+            return Ok(Stmt::StoreShared {
+                array,
+                base,
+                offset,
+                values: self.stored()?,
+            });
+        }
         let buffer = self.buffer_id()?;
         let (cell, offset) = self.at()?;
+        Ok(Stmt::Store {
+            buffer,
+            cell,
+            offset,
+            values: self.stored()?,
+        })
+    }
+
+    fn stored(&mut self) -> Result<Vec<Operand>> {
         self.lexer.expect('=')?;
         let mut values = vec![self.operand()?];
         while self.lexer.eat(',') {
             values.push(self.operand()?);
         }
-        Ok(Stmt::Store {
-            buffer,
-            cell,
-            offset,
-            values,
-        })
+        Ok(values)
+    }
+
+    fn shared_place(&mut self) -> Result<(IntVar, i32)> {
+        self.lexer.expect('[')?;
+        let base = self.int()?;
+        let offset = self.shift()?;
+        self.lexer.expect(']')?;
+        Ok((base, offset))
     }
 
     fn assignment(&mut self) -> Result<Stmt> {
@@ -124,10 +148,7 @@ impl Parser {
         }
         if *self.lexer.peek_second() == Token::Punct('[') {
             let array = self.array_id()?;
-            self.lexer.expect('[')?;
-            let base = self.int()?;
-            let offset = self.shift()?;
-            self.lexer.expect(']')?;
+            let (base, offset) = self.shared_place()?;
             return Ok(Stmt::LoadShared {
                 regs,
                 array,

@@ -15,6 +15,7 @@ const ALL: &str = "kernel all { note \"say \\\"hi\\\"\" dimension 2 value_bytes 
         cell c = (x, min + 1, -1)
         a = load u@1[c + (1, 0, -1)]
         set, load = copies[x - 3]
+        store copies[x + 2] = a, 0.5
         b = -a
         fma = fma(a, lit(-0.0), 1e-300)
         a = load + dt

@@ -2,23 +2,9 @@
 
 use super::March;
 use super::layout::{DONE, FULL, Layout, RING, Shape};
+use crate::kernel::iteration::Frame;
 use crate::kernel::lower::Draft;
-use crate::kernel::{Condition, Index, IntVar, Relation, Stmt};
-
-/// Integer variables that all parts of a march use.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Frame {
-    /// The thread's first cell along x.
-    pub(super) x: IntVar,
-    /// The thread's cell along y.
-    pub(super) y: IntVar,
-    /// Number of the thread in its block.
-    pub(super) thread: IntVar,
-    /// First output plane of the chunk.
-    pub(super) start: IntVar,
-    /// End of the output planes of the chunk.
-    pub(super) end: IntVar,
-}
+use crate::kernel::{Condition, Index, IntVar, Stmt};
 
 /// One thread's share of a group's copies in each iteration.
 struct Share {
@@ -99,8 +85,8 @@ impl<'a> Copies<'a> {
             }
             let reach = Index::Const(i64::from(group.shape.reach));
             let exists = vec![
-                at_least(plane, Index::Var(self.frame.start) - reach.clone()),
-                below(plane, Index::Var(self.frame.end) + reach),
+                Condition::at_least(plane, Index::Var(self.frame.start) - reach.clone()),
+                Condition::below(plane, Index::Var(self.frame.end) + reach),
             ];
             let shares = self.shares.iter().filter(|share| share.group == at);
             let copies = shares.map(|share| Stmt::If {
@@ -214,7 +200,7 @@ fn share(
         "copy_x",
         Index::Block(0) * i64::from(march.tile[0]) + Index::Var(column) - left,
     );
-    let mut conditions = vec![below(
+    let mut conditions = vec![Condition::below(
         x,
         Index::Size(0) + Index::Const(i64::from(extend[0] + shape.right)),
     )];
@@ -226,13 +212,13 @@ fn share(
             "copy_y",
             Index::Block(1) * i64::from(march.tile[1]) + Index::Var(row) - low,
         );
-        conditions.push(below(
+        conditions.push(Condition::below(
             y,
             Index::Size(1) + Index::Const(i64::from(extend[1] + shape.rim_y[1])),
         ));
     }
     if is_last {
-        conditions.push(below(
+        conditions.push(Condition::below(
             number,
             Index::Const(per_row * i64::from(shape.height)),
         ));
@@ -256,21 +242,5 @@ fn share(
         x,
         y,
         conditions,
-    }
-}
-
-pub(super) fn below(var: IntVar, right: Index) -> Condition {
-    Condition {
-        left: Index::Var(var),
-        relation: Relation::Less,
-        right,
-    }
-}
-
-pub(super) fn at_least(var: IntVar, right: Index) -> Condition {
-    Condition {
-        left: Index::Var(var),
-        relation: Relation::GreaterEqual,
-        right,
     }
 }

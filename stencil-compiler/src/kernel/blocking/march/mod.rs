@@ -5,6 +5,7 @@
 //! only its own column reads stays in registers; carried sums take each plane's terms as it passes.
 
 use super::{BLOCKS, Param, Strategy};
+use crate::kernel::iteration::{Cover, describe};
 use crate::kernel::lower::{Context, Draft, shape};
 use crate::kernel::pipeline::{Pipeline, analyze};
 use crate::kernel::{Kernel, LaunchKind, WARP};
@@ -166,8 +167,16 @@ impl March {
         Ok(march)
     }
 
+    fn cover(&self) -> Cover {
+        Cover {
+            tile: self.tile,
+            points: self.points,
+            chunk: self.chunk,
+        }
+    }
+
     fn threads(&self) -> [u32; 2] {
-        [self.tile[0] / self.points, self.tile[1]]
+        self.cover().threads()
     }
 }
 
@@ -186,10 +195,19 @@ fn lower(context: &Context<'_>) -> Result<Kernel, Refusal> {
             ),
         ));
     }
-    draft
-        .kernel
-        .notes
-        .extend(describe(context, &pipeline, &layout));
+    let rings = layout.groups.iter().map(|group| {
+        format!(
+            "a ring of {} slots of {} values",
+            group.slots, group.slot_len
+        )
+    });
+    let rings: Vec<String> = rings.collect();
+    draft.kernel.notes.push(format!(
+        "{}; copies run {} iterations ahead",
+        rings.join(", "),
+        layout.ahead
+    ));
+    draft.kernel.notes.extend(describe(context, &pipeline));
     body::emit(&mut draft, &march, &pipeline, &layout)?;
     Ok(draft.kernel)
 }
@@ -203,26 +221,4 @@ fn launch_shape(
     let mut tile = [march.tile[0], march.tile[1], 1];
     tile[pipeline.axis] = march.chunk;
     shape(context, LaunchKind::Blocks, [x, y, 1], tile)
-}
-
-/// Lags and windows in words.
-fn describe(context: &Context<'_>, pipeline: &Pipeline, layout: &Layout) -> Vec<String> {
-    let rings = layout.groups.iter().map(|group| {
-        format!(
-            "a ring of {} slots of {} values",
-            group.slots, group.slot_len
-        )
-    });
-    let rings: Vec<String> = rings.collect();
-    let mut notes = vec![format!(
-        "{}; copies run {} iterations ahead",
-        rings.join(", "),
-        layout.ahead
-    )];
-    for (id, d) in &pipeline.delayed {
-        let name = &context.algorithm.function(*id).name;
-        let word = crate::schedule::text::placement_words(d.placement);
-        notes.push(format!("{name}: {word}, evaluated on plane p{:+}, complete on plane p{:+}, {} registers a point", d.source, d.lag, d.registers()));
-    }
-    notes
 }

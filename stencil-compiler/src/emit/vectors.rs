@@ -1,0 +1,78 @@
+//! Consecutive values that one instruction reads or writes.
+
+use super::EmitError;
+use super::c_like::Printer;
+use super::infix::{self, SUM};
+use super::nest::Tree;
+use crate::kernel::COPY_BYTES;
+
+impl Printer<'_> {
+    /// Reads consecutive values of a shared array.
+    pub(super) fn load_shared(
+        &mut self,
+        regs: &[u32],
+        array: &str,
+        at: &str,
+    ) -> Result<(), EmitError> {
+        if regs.len() == 1 {
+            return self.define(regs[0], &format!("{array}[{at}]"));
+        }
+        // One instruction moves 16 bytes at most.
+        let step = regs.len().min(COPY_BYTES / self.precision.bytes());
+        let vector = self
+            .dialect
+            .vector(self.precision, step)
+            .filter(|_| matches!(regs.len(), 2 | 4));
+        let Some(vector) = vector else {
+            return Err(EmitError::Arity {
+                what: "a shared load",
+                found: regs.len(),
+            });
+        };
+        for (i, part) in regs.chunks(step).enumerate() {
+            let at = if i == 0 {
+                at.to_string()
+            } else {
+                format!("{at} + {}", i * step)
+            };
+            let name = format!("v{}_", self.vectors);
+            self.vectors += 1;
+            self.line(&format!(
+                "const {vector} {name} = *reinterpret_cast<const {vector}*>(&{array}[{at}]);"
+            ));
+            for (reg, member) in part.iter().zip(["x", "y", "z", "w"]) {
+                self.define(*reg, &format!("{name}.{member}"))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes consecutive values of an array; `at` spells the index of each.
+    pub(super) fn write(
+        &mut self,
+        array: &str,
+        values: &[Tree],
+        at: impl Fn(&Self, i32) -> Result<String, EmitError>,
+    ) -> Result<(), EmitError> {
+        let step = values.len().min(COPY_BYTES / self.precision.bytes());
+        for (first, part) in (0..).step_by(step.max(1)).zip(values.chunks(step.max(1))) {
+            let at = at(self, first)?;
+            let printed = part.iter().map(|value| infix::print(value, SUM, self));
+            let printed = printed.collect::<Result<Vec<String>, _>>()?.join(", ");
+            let line = match (part.len(), self.dialect.vector(self.precision, part.len())) {
+                (1, _) => format!("{array}[{at}] = {printed};"),
+                (_, Some(vector)) => {
+                    format!("*reinterpret_cast<{vector}*>(&{array}[{at}]) = {vector}{{{printed}}};")
+                }
+                (found, None) => {
+                    return Err(EmitError::Arity {
+                        what: "a store",
+                        found,
+                    });
+                }
+            };
+            self.line(&line);
+        }
+        Ok(())
+    }
+}
