@@ -240,9 +240,12 @@ fn the_carried_march_keeps_to_its_budget() {
     }
 }
 
-/// What finds the patch of a block costs a kernel no spills.
+/// Bytes that a kernel may spill more over many patches: its buffers are no parameters any more, and
+/// take registers.
+const POINTERS: u32 = 64;
+
 #[test]
-fn kernels_over_patches_compile_and_spill_no_more() {
+fn kernels_over_patches_compile_and_hardly_spill_more() {
     let Some(nvrtc) = compiler() else { return };
     let algorithm = algorithm_of(ISOTHERMAL_NS);
     for name in ["direct", "single_pass", "decomposed", "carried"] {
@@ -259,7 +262,7 @@ fn kernels_over_patches_compile_and_spill_no_more() {
             };
             let (one, many) = (of(Patches::One), of(Patches::Many));
             assert!(
-                many <= one,
+                many <= one + POINTERS,
                 "{name}: {many} bytes spilled, {one} over one patch"
             );
         }
