@@ -111,6 +111,26 @@ const TILES: [(u32, u32, u32); 6] = [
     (16, 4, 1),
 ];
 
+/// Planes of a block along a march.
+const CHUNK: u32 = 86;
+
+/// A blocking that marches over a tile of (cells along x, along y, cells a thread); in two
+/// dimensions half as many cells lie in a row.
+fn marching(algorithm: &Algorithm, strategy: &str, (x, y, points): (u32, u32, u32)) -> Blocking {
+    let (x, y) = if algorithm.dimension == 2 {
+        (x * y / 2 / points * points, 1)
+    } else {
+        (x, y)
+    };
+    let params = [
+        ("tile_x", x),
+        ("tile_y", y),
+        ("points", points),
+        ("chunk", CHUNK),
+    ];
+    Blocking::new(strategy, &params)
+}
+
 /// Marches over the largest tile whose planes fit into shared memory, with several cells a thread where
 /// it has the registers; where no tile fits, one thread a cell, with what would ride along recomputed.
 pub fn march(
@@ -119,30 +139,16 @@ pub fn march(
     kernels: usize,
     precision: Precision,
 ) -> Schedule {
-    for (x, y, points) in TILES {
-        if precision == Precision::F64 && points > 1 {
+    for tile in TILES {
+        if precision == Precision::F64 && tile.2 > 1 {
             continue;
         }
-        let (x, y) = if algorithm.dimension == 2 {
-            (x * y / 2 / points * points, 1)
-        } else {
-            (x, y)
-        };
-        let blocking = Blocking::new(
-            "march",
-            &[
-                ("tile_x", x),
-                ("tile_y", y),
-                ("points", points),
-                ("chunk", 86),
-            ],
-        );
         let schedule = Schedule {
             placements: placements.clone(),
-            kernels: vec![blocking; kernels],
+            kernels: vec![marching(algorithm, "march", tile); kernels],
         };
         if let Some(costs) = costs(algorithm, &schedule, precision)
-            && (points == 1 || fit(&costs))
+            && (tile.2 == 1 || fit(&costs))
         {
             return schedule;
         }
@@ -150,6 +156,35 @@ pub fn march(
     let mut placements = placements;
     placements.retain(|_, p| matches!(p, Placement::Global(_)));
     direct(algorithm, placements, precision)
+}
+
+/// Tiles of planes to try, as those of marches: the smaller they are, the more registers a thread
+/// may have.
+const PLANES: [(u32, u32, u32); 4] = [(32, 12, 1), (32, 8, 1), (32, 4, 1), (16, 4, 1)];
+
+/// Planes in shared memory and columns in registers; sums that read other planes ride along where
+/// a thread has the registers, else those planes are kept too.
+pub fn plane(algorithm: &Algorithm, precision: Precision) -> Schedule {
+    let stored = stored(algorithm, Halo::Exchange);
+    if algorithm.dimension == 1 {
+        return direct(algorithm, stored, precision);
+    }
+    let count = kernel_count(algorithm, &stored);
+    let mut carried = stored.clone();
+    carry(algorithm, &mut carried);
+    for placements in [carried, stored.clone()] {
+        for tile in PLANES {
+            let schedule = Schedule {
+                placements: placements.clone(),
+                kernels: vec![marching(algorithm, "plane", tile); count],
+            };
+            let fits = |cost: &KernelCost| cost.registers <= cost.register_limit();
+            if costs(algorithm, &schedule, precision).is_some_and(|all| all.iter().all(fits)) {
+                return schedule;
+            }
+        }
+    }
+    boxes(algorithm, stored, precision)
 }
 
 /// Registers that a thread of two blocks may need by the estimate, which is on the high side, and

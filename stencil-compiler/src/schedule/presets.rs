@@ -64,6 +64,11 @@ pub const ALL: &[Preset] = &[
         make: carried,
     },
     Preset {
+        name: "plane",
+        summary: "marches with a plane in shared memory and columns in registers",
+        make: heuristic::plane,
+    },
+    Preset {
         name: "gpu",
         summary: "marches; what is expensive is stored, sums ride along",
         make: gpu,
