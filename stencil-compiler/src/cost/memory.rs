@@ -88,13 +88,13 @@ impl KernelCost {
             return 0.0;
         }
         let between: usize = (0..axis).map(|a| self.blocks_along(a, cells)).product();
-        let wave = (card.units * self.blocks.max(1)) as usize;
+        let resident = (card.units * self.blocks.max(1)) as usize;
         let fits =
             |blocks: usize| blocks as f64 * self.block_bytes(axis, cells) <= card.cache as f64;
         let lost = |blocks: usize| if fits(blocks) { 0.0 } else { 1.0 };
         match self.passes {
-            Some(passes) if passes == axis => lost(between.max(wave)),
-            Some(_) if between < wave => lost(wave) * between as f64 / wave as f64,
+            Some(passes) if passes == axis => lost(between.max(resident)),
+            Some(_) if between < resident => lost(resident) * between as f64 / resident as f64,
             Some(_) | None => lost(between),
         }
     }

@@ -13,6 +13,9 @@ use super::{Cache, Unsteady};
 use crate::mesh::Patches;
 use crate::{Error, Number};
 
+/// A problem whose updates are reduced, and those that are reduced at once.
+pub(crate) type Watched<'a> = (&'a Algorithm, Vec<Vec<(usize, Reduction)>>);
+
 /// Compiles all that a run of a plan compiles on a card of an architecture, which reduces these
 /// groups of updates of `watched`, and keeps it. Returns the names of the cache's entries.
 pub(crate) fn compile_ahead<T: Number>(
@@ -20,7 +23,7 @@ pub(crate) fn compile_ahead<T: Number>(
     algorithm: &Algorithm,
     (plan, patches): (&Plan, &Patches),
     unsteady: &Unsteady,
-    watched: Option<(&Algorithm, Vec<Vec<(usize, Reduction)>>)>,
+    watched: Option<Watched<'_>>,
 ) -> Result<Vec<String>, Error> {
     let new_fields = plan.buffers.iter();
     let room = new_fields

@@ -158,13 +158,16 @@ pub(super) fn function(module: &Arc<CudaModule>, name: &str) -> Result<CudaFunct
     found.map_err(CudaError::driver("looking for a kernel"))
 }
 
-/// Each launch has a module, and so uniforms, of its own; with what its compiler said of it.
+/// A module in the memory of the card, with what the compiler said of its kernels.
+type Module = (Arc<CudaModule>, Vec<Resources>);
+
+/// Each launch has a module, and so uniforms, of its own.
 fn modules(
     card: &Opened,
     cache: Option<&Cache>,
     sources: &[&Source],
     places: &Places,
-) -> Result<Vec<(Arc<CudaModule>, Vec<Resources>)>, CudaError> {
+) -> Result<Vec<Module>, CudaError> {
     let compiler = Compiler::new(Some(card.card.driver.0), cache)?;
     let code = compile(sources, places, &card.card.architecture(), compiler)?;
     let load = |Compiled { cubin, kernels, .. }| {
