@@ -129,8 +129,8 @@ impl Result {
             let speed = |mpts: Option<f64>| mpts.map_or("-".to_string(), |v| format!("{v:.2}"));
             let _ = writeln!(
                 text,
-                "  beside: {:>47}  {:>9} {:>9}  {:.3} s, median {:.3} s{}",
-                shortened(&beside.command, 47),
+                "  beside: {:>53}  {:>9} {:>9}  {:.3} s, median {:.3} s{}",
+                shortened(&beside.command, 53),
                 speed(beside.best_mpts),
                 speed(beside.median_mpts),
                 beside.best_s,

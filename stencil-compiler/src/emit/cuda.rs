@@ -138,8 +138,11 @@ const INIT: &str = "\
 static __device__ __forceinline__ void init_barrier(unsigned barrier, unsigned arrivals) {
   asm volatile(\"mbarrier.init.shared::cta.b64 [%0], %1;\" ::\"r\"(barrier), \"r\"(arrivals) : \"memory\");
 }
+// Before clusters, the block's own barrier behind it is enough.
 static __device__ __forceinline__ void fence_barriers() {
+#if __CUDA_ARCH__ >= 900
   asm volatile(\"fence.mbarrier_init.release.cluster;\" ::: \"memory\");
+#endif
 }
 ";
 
@@ -170,7 +173,11 @@ const WAIT: &str = "\
 static __device__ __forceinline__ void wait_phase(unsigned barrier, unsigned parity) {
   asm volatile(
       \"{\\n\\t.reg .pred complete;\\n\"
+#if __CUDA_ARCH__ >= 900
       \"TRY:\\n\\tmbarrier.try_wait.parity.shared::cta.b64 complete, [%0], %1;\\n\\t@!complete bra TRY;\\n\\t}\"
+#else
+      \"TRY:\\n\\tmbarrier.test_wait.parity.shared::cta.b64 complete, [%0], %1;\\n\\t@!complete bra TRY;\\n\\t}\"
+#endif
       ::\"r\"(barrier), \"r\"(parity) : \"memory\");
 }
 ";

@@ -14,8 +14,11 @@ static __device__ __forceinline__ unsigned shared_address(const void* at) {
 static __device__ __forceinline__ void init_barrier(unsigned barrier, unsigned arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
 }
+// Before clusters, the block's own barrier behind it is enough.
 static __device__ __forceinline__ void fence_barriers() {
+#if __CUDA_ARCH__ >= 900
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+#endif
 }
 
 // Starts to copy 16 bytes; a later arrive_copies of this thread covers it.
@@ -38,7 +41,11 @@ static __device__ __forceinline__ void arrive(unsigned barrier, bool leads) {
 static __device__ __forceinline__ void wait_phase(unsigned barrier, unsigned parity) {
   asm volatile(
       "{\n\t.reg .pred complete;\n"
+#if __CUDA_ARCH__ >= 900
       "TRY:\n\tmbarrier.try_wait.parity.shared::cta.b64 complete, [%0], %1;\n\t@!complete bra TRY;\n\t}"
+#else
+      "TRY:\n\tmbarrier.test_wait.parity.shared::cta.b64 complete, [%0], %1;\n\t@!complete bra TRY;\n\t}"
+#endif
       ::"r"(barrier), "r"(parity) : "memory");
 }
 
