@@ -1,7 +1,8 @@
 //! Every kernel compiles to machine code of each architecture without a device; its resources on one
 //! of them are pinned, and on the others what has no room there.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +14,7 @@ use stencil_compiler::kernel::{Kernel, LaunchKind};
 use stencil_compiler::schedule::check::check;
 use stencil_compiler::schedule::{Blocking, Schedule, heuristic, presets};
 use stencil_runtime::SystemDef;
-use stencil_runtime::backend::cuda::nvrtc::{Nvrtc, Resources};
+use stencil_runtime::backend::cuda::nvrtc::{Nvrtc, Resources, parse_resources};
 use stencil_tests::{ELASTIC, ISOTHERMAL_NS, algorithm_of, with_mixed};
 
 /// The architecture whose resources are pinned.
@@ -43,12 +44,35 @@ fn compiler() -> Option<&'static Nvrtc> {
 }
 
 fn resources(nvrtc: &Nvrtc, text: &str, architecture: &str) -> Resources {
-    let compiled = nvrtc
-        .compile(text, "kernel", architecture)
-        .unwrap_or_else(|e| panic!("{e}\n{text}"));
-    assert!(!compiled.cubin.is_empty());
-    let found = compiled.kernels.into_iter().next();
+    let log = log(nvrtc, text, architecture);
+    let found = parse_resources(&log).into_iter().next();
     found.unwrap_or_else(|| panic!("no resources in the log of\n{text}"))
+}
+
+/// The log of the compiler, from a run of this test before if it was of the same text, architecture
+/// and compiler. A text that does not compile leaves no log.
+fn log(nvrtc: &Nvrtc, text: &str, architecture: &str) -> String {
+    let ((major, minor), mark) = (nvrtc.version(), "\n// log\n");
+    let made_from = format!("// NVRTC {major}.{minor}, {architecture}\n{text}{mark}");
+    let mut hasher = DefaultHasher::new();
+    made_from.hash(&mut hasher);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("device_code");
+    let path = folder.join(format!("{:016x}.txt", hasher.finish()));
+    let kept = std::fs::read_to_string(&path).unwrap_or_default();
+    // The end says that all of it was written.
+    if let Some(log) = kept.strip_prefix(&made_from)
+        && let Some(log) = log.strip_suffix("// end\n")
+    {
+        return log.to_string();
+    }
+    let compiled = nvrtc.compile(text, "kernel", architecture);
+    let compiled = compiled.unwrap_or_else(|e| panic!("{e}\n{text}"));
+    assert!(!compiled.cubin.is_empty());
+    let log = compiled.log;
+    // Without it the next run takes longer, no more.
+    let _ = std::fs::create_dir_all(&folder)
+        .and_then(|()| std::fs::write(&path, format!("{made_from}{log}// end\n")));
+    log
 }
 
 struct Job {
@@ -110,15 +134,12 @@ fn text(mut kernel: Kernel, precision: Precision) -> String {
 
 /// The resources of each text on each architecture where it has room, on all cores.
 fn compiled<'a>(nvrtc: &Nvrtc, jobs: &'a [Job]) -> BTreeMap<(&'static str, &'a str), Resources> {
-    let mut distinct: BTreeMap<&str, usize> = BTreeMap::new();
-    for job in jobs {
-        distinct.insert(&job.text, job.shared);
+    let mut distinct = BTreeSet::new();
+    for (architecture, most) in ARCHITECTURES {
+        let fitting = jobs.iter().filter(|job| job.shared <= most);
+        distinct.extend(fitting.map(|job| (architecture, job.text.as_str())));
     }
-    let all = ARCHITECTURES.into_iter().flat_map(|(architecture, most)| {
-        let texts = distinct.iter().filter(move |(_, shared)| **shared <= most);
-        texts.map(move |(text, _)| (architecture, *text))
-    });
-    let mut all: Vec<(&'static str, &str)> = all.collect();
+    let mut all: Vec<(&'static str, &str)> = distinct.into_iter().collect();
     // The long ones first, so that no core waits for one at the end.
     all.sort_by_key(|(_, text)| std::cmp::Reverse(text.len()));
     let (next, found) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));

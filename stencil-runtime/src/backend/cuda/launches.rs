@@ -89,11 +89,10 @@ struct Over {
     stride: i64,
 }
 
-/// A kernel in the memory of the card, with what its compiler said of it.
+/// Machine code in the memory of the card, with what its compiler said of its kernels.
 struct Loaded {
-    function: CudaFunction,
     module: Arc<CudaModule>,
-    resources: Option<Resources>,
+    resources: Vec<Resources>,
 }
 
 /// The kernels that are the same for all systems, for one precision and for one patch or many.
@@ -149,7 +148,7 @@ pub(super) fn one(
         reason: "it was not compiled".into(),
     };
     let module = modules(card, cache, &[source], &Places::default())?.pop();
-    Ok(module.ok_or(missing)?.0)
+    Ok(module.ok_or(missing)?.module)
 }
 
 /// A kernel of a module.
@@ -158,22 +157,22 @@ pub(super) fn function(module: &Arc<CudaModule>, name: &str) -> Result<CudaFunct
     found.map_err(CudaError::driver("looking for a kernel"))
 }
 
-/// A module in the memory of the card, with what the compiler said of its kernels.
-type Module = (Arc<CudaModule>, Vec<Resources>);
-
 /// Each launch has a module, and so uniforms, of its own.
 fn modules(
     card: &Opened,
     cache: Option<&Cache>,
     sources: &[&Source],
     places: &Places,
-) -> Result<Vec<Module>, CudaError> {
+) -> Result<Vec<Loaded>, CudaError> {
     let compiler = Compiler::new(Some(card.card.driver.0), cache)?;
     let code = compile(sources, places, &card.card.architecture(), compiler)?;
     let load = |Compiled { cubin, kernels, .. }| {
         let module = card.context.load_module(Ptx::from_binary(cubin));
         let module = module.map_err(CudaError::driver("loading a kernel"))?;
-        Ok((module, kernels))
+        Ok(Loaded {
+            module,
+            resources: kernels,
+        })
     };
     code.into_iter().map(load).collect()
 }
@@ -190,12 +189,7 @@ pub(super) fn load(
     let sources: Vec<&Source> = texts.iter().map(|t| &t.source).collect();
     let modules = modules(card, cache, &sources, &Places::of(algorithm))?;
     let mut launches = Vec::new();
-    for ((text, (module, resources)), launch) in texts.iter().zip(modules).zip(&plan.launches) {
-        let loaded = Loaded {
-            function: function(&module, &text.source.name)?,
-            module,
-            resources: resources.into_iter().find(|r| r.name == text.source.name),
-        };
+    for ((text, loaded), launch) in texts.iter().zip(modules).zip(&plan.launches) {
         launches.push(Ready::new(
             card, algorithm, plan, launch, text, shape, loaded,
         )?);
@@ -214,11 +208,8 @@ impl Ready {
         loaded: Loaded,
     ) -> Result<Self, CudaError> {
         let Text { kernel, source } = text;
-        let Loaded {
-            function,
-            module,
-            resources,
-        } = loaded;
+        let Loaded { module, resources } = loaded;
+        let function = self::function(&module, &source.name)?;
         let wrong = |reason: String| CudaError::Kernel {
             kernel: kernel.name.clone(),
             reason,
@@ -236,6 +227,8 @@ impl Ready {
         function
             .set_attribute(attribute, source.shared_bytes as i32)
             .map_err(CudaError::driver("asking for shared memory"))?;
+        let mut resources = resources.into_iter();
+        let resources = resources.find(|r| r.name == source.name);
         let resources = resources.unwrap_or_default();
         let unit = &card.card.multiprocessor;
         let launched = Launched::new(unit, &function, source, launch.substep, resources)?;
