@@ -15,6 +15,8 @@ pub(super) struct Card {
     pub(super) kernels: Vec<Kernel>,
     /// Clock and power while steps were done.
     pub(super) load: Load,
+    /// Seconds from the settings to the first step on the card, and that step.
+    pub(super) start: f64,
 }
 
 /// A kernel of the plan.
@@ -28,8 +30,8 @@ pub(super) struct Kernel {
 /// The columns that only cards have.
 pub(super) fn heading() -> String {
     format!(
-        "  {:>8} {:>7} {:>5} {:>7} {:>6}  {:>5} {:>5}",
-        "launches", "B/point", "regs", "shared", "warps", "MHz", "W"
+        "  {:>8} {:>7} {:>5} {:>7} {:>6}  {:>5} {:>5} {:>6}",
+        "launches", "B/point", "regs", "shared", "warps", "MHz", "W", "start"
     )
 }
 
@@ -65,7 +67,7 @@ impl Card {
         let shared = self.most(|k| k.shared_bytes);
         let kib = |bytes: usize| format!("{:.1}K", bytes as f64 / 1024.0);
         format!(
-            "  {:>8} {:>7.0} {:>5} {:>7} {:>6}  {:>5} {:>5}",
+            "  {:>8} {:>7.0} {:>5} {:>7} {:>6}  {:>5} {:>5} {:>6.2}",
             self.launches,
             self.predicted_bytes(),
             or_dash(registers.map(|n| n.to_string())),
@@ -73,6 +75,7 @@ impl Card {
             or_dash(self.occupancy().map(share)),
             rounded(self.load.clock_mhz),
             rounded(self.load.power_w),
+            self.start,
         )
     }
 
@@ -127,6 +130,7 @@ impl Card {
             "occupancy": self.occupancy(),
             "clock_mhz": self.load.clock_mhz,
             "power_w": self.load.power_w,
+            "start_s": self.start,
             "kernels": kernels,
         })
     }

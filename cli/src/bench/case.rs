@@ -48,6 +48,8 @@ pub(super) struct Case<T> {
     /// The sensors of the card, and what they told while steps were done.
     sensors: Option<Sensors>,
     load: Load,
+    /// Seconds from the settings to the end of the first step, without those that set values.
+    start: f64,
 }
 
 impl<T: Number> Case<T> {
@@ -89,7 +91,9 @@ impl<T: Number> Case<T> {
         for (_, given) in system.algorithm().states_of(Role::Given) {
             builder = builder.source(given.name.as_str(), Source::constant(0.0));
         }
+        let begun = Instant::now();
         let mut simulation = builder.build()?;
+        let start = begun.elapsed().as_secs_f64();
         let names: Vec<String> = simulation.components().map(str::to_string).collect();
         for (at, name) in names.iter().enumerate() {
             // Scalars may be densities, which are positive.
@@ -114,6 +118,7 @@ impl<T: Number> Case<T> {
             copy: 0.0,
             processor: None,
             load: Load::default(),
+            start,
         })
     }
 
@@ -126,7 +131,7 @@ impl<T: Number> Case<T> {
         mut beside: Option<&mut Beside>,
     ) -> Result<(), Ended> {
         // The first step touches memory for the first time and is no measure.
-        self.time(1)?;
+        self.start += self.time(1)?;
         self.steps = match steps {
             Some(steps) => steps,
             None => (TIMING / self.time(1)?).ceil().clamp(1.0, 1e6) as u64,
@@ -242,6 +247,7 @@ impl<T: Number> Case<T> {
             launches: simulation.launches_a_step(),
             kernels: kernels.collect(),
             load: self.load,
+            start: self.start,
         })
     }
 }

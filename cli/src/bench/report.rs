@@ -79,7 +79,7 @@ impl Result {
     pub(super) fn heading(&self) -> String {
         let of_all = |how: &str, special: &str| {
             format!(
-                "{:<18} {:<4} {:<10} {how:<12} {:>15}  {:>9} {:>9} {:>9}  {:>8}{special}\n",
+                "{:<18} {:<4} {:<10} {how:<16} {:>15}  {:>9} {:>9} {:>9}  {:>8}{special}\n",
                 "system", "", "mixed", "cells", "Mpts/s", "median", "ms/step", "of floor"
             )
         };
@@ -106,7 +106,7 @@ impl Result {
     /// A line of the table, and one for the other program.
     pub(super) fn row(&self) -> String {
         let mut text = format!(
-            "{:<18} {:<4} {:<10} {:<12} {:>15}  {:>9.2} {:>9.2} {:>9.3}  {:>8}",
+            "{:<18} {:<4} {:<10} {:<16} {:>15}  {:>9.2} {:>9.2} {:>9.3}  {:>8}",
             self.system,
             self.precision,
             self.mixed,
@@ -261,7 +261,8 @@ pub(super) fn notes(results: &[Result]) -> String {
              B/point: predicted bytes a point and step that blocks ask for, halos included; caches serve a part of them\n\
              regs, shared, warps: of the kernel that takes most: registers a thread, shared memory a block,\n\
              \x20 the share of a multiprocessor's warps that are resident; each kernel by itself with --kernels\n\
-             MHz, W: clock and power while steps are done, - where the card does not tell\n",
+             MHz, W: clock and power while steps are done, - where the card does not tell\n\
+             start: seconds from the settings to the end of the first step, kernels compiled or found\n",
         );
     }
     text

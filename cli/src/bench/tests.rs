@@ -82,6 +82,7 @@ fn on_card(power_w: Option<f64>) -> Measured {
                 clock_mhz: Some(1979.6),
                 power_w,
             },
+            start: 0.125,
         }),
         beside: None,
         ..measured()
