@@ -7,7 +7,7 @@ use super::functions;
 use super::index::{self, Places};
 use super::infix::{self, PRIMARY, SUM, Spelling};
 use super::names::Names;
-use super::nest::{Nested, Tree, nest};
+use super::nest::{Nested, Tree, count_assignments, nest};
 use super::{EmitError, Patches, Source, comment_lines, get, head};
 use crate::expr::Op;
 use crate::expr::real::Precision;
@@ -202,10 +202,8 @@ impl<'a> Printer<'a> {
     }
 
     fn statement(&mut self, statement: &Nested<'_>) -> Result<(), EmitError> {
-        let kernel = self.kernel;
-        self.origin = statement
-            .register()
-            .and_then(|reg| kernel.origins.get(&reg));
+        let origins = &self.kernel.origins;
+        self.origin = statement.register().and_then(|reg| origins.get(&reg));
         let written = self.unmarked(statement);
         self.origin = None;
         written
@@ -423,15 +421,5 @@ impl<'a> Printer<'a> {
         } else {
             tests.join(" && ")
         })
-    }
-}
-
-fn count_assignments(body: &[Stmt], counts: &mut BTreeMap<IntVar, usize>) {
-    for stmt in body {
-        match stmt {
-            Stmt::Int { var, .. } => *counts.entry(*var).or_default() += 1,
-            Stmt::For { body, .. } | Stmt::If { body, .. } => count_assignments(body, counts),
-            _ => {}
-        }
     }
 }

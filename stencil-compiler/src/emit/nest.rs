@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::expr::Op;
-use crate::kernel::{BufferId, CellVar, Kernel, Operand, Reg, Stmt};
+use crate::kernel::{BufferId, CellVar, IntVar, Kernel, Operand, Reg, Stmt};
 
 /// Operations in one expression, at most.
 const MOST_OPS: usize = 6;
@@ -249,5 +249,16 @@ impl Nester {
                 .iter()
                 .take(FARTHEST)
                 .any(|stmt| operands(stmt).contains(&Operand::Reg(reg)))
+    }
+}
+
+/// How many statements define each integer variable.
+pub(super) fn count_assignments(body: &[Stmt], counts: &mut BTreeMap<IntVar, usize>) {
+    for stmt in body {
+        match stmt {
+            Stmt::Int { var, .. } => *counts.entry(*var).or_default() += 1,
+            Stmt::For { body, .. } | Stmt::If { body, .. } => count_assignments(body, counts),
+            _ => {}
+        }
     }
 }

@@ -109,7 +109,7 @@ impl Search<'_> {
             let words = placement_words(placement);
             match self.try_it(&changed) {
                 Some(Ok(())) if wanted == kernels => legal.push(words.to_string()),
-                Some(Ok(())) => legal.push(format!("{words} (with {wanted} kernels)")),
+                Some(Ok(())) => legal.push(format!("{words} (with {})", of_kernels(wanted))),
                 Some(Err(error)) if error.blame != Blame::Placement(name.to_string()) => {
                     other.get_or_insert((words, error.message));
                 }
@@ -264,6 +264,13 @@ impl Search<'_> {
             }
         }
         legal
+    }
+}
+
+fn of_kernels(number: usize) -> String {
+    match number {
+        1 => "1 kernel".to_string(),
+        _ => format!("{number} kernels"),
     }
 }
 

@@ -102,11 +102,11 @@ fn states_and_what_reads_accumulators_are_not_stored() {
     let state = "place u_x global exchange kernel direct kernel direct";
     let found = error(&flow, state);
     assert_eq!(found.blame, Blame::Placement("u_x".into()));
-    assert_eq!(found.help, ["`u_x` may be placed inline (with 1 kernels)"]);
+    assert_eq!(found.help, ["`u_x` may be placed inline (with 1 kernel)"]);
     let last = "place u_x_2 global recompute kernel direct kernel direct";
     let found = error(&flow, last);
     assert_eq!(found.blame, Blame::Placement("u_x_2".into()));
-    assert!(found.help[0].contains("inline (with 1 kernels)"), "{found}");
+    assert!(found.help[0].contains("inline (with 1 kernel)"), "{found}");
 }
 
 #[test]
