@@ -29,8 +29,8 @@ pub fn cpu(algorithm: &Algorithm) -> Schedule {
 /// of registers is more than a thread can have, as marches that spill are slower by far.
 pub fn gpu(algorithm: &Algorithm, precision: Precision) -> Schedule {
     let stored = stored(algorithm, Halo::Exchange);
-    let count = kernel_count(algorithm, &stored);
     if algorithm.dimension == 1 {
+        let count = kernel_count(algorithm, &stored);
         return Schedule {
             placements: stored,
             kernels: vec![Blocking::new("direct", &[("x", 128)]); count],
@@ -38,9 +38,11 @@ pub fn gpu(algorithm: &Algorithm, precision: Precision) -> Schedule {
     }
     let mut carried = stored.clone();
     carry(algorithm, &mut carried);
-    for placements in [carried, stored.clone()] {
-        let schedule = march(algorithm, placements, count, precision);
-        if fit(&costs(algorithm, &schedule, precision).unwrap_or_default()) {
+    for placements in [&carried, &stored] {
+        let marched = largest_march(algorithm, placements, precision);
+        if let Some((schedule, costs)) = marched
+            && fit(&costs)
+        {
             return schedule;
         }
     }
@@ -136,31 +138,42 @@ fn marching(algorithm: &Algorithm, strategy: &str, (x, y, points): (u32, u32, u3
 pub fn march(
     algorithm: &Algorithm,
     placements: BTreeMap<String, Placement>,
-    kernels: usize,
     precision: Precision,
 ) -> Schedule {
-    for tile in TILES {
-        if precision == Precision::F64 && tile.2 > 1 {
-            continue;
-        }
-        let schedule = Schedule {
-            placements: placements.clone(),
-            kernels: vec![marching(algorithm, "march", tile); kernels],
-        };
-        if let Some(costs) = costs(algorithm, &schedule, precision)
-            && (tile.2 == 1 || fit(&costs))
-        {
-            return schedule;
-        }
+    if let Some((schedule, _)) = largest_march(algorithm, &placements, precision) {
+        return schedule;
     }
     let mut placements = placements;
     placements.retain(|_, p| matches!(p, Placement::Global(_)));
     direct(algorithm, placements, precision)
 }
 
-/// Tiles of planes to try, as those of marches: the smaller they are, the more registers a thread
-/// may have.
-const PLANES: [(u32, u32, u32); 4] = [(32, 12, 1), (32, 8, 1), (32, 4, 1), (16, 4, 1)];
+/// Such marches, and what they cost.
+fn largest_march(
+    algorithm: &Algorithm,
+    placements: &BTreeMap<String, Placement>,
+    precision: Precision,
+) -> Option<(Schedule, Vec<KernelCost>)> {
+    let kernels = kernel_count(algorithm, placements);
+    let in_precision = |tile: &(u32, u32, u32)| precision == Precision::F32 || tile.2 == 1;
+    TILES.into_iter().filter(in_precision).find_map(|tile| {
+        let schedule = Schedule {
+            placements: placements.clone(),
+            kernels: vec![marching(algorithm, "march", tile); kernels],
+        };
+        let costs = costs(algorithm, &schedule, precision)?;
+        (tile.2 == 1 || fit(&costs)).then_some((schedule, costs))
+    })
+}
+
+/// Tiles of planes to try, as those of marches, with blocks on a multiprocessor: the smaller and fewer
+/// they are, the more registers a thread may have.
+const PLANES: [((u32, u32, u32), u32); 4] = [
+    ((32, 8, 1), 2),
+    ((32, 8, 1), 1),
+    ((32, 4, 1), 1),
+    ((16, 4, 1), 1),
+];
 
 /// Planes in shared memory and columns in registers; sums that read other planes ride along where
 /// a thread has the registers, else those planes are kept too.
@@ -173,10 +186,12 @@ pub fn plane(algorithm: &Algorithm, precision: Precision) -> Schedule {
     let mut carried = stored.clone();
     carry(algorithm, &mut carried);
     for placements in [carried, stored.clone()] {
-        for tile in PLANES {
+        for (tile, blocks) in PLANES {
+            let mut blocking = marching(algorithm, "plane", tile);
+            blocking.params.insert("blocks".into(), blocks);
             let schedule = Schedule {
                 placements: placements.clone(),
-                kernels: vec![marching(algorithm, "plane", tile); count],
+                kernels: vec![blocking; count],
             };
             let fits = |cost: &KernelCost| cost.registers <= cost.register_limit();
             if costs(algorithm, &schedule, precision).is_some_and(|all| all.iter().all(fits)) {

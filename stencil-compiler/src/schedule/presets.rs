@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::heuristic::{self, carry, cpu, gpu, march, stored};
-use super::{Blocking, Halo, Schedule, sums};
+use super::{Blocking, Halo, Placement, Schedule, sums};
 use crate::algorithm::Algorithm;
 use crate::expr::real::Precision;
 
@@ -81,29 +81,36 @@ pub fn find(name: &str) -> Option<&'static Preset> {
 }
 
 fn decomposed(algorithm: &Algorithm, precision: Precision) -> Schedule {
-    let placements = stored(algorithm, Halo::Exchange);
-    heuristic::direct(algorithm, placements, precision)
+    marched(algorithm, stored(algorithm, Halo::Exchange), precision)
 }
 
 /// Where nothing is stored, or nothing can be added up before, this is `decomposed`.
 fn decomposed_sums(algorithm: &Algorithm, precision: Precision) -> Schedule {
     let mut placements = stored(algorithm, Halo::Exchange);
     sums::store_parts(algorithm, &mut placements);
-    heuristic::direct(algorithm, placements, precision)
+    marched(algorithm, placements, precision)
 }
 
 fn gathered(algorithm: &Algorithm, precision: Precision) -> Schedule {
-    if algorithm.dimension == 1 {
-        return heuristic::direct(algorithm, BTreeMap::new(), precision);
-    }
-    march(algorithm, BTreeMap::new(), 1, precision)
+    marched(algorithm, BTreeMap::new(), precision)
 }
 
 fn carried(algorithm: &Algorithm, precision: Precision) -> Schedule {
-    if algorithm.dimension == 1 {
-        return heuristic::direct(algorithm, BTreeMap::new(), precision);
-    }
     let mut placements = BTreeMap::new();
-    carry(algorithm, &mut placements);
-    march(algorithm, placements, 1, precision)
+    if algorithm.dimension > 1 {
+        carry(algorithm, &mut placements);
+    }
+    marched(algorithm, placements, precision)
+}
+
+/// A march for each kernel; on a line, a thread a cell.
+fn marched(
+    algorithm: &Algorithm,
+    placements: BTreeMap<String, Placement>,
+    precision: Precision,
+) -> Schedule {
+    if algorithm.dimension == 1 {
+        return heuristic::direct(algorithm, placements, precision);
+    }
+    march(algorithm, placements, precision)
 }

@@ -365,12 +365,14 @@ fn choose<T: Number>(
     if on_card {
         let algorithm = system.algorithm();
         let own = || heuristic::gpu(algorithm, T::PRECISION);
-        let schedule = schedule.unwrap_or_else(own);
+        let wanted = schedule.unwrap_or_else(own);
         let schedule = match periodic {
-            [true, true, true] => schedule,
-            _ => recomputed(&schedule),
+            [true, true, true] => wanted.clone(),
+            _ => recomputed(&wanted),
         };
-        check::advised(algorithm, &schedule, T::BYTES)?;
+        if schedule != wanted {
+            check::advised(algorithm, &schedule, T::BYTES)?;
+        }
         return Ok((Chosen::Cuda, schedule));
     }
     let recomputed = recomputed(system.schedule());
