@@ -229,6 +229,10 @@ fn carried(algorithm: &Algorithm, tile: [u32; 2], points: u32) -> Schedule {
     schedule
 }
 
+/// Bytes that the last substep may spill in double precision: addresses of the loader, used once an
+/// iteration.
+const ADDRESSES: u32 = 24;
+
 /// A hand-tuned kernel of this form takes 151 and 165 registers and 218 operations.
 #[test]
 fn the_carried_march_keeps_to_its_budget() {
@@ -256,7 +260,12 @@ fn the_carried_march_keeps_to_its_budget() {
                 kernel.name,
                 r.registers
             );
-            assert_eq!(r.spill_stores + r.spill_loads, 0, "{} spills", kernel.name);
+            let spilled = r.spill_stores + r.spill_loads;
+            let may = match precision {
+                Precision::F32 => 0,
+                Precision::F64 => ADDRESSES,
+            };
+            assert!(spilled <= may, "{} spills {spilled} bytes", kernel.name);
         }
     }
 }
