@@ -28,12 +28,13 @@ pub struct Card {
 }
 
 impl Default for Card {
-    /// A card with 132 multiprocessors and a cache of 50 MB, whose two halves each keep a copy of
-    /// what the multiprocessors beside them read.
+    /// A card with 132 multiprocessors and a cache of 50 MB. Its two halves each keep a copy of some of
+    /// what the multiprocessors beside them read: measured, what takes 29 MB stays and what takes 42
+    /// does not.
     fn default() -> Self {
         Card {
             units: 132,
-            cache: 25_000_000,
+            cache: 33_000_000,
             sector: 32,
         }
     }

@@ -193,7 +193,11 @@ pub fn plane(algorithm: &Algorithm, precision: Precision) -> Schedule {
                 placements: placements.clone(),
                 kernels: vec![blocking; count],
             };
-            let fits = |cost: &KernelCost| cost.registers <= cost.register_limit();
+            let room = |cost: &KernelCost| match blocks {
+                1 => cost.register_limit(),
+                _ => ROOM_FOR_TWO,
+            };
+            let fits = |cost: &KernelCost| cost.registers <= room(cost);
             if costs(algorithm, &schedule, precision).is_some_and(|all| all.iter().all(fits)) {
                 return schedule;
             }
