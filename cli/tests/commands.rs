@@ -222,7 +222,7 @@ fn patches_that_cannot_be_are_refused() {
     };
     let run = said("run explosion --cells 16,16,16 --patches 2,1,4");
     assert!(
-        run.contains("the engine `auto` runs a mesh as one patch"),
+        run.contains("the engine `cpu` runs a mesh as one patch"),
         "{run}"
     );
     assert!(run.contains("`--backend cuda`"), "{run}");

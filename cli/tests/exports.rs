@@ -53,7 +53,11 @@ const SYSTEM: &str = "
 
 /// An export of a system in a file, or `None` without NVRTC, which the tests' command always has.
 fn export(here: &Path, into: &str) -> Option<String> {
-    fs::write(here.join("spreads.pde"), SYSTEM).unwrap_or_else(|e| panic!("{e}"));
+    // Line tables of machine code have the time of the file that lines lead to: it is written once.
+    let file = here.join("spreads.pde");
+    if !file.exists() {
+        fs::write(file, SYSTEM).unwrap_or_else(|e| panic!("{e}"));
+    }
     let args = ["spreads.pde", "--precision", "f32", "--export", into];
     let output = verify(&args, here);
     let said = text(&output.stderr);

@@ -182,10 +182,10 @@ fn a_row_of_a_card_has_columns_of_its_own() {
     }
     let row = with.row();
     let columns: Vec<&str> = row.split_whitespace().collect();
-    let wanted = "5 81 160 61.2K 12 % 1980 512";
+    let wanted = "5 81 160 61.2K 12 % 1980 512 0.12";
     assert!(columns.join(" ").ends_with(wanted), "{row}");
     let row = without.row();
-    assert!(row.trim_end().ends_with("1980     -"), "{row}");
+    assert!(row.trim_end().ends_with("1980     -   0.12"), "{row}");
     assert!(with.is_other(&measured()) && !with.is_other(&without));
 }
 

@@ -67,7 +67,7 @@ fn heat_is_explained() {
         "  k     parameter           0.5, >= 0.0",
         "    all together      19  3 3 3",
         "direct: one pass, one thread a cell (the 55-point form)",
-        "  gathered           1        16",
+        "  decomposed         1        16",
     ] {
         assert!(
             page.lines().any(|found| found.starts_with(line)),
