@@ -261,7 +261,7 @@ mod tests {
         let read = |text: &str| Formula::parse(text, &names).unwrap();
         let all = [
             read("sin(k*x - t) * exp(-y^2)"),
-            read("if z > 1/2 { atan2(y, x)^1.5 } else { t }"),
+            read("if z > 1/2 { pow(4 + atan2(y, x), t) } else { t }"),
             read("3/4"),
             read("x"),
         ];
