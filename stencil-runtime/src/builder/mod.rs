@@ -123,15 +123,16 @@ impl<T: Number> Builder<T> {
     /// on them. Each number divides the cells along its axis.
     ///
     /// ```
-    /// # use stencil_runtime::{Error, Simulation, SystemDef};
+    /// # use stencil_runtime::{Engine, Error, Simulation, SystemDef};
     /// # let heat = SystemDef::from_text("heat.pde", "
     /// #     pub system Heat in 2d { field q: scalar; ddt(q) = lap(q); }")?;
     /// let builder = || Simulation::<f64>::builder(&heat).cells([64, 45, 1]).dt(1e-5);
     /// let error = builder().patches([2, 4, 1]).build().unwrap_err();
     /// assert!(error.to_string().contains("give 3 or 5 patches along y, or 44 or 48 cells"));
     /// // A processor has one memory, and one patch.
-    /// let error = builder().patches([2, 5, 1]).build().unwrap_err();
-    /// assert!(matches!(error, Error::PatchesOn { engine: "auto", .. }));
+    /// let on_processor = builder().engine(Engine::Rows).patches([2, 5, 1]);
+    /// let error = on_processor.build().unwrap_err();
+    /// assert!(matches!(error, Error::PatchesOn { engine: "rows", .. }));
     /// # Ok::<(), stencil_runtime::Error>(())
     /// ```
     pub fn patches(mut self, patches: [usize; 3]) -> Self {
