@@ -28,7 +28,7 @@ pub(super) fn order_from(statements: Vec<Stmt>, results: &[Reg]) -> Vec<Stmt> {
 fn schedule(
     statements: Vec<Stmt>,
     kept: &BTreeSet<Reg>,
-    otherwise: fn(&Block<'_>) -> Option<usize>,
+    otherwise: fn(&Block) -> Option<usize>,
 ) -> Vec<Stmt> {
     let mut block = Block::new(&statements, kept);
     let mut order = Vec::with_capacity(statements.len());
@@ -78,89 +78,159 @@ fn walk(statements: Vec<Stmt>, results: &[Reg]) -> Vec<Stmt> {
     pick(statements, order)
 }
 
-struct Block<'a> {
-    kept: &'a BTreeSet<Reg>,
-    /// Registers that each statement reads, and those it defines.
-    reads: Vec<Vec<Reg>>,
-    writes: Vec<Vec<Reg>>,
+/// Statements that are not placed yet. What is asked of them is kept up to date as others are
+/// placed, since kernels have thousands.
+struct Block {
+    /// Registers that each statement reads and may free, those it reads at all, those it defines.
+    frees: Vec<usize>,
+    reads: Vec<Vec<usize>>,
+    writes: Vec<Vec<usize>>,
     /// Statements that read each register and are not placed yet.
-    readers: BTreeMap<Reg, BTreeSet<usize>>,
-    /// Statements that take no register: a uniform's sign rides on the operation that reads it.
-    signs: BTreeSet<usize>,
+    readers: Vec<BTreeSet<usize>>,
+    /// The statement that defines each register.
+    makers: Vec<Option<usize>>,
+    /// Registers that are read later.
+    kept: Vec<bool>,
     /// How many operands of each statement are not defined yet.
     missing: Vec<usize>,
+    /// How many operands the readiest reader of each statement still misses.
+    wait: Vec<usize>,
+    /// Statements whose operands are defined: in order, by how long they wait, and those of them
+    /// that leave no more registers alive than before.
     ready: BTreeSet<usize>,
+    soonest: BTreeSet<(usize, Reverse<usize>)>,
+    free: BTreeSet<usize>,
 }
 
-impl<'a> Block<'a> {
-    fn new(statements: &[Stmt], kept: &'a BTreeSet<Reg>) -> Self {
-        let reads: Vec<Vec<Reg>> = statements.iter().map(reads).collect();
-        let writes: Vec<Vec<Reg>> = statements.iter().map(writes).collect();
-        let defined: BTreeSet<Reg> = writes.iter().flatten().copied().collect();
-        let mut readers: BTreeMap<Reg, BTreeSet<usize>> = BTreeMap::new();
-        let mut missing = Vec::new();
-        for (at, regs) in reads.iter().enumerate() {
-            missing.push(regs.iter().filter(|r| defined.contains(r)).count());
-            for reg in regs {
-                readers.entry(*reg).or_default().insert(at);
-            }
-        }
-        let ready = (0..statements.len())
-            .filter(|at| missing[*at] == 0)
-            .collect();
-        let signs = (0..statements.len()).filter(|at| is_sign(&statements[*at]));
-        Block {
-            kept,
-            signs: signs.collect(),
+impl Block {
+    fn new(statements: &[Stmt], kept: &BTreeSet<Reg>) -> Self {
+        let mut numbers = BTreeMap::new();
+        let mut number = |reg: Reg| {
+            let next = numbers.len();
+            *numbers.entry(reg).or_insert(next)
+        };
+        let mut all =
+            |regs: Vec<Reg>| -> Vec<usize> { regs.into_iter().map(&mut number).collect() };
+        let reads: Vec<Vec<usize>> = statements.iter().map(|stmt| all(reads(stmt))).collect();
+        let writes: Vec<Vec<usize>> = statements.iter().map(|stmt| all(writes(stmt))).collect();
+        let count = numbers.len();
+        let mut block = Block {
+            frees: vec![0; statements.len()],
+            readers: vec![BTreeSet::new(); count],
+            makers: vec![None; count],
+            kept: vec![false; count],
+            missing: Vec::new(),
+            wait: vec![0; statements.len()],
+            ready: BTreeSet::new(),
+            soonest: BTreeSet::new(),
+            free: BTreeSet::new(),
             reads,
             writes,
-            readers,
-            missing,
-            ready,
+        };
+        for (at, regs) in block.writes.iter().enumerate() {
+            regs.iter().for_each(|reg| block.makers[*reg] = Some(at));
+        }
+        for (at, regs) in block.reads.iter().enumerate() {
+            let missing = regs.iter().filter(|reg| block.makers[**reg].is_some());
+            block.missing.push(missing.count());
+            for reg in regs {
+                block.readers[*reg].insert(at);
+            }
+        }
+        for (reg, at) in numbers {
+            block.kept[at] = kept.contains(&reg);
+        }
+        block.start(statements);
+        block
+    }
+
+    /// What is ready and free before anything is placed.
+    fn start(&mut self, statements: &[Stmt]) {
+        for (at, stmt) in statements.iter().enumerate() {
+            let readers = self.writes[at].iter().flat_map(|reg| &self.readers[*reg]);
+            let missing = readers.map(|reader| self.missing[*reader]);
+            self.wait[at] = missing.min().unwrap_or(0);
+            if is_sign(stmt) {
+                // It takes no register: a uniform's sign rides on the operation that reads it.
+                self.frees[at] = self.writes[at].len();
+            }
+        }
+        for reg in 0..self.readers.len() {
+            self.note_last(reg);
+        }
+        for at in 0..statements.len() {
+            if self.missing[at] == 0 {
+                self.make_ready(at);
+            }
+        }
+    }
+
+    /// If one statement alone still reads a register, it frees it.
+    fn note_last(&mut self, reg: usize) {
+        let mut readers = self.readers[reg].iter();
+        if let (Some(&last), None, false) = (readers.next(), readers.next(), self.kept[reg]) {
+            self.frees[last] += 1;
+            if self.ready.contains(&last) && self.is_free(last) {
+                self.free.insert(last);
+            }
         }
     }
 
     /// Does placing this statement leave no more registers alive than before?
     fn is_free(&self, at: usize) -> bool {
-        let last = |reg: &&Reg| !self.kept.contains(reg) && self.readers[reg].len() == 1;
-        let freed = self.reads[at].iter().filter(last).count();
-        self.signs.contains(&at) || freed > 0 && freed >= self.writes[at].len()
+        self.frees[at] > 0 && self.frees[at] >= self.writes[at].len()
+    }
+
+    fn make_ready(&mut self, at: usize) {
+        self.ready.insert(at);
+        self.soonest.insert((self.wait[at], Reverse(at)));
+        if self.is_free(at) {
+            self.free.insert(at);
+        }
     }
 
     fn free(&self) -> Option<usize> {
-        self.ready.iter().copied().find(|at| self.is_free(*at))
+        self.free.first().copied()
     }
 
     fn soonest(&self) -> Option<usize> {
-        let soonest = |at: &usize| (self.wait(*at), Reverse(*at));
-        self.ready.iter().copied().min_by_key(soonest)
+        self.soonest.first().map(|(_, Reverse(at))| *at)
     }
 
     fn first(&self) -> Option<usize> {
         self.ready.first().copied()
     }
 
-    /// How many operands the readiest reader of a statement still misses.
-    fn wait(&self, at: usize) -> usize {
-        let readers = self.writes[at]
-            .iter()
-            .filter_map(|reg| self.readers.get(reg));
-        let missing = readers.flatten().map(|reader| self.missing[*reader]);
-        missing.min().unwrap_or(0)
-    }
-
     fn take(&mut self, at: usize) {
         self.ready.remove(&at);
-        for reg in &self.reads[at] {
-            if let Some(readers) = self.readers.get_mut(reg) {
-                readers.remove(&at);
+        self.free.remove(&at);
+        self.soonest.remove(&(self.wait[at], Reverse(at)));
+        for reg in std::mem::take(&mut self.reads[at]) {
+            self.readers[reg].remove(&at);
+            self.note_last(reg);
+        }
+        for reg in std::mem::take(&mut self.writes[at]) {
+            for reader in self.readers[reg].clone() {
+                self.missing[reader] -= 1;
+                if self.missing[reader] == 0 {
+                    self.make_ready(reader);
+                }
+                self.hasten(reader);
             }
         }
-        for reg in &self.writes[at] {
-            for reader in self.readers.get(reg).into_iter().flatten() {
-                self.missing[*reader] -= 1;
-                if self.missing[*reader] == 0 {
-                    self.ready.insert(*reader);
+    }
+
+    /// Says to those that define what a statement reads how many operands it still misses.
+    fn hasten(&mut self, reader: usize) {
+        let missing = self.missing[reader];
+        for reg in &self.reads[reader] {
+            let Some(maker) = self.makers[*reg] else {
+                continue;
+            };
+            if missing < self.wait[maker] {
+                let waited = std::mem::replace(&mut self.wait[maker], missing);
+                if self.soonest.remove(&(waited, Reverse(maker))) {
+                    self.soonest.insert((missing, Reverse(maker)));
                 }
             }
         }
