@@ -5,7 +5,7 @@ use stencil_tests::{Case, differing, oracle};
 
 use simulated::simulated;
 
-#[path = "../batch/simulated.rs"]
+#[path = "simulated.rs"]
 mod simulated;
 
 /// Declares a system three times, once for each form of mixed derivatives, and compiles it.

@@ -1,10 +1,8 @@
 //! Boundaries: every kind, in corners too, has the same bits under every engine, schedule and
 //! number of threads.
 
-mod reference;
-
+use crate::reference::{Box, Kind, Reference, on_face};
 use ndarray::Array3;
-use reference::{Box, Kind, Reference, on_face};
 use stencil_runtime::compiler::algorithm::Role;
 use stencil_runtime::{
     Axis, Boundary, Builder, Engine, Face, Number, Real, Simulation, SystemDef, ToSystem, pde,

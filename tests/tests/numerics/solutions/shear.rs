@@ -8,8 +8,8 @@ use physics::systems::IsothermalNs;
 use stencil_compiler::model::Mixed;
 use stencil_runtime::{Number, Simulation, System, SystemDef};
 
-use crate::support::{changed, observed, settle};
-use crate::symbols;
+use super::support::{changed, observed, settle};
+use super::symbols;
 
 const NU: f64 = 5e-3;
 const END: f64 = 1.5;

@@ -9,8 +9,8 @@ use physics::systems::IsothermalNs;
 use stencil_compiler::model::Mixed;
 use stencil_runtime::{Simulation, System};
 
-use crate::support::{changed, observed, settle};
-use crate::symbols;
+use super::support::{changed, observed, settle};
+use super::symbols;
 
 const ALL: [Mixed; 3] = [Mixed::Bidiagonal, Mixed::Product, Mixed::Composed];
 const CS: f64 = 1.2;

@@ -3,7 +3,7 @@
 
 use stencil_runtime::{Simulation, SystemDef};
 
-use crate::support::{observed, settle};
+use super::support::{observed, settle};
 
 const MIXED: [&str; 3] = ["bidiagonal", "product", "composed"];
 

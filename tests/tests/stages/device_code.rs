@@ -158,7 +158,7 @@ fn compiled<'a>(nvrtc: &Nvrtc, jobs: &'a [Job]) -> BTreeMap<(&'static str, &'a s
     found.into_inner().expect("no panic while locked")
 }
 
-/// Compares lines with a file; `UPDATE_SNAPSHOTS=1 cargo test -p stencil-tests --test device_code`
+/// Compares lines with a file; `UPDATE_SNAPSHOTS=1 cargo test -p stencil-tests --test stages device_code`
 /// writes the pins anew.
 fn pinned(file: &str, lines: &[String]) {
     let found = lines.join("\n") + "\n";

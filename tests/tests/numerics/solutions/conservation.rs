@@ -6,7 +6,7 @@ use std::f64::consts::TAU;
 use physics::systems;
 use stencil_runtime::{Simulation, SystemDef};
 
-use crate::support::{changed, observed, settle};
+use super::support::{changed, observed, settle};
 
 fn definition(name: &str, dimension: usize) -> stencil_runtime::Definition {
     let all = systems::ALL.iter().filter(|d| d.name == name);

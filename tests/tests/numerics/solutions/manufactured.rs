@@ -10,8 +10,8 @@ use stencil_compiler::algorithm::Role;
 use stencil_compiler::model::{Mixed, Model, Source, Term, TermKind};
 use stencil_runtime::{Simulation, Source as Given, SystemDef};
 
-use crate::jets::{Jet, Point, Space};
-use crate::support::{describe, forms, observed, root_mean_square, settle, steps, system_of};
+use super::jets::{Jet, Point, Space};
+use super::support::{describe, forms, observed, root_mean_square, settle, steps, system_of};
 
 /// Wavevectors; the waves of a system have as many as it has dimensions.
 const WAVES: [[f64; 3]; 3] = [[1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [-1.0, 1.0, 1.0]];

@@ -5,7 +5,7 @@ use physics::{problems, systems};
 use stencil_runtime::Simulation;
 use stencil_runtime::problem::{Change, Problem};
 
-use crate::support::observed;
+use super::support::observed;
 
 /// Directions of lines through the centre: the axes, diagonals of faces and of the box.
 const LINES: [[isize; 3]; 13] = [

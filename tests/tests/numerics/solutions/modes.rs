@@ -6,7 +6,7 @@ use std::f64::consts::{FRAC_1_SQRT_2, TAU};
 use stencil_compiler::model::Model;
 use stencil_runtime::{Simulation, Source};
 
-use crate::support::{describe, forms, observed, root_mean_square, settle, steps, system_of};
+use super::support::{describe, forms, observed, root_mean_square, settle, steps, system_of};
 
 /// A system and its solution.
 struct Mode {

@@ -12,8 +12,8 @@ use stencil_compiler::discretize::operators::{self, upwind};
 use stencil_compiler::expr::Real;
 use stencil_tests::algorithm_of;
 
-use crate::double::{Double, PI, sine};
-use crate::observed;
+use super::double::{Double, PI, sine};
+use super::observed;
 
 pub(crate) const AXES: [&str; 3] = ["x", "y", "z"];
 pub(crate) const ORDERS: [u32; 5] = [2, 4, 6, 8, 10];

@@ -5,7 +5,7 @@ use std::f64::consts::TAU;
 use stencil_compiler::discretize::integrators;
 use stencil_runtime::{Simulation, SystemDef};
 
-use crate::support::{observed, root_mean_square, settle};
+use super::support::{observed, root_mean_square, settle};
 
 /// A nonlinear wave with all that a right-hand side has; the velocity at the end of the run.
 fn run(integrator: &str, steps: u64) -> Vec<f64> {

@@ -9,8 +9,8 @@ use physics::systems;
 use stencil_compiler::model::Mixed;
 use stencil_runtime::{Simulation, Source, SystemDef};
 
-use crate::support::{changed, settle};
-use crate::symbols;
+use super::support::{changed, settle};
+use super::symbols;
 
 /// `cos` times cos(k·x) plus `sin` times sin(k·x).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -3,7 +3,7 @@
 use physics::problems;
 use stencil_runtime::problem::Change;
 
-use crate::support::observed;
+use super::support::observed;
 
 /// A problem on two meshes, with steps such that errors of the integrator fall no slower than those
 /// of the differences.

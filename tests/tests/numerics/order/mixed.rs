@@ -5,8 +5,8 @@ use std::f64::consts::TAU;
 
 use stencil_tests::algorithm_of;
 
-use crate::observed;
-use crate::operators::{Derivative, ORDERS, error_on_a_wave, nested};
+use super::observed;
+use super::operators::{Derivative, ORDERS, error_on_a_wave, nested};
 
 /// `d[x](d[y](f))`
 fn derivative(order: u32) -> Derivative {

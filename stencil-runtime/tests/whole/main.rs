@@ -1,0 +1,9 @@
+//! The runtime as its users call it. One program, since each instantiates the engines for itself.
+
+mod accuracy;
+mod boundaries;
+mod messages;
+mod places;
+mod reference;
+mod restart;
+mod runs;

@@ -1,0 +1,14 @@
+//! The stages against each other: whatever a system is scheduled, lowered or emitted as, its bits are
+//! those of the definition. One program, since each instantiates the engines for itself.
+
+mod algebra;
+mod constant_fields;
+mod device_code;
+mod faults;
+mod functions;
+mod generic;
+mod invariance;
+mod language;
+mod patches;
+mod random_systems;
+mod texts;
