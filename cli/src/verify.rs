@@ -16,7 +16,7 @@ use stencil_runtime::backend::cuda::nvrtc::Nvrtc;
 use stencil_runtime::backend::cuda::{Cache, Card, CudaError};
 use stencil_runtime::{Builder, Error, Number};
 
-use crate::source::{Failure, Precision};
+use crate::source::{Failure, MixedChoice, Precision};
 use crate::{Ended, source, usage};
 
 mod cases;
@@ -46,7 +46,10 @@ pub(crate) struct VerifyArgs {
     /// Cells along x, y, z in place of a size that no tile divides
     #[arg(long, value_name = "NX,NY,NZ", value_delimiter = ',', num_args = 1)]
     cells: Vec<usize>,
-    /// Patches along x, y, z that some schedules run in once more, where they divide the cells
+    /// What a derivative of a derivative means, in place of the declared choice; each in turn
+    #[arg(long, value_name = "CHOICE,..", value_enum, value_delimiter = ',')]
+    mixed: Vec<MixedChoice>,
+    /// Patches along x, y, z that some schedules run in once more
     #[arg(long, value_name = "P,Q,R", value_delimiter = ',', num_args = 1)]
     patches: Vec<usize>,
     /// Number of steps of each run
@@ -71,7 +74,7 @@ pub(crate) struct VerifyArgs {
     #[arg(
         long,
         value_name = "DIR",
-        conflicts_with_all = ["export", "systems", "sample", "seed", "precision", "cells", "patches", "steps"]
+        conflicts_with_all = ["export", "systems", "sample", "seed", "precision", "cells", "mixed", "patches", "steps"]
     )]
     from: Option<PathBuf>,
 }
@@ -115,7 +118,7 @@ pub(crate) fn run(args: &VerifyArgs, out: &mut dyn Write) -> Result<(), Ended> {
 /// Compares everything, and prints a line for each system and precision.
 fn verify(runs: &Runs, batches: &[Batch], out: &mut dyn Write) -> Result<(), Ended> {
     let heading = format!(
-        "{:<16} {}  {:<4} {:>9} {:>12} {:>10}\n",
+        "{:<24} {}  {:<4} {:>9} {:>12} {:>10}\n",
         "system", "dim", "", "schedules", "values", "differing"
     );
     source::write(out, heading.as_bytes())?;
@@ -148,12 +151,13 @@ fn verify(runs: &Runs, batches: &[Batch], out: &mut dyn Write) -> Result<(), End
 }
 
 fn name(batch: &Batch) -> String {
-    let what = match batch.grid.patches {
-        [1, 1, 1] => batch.system.name().to_string(),
-        [p, q, r] => format!("  {p}x{q}x{r} patches"),
+    let what = match (batch.grid.patches, batch.origin.mixed) {
+        ([1, 1, 1], None) => batch.system.name().to_string(),
+        ([1, 1, 1], Some(mixed)) => format!("{} {}", batch.system.name(), mixed.get().name()),
+        ([p, q, r], _) => format!("  {p}x{q}x{r} patches"),
     };
     format!(
-        "{what:<16} {}d  {:<4}",
+        "{what:<24} {}d  {:<4}",
         batch.system.algorithm().dimension,
         batch.precision.get().name()
     )

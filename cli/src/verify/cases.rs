@@ -6,10 +6,10 @@ use stencil_compiler::algorithm::{Algorithm, Role};
 use stencil_compiler::schedule::space::{Draws, sample};
 use stencil_compiler::schedule::{Schedule, presets};
 use stencil_runtime::backend::cuda::Cache;
-use stencil_runtime::{Boundary, Builder, Engine, Number, Simulation, Source, SystemDef};
+use stencil_runtime::{Axis, Boundary, Builder, Engine, Number, Simulation, Source, SystemDef};
 
 use super::VerifyArgs;
-use crate::source::Precision;
+use crate::source::{Failure, MixedChoice, Precision};
 use crate::{Ended, bench, usage};
 
 /// Sizes that no tile divides, by the number of dimensions.
@@ -51,7 +51,8 @@ impl Grid {
     }
 
     /// Several patches, on a few cells more; on cells that were given only where they divide those.
-    fn cut(args: &VerifyArgs, dimension: usize) -> Option<Self> {
+    /// Patches that were given must divide what they are to cut.
+    fn cut(args: &VerifyArgs, dimension: usize) -> Result<Option<Self>, Ended> {
         let mut patches = PATCHES[dimension - 1];
         for (own, given) in patches.iter_mut().zip(&args.patches).take(dimension) {
             *own = *given;
@@ -60,8 +61,17 @@ impl Grid {
         if args.cells.is_empty() {
             cells = std::array::from_fn(|a| cells[a].next_multiple_of(patches[a].max(1)));
         }
-        let divide = (0..3).all(|a| cells[a].is_multiple_of(patches[a]));
-        divide.then_some(Grid { cells, patches })
+        let uncut = (0..3).find(|a| !cells[*a].is_multiple_of(patches[*a]));
+        match uncut {
+            None => Ok(Some(Grid { cells, patches })),
+            Some(_) if args.patches.is_empty() => Ok(None),
+            Some(axis) => Err(usage(Failure::new(format!(
+                "error: {} cells along {} are no whole number of {} patches; give other --cells or --patches",
+                cells[axis],
+                Axis::ALL[axis],
+                patches[axis]
+            )))),
+        }
     }
 }
 
@@ -76,9 +86,17 @@ pub(super) struct Batch {
     pub(super) schedules: Vec<(String, Schedule)>,
 }
 
-/// Where a system comes from.
+/// Where a system comes from, and what is not as it was declared.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Origin {
+pub(super) struct Origin {
+    pub(super) declared: Declared,
+    /// What a derivative of a derivative means, in place of the declared choice.
+    pub(super) mixed: Option<MixedChoice>,
+}
+
+/// Where a declaration is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Declared {
     /// The library, by its name and number of dimensions.
     Library { name: String, dimension: usize },
     /// A file, by its name and its text.
@@ -88,9 +106,13 @@ pub(super) enum Origin {
 impl Origin {
     /// The system.
     pub(super) fn system(&self) -> Result<SystemDef, Ended> {
-        Ok(match self {
-            Origin::Library { name, dimension } => physics::systems::find_in(name, *dimension)?,
-            Origin::File { name, text } => SystemDef::from_text(name, text)?,
+        let system = match &self.declared {
+            Declared::Library { name, dimension } => physics::systems::find_in(name, *dimension)?,
+            Declared::File { name, text } => SystemDef::from_text(name, text)?,
+        };
+        Ok(match self.mixed {
+            None => system,
+            Some(mixed) => system.with_mixed(mixed.get())?,
         })
     }
 }
@@ -105,7 +127,7 @@ impl Batch {
 /// All that the command line asks for.
 pub(super) fn batches(args: &VerifyArgs) -> Result<Vec<Batch>, Ended> {
     let mut batches = Vec::new();
-    for (system, origin) in systems(&args.systems)? {
+    for (system, origin) in in_forms(systems(&args.systems)?, &args.mixed)? {
         for precision in &args.precision {
             let schedules = schedules(args, system.algorithm(), *precision);
             let dimension = system.algorithm().dimension.clamp(1, 3);
@@ -119,7 +141,7 @@ pub(super) fn batches(args: &VerifyArgs) -> Result<Vec<Batch>, Ended> {
             // For each kind of boundaries one of them.
             let some = schedules.iter().cycle().take(KINDS).cloned().collect();
             batches.push(batch(Grid::whole(args, dimension), schedules));
-            if let Some(grid) = Grid::cut(args, dimension) {
+            if let Some(grid) = Grid::cut(args, dimension)? {
                 batches.push(batch(grid, some));
             }
         }
@@ -127,12 +149,44 @@ pub(super) fn batches(args: &VerifyArgs) -> Result<Vec<Batch>, Ended> {
     Ok(batches)
 }
 
+/// Systems as they are declared, or in these forms; those whose form changes nothing come once.
+fn in_forms(
+    systems: Vec<(SystemDef, Origin)>,
+    forms: &[MixedChoice],
+) -> Result<Vec<(SystemDef, Origin)>, Ended> {
+    if forms.is_empty() {
+        return Ok(systems);
+    }
+    let mut all: Vec<(SystemDef, Origin)> = Vec::new();
+    for (declared, origin) in systems {
+        let first = all.len();
+        for form in forms {
+            let system = declared.with_mixed(form.get())?;
+            let functions = &system.algorithm().functions;
+            let mut before = all[first..].iter();
+            if before.all(|(other, _)| other.algorithm().functions != *functions) {
+                let mixed = Some(*form);
+                let origin = Origin {
+                    mixed,
+                    ..origin.clone()
+                };
+                all.push((system, origin));
+            }
+        }
+    }
+    Ok(all)
+}
+
 fn systems(names: &[String]) -> Result<Vec<(SystemDef, Origin)>, Ended> {
+    let declared = |declared| Origin {
+        declared,
+        mixed: None,
+    };
     let of_library = |system: SystemDef| {
-        let origin = Origin::Library {
+        let origin = declared(Declared::Library {
             name: system.name().to_string(),
             dimension: system.model().dimension,
-        };
+        });
         (system, origin)
     };
     if names.is_empty() {
@@ -145,9 +199,9 @@ fn systems(names: &[String]) -> Result<Vec<(SystemDef, Origin)>, Ended> {
             return Ok(of_library(system));
         }
         let text = fs::read_to_string(name)
-            .map_err(|e| usage(crate::source::Failure::new(format!("error: `{name}`: {e}"))))?;
+            .map_err(|e| usage(Failure::new(format!("error: `{name}`: {e}"))))?;
         let name = name.clone();
-        Ok((system, Origin::File { name, text }))
+        Ok((system, declared(Declared::File { name, text })))
     };
     names.iter().map(named).collect()
 }
@@ -272,7 +326,7 @@ impl Runs {
             builder = builder.source(source.name.as_str(), value);
         }
         let (_, beyond) = boundaries(kind);
-        let axes = stencil_runtime::Axis::ALL.into_iter().take(dimension);
+        let axes = Axis::ALL.into_iter().take(dimension);
         for (axis, boundary) in axes.zip(beyond) {
             builder = builder.boundary(axis, boundary);
         }

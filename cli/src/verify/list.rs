@@ -3,18 +3,19 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use clap::ValueEnum;
 use serde_json::{Map, Value, json};
 use stencil_compiler::schedule::{Schedule, text};
 
-use super::cases::{Batch, Grid, Origin};
-use crate::source::{Failure, Precision};
+use super::cases::{Batch, Declared, Grid, Origin};
+use crate::source::{Failure, MixedChoice, Precision};
 use crate::{Ended, OUTPUT, usage};
 
 /// The file beside the kernels.
 const FILE: &str = "cases.json";
 
 /// The number of the layout of that file.
-const LAYOUT: u64 = 1;
+const LAYOUT: u64 = 2;
 
 /// An export.
 #[derive(Debug)]
@@ -108,10 +109,11 @@ fn batch_json((batch, kernels): &(Batch, Vec<Vec<String>>)) -> Value {
         })
         .collect();
     json!({
-        "system": match &batch.origin {
-            Origin::Library { name, dimension } => json!({ "name": name, "dimension": dimension }),
-            Origin::File { name, text } => json!({ "file": name, "text": text }),
+        "system": match &batch.origin.declared {
+            Declared::Library { name, dimension } => json!({ "name": name, "dimension": dimension }),
+            Declared::File { name, text } => json!({ "file": name, "text": text }),
         },
+        "mixed": batch.origin.mixed.map(|mixed| mixed.get().name()),
         "precision": batch.precision.get().name(),
         "cells": batch.grid.cells,
         "patches": batch.grid.patches,
@@ -160,7 +162,10 @@ impl<'a> Fields<'a> {
     }
 
     fn batch(&self) -> Result<(Batch, Vec<Vec<String>>), String> {
-        let origin = Fields::of(self.get("system", Some)?)?.origin()?;
+        let origin = Origin {
+            declared: Fields::of(self.get("system", Some)?)?.declared()?,
+            mixed: self.mixed()?,
+        };
         let system = origin.system().map_err(|ended| ended.message)?;
         let precisions = [Precision::F32, Precision::F64].into_iter();
         let wanted = self.text("precision")?;
@@ -192,13 +197,24 @@ impl<'a> Fields<'a> {
         })
     }
 
-    fn origin(&self) -> Result<Origin, String> {
+    fn mixed(&self) -> Result<Option<MixedChoice>, String> {
+        if self.get("mixed", Some)?.is_null() {
+            return Ok(None);
+        }
+        let wanted = self.text("mixed")?;
+        let mut all = MixedChoice::value_variants().iter().copied();
+        let found = all.find(|choice| choice.get().name() == wanted);
+        let unknown = || format!("there is no choice `{wanted}`");
+        found.map(Some).ok_or_else(unknown)
+    }
+
+    fn declared(&self) -> Result<Declared, String> {
         if self.0.contains_key("file") {
             let (name, text) = (self.text("file")?, self.text("text")?);
-            return Ok(Origin::File { name, text });
+            return Ok(Declared::File { name, text });
         }
         let dimension = |v: &Value| usize::try_from(v.as_u64()?).ok();
-        Ok(Origin::Library {
+        Ok(Declared::Library {
             name: self.text("name")?,
             dimension: self.get("dimension", dimension)?,
         })
