@@ -8,8 +8,8 @@ use stencil_compiler::expr::real::Precision;
 use stencil_compiler::kernel::blocking;
 use stencil_compiler::kernel::lower::Context;
 use stencil_compiler::kernel::pipeline::{Pipeline, analyze};
-use stencil_compiler::plan::{BufferRole, Launch, Plan, Step};
-use stencil_compiler::schedule::check::{Compiled, advised};
+use stencil_compiler::plan::{BufferRole, Launch, Plan, Room, Step};
+use stencil_compiler::schedule::check::{Compiled, advised, check_plan};
 use stencil_compiler::schedule::text::{placement_words, print_blocking};
 use stencil_compiler::schedule::{Placement, Schedule, presets};
 
@@ -64,7 +64,19 @@ pub(super) fn section(
             page += &format!("  here the same schedule as `{before}`\n");
             continue;
         }
-        match advised(algorithm, &schedule, precision.bytes()) {
+        let compiled = advised(algorithm, &schedule, precision.bytes());
+        let fitted = |compiled: Compiled| match cells {
+            None => Ok(compiled),
+            Some(cells) => {
+                let plan = compiled.plan.fitted(Room {
+                    cells,
+                    patches: 1,
+                    units: cost::Card::default().units,
+                });
+                check_plan(algorithm, &schedule, precision.bytes(), plan)
+            }
+        };
+        match compiled.and_then(fitted) {
             Err(error) => {
                 page += &paragraph("  illegal: ", &error.message);
                 page += &error

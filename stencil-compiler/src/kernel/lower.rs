@@ -81,16 +81,8 @@ impl<'a> Context<'a> {
 
     /// A parameter of the blocking.
     pub(super) fn param(&self, name: &str) -> u32 {
-        let strategy = blocking::find(&self.launch.blocking.strategy).ok();
-        let default = strategy
-            .and_then(|s| s.params.iter().find(|p| p.name == name))
-            .map_or(0, |p| p.default);
-        self.launch
-            .blocking
-            .params
-            .get(name)
-            .copied()
-            .unwrap_or(default)
+        let blocking = &self.launch.blocking;
+        blocking::find(&blocking.strategy).map_or(0, |strategy| strategy.param(blocking, name))
     }
 
     /// Where a kernel reads a cell along an axis: at the other end, if the launch wraps that axis.

@@ -8,12 +8,14 @@ use crate::algorithm::Offset;
 use crate::schedule::{Blocking, Placement};
 
 pub mod check;
+mod fit;
 pub mod make;
 mod reuse;
 #[cfg(test)]
 mod tests;
 pub mod text;
 
+pub use fit::Room;
 pub use make::{kernel_count, plan, plan_wrapped};
 
 /// The steps of one time step, and the arrays that they work on.

@@ -78,6 +78,19 @@ pub fn check_wrapped(
     wrapped: [bool; 3],
 ) -> Result<Compiled, ScheduleError> {
     let plan = plan_wrapped(algorithm, schedule, wrapped)?;
+    check_plan(algorithm, schedule, value_bytes, plan)
+}
+
+/// As [`check`], of a plan of the schedule, such as one that is [fitted](Plan::fitted).
+///
+/// # Errors
+/// As [`check`].
+pub fn check_plan(
+    algorithm: &Algorithm,
+    schedule: &Schedule,
+    value_bytes: usize,
+    plan: Plan,
+) -> Result<Compiled, ScheduleError> {
     plan.check().map_err(Refusal::from)?;
     let mut kernels = Vec::new();
     for (at, launch) in plan.launches.iter().enumerate() {

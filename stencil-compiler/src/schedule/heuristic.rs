@@ -113,9 +113,6 @@ const TILES: [(u32, u32, u32); 6] = [
     (16, 4, 1),
 ];
 
-/// Planes of a block along a march.
-const CHUNK: u32 = 86;
-
 /// A blocking that marches over a tile of (cells along x, along y, cells a thread); in two
 /// dimensions half as many cells lie in a row.
 fn marching(algorithm: &Algorithm, strategy: &str, (x, y, points): (u32, u32, u32)) -> Blocking {
@@ -124,12 +121,7 @@ fn marching(algorithm: &Algorithm, strategy: &str, (x, y, points): (u32, u32, u3
     } else {
         (x, y)
     };
-    let params = [
-        ("tile_x", x),
-        ("tile_y", y),
-        ("points", points),
-        ("chunk", CHUNK),
-    ];
+    let params = [("tile_x", x), ("tile_y", y), ("points", points)];
     Blocking::new(strategy, &params)
 }
 

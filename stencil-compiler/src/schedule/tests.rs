@@ -195,7 +195,11 @@ fn parameters_are_answered_with_names_and_values() {
             "`points` may be 1, 2",
         ),
         ("kernel march ring=2", &["ring"], "`ring` may be 0, "),
-        ("kernel march chunk=0", &["chunk"], "`chunk` may be 16, "),
+        (
+            "kernel march chunk=2000000",
+            &["chunk"],
+            "`chunk` may be 0, 16, ",
+        ),
         (
             "kernel march tile_x=31",
             &["tile_x"],

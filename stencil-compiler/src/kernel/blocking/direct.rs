@@ -33,6 +33,7 @@ pub const STRATEGY: Strategy = Strategy {
     ],
     marches: false,
     wraps: false,
+    across: None,
     least_dimension: 1,
     lower,
 };

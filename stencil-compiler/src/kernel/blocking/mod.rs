@@ -33,6 +33,8 @@ pub struct Strategy {
     pub marches: bool,
     /// Can it read beyond one end of a periodic axis at the other, so that no ghost cells are needed?
     pub wraps: bool,
+    /// If a block goes from plane to plane of a chunk, what it covers of each.
+    pub(crate) across: Option<Across>,
     /// Smallest number of space dimensions it can cover.
     pub least_dimension: usize,
     /// Lowers a launch, or says why it cannot.
@@ -51,6 +53,23 @@ pub struct Param {
     /// Values worth trying.
     pub values: &'static [u32],
 }
+
+/// A parameter of blockings that go from plane to plane.
+pub(crate) const CHUNK: Param = Param {
+    name: "chunk",
+    summary: "planes of a block along the march; 0: what fits the grid and the card best",
+    default: 0,
+    values: &[0, 16, 32, 64, 128],
+};
+
+/// The chunk where the grid and the card are not known.
+const ANY_CHUNK: u32 = 64;
+
+/// Most planes of a chunk.
+const MOST_PLANES: u32 = 1 << 20;
+
+/// Cells of a tile along x and y, by the values of parameters and the number of dimensions.
+type Across = fn(&dyn Fn(&str) -> u32, usize) -> [u32; 2];
 
 /// A parameter of every blocking of a device: what bounds the registers of a thread.
 pub(crate) const BLOCKS: Param = Param {
@@ -75,7 +94,29 @@ pub fn find(name: &str) -> Result<&'static Strategy, Refusal> {
         })
 }
 
+/// The planes of a chunk, where a schedule says this.
+///
+/// # Errors
+/// If they are too many.
+fn chunk(given: u32) -> Result<u32, Refusal> {
+    match given {
+        0 => Ok(ANY_CHUNK),
+        1..=MOST_PLANES => Ok(given),
+        _ => Err(Refusal::params(
+            &[CHUNK.name],
+            format!("`chunk={given}`: a block covers {MOST_PLANES} planes at most"),
+        )),
+    }
+}
+
 impl Strategy {
+    /// The value of a parameter in a blocking, or its default; 0 if there is no such parameter.
+    pub(crate) fn param(&self, blocking: &Blocking, name: &str) -> u32 {
+        let known = self.params.iter().find(|p| p.name == name);
+        let given = blocking.params.get(name).copied();
+        given.or(known.map(|p| p.default)).unwrap_or(0)
+    }
+
     /// Checks that a blocking names only parameters of this strategy.
     ///
     /// # Errors

@@ -15,6 +15,7 @@ pub const STRATEGY: Strategy = Strategy {
     params: &[],
     marches: false,
     wraps: false,
+    across: None,
     least_dimension: 1,
     lower,
 };

@@ -4,7 +4,7 @@
 //! and empty barriers hand slots over, so that no block-wide barrier is needed in the loop. What
 //! only its own column reads stays in registers; carried sums take each plane's terms as it passes.
 
-use super::{BLOCKS, Param, Strategy};
+use super::{BLOCKS, CHUNK, Param, Strategy, chunk};
 use crate::kernel::iteration::{Cover, describe};
 use crate::kernel::lower::{Context, Draft, shape};
 use crate::kernel::pipeline::{Pipeline, analyze};
@@ -47,12 +47,7 @@ pub const STRATEGY: Strategy = Strategy {
             default: 0,
             values: &[0, 6, 7, 8, 9],
         },
-        Param {
-            name: "chunk",
-            summary: "planes of a block along the march",
-            default: 64,
-            values: &[16, 32, 64, 86, 128],
-        },
+        CHUNK,
         Param {
             name: "column",
             summary: "1: the own column rides in registers; 0: it is read from the ring",
@@ -63,6 +58,7 @@ pub const STRATEGY: Strategy = Strategy {
     ],
     marches: true,
     wraps: true,
+    across: Some(across),
     least_dimension: 2,
     lower,
 };
@@ -72,9 +68,6 @@ pub const SHARED_LIMIT: usize = 232_448;
 
 /// Most slots of a ring.
 const MOST_SLOTS: u32 = 64;
-
-/// Most planes of a chunk.
-const MOST_PLANES: u32 = 1 << 20;
 
 /// Most threads of a block.
 const MOST_THREADS: u32 = 1024;
@@ -96,6 +89,14 @@ struct March {
     vector: u32,
 }
 
+/// Cells of the tile along x and y.
+fn across(param: &dyn Fn(&str) -> u32, dimension: usize) -> [u32; 2] {
+    match dimension {
+        3 => [param("tile_x"), param("tile_y")],
+        _ => [param("tile_x"), 1],
+    }
+}
+
 impl March {
     fn new(context: &Context<'_>) -> Result<Self, Refusal> {
         let vector = (crate::kernel::COPY_BYTES / context.value_bytes) as u32;
@@ -106,18 +107,11 @@ impl March {
                 message: "`march` needs at least two dimensions; use `direct`".into(),
             });
         }
-        let tile = [
-            context.param("tile_x"),
-            if dimension == 3 {
-                context.param("tile_y")
-            } else {
-                1
-            },
-        ];
+        let tile = across(&|name| context.param(name), dimension);
         let march = March {
             tile,
             points: context.param("points"),
-            chunk: context.param("chunk"),
+            chunk: chunk(context.param(CHUNK.name))?,
             ring: context.param("ring"),
             column: context.param("column") != 0,
             vector,
@@ -151,18 +145,12 @@ impl March {
                 ),
             ));
         }
-        if march.ring > MOST_SLOTS || march.chunk > MOST_PLANES {
-            return Err(Refusal::params(
-                &["ring", "chunk"],
-                format!(
-                    "`ring={}`, `chunk={}`: a ring has at most {MOST_SLOTS} slots, a chunk {MOST_PLANES} planes",
-                    march.ring, march.chunk
-                ),
-            ));
-        }
-        if march.chunk == 0 {
-            let message = "`chunk=0`: a block covers at least one plane";
-            return Err(Refusal::params(&["chunk"], message.into()));
+        if march.ring > MOST_SLOTS {
+            let message = format!(
+                "`ring={}`: a ring has at most {MOST_SLOTS} slots",
+                march.ring
+            );
+            return Err(Refusal::params(&["ring"], message));
         }
         Ok(march)
     }

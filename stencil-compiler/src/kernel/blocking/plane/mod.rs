@@ -9,7 +9,7 @@
 //! only its own cell reads never enters shared memory. Block-wide barriers stand around the update.
 
 use super::march::SHARED_LIMIT;
-use super::{BLOCKS, Param, Strategy};
+use super::{BLOCKS, CHUNK, Param, Strategy, chunk};
 use crate::kernel::iteration::{Cover, describe};
 use crate::kernel::lower::{Context, Draft, shape};
 use crate::kernel::pipeline::analyze;
@@ -46,12 +46,7 @@ pub const STRATEGY: Strategy = Strategy {
             default: 1,
             values: &[1, 2],
         },
-        Param {
-            name: "chunk",
-            summary: "planes of a block along the march",
-            default: 64,
-            values: &[16, 32, 64, 128],
-        },
+        CHUNK,
         Param {
             name: "buffers",
             summary: "2: the next plane has room of its own, which saves a barrier; 1: it has not",
@@ -62,15 +57,22 @@ pub const STRATEGY: Strategy = Strategy {
     ],
     marches: true,
     wraps: false,
+    across: Some(across),
     least_dimension: 2,
     lower,
 };
 
-/// Most planes of a chunk.
-const MOST_PLANES: u32 = 1 << 20;
-
 /// Most threads of a block.
 const MOST_THREADS: u32 = 1024;
+
+/// Cells of the tile along x and y. In two dimensions it is a row: what would lie along y goes along x.
+fn across(param: &dyn Fn(&str) -> u32, dimension: usize) -> [u32; 2] {
+    let [x, y] = ["tile_x", "tile_y"].map(param);
+    match dimension {
+        2 => [x.saturating_mul(y), 1],
+        _ => [x, y],
+    }
+}
 
 /// Parameters, checked.
 fn cover(context: &Context<'_>) -> Result<Cover, Refusal> {
@@ -81,12 +83,9 @@ fn cover(context: &Context<'_>) -> Result<Cover, Refusal> {
             message: "`plane` needs at least two dimensions; use `direct`".into(),
         });
     }
-    let [x, y, points, chunk] = ["tile_x", "tile_y", "points", "chunk"].map(|p| context.param(p));
-    // In two dimensions the tile is a row: what would lie along y goes along x.
-    let tile = match dimension {
-        2 => [x.saturating_mul(y), 1],
-        _ => [x, y],
-    };
+    let points = context.param("points");
+    let chunk = chunk(context.param(CHUNK.name))?;
+    let tile = across(&|name| context.param(name), dimension);
     if !matches!(points, 1 | 2) {
         let message = format!("`points={points}`: a thread has 1 or 2 cells");
         return Err(Refusal::params(&["points"], message));
@@ -107,12 +106,6 @@ fn cover(context: &Context<'_>) -> Result<Cover, Refusal> {
             format!(
                 "a tile of {tile:?} with {points} cells a thread has {threads} threads; it must be a multiple of {WARP} up to {MOST_THREADS}"
             ),
-        ));
-    }
-    if !(1..=MOST_PLANES).contains(&chunk) {
-        return Err(Refusal::params(
-            &["chunk"],
-            format!("`chunk={chunk}`: a block covers 1 to {MOST_PLANES} planes"),
         ));
     }
     Ok(Cover {

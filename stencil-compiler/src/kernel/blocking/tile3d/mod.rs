@@ -50,6 +50,7 @@ pub const STRATEGY: Strategy = Strategy {
     ],
     marches: false,
     wraps: true,
+    across: None,
     least_dimension: 1,
     lower,
 };

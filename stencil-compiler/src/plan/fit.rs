@@ -1,0 +1,80 @@
+//! What a schedule leaves to the run: how long the chunks of marches are, once the size of the grid and
+//! of the card are known.
+
+use super::{Launch, Plan};
+use crate::kernel::blocking::{self, CHUNK};
+
+/// Iterations of a march beside the planes it reads: copies that are under way at its begin.
+const LEAD: usize = 2;
+
+/// Fewest planes of a chunk that are worth a block of their own.
+const LEAST: usize = 4;
+
+/// What runs a plan, and on what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Room {
+    /// Cells of a patch along x, y, z.
+    pub cells: [usize; 3],
+    /// Patches.
+    pub patches: usize,
+    /// Multiprocessors of the card.
+    pub units: u32,
+}
+
+impl Plan {
+    /// The same plan, with chunks that were left to the run (`chunk=0`) as long as lets the card finish
+    /// soonest: blocks run in waves, as many at once as fit, and each reads the planes before and
+    /// behind its chunk too.
+    ///
+    /// ```
+    /// use stencil_compiler::discretize::discretize;
+    /// use stencil_compiler::model::parse;
+    /// use stencil_compiler::plan::{Room, plan};
+    /// use stencil_compiler::schedule::text;
+    ///
+    /// let model = parse::model("pub system Heat in 3d { field q: scalar; ddt(q) = lap(q); }
+    ///     scheme s for Heat { space: central<order = 6>; mixed: bidiagonal; time: euler; }")?;
+    /// let algorithm = discretize(&model)?;
+    /// let schedule = text::parse("schedule\nkernel march tile_x=64 tile_y=12 chunk=0")?;
+    /// let plan = plan(&algorithm, &schedule)?;
+    /// let on = |n| Room { cells: [n; 3], patches: 1, units: 132 };
+    /// let chunk = |n| plan.clone().fitted(on(n)).launches[0].blocking.params["chunk"];
+    /// // 4 x 22 tiles in 3 chunks are two whole waves; 2 x 11 tiles in 6 chunks are one.
+    /// assert_eq!((chunk(256), chunk(128)), (86, 22));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn fitted(mut self, room: Room) -> Self {
+        for launch in &mut self.launches {
+            if let Some(chunk) = fitting(launch, room) {
+                launch.blocking.params.insert(CHUNK.name.into(), chunk);
+            }
+        }
+        self
+    }
+}
+
+/// The chunk of a launch that leaves it to the run.
+fn fitting(launch: &Launch, room: Room) -> Option<u32> {
+    let strategy = blocking::find(&launch.blocking.strategy).ok()?;
+    let across = strategy.across?;
+    let param = |name: &str| strategy.param(&launch.blocking, name);
+    if param(CHUNK.name) != 0 {
+        return None;
+    }
+    let dimension = (1..=3).rfind(|d| room.cells[d - 1] > 1).unwrap_or(1);
+    let slowest = dimension - 1;
+    let computed = |axis: usize| room.cells[axis] + 2 * launch.extend[axis] as usize;
+    let tile = across(&param, dimension);
+    let tiles = |axis: usize| computed(axis).div_ceil(tile[axis].max(1) as usize);
+    let tiles = (0..slowest).map(tiles).product::<usize>() * room.patches.max(1);
+    let at_once = (room.units * param(blocking::BLOCKS.name)).max(1) as usize;
+    let reach = launch.inputs.iter().map(|(_, reach)| reach[slowest]);
+    let before = 2 * reach.max().unwrap_or(0) as usize + LEAD;
+    let planes = computed(slowest);
+    let longest_first = (1..=planes.div_ceil(LEAST)).map(|parts| planes.div_ceil(parts));
+    let chunk = longest_first.min_by_key(|chunk| {
+        let waves = (tiles * planes.div_ceil(*chunk)).div_ceil(at_once);
+        waves * (chunk + before)
+    });
+    chunk.and_then(|chunk| u32::try_from(chunk).ok())
+}
