@@ -29,6 +29,7 @@ extern crate self as stencil_runtime;
 pub mod backend;
 pub mod bench;
 mod builder;
+mod clock;
 mod error;
 mod formula;
 pub mod io;

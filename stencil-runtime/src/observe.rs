@@ -8,7 +8,7 @@ use stencil_compiler::model::Reduction;
 
 use rayon::ThreadPool;
 
-use crate::backend::{Machine, Reducer};
+use crate::backend::{Machine, Reducer, cuda};
 use crate::mesh::Mesh;
 use crate::{Error, Number, SystemDef};
 
@@ -53,6 +53,12 @@ pub(crate) fn groups(observation: &Observation) -> [Vec<(usize, Reduction)>; 2] 
             .map(|(i, quantity)| (i, quantity.reduction))
             .collect()
     })
+}
+
+/// The powers of the speeds that limit the time step.
+pub(crate) fn powers(observation: &Observation) -> Vec<u32> {
+    let speeds = observation.quantities.iter();
+    speeds.filter_map(|quantity| quantity.speed).collect()
 }
 
 impl Watch {
@@ -118,39 +124,42 @@ impl Watch {
         Ok(names.zip(values).collect())
     }
 
-    /// The largest stable time step: `number / sum over p of max(value_p) * rate_p / h^p`, where h
-    /// is the smallest spacing.
-    ///
-    /// The speed of power p is the factor of a p-th derivative, whose central difference of second
-    /// order has a symbol of at most rate_p / h^p: 1 for first derivatives, which a speed in one
-    /// direction limits, and 2^p / 2 along each axis for the others.
-    pub(crate) fn time_step<T: Number>(
+    /// The speeds that limit the time step, at the time `t`, in the order of [`powers`].
+    pub(crate) fn speeds<T: Number>(
         &self,
-        number: f64,
         (machine, pool): (&mut Machine<T>, &ThreadPool),
         mesh: &Mesh,
         t: f64,
-    ) -> Result<f64, Error> {
-        let dimension = self.algorithm.dimension;
-        let h = mesh.spacing()[..dimension]
-            .iter()
-            .copied()
-            .fold(f64::INFINITY, f64::min);
-        let values = self.values(&self.speeds, (machine, pool), mesh, t)?;
-        let mut rates = 0.0;
-        for (quantity, value) in self.speeds.quantities.iter().zip(values) {
-            let power = quantity.speed.unwrap_or(1);
-            if !(value.is_finite() && value >= 0.0) {
+    ) -> Result<Vec<f64>, Error> {
+        self.values(&self.speeds, (machine, pool), mesh, t)
+    }
+
+    /// What evaluates the speeds on a card by itself: nothing that changes with time but is no
+    /// field.
+    pub(crate) fn speeds_on_card(&self, mesh: &Mesh) -> Option<(&cuda::Reducer, Vec<f64>)> {
+        let on_card = self.speeds.reducer.as_ref()?.on_card()?;
+        let steady = !self.speeds_read_sources() && !self.algorithm.depends_on_time();
+        let uniforms = || {
+            let spacing = mesh.spacing();
+            self.algorithm
+                .uniform_values(&self.params, spacing, 0.0, 0.0)
+        };
+        steady.then(|| (on_card, uniforms()))
+    }
+
+    /// Are these speeds ones that limit a step?
+    pub(crate) fn check_speeds(&self, speeds: &[f64], t: f64) -> Result<(), Error> {
+        for (quantity, value) in self.speeds.quantities.iter().zip(speeds) {
+            if !(value.is_finite() && *value >= 0.0) {
                 return Err(Error::Speed {
-                    kind: kind(power),
-                    value,
+                    kind: kind(quantity.speed.unwrap_or(1)),
+                    value: *value,
                     t,
                     help: "a speed is a number that is not negative: take `abs(..)` or `norm(..)`",
                 });
             }
-            rates += value * rate(power, dimension) / whole_power(h, power);
         }
-        Ok(number / rates)
+        Ok(())
     }
 
     fn values<T: Number>(
@@ -177,16 +186,4 @@ fn kind(power: u32) -> &'static str {
         3 => "dispersive",
         _ => "hyperdiffusive",
     }
-}
-
-fn rate(power: u32, dimension: usize) -> f64 {
-    match power {
-        1 => 1.0,
-        _ => dimension as f64 * whole_power(2.0, power - 1),
-    }
-}
-
-/// A power by products in order, so that it is the same everywhere.
-fn whole_power(base: f64, power: u32) -> f64 {
-    (0..power).fold(1.0, |product, _| product * base)
 }

@@ -4,6 +4,7 @@
 //! written, and every operation is written out, so a compiler that is told not to contract
 //! multiply-adds gives the bits that the algorithm states.
 
+use crate::expr::Expr;
 use crate::expr::real::Precision;
 use crate::kernel::Kernel;
 use crate::model::formula::Formula;
@@ -181,7 +182,28 @@ pub fn cuda_over(
 /// Where a name is no identifier of the language.
 pub fn cuda_formulas(formulas: &[(&str, &Formula)]) -> Result<String, EmitError> {
     let functions: Vec<_> = formulas.iter().map(|(name, f)| (*name, f.expr())).collect();
-    functions::of_numbers(&functions, &cuda::Cuda)
+    cuda_numbers(&functions)
+}
+
+/// Expressions over numbers as CUDA C++ device functions with these names, for `--fmad=false`:
+/// `double name(const double* a)`, in which an atom is the place of its value. They give the bits of
+/// [`Expr::eval`] in `f64`.
+///
+/// ```
+/// use stencil_compiler::{emit, expr::{Builder, Op}};
+///
+/// let mut b = Builder::new();
+/// let (t, dt) = (b.atom(0), b.atom(1));
+/// let end = b.op(Op::Add, &[t, dt]);
+/// let text = emit::cuda_numbers(&[("end_of_step", &b.finish(end))])?;
+/// assert!(text.contains("return a[0] + a[1];"));
+/// # Ok::<(), emit::EmitError>(())
+/// ```
+///
+/// # Errors
+/// Where a name is no identifier of the language.
+pub fn cuda_numbers(functions: &[(&str, &Expr<usize>)]) -> Result<String, EmitError> {
+    functions::of_numbers(functions, &cuda::Cuda)
 }
 
 /// A note as the lines of a comment: nothing in it can end or continue the comment.

@@ -25,6 +25,11 @@ impl Reducer {
     pub(crate) fn reads_sources(&self) -> bool {
         self.evaluation.reads_given
     }
+
+    /// What evaluates and reduces them on a card.
+    pub(crate) fn on_card(&self) -> Option<&cuda::Reducer> {
+        self.on_card.as_ref()
+    }
 }
 
 /// What does the steps of a run.

@@ -14,6 +14,7 @@ use super::check::{check_cells, missing, number, params};
 use super::{Builder, Engine};
 use crate::backend::cpu::{self, Checked, Choice, Domain};
 use crate::backend::{Machine, cuda};
+use crate::clock::Rules;
 use crate::mesh::{Axis, Boundaries, Mesh, Patches};
 use crate::observe::{self, Watch};
 use crate::simulation::{Pace, Parts, Sampled, Setup, sampled};
@@ -44,6 +45,11 @@ impl<T: Number> Builder<T> {
         };
         let pace = self.pace(&system)?;
         let instructions = Checked::new(self.instructions.unwrap_or_else(Instructions::best))?;
+        let cache = self.cache.clone().or_else(cuda::Cache::of_user);
+        let mut card = cuda::Opening::new(self.card);
+        if matches!(self.engine, Engine::Cuda | Engine::Auto) {
+            card.begin(cache.as_ref());
+        }
         let Planned {
             mesh,
             patches,
@@ -53,7 +59,7 @@ impl<T: Number> Builder<T> {
             schedule,
             plan,
             halo,
-        } = self.planned(&system, self.engine)?;
+        } = self.planned(&system, self.engine, &mut card)?;
         let given = self.sources.iter();
         let given = given.map(|(name, source)| (name.clone(), format!("{source:?}")));
         let given: Vec<(String, String)> = given.collect();
@@ -83,9 +89,8 @@ impl<T: Number> Builder<T> {
             halo,
             keep_last: self.keep_last,
         };
-        let cache = self.cache.or_else(cuda::Cache::of_user);
         let domain = (domain, formulas(&sources, &setup.plan));
-        let machine = machine(&setup, domain, engine, &pool, (self.card, cache))?;
+        let machine = machine(&setup, domain, engine, &pool, (card, cache))?;
         let watch = setup.system.observation();
         let watch = watch
             .map(|o| Watch::new(o, &setup.system, &setup.params, &machine))
@@ -122,24 +127,31 @@ impl<T: Number> Builder<T> {
             params,
             boundaries,
             ..
-        } = self.planned(&system, Engine::Cuda)?;
+        } = self.planned(&system, Engine::Cuda, &mut cuda::Opening::new(self.card))?;
         let sources = sources(&system, &params, self.sources, mesh.cells)?;
         let unsteady = cuda::Unsteady::new(formulas(&sources, &plan), &boundaries, &params);
         let watched = system.observation();
         let watched = watched.map(|o| (&o.algorithm, observe::groups(o).to_vec()));
         let into = (cache, architecture);
         let planned = (&plan, &patches);
-        cuda::compile_ahead::<T>(into, system.algorithm(), planned, &unsteady, watched)
+        let algorithm = system.algorithm();
+        let rules = rules(&system, &params, &mesh);
+        cuda::compile_ahead::<T>(into, algorithm, planned, (&unsteady, &rules), watched)
     }
 
     /// What is computed where, and by which plan.
-    fn planned(&self, system: &SystemDef, engine: Engine) -> Result<Planned, Error> {
+    fn planned(
+        &self,
+        system: &SystemDef,
+        engine: Engine,
+        card: &mut cuda::Opening,
+    ) -> Result<Planned, Error> {
         let mesh = self.mesh(system)?;
         let params = params(system, &self.params)?;
         let boundaries = Boundaries::new(system, &params, &self.boundaries)?;
         let (engine, schedule) = choose::<T>(
             system,
-            (engine, self.card),
+            (engine, card),
             self.schedule.clone(),
             boundaries.periodic,
         )?;
@@ -241,6 +253,13 @@ fn wrapped<T: Number>(
     }))
 }
 
+/// How long steps are, and what their substeps know of time.
+pub(crate) fn rules(system: &SystemDef, params: &[f64], mesh: &Mesh) -> Rules {
+    let powers = system.observation().map(observe::powers);
+    let (algorithm, spacing) = (system.algorithm(), mesh.spacing());
+    Rules::new(algorithm, params, spacing, &powers.unwrap_or_default())
+}
+
 /// Threads; 0 stands for one on each core.
 fn pool(threads: usize) -> Result<ThreadPool, Error> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
@@ -310,7 +329,7 @@ fn machine<T: Number>(
     (domain, formulas): (Domain, Vec<(String, Formula)>),
     engine: Chosen,
     pool: &ThreadPool,
-    (card, cache): (usize, Option<cuda::Cache>),
+    (card, cache): (cuda::Opening, Option<cuda::Cache>),
 ) -> Result<Machine<T>, Error> {
     let (algorithm, plan) = (setup.system.algorithm(), &setup.plan);
     let instructions = setup.instructions;
@@ -320,9 +339,10 @@ fn machine<T: Number>(
             Ok(Machine::Cpu(Box::new(pool.install(new)?)))
         }
         Chosen::Cuda => {
-            let card = cuda::Opened::new(card)?;
+            let card = card.finish()?;
             let unsteady = cuda::Unsteady::new(formulas, &domain.boundaries, &setup.params);
-            let domain = (domain, &unsteady);
+            let rules = rules(&setup.system, &setup.params, &setup.mesh);
+            let domain = (domain, &unsteady, rules);
             let new = cuda::Machine::new(card, cache, algorithm, plan, domain, instructions);
             Ok(Machine::Cuda(Box::new(new?)))
         }
@@ -343,7 +363,7 @@ enum Chosen {
 /// the rows that it computes may begin and end anywhere.
 fn choose<T: Number>(
     system: &SystemDef,
-    (engine, card): (Engine, usize),
+    (engine, card): (Engine, &mut cuda::Opening),
     schedule: Option<Schedule>,
     periodic: [bool; 3],
 ) -> Result<(Chosen, Schedule), Error> {
@@ -357,15 +377,18 @@ fn choose<T: Number>(
         let mut kinds = compiled.kernels.iter().map(|kernel| kernel.launch.kind);
         is_for_cards = kinds.all(|kind| kind == LaunchKind::Blocks);
     }
+    let algorithm = system.algorithm();
+    let own = || heuristic::gpu(algorithm, T::PRECISION);
+    // A schedule is looked for while the card is being taken into use.
     let on_card = match engine {
-        Engine::Cuda => true,
-        Engine::Auto => is_for_cards && cuda::is_usable(card),
-        Engine::Cpu | Engine::Compiled | Engine::Rows => false,
+        Engine::Cuda => Some(schedule.clone().unwrap_or_else(own)),
+        Engine::Auto if is_for_cards && !card.is_hopeless() => {
+            let wanted = schedule.clone().unwrap_or_else(own);
+            card.is_usable().then_some(wanted)
+        }
+        Engine::Auto | Engine::Cpu | Engine::Compiled | Engine::Rows => None,
     };
-    if on_card {
-        let algorithm = system.algorithm();
-        let own = || heuristic::gpu(algorithm, T::PRECISION);
-        let wanted = schedule.unwrap_or_else(own);
+    if let Some(wanted) = on_card {
         let schedule = match periodic {
             [true, true, true] => wanted.clone(),
             _ => recomputed(&wanted),

@@ -10,6 +10,7 @@ use crate::backend::cuda::Cache;
 use crate::mesh::{Faces, Setting};
 use crate::{Boundary, Error, Instructions, Number, Schedule, Source, SystemDef, ToSystem};
 
+pub(crate) use build::rules;
 pub(crate) use check::number;
 
 /// What computes the steps. Results do not depend on it.

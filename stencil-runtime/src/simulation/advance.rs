@@ -6,11 +6,9 @@ use std::time::{Duration, Instant};
 use super::{Pace, Sampled, Simulation};
 use crate::backend::Machine;
 use crate::backend::cuda::{self, Failure, Moment};
+use crate::clock::{Asked, Length};
 use crate::observe::Watch;
 use crate::{Error, NotFinite, Number};
-
-/// A step that would leave less than this part of it to the end of a run goes to the end.
-const SLIVER: f64 = 1e-9;
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,24 +144,20 @@ impl<T: Number> Simulation<T> {
     fn advance(&mut self, end: f64) -> Result<(), Error> {
         let start = Instant::now();
         self.check_ready()?;
-        let mut dt = self.next_dt()?;
-        let lands = self.t + dt * (1.0 + SLIVER) >= end;
-        if lands {
-            dt = end - self.t;
-        }
-        let stands = self.t + dt == self.t;
-        if !dt.is_finite() || stands {
+        let (length, begun) = self.next_step(end)?;
+        let Length { dt, end } = length;
+        if !dt.is_finite() || self.t + dt == self.t {
             return Err(Error::NoTimeStep { t: self.t, dt });
         }
         let done = match self.machine {
             Machine::Cpu(_) => self.on_processor(dt),
-            Machine::Cuda(_) => self.on_card(dt),
+            Machine::Cuda(_) => self.on_card(dt, begun),
         };
         if let Err(failure) = done {
             return Err(self.fail(failure));
         }
         self.last_dt = dt;
-        self.t = if lands { end } else { self.t + dt };
+        self.t = end;
         self.steps += 1;
         self.timings.steps += start.elapsed();
         Ok(())
@@ -187,37 +181,70 @@ impl<T: Number> Simulation<T> {
         Ok(())
     }
 
-    /// The length of the next step, before it is cut at the end of a run.
-    fn next_dt(&mut self) -> Result<f64, Error> {
+    /// The length of the next step, and whether a card has found it and begun the step.
+    fn next_step(&mut self, end: f64) -> Result<(Length, bool), Error> {
         let (number, most) = match self.pace {
-            Pace::Fixed(dt) => return Ok(dt),
-            Pace::Adaptive { number, most } => (number, most),
+            Pace::Fixed(dt) => {
+                let asked = Asked {
+                    end,
+                    ..Asked::given(self.t, dt)
+                };
+                return Ok((self.rules.step(asked, &[]), false));
+            }
+            Pace::Adaptive { number, most } => (number, most.unwrap_or(f64::INFINITY)),
         };
         let start = Instant::now();
-        if self.watch.as_ref().is_some_and(Watch::speeds_read_sources) {
-            self.sample_unsteady(self.t)?;
+        let t = self.t;
+        let asked = Asked {
+            t,
+            end,
+            most,
+            number,
+        };
+        let found = self.found(asked);
+        self.timings.time_step += start.elapsed();
+        if found.is_err() {
+            // A value that a card has made, and that is none, says more than its speed.
+            self.settle()?;
+        }
+        found
+    }
+
+    /// The length of an adaptive step.
+    fn found(&mut self, asked: Asked) -> Result<(Length, bool), Error> {
+        let mesh = &self.setup.mesh;
+        let on_card = match (&mut self.machine, &self.watch) {
+            (Machine::Cuda(machine), Some(watch)) => watch
+                .speeds_on_card(mesh)
+                .map(|speeds| machine.begin(speeds, asked)),
+            _ => None,
+        };
+        let reads_sources = self.watch.as_ref().is_some_and(Watch::speeds_read_sources);
+        if on_card.is_none() && reads_sources {
+            self.sample_unsteady(asked.t)?;
         }
         let Some(watch) = &self.watch else {
             return Err(Error::Bug("an adaptive time step without speeds".into()));
         };
-        let (mesh, t) = (&self.setup.mesh, self.t);
-        let limit = watch.time_step(number, (&mut self.machine, &self.pool), mesh, t);
-        let limit = match limit {
-            Ok(limit) => limit,
-            Err(error) => {
-                // A value that a card has made, and that is none, says more than its speed.
-                self.settle()?;
-                return Err(error);
+        let (speeds, length) = match on_card {
+            Some(begun) => {
+                let (speeds, length) = begun?;
+                (speeds, Some(length))
+            }
+            None => {
+                let machine = (&mut self.machine, &self.pool);
+                (watch.speeds(machine, &self.setup.mesh, asked.t)?, None)
             }
         };
-        self.timings.time_step += start.elapsed();
-        Ok(most.map_or(limit, |most| most.min(limit)))
+        watch.check_speeds(&speeds, asked.t)?;
+        let by_host = || self.rules.step(asked, &speeds);
+        Ok((length.unwrap_or_else(by_host), length.is_some()))
     }
 
     /// The substeps of a step on the host's processor.
     fn on_processor(&mut self, dt: f64) -> Result<(), Failure> {
         for substep in 0..self.system().algorithm().substeps.len() {
-            let t = self.time_of(substep, dt);
+            let t = self.rules.time(substep, self.t, dt);
             self.renew_uniforms(substep, dt, t);
             let start = Instant::now();
             if self.sample_unsteady(t)? {
@@ -239,7 +266,7 @@ impl<T: Number> Simulation<T> {
     }
 
     /// A step on a card.
-    fn on_card(&mut self, dt: f64) -> Result<(), Failure> {
+    fn on_card(&mut self, dt: f64, begun: bool) -> Result<(), Failure> {
         let moment = self.moment(dt);
         let unsteady: Vec<(usize, &Sampled)> = self
             .sources
@@ -261,28 +288,16 @@ impl<T: Number> Simulation<T> {
             }
             Ok(())
         };
-        machine.step(moment, (!unsteady.is_empty()).then_some(sample))
+        machine.step(moment, begun, (!unsteady.is_empty()).then_some(sample))
     }
 
     /// A step that begins now.
     fn moment(&self, dt: f64) -> Moment {
-        let algorithm = self.setup.system.algorithm();
-        let spacing = self.setup.mesh.spacing();
-        let substep = |substep| {
-            let t = self.time_of(substep, dt);
-            let params = &self.setup.params;
-            (t, algorithm.uniform_values(params, spacing, dt, t))
-        };
         Moment {
             step: self.steps + 1,
             t: self.t,
             dt,
-            substeps: (0..algorithm.substeps.len()).map(substep).collect(),
         }
-    }
-
-    fn time_of(&self, substep: usize, dt: f64) -> f64 {
-        dt.mul_add(self.system().algorithm().substeps[substep].at, self.t)
     }
 
     /// Computes the uniforms of a substep anew, if what they depend on has changed.
@@ -330,7 +345,7 @@ impl<T: Number> Simulation<T> {
             field: bad.component,
             step: moment.step,
             substep: substep + 1,
-            t: moment.substeps[substep].0,
+            t: self.rules.time(substep, moment.t, moment.dt),
             kept: kept.then_some(self.steps),
         }))
     }

@@ -15,7 +15,8 @@ use stencil_compiler::plan::Plan;
 use crate::backend::Machine;
 use crate::backend::cpu::Checked;
 use crate::backend::cuda::{Card, Launched};
-use crate::builder::number;
+use crate::builder::{number, rules};
+use crate::clock::Rules;
 use crate::mesh::{Mesh, Patches, PointFunction, SteadyFunction};
 use crate::observe::Watch;
 use crate::{Builder, Engine, Error, Instructions, Number, Schedule, SystemDef, ToSystem};
@@ -66,6 +67,7 @@ pub struct Simulation<T> {
     watch: Option<Watch>,
     sources: BTreeMap<String, Sampled>,
     pool: ThreadPool,
+    rules: Rules,
     pace: Pace,
     last_dt: f64,
     t: f64,
@@ -149,13 +151,15 @@ impl<T: Number> Simulation<T> {
             sources,
             pool,
         } = parts;
-        let substeps = setup.system.algorithm().substeps.len();
+        let rules = rules(&setup.system, &setup.params, &setup.mesh);
+        let substeps = rules.times.len();
         let mut simulation = Simulation {
             setup,
             machine,
             watch,
             sources,
             pool,
+            rules,
             pace,
             last_dt: match pace {
                 Pace::Fixed(dt) => dt,

@@ -6,10 +6,11 @@ use stencil_compiler::model::Reduction;
 use stencil_compiler::plan::{BufferRole, Plan};
 
 use super::compile::{Compiler, compile};
-use super::launches::{own_source, texts};
+use super::launches::{fitted, own_source, texts, usual_units};
 use super::machine::observed_sources;
 use super::patches::over;
-use super::{Cache, Unsteady};
+use super::{Cache, Unsteady, clock};
+use crate::clock::Rules;
 use crate::mesh::Patches;
 use crate::{Error, Number};
 
@@ -22,7 +23,7 @@ pub(crate) fn compile_ahead<T: Number>(
     (cache, architecture): (&Cache, &str),
     algorithm: &Algorithm,
     (plan, patches): (&Plan, &Patches),
-    unsteady: &Unsteady,
+    (unsteady, rules): (&Unsteady, &Rules),
     watched: Option<Watched<'_>>,
 ) -> Result<Vec<String>, Error> {
     let new_fields = plan.buffers.iter();
@@ -30,9 +31,13 @@ pub(crate) fn compile_ahead<T: Number>(
         .filter(|b| b.role == BufferRole::NewField)
         .count();
     let over = over(patches);
+    let plan = &fitted(plan, patches, usual_units(architecture));
     let texts = texts::<T>(algorithm, plan, over)?;
     let mut groups = vec![
-        (vec![own_source::<T>(over)], Places::default()),
+        (
+            vec![own_source::<T>(over), clock::source::<T>(rules)?],
+            Places::default(),
+        ),
         (
             texts.into_iter().map(|t| t.source).collect(),
             Places::of(algorithm),
@@ -98,10 +103,10 @@ mod tests {
         let folder = env::temp_dir().join(format!("stencil-ahead-{}", process::id()));
         let _ = fs::remove_dir_all(&folder);
         let entries = waves(2).compile_into(&Cache::at(&folder), "sm_90").unwrap();
-        // Those of all systems, two substeps, and what is observed and limits the step.
-        assert_eq!(entries.len(), 5);
+        // Those of all systems, the clock, two substeps, and what is observed and limits the step.
+        assert_eq!(entries.len(), 6);
         let kept = || fs::read_dir(&folder).unwrap().count();
-        assert_eq!(kept(), 5);
+        assert_eq!(kept(), 6);
 
         let sealed = Cache::sealed(&folder, nvrtc.version());
         assert_eq!(waves(2).compile_into(&sealed, "sm_90").unwrap(), entries);
@@ -119,7 +124,7 @@ mod tests {
         }
         let message = waves(2).compile_into(&sealed, "sm_90").unwrap_err();
         assert!(message.to_string().contains("is damaged"), "{message}");
-        assert_eq!(kept(), 5, "a sealed folder is written to");
+        assert_eq!(kept(), 6, "a sealed folder is written to");
         fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -8,7 +8,6 @@ use cudarc::driver::{CudaContext, CudaStream, DriverError, result, sys};
 use stencil_compiler::cost::Multiprocessor;
 
 use super::CudaError;
-use super::nvrtc::Nvrtc;
 
 /// The oldest compute capability that generated code runs on: asynchronous copies came with it.
 const OLDEST: (u32, u32) = (8, 0);
@@ -87,13 +86,22 @@ impl Card {
     }
 }
 
-/// Is there a card of this number, one that generated code runs on, and a compiler for it?
-pub(crate) fn is_usable(ordinal: usize) -> bool {
-    let Ok(opened) = Opened::new(ordinal) else {
-        return false;
-    };
-    let major = i32::try_from(opened.card.driver.0).unwrap_or(i32::MAX);
-    Nvrtc::shared_up_to(major).is_ok()
+/// Is the driver's library there?
+pub(super) fn has_driver() -> bool {
+    // SAFETY: looks whether the system loader opens the driver's library; its initializers have
+    // no preconditions.
+    unsafe { sys::is_culib_present() }
+}
+
+/// The major version of CUDA that the driver speaks; the highest number if there is no saying.
+pub(super) fn driver_major() -> i32 {
+    let mut version = 0;
+    if !has_driver() {
+        return i32::MAX;
+    }
+    // SAFETY: writes one integer, and may be called before anything else.
+    let got = unsafe { sys::cuDriverGetVersion(&raw mut version) };
+    got.result().map_or(i32::MAX, |()| version / 1000)
 }
 
 /// A card in use.
@@ -146,9 +154,7 @@ impl Opened {
 }
 
 fn count() -> Result<usize, CudaError> {
-    // SAFETY: looks whether the system loader opens the driver's library; its initializers have
-    // no preconditions.
-    if !unsafe { sys::is_culib_present() } {
+    if !has_driver() {
         return Err(CudaError::NoDriver);
     }
     match result::init().and_then(|()| result::device::get_count()) {

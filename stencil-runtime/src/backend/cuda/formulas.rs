@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use cudarc::driver::{
-    CudaFunction, CudaSlice, CudaStream, CudaViewMut, DeviceRepr, LaunchConfig, PushKernelArg,
+    CudaFunction, CudaSlice, CudaStream, CudaView, CudaViewMut, DeviceRepr, LaunchConfig,
+    PushKernelArg,
 };
 use stencil_compiler::emit::{self, Patches, Source};
 use stencil_compiler::expr::Real;
@@ -45,8 +46,6 @@ pub(super) struct Formulas {
     mesh: Mesh,
     points: Points,
     params: CudaSlice<f64>,
-    /// The time of each substep, and that of what is evaluated between steps.
-    times: CudaSlice<f64>,
     /// How many formulas are sources; those of faces stand behind them.
     sources: usize,
     faces: Vec<Face>,
@@ -130,14 +129,13 @@ fn text<T: Real>(
 }
 
 impl Formulas {
-    /// Compiles what is a formula, for steps of some substeps.
+    /// Compiles what is a formula.
     pub(super) fn new<T: Real>(
         card: &Opened,
         cache: Option<&Cache>,
         (patches, shape): (Patches, MeshShape),
         (mesh, periodic): (&Mesh, [bool; 3]),
         unsteady: &Unsteady,
-        substeps: usize,
     ) -> Result<Option<Self>, CudaError> {
         let Some(source) = unsteady.source::<T>(patches)? else {
             return Ok(None);
@@ -159,7 +157,6 @@ impl Formulas {
                 periodic: [x, y, z, 0],
             },
             params: card.stream.clone_htod(&params).map_err(&failed)?,
-            times: card.stream.alloc_zeros(substeps + 1).map_err(&failed)?,
             sources: unsteady.sources.len(),
             faces: unsteady.faces.iter().map(|(face, _)| *face).collect(),
         }))
@@ -170,37 +167,20 @@ impl Formulas {
         &self.faces
     }
 
-    /// Where the time stands of what is evaluated between steps.
-    pub(super) fn between(&self) -> usize {
-        self.times.len() - 1
-    }
-
-    /// Says what time it is at one of the times.
-    pub(super) fn tell(
-        &mut self,
-        stream: &Arc<CudaStream>,
-        at: usize,
-        t: f64,
-    ) -> Result<(), CudaError> {
-        let copy = stream.memcpy_htod(&[t], &mut self.times.slice_mut(at..=at));
-        copy.map_err(CudaError::driver("copying the time to the card"))
-    }
-
-    /// Evaluates the formula of a source in all cells of an array, ghost cells included, at one of the times.
+    /// Evaluates the formula of a source in all cells of an array, ghost cells included, at a time in the memory of the card.
     pub(super) fn source(
         &self,
         stream: &Arc<CudaStream>,
         which: usize,
         first: u64,
-        time: usize,
+        time: &CudaView<'_, f64>,
     ) -> Result<(), CudaError> {
         let [_, y, z] = [0, 1, 2].map(|a| (self.shape.n[a] + 2 * self.shape.halo[a]) as usize);
         let rows = y.saturating_mul(z).saturating_mul(self.shape.patches());
         let which = which as i32;
-        let time = self.times.slice(time..=time);
         let mut launch = stream.launch_builder(&self.source);
         launch.arg(&which).arg(&first).arg(&self.shape);
-        launch.arg(&self.points).arg(&self.params).arg(&time);
+        launch.arg(&self.points).arg(&self.params).arg(time);
         // SAFETY: the arguments are those of the kernel, which writes the cells of the array and
         // its ghost cells.
         let launched = unsafe { launch.launch(grid(rows)) };
@@ -208,24 +188,23 @@ impl Formulas {
         Ok(())
     }
 
-    /// Evaluates the formula of a face in its table, which has a number for each line of cells, at one
-    /// of the times.
+    /// Evaluates the formula of a face in its table, which has a number for each line of cells, at a
+    /// time in the memory of the card.
     pub(super) fn face(
         &self,
         stream: &Arc<CudaStream>,
         (number, face): (usize, Face),
         table: &mut CudaViewMut<'_, f64>,
-        time: usize,
+        time: &CudaView<'_, f64>,
     ) -> Result<(), CudaError> {
         let cells = table.len().div_ceil(THREADS as usize);
         let which = (self.sources + number) as i32;
         let axis = face.axis.index() as i32;
         let wall = self.mesh.wall(face);
-        let time = self.times.slice(time..=time);
         let mut launch = stream.launch_builder(&self.face);
         launch.arg(&which).arg(table).arg(&axis).arg(&wall);
         launch.arg(&self.shape).arg(&self.points);
-        launch.arg(&self.params).arg(&time);
+        launch.arg(&self.params).arg(time);
         // SAFETY: the arguments are those of the kernel; the table has a number for each line.
         let launched = unsafe { launch.launch(grid(cells)) };
         launched.map_err(CudaError::driver("evaluating numbers on a face"))?;

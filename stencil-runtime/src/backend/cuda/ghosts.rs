@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cudarc::driver::{
-    CudaFunction, CudaSlice, CudaStream, DeviceRepr, LaunchConfig, PushKernelArg,
+    CudaFunction, CudaSlice, CudaStream, CudaView, DeviceRepr, LaunchConfig, PushKernelArg,
 };
 
 use super::CudaError;
@@ -202,12 +202,13 @@ impl Ghosts {
         Ok(())
     }
 
-    /// Evaluates the numbers on faces that are formulas, on the card, at one of its times.
+    /// Evaluates the numbers on faces that are formulas, on the card, at a time in its
+    /// memory.
     pub(super) fn evaluate(
         &mut self,
         stream: &Arc<CudaStream>,
         formulas: &Formulas,
-        time: usize,
+        time: &CudaView<'_, f64>,
     ) -> Result<(), CudaError> {
         let mut first = MARGIN;
         for (number, face) in formulas.faces().iter().enumerate() {

@@ -3,14 +3,16 @@
 use std::sync::Arc;
 
 use cudarc::driver::sys::CUfunction_attribute;
-use cudarc::driver::{CudaFunction, CudaModule, CudaStream, LaunchConfig, PushKernelArg};
+use cudarc::driver::{
+    CudaFunction, CudaModule, CudaStream, DevicePtr, LaunchConfig, PushKernelArg,
+};
 use cudarc::nvrtc::Ptx;
 use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::emit::{self, Patches, Places, Source};
 use stencil_compiler::expr::Real;
 use stencil_compiler::kernel::lower::lower;
 use stencil_compiler::kernel::{Kernel, LaunchKind};
-use stencil_compiler::plan::{Launch, Plan};
+use stencil_compiler::plan::{Launch, Plan, Room};
 
 use super::cache::Cache;
 use super::card::Opened;
@@ -20,13 +22,32 @@ use super::memory::{Memory, bytes};
 use super::nvrtc::{Compiled, Resources};
 use super::patches::MeshShape;
 use super::{CudaError, ghosts, memory, patches, reduce};
-use crate::Number;
+use crate::{Number, mesh};
 
 /// A launch of the plan as text, not compiled yet.
 #[derive(Debug)]
 pub(super) struct Text {
     kernel: Kernel,
     pub(super) source: Source,
+}
+
+/// The plan for these patches on a card with so many multiprocessors.
+pub(super) fn fitted(plan: &Plan, patches: &mesh::Patches, units: u32) -> Plan {
+    plan.clone().fitted(Room {
+        cells: patches.cells,
+        patches: patches.count(),
+        units,
+    })
+}
+
+/// Multiprocessors that cards of an architecture usually have: what is compiled ahead cannot know
+/// the card.
+pub(super) fn usual_units(architecture: &str) -> u32 {
+    match architecture {
+        "sm_80" => 108,
+        "sm_90" => 132,
+        _ => 148,
+    }
 }
 
 /// The texts of all launches of a plan over one patch or many.
@@ -73,7 +94,7 @@ pub(super) struct Ready {
     /// Places of its buffers in the plan.
     buffers: Vec<usize>,
     /// Places of its uniforms in the algorithm.
-    uniforms: Vec<usize>,
+    pub(super) uniforms: Vec<usize>,
     /// Interior cells, values of a row and of a plane.
     sizes: [i32; 5],
     /// Where the launch covers many patches.
@@ -281,6 +302,16 @@ impl Ready {
             sizes: [nx, ny, nz, shape.pitch, shape.plane],
             over,
         })
+    }
+
+    /// The address of its uniforms, if it takes any.
+    pub(super) fn constants(&self, stream: &Arc<CudaStream>) -> Result<Option<u64>, CudaError> {
+        if self.uniforms.is_empty() {
+            return Ok(None);
+        }
+        let constants = self.module.get_global("c", stream);
+        let constants = constants.map_err(CudaError::driver("looking for constants"))?;
+        Ok(Some(constants.device_ptr(stream).0))
     }
 
     /// Replaces the uniforms; `all` are those of the substep, in the algorithm's order.

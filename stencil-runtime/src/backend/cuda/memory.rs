@@ -29,6 +29,11 @@ pub(super) struct Addresses([u64; ARRAYS]);
 // SAFETY: plain integers in the layout of C.
 unsafe impl DeviceRepr for Addresses {}
 
+/// The address of an array on a card.
+pub(super) fn start<T>(array: &CudaSlice<T>, stream: &Arc<CudaStream>) -> u64 {
+    array.device_ptr(stream).0
+}
+
 /// Arrays of one shape: `count` of them for each patch.
 #[derive(Debug)]
 pub(super) struct Memory {
@@ -76,8 +81,7 @@ impl Memory {
 
     /// The address of the first interior cell of an array of the first patch.
     pub(super) fn address(&self, stream: &Arc<CudaStream>, slot: usize) -> u64 {
-        let (base, _) = self.all.device_ptr(stream);
-        base + (slot * self.stride + self.origin) as u64
+        start(&self.all, stream) + (slot * self.stride + self.origin) as u64
     }
 
     /// The addresses of some arrays of the first patch.

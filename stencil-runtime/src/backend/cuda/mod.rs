@@ -6,6 +6,7 @@
 mod ahead;
 mod cache;
 mod card;
+mod clock;
 mod compile;
 mod error;
 mod formulas;
@@ -15,6 +16,7 @@ mod launches;
 mod machine;
 mod memory;
 pub mod nvrtc;
+mod opening;
 mod patches;
 mod reduce;
 mod sensors;
@@ -26,6 +28,7 @@ pub use launched::Launched;
 pub use sensors::{Load, Sensors};
 
 pub(crate) use ahead::compile_ahead;
-pub(crate) use card::{Opened, is_usable};
+pub(crate) use card::Opened;
 pub(crate) use formulas::Unsteady;
 pub(crate) use machine::{Failure, Machine, Moment, Reducer};
+pub(crate) use opening::Opening;

@@ -73,15 +73,17 @@ impl Tree {
         })
     }
 
-    /// The number that an array becomes; `first` is the address of the first interior cell of the
-    /// first patch. Rows are those of the mesh, so patches change no bit.
-    pub(super) fn reduce(
+    /// Starts the reduction of an array to a number, which is written to the address `to`; of a
+    /// mean it is the sum. `first` is the address of the first interior cell of the first patch. Rows
+    /// are those of the mesh, so patches change no bit.
+    pub(super) fn start(
         &mut self,
         stream: &Arc<CudaStream>,
         first: u64,
         shape: &MeshShape,
         reduction: Reduction,
-    ) -> Result<f64, CudaError> {
+        to: u64,
+    ) -> Result<(), CudaError> {
         let failed = CudaError::driver("reducing an array to a number");
         let [nx, ny, nz] = shape.all;
         let rule: i32 = match reduction {
@@ -103,14 +105,27 @@ impl Tree {
         // SAFETY: as above, a number for each plane from those of its rows.
         unsafe { launch.launch(planes.config()) }.map_err(&failed)?;
         let mut launch = stream.launch_builder(&self.numbers);
-        launch.arg(&self.planes).arg(&total).arg(&rule);
-        launch.arg(&mut self.total);
-        // SAFETY: as above, one number from those of all planes.
+        launch.arg(&self.planes).arg(&total).arg(&rule).arg(&to);
+        // SAFETY: as above, one number from those of all planes; the caller has room for it.
         unsafe { launch.launch(total.config()) }.map_err(&failed)?;
+        Ok(())
+    }
+
+    /// The number that an array becomes.
+    pub(super) fn reduce(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        first: u64,
+        shape: &MeshShape,
+        reduction: Reduction,
+    ) -> Result<f64, CudaError> {
+        let failed = CudaError::driver("reducing an array to a number");
+        let to = super::memory::start(&self.total, stream);
+        self.start(stream, first, shape, reduction, to)?;
         let mut number = [0.0];
         let copy = stream.memcpy_dtoh(&self.total, &mut number);
         copy.and_then(|()| stream.synchronize()).map_err(&failed)?;
-        let cells = [nx, ny, nz].map(|n| n as usize).iter().product::<usize>();
+        let cells = shape.all.map(|n| n as usize).iter().product::<usize>();
         Ok(match reduction {
             Reduction::Mean => number[0] / cells as f64,
             Reduction::Sum | Reduction::Max | Reduction::Min => number[0],

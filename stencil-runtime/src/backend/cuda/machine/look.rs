@@ -4,10 +4,10 @@
 use cudarc::driver::{LaunchConfig, PushKernelArg};
 
 use super::tasks::nothing;
-use super::{Failure, Machine};
-use crate::Number;
+use super::{Failure, Machine, Moment};
 use crate::backend::cpu::BadValue;
 use crate::backend::cuda::CudaError;
+use crate::{Error, Number};
 
 impl<T: Number> Machine<T> {
     /// Looks at all steps that were not looked at yet.
@@ -25,35 +25,42 @@ impl<T: Number> Machine<T> {
             // Nothing was kept, so each step was looked at.
             return Err(Failure::NotFinite {
                 bad,
-                moment: since.into_iter().next_back().ok_or_else(nothing)?,
-                substep: self.substeps.len().saturating_sub(1),
+                moment: *since.last().ok_or_else(nothing)?,
+                substep: self.clock.substeps().saturating_sub(1),
                 kept: false,
             });
         }
         for (good, moment) in since.iter().enumerate() {
-            for (substep, (t, uniforms)) in moment.substeps.iter().enumerate() {
-                self.set_uniforms(substep, uniforms)?;
-                self.enqueue(substep, *t)?;
-                let Some(bad) = self.find_bad()? else {
-                    continue;
-                };
-                self.put_back()?;
-                for moment in &since[..good] {
-                    for (substep, (t, uniforms)) in moment.substeps.iter().enumerate() {
-                        self.set_uniforms(substep, uniforms)?;
-                        self.enqueue(substep, *t)?;
-                    }
-                }
-                self.holds = false;
-                return Err(Failure::NotFinite {
-                    bad,
-                    moment: moment.clone(),
-                    substep,
-                    kept: true,
-                });
+            let Some((substep, bad)) = self.repeat(moment, true)? else {
+                continue;
+            };
+            self.put_back()?;
+            for moment in &since[..good] {
+                self.repeat(moment, false)?;
             }
+            self.holds = false;
+            return Err(Failure::NotFinite {
+                bad,
+                moment: *moment,
+                substep,
+                kept: true,
+            });
         }
         Err(nothing().into())
+    }
+
+    /// Does a step again, and looks at the values of each substep if asked to, up to the first
+    /// that is no number.
+    fn repeat(&mut self, moment: &Moment, look: bool) -> Result<Option<(usize, BadValue)>, Error> {
+        let Moment { t, dt, .. } = *moment;
+        self.begin_given(t, dt)?;
+        for substep in 0..self.clock.substeps() {
+            self.enqueue(substep, self.clock.time(substep, t, dt))?;
+            if look && let Some(bad) = self.find_bad()? {
+                return Ok(Some((substep, bad)));
+            }
+        }
+        Ok(None)
     }
 
     /// Keeps the fields as they are, if they are not kept already.

@@ -15,19 +15,21 @@ use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::plan::{BufferRole, Plan};
 
 use super::card::{Card, Opened};
+use super::clock::Clock;
 use super::formulas::{Formulas, Unsteady};
 use super::ghosts::{Ghosts, has_tables};
-use super::launches::{Ready, function, halo, load, own, texts};
+use super::launches::{Ready, fitted, function, halo, load, own, texts, usual_units};
 use super::memory::{Memory, stride};
 use super::patches::{Cut, MeshShape, over};
 use super::reduce::Tree;
 use super::{Cache, CudaError, Launched};
 use crate::backend::cpu::array::Array;
 use crate::backend::cpu::{BadValue, Checked, Domain, Patch};
+use crate::clock::{Asked, Length, Rules};
 use crate::{Error, Number};
 pub(crate) use observe::{Reducer, sources as observed_sources};
 use room::fits;
-use tasks::{Graph, Task, When};
+use tasks::{Graph, Kind, Part, Task, When};
 
 /// Steps between two looks for values that are no numbers.
 const PERIOD: usize = 32;
@@ -36,7 +38,7 @@ const PERIOD: usize = 32;
 const RESERVE: usize = 64 << 20;
 
 /// A step, so that it can be done again.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Moment {
     /// Its number, from 1.
     pub(crate) step: u64,
@@ -44,8 +46,6 @@ pub(crate) struct Moment {
     pub(crate) t: f64,
     /// Its length.
     pub(crate) dt: f64,
-    /// The time of each substep, and its uniforms in the algorithm's order.
-    pub(crate) substeps: Vec<(f64, Vec<f64>)>,
 }
 
 /// Why a step could not be done.
@@ -94,18 +94,21 @@ pub(crate) struct Machine<T> {
     launches: Vec<Ready>,
     find_bad: CudaFunction,
     tree: Tree,
+    clock: Clock,
     formulas: Option<Formulas>,
     /// Given fields that are formulas, by their numbers.
     sampled: Vec<usize>,
     shape: MeshShape,
     substeps: Vec<Vec<Task>>,
-    /// Captured steps, by where the buffers are when one begins.
-    graphs: BTreeMap<Vec<usize>, Graph>,
+    /// Captured parts of steps, by where the buffers are when one begins.
+    graphs: BTreeMap<(Kind, Vec<usize>), Graph>,
     first_bad: CudaSlice<u64>,
     /// Steps since the fields were last kept.
     since: Vec<Moment>,
     /// Are the kept fields those before the first of these steps?
     holds: bool,
+    /// Does the kernel of the speeds have its uniforms?
+    has_speeds: bool,
 }
 
 /// Where in the memory each buffer is; some are where another one is.
@@ -127,10 +130,16 @@ impl<T: Number> Machine<T> {
         cache: Option<Cache>,
         algorithm: &Algorithm,
         plan: &Plan,
-        (domain, unsteady): (Domain, &Unsteady),
+        (domain, unsteady, rules): (Domain, &Unsteady, Rules),
         instructions: Checked,
     ) -> Result<Self, Error> {
         let over = over(&domain.patches);
+        let units = match cache.as_ref().and_then(Cache::sealed_by) {
+            None => card.card.multiprocessors,
+            Some(_) => usual_units(&card.card.architecture()),
+        };
+        let fitted = fitted(plan, &domain.patches, units);
+        let plan = &fitted;
         let texts = texts::<T>(algorithm, plan, over)?;
         let (of_plan, of_kernels) = (plan.halo(), halo(&texts));
         let halo = std::array::from_fn(|axis| {
@@ -164,7 +173,6 @@ impl<T: Number> Machine<T> {
             (over, shape),
             (&mesh, boundaries.periodic),
             unsteady,
-            algorithm.substeps.len(),
         )?;
         let sampled = unsteady.sources.iter().map(|(name, _)| {
             let bug = || Error::Bug(format!("the source `{name}` has no array"));
@@ -172,6 +180,7 @@ impl<T: Number> Machine<T> {
         });
         let mut machine = Machine {
             sampled: sampled.collect::<Result<_, _>>()?,
+            clock: Clock::new::<T>(&card, kept_in, rules, &launches)?,
             formulas,
             memory: Memory::new::<T>(&card, &cut.patch, arrays, patches.count())?,
             cut,
@@ -199,6 +208,7 @@ impl<T: Number> Machine<T> {
             graphs: BTreeMap::new(),
             since: Vec::new(),
             holds: false,
+            has_speeds: false,
         };
         for actions in machine.patch.actions(plan)? {
             let mut tasks = Vec::new();
@@ -259,13 +269,12 @@ impl<T: Number> Machine<T> {
 
     /// Evaluates given fields that are formulas, between steps.
     pub(crate) fn sample(&mut self, t: f64) -> Result<(), Error> {
-        let stream = self.card.stream.clone();
-        let Some(formulas) = &mut self.formulas else {
+        if self.formulas.is_none() {
             return Ok(());
-        };
-        let between = formulas.between();
-        formulas.tell(&stream, between, t)?;
-        self.start(&Task::Sample, When { t, time: between })?;
+        }
+        let time = self.clock.between();
+        self.clock.tell_between(&self.card.stream, t)?;
+        self.start(&Task::Sample, When { t, time })?;
         self.forget(&self.sampled.clone());
         Ok(())
     }
@@ -329,37 +338,71 @@ impl<T: Number> Machine<T> {
         Ok(())
     }
 
-    /// Replaces the uniforms of a substep, given in the algorithm's order.
-    pub(crate) fn set_uniforms(&mut self, substep: usize, values: &[f64]) -> Result<(), CudaError> {
-        let all: Vec<T> = values.iter().map(|v| T::from_f64(*v)).collect();
-        for launch in self.launches.iter().filter(|l| l.substep == substep) {
-            launch.set_uniforms(&self.card.stream, &all)?;
+    /// Does the card need to know the time in each step?
+    fn depends_on_time(&self) -> bool {
+        self.clock.depends_on_time() || self.formulas.is_some()
+    }
+
+    /// Finds the speeds that limit the next step, and with them its length, and begins it. The
+    /// uniforms are those of the speeds, and never change.
+    pub(crate) fn begin(
+        &mut self,
+        (speeds, uniforms): (&Reducer, Vec<f64>),
+        asked: Asked,
+    ) -> Result<(Vec<f64>, Length), Error> {
+        let stream = self.card.stream.clone();
+        if !self.has_speeds {
+            speeds.set_uniforms::<T>(&stream, &uniforms)?;
+            self.has_speeds = true;
         }
+        self.clock.tell_asked(&stream, asked)?;
+        let part = Part::Speeds {
+            of: speeds,
+            t: asked.t,
+        };
+        match self.needs_host() {
+            true => self.enqueue_part(part)?,
+            false => self.replay(part)?,
+        }
+        Ok(self.clock.read(&stream)?)
+    }
+
+    /// Begins a step of a given length.
+    fn begin_given(&mut self, t: f64, dt: f64) -> Result<(), CudaError> {
+        let stream = self.card.stream.clone();
+        self.clock.tell_given(&stream, t, dt)?;
+        self.clock.begin(&stream)?;
+        self.clock.begun(t, dt);
         Ok(())
     }
 
-    /// One step. `sources` renews given fields for the time of a substep, if any change with it.
+    /// One step, which was `begun` if the card has found its length. `sources` renews given fields
+    /// for the time of a substep, if any change with it.
     ///
     /// The step is started, and looked at for values that are no numbers with some others later,
     /// or at once where the host takes part in it.
     pub(crate) fn step(
         &mut self,
         moment: Moment,
+        begun: bool,
         mut sources: Option<impl FnMut(&mut Self, f64) -> Result<(), Error>>,
     ) -> Result<(), Failure> {
         self.keep()?;
+        let Moment { t, dt, .. } = moment;
         let at_once = sources.is_some() || self.needs_host();
-        for (substep, (_, uniforms)) in moment.substeps.iter().enumerate() {
-            self.set_uniforms(substep, uniforms)?;
-        }
+        let begins = !begun && (self.depends_on_time() || !self.clock.has_taken(dt));
         let mut known = self.patch.fields_at();
         known.extend(&self.sampled);
         if at_once {
-            for (substep, (t, _)) in moment.substeps.iter().enumerate() {
+            if begins {
+                self.begin_given(t, dt)?;
+            }
+            for substep in 0..self.clock.substeps() {
+                let t = self.clock.time(substep, t, dt);
                 if let Some(sources) = &mut sources {
-                    sources(self, *t)?;
+                    sources(self, t)?;
                 }
-                self.enqueue(substep, *t)?;
+                self.enqueue(substep, t)?;
                 self.forget(&known);
                 if let Some(bad) = self.find_bad()? {
                     let kept = self.put_back()?;
@@ -374,10 +417,13 @@ impl<T: Number> Machine<T> {
             self.holds = false;
             return Ok(());
         }
-        for (substep, (t, _)) in moment.substeps.iter().enumerate() {
-            self.tell(substep, *t)?;
+        if begins {
+            self.clock.tell_given(&self.card.stream, t, dt)?;
         }
-        self.replay()?;
+        self.replay(Part::Step { begins })?;
+        if begins {
+            self.clock.begun(t, dt);
+        }
         self.forget(&known);
         self.since.push(moment);
         if self.since.len() >= PERIOD || self.kept.is_empty() {

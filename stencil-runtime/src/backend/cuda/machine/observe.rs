@@ -1,6 +1,9 @@
 //! What is observed: evaluated into arrays whose values nobody needs between two steps, then
 //! reduced there.
 
+use std::sync::Arc;
+
+use cudarc::driver::CudaStream;
 use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::emit::{Patches, Source};
 use stencil_compiler::model::Reduction;
@@ -11,6 +14,7 @@ use super::Machine;
 use super::tasks::{Task, When};
 use crate::backend::cpu::actions::Action;
 use crate::backend::cpu::ghosts::Job;
+use crate::backend::cuda::CudaError;
 use crate::backend::cuda::launches::{Ready, Text, load, texts};
 use crate::backend::cuda::patches::over;
 use crate::{Error, Number};
@@ -33,6 +37,19 @@ struct Round {
     buffers: Vec<usize>,
     /// The buffer of each quantity.
     quantities: Vec<(usize, Reduction)>,
+}
+
+impl Reducer {
+    /// Replaces the uniforms, given in the order of the algorithm.
+    pub(super) fn set_uniforms<T: Number>(
+        &self,
+        stream: &Arc<CudaStream>,
+        uniforms: &[f64],
+    ) -> Result<(), CudaError> {
+        let uniforms: Vec<T> = uniforms.iter().map(|v| T::from_f64(*v)).collect();
+        let mut rounds = self.rounds.iter();
+        rounds.try_for_each(|round| round.launch.set_uniforms(stream, &uniforms))
+    }
 }
 
 /// What one launch evaluates, as a problem of its own.
@@ -160,21 +177,19 @@ impl<T: Number> Machine<T> {
         uniforms: &[f64],
         t: f64,
     ) -> Result<Vec<f64>, Error> {
-        let mut time = 0;
-        if let Some(formulas) = &mut self.formulas {
-            time = formulas.between();
-            formulas.tell(&self.card.stream, time, t)?;
+        let stream = self.card.stream.clone();
+        let time = self.clock.between();
+        if self.formulas.is_some() {
+            self.clock.tell_between(&stream, t)?;
         }
         self.start(&reducer.fill, When { t, time })?;
-        let uniforms: Vec<T> = uniforms.iter().map(|v| T::from_f64(*v)).collect();
-        let stream = self.card.stream.clone();
+        reducer.set_uniforms::<T>(&stream, uniforms)?;
         let mut numbers = Vec::new();
         for round in &reducer.rounds {
             let Round {
                 launch, buffers, ..
             } = round;
             let slots: Vec<usize> = buffers.iter().map(|at| self.slots[*at]).collect();
-            launch.set_uniforms(&stream, &uniforms)?;
             launch.launch(&stream, &self.memory, &slots)?;
             for (buffer, reduction) in &round.quantities {
                 let first = self.memory.address(&stream, self.slots[*buffer]);
@@ -183,5 +198,26 @@ impl<T: Number> Machine<T> {
             }
         }
         Ok(numbers)
+    }
+
+    /// Starts what evaluates the speeds that limit the next step, and writes them to the state of the
+    /// card, which knows the time; the host thinks that it is `t`.
+    pub(super) fn enqueue_speeds(&mut self, reducer: &Reducer, t: f64) -> Result<(), Error> {
+        let stream = self.card.stream.clone();
+        let time = self.clock.between();
+        let mut written = 0;
+        self.start(&reducer.fill, When { t, time })?;
+        for round in &reducer.rounds {
+            let slots: Vec<usize> = round.buffers.iter().map(|at| self.slots[*at]).collect();
+            round.launch.launch(&stream, &self.memory, &slots)?;
+            for (buffer, reduction) in &round.quantities {
+                let first = self.memory.address(&stream, self.slots[*buffer]);
+                let to = self.clock.speed(&stream, written);
+                self.tree
+                    .start(&stream, first, &self.shape, *reduction, to)?;
+                written += 1;
+            }
+        }
+        Ok(())
     }
 }

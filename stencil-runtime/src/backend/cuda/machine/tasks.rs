@@ -3,7 +3,7 @@
 use cudarc::driver::CudaGraph;
 use cudarc::driver::sys::{CUgraphInstantiate_flags, CUstreamCaptureMode};
 
-use super::Machine;
+use super::{Machine, Reducer};
 use crate::backend::cpu::actions::Action;
 use crate::backend::cpu::ghosts::Job;
 use crate::backend::cuda::CudaError;
@@ -32,7 +32,34 @@ pub(super) struct When {
     pub(super) time: usize,
 }
 
-/// A captured step.
+/// What is captured at once.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Part<'a> {
+    /// The speeds that limit the next step, and its beginning; the host thinks that it is `t`.
+    Speeds { of: &'a Reducer, t: f64 },
+    /// All substeps of a step, which also `begins` it if that was not done.
+    Step { begins: bool },
+}
+
+/// Which [`Part`] it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kind {
+    Speeds,
+    Step,
+    StepThatBegins,
+}
+
+impl Part<'_> {
+    fn kind(self) -> Kind {
+        match self {
+            Part::Speeds { .. } => Kind::Speeds,
+            Part::Step { begins: false } => Kind::Step,
+            Part::Step { begins: true } => Kind::StepThatBegins,
+        }
+    }
+}
+
+/// A captured part of a step.
 pub(super) struct Graph(CudaGraph);
 
 // SAFETY: a graph may be used by any thread, but by one at a time: it is used through `&mut`.
@@ -65,31 +92,30 @@ impl<T: Number> Machine<T> {
         })
     }
 
-    /// A whole step, captured the first time that the buffers are where they are. What disturbs a
-    /// capture, such as a tool that watches all launches, is no failure: the step is started then
-    /// as it is.
-    pub(super) fn replay(&mut self) -> Result<(), Error> {
-        let begin = self.slots.clone();
-        if self.graphs.contains_key(&begin) {
-            for substep in 0..self.substeps.len() {
-                self.swap(substep);
-            }
-        } else if let Ok(graph) = self.capture() {
-            self.graphs.insert(begin.clone(), graph);
+    /// A part of a step, captured the first time that the buffers are where they are. What disturbs
+    /// a capture, such as a tool that watches all launches, is no failure: the part is started
+    /// then as it is.
+    pub(super) fn replay(&mut self, part: Part<'_>) -> Result<(), Error> {
+        let slots = self.slots.clone();
+        let key = (part.kind(), slots.clone());
+        if self.graphs.contains_key(&key) {
+            self.pass(part);
+        } else if let Ok(graph) = self.capture(part) {
+            self.graphs.insert(key.clone(), graph);
         } else {
-            self.slots = begin;
-            return self.enqueue_all();
+            self.slots = slots;
+            return self.enqueue_part(part);
         }
-        let graph = self.graphs.get_mut(&begin);
+        let graph = self.graphs.get_mut(&key);
         let launch = graph.ok_or_else(nothing)?.0.launch();
         Ok(launch.map_err(CudaError::driver("replaying a step"))?)
     }
 
-    fn capture(&mut self) -> Result<Graph, Error> {
+    fn capture(&mut self, part: Part<'_>) -> Result<Graph, Error> {
         let failed = CudaError::driver("capturing a step");
         let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
         self.card.stream.begin_capture(mode).map_err(&failed)?;
-        let done = self.enqueue_all();
+        let done = self.enqueue_part(part);
         let graph = self.card.stream.end_capture(CUgraphInstantiate_flags(0));
         done?;
         let graph = graph.map_err(&failed)?.ok_or_else(nothing)?;
@@ -97,41 +123,47 @@ impl<T: Number> Machine<T> {
         Ok(Graph(graph))
     }
 
-    /// Starts a whole step in which the host has no part.
-    fn enqueue_all(&mut self) -> Result<(), Error> {
-        // No task of such a step asks the host for the time.
-        (0..self.substeps.len()).try_for_each(|substep| self.enqueue_tasks(substep, 0.0))
+    /// Starts a part of a step in which the host has no part.
+    pub(super) fn enqueue_part(&mut self, part: Part<'_>) -> Result<(), Error> {
+        let stream = self.card.stream.clone();
+        match part {
+            Part::Speeds { of, t } => {
+                self.enqueue_speeds(of, t)?;
+                self.clock.begin(&stream)?;
+            }
+            Part::Step { begins } => {
+                if begins {
+                    self.clock.begin(&stream)?;
+                }
+                // No task of such a step asks the host for the time.
+                let mut substeps = 0..self.substeps.len();
+                substeps.try_for_each(|substep| self.enqueue(substep, 0.0))?;
+            }
+        }
+        Ok(())
     }
 
-    /// What a replayed substep leaves behind, in our own books.
-    fn swap(&mut self, substep: usize) {
-        for task in &self.substeps[substep] {
+    /// What a replayed part leaves behind, in our own books.
+    fn pass(&mut self, part: Part<'_>) {
+        let tasks = match part {
+            Part::Speeds { .. } => &[],
+            Part::Step { .. } => self.substeps.as_slice(),
+        };
+        for task in tasks.iter().flatten() {
             if let Task::Swap(pairs) = task {
                 pairs.iter().for_each(|(a, b)| self.slots.swap(*a, *b));
             }
         }
     }
 
-    /// Starts all that is done in a substep at the time `t`.
+    /// Starts all that is done in a substep, which the card knows the time of and which the host
+    /// thinks to be at the time `t`.
     pub(super) fn enqueue(&mut self, substep: usize, t: f64) -> Result<(), Error> {
-        self.tell(substep, t)?;
-        self.enqueue_tasks(substep, t)
-    }
-
-    fn enqueue_tasks(&mut self, substep: usize, t: f64) -> Result<(), Error> {
         let when = When { t, time: substep };
         let tasks = std::mem::take(&mut self.substeps[substep]);
         let done = tasks.iter().try_for_each(|task| self.start(task, when));
         self.substeps[substep] = tasks;
         done
-    }
-
-    /// Tells the card the time of a substep, if it evaluates anything then.
-    pub(super) fn tell(&mut self, substep: usize, t: f64) -> Result<(), CudaError> {
-        match &mut self.formulas {
-            Some(formulas) => formulas.tell(&self.card.stream, substep, t),
-            None => Ok(()),
-        }
     }
 
     pub(super) fn start(&mut self, task: &Task, when: When) -> Result<(), Error> {
@@ -142,7 +174,8 @@ impl<T: Number> Machine<T> {
                 let domain = self.patch.domain();
                 match &self.formulas {
                     Some(formulas) if !formulas.faces().is_empty() => {
-                        self.ghosts.evaluate(&stream, formulas, when.time)?;
+                        let time = self.clock.at(when.time);
+                        self.ghosts.evaluate(&stream, formulas, &time)?;
                     }
                     _ if has_tables(&domain.boundaries) => {
                         let (boundaries, mesh) = (&domain.boundaries, &domain.mesh);
@@ -160,7 +193,8 @@ impl<T: Number> Machine<T> {
                 };
                 for (which, buffer) in self.sampled.iter().enumerate() {
                     let first = self.memory.address(&stream, self.slots[*buffer]);
-                    formulas.source(&stream, which, first, when.time)?;
+                    let time = self.clock.at(when.time);
+                    formulas.source(&stream, which, first, &time)?;
                 }
             }
             Task::Launch(at) => {

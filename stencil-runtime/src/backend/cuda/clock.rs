@@ -1,0 +1,336 @@
+//! The state of a run on a card: its time, the length of its steps, and what they take of both.
+
+use std::sync::Arc;
+
+use cudarc::driver::{
+    CudaFunction, CudaSlice, CudaStream, CudaView, LaunchConfig, PushKernelArg, result,
+};
+use stencil_compiler::emit::{self, Patches, Source};
+use stencil_compiler::expr::{Expr, Real};
+
+use super::launches::{Ready, function, head, one};
+use super::{Cache, CudaError, Opened};
+use crate::clock::{Asked, Length, Rules, place};
+
+/// The kernel.
+const TEXT: &str = include_str!("clock.cu");
+
+const THREADS: u32 = 32;
+
+/// The state, and the kernel that begins a step.
+#[derive(Debug)]
+pub(super) struct Clock {
+    rules: Rules,
+    begin: CudaFunction,
+    /// The numbers that the rules are made of.
+    state: CudaSlice<f64>,
+    /// The time of each substep, and that of what is evaluated between steps: the time of the fields.
+    times: CudaSlice<f64>,
+    /// Which uniforms kernels take, one kernel after the other, and these uniforms.
+    order: CudaSlice<i32>,
+    taken: CudaSlice<u8>,
+    parts: Vec<Part>,
+    /// What the card was asked last, with the time that it has now; `None` if that is not known.
+    told: Option<(Asked, Speeds)>,
+    /// The length with which the uniforms were taken last.
+    dt: Option<f64>,
+}
+
+/// Where the speeds come from that limit a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Speeds {
+    /// There are none: all are zero.
+    None,
+    /// The card writes them.
+    Reduced,
+}
+
+/// The uniforms of one kernel, which are constants of its module.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    from: u64,
+    to: u64,
+    bytes: usize,
+}
+
+/// The text of the kernel.
+pub(super) fn source<T: Real>(rules: &Rules) -> Result<Source, CudaError> {
+    Ok(Source {
+        name: "clock".into(),
+        text: text::<T>(rules)?,
+        shared_bytes: 0,
+        threads: [THREADS, 1, 1],
+        line_notes: Vec::new(),
+        line_origins: Vec::new(),
+    })
+}
+
+fn text<T: Real>(rules: &Rules) -> Result<String, CudaError> {
+    let numbered = |name: &str, count: usize| -> Vec<String> {
+        (0..count).map(|at| format!("{name}_{at}")).collect()
+    };
+    let times = numbered("time", rules.times.len());
+    let uniforms = numbered("uniform", rules.uniforms.len());
+    let mut all: Vec<(&str, &Expr<usize>)> =
+        vec![("step_length", &rules.length), ("step_end", &rules.end)];
+    all.extend(times.iter().map(String::as_str).zip(&rules.times));
+    all.extend(uniforms.iter().map(String::as_str).zip(&rules.uniforms));
+    let functions = emit::cuda_numbers(&all)?;
+    let places = [
+        ("T", place::T),
+        ("DT", place::DT),
+        ("NUMBERS", rules.count()),
+        ("SUBSTEPS", rules.times.len()),
+        // There is at least one, so that one may divide by it.
+        ("UNIFORMS", rules.uniforms.len().max(1)),
+    ];
+    let places = places.map(|(name, value)| format!("#define {name} {value}\n"));
+    Ok(format!(
+        "{}{}\n{functions}{}{}{TEXT}",
+        head::<T>(Patches::One),
+        places.concat(),
+        switch("substep_time", &times),
+        switch("uniform", &uniforms),
+    ))
+}
+
+/// A function that calls one of others by its number.
+fn switch(name: &str, names: &[String]) -> String {
+    let cases = names.iter().enumerate();
+    let cases: String = cases
+        .map(|(at, name)| format!("    case {at}: return {name}(a);\n"))
+        .collect();
+    format!(
+        "static __device__ double {name}(int which, const double* a) {{\n  \
+         switch (which) {{\n{cases}    default: return 0.0;\n  }}\n}}\n\n"
+    )
+}
+
+impl Clock {
+    /// The state of a run in which these kernels take uniforms.
+    pub(super) fn new<T: Real>(
+        card: &Opened,
+        cache: Option<&Cache>,
+        rules: Rules,
+        launches: &[Ready],
+    ) -> Result<Self, CudaError> {
+        let failed = CudaError::driver("taking memory on the card");
+        let stream = &card.stream;
+        let module = one(card, cache, &source::<T>(&rules)?)?;
+        let uniforms = rules.uniforms.len();
+        let taken = launches.iter().flat_map(|launch| {
+            let first = launch.substep * uniforms;
+            launch.uniforms.iter().map(move |at| (first + at) as i32)
+        });
+        let order: Vec<i32> = taken.collect();
+        // Something, so that there is an address.
+        let taken = stream.alloc_zeros::<u8>(order.len().max(1) * T::BYTES);
+        let taken = taken.map_err(&failed)?;
+        let mut from = super::memory::start(&taken, stream);
+        let mut parts = Vec::new();
+        for launch in launches {
+            let bytes = launch.uniforms.len() * T::BYTES;
+            if let Some(to) = launch.constants(stream)? {
+                parts.push(Part { from, to, bytes });
+            }
+            from += bytes as u64;
+        }
+        let order = if order.is_empty() { vec![0] } else { order };
+        Ok(Clock {
+            begin: function(&module, "begin_step")?,
+            state: stream.alloc_zeros(rules.count()).map_err(&failed)?,
+            times: stream.alloc_zeros(rules.times.len() + 1).map_err(&failed)?,
+            order: stream.clone_htod(&order).map_err(&failed)?,
+            taken,
+            parts,
+            told: None,
+            dt: None,
+            rules,
+        })
+    }
+
+    /// Does a substep take anything that changes from step to step though their length does not?
+    pub(super) fn depends_on_time(&self) -> bool {
+        self.rules.depend_on_time
+    }
+
+    /// How many substeps a step has.
+    pub(super) fn substeps(&self) -> usize {
+        self.rules.times.len()
+    }
+
+    /// The time of a substep.
+    pub(super) fn time(&self, substep: usize, t: f64, dt: f64) -> f64 {
+        self.rules.time(substep, t, dt)
+    }
+
+    /// Were the uniforms taken last with this length?
+    pub(super) fn has_taken(&self, dt: f64) -> bool {
+        self.dt == Some(dt)
+    }
+
+    /// Where the time stands of what is evaluated between steps.
+    pub(super) fn between(&self) -> usize {
+        self.times.len() - 1
+    }
+
+    /// The memory of one of the times.
+    pub(super) fn at(&self, time: usize) -> CudaView<'_, f64> {
+        self.times.slice(time..=time)
+    }
+
+    /// Says what time it is between steps.
+    pub(super) fn tell_between(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        t: f64,
+    ) -> Result<(), CudaError> {
+        let at = self.between();
+        let copy = stream.memcpy_htod(&[t], &mut self.times.slice_mut(at..=at));
+        copy.map_err(CudaError::driver("copying the time to the card"))
+    }
+
+    /// The address of the speed of this number.
+    pub(super) fn speed(&self, stream: &Arc<CudaStream>, at: usize) -> u64 {
+        let first = super::memory::start(&self.state, stream);
+        first + ((self.rules.first_speed() + at) * size_of::<f64>()) as u64
+    }
+
+    /// Says what is asked of the next step, if the card does not know; speeds that limit it are
+    /// written later, if they are `reduced`.
+    fn tell(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        asked: Asked,
+        speeds: Speeds,
+    ) -> Result<(), CudaError> {
+        if self.told == Some((asked, speeds)) {
+            return Ok(());
+        }
+        let numbers = self.rules.numbers(asked, &[]);
+        let copy = stream.memcpy_htod(&numbers, &mut self.state);
+        copy.map_err(CudaError::driver("copying the state to the card"))?;
+        self.told = Some((asked, speeds));
+        self.tell_between(stream, asked.t)
+    }
+
+    /// Says that a step of a given length comes next.
+    pub(super) fn tell_given(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        t: f64,
+        dt: f64,
+    ) -> Result<(), CudaError> {
+        self.tell(stream, Asked::given(t, dt), Speeds::None)
+    }
+
+    /// Says that a step comes next whose length the card finds.
+    pub(super) fn tell_asked(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        asked: Asked,
+    ) -> Result<(), CudaError> {
+        self.tell(stream, asked, Speeds::Reduced)
+    }
+
+    /// Starts the kernel that begins a step, and hands all uniforms to their kernels. Captures hold
+    /// this, so it changes nothing here: see [`begun`](Self::begun).
+    pub(super) fn begin(&mut self, stream: &Arc<CudaStream>) -> Result<(), CudaError> {
+        let failed = CudaError::driver("beginning a step");
+        let count = self.order.len() as i32;
+        let config = LaunchConfig {
+            grid_dim: (1, 1, 1),
+            block_dim: (THREADS, 1, 1),
+            shared_mem_bytes: 0,
+        };
+        let mut launch = stream.launch_builder(&self.begin);
+        launch.arg(&mut self.state).arg(&mut self.times);
+        launch.arg(&self.order).arg(&count).arg(&mut self.taken);
+        // SAFETY: the arguments are those of the kernel; `taken` has room for as many values as
+        // `order` has numbers.
+        unsafe { launch.launch(config) }.map_err(&failed)?;
+        for part in &self.parts {
+            // SAFETY: both ranges were allocated with as many bytes, in `taken` and in the module
+            // of a kernel; both live as long as the machine.
+            let copy = unsafe {
+                result::memcpy_dtod_async(part.to, part.from, part.bytes, stream.cu_stream())
+            };
+            copy.map_err(&failed)?;
+        }
+        Ok(())
+    }
+
+    /// Notes that a step of a given length was begun.
+    pub(super) fn begun(&mut self, t: f64, dt: f64) {
+        let step = Asked::given(t, dt);
+        self.pass(self.rules.step(step, &[]));
+    }
+
+    /// Reads the speeds and the step that the card has begun.
+    pub(super) fn read(
+        &mut self,
+        stream: &Arc<CudaStream>,
+    ) -> Result<(Vec<f64>, Length), CudaError> {
+        let failed = CudaError::driver("reading the state of the card");
+        let mut state = vec![0.0; self.state.len()];
+        let copy = stream.memcpy_dtoh(&self.state, &mut state);
+        copy.and_then(|()| stream.synchronize()).map_err(&failed)?;
+        let length = Length {
+            dt: state[place::DT],
+            end: state[place::T],
+        };
+        self.pass(length);
+        Ok((state.split_off(self.rules.first_speed()), length))
+    }
+
+    /// The card's time is that of the end of the step now.
+    fn pass(&mut self, length: Length) {
+        self.dt = Some(length.dt);
+        if let Some((asked, _)) = &mut self.told {
+            asked.t = length.end;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SystemDef;
+    use crate::backend::cuda::nvrtc::Nvrtc;
+
+    /// The rules of a system with uniforms that change with time, limited by two speeds.
+    fn rules() -> Rules {
+        let text = "pub system Damped in 2d {
+            field q: scalar; param k: real = 1; param w: real = 3;
+            ddt(q) = k * lap(q) - sin(w * t) * q;
+            cfl { diffusive: k; advective: abs(q) }
+        }
+        scheme s for Damped { space: central<order = 2>; time: rk3_williamson; }";
+        let system = SystemDef::from_text("damped.pde", text).unwrap();
+        let algorithm = system.algorithm();
+        Rules::new(algorithm, &[0.5, 3.0], [0.1, 0.2, 1.0], &[2, 1])
+    }
+
+    #[test]
+    fn the_text_compiles_for_each_architecture() {
+        let nvrtc = match Nvrtc::shared() {
+            Ok(nvrtc) => nvrtc,
+            Err(error) => {
+                let wanted = std::env::var_os("STENCIL_NVRTC_DIR").is_some();
+                assert!(!wanted, "{error}");
+                eprintln!("skipped, for want of NVRTC: {error}");
+                return;
+            }
+        };
+        let rules = rules();
+        assert!(rules.depend_on_time);
+        for text in [text::<f32>(&rules), text::<f64>(&rules)] {
+            let text = text.unwrap();
+            for architecture in ["sm_80", "sm_90", "sm_100"] {
+                let compiled = nvrtc.compile(&text, "clock.cu", architecture).unwrap();
+                assert_eq!(compiled.kernels.len(), 1);
+                assert_eq!(compiled.kernels[0].spill_stores, 0);
+            }
+        }
+    }
+}

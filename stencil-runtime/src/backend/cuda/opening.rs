@@ -1,0 +1,89 @@
+//! Taking a card into use while the host plans: the driver and the compiler take a while to start.
+
+use std::thread::{self, JoinHandle};
+
+use super::card::{self, Opened};
+use super::nvrtc::Nvrtc;
+use super::{Cache, CudaError};
+
+/// A card that is being taken into use. A program must not end meanwhile, so dropping this waits.
+#[derive(Debug)]
+pub(crate) struct Opening {
+    ordinal: usize,
+    state: State,
+    compiler: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug)]
+enum State {
+    /// Nobody has asked for the card yet.
+    Closed,
+    Begun(JoinHandle<Result<Opened, CudaError>>),
+    Done(Result<Opened, CudaError>),
+}
+
+impl Opening {
+    /// The card of a number; nothing is done yet.
+    pub(crate) fn new(ordinal: usize) -> Self {
+        Opening {
+            ordinal,
+            state: State::Closed,
+            compiler: None,
+        }
+    }
+
+    /// Begins, if there is a driver; what there is to compile is in this cache or goes there.
+    pub(crate) fn begin(&mut self, cache: Option<&Cache>) {
+        if !matches!(self.state, State::Closed) || !card::has_driver() {
+            return;
+        }
+        let ordinal = self.ordinal;
+        if cache.and_then(Cache::sealed_by).is_none() {
+            // Whoever needs the compiler hears why it cannot be had.
+            let open = || drop(Nvrtc::shared_up_to(card::driver_major()));
+            self.compiler = Some(thread::spawn(open));
+        }
+        self.state = State::Begun(thread::spawn(move || Opened::new(ordinal)));
+    }
+
+    /// Is there a card of this number, one that generated code runs on, and a compiler for it?
+    pub(crate) fn is_usable(&mut self) -> bool {
+        self.wait();
+        matches!(self.state, State::Done(Ok(_)))
+            && Nvrtc::shared_up_to(card::driver_major()).is_ok()
+    }
+
+    /// Is there no use in asking for a card?
+    pub(crate) fn is_hopeless(&self) -> bool {
+        !card::has_driver()
+    }
+
+    /// The card.
+    pub(crate) fn finish(mut self) -> Result<Opened, CudaError> {
+        self.wait();
+        match std::mem::replace(&mut self.state, State::Closed) {
+            State::Done(done) => done,
+            State::Closed | State::Begun(_) => Opened::new(self.ordinal),
+        }
+    }
+
+    fn wait(&mut self) {
+        let done = match std::mem::replace(&mut self.state, State::Closed) {
+            State::Closed => Opened::new(self.ordinal),
+            State::Begun(thread) => thread.join().unwrap_or_else(|_| Opened::new(self.ordinal)),
+            State::Done(done) => done,
+        };
+        self.state = State::Done(done);
+    }
+}
+
+impl Drop for Opening {
+    fn drop(&mut self) {
+        if let State::Begun(thread) = std::mem::replace(&mut self.state, State::Closed) {
+            let _ = thread.join();
+        }
+        if let Some(thread) = self.compiler.take() {
+            let _ = thread.join();
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! How long a step is, and what its substeps know of time: rules over numbers, which the host
+//! evaluates, or a card by the same operations and so with the same bits.
+
+use stencil_compiler::algorithm::{Algorithm, UniformAtom};
+use stencil_compiler::expr::{Builder, Expr, Op, Ref};
+
+/// A step that would leave less than this part of it to the end of a run goes to the end.
+const SLIVER: f64 = 1e-9;
+
+/// Places of the numbers that rules are made of; behind these stand the spacing, the parameters and
+/// the speeds.
+pub(crate) mod place {
+    /// The time at which the step begins; where a rule is one of a substep, the time of that.
+    pub(crate) const T: usize = 0;
+    /// The length of the step.
+    pub(crate) const DT: usize = 1;
+    /// The time at which the run ends.
+    pub(crate) const END: usize = 2;
+    /// The largest length.
+    pub(crate) const MOST: usize = 3;
+    /// The Courant number.
+    pub(crate) const NUMBER: usize = 4;
+    /// How many there are of these.
+    pub(crate) const COUNT: usize = 5;
+}
+
+/// What is asked of a step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Asked {
+    /// The time at which it begins.
+    pub(crate) t: f64,
+    /// The time at which the run ends; infinity if it does not.
+    pub(crate) end: f64,
+    /// The largest length; infinity if there is none.
+    pub(crate) most: f64,
+    /// The Courant number; any positive one where no speed limits the step.
+    pub(crate) number: f64,
+}
+
+impl Asked {
+    /// A step of a given length.
+    pub(crate) fn given(t: f64, dt: f64) -> Self {
+        Asked {
+            t,
+            end: f64::INFINITY,
+            most: dt,
+            number: 1.0,
+        }
+    }
+}
+
+/// A step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Length {
+    pub(crate) dt: f64,
+    /// The time at which it ends.
+    pub(crate) end: f64,
+}
+
+/// The rules of a system on a mesh.
+#[derive(Clone, Debug)]
+pub(crate) struct Rules {
+    /// The spacing and the parameters.
+    given: Vec<f64>,
+    speeds: usize,
+    /// The length of the step.
+    pub(crate) length: Expr<usize>,
+    /// The time at which it ends, its length given.
+    pub(crate) end: Expr<usize>,
+    /// The time of each substep.
+    pub(crate) times: Vec<Expr<usize>>,
+    /// The uniforms of a substep.
+    pub(crate) uniforms: Vec<Expr<usize>>,
+    /// Does any of them change from substep to substep?
+    pub(crate) depend_on_time: bool,
+}
+
+impl Rules {
+    /// The rules of an algorithm, whose steps are limited by speeds of these powers: see
+    /// [`length`].
+    pub(crate) fn new(
+        algorithm: &Algorithm,
+        params: &[f64],
+        spacing: [f64; 3],
+        powers: &[u32],
+    ) -> Self {
+        let given: Vec<f64> = spacing.iter().chain(params).copied().collect();
+        let place = |atom: &UniformAtom| match *atom {
+            UniformAtom::Spacing(axis) => place::COUNT + axis,
+            UniformAtom::Param(i) => place::COUNT + spacing.len() + i,
+            UniformAtom::Dt => place::DT,
+            UniformAtom::Time => place::T,
+        };
+        let uniforms = algorithm.uniforms.iter();
+        let dimension = algorithm.dimension;
+        let narrowest = spacing[..dimension].iter().copied();
+        let limits = powers.iter().map(|power| Limit {
+            rate: rate(*power, dimension),
+            scale: whole_power(narrowest.clone().fold(f64::INFINITY, f64::min), *power),
+        });
+        let (length, end) = length(&limits.collect::<Vec<_>>(), place::COUNT + given.len());
+        Rules {
+            length,
+            end,
+            times: algorithm.substeps.iter().map(|s| time(s.at)).collect(),
+            uniforms: uniforms.map(|u| u.value.map_atoms(place)).collect(),
+            depend_on_time: algorithm.depends_on_time(),
+            speeds: powers.len(),
+            given,
+        }
+    }
+
+    /// How many numbers the rules are made of.
+    pub(crate) fn count(&self) -> usize {
+        self.first_speed() + self.speeds
+    }
+
+    /// The place of the first speed.
+    pub(crate) fn first_speed(&self) -> usize {
+        place::COUNT + self.given.len()
+    }
+
+    /// The numbers, with the length still zero; speeds that are missing are zero and limit nothing.
+    pub(crate) fn numbers(&self, asked: Asked, speeds: &[f64]) -> Vec<f64> {
+        let Asked {
+            t,
+            end,
+            most,
+            number,
+        } = asked;
+        let mut numbers = vec![t, 0.0, end, most, number];
+        numbers.extend(&self.given);
+        numbers.extend(speeds);
+        numbers.resize(self.count(), 0.0);
+        numbers
+    }
+
+    /// The length of a step that these speeds limit.
+    pub(crate) fn step(&self, asked: Asked, speeds: &[f64]) -> Length {
+        let mut numbers = self.numbers(asked, speeds);
+        let dt = self.length.eval(|at| numbers[*at]);
+        numbers[place::DT] = dt;
+        let end = self.end.eval(|at| numbers[*at]);
+        Length { dt, end }
+    }
+
+    /// The time of a substep of a step.
+    pub(crate) fn time(&self, substep: usize, t: f64, dt: f64) -> f64 {
+        let value = |at: &usize| if *at == place::T { t } else { dt };
+        self.times[substep].eval(value)
+    }
+}
+
+/// What a speed of a power does to the length of a step.
+struct Limit {
+    rate: f64,
+    /// That power of the smallest spacing.
+    scale: f64,
+}
+
+/// The largest stable step: `number / sum over p of max(value_p) * rate_p / h^p`, where h is the
+/// smallest spacing; no more than the largest length, and no further than the end of the run. With
+/// it the time at which it ends.
+///
+/// The speed of power p is the factor of a p-th derivative, whose central difference of second
+/// order has a symbol of at most rate_p / h^p: 1 for first derivatives, which a speed in one
+/// direction limits, and 2^p / 2 along each axis for the others.
+fn length(limits: &[Limit], first: usize) -> (Expr<usize>, Expr<usize>) {
+    let mut b = Builder::new();
+    let [t, dt, end, most, number] =
+        [place::T, place::DT, place::END, place::MOST, place::NUMBER].map(|at| b.atom(at));
+    let mut rates = b.lit(0.0);
+    for (i, limit) in limits.iter().enumerate() {
+        let [value, rate, scale] = [b.atom(first + i), b.lit(limit.rate), b.lit(limit.scale)];
+        let product = b.op(Op::Mul, &[value, rate]);
+        let part = b.op(Op::Div, &[product, scale]);
+        rates = b.op(Op::Add, &[rates, part]);
+    }
+    let limit = b.op(Op::Div, &[number, rates]);
+    let whole = b.op(Op::Min, &[limit, most]);
+    let left = b.op(Op::Sub, &[end, t]);
+    let cut = landing(&mut b, [t, whole, end], [left, whole]);
+    let after = b.op(Op::Add, &[t, dt]);
+    let at_end = b.op(Op::Sub, &[end, t]);
+    // What was cut ends at the end, whatever the sum is rounded to.
+    let ends = b.op(Op::Eq, &[dt, at_end, end, after]);
+    (b.finish(cut), b.finish(ends))
+}
+
+/// The first of two values if a step of this length lands at the end of the run, or nearly so.
+fn landing(b: &mut Builder<usize>, [t, dt, end]: [Ref; 3], values: [Ref; 2]) -> Ref {
+    let factor = b.lit(1.0 + SLIVER);
+    let reach = b.op(Op::Mul, &[dt, factor]);
+    let there = b.op(Op::Add, &[t, reach]);
+    b.op(Op::Le, &[end, there, values[0], values[1]])
+}
+
+/// The time of a substep that is at this part of its step.
+fn time(at: f64) -> Expr<usize> {
+    let mut b = Builder::new();
+    let [dt, at, t] = [b.atom(place::DT), b.lit(at), b.atom(place::T)];
+    let time = b.op(Op::Fma, &[dt, at, t]);
+    b.finish(time)
+}
+
+fn rate(power: u32, dimension: usize) -> f64 {
+    match power {
+        1 => 1.0,
+        _ => dimension as f64 * whole_power(2.0, power - 1),
+    }
+}
+
+/// A power by products in order, so that it is the same everywhere.
+fn whole_power(base: f64, power: u32) -> f64 {
+    (0..power).fold(1.0, |product, _| product * base)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SystemDef;
+
+    /// Limited by a speed of the second power, then by one of the first, on cells of 1/10 and 1/5.
+    fn rules() -> Rules {
+        let text = "pub system Damped in 2d {
+            field q: scalar; param k: real = 1; param w: real = 3;
+            ddt(q) = k * lap(q) - sin(w * t) * q;
+            cfl { diffusive: k; advective: abs(q) }
+        }
+        scheme s for Damped { space: central<order = 2>; time: rk3_williamson; }";
+        let system = SystemDef::from_text("damped.pde", text).unwrap();
+        Rules::new(system.algorithm(), &[0.5, 3.0], [0.1, 0.2, 1.0], &[2, 1])
+    }
+
+    fn asked(end: f64, most: f64) -> Asked {
+        let (t, number) = (1.0, 0.5);
+        Asked {
+            t,
+            end,
+            most,
+            number,
+        }
+    }
+
+    #[test]
+    fn speeds_the_largest_length_and_the_end_limit_a_step() {
+        let (rules, never) = (rules(), f64::INFINITY);
+        // 2 * 2^2 / 2 for the second power along two axes.
+        let limit = 0.5 / (2.0 * 4.0 / (0.1 * 0.1) + 3.0 / 0.1);
+        let free = rules.step(asked(never, never), &[2.0, 3.0]);
+        assert_eq!((free.dt, free.end), (limit, 1.0 + limit));
+        assert_eq!(rules.step(asked(never, 1e-5), &[2.0, 3.0]).dt, 1e-5);
+        let cut = rules.step(asked(1.0 + 1e-7, never), &[2.0, 3.0]);
+        assert_eq!((cut.dt, cut.end), (1.0 + 1e-7 - 1.0, 1.0 + 1e-7));
+        // Longer by less than a billionth, rather than a step of nearly nothing after it.
+        let end = 1.0 + limit * (1.0 + 1e-10);
+        assert_eq!(rules.step(asked(end, never), &[2.0, 3.0]).end, end);
+        assert_eq!(rules.step(asked(never, never), &[0.0, 0.0]).dt, never);
+        assert!(
+            rules
+                .step(asked(never, never), &[f64::NAN, 0.0])
+                .dt
+                .is_nan()
+        );
+    }
+
+    #[test]
+    fn a_step_that_is_given_is_taken_as_it_is() {
+        let given = rules().step(Asked::given(0.3, 0.1), &[]);
+        assert_eq!((given.dt, given.end), (0.1, 0.3 + 0.1));
+        assert_eq!(rules().time(1, 0.3, 0.1), 0.1_f64.mul_add(1.0 / 3.0, 0.3));
+    }
+
+    #[test]
+    fn uniforms_are_those_of_the_algorithm() {
+        let text = "pub system Forced in 1d { field q: scalar; param w: real = 3;
+            ddt(q) = w * lap(q) + sin(w * t); }";
+        let system = SystemDef::from_text("forced.pde", text).unwrap();
+        let (algorithm, spacing) = (system.algorithm(), [0.1, 1.0, 1.0]);
+        let rules = Rules::new(algorithm, &[3.0], spacing, &[]);
+        let mut numbers = rules.numbers(Asked::given(0.7, 0.01), &[]);
+        numbers[place::DT] = 0.01;
+        let all = rules.uniforms.iter().map(|u| u.eval(|at| numbers[*at]));
+        let all: Vec<f64> = all.collect();
+        assert!(rules.depend_on_time && !all.is_empty());
+        assert_eq!(all, algorithm.uniform_values(&[3.0], spacing, 0.01, 0.7));
+    }
+}
