@@ -146,7 +146,7 @@ pub fn kernel(
     let mut inputs = Vec::new();
     for (name, reach) in &launch.inputs {
         let points = read.get(&find(name)?).cloned().unwrap_or_default();
-        let fetched = if counts.copies == 0 {
+        let fetched = if counts.copies + counts.boxes == 0 {
             fetched_points(kernel.launch.tile, &points)
         } else {
             fetched_box(kernel, &points, *reach)

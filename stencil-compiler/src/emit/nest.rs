@@ -107,6 +107,8 @@ fn operands(stmt: &Stmt) -> &[Operand] {
         | Stmt::Copy { .. }
         | Stmt::ArriveCopies { .. }
         | Stmt::Arrive { .. }
+        | Stmt::CopyBox { .. }
+        | Stmt::Expect { .. }
         | Stmt::Wait { .. }
         | Stmt::Sync
         | Stmt::For { .. }
@@ -231,6 +233,8 @@ impl Nester {
                 | Stmt::Copy { .. }
                 | Stmt::ArriveCopies { .. }
                 | Stmt::Arrive { .. }
+                | Stmt::CopyBox { .. }
+                | Stmt::Expect { .. }
                 | Stmt::Wait { .. }
                 | Stmt::Sync => {
                     list.flush(|_| true);

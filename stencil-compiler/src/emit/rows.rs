@@ -179,12 +179,15 @@ impl<'a> Places<'a> {
             Stmt::For { .. } => return Err(self.error("a loop")),
             Stmt::If { .. } => return Err(self.error("a condition")),
             Stmt::Set { .. } => return Err(self.error("a queue")),
-            Stmt::LoadShared { .. } | Stmt::StoreShared { .. } | Stmt::Copy { .. } => {
-                return Err(self.error("shared memory"));
-            }
-            Stmt::ArriveCopies { .. } | Stmt::Arrive { .. } | Stmt::Wait { .. } | Stmt::Sync => {
-                return Err(self.error("a barrier"));
-            }
+            Stmt::LoadShared { .. }
+            | Stmt::StoreShared { .. }
+            | Stmt::Copy { .. }
+            | Stmt::CopyBox { .. } => return Err(self.error("shared memory")),
+            Stmt::ArriveCopies { .. }
+            | Stmt::Arrive { .. }
+            | Stmt::Expect { .. }
+            | Stmt::Wait { .. }
+            | Stmt::Sync => return Err(self.error("a barrier")),
         }
         Ok(())
     }

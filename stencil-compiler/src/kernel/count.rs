@@ -37,6 +37,8 @@ pub struct Counts {
     pub stores: u64,
     /// Asynchronous copies started.
     pub copies: u64,
+    /// Boxes started, all of them by one thread.
+    pub boxes: u64,
     /// Cells that a thread stores at once, where all of them exist.
     pub cells: u64,
     /// Value registers that are live at once, at most, in the order of the statements.
@@ -120,6 +122,7 @@ fn add(body: &[Stmt], times: u64, counts: &mut Counts) {
             }
             Stmt::StoreShared { values, .. } => counts.shared_stores += times * values.len() as u64,
             Stmt::Copy { .. } => counts.copies += times,
+            Stmt::CopyBox { .. } => counts.boxes += times,
             Stmt::For {
                 from: Index::Const(from),
                 to: Index::Const(to),
@@ -135,6 +138,7 @@ fn add(body: &[Stmt], times: u64, counts: &mut Counts) {
             | Stmt::Cell { .. }
             | Stmt::ArriveCopies { .. }
             | Stmt::Arrive { .. }
+            | Stmt::Expect { .. }
             | Stmt::Wait { .. }
             | Stmt::Sync => {}
         }

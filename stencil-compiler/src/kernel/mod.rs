@@ -13,6 +13,7 @@ use crate::expr::{Lit, Op};
 pub mod blocking;
 pub mod check;
 pub mod count;
+mod index;
 pub mod interp;
 mod iteration;
 pub mod lower;
@@ -26,6 +27,12 @@ pub const WARP: u32 = 32;
 
 /// Bytes of one asynchronous copy.
 pub const COPY_BYTES: usize = 16;
+
+/// Bytes that shared arrays, and the boxes copied into them, begin on a multiple of.
+pub const BOX_ALIGNMENT: usize = 128;
+
+/// Most cells of a box along an axis.
+pub const MOST_BOX: u32 = 256;
 
 /// One launch.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,7 +53,7 @@ pub struct Kernel {
     pub uniforms: Vec<String>,
     /// Arrays in shared memory.
     pub shared: Vec<SharedArray>,
-    /// Barriers in shared memory that asynchronous copies and warps arrive on.
+    /// Barriers in shared memory that asynchronous copies, boxes and warps arrive on.
     pub barriers: Vec<BarrierArray>,
     /// Names of value registers; [`Reg`] indexes them.
     pub registers: Vec<String>,
@@ -115,12 +122,13 @@ pub enum Mode {
 pub struct SharedArray {
     /// Its name.
     pub name: String,
-    /// Values in it; the array starts on 128 bytes.
+    /// Values in it; the array starts on [`BOX_ALIGNMENT`] bytes.
     pub len: u32,
 }
 
-/// Barriers with phases in shared memory. A phase completes when `arrivals` have come; waiting
-/// for parity p passes when the phase of that parity has completed (initially: parity 1 passes).
+/// Barriers with phases in shared memory. A phase completes when `arrivals` have come and all bytes
+/// that it was told to expect; waiting for parity p passes when the phase of that parity has
+/// completed (initially: parity 1 passes).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BarrierArray {
     /// Its name.
@@ -327,7 +335,41 @@ pub enum Stmt {
         /// Which of them.
         slot: Index,
     },
-    /// The thread waits until the phase of this parity has completed.
+    /// Starts an asynchronous copy of a box of cells from global to shared memory, whose rows then
+    /// lie one behind the other. It counts in bytes on the present phase of a barrier, however much
+    /// of the box is outside of the buffer: such values are nobody's, and must not be used.
+    ///
+    /// Rows are a multiple of [`COPY_BYTES`], and each box of a buffer has the same extent, which is
+    /// at most [`MOST_BOX`] along each axis. One thread starts a box for its block.
+    CopyBox {
+        /// To which array.
+        array: SharedId,
+        /// Index of the first value, which begins on [`BOX_ALIGNMENT`].
+        to: Index,
+        /// From which buffer.
+        buffer: BufferId,
+        /// Coordinates of the first cell; x is a multiple of the values of [`COPY_BYTES`].
+        from: [Index; 3],
+        /// Cells along x, y, z.
+        extent: [u32; 3],
+        /// The array of barriers.
+        barrier: BarrierId,
+        /// Which of them.
+        slot: Index,
+    },
+    /// The present phase of a barrier awaits this many bytes of boxes more.
+    Expect {
+        /// The array of barriers.
+        barrier: BarrierId,
+        /// Which of them.
+        slot: Index,
+        /// Bytes, those of parts outside of a buffer included.
+        bytes: u32,
+        /// Does the thread arrive as well, once and after that?
+        arrives: bool,
+    },
+    /// The thread waits until the phase of this parity has completed. Under a condition that depends
+    /// on the thread, only the boxes that it then starts are behind the wait, not its warp.
     Wait {
         /// The array of barriers.
         barrier: BarrierId,
@@ -380,77 +422,6 @@ impl Condition {
     }
 }
 
-impl From<i64> for Index {
-    fn from(value: i64) -> Self {
-        Index::Const(value)
-    }
-}
-
-impl From<IntVar> for Index {
-    fn from(var: IntVar) -> Self {
-        Index::Var(var)
-    }
-}
-
-impl std::ops::Add for Index {
-    type Output = Index;
-    fn add(self, other: Index) -> Index {
-        match (self, other) {
-            (Index::Const(a), Index::Const(b)) => Index::Const(a + b),
-            (a, Index::Const(0)) => a,
-            (Index::Const(0), b) => b,
-            (a, Index::Const(b)) if b < 0 => Index::Sub(Box::new(a), Box::new(Index::Const(-b))),
-            (a, b) => Index::Add(Box::new(a), Box::new(b)),
-        }
-    }
-}
-
-impl std::ops::Sub for Index {
-    type Output = Index;
-    fn sub(self, other: Index) -> Index {
-        match (self, other) {
-            (Index::Const(a), Index::Const(b)) => Index::Const(a - b),
-            (a, Index::Const(0)) => a,
-            (a, Index::Const(b)) if b < 0 => Index::Add(Box::new(a), Box::new(Index::Const(-b))),
-            (a, b) => Index::Sub(Box::new(a), Box::new(b)),
-        }
-    }
-}
-
-impl std::ops::Mul<i64> for Index {
-    type Output = Index;
-    fn mul(self, factor: i64) -> Index {
-        match (self, factor) {
-            (Index::Const(a), b) => Index::Const(a * b),
-            (_, 0) => Index::Const(0),
-            (a, 1) => a,
-            (a, b) => Index::Mul(Box::new(a), b),
-        }
-    }
-}
-
-impl std::ops::Div<i64> for Index {
-    type Output = Index;
-    fn div(self, by: i64) -> Index {
-        match (self, by) {
-            (Index::Const(a), b) => Index::Const(a / b),
-            (a, 1) => a,
-            (a, b) => Index::Div(Box::new(a), b),
-        }
-    }
-}
-
-impl std::ops::Rem<i64> for Index {
-    type Output = Index;
-    fn rem(self, by: i64) -> Index {
-        match (self, by) {
-            (Index::Const(a), b) => Index::Const(a % b),
-            (_, 1) => Index::Const(0),
-            (a, b) => Index::Rem(Box::new(a), b),
-        }
-    }
-}
-
 impl Kernel {
     /// Blocks along x, y, z for a patch of `cells` interior cells.
     pub fn blocks(&self, cells: [usize; 3]) -> [usize; 3] {
@@ -474,7 +445,7 @@ impl Kernel {
         let arrays: usize = self
             .shared
             .iter()
-            .map(|a| (a.len as usize * self.value_bytes).next_multiple_of(128))
+            .map(|a| (a.len as usize * self.value_bytes).next_multiple_of(BOX_ALIGNMENT))
             .sum();
         let barriers: usize = self.barriers.iter().map(|b| b.slots as usize * 8).sum();
         arrays + barriers

@@ -1,12 +1,14 @@
 //! What holds of every kernel, as far as its text shows; the rest is for [`interp`](super::interp).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::text::{is_name, statement};
 use super::{
-    BarrierId, BufferId, CellVar, Condition, Index, IntVar, Kernel, LaunchKind, Mode, Operand, Reg,
-    SharedId, Stmt,
+    BufferId, CellVar, Condition, Index, IntVar, Kernel, LaunchKind, Mode, Operand, Reg, SharedId,
+    Stmt,
 };
+
+mod barriers;
 
 type Result<T = ()> = std::result::Result<T, String>;
 
@@ -32,8 +34,10 @@ impl Kernel {
             ints: vec![false; self.ints.len()],
             cells: vec![false; self.cells.len()],
             varying: BTreeSet::new(),
+            divisors: vec![1; self.ints.len()],
             divergent: 0,
             stored: Vec::new(),
+            extents: BTreeMap::new(),
         };
         for queue in &self.queues {
             match checker.defined.get_mut(queue.0 as usize) {
@@ -134,9 +138,13 @@ struct Checker<'a> {
     cells: Vec<bool>,
     /// Integer variables that depend on the thread.
     varying: BTreeSet<IntVar>,
+    /// What each integer variable is known to be a multiple of; 0 is a multiple of all.
+    divisors: Vec<u64>,
     /// Conditions around the statement that depend on the thread.
     divergent: usize,
     stored: Vec<(BufferId, [i32; 3])>,
+    /// Of each buffer, the extent of its boxes.
+    extents: BTreeMap<BufferId, [u32; 3]>,
 }
 
 impl Checker<'_> {
@@ -184,8 +192,8 @@ impl Checker<'_> {
         match stmt {
             Stmt::Note(_) => Ok(()),
             Stmt::Int { var, value } => {
-                let varies = self.index(value)?;
-                self.define_int(*var, varies)
+                let (varies, divisor) = (self.index(value)?, self.divisor(value));
+                self.define_int(*var, varies, divisor)
             }
             Stmt::Cell { cell, at } => {
                 self.indices(at)?;
@@ -221,9 +229,12 @@ impl Checker<'_> {
             Stmt::LoadShared { .. } | Stmt::StoreShared { .. } | Stmt::Copy { .. } => {
                 self.shared(stmt)
             }
-            Stmt::ArriveCopies { .. } | Stmt::Arrive { .. } | Stmt::Wait { .. } | Stmt::Sync => {
-                self.synchronize(stmt)
-            }
+            Stmt::ArriveCopies { .. }
+            | Stmt::Arrive { .. }
+            | Stmt::CopyBox { .. }
+            | Stmt::Expect { .. }
+            | Stmt::Wait { .. }
+            | Stmt::Sync => self.synchronize(stmt),
             Stmt::For {
                 var,
                 from,
@@ -235,7 +246,7 @@ impl Checker<'_> {
                     return Err("bounds that depend on the thread".into());
                 }
                 let ints = self.ints.clone();
-                self.define_int(*var, false)?;
+                self.define_int(*var, false, 1)?;
                 self.body(body)?;
                 self.ints = ints;
                 Ok(())
@@ -332,35 +343,6 @@ impl Checker<'_> {
         }
     }
 
-    fn synchronize(&mut self, stmt: &Stmt) -> Result {
-        if self.divergent > 0 {
-            return Err(
-                "threads of a block synchronize under a condition that depends on the thread"
-                    .into(),
-            );
-        }
-        if self.kernel.launch.kind == LaunchKind::Rows {
-            return Err("rows do not synchronize".into());
-        }
-        let (barrier, varies) = match stmt {
-            Stmt::ArriveCopies { barrier, slot } | Stmt::Arrive { barrier, slot } => {
-                (*barrier, self.index(slot)?)
-            }
-            Stmt::Wait {
-                barrier,
-                slot,
-                parity,
-            } => (*barrier, self.index(slot)? | self.index(parity)?),
-            _ => return Ok(()),
-        };
-        self.barrier(barrier)?;
-        if varies {
-            Err("a barrier that depends on the thread".into())
-        } else {
-            Ok(())
-        }
-    }
-
     fn define(&mut self, reg: Reg) -> Result {
         match self.defined.get_mut(reg.0 as usize) {
             None => Err(format!("register {} does not exist", reg.0)),
@@ -376,7 +358,7 @@ impl Checker<'_> {
         }
     }
 
-    fn define_int(&mut self, var: IntVar, varies: bool) -> Result {
+    fn define_int(&mut self, var: IntVar, varies: bool, divisor: u64) -> Result {
         match self.ints.get_mut(var.0 as usize) {
             None => return Err(format!("integer variable {} does not exist", var.0)),
             Some(true) => {
@@ -387,6 +369,7 @@ impl Checker<'_> {
             }
             Some(defined) => *defined = true,
         }
+        self.divisors[var.0 as usize] = divisor;
         if varies {
             self.varying.insert(var);
         } else {
@@ -427,15 +410,6 @@ impl Checker<'_> {
             Ok(())
         } else {
             Err(format!("shared array {} does not exist", array.0))
-        }
-    }
-
-    fn barrier(&self, barrier: BarrierId) -> Result {
-        let found = (barrier.0 as usize) < self.kernel.barriers.len();
-        if found {
-            Ok(())
-        } else {
-            Err(format!("barrier {} does not exist", barrier.0))
         }
     }
 

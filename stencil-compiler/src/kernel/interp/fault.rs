@@ -21,6 +21,8 @@ pub enum FaultKind {
     OverArrival,
     /// No warp can go on.
     Deadlock,
+    /// A block that ends before it has waited for a box: the box lands in the memory of another.
+    InFlight,
     /// Warps of a block wait for each other at different statements.
     DivergentSync,
     /// Two threads store to the same cell.

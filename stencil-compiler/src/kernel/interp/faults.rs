@@ -90,6 +90,53 @@ pub fn shift_copy(kernel: &Kernel, n: usize, axis: usize, by: i64) -> Option<Ker
     })
 }
 
+/// The kernel without its `n`-th box.
+pub fn drop_box(kernel: &Kernel, n: usize) -> Option<Kernel> {
+    remove(kernel, n, |stmt| matches!(stmt, Stmt::CopyBox { .. }))
+}
+
+/// The kernel whose `n`-th box starts `by` cells off along an axis.
+pub fn shift_box(kernel: &Kernel, n: usize, axis: usize, by: i64) -> Option<Kernel> {
+    change(kernel, n, |stmt| match stmt {
+        Stmt::CopyBox { from, .. } => {
+            let axis = axis.min(2);
+            from[axis] = from[axis].clone() + Index::Const(by);
+            true
+        }
+        _ => false,
+    })
+}
+
+/// The kernel whose `n`-th box goes `by` values further.
+pub fn shift_box_to(kernel: &Kernel, n: usize, by: i64) -> Option<Kernel> {
+    change(kernel, n, |stmt| match stmt {
+        Stmt::CopyBox { to, .. } => {
+            *to = to.clone() + Index::Const(by);
+            true
+        }
+        _ => false,
+    })
+}
+
+/// The kernel whose `n`-th count of bytes is `by` off.
+pub fn miscount(kernel: &Kernel, n: usize, by: i32) -> Option<Kernel> {
+    change(kernel, n, |stmt| match stmt {
+        Stmt::Expect { bytes, .. } => match bytes.checked_add_signed(by) {
+            Some(other) => {
+                *bytes = other;
+                true
+            }
+            None => false,
+        },
+        _ => false,
+    })
+}
+
+/// The kernel without its `n`-th count of bytes, and without the arrival that may come with it.
+pub fn drop_expect(kernel: &Kernel, n: usize) -> Option<Kernel> {
+    remove(kernel, n, |stmt| matches!(stmt, Stmt::Expect { .. }))
+}
+
 /// The kernel with every index changed by a function, bottom up: to shrink a ring, say, by
 /// changing what positions are remainders of.
 pub fn map_indices(kernel: &Kernel, f: &mut dyn FnMut(Index) -> Index) -> Kernel {
@@ -101,7 +148,14 @@ pub fn map_indices(kernel: &Kernel, f: &mut dyn FnMut(Index) -> Index) -> Kernel
             map(to, f);
             from.iter_mut().for_each(|index| map(index, f));
         }
-        Stmt::ArriveCopies { slot, .. } | Stmt::Arrive { slot, .. } => map(slot, f),
+        Stmt::CopyBox { to, from, slot, .. } => {
+            map(to, f);
+            from.iter_mut().for_each(|index| map(index, f));
+            map(slot, f);
+        }
+        Stmt::ArriveCopies { slot, .. } | Stmt::Arrive { slot, .. } | Stmt::Expect { slot, .. } => {
+            map(slot, f)
+        }
         Stmt::Wait { slot, parity, .. } => {
             map(slot, f);
             map(parity, f);

@@ -90,6 +90,12 @@ impl<'a, T: Real> View<'a, T> {
         low >= -self.halo[axis] && high < self.array.cells[axis] as i64 + self.halo[axis]
     }
 
+    /// Are these cells in a row, with what fills it up?
+    fn in_row(&self, x: i64, count: i64) -> bool {
+        let (pad, pitch) = (self.array.pad as i64, self.array.pitch as i64);
+        x >= -pad && x.saturating_add(count) <= pitch - pad
+    }
+
     fn check_bounds(&self, cell: &CellLanes, offset: [i64; 3], mask: u32) -> Result<()> {
         // The box of the warp mostly decides; threads that a condition excludes may lie outside.
         if (0..3).all(|a| {
@@ -261,15 +267,63 @@ impl<'a, T: Real> View<'a, T> {
             let message = format!("a copy from {} starts at x = {}", self.name, at[0]);
             return Err(Problem::at(FaultKind::Misaligned, lane, message));
         }
-        let (pad, pitch) = (self.array.pad as i64, self.array.pitch as i64);
-        let row = at[0] >= -pad && at[0].saturating_add(count) <= pitch - pad;
-        if !row || !self.in_bounds(1, at[1], at[1]) || !self.in_bounds(2, at[2], at[2]) {
+        if !self.in_row(at[0], count)
+            || !self.in_bounds(1, at[1], at[1])
+            || !self.in_bounds(2, at[2], at[2])
+        {
             let message = format!("the copy of cell {at:?} of {} is outside", self.name);
             return Err(Problem::at(FaultKind::OutOfBounds, lane, message));
         }
         let first = self.array.linear(at) as usize;
+        self.copied(who, lane, first..first + count as usize, (actor, time))?;
+        Ok(first)
+    }
+
+    /// Starts a box: the places of the first values of its pieces of [`COPY_BYTES`], none where they are
+    /// outside. A device has zeros outside of its arrays, but those may be larger than what this
+    /// kernel knows of.
+    pub(super) fn begin_box(
+        &mut self,
+        who: Who<'_>,
+        lane: usize,
+        at: [i64; 3],
+        extent: [u32; 3],
+        epoch: (usize, u32),
+    ) -> Result<Vec<Option<usize>>> {
+        let count = (COPY_BYTES / T::BYTES) as i64;
+        if at[0].rem_euclid(count) != 0 {
+            let message = format!("a box of {} starts at x = {}", self.name, at[0]);
+            return Err(Problem::at(FaultKind::Misaligned, lane, message));
+        }
+        let [width, height, depth] = extent.map(i64::from);
+        let mut places = Vec::with_capacity((width / count * height * depth) as usize);
+        for z in at[2]..at[2].saturating_add(depth) {
+            for y in at[1]..at[1].saturating_add(height) {
+                let inside = self.in_bounds(1, y, y) && self.in_bounds(2, z, z);
+                for x in (0..width).step_by(count as usize) {
+                    let x = at[0].saturating_add(x);
+                    let piece = inside && self.in_row(x, count);
+                    let first = piece.then(|| self.array.linear([x, y, z]) as usize);
+                    if let Some(first) = first {
+                        self.copied(who, lane, first..first + count as usize, epoch)?;
+                    }
+                    places.push(first);
+                }
+            }
+        }
+        Ok(places)
+    }
+
+    /// Takes note of cells that a copy reads.
+    fn copied(
+        &mut self,
+        who: Who<'_>,
+        lane: usize,
+        places: std::ops::Range<usize>,
+        (actor, time): (usize, u32),
+    ) -> Result<()> {
         if self.mode == Mode::ReadWrite {
-            for place in first..first + count as usize {
+            for place in places {
                 let writer = self.writer[place];
                 if writer != 0 {
                     let ordered = who.block_of(writer) == who.block
@@ -285,7 +339,7 @@ impl<'a, T: Real> View<'a, T> {
                 };
             }
         }
-        Ok(first)
+        Ok(())
     }
 
     /// The first cell of the region that nothing was stored to, of a buffer that is only written.

@@ -4,37 +4,37 @@ use super::array::GlobalArray;
 use super::barrier::{Barrier, Deferred, PendingCopy, join};
 use super::fault::{Fault, FaultKind, Problem};
 use super::global::{View, Who};
-use super::program::{Inst, Program, Scalar};
+use super::program::{Inst, Program};
 use super::schedule::Scheduler;
 use super::shared::Shared;
-use super::warp::{LANES, Loop, State, Warp, lanes};
+use super::warp::{LANES, Loop, State, Warp};
 use super::{Options, Report, Shadow};
 use crate::expr::Real;
 use crate::kernel::text::statement;
-use crate::kernel::{COPY_BYTES, Kernel, LaunchKind};
+use crate::kernel::{Kernel, LaunchKind};
 
-type Result<T = ()> = std::result::Result<T, Problem>;
+pub(super) type Result<T = ()> = std::result::Result<T, Problem>;
 
 /// All state of a run.
 pub(super) struct Machine<'a, T> {
-    kernel: &'a Kernel,
-    program: Program<'a, T>,
-    global: Vec<View<'a, T>>,
-    shared: Shared<T>,
-    barriers: Vec<Barrier>,
+    pub(super) kernel: &'a Kernel,
+    pub(super) program: Program<'a, T>,
+    pub(super) global: Vec<View<'a, T>>,
+    pub(super) shared: Shared<T>,
+    pub(super) barriers: Vec<Barrier>,
     /// Index of the first barrier of each array among all.
-    first_barrier: Vec<usize>,
-    warps: Vec<Warp<T>>,
+    pub(super) first_barrier: Vec<usize>,
+    pub(super) warps: Vec<Warp<T>>,
     /// Of each warp, copies not yet bound to a barrier.
-    unbound: Vec<Vec<PendingCopy>>,
-    deferred: Vec<Deferred>,
-    scheduler: Scheduler,
-    queues: Vec<usize>,
-    threads: u32,
-    blocks: [usize; 3],
-    full: bool,
-    block: [usize; 3],
-    report: Report,
+    pub(super) unbound: Vec<Vec<PendingCopy>>,
+    pub(super) deferred: Vec<Deferred>,
+    pub(super) scheduler: Scheduler,
+    pub(super) queues: Vec<usize>,
+    pub(super) threads: u32,
+    pub(super) blocks: [usize; 3],
+    pub(super) full: bool,
+    pub(super) block: [usize; 3],
+    pub(super) report: Report,
 }
 
 impl<'a, T: Real> Machine<'a, T> {
@@ -56,8 +56,19 @@ impl<'a, T: Real> Machine<'a, T> {
         };
         let threads: usize = shape.iter().product();
         let program = Program::new(kernel, uniforms);
+        let slots: usize = kernel.barriers.iter().map(|b| b.slots as usize).sum();
+        let actors = 2 * threads.div_ceil(LANES) + slots;
         let warps: Vec<Warp<T>> = (0..threads.div_ceil(LANES))
-            .map(|w| Warp::new(kernel, &program.constants, w, threads, shape, cells))
+            .map(|w| {
+                Warp::new(
+                    kernel,
+                    &program.constants,
+                    w,
+                    threads,
+                    shape,
+                    (cells, actors),
+                )
+            })
             .collect();
         let full = options.shadow == Shadow::Full;
         let (mut barriers, mut first_barrier) = (Vec::new(), Vec::new());
@@ -65,11 +76,12 @@ impl<'a, T: Real> Machine<'a, T> {
             first_barrier.push(barriers.len());
             for slot in 0..array.slots {
                 let name = format!("{}[{slot}]", array.name);
+                let actor = 2 * warps.len() + barriers.len();
                 barriers.push(Barrier::new(
                     name,
                     array.arrivals,
-                    warps.len(),
-                    threads as u32,
+                    (warps.len(), threads as u32),
+                    (actor, actors),
                 ));
             }
         }
@@ -122,6 +134,7 @@ impl<'a, T: Real> Machine<'a, T> {
             .iter()
             .enumerate()
             .map(|(w, warp)| warp.clock[w].max(warp.engine))
+            .chain(self.barriers.iter().map(|barrier| barrier.boxes().1))
             .max()
             .unwrap_or(0);
         for (w, warp) in self.warps.iter_mut().enumerate() {
@@ -130,7 +143,7 @@ impl<'a, T: Real> Machine<'a, T> {
             warp.clock[w] = past + 1;
             warp.engine = past + 1;
         }
-        self.barriers.iter_mut().for_each(Barrier::restart);
+        self.barriers.iter_mut().for_each(|b| b.restart(past));
         self.unbound.iter_mut().for_each(Vec::clear);
         self.deferred.clear();
         self.scheduler.restart();
@@ -154,26 +167,11 @@ impl<'a, T: Real> Machine<'a, T> {
             } else if self.warps.iter().all(|w| w.state == State::AtSync) {
                 self.join_warps()?;
             } else if self.warps.iter().all(|w| w.state == State::Done) {
-                return Ok(());
+                return self.check_boxes();
             } else {
                 return Err(self.deadlock());
             }
         }
-    }
-
-    /// One of the arrivals that wait for copies comes; those of a warp in order.
-    fn deliver(&mut self) -> std::result::Result<(), Fault> {
-        let any = self.scheduler.random.below(self.deferred.len());
-        let warp = self.deferred[any].warp;
-        let first = self
-            .deferred
-            .iter()
-            .position(|d| d.warp == warp)
-            .unwrap_or(any);
-        let deferred = self.deferred.remove(first);
-        let pc = deferred.pc;
-        let arrived = self.barriers[deferred.barrier].arrive_copies(deferred);
-        arrived.map_err(|problem| self.fault(warp, pc, problem))
     }
 
     /// All warps are at a [`Stmt::Sync`](crate::kernel::Stmt::Sync): they go on together.
@@ -187,7 +185,7 @@ impl<'a, T: Real> Machine<'a, T> {
                 Problem::new(FaultKind::DivergentSync, message),
             ));
         }
-        let mut all = vec![0; 2 * self.warps.len()];
+        let mut all = vec![0; self.warps[0].clock.len()];
         self.warps
             .iter()
             .for_each(|warp| join(&mut all, &warp.clock));
@@ -221,7 +219,7 @@ impl<'a, T: Real> Machine<'a, T> {
         )
     }
 
-    fn fault(&self, w: usize, pc: usize, problem: Problem) -> Fault {
+    pub(super) fn fault(&self, w: usize, pc: usize, problem: Problem) -> Fault {
         let name = |var: usize| self.kernel.ints.get(var).cloned().unwrap_or_default();
         Fault {
             kind: problem.kind,
@@ -325,11 +323,13 @@ impl<'a, T: Real> Machine<'a, T> {
             Inst::Load { .. }
             | Inst::Store { .. }
             | Inst::LoadShared { .. }
-            | Inst::StoreShared { .. }
-            | Inst::Copy { .. } => return self.access(w),
+            | Inst::StoreShared { .. } => return self.access(w),
+            Inst::Copy { .. } => return self.copy(w),
+            Inst::CopyBox { .. } => return self.copy_box(w),
             Inst::Nothing
             | Inst::ArriveCopies { .. }
             | Inst::Arrive { .. }
+            | Inst::Expect { .. }
             | Inst::Wait { .. }
             | Inst::Sync => {}
         }
@@ -337,7 +337,6 @@ impl<'a, T: Real> Machine<'a, T> {
     }
 
     fn access(&mut self, w: usize) -> Result {
-        let count = self.warps.len();
         let warp = &mut self.warps[w];
         let who = Who {
             warp: w,
@@ -389,98 +388,8 @@ impl<'a, T: Real> Machine<'a, T> {
                 let who = (w, warp.mask, &warp.clock[..]);
                 self.shared.write(*array, base, who, values)?;
             }
-            Inst::Copy {
-                array,
-                to,
-                buffer,
-                from,
-            } => {
-                let to = warp.each(*to);
-                let from = [warp.each(from[0]), warp.each(from[1]), warp.each(from[2])];
-                let epoch = (count + w, warp.engine);
-                for lane in lanes(warp.mask) {
-                    let word =
-                        self.shared
-                            .begin_copy(*array, to[lane], lane, &warp.clock, epoch)?;
-                    let at = from.map(|axis| axis[lane]);
-                    let place = self.global[*buffer].begin_copy(who, lane, at, epoch)?;
-                    self.unbound[w].push(PendingCopy {
-                        buffer: *buffer,
-                        place,
-                        word,
-                    });
-                    self.report.copies += 1;
-                }
-            }
             _ => {}
         }
         Ok(())
-    }
-
-    fn synchronize(&mut self, w: usize) -> Result {
-        let pc = self.warps[w].pc;
-        match self.program.insts[pc].clone() {
-            Inst::ArriveCopies { barrier, slot } => {
-                let barrier = self.slot(w, barrier, slot)?;
-                let warp = &mut self.warps[w];
-                let copies = std::mem::take(&mut self.unbound[w]);
-                let (lanes, time) = (warp.mask.count_ones(), warp.engine);
-                self.deferred.push(Deferred {
-                    barrier,
-                    warp: w,
-                    lanes,
-                    time,
-                    pc,
-                    copies,
-                });
-                warp.engine += 1;
-            }
-            Inst::Arrive { barrier, slot } => {
-                let barrier = self.slot(w, barrier, slot)?;
-                self.barriers[barrier].arrive(w, &self.warps[w].clock)?;
-                self.warps[w].clock[w] += 1;
-            }
-            Inst::Wait {
-                barrier,
-                slot,
-                parity,
-            } => {
-                let barrier = self.slot(w, barrier, slot)?;
-                let parity = self.warps[w].one(parity.index);
-                let Ok(parity @ 0..=1) = u64::try_from(parity) else {
-                    let message = format!("a wait for parity {parity}");
-                    return Err(Problem::new(FaultKind::OutOfBounds, message));
-                };
-                if self.barriers[barrier].passes(parity) {
-                    let landed = self.barriers[barrier].pass(w, &mut self.warps[w].clock)?;
-                    landed.into_iter().for_each(|copy| self.land(copy));
-                    self.warps[w].state = State::Ready;
-                } else {
-                    self.warps[w].state = State::Waiting { barrier, parity };
-                }
-            }
-            Inst::Sync => self.warps[w].state = State::AtSync,
-            _ => {}
-        }
-        Ok(())
-    }
-
-    fn slot(&self, w: usize, barrier: usize, slot: Scalar<'_>) -> Result<usize> {
-        let slot = self.warps[w].one(slot.index);
-        let array = &self.kernel.barriers[barrier];
-        if !(0..i64::from(array.slots)).contains(&slot) {
-            let message = format!("{}[{slot}] is outside", array.name);
-            return Err(Problem::new(FaultKind::OutOfBounds, message));
-        }
-        Ok(self.first_barrier[barrier] + slot as usize)
-    }
-
-    fn land(&mut self, copy: PendingCopy) {
-        let array = &self.global[copy.buffer].array;
-        for k in 0..COPY_BYTES / T::BYTES {
-            let place = copy.place + k;
-            self.shared
-                .land(copy.word + k, array.known[place].then(|| array.data[place]));
-        }
     }
 }

@@ -1,7 +1,8 @@
 //! Runs a [`Kernel`] on a patch, as badly as its synchronization allows.
 //!
 //! Blocks run in any order, and of a block's warps any one may run ahead until it must wait.
-//! Asynchronous copies land as late as the barrier that they arrive on permits. Every value knows
+//! Asynchronous copies and boxes land as late as the barrier that they arrive on permits, boxes in any
+//! order. Every value knows
 //! whether it has been written, and vector clocks with shadow memory tell whether accesses of two
 //! warps are ordered. What a device would do wrong once in a million runs is a [`Fault`] here.
 //!
@@ -11,12 +12,14 @@
 //! global    buffers, with who read and wrote each cell      shared    shared arrays, likewise
 //! barrier   phases, and the copies and clocks they carry    machine   a block: one warp's turn
 //! schedule  which warp next, and when copies arrive
+//! asynchronous  what is over later: copies, boxes, waits
 //! ```
 
 use super::Kernel;
 use crate::expr::Real;
 
 mod array;
+mod asynchronous;
 mod barrier;
 mod fault;
 pub mod faults;
@@ -62,7 +65,7 @@ pub struct Report {
     pub statements: u64,
     /// Statements run, each by a thread.
     pub lanes: u64,
-    /// Asynchronous copies started by threads.
+    /// Asynchronous copies and boxes started by threads.
     pub copies: u64,
 }
 

@@ -74,9 +74,24 @@ pub(super) enum Inst<'k> {
         buffer: usize,
         from: [Scalar<'k>; 3],
     },
+    CopyBox {
+        array: usize,
+        to: Scalar<'k>,
+        buffer: usize,
+        from: [Scalar<'k>; 3],
+        extent: [u32; 3],
+        barrier: usize,
+        slot: Scalar<'k>,
+    },
     ArriveCopies {
         barrier: usize,
         slot: Scalar<'k>,
+    },
+    Expect {
+        barrier: usize,
+        slot: Scalar<'k>,
+        bytes: u32,
+        arrives: bool,
     },
     Arrive {
         barrier: usize,
@@ -135,7 +150,11 @@ impl Inst<'_> {
     pub(super) fn synchronizes(&self) -> bool {
         matches!(
             self,
-            Inst::ArriveCopies { .. } | Inst::Arrive { .. } | Inst::Wait { .. } | Inst::Sync
+            Inst::ArriveCopies { .. }
+                | Inst::Arrive { .. }
+                | Inst::Expect { .. }
+                | Inst::Wait { .. }
+                | Inst::Sync
         )
     }
 }
@@ -228,7 +247,8 @@ impl<'k, T: Real> Compiler<'k, '_, T> {
             | Stmt::Store { .. }
             | Stmt::LoadShared { .. }
             | Stmt::StoreShared { .. }
-            | Stmt::Copy { .. } => self.access(stmt),
+            | Stmt::Copy { .. }
+            | Stmt::CopyBox { .. } => self.access(stmt),
             Stmt::ArriveCopies { barrier, slot } => Inst::ArriveCopies {
                 barrier: barrier.0 as usize,
                 slot: self.scalar(slot),
@@ -236,6 +256,17 @@ impl<'k, T: Real> Compiler<'k, '_, T> {
             Stmt::Arrive { barrier, slot } => Inst::Arrive {
                 barrier: barrier.0 as usize,
                 slot: self.scalar(slot),
+            },
+            Stmt::Expect {
+                barrier,
+                slot,
+                bytes,
+                arrives,
+            } => Inst::Expect {
+                barrier: barrier.0 as usize,
+                slot: self.scalar(slot),
+                bytes: *bytes,
+                arrives: *arrives,
             },
             Stmt::Wait {
                 barrier,
@@ -316,6 +347,23 @@ impl<'k, T: Real> Compiler<'k, '_, T> {
                 to: self.scalar(to),
                 buffer: buffer.0 as usize,
                 from: self.scalars(from),
+            },
+            Stmt::CopyBox {
+                array,
+                to,
+                buffer,
+                from,
+                extent,
+                barrier,
+                slot,
+            } => Inst::CopyBox {
+                array: array.0 as usize,
+                to: self.scalar(to),
+                buffer: buffer.0 as usize,
+                from: self.scalars(from),
+                extent: *extent,
+                barrier: barrier.0 as usize,
+                slot: self.scalar(slot),
             },
             _ => Inst::Nothing,
         }

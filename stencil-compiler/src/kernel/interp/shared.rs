@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use super::fault::{FaultKind, Problem};
 use super::warp::{Ints, LANES, lanes};
 use crate::expr::Real;
-use crate::kernel::{COPY_BYTES, Kernel};
+use crate::kernel::Kernel;
 
-/// A write: by which actor (a warp, or the copies of one), at which of its times.
+/// A write: by which actor (a warp, the copies of one, the boxes of a barrier), at which of its times.
 #[derive(Clone, Copy, Default)]
 struct Epoch {
     actor: u32,
@@ -148,18 +148,18 @@ impl<T: Real> Shared<T> {
         Ok(extent.start + at as usize)
     }
 
-    /// Starts the copy of a thread; `epoch` is that of its warp's copies. Returns the first word.
+    /// Starts a copy of `count` values by a thread, to a multiple of `unit` values; `epoch` is that of
+    /// its warp's copies, or of the boxes of a barrier. Returns the first word.
     pub(super) fn begin_copy(
         &mut self,
-        array: usize,
-        to: i64,
+        (array, to): (usize, i64),
+        (count, unit): (i64, i64),
         lane: usize,
         clock: &[u32],
         (actor, time): (usize, u32),
     ) -> Result<usize> {
-        let count = (COPY_BYTES / T::BYTES) as i64;
         let extent = &self.arrays[array];
-        if to.rem_euclid(count) != 0 {
+        if to.rem_euclid(unit) != 0 {
             let message = format!("a copy goes to {}[{to}]", extent.name);
             return Err(Problem::at(FaultKind::Misaligned, lane, message));
         }
@@ -204,7 +204,8 @@ impl<T: Real> Shared<T> {
 
     fn actor(&self, epoch: Epoch) -> String {
         match (epoch.actor as usize).checked_sub(self.warps) {
-            Some(warp) => format!("a copy of warp {warp}"),
+            Some(warp) if warp < self.warps => format!("a copy of warp {warp}"),
+            Some(_) => "a box".to_string(),
             None => format!("warp {}", epoch.actor),
         }
     }

@@ -6,6 +6,8 @@ use super::*;
 use crate::kernel::text::{parse, print};
 use crate::kernel::{Index, Kernel};
 
+mod boxes;
+
 const DIRECT: &str = include_str!("tests/direct.kernel");
 const MARCH: &str = include_str!("tests/march.kernel");
 const ROWS: &str = include_str!("tests/rows.kernel");

@@ -1,5 +1,6 @@
 //! A warp: 32 threads in lockstep, each with its registers.
 
+use super::barrier::join;
 use super::program::{Scalar, Test};
 use crate::expr::{Op, Real};
 use crate::kernel::{Index, Kernel, WARP};
@@ -73,8 +74,12 @@ pub(super) struct Warp<T> {
     pub(super) ints: Vec<Ints>,
     pub(super) cells: Vec<CellLanes>,
     pub(super) position: Position,
-    /// What the warp knows of every warp and, behind them, of the copies of every warp.
+    /// What the warp knows of every warp and, behind them, of the copies of every warp and the boxes of
+    /// every barrier.
     pub(super) clock: Vec<u32>,
+    /// What some of its threads know besides, which waited without the others.
+    pub(super) alone: Vec<u32>,
+    pub(super) alone_lanes: u32,
     /// Time of the copies that the warp starts now.
     pub(super) engine: u32,
 }
@@ -87,7 +92,7 @@ impl<T: Real> Warp<T> {
         w: usize,
         threads: usize,
         shape: [usize; 3],
-        cells: [usize; 3],
+        (cells, actors): ([usize; 3], usize),
     ) -> Self {
         let first = w * LANES;
         let thread = |axis: usize| {
@@ -132,9 +137,29 @@ impl<T: Real> Warp<T> {
                 size: cells.map(|n| n as i64),
                 thread: [thread(0), thread(1), thread(2)],
             },
-            clock: vec![0; 2 * threads.div_ceil(LANES)],
+            clock: vec![0; actors],
+            alone: vec![0; actors],
+            alone_lanes: 0,
             engine: 0,
         }
+    }
+
+    /// Some threads wait without the others: what they learn, the warp does not know.
+    pub(super) fn learn_alone(&mut self, mut learnt: Vec<u32>) {
+        if self.alone_lanes == self.mask {
+            join(&mut learnt, &self.alone);
+        }
+        self.alone = learnt;
+        self.alone_lanes = self.mask;
+    }
+
+    /// What the threads that run now know.
+    pub(super) fn known(&self) -> Vec<u32> {
+        let mut known = self.clock.clone();
+        if self.mask & !self.alone_lanes == 0 {
+            join(&mut known, &self.alone);
+        }
+        known
     }
 
     /// Back to the start of the kernel.
@@ -144,6 +169,8 @@ impl<T: Real> Warp<T> {
         self.mask = self.alive;
         self.masks.clear();
         self.loops.clear();
+        self.alone.fill(0);
+        self.alone_lanes = 0;
         self.defined.fill(0);
         self.defined[self.own..].fill(u32::MAX);
         for queue in queues {

@@ -135,11 +135,11 @@ impl Parser {
             }
         };
         self.lexer.keyword("threads")?;
-        let threads = self.triple()?;
+        let threads = self.triple(['[', ']'])?;
         self.lexer.keyword("tile")?;
-        let tile = self.triple()?;
+        let tile = self.triple(['[', ']'])?;
         self.lexer.keyword("extend")?;
-        let extend = self.triple()?;
+        let extend = self.triple(['[', ']'])?;
         self.lexer.keyword("blocks_per_unit")?;
         Ok(Launch {
             kind,
@@ -166,7 +166,7 @@ impl Parser {
         Ok(Buffer {
             name,
             mode,
-            halo: self.triple()?,
+            halo: self.triple(['[', ']'])?,
         })
     }
 
@@ -178,19 +178,19 @@ impl Parser {
         Ok((name, size))
     }
 
-    fn number(&mut self) -> Result<u32> {
+    pub(super) fn number(&mut self) -> Result<u32> {
         let value = self.lexer.count()?;
         u32::try_from(value).or_else(|_| self.lexer.error(format!("{value} is too large")))
     }
 
-    fn triple(&mut self) -> Result<[u32; 3]> {
-        self.lexer.expect('[')?;
+    pub(super) fn triple(&mut self, [open, close]: [char; 2]) -> Result<[u32; 3]> {
+        self.lexer.expect(open)?;
         let x = self.number()?;
         self.lexer.expect(',')?;
         let y = self.number()?;
         self.lexer.expect(',')?;
         let z = self.number()?;
-        self.lexer.expect(']')?;
+        self.lexer.expect(close)?;
         Ok([x, y, z])
     }
 

@@ -180,11 +180,21 @@ impl Printer<'_> {
             | Stmt::Store { .. }
             | Stmt::LoadShared { .. }
             | Stmt::StoreShared { .. }
-            | Stmt::Copy { .. } => self.access(stmt),
+            | Stmt::Copy { .. }
+            | Stmt::CopyBox { .. } => self.access(stmt),
             Stmt::ArriveCopies { barrier, slot } => {
                 format!("arrive copies {}", self.barrier(*barrier, slot))
             }
             Stmt::Arrive { barrier, slot } => format!("arrive {}", self.barrier(*barrier, slot)),
+            Stmt::Expect {
+                barrier,
+                slot,
+                bytes,
+                arrives,
+            } => {
+                let word = if *arrives { "arrive" } else { "expect" };
+                format!("{word} {} bytes {bytes}", self.barrier(*barrier, slot))
+            }
             Stmt::Wait {
                 barrier,
                 slot,
@@ -281,6 +291,22 @@ impl Printer<'_> {
                 self.index(to),
                 self.buffer(*buffer),
                 self.place(from)
+            ),
+            Stmt::CopyBox {
+                array,
+                to,
+                buffer,
+                from,
+                extent: [x, y, z],
+                barrier,
+                slot,
+            } => format!(
+                "copy box {}[{}] <- {}{} by ({x}, {y}, {z}) to {}",
+                self.array(*array),
+                self.index(to),
+                self.buffer(*buffer),
+                self.place(from),
+                self.barrier(*barrier, slot)
             ),
             _ => String::new(),
         }

@@ -65,6 +65,16 @@ impl Parser {
             "copy" => self.copy(),
             "sync" => Ok(Stmt::Sync),
             "arrive" => self.arrive(),
+            "expect" => {
+                let (barrier, slot) = self.barrier()?;
+                self.lexer.keyword("bytes")?;
+                Ok(Stmt::Expect {
+                    barrier,
+                    slot,
+                    bytes: self.number()?,
+                    arrives: false,
+                })
+            }
             "wait" => {
                 let (barrier, slot) = self.barrier()?;
                 self.lexer.keyword("parity")?;
@@ -278,6 +288,11 @@ impl Parser {
     }
 
     fn copy(&mut self) -> Result<Stmt> {
+        // A shared array may be called `box`.
+        let boxed = self.lexer.is_name("box") && matches!(self.lexer.peek_second(), Token::Name(_));
+        if boxed {
+            self.lexer.take();
+        }
         let array = self.array_id()?;
         self.lexer.expect('[')?;
         let to = self.index()?;
@@ -285,11 +300,27 @@ impl Parser {
         self.lexer.expect('<')?;
         self.lexer.expect('-')?;
         let buffer = self.buffer_id()?;
-        Ok(Stmt::Copy {
+        let from = self.place()?;
+        if !boxed {
+            return Ok(Stmt::Copy {
+                array,
+                to,
+                buffer,
+                from,
+            });
+        }
+        self.lexer.keyword("by")?;
+        let extent = self.triple(['(', ')'])?;
+        self.lexer.keyword("to")?;
+        let (barrier, slot) = self.barrier()?;
+        Ok(Stmt::CopyBox {
             array,
             to,
             buffer,
-            from: self.place()?,
+            from,
+            extent,
+            barrier,
+            slot,
         })
     }
 
@@ -300,10 +331,21 @@ impl Parser {
             self.lexer.take();
         }
         let (barrier, slot) = self.barrier()?;
-        Ok(if copies {
-            Stmt::ArriveCopies { barrier, slot }
-        } else {
-            Stmt::Arrive { barrier, slot }
+        // A register may be called `bytes`, and be assigned next.
+        let expects =
+            self.lexer.is_name("bytes") && matches!(self.lexer.peek_second(), Token::Number(_));
+        if copies {
+            return Ok(Stmt::ArriveCopies { barrier, slot });
+        }
+        if !expects {
+            return Ok(Stmt::Arrive { barrier, slot });
+        }
+        self.lexer.take();
+        Ok(Stmt::Expect {
+            barrier,
+            slot,
+            bytes: self.number()?,
+            arrives: true,
         })
     }
 

@@ -26,6 +26,9 @@ const ALL: &str = "kernel all { note \"say \\\"hi\\\"\" dimension 2 value_bytes 
         copy copies[x * 2] <- w(x, 0, 0)
         arrive copies full[x % 2]
         arrive full[0]
+        copy box copies[x * 16] <- w(x, -1, 0) by (16, 3, 1) to full[x % 2]
+        expect full[x % 2] bytes 384
+        arrive load[0] bytes 0
         arrive load[0]
         wait load[0] parity x / 2 % 2
         sync
@@ -77,7 +80,7 @@ fn errors_have_lines() {
         (
             "sync\n        for",
             "sink\n        for",
-            26,
+            29,
             "starts no statement",
         ),
         ("threads [1,", "threads [9999999999,", 2, "too large"),
