@@ -271,8 +271,9 @@ impl Planner<'_> {
 
     /// Axes along which a kernel needs no ghost cells.
     fn wraps(&self, kernel: usize) -> [bool; 3] {
-        let strategy = blocking::find(&self.schedule.kernels[kernel].strategy);
-        let wraps = strategy.is_ok_and(|strategy| strategy.wraps);
+        let blocking = &self.schedule.kernels[kernel];
+        let strategy = blocking::find(&blocking.strategy);
+        let wraps = strategy.is_ok_and(|strategy| (strategy.wraps)(blocking));
         self.wrapped.map(|axis| axis && wraps)
     }
 

@@ -7,8 +7,10 @@ use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::expr::Real;
 use stencil_compiler::kernel::blocking;
 use stencil_compiler::kernel::interp::Shadow;
+use stencil_compiler::kernel::lower::lower;
+use stencil_compiler::plan::Step;
 use stencil_compiler::schedule::space::{Draws, sample};
-use stencil_compiler::schedule::{Schedule, check, presets, text};
+use stencil_compiler::schedule::{Schedule, check, heuristic, presets, text};
 use stencil_tests::{
     Case, ELASTIC, ISOTHERMAL_NS, algorithm_of, differing, interpreted, oracle, rename, row_engine,
     with_mixed,
@@ -164,6 +166,7 @@ fn recomputed_halos_have_the_same_bits() {
         "direct",
         "march tile_x=32 tile_y=4 chunk=8",
         "march tile_x=16 tile_y=8 points=2 chunk=16 column=0",
+        "march tile_x=32 tile_y=4 chunk=8 loader=1",
         "plane tile_x=32 tile_y=4 chunk=8",
         "plane tile_x=16 tile_y=8 points=2 chunk=16 buffers=1",
     ] {
@@ -189,6 +192,91 @@ fn recomputed_halos_have_the_same_bits() {
             &oracle::<f64>(&algorithm, &case, 1),
         );
     }
+}
+
+/// Planes that come as boxes: what is carried and what is gathered, tiles and chunks that fit and that
+/// do not, rings as short as may be, periodic axes that are filled all the same.
+fn boxes<T: Real>(source: &str, cells: [[usize; 3]; 2]) {
+    let algorithm = algorithm_of(source);
+    let tiles = match algorithm.dimension {
+        3 => [[32, 4], [16, 8], [64, 4], [32, 8]],
+        _ => [[32, 8], [64, 8], [128, 8], [32, 8]],
+    };
+    for (at, cells) in cells.into_iter().enumerate() {
+        let case = Case::new(&algorithm, cells);
+        let reference = oracle::<T>(&algorithm, &case, SAMPLED_STEPS);
+        for (seed, params) in [
+            "chunk=8",
+            "chunk=16 points=2 column=0",
+            "chunk=5 points=2",
+            "chunk=64 ring=9",
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let [x, y] = tiles[seed];
+            let text = format!("schedule kernel march loader=1 tile_x={x} tile_y={y} {params}");
+            let mut schedule = text::parse(&text).unwrap_or_else(|e| panic!("{e}"));
+            // Each on one of the grids.
+            if (at + seed) % 2 == 0 {
+                heuristic::carry(&algorithm, &mut schedule.placements);
+            }
+            let seed = (at + 2 * seed) as u64;
+            agree(
+                &algorithm,
+                &schedule,
+                &case,
+                SAMPLED_STEPS,
+                seed,
+                &reference,
+            );
+        }
+    }
+}
+
+#[test]
+fn boxes_have_the_same_bits_in_three_dimensions() {
+    boxes::<f32>(ISOTHERMAL_NS, [ODD, WHOLE]);
+    boxes::<f64>(ISOTHERMAL_NS, [ODD, [33, 9, 7]]);
+    boxes::<f32>(ELASTIC, [ODD, [16, 8, 3]]);
+    boxes::<f64>(ELASTIC, [ODD, WHOLE]);
+}
+
+#[test]
+fn boxes_have_the_same_bits_in_two_dimensions() {
+    let flow = ISOTHERMAL_NS.replace("in 3d", "in 2d");
+    let waves = ELASTIC.replace("in 3d", "in 2d");
+    let waves = waves.replace(", d2[z](w.z)]", "]");
+    for source in [flow, waves] {
+        boxes::<f32>(&source, [[45, 23, 1], [36, 18, 1]]);
+        boxes::<f64>(&source, [[45, 23, 1], [36, 18, 1]]);
+    }
+}
+
+/// Boxes are copied as they lie in memory: nothing is read around the end of an axis.
+#[test]
+fn boxes_need_ghost_cells() {
+    let algorithm = algorithm_of(ISOTHERMAL_NS);
+    let fills = |loader: u32| {
+        let schedule = format!("schedule kernel march tile_x=32 tile_y=4 loader={loader}");
+        let schedule = text::parse(&schedule).unwrap_or_else(|e| panic!("{e}"));
+        let compiled = check::check_wrapped(&algorithm, &schedule, 4, [true; 3]);
+        let plan = compiled.unwrap_or_else(|e| panic!("{e}")).plan;
+        let is_fill = |step: &&Step| matches!(step, Step::Fill { .. });
+        (plan.steps.iter().filter(is_fill).count(), plan)
+    };
+    assert_eq!(fills(0).0, 0);
+    let (filled, mut plan) = fills(1);
+    assert!(filled > 0);
+    assert_eq!(plan.launches[0].wrapped, [false; 3]);
+    // A plan may come from a text.
+    plan.launches[0].wrapped = [true, false, false];
+    let refusal = lower(&algorithm, &plan, 0, 4).expect_err("it cannot wrap");
+    assert!(
+        refusal.message.contains("use `loader=0`"),
+        "{}",
+        refusal.message
+    );
 }
 
 /// The same declaration with other names, orders and dimensions goes through the same code.
@@ -259,6 +347,7 @@ fn shared_memory_and_kernels_have_the_same_bits() {
             "direct",
             "tile3d",
             "march tile_x=16 tile_y=4 chunk=8",
+            "march tile_x=16 tile_y=4 chunk=8 loader=1",
         ] {
             let placed =
                 ["a", "b", "c", "d", "e"].map(|name| format!("place {name} global {halo} "));

@@ -32,7 +32,7 @@ pub const STRATEGY: Strategy = Strategy {
         BLOCKS,
     ],
     marches: false,
-    wraps: false,
+    wraps: |_| false,
     across: None,
     least_dimension: 1,
     lower,

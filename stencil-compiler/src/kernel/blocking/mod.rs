@@ -31,8 +31,9 @@ pub struct Strategy {
     pub params: &'static [Param],
     /// May grid functions ride along in registers (`register`, `carried`)?
     pub marches: bool,
-    /// Can it read beyond one end of a periodic axis at the other, so that no ghost cells are needed?
-    pub wraps: bool,
+    /// Can a blocking read beyond one end of a periodic axis at the other, so that no ghost cells are
+    /// needed?
+    pub wraps: fn(&Blocking) -> bool,
     /// If a block goes from plane to plane of a chunk, what it covers of each.
     pub(crate) across: Option<Across>,
     /// Smallest number of space dimensions it can cover.

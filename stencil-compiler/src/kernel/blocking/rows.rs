@@ -14,7 +14,7 @@ pub const STRATEGY: Strategy = Strategy {
     summary: "each row of cells as one vector loop, rows in parallel (the CPU's blocking)",
     params: &[],
     marches: false,
-    wraps: false,
+    wraps: |_| false,
     across: None,
     least_dimension: 1,
     lower,

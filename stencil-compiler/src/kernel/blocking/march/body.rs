@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::March;
+use super::boxes;
 use super::copies::Copies;
 use super::layout::{DONE, FULL, Layout};
 use super::reader::Planes;
@@ -11,6 +12,28 @@ use crate::kernel::lower::Draft;
 use crate::kernel::pipeline::Pipeline;
 use crate::kernel::{Condition, Index, IntVar, Stmt};
 use crate::schedule::Refusal;
+
+/// What fills the rings.
+enum Loader<'a> {
+    Copies(Copies<'a>),
+    Boxes(boxes::Loader<'a>),
+}
+
+impl Loader<'_> {
+    fn prologue(&self, draft: &mut Draft<'_>, body: &mut Vec<Stmt>) {
+        match self {
+            Loader::Copies(copies) => copies.prologue(draft, body),
+            Loader::Boxes(boxes) => boxes.prologue(draft, body),
+        }
+    }
+
+    fn refill(&self, draft: &mut Draft<'_>, body: &mut Vec<Stmt>, iteration: IntVar) {
+        match self {
+            Loader::Copies(copies) => copies.refill(draft, body, iteration),
+            Loader::Boxes(boxes) => boxes.refill(draft, body, iteration),
+        }
+    }
+}
 
 /// Writes the whole body of the kernel.
 pub(super) fn emit(
@@ -22,23 +45,33 @@ pub(super) fn emit(
     let mut body = Vec::new();
     let frame = frame(draft, &mut body, march.cover(), pipeline.axis);
     let own = own_places(draft, &mut body, march, layout);
-    let copies = Copies::new(draft, &mut body, march, layout, frame, pipeline.axis);
-    for slot in 0..layout.ahead {
-        copies.issue(draft, &mut body, Index::Const(i64::from(slot)));
-    }
+    let mut iterations = Index::Var(frame.end)
+        - Index::Var(frame.start)
+        - Index::Const(i64::from(pipeline.last_lag() + layout.begin));
+    let loader = if march.boxes {
+        let turns = draft.int("turns");
+        body.push(Stmt::Int {
+            var: turns,
+            value: iterations,
+        });
+        iterations = Index::Var(turns);
+        let within = (frame, pipeline, turns);
+        Loader::Boxes(boxes::Loader::new(draft, &mut body, march, layout, within))
+    } else {
+        let axis = pipeline.axis;
+        Loader::Copies(Copies::new(draft, &mut body, march, layout, frame, axis))
+    };
+    loader.prologue(draft, &mut body);
     let mut planes = Planes::new(march, layout, pipeline.axis);
     planes.declare_columns(draft);
     let iteration = draft.int("i");
-    let iterations = Index::Var(frame.end)
-        - Index::Var(frame.start)
-        - Index::Const(i64::from(pipeline.last_lag() + layout.begin));
     let mut inner = Vec::new();
     iterate(
         draft,
         &mut inner,
         pipeline,
         layout,
-        &copies,
+        (march, &loader),
         &mut planes,
         (iteration, &own, frame),
     )?;
@@ -80,7 +113,7 @@ fn iterate(
     body: &mut Vec<Stmt>,
     pipeline: &Pipeline,
     layout: &Layout,
-    copies: &Copies<'_>,
+    (march, loader): (&March, &Loader<'_>),
     planes: &mut Planes<'_>,
     (iteration, own, frame): (IntVar, &[IntVar], Frame),
 ) -> Result<(), Refusal> {
@@ -92,7 +125,7 @@ fn iterate(
             + Index::Var(iteration)
             + Index::Const(i64::from(layout.begin)),
     });
-    copies.refill(draft, body, iteration);
+    loader.refill(draft, body, iteration);
     let parity = Index::Var(iteration) / phases % 2;
     body.push(Stmt::Wait {
         barrier: FULL,
@@ -105,7 +138,7 @@ fn iterate(
     let (operations, results) = compute(
         draft,
         pipeline,
-        copies.march().points,
+        march.points,
         (planes, &columns),
         (plane, frame),
     )?;

@@ -19,7 +19,6 @@ struct Share {
 
 /// Copies of one march.
 pub(super) struct Copies<'a> {
-    march: &'a March,
     layout: &'a Layout,
     frame: Frame,
     axis: usize,
@@ -31,7 +30,7 @@ impl<'a> Copies<'a> {
     pub(super) fn new(
         draft: &mut Draft<'_>,
         body: &mut Vec<Stmt>,
-        march: &'a March,
+        march: &March,
         layout: &'a Layout,
         frame: Frame,
         axis: usize,
@@ -56,7 +55,6 @@ impl<'a> Copies<'a> {
             }
         }
         Copies {
-            march,
             layout,
             frame,
             axis,
@@ -64,8 +62,15 @@ impl<'a> Copies<'a> {
         }
     }
 
+    /// Fills the slots of the first iterations.
+    pub(super) fn prologue(&self, draft: &mut Draft<'_>, body: &mut Vec<Stmt>) {
+        for slot in 0..self.layout.ahead {
+            self.issue(draft, body, Index::Const(i64::from(slot)));
+        }
+    }
+
     /// Fills the slots of an iteration and arrives on its full barrier.
-    pub(super) fn issue(&self, draft: &mut Draft<'_>, body: &mut Vec<Stmt>, iteration: Index) {
+    fn issue(&self, draft: &mut Draft<'_>, body: &mut Vec<Stmt>, iteration: Index) {
         for (at, group) in self.layout.groups.iter().enumerate() {
             let slot = draft.int("fill");
             let value = iteration.clone() % i64::from(group.slots) * i64::from(group.slot_len);
@@ -149,11 +154,6 @@ impl<'a> Copies<'a> {
             parity,
         });
         self.issue(draft, body, next);
-    }
-
-    /// The march that this loader serves.
-    pub(super) fn march(&self) -> &March {
-        self.march
     }
 }
 

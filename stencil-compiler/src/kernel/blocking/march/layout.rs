@@ -9,7 +9,9 @@ use super::March;
 use crate::algorithm::FnId;
 use crate::kernel::lower::{Context, Draft};
 use crate::kernel::pipeline::Pipeline;
-use crate::kernel::{BarrierArray, BarrierId, SharedArray, SharedId, WARP};
+use crate::kernel::{
+    BOX_ALIGNMENT, BarrierArray, BarrierId, MOST_BOX, SharedArray, SharedId, WARP,
+};
 use crate::schedule::Refusal;
 
 /// The shared array of all rings.
@@ -115,7 +117,10 @@ impl Layout {
             ));
         }
         layout.ahead = slots - kept - 1;
-        layout.place((128 / context.value_bytes) as u32);
+        layout.place(unit(context));
+        if march.boxes {
+            layout.check_boxes()?;
+        }
         Ok(layout)
     }
 
@@ -128,6 +133,27 @@ impl Layout {
             group.start = start;
             start += group.slots * group.slot_len;
         }
+    }
+
+    /// Can a box be a whole plane?
+    fn check_boxes(&self) -> Result<(), Refusal> {
+        let most = |of: fn(&Shape) -> u32| self.groups.iter().map(|g| of(&g.shape)).max();
+        for (name, cells) in [
+            ("tile_x", most(|shape| shape.width)),
+            ("tile_y", most(|shape| shape.height)),
+        ] {
+            if let Some(cells) = cells
+                && cells > MOST_BOX
+            {
+                return Err(Refusal::params(
+                    &[name, "loader"],
+                    format!(
+                        "a plane of {cells} cells along an axis with its rim: boxes have at most {MOST_BOX}; use a smaller `{name}` or `loader=0`"
+                    ),
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// Phases of the barriers: copies for that many iterations are under way or being read.
@@ -180,6 +206,9 @@ impl Layout {
         let at = self.group(march, reads, lead, reach, axis);
         let group = &mut self.groups[at];
         group.kept = group.kept.max(kept);
+        if march.boxes {
+            group.slot_len = group.slot_len.next_multiple_of(unit(context));
+        }
         let plane = Plane {
             group: at,
             offset: group.slot_len,
@@ -237,13 +266,14 @@ impl Layout {
     }
 
     /// Declares the rings and their barriers.
-    pub(super) fn declare(&self, draft: &mut Draft<'_>) {
+    pub(super) fn declare(&self, draft: &mut Draft<'_>, march: &March) {
         let threads: u32 = draft.kernel.launch.threads.iter().product();
         draft.kernel.shared.push(SharedArray {
             name: "ring".into(),
             len: self.values(),
         });
-        for (name, arrivals) in [("full", threads), ("done", threads.div_ceil(WARP))] {
+        let filling = if march.boxes { 1 } else { threads };
+        for (name, arrivals) in [("full", filling), ("done", threads.div_ceil(WARP))] {
             draft.kernel.barriers.push(BarrierArray {
                 name: name.into(),
                 slots: self.phases(),
@@ -251,4 +281,9 @@ impl Layout {
             });
         }
     }
+}
+
+/// Values between places where a slot, or a box in it, may begin.
+fn unit(context: &Context<'_>) -> u32 {
+    (BOX_ALIGNMENT / context.value_bytes) as u32
 }

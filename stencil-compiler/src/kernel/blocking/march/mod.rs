@@ -3,6 +3,7 @@
 //! Planes arrive in a ring in shared memory by asynchronous copies, a few iterations ahead; full
 //! and empty barriers hand slots over, so that no block-wide barrier is needed in the loop. What
 //! only its own column reads stays in registers; carried sums take each plane's terms as it passes.
+//! Either all threads copy 16 bytes at a time, or one thread has whole boxes copied.
 
 use super::{BLOCKS, CHUNK, Param, Strategy, chunk};
 use crate::kernel::iteration::{Cover, describe};
@@ -12,6 +13,7 @@ use crate::kernel::{Kernel, LaunchKind, WARP};
 use crate::schedule::{Blame, Refusal};
 
 mod body;
+mod boxes;
 mod copies;
 mod layout;
 mod reader;
@@ -55,13 +57,26 @@ pub const STRATEGY: Strategy = Strategy {
             values: &[0, 1],
         },
         BLOCKS,
+        LOADER,
     ],
     marches: true,
-    wraps: true,
+    // Boxes are copied as they lie.
+    wraps: |blocking| STRATEGY.param(blocking, LOADER.name) != BOXES,
     across: Some(across),
     least_dimension: 2,
     lower,
 };
+
+/// What copies planes into the ring.
+const LOADER: Param = Param {
+    name: "loader",
+    summary: "1: one thread has whole boxes copied, where a device can; 0: each thread copies 16 bytes at a time",
+    default: 0,
+    values: &[0, BOXES],
+};
+
+/// The loader that copies boxes.
+const BOXES: u32 = 1;
 
 /// Bytes of shared memory that one block may have.
 pub const SHARED_LIMIT: usize = 232_448;
@@ -87,6 +102,8 @@ struct March {
     column: bool,
     /// Values of one asynchronous copy.
     vector: u32,
+    /// Are planes copied as boxes?
+    boxes: bool,
 }
 
 /// Cells of the tile along x and y.
@@ -115,7 +132,9 @@ impl March {
             ring: context.param("ring"),
             column: context.param("column") != 0,
             vector,
+            boxes: context.param(LOADER.name) == BOXES,
         };
+        march.check_loader(context)?;
         if !matches!(march.points, 1 | 2 | 4) || march.points > vector {
             return Err(Refusal::params(
                 &["points"],
@@ -155,6 +174,21 @@ impl March {
         Ok(march)
     }
 
+    fn check_loader(&self, context: &Context<'_>) -> Result<(), Refusal> {
+        let loader = context.param(LOADER.name);
+        if loader > BOXES {
+            let message = format!("`loader={loader}`: there are 0 and {BOXES}");
+            return Err(Refusal::params(&[LOADER.name], message));
+        }
+        if self.boxes && context.launch.wrapped.contains(&true) {
+            let message = format!(
+                "`loader={loader}` copies boxes as they lie in memory, and so needs ghost cells; this launch reads periodic axes around their ends: use `loader=0`"
+            );
+            return Err(Refusal::params(&[LOADER.name], message));
+        }
+        Ok(())
+    }
+
     fn cover(&self) -> Cover {
         Cover {
             tile: self.tile,
@@ -173,7 +207,7 @@ fn lower(context: &Context<'_>) -> Result<Kernel, Refusal> {
     let pipeline = analyze(context, march.points as i32)?;
     let layout = Layout::new(context, &march, &pipeline)?;
     let mut draft = Draft::new(*context, launch_shape(context, &march, &pipeline)?);
-    layout.declare(&mut draft);
+    layout.declare(&mut draft, &march);
     if draft.kernel.shared_bytes() > SHARED_LIMIT {
         return Err(Refusal::params(
             &["tile_x", "tile_y", "ring"],
@@ -191,8 +225,9 @@ fn lower(context: &Context<'_>) -> Result<Kernel, Refusal> {
     });
     let rings: Vec<String> = rings.collect();
     draft.kernel.notes.push(format!(
-        "{}; copies run {} iterations ahead",
+        "{}; {} run {} iterations ahead",
         rings.join(", "),
+        if march.boxes { "boxes" } else { "copies" },
         layout.ahead
     ));
     draft.kernel.notes.extend(describe(context, &pipeline));

@@ -56,7 +56,7 @@ pub const STRATEGY: Strategy = Strategy {
         BLOCKS,
     ],
     marches: true,
-    wraps: false,
+    wraps: |_| false,
     across: Some(across),
     least_dimension: 2,
     lower,

@@ -49,7 +49,7 @@ pub const STRATEGY: Strategy = Strategy {
         BLOCKS,
     ],
     marches: false,
-    wraps: true,
+    wraps: |_| true,
     across: None,
     least_dimension: 1,
     lower,

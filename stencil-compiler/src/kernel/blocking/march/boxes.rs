@@ -1,0 +1,259 @@
+//! The loader of a march that has boxes copied: one thread starts a box a plane and buffer, and says how
+//! many bytes an iteration awaits.
+//!
+//! Every box must have been waited for when the block ends, so only iterations that come are filled.
+
+use super::March;
+use super::layout::{DONE, FULL, Group, Layout, RING};
+use crate::kernel::iteration::Frame;
+use crate::kernel::lower::Draft;
+use crate::kernel::pipeline::Pipeline;
+use crate::kernel::{BufferId, Condition, Index, IntVar, Stmt};
+
+/// The boxes of a group.
+struct Boxes {
+    group: Group,
+    /// Buffers, and where in a slot the plane of each begins.
+    buffers: Vec<(BufferId, u32)>,
+    /// The first cell of a plane.
+    x: IntVar,
+    y: Option<IntVar>,
+    /// Is there an iteration whose plane is before those that exist, or behind them?
+    bounds: [bool; 2],
+}
+
+/// Boxes of one march.
+pub(super) struct Loader<'a> {
+    layout: &'a Layout,
+    frame: Frame,
+    axis: usize,
+    value_bytes: usize,
+    /// Iterations of the loop.
+    turns: IntVar,
+    boxes: Vec<Boxes>,
+}
+
+impl<'a> Loader<'a> {
+    /// Computes once, ahead of the loop, where planes begin.
+    pub(super) fn new(
+        draft: &mut Draft<'_>,
+        body: &mut Vec<Stmt>,
+        march: &March,
+        layout: &'a Layout,
+        (frame, pipeline, turns): (Frame, &Pipeline, IntVar),
+    ) -> Self {
+        let boxes = (0..layout.groups.len())
+            .map(|at| boxes(draft, body, march, layout, (at, pipeline)))
+            .collect();
+        Loader {
+            layout,
+            frame,
+            axis: pipeline.axis,
+            value_bytes: draft.context.value_bytes,
+            turns,
+            boxes,
+        }
+    }
+
+    /// Fills the slots of the first iterations.
+    pub(super) fn prologue(&self, draft: &mut Draft<'_>, body: &mut Vec<Stmt>) {
+        let mut inner = Vec::new();
+        for iteration in 0..i64::from(self.layout.ahead) {
+            let mut fill = Vec::new();
+            self.issue(draft, &mut fill, Index::Const(iteration));
+            if iteration == 0 {
+                inner.extend(fill);
+                continue;
+            }
+            inner.push(Stmt::If {
+                conditions: vec![Condition::at_least(self.turns, Index::Const(iteration + 1))],
+                body: fill,
+            });
+        }
+        body.push(Stmt::If {
+            conditions: vec![self.elected()],
+            body: inner,
+        });
+    }
+
+    /// Waits until the slots of an iteration to come are free, then fills them: their planes were
+    /// last read in the iteration before this one. Threads have only read them, which the barrier
+    /// orders before what the copies write.
+    pub(super) fn refill(&self, draft: &mut Draft<'_>, body: &mut Vec<Stmt>, iteration: IntVar) {
+        let phases = i64::from(self.layout.phases());
+        let next = draft.int("next");
+        body.push(Stmt::Int {
+            var: next,
+            value: Index::Var(iteration) + Index::Const(i64::from(self.layout.ahead)),
+        });
+        let conditions = vec![
+            self.elected(),
+            Condition::below(next, Index::Var(self.turns)),
+        ];
+        // Iteration i + ahead has the phase that iteration i - 1 had before it.
+        let next = Index::Var(next);
+        let mut fill = vec![Stmt::Wait {
+            barrier: DONE,
+            slot: next.clone() % phases,
+            parity: (next.clone() / phases + Index::Const(1)) % 2,
+        }];
+        self.issue(draft, &mut fill, next);
+        body.push(Stmt::If {
+            conditions,
+            body: fill,
+        });
+    }
+
+    fn elected(&self) -> Condition {
+        Condition::below(self.frame.thread, Index::Const(1))
+    }
+
+    /// Starts the boxes of an iteration, and arrives on its full barrier.
+    fn issue(&self, draft: &mut Draft<'_>, body: &mut Vec<Stmt>, iteration: Index) {
+        let slot = iteration.clone() % i64::from(self.layout.phases());
+        let known = self.boxes.iter().filter_map(|boxes| {
+            let bounds = self.bounds(boxes, &iteration)?;
+            Some((boxes, bounds))
+        });
+        let (always, sometimes): (Vec<_>, Vec<_>) =
+            known.partition(|(_, bounds)| *bounds == [false; 2]);
+        for (boxes, bounds) in sometimes {
+            let plane = self.plane(draft, body, boxes, &iteration);
+            let mut inner = vec![Stmt::Expect {
+                barrier: FULL,
+                slot: slot.clone(),
+                bytes: self.bytes(boxes),
+                arrives: false,
+            }];
+            self.copies(draft, &mut inner, boxes, (plane, &iteration, &slot));
+            body.push(Stmt::If {
+                conditions: self.exists(boxes, plane, bounds),
+                body: inner,
+            });
+        }
+        body.push(Stmt::Expect {
+            barrier: FULL,
+            slot: slot.clone(),
+            bytes: always.iter().map(|(boxes, _)| self.bytes(boxes)).sum(),
+            arrives: true,
+        });
+        for (boxes, _) in always {
+            let plane = self.plane(draft, body, boxes, &iteration);
+            self.copies(draft, body, boxes, (plane, &iteration, &slot));
+        }
+    }
+
+    fn bytes(&self, boxes: &Boxes) -> u32 {
+        let values = boxes.group.shape.width * boxes.group.shape.height;
+        values * boxes.buffers.len() as u32 * self.value_bytes as u32
+    }
+
+    /// The plane that an iteration takes into a slot of a group.
+    fn plane(
+        &self,
+        draft: &mut Draft<'_>,
+        body: &mut Vec<Stmt>,
+        boxes: &Boxes,
+        iteration: &Index,
+    ) -> IntVar {
+        let plane = draft.int("plane");
+        let lead = i64::from(self.layout.begin + boxes.group.shape.lead);
+        let value = Index::Var(self.frame.start) + iteration.clone() + Index::Const(lead);
+        body.push(Stmt::Int { var: plane, value });
+        plane
+    }
+
+    /// Is it to be asked whether the plane of an iteration is one of the first that exist, and of the
+    /// last? `None` if there is none.
+    fn bounds(&self, boxes: &Boxes, iteration: &Index) -> Option<[bool; 2]> {
+        let Index::Const(iteration) = iteration else {
+            return Some(boxes.bounds);
+        };
+        let shape = &boxes.group.shape;
+        let first = i64::from(self.layout.begin + shape.lead + shape.reach as i32);
+        (first + iteration >= 0).then_some([false, boxes.bounds[1]])
+    }
+
+    fn exists(&self, boxes: &Boxes, plane: IntVar, bounds: [bool; 2]) -> Vec<Condition> {
+        let reach = Index::Const(i64::from(boxes.group.shape.reach));
+        let first = Index::Var(self.frame.start) - reach.clone();
+        let end = Index::Var(self.frame.end) + reach;
+        let conditions = [
+            Condition::at_least(plane, first),
+            Condition::below(plane, end),
+        ];
+        let asked = conditions.into_iter().zip(bounds);
+        asked
+            .filter(|(_, asked)| *asked)
+            .map(|(condition, _)| condition)
+            .collect()
+    }
+
+    fn copies(
+        &self,
+        draft: &mut Draft<'_>,
+        body: &mut Vec<Stmt>,
+        boxes: &Boxes,
+        (plane, iteration, slot): (IntVar, &Index, &Index),
+    ) {
+        let group = &boxes.group;
+        let fill = draft.int("fill");
+        let value = iteration.clone() % i64::from(group.slots) * i64::from(group.slot_len);
+        body.push(Stmt::Int {
+            var: fill,
+            value: value + Index::Const(i64::from(group.start)),
+        });
+        let mut from = [Index::Var(boxes.x), Index::Const(0), Index::Const(0)];
+        if let Some(y) = boxes.y {
+            from[1] = Index::Var(y);
+        }
+        from[self.axis] = Index::Var(plane);
+        body.extend(boxes.buffers.iter().map(|(buffer, offset)| Stmt::CopyBox {
+            array: RING,
+            to: Index::Var(fill) + Index::Const(i64::from(*offset)),
+            buffer: *buffer,
+            from: from.clone(),
+            extent: [group.shape.width, group.shape.height, 1],
+            barrier: FULL,
+            slot: slot.clone(),
+        }));
+    }
+}
+
+fn boxes(
+    draft: &mut Draft<'_>,
+    body: &mut Vec<Stmt>,
+    march: &March,
+    layout: &Layout,
+    (at, pipeline): (usize, &Pipeline),
+) -> Boxes {
+    let group = layout.groups[at];
+    let shape = &group.shape;
+    let planes = layout.planes.iter().filter(|(_, plane)| plane.group == at);
+    let buffers = planes.filter_map(|(of, plane)| {
+        let name = &draft.context.algorithm.function(*of).name;
+        Some((draft.find_buffer(name)?, plane.offset))
+    });
+    let buffers = buffers.collect();
+    let extend = draft.context.launch.extend;
+    let mut first = |name: &str, axis: usize, rim: u32| {
+        let var = draft.int(name);
+        let before = Index::Const(i64::from(rim + extend[axis]));
+        let value = Index::Block(axis) * i64::from(march.tile[axis]) - before;
+        body.push(Stmt::Int { var, value });
+        var
+    };
+    let x = first("box_x", 0, shape.rim_x[0]);
+    let y = (pipeline.axis == 2).then(|| first("box_y", 1, shape.rim_y[0]));
+    let reach = shape.reach as i32;
+    let (lead, last) = (shape.lead, pipeline.last_lag());
+    Boxes {
+        group,
+        buffers,
+        x,
+        y,
+        // The plane of iteration i is start + begin + lead + i, of which there are as many as
+        // end - start - last - begin.
+        bounds: [layout.begin + lead + reach < 0, lead - last > reach],
+    }
+}
