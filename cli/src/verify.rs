@@ -97,10 +97,15 @@ pub(crate) fn run(args: &VerifyArgs, out: &mut dyn Write) -> Result<(), Ended> {
         cache: None,
     };
     if let Some(folder) = &args.export {
-        return export(folder, &args.arch, &runs, cases::batches(args)?, out);
+        let batches = cases::batches(args, &args.arch)?;
+        return export(folder, &args.arch, &runs, batches, out);
     }
+    // What is wrong with the command line is said before that there is no card.
+    let cards = Card::all();
+    let card = cards.as_ref().ok().and_then(|all| all.get(args.card));
+    let architecture = card.map_or_else(String::new, Card::architecture);
     let batches = match &args.from {
-        None => cases::batches(args)?,
+        None => cases::batches(args, &architecture)?,
         Some(folder) => {
             let list = exported(folder, args.card)?;
             runs.steps = list.steps;
@@ -108,7 +113,7 @@ pub(crate) fn run(args: &VerifyArgs, out: &mut dyn Write) -> Result<(), Ended> {
             list.batches.into_iter().map(|(batch, _)| batch).collect()
         }
     };
-    let cards = Card::all().map_err(Error::Cuda)?;
+    let cards = cards.map_err(Error::Cuda)?;
     if let Some(card) = cards.get(args.card) {
         source::write(out, format!("{}\n", card.name).as_bytes())?;
     }

@@ -4,8 +4,8 @@ use std::fs;
 
 use stencil_compiler::algorithm::{Algorithm, Role};
 use stencil_compiler::schedule::space::{Draws, sample};
-use stencil_compiler::schedule::{Schedule, presets};
-use stencil_runtime::backend::cuda::Cache;
+use stencil_compiler::schedule::{Blocking, Schedule, presets};
+use stencil_runtime::backend::cuda::{Cache, capability};
 use stencil_runtime::{Axis, Boundary, Builder, Engine, Number, Simulation, Source, SystemDef};
 
 use super::VerifyArgs;
@@ -124,12 +124,15 @@ impl Batch {
     }
 }
 
-/// All that the command line asks for.
-pub(super) fn batches(args: &VerifyArgs) -> Result<Vec<Batch>, Ended> {
+/// Compute capability with which a card copies boxes.
+const BOXES: (u32, u32) = (9, 0);
+
+/// All that the command line asks for, and a card of an architecture can run.
+pub(super) fn batches(args: &VerifyArgs, architecture: &str) -> Result<Vec<Batch>, Ended> {
     let mut batches = Vec::new();
     for (system, origin) in in_forms(systems(&args.systems)?, &args.mixed)? {
         for precision in &args.precision {
-            let schedules = schedules(args, system.algorithm(), *precision);
+            let schedules = schedules(args, system.algorithm(), *precision, architecture);
             let dimension = system.algorithm().dimension.clamp(1, 3);
             let batch = |grid, schedules| Batch {
                 system: system.clone(),
@@ -211,10 +214,15 @@ fn schedules(
     args: &VerifyArgs,
     algorithm: &Algorithm,
     precision: Precision,
+    architecture: &str,
 ) -> Vec<(String, Schedule)> {
     let precision = precision.get();
-    // Rows are a blocking of the processor.
-    let on_card = |s: &Schedule| s.kernels.iter().all(|k| k.strategy != "rows");
+    let boxes = capability(architecture).is_none_or(|has| has >= BOXES);
+    // Rows are a blocking of the processor, and older cards copy no boxes.
+    let on_card = |s: &Schedule| {
+        let can = |k: &Blocking| boxes || k.params.get("loader").is_none_or(|loader| *loader == 0);
+        s.kernels.iter().all(|k| k.strategy != "rows" && can(k))
+    };
     let mut all: Vec<(String, Schedule)> = presets::ALL
         .iter()
         .map(|p| (p.name.to_string(), (p.make)(algorithm, precision)))

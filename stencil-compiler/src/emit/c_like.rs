@@ -43,7 +43,7 @@ pub(super) fn emit(
     let reserved: Vec<&str> = functions.iter().map(String::as_str).collect();
     let own = head::reserved(patches);
     let names = Names::new(kernel, dialect.keywords(), &[&own[..], &reserved].concat())?;
-    let mut printer = Printer::new(kernel, &names, precision, dialect);
+    let mut printer = Printer::new(kernel, &names, precision, (patches, dialect));
     printer.list(&nest(kernel))?;
     let head = printer.head(patches)?;
     let above = head.lines().count();
@@ -53,6 +53,7 @@ pub(super) fn emit(
         text: format!("{head}{}}}\n", printer.text),
         shared_bytes: kernel.shared_bytes(),
         threads: kernel.launch.threads,
+        needs: dialect.needs(&printer.uses),
         line_notes: printer.line_notes.into_iter().map(below).collect(),
         line_origins: printer.line_origins.into_iter().map(below).collect(),
     })
@@ -63,6 +64,7 @@ pub(super) struct Printer<'a> {
     pub(super) kernel: &'a Kernel,
     pub(super) names: &'a Names,
     pub(super) precision: Precision,
+    patches: Patches,
     pub(super) dialect: &'a dyn Dialect,
     text: String,
     line_notes: Vec<(usize, String)>,
@@ -133,7 +135,7 @@ impl<'a> Printer<'a> {
         kernel: &'a Kernel,
         names: &'a Names,
         precision: Precision,
-        dialect: &'a dyn Dialect,
+        (patches, dialect): (Patches, &'a dyn Dialect),
     ) -> Self {
         let (text, line_notes, line_origins) = Default::default();
         let (declared, uses) = (vec![BTreeSet::new()], Uses::default());
@@ -143,6 +145,7 @@ impl<'a> Printer<'a> {
             kernel,
             names,
             precision,
+            patches,
             dialect,
             text,
             line_notes,
@@ -321,6 +324,52 @@ impl<'a> Printer<'a> {
                 let buffer = get(&self.names.buffers, buffer.0, "buffer")?;
                 let (to, from) = (self.index(to, SUM)?, self.linear(from)?);
                 self.line(&format!("copy_16(&{array}[{to}], &{buffer}[{from}]);"));
+            }
+            Stmt::CopyBox {
+                array,
+                to,
+                buffer,
+                from,
+                barrier,
+                slot,
+                ..
+            } => {
+                self.uses.boxes = true;
+                let array = get(&self.names.shared, array.0, "shared array")?;
+                let map = self.names.maps.get(buffer).ok_or(EmitError::Unknown {
+                    what: "map of buffer",
+                    id: buffer.0 as usize,
+                })?;
+                let (to, barrier) = (self.index(to, SUM)?, self.barrier(*barrier, slot)?);
+                let mut at = Vec::new();
+                for (axis, from) in from.iter().enumerate() {
+                    at.push(match from {
+                        Index::Const(0) => format!("first{axis}"),
+                        from => format!("{} + first{axis}", self.index(from, SUM)?),
+                    });
+                }
+                if self.patches == Patches::Many {
+                    at.push("number".to_string());
+                }
+                let at = at.join(", ");
+                self.line(&format!(
+                    "copy_box(&{array}[{to}], &{map}, {at}, {barrier});"
+                ));
+            }
+            Stmt::Expect {
+                barrier,
+                slot,
+                bytes,
+                arrives,
+            } => {
+                let (used, function) = if *arrives {
+                    (&mut self.uses.arrive_expecting, "arrive_expecting")
+                } else {
+                    (&mut self.uses.expect, "expect_bytes")
+                };
+                *used = true;
+                let barrier = self.barrier(*barrier, slot)?;
+                self.line(&format!("{function}({barrier}, {bytes});"));
             }
             Stmt::ArriveCopies { barrier, slot } => {
                 self.uses.arrive_copies = true;

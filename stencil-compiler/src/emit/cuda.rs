@@ -5,7 +5,7 @@ use crate::expr::Op;
 use crate::expr::real::Precision;
 use crate::kernel::{Kernel, Mode};
 
-/// CUDA's spelling, for compute capability 9.0.
+/// CUDA's spelling, for compute capability 8.0 and, where boxes are copied, 9.0.
 pub(super) struct Cuda;
 
 const KEYWORDS: &[&str] = &[
@@ -153,6 +153,47 @@ static __device__ __forceinline__ void copy_16(void* to, const void* from) {
 }
 ";
 
+const TENSOR_MAP: &str = "\
+// An array as the copy engine sees it; only the driver knows what is in it.
+struct __align__(64) TensorMap {
+  unsigned long long opaque[16];
+};
+";
+
+const COPY_BOX: &str = "\
+// Has a box copied, from where it begins in the array; its bytes count on the barrier.
+static __device__ __forceinline__ void copy_box(
+    void* to, const TensorMap* from, int x, int y, int z, unsigned barrier) {
+  asm volatile(
+      \"cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4}], [%5];\"
+      ::\"r\"(shared_address(to)), \"l\"(from), \"r\"(x), \"r\"(y), \"r\"(z), \"r\"(barrier) : \"memory\");
+}
+";
+
+const COPY_BOX_OF_PATCH: &str = "\
+// Has a box of a patch copied, from where it begins in the array; its bytes count on the barrier.
+static __device__ __forceinline__ void copy_box(
+    void* to, const TensorMap* from, int x, int y, int z, int patch, unsigned barrier) {
+  asm volatile(
+      \"cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4, %5}], [%6];\"
+      ::\"r\"(shared_address(to)), \"l\"(from), \"r\"(x), \"r\"(y), \"r\"(z), \"r\"(patch), \"r\"(barrier) : \"memory\");
+}
+";
+
+const EXPECT: &str = "\
+// The phase awaits this many bytes more.
+static __device__ __forceinline__ void expect_bytes(unsigned barrier, unsigned bytes) {
+  asm volatile(\"mbarrier.expect_tx.shared::cta.b64 [%0], %1;\" ::\"r\"(barrier), \"r\"(bytes) : \"memory\");
+}
+";
+
+const ARRIVE_EXPECTING: &str = "\
+// The phase awaits this many bytes more, and this thread has arrived.
+static __device__ __forceinline__ void arrive_expecting(unsigned barrier, unsigned bytes) {
+  asm volatile(\"mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;\" ::\"r\"(barrier), \"r\"(bytes) : \"memory\");
+}
+";
+
 const ARRIVE_COPIES: &str = "\
 // Arrives once all copies that this thread has started are complete.
 static __device__ __forceinline__ void arrive_copies(unsigned barrier) {
@@ -244,6 +285,18 @@ impl Dialect for Cuda {
         }
     }
 
+    fn map(&self, name: &str) -> String {
+        format!("const __grid_constant__ TensorMap {name}")
+    }
+
+    fn needs(&self, uses: &Uses) -> (u32, u32) {
+        if uses.boxes || uses.expect || uses.arrive_expecting {
+            (9, 0)
+        } else {
+            (8, 0)
+        }
+    }
+
     fn uniforms(&self) -> &'static str {
         "__constant__ Uniforms c;"
     }
@@ -319,9 +372,14 @@ impl Dialect for Cuda {
 
     fn helpers(&self, uses: &Uses) -> Vec<&'static str> {
         let all = [
-            (uses.barriers || uses.copies, ADDRESS),
+            (uses.barriers || uses.copies || uses.boxes, ADDRESS),
             (uses.barriers, INIT),
             (uses.copies, COPY),
+            (uses.boxes, TENSOR_MAP),
+            (uses.boxes && !uses.patches, COPY_BOX),
+            (uses.boxes && uses.patches, COPY_BOX_OF_PATCH),
+            (uses.expect, EXPECT),
+            (uses.arrive_expecting, ARRIVE_EXPECTING),
             (uses.arrive_copies, ARRIVE_COPIES),
             (uses.arrive, ARRIVE),
             (uses.wait, WAIT),

@@ -14,6 +14,10 @@ pub(super) trait Dialect {
     fn entry(&self, kernel: &Kernel) -> String;
     /// The parameter of a buffer.
     fn buffer(&self, mode: Mode, value: &str, name: &str) -> String;
+    /// The parameter that describes a buffer which boxes are copied from.
+    fn map(&self, name: &str) -> String;
+    /// The least that a device must have for what is used.
+    fn needs(&self, uses: &Uses) -> (u32, u32);
     /// The declaration of the uniforms, a structure `Uniforms` named `c`: in memory that the host or
     /// a kernel may write between launches, so that a captured step can be replayed with others.
     fn uniforms(&self) -> &'static str;
@@ -46,6 +50,11 @@ pub(super) trait Dialect {
 pub(super) struct Uses {
     pub(super) barriers: bool,
     pub(super) copies: bool,
+    pub(super) boxes: bool,
+    /// Do maps have one patch behind the other?
+    pub(super) patches: bool,
+    pub(super) expect: bool,
+    pub(super) arrive_expecting: bool,
     pub(super) arrive_copies: bool,
     pub(super) arrive: bool,
     pub(super) wait: bool,

@@ -27,6 +27,13 @@ const RESERVED: &[&str] = &[
     "i_",
     "shared_",
     "Uniforms",
+    "TensorMap",
+    "first0",
+    "first1",
+    "first2",
+    "copy_box",
+    "expect_bytes",
+    "arrive_expecting",
     "copy_16",
     "arrive_copies",
     "arrive",
@@ -37,7 +44,9 @@ const RESERVED: &[&str] = &[
 ];
 
 /// More of them where a launch covers many patches.
-const RESERVED_BY_PATCHES: &[&str] = &["block", "patch", "stride", "blocks0", "blocks1", "blocks2"];
+const RESERVED_BY_PATCHES: &[&str] = &[
+    "block", "patch", "number", "stride", "blocks0", "blocks1", "blocks2",
+];
 
 /// Names that a text uses for itself.
 pub(super) fn reserved(patches: Patches) -> Vec<&'static str> {
@@ -52,6 +61,7 @@ impl Printer<'_> {
     pub(super) fn head(&self, patches: Patches) -> Result<String, EmitError> {
         let uses = Uses {
             barriers: !self.kernel.barriers.is_empty(),
+            patches: patches == Patches::Many,
             ..self.uses
         };
         let mut out = String::new();
@@ -122,6 +132,10 @@ impl Printer<'_> {
                     .to_string(),
             );
         }
+        if !self.names.maps.is_empty() {
+            parameters.extend(self.names.maps.values().map(|name| self.dialect.map(name)));
+            parameters.push("const int first0, const int first1, const int first2".to_string());
+        }
         *out += &format!(
             "{} {}(\n    {}) {{\n",
             self.dialect.entry(self.kernel),
@@ -137,7 +151,12 @@ impl Printer<'_> {
             return [0, 1, 2].map(|axis| self.dialect.block(axis));
         }
         *out += &format!("  const unsigned block = {};\n", self.dialect.block(0));
-        *out += "  const long long patch = block / (blocks0 * blocks1 * blocks2) * stride;\n";
+        if self.names.maps.is_empty() {
+            *out += "  const long long patch = block / (blocks0 * blocks1 * blocks2) * stride;\n";
+        } else {
+            *out += "  const int number = block / (blocks0 * blocks1 * blocks2);\n";
+            *out += "  const long long patch = number * stride;\n";
+        }
         for name in &self.names.buffers {
             *out += &format!("  {name} += patch;\n");
         }

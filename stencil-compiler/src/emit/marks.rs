@@ -126,6 +126,7 @@ mod tests {
             name: "k".into(),
             text: "head {\n  int x;\n  a1;\n  b1;\n  lost;\n  if {\n    a2;\n  }\n}\n".into(),
             shared_bytes: 0,
+            needs: (8, 0),
             threads: [1; 3],
             line_notes: Vec::new(),
             line_origins: origins.map(|(line, of)| (line, of.to_string())).to_vec(),

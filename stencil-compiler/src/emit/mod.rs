@@ -41,6 +41,8 @@ pub struct Source {
     pub shared_bytes: usize,
     /// Threads of a block along x, y, z.
     pub threads: [u32; 3],
+    /// The compute capability that a device must have at least, as in `(9, 0)`.
+    pub needs: (u32, u32),
     /// Lines of the text (from 1) that are notes of the kernel, in order, and the notes.
     pub line_notes: Vec<(usize, String)>,
     /// Lines of the text (from 1) that compute a grid function, in order, and its name.
@@ -144,6 +146,11 @@ impl std::fmt::Display for EmitError {
 impl std::error::Error for EmitError {}
 
 /// A kernel of thread blocks as CUDA C++, without includes, for `--fmad=false`.
+///
+/// Its parameters are the addresses of cell 0 of each buffer, the interior cells along x, y, z, and
+/// the values from a row and from a plane to the next. A kernel that copies boxes takes behind all
+/// others a tensor map of each buffer of [`Kernel::boxes`], in their order, and where cell 0 is in
+/// these maps along x, y, z.
 ///
 /// # Errors
 /// Where a name is no identifier, a literal is not finite, or the kernel is over rows or for

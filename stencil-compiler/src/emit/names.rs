@@ -1,9 +1,9 @@
 //! Names in texts: each checked, none twice.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::EmitError;
-use crate::kernel::Kernel;
+use super::{EmitError, get};
+use crate::kernel::{BufferId, Kernel};
 
 /// Whether a name is an ASCII identifier and none of `keywords`.
 pub fn identifier_ok(name: &str, keywords: &[&str]) -> bool {
@@ -66,6 +66,8 @@ impl Scope {
 /// The names of a kernel's things in a text, indexed as in the kernel.
 pub(super) struct Names {
     pub(super) buffers: Vec<String>,
+    /// Of the buffers that boxes are copied from.
+    pub(super) maps: BTreeMap<BufferId, String>,
     pub(super) uniforms: Vec<String>,
     pub(super) shared: Vec<String>,
     pub(super) barriers: Vec<String>,
@@ -89,8 +91,15 @@ impl Names {
             });
         }
         let mut scope = Scope::new(&[keywords, reserved, &[&kernel.name]]);
+        let buffers = scope.names("buffer", kernel.buffers.iter().map(|b| &b.name))?;
+        let mut maps = BTreeMap::new();
+        for buffer in kernel.boxes().into_keys() {
+            let wanted = format!("{}_map", get(&buffers, buffer.0, "buffer")?);
+            maps.insert(buffer, scope.name("map", &wanted)?);
+        }
         Ok(Names {
-            buffers: scope.names("buffer", kernel.buffers.iter().map(|b| &b.name))?,
+            buffers,
+            maps,
             uniforms: Scope::new(&[keywords]).names("uniform", &kernel.uniforms)?,
             shared: scope.names("shared array", kernel.shared.iter().map(|s| &s.name))?,
             barriers: scope.names("barrier", kernel.barriers.iter().map(|b| &b.name))?,

@@ -72,6 +72,25 @@ fn cuda_of_march() {
     assert_eq!(source.note_at(line - 1), None);
 }
 
+/// One thread has boxes copied; many patches are one axis more of the maps.
+#[test]
+fn cuda_of_boxes() {
+    let kernel = include_str!("../kernel/interp/tests/boxes.kernel");
+    let kernel = crate::kernel::text::parse(kernel).unwrap();
+    let source = cuda(&kernel, Precision::F32).unwrap();
+    assert_eq!(source.text, include_str!("tests/boxes.cu"));
+    assert_eq!(source.needs, (9, 0));
+    assert_eq!(cuda(&march(1), Precision::F32).unwrap().needs, (8, 0));
+    let many = cuda_over(Patches::Many, &kernel, Precision::F32).unwrap();
+    for part in [
+        "cp.async.bulk.tensor.4d.",
+        "  const int number = block / (blocks0 * blocks1 * blocks2);\n",
+        ", z0 + p - 1 + first2, number, full + 8 * slot);\n",
+    ] {
+        assert!(many.text.contains(part), "{part}\n{}", many.text);
+    }
+}
+
 #[test]
 fn rust_of_rows() {
     let text = rust(&[&heat(LaunchKind::Rows), &accumulate(LaunchKind::Rows)]).unwrap();

@@ -435,6 +435,41 @@ impl Kernel {
         [along(0), along(1), along(2)]
     }
 
+    /// Buffers that boxes are copied from, and the extent of each one's boxes.
+    ///
+    /// ```
+    /// use stencil_compiler::kernel::{BufferId, text::parse};
+    ///
+    /// let kernel = parse("kernel k { dimension 1 value_bytes 8
+    ///     launch blocks threads [32, 1, 1] tile [32, 1, 1] extend [0, 0, 0] blocks_per_unit 1
+    ///     buffer u read halo [2, 0, 0] shared line[48] barrier full[1] arrivals 1
+    ///     code {
+    ///         if thread.x < 1 {
+    ///             arrive full[0] bytes 288
+    ///             copy box line[0] <- u(block.x * 32 - 2, 0, 0) by (36, 1, 1) to full[0]
+    ///         }
+    ///         wait full[0] parity 0
+    ///     } }")?;
+    /// assert_eq!(kernel.boxes()[&BufferId(0)], [36, 1, 1]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn boxes(&self) -> BTreeMap<BufferId, [u32; 3]> {
+        fn find(body: &[Stmt], boxes: &mut BTreeMap<BufferId, [u32; 3]>) {
+            for stmt in body {
+                match stmt {
+                    Stmt::CopyBox { buffer, extent, .. } => {
+                        boxes.insert(*buffer, *extent);
+                    }
+                    Stmt::For { body, .. } | Stmt::If { body, .. } => find(body, boxes),
+                    _ => {}
+                }
+            }
+        }
+        let mut boxes = BTreeMap::new();
+        find(&self.body, &mut boxes);
+        boxes
+    }
+
     /// Threads of a block.
     pub fn threads(&self) -> u32 {
         self.launch.threads.iter().product()

@@ -14,6 +14,7 @@ use stencil_compiler::kernel::{Kernel, LaunchKind};
 use stencil_compiler::schedule::check::check;
 use stencil_compiler::schedule::{Blocking, Schedule, heuristic, presets};
 use stencil_runtime::SystemDef;
+use stencil_runtime::backend::cuda::capability;
 use stencil_runtime::backend::cuda::nvrtc::{Nvrtc, Resources, parse_resources};
 use stencil_tests::{ELASTIC, ISOTHERMAL_NS, algorithm_of, with_mixed};
 
@@ -267,6 +268,93 @@ fn the_carried_march_keeps_to_its_budget() {
             };
             assert!(spilled <= may, "{} spills {spilled} bytes", kernel.name);
         }
+    }
+}
+
+/// Marches whose planes come as boxes: those of a substep with accumulators and those of one without.
+fn marches_of_boxes() -> Vec<(String, Kernel, Precision)> {
+    let mut kernels = Vec::new();
+    let flat = |source: &str| {
+        source
+            .replace("in 3d", "in 2d")
+            .replace(", d2[z](w.z)]", "]")
+    };
+    let of_library = [ISOTHERMAL_NS, ELASTIC].map(|source| [source.to_string(), flat(source)]);
+    for algorithm in of_library.as_flattened().iter().map(|s| algorithm_of(s)) {
+        for precision in [Precision::F32, Precision::F64] {
+            for (way, points) in [("gathered", 1), ("carried", 2)] {
+                let columns = match algorithm.dimension {
+                    3 => 128 / precision.bytes() as u32,
+                    _ => 128,
+                };
+                let mut schedule = carried(&algorithm, [columns, 8], points);
+                if way == "gathered" {
+                    schedule.placements.clear();
+                }
+                schedule.kernels[0].params.insert("loader".into(), 1);
+                // The first substep has no accumulators to read, and the others are alike.
+                let compiled = check(&algorithm, &schedule, precision.bytes());
+                let compiled = compiled.unwrap_or_else(|e| panic!("{e}"));
+                for kernel in compiled.kernels.into_iter().take(2) {
+                    let label = format!(
+                        "{} {}d {} {way} by {points}",
+                        kernel.name,
+                        algorithm.dimension,
+                        precision.name()
+                    );
+                    kernels.push((label, kernel, precision));
+                }
+            }
+        }
+    }
+    kernels
+}
+
+#[test]
+fn boxes_compile_where_cards_copy_them() {
+    let Some(nvrtc) = compiler() else { return };
+    let mut lines = Vec::new();
+    for (label, mut kernel, precision) in marches_of_boxes() {
+        kernel.name = "kernel".into();
+        let shared = kernel.shared_bytes();
+        let of = |patches| {
+            let source = emit::cuda_over(patches, &kernel, precision);
+            let source = source.unwrap_or_else(|e| panic!("{e}"));
+            assert_eq!(source.needs, (9, 0), "{label}");
+            source.text
+        };
+        let (one, many) = (of(Patches::One), of(Patches::Many));
+        for (architecture, most) in ARCHITECTURES {
+            if capability(architecture) < Some((9, 0)) || shared > most {
+                continue;
+            }
+            resources(nvrtc, &many, architecture);
+            let r = resources(nvrtc, &one, architecture);
+            if architecture == ARCH {
+                let spills = r.spill_stores + r.spill_loads;
+                lines.push(format!(
+                    "{label}: {} registers, {spills} bytes spilled, {shared} bytes shared",
+                    r.registers
+                ));
+            }
+        }
+    }
+    pinned("boxes.txt", &lines);
+}
+
+/// The compiler knows no boxes on older cards: that is what a source says.
+#[test]
+fn older_cards_copy_no_boxes() {
+    let Some(nvrtc) = compiler() else { return };
+    let (_, kernel, precision) = marches_of_boxes().swap_remove(0);
+    let source = emit::cuda(&kernel, precision).unwrap_or_else(|e| panic!("{e}"));
+    assert!(nvrtc.compile(&source.text, "kernel", "sm_80").is_err());
+    let algorithm = algorithm_of(ISOTHERMAL_NS);
+    let plain = check(&algorithm, &carried(&algorithm, [64, 8], 1), 4);
+    let plain = plain.unwrap_or_else(|e| panic!("{e}"));
+    for kernel in &plain.kernels {
+        let source = emit::cuda(kernel, Precision::F32).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(source.needs, (8, 0));
     }
 }
 

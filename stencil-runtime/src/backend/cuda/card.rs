@@ -10,7 +10,7 @@ use stencil_compiler::cost::Multiprocessor;
 use super::CudaError;
 
 /// The oldest compute capability that generated code runs on: asynchronous copies came with it.
-const OLDEST: (u32, u32) = (8, 0);
+pub(super) const OLDEST: (u32, u32) = (8, 0);
 
 /// A card, as its driver describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +33,22 @@ pub struct Card {
     pub memory: usize,
     /// The version of CUDA that the driver speaks, as in `(13, 0)`.
     pub driver: (u32, u32),
+}
+
+/// The compute capability of an architecture, if its name tells.
+///
+/// ```
+/// use stencil_runtime::backend::cuda::capability;
+///
+/// assert_eq!(capability("sm_90a"), Some((9, 0)));
+/// assert_eq!(capability("sm_103"), Some((10, 3)));
+/// assert_eq!(capability("any"), None);
+/// ```
+pub fn capability(architecture: &str) -> Option<(u32, u32)> {
+    let digits = architecture.trim_start_matches(|c: char| !c.is_ascii_digit());
+    let end = digits.find(|c: char| !c.is_ascii_digit());
+    let number: u32 = digits[..end.unwrap_or(digits.len())].parse().ok()?;
+    Some((number / 10, number % 10))
 }
 
 impl Card {

@@ -10,6 +10,7 @@ use stencil_compiler::emit::{Places, Source};
 
 use super::CudaError;
 use super::cache::{Absence, Cache, Key};
+use super::card::capability;
 use super::nvrtc::{Compiled, Nvrtc};
 
 /// What makes machine code of texts.
@@ -103,6 +104,7 @@ pub(super) fn compile(
 ) -> Result<Vec<Compiled>, CudaError> {
     let mut distinct: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (at, source) in sources.iter().enumerate() {
+        check_needs(source, architecture)?;
         distinct.entry(&source.text).or_default().push(at);
     }
     let jobs: Vec<Vec<usize>> = distinct.into_values().collect();
@@ -117,6 +119,18 @@ pub(super) fn compile(
         }
     }
     Ok(all.into_iter().flatten().collect())
+}
+
+/// Can an architecture, as in `sm_90`, run a kernel? What cannot be told is left to the compiler.
+fn check_needs(source: &Source, architecture: &str) -> Result<(), CudaError> {
+    match capability(architecture) {
+        Some(has) if has < source.needs => Err(CudaError::Architecture {
+            kernel: source.name.clone(),
+            needs: source.needs,
+            architecture: architecture.to_string(),
+        }),
+        _ => Ok(()),
+    }
 }
 
 /// Results of a function for 0 to `count`, found on as many threads as there are cores.
@@ -144,4 +158,33 @@ fn in_parallel<R: Send>(count: usize, work: impl Fn(usize) -> R + Sync) -> Vec<R
     let results = results.into_inner();
     let results = results.unwrap_or_else(PoisonError::into_inner);
     results.into_values().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kernels_say_what_they_need() {
+        let source = Source {
+            name: "fluid".into(),
+            text: String::new(),
+            shared_bytes: 0,
+            threads: [32, 1, 1],
+            needs: (9, 0),
+            line_notes: Vec::new(),
+            line_origins: Vec::new(),
+        };
+        for able in ["sm_90", "sm_90a", "sm_100", "sm_103f", "sm_120", "any"] {
+            assert!(check_needs(&source, able).is_ok(), "{able}");
+        }
+        for unable in ["sm_80", "sm_89", "compute_86"] {
+            let error = check_needs(&source, unable).unwrap_err();
+            let words = error.to_string();
+            assert!(
+                words.contains("`fluid`") && words.contains("use `loader=0`"),
+                "{words}"
+            );
+        }
+    }
 }

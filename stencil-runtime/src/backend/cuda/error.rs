@@ -40,6 +40,24 @@ pub enum CudaError {
         /// Its compute capability.
         capability: (u32, u32),
     },
+    /// A kernel needs a newer card than the one that it is compiled for.
+    #[error(
+        "kernel `{kernel}` has boxes copied (`loader=1` of `march`), which {architecture} cannot: compute capability {}.{} or newer is needed; use `loader=0`",
+        needs.0, needs.1
+    )]
+    Architecture {
+        /// The kernel.
+        kernel: String,
+        /// The compute capability that it needs.
+        needs: (u32, u32),
+        /// What it was to be compiled for.
+        architecture: String,
+    },
+    /// The driver cannot describe arrays to the copy engine of a card.
+    #[error(
+        "the NVIDIA driver has no cuTensorMapEncodeTiled, which came with CUDA 12.0 and kernels need that have boxes copied; install a newer driver, or use `loader=0` of `march`"
+    )]
+    NoMaps,
     /// The arrays do not fit into the memory of the card.
     #[error("{}", out_of_memory(*needed, *free, *total, arrays, *fits))]
     Memory {

@@ -10,6 +10,7 @@ use stencil_compiler::emit::{self, Patches, Source};
 use stencil_compiler::expr::Real;
 use stencil_compiler::model::formula::Formula;
 
+use super::card::OLDEST;
 use super::ghosts::tables;
 use super::launches::{function, head, one};
 use super::patches::MeshShape;
@@ -97,6 +98,7 @@ impl Unsteady {
             text: text::<T>(patches, self.params.len(), &formulas)?,
             shared_bytes: 0,
             threads: [THREADS, 1, 1],
+            needs: OLDEST,
             line_notes: Vec::new(),
             line_origins: Vec::new(),
         }))

@@ -15,7 +15,7 @@ use stencil_compiler::kernel::{Kernel, LaunchKind};
 use stencil_compiler::plan::{Launch, Plan, Room};
 
 use super::cache::Cache;
-use super::card::Opened;
+use super::card::{OLDEST, Opened};
 use super::compile::{Compiler, compile};
 use super::launched::Launched;
 use super::memory::{Memory, bytes};
@@ -144,6 +144,7 @@ pub(super) fn own_source<T: Number>(patches: Patches) -> Source {
         text: own_text::<T>(patches),
         shared_bytes: 0,
         threads: [256, 1, 1],
+        needs: OLDEST,
         line_notes: Vec::new(),
         line_origins: Vec::new(),
     }

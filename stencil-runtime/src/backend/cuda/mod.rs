@@ -22,7 +22,7 @@ mod reduce;
 mod sensors;
 
 pub use cache::{Cache, DIR_VARIABLE as CACHE_VARIABLE};
-pub use card::Card;
+pub use card::{Card, capability};
 pub use error::CudaError;
 pub use launched::Launched;
 pub use sensors::{Load, Sensors};

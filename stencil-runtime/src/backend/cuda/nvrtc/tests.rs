@@ -132,6 +132,7 @@ fn broken(statement: &str, file: &str) -> stencil_compiler::emit::Marked {
         text,
         shared_bytes: 0,
         threads: [1; 3],
+        needs: (8, 0),
         line_notes: Vec::new(),
         line_origins: vec![(2, "a".into())],
     };
