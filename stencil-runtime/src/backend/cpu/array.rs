@@ -7,6 +7,7 @@ use ndarray::{ArrayView3, ShapeBuilder};
 use rayon::prelude::*;
 use stencil_compiler::algorithm::rows::Layout;
 use stencil_compiler::expr::Real;
+use stencil_compiler::kernel::COPY_BYTES;
 
 /// Rows begin on multiples of this, so that vectors do not straddle cache lines.
 const ALIGNMENT: usize = 128;
@@ -29,7 +30,9 @@ impl Shape {
     pub(crate) fn new(cells: [usize; 3], halo: [usize; 3], bytes: usize) -> Option<Self> {
         let unit = ALIGNMENT / bytes;
         let lead = halo[0].next_multiple_of(unit) - halo[0];
-        let row = cells[0].checked_add(2 * halo[0])?;
+        // The ghost cells before a row may be read in whole copies.
+        let before = halo[0].next_multiple_of(COPY_BYTES / bytes);
+        let row = cells[0].checked_add(before + halo[0])?;
         let pitch = row.checked_next_multiple_of(unit)?;
         let rows = cells[1].checked_add(2 * halo[1])?;
         let plane = pitch.checked_mul(rows)?;

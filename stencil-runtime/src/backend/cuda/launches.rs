@@ -18,6 +18,7 @@ use super::cache::Cache;
 use super::card::{OLDEST, Opened};
 use super::compile::{Compiler, compile};
 use super::launched::Launched;
+use super::maps::TensorMap;
 use super::memory::{Memory, bytes};
 use super::nvrtc::{Compiled, Resources};
 use super::patches::MeshShape;
@@ -93,6 +94,10 @@ pub(super) struct Ready {
     config: LaunchConfig,
     /// Places of its buffers in the plan.
     buffers: Vec<usize>,
+    /// Those that it copies boxes of: their places in the plan, and a map of each array.
+    maps: Vec<(usize, Vec<TensorMap>)>,
+    /// Where cell 0 is in these maps.
+    first: [i32; 3],
     /// Places of its uniforms in the algorithm.
     pub(super) uniforms: Vec<usize>,
     /// Interior cells, values of a row and of a plane.
@@ -206,15 +211,15 @@ pub(super) fn load(
     algorithm: &Algorithm,
     plan: &Plan,
     texts: &[Text],
-    shape: &MeshShape,
+    (shape, memory): (&MeshShape, &Memory),
 ) -> Result<Vec<Ready>, CudaError> {
     let sources: Vec<&Source> = texts.iter().map(|t| &t.source).collect();
     let modules = modules(card, cache, &sources, &Places::of(algorithm))?;
     let mut launches = Vec::new();
     for ((text, loaded), launch) in texts.iter().zip(modules).zip(&plan.launches) {
-        launches.push(Ready::new(
-            card, algorithm, plan, launch, text, shape, loaded,
-        )?);
+        let mut ready = Ready::new(card, algorithm, plan, launch, text, shape, loaded)?;
+        ready.describe(&card.stream, &text.kernel, memory)?;
+        launches.push(ready);
     }
     Ok(launches)
 }
@@ -302,6 +307,8 @@ impl Ready {
                 .collect::<Result<_, _>>()?,
             sizes: [nx, ny, nz, shape.pitch, shape.plane],
             over,
+            maps: Vec::new(),
+            first: [0; 3],
         })
     }
 
@@ -313,6 +320,23 @@ impl Ready {
         let constants = self.module.get_global("c", stream);
         let constants = constants.map_err(CudaError::driver("looking for constants"))?;
         Ok(Some(constants.device_ptr(stream).0))
+    }
+
+    /// Describes all arrays that a buffer may be in, if boxes of it are copied: buffers change places
+    /// from substep to substep.
+    fn describe(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        kernel: &Kernel,
+        memory: &Memory,
+    ) -> Result<(), CudaError> {
+        self.first = memory.rows().first();
+        for (buffer, extent) in kernel.boxes() {
+            let arrays = (0..memory.count()).map(|slot| memory.map(stream, slot, extent));
+            let at = self.buffers[buffer.0 as usize];
+            self.maps.push((at, arrays.collect::<Result<_, _>>()?));
+        }
+        Ok(())
     }
 
     /// Replaces the uniforms; `all` are those of the substep, in the algorithm's order.
@@ -353,8 +377,17 @@ impl Ready {
             });
             launch.arg(stride);
         }
+        for (buffer, arrays) in &self.maps {
+            launch.arg(&arrays[slots[*buffer]]);
+        }
+        if !self.maps.is_empty() {
+            self.first.iter().for_each(|first| {
+                launch.arg(first);
+            });
+        }
         // SAFETY: the arguments are those that the kernel was generated with; it accesses its
-        // buffers no further than the halo that they were allocated with.
+        // buffers no further than the halo that they were allocated with, and boxes of them as far
+        // as the maps say that there is memory.
         let launched = unsafe { launch.launch(self.config) };
         launched.map_err(CudaError::driver("launching a kernel"))?;
         Ok(())

@@ -10,6 +10,7 @@ use stencil_compiler::expr::Real;
 
 use super::CudaError;
 use super::card::Opened;
+use super::maps::{Rows, TensorMap};
 use crate::backend::cpu::array::{Array, Shape};
 
 /// Arrays begin on multiples of this, so that what is aligned in one of them is so in all.
@@ -46,6 +47,7 @@ pub(super) struct Memory {
     origin: usize,
     count: usize,
     patches: usize,
+    rows: Rows,
 }
 
 /// Bytes from one array of a shape to the next.
@@ -71,7 +73,33 @@ impl Memory {
             origin: shape.layout.origin * T::BYTES,
             count,
             patches,
+            rows: Rows::new::<T>(shape),
         })
+    }
+
+    /// Arrays of a patch.
+    pub(super) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// How the rows of an array lie.
+    pub(super) fn rows(&self) -> &Rows {
+        &self.rows
+    }
+
+    /// An array of all patches as the copy engine sees it, for boxes of this extent.
+    pub(super) fn map(
+        &self,
+        stream: &Arc<CudaStream>,
+        slot: usize,
+        extent: [u32; 3],
+    ) -> Result<TensorMap, CudaError> {
+        let bound = stream.context().bind_to_thread();
+        bound.map_err(CudaError::driver("taking the card into use"))?;
+        let (base, _) = self.all.device_ptr(stream);
+        let address = base + (slot * self.stride) as u64;
+        self.rows
+            .map(address, extent, (self.patches, self.count * self.stride))
     }
 
     /// Bytes of all arrays.

@@ -14,6 +14,7 @@ mod ghosts;
 mod launched;
 mod launches;
 mod machine;
+mod maps;
 mod memory;
 pub mod nvrtc;
 mod opening;

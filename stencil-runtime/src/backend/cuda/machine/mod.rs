@@ -160,7 +160,9 @@ impl<T: Number> Machine<T> {
         let arrays = homes + kept.len();
         let shape = MeshShape::new(&cut, &mesh, arrays * stride::<T>(&cut.patch) / T::BYTES);
         let kept_in = cache.as_ref();
-        let launches = load(&card, kept_in, algorithm, plan, &texts, &shape)?;
+        let memory = Memory::new::<T>(&card, &cut.patch, arrays, patches.count())?;
+        let in_memory = (&shape, &memory);
+        let launches = load(&card, kept_in, algorithm, plan, &texts, in_memory)?;
         let own = own::<T>(&card, kept_in, over)?;
         let of_trees = (
             function(&own, "reduce_values")?,
@@ -182,7 +184,7 @@ impl<T: Number> Machine<T> {
             sampled: sampled.collect::<Result<_, _>>()?,
             clock: Clock::new::<T>(&card, kept_in, rules, &launches)?,
             formulas,
-            memory: Memory::new::<T>(&card, &cut.patch, arrays, patches.count())?,
+            memory,
             cut,
             slots: slots(plan),
             kept,

@@ -156,8 +156,9 @@ impl<T: Number> Machine<T> {
         };
         let buffers = plan.buffers.iter().map(|b| buffer(&b.name, b.role));
         let buffers: Vec<usize> = buffers.collect::<Result<_, _>>()?;
-        let (cache, shape) = (self.cache.as_ref(), &self.shape);
-        let launches = load(&self.card, cache, &part, &plan, &texts, shape)?;
+        let cache = self.cache.as_ref();
+        let in_memory = (&self.shape, &self.memory);
+        let launches = load(&self.card, cache, &part, &plan, &texts, in_memory)?;
         let launch = launches.into_iter().next();
         Ok(Round {
             launch: launch.ok_or_else(|| bug("without a kernel"))?,
