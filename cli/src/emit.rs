@@ -11,6 +11,7 @@ use stencil_compiler::emit::{self, EmitError, Places, Source};
 use stencil_compiler::kernel::{self, Kernel};
 use stencil_compiler::schedule::check::{Compiled, advised};
 use stencil_compiler::{algorithm, model, plan, schedule};
+use stencil_runtime::backend::cuda::check_needs;
 use stencil_runtime::backend::cuda::nvrtc::{Nvrtc, Resources};
 
 use crate::source::{self, BuiltIn, Failure, ScheduleArgs, SystemArgs};
@@ -200,6 +201,7 @@ fn machine_code(
         )));
     };
     let source = cuda(args, kernel)?;
+    check_needs(&source, &args.arch).map_err(|error| Failure::new(format!("error: {error}")))?;
     let compiler = Nvrtc::shared().map_err(|error| Failure::new(format!("error: {error}")))?;
     let name = file_name(&source);
     let compiled = if args.no_marks {

@@ -14,8 +14,8 @@ use stencil_compiler::kernel::{Kernel, LaunchKind};
 use stencil_compiler::schedule::check::check;
 use stencil_compiler::schedule::{Blocking, Schedule, heuristic, presets};
 use stencil_runtime::SystemDef;
-use stencil_runtime::backend::cuda::capability;
 use stencil_runtime::backend::cuda::nvrtc::{Nvrtc, Resources, parse_resources};
+use stencil_runtime::backend::cuda::{capability, check_needs};
 use stencil_tests::{ELASTIC, ISOTHERMAL_NS, algorithm_of, with_mixed};
 
 /// The architecture whose resources are pinned.
@@ -349,6 +349,11 @@ fn older_cards_copy_no_boxes() {
     let (_, kernel, precision) = marches_of_boxes().swap_remove(0);
     let source = emit::cuda(&kernel, precision).unwrap_or_else(|e| panic!("{e}"));
     assert!(nvrtc.compile(&source.text, "kernel", "sm_80").is_err());
+    let refused = check_needs(&source, "sm_80")
+        .expect_err("it needs boxes")
+        .to_string();
+    assert!(refused.contains("use `loader=0`"), "{refused}");
+    assert!(check_needs(&source, ARCH).is_ok());
     let algorithm = algorithm_of(ISOTHERMAL_NS);
     let plain = check(&algorithm, &carried(&algorithm, [64, 8], 1), 4);
     let plain = plain.unwrap_or_else(|e| panic!("{e}"));

@@ -121,8 +121,12 @@ pub(super) fn compile(
     Ok(all.into_iter().flatten().collect())
 }
 
-/// Can an architecture, as in `sm_90`, run a kernel? What cannot be told is left to the compiler.
-fn check_needs(source: &Source, architecture: &str) -> Result<(), CudaError> {
+/// Checks that an architecture, as in `sm_90`, can run a kernel; where its name does not tell, the
+/// compiler will.
+///
+/// # Errors
+/// [`CudaError::Architecture`] if it cannot, with the way out.
+pub fn check_needs(source: &Source, architecture: &str) -> Result<(), CudaError> {
     match capability(architecture) {
         Some(has) if has < source.needs => Err(CudaError::Architecture {
             kernel: source.name.clone(),
