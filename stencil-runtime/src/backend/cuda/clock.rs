@@ -8,6 +8,7 @@ use cudarc::driver::{
 use stencil_compiler::emit::{self, Patches, Source};
 use stencil_compiler::expr::{Expr, Real};
 
+use super::card::OLDEST;
 use super::launches::{Ready, function, head, one};
 use super::{Cache, CudaError, Opened};
 use crate::clock::{Asked, Length, Rules, place};
@@ -60,6 +61,7 @@ pub(super) fn source<T: Real>(rules: &Rules) -> Result<Source, CudaError> {
         text: text::<T>(rules)?,
         shared_bytes: 0,
         threads: [THREADS, 1, 1],
+        needs: OLDEST,
         line_notes: Vec::new(),
         line_origins: Vec::new(),
     })
