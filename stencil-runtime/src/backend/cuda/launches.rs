@@ -16,7 +16,7 @@ use stencil_compiler::plan::{Launch, Plan, Room};
 
 use super::cache::Cache;
 use super::card::{OLDEST, Opened};
-use super::compile::{Compiler, compile};
+use super::compile::{Compiler, compile, in_parallel};
 use super::launched::Launched;
 use super::maps::TensorMap;
 use super::memory::{Memory, bytes};
@@ -51,13 +51,14 @@ pub(super) fn usual_units(architecture: &str) -> u32 {
     }
 }
 
-/// The texts of all launches of a plan over one patch or many.
+/// The texts of all launches of a plan over one patch or many, made on all cores.
 pub(super) fn texts<T: Number>(
     algorithm: &Algorithm,
     plan: &Plan,
     patches: Patches,
 ) -> Result<Vec<Text>, CudaError> {
-    let text = |(at, launch): (usize, &Launch)| {
+    let text = |at: usize| {
+        let launch = &plan.launches[at];
         let wrong = |reason: String| CudaError::Kernel {
             kernel: launch.name.clone(),
             reason,
@@ -72,7 +73,8 @@ pub(super) fn texts<T: Number>(
         let source = emit::cuda_over(patches, &kernel, T::PRECISION)?;
         Ok(Text { kernel, source })
     };
-    plan.launches.iter().enumerate().map(text).collect()
+    let all = in_parallel(plan.launches.len(), text);
+    all.into_iter().collect()
 }
 
 /// Ghost cells that the kernels may access.
