@@ -67,7 +67,7 @@ stencil_runtime::pde! {
 }
 
 const CELLS: [usize; 3] = [37, 22, 19];
-const STEPS: u64 = 10;
+const STEPS: u64 = 3;
 
 fn agrees<T: Number>(system: &impl ToSystem) {
     let definition: SystemDef = system.to_system().unwrap_or_else(|e| panic!("{e}"));

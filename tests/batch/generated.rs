@@ -1,6 +1,6 @@
 //! Generated systems as compiled programs: each instruction set has the oracle's bits.
 //!
-//! The crates are not optimized: that a hundred programs compile in a minute matters more than how
+//! The crates are not optimized: that sixty programs compile in a minute matters more than how
 //! fast they run. `cargo test --release` runs them optimized, too.
 
 use stencil_compiler::algorithm::Algorithm;
@@ -66,7 +66,7 @@ fn all_agree<T: Number>() {
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
     assert!(
-        compared >= 95,
+        100 * compared >= 95 * SYSTEMS.len(),
         "the values of {compared} systems are finite"
     );
 }
