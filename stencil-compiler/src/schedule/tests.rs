@@ -200,6 +200,12 @@ fn parameters_are_answered_with_names_and_values() {
             &["chunk"],
             "`chunk` may be 0, 16, ",
         ),
+        ("kernel march loader=2", &["loader"], "`loader` may be 0, 1"),
+        (
+            "kernel march loader=1 tile_x=256 tile_y=4 points=2",
+            &["tile_x", "loader"],
+            "`tile_x` may be 16, ",
+        ),
         (
             "kernel march tile_x=31",
             &["tile_x"],

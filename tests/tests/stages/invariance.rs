@@ -16,12 +16,12 @@ use stencil_tests::{
     with_mixed,
 };
 
-const ODD: [usize; 3] = [37, 22, 19];
+const ODD: [usize; 3] = [37, 14, 19];
 /// Rows of whole copies, so that kernels may read around all ends.
-const WHOLE: [usize; 3] = [36, 22, 19];
-const STEPS: usize = 10;
+const WHOLE: [usize; 3] = [36, 14, 19];
 /// Slots of fields swap every step, so what a schedule does repeats after two.
-const SAMPLED_STEPS: usize = 3;
+const STEPS: usize = 4;
+const SAMPLED_STEPS: usize = 2;
 const MIXED: [&str; 3] = ["bidiagonal", "product", "composed"];
 
 /// Runs a schedule on the kernel interpreter and compares with the reference.
