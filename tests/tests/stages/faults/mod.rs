@@ -10,7 +10,7 @@ use stencil_tests::{Case, ISOTHERMAL_NS, algorithm_of, differing, interpreted, o
 
 mod boxes;
 
-const CELLS: [usize; 3] = [37, 22, 19];
+const CELLS: [usize; 3] = [37, 12, 13];
 
 /// Interleavings that a fault may need to show: all orders of warps and times of copies.
 const SEEDS: u64 = 9;
