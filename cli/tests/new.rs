@@ -50,14 +50,23 @@ fn a_new_package_runs_and_passes_its_tests_offline() {
     let package = here.join("my-dye");
     let cargo = option_env!("CARGO").unwrap_or("cargo");
 
-    let printed = good(&run(cargo, &["test", "--offline"], &package));
+    // What its profile optimizes is left out: that takes longer than these few cells.
+    let unoptimized = [
+        "--config",
+        "profile.dev.opt-level=0",
+        "--config",
+        "profile.dev.package.stencil-runtime.opt-level=0",
+    ];
+    let offline = |command: &'static str| [&[command, "--offline"][..], &unoptimized].concat();
+
+    let printed = good(&run(cargo, &offline("test"), &package));
     for test in [
         "errors_shrink_with_the_sixth_power_of_the_spacing ... ok",
         "the_amount_of_dye_is_conserved ... ok",
     ] {
         assert!(printed.contains(test), "no `{test}` in\n{printed}");
     }
-    let printed = good(&run(cargo, &["run", "--offline"], &package));
+    let printed = good(&run(cargo, &offline("run"), &package));
     assert!(printed.contains("largest error"), "{printed}");
     let picture = std::fs::read(package.join("out/dye.png")).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(&picture[1..4], b"PNG");

@@ -66,7 +66,7 @@ stencil_runtime::pde! {
     scheme central4 for Functions { space: central<order = 4>; mixed: bidiagonal; time: ssprk2; }
 }
 
-const CELLS: [usize; 3] = [37, 22, 19];
+const CELLS: [usize; 3] = [37, 9, 7];
 const STEPS: u64 = 3;
 
 fn agrees<T: Number>(system: &impl ToSystem) {

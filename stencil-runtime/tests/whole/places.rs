@@ -36,5 +36,5 @@ fn a_failure_names_file_line_and_column() {
     let message = failure(&Blows::<1>);
     let place = format!("by `ddt(q) = q^3 + p` ({}:{LINE}:9)", file!());
     assert!(message.contains(&place), "no {place} in {message}");
-    assert!(file!().ends_with("tests/places.rs"));
+    assert!(file!().ends_with("tests/whole/places.rs"));
 }

@@ -87,3 +87,21 @@ impl Drop for Opening {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_driver_there_is_no_card_to_wait_for() {
+        let mut opening = Opening::new(0);
+        if !opening.is_hopeless() {
+            eprintln!("skipped: this machine has a driver");
+            return;
+        }
+        opening.begin(None);
+        assert!(matches!(opening.state, State::Closed) && opening.compiler.is_none());
+        assert!(!opening.is_usable());
+        assert!(matches!(opening.finish(), Err(CudaError::NoDriver)));
+    }
+}
