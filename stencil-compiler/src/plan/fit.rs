@@ -32,7 +32,7 @@ impl Plan {
     /// use stencil_compiler::plan::{Room, plan};
     /// use stencil_compiler::schedule::text;
     ///
-    /// let model = parse::model("pub system Heat in 3d { field q: scalar; ddt(q) = lap(q); }
+    /// let model = parse::parse_str("pub system Heat in 3d { field q: scalar; ddt(q) = lap(q); }
     ///     scheme s for Heat { space: central<order = 6>; mixed: bidiagonal; time: euler; }")?;
     /// let algorithm = discretize(&model)?;
     /// let schedule = text::parse("schedule\nkernel march tile_x=64 tile_y=12 chunk=0")?;
