@@ -216,12 +216,13 @@ fn whole_power(base: f64, power: u32) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::SystemDef;
 
-    /// Limited by a speed of the second power, then by one of the first, on cells of 1/10 and 1/5.
-    fn rules() -> Rules {
+    /// Uniforms that change with time; limited by a speed of the second power, then by one of the first,
+    /// on cells of 1/10 and 1/5.
+    pub(crate) fn rules() -> Rules {
         let text = "pub system Damped in 2d {
             field q: scalar; param k: real = 1; param w: real = 3;
             ddt(q) = k * lap(q) - sin(w * t) * q;

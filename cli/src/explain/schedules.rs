@@ -69,6 +69,7 @@ pub(super) fn section(
             None => Ok(compiled),
             Some(cells) => {
                 let plan = compiled.plan.fitted(Room {
+                    dimension: algorithm.dimension,
                     cells,
                     patches: 1,
                     units: cost::Card::default().units,

@@ -2,7 +2,7 @@
 //! of the card are known.
 
 use super::{Launch, Plan};
-use crate::kernel::blocking::{self, CHUNK};
+use crate::kernel::blocking::{self, CHUNK, MOST_PLANES};
 
 /// Iterations of a march beside the planes it reads: copies that are under way at its begin.
 const LEAD: usize = 2;
@@ -13,6 +13,8 @@ const LEAST: usize = 4;
 /// What runs a plan, and on what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Room {
+    /// Space dimensions; marches go along the last of them.
+    pub dimension: usize,
     /// Cells of a patch along x, y, z.
     pub cells: [usize; 3],
     /// Patches.
@@ -37,7 +39,7 @@ impl Plan {
     /// let algorithm = discretize(&model)?;
     /// let schedule = text::parse("schedule\nkernel march tile_x=64 tile_y=12 chunk=0")?;
     /// let plan = plan(&algorithm, &schedule)?;
-    /// let on = |n| Room { cells: [n; 3], patches: 1, units: 132 };
+    /// let on = |n| Room { dimension: 3, cells: [n; 3], patches: 1, units: 132 };
     /// let chunk = |n| plan.clone().fitted(on(n)).launches[0].blocking.params["chunk"];
     /// // 4 x 22 tiles in 3 chunks are two whole waves; 2 x 11 tiles in 6 chunks are one.
     /// assert_eq!((chunk(256), chunk(128)), (86, 22));
@@ -61,10 +63,9 @@ fn fitting(launch: &Launch, room: Room) -> Option<u32> {
     if param(CHUNK.name) != 0 {
         return None;
     }
-    let dimension = (1..=3).rfind(|d| room.cells[d - 1] > 1).unwrap_or(1);
-    let slowest = dimension - 1;
+    let slowest = room.dimension.clamp(1, 3) - 1;
     let computed = |axis: usize| room.cells[axis] + 2 * launch.extend[axis] as usize;
-    let tile = across(&param, dimension);
+    let tile = across(&param, slowest + 1);
     let tiles = |axis: usize| computed(axis).div_ceil(tile[axis].max(1) as usize);
     let tiles = (0..slowest).map(tiles).product::<usize>() * room.patches.max(1);
     let at_once = (room.units * param(blocking::BLOCKS.name)).max(1) as usize;
@@ -72,9 +73,50 @@ fn fitting(launch: &Launch, room: Room) -> Option<u32> {
     let before = 2 * reach.max().unwrap_or(0) as usize + LEAD;
     let planes = computed(slowest);
     let longest_first = (1..=planes.div_ceil(LEAST)).map(|parts| planes.div_ceil(parts));
-    let chunk = longest_first.min_by_key(|chunk| {
+    let legal = longest_first.filter(|chunk| *chunk <= MOST_PLANES as usize);
+    let chunk = legal.min_by_key(|chunk| {
         let waves = (tiles * planes.div_ceil(*chunk)).div_ceil(at_once);
         waves * (chunk + before)
     });
     chunk.and_then(|chunk| u32::try_from(chunk).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::discretize::discretize;
+    use crate::model::parse;
+    use crate::plan::plan;
+    use crate::schedule::text;
+
+    fn chunk(dimension: usize, kernel: &str, cells: [usize; 3]) -> u32 {
+        let source = format!(
+            "system S in {dimension}d {{ field q: scalar; ddt(q) = lap(q); }}
+             scheme s for S {{ space: central<order = 6>; mixed: bidiagonal; time: euler; }}"
+        );
+        let model = parse::parse_str(&source).unwrap();
+        let schedule = text::parse(&format!("schedule\nkernel {kernel}")).unwrap();
+        let plan = plan(&discretize(&model).unwrap(), &schedule).unwrap();
+        let room = Room {
+            dimension,
+            cells,
+            patches: 1,
+            units: 132,
+        };
+        plan.fitted(room).launches[0].blocking.params["chunk"]
+    }
+
+    #[test]
+    fn a_chunk_that_was_given_stays() {
+        assert_eq!(chunk(3, "march tile_x=64 chunk=32", [256; 3]), 32);
+    }
+
+    #[test]
+    fn chunks_are_legal_on_all_grids() {
+        // One tile: as many blocks as the card has room for, or whole where planes are few.
+        assert_eq!(chunk(2, "march tile_x=64", [64, 1320, 1]), 10);
+        assert_eq!(chunk(3, "plane", [256, 256, 1]), 1);
+        let longest = chunk(2, "march tile_x=64", [1 << 16, 1 << 24, 1]);
+        assert!((1..=MOST_PLANES).contains(&longest), "{longest}");
+    }
 }

@@ -67,7 +67,7 @@ pub(crate) const CHUNK: Param = Param {
 const ANY_CHUNK: u32 = 64;
 
 /// Most planes of a chunk.
-const MOST_PLANES: u32 = 1 << 20;
+pub(crate) const MOST_PLANES: u32 = 1 << 20;
 
 /// Cells of a tile along x and y, by the values of parameters and the number of dimensions.
 type Across = fn(&dyn Fn(&str) -> u32, usize) -> [u32; 2];

@@ -337,6 +337,13 @@ impl<'k, T: Real> Compiler<'k, '_, T> {
                 offset: i64::from(*offset),
                 values: values.iter().map(|value| self.arg(*value)).collect(),
             },
+            _ => self.copied(stmt),
+        }
+    }
+
+    /// What arrives later.
+    fn copied(&mut self, stmt: &'k Stmt) -> Inst<'k> {
+        match stmt {
             Stmt::Copy {
                 array,
                 to,

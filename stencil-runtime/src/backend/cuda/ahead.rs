@@ -31,7 +31,12 @@ pub(crate) fn compile_ahead<T: Number>(
         .filter(|b| b.role == BufferRole::NewField)
         .count();
     let over = over(patches);
-    let plan = &fitted(plan, patches, usual_units(architecture));
+    let plan = &fitted(
+        plan,
+        algorithm.dimension,
+        patches,
+        usual_units(architecture),
+    );
     let texts = texts::<T>(algorithm, plan, over)?;
     let mut groups = vec![
         (
@@ -72,7 +77,7 @@ mod tests {
     use std::{env, fs, process};
 
     use super::*;
-    use crate::backend::cuda::nvrtc::Nvrtc;
+    use crate::backend::cuda::nvrtc::tests::nvrtc;
     use crate::{Builder, Simulation, SystemDef};
 
     fn waves(order: u32) -> Builder<f32> {
@@ -91,14 +96,8 @@ mod tests {
 
     #[test]
     fn what_was_compiled_ahead_needs_no_compiler() {
-        let nvrtc = match Nvrtc::shared() {
-            Ok(nvrtc) => nvrtc,
-            Err(error) => {
-                let wanted = env::var_os("STENCIL_NVRTC_DIR").is_some();
-                assert!(!wanted, "{error}");
-                eprintln!("skipped, for want of NVRTC: {error}");
-                return;
-            }
+        let Some(nvrtc) = nvrtc() else {
+            return;
         };
         let folder = env::temp_dir().join(format!("stencil-ahead-{}", process::id()));
         let _ = fs::remove_dir_all(&folder);

@@ -9,7 +9,7 @@ use stencil_compiler::emit::{self, Patches, Source};
 use stencil_compiler::expr::{Expr, Real};
 
 use super::card::OLDEST;
-use super::launches::{Ready, function, head, one};
+use super::launches::{Ready, choice, function, head, one};
 use super::{Cache, CudaError, Opened};
 use crate::clock::{Asked, Length, Rules, place};
 
@@ -91,21 +91,9 @@ fn text<T: Real>(rules: &Rules) -> Result<String, CudaError> {
         "{}{}\n{functions}{}{}{TEXT}",
         head::<T>(Patches::One),
         places.concat(),
-        switch("substep_time", &times),
-        switch("uniform", &uniforms),
+        choice("substep_time", &times),
+        choice("uniform", &uniforms),
     ))
-}
-
-/// A function that calls one of others by its number.
-fn switch(name: &str, names: &[String]) -> String {
-    let cases = names.iter().enumerate();
-    let cases: String = cases
-        .map(|(at, name)| format!("    case {at}: return {name}(a);\n"))
-        .collect();
-    format!(
-        "static __device__ double {name}(int which, const double* a) {{\n  \
-         switch (which) {{\n{cases}    default: return 0.0;\n  }}\n}}\n\n"
-    )
 }
 
 impl Clock {
@@ -297,32 +285,13 @@ impl Clock {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::SystemDef;
-    use crate::backend::cuda::nvrtc::Nvrtc;
-
-    /// The rules of a system with uniforms that change with time, limited by two speeds.
-    fn rules() -> Rules {
-        let text = "pub system Damped in 2d {
-            field q: scalar; param k: real = 1; param w: real = 3;
-            ddt(q) = k * lap(q) - sin(w * t) * q;
-            cfl { diffusive: k; advective: abs(q) }
-        }
-        scheme s for Damped { space: central<order = 2>; time: rk3_williamson; }";
-        let system = SystemDef::from_text("damped.pde", text).unwrap();
-        let algorithm = system.algorithm();
-        Rules::new(algorithm, &[0.5, 3.0], [0.1, 0.2, 1.0], &[2, 1])
-    }
+    use crate::backend::cuda::nvrtc::tests::nvrtc;
+    use crate::clock::tests::rules;
 
     #[test]
     fn the_text_compiles_for_each_architecture() {
-        let nvrtc = match Nvrtc::shared() {
-            Ok(nvrtc) => nvrtc,
-            Err(error) => {
-                let wanted = std::env::var_os("STENCIL_NVRTC_DIR").is_some();
-                assert!(!wanted, "{error}");
-                eprintln!("skipped, for want of NVRTC: {error}");
-                return;
-            }
+        let Some(nvrtc) = nvrtc() else {
+            return;
         };
         let rules = rules();
         assert!(rules.depend_on_time);
@@ -331,7 +300,7 @@ mod tests {
             for architecture in ["sm_80", "sm_90", "sm_100"] {
                 let compiled = nvrtc.compile(&text, "clock.cu", architecture).unwrap();
                 assert_eq!(compiled.kernels.len(), 1);
-                assert_eq!(compiled.kernels[0].spill_stores, 0);
+                assert!(!compiled.kernels[0].spills());
             }
         }
     }

@@ -138,7 +138,7 @@ pub fn check_needs(source: &Source, architecture: &str) -> Result<(), CudaError>
 }
 
 /// Results of a function for 0 to `count`, found on as many threads as there are cores.
-pub(super) fn in_parallel<R: Send>(count: usize, work: impl Fn(usize) -> R + Sync) -> Vec<R> {
+fn in_parallel<R: Send>(count: usize, work: impl Fn(usize) -> R + Sync) -> Vec<R> {
     let threads = thread::available_parallelism()
         .map_or(1, NonZero::get)
         .min(count);

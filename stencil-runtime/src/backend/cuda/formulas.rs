@@ -12,7 +12,7 @@ use stencil_compiler::model::formula::Formula;
 
 use super::card::OLDEST;
 use super::ghosts::tables;
-use super::launches::{function, head, one};
+use super::launches::{choice, function, head, one};
 use super::patches::MeshShape;
 use super::{Cache, CudaError, Opened};
 use crate::mesh::{Boundaries, Face, Mesh, Number};
@@ -118,15 +118,10 @@ fn text<T: Real>(
         .map(String::as_str)
         .zip(formulas.iter().copied());
     let functions = emit::cuda_formulas(&named.collect::<Vec<_>>())?;
-    let cases = names.iter().enumerate();
-    let cases: String = cases
-        .map(|(at, name)| format!("    case {at}: return {name}(a);\n"))
-        .collect();
     Ok(format!(
-        "{}#define PARAMS {params}\n\n{functions}\
-         static __device__ double formula(int which, const double* a) {{\n  \
-         switch (which) {{\n{cases}    default: return 0.0;\n  }}\n}}\n\n{TEXT}",
-        head::<T>(patches)
+        "{}#define PARAMS {params}\n\n{functions}{}{TEXT}",
+        head::<T>(patches),
+        choice("formula", &names)
     ))
 }
 
@@ -225,18 +220,12 @@ fn grid(blocks: usize) -> LaunchConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::cuda::nvrtc::Nvrtc;
+    use crate::backend::cuda::nvrtc::tests::nvrtc;
 
     #[test]
     fn the_text_compiles_for_each_architecture() {
-        let nvrtc = match Nvrtc::shared() {
-            Ok(nvrtc) => nvrtc,
-            Err(error) => {
-                let wanted = std::env::var_os("STENCIL_NVRTC_DIR").is_some();
-                assert!(!wanted, "{error}");
-                eprintln!("skipped, for want of NVRTC: {error}");
-                return;
-            }
+        let Some(nvrtc) = nvrtc() else {
+            return;
         };
         let names = ["k", "x", "y", "z", "t"];
         let read = |text: &str| Formula::parse(text, &names).unwrap();

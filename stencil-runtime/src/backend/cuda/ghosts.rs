@@ -339,18 +339,12 @@ mod tests {
 
     use super::*;
     use crate::backend::cuda::launches::own_text;
-    use crate::backend::cuda::nvrtc::Nvrtc;
+    use crate::backend::cuda::nvrtc::tests::nvrtc;
 
     #[test]
     fn the_text_compiles_for_each_architecture() {
-        let nvrtc = match Nvrtc::shared() {
-            Ok(nvrtc) => nvrtc,
-            Err(error) => {
-                let wanted = std::env::var_os("STENCIL_NVRTC_DIR").is_some();
-                assert!(!wanted, "{error}");
-                eprintln!("skipped, for want of NVRTC: {error}");
-                return;
-            }
+        let Some(nvrtc) = nvrtc() else {
+            return;
         };
         let each = [Patches::One, Patches::Many].into_iter();
         for text in each.flat_map(|p| [own_text::<f32>(p), own_text::<f64>(p)]) {

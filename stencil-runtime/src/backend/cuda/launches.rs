@@ -15,8 +15,8 @@ use stencil_compiler::kernel::{Kernel, LaunchKind};
 use stencil_compiler::plan::{Launch, Plan, Room};
 
 use super::cache::Cache;
-use super::card::{OLDEST, Opened};
-use super::compile::{Compiler, compile, in_parallel};
+use super::card::{Card, OLDEST, Opened};
+use super::compile::{Compiler, compile};
 use super::launched::Launched;
 use super::maps::TensorMap;
 use super::memory::{Memory, bytes};
@@ -32,9 +32,10 @@ pub(super) struct Text {
     pub(super) source: Source,
 }
 
-/// The plan for these patches on a card with so many multiprocessors.
-pub(super) fn fitted(plan: &Plan, patches: &mesh::Patches, units: u32) -> Plan {
+/// The plan for these patches of so many dimensions on a card with so many multiprocessors.
+pub(super) fn fitted(plan: &Plan, dimension: usize, patches: &mesh::Patches, units: u32) -> Plan {
     plan.clone().fitted(Room {
+        dimension,
         cells: patches.cells,
         patches: patches.count(),
         units,
@@ -51,14 +52,13 @@ pub(super) fn usual_units(architecture: &str) -> u32 {
     }
 }
 
-/// The texts of all launches of a plan over one patch or many, made on all cores.
+/// The texts of all launches of a plan over one patch or many.
 pub(super) fn texts<T: Number>(
     algorithm: &Algorithm,
     plan: &Plan,
     patches: Patches,
 ) -> Result<Vec<Text>, CudaError> {
-    let text = |at: usize| {
-        let launch = &plan.launches[at];
+    let text = |(at, launch): (usize, &Launch)| {
         let wrong = |reason: String| CudaError::Kernel {
             kernel: launch.name.clone(),
             reason,
@@ -73,8 +73,7 @@ pub(super) fn texts<T: Number>(
         let source = emit::cuda_over(patches, &kernel, T::PRECISION)?;
         Ok(Text { kernel, source })
     };
-    let all = in_parallel(plan.launches.len(), text);
-    all.into_iter().collect()
+    plan.launches.iter().enumerate().map(text).collect()
 }
 
 /// Ghost cells that the kernels may access.
@@ -144,7 +143,19 @@ pub(super) fn head<T: Real>(patches: Patches) -> String {
     )
 }
 
-/// The same with a name.
+/// A function of a text that calls one of others, which have these names, by its number.
+pub(super) fn choice(name: &str, names: &[String]) -> String {
+    let cases = names.iter().enumerate();
+    let cases: String = cases
+        .map(|(at, name)| format!("    case {at}: return {name}(a);\n"))
+        .collect();
+    format!(
+        "static __device__ double {name}(int which, const double* a) {{\n  \
+         switch (which) {{\n{cases}    default: return 0.0;\n  }}\n}}\n\n"
+    )
+}
+
+/// The kernels that are the same for all systems, as a source.
 pub(super) fn own_source<T: Number>(patches: Patches) -> Source {
     Source {
         name: "own".into(),
@@ -226,6 +237,45 @@ pub(super) fn load(
     Ok(launches)
 }
 
+/// Lets a kernel have its shared memory.
+fn take_shared(card: &Card, function: &CudaFunction, text: &Text) -> Result<(), CudaError> {
+    let (needed, limit) = (text.source.shared_bytes, card.shared_bytes);
+    if needed > limit {
+        return Err(CudaError::Shared {
+            kernel: text.kernel.name.clone(),
+            needed,
+            name: card.name.clone(),
+            limit,
+        });
+    }
+    let attribute = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+    let taken = function.set_attribute(attribute, needed as i32);
+    taken.map_err(CudaError::driver("asking for shared memory"))
+}
+
+/// Blocks along x, y, z.
+type Blocks = (u32, u32, u32);
+
+/// The blocks of a kernel; those of many patches stand in a row.
+fn grid(kernel: &Kernel, shape: &MeshShape) -> Result<(Blocks, Option<Over>), CudaError> {
+    let blocks = kernel.blocks(shape.n.map(|n| n as usize));
+    let [Ok(x), Ok(y), Ok(z)] = blocks.map(u32::try_from) else {
+        return Err(CudaError::Kernel {
+            kernel: kernel.name.clone(),
+            reason: "it would have more than 2^32 blocks".into(),
+        });
+    };
+    if shape.is_one() {
+        return Ok(((x, y, z), None));
+    }
+    let of_a_patch = [x, y, z].map(u64::from).iter().product();
+    let over = Over {
+        blocks: [x, y, z],
+        stride: shape.stride(),
+    };
+    Ok(((shape.blocks(&kernel.name, of_a_patch)?, 1, 1), Some(over)))
+}
+
 impl Ready {
     fn new(
         card: &Opened,
@@ -243,19 +293,7 @@ impl Ready {
             kernel: kernel.name.clone(),
             reason,
         };
-        let limit = card.card.shared_bytes;
-        if source.shared_bytes > limit {
-            return Err(CudaError::Shared {
-                kernel: kernel.name.clone(),
-                needed: source.shared_bytes,
-                name: card.card.name.clone(),
-                limit,
-            });
-        }
-        let attribute = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-        function
-            .set_attribute(attribute, source.shared_bytes as i32)
-            .map_err(CudaError::driver("asking for shared memory"))?;
+        take_shared(&card.card, &function, text)?;
         let mut resources = resources.into_iter();
         let resources = resources.find(|r| r.name == source.name);
         let resources = resources.unwrap_or_default();
@@ -269,22 +307,7 @@ impl Ready {
             let at = algorithm.uniforms.iter().position(|u| u.name == *name);
             at.ok_or_else(|| wrong(format!("the algorithm has no uniform `{name}`")))
         };
-        let blocks = kernel
-            .blocks(shape.n.map(|n| n as usize))
-            .map(u32::try_from);
-        let [Ok(x), Ok(y), Ok(z)] = blocks else {
-            return Err(wrong("it would have more than 2^32 blocks".into()));
-        };
-        let (grid, over) = if shape.is_one() {
-            ((x, y, z), None)
-        } else {
-            let of_a_patch = [x, y, z].map(u64::from).iter().product();
-            let over = Over {
-                blocks: [x, y, z],
-                stride: shape.stride(),
-            };
-            ((shape.blocks(&kernel.name, of_a_patch)?, 1, 1), Some(over))
-        };
+        let (grid, over) = grid(kernel, shape)?;
         let [tx, ty, tz] = source.threads;
         let [nx, ny, nz] = shape.n;
         Ok(Ready {

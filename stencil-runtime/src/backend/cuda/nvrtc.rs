@@ -8,7 +8,7 @@ mod find;
 mod log;
 mod marked;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::path::{Path, PathBuf};

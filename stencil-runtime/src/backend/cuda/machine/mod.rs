@@ -123,6 +123,21 @@ fn slots(plan: &Plan) -> Vec<usize> {
     slots
 }
 
+/// Where in the memory fields are kept, by their buffers: behind what the plan needs.
+fn kept(plan: &Plan) -> BTreeMap<usize, usize> {
+    let fields = plan.buffers.iter().enumerate();
+    let fields = fields.filter(|(_, buffer)| buffer.role == BufferRole::Field);
+    fields.map(|(at, _)| at).zip(plan.memories()..).collect()
+}
+
+/// Multiprocessors that chunks are fitted to: what was compiled ahead did not know the card.
+fn units(card: &Opened, cache: Option<&Cache>) -> u32 {
+    match cache.and_then(Cache::sealed_by) {
+        None => card.card.multiprocessors,
+        Some(_) => usual_units(&card.card.architecture()),
+    }
+}
+
 impl<T: Number> Machine<T> {
     /// Compiles the kernels of a plan and takes memory on the card for its buffers.
     pub(crate) fn new(
@@ -134,11 +149,12 @@ impl<T: Number> Machine<T> {
         instructions: Checked,
     ) -> Result<Self, Error> {
         let over = over(&domain.patches);
-        let units = match cache.as_ref().and_then(Cache::sealed_by) {
-            None => card.card.multiprocessors,
-            Some(_) => usual_units(&card.card.architecture()),
-        };
-        let fitted = fitted(plan, &domain.patches, units);
+        let fitted = fitted(
+            plan,
+            algorithm.dimension,
+            &domain.patches,
+            units(&card, cache.as_ref()),
+        );
         let plan = &fitted;
         let texts = texts::<T>(algorithm, plan, over)?;
         let (of_plan, of_kernels) = (plan.halo(), halo(&texts));
@@ -151,10 +167,11 @@ impl<T: Number> Machine<T> {
         let keep_last = domain.keep_last;
         let patch = Patch::<T>::without_arrays(plan, domain, halo, instructions)?;
         let buffers = plan.buffers.len();
-        let fields = plan.buffers.iter().enumerate();
-        let fields = fields.filter(|(_, b)| keep_last && b.role == BufferRole::Field);
         let homes = plan.memories();
-        let kept: BTreeMap<usize, usize> = fields.map(|(i, _)| i).zip(homes..).collect();
+        let kept = match keep_last {
+            true => kept(plan),
+            false => BTreeMap::new(),
+        };
         let cut = Cut::new(patch.shape, patches, T::BYTES)?;
         fits::<T>(&card, plan, &cut, kept.len())?;
         let arrays = homes + kept.len();
@@ -212,17 +229,24 @@ impl<T: Number> Machine<T> {
             holds: false,
             has_speeds: false,
         };
-        for actions in machine.patch.actions(plan)? {
+        machine.substeps = machine.tasks(plan)?;
+        Ok(machine)
+    }
+
+    /// What is done in each substep.
+    fn tasks(&self, plan: &Plan) -> Result<Vec<Vec<Task>>, Error> {
+        let mut substeps = Vec::new();
+        for actions in self.patch.actions(plan)? {
             let mut tasks = Vec::new();
-            if !machine.sampled.is_empty() {
+            if !self.sampled.is_empty() {
                 tasks.push(Task::Sample);
             }
             for action in actions {
-                tasks.push(machine.task(action)?);
+                tasks.push(self.task(action)?);
             }
-            machine.substeps.push(tasks);
+            substeps.push(tasks);
         }
-        Ok(machine)
+        Ok(substeps)
     }
 
     /// The card.

@@ -6,7 +6,7 @@ use super::find::{Place, Search, builtins_beside, libraries_in};
 use super::*;
 
 /// NVRTC, or nothing and a line that says how to get it. If a folder is named it must work.
-fn nvrtc() -> Option<&'static Nvrtc> {
+pub(crate) fn nvrtc() -> Option<&'static Nvrtc> {
     match Nvrtc::shared() {
         Ok(nvrtc) => Some(nvrtc),
         Err(error) if std::env::var_os(DIR_VARIABLE).is_none() => {
