@@ -1,6 +1,7 @@
 //! `stencil bench`: how fast systems step, beside what the machine can do and beside other programs.
 
 use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
 
 use clap::Args;
 use stencil_runtime::{Number, SystemDef};
@@ -11,6 +12,7 @@ use crate::{Ended, source};
 mod beside;
 mod card;
 mod case;
+mod picture;
 mod report;
 
 #[cfg(test)]
@@ -59,10 +61,15 @@ pub(crate) struct BenchArgs {
     /// Print one JSON object in place of the table
     #[arg(long)]
     json: bool,
-    /// Another program to run after each of our timings, by the shell. If it prints
-    /// `mpts_per_s = 12.3`, that is shown beside its time
+    /// Another program to run after each of our timings, by the shell. Its environment has the
+    /// case as BENCH_SYSTEM, BENCH_MIXED, BENCH_SCHEDULE, BENCH_PRECISION and BENCH_CELLS
+    /// (`256,256,256`). If it prints `mpts_per_s = 12.3`, that is shown beside its time
     #[arg(long, value_name = "COMMAND")]
     beside: Option<String>,
+    /// Draw the rates against the size of the mesh into this folder, a picture for each system and
+    /// precision
+    #[arg(long, value_name = "FOLDER")]
+    pictures: Option<PathBuf>,
 }
 
 /// Numbers of cells as they were given: none, one, or one for each axis.
@@ -117,7 +124,15 @@ pub(crate) fn run(args: &BenchArgs, out: &mut dyn Write) -> Result<(), Ended> {
         (false, true) => report::kernels(&results) + &report::notes(&results),
         (false, false) => report::notes(&results),
     };
-    Ok(source::write(out, end.as_bytes())?)
+    source::write(out, end.as_bytes())?;
+    if let Some(folder) = &args.pictures {
+        let files = picture::save(folder, &results)?;
+        // A JSON object stands alone.
+        for file in files.iter().filter(|_| !args.json) {
+            source::write(out, format!("{}\n", file.display()).as_bytes())?;
+        }
+    }
+    Ok(())
 }
 
 fn measure<T: Number>(
@@ -126,7 +141,11 @@ fn measure<T: Number>(
     setup: Setup<'_>,
 ) -> Result<Measured, Ended> {
     let mut case = Case::<T>::new(system, setup)?;
-    let mut beside = args.beside.as_deref().map(Beside::new);
+    let told = case.told();
+    let mut beside = args
+        .beside
+        .as_deref()
+        .map(|command| Beside::new(command, told));
     case.measure(args.repeat, args.steps, beside.as_mut())?;
     Ok(case.result(beside))
 }

@@ -94,7 +94,7 @@ fn scheduled(
     };
     let wanted = args.schedule.schedule.as_deref().unwrap_or(default);
     let precision = args.schedule.precision.get();
-    let (name, schedule) = source::schedule(wanted, algorithm, precision)?;
+    let (name, schedule) = source::schedule(wanted, algorithm, precision, None)?;
     if args.target == Target::Schedule {
         return deliver(args, schedule::text::print(&schedule).as_bytes(), out);
     }

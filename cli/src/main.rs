@@ -13,7 +13,9 @@ mod explain;
 mod new;
 mod plot;
 mod run;
+mod smooth;
 mod source;
+mod tune;
 mod verify;
 
 use run::Ended;
@@ -56,6 +58,8 @@ enum Command {
     Check(check::CheckArgs),
     /// Measure systems beside what the machine can do
     Bench(bench::BenchArgs),
+    /// Search for the fastest schedule of a system on a card, and keep it in a plan file
+    Tune(tune::TuneArgs),
     /// Compare schedules on a card with the processor, bit for bit; their kernels may be compiled before
     Verify(verify::VerifyArgs),
     /// Say what this machine has for running on cards, and what is missing
@@ -89,6 +93,7 @@ fn main() -> ExitCode {
         Command::New(args) => new::run(&args, &mut out),
         Command::Check(args) => check::run(&args, &mut out),
         Command::Bench(args) => bench::run(&args, &mut out),
+        Command::Tune(args) => tune::run(&args, &mut out),
         Command::Verify(args) => verify::run(&args, &mut out),
         Command::Doctor => doctor::run(&mut out),
         Command::List => source::write(&mut out, list().as_bytes()).map_err(usage),

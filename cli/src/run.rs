@@ -111,7 +111,10 @@ pub(crate) struct Ended {
 impl From<Error> for Ended {
     fn from(error: Error) -> Self {
         let code = match &error {
-            Error::NotFinite { .. } | Error::NoTimeStep { .. } | Error::Speed { .. } => NUMERICAL,
+            Error::NotFinite { .. }
+            | Error::NoTimeStep { .. }
+            | Error::Retaken { .. }
+            | Error::Speed { .. } => NUMERICAL,
             Error::Output(_) => OUTPUT,
             Error::Bug(_) => BUG,
             _ => USAGE,
@@ -239,7 +242,8 @@ fn set_up<T: Number>(args: &RunArgs, problem: &Problem) -> Result<Simulation<T>,
         builder = builder.threads(threads);
     }
     if let Some(wanted) = &args.schedule {
-        let (_, schedule) = source::schedule(wanted, problem.system.algorithm(), T::PRECISION)?;
+        let (algorithm, cells) = (problem.system.algorithm(), problem.mesh.cells);
+        let (_, schedule) = source::schedule(wanted, algorithm, T::PRECISION, Some(cells))?;
         builder = builder.schedule(schedule);
     }
     Ok(builder.engine(args.backend.engine()).build()?)

@@ -7,13 +7,16 @@ use std::io::{self, Write};
 
 use clap::{Args, ValueEnum};
 use stencil_compiler::algorithm::Algorithm;
+use stencil_compiler::algorithm::text::fingerprint;
 use stencil_compiler::diag::{Code, Diagnostic, nearest};
 use stencil_compiler::discretize::{DiscretizeError, discretize};
 use stencil_compiler::expr::real;
 use stencil_compiler::model::parse::{Dimensions, dimensions, parse_str_in};
 use stencil_compiler::model::{Mixed, Model};
+use stencil_compiler::schedule::plans::{Key, Plan, Plans};
 use stencil_compiler::schedule::{Schedule, presets, text};
 use stencil_runtime::Engine;
+use stencil_runtime::backend::cuda::Card;
 
 #[cfg(test)]
 mod tests;
@@ -239,19 +242,26 @@ fn render(error: &DiscretizeError, name: &str, text: &str) -> String {
     format!("error: {}\n{place}", error.message)
 }
 
-/// A schedule by name or from a file, with the name to call it by.
+/// A schedule by name or from a file, with the name to call it by. Of a plan file it is the one for
+/// this problem on a mesh of this size, or on the nearest one.
 pub(crate) fn schedule(
     wanted: &str,
     algorithm: &Algorithm,
     precision: real::Precision,
+    cells: Option<[usize; 3]>,
 ) -> Result<(String, Schedule), Failure> {
     if let Some(preset) = presets::find(wanted) {
         return Ok((wanted.to_string(), (preset.make)(algorithm, precision)));
     }
     match fs::read_to_string(wanted) {
         Ok(source) => {
-            let schedule = text::parse(&source)
-                .map_err(|error| Failure::new(format!("error: {wanted}: {error}")))?;
+            let wrong = |error| Failure::new(format!("error: {wanted}: {error}"));
+            let schedule = if Plans::is_plans(&source) {
+                let plans = Plans::parse(&source).map_err(wrong)?;
+                planned(wanted, &plans, algorithm, precision, cells)?
+            } else {
+                text::parse(&source).map_err(wrong)?
+            };
             Ok((wanted.to_string(), schedule))
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -261,6 +271,56 @@ pub(crate) fn schedule(
             "error: `{wanted}` cannot be read: {error}"
         ))),
     }
+}
+
+/// The schedule of a plan file for a problem: on the first card of this machine if there is one,
+/// else on any.
+fn planned(
+    file: &str,
+    plans: &Plans,
+    algorithm: &Algorithm,
+    precision: real::Precision,
+    cells: Option<[usize; 3]>,
+) -> Result<Schedule, Failure> {
+    let problem = fingerprint(algorithm);
+    let own = |plan: &&Plan| (plan.key.problem, plan.key.precision) == (problem, precision);
+    let card = Card::all().ok().and_then(|all| all.into_iter().next());
+    let any = plans.0.iter().find(own);
+    let key = any.map(|plan| Key {
+        card: card
+            .as_ref()
+            .map_or(plan.key.card.clone(), |card| card.name.clone()),
+        cells: cells.unwrap_or(plan.key.cells),
+        ..plan.key.clone()
+    });
+    if let Some(plan) = key.and_then(|key| plans.find(&key)) {
+        return Ok(plan.schedule.clone());
+    }
+    let (name, precision) = (&algorithm.name, precision.name());
+    let mut message = format!("error: {file} has no plan for {name} in {precision}");
+    match (any, card) {
+        (Some(_), Some(card)) => message += &format!(" on {}", card.name),
+        _ => {
+            message += " as it is declared now";
+        }
+    }
+    for plan in plans.0.iter().filter(|plan| plan.key.system == *name) {
+        let Key {
+            precision,
+            cells: [x, y, z],
+            card,
+            problem,
+            ..
+        } = &plan.key;
+        let precision = precision.name();
+        message += &format!(
+            "\n  it has one in {precision} for {x}x{y}x{z} on {card}, of the declaration {problem:016x}"
+        );
+    }
+    message += &format!(
+        "\n  help: on the card, `stencil tune {name} --precision {precision} --plans {file}` adds one"
+    );
+    Err(Failure::new(message))
 }
 
 fn no_schedule(wanted: &str) -> String {

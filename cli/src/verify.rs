@@ -10,7 +10,6 @@ use std::sync::{Mutex, PoisonError};
 use std::{fs, thread};
 
 use clap::Args;
-use stencil_compiler::expr::Real;
 use stencil_compiler::schedule::text;
 use stencil_runtime::backend::cuda::nvrtc::Nvrtc;
 use stencil_runtime::backend::cuda::{Cache, Card, CudaError};
@@ -253,13 +252,7 @@ fn bits<T: Number>(run: Builder<T>, steps: u64) -> Result<Vec<u64>, Ended> {
         })?;
     }
     simulation.run(steps, |_, _| ())?;
-    let mut bits = Vec::new();
-    for name in &names {
-        bits.extend(simulation.field(name)?.iter().map(|v| v.canonical_bits()));
-    }
-    let observed = simulation.observe()?;
-    bits.extend(observed.values().map(|v| v.canonical_bits()));
-    Ok(bits)
+    Ok(simulation.bits()?)
 }
 
 /// Compiles all kernels into a folder, and writes the list of what they are for.

@@ -198,7 +198,11 @@ fn what_is_there_for_cards_is_said_and_used() {
     let cut = "run explosion --backend cuda --patches 2,1,4 --cells 16,16,16 --steps 2 --out cut";
     let cut = stencil(&cut.split(' ').collect::<Vec<_>>(), &here);
     let verify = stencil(&["verify", "heat", "--precision", "f64"], &here);
-    for output in [run, cut, verify] {
+    let tune = "tune heat --cells 64 --precision f64 --first 3 --rounds 0 --plans heat.plans";
+    let tune: Vec<&str> = tune.split(' ').collect();
+    let locked = stencil(&[&tune[..], &["--locked"]].concat(), &here);
+    assert_eq!(locked.status.code(), Some(2), "there is no plan yet");
+    for output in [run, cut, verify, stencil(&tune, &here)] {
         let said = text(&output.stderr);
         if usable {
             assert!(output.status.success(), "{said}");
@@ -209,6 +213,11 @@ fn what_is_there_for_cards_is_said_and_used() {
                 "{said}"
             );
         }
+    }
+    // What was found once is not looked for again.
+    if usable {
+        let again = stencil(&[&tune[..], &["--locked"]].concat(), &here);
+        assert!(text(&again.stdout).contains("as found before"));
     }
 }
 

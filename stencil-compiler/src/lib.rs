@@ -15,6 +15,7 @@ pub mod diag;
 pub mod discretize;
 pub mod emit;
 pub mod expr;
+pub mod hash;
 pub mod kernel;
 pub mod model;
 pub mod plan;

@@ -18,6 +18,14 @@ pub enum Error {
     /// The declaration has errors; the text shows each with its line.
     #[error("{0}")]
     Declaration(String),
+    /// A search for a schedule found none that runs.
+    #[error("no schedule of {system} was found: {reason}")]
+    NoSchedule {
+        /// The system.
+        system: String,
+        /// Why not.
+        reason: String,
+    },
     /// A file that declares a system cannot be read.
     #[error("cannot read `{}`: {source}", path.display())]
     Read {
@@ -191,6 +199,18 @@ pub enum Error {
         t: f64,
         /// The way out.
         help: &'static str,
+    },
+    /// A step turned out too long, however short it was made.
+    #[error(
+        "at t = {t:?} a step was done {times} times, and the speeds at its end allowed no more than dt = {dt:?} at last; start with a smaller Courant number, or allow a larger limit"
+    )]
+    Retaken {
+        /// The time at which it begins.
+        t: f64,
+        /// How often it was tried.
+        times: u32,
+        /// The length that was allowed at last.
+        dt: f64,
     },
     /// A time step that leads nowhere.
     #[error(

@@ -43,6 +43,7 @@ mod simulation;
 #[cfg(feature = "spectrum")]
 pub mod spectrum;
 mod system;
+pub mod tune;
 
 pub use backend::cpu::program;
 pub use backend::cpu::{Instructions, UnknownInstructions};

@@ -14,15 +14,18 @@ const TAIL: usize = 10;
 #[derive(Debug)]
 pub(super) struct Beside {
     command: String,
+    /// What its environment tells of the case.
+    told: Vec<(&'static str, String)>,
     seconds: Vec<f64>,
     /// The speeds that it reported itself.
     speeds: Vec<f64>,
 }
 
 impl Beside {
-    pub(super) fn new(command: &str) -> Self {
+    pub(super) fn new<const N: usize>(command: &str, told: [(&'static str, String); N]) -> Self {
         Beside {
             command: command.to_string(),
+            told: told.into(),
             seconds: Vec::new(),
             speeds: Vec::new(),
         }
@@ -38,6 +41,7 @@ impl Beside {
         let start = Instant::now();
         let output = Command::new(shell)
             .args([flag, &self.command])
+            .envs(self.told.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null())
             .output()
             .map_err(|e| self.failed(&format!("cannot be started: {e}"), ""))?;

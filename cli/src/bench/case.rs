@@ -2,17 +2,16 @@
 
 use std::time::Instant;
 
-use stencil_compiler::algorithm::Role;
 use stencil_compiler::cost::{self, KernelCost};
-use stencil_compiler::model::Rank;
 use stencil_compiler::schedule::check;
 use stencil_runtime::backend::cuda::{Load, Sensors};
 use stencil_runtime::bench::{Peak, Stream, peak, stream};
-use stencil_runtime::{Engine, Error, Number, Simulation, Source, SystemDef};
+use stencil_runtime::{Engine, Error, Number, Simulation, SystemDef};
 
 use super::beside::Beside;
 use super::card::{Card, Kernel};
 use super::report;
+use crate::smooth::{self, along_axes};
 use crate::{Ended, source};
 
 /// How long a timing takes where the number of steps is not given, in seconds.
@@ -53,8 +52,7 @@ pub(super) struct Case<T> {
 }
 
 impl<T: Number> Case<T> {
-    /// Sets up a run with smooth values. The time step is so small that they hardly change: they
-    /// stay finite in any system, and the speed does not depend on them.
+    /// Sets up a run with smooth values.
     pub(super) fn new(system: &SystemDef, setup: Setup<'_>) -> Result<Self, Ended> {
         let Setup {
             cells,
@@ -67,48 +65,21 @@ impl<T: Number> Case<T> {
         // Of a size that no cache holds.
         let usual = [1 << 22, 2048, 128][model.dimension.clamp(1, 3) - 1];
         let cells = along_axes(system, &cells, usual);
-        let finest = cells.iter().copied().max().unwrap_or(1).max(1) as f64;
-        let mut builder = Simulation::<T>::builder(system)
-            .cells(cells)
+        let mut builder = smooth::run::<T>(system, cells)
             .patches(along_axes(system, patches, 1))
-            .dt(1e-6 / (finest * finest))
             .engine(engine);
-        let undefined = system
-            .algorithm()
-            .params
-            .iter()
-            .filter(|p| p.default.is_none());
-        for param in undefined {
-            builder = builder.param(param.name.as_str(), 1.0);
-        }
         if let Some(threads) = threads {
             builder = builder.threads(threads);
         }
         if let Some(wanted) = schedule {
-            let (_, schedule) = source::schedule(wanted, system.algorithm(), T::PRECISION)?;
+            let algorithm = system.algorithm();
+            let (_, schedule) = source::schedule(wanted, algorithm, T::PRECISION, Some(cells))?;
             builder = builder.schedule(schedule);
-        }
-        for (_, given) in system.algorithm().states_of(Role::Given) {
-            builder = builder.source(given.name.as_str(), Source::constant(0.0));
         }
         let begun = Instant::now();
         let mut simulation = builder.build()?;
         let start = begun.elapsed().as_secs_f64();
-        let names: Vec<String> = simulation.components().map(str::to_string).collect();
-        for (at, name) in names.iter().enumerate() {
-            // Scalars may be densities, which are positive.
-            let is_scalar =
-                |f: &stencil_compiler::model::Field| f.rank == Rank::Scalar && f.name == *name;
-            let mean = if model.fields.iter().any(is_scalar) {
-                1.0
-            } else {
-                0.0
-            };
-            let phase = at as f64;
-            simulation.set(name, |x, y, z| {
-                mean + 0.01 * (std::f64::consts::TAU * (x + 2.0 * y - z) + phase).sin()
-            })?;
-        }
+        smooth::fill(&mut simulation)?;
         Ok(Case {
             schedule: schedule.map(str::to_string),
             sensors: simulation.card().and_then(Sensors::open),
@@ -120,6 +91,22 @@ impl<T: Number> Case<T> {
             load: Load::default(),
             start,
         })
+    }
+
+    /// What a program beside is told.
+    pub(super) fn told(&self) -> [(&'static str, String); 5] {
+        let simulation = &self.simulation;
+        let cells = simulation.cells().map(|n| n.to_string());
+        [
+            ("BENCH_SYSTEM", simulation.system().name().to_string()),
+            (
+                "BENCH_MIXED",
+                simulation.system().model().scheme.mixed.name().to_string(),
+            ),
+            ("BENCH_SCHEDULE", self.schedule.clone().unwrap_or_default()),
+            ("BENCH_PRECISION", T::NAME.to_string()),
+            ("BENCH_CELLS", cells.join(",")),
+        ]
     }
 
     /// Times steps `repeat` times, each time followed by the other program, and between them what
@@ -250,17 +237,6 @@ impl<T: Number> Case<T> {
             start: self.start,
         })
     }
-}
-
-/// Numbers for all axes: the usual one if none are given, one given for all, or one for each.
-fn along_axes(system: &SystemDef, given: &[usize], usual: usize) -> [usize; 3] {
-    let dimension = system.model().dimension;
-    std::array::from_fn(|axis| match (axis < dimension, given) {
-        (false, _) => given.get(axis).copied().unwrap_or(1),
-        (true, []) => usual,
-        (true, [n]) => *n,
-        (true, _) => given.get(axis).copied().unwrap_or(1),
-    })
 }
 
 /// The shortest time and the one in the middle.

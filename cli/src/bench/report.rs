@@ -270,7 +270,7 @@ pub(super) fn notes(results: &[Result]) -> String {
 
 impl Result {
     /// What did the steps.
-    fn machine(&self) -> String {
+    pub(super) fn machine(&self) -> String {
         match (&self.card, &self.processor) {
             (Some(card), _) => card.name.clone(),
             (None, Some(processor)) => format!(

@@ -10,7 +10,7 @@ use super::card::{Card, Kernel};
 use super::report::{BesideResult, Processor, Result as Measured, json, kernels, notes};
 use super::{Cells, counts};
 
-fn measured() -> Measured {
+pub(super) fn measured() -> Measured {
     Measured {
         system: "Heat".into(),
         precision: "f64",
@@ -66,7 +66,7 @@ fn kernel(name: &str, registers: u32, occupancy: f64) -> Kernel {
     }
 }
 
-fn on_card(power_w: Option<f64>) -> Measured {
+pub(super) fn on_card(power_w: Option<f64>) -> Measured {
     Measured {
         engine: "cuda",
         schedule: Some("carried".into()),
@@ -119,7 +119,10 @@ fn a_reported_speed_is_found_in_text_and_json() {
 #[cfg(unix)]
 #[test]
 fn a_program_beside_is_timed_and_its_failure_is_told() {
-    let mut good = Beside::new("sleep 0.02; echo mpts_per_s = 4");
+    let mut good = Beside::new(
+        "sleep 0.02; echo mpts_per_s = $BENCH_RATE",
+        [("BENCH_RATE", "4".to_string())],
+    );
     good.run().unwrap();
     good.run().unwrap();
     let result = good.result();
@@ -129,11 +132,11 @@ fn a_program_beside_is_timed_and_its_failure_is_told() {
         (Some(4.0), Some(4.0))
     );
 
-    let mut quiet = Beside::new("true");
+    let mut quiet = Beside::new("true", []);
     quiet.run().unwrap();
     assert_eq!(quiet.result().best_mpts, None);
 
-    let mut bad = Beside::new("echo first >&2; echo no such mesh >&2; exit 3");
+    let mut bad = Beside::new("echo first >&2; echo no such mesh >&2; exit 3", []);
     let message = bad.run().unwrap_err().message;
     for expected in [
         "exit 3`",

@@ -6,6 +6,7 @@ use std::io::Write;
 
 use clap::Args;
 use stencil_compiler::algorithm::{Algorithm, FnId};
+use stencil_compiler::cost::{self, Model};
 use stencil_compiler::diag::{Code, nearest};
 
 use crate::source::{self, BuiltIn, Failure, ScheduleArgs, SystemArgs};
@@ -26,9 +27,13 @@ pub(crate) struct ExplainArgs {
     system: SystemArgs,
     #[command(flatten)]
     schedule: ScheduleArgs,
-    /// Predict what memory moves on a card for this many cells: one number for all axes, or one each
+    /// Predict what memory moves on a card for this many cells, and how long that takes: one number
+    /// for all axes, or one each
     #[arg(long, value_name = "N[,N,N]", value_delimiter = ',', num_args = 1)]
     cells: Vec<usize>,
+    /// The card that times are predicted for: H200, A100 or K40
+    #[arg(long, value_name = "CARD", default_value = cost::MODELS[0].name, value_parser = card)]
+    on: &'static Model,
 }
 
 /// Explains an error code.
@@ -59,10 +64,15 @@ fn page(args: &ExplainArgs, built_ins: &[BuiltIn]) -> Result<String, Failure> {
             &loaded.algorithm,
             args.schedule.schedule.as_deref(),
             precision,
-            cells(&args.cells, loaded.algorithm.dimension)?,
+            (cells(&args.cells, loaded.algorithm.dimension)?, args.on),
         )?,
     ];
     Ok(sections.join("\n"))
+}
+
+fn card(name: &str) -> Result<&'static Model, String> {
+    let known: Vec<&str> = cost::MODELS.iter().map(|m| m.name).collect();
+    cost::model(name).ok_or_else(|| format!("there are {}", known.join(", ")))
 }
 
 /// Cells along each axis; axes that a system does not have have one.

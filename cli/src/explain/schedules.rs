@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use stencil_compiler::algorithm::{Algorithm, FnId};
-use stencil_compiler::cost::{self, KernelCost};
+use stencil_compiler::cost::{self, KernelCost, Model};
 use stencil_compiler::expr::real::Precision;
 use stencil_compiler::kernel::blocking;
 use stencil_compiler::kernel::lower::Context;
@@ -17,14 +17,14 @@ use super::table::{Table, paragraph};
 use super::{count, substep};
 use crate::source::{self, Failure};
 
-mod memory;
+mod predicted;
 
 /// The schedules: the one that is asked for, or every preset, with a table of all at the end.
 pub(super) fn section(
     algorithm: &Algorithm,
     wanted: Option<&str>,
     precision: Precision,
-    cells: Option<[usize; 3]>,
+    (cells, on): (Option<[usize; 3]>, &Model),
 ) -> Result<String, Failure> {
     let at = substep(algorithm);
     let of = algorithm.substeps.len();
@@ -56,9 +56,10 @@ pub(super) fn section(
             "flops/byte#",
             "registers#",
             "shared#",
+            "us#",
         ],
     );
-    for (name, words, schedule) in chosen(algorithm, wanted, precision)? {
+    for (name, words, schedule) in chosen(algorithm, wanted, precision, cells)? {
         page += &paragraph(&format!("\n{name}: "), &words).replacen("\n\n", "\n", 1);
         if let Some(before) = seen.get(&schedule) {
             page += &format!("  here the same schedule as `{before}`\n");
@@ -72,7 +73,7 @@ pub(super) fn section(
                     dimension: algorithm.dimension,
                     cells,
                     patches: 1,
-                    units: cost::Card::default().units,
+                    units: on.rates.card.units,
                 });
                 check_plan(algorithm, &schedule, precision.bytes(), plan)
             }
@@ -91,9 +92,9 @@ pub(super) fn section(
                     .map_err(|error| Failure::new(format!("error: {error}")))?;
                 page += &kernels(algorithm, &schedule, &compiled, &costs, precision);
                 if let Some(cells) = cells {
-                    page += &memory::table(&costs, at, cells);
+                    page += &predicted::table(&costs, at, cells, on);
                 }
-                summarize(&mut summary, short(&name), &costs, at);
+                summarize(&mut summary, short(&name), &costs, (at, cells, on));
             }
         }
         seen.insert(schedule, name);
@@ -101,7 +102,8 @@ pub(super) fn section(
     if summary.is_empty() {
         return Ok(page);
     }
-    page += "\nSUMMARY of the substep, all kernels: bytes and operations a cell, most registers, most shared bytes\n";
+    page += "\nSUMMARY of the substep, all kernels: bytes and operations a cell, most registers, most shared bytes,\n\
+             and, with --cells, the predicted time\n";
     Ok(page + &summary.to_string())
 }
 
@@ -111,6 +113,7 @@ fn chosen(
     algorithm: &Algorithm,
     wanted: Option<&str>,
     precision: Precision,
+    cells: Option<[usize; 3]>,
 ) -> Result<Vec<Named>, Failure> {
     match wanted {
         None => {
@@ -126,7 +129,7 @@ fn chosen(
                 .collect())
         }
         Some(wanted) => {
-            let (name, schedule) = source::schedule(wanted, algorithm, precision)?;
+            let (name, schedule) = source::schedule(wanted, algorithm, precision, cells)?;
             let words = presets::find(&name)
                 .map_or("a schedule from a file", |p| p.summary)
                 .to_string();
@@ -143,7 +146,12 @@ fn short(name: &str) -> &str {
         .map_or(file, |(end, _)| &file[..end])
 }
 
-fn summarize(table: &mut Table, name: &str, costs: &[KernelCost], at: usize) {
+fn summarize(
+    table: &mut Table,
+    name: &str,
+    costs: &[KernelCost],
+    (at, cells, on): (usize, Option<[usize; 3]>, &Model),
+) {
     let here: Vec<&KernelCost> = costs.iter().filter(|c| c.substep == at).collect();
     let sum = |f: fn(&KernelCost) -> f64| here.iter().map(|c| f(c)).sum::<f64>();
     let least = sum(KernelCost::least_bytes);
@@ -164,6 +172,12 @@ fn summarize(table: &mut Table, name: &str, costs: &[KernelCost], at: usize) {
             .max()
             .unwrap_or(0)
             .to_string(),
+        cells.map_or("-".into(), |cells| {
+            let time = |c: &&KernelCost| c.time(cells, &on.rates, c.likely_registers());
+            let times: Option<Vec<_>> = here.iter().map(time).collect();
+            let sum = |all: Vec<cost::Time>| all.iter().map(|t| t.total).sum::<f64>();
+            times.map_or("-".into(), |all| format!("{:.1}", 1e6 * sum(all)))
+        }),
     ]);
 }
 

@@ -70,6 +70,7 @@ impl<T: Number> Facts<'_, T> {
                 "threads": simulation.threads(),
             },
             "steps": simulation.step_count(),
+            "retaken": simulation.retaken(),
             "t": simulation.t(),
             "wall_s": self.seconds,
             "mpts_per_s": self.speed(),
@@ -87,9 +88,13 @@ impl<T: Number> Facts<'_, T> {
             .row(
                 "time",
                 format_args!(
-                    "t = {:.4} after {} steps",
+                    "t = {:.4} after {} steps{}",
                     simulation.t(),
-                    simulation.step_count()
+                    simulation.step_count(),
+                    match simulation.retaken() {
+                        0 => String::new(),
+                        n => format!(", {n} of them done again, shorter"),
+                    }
                 ),
             )
             .row(

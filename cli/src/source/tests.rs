@@ -66,7 +66,7 @@ fn unknown_names_are_answered_with_what_there_is() {
     assert!(text.contains("diffusion"));
     assert!(failure(&args("none.pde")).starts_with("error: `none.pde` cannot be read: "));
     let algorithm = load(&args("heat"), &built_ins()).unwrap().algorithm;
-    let text = schedule("gqu", &algorithm, real::Precision::F32)
+    let text = schedule("gqu", &algorithm, real::Precision::F32, None)
         .unwrap_err()
         .to_string();
     assert!(text.contains("did you mean `gpu`?"), "{text}");
@@ -75,6 +75,65 @@ fn unknown_names_are_answered_with_what_there_is() {
             .iter()
             .all(|preset| text.contains(preset.summary))
     );
+}
+
+/// A file of plans for a declaration, each for a number of cells and with as wide tiles.
+fn plans(algorithm: &Algorithm, widths: &[u32]) -> String {
+    let plan = |width: &u32| Plan {
+        key: Key {
+            system: algorithm.name.clone(),
+            problem: fingerprint(algorithm),
+            precision: real::Precision::F32,
+            cells: [*width as usize, *width as usize, 1],
+            // The card of this machine, where it has one.
+            card: Card::all()
+                .ok()
+                .and_then(|all| all.into_iter().next())
+                .map_or("some card".into(), |card| card.name),
+        },
+        rate: 1.0,
+        schedule: text::parse(&format!("schedule\nkernel march tile_x={width}")).unwrap(),
+    };
+    Plans(widths.iter().map(plan).collect()).print()
+}
+
+#[test]
+fn a_plan_file_is_the_schedule_of_what_was_tuned() {
+    let algorithm = load(&args("heat"), &built_ins()).unwrap().algorithm;
+    let file = std::env::temp_dir().join(format!("stencil-plans-{}", std::process::id()));
+    fs::write(&file, plans(&algorithm, &[64, 512])).unwrap();
+    let file = file.to_str().unwrap();
+    let of = |algorithm: &Algorithm, precision, cells| {
+        let found = schedule(file, algorithm, precision, cells);
+        found.map(|(_, schedule)| schedule.kernels[0].params["tile_x"])
+    };
+    let f32 = real::Precision::F32;
+    assert_eq!(of(&algorithm, f32, Some([512, 512, 1])).unwrap(), 512);
+    assert_eq!(of(&algorithm, f32, Some([70, 70, 1])).unwrap(), 64);
+    assert!(of(&algorithm, f32, None).is_ok());
+
+    let told = of(&algorithm, real::Precision::F64, None).unwrap_err();
+    assert!(
+        told.to_string().contains("no plan for Heat in f64"),
+        "{told}"
+    );
+    let changed = [BuiltIn {
+        text: HEAT.replace("lap(q)", "2 * lap(q)"),
+        ..built_ins().remove(0)
+    }];
+    let changed = load(&args("heat"), &changed).unwrap().algorithm;
+    let told = of(&changed, f32, None).unwrap_err().to_string();
+    for expected in [
+        "as it is declared now",
+        "f32 for 64x64x1",
+        "stencil tune Heat",
+    ] {
+        assert!(told.contains(expected), "no `{expected}` in {told}");
+    }
+    fs::write(file, plans(&algorithm, &[64, 64])).unwrap();
+    let told = of(&algorithm, f32, None).unwrap_err().to_string();
+    assert!(told.contains("there twice"), "{told}");
+    fs::remove_file(file).unwrap();
 }
 
 #[test]

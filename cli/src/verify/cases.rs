@@ -3,6 +3,7 @@
 use std::fs;
 
 use stencil_compiler::algorithm::{Algorithm, Role};
+use stencil_compiler::kernel::LaunchKind;
 use stencil_compiler::schedule::space::{Draws, sample};
 use stencil_compiler::schedule::{Blocking, Schedule, presets};
 use stencil_runtime::backend::cuda::{Cache, capability};
@@ -221,7 +222,7 @@ fn schedules(
     // Rows are a blocking of the processor, and older cards copy no boxes.
     let on_card = |s: &Schedule| {
         let can = |k: &Blocking| boxes || k.params.get("loader").is_none_or(|loader| *loader == 0);
-        s.kernels.iter().all(|k| k.strategy != "rows" && can(k))
+        s.is_for(LaunchKind::Blocks) && s.kernels.iter().all(can)
     };
     let mut all: Vec<(String, Schedule)> = presets::ALL
         .iter()

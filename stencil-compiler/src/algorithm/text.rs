@@ -8,6 +8,7 @@ use super::{
 };
 use crate::diag::{Place, Span};
 use crate::expr;
+use crate::hash::fnv1a;
 use crate::syntax::{Lexer, TextError, Token, quote};
 
 /// Prints an algorithm; [`parse`] reads the same value back.
@@ -65,6 +66,28 @@ pub fn print(alg: &Algorithm) -> String {
         line(format!("substep{at} {{ {} }}", updates.join(", ")));
     }
     out
+}
+
+/// A number that tells discrete problems apart, wherever they are declared: that of their text
+/// without the name of the file and the places in it.
+///
+/// ```
+/// use stencil_compiler::algorithm::text::fingerprint;
+/// use stencil_compiler::discretize::discretize;
+/// use stencil_compiler::model::parse;
+///
+/// let of = |text: &str| discretize(&parse::parse_str(text).unwrap()).map(|a| fingerprint(&a));
+/// let heat = "pub system Heat in 1d { field q: scalar; ddt(q) = lap(q); }";
+/// assert_eq!(of(heat), of(&heat.replace("; ", ";\n\n")));
+/// assert_ne!(of(heat), of(&heat.replace("lap(q)", "2*lap(q)")));
+/// ```
+pub fn fingerprint(alg: &Algorithm) -> u64 {
+    let mut plain = alg.clone();
+    plain.file.clear();
+    for function in &mut plain.functions {
+        function.span = Span::default();
+    }
+    fnv1a(print(&plain).as_bytes())
 }
 
 fn print_def(alg: &Algorithm, def: &Def) -> String {

@@ -10,17 +10,22 @@ use std::collections::BTreeSet;
 
 use crate::algorithm::footprint::footprint;
 use crate::algorithm::{Algorithm, FnId, Offset};
+use crate::kernel::count::Counts;
 use crate::kernel::{COPY_BYTES, Kernel};
 use crate::plan::Launch;
 use crate::schedule::check::Compiled;
 
+mod cards;
 mod memory;
 mod occupancy;
 #[cfg(test)]
 mod tests;
+mod time;
 
+pub use cards::{MODELS, Model, model};
 pub use memory::Card;
 pub use occupancy::{Bound, Multiprocessor, Occupancy};
+pub use time::{Limit, Rates, Time, rank_correlation};
 
 /// Registers of a thread that hold no value: positions, addresses, the loop.
 const ADDRESS_REGISTERS: u32 = 24;
@@ -53,6 +58,8 @@ pub struct KernelCost {
     pub operations: f64,
     /// Floating-point operations a cell as they are usually counted: a multiply-add is two.
     pub flops: f64,
+    /// What a thread does for its cells.
+    pub work: Counts,
     /// Predicted registers of a thread: values that are live at once, and an estimate for addresses.
     /// A compiler moves loads and may need more or fewer.
     pub registers: u32,
@@ -98,6 +105,15 @@ impl KernelCost {
     pub fn register_limit(&self) -> u32 {
         let threads = self.threads.saturating_mul(self.blocks).max(1);
         (REGISTER_FILE / threads / 8 * 8).min(MOST_REGISTERS)
+    }
+
+    /// Registers that a thread is likely to get, and bytes that it then spills.
+    pub fn likely_registers(&self) -> (u32, u32) {
+        let limit = self.register_limit();
+        // The estimate is on the high side.
+        let lacking = (self.registers * 7 / 8).saturating_sub(limit);
+        let bytes = 2 * lacking * REGISTER_BYTES as u32;
+        (self.registers.min(limit), bytes)
     }
 
     /// Floating-point operations for each byte that must move.
@@ -174,6 +190,7 @@ pub fn kernel(
         cells: u32::try_from(cells).unwrap_or(u32::MAX),
         operations: counts.cost as f64 / cells as f64,
         flops: flops as f64 / cells as f64,
+        work: counts,
         registers: u32::try_from(counts.live * words)
             .unwrap_or(u32::MAX)
             .saturating_add(ADDRESS_REGISTERS),

@@ -20,6 +20,7 @@ fn cost_of(algorithm: &Algorithm, blocking: Blocking, bytes: usize) -> Vec<Kerne
     let schedule = Schedule {
         placements: Default::default(),
         kernels: vec![blocking],
+        ..Schedule::default()
     };
     kernels(algorithm, &check(algorithm, &schedule, bytes).unwrap()).unwrap()
 }

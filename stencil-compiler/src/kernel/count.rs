@@ -39,6 +39,8 @@ pub struct Counts {
     pub copies: u64,
     /// Boxes started, all of them by one thread.
     pub boxes: u64,
+    /// Times that all threads of the block wait for each other.
+    pub syncs: u64,
     /// Cells that a thread stores at once, where all of them exist.
     pub cells: u64,
     /// Value registers that are live at once, at most, in the order of the statements.
@@ -139,8 +141,8 @@ fn add(body: &[Stmt], times: u64, counts: &mut Counts) {
             | Stmt::ArriveCopies { .. }
             | Stmt::Arrive { .. }
             | Stmt::Expect { .. }
-            | Stmt::Wait { .. }
-            | Stmt::Sync => {}
+            | Stmt::Wait { .. } => {}
+            Stmt::Sync => counts.syncs += times,
         }
     }
 }

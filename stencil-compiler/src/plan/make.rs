@@ -7,7 +7,7 @@ use super::{Buffer, BufferRole, Launch, Plan, Step, max3, reach, reuse};
 use crate::algorithm::footprint::{footprint, needed};
 use crate::algorithm::{Algorithm, Def, FnId, NEW, Offset, Role, StateId};
 use crate::kernel::blocking;
-use crate::schedule::{Blame, Halo, Placement, Refusal, Schedule};
+use crate::schedule::{Blame, Halo, Placement, Refusal, Schedule, passes};
 
 /// Plans one time step.
 ///
@@ -30,7 +30,8 @@ pub fn plan_wrapped(
 ) -> Result<Plan, Refusal> {
     let stored = stored_functions(algorithm, schedule)?;
     let levels = levels(algorithm, &stored.keys().copied().collect());
-    let kernels = kernel_count(algorithm, &schedule.placements);
+    passes::check(algorithm, schedule)?;
+    let kernels = kernel_count(algorithm, &schedule.placements) + schedule.more_passes();
     if schedule.kernels.len() != kernels {
         return Err(Refusal {
             blame: Blame::Count(kernels),
@@ -116,7 +117,8 @@ fn levels(algorithm: &Algorithm, stored: &BTreeSet<FnId>) -> BTreeMap<FnId, usiz
     levels
 }
 
-/// Number of kernels of a substep that these placements make.
+/// Number of kernels of a substep that these placements make, where all fields get their new values
+/// in one pass.
 pub fn kernel_count(algorithm: &Algorithm, placements: &BTreeMap<String, Placement>) -> usize {
     let stored = placements
         .iter()
@@ -176,11 +178,11 @@ impl Planner<'_> {
         for id in &used {
             outputs[self.levels[id]].push((self.algorithm.function(*id).name.clone(), *id));
         }
-        outputs[kernels - 1].extend(
-            updates
-                .iter()
-                .map(|(state, id)| (self.output_name(*state), *id)),
-        );
+        let first = kernels - 1 - self.schedule.more_passes();
+        let passes = passes::of_updates(self.algorithm, substep, &self.schedule.passes);
+        for ((state, id), pass) in updates.iter().zip(passes) {
+            outputs[first + pass].push((self.output_name(*state), *id));
+        }
         let others: Vec<BTreeSet<FnId>> = outputs.iter().map(|o| without(&set, o)).collect();
         let reads: Vec<BTreeMap<FnId, [u32; 3]>> = outputs
             .iter()

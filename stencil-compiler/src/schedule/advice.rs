@@ -87,7 +87,7 @@ impl Search<'_> {
 
     /// As many blockings as kernels: the last ones stay, the first is repeated before them.
     fn resize(&self, schedule: &mut Schedule) -> usize {
-        let wanted = kernel_count(self.algorithm, &schedule.placements);
+        let wanted = kernel_count(self.algorithm, &schedule.placements) + schedule.more_passes();
         let kernels = &mut schedule.kernels;
         if let Some(first) = kernels.first().cloned() {
             kernels.drain(..kernels.len().saturating_sub(wanted));

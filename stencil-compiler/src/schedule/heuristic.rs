@@ -22,6 +22,7 @@ pub fn cpu(algorithm: &Algorithm) -> Schedule {
     Schedule {
         placements,
         kernels,
+        ..Schedule::default()
     }
 }
 
@@ -34,6 +35,7 @@ pub fn gpu(algorithm: &Algorithm, precision: Precision) -> Schedule {
         return Schedule {
             placements: stored,
             kernels: vec![Blocking::new("direct", &[("x", 128)]); count],
+            ..Schedule::default()
         };
     }
     let mut carried = stored.clone();
@@ -95,6 +97,7 @@ pub fn boxes(
         Schedule {
             placements: placements.clone(),
             kernels: vec![Blocking::new("tile3d", &params); kernels],
+            ..Schedule::default()
         }
     });
     let fits = |schedule: &Schedule| check(algorithm, schedule, precision.bytes()).is_ok();
@@ -152,6 +155,7 @@ fn largest_march(
         let schedule = Schedule {
             placements: placements.clone(),
             kernels: vec![marching(algorithm, "march", tile); kernels],
+            ..Schedule::default()
         };
         let costs = costs(algorithm, &schedule, precision)?;
         (tile.2 == 1 || fit(&costs)).then_some((schedule, costs))
@@ -184,6 +188,7 @@ pub fn plane(algorithm: &Algorithm, precision: Precision) -> Schedule {
             let schedule = Schedule {
                 placements: placements.clone(),
                 kernels: vec![blocking; count],
+                ..Schedule::default()
             };
             let room = |cost: &KernelCost| match blocks {
                 1 => cost.register_limit(),
@@ -212,6 +217,7 @@ pub fn direct(
     let schedule = |params: &[(&str, u32)]| Schedule {
         placements: placements.clone(),
         kernels: vec![Blocking::new("direct", params); kernels],
+        ..Schedule::default()
     };
     let one = schedule(&[]);
     match costs(algorithm, &one, precision) {

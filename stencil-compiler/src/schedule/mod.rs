@@ -6,11 +6,17 @@
 
 use std::collections::BTreeMap;
 
+use crate::kernel::LaunchKind;
+use crate::kernel::blocking;
+
 mod advice;
 pub mod check;
 pub mod heuristic;
+pub mod passes;
+pub mod plans;
 pub mod presets;
 mod refusal;
+pub mod search;
 pub mod space;
 mod sums;
 #[cfg(test)]
@@ -24,6 +30,10 @@ pub use refusal::{Blame, Refusal};
 pub struct Schedule {
     /// Placements by name; a grid function that is not listed is [`Placement::Inline`].
     pub placements: BTreeMap<String, Placement>,
+    /// The pass in which a component of a field gets its new values, from 0; one that is not listed
+    /// gets them in pass 0. Each pass is a kernel: several small ones have registers enough where one
+    /// has not, and read the fields again.
+    pub passes: BTreeMap<String, u32>,
     /// One blocking for each kernel of a substep, in order of execution.
     pub kernels: Vec<Blocking>,
 }
@@ -80,5 +90,16 @@ impl Schedule {
             .get(name)
             .copied()
             .unwrap_or(Placement::Inline)
+    }
+
+    /// Passes after the first one.
+    pub fn more_passes(&self) -> usize {
+        self.passes.values().max().map_or(0, |last| *last as usize)
+    }
+
+    /// Are all its kernels blocked for a processor, or all for a card?
+    pub fn is_for(&self, kind: LaunchKind) -> bool {
+        let of = |kernel: &Blocking| blocking::find(&kernel.strategy).is_ok_and(|s| s.kind == kind);
+        self.kernels.iter().all(of)
     }
 }

@@ -31,6 +31,7 @@ pub const ALL: &[Preset] = &[
         make: |_, _| Schedule {
             placements: BTreeMap::new(),
             kernels: vec![Blocking::new("rows", &[])],
+            ..Schedule::default()
         },
     },
     Preset {

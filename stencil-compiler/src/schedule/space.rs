@@ -3,13 +3,16 @@
 use std::collections::BTreeMap;
 
 use super::check::{check, legal_placements};
-use super::{Blocking, Placement, Schedule};
+use super::{Blocking, Placement, Schedule, passes};
 use crate::algorithm::{Algorithm, Def};
 use crate::kernel::blocking::{self, Strategy};
 use crate::plan::kernel_count;
 
 /// Draws in which a function is placed at random, of which this many in a hundred are stored.
 const STORED: u64 = 6;
+
+/// Draws in a hundred whose fields get their new values in several passes.
+const SPLIT: u64 = 15;
 
 /// Draws until a legal schedule must have been found.
 const MOST_DRAWS: usize = 2000;
@@ -75,13 +78,20 @@ fn draw(algorithm: &Algorithm, draws: &mut Draws) -> Schedule {
         }
     }
     placements.retain(|_, p| *p != Placement::Inline);
-    let kernels = (0..kernel_count(algorithm, &placements))
+    let parts = match draws.below(100) {
+        0..SPLIT => 2 + draws.below(2) as usize,
+        _ => 1,
+    };
+    let passes = passes::balanced(algorithm, parts).unwrap_or_default();
+    let mut schedule = Schedule {
+        placements,
+        passes,
+        kernels: Vec::new(),
+    };
+    schedule.kernels = (0..kernel_count(algorithm, &schedule.placements) + schedule.more_passes())
         .map(|_| blocking(base, draws))
         .collect();
-    Schedule {
-        placements,
-        kernels,
-    }
+    schedule
 }
 
 fn blocking(strategy: &Strategy, draws: &mut Draws) -> Blocking {

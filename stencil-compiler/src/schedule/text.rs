@@ -23,6 +23,9 @@ pub fn print(schedule: &Schedule) -> String {
     for (name, placement) in &schedule.placements {
         let _ = writeln!(out, "place {name} {}", placement_words(*placement));
     }
+    for (field, pass) in &schedule.passes {
+        let _ = writeln!(out, "pass {field} {pass}");
+    }
     for blocking in &schedule.kernels {
         let _ = writeln!(out, "kernel {}", print_blocking(blocking));
     }
@@ -57,13 +60,22 @@ pub fn parse(text: &str) -> Result<Schedule, TextError> {
             {
                 return lexer.error(format!("`{name}` is placed twice"));
             }
+        } else if lexer.eat_name("pass") {
+            let field = lexer.name()?;
+            let pass = lexer.count()?;
+            let Ok(pass) = u32::try_from(pass) else {
+                return lexer.error(format!("{pass} is too large"));
+            };
+            if schedule.passes.insert(field.clone(), pass).is_some() {
+                return lexer.error(format!("`{field}` has a pass already"));
+            }
         } else if lexer.eat_name("kernel") {
             schedule.kernels.push(parse_blocking(&mut lexer)?);
         } else if *lexer.peek() == Token::End {
             return Ok(schedule);
         } else {
             return lexer.error(format!(
-                "expected `place` or `kernel`, found {:?}",
+                "expected `place`, `pass` or `kernel`, found {:?}",
                 lexer.peek()
             ));
         }

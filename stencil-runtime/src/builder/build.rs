@@ -182,7 +182,7 @@ impl<T: Number> Builder<T> {
         })
     }
 
-    fn mesh(&self, system: &SystemDef) -> Result<Mesh, Error> {
+    pub(super) fn mesh(&self, system: &SystemDef) -> Result<Mesh, Error> {
         let cells = check_cells(system, self.cells)?;
         for axis in Axis::ALL.into_iter().take(system.model().dimension) {
             let (extent, origin) = (self.extent[axis.index()], self.origin[axis.index()]);
@@ -207,6 +207,21 @@ impl<T: Number> Builder<T> {
         if let Some(dt) = self.dt {
             positive("the time step", dt)?;
         }
+        let limit = self.cfl_limit;
+        if let Some(limit) = limit {
+            let help = match (self.cfl, self.keep_last) {
+                (None, _) => "add `.cfl(..)`, the Courant number that steps are to have",
+                (_, false) => "leave out `.keep_last(false)`: a step is undone from what was kept",
+                (Some(_), true) => "give a number that is no smaller than that of `.cfl(..)`",
+            };
+            let fits = |v: f64| self.keep_last && self.cfl.is_some_and(|cfl| v >= cfl);
+            number(
+                "the limit of the cfl number".into(),
+                limit,
+                fits,
+                help.into(),
+            )?;
+        }
         let Some(cfl) = self.cfl else {
             let missing = || missing("the time step", "add `.dt(..)` or `.cfl(..)`");
             return Ok(Pace::Fixed(self.dt.ok_or_else(missing)?));
@@ -221,18 +236,23 @@ impl<T: Number> Builder<T> {
         Ok(Pace::Adaptive {
             number: cfl,
             most: self.dt,
+            limit,
         })
     }
 }
 
-fn plan(system: &SystemDef, schedule: &Schedule, wrapped: [bool; 3]) -> Result<Plan, Error> {
+pub(super) fn plan(
+    system: &SystemDef,
+    schedule: &Schedule,
+    wrapped: [bool; 3],
+) -> Result<Plan, Error> {
     let plan = plan::plan_wrapped(system.algorithm(), schedule, wrapped);
     Ok(plan.map_err(ScheduleError::from)?)
 }
 
 /// Axes along which kernels may read beyond one end at the other: periodic ones, where a whole copy
 /// of a row does not reach across the end and a stencil not around the mesh. A patch has both ends.
-fn wrapped<T: Number>(
+pub(super) fn wrapped<T: Number>(
     system: &SystemDef,
     schedule: &Schedule,
     boundaries: &Boundaries,
@@ -389,10 +409,7 @@ fn choose<T: Number>(
         Engine::Auto | Engine::Cpu | Engine::Compiled | Engine::Rows => None,
     };
     if let Some(wanted) = on_card {
-        let schedule = match periodic {
-            [true, true, true] => wanted.clone(),
-            _ => recomputed(&wanted),
-        };
+        let schedule = on_mesh(&wanted, periodic);
         if schedule != wanted {
             check::advised(algorithm, &schedule, T::BYTES)?;
         }
@@ -419,6 +436,15 @@ fn choose<T: Number>(
         (Engine::Cuda, _) => return Err(Error::Bug("a card was chosen above".into())),
     };
     Ok((Chosen::Cpu(choice), schedule))
+}
+
+/// A schedule for a card on a mesh with these periodic axes: elsewhere only fields have boundary
+/// conditions.
+pub(super) fn on_mesh(schedule: &Schedule, periodic: [bool; 3]) -> Schedule {
+    match periodic {
+        [true, true, true] => schedule.clone(),
+        _ => recomputed(schedule),
+    }
 }
 
 /// A schedule that exchanges no ghost cells of stored grid functions.

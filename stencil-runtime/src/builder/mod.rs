@@ -2,6 +2,7 @@
 
 mod build;
 mod check;
+mod predict;
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
@@ -12,6 +13,7 @@ use crate::{Boundary, Error, Instructions, Number, Schedule, Source, SystemDef, 
 
 pub(crate) use build::rules;
 pub(crate) use check::number;
+pub(crate) use predict::Predicted;
 
 /// What computes the steps. Results do not depend on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,6 +60,7 @@ pub struct Builder<T> {
     params: BTreeMap<String, f64>,
     dt: Option<f64>,
     cfl: Option<f64>,
+    cfl_limit: Option<f64>,
     keep_last: bool,
     threads: Option<usize>,
     engine: Engine,
@@ -82,6 +85,7 @@ impl<T: Number> Builder<T> {
             params: BTreeMap::new(),
             dt: None,
             cfl: None,
+            cfl_limit: None,
             keep_last: true,
             threads: None,
             engine: Engine::Cpu,
@@ -245,6 +249,37 @@ impl<T: Number> Builder<T> {
     /// ```
     pub fn cfl(mut self, number: f64) -> Self {
         self.cfl = Some(number);
+        self
+    }
+
+    /// The Courant number that no step may turn out to have, by the speeds at its end, which may be higher
+    /// than those that its length was chosen by: a step with a larger one is undone, and done again with
+    /// the length that these speeds allow, as cudaclaw does (Ohannessian et al., section 4.1). None if not
+    /// set. Each step then evaluates the speeds once more, and is looked at by itself on a card.
+    ///
+    /// ```
+    /// # use stencil_runtime::{Simulation, SystemDef};
+    /// // A reaction that explodes: speeds grow within a step.
+    /// let burst = SystemDef::from_text("burst.pde", "
+    ///     pub system Burst in 1d {
+    ///         field q: scalar;
+    ///         ddt(q) = q^3 - q * d[x](q);
+    ///         cfl { advective: abs(q) }
+    ///     }
+    /// ")?;
+    /// let run = |limit: f64| -> Result<_, stencil_runtime::Error> {
+    ///     let run = Simulation::<f64>::builder(&burst).cells([4, 1, 1]).cfl(0.9);
+    ///     let mut simulation = run.cfl_limit(limit).build()?;
+    ///     simulation.set("q", |_, _, _| 1.0)?;
+    ///     simulation.run(2, |_, _| ())?;
+    ///     Ok((simulation.retaken(), simulation.t()))
+    /// };
+    /// let (loose, tight) = (run(1e9)?, run(1.0)?);
+    /// assert!(loose.0 == 0 && tight.0 > 0 && tight.1 < loose.1);
+    /// # Ok::<(), stencil_runtime::Error>(())
+    /// ```
+    pub fn cfl_limit(mut self, limit: f64) -> Self {
+        self.cfl_limit = Some(limit);
         self
     }
 

@@ -144,6 +144,12 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "time",
+        "cfl_limit",
+        "cfl_limit = 0.9",
+        "the Courant number that no step of dt = \"cfl(..)\" may turn out to have: one that has is done again, shorter",
+    ),
+    key(
+        "time",
         "end",
         "end = 2000",
         "the time at which the run ends; the last step is shortened to meet it",

@@ -6,7 +6,7 @@ use stencil_compiler::diag::Code;
 use stencil_compiler::model::{Comparison, Model, Rank, to_f64};
 
 use super::boundary::{FaceKind, Kind, lookup};
-use super::document::{Data, Table};
+use super::document::{Data, Item, Table};
 use super::mistakes::At;
 use super::reader::{Name, Reader};
 use super::system::Resolved;
@@ -27,6 +27,8 @@ pub enum TimeStep {
 pub struct Time {
     /// The time step.
     pub dt: TimeStep,
+    /// The Courant number that no step may turn out to have, if steps are looked at for it.
+    pub cfl_limit: Option<f64>,
     /// The time at which the run ends, if it ends by time.
     pub end: Option<f64>,
     /// The number of steps after which it ends at the latest.
@@ -215,11 +217,37 @@ pub(super) fn time(
             None
         }
     };
+    let cfl_limit = match table.get("cfl_limit") {
+        Some(item) => cfl_limit(item, dt, reader).map(Some),
+        None => Some(None),
+    };
     Some(Time {
         dt: dt?,
+        cfl_limit: cfl_limit?,
         end: end.map_or(Some(None), |end| end.map(Some))?,
         steps: steps.map_or(Some(None), |steps| steps.map(Some))?,
     })
+}
+
+/// The limit of the Courant number, which belongs to steps that follow one.
+fn cfl_limit(item: &Item, dt: Option<TimeStep>, reader: &mut Reader) -> Option<f64> {
+    let limit = reader.positive(Name("time", "cfl_limit"), item)?;
+    let (message, help) = match dt {
+        None => return Some(limit),
+        Some(TimeStep::Cfl(number)) if limit >= number => return Some(limit),
+        Some(TimeStep::Cfl(number)) => (
+            format!("the limit {limit} is smaller than the Courant number {number} itself"),
+            "give a larger limit: steps are chosen by the one and may come close to the other",
+        ),
+        Some(TimeStep::Fixed(_)) => (
+            "fixed time steps have no Courant number".to_string(),
+            "leave cfl_limit out, or write dt = \"cfl(0.4)\"",
+        ),
+    };
+    reader
+        .mistakes
+        .add(Code::Contradiction, item.at, message, help);
+    None
 }
 
 fn time_step(

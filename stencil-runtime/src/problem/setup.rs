@@ -49,6 +49,9 @@ impl Problem {
         for (name, expression) in &self.sources {
             builder = builder.source(name, source(expression));
         }
+        if let Some(limit) = self.time.cfl_limit {
+            builder = builder.cfl_limit(limit);
+        }
         match self.time.dt {
             TimeStep::Fixed(dt) => builder.dt(dt),
             TimeStep::Cfl(number) => builder.cfl(number),

@@ -119,12 +119,17 @@ impl Problem {
 
     fn write_time(&self, out: &mut String) {
         let dt = self.time.dt.to_toml();
+        let limit = self.time.cfl_limit.map(|v| ("cfl_limit", number(v)));
         let end = self.time.end.map(|end| ("end", number(end)));
         let steps = self.time.steps.map(|steps| ("steps", steps.to_string()));
         section(
             out,
             "time",
-            [("dt", dt)].into_iter().chain(end).chain(steps),
+            [("dt", dt)]
+                .into_iter()
+                .chain(limit)
+                .chain(end)
+                .chain(steps),
         );
     }
 

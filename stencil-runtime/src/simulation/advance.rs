@@ -10,6 +10,9 @@ use crate::clock::{Asked, Length};
 use crate::observe::Watch;
 use crate::{Error, NotFinite, Number};
 
+/// How often a step is tried before it is given up.
+const MOST_TRIES: u32 = 8;
+
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
@@ -144,23 +147,37 @@ impl<T: Number> Simulation<T> {
     fn advance(&mut self, end: f64) -> Result<(), Error> {
         let start = Instant::now();
         self.check_ready()?;
-        let (length, begun) = self.next_step(end)?;
-        let Length { dt, end } = length;
-        if !dt.is_finite() || self.t + dt == self.t {
-            return Err(Error::NoTimeStep { t: self.t, dt });
+        let mut most = f64::INFINITY;
+        for _ in 0..MOST_TRIES {
+            let (length, begun) = self.next_step(end, most)?;
+            let Length { dt, end: after } = length;
+            if !dt.is_finite() || self.t + dt == self.t {
+                return Err(Error::NoTimeStep { t: self.t, dt });
+            }
+            let done = match self.machine {
+                Machine::Cpu(_) => self.on_processor(dt),
+                Machine::Cuda(_) => self.on_card(dt, begun),
+            };
+            if let Err(failure) = done {
+                return Err(self.fail(failure));
+            }
+            self.steps += 1;
+            let before = std::mem::replace(&mut self.t, after);
+            let Some(shorter) = self.shorter(dt)? else {
+                self.last_dt = dt;
+                self.timings.steps += start.elapsed();
+                return Ok(());
+            };
+            self.undo()?;
+            (self.t, most) = (before, shorter);
+            self.steps -= 1;
+            self.retaken += 1;
         }
-        let done = match self.machine {
-            Machine::Cpu(_) => self.on_processor(dt),
-            Machine::Cuda(_) => self.on_card(dt, begun),
-        };
-        if let Err(failure) = done {
-            return Err(self.fail(failure));
-        }
-        self.last_dt = dt;
-        self.t = end;
-        self.steps += 1;
-        self.timings.steps += start.elapsed();
-        Ok(())
+        Err(Error::Retaken {
+            t: self.t,
+            times: MOST_TRIES,
+            dt: most,
+        })
     }
 
     /// Looks at what the user has set since the last step.
@@ -181,8 +198,9 @@ impl<T: Number> Simulation<T> {
         Ok(())
     }
 
-    /// The length of the next step, and whether a card has found it and begun the step.
-    fn next_step(&mut self, end: f64) -> Result<(Length, bool), Error> {
+    /// The length of the next step, no more than `cap`, and whether a card has found it and begun the
+    /// step.
+    fn next_step(&mut self, end: f64, cap: f64) -> Result<(Length, bool), Error> {
         let (number, most) = match self.pace {
             Pace::Fixed(dt) => {
                 let asked = Asked {
@@ -191,7 +209,7 @@ impl<T: Number> Simulation<T> {
                 };
                 return Ok((self.rules.step(asked, &[]), false));
             }
-            Pace::Adaptive { number, most } => (number, most.unwrap_or(f64::INFINITY)),
+            Pace::Adaptive { number, most, .. } => (number, most.unwrap_or(f64::INFINITY).min(cap)),
         };
         let start = Instant::now();
         let t = self.t;
@@ -207,11 +225,11 @@ impl<T: Number> Simulation<T> {
             // A value that a card has made, and that is none, says more than its speed.
             self.settle()?;
         }
-        found
+        found.map(|(_, length, begun)| (length, begun))
     }
 
-    /// The length of an adaptive step.
-    fn found(&mut self, asked: Asked) -> Result<(Length, bool), Error> {
+    /// The speeds, the length of an adaptive step, and whether a card has begun it.
+    pub(super) fn found(&mut self, asked: Asked) -> Result<(Vec<f64>, Length, bool), Error> {
         let mesh = &self.setup.mesh;
         let on_card = match (&mut self.machine, &self.watch) {
             (Machine::Cuda(machine), Some(watch)) => watch
@@ -238,7 +256,9 @@ impl<T: Number> Simulation<T> {
         };
         watch.check_speeds(&speeds, asked.t)?;
         let by_host = || self.rules.step(asked, &speeds);
-        Ok((length.unwrap_or_else(by_host), length.is_some()))
+        let begun = length.is_some();
+        let length = length.unwrap_or_else(by_host);
+        Ok((speeds, length, begun))
     }
 
     /// The substeps of a step on the host's processor.

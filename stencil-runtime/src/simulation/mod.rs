@@ -3,6 +3,7 @@
 mod advance;
 mod evaluate;
 mod restart;
+mod retake;
 mod values;
 
 use std::collections::BTreeMap;
@@ -72,6 +73,8 @@ pub struct Simulation<T> {
     last_dt: f64,
     t: f64,
     steps: u64,
+    /// Steps that were done again.
+    retaken: u64,
     /// The time step that the uniforms of each substep were computed with.
     uniforms_of: Vec<Option<f64>>,
     /// Has the user set values since the last step?
@@ -85,10 +88,11 @@ pub struct Simulation<T> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Pace {
     Fixed(f64),
-    /// A Courant number, and the largest step.
+    /// A Courant number, the largest step, and the Courant number that no step may turn out to have.
     Adaptive {
         number: f64,
         most: Option<f64>,
+        limit: Option<f64>,
     },
 }
 
@@ -167,6 +171,7 @@ impl<T: Number> Simulation<T> {
             },
             t: 0.0,
             steps: 0,
+            retaken: 0,
             uniforms_of: vec![None; substeps],
             is_set: false,
             lost: false,
@@ -239,6 +244,12 @@ impl<T: Number> Simulation<T> {
     /// Number of steps done.
     pub fn step_count(&self) -> u64 {
         self.steps
+    }
+
+    /// How many steps turned out too long, and were undone and done again
+    /// (see [`cfl_limit`](Builder::cfl_limit)).
+    pub fn retaken(&self) -> u64 {
+        self.retaken
     }
 
     /// The time step: the fixed one, or the last one of those that adapt.

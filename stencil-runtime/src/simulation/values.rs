@@ -1,6 +1,7 @@
 //! Values of fields and sources: set, read, sampled.
 
 use ndarray::{Array3, ArrayView3};
+use stencil_compiler::expr::Real;
 use stencil_compiler::model::Rank;
 
 use super::{Sampled, Simulation};
@@ -27,6 +28,39 @@ impl<T: Number> Simulation<T> {
         })?;
         self.is_set = true;
         Ok(())
+    }
+
+    /// The bits of all components and of what is observed, in their order; NaN by one pattern. They are
+    /// the same for the same problem, whatever computes it.
+    ///
+    /// ```
+    /// # use stencil_runtime::{Engine, Simulation, SystemDef};
+    /// # let heat = SystemDef::from_text("heat.pde", "
+    /// #     pub system Heat in 1d { field q: scalar; ddt(q) = lap(q); observe heat = sum(q); }
+    /// # ")?;
+    /// let run = |engine| -> Result<Vec<u64>, stencil_runtime::Error> {
+    ///     let run = Simulation::<f64>::builder(&heat).cells([32, 1, 1]).dt(1e-4);
+    ///     let mut simulation = run.engine(engine).build()?;
+    ///     simulation.set("q", |x, _, _| x * x)?;
+    ///     simulation.run(3, |_, _| ())?;
+    ///     simulation.bits()
+    /// };
+    /// assert_eq!(run(Engine::Rows)?, run(Engine::Cpu)?);
+    /// assert_eq!(run(Engine::Rows)?.len(), 33);
+    /// # Ok::<(), stencil_runtime::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the values are on a card that fails, or that made one which is not finite.
+    pub fn bits(&mut self) -> Result<Vec<u64>, Error> {
+        let names: Vec<String> = self.components().map(str::to_string).collect();
+        let mut bits = Vec::new();
+        for name in &names {
+            bits.extend(self.field(name)?.iter().map(|v| v.canonical_bits()));
+        }
+        let observed = self.observe()?;
+        bits.extend(observed.values().map(|v| v.canonical_bits()));
+        Ok(bits)
     }
 
     /// Sets a vector field from a function of the coordinates, which is called once a component.

@@ -6,4 +6,5 @@ mod messages;
 mod places;
 mod reference;
 mod restart;
+mod retakes;
 mod runs;

@@ -9,7 +9,7 @@ use stencil_runtime::{
     Axis, Boundary, Builder, Engine, Error, Outcome, Simulation, Source, SystemDef,
 };
 
-fn text(system: &str) -> SystemDef {
+pub(crate) fn text(system: &str) -> SystemDef {
     SystemDef::from_text("test.pde", system).unwrap_or_else(|e| panic!("{e}"))
 }
 
@@ -38,7 +38,7 @@ fn start(simulation: &mut Simulation<f64>) {
     simulation.set_vector("u", u).unwrap();
 }
 
-fn bits(simulation: &Simulation<f64>) -> Vec<u64> {
+pub(crate) fn bits(simulation: &Simulation<f64>) -> Vec<u64> {
     let names: Vec<&str> = simulation.components().collect();
     let of = |name: &&str| simulation.to_f64(name).unwrap();
     names.iter().flat_map(of).map(f64::to_bits).collect()

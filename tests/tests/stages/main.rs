@@ -9,6 +9,7 @@ mod functions;
 mod generic;
 mod invariance;
 mod language;
+mod names;
 mod patches;
 mod random_systems;
 mod texts;

@@ -1,8 +1,8 @@
 //! Blocking strategies: how one kernel covers its patch. One file each, listed in [`ALL`]; a
 //! strategy brings its parameters (the tuner's space) and its lowering.
 
-use crate::kernel::Kernel;
 use crate::kernel::lower::Context;
+use crate::kernel::{Kernel, LaunchKind};
 use crate::schedule::{Blame, Blocking, Refusal};
 
 pub mod direct;
@@ -36,6 +36,8 @@ pub struct Strategy {
     pub wraps: fn(&Blocking) -> bool,
     /// If a block goes from plane to plane of a chunk, what it covers of each.
     pub(crate) across: Option<Across>,
+    /// What runs it: a processor row by row, or the thread blocks of a card.
+    pub kind: LaunchKind,
     /// Smallest number of space dimensions it can cover.
     pub least_dimension: usize,
     /// Lowers a launch, or says why it cannot.
@@ -53,6 +55,8 @@ pub struct Param {
     pub default: u32,
     /// Values worth trying.
     pub values: &'static [u32],
+    /// Does a search vary it from the start? Others are tried around what is found first.
+    pub first: bool,
 }
 
 /// A parameter of blockings that go from plane to plane.
@@ -61,6 +65,7 @@ pub(crate) const CHUNK: Param = Param {
     summary: "planes of a block along the march; 0: what fits the grid and the card best",
     default: 0,
     values: &[0, 16, 32, 64, 128],
+    first: false,
 };
 
 /// The chunk where the grid and the card are not known.
@@ -78,6 +83,7 @@ pub(crate) const BLOCKS: Param = Param {
     summary: "blocks that are to fit on a multiprocessor, which bounds registers",
     default: 1,
     values: &[1, 2, 3],
+    first: false,
 };
 
 /// The strategy of this name.

@@ -16,6 +16,7 @@ pub const STRATEGY: Strategy = Strategy {
     marches: false,
     wraps: |_| false,
     across: None,
+    kind: LaunchKind::Rows,
     least_dimension: 1,
     lower,
 };

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::{env, fs, io, process};
 
+use stencil_compiler::hash::fnv1a;
+
 use super::CudaError;
 use super::nvrtc::{Compiled, parse_resources};
 
@@ -174,7 +176,7 @@ impl Cache {
 }
 
 fn entry_name(key: &[u8]) -> String {
-    format!("{:016x}.cubin", hash(key))
+    format!("{:016x}.cubin", fnv1a(key))
 }
 
 /// What an entry was made from, the log and the machine code, if all of it is as it was written.
@@ -192,14 +194,6 @@ fn parts(entry: &[u8]) -> Option<[&[u8]; 3]> {
         Some(part)
     };
     Some([part()?, part()?, part()?])
-}
-
-/// The 64-bit hash of Fowler, Noll and Vo, variant 1a. Different texts may share it: entries hold
-/// what they were made from.
-fn hash(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
 }
 
 #[cfg(test)]

@@ -96,6 +96,33 @@ impl Card {
         Ok(2.0 * BYTES as f64 / best / 1e9)
     }
 
+    /// Cycles of a multiprocessor in a second, at its highest clock.
+    ///
+    /// # Errors
+    /// If the driver does not tell.
+    pub fn clock_hz(&self) -> Result<f64, CudaError> {
+        let khz = context(self.ordinal)?.attribute(Attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
+        let khz = khz.map_err(CudaError::driver("asking for the clock of the card"))?;
+        Ok(f64::from(khz) * 1e3)
+    }
+
+    /// Lanes of a multiprocessor that compute in single precision (CUDA C++ programming guide,
+    /// arithmetic instructions by compute capability).
+    pub fn lanes(&self) -> u32 {
+        match self.capability {
+            (8, 0) => 64,
+            _ => 128,
+        }
+    }
+
+    /// How much longer arithmetic takes in double precision: by far on cards that are made for pictures.
+    pub fn double(&self) -> f64 {
+        match self.capability {
+            (8, 0) | (9, 0) | (10, 0) => 2.0,
+            _ => 64.0,
+        }
+    }
+
     /// Is generated code able to run on it?
     pub fn is_supported(&self) -> bool {
         self.capability >= OLDEST

@@ -236,7 +236,7 @@ impl Nvrtc {
                 arch: arch.to_owned(),
             });
         }
-        let options = options(arch, more)?;
+        let options = options(self.version, arch, more)?;
         let pointers: Vec<*const c_char> = options.iter().map(|option| option.as_ptr()).collect();
         let program = Program::new(&self.api, source, name)?;
         let count = pointers.len() as c_int;
@@ -262,7 +262,10 @@ impl Nvrtc {
     }
 }
 
-fn options(arch: &str, more: &[&str]) -> Result<Vec<CString>, NvrtcError> {
+/// The first version with a cache of its own, in which what is found comes without a log.
+const CACHES: (i32, i32) = (13, 0);
+
+fn options(version: (i32, i32), arch: &str, more: &[&str]) -> Result<Vec<CString>, NvrtcError> {
     let arch = format!("--gpu-architecture={arch}");
     let always = [
         arch.as_str(),
@@ -270,7 +273,11 @@ fn options(arch: &str, more: &[&str]) -> Result<Vec<CString>, NvrtcError> {
         "--std=c++17",
         "--ptxas-options=-v",
     ];
-    let all = always.iter().chain(more);
+    let uncached: &[&str] = match version >= CACHES {
+        true => &["--no-cache"],
+        false => &[],
+    };
+    let all = always.iter().chain(uncached).chain(more);
     all.map(|option| c_text("option", option)).collect()
 }
 

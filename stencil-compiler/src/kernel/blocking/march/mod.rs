@@ -30,24 +30,28 @@ pub const STRATEGY: Strategy = Strategy {
             summary: "cells of the tile along x",
             default: 32,
             values: &[16, 32, 64, 128],
+            first: true,
         },
         Param {
             name: "tile_y",
             summary: "cells of the tile along y (3d)",
             default: 8,
             values: &[4, 8, 12, 16, 24],
+            first: true,
         },
         Param {
             name: "points",
             summary: "cells of a thread along x",
             default: 1,
             values: &[1, 2],
+            first: true,
         },
         Param {
             name: "ring",
             summary: "planes of the ring; 0 is two more than are read",
             default: 0,
             values: &[0, 6, 7, 8, 9],
+            first: true,
         },
         CHUNK,
         Param {
@@ -55,6 +59,7 @@ pub const STRATEGY: Strategy = Strategy {
             summary: "1: the own column rides in registers; 0: it is read from the ring",
             default: 1,
             values: &[0, 1],
+            first: false,
         },
         BLOCKS,
         LOADER,
@@ -63,6 +68,7 @@ pub const STRATEGY: Strategy = Strategy {
     // Boxes are copied as they lie.
     wraps: |blocking| STRATEGY.param(blocking, LOADER.name) != BOXES,
     across: Some(across),
+    kind: LaunchKind::Blocks,
     least_dimension: 2,
     lower,
 };
@@ -73,6 +79,7 @@ const LOADER: Param = Param {
     summary: "1: one thread has whole boxes copied, where a device can; 0: each thread copies 16 bytes at a time",
     default: 0,
     values: &[0, BOXES],
+    first: false,
 };
 
 /// The loader that copies boxes.

@@ -90,6 +90,16 @@ impl<T: Number> Machine<T> {
         Ok(true)
     }
 
+    /// Undoes the last step, before which the fields were kept; `false` if they were not.
+    pub(crate) fn undo(&mut self) -> Result<bool, CudaError> {
+        if self.since.len() > 1 || !self.put_back()? {
+            return Ok(false);
+        }
+        self.since.clear();
+        self.holds = true;
+        Ok(true)
+    }
+
     pub(super) fn forget(&mut self, buffers: &[usize]) {
         for buffer in buffers {
             self.known[*buffer].take();

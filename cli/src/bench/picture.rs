@@ -1,0 +1,171 @@
+//! Rates against the size of the mesh, as pictures: one for each system and precision.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use stencil_runtime::plot::{Color, LinePlot, Series, Style};
+
+use super::report::Result as Measured;
+use crate::{Ended, OUTPUT};
+
+/// Colours of schedules, in turn; those of the programs beside them are the same.
+const COLORS: [Color; 7] = [
+    Color(0, 107, 178),
+    Color(213, 94, 0),
+    Color(0, 148, 110),
+    Color(176, 74, 138),
+    Color(216, 148, 0),
+    Color(64, 164, 223),
+    Color(92, 92, 92),
+];
+
+/// Draws all cases into a folder; the files.
+pub(super) fn save(folder: &Path, results: &[Measured]) -> Result<Vec<PathBuf>, Ended> {
+    let failed = |what: String| Ended {
+        code: OUTPUT,
+        message: format!("error: {what}"),
+    };
+    fs::create_dir_all(folder)
+        .map_err(|e| failed(format!("`{}` cannot be made: {e}", folder.display())))?;
+    let mut files = Vec::new();
+    for (system, precision) in firsts(results, |r| (r.system.clone(), r.precision)) {
+        let own = |r: &&Measured| r.system == system && r.precision == precision;
+        let own: Vec<&Measured> = results.iter().filter(own).collect();
+        let file = folder.join(format!("{system}-{precision}.png"));
+        let plot = picture(&system, precision, &own);
+        plot.save(&file).map_err(|e| failed(e.to_string()))?;
+        files.push(file);
+    }
+    Ok(files)
+}
+
+/// Each value once, in the order in which they come.
+fn firsts<R, K: PartialEq>(results: impl IntoIterator<Item = R>, key: impl Fn(&R) -> K) -> Vec<K> {
+    let mut all = Vec::new();
+    for result in results {
+        let key = key(&result);
+        if !all.contains(&key) {
+            all.push(key);
+        }
+    }
+    all
+}
+
+/// Curves of one system in one precision: what ran, the programs beside, and the floor.
+fn picture(system: &str, precision: &str, results: &[&Measured]) -> LinePlot {
+    let machine = results.first().map_or(String::new(), |r| r.machine());
+    let mut plot = LinePlot::new()
+        .title(format!("{system}, {precision}"))
+        .subtitle(machine)
+        .labels("cells along an axis", "million points a second")
+        .log_x();
+    let several = firsts(results, |r| r.mixed).len() > 1;
+    let curves = firsts(results, |r| curve(r, several));
+    for (at, name) in curves.iter().enumerate() {
+        let own = || results.iter().filter(|r| curve(r, several) == *name);
+        let color = Some(COLORS[at % COLORS.len()]);
+        let mut add = |name: String, style, value: &dyn Fn(&Measured) -> Option<f64>| {
+            let (xs, ys): (Vec<f64>, Vec<f64>) =
+                own().filter_map(|r| Some((side(r), value(r)?))).unzip();
+            if !xs.is_empty() {
+                plot.series.push(Series {
+                    name,
+                    xs,
+                    ys,
+                    style,
+                    color,
+                });
+            }
+        };
+        add(name.clone(), Style::LinePoints, &|r| Some(r.best_mpts));
+        let beside = |r: &Measured| r.beside.as_ref()?.best_mpts;
+        add(format!("beside {name}"), Style::Dashed, &beside);
+    }
+    let (xs, ys): (Vec<f64>, Vec<f64>) =
+        firsts(results, |r| (side(r), limit(r))).into_iter().unzip();
+    plot.y_range = Some((0.0, 1.05 * ys.iter().copied().fold(0.0, f64::max)));
+    plot.series("a copy of what must move", &xs, &ys, Style::Dashed)
+}
+
+/// What tells a curve from others; the discretization too, where there are several.
+fn curve(result: &Measured, several: bool) -> String {
+    let mut name = result
+        .schedule
+        .as_deref()
+        .unwrap_or(result.engine)
+        .to_string();
+    if let Some(processor) = &result.processor {
+        name += &format!(", {} threads", processor.threads);
+    }
+    if several {
+        name += &format!(", {}", result.mixed);
+    }
+    name
+}
+
+/// Cells along an axis of a cube, or of a square, with as many.
+fn side(result: &Measured) -> f64 {
+    let axes = result.cells.iter().filter(|n| **n > 1).count().max(1);
+    let cells: f64 = result.cells.iter().map(|n| *n as f64).product();
+    cells.powf(1.0 / axes as f64)
+}
+
+/// Million points a second where nothing but memory takes time.
+fn limit(result: &Measured) -> f64 {
+    result.copy_gb_s * 1e3 / result.floor_bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::tests::{measured, on_card};
+
+    #[test]
+    fn curves_pass_through_what_was_measured() {
+        let small = Measured {
+            cells: [64, 64, 64],
+            ..on_card(None)
+        };
+        let large = Measured {
+            cells: [128, 128, 128],
+            best_mpts: 40.0,
+            ..on_card(None)
+        };
+        let plot = picture("Heat", "f64", &[&small, &large]);
+        let [ours, floor] = &plot.series[..] else {
+            panic!("{:?}", plot.series);
+        };
+        assert_eq!(ours.name, "carried");
+        assert!((ours.xs[0] - 64.0).abs() < 1e-9 && (ours.xs[1] - 128.0).abs() < 1e-9);
+        assert_eq!(ours.ys, [20.0, 40.0]);
+        // 8 GB/s over 80 bytes a point.
+        assert_eq!(floor.ys, [100.0, 100.0]);
+    }
+
+    #[test]
+    fn programs_beside_have_the_colour_of_ours() {
+        let plot = picture("Heat", "f64", &[&measured()]);
+        let [ours, theirs, _] = &plot.series[..] else {
+            panic!("{:?}", plot.series);
+        };
+        assert_eq!((ours.color, ours.ys[0]), (theirs.color, 20.0));
+        assert_eq!(
+            (&theirs.name[..], theirs.ys[0]),
+            ("beside compiled, 2 threads", 10.0)
+        );
+    }
+
+    #[test]
+    fn each_system_and_precision_has_a_picture() {
+        let folder = std::env::temp_dir().join(format!("stencil-rates-{}", std::process::id()));
+        let other = Measured {
+            precision: "f32",
+            ..measured()
+        };
+        let files = save(&folder.join("new"), &[measured(), on_card(None), other]).unwrap();
+        let names = ["Heat-f64.png", "Heat-f32.png"].map(|name| folder.join("new").join(name));
+        assert_eq!(files, names);
+        assert!(files.iter().all(|file| file.is_file()));
+        fs::remove_dir_all(folder).unwrap();
+    }
+}

@@ -1,0 +1,51 @@
+//! Any system with smooth values on a periodic mesh, for measurements: the time step is so small that
+//! the values hardly change. They stay finite in any system, and the speed does not depend on them.
+
+use stencil_compiler::algorithm::Role;
+use stencil_compiler::model::{Field, Rank};
+use stencil_runtime::{Builder, Error, Number, Simulation, Source, SystemDef};
+
+/// A run on so many cells.
+pub(crate) fn run<T: Number>(system: &SystemDef, cells: [usize; 3]) -> Builder<T> {
+    let finest = cells.iter().copied().max().unwrap_or(1).max(1) as f64;
+    let mut builder = Simulation::<T>::builder(system)
+        .cells(cells)
+        .dt(1e-6 / (finest * finest));
+    let params = system.algorithm().params.iter();
+    for param in params.filter(|p| p.default.is_none()) {
+        builder = builder.param(param.name.as_str(), 1.0);
+    }
+    for (_, given) in system.algorithm().states_of(Role::Given) {
+        builder = builder.source(given.name.as_str(), Source::constant(0.0));
+    }
+    builder
+}
+
+/// Sets its values.
+pub(crate) fn fill<T: Number>(simulation: &mut Simulation<T>) -> Result<(), Error> {
+    let names: Vec<String> = simulation.components().map(str::to_string).collect();
+    for (at, name) in names.iter().enumerate() {
+        // Scalars may be densities, which are positive.
+        let is_scalar = |f: &Field| f.rank == Rank::Scalar && f.name == *name;
+        let mean = match simulation.system().model().fields.iter().any(is_scalar) {
+            true => 1.0,
+            false => 0.0,
+        };
+        let phase = at as f64;
+        simulation.set(name, |x, y, z| {
+            mean + 0.01 * (std::f64::consts::TAU * (x + 2.0 * y - z) + phase).sin()
+        })?;
+    }
+    Ok(())
+}
+
+/// Numbers for all axes: the usual one if none are given, one given for all, or one for each.
+pub(crate) fn along_axes(system: &SystemDef, given: &[usize], usual: usize) -> [usize; 3] {
+    let dimension = system.model().dimension;
+    std::array::from_fn(|axis| match (axis < dimension, given) {
+        (false, _) => given.get(axis).copied().unwrap_or(1),
+        (true, []) => usual,
+        (true, [n]) => *n,
+        (true, _) => given.get(axis).copied().unwrap_or(1),
+    })
+}

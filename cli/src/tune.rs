@@ -1,0 +1,246 @@
+//! `stencil tune`: searches for the fastest schedule on a card, and keeps it in a plan file.
+
+use std::fs;
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use stencil_compiler::algorithm::text::fingerprint;
+use stencil_compiler::schedule::plans::{Key, Plan, Plans};
+use stencil_runtime::backend::cuda::{Card, CudaError};
+use stencil_runtime::tune::{Options, Progress, Subject, Tuned, survey, tune};
+use stencil_runtime::{Error, Number, SystemDef};
+
+use crate::source::{Failure, MixedChoice, Precision};
+use crate::{Ended, OUTPUT, bench, smooth, source, usage};
+
+mod pictures;
+mod table;
+
+/// What is searched for.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct TuneArgs {
+    /// Systems by name, or files with declarations
+    #[arg(value_name = "SYSTEM|FILE.pde", default_value = "isothermal_ns")]
+    systems: Vec<String>,
+    /// Cells along x, y, z; one number is for all axes
+    #[arg(long, value_name = "NX,NY,NZ", value_delimiter = ',', num_args = 1)]
+    cells: Vec<usize>,
+    /// Precisions of the values
+    #[arg(long, value_name = "f32,f64", value_enum, value_delimiter = ',', default_values = ["f32", "f64"])]
+    precision: Vec<Precision>,
+    /// What a derivative of a derivative means, in place of the declared choice; each in turn
+    #[arg(long, value_name = "CHOICE,..", value_enum, value_delimiter = ',')]
+    mixed: Vec<MixedChoice>,
+    /// The file that what is found is added to
+    #[arg(long, value_name = "FILE", default_value = "stencil.plans")]
+    plans: PathBuf,
+    /// Seconds after which no further schedules are looked for
+    #[arg(long, value_name = "SECONDS", default_value = "120")]
+    budget: u64,
+    /// Schedules of each race
+    #[arg(long, value_name = "N", default_value = "24", value_parser = clap::value_parser!(u32).range(3..))]
+    first: u32,
+    /// Races among neighbours of the fastest, at most
+    #[arg(long, value_name = "N", default_value = "4")]
+    rounds: usize,
+    /// Search again where the file has a plan for the same card, declaration, precision and cells
+    #[arg(long)]
+    again: bool,
+    /// Search for nothing: fail if the file lacks a plan
+    #[arg(long, conflicts_with_all = ["again", "survey"])]
+    locked: bool,
+    /// The card, counted from 0
+    #[arg(long, value_name = "N", default_value = "0")]
+    card: usize,
+    /// Time so many schedules drawn at random, as many of each blocking, in place of a search, and say how
+    /// well the performance model predicts them
+    #[arg(long, value_name = "N")]
+    survey: Option<usize>,
+    /// The seed of a survey
+    #[arg(long, value_name = "N", default_value = "1")]
+    seed: u64,
+    /// Write all that was tried to this file, as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Draw all that was timed into this folder: below the roof of the card, and as the search went
+    #[arg(long, value_name = "FOLDER")]
+    pictures: Option<PathBuf>,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &TuneArgs, out: &mut dyn Write) -> Result<(), Ended> {
+    let mut plans = read(&args.plans)?;
+    let mut tried = Vec::new();
+    for system in systems(args)? {
+        for precision in &args.precision {
+            if args.survey.is_none() && is_there(args, &plans, &system, *precision, out)? {
+                continue;
+            }
+            let tuned = match precision {
+                Precision::F32 => one::<f32>(args, &system)?,
+                Precision::F64 => one::<f64>(args, &system)?,
+            };
+            let name = precision.get().name();
+            source::write(out, table::text(&system, name, &tuned).as_bytes())?;
+            tried.push(table::json(&system, name, &tuned));
+            if let Some(folder) = &args.pictures {
+                let what = (&system, name, cells(args, &system));
+                for file in pictures::save(folder, what, &tuned)? {
+                    source::write(out, format!("  {}\n", file.display()).as_bytes())?;
+                }
+            }
+            if let Some(plan) = tuned.plan {
+                // A search that is cut off leaves what it has found.
+                keep(&args.plans, &mut plans, plan)?;
+            }
+        }
+    }
+    if let Some(file) = &args.json {
+        let text = format!("{:#}\n", serde_json::Value::from(tried));
+        fs::write(file, text).map_err(|e| unwritten(file, &e))?;
+    }
+    if args.survey.is_none() {
+        let file = args.plans.display();
+        let line = format!("kept in {file}; use it with --schedule {file}\n");
+        source::write(out, line.as_bytes())?;
+    }
+    Ok(())
+}
+
+/// Has the file a plan for this? After a change of a declaration it has none: its fingerprint is
+/// another one.
+fn is_there(
+    args: &TuneArgs,
+    plans: &Plans,
+    system: &SystemDef,
+    precision: Precision,
+    out: &mut dyn Write,
+) -> Result<bool, Ended> {
+    let cards = Card::all().map_err(Error::Cuda)?;
+    let none = CudaError::Ordinal {
+        ordinal: args.card,
+        count: cards.len(),
+    };
+    let card = cards.into_iter().nth(args.card).ok_or(Error::Cuda(none))?;
+    let key = Key {
+        system: system.name().to_string(),
+        problem: fingerprint(system.algorithm()),
+        precision: precision.get(),
+        cells: cells(args, system),
+        card: card.name,
+    };
+    let (name, precision, [x, y, z]) = (&key.system, key.precision.name(), key.cells);
+    let what = format!("{name} {precision} {x}x{y}x{z}");
+    match plans.0.iter().find(|plan| plan.key == key) {
+        Some(plan) if !args.again => {
+            let line = format!(
+                "{what}: {} million points a second, as found before\n",
+                plan.rate
+            );
+            source::write(out, line.as_bytes())?;
+            Ok(true)
+        }
+        None if args.locked => Err(usage(Failure::new(format!(
+            "error: {} has no plan for {what} on {}, as it is declared now\n  help: run it without --locked",
+            args.plans.display(),
+            key.card
+        )))),
+        Some(_) | None => Ok(false),
+    }
+}
+
+/// Cells of the mesh that is tuned for.
+fn cells(args: &TuneArgs, system: &SystemDef) -> [usize; 3] {
+    let usual = [1 << 24, 4096, 256][system.model().dimension.clamp(1, 3) - 1];
+    smooth::along_axes(system, &args.cells, usual)
+}
+
+fn systems(args: &TuneArgs) -> Result<Vec<SystemDef>, Ended> {
+    let mut systems = Vec::new();
+    for name in &args.systems {
+        let declared = bench::system(name)?;
+        if args.mixed.is_empty() {
+            systems.push(declared);
+            continue;
+        }
+        for mixed in &args.mixed {
+            systems.push(declared.with_mixed(mixed.get())?);
+        }
+    }
+    Ok(systems)
+}
+
+fn one<T: Number>(args: &TuneArgs, system: &SystemDef) -> Result<Tuned, Ended> {
+    let options = Options {
+        budget: Duration::from_secs(args.budget),
+        first: args.first as usize,
+        rounds: args.rounds,
+        card: args.card,
+        ..Options::on(cells(args, system))
+    };
+    let subject = Subject::<T> {
+        system,
+        run: &|cells| smooth::run(system, cells),
+        fill: &smooth::fill,
+    };
+    let begun = Instant::now();
+    let what = format!("{} {}", system.name(), T::NAME);
+    let mut tell = |progress: Progress| note(&what, begun, progress);
+    let tuned = match args.survey {
+        None => tune(subject, &options, &mut tell),
+        Some(count) => survey(subject, &options, (count, args.seed), &mut tell),
+    };
+    if io::stderr().is_terminal() {
+        let _ = write!(io::stderr(), "\r\x1b[K");
+    }
+    Ok(tuned?)
+}
+
+/// Says on a terminal how far a search is.
+fn note(what: &str, begun: Instant, progress: Progress) {
+    if !io::stderr().is_terminal() {
+        return;
+    }
+    let now = match progress {
+        Progress::Ranked { legal, all } => format!("{legal} of {all} schedules are legal"),
+        Progress::Compiled { done, all } => format!("compiled {done} of {all}"),
+        Progress::Racing { left, best } => format!("{left} in the race, best {best:.0} Mpts/s"),
+    };
+    let seconds = begun.elapsed().as_secs_f64();
+    let _ = write!(io::stderr(), "\r\x1b[K{what}, {seconds:.0} s: {now}");
+}
+
+/// The plans of a file; none where there is no file yet.
+fn read(file: &Path) -> Result<Plans, Ended> {
+    let text = match fs::read_to_string(file) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Plans::default()),
+        Err(error) => {
+            let message = format!("error: `{}` cannot be read: {error}", file.display());
+            return Err(usage(Failure::new(message)));
+        }
+    };
+    Plans::parse(&text).map_err(|error| {
+        usage(Failure::new(format!(
+            "error: {}: {error}\n  help: name another file with --plans",
+            file.display()
+        )))
+    })
+}
+
+/// Adds a plan to a file, which is replaced at once.
+fn keep(file: &Path, plans: &mut Plans, plan: Plan) -> Result<(), Ended> {
+    plans.merge(plan);
+    let part = file.with_extension("plans.part");
+    let written = fs::write(&part, plans.print()).and_then(|()| fs::rename(&part, file));
+    written.map_err(|e| unwritten(file, &e))
+}
+
+fn unwritten(file: &Path, error: &io::Error) -> Ended {
+    Ended {
+        code: OUTPUT,
+        message: format!("error: `{}` cannot be written: {error}", file.display()),
+    }
+}

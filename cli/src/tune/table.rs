@@ -1,0 +1,158 @@
+//! What a search found: a table of the fastest, and everything as JSON.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+use stencil_compiler::cost::KernelCost;
+use stencil_compiler::schedule::text;
+use stencil_runtime::SystemDef;
+use stencil_runtime::tune::{Fate, Trial, Tuned};
+
+/// Rows of the table.
+const ROWS: usize = 8;
+
+/// A table of the fastest, and how well they were predicted.
+pub(super) fn text(system: &SystemDef, precision: &str, tuned: &Tuned) -> String {
+    let count = |is: &dyn Fn(&Trial) -> bool| tuned.trials.iter().filter(|t| is(t)).count();
+    let timed = count(&|t| t.seconds().is_finite());
+    let failed = count(&|t| matches!(t.fate, Fate::Failed { .. }));
+    let mut out = format!(
+        "{} {precision}: {} legal schedules, {timed} timed, {} without hope, {failed} failed, {:.0} s\n",
+        system.name(),
+        tuned.trials.len(),
+        count(&|t| t.fate == Fate::Hopeless),
+        tuned.took.as_secs_f64()
+    );
+    let _ = writeln!(
+        out,
+        "  {:>9} {:>9} {:>5} {:>7}  {:<13} kernels",
+        "ms/step", "predicted", "regs", "spilled", "bound by"
+    );
+    let mut order: Vec<&Trial> = tuned.trials.iter().collect();
+    order.retain(|trial| trial.seconds().is_finite());
+    order.sort_by(|a, b| a.seconds().total_cmp(&b.seconds()));
+    for trial in order.iter().take(ROWS) {
+        let _ = writeln!(out, "{}", row(trial));
+    }
+    let error = tuned.model_error();
+    let _ = writeln!(
+        out,
+        "  the model: rank correlation {:.2} over {} timed schedules, median error {:.0} % of those without spills",
+        error.correlation,
+        error.measured,
+        100.0 * error.median
+    );
+    if let Some(plan) = &tuned.plan {
+        let _ = writeln!(out, "  found: {} million points a second", plan.rate);
+    }
+    out
+}
+
+fn row(trial: &Trial) -> String {
+    let registers = trial.kernels.iter().map(|k| k.resources.registers).max();
+    let mut kernels: Vec<String> = trial
+        .schedule
+        .kernels
+        .iter()
+        .map(text::print_blocking)
+        .collect();
+    kernels.dedup();
+    let carried = match trial.schedule.placements.len() {
+        0 => String::new(),
+        n => format!(" ({n} placed)"),
+    };
+    format!(
+        "{}{:>9.4} {:>9.4} {:>5} {:>7}  {:<13} {}{carried}",
+        if trial.fate == Fate::Best { "> " } else { "  " },
+        1e3 * trial.seconds(),
+        1e3 * trial.predicted,
+        registers.unwrap_or(0),
+        trial.spilled(),
+        trial.limit.name(),
+        kernels.join("; ")
+    )
+}
+
+/// Everything that was tried.
+pub(super) fn json(system: &SystemDef, precision: &str, tuned: &Tuned) -> Value {
+    let error = tuned.model_error();
+    let trials: Vec<Value> = tuned.trials.iter().map(trial).collect();
+    json!({
+        "system": system.name(),
+        "precision": precision,
+        "took_s": tuned.took.as_secs_f64(),
+        "copy_bytes_per_s": tuned.rates.copy_bytes,
+        "clock_hz": tuned.rates.clock,
+        "model": {
+            "measured": error.measured,
+            "rank_correlation": error.correlation,
+            "median_error": error.median,
+        },
+        "found": tuned.plan.as_ref().map(|plan| text::print(&plan.schedule)),
+        "mpts_per_s": tuned.plan.as_ref().map(|plan| plan.rate),
+        "trials": trials,
+    })
+}
+
+fn trial(trial: &Trial) -> Value {
+    let fate = match &trial.fate {
+        Fate::Ranked => "ranked".to_string(),
+        Fate::Hopeless => "hopeless".into(),
+        Fate::Failed { reason } => format!("failed: {reason}"),
+        Fate::Slower => "slower".into(),
+        Fate::Wrong { differing } => format!("{differing} values differ"),
+        Fate::Best => "best".into(),
+    };
+    let seconds = trial.seconds();
+    let kernels: Vec<Value> = trial.costs.iter().map(cost).collect();
+    let launched: Vec<Value> = trial
+        .kernels
+        .iter()
+        .map(|k| {
+            json!({
+                "registers": k.resources.registers,
+                "spilled_bytes": k.resources.spill_stores + k.resources.spill_loads,
+                "resident": k.resident,
+            })
+        })
+        .collect();
+    json!({
+        "schedule": text::print(&trial.schedule),
+        "fate": fate,
+        "predicted_s": trial.predicted,
+        "least_s": trial.least,
+        "bound_by": trial.limit.name(),
+        "seconds": seconds.is_finite().then_some(seconds),
+        "batches": trial.batches,
+        "costs": kernels,
+        "kernels": launched,
+    })
+}
+
+fn cost(cost: &KernelCost) -> Value {
+    let work = &cost.work;
+    let inputs: Vec<Value> = cost
+        .inputs
+        .iter()
+        .map(|i| json!({ "fetched": i.fetched, "rim": i.rim, "points": i.points }))
+        .collect();
+    json!({
+        "substep": cost.substep,
+        "value_bytes": cost.value_bytes,
+        "inputs": inputs,
+        "outputs": cost.outputs.len(),
+        "cells": cost.cells,
+        "tile": cost.tile,
+        "threads": cost.threads,
+        "blocks": cost.blocks,
+        "registers": cost.registers,
+        "shared_bytes": cost.shared_bytes,
+        "passes": cost.passes,
+        "work": {
+            "cost": work.cost, "moves": work.moves, "loads": work.loads, "stores": work.stores,
+            "shared_words": work.shared_words, "shared_loads": work.shared_loads,
+            "shared_stores": work.shared_stores, "copies": work.copies, "boxes": work.boxes,
+            "syncs": work.syncs, "divisions": work.divisions,
+        },
+    })
+}

@@ -1,0 +1,87 @@
+//! Cards that times are predicted for where there is none, by their data sheets and what is known of
+//! their memory.
+
+use super::{Card, Multiprocessor, Rates};
+
+/// A card with a name.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Model {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does in a second.
+    pub rates: Rates,
+}
+
+/// All of them, the newest first.
+pub const MODELS: &[Model] = &[
+    // The copy is measured, the others' are 85 % of what the data sheet says.
+    Model {
+        name: "H200",
+        rates: Rates {
+            copy_bytes: 4.16e12,
+            clock: 1.98e9,
+            lanes: 128,
+            double: 2.0,
+            multiprocessor: Multiprocessor {
+                registers: 65_536,
+                shared_bytes: 228 << 10,
+                reserved_bytes: 1 << 10,
+                threads: 2048,
+                blocks: 32,
+            },
+            card: Card {
+                units: 132,
+                cache: 33_000_000,
+                sector: 32,
+            },
+        },
+    },
+    Model {
+        name: "A100",
+        rates: Rates {
+            copy_bytes: 1.73e12,
+            clock: 1.41e9,
+            lanes: 64,
+            double: 2.0,
+            multiprocessor: Multiprocessor {
+                registers: 65_536,
+                shared_bytes: 164 << 10,
+                reserved_bytes: 1 << 10,
+                threads: 2048,
+                blocks: 32,
+            },
+            card: Card {
+                units: 108,
+                cache: 26_000_000,
+                sector: 32,
+            },
+        },
+    },
+    // The card of Pekkilä et al. 2017, with error correction.
+    Model {
+        name: "K40",
+        rates: Rates {
+            copy_bytes: 0.23e12,
+            clock: 0.745e9,
+            lanes: 192,
+            double: 3.0,
+            multiprocessor: Multiprocessor {
+                registers: 65_536,
+                shared_bytes: 48 << 10,
+                reserved_bytes: 0,
+                threads: 2048,
+                blocks: 16,
+            },
+            card: Card {
+                units: 15,
+                cache: 1_500_000,
+                sector: 32,
+            },
+        },
+    },
+];
+
+/// The card of this name, however it is spelled.
+pub fn model(name: &str) -> Option<&'static Model> {
+    MODELS.iter().find(|m| m.name.eq_ignore_ascii_case(name))
+}

@@ -1,0 +1,257 @@
+//! Passes: kernels that each give some fields their new values. All of them read the old values, so
+//! any fields may go together; the accumulators of a field go with it, as they are renewed in place.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Blame, Refusal, Schedule};
+use crate::algorithm::footprint::{footprint, needed};
+use crate::algorithm::{Algorithm, Def, FnId, Role, StateId};
+
+/// Checks that the passes of a schedule are of components of fields, and that none is empty or parts
+/// fields from accumulators that they read.
+///
+/// # Errors
+/// Names the component or the pass.
+pub(crate) fn check(algorithm: &Algorithm, schedule: &Schedule) -> Result<(), Refusal> {
+    let fields: BTreeSet<&str> = algorithm
+        .states_of(Role::Field)
+        .map(|(_, state)| state.name.as_str())
+        .collect();
+    for name in schedule.passes.keys() {
+        if !fields.contains(name.as_str()) {
+            let known: Vec<&str> = fields.iter().copied().collect();
+            return Err(Refusal {
+                blame: Blame::Nothing,
+                message: format!(
+                    "the schedule has a pass for `{name}`, which is no component of a field; there are {}",
+                    known.join(", ")
+                ),
+            });
+        }
+    }
+    let pass = |name: &&str| schedule.passes.get(*name).copied().unwrap_or(0) as usize;
+    let used: BTreeSet<usize> = fields.iter().map(pass).collect();
+    if let Some(empty) = (0..schedule.more_passes()).find(|pass| !used.contains(pass)) {
+        return Err(Refusal {
+            blame: Blame::Nothing,
+            message: format!("pass {empty} of the schedule is empty: number passes from 0"),
+        });
+    }
+    for substep in 0..algorithm.substeps.len() {
+        apart(algorithm, substep, &schedule.passes)?;
+    }
+    Ok(())
+}
+
+/// The pass of each update of a substep.
+pub(crate) fn of_updates(
+    algorithm: &Algorithm,
+    substep: usize,
+    passes: &BTreeMap<String, u32>,
+) -> Vec<usize> {
+    let updates = &algorithm.substeps[substep].updates;
+    let own = |state: StateId| {
+        let state = algorithm.state(state);
+        let pass = passes.get(&state.name).copied().unwrap_or(0) as usize;
+        (state.role == Role::Field).then_some(pass)
+    };
+    if passes.is_empty() {
+        return vec![0; updates.len()];
+    }
+    let fields: Vec<(usize, BTreeSet<FnId>)> = updates
+        .iter()
+        .filter_map(|(state, id)| Some((own(*state)?, needed(algorithm, &[*id], &BTreeSet::new()))))
+        .collect();
+    let of = |(state, id): &(StateId, FnId)| {
+        own(*state).unwrap_or_else(|| {
+            let old = reading(algorithm, *state);
+            let with = |(_, needed): &&(usize, BTreeSet<FnId>)| {
+                needed.contains(id) || old.is_some_and(|old| needed.contains(&old))
+            };
+            fields.iter().find(with).map_or(0, |(pass, _)| *pass)
+        })
+    };
+    updates.iter().map(of).collect()
+}
+
+/// The grid function that is the old value of a state.
+fn reading(algorithm: &Algorithm, state: StateId) -> Option<FnId> {
+    let is = |def: &Def| matches!(def, Def::State(of) if *of == state);
+    algorithm
+        .ids()
+        .find_map(|(id, function)| is(&function.def).then_some(id))
+}
+
+/// Refuses passes of which one reads an accumulator that another one renews.
+fn apart(
+    algorithm: &Algorithm,
+    substep: usize,
+    passes: &BTreeMap<String, u32>,
+) -> Result<(), Refusal> {
+    let updates = &algorithm.substeps[substep].updates;
+    let of = of_updates(algorithm, substep, passes);
+    for ((state, _), own) in updates.iter().zip(&of) {
+        let state = algorithm.state(*state);
+        if state.role != Role::Accumulator {
+            continue;
+        }
+        for ((other, id), pass) in updates.iter().zip(&of) {
+            let read = footprint(algorithm, &[*id], &BTreeSet::new());
+            let reads = read
+                .keys()
+                .any(|id| algorithm.function(*id).name == state.name);
+            if reads && pass != own {
+                return Err(Refusal {
+                    blame: Blame::Nothing,
+                    message: format!(
+                        "`{}` of pass {pass} reads the accumulator `{}`, which pass {own} renews: they belong to one pass",
+                        algorithm.state(*other).name,
+                        state.name
+                    ),
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Passes of about the same work: components in the order of the declaration, cut where the largest
+/// part is smallest. `None` if there are fewer components than parts.
+pub fn balanced(algorithm: &Algorithm, parts: usize) -> Option<BTreeMap<String, u32>> {
+    let substep = algorithm.substeps.last()?;
+    let fields: Vec<(&str, BTreeSet<FnId>)> = substep
+        .updates
+        .iter()
+        .filter(|(state, _)| algorithm.state(*state).role == Role::Field)
+        .map(|(state, id)| {
+            let needed = needed(algorithm, &[*id], &BTreeSet::new());
+            (algorithm.state(*state).name.as_str(), needed)
+        })
+        .collect();
+    let work = |part: &[(&str, BTreeSet<FnId>)]| {
+        let all: BTreeSet<FnId> = part
+            .iter()
+            .flat_map(|(_, needed)| needed)
+            .copied()
+            .collect();
+        all.into_iter().map(|id| algorithm.cost(id)).sum::<u32>()
+    };
+    let largest = |cuts: &Vec<usize>| {
+        let ends = cuts.iter().copied().chain([fields.len()]);
+        let begins = [0].into_iter().chain(cuts.iter().copied());
+        begins
+            .zip(ends)
+            .map(|(begin, end)| work(&fields[begin..end]))
+            .max()
+    };
+    let cuts = cuts(fields.len(), parts)?.into_iter().min_by_key(largest)?;
+    let pass = |at: usize| cuts.iter().filter(|cut| **cut <= at).count() as u32;
+    let names = fields.iter().enumerate();
+    Some(
+        names
+            .map(|(at, (name, _))| (name.to_string(), pass(at)))
+            .filter(|(_, p)| *p > 0)
+            .collect(),
+    )
+}
+
+/// All ways to cut a row of `n` into parts that are not empty.
+fn cuts(n: usize, parts: usize) -> Option<Vec<Vec<usize>>> {
+    if parts < 2 || parts > n {
+        return None;
+    }
+    let mut all = vec![Vec::new()];
+    for part in 1..parts {
+        let longer = |cuts: Vec<usize>| {
+            let begin = cuts.last().map_or(1, |last| last + 1);
+            (begin..=n - (parts - part)).map(move |cut| {
+                let mut cuts = cuts.clone();
+                cuts.push(cut);
+                cuts
+            })
+        };
+        all = all.into_iter().flat_map(longer).collect();
+    }
+    Some(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::discretize::discretize;
+    use crate::model::parse;
+    use crate::schedule::check::check as legal;
+    use crate::schedule::{Blocking, text};
+
+    fn flow(time: &str) -> Algorithm {
+        let text = format!(
+            "pub system Flow in 2d {{ field h: scalar; field u: vector;
+                ddt(h) = -div(h*u); ddt(u) = -dot(u, grad(u)) - grad(h); }}
+             scheme s for Flow {{ space: central<order = 2>; mixed: bidiagonal; time: {time}; }}"
+        );
+        discretize(&parse::parse_str(&text).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn passes_are_cut_where_the_largest_is_smallest() {
+        assert_eq!(cuts(3, 2), Some(vec![vec![1], vec![2]]));
+        assert_eq!(cuts(4, 3), Some(vec![vec![1, 2], vec![1, 3], vec![2, 3]]));
+        assert_eq!((cuts(2, 3), cuts(2, 1)), (None, None));
+        let passes = balanced(&flow("euler"), 3).unwrap();
+        let wanted = [("u_x".to_string(), 1), ("u_y".to_string(), 2)];
+        assert_eq!(passes, BTreeMap::from(wanted));
+    }
+
+    #[test]
+    fn each_pass_is_a_kernel_and_takes_the_accumulators_of_its_fields() {
+        let algorithm = flow("rk3_williamson");
+        let schedule = Schedule {
+            passes: BTreeMap::from([("u_x".into(), 1), ("u_y".into(), 1)]),
+            kernels: vec![Blocking::new("direct", &[]); 2],
+            ..Schedule::default()
+        };
+        assert_eq!(text::parse(&text::print(&schedule)), Ok(schedule.clone()));
+        let compiled = legal(&algorithm, &schedule, 8).unwrap();
+        let second: Vec<Vec<&str>> = compiled.plan.launches[2..4]
+            .iter()
+            .map(|launch| {
+                launch
+                    .outputs
+                    .iter()
+                    .map(|(buffer, _)| buffer.as_str())
+                    .collect()
+            })
+            .collect();
+        assert!(
+            second[0].iter().all(|name| name.contains('h')),
+            "{second:?}"
+        );
+        assert!(
+            second[1].iter().all(|name| name.contains('u')),
+            "{second:?}"
+        );
+        assert_eq!((second[0].len(), second[1].len()), (2, 4));
+    }
+
+    #[test]
+    fn what_is_no_pass_is_refused() {
+        let algorithm = flow("euler");
+        for (passes, kernels, message) in [
+            (
+                [("v", 1)],
+                2,
+                "no component of a field; there are h, u_x, u_y",
+            ),
+            ([("h", 2)], 3, "pass 1 of the schedule is empty"),
+            ([("h", 1)], 1, "make 2 kernels"),
+        ] {
+            let schedule = Schedule {
+                passes: passes.map(|(name, pass)| (name.to_string(), pass)).into(),
+                kernels: vec![Blocking::new("direct", &[]); kernels],
+                ..Schedule::default()
+            };
+            let error = legal(&algorithm, &schedule, 4).unwrap_err();
+            assert!(error.message.contains(message), "{error}");
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! The space of schedules of a card as a search goes through it: where it begins, spread over all
+//! ways to place and to block, and the neighbours of a schedule that was found good.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::heuristic::{carry, stored};
+use super::{Blocking, Halo, Placement, Schedule, passes, sums};
+use crate::algorithm::Algorithm;
+use crate::kernel::LaunchKind;
+use crate::kernel::blocking::{self, Param, Strategy};
+use crate::plan::kernel_count;
+
+type Placements = BTreeMap<String, Placement>;
+
+/// Ways to place grid functions that differ in kind: all recomputed, what is expensive stored, what
+/// can be added up early stored with it; each with and without sums that ride along. Not all of
+/// them are legal with every blocking.
+pub fn placements(algorithm: &Algorithm) -> Vec<Placements> {
+    let derived = stored(algorithm, Halo::Exchange);
+    let mut parts = derived.clone();
+    sums::store_parts(algorithm, &mut parts);
+    let mut all = Vec::new();
+    for base in [Placements::new(), derived, parts] {
+        let mut carried = base.clone();
+        if algorithm.dimension > 1 {
+            carry(algorithm, &mut carried);
+        }
+        for placements in [base, carried] {
+            if !all.contains(&placements) {
+                all.push(placements);
+            }
+        }
+    }
+    all
+}
+
+/// Where a search begins: each of the [`placements`], all fields in one pass or in two or three, with each
+/// blocking of a card, and each of its parameters that a search varies from the start; all kernels
+/// are blocked alike. Some may be illegal, which [`check`](super::check::check) tells.
+///
+/// ```
+/// use stencil_compiler::discretize::discretize;
+/// use stencil_compiler::model::parse;
+/// use stencil_compiler::schedule::search;
+///
+/// let model = parse::parse_str("pub system Heat in 3d { field q: scalar; ddt(q) = lap(q); }
+///     scheme s for Heat { space: central<order = 6>; mixed: bidiagonal; time: euler; }")?;
+/// let algorithm = discretize(&model)?;
+/// let first = search::first(&algorithm);
+/// assert!(first.iter().any(|s| s.kernels[0].strategy == "march" && !s.placements.is_empty()));
+/// let around = search::neighbours(&first[0]);
+/// assert!(around.iter().all(|s| *s != first[0]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn first(algorithm: &Algorithm) -> Vec<Schedule> {
+    let mut all = Vec::new();
+    let split = [2, 3].map(|parts| passes::balanced(algorithm, parts));
+    let passes: Vec<BTreeMap<String, u32>> = [Some(BTreeMap::new())]
+        .into_iter()
+        .chain(split)
+        .flatten()
+        .collect();
+    for placements in placements(algorithm) {
+        let stored = kernel_count(algorithm, &placements);
+        let rides = |p: &Placement| matches!(p, Placement::Register | Placement::Carried);
+        let marches = placements.values().any(rides);
+        for strategy in on_card(algorithm).filter(|s| s.marches || !marches) {
+            for (blocking, passes) in combinations(strategy, |p| p.first)
+                .into_iter()
+                .flat_map(|blocking| passes.iter().map(move |passes| (blocking.clone(), passes)))
+            {
+                let mut schedule = Schedule {
+                    placements: placements.clone(),
+                    passes: passes.clone(),
+                    kernels: Vec::new(),
+                };
+                schedule.kernels = vec![blocking; stored + schedule.more_passes()];
+                all.push(schedule);
+            }
+        }
+    }
+    all
+}
+
+/// Blockings that cards run.
+fn on_card(algorithm: &Algorithm) -> impl Iterator<Item = &'static Strategy> {
+    let dimension = algorithm.dimension;
+    let all = blocking::ALL.iter().copied();
+    all.filter(move |s| s.kind == LaunchKind::Blocks && s.least_dimension <= dimension)
+}
+
+/// A strategy with all values of some of its parameters.
+fn combinations(strategy: &Strategy, varied: impl Fn(&Param) -> bool) -> Vec<Blocking> {
+    let mut all = vec![Blocking::new(strategy.name, &[])];
+    for param in strategy.params.iter().filter(|p| varied(p)) {
+        let with = |blocking: &Blocking, value: u32| {
+            let mut blocking = blocking.clone();
+            blocking.params.insert(param.name.into(), value);
+            blocking
+        };
+        let each = |blocking: Blocking| {
+            let values = param.values.iter();
+            values
+                .map(move |value| with(&blocking, *value))
+                .collect::<Vec<_>>()
+        };
+        all = all.into_iter().flat_map(each).collect();
+    }
+    all
+}
+
+/// Schedules that differ from one in a single parameter of a kernel, or of all kernels: the next
+/// smaller or larger value of those that a search varies from the start, any value of the others.
+pub fn neighbours(schedule: &Schedule) -> Vec<Schedule> {
+    let mut all = BTreeSet::new();
+    for (at, kernel) in schedule.kernels.iter().enumerate() {
+        let Ok(strategy) = blocking::find(&kernel.strategy) else {
+            continue;
+        };
+        for param in strategy.params {
+            for value in next(param, strategy.param(kernel, param.name)) {
+                let set = |blocking: &mut Blocking| {
+                    if blocking.strategy == kernel.strategy {
+                        blocking.params.insert(param.name.into(), value);
+                    }
+                };
+                let (mut one, mut each) = (schedule.clone(), schedule.clone());
+                set(&mut one.kernels[at]);
+                each.kernels.iter_mut().for_each(set);
+                all.extend([one, each]);
+            }
+        }
+    }
+    all.remove(schedule);
+    all.into_iter().collect()
+}
+
+/// Values of a parameter to try in place of one.
+fn next(param: &Param, value: u32) -> Vec<u32> {
+    let others = || param.values.iter().copied().filter(|v| *v != value);
+    if !param.first {
+        return others().collect();
+    }
+    let below = others().filter(|v| *v < value).max();
+    let above = others().filter(|v| *v > value).min();
+    below.into_iter().chain(above).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::discretize::discretize;
+    use crate::model::parse;
+    use crate::schedule::check::check;
+
+    fn flow(dimension: usize) -> Algorithm {
+        let text = format!(
+            "pub system Flow in {dimension}d {{ field u: vector; param nu: real = 1;
+                ddt(u) = -dot(u, grad(u)) + nu * (lap(u) + grad(div(u))/3); }}
+             scheme s for Flow {{ space: central<order = 4>; mixed: composed; time: ssprk2; }}"
+        );
+        discretize(&parse::parse_str(&text).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn a_search_begins_with_every_blocking_of_a_card_and_every_way_to_place() {
+        for dimension in 1..=3 {
+            let algorithm = flow(dimension);
+            let usual = |s: &Schedule| {
+                let kernel = &s.kernels[0];
+                let strategy = blocking::find(&kernel.strategy).unwrap();
+                let is_usual =
+                    |p: &Param| kernel.params.get(p.name).is_none_or(|v| *v == p.default);
+                strategy.params.iter().all(is_usual)
+            };
+            let all = first(&algorithm).into_iter().filter(usual);
+            let legal: Vec<Schedule> = all.filter(|s| check(&algorithm, s, 8).is_ok()).collect();
+            for strategy in on_card(&algorithm) {
+                let of = |s: &Schedule| s.kernels.iter().all(|k| k.strategy == strategy.name);
+                assert!(legal.iter().any(of), "{dimension}d: no {}", strategy.name);
+            }
+            let placed: BTreeSet<&Placements> = legal.iter().map(|s| &s.placements).collect();
+            let wanted = [1, 2, 4][dimension - 1];
+            assert!(placed.len() >= wanted, "{dimension}d: {}", placed.len());
+        }
+    }
+
+    #[test]
+    fn neighbours_differ_in_one_parameter() {
+        let march = |params: &[(&str, u32)]| Blocking::new("march", params);
+        let tile = [("tile_x", 32), ("tile_y", 12)];
+        let schedule = Schedule {
+            placements: Placements::new(),
+            kernels: vec![march(&tile), Blocking::new("direct", &[])],
+            ..Schedule::default()
+        };
+        let all = neighbours(&schedule);
+        assert!(!all.contains(&schedule));
+        let has = |kernel: Blocking| all.iter().any(|s| s.kernels[0] == kernel);
+        let with = |name, value| march(&[&tile[..], &[(name, value)]].concat());
+        assert!(has(with("tile_y", 16)) && has(with("tile_y", 8)) && !has(with("tile_y", 24)));
+        assert!(has(with("loader", 1)) && has(with("blocks", 3)));
+        let changed = |s: &Schedule| {
+            let pairs = s.kernels.iter().zip(&schedule.kernels);
+            pairs.filter(|(a, b)| a != b).count()
+        };
+        assert!(all.iter().all(|s| changed(s) == 1));
+        let alike = Schedule {
+            kernels: vec![march(&tile); 2],
+            ..schedule.clone()
+        };
+        assert!(
+            neighbours(&alike)
+                .iter()
+                .any(|s| { s.kernels[0] == s.kernels[1] && s.kernels[0] == with("loader", 1) })
+        );
+    }
+}

@@ -1,0 +1,176 @@
+//! Which schedules are tried: legal ones, in the order of the model.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rayon::prelude::*;
+use stencil_compiler::algorithm::Algorithm;
+use stencil_compiler::kernel::{LaunchKind, blocking};
+use stencil_compiler::schedule::space::{Draws, sample};
+use stencil_compiler::schedule::{Schedule, presets, search};
+
+use super::trial::{Fate, Trial};
+use super::{Progress, Tuner};
+
+/// Draws for each schedule of a survey before its blocking is given up.
+const MOST_DRAWS: usize = 200;
+
+impl Tuner<'_> {
+    /// Trials of those schedules that are legal and not there yet, the first of those with the same
+    /// kernels; their numbers, the fastest predicted first.
+    pub(super) fn ranked(&mut self, schedules: &[Schedule]) -> Vec<usize> {
+        let mut known: BTreeSet<&Schedule> = self.trials.iter().map(|t| &t.schedule).collect();
+        let new = schedules.iter().filter(|schedule| known.insert(*schedule));
+        let new: Vec<Schedule> = new.cloned().collect();
+        let all = new.len();
+        let (cells, rates) = (self.options.cells, self.track.rates());
+        let track = &*self.track;
+        let mut trials: Vec<Trial> = new
+            .into_par_iter()
+            .filter_map(|schedule| {
+                let predicted = track.predicted(&schedule)?;
+                Some(Trial::new(schedule, predicted, cells, &rates))
+            })
+            .collect();
+        // Parameters that a run fits may come to what is there already.
+        let mut seen: BTreeSet<u64> = self.trials.iter().map(|t| t.identity).collect();
+        trials.retain(|trial| seen.insert(trial.identity));
+        let begin = self.trials.len();
+        let mut order: Vec<usize> = (begin..begin + trials.len()).collect();
+        self.trials.extend(trials);
+        order.sort_by(|a, b| {
+            self.trials[*a]
+                .predicted
+                .total_cmp(&self.trials[*b].predicted)
+        });
+        (self.progress)(Progress::Ranked {
+            legal: order.len(),
+            all,
+        });
+        order
+    }
+
+    /// The first race: presets, and of all others the best of each kind.
+    pub(super) fn beginning(&mut self) -> Vec<usize> {
+        let algorithm = self.algorithm;
+        let precision = self.track.key().precision;
+        let own: Vec<Schedule> = presets::ALL
+            .iter()
+            .map(|preset| (preset.make)(algorithm, precision))
+            .filter(|schedule| schedule.is_for(LaunchKind::Blocks))
+            .collect();
+        let order = self.ranked(&[own.clone(), search::first(algorithm)].concat());
+        let is_own = |at: &usize| own.contains(&self.trials[*at].schedule);
+        let (mut chosen, others): (Vec<usize>, Vec<usize>) = order.into_iter().partition(is_own);
+        // No kind may fill the race, however well the model thinks of it.
+        let most = (self.options.first / 5).max(2);
+        let mut of_kind: BTreeMap<(String, Vec<String>), usize> = BTreeMap::new();
+        for at in others {
+            if chosen.len() >= self.options.first {
+                break;
+            }
+            let count = of_kind.entry(kind(&self.trials[at].schedule)).or_default();
+            if *count < most {
+                *count += 1;
+                chosen.push(at);
+            }
+        }
+        chosen
+    }
+
+    /// Neighbours of some schedules that may be faster than the best one, by the model.
+    pub(super) fn around(&mut self, of: &[usize]) -> Vec<usize> {
+        let best = self.best_of(of);
+        let around = of
+            .iter()
+            .flat_map(|at| search::neighbours(&self.trials[*at].schedule));
+        let around: Vec<Schedule> = around.collect();
+        let order = self.ranked(&around);
+        let mut chosen = Vec::new();
+        for at in order {
+            let trial = &mut self.trials[at];
+            if trial.least > best {
+                trial.fate = Fate::Hopeless;
+            } else if chosen.len() < 2 * self.options.first {
+                // Two finalists have about as many.
+                chosen.push(at);
+            }
+        }
+        chosen
+    }
+
+    /// Trials of schedules drawn at random, as many of each blocking; their numbers.
+    pub(super) fn drawn(&mut self, count: usize, seed: u64) -> Vec<usize> {
+        let bytes = self.track.key().precision.bytes();
+        let drawn = draw(self.algorithm, bytes, (count, seed));
+        self.ranked(&drawn)
+    }
+}
+
+/// What kind a schedule is of: the blocking of its kernels, and what it places.
+fn kind(schedule: &Schedule) -> (String, Vec<String>) {
+    let strategies: Vec<&str> = schedule
+        .kernels
+        .iter()
+        .map(|k| k.strategy.as_str())
+        .collect();
+    (
+        strategies.join(" "),
+        schedule.placements.keys().cloned().collect(),
+    )
+}
+
+/// Legal schedules of a card, as many of each blocking, each once.
+fn draw(algorithm: &Algorithm, value_bytes: usize, (count, seed): (usize, u64)) -> Vec<Schedule> {
+    let of_card = |s: &&&blocking::Strategy| {
+        s.kind == LaunchKind::Blocks && s.least_dimension <= algorithm.dimension
+    };
+    let names: Vec<&str> = blocking::ALL
+        .iter()
+        .filter(of_card)
+        .map(|s| s.name)
+        .collect();
+    let each = count.div_ceil(names.len().max(1));
+    let mut draws = Draws::new(seed);
+    let mut all: Vec<Schedule> = Vec::new();
+    let mut counts = vec![0; names.len()];
+    for _ in 0..count * MOST_DRAWS {
+        if counts.iter().all(|count| *count >= each) {
+            break;
+        }
+        let Some(schedule) = sample(algorithm, value_bytes, &mut draws) else {
+            break;
+        };
+        let first = schedule.kernels.first().map(|k| k.strategy.as_str());
+        let Some(at) = names.iter().position(|name| Some(*name) == first) else {
+            continue;
+        };
+        if counts[at] < each && !all.contains(&schedule) {
+            counts[at] += 1;
+            all.push(schedule);
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SystemDef;
+
+    #[test]
+    fn a_survey_has_as_many_of_each_blocking() {
+        let system = SystemDef::from_text(
+            "waves.pde",
+            "pub system Waves in 2d { field h: scalar; field v: vector;
+                ddt(h) = -div(v); ddt(v) = -grad(h); }",
+        )
+        .unwrap();
+        let draw = || draw(system.algorithm(), 4, (20, 3));
+        let all = draw();
+        assert_eq!(all, draw());
+        for name in ["direct", "tile3d", "march", "plane"] {
+            let of = all.iter().filter(|s| s.kernels[0].strategy == name);
+            assert_eq!(of.count(), 5, "{name}");
+        }
+    }
+}

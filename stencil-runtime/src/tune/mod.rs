@@ -1,0 +1,228 @@
+//! The tuner: finds a fast schedule for a problem on the card at hand, by search.
+//!
+//! It begins with schedules spread over all ways to place and to block
+//! ([`search`](stencil_compiler::schedule::search)), which the performance model orders. The best of
+//! each kind are compiled, many at once, and race: all are timed in turn, the slower half leaves, and the
+//! rest are timed for longer. Then the neighbours of the winners race, until none of them is faster or
+//! the time is up. What wins must give the bits of the processor on a mesh that no tile divides.
+
+mod candidates;
+mod race;
+mod report;
+#[cfg(test)]
+mod tests;
+mod track;
+mod trial;
+
+use std::time::Duration;
+
+use stencil_compiler::algorithm::Algorithm;
+use stencil_compiler::schedule::plans::Plan;
+
+use crate::{Builder, Error, Number, Simulation, SystemDef};
+use track::{OnCard, Track};
+
+pub use report::{ModelError, Tuned};
+pub use trial::{Fate, Trial};
+
+/// The part of a second by which a schedule must be faster to go on from it.
+const GAIN: f64 = 0.005;
+
+/// What the tuner is to do.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// Cells along x, y, z.
+    pub cells: [usize; 3],
+    /// When to stop looking for better ones.
+    pub budget: Duration,
+    /// Schedules of the first race.
+    pub first: usize,
+    /// Races of neighbours, at most.
+    pub rounds: usize,
+    /// The card, counted from 0.
+    pub card: usize,
+}
+
+impl Options {
+    /// The usual ones on a mesh of so many cells.
+    pub fn on(cells: [usize; 3]) -> Self {
+        Options {
+            cells,
+            budget: Duration::from_secs(120),
+            first: 24,
+            rounds: 4,
+            card: 0,
+        }
+    }
+}
+
+/// What is tuned: a run on a mesh of any size, and the values that it begins with.
+#[derive(Clone, Copy)]
+pub struct Subject<'a, T: Number> {
+    /// The system of the run.
+    pub system: &'a SystemDef,
+    /// The run on so many cells, without an engine and a schedule.
+    pub run: &'a (dyn Fn([usize; 3]) -> Builder<T> + Sync),
+    /// Sets the values of a run.
+    pub fill: &'a (dyn Fn(&mut Simulation<T>) -> Result<(), Error> + Sync),
+}
+
+impl<T: Number> std::fmt::Debug for Subject<'_, T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Subject({}, {})", self.system.name(), T::NAME)
+    }
+}
+
+/// How far a search is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Progress {
+    /// So many schedules of those that were looked at are legal, and fit the card.
+    Ranked {
+        /// Legal ones.
+        legal: usize,
+        /// All of them.
+        all: usize,
+    },
+    /// So many schedules of a race are compiled.
+    Compiled {
+        /// Compiled ones.
+        done: usize,
+        /// All of them.
+        all: usize,
+    },
+    /// So many schedules are left in a race, and the fastest makes so many million points a second.
+    Racing {
+        /// Schedules in the race.
+        left: usize,
+        /// The best rate so far.
+        best: f64,
+    },
+}
+
+/// A search on one machine.
+struct Tuner<'a> {
+    algorithm: &'a Algorithm,
+    options: &'a Options,
+    track: &'a mut (dyn Track + Sync),
+    progress: &'a mut (dyn FnMut(Progress) + Send),
+    trials: Vec<Trial>,
+}
+
+/// Finds a fast schedule.
+///
+/// # Errors
+/// If there is no card or no compiler; if no schedule runs and gives the bits of the processor, with the
+/// reason of the first.
+pub fn tune<T: Number>(
+    subject: Subject<'_, T>,
+    options: &Options,
+    progress: &mut (dyn FnMut(Progress) + Send),
+) -> Result<Tuned, Error> {
+    let mut track = OnCard::new(subject, options)?;
+    let algorithm = subject.system.algorithm();
+    Tuner::new(algorithm, options, &mut track, progress).search()
+}
+
+/// Times schedules drawn at random with a seed, as many of each blocking, and compares the times with
+/// what the performance model predicts.
+///
+/// # Errors
+/// If there is no card.
+pub fn survey<T: Number>(
+    subject: Subject<'_, T>,
+    options: &Options,
+    (count, seed): (usize, u64),
+    progress: &mut (dyn FnMut(Progress) + Send),
+) -> Result<Tuned, Error> {
+    let mut track = OnCard::new(subject, options)?;
+    let algorithm = subject.system.algorithm();
+    let mut tuner = Tuner::new(algorithm, options, &mut track, progress);
+    let drawn = tuner.drawn(count, seed);
+    tuner.prepare(&drawn);
+    for at in drawn {
+        tuner.time_alone(at);
+    }
+    Ok(tuner.report(None))
+}
+
+impl<'a> Tuner<'a> {
+    fn new(
+        algorithm: &'a Algorithm,
+        options: &'a Options,
+        track: &'a mut (dyn Track + Sync),
+        progress: &'a mut (dyn FnMut(Progress) + Send),
+    ) -> Self {
+        Tuner {
+            algorithm,
+            options,
+            track,
+            progress,
+            trials: Vec::new(),
+        }
+    }
+
+    /// Races, until neighbours are no faster or the time is up.
+    fn search(mut self) -> Result<Tuned, Error> {
+        let mut finalists = self.first_race();
+        for _ in 0..self.options.rounds {
+            if self.track.elapsed() >= self.options.budget {
+                break;
+            }
+            let before = self.best_of(&finalists);
+            finalists = self.next_race(&finalists);
+            if self.best_of(&finalists) > before * (1.0 - GAIN) {
+                break;
+            }
+        }
+        self.end(finalists)
+    }
+
+    /// The winner of finalists, the fastest first: the first that gives the right bits.
+    fn end(mut self, finalists: Vec<usize>) -> Result<Tuned, Error> {
+        for at in finalists {
+            self.trials[at].fate = Fate::Slower;
+        }
+        let mut order: Vec<usize> = (0..self.trials.len()).collect();
+        order.retain(|at| self.trials[*at].fate == Fate::Slower);
+        order.sort_by(|a, b| {
+            let seconds = |at: &usize| self.trials[*at].seconds();
+            seconds(a).total_cmp(&seconds(b))
+        });
+        for at in order {
+            match self.track.differing(&self.trials[at].schedule)? {
+                0 => {
+                    self.trials[at].fate = Fate::Best;
+                    let plan = Plan {
+                        key: self.track.key(),
+                        rate: self.rate(self.trials[at].seconds()),
+                        schedule: self.trials[at].schedule.clone(),
+                    };
+                    return Ok(self.report(Some(plan)));
+                }
+                differing => self.trials[at].fate = Fate::Wrong { differing },
+            }
+        }
+        Err(self.nothing())
+    }
+
+    /// Why there is no schedule.
+    fn nothing(&self) -> Error {
+        let reason = self.trials.iter().find_map(|trial| match &trial.fate {
+            Fate::Failed { reason } => Some(reason.clone()),
+            Fate::Wrong { differing } => {
+                Some(format!("{differing} values are not the processor's"))
+            }
+            Fate::Ranked | Fate::Hopeless | Fate::Slower | Fate::Best => None,
+        });
+        Error::NoSchedule {
+            system: self.algorithm.name.clone(),
+            reason: reason.unwrap_or_else(|| "none is legal".into()),
+        }
+    }
+
+    /// Million points a second of a step that takes so long, rounded to what is measured.
+    fn rate(&self, seconds: f64) -> f64 {
+        let points: usize = self.options.cells.iter().product();
+        (points as f64 / seconds / 1e5).round() / 10.0
+    }
+}

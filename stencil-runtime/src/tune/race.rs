@@ -1,0 +1,117 @@
+//! A race: all schedules are timed in turn, the slower half leaves, the rest is timed for longer.
+
+use super::trial::Fate;
+use super::{Progress, Tuner};
+use crate::Error;
+
+/// Batches of each schedule in the first heat; twice as many in each later one.
+const BATCHES: usize = 2;
+
+/// How much slower than the fastest a schedule may be and stay in a race.
+const SLOWEST: f64 = 1.5;
+
+/// Schedules that are left at the end of a race.
+const WINNERS: usize = 3;
+
+impl Tuner<'_> {
+    /// The race of what the search begins with; its winners.
+    pub(super) fn first_race(&mut self) -> Vec<usize> {
+        let field = self.beginning();
+        self.prepare(&field);
+        self.race(field)
+    }
+
+    /// The race of the neighbours of some schedules against these; its winners.
+    pub(super) fn next_race(&mut self, finalists: &[usize]) -> Vec<usize> {
+        let mut field = self.around(&finalists[..finalists.len().min(2)]);
+        self.prepare(&field);
+        field.extend(finalists);
+        self.race(field)
+    }
+
+    /// Seconds of a step of the fastest.
+    pub(super) fn best_of(&self, of: &[usize]) -> f64 {
+        let seconds = of.iter().map(|at| self.trials[*at].seconds());
+        seconds.fold(f64::INFINITY, f64::min)
+    }
+
+    /// Makes schedules ready, many at once.
+    pub(super) fn prepare(&mut self, which: &[usize]) {
+        let schedules: Vec<_> = which.iter().map(|at| &self.trials[*at].schedule).collect();
+        let all = schedules.len();
+        let progress = &mut *self.progress;
+        let mut told = |done: usize| progress(Progress::Compiled { done, all });
+        self.track.prepare(&schedules, &mut told);
+    }
+
+    /// Times a batch of a schedule, or keeps why it cannot be timed.
+    fn time(&mut self, at: usize) -> bool {
+        let trial = &mut self.trials[at];
+        match self.track.time(at, &trial.schedule) {
+            Ok(seconds) => {
+                trial.batches.push(seconds);
+                if trial.kernels.is_empty() {
+                    trial.kernels = self.track.kernels(at);
+                    trial.predict(self.track.key().cells, &self.track.rates());
+                }
+                true
+            }
+            Err(error) => {
+                trial.fate = Fate::Failed {
+                    reason: first_line(&error),
+                };
+                self.track.leave(at);
+                false
+            }
+        }
+    }
+
+    /// Times a schedule by itself.
+    pub(super) fn time_alone(&mut self, at: usize) {
+        if (0..=BATCHES).all(|_| self.time(at)) {
+            self.trials[at].fate = Fate::Slower;
+            let best = self.rate(self.best_of(&[at]));
+            (self.progress)(Progress::Racing { left: 1, best });
+        }
+        self.track.leave(at);
+    }
+
+    /// Heats in which all are timed in turn; after each the slower half leaves.
+    fn race(&mut self, mut field: Vec<usize>) -> Vec<usize> {
+        let mut batches = BATCHES;
+        // What was timed in another race was timed on another card: a cooler or a warmer one.
+        for at in &field {
+            self.trials[*at].batches.clear();
+        }
+        loop {
+            for _ in 0..batches {
+                field.retain(|at| self.time(*at));
+            }
+            let seconds = |at: &usize| self.trials[*at].seconds();
+            field.sort_by(|a, b| seconds(a).total_cmp(&seconds(b)));
+            let is_over = field.len() <= WINNERS;
+            let best = self.best_of(&field);
+            let half = field.len().div_ceil(2).max(WINNERS);
+            let near = field.iter().filter(|at| seconds(at) <= SLOWEST * best);
+            let stay = near.count().min(half);
+            for at in field.drain(stay.min(field.len())..) {
+                self.trials[at].fate = Fate::Slower;
+                self.track.leave(at);
+            }
+            let best = self.rate(best);
+            (self.progress)(Progress::Racing {
+                left: field.len(),
+                best,
+            });
+            if is_over {
+                return field;
+            }
+            batches *= 2;
+        }
+    }
+}
+
+fn first_line(error: &Error) -> String {
+    let text = error.to_string();
+    text.lines().next().unwrap_or_default().to_string()
+}

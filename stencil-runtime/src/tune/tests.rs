@@ -1,0 +1,208 @@
+//! The search on a made-up machine, whose times are the model's with a known deviation.
+
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+
+use stencil_compiler::cost::{MODELS, Rates};
+use stencil_compiler::expr::real::Precision;
+use stencil_compiler::schedule::Schedule;
+use stencil_compiler::schedule::plans::Key;
+use stencil_compiler::schedule::text::print;
+
+use super::*;
+use crate::backend::cuda::{CudaError, Launched};
+use crate::builder::Predicted;
+
+const CELLS: [usize; 3] = [128, 128, 128];
+
+const RATES: Rates = MODELS[0].rates;
+
+/// What a schedule does on the machine.
+type Behaves = fn(&Schedule, f64) -> Result<f64, CudaError>;
+
+struct Machine<'a> {
+    system: &'a SystemDef,
+    behaves: Behaves,
+    /// Schedules whose values are wrong.
+    is_wrong: fn(&Schedule) -> bool,
+    took: Duration,
+    there: BTreeSet<usize>,
+    prepared: Mutex<BTreeSet<String>>,
+}
+
+fn heat() -> SystemDef {
+    SystemDef::from_text(
+        "heat.pde",
+        "pub system Heat in 3d { field q: scalar; ddt(q) = lap(q); }
+         scheme s for Heat { space: central<order = 4>; time: euler; }",
+    )
+    .unwrap()
+}
+
+fn run(system: &SystemDef) -> Builder<f32> {
+    Simulation::builder(system).cells(CELLS).dt(1e-6)
+}
+
+fn seconds(predicted: &Predicted, schedule: &Schedule) -> f64 {
+    Trial::new(schedule.clone(), predicted.clone(), CELLS, &RATES).predicted
+}
+
+impl Track for Machine<'_> {
+    fn key(&self) -> Key {
+        Key {
+            system: "Heat".into(),
+            problem: 7,
+            precision: Precision::F32,
+            cells: CELLS,
+            card: "made up".into(),
+        }
+    }
+
+    fn rates(&self) -> Rates {
+        RATES
+    }
+
+    fn predicted(&self, schedule: &Schedule) -> Option<Predicted> {
+        let units = RATES.card.units;
+        run(self.system)
+            .predicted(self.system, schedule, units)
+            .ok()
+    }
+
+    fn prepare(&self, schedules: &[&Schedule], done: &mut (dyn FnMut(usize) + Send)) {
+        let mut prepared = self.prepared.lock().unwrap();
+        prepared.extend(schedules.iter().map(|s| print(s)));
+        done(schedules.len());
+    }
+
+    fn time(&mut self, number: usize, schedule: &Schedule) -> Result<f64, Error> {
+        let known = self.prepared.lock().unwrap().contains(&print(schedule));
+        assert!(known, "it was not compiled with the others: {schedule:?}");
+        self.there.insert(number);
+        self.took += Duration::from_millis(20);
+        let predicted = self.predicted(schedule).unwrap();
+        Ok((self.behaves)(schedule, seconds(&predicted, schedule))?)
+    }
+
+    fn kernels(&self, _: usize) -> Vec<Launched> {
+        Vec::new()
+    }
+
+    fn leave(&mut self, number: usize) {
+        self.there.remove(&number);
+    }
+
+    fn differing(&self, schedule: &Schedule) -> Result<usize, Error> {
+        Ok(usize::from((self.is_wrong)(schedule)) * 5)
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.took
+    }
+}
+
+fn found(behaves: Behaves, is_wrong: fn(&Schedule) -> bool) -> Result<Tuned, Error> {
+    let system = heat();
+    let mut machine = Machine {
+        system: &system,
+        behaves,
+        is_wrong,
+        took: Duration::ZERO,
+        there: BTreeSet::new(),
+        prepared: Mutex::default(),
+    };
+    let options = Options {
+        first: 12,
+        ..Options::on(CELLS)
+    };
+    let mut heard = Vec::new();
+    let mut progress = |progress| heard.push(progress);
+    let algorithm = system.algorithm();
+    let tuned = Tuner::new(algorithm, &options, &mut machine, &mut progress).search();
+    assert!(matches!(heard[0], Progress::Ranked { legal, all } if 0 < legal && legal < all));
+    assert!(heard.iter().any(|p| matches!(p, Progress::Compiled { .. })));
+    tuned
+}
+
+fn param(schedule: &Schedule, name: &str) -> Option<u32> {
+    schedule.kernels[0].params.get(name).copied()
+}
+
+/// Marches of 64 cells along x are as fast as the model says, with boxes four times as fast, and
+/// all else takes three times as long: only a search that goes from neighbour to neighbour finds boxes, which
+/// are no part of its first race.
+fn peaked(schedule: &Schedule, model: f64) -> Result<f64, CudaError> {
+    let is_march = schedule.kernels[0].strategy == "march";
+    let wide = param(schedule, "tile_x") == Some(64);
+    let factor = match (is_march && wide, param(schedule, "loader")) {
+        (true, Some(1)) => 0.25,
+        (true, _) => 1.0,
+        _ => 3.0,
+    };
+    Ok(factor * model)
+}
+
+#[test]
+fn a_search_goes_on_from_what_is_fast() {
+    let tuned = found(peaked, |_| false).unwrap();
+    let plan = tuned.plan.clone().unwrap();
+    assert_eq!(
+        param(&plan.schedule, "loader"),
+        Some(1),
+        "{}",
+        print(&plan.schedule)
+    );
+    let best = tuned.trials.iter().find(|t| t.fate == Fate::Best).unwrap();
+    let others = tuned.trials.iter().map(Trial::seconds);
+    assert!(others.into_iter().all(|seconds| best.seconds() <= seconds));
+    let points = CELLS.iter().product::<usize>() as f64;
+    assert!((plan.rate - points / best.seconds() / 1e6).abs() < 0.1);
+    assert_eq!(plan.key.card, "made up");
+    assert!(tuned.model_error().measured > 12);
+}
+
+#[test]
+fn what_is_fast_and_wrong_does_not_win() {
+    let loads_boxes = |s: &Schedule| param(s, "loader") == Some(1);
+    let tuned = found(peaked, loads_boxes).unwrap();
+    let plan = tuned.plan.unwrap();
+    assert_ne!(param(&plan.schedule, "loader"), Some(1));
+    let wrong = |t: &&Trial| t.fate == Fate::Wrong { differing: 5 };
+    assert!(tuned.trials.iter().any(|t| wrong(&t)));
+    // Nothing is right: that is no schedule.
+    let error = found(peaked, |_| true).unwrap_err().to_string();
+    assert!(
+        error.contains("5 values are not the processor's"),
+        "{error}"
+    );
+}
+
+#[test]
+fn what_does_not_run_leaves_and_is_told() {
+    let tuned = found(
+        |schedule, model| match schedule.kernels[0].strategy.as_str() {
+            "direct" => Ok(model),
+            _ => Err(CudaError::NoMaps),
+        },
+        |_| false,
+    )
+    .unwrap();
+    assert_eq!(tuned.plan.unwrap().schedule.kernels[0].strategy, "direct");
+    let failed = tuned.trials.iter().filter_map(|t| match &t.fate {
+        Fate::Failed { reason } => Some(reason),
+        _ => None,
+    });
+    assert!(failed.clone().count() > 0);
+    assert!(
+        failed
+            .into_iter()
+            .all(|reason| reason.contains("cuTensorMapEncodeTiled"))
+    );
+    let error = found(|_, _| Err(CudaError::NoMaps), |_| false).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("no schedule of Heat was found: the NVIDIA driver"),
+        "{error}"
+    );
+}

@@ -1,0 +1,240 @@
+//! The card as a race sees it: schedules are compiled at once, timed one after the other, and
+//! compared with the processor.
+
+use std::collections::BTreeMap;
+use std::num::NonZero;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use stencil_compiler::cost::{self, Rates};
+use stencil_compiler::schedule::Schedule;
+use stencil_compiler::schedule::plans::Key;
+
+use super::{Options, Subject};
+use crate::backend::cuda::{Cache, Card, CudaError, Launched};
+use crate::builder::Predicted;
+use crate::{Builder, Engine, Error, Number, Simulation};
+use stencil_compiler::algorithm::text::fingerprint;
+
+/// Sizes of the meshes on which bits are compared, by the number of dimensions: no tile divides them.
+const ODD: [[usize; 3]; 3] = [[1037, 1, 1], [137, 53, 1], [37, 53, 29]];
+
+/// How long a batch of steps takes, in seconds: short enough for the card to keep its clock.
+const BATCH: f64 = 0.012;
+
+/// Rest before a batch.
+const REST: Duration = Duration::from_millis(20);
+
+/// Steps on the small mesh on which bits are compared.
+const STEPS: u64 = 3;
+
+/// What a search asks of the machine that schedules are for.
+pub(super) trait Track {
+    /// What the schedule that is found is for.
+    fn key(&self) -> Key;
+
+    /// What the machine does in a second.
+    fn rates(&self) -> Rates;
+
+    /// A schedule carried as far as it goes without running, if it is legal and fits.
+    fn predicted(&self, schedule: &Schedule) -> Option<Predicted>;
+
+    /// Makes some schedules ready, as many at once as there are cores; `done` hears how many are.
+    fn prepare(&self, schedules: &[&Schedule], done: &mut (dyn FnMut(usize) + Send));
+
+    /// Seconds of a step in a batch of them; the schedule stays under this number until it leaves.
+    fn time(&mut self, number: usize, schedule: &Schedule) -> Result<f64, Error>;
+
+    /// The kernels of the schedule of this number, while it is there.
+    fn kernels(&self, number: usize) -> Vec<Launched>;
+
+    /// The schedule of this number is not timed any more.
+    fn leave(&mut self, number: usize);
+
+    /// How many values of a small run are not those of the processor.
+    fn differing(&self, schedule: &Schedule) -> Result<usize, Error>;
+
+    /// Time since the search began.
+    fn elapsed(&self) -> Duration;
+}
+
+/// A simulation that is timed again and again.
+struct Runner<T> {
+    simulation: Simulation<T>,
+    /// Steps of a batch.
+    steps: u64,
+}
+
+impl<T: Number> Runner<T> {
+    /// Finds how many steps make a batch.
+    fn new(mut simulation: Simulation<T>) -> Result<Self, Error> {
+        simulation.run(2, |_, _| ())?;
+        let start = Instant::now();
+        simulation.run(2, |_, _| ())?;
+        let step = start.elapsed().as_secs_f64() / 2.0;
+        let steps = (BATCH / step).ceil().clamp(2.0, 1e4) as u64;
+        Ok(Runner { simulation, steps })
+    }
+
+    /// Seconds of a step, in a batch of them.
+    fn batch(&mut self) -> Result<f64, Error> {
+        thread::sleep(REST);
+        self.simulation.run(1, |_, _| ())?;
+        let start = Instant::now();
+        self.simulation.run(self.steps, |_, _| ())?;
+        Ok(start.elapsed().as_secs_f64() / self.steps as f64)
+    }
+}
+
+/// A card, and the simulations that are on it.
+pub(super) struct OnCard<'a, T: Number> {
+    subject: Subject<'a, T>,
+    options: &'a Options,
+    card: Card,
+    cache: Cache,
+    rates: Rates,
+    begun: Instant,
+    there: BTreeMap<usize, Runner<T>>,
+}
+
+impl<'a, T: Number> OnCard<'a, T> {
+    /// The card of the options.
+    pub(super) fn new(subject: Subject<'a, T>, options: &'a Options) -> Result<Self, Error> {
+        let begun = Instant::now();
+        let cards = Card::all().map_err(Error::Cuda)?;
+        let none = CudaError::Ordinal {
+            ordinal: options.card,
+            count: cards.len(),
+        };
+        let card = cards
+            .into_iter()
+            .nth(options.card)
+            .ok_or(Error::Cuda(none))?;
+        let own = || Cache::at(std::env::temp_dir().join("stencil-kernels"));
+        let rates = Rates {
+            copy_bytes: card.copy_gb_s().map_err(Error::Cuda)? * 1e9,
+            clock: card.clock_hz().map_err(Error::Cuda)?,
+            lanes: card.lanes(),
+            double: card.double(),
+            multiprocessor: card.multiprocessor,
+            card: cost::Card {
+                units: card.multiprocessors,
+                ..cost::Card::default()
+            },
+        };
+        Ok(OnCard {
+            subject,
+            options,
+            card,
+            cache: Cache::of_user().unwrap_or_else(own),
+            rates,
+            begun,
+            there: BTreeMap::new(),
+        })
+    }
+
+    /// A run of a schedule on so many cells.
+    fn run(&self, cells: [usize; 3], schedule: &Schedule) -> Builder<T> {
+        let run = (self.subject.run)(cells).schedule(schedule.clone());
+        run.engine(Engine::Cuda)
+            .card(self.options.card)
+            .kernels(self.cache.clone())
+    }
+
+    fn runner(&self, schedule: &Schedule) -> Result<Runner<T>, Error> {
+        let mut simulation = self.run(self.options.cells, schedule).build()?;
+        (self.subject.fill)(&mut simulation)?;
+        Runner::new(simulation)
+    }
+}
+
+impl<T: Number> Track for OnCard<'_, T> {
+    fn key(&self) -> Key {
+        let system = self.subject.system;
+        Key {
+            system: system.name().to_string(),
+            problem: fingerprint(system.algorithm()),
+            precision: T::PRECISION,
+            cells: self.options.cells,
+            card: self.card.name.clone(),
+        }
+    }
+
+    fn rates(&self) -> Rates {
+        self.rates
+    }
+
+    fn predicted(&self, schedule: &Schedule) -> Option<Predicted> {
+        let run = (self.subject.run)(self.options.cells);
+        let units = self.card.multiprocessors;
+        let predicted = run.predicted(self.subject.system, schedule, units).ok()?;
+        let fits = |cost: &cost::KernelCost| cost.shared_bytes <= self.card.shared_bytes;
+        predicted.costs.iter().all(fits).then_some(predicted)
+    }
+
+    /// Compiles kernels into the cache. What fails here fails again when it is built, and is told then.
+    fn prepare(&self, schedules: &[&Schedule], told: &mut (dyn FnMut(usize) + Send)) {
+        let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let architecture = self.card.architecture();
+        let told = Mutex::new(told);
+        let work = || {
+            while let Some(schedule) = schedules.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let run = (self.subject.run)(self.options.cells).schedule((*schedule).clone());
+                let _ = run.compile_into(&self.cache, &architecture);
+                let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+                told.lock().unwrap_or_else(PoisonError::into_inner)(done);
+            }
+        };
+        // Each of them compiles its own kernels at once.
+        let cores = thread::available_parallelism().map_or(1, NonZero::get);
+        thread::scope(|scope| {
+            for _ in 0..cores.div_ceil(3).min(schedules.len()) {
+                scope.spawn(work);
+            }
+        });
+    }
+
+    /// Where memory is short, all others have to go.
+    fn time(&mut self, number: usize, schedule: &Schedule) -> Result<f64, Error> {
+        if !self.there.contains_key(&number) {
+            let mut runner = self.runner(schedule);
+            let is_full = matches!(runner, Err(Error::Cuda(CudaError::Memory { .. })));
+            if is_full && !self.there.is_empty() {
+                self.there.clear();
+                runner = self.runner(schedule);
+            }
+            self.there.insert(number, runner?);
+        }
+        let lost = || Error::Bug("a simulation that was built is gone".into());
+        self.there.get_mut(&number).ok_or_else(lost)?.batch()
+    }
+
+    fn kernels(&self, number: usize) -> Vec<Launched> {
+        let runner = self.there.get(&number);
+        runner.map_or_else(Vec::new, |runner| runner.simulation.launched())
+    }
+
+    fn leave(&mut self, number: usize) {
+        self.there.remove(&number);
+    }
+
+    fn differing(&self, schedule: &Schedule) -> Result<usize, Error> {
+        let dimension = self.subject.system.algorithm().dimension;
+        let cells = ODD[dimension.clamp(1, 3) - 1];
+        let bits = |run: Builder<T>| -> Result<Vec<u64>, Error> {
+            let mut simulation = run.build()?;
+            (self.subject.fill)(&mut simulation)?;
+            simulation.run(STEPS, |_, _| ())?;
+            simulation.bits()
+        };
+        let ours = bits(self.run(cells, schedule))?;
+        let reference = bits((self.subject.run)(cells).engine(Engine::Cpu))?;
+        Ok(ours.iter().zip(&reference).filter(|(a, b)| a != b).count())
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.begun.elapsed()
+    }
+}
