@@ -81,13 +81,13 @@ fn roofline(title: &str, cells: [usize; 3], tuned: &Tuned) -> LinePlot {
         .fold(f64::INFINITY, f64::min)
         .clamp(0.05, 50.0)
         / 2.0;
-    let xs: Vec<f64> = (0..POINTS)
-        .scan(low, |x, _| {
-            let here = *x;
-            *x *= 1.12;
-            Some(here)
-        })
-        .collect();
+    let high = found
+        .iter()
+        .copied()
+        .fold(peak * 1e9 / rates.copy_bytes, f64::max)
+        * 3.0;
+    let step = (high / low).powf(1.0 / (POINTS - 1) as f64);
+    let xs: Vec<f64> = (0..POINTS).map(|at| low * step.powi(at as i32)).collect();
     let roof: Vec<f64> = xs
         .iter()
         .map(|x| peak.min(x * rates.copy_bytes / 1e9))

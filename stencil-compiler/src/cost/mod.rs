@@ -111,7 +111,7 @@ impl KernelCost {
     pub fn likely_registers(&self) -> (u32, u32) {
         let limit = self.register_limit();
         // The estimate is on the high side.
-        let lacking = (self.registers * 7 / 8).saturating_sub(limit);
+        let lacking = (self.registers * 4 / 5).saturating_sub(limit);
         let bytes = 2 * lacking * REGISTER_BYTES as u32;
         (self.registers.min(limit), bytes)
     }

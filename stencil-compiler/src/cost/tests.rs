@@ -233,3 +233,42 @@ fn rows_are_none_of_a_card() {
     let costs = cost_of(&heat("euler"), Blocking::new("rows", &[]), 4);
     assert_eq!(costs[0].memory_bytes([64; 3], &Card::default()), None);
 }
+
+#[test]
+fn times_follow_what_bounds_a_kernel() {
+    let algorithm = heat("rk3_williamson");
+    let cells = [256; 3];
+    let time = |blocking: &Blocking, rates: &Rates, registers: (u32, u32)| {
+        let costs = cost_of(&algorithm, blocking.clone(), 8);
+        costs[1].time(cells, rates, registers)
+    };
+    let h200 = MODELS[0].rates;
+    let march = Blocking::new("march", &[("tile_x", 64), ("tile_y", 8)]);
+    let usual = time(&march, &h200, (64, 0)).unwrap();
+    // A field and an accumulator are read and written at a few operations.
+    assert_eq!(usual.limit().0, Limit::Memory);
+    assert!(usual.total >= usual.memory && usual.total < 2.0 * usual.memory);
+    // Half the bandwidth takes twice the time; spills take more.
+    let slow = Rates {
+        copy_bytes: h200.copy_bytes / 2.0,
+        ..h200
+    };
+    let slower = time(&march, &slow, (64, 0)).unwrap();
+    assert!(close(slower.memory, 2.0 * usual.memory) && slower.total > 1.5 * usual.total);
+    assert!(time(&march, &h200, (64, 800)).unwrap().total > usual.total);
+    let rows = cost_of(&algorithm, Blocking::new("rows", &[]), 8);
+    assert!(rows[1].time(cells, &h200, (64, 0)).is_none());
+    // Shared memory of the oldest card.
+    let large = Blocking::new("march", &[("tile_x", 128), ("tile_y", 8), ("ring", 9)]);
+    assert!(time(&large, &h200, (64, 0)).is_some());
+    assert!(time(&large, &model("k40").unwrap().rates, (64, 0)).is_none());
+}
+
+#[test]
+fn ranks_are_correlated_whatever_the_scale() {
+    let rising: Vec<(f64, f64)> = (0..9).map(|i| (f64::from(i), f64::from(i * i))).collect();
+    assert!(close(rank_correlation(&rising), 1.0));
+    let falling: Vec<(f64, f64)> = rising.iter().map(|(a, b)| (*a, -b)).collect();
+    assert!(close(-rank_correlation(&falling), 1.0));
+    assert!(rank_correlation(&[]) == 0.0 && rank_correlation(&rising[..1]) == 0.0);
+}

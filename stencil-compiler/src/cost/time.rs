@@ -111,7 +111,8 @@ impl Time {
 
 impl KernelCost {
     /// Predicted time over a patch of `cells`; `registers` and `spilled` bytes as the compiler of
-    /// the card reports them, or those predicted. `None` for kernels over rows.
+    /// the card reports them, or those predicted. `None` for kernels over rows, and where not even one
+    /// block fits.
     pub fn time(
         &self,
         cells: [usize; 3],
@@ -133,7 +134,9 @@ impl KernelCost {
         let resident = unit
             .occupancy(self.threads, registers, self.shared_bytes)
             .blocks;
-        let resident = resident.max(1);
+        if resident == 0 {
+            return None;
+        }
         let cycles = n / (f64::from(rates.card.units) * rates.clock);
         let (global, on_chip) = (
             (work.loads + work.stores) as f64,

@@ -69,7 +69,7 @@ fn limits_that_no_step_can_keep_are_told() {
         assert!(error.contains(message), "{error}");
     }
     let mut hopeless = new().cfl(0.5).cfl_limit(0.5).build().unwrap();
-    hopeless.set("q", |_, _, _| 1.0).unwrap();
+    hopeless.set("q", |_, _, _| 6.0).unwrap();
     let error = hopeless.step().unwrap_err();
     assert!(
         error.to_string().contains("a step was done 8 times"),
@@ -77,5 +77,5 @@ fn limits_that_no_step_can_keep_are_told() {
     );
     // The fields are those before the step.
     assert_eq!((hopeless.t(), hopeless.step_count()), (0.0, 0));
-    assert!(hopeless.field("q").unwrap().iter().all(|q| *q == 1.0));
+    assert!(hopeless.field("q").unwrap().iter().all(|q| *q == 6.0));
 }
