@@ -5,8 +5,10 @@ use ndarray::Array3;
 use stencil_compiler::algorithm::interp::Oracle;
 use stencil_compiler::algorithm::{Algorithm, Role, StateId};
 use stencil_compiler::expr::Real;
+use stencil_compiler::expr::real::Precision;
 use stencil_compiler::kernel::interp::{Fault, Shadow};
 use stencil_compiler::schedule::check::Compiled;
+use stencil_compiler::schedule::{Schedule, presets};
 use stencil_compiler::{discretize, model};
 
 mod machine;
@@ -57,6 +59,18 @@ pub fn rename(source: &str, from: &str, to: &str) -> String {
         out.push(c);
     }
     out
+}
+
+/// The schedules of all presets, each once, by the name of the first preset that has it.
+pub fn of_presets(algorithm: &Algorithm, precision: Precision) -> Vec<(&'static str, Schedule)> {
+    let mut all: Vec<(&'static str, Schedule)> = Vec::new();
+    for preset in presets::ALL {
+        let schedule = (preset.make)(algorithm, precision);
+        if all.iter().all(|(_, known)| *known != schedule) {
+            all.push((preset.name, schedule));
+        }
+    }
+    all
 }
 
 /// A run to compare engines on: sizes, constants and initial values.

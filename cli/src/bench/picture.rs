@@ -8,17 +8,6 @@ use stencil_runtime::plot::{Color, LinePlot, Series, Style};
 use super::report::Result as Measured;
 use crate::{Ended, OUTPUT};
 
-/// Colours of schedules, in turn; those of the programs beside them are the same.
-const COLORS: [Color; 7] = [
-    Color(0, 107, 178),
-    Color(213, 94, 0),
-    Color(0, 148, 110),
-    Color(176, 74, 138),
-    Color(216, 148, 0),
-    Color(64, 164, 223),
-    Color(92, 92, 92),
-];
-
 /// Draws all cases into a folder; the files.
 pub(super) fn save(folder: &Path, results: &[Measured]) -> Result<Vec<PathBuf>, Ended> {
     let failed = |what: String| Ended {
@@ -63,7 +52,8 @@ fn picture(system: &str, precision: &str, results: &[&Measured]) -> LinePlot {
     let curves = firsts(results, |r| curve(r, several));
     for (at, name) in curves.iter().enumerate() {
         let own = || results.iter().filter(|r| curve(r, several) == *name);
-        let color = Some(COLORS[at % COLORS.len()]);
+        // A program beside a schedule has its colour.
+        let color = Some(Color::PALETTE[at % Color::PALETTE.len()]);
         let mut add = |name: String, style, value: &dyn Fn(&Measured) -> Option<f64>| {
             let (xs, ys): (Vec<f64>, Vec<f64>) =
                 own().filter_map(|r| Some((side(r), value(r)?))).unzip();

@@ -7,14 +7,12 @@ use stencil_compiler::kernel::LaunchKind;
 use stencil_compiler::schedule::space::{Draws, sample};
 use stencil_compiler::schedule::{Blocking, Schedule, presets};
 use stencil_runtime::backend::cuda::{Cache, capability};
+use stencil_runtime::tune::ODD;
 use stencil_runtime::{Axis, Boundary, Builder, Engine, Number, Simulation, Source, SystemDef};
 
 use super::VerifyArgs;
 use crate::source::{Failure, MixedChoice, Precision};
 use crate::{Ended, bench, usage};
-
-/// Sizes that no tile divides, by the number of dimensions.
-const CELLS: [[usize; 3]; 3] = [[1037, 1, 1], [137, 53, 1], [37, 53, 29]];
 
 /// Patches that some runs are cut into, by the number of dimensions.
 const PATCHES: [[usize; 3]; 3] = [[3, 1, 1], [2, 3, 1], [2, 1, 3]];
@@ -32,7 +30,7 @@ pub(super) struct Grid {
 impl Grid {
     /// One patch.
     fn whole(args: &VerifyArgs, dimension: usize) -> Self {
-        let mut cells = CELLS[dimension - 1];
+        let mut cells = ODD[dimension - 1];
         for (own, given) in cells.iter_mut().zip(&args.cells).take(dimension) {
             *own = *given;
         }

@@ -5,6 +5,16 @@
 pub struct Color(pub u8, pub u8, pub u8);
 
 impl Color {
+    /// Colours of curves, in turn, that stay apart for colour-blind readers (after Okabe and Ito).
+    pub const PALETTE: [Self; 7] = [
+        Self(0, 107, 178),
+        Self(213, 94, 0),
+        Self(0, 148, 110),
+        Self(176, 74, 138),
+        Self(92, 92, 92),
+        Self(64, 164, 223),
+        Self(216, 148, 0),
+    ];
     pub(super) const WHITE: Self = Self(255, 255, 255);
     /// Text and frames.
     pub(super) const INK: Self = Self(32, 35, 40);

@@ -14,17 +14,6 @@ const MARGIN: i32 = 30;
 const LINE: f32 = 3.2;
 const DOT: f32 = 6.0;
 
-/// Colours that stay apart for colour-blind readers (after Okabe and Ito).
-const PALETTE: [Color; 7] = [
-    Color(0, 107, 178),
-    Color(213, 94, 0),
-    Color(0, 148, 110),
-    Color(176, 74, 138),
-    Color(92, 92, 92),
-    Color(64, 164, 223),
-    Color(216, 148, 0),
-];
-
 /// How a curve is drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Style {
@@ -224,7 +213,7 @@ impl LinePlot {
 
     fn color(&self, index: usize) -> Color {
         let given = self.series.get(index).and_then(|s| s.color);
-        given.unwrap_or(PALETTE[index % PALETTE.len()])
+        given.unwrap_or(Color::PALETTE[index % Color::PALETTE.len()])
     }
 
     /// Both axes, and whether any point can be shown.
@@ -369,9 +358,12 @@ mod tests {
     fn a_line_passes_through_its_points() {
         let plot = LinePlot::new().series("", &[0.0, 1.0], &[0.0, 1.0], Style::Line);
         let (c, r) = plot.y_range(0.0, 1.0).draw().unwrap();
-        assert_eq!(c.get(r.x + r.w / 2, r.y + r.h / 2), PALETTE[0]);
-        assert_eq!(c.get(r.x + r.w / 4, r.bottom() - r.h / 4), PALETTE[0]);
-        assert_ne!(c.get(r.x + r.w / 4, r.y + r.h / 4), PALETTE[0]);
+        assert_eq!(c.get(r.x + r.w / 2, r.y + r.h / 2), Color::PALETTE[0]);
+        assert_eq!(
+            c.get(r.x + r.w / 4, r.bottom() - r.h / 4),
+            Color::PALETTE[0]
+        );
+        assert_ne!(c.get(r.x + r.w / 4, r.y + r.h / 4), Color::PALETTE[0]);
         assert_eq!(c.get(r.x - 1, r.y + 100), Color::INK);
     }
 
@@ -385,9 +377,9 @@ mod tests {
             .y_range(1e-8, 1.0)
             .series("", &h, &h.map(|h: f64| h.powi(4)), Style::Points);
         let (c, r) = plot.draw().unwrap();
-        assert_eq!(c.get(r.x + r.w / 2, r.y + r.h / 2), PALETTE[0]);
-        assert_eq!(c.get(r.x + 1, r.bottom() - 1), PALETTE[0]);
-        assert_eq!(c.get(r.right() - 1, r.y + 1), PALETTE[0]);
+        assert_eq!(c.get(r.x + r.w / 2, r.y + r.h / 2), Color::PALETTE[0]);
+        assert_eq!(c.get(r.x + 1, r.bottom() - 1), Color::PALETTE[0]);
+        assert_eq!(c.get(r.right() - 1, r.y + 1), Color::PALETTE[0]);
     }
 
     #[test]

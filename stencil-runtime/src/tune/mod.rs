@@ -23,6 +23,7 @@ use crate::{Builder, Error, Number, Simulation, SystemDef};
 use track::{OnCard, Track};
 
 pub use report::{ModelError, Tuned};
+pub use track::ODD;
 pub use trial::{Fate, Trial};
 
 /// The part of a second by which a schedule must be faster to go on from it.

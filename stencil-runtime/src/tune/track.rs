@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use stencil_compiler::algorithm::text::fingerprint;
 use stencil_compiler::cost::{self, Rates};
 use stencil_compiler::schedule::Schedule;
 use stencil_compiler::schedule::plans::Key;
@@ -16,10 +17,9 @@ use super::{Options, Subject};
 use crate::backend::cuda::{Cache, Card, CudaError, Launched};
 use crate::builder::Predicted;
 use crate::{Builder, Engine, Error, Number, Simulation};
-use stencil_compiler::algorithm::text::fingerprint;
 
-/// Sizes of the meshes on which bits are compared, by the number of dimensions: no tile divides them.
-const ODD: [[usize; 3]; 3] = [[1037, 1, 1], [137, 53, 1], [37, 53, 29]];
+/// Cells of meshes on which bits are compared, by the number of dimensions: no tile divides them.
+pub const ODD: [[usize; 3]; 3] = [[1037, 1, 1], [137, 53, 1], [37, 53, 29]];
 
 /// How long a batch of steps takes, in seconds: short enough for the card to keep its clock.
 const BATCH: f64 = 0.012;

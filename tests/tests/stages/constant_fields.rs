@@ -5,8 +5,8 @@ use stencil_compiler::algorithm::{Algorithm, text};
 use stencil_compiler::discretize::integrators;
 use stencil_compiler::expr::Real;
 use stencil_compiler::kernel::interp::Shadow;
-use stencil_compiler::schedule::{check, presets};
-use stencil_tests::{Case, algorithm_of, differing, interpreted, oracle, row_engine};
+use stencil_compiler::schedule::check;
+use stencil_tests::{Case, algorithm_of, differing, interpreted, of_presets, oracle, row_engine};
 
 const STEPS: usize = 2;
 
@@ -60,10 +60,10 @@ fn agree<T: Real>(algorithm: &Algorithm) -> Vec<Vec<T>> {
     let about = || text::print(algorithm);
     let rows = row_engine::<T>(algorithm, &case, STEPS);
     assert_eq!(differing(&rows, &reference), 0, "row engine\n{}", about());
-    for (seed, preset) in presets::ALL.iter().enumerate() {
-        let schedule = (preset.make)(algorithm, T::PRECISION);
+    let schedules = of_presets(algorithm, T::PRECISION);
+    for (seed, (name, schedule)) in schedules.into_iter().enumerate() {
         let compiled = check::check(algorithm, &schedule, T::BYTES)
-            .unwrap_or_else(|e| panic!("{}: {e}\n{}", preset.name, about()));
+            .unwrap_or_else(|e| panic!("{}: {e}\n{}", name, about()));
         let result = interpreted(
             algorithm,
             &compiled,
@@ -72,9 +72,9 @@ fn agree<T: Real>(algorithm: &Algorithm) -> Vec<Vec<T>> {
             seed as u64,
             Shadow::Full,
         )
-        .unwrap_or_else(|fault| panic!("{}: {fault}\n{}", preset.name, about()));
+        .unwrap_or_else(|fault| panic!("{}: {fault}\n{}", name, about()));
         let count = differing(&result, &reference);
-        assert_eq!(count, 0, "{}\n{}", preset.name, about());
+        assert_eq!(count, 0, "{}\n{}", name, about());
     }
     reference
 }

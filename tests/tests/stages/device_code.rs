@@ -148,9 +148,9 @@ fn compiled<'a>(nvrtc: &Nvrtc, jobs: &'a [Job]) -> BTreeMap<(&'static str, &'a s
     let mut distinct = BTreeSet::new();
     for (architecture, most) in ARCHITECTURES {
         let all = architecture == ARCH || std::env::var_os(ALL).is_some();
-        let fitting = jobs.iter().filter(|job| job.shared <= most);
-        let fitting = fitting.filter(|job| all || job.is_whole);
-        distinct.extend(fitting.map(|job| (architecture, job.text.as_str())));
+        let wanted = |job: &&Job| job.shared <= most && (all || job.is_whole);
+        let wanted = jobs.iter().filter(wanted);
+        distinct.extend(wanted.map(|job| (architecture, job.text.as_str())));
     }
     let mut all: Vec<(&'static str, &str)> = distinct.into_iter().collect();
     // The long ones first, so that no core waits for one at the end.
@@ -214,7 +214,7 @@ fn every_kernel_compiles_and_its_resources_are_pinned() {
             }
             fitting += 1;
             let Some(r) = resources.get(&(architecture, text)) else {
-                assert!(architecture != ARCH, "{label} was not compiled");
+                assert_ne!(architecture, ARCH, "{label}");
                 continue;
             };
             assert!(shared + r.shared_bytes as usize <= most, "{label}");

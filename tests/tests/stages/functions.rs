@@ -7,9 +7,9 @@ use stencil_compiler::expr::Real;
 use stencil_compiler::expr::real::Precision;
 use stencil_compiler::kernel::LaunchKind;
 use stencil_compiler::kernel::interp::Shadow;
-use stencil_compiler::schedule::{check, presets};
+use stencil_compiler::schedule::check;
 use stencil_runtime::backend::cuda::nvrtc::Nvrtc;
-use stencil_tests::{Case, differing, interpreted, oracle, row_engine};
+use stencil_tests::{Case, differing, interpreted, of_presets, oracle, row_engine};
 
 /// Every function and select, of rows and of numbers; values stay between -2 and 2.
 const ALL: &str = r#"
@@ -56,14 +56,13 @@ fn all_engines_agree<T: Real>() {
         );
         let rows = row_engine::<T>(&algorithm, &case, 3);
         assert_eq!(differing(&rows, &reference), 0, "rows, {}", T::NAME);
-        for preset in presets::ALL {
-            let schedule = (preset.make)(&algorithm, T::PRECISION);
+        for (name, schedule) in of_presets(&algorithm, T::PRECISION) {
             let compiled = check::check(&algorithm, &schedule, T::BYTES)
-                .unwrap_or_else(|e| panic!("{e}: {}", preset.name));
+                .unwrap_or_else(|e| panic!("{e}: {}", name));
             let result = interpreted::<T>(&algorithm, &compiled, &case, 3, 1, Shadow::Full)
-                .unwrap_or_else(|fault| panic!("{fault}: {}", preset.name));
+                .unwrap_or_else(|fault| panic!("{fault}: {}", name));
             let different = differing(&result, &reference);
-            assert_eq!(different, 0, "{}, {}", preset.name, T::NAME);
+            assert_eq!(different, 0, "{}, {}", name, T::NAME);
         }
     }
 }
@@ -90,10 +89,9 @@ fn sources() -> Vec<(Precision, emit::Source)> {
     let algorithm = algorithm();
     let mut sources = Vec::new();
     for precision in [Precision::F32, Precision::F64] {
-        for preset in presets::ALL {
-            let schedule = (preset.make)(&algorithm, precision);
+        for (name, schedule) in of_presets(&algorithm, precision) {
             let compiled = check::check(&algorithm, &schedule, precision.bytes())
-                .unwrap_or_else(|e| panic!("{e}: {}", preset.name));
+                .unwrap_or_else(|e| panic!("{e}: {name}"));
             for kernel in &compiled.kernels {
                 if kernel.launch.kind != LaunchKind::Blocks {
                     continue;

@@ -10,10 +10,10 @@ use stencil_compiler::kernel::interp::Shadow;
 use stencil_compiler::kernel::lower::lower;
 use stencil_compiler::plan::Step;
 use stencil_compiler::schedule::space::{Draws, sample};
-use stencil_compiler::schedule::{Schedule, check, heuristic, presets, text};
+use stencil_compiler::schedule::{Schedule, check, heuristic, text};
 use stencil_tests::{
-    Case, ELASTIC, ISOTHERMAL_NS, algorithm_of, differing, interpreted, oracle, rename, row_engine,
-    with_mixed,
+    Case, ELASTIC, ISOTHERMAL_NS, algorithm_of, differing, interpreted, of_presets, oracle, rename,
+    row_engine, with_mixed,
 };
 
 const ODD: [usize; 3] = [37, 9, 19];
@@ -71,8 +71,8 @@ fn engines_and_presets<T: Real>(source: &str) {
             algorithm.scheme,
             T::NAME
         );
-        for (seed, preset) in presets::ALL.iter().enumerate() {
-            let schedule = (preset.make)(&algorithm, T::PRECISION);
+        let schedules = of_presets(&algorithm, T::PRECISION);
+        for (seed, (_, schedule)) in schedules.into_iter().enumerate() {
             agree(&algorithm, &schedule, &case, STEPS, seed as u64, &reference);
         }
     }
@@ -301,17 +301,10 @@ fn small<T: Real>(source: &str, cells: [usize; 3]) {
             0,
             "the row engine differs"
         );
-        for preset in presets::ALL {
-            let schedule = (preset.make)(&algorithm, T::PRECISION);
-            agree(&algorithm, &schedule, &case, 2, 5, &reference);
-            agree(
-                &renamed,
-                &(preset.make)(&renamed, T::PRECISION),
-                &case,
-                2,
-                5,
-                &reference,
-            );
+        for algorithm in [&algorithm, &renamed] {
+            for (_, schedule) in of_presets(algorithm, T::PRECISION) {
+                agree(algorithm, &schedule, &case, 2, 5, &reference);
+            }
         }
     }
 }

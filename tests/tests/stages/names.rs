@@ -1,13 +1,11 @@
 //! No stage knows a system by its names: with other ones, every schedule and what it costs stay the same.
 
-use std::collections::BTreeMap;
-
 use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::cost::{KernelCost, kernels};
 use stencil_compiler::expr::real::Precision;
 use stencil_compiler::model::parse::parse_str;
 use stencil_compiler::schedule::{check::check, presets, search};
-use stencil_tests::{ELASTIC, ISOTHERMAL_NS, algorithm_of, with_mixed};
+use stencil_tests::{ELASTIC, ISOTHERMAL_NS, algorithm_of, rename, with_mixed};
 
 /// The declaration with other names for the system, its fields and parameters, in another alphabetical
 /// order.
@@ -15,23 +13,10 @@ fn renamed(source: &str) -> String {
     let model = parse_str(source).unwrap_or_else(|errors| panic!("{errors}"));
     let fields = model.fields.iter().map(|f| f.name.clone());
     let names = fields.chain(model.params.iter().map(|p| p.name.clone()));
-    let mut new: BTreeMap<String, String> = names
-        .enumerate()
-        .map(|(at, name)| (name, format!("q{}", 99 - at)))
-        .collect();
-    new.insert(model.name.clone(), "Other".into());
-    let mut out = String::new();
-    let mut word = String::new();
-    for c in source.chars().chain([' ']) {
-        if c.is_alphanumeric() || c == '_' {
-            word.push(c);
-            continue;
-        }
-        out += new.get(&word).unwrap_or(&word);
-        out.push(c);
-        word.clear();
-    }
-    out
+    let names = names.chain([model.name.clone()]).enumerate();
+    names.fold(source.to_string(), |text, (at, name)| {
+        rename(&text, &name, &format!("q{}", 99 - at))
+    })
 }
 
 /// What the kernels of every preset cost, but for their names.
