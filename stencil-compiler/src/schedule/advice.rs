@@ -8,7 +8,6 @@ use super::{Blame, Blocking, Halo, Placement, Schedule};
 use crate::algorithm::Algorithm;
 use crate::diag::nearest;
 use crate::kernel::blocking::{self, Param, Strategy};
-use crate::plan::kernel_count;
 
 /// Schedules that are tried, at most: each is planned and lowered whole.
 const MOST_TRIES: usize = 48;
@@ -78,23 +77,11 @@ impl Search<'_> {
             .collect();
         let mut without = self.schedule.clone();
         without.placements.remove(name);
-        self.resize(&mut without);
+        without.resize(self.algorithm);
         if self.is_legal(&without) {
             help.push(format!("the schedule is legal without `place {name}`"));
         }
         help
-    }
-
-    /// As many blockings as kernels: the last ones stay, the first is repeated before them.
-    fn resize(&self, schedule: &mut Schedule) -> usize {
-        let wanted = kernel_count(self.algorithm, &schedule.placements) + schedule.more_passes();
-        let kernels = &mut schedule.kernels;
-        if let Some(first) = kernels.first().cloned() {
-            kernels.drain(..kernels.len().saturating_sub(wanted));
-            let missing = wanted.saturating_sub(kernels.len());
-            kernels.splice(..0, std::iter::repeat_n(first, missing));
-        }
-        wanted
     }
 
     /// Where a grid function may live in this schedule.
@@ -105,7 +92,7 @@ impl Search<'_> {
         for placement in PLACEMENTS {
             let mut changed = self.schedule.clone();
             changed.placements.insert(name.to_string(), placement);
-            let wanted = self.resize(&mut changed);
+            let wanted = changed.resize(self.algorithm);
             let words = placement_words(placement);
             match self.try_it(&changed) {
                 Some(Ok(())) if wanted == kernels => legal.push(words.to_string()),
@@ -133,7 +120,7 @@ impl Search<'_> {
         if changed.kernels.is_empty() {
             changed.kernels.push(Blocking::new("direct", &[]));
         }
-        self.resize(&mut changed);
+        changed.resize(self.algorithm);
         if !self.is_legal(&changed) {
             return vec![format!("write {kernels} lines that begin with `kernel`")];
         }

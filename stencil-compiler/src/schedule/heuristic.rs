@@ -231,6 +231,33 @@ pub fn direct(
 /// Grid functions that would be recomputed too often: the last of them first, since storing it
 /// leaves what it is made of with fewer uses. `halo` is how their ghost cells come to be.
 pub fn stored(algorithm: &Algorithm, halo: Halo) -> BTreeMap<String, Placement> {
+    let mut chosen = BTreeMap::new();
+    recomputations(algorithm, |id, operations| {
+        let is_worth_it = operations > WORTH_STORING;
+        if is_worth_it {
+            let name = algorithm.function(id).name.clone();
+            chosen.insert(name, Placement::Global(halo));
+        }
+        is_worth_it
+    });
+    chosen
+}
+
+/// Grid functions that are evaluated at several places around a cell where all is recomputed, with the
+/// operations that storing each would save; those that save most first.
+pub fn recomputed(algorithm: &Algorithm) -> Vec<(String, u32)> {
+    let mut all = Vec::new();
+    recomputations(algorithm, |id, operations| {
+        all.push((algorithm.function(id).name.clone(), operations));
+        false
+    });
+    all.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    all
+}
+
+/// Goes through what may be stored and is evaluated at several places, from the updates down; `store`
+/// gets the operations of all evaluations but one, and says whether it is stored.
+fn recomputations(algorithm: &Algorithm, mut store: impl FnMut(FnId, u32) -> bool) {
     let roots: BTreeSet<FnId> = algorithm
         .substeps
         .iter()
@@ -242,7 +269,6 @@ pub fn stored(algorithm: &Algorithm, halo: Halo) -> BTreeMap<String, Placement> 
     for root in &roots {
         places.insert(*root, BTreeSet::from([[0; 3]]));
     }
-    let mut chosen = BTreeMap::new();
     for (id, function) in algorithm.ids().collect::<Vec<_>>().into_iter().rev() {
         let Some(mut own) = places.remove(&id) else {
             continue;
@@ -251,8 +277,7 @@ pub fn stored(algorithm: &Algorithm, halo: Halo) -> BTreeMap<String, Placement> 
         let free = !is_state && !roots.contains(&id) && !algorithm.reads_accumulator(id);
         if free && own.len() > 1 {
             let again = own.len() as u32 - 1;
-            if again * whole_cost(algorithm, id) > WORTH_STORING {
-                chosen.insert(function.name.clone(), Placement::Global(halo));
+            if store(id, again * whole_cost(algorithm, id)) {
                 own = BTreeSet::from([[0; 3]]);
             }
         }
@@ -263,7 +288,6 @@ pub fn stored(algorithm: &Algorithm, halo: Halo) -> BTreeMap<String, Placement> 
             places.entry(access.of).or_default().extend(shifted);
         }
     }
-    chosen
 }
 
 /// Operations to compute a grid function from the fields.

@@ -6,8 +6,10 @@
 
 use std::collections::BTreeMap;
 
+use crate::algorithm::Algorithm;
 use crate::kernel::LaunchKind;
 use crate::kernel::blocking;
+use crate::plan::kernel_count;
 
 mod advice;
 pub mod check;
@@ -90,6 +92,19 @@ impl Schedule {
             .get(name)
             .copied()
             .unwrap_or(Placement::Inline)
+    }
+
+    /// Gives it as many blockings as it has kernels: the last ones stay, the first is repeated before
+    /// them. Returns their number.
+    pub fn resize(&mut self, algorithm: &Algorithm) -> usize {
+        let wanted = kernel_count(algorithm, &self.placements) + self.more_passes();
+        let kernels = &mut self.kernels;
+        if let Some(first) = kernels.first().cloned() {
+            kernels.drain(..kernels.len().saturating_sub(wanted));
+            let missing = wanted.saturating_sub(kernels.len());
+            kernels.splice(..0, std::iter::repeat_n(first, missing));
+        }
+        wanted
     }
 
     /// Passes after the first one.

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::heuristic::{carry, stored};
+use super::heuristic::{carry, recomputed, stored};
 use super::{Blocking, Halo, Placement, Schedule, passes, sums};
 use crate::algorithm::Algorithm;
 use crate::kernel::LaunchKind;
@@ -47,8 +47,8 @@ pub fn placements(algorithm: &Algorithm) -> Vec<Placements> {
 ///     scheme s for Heat { space: central<order = 6>; mixed: bidiagonal; time: euler; }")?;
 /// let algorithm = discretize(&model)?;
 /// let first = search::first(&algorithm);
-/// assert!(first.iter().any(|s| s.kernels[0].strategy == "march" && !s.placements.is_empty()));
-/// let around = search::neighbours(&first[0]);
+/// assert!(first.iter().any(|s| s.kernels[0].strategy == "march"));
+/// let around = search::neighbours(&algorithm, &first[0]);
 /// assert!(around.iter().all(|s| *s != first[0]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -109,10 +109,18 @@ fn combinations(strategy: &Strategy, varied: impl Fn(&Param) -> bool) -> Vec<Blo
     all
 }
 
-/// Schedules that differ from one in a single parameter of a kernel, or of all kernels: the next
-/// smaller or larger value of those that a search varies from the start, any value of the others.
-pub fn neighbours(schedule: &Schedule) -> Vec<Schedule> {
-    let mut all = BTreeSet::new();
+/// Grid functions whose storing is tried: those that save most operations.
+const MOST_STORED: usize = 6;
+
+/// Schedules that differ from one in a single choice: a parameter of a kernel, or of all kernels (the
+/// next smaller or larger value of those that a search varies from the start, any value of the others),
+/// or whether a function that is evaluated at several places is stored.
+pub fn neighbours(algorithm: &Algorithm, schedule: &Schedule) -> Vec<Schedule> {
+    let mut all: BTreeSet<Schedule> = recomputed(algorithm)
+        .into_iter()
+        .take(MOST_STORED)
+        .map(|(name, _)| otherwise_stored(algorithm, schedule, name))
+        .collect();
     for (at, kernel) in schedule.kernels.iter().enumerate() {
         let Ok(strategy) = blocking::find(&kernel.strategy) else {
             continue;
@@ -133,6 +141,21 @@ pub fn neighbours(schedule: &Schedule) -> Vec<Schedule> {
     }
     all.remove(schedule);
     all.into_iter().collect()
+}
+
+/// The schedule with a function stored that it does not store, or not stored.
+fn otherwise_stored(algorithm: &Algorithm, schedule: &Schedule, name: String) -> Schedule {
+    let mut other = schedule.clone();
+    match other.placement(&name) {
+        Placement::Global(_) => drop(other.placements.remove(&name)),
+        _ => drop(
+            other
+                .placements
+                .insert(name, Placement::Global(Halo::Exchange)),
+        ),
+    }
+    other.resize(algorithm);
+    other
 }
 
 /// Values of a parameter to try in place of one.
@@ -194,7 +217,9 @@ mod tests {
             kernels: vec![march(&tile), Blocking::new("direct", &[])],
             ..Schedule::default()
         };
-        let all = neighbours(&schedule);
+        let algorithm = flow(1);
+        let mut all = neighbours(&algorithm, &schedule);
+        all.retain(|s| s.placements.is_empty());
         assert!(!all.contains(&schedule));
         let has = |kernel: Blocking| all.iter().any(|s| s.kernels[0] == kernel);
         let with = |name, value| march(&[&tile[..], &[(name, value)]].concat());
@@ -210,9 +235,25 @@ mod tests {
             ..schedule.clone()
         };
         assert!(
-            neighbours(&alike)
+            neighbours(&algorithm, &alike)
                 .iter()
                 .any(|s| { s.kernels[0] == s.kernels[1] && s.kernels[0] == with("loader", 1) })
         );
+    }
+
+    #[test]
+    fn a_neighbour_stores_what_is_recomputed_or_recomputes_what_is_stored() {
+        let algorithm = flow(3);
+        let march = Blocking::new("march", &[("tile_x", 32), ("tile_y", 4)]);
+        let schedule = Schedule {
+            kernels: vec![march.clone()],
+            ..Schedule::default()
+        };
+        let all = neighbours(&algorithm, &schedule);
+        let stored = all.iter().find(|s| s.placements.contains_key("div_u"));
+        let stored = stored.unwrap();
+        assert_eq!(stored.kernels, vec![march; 2]);
+        assert!(check(&algorithm, stored, 4).is_ok());
+        assert!(neighbours(&algorithm, stored).contains(&schedule));
     }
 }

@@ -82,7 +82,7 @@ impl Tuner<'_> {
         let best = self.best_of(of);
         let around = of
             .iter()
-            .flat_map(|at| search::neighbours(&self.trials[*at].schedule));
+            .flat_map(|at| search::neighbours(self.algorithm, &self.trials[*at].schedule));
         let around: Vec<Schedule> = around.collect();
         let order = self.ranked(&around);
         let mut chosen = Vec::new();

@@ -68,7 +68,14 @@ fn limits_that_no_step_can_keep_are_told() {
         let error = builder.build().unwrap_err().to_string();
         assert!(error.contains(message), "{error}");
     }
-    let mut hopeless = new().cfl(0.5).cfl_limit(0.5).build().unwrap();
+    // The shorter a step, the faster it is at its end.
+    let system = text(
+        "pub system Hasty in 1d { field q: scalar;
+            ddt(q) = q;
+            cfl { advective: if t > 0 { 1/t } else { 1 } } }",
+    );
+    let hopeless = Simulation::<f64>::builder(&system).cells([8, 1, 1]);
+    let mut hopeless = hopeless.cfl(0.5).cfl_limit(0.5).build().unwrap();
     hopeless.set("q", |_, _, _| 6.0).unwrap();
     let error = hopeless.step().unwrap_err();
     assert!(
