@@ -87,17 +87,7 @@ fn counts(text: &str) -> Result<Cells, String> {
 
 /// Runs the command.
 pub(crate) fn run(args: &BenchArgs, out: &mut dyn Write) -> Result<(), Ended> {
-    let mut systems: Vec<SystemDef> = Vec::new();
-    for name in &args.systems {
-        let declared = system(name)?;
-        if args.mixed.is_empty() {
-            systems.push(declared);
-            continue;
-        }
-        for mixed in &args.mixed {
-            systems.push(declared.with_mixed(mixed.get())?);
-        }
-    }
+    let systems = systems(&args.systems, &args.mixed)?;
     let mut results: Vec<Measured> = Vec::new();
     for system in &systems {
         for (precision, setup) in setups(args) {
@@ -148,6 +138,22 @@ fn measure<T: Number>(
         .map(|command| Beside::new(command, told));
     case.measure(args.repeat, args.steps, beside.as_mut())?;
     Ok(case.result(beside))
+}
+
+/// Systems by name or from files, by each choice of mixed derivatives if any are given.
+pub(crate) fn systems(names: &[String], mixed: &[MixedChoice]) -> Result<Vec<SystemDef>, Ended> {
+    let mut systems = Vec::new();
+    for name in names {
+        let declared = system(name)?;
+        if mixed.is_empty() {
+            systems.push(declared);
+            continue;
+        }
+        for mixed in mixed {
+            systems.push(declared.with_mixed(mixed.get())?);
+        }
+    }
+    Ok(systems)
 }
 
 /// A system by name or from a file.

@@ -3,14 +3,13 @@
 use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::process;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use stencil_compiler::algorithm::text::fingerprint;
-use stencil_compiler::schedule::plans::{Key, Plan, Plans};
-use stencil_runtime::backend::cuda::{Card, CudaError};
+use stencil_compiler::schedule::plans::{Plan, Plans};
 use stencil_runtime::tune::{Options, Progress, Subject, Tuned, survey, tune};
-use stencil_runtime::{Error, Number, SystemDef};
+use stencil_runtime::{Number, SystemDef};
 
 use crate::source::{Failure, MixedChoice, Precision};
 use crate::{Ended, OUTPUT, bench, smooth, source, usage};
@@ -71,9 +70,9 @@ pub(crate) struct TuneArgs {
 
 /// Runs the command.
 pub(crate) fn run(args: &TuneArgs, out: &mut dyn Write) -> Result<(), Ended> {
-    let mut plans = read(&args.plans)?;
+    let plans = read(&args.plans)?;
     let mut tried = Vec::new();
-    for system in systems(args)? {
+    for system in bench::systems(&args.systems, &args.mixed)? {
         for precision in &args.precision {
             if args.survey.is_none() && is_there(args, &plans, &system, *precision, out)? {
                 continue;
@@ -85,15 +84,15 @@ pub(crate) fn run(args: &TuneArgs, out: &mut dyn Write) -> Result<(), Ended> {
             let name = precision.get().name();
             source::write(out, table::text(&system, name, &tuned).as_bytes())?;
             tried.push(table::json(&system, name, &tuned));
+            if let Some(plan) = &tuned.plan {
+                // A search that is cut off, or cannot draw, leaves what it has found.
+                keep(&args.plans, plan.clone())?;
+            }
             if let Some(folder) = &args.pictures {
                 let what = (&system, name, cells(args, &system));
                 for file in pictures::save(folder, what, &tuned)? {
                     source::write(out, format!("  {}\n", file.display()).as_bytes())?;
                 }
-            }
-            if let Some(plan) = tuned.plan {
-                // A search that is cut off leaves what it has found.
-                keep(&args.plans, &mut plans, plan)?;
             }
         }
     }
@@ -118,19 +117,7 @@ fn is_there(
     precision: Precision,
     out: &mut dyn Write,
 ) -> Result<bool, Ended> {
-    let cards = Card::all().map_err(Error::Cuda)?;
-    let none = CudaError::Ordinal {
-        ordinal: args.card,
-        count: cards.len(),
-    };
-    let card = cards.into_iter().nth(args.card).ok_or(Error::Cuda(none))?;
-    let key = Key {
-        system: system.name().to_string(),
-        problem: fingerprint(system.algorithm()),
-        precision: precision.get(),
-        cells: cells(args, system),
-        card: card.name,
-    };
+    let key = options(args, system).key(system, precision.get())?;
     let (name, precision, [x, y, z]) = (&key.system, key.precision.name(), key.cells);
     let what = format!("{name} {precision} {x}x{y}x{z}");
     match plans.0.iter().find(|plan| plan.key == key) {
@@ -157,29 +144,19 @@ fn cells(args: &TuneArgs, system: &SystemDef) -> [usize; 3] {
     smooth::along_axes(system, &args.cells, usual)
 }
 
-fn systems(args: &TuneArgs) -> Result<Vec<SystemDef>, Ended> {
-    let mut systems = Vec::new();
-    for name in &args.systems {
-        let declared = bench::system(name)?;
-        if args.mixed.is_empty() {
-            systems.push(declared);
-            continue;
-        }
-        for mixed in &args.mixed {
-            systems.push(declared.with_mixed(mixed.get())?);
-        }
-    }
-    Ok(systems)
-}
-
-fn one<T: Number>(args: &TuneArgs, system: &SystemDef) -> Result<Tuned, Ended> {
-    let options = Options {
+/// What the tuner is told.
+fn options(args: &TuneArgs, system: &SystemDef) -> Options {
+    Options {
         budget: Duration::from_secs(args.budget),
         first: args.first as usize,
         rounds: args.rounds,
         card: args.card,
         ..Options::on(cells(args, system))
-    };
+    }
+}
+
+fn one<T: Number>(args: &TuneArgs, system: &SystemDef) -> Result<Tuned, Ended> {
+    let options = options(args, system);
     let subject = Subject::<T> {
         system,
         run: &|cells| smooth::run(system, cells),
@@ -230,10 +207,11 @@ fn read(file: &Path) -> Result<Plans, Ended> {
     })
 }
 
-/// Adds a plan to a file, which is replaced at once.
-fn keep(file: &Path, plans: &mut Plans, plan: Plan) -> Result<(), Ended> {
+/// Adds a plan to a file, which others may have added to since, and which is replaced at once.
+fn keep(file: &Path, plan: Plan) -> Result<(), Ended> {
+    let mut plans = read(file)?;
     plans.merge(plan);
-    let part = file.with_extension("plans.part");
+    let part = file.with_extension(format!("{}.part", process::id()));
     let written = fs::write(&part, plans.print()).and_then(|()| fs::rename(&part, file));
     written.map_err(|e| unwritten(file, &e))
 }

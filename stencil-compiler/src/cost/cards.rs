@@ -14,7 +14,7 @@ pub struct Model {
 
 /// All of them, the newest first.
 pub const MODELS: &[Model] = &[
-    // The copy is measured, the others' are 85 % of what the data sheet says.
+    // The copy is measured, the others' are 80 to 85 % of what data sheets say.
     Model {
         name: "H200",
         rates: Rates {

@@ -17,8 +17,11 @@ mod trial;
 use std::time::Duration;
 
 use stencil_compiler::algorithm::Algorithm;
-use stencil_compiler::schedule::plans::Plan;
+use stencil_compiler::algorithm::text::fingerprint;
+use stencil_compiler::expr::real::Precision;
+use stencil_compiler::schedule::plans::{Key, Plan};
 
+use crate::backend::cuda::{Card, CudaError};
 use crate::{Builder, Error, Number, Simulation, SystemDef};
 use track::{OnCard, Track};
 
@@ -54,6 +57,34 @@ impl Options {
             rounds: 4,
             card: 0,
         }
+    }
+
+    /// What a schedule that is found for a system is for.
+    ///
+    /// # Errors
+    /// If there is no such card.
+    pub fn key(&self, system: &SystemDef, precision: Precision) -> Result<Key, Error> {
+        Ok(self.key_on(&self.find_card()?, system, precision))
+    }
+
+    fn key_on(&self, card: &Card, system: &SystemDef, precision: Precision) -> Key {
+        Key {
+            system: system.name().to_string(),
+            problem: fingerprint(system.algorithm()),
+            precision,
+            cells: self.cells,
+            card: card.name.clone(),
+        }
+    }
+
+    fn find_card(&self) -> Result<Card, Error> {
+        let cards = Card::all().map_err(Error::Cuda)?;
+        let none = CudaError::Ordinal {
+            ordinal: self.card,
+            count: cards.len(),
+        };
+        let card = cards.into_iter().nth(self.card);
+        card.ok_or(Error::Cuda(none))
     }
 }
 

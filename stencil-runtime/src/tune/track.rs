@@ -8,7 +8,6 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use stencil_compiler::algorithm::text::fingerprint;
 use stencil_compiler::cost::{self, Rates};
 use stencil_compiler::schedule::Schedule;
 use stencil_compiler::schedule::plans::Key;
@@ -103,15 +102,7 @@ impl<'a, T: Number> OnCard<'a, T> {
     /// The card of the options.
     pub(super) fn new(subject: Subject<'a, T>, options: &'a Options) -> Result<Self, Error> {
         let begun = Instant::now();
-        let cards = Card::all().map_err(Error::Cuda)?;
-        let none = CudaError::Ordinal {
-            ordinal: options.card,
-            count: cards.len(),
-        };
-        let card = cards
-            .into_iter()
-            .nth(options.card)
-            .ok_or(Error::Cuda(none))?;
+        let card = options.find_card()?;
         let own = || Cache::at(std::env::temp_dir().join("stencil-kernels"));
         let rates = Rates {
             copy_bytes: card.copy_gb_s().map_err(Error::Cuda)? * 1e9,
@@ -153,13 +144,7 @@ impl<'a, T: Number> OnCard<'a, T> {
 impl<T: Number> Track for OnCard<'_, T> {
     fn key(&self) -> Key {
         let system = self.subject.system;
-        Key {
-            system: system.name().to_string(),
-            problem: fingerprint(system.algorithm()),
-            precision: T::PRECISION,
-            cells: self.options.cells,
-            card: self.card.name.clone(),
-        }
+        self.options.key_on(&self.card, system, T::PRECISION)
     }
 
     fn rates(&self) -> Rates {
