@@ -8,6 +8,8 @@ use stencil_runtime::plot::{Color, LinePlot, Series, Style};
 use super::report::Result as Measured;
 use crate::{Ended, OUTPUT};
 
+const BLACK: Color = Color(0, 0, 0);
+
 /// Draws all cases into a folder; the files.
 pub(super) fn save(folder: &Path, results: &[Measured]) -> Result<Vec<PathBuf>, Ended> {
     let failed = |what: String| Ended {
@@ -47,13 +49,24 @@ fn picture(system: &str, precision: &str, results: &[&Measured]) -> LinePlot {
         .title(format!("{system}, {precision}"))
         .subtitle(machine)
         .labels("cells along an axis", "million points a second")
-        .log_x();
-    let several = firsts(results, |r| r.mixed).len() > 1;
-    let curves = firsts(results, |r| curve(r, several));
-    for (at, name) in curves.iter().enumerate() {
-        let own = || results.iter().filter(|r| curve(r, several) == *name);
-        // A program beside a schedule has its colour.
+        .log_x()
+        .x_ticks(firsts(results, |r| side(r)));
+    let forms = firsts(results, |r| r.mixed);
+    let schedules = firsts(results, |r| schedule(r));
+    for (form, name) in firsts(results, |r| (r.mixed, schedule(r))) {
+        let own = || {
+            results
+                .iter()
+                .filter(|r| (r.mixed, schedule(r)) == (form, name.clone()))
+        };
+        // What one schedule does has one colour: in another form, and in the program beside.
+        let at = schedules.iter().position(|s| *s == name).unwrap_or(0);
         let color = Some(Color::PALETTE[at % Color::PALETTE.len()]);
+        let name = if forms.len() > 1 {
+            format!("{name}, {form}")
+        } else {
+            name.clone()
+        };
         let mut add = |name: String, style, value: &dyn Fn(&Measured) -> Option<f64>| {
             let (xs, ys): (Vec<f64>, Vec<f64>) =
                 own().filter_map(|r| Some((side(r), value(r)?))).unzip();
@@ -67,37 +80,47 @@ fn picture(system: &str, precision: &str, results: &[&Measured]) -> LinePlot {
                 });
             }
         };
-        add(name.clone(), Style::LinePoints, &|r| Some(r.best_mpts));
+        let style = if form == forms[0] {
+            Style::LinePoints
+        } else {
+            Style::LineRings
+        };
+        add(name.clone(), style, &|r| Some(r.best_mpts));
         let beside = |r: &Measured| r.beside.as_ref()?.best_mpts;
         add(format!("beside {name}"), Style::Dashed, &beside);
     }
-    let (xs, ys): (Vec<f64>, Vec<f64>) =
-        firsts(results, |r| (side(r), limit(r))).into_iter().unzip();
+    let xs = firsts(results, |r| side(r));
+    let best = |x: &f64| {
+        let own = results.iter().filter(|r| side(r) == *x);
+        own.map(|r| limit(r)).fold(0.0, f64::max)
+    };
+    let ys: Vec<f64> = xs.iter().map(best).collect();
     plot.y_range = Some((0.0, 1.05 * ys.iter().copied().fold(0.0, f64::max)));
-    plot.series("a copy of what must move", &xs, &ys, Style::Dashed)
+    plot.series.push(Series {
+        name: "a copy of what must move".into(),
+        xs,
+        ys,
+        style: Style::Line,
+        color: Some(BLACK),
+    });
+    plot
 }
 
-/// What tells a curve from others; the discretization too, where there are several.
-fn curve(result: &Measured, several: bool) -> String {
-    let mut name = result
-        .schedule
-        .as_deref()
-        .unwrap_or(result.engine)
-        .to_string();
-    if let Some(processor) = &result.processor {
-        name += &format!(", {} threads", processor.threads);
+/// The schedule, or the engine, with the threads that it has.
+fn schedule(result: &Measured) -> String {
+    let name = result.schedule.as_deref().unwrap_or(result.engine);
+    match &result.processor {
+        Some(processor) => format!("{name}, {} threads", processor.threads),
+        None => name.to_string(),
     }
-    if several {
-        name += &format!(", {}", result.mixed);
-    }
-    name
 }
 
 /// Cells along an axis of a cube, or of a square, with as many.
 fn side(result: &Measured) -> f64 {
     let axes = result.cells.iter().filter(|n| **n > 1).count().max(1);
     let cells: f64 = result.cells.iter().map(|n| *n as f64).product();
-    cells.powf(1.0 / axes as f64)
+    // A root is a hair beside the whole number that it is.
+    (1e3 * cells.powf(1.0 / axes as f64)).round() / 1e3
 }
 
 /// Million points a second where nothing but memory takes time.
@@ -143,6 +166,24 @@ mod tests {
             (&theirs.name[..], theirs.ys[0]),
             ("beside compiled, 2 threads", 10.0)
         );
+    }
+
+    #[test]
+    fn a_schedule_has_its_colour_in_every_form() {
+        let other = Measured {
+            mixed: "composed",
+            ..on_card(None)
+        };
+        let plot = picture("Heat", "f64", &[&on_card(None), &other]);
+        let [first, second, _] = &plot.series[..] else {
+            panic!("{:?}", plot.series);
+        };
+        assert_eq!(first.color, second.color);
+        assert_eq!(
+            (first.style, second.style),
+            (Style::LinePoints, Style::LineRings)
+        );
+        assert_eq!(second.name, "carried, composed");
     }
 
     #[test]

@@ -71,6 +71,32 @@ impl Axis {
         }
     }
 
+    /// Ticks at given places of the axis, labelled with numbers; those outside are left out, and
+    /// those whose label would touch the one before.
+    pub(super) fn set_ticks(
+        &mut self,
+        fonts: &Fonts,
+        length: i32,
+        at: impl Iterator<Item = (f64, f64)>,
+    ) {
+        let mut at: Vec<_> = at.filter(|t| t.0 >= self.low && t.0 <= self.high).collect();
+        at.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut free = f32::NEG_INFINITY;
+        let mut ticks = Vec::new();
+        for (value, number) in at {
+            let label = number.to_string();
+            let (x, width) = (
+                self.place(value) * length as f32,
+                fonts.width(&label, TICK_TEXT),
+            );
+            if x - width / 2.0 > free {
+                free = x + width / 2.0 + 10.0;
+                ticks.push(Tick { value, label });
+            }
+        }
+        (self.ticks, self.minor) = (ticks, Vec::new());
+    }
+
     /// Where a value lies on the axis, 0 to 1.
     pub(super) fn place(&self, value: f64) -> f32 {
         ((value - self.low) / (self.high - self.low)) as f32

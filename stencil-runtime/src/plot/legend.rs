@@ -27,24 +27,30 @@ impl<'a> Legend<'a> {
         Self { names, size }
     }
 
-    /// The corner of the plot that the fewest of `points` lie in.
+    /// A corner of the plot that none of `points` lies in; beside the plot if there is none.
     pub(super) fn place(&self, plot: Rect, points: &[(f32, f32)]) -> Rect {
         let (w, h) = self.size;
         let (left, right) = (plot.x + INSET, plot.right() - INSET - w);
         let (top, bottom) = (plot.y + INSET, plot.bottom() - INSET - h);
-        let covered = |r: &Rect| {
+        let covers = |r: &Rect| {
             let r = r.grown(6);
-            let inside = |p: &&(f32, f32)| {
+            points.iter().any(|p| {
                 p.0 > r.x as f32
                     && p.0 < r.right() as f32
                     && p.1 > r.y as f32
                     && p.1 < r.bottom() as f32
-            };
-            points.iter().filter(inside).count()
+            })
         };
         let corners = [(right, top), (left, top), (right, bottom), (left, bottom)];
         let rects = corners.map(|(x, y)| Rect { x, y, w, h });
-        rects.into_iter().min_by_key(covered).unwrap_or(rects[0])
+        let beside = Rect {
+            x: plot.right() + INSET,
+            y: plot.y,
+            w,
+            h,
+        };
+        let free = rects.into_iter().find(|r| !covers(r));
+        free.filter(|_| h + 2 * INSET <= plot.h).unwrap_or(beside)
     }
 
     /// Draws box and names; `sample` draws the sample of the series of that number, on the line

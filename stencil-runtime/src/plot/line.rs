@@ -13,6 +13,7 @@ const PLOT: (i32, i32) = (1080, 660);
 const MARGIN: i32 = 30;
 const LINE: f32 = 3.2;
 const DOT: f32 = 6.0;
+const RING: f32 = 2.2;
 
 /// How a curve is drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,6 +27,8 @@ pub enum Style {
     Points,
     /// A line with dots.
     LinePoints,
+    /// A line with rings.
+    LineRings,
 }
 
 impl Style {
@@ -33,7 +36,13 @@ impl Style {
         self != Self::Points
     }
     fn dots(self) -> bool {
-        matches!(self, Self::Points | Self::LinePoints)
+        matches!(self, Self::Points | Self::LinePoints | Self::LineRings)
+    }
+    fn dot(self, canvas: &mut Canvas, at: (f32, f32), color: Color) {
+        canvas.disc(at, DOT, color);
+        if self == Self::LineRings {
+            canvas.disc(at, DOT - RING, Color::WHITE);
+        }
     }
     fn dash(self) -> Option<(f32, f32)> {
         (self == Self::Dashed).then_some((13.0, 9.0))
@@ -93,6 +102,8 @@ pub struct LinePlot {
     pub x_range: Option<(f64, f64)>,
     /// The ends of the y axis; the values' range with some room if not given or empty.
     pub y_range: Option<(f64, f64)>,
+    /// Where the x axis has ticks; round numbers if empty.
+    pub x_ticks: Vec<f64>,
     /// The curves; later ones are on top.
     pub series: Vec<Series>,
 }
@@ -139,6 +150,12 @@ impl LinePlot {
         self
     }
 
+    /// Puts the ticks of the x axis at these values, those whose labels would touch others left out.
+    pub fn x_ticks(mut self, values: impl IntoIterator<Item = f64>) -> Self {
+        self.x_ticks = values.into_iter().collect();
+        self
+    }
+
     /// Fixes the ends of the y axis.
     pub fn y_range(mut self, low: f64, high: f64) -> Self {
         self.y_range = Some((low, high));
@@ -182,9 +199,24 @@ impl LinePlot {
             w: PLOT.0,
             h: PLOT.1,
         };
+        let curves: Vec<_> = self
+            .series
+            .iter()
+            .map(|s| (s.style, self.runs(s, &x, &y, plot)))
+            .collect();
+        let legend = self.legend(&fonts);
+        let place = legend.as_ref().map(|legend| {
+            let mut seen = Vec::new();
+            for (style, runs) in &curves {
+                runs.iter().for_each(|run| trace(run, *style, &mut seen));
+            }
+            legend.place(plot, &seen)
+        });
+        let (right, low) = place.map_or((0, 0), |r| (r.right(), r.bottom()));
         // The last x label is centred on the plot's edge.
-        let width = plot.right() + MARGIN + 12;
-        let mut canvas = Canvas::new(width, plot.bottom() + x.room_below() + MARGIN);
+        let width = right.max(plot.right() + 12) + MARGIN;
+        let height = low.max(plot.bottom() + x.room_below()) + MARGIN;
+        let mut canvas = Canvas::new(width, height);
         x.grid(&mut canvas, plot, true);
         y.grid(&mut canvas, plot, false);
         canvas.frame(plot, FRAME, Color::INK);
@@ -200,14 +232,14 @@ impl LinePlot {
         if !has_values {
             axes::no_data(&mut canvas, &fonts, plot);
         }
-        let mut seen = Vec::new();
-        for (i, series) in self.series.iter().enumerate() {
-            for run in self.runs(series, &x, &y, plot) {
-                draw_run(&mut canvas, &run, series.style, self.color(i), plot);
-                trace(&run, series.style, &mut seen);
+        for (i, (style, runs)) in curves.iter().enumerate() {
+            for run in runs {
+                draw_run(&mut canvas, run, *style, self.color(i), plot);
             }
         }
-        self.draw_legend(&mut canvas, &fonts, plot, &seen);
+        if let (Some(legend), Some(place)) = (legend, place) {
+            self.draw_legend(&mut canvas, &fonts, &legend, place);
+        }
         Ok((canvas, plot))
     }
 
@@ -232,7 +264,11 @@ impl LinePlot {
         let x_room = if dots { 0.04 } else { 0.0 };
         let x = ends(self.x_range, xs, self.x_log, x_room);
         let y = ends(self.y_range, ys, self.y_log, 0.06);
-        let x = Axis::horizontal(fonts, x, self.x_log, PLOT.0, &self.x_label);
+        let mut x = Axis::horizontal(fonts, x, self.x_log, PLOT.0, &self.x_label);
+        if !self.x_ticks.is_empty() {
+            let at = |&value: &f64| (scale(value, self.x_log), value);
+            x.set_ticks(fonts, PLOT.0, self.x_ticks.iter().map(at));
+        }
         let y = Axis::vertical(y, self.y_log, PLOT.1, &self.y_label);
         (x, y, xs.is_some())
     }
@@ -257,19 +293,20 @@ impl LinePlot {
             .collect()
     }
 
-    fn draw_legend(&self, canvas: &mut Canvas, fonts: &Fonts, plot: Rect, seen: &[(f32, f32)]) {
-        let listed: Vec<usize> = (0..self.series.len())
-            .filter(|&i| !self.series[i].name.is_empty())
-            .collect();
-        if listed.is_empty() {
-            return;
-        }
-        let names = listed
-            .iter()
-            .map(|&i| self.series[i].name.as_str())
-            .collect();
-        let legend = Legend::new(names, fonts);
-        let place = legend.place(plot, seen);
+    /// The curves that have names.
+    fn listed(&self) -> Vec<usize> {
+        let named = |i: &usize| !self.series[*i].name.is_empty();
+        (0..self.series.len()).filter(named).collect()
+    }
+
+    fn legend(&self, fonts: &Fonts) -> Option<Legend<'_>> {
+        let names = self.listed().into_iter();
+        let names: Vec<&str> = names.map(|i| self.series[i].name.as_str()).collect();
+        (!names.is_empty()).then(|| Legend::new(names, fonts))
+    }
+
+    fn draw_legend(&self, canvas: &mut Canvas, fonts: &Fonts, legend: &Legend<'_>, place: Rect) {
+        let listed = self.listed();
         legend.draw(canvas, fonts, place, |canvas, row, line| {
             let (style, color) = (self.series[listed[row]].style, self.color(listed[row]));
             if style.line() {
@@ -277,7 +314,7 @@ impl LinePlot {
             }
             if style.dots() {
                 let middle = ((line[0].0 + line[1].0) / 2.0, line[0].1);
-                canvas.disc(middle, DOT, color);
+                style.dot(canvas, middle, color);
             }
         });
     }
@@ -318,15 +355,16 @@ fn draw_run(canvas: &mut Canvas, run: &[(f32, f32)], style: Style, color: Color,
     }
     // A lone point makes no line but must be seen.
     if style.dots() || run.len() == 1 {
-        let radius = if style.dots() { DOT } else { LINE / 2.0 };
         let area = plot.grown(1);
         for &(x, y) in run {
             let inside = x >= area.x as f32
                 && x <= area.right() as f32
                 && y >= area.y as f32
                 && y <= area.bottom() as f32;
-            if inside {
-                canvas.disc((x, y), radius, color);
+            if inside && style.dots() {
+                style.dot(canvas, (x, y), color);
+            } else if inside {
+                canvas.disc((x, y), LINE / 2.0, color);
             }
         }
     }
@@ -351,113 +389,4 @@ fn trace(run: &[(f32, f32)], style: Style, seen: &mut Vec<(f32, f32)>) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_line_passes_through_its_points() {
-        let plot = LinePlot::new().series("", &[0.0, 1.0], &[0.0, 1.0], Style::Line);
-        let (c, r) = plot.y_range(0.0, 1.0).draw().unwrap();
-        assert_eq!(c.get(r.x + r.w / 2, r.y + r.h / 2), Color::PALETTE[0]);
-        assert_eq!(
-            c.get(r.x + r.w / 4, r.bottom() - r.h / 4),
-            Color::PALETTE[0]
-        );
-        assert_ne!(c.get(r.x + r.w / 4, r.y + r.h / 4), Color::PALETTE[0]);
-        assert_eq!(c.get(r.x - 1, r.y + 100), Color::INK);
-    }
-
-    #[test]
-    fn fourth_order_has_slope_four_on_logarithmic_axes() {
-        let h = [1.0, 0.1, 0.01];
-        let plot = LinePlot::new()
-            .log_x()
-            .log_y()
-            .x_range(0.01, 1.0)
-            .y_range(1e-8, 1.0)
-            .series("", &h, &h.map(|h: f64| h.powi(4)), Style::Points);
-        let (c, r) = plot.draw().unwrap();
-        assert_eq!(c.get(r.x + r.w / 2, r.y + r.h / 2), Color::PALETTE[0]);
-        assert_eq!(c.get(r.x + 1, r.bottom() - 1), Color::PALETTE[0]);
-        assert_eq!(c.get(r.right() - 1, r.y + 1), Color::PALETTE[0]);
-    }
-
-    #[test]
-    fn the_legend_keeps_clear_of_curves() {
-        let xs: Vec<f64> = (0..100).map(f64::from).collect();
-        let rising: Vec<f64> = xs.iter().map(|x| x * x).collect();
-        let falling: Vec<f64> = xs.iter().map(|x| -x * x).collect();
-        let fonts = Fonts::new();
-        let rect = Rect {
-            x: 0,
-            y: 0,
-            w: PLOT.0,
-            h: PLOT.1,
-        };
-        for (ys, top) in [(&rising, true), (&falling, false)] {
-            let plot = LinePlot::new().series("a", &xs, ys, Style::Line);
-            let (x, y, _) = plot.axes(&fonts);
-            let run = &plot.runs(&plot.series[0], &x, &y, rect)[0];
-            let mut seen = Vec::new();
-            trace(run, Style::Line, &mut seen);
-            let place = Legend::new(vec!["a"], &fonts).place(rect, &seen);
-            assert!(place.x < rect.w / 2 || !top, "{place:?}");
-            assert!(!seen.iter().any(|p| {
-                p.0 > place.x as f32
-                    && p.0 < place.right() as f32
-                    && p.1 > place.y as f32
-                    && p.1 < place.bottom() as f32
-            }));
-        }
-    }
-
-    #[test]
-    fn odd_data_do_not_panic() {
-        let cases: [&[f64]; 6] = [
-            &[],
-            &[1.0],
-            &[f64::NAN; 3],
-            &[2.0, 2.0],
-            &[f64::MAX, -f64::MAX],
-            &[-1.0, 0.0],
-        ];
-        for ys in cases {
-            let xs: Vec<f64> = (0..ys.len()).map(|i| i as f64).collect();
-            for style in [Style::Line, Style::Dashed, Style::Points, Style::LinePoints] {
-                let plot = LinePlot::new().series("a", &xs, ys, style);
-                plot.clone().draw().unwrap();
-                plot.log_x().log_y().x_range(-1.0, f64::NAN).draw().unwrap();
-            }
-        }
-    }
-
-    #[test]
-    fn gaps_split_a_curve() {
-        let plot = LinePlot::new().series(
-            "",
-            &[0.0, 1.0, 2.0, 3.0, 4.0],
-            &[1.0, 2.0, f64::NAN, 1.0, 2.0],
-            Style::Line,
-        );
-        let (x, y, _) = plot.axes(&Fonts::new());
-        let runs = plot.runs(
-            &plot.series[0],
-            &x,
-            &y,
-            Rect {
-                x: 0,
-                y: 0,
-                w: 9,
-                h: 9,
-            },
-        );
-        assert_eq!(runs.iter().map(Vec::len).collect::<Vec<_>>(), [2, 2]);
-    }
-
-    #[test]
-    fn unequal_lengths_are_an_error() {
-        let plot = LinePlot::new().series("p", &[1.0], &[1.0, 2.0], Style::Line);
-        let message = plot.save("/tmp/never.png").unwrap_err().to_string();
-        assert_eq!(message, "curve `p` has 1 x values and 2 y values");
-    }
-}
+mod tests;

@@ -78,8 +78,6 @@ fn log(nvrtc: &Nvrtc, text: &str, architecture: &str) -> String {
 
 struct Job {
     label: String,
-    /// Is it of the second substep, or of the only one?
-    is_whole: bool,
     /// The text of the kernel under a name that all share: substeps are alike.
     text: String,
     shared: usize,
@@ -110,14 +108,11 @@ fn jobs() -> Vec<Job> {
                 let schedule = (preset.make)(&algorithm, precision);
                 let compiled = check(&algorithm, &schedule, precision.bytes())
                     .unwrap_or_else(|e| panic!("{e}"));
-                let whole = 1.min(algorithm.substeps.len() - 1);
-                let kernels = compiled.plan.launches.iter().zip(compiled.kernels);
-                for (launch, kernel) in kernels {
+                for kernel in compiled.kernels {
                     if kernel.launch.kind != LaunchKind::Blocks {
                         continue;
                     }
                     jobs.push(Job {
-                        is_whole: launch.substep == whole,
                         label: format!(
                             "{} {system} {} {}",
                             kernel.name,
@@ -140,16 +135,11 @@ fn text(mut kernel: Kernel, precision: Precision) -> String {
     source.text
 }
 
-/// Has every substep compiled for every architecture; the second has all statements of the others.
-const ALL: &str = "STENCIL_ALL_SUBSTEPS";
-
 /// The resources of each text on each architecture where it has room, on all cores.
 fn compiled<'a>(nvrtc: &Nvrtc, jobs: &'a [Job]) -> BTreeMap<(&'static str, &'a str), Resources> {
     let mut distinct = BTreeSet::new();
     for (architecture, most) in ARCHITECTURES {
-        let all = architecture == ARCH || std::env::var_os(ALL).is_some();
-        let wanted = |job: &&Job| job.shared <= most && (all || job.is_whole);
-        let wanted = jobs.iter().filter(wanted);
+        let wanted = jobs.iter().filter(|job| job.shared <= most);
         distinct.extend(wanted.map(|job| (architecture, job.text.as_str())));
     }
     let mut all: Vec<(&'static str, &str)> = distinct.into_iter().collect();
@@ -213,10 +203,7 @@ fn every_kernel_compiles_and_its_resources_are_pinned() {
                 continue;
             }
             fitting += 1;
-            let Some(r) = resources.get(&(architecture, text)) else {
-                assert_ne!(architecture, ARCH, "{label}");
-                continue;
-            };
+            let r = &resources[&(architecture, text.as_str())];
             assert!(shared + r.shared_bytes as usize <= most, "{label}");
             if architecture == ARCH {
                 let spills = r.spill_stores + r.spill_loads;
