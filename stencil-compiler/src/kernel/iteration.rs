@@ -126,6 +126,16 @@ fn declare_queue(draft: &mut Draft<'_>, name: &str, delayed: &Delayed) -> Queue 
     Queue { sums, window }
 }
 
+/// What an iteration does.
+pub(super) struct Computed {
+    /// Loads and operations, in order.
+    pub(super) operations: Vec<Stmt>,
+    /// Values of shared functions for the thread's cells.
+    pub(super) staged: Vec<(FnId, Vec<Operand>)>,
+    /// What is stored and handed on, after the operations.
+    pub(super) results: Vec<Stmt>,
+}
+
 /// What an iteration on a plane computes, and then stores and hands on; `columns` are the registers of
 /// `reader` that stay for the next one.
 pub(super) fn compute(
@@ -134,12 +144,16 @@ pub(super) fn compute(
     points: u32,
     (reader, columns): (&mut dyn Reader, &BTreeSet<Reg>),
     (plane, frame): (IntVar, Frame),
-) -> Result<(Vec<Stmt>, Vec<Stmt>), Refusal> {
+) -> Result<Computed, Refusal> {
     let context = draft.context;
-    let mut values = Values::new(&context, pipeline.delayed.keys().copied().collect())?;
+    let is_staged = |id: &&FnId| pipeline.staged.contains_key(id);
+    let riding = pipeline.delayed.keys().filter(|id| !is_staged(id));
+    let mut values = Values::new(&context, riding.copied().collect())?;
+    values.staged(pipeline.staged.keys().copied());
     let mut writer = Writer::default();
     let mut work = Vec::new();
     let mut sets: Vec<(Reg, ValueId)> = Vec::new();
+    let mut staged = Vec::new();
     for (id, delayed) in &pipeline.delayed {
         let mut pending = Vec::new();
         for point in 0..points as i32 {
@@ -152,6 +166,13 @@ pub(super) fn compute(
         for value in interleaved(&pending) {
             writer.write(draft, &values, reader, &mut work, value)?;
         }
+        if is_staged(&id) {
+            let mut of_points = Vec::new();
+            for value in pending.into_iter().flatten() {
+                of_points.push(writer.write(draft, &values, reader, &mut work, value)?);
+            }
+            staged.push((*id, of_points));
+        }
     }
     let ends = (&mut values, &mut writer);
     let stores = outputs(draft, &mut work, pipeline, points, reader, ends)?;
@@ -160,15 +181,24 @@ pub(super) fn compute(
         let value = writer.write(draft, &values, reader, &mut work, value)?;
         assignments.push(Stmt::Set { reg, value });
     }
-    let kept = kept(columns, &stores, &assignments);
+    let kept = kept(columns, &stores, (&assignments, &staged));
     let mut results = Vec::new();
     store(draft, &mut results, pipeline, stores, (plane, frame));
     results.extend(assignments);
-    Ok((order(work, &kept), results))
+    Ok(Computed {
+        operations: order(work, &kept),
+        staged,
+        results,
+    })
 }
 
 /// Registers that are read after the iteration's operations.
-fn kept(columns: &BTreeSet<Reg>, stores: &Stores, assignments: &[Stmt]) -> BTreeSet<Reg> {
+fn kept(
+    columns: &BTreeSet<Reg>,
+    stores: &Stores,
+    (assignments, staged): (&[Stmt], &[(FnId, Vec<Operand>)]),
+) -> BTreeSet<Reg> {
+    let staged = staged.iter().flat_map(|(_, values)| values).copied();
     let stored = stores
         .values()
         .flat_map(BTreeMap::values)
@@ -178,10 +208,13 @@ fn kept(columns: &BTreeSet<Reg>, stores: &Stores, assignments: &[Stmt]) -> BTree
         Stmt::Set { value, .. } => Some(*value),
         _ => None,
     });
-    let regs = stored.chain(assigned).filter_map(|value| match value {
-        Operand::Reg(reg) => Some(reg),
-        Operand::Uniform(_) | Operand::Lit(_) => None,
-    });
+    let regs = stored
+        .chain(assigned)
+        .chain(staged)
+        .filter_map(|value| match value {
+            Operand::Reg(reg) => Some(reg),
+            Operand::Uniform(_) | Operand::Lit(_) => None,
+        });
     regs.chain(columns.iter().copied()).collect()
 }
 
@@ -195,6 +228,11 @@ fn advance(
     sets: &mut Vec<(Reg, ValueId)>,
 ) -> Result<Vec<ValueId>, Refusal> {
     let function = draft.context.algorithm.function(id);
+    if delayed.placement == Placement::Shared {
+        let mut at = [point, 0, 0];
+        at[axis] = delayed.source;
+        return Ok(vec![values.define(id, at)?]);
+    }
     let queue = declare_queue(draft, &function.name, delayed);
     let place = |lag: i32| {
         let mut at = [point, 0, 0];

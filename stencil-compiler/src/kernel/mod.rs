@@ -19,6 +19,7 @@ mod iteration;
 pub mod lower;
 mod order;
 pub mod pipeline;
+pub mod rim;
 pub mod text;
 mod values;
 

@@ -5,11 +5,14 @@
 //! wherever they are needed. A *register* function is evaluated once, in its own column, on the
 //! newest plane it can be. A *carried* sum takes the terms of its source plane s in iteration p:
 //! a term at offset o goes to the output on plane p + s - o, so the sum completes with lag
-//! s - o_max. Both then stay for as many planes as their consumers lag behind.
+//! s - o_max. Both then stay for as many planes as their consumers lag behind. A *shared* function
+//! is evaluated on the newest plane it can be, on the tile and the rim that neighbours read, and is
+//! read from the iteration after: one barrier an iteration stands between.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::lower::{Context, add, describe};
+use super::rim::Rim;
 use crate::algorithm::footprint::needed;
 use crate::algorithm::{Access, Def, FnId, Offset};
 use crate::schedule::{Placement, Refusal};
@@ -21,6 +24,8 @@ pub struct Pipeline {
     pub axis: usize,
     /// Functions that ride along, in order of definition.
     pub delayed: BTreeMap<FnId, Delayed>,
+    /// What is read of the shared ones among them.
+    pub staged: BTreeMap<FnId, Staged>,
     /// Outputs with the lag at which each is stored.
     pub outputs: Vec<(String, FnId, i32)>,
     /// Each read of a buffer, at (x and other in-plane offset from the thread's first cell, lag),
@@ -31,15 +36,15 @@ pub struct Pipeline {
 /// A function that rides along the march.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delayed {
-    /// `Register` or `Carried`.
+    /// `Register`, `Carried` or `Shared`.
     pub placement: Placement,
     /// Lag of the plane it is evaluated on.
     pub source: i32,
     /// Lag at which its value is complete.
     pub lag: i32,
-    /// Smallest offset of its terms along the march (0 for a register function).
+    /// Smallest offset of its terms along the march (0 if it is not carried).
     pub low: i32,
-    /// Largest offset of its terms along the march (0 for a register function).
+    /// Largest offset of its terms along the march (0 if it is not carried).
     pub high: i32,
     /// Older planes that consumers still read.
     pub window: i32,
@@ -47,10 +52,27 @@ pub struct Delayed {
     pub first: i32,
 }
 
+/// What is read of a shared function.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Staged {
+    /// The lags of its planes that are read.
+    pub lags: BTreeSet<i32>,
+    /// The cells around the tile that are read.
+    pub rim: Rim,
+}
+
 impl Delayed {
     /// Registers it takes a point between iterations.
     pub fn registers(&self) -> i32 {
-        self.high - self.low + self.window
+        match self.placement {
+            Placement::Shared => 0,
+            _ => self.high - self.low + self.window,
+        }
+    }
+
+    /// Planes that a shared function keeps: those that are read, and the one that is evaluated.
+    pub fn planes(&self) -> i32 {
+        self.source - self.lag + self.window + 1
     }
 }
 
@@ -81,6 +103,7 @@ pub fn analyze(context: &Context<'_>, points: i32) -> Result<Pipeline, Refusal> 
         axis,
         points,
         delayed: lags.delayed,
+        staged: BTreeMap::new(),
         reads: BTreeMap::new(),
         seen: BTreeMap::new(),
     };
@@ -100,6 +123,7 @@ pub fn analyze(context: &Context<'_>, points: i32) -> Result<Pipeline, Refusal> 
     Ok(Pipeline {
         axis,
         delayed: walk.delayed,
+        staged: walk.staged,
         outputs: settled,
         reads: walk.reads,
     })
@@ -185,6 +209,23 @@ fn delay(
             ..idle
         });
     }
+    if placement == Placement::Shared {
+        if context.algorithm.reads_accumulator(id) {
+            return Err(Refusal::placement(
+                &function.name,
+                format!(
+                    "`{}` is shared, but is made of an accumulator, which every cell has to itself; use `inline` or `register`",
+                    function.name
+                ),
+            ));
+        }
+        let source = free.unwrap_or(0).min(0);
+        return Ok(Delayed {
+            source,
+            lag: source - 1,
+            ..idle
+        });
+    }
     let Def::Sum(terms) = &function.def else {
         return Err(Refusal::placement(
             &function.name,
@@ -221,6 +262,7 @@ struct Walk<'a, 'b> {
     axis: usize,
     points: i32,
     delayed: BTreeMap<FnId, Delayed>,
+    staged: BTreeMap<FnId, Staged>,
     reads: BTreeMap<(FnId, Offset), i32>,
     seen: BTreeMap<(FnId, Offset), i32>,
 }
@@ -277,13 +319,19 @@ impl Walk<'_, '_> {
         let lag = plane[self.axis];
         plane[self.axis] = 0;
         let own = (0..self.points).any(|point| plane == [point, 0, 0]);
-        if !own || lag > known.lag {
+        let shared = known.placement == Placement::Shared;
+        if shared {
+            let staged = self.staged.entry(of).or_default();
+            staged.lags.insert(lag);
+            staged.rim.include(plane, self.points);
+        }
+        if !(own || shared) || lag > known.lag {
             let what = describe(self.context.algorithm, Access { of, at });
             let name = &self.context.algorithm.function(of).name;
             return Err(Refusal::placement(
                 name,
                 format!(
-                    "`{what}`: it rides along the march in registers of its own column, but neighbours read it; use `inline` or `global`"
+                    "`{what}`: it rides along the march in registers of its own column, but neighbours read it; use `inline`, `shared` or `global`"
                 ),
             ));
         }
@@ -305,20 +353,42 @@ impl Walk<'_, '_> {
             } else {
                 delayed.first
             };
-            let def = self.context.algorithm.function(id).def.clone();
-            for point in 0..self.points {
-                for access in def.accesses() {
-                    let mut at = [point + access.at[0], access.at[1], access.at[2]];
-                    let mut from = first;
-                    if delayed.placement == Placement::Carried {
-                        // A term at offset o was due high - o iterations before completion.
-                        from -= delayed.high - access.at[self.axis];
-                        at[self.axis] = delayed.source;
-                    } else {
-                        at[self.axis] += delayed.source;
-                    }
-                    self.visit(access.of, at, from)?;
+            match delayed.placement {
+                Placement::Shared => self.shared_sources(id, delayed, first)?,
+                _ => self.own_sources(id, delayed, first)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// What a function reads that is evaluated in its own column, from an iteration on.
+    fn own_sources(&mut self, id: FnId, delayed: Delayed, first: i32) -> Result<(), Refusal> {
+        for point in 0..self.points {
+            for access in self.context.algorithm.function(id).def.accesses() {
+                let mut at = [point + access.at[0], access.at[1], access.at[2]];
+                let mut from = first;
+                if delayed.placement == Placement::Carried {
+                    // A term at offset o was due high - o iterations before completion.
+                    from -= delayed.high - access.at[self.axis];
+                    at[self.axis] = delayed.source;
+                } else {
+                    at[self.axis] += delayed.source;
                 }
+                self.visit(access.of, at, from)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What a function reads that is evaluated on the tile and its rim, for reads from an iteration on.
+    fn shared_sources(&mut self, id: FnId, delayed: Delayed, first: i32) -> Result<(), Refusal> {
+        let staged = self.staged.entry(id).or_default();
+        let places = staged.rim.places(self.points);
+        let from = first - (delayed.source - delayed.lag);
+        for mut place in places {
+            place[self.axis] += delayed.source;
+            for access in self.context.algorithm.function(id).def.accesses() {
+                self.visit(access.of, add(place, access.at), from)?;
             }
         }
         Ok(())

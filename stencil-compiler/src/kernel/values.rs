@@ -67,6 +67,11 @@ impl<'a> Values<'a> {
         })
     }
 
+    /// Functions that are read as buffers are, from where the strategy keeps them.
+    pub(super) fn staged(&mut self, functions: impl Iterator<Item = FnId>) {
+        self.stored.extend(functions);
+    }
+
     /// Reads of buffers among the values, each once.
     pub(super) fn reads(&self) -> impl Iterator<Item = (FnId, Offset)> {
         self.values.iter().filter_map(|value| match value {

@@ -326,7 +326,10 @@ impl Planner<'_> {
                 .algorithm
                 .find(name)
                 .is_some_and(|id| inside.contains(&id));
-            here && matches!(placement, Placement::Register | Placement::Carried)
+            here && matches!(
+                placement,
+                Placement::Register | Placement::Carried | Placement::Shared
+            )
         });
         Launch {
             name: format!("{}_{}_{}", self.algorithm.name, substep + 1, kernel + 1),

@@ -16,10 +16,11 @@ const MOST_TRIES: usize = 48;
 const MOST_LISTED: usize = 3;
 
 /// Every placement, the cheapest to try first.
-const PLACEMENTS: [Placement; 5] = [
+const PLACEMENTS: [Placement; 6] = [
     Placement::Inline,
     Placement::Register,
     Placement::Carried,
+    Placement::Shared,
     Placement::Global(Halo::Exchange),
     Placement::Global(Halo::Recompute),
 ];

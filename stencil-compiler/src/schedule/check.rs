@@ -135,17 +135,16 @@ pub fn advised(
 /// Placements that a grid function may have in some schedule.
 pub fn legal_placements(algorithm: &Algorithm, id: FnId) -> Vec<Placement> {
     use super::Halo;
-    let stored = [
+    let any = [
+        Placement::Inline,
+        Placement::Register,
+        Placement::Shared,
         Placement::Global(Halo::Exchange),
         Placement::Global(Halo::Recompute),
     ];
     match algorithm.function(id).def {
         Def::State(_) => Vec::new(),
-        Def::Point(_) => [&[Placement::Inline, Placement::Register], stored.as_slice()].concat(),
-        Def::Sum(_) => [
-            &[Placement::Inline, Placement::Register, Placement::Carried],
-            stored.as_slice(),
-        ]
-        .concat(),
+        Def::Point(_) => any.to_vec(),
+        Def::Sum(_) => [&any[..], &[Placement::Carried]].concat(),
     }
 }

@@ -298,11 +298,38 @@ fn whole_cost(algorithm: &Algorithm, root: FnId) -> u32 {
         .sum()
 }
 
+/// The same, but kept in shared memory while a march passes.
+pub fn shared(algorithm: &Algorithm) -> BTreeMap<String, Placement> {
+    let stored = stored(algorithm, Halo::Exchange).into_keys();
+    stored.map(|name| (name, Placement::Shared)).collect()
+}
+
+/// What shared functions are made of: it is evaluated around the tile, too, and so cannot ride along
+/// in a column.
+fn around(algorithm: &Algorithm, placements: &BTreeMap<String, Placement>) -> BTreeSet<FnId> {
+    let of = |wanted: fn(&Placement) -> bool| -> BTreeSet<FnId> {
+        let names = placements.iter().filter(|(_, p)| wanted(p));
+        names.filter_map(|(name, _)| algorithm.find(name)).collect()
+    };
+    let shared = of(|p| *p == Placement::Shared);
+    let roots: Vec<FnId> = shared.iter().copied().collect();
+    let inside = needed(
+        algorithm,
+        &roots,
+        &of(|p| matches!(p, Placement::Global(_))),
+    );
+    inside
+        .into_iter()
+        .filter(|id| !shared.contains(id))
+        .collect()
+}
+
 /// Carries every sum that reads several planes, and keeps in registers what is added to one.
 pub fn carry(algorithm: &Algorithm, placements: &mut BTreeMap<String, Placement>) {
     let axis = algorithm.slowest_axis();
+    let around = around(algorithm, placements);
     let mut late: BTreeSet<FnId> = BTreeSet::new();
-    for (id, function) in algorithm.ids() {
+    for (id, function) in algorithm.ids().filter(|(id, _)| !around.contains(id)) {
         let accesses = function.def.accesses();
         let planes: BTreeSet<i32> = accesses.iter().map(|a| a.at[axis]).collect();
         let is_free = |placement: Option<&Placement>| placement.is_none();
@@ -320,7 +347,9 @@ pub fn carry(algorithm: &Algorithm, placements: &mut BTreeMap<String, Placement>
         late.insert(id);
         for access in accesses {
             let other = algorithm.function(access.of);
-            let ready = !matches!(other.def, Def::State(_)) && !late.contains(&access.of);
+            let ready = !matches!(other.def, Def::State(_))
+                && !late.contains(&access.of)
+                && !around.contains(&access.of);
             if ready && is_free(placements.get(&other.name)) {
                 placements.insert(other.name.clone(), Placement::Register);
             }

@@ -49,6 +49,9 @@ pub enum Placement {
     Register,
     /// A sum whose partial sums ride along the march: each plane adds its terms when it is there.
     Carried,
+    /// Computed once for each plane of a block's tile and the rim that neighbours read, and kept in
+    /// shared memory while a march passes.
+    Shared,
     /// Materialized in global memory by a kernel of its own.
     Global(Halo),
 }

@@ -65,6 +65,11 @@ pub const ALL: &[Preset] = &[
         make: carried,
     },
     Preset {
+        name: "shared",
+        summary: "one march; derived grid functions in shared memory, sums ride along",
+        make: shared,
+    },
+    Preset {
         name: "plane",
         summary: "marches with a plane in shared memory and columns in registers",
         make: heuristic::plane,
@@ -99,6 +104,16 @@ fn gathered(algorithm: &Algorithm, precision: Precision) -> Schedule {
 fn carried(algorithm: &Algorithm, precision: Precision) -> Schedule {
     let mut placements = BTreeMap::new();
     if algorithm.dimension > 1 {
+        carry(algorithm, &mut placements);
+    }
+    marched(algorithm, placements, precision)
+}
+
+/// Where nothing is worth sharing, this is `carried`.
+fn shared(algorithm: &Algorithm, precision: Precision) -> Schedule {
+    let mut placements = BTreeMap::new();
+    if algorithm.dimension > 1 {
+        placements = heuristic::shared(algorithm);
         carry(algorithm, &mut placements);
     }
     marched(algorithm, placements, precision)

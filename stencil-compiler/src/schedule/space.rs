@@ -70,6 +70,7 @@ fn draw(algorithm: &Algorithm, draws: &mut Draws) -> Schedule {
             .filter(|p| match p {
                 Placement::Global(_) => draws.below(100) < STORED * 4,
                 Placement::Register | Placement::Carried => base.marches,
+                Placement::Shared => base.stages,
                 Placement::Inline => true,
             })
             .collect();

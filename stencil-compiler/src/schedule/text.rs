@@ -12,6 +12,7 @@ pub fn placement_words(placement: Placement) -> &'static str {
         Placement::Inline => "inline",
         Placement::Register => "register",
         Placement::Carried => "carried",
+        Placement::Shared => "shared",
         Placement::Global(Halo::Exchange) => "global exchange",
         Placement::Global(Halo::Recompute) => "global recompute",
     }
@@ -88,10 +89,11 @@ pub(crate) fn parse_placement(lexer: &mut Lexer) -> Result<Placement, TextError>
         "inline" => Ok(Placement::Inline),
         "register" => Ok(Placement::Register),
         "carried" => Ok(Placement::Carried),
+        "shared" => Ok(Placement::Shared),
         "global" if lexer.eat_name("exchange") => Ok(Placement::Global(Halo::Exchange)),
         "global" if lexer.eat_name("recompute") => Ok(Placement::Global(Halo::Recompute)),
         "global" => lexer.error("`global` is followed by `exchange` or `recompute`"),
-        _ => lexer.error(format!("no placement `{word}`; there are inline, register, carried, global exchange, global recompute")),
+        _ => lexer.error(format!("no placement `{word}`; there are inline, register, carried, shared, global exchange, global recompute")),
     }
 }
 

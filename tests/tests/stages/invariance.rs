@@ -345,3 +345,28 @@ fn shared_memory_and_kernels_have_the_same_bits() {
         }
     }
 }
+
+/// Shared functions: what neighbours along x, y and z read, alone and of one another, tiles and chunks
+/// that fit and that do not.
+fn staged<T: Real>(source: &str, cells: [usize; 3], placements: &str, blockings: &[&str]) {
+    let algorithm = algorithm_of(source);
+    let case = Case::new(&algorithm, cells);
+    let reference = oracle::<T>(&algorithm, &case, STEPS);
+    for (seed, blocking) in blockings.iter().enumerate() {
+        let schedule = format!("schedule {placements} kernel march {blocking}");
+        let schedule = text::parse(&schedule).unwrap_or_else(|e| panic!("{e}"));
+        agree(&algorithm, &schedule, &case, STEPS, seed as u64, &reference);
+    }
+}
+
+#[test]
+fn shared_functions_have_the_same_bits() {
+    let source = with_mixed(ISOTHERMAL_NS, "composed");
+    let blockings = [
+        "tile_x=32 tile_y=4 chunk=8",
+        "tile_x=16 tile_y=8 points=2 chunk=16 column=0",
+        "tile_x=32 tile_y=4 chunk=8 loader=1",
+    ];
+    staged::<f32>(&source, ODD, "place div_u shared", &blockings);
+    staged::<f64>(&source, WHOLE, "place div_u shared", &blockings);
+}

@@ -35,6 +35,7 @@ pub const STRATEGY: Strategy = Strategy {
         BLOCKS,
     ],
     marches: false,
+    stages: false,
     wraps: |_| false,
     across: None,
     kind: LaunchKind::Blocks,

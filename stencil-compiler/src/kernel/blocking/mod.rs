@@ -31,6 +31,8 @@ pub struct Strategy {
     pub params: &'static [Param],
     /// May grid functions ride along in registers (`register`, `carried`)?
     pub marches: bool,
+    /// May they be kept plane by plane in shared memory (`shared`)?
+    pub stages: bool,
     /// Can a blocking read beyond one end of a periodic axis at the other, so that no ghost cells are
     /// needed?
     pub wraps: fn(&Blocking) -> bool,

@@ -14,6 +14,7 @@ pub const STRATEGY: Strategy = Strategy {
     summary: "each row of cells as one vector loop, rows in parallel (the CPU's blocking)",
     params: &[],
     marches: false,
+    stages: false,
     wraps: |_| false,
     across: None,
     kind: LaunchKind::Rows,

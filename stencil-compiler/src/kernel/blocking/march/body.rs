@@ -7,6 +7,7 @@ use super::boxes;
 use super::copies::Copies;
 use super::layout::{DONE, FULL, Layout};
 use super::reader::Planes;
+use super::stage::{Places, Stage};
 use crate::kernel::iteration::{Frame, compute, frame};
 use crate::kernel::lower::Draft;
 use crate::kernel::pipeline::Pipeline;
@@ -40,11 +41,13 @@ pub(super) fn emit(
     draft: &mut Draft<'_>,
     march: &March,
     pipeline: &Pipeline,
-    layout: &Layout,
+    (layout, stage): (&Layout, &Stage),
 ) -> Result<(), Refusal> {
     let mut body = Vec::new();
     let frame = frame(draft, &mut body, march.cover(), pipeline.axis);
     let own = own_places(draft, &mut body, march, layout);
+    let place = (march, layout, frame);
+    let places = Places::new(draft, &mut body, place, stage, &own);
     let mut iterations = Index::Var(frame.end)
         - Index::Var(frame.start)
         - Index::Const(i64::from(pipeline.last_lag() + layout.begin));
@@ -62,7 +65,7 @@ pub(super) fn emit(
         Loader::Copies(Copies::new(draft, &mut body, march, layout, frame, axis))
     };
     loader.prologue(draft, &mut body);
-    let mut planes = Planes::new(march, layout, pipeline.axis);
+    let mut planes = Planes::new(march, layout, places, pipeline.axis);
     planes.declare_columns(draft);
     let iteration = draft.int("i");
     let mut inner = Vec::new();
@@ -96,12 +99,8 @@ fn own_places(
     let mut own = Vec::new();
     for group in &layout.groups {
         let var = draft.int("own");
-        let shape = &group.shape;
-        let row =
-            (Index::Thread(1) + Index::Const(i64::from(shape.rim_y[0]))) * i64::from(shape.width);
-        let value = row
-            + Index::Thread(0) * i64::from(march.points)
-            + Index::Const(i64::from(group.start + shape.rim_x[0]));
+        let x = Index::Thread(0) * i64::from(march.points);
+        let value = group.place(x, Index::Thread(1));
         body.push(Stmt::Int { var, value });
         own.push(var);
     }
@@ -134,21 +133,26 @@ fn iterate(
     });
     planes.addresses(draft, body, iteration, own, &ages(pipeline, layout));
     planes.enter_columns(draft, body)?;
+    let rims = planes.rims(draft)?;
     let columns = planes.columns().collect();
-    let (operations, results) = compute(
+    let computed = compute(
         draft,
         pipeline,
         march.points,
         (planes, &columns),
         (plane, frame),
     )?;
+    let staged = computed.staged.into_iter();
+    let staged = staged.filter_map(|(of, values)| planes.store(of, values));
     // Nothing is read from a ring after the operations: what takes the place of the oldest planes
     // need not wait for stores.
     let done = Stmt::Arrive {
         barrier: DONE,
         slot: Index::Var(iteration) % phases,
     };
-    let work = operations.into_iter().chain([done.clone()]).chain(results);
+    let work = rims.into_iter().chain(computed.operations);
+    let work = work.chain([done.clone()]).chain(staged);
+    let work = work.chain(computed.results);
     let warmup = i64::from(pipeline.first_iteration() - layout.begin);
     if warmup > 0 {
         body.push(Stmt::If {
@@ -163,6 +167,9 @@ fn iterate(
         body.extend(work);
     }
     planes.shift_columns(body);
+    if planes.is_staged() {
+        body.push(Stmt::Sync);
+    }
     Ok(())
 }
 

@@ -10,7 +10,7 @@ use crate::algorithm::FnId;
 use crate::kernel::lower::{Context, Draft};
 use crate::kernel::pipeline::Pipeline;
 use crate::kernel::{
-    BOX_ALIGNMENT, BarrierArray, BarrierId, MOST_BOX, SharedArray, SharedId, WARP,
+    BOX_ALIGNMENT, BarrierArray, BarrierId, Index, MOST_BOX, SharedArray, SharedId, WARP,
 };
 use crate::schedule::Refusal;
 
@@ -76,6 +76,14 @@ pub(super) struct Shape {
     pub(super) width: u32,
     /// Rows.
     pub(super) height: u32,
+}
+
+impl Group {
+    /// Where a cell is in a slot, by its place in the tile.
+    pub(super) fn place(&self, x: Index, y: Index) -> Index {
+        let row = (y + Index::Const(i64::from(self.shape.rim_y[0]))) * i64::from(self.shape.width);
+        row + x + Index::Const(i64::from(self.start + self.shape.rim_x[0]))
+    }
 }
 
 impl Layout {

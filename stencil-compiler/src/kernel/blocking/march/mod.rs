@@ -2,7 +2,8 @@
 //!
 //! Planes arrive in a ring in shared memory by asynchronous copies, a few iterations ahead; full
 //! and empty barriers hand slots over, so that no block-wide barrier is needed in the loop. What
-//! only its own column reads stays in registers; carried sums take each plane's terms as it passes.
+//! only its own column reads stays in registers; carried sums take each plane's terms as it passes;
+//! shared functions have a ring of their own, which all threads fill.
 //! Either all threads copy 16 bytes at a time, or one thread has whole boxes copied.
 
 use super::{BLOCKS, CHUNK, Param, Strategy, chunk};
@@ -17,8 +18,10 @@ mod boxes;
 mod copies;
 mod layout;
 mod reader;
+mod stage;
 
 use layout::Layout;
+use stage::Stage;
 
 /// The strategy.
 pub const STRATEGY: Strategy = Strategy {
@@ -65,6 +68,7 @@ pub const STRATEGY: Strategy = Strategy {
         LOADER,
     ],
     marches: true,
+    stages: true,
     // Boxes are copied as they lie.
     wraps: |blocking| STRATEGY.param(blocking, LOADER.name) != BOXES,
     across: Some(across),
@@ -215,11 +219,13 @@ fn lower(context: &Context<'_>) -> Result<Kernel, Refusal> {
     let layout = Layout::new(context, &march, &pipeline)?;
     let mut draft = Draft::new(*context, launch_shape(context, &march, &pipeline)?);
     layout.declare(&mut draft, &march);
+    let stage = Stage::new(&march, &pipeline);
+    stage.declare(&mut draft);
     if draft.kernel.shared_bytes() > SHARED_LIMIT {
         return Err(Refusal::params(
             &["tile_x", "tile_y", "ring"],
             format!(
-                "the ring takes {} bytes of shared memory and a block has {SHARED_LIMIT}; use a smaller tile or ring, or store what is read far away",
+                "rings and shared functions take {} bytes of shared memory and a block has {SHARED_LIMIT}; use a smaller tile or ring, or store what is read far away",
                 draft.kernel.shared_bytes()
             ),
         ));
@@ -238,7 +244,7 @@ fn lower(context: &Context<'_>) -> Result<Kernel, Refusal> {
         layout.ahead
     ));
     draft.kernel.notes.extend(describe(context, &pipeline));
-    body::emit(&mut draft, &march, &pipeline, &layout)?;
+    body::emit(&mut draft, &march, &pipeline, (&layout, &stage))?;
     Ok(draft.kernel)
 }
 

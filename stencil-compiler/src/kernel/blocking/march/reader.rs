@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::March;
 use super::layout::{Layout, RING};
+use super::stage::{Places, STAGE};
 use crate::algorithm::{FnId, Offset};
 use crate::kernel::lower::{Draft, label};
 use crate::kernel::values::Reader;
@@ -14,6 +15,7 @@ use crate::schedule::Refusal;
 pub(super) struct Planes<'a> {
     march: &'a March,
     layout: &'a Layout,
+    staged: Places<'a>,
     axis: usize,
     /// The thread's own place in a plane of each group, by how many iterations ago it came.
     own: BTreeMap<(usize, u32), IntVar>,
@@ -24,10 +26,16 @@ pub(super) struct Planes<'a> {
 }
 
 impl<'a> Planes<'a> {
-    pub(super) fn new(march: &'a March, layout: &'a Layout, axis: usize) -> Self {
+    pub(super) fn new(
+        march: &'a March,
+        layout: &'a Layout,
+        staged: Places<'a>,
+        axis: usize,
+    ) -> Self {
         Planes {
             march,
             layout,
+            staged,
             axis,
             own: BTreeMap::new(),
             column: BTreeMap::new(),
@@ -74,6 +82,46 @@ impl<'a> Planes<'a> {
             body.push(Stmt::Int { var, value });
             self.own.insert((at, age), var);
         }
+        self.staged.enter(draft, body, iteration);
+    }
+
+    /// Evaluates shared functions on the rims of the tile.
+    pub(super) fn rims(&self, draft: &mut Draft<'_>) -> Result<Vec<Stmt>, Refusal> {
+        self.staged.rims(draft, (self, self.axis))
+    }
+
+    /// Stores a shared function's values of the thread's cells.
+    pub(super) fn store(&self, of: FnId, values: Vec<Operand>) -> Option<Stmt> {
+        self.staged.store(of, values)
+    }
+
+    /// Are there shared functions?
+    pub(super) fn is_staged(&self) -> bool {
+        !self.staged.stage.is_empty()
+    }
+
+    /// Where a value is in the ring: the group, where the thread's first cell is on its plane, and how
+    /// far from there.
+    pub(super) fn place(
+        &self,
+        of: FnId,
+        at: Offset,
+        name: &str,
+    ) -> Result<(usize, IntVar, i32), Refusal> {
+        let plane = self
+            .layout
+            .planes
+            .get(&of)
+            .ok_or_else(|| format!("`{name}` is in no plane"))?;
+        let group = &self.layout.groups[plane.group];
+        let age = (group.shape.lead - at[self.axis]).unsigned_abs();
+        let base = *self
+            .own
+            .get(&(plane.group, age))
+            .ok_or_else(|| format!("`{name}` is in no plane that is kept"))?;
+        let row = if self.axis == 2 { at[1] } else { 0 };
+        let offset = plane.offset as i32 + row * group.shape.width as i32 + at[0];
+        Ok((plane.group, base, offset))
     }
 
     /// Takes the newest plane of each column into registers.
@@ -128,21 +176,17 @@ impl<'a> Planes<'a> {
         if let Some(&loaded) = self.loaded.get(&(of, at)) {
             return Ok(loaded);
         }
-        let plane = self
-            .layout
-            .planes
-            .get(&of)
-            .ok_or_else(|| format!("`{name}` is in no plane"))?;
-        let group = &self.layout.groups[plane.group];
-        let age = (group.shape.lead - at[self.axis]).unsigned_abs();
-        let base = *self
-            .own
-            .get(&(plane.group, age))
-            .ok_or_else(|| format!("`{name}` is in no plane that is kept"))?;
         let points = self.march.points as i32;
         let first = at[0].div_euclid(points) * points;
+        let from = [first, at[1], at[2]];
         let row = if self.axis == 2 { at[1] } else { 0 };
-        let offset = plane.offset as i32 + row * group.shape.width as i32 + first;
+        let (array, base, offset) = match self.staged.at(of, at[self.axis]) {
+            Some((staged, base)) => (STAGE, base, staged.offset(row, first)),
+            None => {
+                let (_, base, offset) = self.place(of, from, name)?;
+                (RING, base, offset)
+            }
+        };
         let mut regs = Vec::new();
         for x in first..first + points {
             let mut place = at;
@@ -153,7 +197,7 @@ impl<'a> Planes<'a> {
         }
         out.push(Stmt::LoadShared {
             regs,
-            array: RING,
+            array,
             base,
             offset,
         });

@@ -43,7 +43,7 @@ pub(super) fn emit(
         conditions.push(Condition::below(frame.y, end));
     }
     let columns = planes.columns().values().copied().collect();
-    let (operations, results) = compute(
+    let computed = compute(
         draft,
         pipeline,
         cover.points,
@@ -52,7 +52,11 @@ pub(super) fn emit(
     )?;
     inner.push(Stmt::If {
         conditions,
-        body: operations.into_iter().chain(results).collect(),
+        body: computed
+            .operations
+            .into_iter()
+            .chain(computed.results)
+            .collect(),
     });
     planes.shift(&mut inner, |of, point| loader.next(of, point));
     if !layout.groups.is_empty() {

@@ -14,7 +14,7 @@ use crate::kernel::iteration::{Cover, describe};
 use crate::kernel::lower::{Context, Draft, shape};
 use crate::kernel::pipeline::analyze;
 use crate::kernel::{Kernel, LaunchKind, WARP};
-use crate::schedule::{Blame, Refusal};
+use crate::schedule::{Blame, Placement, Refusal};
 
 mod body;
 mod layout;
@@ -60,6 +60,7 @@ pub const STRATEGY: Strategy = Strategy {
         BLOCKS,
     ],
     marches: true,
+    stages: false,
     wraps: |_| false,
     across: Some(across),
     kind: LaunchKind::Blocks,
@@ -127,6 +128,19 @@ fn lower(context: &Context<'_>) -> Result<Kernel, Refusal> {
         return Err(Refusal::params(
             &["buffers"],
             format!("`buffers={buffers}`: the next plane has room of its own (2) or not (1)"),
+        ));
+    }
+    if let Some((name, _)) = context
+        .launch
+        .placements
+        .iter()
+        .find(|(_, p)| *p == Placement::Shared)
+    {
+        return Err(Refusal::placement(
+            name,
+            format!(
+                "`{name}` is placed shared, but `plane` keeps one plane of what it reads and no more; use `march`, or another placement"
+            ),
         ));
     }
     let pipeline = analyze(context, cover.points as i32)?;

@@ -53,6 +53,7 @@ pub const STRATEGY: Strategy = Strategy {
         BLOCKS,
     ],
     marches: false,
+    stages: false,
     wraps: |_| true,
     across: None,
     kind: LaunchKind::Blocks,
