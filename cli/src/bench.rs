@@ -66,6 +66,10 @@ pub(crate) struct BenchArgs {
     /// (`256,256,256`). If it prints `mpts_per_s = 12.3`, that is shown beside its time
     #[arg(long, value_name = "COMMAND")]
     beside: Option<String>,
+    /// Measure each case once more with every read in the cell itself: the same arrays, operations
+    /// and traversal, but no stencil
+    #[arg(long)]
+    bare: bool,
     /// Draw the rates against the size of the mesh into this folder, a picture for each system and
     /// precision
     #[arg(long, value_name = "FOLDER")]
@@ -130,14 +134,28 @@ fn measure<T: Number>(
     system: &SystemDef,
     setup: Setup<'_>,
 ) -> Result<Measured, Ended> {
-    let mut case = Case::<T>::new(system, setup)?;
+    let mut case = Case::<T>::new(system, setup.clone())?;
     let told = case.told();
     let mut beside = args
         .beside
         .as_deref()
         .map(|command| Beside::new(command, told));
+    let mut bare = match args.bare {
+        true => Some(case.bare(setup)?),
+        false => None,
+    };
     case.measure(args.repeat, args.steps, beside.as_mut())?;
-    Ok(case.result(beside))
+    let bare_mpts = match &mut bare {
+        Some(bare) => {
+            bare.measure(args.repeat, args.steps, None)?;
+            Some(bare.result(None).best_mpts)
+        }
+        None => None,
+    };
+    Ok(Measured {
+        bare_mpts,
+        ..case.result(beside)
+    })
 }
 
 /// Systems by name or from files, by each choice of mixed derivatives if any are given.

@@ -222,6 +222,31 @@ impl SystemDef {
         Ok(SystemDef(Arc::new(parts)))
     }
 
+    /// The same arrays and as many operations, but every read in the cell itself: what a machine does
+    /// with a schedule where there is no stencil. It solves nothing.
+    ///
+    /// ```
+    /// let heat = stencil_runtime::SystemDef::from_text("heat.pde", "
+    ///     pub system Heat in 2d { field q: scalar; ddt(q) = lap(q); }
+    ///     scheme fine for Heat { space: central<order = 6>; mixed: bidiagonal; time: rk4; }
+    /// ")?;
+    /// let bare = heat.without_neighbours();
+    /// assert_eq!(bare.algorithm().functions.len(), heat.algorithm().functions.len());
+    /// # Ok::<(), stencil_runtime::Error>(())
+    /// ```
+    pub fn without_neighbours(&self) -> Self {
+        let parts = &self.0;
+        let algorithm = parts.algorithm.without_neighbours();
+        SystemDef(Arc::new(Parts {
+            source: parts.source.clone(),
+            model: parts.model.clone(),
+            schedule: heuristic::cpu(&algorithm),
+            observation: None,
+            kernels: None,
+            algorithm,
+        }))
+    }
+
     /// The system that a `.pde` file declares.
     ///
     /// # Errors

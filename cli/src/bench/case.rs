@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use stencil_compiler::cost::{self, KernelCost};
-use stencil_compiler::schedule::check;
+use stencil_compiler::schedule::{Schedule, check};
 use stencil_runtime::backend::cuda::{Load, Sensors};
 use stencil_runtime::bench::{Peak, Stream, peak, stream};
 use stencil_runtime::{Engine, Error, Number, Simulation, SystemDef};
@@ -54,27 +54,48 @@ pub(super) struct Case<T> {
 impl<T: Number> Case<T> {
     /// Sets up a run with smooth values.
     pub(super) fn new(system: &SystemDef, setup: Setup<'_>) -> Result<Self, Ended> {
+        let model = system.model();
+        // Of a size that no cache holds.
+        let usual = [1 << 22, 2048, 128][model.dimension.clamp(1, 3) - 1];
+        let cells = along_axes(system, &setup.cells, usual);
+        let schedule = match setup.schedule {
+            Some(wanted) => {
+                let algorithm = system.algorithm();
+                Some(source::schedule(wanted, algorithm, T::PRECISION, Some(cells))?.1)
+            }
+            None => None,
+        };
+        Self::of(system, cells, schedule, setup)
+    }
+
+    /// The same steps where no cell reads another one.
+    pub(super) fn bare(&self, setup: Setup<'_>) -> Result<Self, Ended> {
+        let system = self.simulation.system().without_neighbours();
+        let schedule = self.simulation.schedule().clone();
+        Self::of(&system, self.simulation.cells(), Some(schedule), setup)
+    }
+
+    fn of(
+        system: &SystemDef,
+        cells: [usize; 3],
+        chosen: Option<Schedule>,
+        setup: Setup<'_>,
+    ) -> Result<Self, Ended> {
         let Setup {
-            cells,
             patches,
             engine,
             threads,
             schedule,
+            ..
         } = setup;
-        let model = system.model();
-        // Of a size that no cache holds.
-        let usual = [1 << 22, 2048, 128][model.dimension.clamp(1, 3) - 1];
-        let cells = along_axes(system, &cells, usual);
         let mut builder = smooth::run::<T>(system, cells)
             .patches(along_axes(system, patches, 1))
             .engine(engine);
         if let Some(threads) = threads {
             builder = builder.threads(threads);
         }
-        if let Some(wanted) = schedule {
-            let algorithm = system.algorithm();
-            let (_, schedule) = source::schedule(wanted, algorithm, T::PRECISION, Some(cells))?;
-            builder = builder.schedule(schedule);
+        if let Some(chosen) = chosen {
+            builder = builder.schedule(chosen);
         }
         let begun = Instant::now();
         let mut simulation = builder.build()?;
@@ -215,6 +236,7 @@ impl<T: Number> Case<T> {
             floor_bytes: least_bytes(simulation),
             floor_ms: least_bytes(simulation) * points as f64 / (self.copy * 1e9) * 1e3,
             beside: beside.map(Beside::result),
+            bare_mpts: None,
         }
     }
 }

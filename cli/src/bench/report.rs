@@ -35,6 +35,8 @@ pub(super) struct Result {
     /// Time of a step that only moves what must move.
     pub(super) floor_ms: f64,
     pub(super) beside: Option<BesideResult>,
+    /// Million points a second where no cell reads another one.
+    pub(super) bare_mpts: Option<f64>,
 }
 
 /// What the processor can do, and what it did.
@@ -141,6 +143,15 @@ impl Result {
                 )),
             );
         }
+        if let Some(bare) = self.bare_mpts {
+            let _ = writeln!(
+                text,
+                "  without neighbours: {:>41}  {bare:>9.2} {:>9}  ours is {} of it",
+                "",
+                "",
+                percent(self.best_mpts / bare),
+            );
+        }
         text
     }
 
@@ -171,6 +182,7 @@ impl Result {
             "floor_bytes_per_point": self.floor_bytes,
             "floor_ms": self.floor_ms,
             "floor_fraction": self.floor_fraction(),
+            "bare_mpts_per_s": self.bare_mpts,
             "beside": self.beside.as_ref().map(|b| json!({
                 "command": b.command,
                 "best_s": b.best_s,

@@ -42,6 +42,7 @@ pub(super) fn measured() -> Measured {
             best_mpts: Some(10.0),
             median_mpts: Some(8.0),
         }),
+        bare_mpts: None,
     }
 }
 
@@ -85,6 +86,7 @@ pub(super) fn on_card(power_w: Option<f64>) -> Measured {
             start: 0.125,
         }),
         beside: None,
+        bare_mpts: None,
         ..measured()
     }
 }
@@ -114,6 +116,21 @@ fn a_reported_speed_is_found_in_text_and_json() {
     ] {
         assert_eq!(speed(none), None, "{none}");
     }
+}
+
+#[test]
+fn a_row_is_followed_by_that_of_the_same_without_neighbours() {
+    let row = Measured {
+        bare_mpts: Some(25.0),
+        ..measured()
+    };
+    let text = row.row();
+    let last = text.lines().last().unwrap();
+    assert!(last.starts_with("  without neighbours:"), "{last}");
+    assert!(
+        last.ends_with("25.00            ours is 80.0 % of it"),
+        "{last}"
+    );
 }
 
 #[cfg(unix)]

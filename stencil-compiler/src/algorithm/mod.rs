@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diag::Span;
-use crate::expr::Expr;
+use crate::expr::{Expr, Node};
 
 pub mod check;
 pub mod footprint;
@@ -251,8 +251,8 @@ impl Algorithm {
                 .nodes
                 .iter()
                 .map(|node| match node {
-                    crate::expr::Node::Op(op, _) => op.cost(),
-                    crate::expr::Node::Lit(_) | crate::expr::Node::Atom(_) => 0,
+                    Node::Op(op, _) => op.cost(),
+                    Node::Lit(_) | Node::Atom(_) => 0,
                 })
                 .sum(),
         }
@@ -265,6 +265,38 @@ impl Algorithm {
             Def::State(state) => self.state(state).role == Role::Accumulator,
             Def::Point(_) | Def::Sum(_) => false,
         })
+    }
+
+    /// The same with every read in the cell itself: as many operations on the same arrays, but no
+    /// stencil. What a schedule makes of it shows what the stencil costs.
+    ///
+    /// ```
+    /// use stencil_compiler::discretize::discretize;
+    /// use stencil_compiler::model::parse;
+    ///
+    /// let model = parse::parse_str("pub system Heat in 1d { field q: scalar; ddt(q) = lap(q); }
+    ///     scheme s for Heat { space: central<order = 2>; mixed: bidiagonal; time: euler; }")?;
+    /// let bare = discretize(&model)?.without_neighbours();
+    /// let mut reads = bare.functions.iter().flat_map(|f| f.def.accesses());
+    /// assert!(reads.all(|access| access.at == [0; 3]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn without_neighbours(&self) -> Self {
+        let mut bare = self.clone();
+        for function in &mut bare.functions {
+            match &mut function.def {
+                Def::State(_) => {}
+                Def::Sum(terms) => terms.iter_mut().for_each(|term| term.value.at = [0; 3]),
+                Def::Point(expr) => {
+                    for node in &mut expr.nodes {
+                        if let Node::Atom(Atom::Access(access)) = node {
+                            access.at = [0; 3];
+                        }
+                    }
+                }
+            }
+        }
+        bare
     }
 
     /// Ids by name.

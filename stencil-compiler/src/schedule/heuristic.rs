@@ -14,6 +14,9 @@ use crate::plan::kernel_count;
 /// Operations a cell may spend on recomputing one grid function before it is stored instead.
 const WORTH_STORING: u32 = 100;
 
+/// Such operations before it is kept in shared memory, which costs no traffic.
+const WORTH_SHARING: u32 = 50;
+
 /// The schedule of the CPU program: rows, and few enough recomputations.
 pub fn cpu(algorithm: &Algorithm) -> Schedule {
     // Recomputed halos need no exchange, which only periodic seams could give.
@@ -231,12 +234,16 @@ pub fn direct(
 /// Grid functions that would be recomputed too often: the last of them first, since storing it
 /// leaves what it is made of with fewer uses. `halo` is how their ghost cells come to be.
 pub fn stored(algorithm: &Algorithm, halo: Halo) -> BTreeMap<String, Placement> {
+    kept(algorithm, WORTH_STORING, Placement::Global(halo))
+}
+
+fn kept(algorithm: &Algorithm, least: u32, placement: Placement) -> BTreeMap<String, Placement> {
     let mut chosen = BTreeMap::new();
     recomputations(algorithm, |id, operations| {
-        let is_worth_it = operations > WORTH_STORING;
+        let is_worth_it = operations > least;
         if is_worth_it {
             let name = algorithm.function(id).name.clone();
-            chosen.insert(name, Placement::Global(halo));
+            chosen.insert(name, placement);
         }
         is_worth_it
     });
@@ -300,8 +307,7 @@ fn whole_cost(algorithm: &Algorithm, root: FnId) -> u32 {
 
 /// The same, but kept in shared memory while a march passes.
 pub fn shared(algorithm: &Algorithm) -> BTreeMap<String, Placement> {
-    let stored = stored(algorithm, Halo::Exchange).into_keys();
-    stored.map(|name| (name, Placement::Shared)).collect()
+    kept(algorithm, WORTH_SHARING, Placement::Shared)
 }
 
 /// What shared functions are made of: it is evaluated around the tile, too, and so cannot ride along

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::heuristic::{carry, recomputed, stored};
+use super::heuristic::{carry, recomputed, shared, stored};
 use super::{Blocking, Halo, Placement, Schedule, passes, sums};
 use crate::algorithm::Algorithm;
 use crate::kernel::LaunchKind;
@@ -12,15 +12,19 @@ use crate::plan::kernel_count;
 
 type Placements = BTreeMap<String, Placement>;
 
-/// Ways to place grid functions that differ in kind: all recomputed, what is expensive stored, what
-/// can be added up early stored with it; each with and without sums that ride along. Not all of
-/// them are legal with every blocking.
+/// Ways to place grid functions that differ in kind: all recomputed, what is expensive kept in shared
+/// memory, or stored, what can be added up early stored with it; each with and without sums that
+/// ride along. Not all of them are legal with every blocking.
 pub fn placements(algorithm: &Algorithm) -> Vec<Placements> {
     let derived = stored(algorithm, Halo::Exchange);
     let mut parts = derived.clone();
     sums::store_parts(algorithm, &mut parts);
     let mut all = Vec::new();
-    for base in [Placements::new(), derived, parts] {
+    let staged = match algorithm.dimension {
+        1 => Placements::new(),
+        _ => shared(algorithm),
+    };
+    for base in [Placements::new(), staged, derived, parts] {
         let mut carried = base.clone();
         if algorithm.dimension > 1 {
             carry(algorithm, &mut carried);
@@ -62,9 +66,7 @@ pub fn first(algorithm: &Algorithm) -> Vec<Schedule> {
         .collect();
     for placements in placements(algorithm) {
         let stored = kernel_count(algorithm, &placements);
-        let rides = |p: &Placement| matches!(p, Placement::Register | Placement::Carried);
-        let marches = placements.values().any(rides);
-        for strategy in on_card(algorithm).filter(|s| s.marches || !marches) {
+        for strategy in on_card(algorithm).filter(|s| placements.values().all(|p| s.serves(*p))) {
             for (blocking, passes) in combinations(strategy, |p| p.first)
                 .into_iter()
                 .flat_map(|blocking| passes.iter().map(move |passes| (blocking.clone(), passes)))
@@ -114,12 +116,12 @@ const MOST_STORED: usize = 6;
 
 /// Schedules that differ from one in a single choice: a parameter of a kernel, or of all kernels (the
 /// next smaller or larger value of those that a search varies from the start, any value of the others),
-/// or whether a function that is evaluated at several places is stored.
+/// or whether a function that is evaluated at several places is stored, or shared.
 pub fn neighbours(algorithm: &Algorithm, schedule: &Schedule) -> Vec<Schedule> {
     let mut all: BTreeSet<Schedule> = recomputed(algorithm)
         .into_iter()
         .take(MOST_STORED)
-        .map(|(name, _)| otherwise_stored(algorithm, schedule, name))
+        .flat_map(|(name, _)| otherwise_placed(algorithm, schedule, &name))
         .collect();
     for (at, kernel) in schedule.kernels.iter().enumerate() {
         let Ok(strategy) = blocking::find(&kernel.strategy) else {
@@ -143,19 +145,25 @@ pub fn neighbours(algorithm: &Algorithm, schedule: &Schedule) -> Vec<Schedule> {
     all.into_iter().collect()
 }
 
-/// The schedule with a function stored that it does not store, or not stored.
-fn otherwise_stored(algorithm: &Algorithm, schedule: &Schedule, name: String) -> Schedule {
-    let mut other = schedule.clone();
-    match other.placement(&name) {
-        Placement::Global(_) => drop(other.placements.remove(&name)),
-        _ => drop(
-            other
-                .placements
-                .insert(name, Placement::Global(Halo::Exchange)),
-        ),
-    }
-    other.resize(algorithm);
-    other
+/// The schedule with a function recomputed, shared or stored, as it is not.
+fn otherwise_placed(algorithm: &Algorithm, schedule: &Schedule, name: &str) -> Vec<Schedule> {
+    let choices = [
+        Placement::Inline,
+        Placement::Shared,
+        Placement::Global(Halo::Exchange),
+    ];
+    let now = schedule.placement(name);
+    let others = choices.into_iter().filter(|choice| *choice != now);
+    let placed = others.map(|choice| {
+        let mut other = schedule.clone();
+        match choice {
+            Placement::Inline => other.placements.remove(name),
+            _ => other.placements.insert(name.to_string(), choice),
+        };
+        other.resize(algorithm);
+        other
+    });
+    placed.collect()
 }
 
 /// Values of a parameter to try in place of one.
@@ -250,8 +258,16 @@ mod tests {
             ..Schedule::default()
         };
         let all = neighbours(&algorithm, &schedule);
-        let stored = all.iter().find(|s| s.placements.contains_key("div_u"));
-        let stored = stored.unwrap();
+        let with = |placement| {
+            let mut found = all.iter();
+            found
+                .find(|s| s.placements.get("div_u") == Some(&placement))
+                .unwrap()
+        };
+        let shared = with(Placement::Shared);
+        assert_eq!(shared.kernels, schedule.kernels);
+        assert!(check(&algorithm, shared, 4).is_ok());
+        let stored = with(Placement::Global(Halo::Exchange));
         assert_eq!(stored.kernels, vec![march; 2]);
         assert!(check(&algorithm, stored, 4).is_ok());
         assert!(neighbours(&algorithm, stored).contains(&schedule));

@@ -69,9 +69,7 @@ fn draw(algorithm: &Algorithm, draws: &mut Draws) -> Schedule {
             .into_iter()
             .filter(|p| match p {
                 Placement::Global(_) => draws.below(100) < STORED * 4,
-                Placement::Register | Placement::Carried => base.marches,
-                Placement::Shared => base.stages,
-                Placement::Inline => true,
+                _ => base.serves(*p),
             })
             .collect();
         if !legal.is_empty() {

@@ -3,7 +3,7 @@
 
 use crate::kernel::lower::Context;
 use crate::kernel::{Kernel, LaunchKind};
-use crate::schedule::{Blame, Blocking, Refusal};
+use crate::schedule::{Blame, Blocking, Placement, Refusal};
 
 pub mod direct;
 pub mod march;
@@ -119,6 +119,15 @@ fn chunk(given: u32) -> Result<u32, Refusal> {
 }
 
 impl Strategy {
+    /// Can it serve this placement at all?
+    pub fn serves(&self, placement: Placement) -> bool {
+        match placement {
+            Placement::Register | Placement::Carried => self.marches,
+            Placement::Shared => self.stages,
+            Placement::Inline | Placement::Global(_) => true,
+        }
+    }
+
     /// The value of a parameter in a blocking, or its default; 0 if there is no such parameter.
     pub(crate) fn param(&self, blocking: &Blocking, name: &str) -> u32 {
         let known = self.params.iter().find(|p| p.name == name);
