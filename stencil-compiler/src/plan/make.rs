@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Buffer, BufferRole, Launch, Plan, Step, max3, reach, reuse};
 use crate::algorithm::footprint::{footprint, needed};
-use crate::algorithm::{Algorithm, Def, FnId, NEW, Offset, Role, StateId};
+use crate::algorithm::{Algorithm, Def, FnId, NEW, Offset, Role, StateId, Substep};
 use crate::kernel::blocking;
 use crate::schedule::{Blame, Halo, Placement, Refusal, Schedule, passes};
 
@@ -13,7 +13,8 @@ use crate::schedule::{Blame, Halo, Placement, Refusal, Schedule, passes};
 ///
 /// # Errors
 /// Where the schedule places what is not a grid function, places a state variable, or has another
-/// number of blockings than its placements make kernels.
+/// number of blockings than its placements and passes make kernels. Passes may share kernels with
+/// stored functions, so there may be fewer blockings.
 pub fn plan(algorithm: &Algorithm, schedule: &Schedule) -> Result<Plan, Refusal> {
     plan_wrapped(algorithm, schedule, [false; 3])
 }
@@ -31,16 +32,7 @@ pub fn plan_wrapped(
     let stored = stored_functions(algorithm, schedule)?;
     let levels = levels(algorithm, &stored.keys().copied().collect());
     passes::check(algorithm, schedule)?;
-    let kernels = kernel_count(algorithm, &schedule.placements) + schedule.more_passes();
-    if schedule.kernels.len() != kernels {
-        return Err(Refusal {
-            blame: Blame::Count(kernels),
-            message: format!(
-                "these placements make {kernels} kernels a substep, but the schedule blocks {}",
-                schedule.kernels.len()
-            ),
-        });
-    }
+    check_count(algorithm, schedule, &stored, &levels)?;
     let mut planner = Planner {
         algorithm,
         schedule,
@@ -115,6 +107,68 @@ fn levels(algorithm: &Algorithm, stored: &BTreeSet<FnId>) -> BTreeMap<FnId, usiz
         levels.insert(*id, level.unwrap_or(0));
     }
     levels
+}
+
+/// Checks that there are as many blockings as kernels, or fewer: then the first passes share kernels with
+/// stored functions, of which they may need those of their own kernel in their own cell only.
+fn check_count(
+    algorithm: &Algorithm,
+    schedule: &Schedule,
+    stored: &BTreeMap<FnId, Halo>,
+    levels: &BTreeMap<FnId, usize>,
+) -> Result<(), Refusal> {
+    let stages = kernel_count(algorithm, &schedule.placements) - 1;
+    let (kernels, passes) = (schedule.kernels.len(), schedule.more_passes() + 1);
+    let most = stages + passes;
+    let refused = |message: String| {
+        Err(Refusal {
+            blame: Blame::Count(most),
+            message,
+        })
+    };
+    if !(stages.max(passes)..=most).contains(&kernels) {
+        return refused(format!(
+            "these placements make {most} kernels a substep, but the schedule blocks {kernels}"
+        ));
+    }
+    if kernels == most {
+        return Ok(());
+    }
+    let set: BTreeSet<FnId> = stored.keys().copied().collect();
+    let name = |id: &FnId| &algorithm.function(*id).name;
+    for (substep, Substep { updates, .. }) in algorithm.substeps.iter().enumerate() {
+        let pass = passes::of_updates(algorithm, substep, &schedule.passes);
+        for ((_, id), pass) in updates.iter().zip(pass) {
+            let kernel = kernels - passes + pass;
+            for (of, points) in footprint(algorithm, &[*id], &set) {
+                let Some(level) = levels.get(&of) else {
+                    continue;
+                };
+                let elsewhere = points.iter().any(|at| *at != [0; 3]);
+                if level + usize::from(elsewhere) > kernel {
+                    return refused(format!(
+                        "kernel {} computes `{}`, which needs `{}`{}, and that is there after kernel {} only: these placements and passes make {most} kernels",
+                        kernel + 1,
+                        name(id),
+                        name(&of),
+                        if elsewhere { " of other cells" } else { "" },
+                        level + 1
+                    ));
+                }
+            }
+        }
+    }
+    // Such a kernel covers ghost cells too, where no field has new values.
+    let shared = kernels - passes..stages;
+    let wide =
+        |(id, halo): &(&FnId, &Halo)| **halo == Halo::Recompute && shared.contains(&levels[*id]);
+    match stored.iter().find(wide) {
+        Some((id, _)) => refused(format!(
+            "`{}` is stored with its ghost cells, by a kernel of its own: these placements and passes make {most} kernels",
+            name(id)
+        )),
+        None => Ok(()),
+    }
 }
 
 /// Number of kernels of a substep that these placements make, where all fields get their new values

@@ -13,6 +13,7 @@ use crate::plan::kernel_count;
 
 mod advice;
 pub mod check;
+pub mod cuts;
 pub mod heuristic;
 pub mod passes;
 pub mod plans;
@@ -36,7 +37,8 @@ pub struct Schedule {
     /// gets them in pass 0. Each pass is a kernel: several small ones have registers enough where one
     /// has not, and read the fields again.
     pub passes: BTreeMap<String, u32>,
-    /// One blocking for each kernel of a substep, in order of execution.
+    /// One blocking for each kernel of a substep, in order of execution: those of stored functions, then
+    /// those of the passes. If there are fewer, the first passes share kernels with stored functions.
     pub kernels: Vec<Blocking>,
 }
 

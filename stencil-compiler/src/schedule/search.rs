@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::cuts::cuts;
 use super::heuristic::{carry, recomputed, shared, stored};
 use super::{Blocking, Halo, Placement, Schedule, passes, sums};
 use crate::algorithm::Algorithm;
@@ -38,7 +39,8 @@ pub fn placements(algorithm: &Algorithm) -> Vec<Placements> {
     all
 }
 
-/// Where a search begins: each of the [`placements`], all fields in one pass or in two or three, with each
+/// Where a search begins: each of the [`placements`], all fields in one pass or in two or three, and each
+/// of the [`cuts`](super::cuts), with each
 /// blocking of a card, and each of its parameters that a search varies from the start; all kernels
 /// are blocked alike. Some may be illegal, which [`check`](super::check::check) tells.
 ///
@@ -58,28 +60,54 @@ pub fn placements(algorithm: &Algorithm) -> Vec<Placements> {
 /// ```
 pub fn first(algorithm: &Algorithm) -> Vec<Schedule> {
     let mut all = Vec::new();
+    for (placements, passes, kernels) in ways(algorithm) {
+        for strategy in on_card(algorithm).filter(|s| placements.values().all(|p| s.serves(*p))) {
+            let blockings = combinations(strategy, |p| p.first).into_iter();
+            all.extend(blockings.map(|blocking| Schedule {
+                placements: placements.clone(),
+                passes: passes.clone(),
+                kernels: vec![blocking; kernels],
+            }));
+        }
+    }
+    all
+}
+
+type Passes = BTreeMap<String, u32>;
+
+/// Ways to place, each with ways to part the fields, and the number of kernels that make them.
+fn ways(algorithm: &Algorithm) -> Vec<(Placements, Passes, usize)> {
     let split = [2, 3].map(|parts| passes::balanced(algorithm, parts));
-    let passes: Vec<BTreeMap<String, u32>> = [Some(BTreeMap::new())]
+    let split: Vec<Passes> = [Some(Passes::new())]
         .into_iter()
         .chain(split)
         .flatten()
         .collect();
+    let mut all = Vec::new();
     for placements in placements(algorithm) {
         let stored = kernel_count(algorithm, &placements);
-        for strategy in on_card(algorithm).filter(|s| placements.values().all(|p| s.serves(*p))) {
-            for (blocking, passes) in combinations(strategy, |p| p.first)
-                .into_iter()
-                .flat_map(|blocking| passes.iter().map(move |passes| (blocking.clone(), passes)))
-            {
-                let mut schedule = Schedule {
-                    placements: placements.clone(),
-                    passes: passes.clone(),
-                    kernels: Vec::new(),
-                };
-                schedule.kernels = vec![blocking; stored + schedule.more_passes()];
-                all.push(schedule);
-            }
+        for passes in &split {
+            let more = passes.values().max().map_or(0, |last| *last as usize);
+            all.push((placements.clone(), passes.clone(), stored + more));
         }
+    }
+    for cut in cuts(algorithm) {
+        let mut placed = vec![cut.placements.clone()];
+        if algorithm.dimension > 1 {
+            let mut carried = shared(algorithm);
+            carried.retain(|name, _| !cut.first.contains(name));
+            carried.extend(cut.placements.clone());
+            carry(algorithm, &mut carried);
+            let mut late = carried.clone();
+            late.retain(|name, _| cut.placements.contains_key(name) || !cut.first.contains(name));
+            placed.extend([carried, late]);
+        }
+        placed.dedup();
+        all.extend(
+            placed
+                .into_iter()
+                .map(|placements| (placements, cut.passes.clone(), 2)),
+        );
     }
     all
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::check::{check, legal_placements};
+use super::cuts::cuts;
 use super::{Blocking, Placement, Schedule, passes};
 use crate::algorithm::{Algorithm, Def};
 use crate::kernel::blocking::{self, Strategy};
@@ -77,19 +78,28 @@ fn draw(algorithm: &Algorithm, draws: &mut Draws) -> Schedule {
         }
     }
     placements.retain(|_, p| *p != Placement::Inline);
-    let parts = match draws.below(100) {
-        0..SPLIT => 2 + draws.below(2) as usize,
-        _ => 1,
+    let (parts, is_cut) = match draws.below(100) {
+        0..SPLIT => (2 + draws.below(2) as usize, draws.below(2) == 0),
+        _ => (1, false),
     };
-    let passes = passes::balanced(algorithm, parts).unwrap_or_default();
+    let mut passes = passes::balanced(algorithm, parts).unwrap_or_default();
+    let cuts = if is_cut { cuts(algorithm) } else { Vec::new() };
+    if !cuts.is_empty() {
+        let cut = draws.pick(&cuts).clone();
+        placements.extend(cut.placements);
+        passes = cut.passes;
+    }
     let mut schedule = Schedule {
         placements,
         passes,
         kernels: Vec::new(),
     };
-    schedule.kernels = (0..kernel_count(algorithm, &schedule.placements) + schedule.more_passes())
-        .map(|_| blocking(base, draws))
-        .collect();
+    let mut kernels = kernel_count(algorithm, &schedule.placements) + schedule.more_passes();
+    if is_cut && !schedule.passes.is_empty() {
+        // The first pass is done by the kernel that stores.
+        kernels -= 1;
+    }
+    schedule.kernels = (0..kernels).map(|_| blocking(base, draws)).collect();
     schedule
 }
 

@@ -10,7 +10,7 @@ use stencil_compiler::kernel::interp::Shadow;
 use stencil_compiler::kernel::lower::lower;
 use stencil_compiler::plan::Step;
 use stencil_compiler::schedule::space::{Draws, sample};
-use stencil_compiler::schedule::{Schedule, check, heuristic, text};
+use stencil_compiler::schedule::{Schedule, check, cuts, heuristic, text};
 use stencil_tests::{
     Case, ELASTIC, ISOTHERMAL_NS, algorithm_of, differing, interpreted, of_presets, oracle, rename,
     row_engine, with_mixed,
@@ -369,4 +369,57 @@ fn shared_functions_have_the_same_bits() {
     ];
     staged::<f32>(&source, ODD, "place div_u shared", &blockings);
     staged::<f64>(&source, WHOLE, "place div_u shared", &blockings);
+}
+
+/// A kernel that stores what the last one needs of neighbours, and renews some fields with it.
+#[test]
+fn a_cut_step_has_the_same_bits() {
+    let algorithm = algorithm_of(
+        "pub system Two in 3d { field q: scalar; field w: scalar;
+            ddt(q) = lap(q) + q*d[x](q)*d[y](q) + q*exp(lap(w) + d[x](w)*d[y](w));
+            ddt(w) = lap(w)*(1 + q); }
+         scheme s for Two { space: central<order = 4>; mixed: bidiagonal; time: rk3_williamson; }",
+    );
+    let case = Case::new(&algorithm, ODD);
+    let reference = oracle::<f32>(&algorithm, &case, STEPS);
+    let cut = cuts::cuts(&algorithm).remove(0);
+    assert!(!cut.placements.is_empty() && !cut.passes.is_empty());
+    for (seed, blocking) in [
+        "rows",
+        "direct",
+        "tile3d x=32 y=4 z=2",
+        "march tile_x=32 tile_y=4",
+        "plane",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let blockings = format!("schedule kernel {blocking} kernel {blocking}");
+        let schedule = Schedule {
+            placements: cut.placements.clone(),
+            passes: cut.passes.clone(),
+            ..text::parse(&blockings).unwrap_or_else(|e| panic!("{e}"))
+        };
+        agree(&algorithm, &schedule, &case, STEPS, seed as u64, &reference);
+    }
+}
+
+/// Kernels are shared only where nothing is needed before it is there.
+#[test]
+fn kernels_that_cannot_be_shared_are_refused() {
+    let algorithm = algorithm_of(&with_mixed(ISOTHERMAL_NS, "composed"));
+    let refused = |schedule: &str| {
+        let schedule = text::parse(schedule).unwrap_or_else(|e| panic!("{e}"));
+        check::check(&algorithm, &schedule, 4).unwrap_err().message
+    };
+    let split = "pass u_x 1 pass u_y 1 pass u_z 1";
+    let merged =
+        format!("schedule place div_u global exchange {split} kernel direct kernel direct");
+    let schedule = text::parse(&merged).unwrap();
+    assert!(check::check(&algorithm, &schedule, 4).is_ok(), "{merged}");
+    let found =
+        refused("schedule place div_u global exchange pass lnrho 1 kernel direct kernel direct");
+    assert!(found.contains("of other cells"), "{found}");
+    let found = refused(&merged.replace("exchange", "recompute"));
+    assert!(found.contains("with its ghost cells"), "{found}");
 }

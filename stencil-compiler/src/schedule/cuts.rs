@@ -1,0 +1,203 @@
+//! Cuts of a step: where one kernel lacks registers or shared memory, another one goes first. It
+//! reads neighbours of some fields only, gives these their new values if it can, and stores what the
+//! last kernel needs of their neighbours, which it then reads in its own cell.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Halo, Placement};
+use crate::algorithm::footprint::{footprint, needed};
+use crate::algorithm::{Algorithm, Def, FnId, Role, StateId};
+
+/// Cuts that are tried: those that leave the larger kernel the least work.
+const MOST_CUTS: usize = 2;
+
+/// Operations that an array written and read again is taken for.
+const STORING: u32 = 8;
+
+/// A cut of a step into two kernels.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Cut {
+    /// What the first kernel stores.
+    pub placements: BTreeMap<String, Placement>,
+    /// The fields whose new values the last one computes, if the first computes any.
+    pub passes: BTreeMap<String, u32>,
+    /// All that the first kernel computes.
+    pub first: BTreeSet<String>,
+}
+
+/// The best cuts, which part fields that are declared one after the other from the others. None
+/// where the larger kernel would have nearly all of the work.
+pub fn cuts(algorithm: &Algorithm) -> Vec<Cut> {
+    let Some(step) = Step::new(algorithm) else {
+        return Vec::new();
+    };
+    let number = step.fields.len();
+    let ranges = (0..number).flat_map(|begin| (begin + 1..=number).map(move |end| begin..end));
+    let parts = ranges.filter(|range| range.len() < number);
+    let mut found: Vec<(u32, Cut)> = parts.filter_map(|range| step.cut(range)).collect();
+    found.sort();
+    found.dedup();
+    found.truncate(MOST_CUTS);
+    found.into_iter().map(|(_, cut)| cut).collect()
+}
+
+/// The last substep, which is like all others.
+struct Step<'a> {
+    algorithm: &'a Algorithm,
+    /// Components of fields: the state, its old value, its new one and what is renewed with it.
+    fields: Vec<(StateId, FnId, Vec<FnId>)>,
+    /// Fields that each function needs at other cells.
+    beside: BTreeMap<FnId, BTreeSet<FnId>>,
+}
+
+impl<'a> Step<'a> {
+    fn new(algorithm: &'a Algorithm) -> Option<Self> {
+        let substep = algorithm.substeps.len().checked_sub(1)?;
+        let updates = &algorithm.substeps[substep].updates;
+        let components: Vec<StateId> = algorithm.states_of(Role::Field).map(|(id, _)| id).collect();
+        let pass = |state: &StateId| algorithm.state(*state).name.clone();
+        let apart = components.iter().map(pass).zip(0..).collect();
+        let groups = super::passes::of_updates(algorithm, substep, &apart);
+        let mut fields = Vec::new();
+        for (at, state) in components.iter().enumerate() {
+            let is_old = |def: &Def| matches!(def, Def::State(of) if of == state);
+            let (old, _) = algorithm.ids().find(|(_, f)| is_old(&f.def))?;
+            let own = updates
+                .iter()
+                .zip(&groups)
+                .filter(|(_, group)| **group == at);
+            fields.push((*state, old, own.map(|((_, id), _)| *id).collect()));
+        }
+        let roots: Vec<FnId> = updates.iter().map(|(_, id)| *id).collect();
+        let mut beside = BTreeMap::new();
+        for id in needed(algorithm, &roots, &BTreeSet::new()) {
+            let read = footprint(algorithm, &[id], &BTreeSet::new());
+            let elsewhere = read
+                .into_iter()
+                .filter(|(_, at)| at.iter().any(|at| *at != [0; 3]));
+            beside.insert(id, elsewhere.map(|(of, _)| of).collect());
+        }
+        Some(Step {
+            algorithm,
+            fields,
+            beside,
+        })
+    }
+
+    /// The cut that parts some fields from the others, and how good it is: less is better.
+    fn cut(&self, range: std::ops::Range<usize>) -> Option<(u32, Cut)> {
+        let inside: BTreeSet<FnId> = self.fields[range.clone()].iter().map(|f| f.1).collect();
+        let updates = |own: bool| -> Vec<FnId> {
+            let fields = self.fields.iter().enumerate();
+            let chosen = fields.filter(|(at, _)| range.contains(at) == own);
+            chosen.flat_map(|(_, f)| f.2.iter().copied()).collect()
+        };
+        let (mut first, mut last) = (updates(true), updates(false));
+        let is_closed = first.iter().all(|id| self.beside[id].is_subset(&inside));
+        if !is_closed {
+            last.append(&mut first);
+        }
+        let stored = self.frontier(&last, &inside);
+        // More would cost more traffic than reading the fields twice.
+        if !(1..=self.fields.len()).contains(&stored.len()) {
+            return None;
+        }
+        let none = BTreeSet::new();
+        first.extend(&stored);
+        let works = [self.work(&first, &none), self.work(&last, &stored)];
+        let whole = self.work(&[first.clone(), last.clone()].concat(), &none);
+        let larger = works[0].max(works[1]);
+        if larger * 5 > whole * 4 {
+            return None;
+        }
+        let name = |id: &FnId| self.algorithm.function(*id).name.clone();
+        let placed = stored
+            .iter()
+            .map(|id| (name(id), Placement::Global(Halo::Exchange)));
+        let later = self
+            .fields
+            .iter()
+            .filter(|f| is_closed && !inside.contains(&f.1));
+        let later = later.map(|(state, ..)| (self.algorithm.state(*state).name.clone(), 1));
+        let early = needed(self.algorithm, &first, &none);
+        let cut = Cut {
+            placements: placed.collect(),
+            passes: later.collect(),
+            first: early.iter().map(name).collect(),
+        };
+        Some((larger + STORING * stored.len() as u32, cut))
+    }
+
+    /// The last functions on the way to `roots` that need neighbours of no other fields.
+    fn frontier(&self, roots: &[FnId], inside: &BTreeSet<FnId>) -> BTreeSet<FnId> {
+        let mut frontier = BTreeSet::new();
+        let mut open = roots.to_vec();
+        let mut seen = BTreeSet::new();
+        while let Some(id) = open.pop() {
+            if !seen.insert(id) {
+                continue;
+            }
+            let beside = &self.beside[&id];
+            let stays = !beside.is_empty() && beside.is_subset(inside);
+            if stays && !self.algorithm.reads_accumulator(id) {
+                frontier.insert(id);
+            } else if !beside.is_empty() {
+                let accesses = self.algorithm.function(id).def.accesses();
+                open.extend(accesses.into_iter().map(|access| access.of));
+            }
+        }
+        frontier
+    }
+
+    fn work(&self, roots: &[FnId], stored: &BTreeSet<FnId>) -> u32 {
+        let all = needed(self.algorithm, roots, stored).into_iter();
+        let own = all.filter(|id| !stored.contains(id));
+        own.map(|id| self.algorithm.cost(id)).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::discretize::discretize;
+    use crate::model::parse;
+
+    fn algorithm(text: &str) -> Algorithm {
+        discretize(&parse::parse_str(text).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn what_neighbours_of_few_fields_give_is_stored_and_their_values_are_renewed_with_it() {
+        // `w` is cut off: what `q` needs of its neighbours is a product with its own value.
+        let algorithm = algorithm(
+            "pub system Two in 2d { field q: scalar; field w: scalar;
+                ddt(q) = lap(q) + q*d[x](q)*d[y](q) + q*exp(lap(w) + d[x](w)*d[y](w));
+                ddt(w) = lap(w)*(1 + q); }
+             scheme s for Two { space: central<order = 6>; mixed: bidiagonal; time: rk3_williamson; }",
+        );
+        let cuts = cuts(&algorithm);
+        let cut = cuts.first().expect("there is a cut");
+        assert_eq!(cut.passes, BTreeMap::from([("q".to_string(), 1)]));
+        let stored: Vec<&String> = cut.placements.keys().collect();
+        assert_eq!(stored.len(), 1, "{stored:?}");
+        let reads = footprint(
+            &algorithm,
+            &[algorithm.find(stored[0]).unwrap()],
+            &BTreeSet::new(),
+        );
+        let names: Vec<&str> = reads
+            .keys()
+            .map(|id| &algorithm.function(*id).name[..])
+            .collect();
+        assert!(names.contains(&"w"), "{names:?}");
+    }
+
+    #[test]
+    fn one_field_is_not_cut() {
+        let algorithm = algorithm(
+            "pub system Heat in 3d { field q: scalar; ddt(q) = lap(q); }
+             scheme s for Heat { space: central<order = 6>; mixed: bidiagonal; time: euler; }",
+        );
+        assert!(cuts(&algorithm).is_empty());
+    }
+}
