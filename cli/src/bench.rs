@@ -43,6 +43,9 @@ pub(crate) struct BenchArgs {
     /// What a derivative of a derivative means, in place of the declared choice
     #[arg(long, value_name = "CHOICE,..", value_enum, value_delimiter = ',')]
     mixed: Vec<MixedChoice>,
+    /// Orders of the central differences, in place of the declared one: 2, 4, 6, 8 or 10
+    #[arg(long, value_name = "N,..", value_delimiter = ',')]
+    order: Vec<u32>,
     /// Where intermediate results live: presets or files; the system's own choice if not given
     #[arg(long, value_name = "PRESET|FILE,..", value_delimiter = ',')]
     schedule: Vec<String>,
@@ -62,7 +65,7 @@ pub(crate) struct BenchArgs {
     #[arg(long)]
     json: bool,
     /// Another program to run after each of our timings, by the shell. Its environment has the
-    /// case as BENCH_SYSTEM, BENCH_MIXED, BENCH_SCHEDULE, BENCH_PRECISION and BENCH_CELLS
+    /// case as BENCH_SYSTEM, BENCH_MIXED, BENCH_ORDER, BENCH_SCHEDULE, BENCH_PRECISION and BENCH_CELLS
     /// (`256,256,256`). If it prints `mpts_per_s = 12.3`, that is shown beside its time
     #[arg(long, value_name = "COMMAND")]
     beside: Option<String>,
@@ -71,7 +74,7 @@ pub(crate) struct BenchArgs {
     #[arg(long)]
     bare: bool,
     /// Draw the rates against the size of the mesh into this folder, a picture for each system and
-    /// precision
+    /// precision, and against the order where there are several
     #[arg(long, value_name = "FOLDER")]
     pictures: Option<PathBuf>,
 }
@@ -91,7 +94,7 @@ fn counts(text: &str) -> Result<Cells, String> {
 
 /// Runs the command.
 pub(crate) fn run(args: &BenchArgs, out: &mut dyn Write) -> Result<(), Ended> {
-    let systems = systems(&args.systems, &args.mixed)?;
+    let systems = of_orders(systems(&args.systems, &args.mixed)?, &args.order)?;
     let mut results: Vec<Measured> = Vec::new();
     for system in &systems {
         for (precision, setup) in setups(args) {
@@ -172,6 +175,17 @@ pub(crate) fn systems(names: &[String], mixed: &[MixedChoice]) -> Result<Vec<Sys
         }
     }
     Ok(systems)
+}
+
+/// The systems with differences of each order, if any are given.
+fn of_orders(systems: Vec<SystemDef>, orders: &[u32]) -> Result<Vec<SystemDef>, Ended> {
+    if orders.is_empty() {
+        return Ok(systems);
+    }
+    let each = systems
+        .iter()
+        .flat_map(|system| orders.iter().map(|order| system.with_order(*order)));
+    Ok(each.collect::<Result<_, _>>()?)
 }
 
 /// A system by name or from a file.

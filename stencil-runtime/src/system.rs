@@ -213,7 +213,36 @@ impl SystemDef {
         }
         let mut model = self.model().clone();
         model.scheme.mixed = mixed;
-        model.scheme.name = format!("{}_{}", model.scheme.name, mixed.name());
+        self.changed(model, mixed.name())
+    }
+
+    /// The system with central differences of another order than declared: 2, 4, 6, 8 or 10. It has no
+    /// compiled program unless the order is the declared one.
+    ///
+    /// ```
+    /// let heat = stencil_runtime::SystemDef::from_text("heat.pde", "
+    ///     pub system Heat in 2d { field q: scalar; ddt(q) = lap(q); }
+    ///     scheme fine for Heat { space: central<order = 6>; mixed: bidiagonal; time: rk4; }
+    /// ")?;
+    /// assert!(heat.with_order(8)?.algorithm().scheme.contains("order 8"));
+    /// assert!(heat.with_order(7).is_err());
+    /// # Ok::<(), stencil_runtime::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If there is no such order.
+    pub fn with_order(&self, order: u32) -> Result<Self, Error> {
+        if self.model().scheme.order == order {
+            return Ok(self.clone());
+        }
+        let mut model = self.model().clone();
+        model.scheme.order = order;
+        self.changed(model, &format!("order{order}"))
+    }
+
+    /// The system by a model whose scheme differs, which its name tells.
+    fn changed(&self, mut model: Model, suffix: &str) -> Result<Self, Error> {
+        model.scheme.name = format!("{}_{suffix}", model.scheme.name);
         let name = model.scheme.name.clone();
         let failed =
             |e: &dyn std::fmt::Display| Error::Declaration(format!("scheme `{name}`: {e}"));

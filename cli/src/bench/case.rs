@@ -115,7 +115,7 @@ impl<T: Number> Case<T> {
     }
 
     /// What a program beside is told.
-    pub(super) fn told(&self) -> [(&'static str, String); 5] {
+    pub(super) fn told(&self) -> [(&'static str, String); 6] {
         let simulation = &self.simulation;
         let cells = simulation.cells().map(|n| n.to_string());
         [
@@ -123,6 +123,10 @@ impl<T: Number> Case<T> {
             (
                 "BENCH_MIXED",
                 simulation.system().model().scheme.mixed.name().to_string(),
+            ),
+            (
+                "BENCH_ORDER",
+                simulation.system().model().scheme.order.to_string(),
             ),
             ("BENCH_SCHEDULE", self.schedule.clone().unwrap_or_default()),
             ("BENCH_PRECISION", T::NAME.to_string()),
@@ -227,6 +231,7 @@ impl<T: Number> Case<T> {
             median_mpts: per_second(median) / 1e6,
             ms_per_step: 1e3 * best / self.steps as f64,
             mixed: system.model().scheme.mixed.name(),
+            order: system.model().scheme.order,
             processor: processor.map(|processor| report::Processor {
                 gflops: (!costs.is_empty()).then(|| flops * per_second(best) / 1e9),
                 ..processor

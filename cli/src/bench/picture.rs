@@ -1,4 +1,4 @@
-//! Rates against the size of the mesh, as pictures: one for each system and precision.
+//! Rates against the size of the mesh, or the order of the differences, as pictures.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,27 @@ use crate::{Ended, OUTPUT};
 
 const BLACK: Color = Color(0, 0, 0);
 
-/// Draws all cases into a folder; the files.
+/// What rates are drawn against.
+struct Against {
+    label: &'static str,
+    is_logarithmic: bool,
+    value: fn(&Measured) -> f64,
+}
+
+const SIZE: Against = Against {
+    label: "cells along an axis",
+    is_logarithmic: true,
+    value: side,
+};
+const ORDER: Against = Against {
+    label: "order of the differences",
+    is_logarithmic: false,
+    value: |r| f64::from(r.order),
+};
+
+/// Draws all cases into a folder: for each system and precision the rates against the size, a picture
+/// for each order, and where there are several orders those against them, a picture for each size.
+/// The files.
 pub(super) fn save(folder: &Path, results: &[Measured]) -> Result<Vec<PathBuf>, Ended> {
     let failed = |what: String| Ended {
         code: OUTPUT,
@@ -19,15 +39,47 @@ pub(super) fn save(folder: &Path, results: &[Measured]) -> Result<Vec<PathBuf>, 
     fs::create_dir_all(folder)
         .map_err(|e| failed(format!("`{}` cannot be made: {e}", folder.display())))?;
     let mut files = Vec::new();
-    for (system, precision) in firsts(results, |r| (r.system.clone(), r.precision)) {
-        let own = |r: &&Measured| r.system == system && r.precision == precision;
-        let own: Vec<&Measured> = results.iter().filter(own).collect();
-        let file = folder.join(format!("{system}-{precision}.png"));
-        let plot = picture(&system, precision, &own);
+    for (name, plot) in pictures(results) {
+        let file = folder.join(format!("{name}.png"));
         plot.save(&file).map_err(|e| failed(e.to_string()))?;
         files.push(file);
     }
     Ok(files)
+}
+
+/// All pictures with their names.
+fn pictures(results: &[Measured]) -> Vec<(String, LinePlot)> {
+    let mut all = Vec::new();
+    for (system, precision) in firsts(results, |r| (r.system.clone(), r.precision)) {
+        let own = |r: &&Measured| r.system == system && r.precision == precision;
+        let own: Vec<&Measured> = results.iter().filter(own).collect();
+        let title = format!("{system}, {precision}");
+        let name = format!("{system}-{precision}");
+        let (orders, sizes) = (firsts(&own, |r| r.order), firsts(&own, |r| side(r)));
+        for order in &orders {
+            let of = own.iter().filter(|r| r.order == *order).copied();
+            let of: Vec<&Measured> = of.collect();
+            match orders.len() {
+                1 => all.push((name.clone(), picture(&title, &SIZE, &of))),
+                _ if sizes.len() > 1 => {
+                    let title = format!("{title}, order {order}");
+                    let name = format!("{name}-order-{order}");
+                    all.push((name, picture(&title, &SIZE, &of)));
+                }
+                _ => {}
+            }
+        }
+        for size in sizes.iter().filter(|_| orders.len() > 1) {
+            let of = own.iter().filter(|r| side(r) == *size).copied();
+            let of: Vec<&Measured> = of.collect();
+            let title = format!("{title}, {size} cells along an axis");
+            all.push((
+                format!("{name}-orders-{size}"),
+                picture(&title, &ORDER, &of),
+            ));
+        }
+    }
+    all
 }
 
 /// Each value once, in the order in which they come.
@@ -43,14 +95,15 @@ fn firsts<R, K: PartialEq>(results: impl IntoIterator<Item = R>, key: impl Fn(&R
 }
 
 /// Curves of one system in one precision: what ran, the programs beside, and the floor.
-fn picture(system: &str, precision: &str, results: &[&Measured]) -> LinePlot {
+fn picture(title: &str, against: &Against, results: &[&Measured]) -> LinePlot {
     let machine = results.first().map_or(String::new(), |r| r.machine());
+    let at = |r: &Measured| (against.value)(r);
     let mut plot = LinePlot::new()
-        .title(format!("{system}, {precision}"))
+        .title(title)
         .subtitle(machine)
-        .labels("cells along an axis", "million points a second")
-        .log_x()
-        .x_ticks(firsts(results, |r| side(r)));
+        .labels(against.label, "million points a second")
+        .x_ticks(firsts(results, |r| at(r)));
+    plot.x_log = against.is_logarithmic;
     let forms = firsts(results, |r| r.mixed);
     let schedules = firsts(results, |r| schedule(r));
     for (form, name) in firsts(results, |r| (r.mixed, schedule(r))) {
@@ -60,8 +113,8 @@ fn picture(system: &str, precision: &str, results: &[&Measured]) -> LinePlot {
                 .filter(|r| (r.mixed, schedule(r)) == (form, name.clone()))
         };
         // What one schedule does has one colour: in another form, and in the program beside.
-        let at = schedules.iter().position(|s| *s == name).unwrap_or(0);
-        let color = Some(Color::PALETTE[at % Color::PALETTE.len()]);
+        let color = schedules.iter().position(|s| *s == name).unwrap_or(0);
+        let color = Some(Color::PALETTE[color % Color::PALETTE.len()]);
         let name = if forms.len() > 1 {
             format!("{name}, {form}")
         } else {
@@ -69,7 +122,7 @@ fn picture(system: &str, precision: &str, results: &[&Measured]) -> LinePlot {
         };
         let mut add = |name: String, style, value: &dyn Fn(&Measured) -> Option<f64>| {
             let (xs, ys): (Vec<f64>, Vec<f64>) =
-                own().filter_map(|r| Some((side(r), value(r)?))).unzip();
+                own().filter_map(|r| Some((at(r), value(r)?))).unzip();
             if !xs.is_empty() {
                 plot.series.push(Series {
                     name,
@@ -89,9 +142,9 @@ fn picture(system: &str, precision: &str, results: &[&Measured]) -> LinePlot {
         let beside = |r: &Measured| r.beside.as_ref()?.best_mpts;
         add(format!("beside {name}"), Style::Dashed, &beside);
     }
-    let xs = firsts(results, |r| side(r));
+    let xs = firsts(results, |r| at(r));
     let best = |x: &f64| {
-        let own = results.iter().filter(|r| side(r) == *x);
+        let own = results.iter().filter(|r| at(r) == *x);
         own.map(|r| limit(r)).fold(0.0, f64::max)
     };
     let ys: Vec<f64> = xs.iter().map(best).collect();
@@ -144,7 +197,7 @@ mod tests {
             best_mpts: 40.0,
             ..on_card(None)
         };
-        let plot = picture("Heat", "f64", &[&small, &large]);
+        let plot = picture("Heat, f64", &SIZE, &[&small, &large]);
         let [ours, floor] = &plot.series[..] else {
             panic!("{:?}", plot.series);
         };
@@ -157,7 +210,7 @@ mod tests {
 
     #[test]
     fn programs_beside_have_the_colour_of_ours() {
-        let plot = picture("Heat", "f64", &[&measured()]);
+        let plot = picture("Heat, f64", &SIZE, &[&measured()]);
         let [ours, theirs, _] = &plot.series[..] else {
             panic!("{:?}", plot.series);
         };
@@ -174,7 +227,7 @@ mod tests {
             mixed: "composed",
             ..on_card(None)
         };
-        let plot = picture("Heat", "f64", &[&on_card(None), &other]);
+        let plot = picture("Heat, f64", &SIZE, &[&on_card(None), &other]);
         let [first, second, _] = &plot.series[..] else {
             panic!("{:?}", plot.series);
         };
@@ -184,6 +237,43 @@ mod tests {
             (Style::LinePoints, Style::LineRings)
         );
         assert_eq!(second.name, "carried, composed");
+    }
+
+    #[test]
+    fn several_orders_have_a_picture_of_their_own() {
+        let of = |order: u32, cells: usize| Measured {
+            order,
+            cells: [cells; 3],
+            best_mpts: 100.0 / f64::from(order),
+            ..on_card(None)
+        };
+        let some = [of(2, 64), of(4, 64)];
+        let all = pictures(&some);
+        let [(name, plot)] = &all[..] else {
+            panic!("{}", all.len());
+        };
+        assert_eq!(name, "Heat-f64-orders-64");
+        assert_eq!(
+            (&plot.series[0].xs[..], plot.x_log),
+            (&[2.0, 4.0][..], false)
+        );
+        assert_eq!(plot.series[0].ys, [50.0, 25.0]);
+        let names = |results: &[Measured]| -> Vec<String> {
+            pictures(results)
+                .into_iter()
+                .map(|(name, _)| name)
+                .collect()
+        };
+        let more = [of(2, 64), of(4, 64), of(2, 32), of(4, 32)];
+        assert_eq!(
+            names(&more),
+            [
+                "Heat-f64-order-2",
+                "Heat-f64-order-4",
+                "Heat-f64-orders-64",
+                "Heat-f64-orders-32"
+            ]
+        );
     }
 
     #[test]

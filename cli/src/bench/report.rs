@@ -12,6 +12,8 @@ pub(super) struct Result {
     pub(super) system: String,
     pub(super) precision: &'static str,
     pub(super) mixed: &'static str,
+    /// Order of the central differences.
+    pub(super) order: u32,
     pub(super) engine: &'static str,
     /// If one was asked for.
     pub(super) schedule: Option<String>,
@@ -81,8 +83,8 @@ impl Result {
     pub(super) fn heading(&self) -> String {
         let of_all = |how: &str, special: &str| {
             format!(
-                "{:<18} {:<4} {:<10} {how:<16} {:>15}  {:>9} {:>9} {:>9}  {:>8}{special}\n",
-                "system", "", "mixed", "cells", "Mpts/s", "median", "ms/step", "of floor"
+                "{:<18} {:<4} {:<10} {:>5} {how:<16} {:>15}  {:>9} {:>9} {:>9}  {:>8}{special}\n",
+                "system", "", "mixed", "order", "cells", "Mpts/s", "median", "ms/step", "of floor"
             )
         };
         match &self.card {
@@ -108,10 +110,11 @@ impl Result {
     /// A line of the table, and one for the other program.
     pub(super) fn row(&self) -> String {
         let mut text = format!(
-            "{:<18} {:<4} {:<10} {:<16} {:>15}  {:>9.2} {:>9.2} {:>9.3}  {:>8}",
+            "{:<18} {:<4} {:<10} {:>5} {:<16} {:>15}  {:>9.2} {:>9.2} {:>9.3}  {:>8}",
             self.system,
             self.precision,
             self.mixed,
+            self.order,
             self.schedule.as_deref().unwrap_or(self.engine),
             self.cells(),
             self.best_mpts,
@@ -131,8 +134,8 @@ impl Result {
             let speed = |mpts: Option<f64>| mpts.map_or("-".to_string(), |v| format!("{v:.2}"));
             let _ = writeln!(
                 text,
-                "  beside: {:>53}  {:>9} {:>9}  {:.3} s, median {:.3} s{}",
-                shortened(&beside.command, 53),
+                "  beside: {:>59}  {:>9} {:>9}  {:.3} s, median {:.3} s{}",
+                shortened(&beside.command, 59),
                 speed(beside.best_mpts),
                 speed(beside.median_mpts),
                 beside.best_s,
@@ -146,7 +149,7 @@ impl Result {
         if let Some(bare) = self.bare_mpts {
             let _ = writeln!(
                 text,
-                "  without neighbours: {:>41}  {bare:>9.2} {:>9}  ours is {} of it",
+                "  without neighbours: {:>47}  {bare:>9.2} {:>9}  ours is {} of it",
                 "",
                 "",
                 percent(self.best_mpts / bare),
@@ -161,6 +164,7 @@ impl Result {
             "precision": self.precision,
             "engine": self.engine,
             "mixed": self.mixed,
+            "order": self.order,
             "schedule": self.schedule,
             "cells": self.cells,
             "patches": self.patches,
@@ -221,10 +225,11 @@ pub(super) fn kernels(results: &[Result]) -> String {
         let schedule = result.schedule.as_deref().unwrap_or("its own schedule");
         let _ = writeln!(
             text,
-            "\n{} {}, {schedule}, mixed {}, {}\n{}",
+            "\n{} {}, {schedule}, mixed {}, order {}, {}\n{}",
             result.system,
             result.precision,
             result.mixed,
+            result.order,
             result.cells(),
             card.table().trim_end()
         );

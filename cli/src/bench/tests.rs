@@ -15,6 +15,7 @@ pub(super) fn measured() -> Measured {
         system: "Heat".into(),
         precision: "f64",
         mixed: "bidiagonal",
+        order: 6,
         engine: "compiled",
         schedule: None,
         cells: [64, 32, 1],
@@ -233,7 +234,7 @@ fn each_kernel_has_a_line_and_an_object() {
     let [head, columns, first, second] = lines[..] else {
         panic!("{printed}");
     };
-    assert_eq!(head, "Heat f64, carried, mixed bidiagonal, 64×32");
+    assert_eq!(head, "Heat f64, carried, mixed bidiagonal, order 6, 64×32");
     assert_eq!(first.chars().count(), columns.chars().count());
     assert_eq!(
         second.split_whitespace().collect::<Vec<_>>().join(" "),

@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::heuristic::{carry, shared};
 use super::{Halo, Placement};
 use crate::algorithm::footprint::{footprint, needed};
 use crate::algorithm::{Algorithm, Def, FnId, Role, StateId};
@@ -23,6 +24,32 @@ pub struct Cut {
     pub passes: BTreeMap<String, u32>,
     /// All that the first kernel computes.
     pub first: BTreeSet<String>,
+}
+
+impl Cut {
+    /// The placements of a march that shares and carries what it can of the rest, too.
+    pub fn carried(&self, algorithm: &Algorithm) -> BTreeMap<String, Placement> {
+        let mut placements = BTreeMap::new();
+        if algorithm.dimension > 1 {
+            placements = shared(algorithm);
+            placements.retain(|name, _| !self.first.contains(name));
+        }
+        placements.extend(self.placements.clone());
+        if algorithm.dimension > 1 {
+            carry(algorithm, &mut placements);
+        }
+        placements
+    }
+
+    /// Of these placements those of the last kernel, and what the first one stores.
+    pub fn only_later(
+        &self,
+        placements: &BTreeMap<String, Placement>,
+    ) -> BTreeMap<String, Placement> {
+        let mut later = placements.clone();
+        later.retain(|name, _| self.placements.contains_key(name) || !self.first.contains(name));
+        later
+    }
 }
 
 /// The best cuts, which part fields that are declared one after the other from the others. None

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::check::check;
+use super::cuts::cuts;
 use super::{Blocking, Halo, Placement, Schedule};
 use crate::algorithm::footprint::needed;
 use crate::algorithm::{Algorithm, Def, FnId, Offset};
@@ -29,8 +30,9 @@ pub fn cpu(algorithm: &Algorithm) -> Schedule {
     }
 }
 
-/// The schedule of a GPU: a march that carries what it can, or gathers all; boxes where the estimate
-/// of registers is more than a thread can have, as marches that spill are slower by far.
+/// The schedule of a GPU: a march that carries what it can, or gathers all; where the estimate of
+/// registers is more than a thread can have, as marches that spill are slower by far, boxes, or two
+/// marches of a cut step: what is predicted to take less time.
 pub fn gpu(algorithm: &Algorithm, precision: Precision) -> Schedule {
     let stored = stored(algorithm, Halo::Exchange);
     if algorithm.dimension == 1 {
@@ -51,7 +53,35 @@ pub fn gpu(algorithm: &Algorithm, precision: Precision) -> Schedule {
             return schedule;
         }
     }
-    boxes(algorithm, stored, precision)
+    let cut = cuts(algorithm).into_iter().filter_map(|cut| {
+        let base = Schedule {
+            placements: cut.only_later(&cut.carried(algorithm)),
+            passes: cut.passes,
+            ..Schedule::default()
+        };
+        Some(tiled(algorithm, &base, 2, precision)?.0)
+    });
+    let all = cut.chain([boxes(algorithm, stored.clone(), precision)]);
+    let timed = all.filter_map(|s| Some((predicted(algorithm, &s, precision)?, s)));
+    let best = timed.min_by(|a, b| a.0.total_cmp(&b.0));
+    best.map_or_else(|| direct(algorithm, stored, precision), |(_, s)| s)
+}
+
+/// Cells along each axis of the mesh that the time of schedules is compared on.
+const USUAL: [usize; 3] = [1 << 20, 4096, 256];
+
+/// Seconds of the last substep on the newest card that is modelled; `None` where a kernel cannot run.
+fn predicted(algorithm: &Algorithm, schedule: &Schedule, precision: Precision) -> Option<f64> {
+    let side = USUAL[algorithm.dimension.clamp(1, 3) - 1];
+    let cells = std::array::from_fn(|axis| if axis < algorithm.dimension { side } else { 1 });
+    let costs = costs(algorithm, schedule, precision)?;
+    let last = algorithm.substeps.len() - 1;
+    let rates = &cost::MODELS.first()?.rates;
+    let mut seconds = 0.0;
+    for cost in costs.iter().filter(|cost| cost.substep == last) {
+        seconds += cost.time(cells, rates, cost.likely_registers())?.total;
+    }
+    Some(seconds)
 }
 
 /// Has a thread as many registers as all kernels need, by the estimate?
@@ -152,13 +182,30 @@ fn largest_march(
     placements: &BTreeMap<String, Placement>,
     precision: Precision,
 ) -> Option<(Schedule, Vec<KernelCost>)> {
-    let kernels = kernel_count(algorithm, placements);
+    let base = Schedule {
+        placements: placements.clone(),
+        ..Schedule::default()
+    };
+    tiled(
+        algorithm,
+        &base,
+        kernel_count(algorithm, placements),
+        precision,
+    )
+}
+
+/// So many marches over the largest tile with which the schedule is legal.
+fn tiled(
+    algorithm: &Algorithm,
+    base: &Schedule,
+    kernels: usize,
+    precision: Precision,
+) -> Option<(Schedule, Vec<KernelCost>)> {
     let in_precision = |tile: &(u32, u32, u32)| precision == Precision::F32 || tile.2 == 1;
     TILES.into_iter().filter(in_precision).find_map(|tile| {
         let schedule = Schedule {
-            placements: placements.clone(),
             kernels: vec![marching(algorithm, "march", tile); kernels],
-            ..Schedule::default()
+            ..base.clone()
         };
         let costs = costs(algorithm, &schedule, precision)?;
         (tile.2 == 1 || fit(&costs)).then_some((schedule, costs))

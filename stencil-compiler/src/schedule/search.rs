@@ -92,16 +92,8 @@ fn ways(algorithm: &Algorithm) -> Vec<(Placements, Passes, usize)> {
         }
     }
     for cut in cuts(algorithm) {
-        let mut placed = vec![cut.placements.clone()];
-        if algorithm.dimension > 1 {
-            let mut carried = shared(algorithm);
-            carried.retain(|name, _| !cut.first.contains(name));
-            carried.extend(cut.placements.clone());
-            carry(algorithm, &mut carried);
-            let mut late = carried.clone();
-            late.retain(|name, _| cut.placements.contains_key(name) || !cut.first.contains(name));
-            placed.extend([carried, late]);
-        }
+        let carried = cut.carried(algorithm);
+        let mut placed = vec![cut.placements.clone(), cut.only_later(&carried), carried];
         placed.dedup();
         all.extend(
             placed

@@ -37,7 +37,7 @@ const GAIN: f64 = 0.005;
 pub struct Options {
     /// Cells along x, y, z.
     pub cells: [usize; 3],
-    /// When to stop looking for better ones.
+    /// No race begins that would end after this if it took as long as the one before.
     pub budget: Duration,
     /// Schedules of the first race.
     pub first: usize,
@@ -196,12 +196,16 @@ impl<'a> Tuner<'a> {
     /// Races, until neighbours are no faster or the time is up.
     fn search(mut self) -> Result<Tuned, Error> {
         let mut finalists = self.first_race();
+        let mut took = self.track.elapsed();
         for _ in 0..self.options.rounds {
-            if self.track.elapsed() >= self.options.budget {
+            let begun = self.track.elapsed();
+            // A race like the last one is to end in time.
+            if begun + took > self.options.budget {
                 break;
             }
             let before = self.best_of(&finalists);
             finalists = self.next_race(&finalists);
+            took = self.track.elapsed().saturating_sub(begun);
             if self.best_of(&finalists) > before * (1.0 - GAIN) {
                 break;
             }
