@@ -178,7 +178,7 @@ pub(crate) fn systems(names: &[String], mixed: &[MixedChoice]) -> Result<Vec<Sys
 }
 
 /// The systems with differences of each order, if any are given.
-fn of_orders(systems: Vec<SystemDef>, orders: &[u32]) -> Result<Vec<SystemDef>, Ended> {
+pub(crate) fn of_orders(systems: Vec<SystemDef>, orders: &[u32]) -> Result<Vec<SystemDef>, Ended> {
     if orders.is_empty() {
         return Ok(systems);
     }

@@ -12,6 +12,7 @@ mod emit;
 mod explain;
 mod new;
 mod plot;
+mod predict;
 mod run;
 mod smooth;
 mod source;
@@ -60,6 +61,8 @@ enum Command {
     Bench(bench::BenchArgs),
     /// Search for the fastest schedule of a system on a card, and keep it in a plan file
     Tune(tune::TuneArgs),
+    /// Predict for modelled cards whether it pays to decompose a step into several kernels
+    Predict(predict::PredictArgs),
     /// Compare schedules on a card with the processor, bit for bit; their kernels may be compiled before
     Verify(verify::VerifyArgs),
     /// Say what this machine has for running on cards, and what is missing
@@ -94,6 +97,7 @@ fn main() -> ExitCode {
         Command::Check(args) => check::run(&args, &mut out),
         Command::Bench(args) => bench::run(&args, &mut out),
         Command::Tune(args) => tune::run(&args, &mut out),
+        Command::Predict(args) => predict::run(&args, &mut out),
         Command::Verify(args) => verify::run(&args, &mut out),
         Command::Doctor => doctor::run(&mut out),
         Command::List => source::write(&mut out, list().as_bytes()).map_err(usage),

@@ -16,7 +16,7 @@ mod footprints;
 mod functions;
 mod picture;
 mod schedules;
-mod table;
+pub(crate) mod table;
 #[cfg(test)]
 mod tests;
 
@@ -70,7 +70,7 @@ fn page(args: &ExplainArgs, built_ins: &[BuiltIn]) -> Result<String, Failure> {
     Ok(sections.join("\n"))
 }
 
-fn card(name: &str) -> Result<&'static Model, String> {
+pub(crate) fn card(name: &str) -> Result<&'static Model, String> {
     let known: Vec<&str> = cost::MODELS.iter().map(|m| m.name).collect();
     cost::model(name).ok_or_else(|| format!("there are {}", known.join(", ")))
 }

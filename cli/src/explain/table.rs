@@ -3,10 +3,10 @@
 use std::fmt;
 
 /// Columns of a terminal that a page is written for.
-pub(super) const WIDTH: usize = 100;
+pub(crate) const WIDTH: usize = 100;
 
 /// Rows of cells under a head. Columns are aligned; the last one wraps.
-pub(super) struct Table {
+pub(crate) struct Table {
     indent: usize,
     /// Whether each column is of numbers, which end below each other.
     numbers: Vec<bool>,
@@ -15,7 +15,7 @@ pub(super) struct Table {
 
 impl Table {
     /// A table with this head; a title that ends in `#` stands over numbers.
-    pub(super) fn new(indent: usize, head: &[&str]) -> Self {
+    pub(crate) fn new(indent: usize, head: &[&str]) -> Self {
         let numbers = head.iter().map(|title| title.ends_with('#')).collect();
         let titles = head
             .iter()
@@ -29,12 +29,12 @@ impl Table {
     }
 
     /// Adds a row.
-    pub(super) fn row<const N: usize>(&mut self, cells: [String; N]) {
+    pub(crate) fn row<const N: usize>(&mut self, cells: [String; N]) {
         self.rows.push(cells.to_vec());
     }
 
     /// Whether there is nothing under the head.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.rows.len() == 1
     }
 
@@ -81,7 +81,7 @@ impl fmt::Display for Table {
 }
 
 /// Breaks a text at spaces into lines of at most `width` characters, where words allow it.
-pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
+pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     let mut length = 0;
     for word in text.split(' ') {
@@ -103,7 +103,7 @@ pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
 }
 
 /// A paragraph, its first line after `first`, all others as far to the right.
-pub(super) fn paragraph(first: &str, text: &str) -> String {
+pub(crate) fn paragraph(first: &str, text: &str) -> String {
     let indent = first.chars().count();
     let lines = wrap(text, WIDTH.saturating_sub(indent).max(20));
     format!(
@@ -113,7 +113,7 @@ pub(super) fn paragraph(first: &str, text: &str) -> String {
 }
 
 /// An expression as a paragraph, broken between terms rather than inside of brackets.
-pub(super) fn equation(first: &str, text: &str) -> String {
+pub(crate) fn equation(first: &str, text: &str) -> String {
     let mut depth = 0;
     let glued: String = text
         .chars()

@@ -1,0 +1,386 @@
+//! `stencil predict`: on which cards it pays to decompose a step into several kernels (the question that
+//! Pekkilä et al. 2017 leave open in their sections 4 and 7), by the model of times.
+
+use std::collections::BTreeMap;
+use std::io::{self, IsTerminal, Write};
+use std::thread;
+
+use clap::Args;
+use serde_json::{Value, json};
+use stencil_compiler::algorithm::{Algorithm, Substep};
+use stencil_compiler::cost::{self, KernelCost, MODELS, Model};
+use stencil_compiler::kernel::blocking;
+use stencil_compiler::schedule::{Placement, Schedule, check, search};
+use stencil_runtime::SystemDef;
+
+use crate::bench;
+use crate::explain::card;
+use crate::explain::table::Table;
+use crate::run::Ended;
+use crate::smooth::along_axes;
+use crate::source::{self, MixedChoice, Precision};
+
+/// What is predicted.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct PredictArgs {
+    /// Systems by name, or files with declarations
+    #[arg(value_name = "SYSTEM|FILE.pde", default_value = "isothermal_ns")]
+    systems: Vec<String>,
+    /// Cells along x, y, z; one number is for all axes
+    #[arg(long, value_name = "NX,NY,NZ", value_delimiter = ',', num_args = 1)]
+    cells: Vec<usize>,
+    /// Precisions of the values
+    #[arg(long, value_name = "f32,f64", value_enum, value_delimiter = ',', default_values = ["f32", "f64"])]
+    precision: Vec<Precision>,
+    /// What a derivative of a derivative means, in place of the declared choice
+    #[arg(long, value_name = "CHOICE,..", value_enum, value_delimiter = ',')]
+    mixed: Vec<MixedChoice>,
+    /// Orders of the central differences, in place of the declared one: 2, 4, 6, 8 or 10
+    #[arg(long, value_name = "N,..", value_delimiter = ',')]
+    order: Vec<u32>,
+    /// The cards: H200, A100 or K40; all of them if none is given
+    #[arg(long, value_name = "CARD,..", value_parser = card, value_delimiter = ',')]
+    on: Vec<&'static Model>,
+    /// Print one JSON object in place of the table
+    #[arg(long)]
+    json: bool,
+}
+
+/// How a step is decomposed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Method {
+    /// One kernel that recomputes, or carries along, what it needs.
+    One,
+    /// One kernel that keeps derived functions in shared memory.
+    Shared,
+    /// Derived functions are stored by kernels of their own.
+    Stored,
+    /// Fields get their new values in several kernels.
+    Parted,
+}
+
+const METHODS: [Method; 4] = [Method::One, Method::Shared, Method::Stored, Method::Parted];
+
+impl Method {
+    fn of(schedule: &Schedule) -> Self {
+        let places = |wanted: fn(&Placement) -> bool| schedule.placements.values().any(wanted);
+        if !schedule.passes.is_empty() {
+            Method::Parted
+        } else if places(|p| matches!(p, Placement::Global(_))) {
+            Method::Stored
+        } else if places(|p| *p == Placement::Shared) {
+            Method::Shared
+        } else {
+            Method::One
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Method::One => "one_kernel",
+            Method::Shared => "shared",
+            Method::Stored => "stored",
+            Method::Parted => "parted",
+        }
+    }
+
+    fn is_decomposed(self) -> bool {
+        matches!(self, Method::Stored | Method::Parted)
+    }
+}
+
+/// What is predicted for one system in one precision on one card.
+struct Case {
+    system: String,
+    precision: &'static str,
+    mixed: &'static str,
+    order: u32,
+    cells: [usize; 3],
+    card: &'static str,
+    /// Million points a second, and the schedule.
+    best: BTreeMap<Method, (f64, Schedule)>,
+}
+
+impl Case {
+    fn rate(&self, wanted: fn(Method) -> bool) -> f64 {
+        let of = self.best.iter().filter(|(method, _)| wanted(**method));
+        of.map(|(_, (rate, _))| *rate).fold(0.0, f64::max)
+    }
+
+    /// How much faster the best of several kernels is than the best of one.
+    fn gain(&self) -> f64 {
+        self.rate(Method::is_decomposed) / self.rate(|method| !method.is_decomposed())
+    }
+
+    fn json(&self) -> Value {
+        let methods = self.best.iter().map(|(method, (rate, schedule))| {
+            let text = stencil_compiler::schedule::text::print(schedule);
+            let one = json!({ "mpts_per_s": rate, "schedule": text });
+            (method.name().to_string(), one)
+        });
+        json!({
+            "system": self.system,
+            "precision": self.precision,
+            "mixed": self.mixed,
+            "order": self.order,
+            "cells": self.cells,
+            "card": self.card,
+            "methods": methods.collect::<serde_json::Map<_, _>>(),
+            "gain_of_decomposing": self.gain(),
+        })
+    }
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &PredictArgs, out: &mut dyn Write) -> Result<(), Ended> {
+    let systems = bench::of_orders(bench::systems(&args.systems, &args.mixed)?, &args.order)?;
+    let cards: Vec<&Model> = match &args.on[..] {
+        [] => MODELS.iter().collect(),
+        given => given.to_vec(),
+    };
+    let mut cases = Vec::new();
+    for system in &systems {
+        for precision in &args.precision {
+            if io::stderr().is_terminal() {
+                let (name, order) = (system.name(), system.model().scheme.order);
+                let precision = precision.get().name();
+                let _ = write!(
+                    io::stderr(),
+                    "\r\x1b[K{name} order {order} {precision} ..\r"
+                );
+            }
+            cases.extend(predict(system, args, precision.get(), &cards));
+        }
+    }
+    let text = match args.json {
+        true => format!(
+            "{:#}\n",
+            json!({ "cases": cases.iter().map(Case::json).collect::<Vec<_>>() })
+        ),
+        false => table(&cases),
+    };
+    Ok(source::write(out, text.as_bytes()).map_err(crate::usage)?)
+}
+
+/// The best schedule of each method on each card, of those that a search begins with.
+fn predict(
+    system: &SystemDef,
+    args: &PredictArgs,
+    precision: stencil_compiler::expr::real::Precision,
+    cards: &[&'static Model],
+) -> Vec<Case> {
+    let usual = [1 << 22, 4096, 256][system.model().dimension.clamp(1, 3) - 1];
+    let cells = along_axes(system, &args.cells, usual);
+    let algorithm = system.algorithm();
+    // Substeps differ in their constants, and the first in what it reads: two of them stand for all.
+    let mut short = algorithm.clone();
+    short.substeps = ends(&algorithm.substeps);
+    let mut best: Vec<BTreeMap<Method, (f64, Schedule)>> = vec![BTreeMap::new(); cards.len()];
+    for (schedule, costs) in costed(&short, precision.bytes()) {
+        for (card, best) in cards.iter().zip(&mut best) {
+            let Some(seconds) = seconds(&costs, cells, card) else {
+                continue;
+            };
+            let known = best.get(&Method::of(&schedule));
+            if known.is_none_or(|(known, _)| seconds < *known) {
+                best.insert(Method::of(&schedule), (seconds, schedule.clone()));
+            }
+        }
+    }
+    let points: usize = cells.iter().product();
+    let of_step = |(method, (_, schedule)): (Method, (f64, Schedule)), card: &Model| {
+        let seconds = seconds(
+            &costs(algorithm, &schedule, precision.bytes())?,
+            cells,
+            card,
+        )?;
+        Some((method, (points as f64 / seconds / 1e6, schedule)))
+    };
+    let cases = cards.iter().zip(best).map(|(card, best)| Case {
+        system: system.name().to_string(),
+        precision: precision.name(),
+        mixed: system.model().scheme.mixed.name(),
+        order: system.model().scheme.order,
+        cells,
+        card: card.name,
+        best: best
+            .into_iter()
+            .filter_map(|found| of_step(found, card))
+            .collect(),
+    });
+    cases.collect()
+}
+
+fn ends(substeps: &[Substep]) -> Vec<Substep> {
+    match substeps {
+        [first, .., last] => vec![first.clone(), last.clone()],
+        all => all.to_vec(),
+    }
+}
+
+/// Blocks of a usual number of threads, and no more of a ring than must be: what a search varies
+/// beside these changes little.
+fn is_usual(schedule: &Schedule) -> bool {
+    schedule.kernels.iter().all(|kernel| {
+        let Ok(strategy) = blocking::find(&kernel.strategy) else {
+            return false;
+        };
+        let usual = |name: &str| {
+            let known = strategy.params.iter().find(|p| p.name == name);
+            known.is_none_or(|p| kernel.params.get(name).is_none_or(|v| *v == p.default))
+        };
+        usual("ring") && usual("buffers") && usual("rolls")
+    })
+}
+
+/// All legal schedules that a search begins with, of the usual ones; on all cores, as each is lowered.
+fn costed(algorithm: &Algorithm, value_bytes: usize) -> Vec<(Schedule, Vec<KernelCost>)> {
+    let all: Vec<Schedule> = search::first(algorithm)
+        .into_iter()
+        .filter(is_usual)
+        .collect();
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let some = |core: usize| {
+        let own = all.iter().enumerate().skip(core).step_by(cores);
+        let costed =
+            own.filter_map(|(at, s)| Some((at, s.clone(), costs(algorithm, s, value_bytes)?)));
+        costed.collect::<Vec<_>>()
+    };
+    thread::scope(|scope| {
+        let some = &some;
+        let cores: Vec<_> = (0..cores)
+            .map(|core| scope.spawn(move || some(core)))
+            .collect();
+        let found = cores
+            .into_iter()
+            .flat_map(|core| core.join().unwrap_or_default());
+        // Of equals the first is taken, however many cores there are.
+        let mut found: Vec<_> = found.collect();
+        found.sort_by_key(|(at, ..)| *at);
+        found.into_iter().map(|(_, s, costs)| (s, costs)).collect()
+    })
+}
+
+fn costs(
+    algorithm: &Algorithm,
+    schedule: &Schedule,
+    value_bytes: usize,
+) -> Option<Vec<KernelCost>> {
+    let compiled = check::check(algorithm, schedule, value_bytes).ok()?;
+    cost::kernels(algorithm, &compiled).ok()
+}
+
+/// Predicted seconds of all kernels; `None` where one has no room on the card.
+fn seconds(costs: &[KernelCost], cells: [usize; 3], card: &Model) -> Option<f64> {
+    let times = costs.iter().map(|cost| {
+        Some(
+            cost.time(cells, &card.rates, cost.likely_registers())?
+                .total,
+        )
+    });
+    times.sum()
+}
+
+fn table(cases: &[Case]) -> String {
+    let mut table = Table::new(
+        0,
+        &[
+            "system",
+            "",
+            "mixed",
+            "order#",
+            "card",
+            "one kernel#",
+            "shared#",
+            "stored#",
+            "parted#",
+            "decomposing#",
+        ],
+    );
+    for case in cases {
+        let [one, shared, stored, parted] = METHODS.map(|method| {
+            let rate = case.best.get(&method);
+            rate.map_or("-".to_string(), |(rate, _)| format!("{rate:.0}"))
+        });
+        let gain = case.gain();
+        table.row([
+            case.system.clone(),
+            case.precision.to_string(),
+            case.mixed.to_string(),
+            case.order.to_string(),
+            case.card.to_string(),
+            one,
+            shared,
+            stored,
+            parted,
+            match gain.is_finite() && gain > 0.0 {
+                true => format!("{gain:.2}"),
+                false => "-".to_string(),
+            },
+        ]);
+    }
+    format!(
+        "{table}\nmillion points a full step and second of the best schedule of each kind, predicted; nothing was run\n\
+         one kernel: all is recomputed or carried along; shared: derived functions are kept in shared memory\n\
+         stored: derived functions are stored by kernels of their own; parted: fields are renewed in several kernels\n\
+         decomposing: the best of several kernels over the best of one\n"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Cli {
+        #[command(flatten)]
+        args: PredictArgs,
+    }
+
+    fn printed(words: &[&str]) -> String {
+        let words = ["predict"].iter().chain(words);
+        let args = Cli::try_parse_from(words).unwrap().args;
+        let mut out = Vec::new();
+        run(&args, &mut out).unwrap_or_else(|e| panic!("{}", e.message));
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn decomposing_pays_where_much_is_recomputed() {
+        let file = std::env::temp_dir().join(format!("predict-{}.pde", std::process::id()));
+        let text = "pub system Flow in 2d { field u: vector; param nu: real = 1;
+                ddt(u) = -dot(u, grad(u)) + nu * (lap(u) + grad(div(u))/3); }
+             scheme s for Flow { space: central<order = 6>; mixed: composed; time: euler; }";
+        std::fs::write(&file, text).unwrap();
+        let file = file.to_str().unwrap();
+        let words = "--precision f32 --on K40,H200 --mixed composed,bidiagonal --cells 1024 --json";
+        let words: Vec<&str> = [file].into_iter().chain(words.split(' ')).collect();
+        let found: Value = serde_json::from_str(&printed(&words)).unwrap();
+        std::fs::remove_file(file).unwrap();
+        let cases = found["cases"].as_array().unwrap();
+        assert_eq!(cases.len(), 4);
+        let gain = |at: usize| cases[at]["gain_of_decomposing"].as_f64().unwrap();
+        assert!(gain(0) > gain(2) && gain(2) < 1.0, "{found}");
+        let methods = cases[1]["methods"].as_object().unwrap();
+        for method in METHODS {
+            assert!(methods[method.name()]["mpts_per_s"].as_f64().unwrap() > 0.0);
+        }
+    }
+
+    #[test]
+    fn a_system_that_has_nothing_to_decompose_has_one_method() {
+        let text = printed(&[
+            "heat",
+            "--precision",
+            "f64",
+            "--on",
+            "A100",
+            "--cells",
+            "64",
+        ]);
+        let row = text.lines().nth(1).unwrap();
+        assert!(row.starts_with("Heat"), "{text}");
+        assert!(row.ends_with("-"), "{row}");
+    }
+}
