@@ -159,7 +159,7 @@ pub(crate) fn run(args: &PredictArgs, out: &mut dyn Write) -> Result<(), Ended> 
         ),
         false => table(&cases),
     };
-    Ok(source::write(out, text.as_bytes()).map_err(crate::usage)?)
+    source::write(out, text.as_bytes()).map_err(crate::usage)
 }
 
 /// The best schedule of each method on each card, of those that a search begins with.

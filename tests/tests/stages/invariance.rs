@@ -368,7 +368,38 @@ fn shared_functions_have_the_same_bits() {
         "tile_x=32 tile_y=4 chunk=8 loader=1",
     ];
     staged::<f32>(&source, ODD, "place div_u shared", &blockings);
-    staged::<f64>(&source, WHOLE, "place div_u shared", &blockings);
+    staged::<f64>(&source, WHOLE, "place div_u shared", &blockings[..2]);
+}
+
+/// All that is evaluated at several places is shared, each made of others: rims of rims, with and without
+/// corners.
+#[test]
+fn functions_made_of_shared_ones_have_the_same_bits() {
+    for (dimension, cells) in [(2, [37, 29, 1]), (3, [37, 9, 11])] {
+        let source = format!(
+            "pub system Film in {dimension}d {{ field q: scalar; field w: scalar;
+                ddt(q) = -lap(lap(q) - q^3) + d[x](w*d[y](q));
+                ddt(w) = lap(lap(w)) + d[y](d[x](q)^2); }}
+             scheme s for Film {{ space: central<order = 2>; mixed: composed; time: ssprk2; }}"
+        );
+        let algorithm = algorithm_of(&source);
+        let names = heuristic::recomputed(&algorithm);
+        assert!(names.len() > 4);
+        let placed: Vec<String> = names
+            .iter()
+            .map(|(name, _)| format!("place {name} shared"))
+            .collect();
+        let blockings = [
+            "tile_x=32 tile_y=4 chunk=8",
+            "tile_x=16 tile_y=8 points=2 chunk=16 blocks=2",
+        ];
+        let blockings = if dimension == 2 {
+            ["tile_x=64 chunk=8", "tile_x=128 points=2 chunk=16"]
+        } else {
+            blockings
+        };
+        staged::<f32>(&source, cells, &placed.join(" "), &blockings);
+    }
 }
 
 /// A kernel that stores what the last one needs of neighbours, and renews some fields with it.

@@ -1,14 +1,17 @@
 //! The kernel interpreter catches every seeded fault in the marches that the compiler makes.
 
+use std::collections::BTreeMap;
+
 use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::expr::real::Precision;
 use stencil_compiler::kernel::interp::{Shadow, faults};
 use stencil_compiler::kernel::{Index, Kernel, Operand, Reg, Relation, Stmt};
 use stencil_compiler::schedule::check::{Compiled, check};
-use stencil_compiler::schedule::{Blocking, Schedule, heuristic};
+use stencil_compiler::schedule::{Blocking, Placement, Schedule, heuristic};
 use stencil_tests::{Case, ISOTHERMAL_NS, algorithm_of, differing, interpreted, oracle};
 
 mod boxes;
+mod stage;
 
 const CELLS: [usize; 3] = [37, 12, 13];
 
@@ -55,11 +58,23 @@ impl Bench {
 
     fn of(carried: bool, blocking: Blocking) -> Self {
         let algorithm = algorithm_of(ISOTHERMAL_NS);
-        let mut schedule = Schedule::default();
+        let mut placements = BTreeMap::new();
         if carried {
-            heuristic::carry(&algorithm, &mut schedule.placements);
+            heuristic::carry(&algorithm, &mut placements);
         }
-        schedule.kernels = vec![blocking];
+        Bench::with(algorithm, placements, blocking)
+    }
+
+    fn with(
+        algorithm: Algorithm,
+        placements: BTreeMap<String, Placement>,
+        blocking: Blocking,
+    ) -> Self {
+        let schedule = Schedule {
+            placements,
+            kernels: vec![blocking],
+            ..Schedule::default()
+        };
         let compiled =
             check(&algorithm, &schedule, Precision::F32.bytes()).unwrap_or_else(|e| panic!("{e}"));
         let case = Case::new(&algorithm, CELLS);
