@@ -160,6 +160,16 @@ impl SystemDef {
         Ok(SystemDef(Arc::new(parts)))
     }
 
+    /// The system of a model; `source` is its name in messages.
+    ///
+    /// # Errors
+    /// If the model cannot be discretized.
+    pub fn from_model(source: &str, model: Model) -> Result<Self, Error> {
+        let parts = Parts::discretize(model, source)
+            .map_err(|error| Error::Declaration(format!("error: {source}: {error}")))?;
+        Ok(SystemDef(Arc::new(parts)))
+    }
+
     /// The same system by another of its declared schemes. Only its first one is compiled.
     ///
     /// ```

@@ -15,6 +15,7 @@ mod equations;
 mod footprints;
 mod functions;
 mod picture;
+mod plan;
 mod schedules;
 pub(crate) mod table;
 #[cfg(test)]
@@ -34,6 +35,8 @@ pub(crate) struct ExplainArgs {
     /// The card that times are predicted for: H200, A100 or K40
     #[arg(long, value_name = "CARD", default_value = cost::MODELS[0].name, value_parser = card)]
     on: &'static Model,
+    #[command(flatten)]
+    plan: plan::PlanArgs,
 }
 
 /// Explains an error code.
@@ -49,6 +52,9 @@ pub(crate) fn run(
     built_ins: &[BuiltIn],
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
+    if args.plan.is_given() {
+        return plan::run(args, built_ins, out);
+    }
     let page = page(args, built_ins)?;
     source::write(out, page.as_bytes())
 }

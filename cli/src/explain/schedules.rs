@@ -302,7 +302,7 @@ fn one(
 }
 
 /// What a block takes.
-fn threads(cost: &KernelCost) -> String {
+pub(super) fn threads(cost: &KernelCost) -> String {
     if cost.threads > 1 {
         let (threads, cells) = (
             count(cost.threads as usize, "thread"),
@@ -402,7 +402,7 @@ fn plane(lag: i32) -> String {
     }
 }
 
-fn triple(of: [u32; 3]) -> String {
+pub(super) fn triple(of: [u32; 3]) -> String {
     let [x, y, z] = of;
     if x == y && y == z {
         x.to_string()

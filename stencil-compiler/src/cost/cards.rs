@@ -8,6 +8,8 @@ use super::{Card, Multiprocessor, Rates};
 pub struct Model {
     /// Its name.
     pub name: &'static str,
+    /// Its compute capability.
+    pub capability: (u32, u32),
     /// What it does in a second.
     pub rates: Rates,
 }
@@ -17,6 +19,7 @@ pub const MODELS: &[Model] = &[
     // The copy is measured, the others' are 80 to 85 % of what data sheets say.
     Model {
         name: "H200",
+        capability: (9, 0),
         rates: Rates {
             copy_bytes: 4.16e12,
             clock: 1.98e9,
@@ -38,6 +41,7 @@ pub const MODELS: &[Model] = &[
     },
     Model {
         name: "A100",
+        capability: (8, 0),
         rates: Rates {
             copy_bytes: 1.73e12,
             clock: 1.41e9,
@@ -60,6 +64,7 @@ pub const MODELS: &[Model] = &[
     // The card of Pekkilä et al. 2017, with error correction.
     Model {
         name: "K40",
+        capability: (3, 5),
         rates: Rates {
             copy_bytes: 0.23e12,
             clock: 0.745e9,

@@ -18,6 +18,7 @@ use crate::schedule::check::Compiled;
 mod cards;
 mod memory;
 mod occupancy;
+mod step;
 #[cfg(test)]
 mod tests;
 mod time;
@@ -25,6 +26,7 @@ mod time;
 pub use cards::{MODELS, Model, model};
 pub use memory::Card;
 pub use occupancy::{Bound, Multiprocessor, Occupancy};
+pub use step::{Fills, LAUNCH_SECONDS};
 pub use time::{Limit, Rates, Time, rank_correlation};
 
 /// Registers of a thread that hold no value: positions, addresses, the loop.

@@ -91,6 +91,9 @@ pub struct Time {
     pub arithmetic: f64,
     /// Giving words of shared memory and the first cache.
     pub shared: f64,
+    /// How much longer it takes than full waves of tiles that fit the patch would, without planes to
+    /// warm up.
+    pub waste: f64,
     /// All of it, with what does not overlap.
     pub total: f64,
 }
@@ -172,6 +175,7 @@ impl KernelCost {
             issue: slots(1.0, 1.0, 1.0, 1.0),
             arithmetic: computed * wide / own * cycles / lanes,
             shared,
+            waste,
             total: (joined * seen + SPILLS * spills) * waste,
         })
     }

@@ -2,6 +2,7 @@
 //! of the card are known.
 
 use super::{Launch, Plan};
+use crate::kernel::COPY_BYTES;
 use crate::kernel::blocking::{self, CHUNK, MOST_PLANES};
 
 /// Iterations of a march beside the planes it reads: copies that are under way at its begin.
@@ -21,6 +22,17 @@ pub struct Room {
     pub patches: usize,
     /// Multiprocessors of the card.
     pub units: u32,
+}
+
+/// Axes along which kernels may read beyond one end of a patch at the other, if it has both ends of
+/// them and they are periodic: where a whole copy of a row does not reach across the end, and a stencil
+/// not around the mesh. `halo` is that of the plan without such reads.
+pub fn crossable(halo: [u32; 3], cells: [usize; 3], value_bytes: usize) -> [bool; 3] {
+    let copied = (COPY_BYTES / value_bytes.max(1)).max(1);
+    std::array::from_fn(|axis| {
+        let whole = axis > 0 || cells[axis].is_multiple_of(copied);
+        whole && cells[axis] >= (halo[axis] as usize).next_multiple_of(copied)
+    })
 }
 
 impl Plan {

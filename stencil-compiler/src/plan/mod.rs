@@ -15,7 +15,7 @@ mod reuse;
 mod tests;
 pub mod text;
 
-pub use fit::Room;
+pub use fit::{Room, crossable};
 pub use make::{kernel_count, plan, plan_wrapped};
 
 /// The steps of one time step, and the arrays that they work on.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rayon::ThreadPool;
 use stencil_compiler::algorithm::Role;
-use stencil_compiler::kernel::{COPY_BYTES, LaunchKind};
+use stencil_compiler::kernel::LaunchKind;
 use stencil_compiler::model::formula::Formula;
 use stencil_compiler::plan::{self, Plan};
 use stencil_compiler::schedule::check::{self, ScheduleError};
@@ -250,8 +250,8 @@ pub(super) fn plan(
     Ok(plan.map_err(ScheduleError::from)?)
 }
 
-/// Axes along which kernels may read beyond one end at the other: periodic ones, where a whole copy
-/// of a row does not reach across the end and a stencil not around the mesh. A patch has both ends.
+/// Axes along which kernels may read beyond one end at the other: periodic ones that allow it, where
+/// a patch has both ends.
 pub(super) fn wrapped<T: Number>(
     system: &SystemDef,
     schedule: &Schedule,
@@ -262,14 +262,10 @@ pub(super) fn wrapped<T: Number>(
         // The host fills all ghost cells then.
         return Ok([false; 3]);
     }
-    let copied = COPY_BYTES / T::BYTES;
     let halo = plan(system, schedule, [false; 3])?.halo();
+    let crossable = plan::crossable(halo, mesh.cells, T::BYTES);
     Ok(std::array::from_fn(|axis| {
-        let cells = mesh.cells[axis];
-        let whole = axis > 0 || cells.is_multiple_of(copied);
-        let reach = (halo[axis] as usize).next_multiple_of(copied);
-        let across = boundaries.periodic[axis] && patches.counts[axis] == 1;
-        across && whole && cells >= reach
+        boundaries.periodic[axis] && patches.counts[axis] == 1 && crossable[axis]
     }))
 }
 

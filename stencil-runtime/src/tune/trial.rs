@@ -1,17 +1,10 @@
 //! A schedule that is tried: what it should take, and what it took.
 
-use stencil_compiler::cost::{KernelCost, Limit, Rates};
-use stencil_compiler::plan::{Plan, Step};
+use stencil_compiler::cost::{Fills, KernelCost, LAUNCH_SECONDS, Limit, Rates};
 use stencil_compiler::schedule::Schedule;
 
 use crate::backend::cuda::Launched;
 use crate::builder::Predicted;
-
-/// Seconds between the end of a kernel and the begin of the next one in a captured step.
-const LAUNCH: f64 = 1.5e-6;
-
-/// Seconds that a launch that fills ghost cells takes at least, and its share of the speed of a copy.
-const FILL: (f64, f64) = (8e-6, 0.3);
 
 /// What became of a schedule.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,8 +48,8 @@ pub struct Trial {
     pub batches: Vec<f64>,
     /// What became of it.
     pub fate: Fate,
-    /// Bytes of ghost cells that are filled in a step, and how often.
-    fills: (f64, usize),
+    /// Ghost cells that are filled in a step.
+    fills: Fills,
     /// The number of its kernels.
     pub(super) identity: u64,
 }
@@ -68,9 +61,10 @@ impl Trial {
         cells: [usize; 3],
         rates: &Rates,
     ) -> Self {
+        let value_bytes = predicted.costs.first().map_or(0, |cost| cost.value_bytes);
         let mut trial = Trial {
             schedule,
-            fills: fills(&predicted.plan, &predicted.costs, cells),
+            fills: Fills::of(&predicted.plan, cells, value_bytes),
             identity: predicted.kernels,
             costs: predicted.costs,
             kernels: Vec::new(),
@@ -86,9 +80,7 @@ impl Trial {
 
     /// Predicts, with what is known of the kernels.
     pub(super) fn predict(&mut self, cells: [usize; 3], rates: &Rates) {
-        let (bytes, times) = self.fills;
-        let filling = times as f64 * FILL.0 + bytes / (FILL.1 * rates.copy_bytes);
-        let (mut total, mut least, mut longest) = (filling, 0.0, 0.0);
+        let (mut total, mut least, mut longest) = (self.fills.seconds(rates), 0.0, 0.0);
         for (at, cost) in self.costs.iter().enumerate() {
             let known = self.kernels.get(at).map(|kernel| &kernel.resources);
             let registers = match known {
@@ -98,7 +90,7 @@ impl Trial {
             let Some(time) = cost.time(cells, rates, registers) else {
                 continue;
             };
-            total += time.total + LAUNCH;
+            total += time.total + LAUNCH_SECONDS;
             let (limit, bound) = time.limit();
             least += bound;
             if time.total > longest {
@@ -121,21 +113,4 @@ impl Trial {
         let of = |kernel: &Launched| kernel.resources.spill_stores + kernel.resources.spill_loads;
         self.kernels.iter().map(of).sum()
     }
-}
-
-/// Bytes of ghost cells that a step fills, read and written, and the number of launches for it.
-fn fills(plan: &Plan, costs: &[KernelCost], cells: [usize; 3]) -> (f64, usize) {
-    let value = costs.first().map_or(0, |cost| cost.value_bytes) as f64;
-    let mut sum = (0.0, 0);
-    for step in &plan.steps {
-        let Step::Fill { buffers, depth } = step else {
-            continue;
-        };
-        let inner: usize = cells.iter().product();
-        let around = (0..3).map(|axis| cells[axis] + 2 * depth[axis] as usize);
-        let ghosts = around.product::<usize>() - inner;
-        sum.0 += 2.0 * value * (ghosts * buffers.len()) as f64;
-        sum.1 += 1;
-    }
-    sum
 }

@@ -11,7 +11,7 @@ use stencil_compiler::emit::{Places, Source};
 use super::CudaError;
 use super::cache::{Absence, Cache, Key};
 use super::card::capability;
-use super::nvrtc::{Compiled, Nvrtc};
+use super::nvrtc::{Compiled, Nvrtc, Resources};
 
 /// What makes machine code of texts.
 #[derive(Clone, Copy, Debug)]
@@ -119,6 +119,24 @@ pub(super) fn compile(
         }
     }
     Ok(all.into_iter().flatten().collect())
+}
+
+/// What kernels take of a multiprocessor, as their compiler reports it: no card is needed. Machine
+/// code is kept in the cache of the user.
+///
+/// # Errors
+/// If there is no compiler, if the architecture cannot run a kernel, or if one is rejected.
+pub fn resources(
+    sources: &[Source],
+    places: &Places,
+    architecture: &str,
+) -> Result<Vec<Resources>, CudaError> {
+    let cache = Cache::of_user();
+    let compiler = Compiler::new(None, cache.as_ref())?;
+    let sources: Vec<&Source> = sources.iter().collect();
+    let compiled = compile(&sources, places, architecture, compiler)?;
+    let first = |c: Compiled| c.kernels.into_iter().next().unwrap_or_default();
+    Ok(compiled.into_iter().map(first).collect())
 }
 
 /// Checks that an architecture, as in `sm_90`, can run a kernel; where its name does not tell, the

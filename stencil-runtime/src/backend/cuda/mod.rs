@@ -24,7 +24,7 @@ mod sensors;
 
 pub use cache::{Cache, DIR_VARIABLE as CACHE_VARIABLE};
 pub use card::{Card, capability};
-pub use compile::check_needs;
+pub use compile::{check_needs, resources};
 pub use error::CudaError;
 pub use launched::Launched;
 pub use sensors::{Load, Sensors};

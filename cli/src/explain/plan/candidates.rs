@@ -1,0 +1,239 @@
+//! Candidates: schedules carried as far as they go without a card, and what they are predicted to take.
+
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+use stencil_compiler::algorithm::Algorithm;
+use stencil_compiler::cost::{self, Fills, KernelCost, LAUNCH_SECONDS, Model as Card, Time};
+use stencil_compiler::expr::real::Precision;
+use stencil_compiler::kernel::{Kernel, LaunchKind};
+use stencil_compiler::model::Model;
+use stencil_compiler::plan::{self, Plan, Room};
+use stencil_compiler::schedule::check::{self, Compiled, ScheduleError};
+use stencil_compiler::schedule::text::print_blocking;
+use stencil_compiler::schedule::{Placement, Refusal, Schedule, presets, search};
+
+/// What is planned, and for what.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Problem<'a> {
+    /// The equations.
+    pub(super) model: &'a Model,
+    /// The discrete problem.
+    pub(super) algorithm: &'a Algorithm,
+    /// Of the values.
+    pub(super) precision: Precision,
+    /// Cells of the mesh, which is periodic and one patch.
+    pub(super) cells: [usize; 3],
+    /// The card that times are predicted for.
+    pub(super) on: &'static Card,
+}
+
+/// A schedule that may be chosen.
+#[derive(Clone, Debug)]
+pub(super) struct Candidate {
+    /// The preset's name, or what it does in a few words.
+    pub(super) name: String,
+    /// Is it a preset?
+    pub(super) is_preset: bool,
+    /// The schedule.
+    pub(super) schedule: Schedule,
+    /// What it is predicted to take, or why it cannot run.
+    pub(super) outcome: Result<Predicted, Rejection>,
+}
+
+/// Why a candidate cannot run.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Rejection {
+    /// The schedule is illegal.
+    Illegal(String),
+    /// The card cannot run it.
+    Card(String),
+}
+
+impl Rejection {
+    /// The reason in words.
+    pub(super) fn words(&self) -> &str {
+        match self {
+            Rejection::Illegal(words) | Rejection::Card(words) => words,
+        }
+    }
+}
+
+/// A schedule carried through.
+#[derive(Clone, Debug)]
+pub(super) struct Predicted {
+    /// What happens in a step.
+    pub(super) plan: Plan,
+    /// What each launch costs.
+    pub(super) costs: Vec<KernelCost>,
+    /// How long each launch takes.
+    pub(super) times: Vec<Time>,
+    /// Seconds of a step, with fills and gaps between launches.
+    pub(super) seconds: f64,
+}
+
+impl Predicted {
+    /// Sum over the launches of a step.
+    pub(super) fn sum(&self, of: impl Fn(&KernelCost) -> f64) -> f64 {
+        self.costs.iter().map(of).sum()
+    }
+
+    /// Bytes a point that memory moves in a step.
+    pub(super) fn moved(&self, problem: &Problem<'_>) -> f64 {
+        let card = &problem.on.rates.card;
+        self.sum(|c| c.memory_bytes(problem.cells, card).unwrap_or(0.0))
+    }
+
+    /// Most bytes that a thread is likely to spill.
+    pub(super) fn spilled(&self) -> u32 {
+        let of = |cost: &KernelCost| cost.likely_registers().1;
+        self.costs.iter().map(of).max().unwrap_or(0)
+    }
+}
+
+impl Problem<'_> {
+    /// Points of the mesh.
+    pub(super) fn points(&self) -> f64 {
+        self.cells.iter().map(|n| *n as f64).product()
+    }
+
+    /// Seconds to copy so many bytes a point.
+    pub(super) fn copying(&self, bytes: f64) -> f64 {
+        bytes * self.points() / self.on.rates.copy_bytes
+    }
+
+    /// Bytes a point that no step can avoid to move.
+    pub(super) fn floor(&self) -> f64 {
+        let bytes = self.precision.bytes();
+        let substeps = 0..self.algorithm.substeps.len();
+        substeps
+            .map(|at| cost::floor_bytes(self.algorithm, at, bytes))
+            .sum()
+    }
+
+    /// Plans and lowers a schedule as a run on a periodic mesh does.
+    ///
+    /// # Errors
+    /// Where it is illegal.
+    pub(super) fn compile(&self, schedule: &Schedule) -> Result<Compiled, ScheduleError> {
+        let bytes = self.precision.bytes();
+        let halo = plan::plan(self.algorithm, schedule)?.halo();
+        let wrapped = plan::crossable(halo, self.cells, bytes);
+        let plan = plan::plan_wrapped(self.algorithm, schedule, wrapped)?;
+        let plan = plan.fitted(Room {
+            dimension: self.algorithm.dimension,
+            cells: self.cells,
+            patches: 1,
+            units: self.on.rates.card.units,
+        });
+        check::check_plan(self.algorithm, schedule, bytes, plan)
+    }
+
+    /// Predicts a compiled schedule.
+    ///
+    /// # Errors
+    /// Where the card cannot run it.
+    pub(super) fn predict(&self, compiled: &Compiled) -> Result<Predicted, Rejection> {
+        let costs = cost::kernels(self.algorithm, compiled).map_err(Rejection::Illegal)?;
+        let rates = &self.on.rates;
+        let mut times = Vec::new();
+        for (cost, kernel) in costs.iter().zip(&compiled.kernels) {
+            self.can_run(cost, kernel)?;
+            let time = cost.time(self.cells, rates, cost.likely_registers());
+            times.push(time.ok_or_else(|| {
+                Rejection::Card(format!(
+                    "no block fits on a multiprocessor of {}: {} KiB of shared memory, {} threads",
+                    self.on.name,
+                    cost.shared_bytes.div_ceil(1024),
+                    cost.threads
+                ))
+            })?);
+        }
+        let fills = Fills::of(&compiled.plan, self.cells, self.precision.bytes());
+        let launches = times.iter().map(|time| time.total + LAUNCH_SECONDS);
+        Ok(Predicted {
+            seconds: fills.seconds(rates) + launches.sum::<f64>(),
+            plan: compiled.plan.clone(),
+            costs,
+            times,
+        })
+    }
+
+    fn can_run(&self, cost: &KernelCost, kernel: &Kernel) -> Result<(), Rejection> {
+        if kernel.launch.kind == LaunchKind::Rows {
+            return Err(Rejection::Card("its rows are for a processor".into()));
+        }
+        if cost.work.boxes > 0 && self.on.capability < BOXES {
+            return Err(Rejection::Card(format!(
+                "boxes (loader=1) need compute capability {}.{}, and {} has {}.{}",
+                BOXES.0, BOXES.1, self.on.name, self.on.capability.0, self.on.capability.1
+            )));
+        }
+        Ok(())
+    }
+
+    /// A candidate of a schedule.
+    pub(super) fn candidate(&self, name: &str, is_preset: bool, schedule: Schedule) -> Candidate {
+        let compiled = self.compile(&schedule);
+        let compiled = compiled.map_err(|error| Rejection::Illegal(error.message));
+        Candidate {
+            name: name.to_string(),
+            is_preset,
+            outcome: compiled.and_then(|compiled| self.predict(&compiled)),
+            schedule,
+        }
+    }
+
+    /// All presets, and where a search begins; the fastest first, then those that cannot run. Of those
+    /// that come to the same plan the first is kept.
+    pub(super) fn candidates(&self) -> Vec<Candidate> {
+        let presets = presets::ALL.iter().map(|preset| {
+            let schedule = (preset.make)(self.algorithm, self.precision);
+            (preset.name.to_string(), true, schedule)
+        });
+        let first = search::first(self.algorithm).into_iter();
+        let all: Vec<(String, bool, Schedule)> = presets
+            .chain(first.map(|schedule| (words(&schedule), false, schedule)))
+            .collect();
+        let all: Vec<Candidate> = all
+            .into_par_iter()
+            .map(|(name, is_preset, schedule)| self.candidate(&name, is_preset, schedule))
+            .collect();
+        let mut seen: BTreeMap<String, ()> = BTreeMap::new();
+        let mut distinct: Vec<Candidate> = all
+            .into_iter()
+            .filter(|candidate| match &candidate.outcome {
+                Ok(found) => seen
+                    .insert(plan::text::print(&found.plan), ())
+                    .is_none(),
+                Err(_) => true,
+            })
+            .collect();
+        let seconds = |c: &Candidate| c.outcome.as_ref().map_or(f64::INFINITY, |p| p.seconds);
+        distinct.sort_by(|a, b| seconds(a).total_cmp(&seconds(b)));
+        distinct
+    }
+}
+
+/// The compute capability from which on boxes are copied.
+const BOXES: (u32, u32) = (9, 0);
+
+/// A schedule in a few words: its blockings, and what it places and splits.
+pub(super) fn words(schedule: &Schedule) -> String {
+    let mut kernels: Vec<String> = schedule.kernels.iter().map(print_blocking).collect();
+    kernels.dedup();
+    let mut words = vec![kernels.join("; ")];
+    let placed = |is: fn(&Placement) -> bool| schedule.placements.values().filter(|p| is(p)).count();
+    let counts = [
+        (placed(|p| matches!(p, Placement::Global(_))), "stored"),
+        (placed(|p| *p == Placement::Carried), "carried"),
+        (schedule.more_passes() + usize::from(schedule.more_passes() > 0), "passes"),
+    ];
+    words.extend(
+        counts
+            .iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, what)| format!("{count} {what}")),
+    );
+    words.join(", ")
+}

@@ -1,0 +1,499 @@
+//! Everything that a report of a plan says, before it is text, JSON or a picture.
+
+use std::collections::BTreeMap;
+
+use stencil_compiler::algorithm::footprint::needed;
+use stencil_compiler::algorithm::{Algorithm, FnId, NEW};
+use stencil_compiler::cost::{Fills, KernelCost, Model as Card, Occupancy, Time};
+use stencil_compiler::diag::Span;
+use stencil_compiler::emit::{self, Places};
+use stencil_compiler::plan::{Launch, Step};
+use stencil_compiler::schedule::check::Compiled;
+use stencil_compiler::schedule::{Schedule, presets};
+use stencil_runtime::backend::cuda;
+use stencil_runtime::backend::cuda::nvrtc::Resources;
+
+use super::candidates::{Candidate, Predicted, Problem};
+use super::cuts::{Cut, Cuts};
+use crate::source::{self, Failure};
+
+/// A plan, and what else might have been.
+#[derive(Clone, Debug)]
+pub(super) struct Report {
+    /// The system.
+    pub(super) system: String,
+    /// The file or built-in text that lines are of.
+    pub(super) file: String,
+    /// The scheme in words.
+    pub(super) scheme: String,
+    /// Precision of the values.
+    pub(super) precision: &'static str,
+    /// Cells of the mesh.
+    pub(super) cells: [usize; 3],
+    /// The card.
+    pub(super) on: &'static Card,
+    /// The plan.
+    pub(super) plan: Planned,
+    /// Its cuts, and some that it might have.
+    pub(super) cuts: Vec<Cut>,
+    /// All other candidates, the fastest first.
+    pub(super) rejected: Vec<Candidate>,
+}
+
+/// One schedule as a tree of a step.
+#[derive(Clone, Debug)]
+pub(super) struct Planned {
+    /// The schedule's name.
+    pub(super) name: String,
+    /// Why it is this one.
+    pub(super) why: String,
+    /// The schedule.
+    pub(super) schedule: Schedule,
+    /// What it is predicted to take.
+    pub(super) predicted: Predicted,
+    /// Bytes a point and step that no schedule can avoid.
+    pub(super) floor_bytes: f64,
+    /// Seconds to copy these.
+    pub(super) floor_seconds: f64,
+    /// What happens, by substeps.
+    pub(super) substeps: Vec<Vec<Entry>>,
+    /// Who reports registers, or why nobody does.
+    pub(super) compiler: String,
+}
+
+/// A part of a substep.
+#[derive(Clone, Debug)]
+pub(super) enum Entry {
+    /// Ghost cells are filled.
+    Fill {
+        /// Which buffers.
+        buffers: Vec<String>,
+        /// How deep.
+        depth: [u32; 3],
+        /// How much that is.
+        fills: Fills,
+        /// Predicted seconds.
+        seconds: f64,
+    },
+    /// A kernel runs.
+    Kernel(Box<Kernel>),
+}
+
+/// A kernel of the step.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Kernel {
+    /// As it is launched.
+    pub(super) launch: Launch,
+    /// What it costs.
+    pub(super) cost: KernelCost,
+    /// How long it takes.
+    pub(super) time: Time,
+    /// Equations whose new values it gives, with their lines.
+    pub(super) equations: Vec<Declared>,
+    /// Grid functions that it stores for other kernels.
+    pub(super) stores: Vec<Declared>,
+    /// Named intermediates that it evaluates.
+    pub(super) lets: Vec<Declared>,
+    /// Bytes a point that memory moves.
+    pub(super) moved: f64,
+    /// Seconds to copy the bytes that must move.
+    pub(super) floor_seconds: f64,
+    /// Registers that a thread is likely to get, and bytes that it then spills.
+    pub(super) likely: (u32, u32),
+    /// As the compiler reports them, if there is one.
+    pub(super) compiled: Option<Resources>,
+    /// Blocks on a multiprocessor, with the registers that are known best.
+    pub(super) occupancy: Occupancy,
+    /// The share of a multiprocessor's warps that these are.
+    pub(super) warps: f64,
+}
+
+/// Something that the user has written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Declared {
+    /// What.
+    pub(super) name: String,
+    /// Its first and last line, if known.
+    pub(super) lines: Option<(u32, u32)>,
+}
+
+impl Declared {
+    fn new(name: impl Into<String>, span: Span) -> Self {
+        let lines = span.is_known().then_some((span.start.line, span.end.line));
+        Declared {
+            name: name.into(),
+            lines,
+        }
+    }
+}
+
+impl Kernel {
+    /// Registers of a thread, and bytes that it spills, as far as they are known.
+    pub(super) fn registers(&self) -> (u32, u32) {
+        let compiled = self.compiled.as_ref();
+        compiled.map_or(self.likely, |c| (c.registers, c.spill_stores + c.spill_loads))
+    }
+
+    /// The part of its time in which the bytes that must move could be copied.
+    pub(super) fn of_floor(&self) -> f64 {
+        self.floor_seconds / self.time.total
+    }
+}
+
+impl Kernel {
+    /// Has another kernel the same numbers, but for its name and substep?
+    pub(super) fn is_like(&self, other: &Kernel) -> bool {
+        let plain = |kernel: &Kernel| {
+            let mut plain = kernel.clone();
+            plain.launch.name.clear();
+            plain.cost.name.clear();
+            (plain.launch.substep, plain.cost.substep) = (0, 0);
+            plain.launch.outputs.iter_mut().for_each(|(_, name)| name.clear());
+            if let Some(compiled) = &mut plain.compiled {
+                compiled.name.clear();
+            }
+            plain
+        };
+        plain(self) == plain(other)
+    }
+}
+
+impl Entry {
+    /// Predicted seconds.
+    pub(super) fn seconds(&self) -> f64 {
+        match self {
+            Entry::Fill { seconds, .. } => *seconds,
+            Entry::Kernel(kernel) => kernel.time.total,
+        }
+    }
+}
+
+impl Planned {
+    /// Kernels in the order of the step.
+    pub(super) fn kernels(&self) -> impl Iterator<Item = &Kernel> {
+        self.substeps.iter().flatten().filter_map(|entry| match entry {
+            Entry::Kernel(kernel) => Some(&**kernel),
+            Entry::Fill { .. } => None,
+        })
+    }
+}
+
+impl Problem<'_> {
+    /// The line on which a grid function is declared.
+    pub(super) fn line(&self, name: &str) -> Option<u32> {
+        let id = self.algorithm.find(name)?;
+        let span = self.algorithm.function(id).span;
+        span.is_known().then_some(span.start.line)
+    }
+
+    /// A schedule as a tree.
+    ///
+    /// # Errors
+    /// Where it is illegal, or the card cannot run it.
+    pub(super) fn planned(
+        &self,
+        (name, why): (String, String),
+        schedule: Schedule,
+        compile: bool,
+    ) -> Result<Planned, Failure> {
+        let help = |_| -> String {
+            let advised = stencil_compiler::schedule::check::advised(
+                self.algorithm,
+                &schedule,
+                self.precision.bytes(),
+            );
+            advised.map_or_else(|error| error.to_string(), |_| String::new())
+        };
+        let compiled = self.compile(&schedule).map_err(|error| {
+            let words = help(()).trim().to_string();
+            let words = if words.is_empty() { error.to_string() } else { words };
+            Failure::new(format!("error: schedule `{name}` is illegal: {words}"))
+        })?;
+        let predicted = self.predict(&compiled).map_err(|rejection| {
+            Failure::new(format!(
+                "error: no plan of `{name}` for {}: {}\n  help: --on names another card, --schedule another schedule",
+                self.on.name,
+                rejection.words()
+            ))
+        })?;
+        let (resources, compiler) = match compile {
+            true => self.resources(&compiled),
+            false => (Vec::new(), "not compiled, as was asked".to_string()),
+        };
+        let floor_bytes = self.floor();
+        Ok(Planned {
+            name,
+            why,
+            floor_bytes,
+            floor_seconds: self.copying(floor_bytes),
+            substeps: self.substeps(&predicted, &resources),
+            predicted,
+            schedule,
+            compiler,
+        })
+    }
+
+    /// What the compiler of the card reports of each kernel, and who that is or why it does not.
+    fn resources(&self, compiled: &Compiled) -> (Vec<Resources>, String) {
+        let (major, minor) = self.on.capability;
+        let architecture = format!("sm_{major}{minor}");
+        let sources: Result<Vec<_>, _> = compiled
+            .kernels
+            .iter()
+            .map(|kernel| emit::cuda(kernel, self.precision))
+            .collect();
+        let found = sources.map_err(|error| error.to_string()).and_then(|sources| {
+            cuda::resources(&sources, &Places::of(self.algorithm), &architecture)
+                .map_err(|error| error.to_string())
+        });
+        match found {
+            Ok(resources) => (resources, format!("NVRTC for {architecture}")),
+            Err(error) => {
+                let line = error.lines().next().unwrap_or_default();
+                (Vec::new(), format!("not compiled: {line}"))
+            }
+        }
+    }
+
+    fn substeps(&self, predicted: &Predicted, resources: &[Resources]) -> Vec<Vec<Entry>> {
+        let mut substeps = vec![Vec::new(); self.algorithm.substeps.len()];
+        let mut before = Vec::new();
+        for step in &predicted.plan.steps {
+            match step {
+                Step::Fill { buffers, depth } => before.push(self.fill(buffers, *depth)),
+                Step::Swap { .. } => {}
+                Step::Launch(at) => {
+                    let launch = &predicted.plan.launches[*at];
+                    let kernel = self.kernel(predicted, *at, resources.get(*at));
+                    if let Some(substep) = substeps.get_mut(launch.substep) {
+                        substep.append(&mut before);
+                        substep.push(Entry::Kernel(Box::new(kernel)));
+                    }
+                }
+            }
+        }
+        substeps
+    }
+
+    fn fill(&self, buffers: &[String], depth: [u32; 3]) -> Entry {
+        let fills = Fills::new(buffers.len(), depth, self.cells, self.precision.bytes());
+        Entry::Fill {
+            buffers: buffers.to_vec(),
+            depth,
+            fills,
+            seconds: fills.seconds(&self.on.rates),
+        }
+    }
+
+    fn kernel(&self, predicted: &Predicted, at: usize, compiled: Option<&Resources>) -> Kernel {
+        let (launch, cost) = (&predicted.plan.launches[at], &predicted.costs[at]);
+        let likely = cost.likely_registers();
+        let registers = compiled.map_or(likely.0, |c| c.registers);
+        let unit = &self.on.rates.multiprocessor;
+        let occupancy = unit.occupancy(cost.threads, registers, cost.shared_bytes);
+        Kernel {
+            equations: self.equations(launch),
+            stores: self.stores(launch),
+            lets: self.lets(launch),
+            moved: cost
+                .memory_bytes(self.cells, &self.on.rates.card)
+                .unwrap_or(0.0),
+            floor_seconds: self.copying(cost.least_bytes()),
+            likely,
+            compiled: compiled.cloned(),
+            warps: unit.share(occupancy.blocks, cost.threads),
+            occupancy,
+            launch: launch.clone(),
+            cost: cost.clone(),
+            time: predicted.times[at],
+        }
+    }
+
+    /// The equations whose new values a kernel gives, in the order of the declaration.
+    fn equations(&self, launch: &Launch) -> Vec<Declared> {
+        let component = |buffer: &str| buffer.strip_suffix(NEW).map(str::to_string);
+        let new: Vec<String> = launch
+            .outputs
+            .iter()
+            .filter_map(|(buffer, _)| component(buffer))
+            .collect();
+        let of_field = |field: &str, name: &String| match name.strip_prefix(field) {
+            Some("") => true,
+            Some(rest) => {
+                let axes = rest.strip_prefix('_').unwrap_or_default();
+                !axes.is_empty() && axes.chars().all(|c| "xyz".contains(c))
+            }
+            None => false,
+        };
+        let equations = self.model.equations.iter().filter_map(|equation| {
+            let field = self.model.fields.get(equation.field)?;
+            let own: Vec<&String> = new.iter().filter(|n| of_field(&field.name, n)).collect();
+            let all = self.components(&field.name, of_field);
+            let name = match own.len() {
+                0 => return None,
+                n if n == all => format!("ddt({})", field.name),
+                _ => {
+                    let own: Vec<&str> = own.iter().map(|n| n.as_str()).collect();
+                    format!("ddt({}) of {}", field.name, own.join(", "))
+                }
+            };
+            Some(Declared::new(name, equation.span))
+        });
+        equations.collect()
+    }
+
+    fn components(&self, field: &str, of: impl Fn(&str, &String) -> bool) -> usize {
+        let states = self.algorithm.states.iter();
+        states.filter(|state| of(field, &state.name)).count()
+    }
+
+    /// Grid functions that a kernel stores and that are no new values.
+    fn stores(&self, launch: &Launch) -> Vec<Declared> {
+        let own = launch.outputs.iter().filter(|(buffer, name)| buffer == name);
+        own.filter_map(|(_, name)| {
+            let function = self.algorithm.function(self.algorithm.find(name)?);
+            Some(Declared::new(name, function.span))
+        })
+        .collect()
+    }
+
+    /// Named intermediates of the declaration that a kernel evaluates: those in which a grid function
+    /// begins that it needs.
+    fn lets(&self, launch: &Launch) -> Vec<Declared> {
+        let needed = computed(self.algorithm, launch);
+        let inside = |span: Span, at: Span| {
+            at.is_known() && span.start <= at.start && at.start < span.end
+        };
+        let lets = self.model.lets.iter().filter(|one| {
+            let span = one.span.join(one.value.span);
+            let spans = needed.iter().map(|id| self.algorithm.function(*id).span);
+            let mut spans = spans;
+            spans.any(|at| inside(span, at))
+        });
+        lets.map(|one| Declared::new(&one.name, one.span.join(one.value.span)))
+            .collect()
+    }
+}
+
+/// Grid functions that a kernel evaluates.
+pub(super) fn computed(algorithm: &Algorithm, launch: &Launch) -> Vec<FnId> {
+    let find = |name: &String| algorithm.find(name);
+    let roots: Vec<FnId> = launch.outputs.iter().filter_map(|(_, name)| find(name)).collect();
+    let stored = launch.inputs.iter().filter_map(|(name, _)| find(name)).collect();
+    let all = needed(algorithm, &roots, &stored).into_iter();
+    all.filter(|id| !stored.contains(id)).collect()
+}
+
+impl Report {
+    /// The report of a schedule, or of the candidate that is predicted to be the fastest.
+    ///
+    /// # Errors
+    /// Where there is no such schedule, or it cannot run.
+    pub(super) fn new(
+        problem: &Problem<'_>,
+        wanted: Option<&str>,
+        compile: bool,
+    ) -> Result<Self, Failure> {
+        let candidates = problem.candidates();
+        let (words, schedule) = match wanted {
+            Some(wanted) => named(problem, wanted, &candidates)?,
+            None => fastest(problem, &candidates)?,
+        };
+        let plan = problem.planned(words, schedule, compile)?;
+        let cuts = Cuts {
+            problem,
+            candidates: &candidates,
+        };
+        let cuts = cuts.of((&plan.schedule, &plan.predicted));
+        let same = |c: &Candidate| match &c.outcome {
+            Ok(found) => found.plan == plan.predicted.plan,
+            Err(_) => false,
+        };
+        Ok(Report {
+            system: problem.algorithm.name.clone(),
+            file: problem.algorithm.file.clone(),
+            scheme: problem.algorithm.scheme.clone(),
+            precision: problem.precision.name(),
+            cells: problem.cells,
+            on: problem.on,
+            cuts,
+            rejected: candidates.into_iter().filter(|c| !same(c)).collect(),
+            plan,
+        })
+    }
+
+    /// Million points a second of a step that takes so long.
+    pub(super) fn rate(&self, seconds: f64) -> f64 {
+        self.cells.iter().map(|n| *n as f64).product::<f64>() / seconds / 1e6
+    }
+}
+
+type Words = (String, String);
+
+/// A schedule that was asked for.
+fn named(
+    problem: &Problem<'_>,
+    wanted: &str,
+    candidates: &[Candidate],
+) -> Result<(Words, Schedule), Failure> {
+    let cells = Some(problem.cells);
+    let (name, schedule) = source::schedule(wanted, problem.algorithm, problem.precision, cells)?;
+    let mut why = presets::find(&name).map_or("from a file".to_string(), |p| p.summary.to_string());
+    if let Some((best, found)) = first(candidates)
+        && best.schedule != schedule
+    {
+        why += &format!(
+            "; the fastest candidate by the model is `{}` with {:.3} ms",
+            best.name,
+            1e3 * found.seconds
+        );
+    }
+    Ok(((name, why), schedule))
+}
+
+/// The candidate that is predicted to be the fastest.
+fn fastest(
+    problem: &Problem<'_>,
+    candidates: &[Candidate],
+) -> Result<(Words, Schedule), Failure> {
+    let Some((best, found)) = first(candidates) else {
+        return Err(Failure::new(format!(
+            "error: {} can run none of {} schedules of {} in {}: {}\n  help: --on names another card",
+            problem.on.name,
+            candidates.len(),
+            problem.algorithm.name,
+            problem.precision.name(),
+            reasons(candidates)
+        )));
+    };
+    let legal = candidates.iter().filter(|c| c.outcome.is_ok()).count();
+    let mut why = format!(
+        "by the model the fastest of {legal} plans that {} can run (of {} schedules: the presets, and where \
+         a search begins)",
+        problem.on.name,
+        candidates.len()
+    );
+    let preset = candidates.iter().find(|c| c.is_preset && c.outcome.is_ok());
+    if let Some((name, Ok(of))) = preset.map(|c| (&c.name, &c.outcome))
+        && !best.is_preset
+    {
+        let more = 100.0 * (of.seconds / found.seconds - 1.0);
+        why += &format!("; the fastest preset, `{name}`, takes {more:.0} % longer");
+    }
+    Ok(((best.name.clone(), why), best.schedule.clone()))
+}
+
+fn first(candidates: &[Candidate]) -> Option<(&Candidate, &Predicted)> {
+    let first = candidates.first()?;
+    Some((first, first.outcome.as_ref().ok()?))
+}
+
+/// The reason that most candidates cannot run for.
+fn reasons(candidates: &[Candidate]) -> String {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for rejection in candidates.iter().filter_map(|c| c.outcome.as_ref().err()) {
+        *counts.entry(rejection.words()).or_default() += 1;
+    }
+    let most = counts.into_iter().max_by_key(|(_, count)| *count);
+    most.map_or(String::new(), |(words, _)| words.to_string())
+}

@@ -1,0 +1,131 @@
+//! Why a candidate is slower than the plan, and which of many are worth a line.
+
+use std::collections::BTreeMap;
+
+use stencil_compiler::cost::Time;
+
+use super::candidates::{Candidate, Predicted, Problem};
+use super::report::Report;
+
+/// Lines for candidates that are no presets.
+const OTHERS: usize = 8;
+
+/// Reasons why candidates cannot run.
+const REASONS: usize = 6;
+
+/// A part of a time that is called the reason is so much of the difference.
+const MOST: f64 = 0.2;
+
+/// What makes a candidate slower than the plan, or where it saves something that does not help.
+pub(super) fn slower(problem: &Problem<'_>, plan: &Predicted, other: &Predicted) -> String {
+    let more = other.seconds - plan.seconds;
+    if more <= 0.0 {
+        return "faster, but not what was asked for".to_string();
+    }
+    let part = |of: fn(&Time) -> f64| -> f64 {
+        let sum = |p: &Predicted| p.times.iter().map(of).sum::<f64>();
+        sum(other) - sum(plan)
+    };
+    let times = |what: &str, of: [f64; 2]| match of[0] > 0.0 {
+        true => format!("{:.2} times the {what}", of[1] / of[0]),
+        false => format!("more {what}"),
+    };
+    let both = |of: &dyn Fn(&Predicted) -> f64| [of(plan), of(other)];
+    let launches = [plan.costs.len(), other.costs.len()];
+    let parts = [
+        (part(|t| t.memory), times("bytes", both(&|p| p.moved(problem)))),
+        (
+            part(|t| t.issue.max(t.arithmetic)),
+            times("operations", both(&|p| p.sum(|c| c.operations))),
+        ),
+        (
+            part(|t| t.shared),
+            times("words of shared memory and the first cache", both(&words)),
+        ),
+    ];
+    let mut reasons: Vec<(f64, String)> = parts.into_iter().filter(|p| p.0 > MOST * more).collect();
+    reasons.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let mut reasons: Vec<String> = reasons.into_iter().map(|(_, words)| words).take(2).collect();
+    let (own, spilled) = (plan.spilled(), other.spilled());
+    if spilled > own {
+        reasons.push(format!("spills {spilled} bytes a thread"));
+    }
+    let waste = |p: &Predicted| waste(&p.times);
+    if waste(other) > waste(plan) * 1.05 {
+        reasons.push(format!(
+            "tiles, waves and planes before chunks take {:.0} % more",
+            100.0 * (waste(other) / waste(plan) - 1.0)
+        ));
+    }
+    if reasons.is_empty() && launches[1] > launches[0] {
+        reasons.push(format!("{} launches, not {}", launches[1], launches[0]));
+    }
+    if reasons.is_empty() {
+        reasons.push("its parts overlap less".to_string());
+    }
+    reasons.join("; ")
+}
+
+/// Words that a point moves in shared memory and the first cache.
+fn words(of: &Predicted) -> f64 {
+    of.sum(|cost| {
+        let work = &cost.work;
+        let moved = work.shared_words + work.shared_stores + work.loads + work.stores;
+        moved as f64 / f64::from(cost.cells.max(1))
+    })
+}
+
+/// The waste of the kernels of a step, weighted by their times.
+fn waste(times: &[Time]) -> f64 {
+    let total: f64 = times.iter().map(|t| t.total).sum();
+    let useful: f64 = times.iter().map(|t| t.total / t.waste.max(1.0)).sum();
+    total / useful
+}
+
+/// Candidates that are worth a line: presets, and the best of each other kind; the number of those
+/// left out, and the time of the slowest.
+pub(super) fn shown(report: &Report) -> (Vec<(&Candidate, &Predicted)>, usize, f64) {
+    let runs = report.rejected.iter();
+    let runs = runs.filter_map(|c| Some((c, c.outcome.as_ref().ok()?)));
+    let mut kinds: BTreeMap<Vec<String>, usize> = BTreeMap::new();
+    let (mut shown, mut left, mut slowest, mut others) = (Vec::new(), 0, 0.0_f64, 0);
+    for (candidate, found) in runs {
+        let is_new = kinds.insert(kind(candidate), 0).is_none();
+        if candidate.is_preset || (is_new && others < OTHERS) {
+            others += usize::from(!candidate.is_preset);
+            shown.push((candidate, found));
+        } else {
+            left += 1;
+            slowest = slowest.max(found.seconds);
+        }
+    }
+    (shown, left, slowest)
+}
+
+/// The kind of a candidate: its blockings by name, its placements and passes.
+fn kind(candidate: &Candidate) -> Vec<String> {
+    let schedule = &candidate.schedule;
+    let kernels = schedule.kernels.iter().map(|k| k.strategy.clone());
+    let placed = schedule.placements.keys().cloned();
+    let passes = schedule.passes.iter().map(|(name, pass)| format!("{name} {pass}"));
+    kernels.chain(placed).chain(passes).collect()
+}
+
+/// Reasons why candidates cannot run: each with their number, and the first of them; the reason that
+/// most have first. Numbers within a reason do not make it another one.
+pub(super) fn reasons(rejected: &[Candidate]) -> Vec<(usize, String, &Candidate)> {
+    let mut by: BTreeMap<String, (usize, String, &Candidate)> = BTreeMap::new();
+    for candidate in rejected {
+        let Err(rejection) = &candidate.outcome else {
+            continue;
+        };
+        let words = rejection.words();
+        let plain: String = words.chars().filter(|c| !c.is_ascii_digit()).collect();
+        let one = by.entry(plain);
+        one.or_insert_with(|| (0, words.to_string(), candidate)).0 += 1;
+    }
+    let mut all: Vec<_> = by.into_values().collect();
+    all.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    all.truncate(REASONS);
+    all
+}
