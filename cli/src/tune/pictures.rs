@@ -69,11 +69,9 @@ fn roofline(title: &str, cells: [usize; 3], tuned: &Tuned) -> LinePlot {
         )
         .log_x()
         .log_y();
-    let value_bytes = tuned.trials.first().and_then(|t| t.costs.first());
-    let double = value_bytes.is_some_and(|cost| cost.value_bytes > 4);
-    let wide = if double { rates.double } else { 1.0 };
-    let lanes = f64::from(rates.lanes) * f64::from(rates.card.units);
-    let peak = 2.0 * lanes * rates.clock / wide / 1e9;
+    let first = tuned.trials.first().and_then(|t| t.costs.first());
+    let value_bytes = first.map_or(4, |cost| cost.value_bytes);
+    let peak = rates.peak_flops(value_bytes) / 1e9;
     let found: Vec<f64> = timed(tuned).map(|t| at(t).0).collect();
     let low = found
         .iter()

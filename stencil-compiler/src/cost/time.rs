@@ -55,6 +55,15 @@ pub struct Rates {
     pub card: Card,
 }
 
+impl Rates {
+    /// Floating-point operations of the card in a second, on values of so many bytes; a multiply-add is two.
+    pub fn peak_flops(&self, value_bytes: usize) -> f64 {
+        let wide = if value_bytes > 4 { self.double } else { 1.0 };
+        let lanes = f64::from(self.lanes) * f64::from(self.card.units);
+        2.0 * lanes * self.clock / wide
+    }
+}
+
 /// What bounds a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {

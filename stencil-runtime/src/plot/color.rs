@@ -15,17 +15,19 @@ impl Color {
         Self(64, 164, 223),
         Self(216, 148, 0),
     ];
-    pub(super) const WHITE: Self = Self(255, 255, 255);
+    /// Paper.
+    pub const WHITE: Self = Self(255, 255, 255);
     /// Text and frames.
-    pub(super) const INK: Self = Self(32, 35, 40);
+    pub const INK: Self = Self(32, 35, 40);
     /// Text of second rank.
-    pub(super) const FAINT: Self = Self(98, 104, 112);
-    pub(super) const GRID: Self = Self(230, 232, 236);
+    pub const FAINT: Self = Self(98, 104, 112);
+    /// Lines behind curves.
+    pub const GRID: Self = Self(230, 232, 236);
     /// Values that are not finite.
     pub(super) const MISSING: Self = Self(158, 158, 158);
 
     /// `other` over this colour, with `coverage` of 0 to 1.
-    pub(super) fn blend(self, other: Self, coverage: f32) -> Self {
+    pub fn blend(self, other: Self, coverage: f32) -> Self {
         let mix = |a: u8, b: u8| {
             let (a, b) = (f32::from(a), f32::from(b));
             (a + (b - a) * coverage.clamp(0.0, 1.0)).round() as u8

@@ -1,8 +1,9 @@
-//! Pictures of fields and curves, as PNG files.
+//! Pictures of fields and curves, as PNG files, and drawings.
 //!
 //! - [`Heatmap`]: one field on a plane, with axes and a colour bar;
 //! - [`Panels`]: several heat maps in one picture;
-//! - [`LinePlot`]: curves over one variable, with optional logarithmic axes.
+//! - [`LinePlot`]: curves over one variable, with optional logarithmic axes;
+//! - [`Scene`]: drawings of lines, polygons, circles and text, as SVG too.
 //!
 //! Nothing is needed from the system: the font is part of the program. Empty, constant and
 //! non-finite data give a picture, not a panic.
@@ -10,11 +11,13 @@
 mod axes;
 mod canvas;
 mod color;
+mod fill;
 mod heatmap;
 mod legend;
 mod line;
 mod panels;
 mod sample;
+mod scene;
 mod text;
 mod ticks;
 
@@ -26,6 +29,7 @@ pub use heatmap::{Heatmap, Sampling};
 pub use line::{LinePlot, Series, Style};
 pub use panels::Panels;
 pub use sample::finer;
+pub use scene::{Anchor, Lettering, Point, Scene, Stroke};
 
 /// Why a picture could not be made.
 #[derive(Debug, thiserror::Error)]

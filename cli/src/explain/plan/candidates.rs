@@ -1,6 +1,6 @@
 //! Candidates: schedules carried as far as they go without a card, and what they are predicted to take.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
 use stencil_compiler::algorithm::Algorithm;
@@ -11,7 +11,7 @@ use stencil_compiler::model::Model;
 use stencil_compiler::plan::{self, Plan, Room};
 use stencil_compiler::schedule::check::{self, Compiled, ScheduleError};
 use stencil_compiler::schedule::text::print_blocking;
-use stencil_compiler::schedule::{Placement, Refusal, Schedule, presets, search};
+use stencil_compiler::schedule::{Placement, Schedule, presets, search};
 
 /// What is planned, and for what.
 #[derive(Clone, Copy, Debug)]
@@ -184,14 +184,15 @@ impl Problem<'_> {
         }
     }
 
-    /// All presets, and where a search begins; the fastest first, then those that cannot run. Of those
-    /// that come to the same plan the first is kept.
-    pub(super) fn candidates(&self) -> Vec<Candidate> {
+    /// All presets, and so many schedules of those that a search begins with, spread over their kinds;
+    /// the fastest first, then those that cannot run. Of those that come to the same plan the first is
+    /// kept.
+    pub(super) fn candidates(&self, most: usize) -> Vec<Candidate> {
         let presets = presets::ALL.iter().map(|preset| {
             let schedule = (preset.make)(self.algorithm, self.precision);
             (preset.name.to_string(), true, schedule)
         });
-        let first = search::first(self.algorithm).into_iter();
+        let first = spread(search::first(self.algorithm), most).into_iter();
         let all: Vec<(String, bool, Schedule)> = presets
             .chain(first.map(|schedule| (words(&schedule), false, schedule)))
             .collect();
@@ -199,13 +200,11 @@ impl Problem<'_> {
             .into_par_iter()
             .map(|(name, is_preset, schedule)| self.candidate(&name, is_preset, schedule))
             .collect();
-        let mut seen: BTreeMap<String, ()> = BTreeMap::new();
+        let mut seen = BTreeSet::new();
         let mut distinct: Vec<Candidate> = all
             .into_iter()
             .filter(|candidate| match &candidate.outcome {
-                Ok(found) => seen
-                    .insert(plan::text::print(&found.plan), ())
-                    .is_none(),
+                Ok(found) => seen.insert(plan::text::print(&found.plan)),
                 Err(_) => true,
             })
             .collect();
@@ -217,6 +216,39 @@ impl Problem<'_> {
 
 /// The compute capability from which on boxes are copied.
 const BOXES: (u32, u32) = (9, 0);
+
+/// The kind of a schedule: its blockings by name, its placements and passes.
+pub(super) fn kind(schedule: &Schedule) -> Vec<String> {
+    let kernels = schedule.kernels.iter().map(|k| k.strategy.clone());
+    let placed = schedule.placements.keys().cloned();
+    let passes = schedule.passes.iter();
+    let passes = passes.map(|(name, pass)| format!("{name} {pass}"));
+    kernels.chain(placed).chain(passes).collect()
+}
+
+/// So many of all schedules: as many of each kind, spread over its parameters. To lower all of them
+/// would take minutes.
+fn spread(all: Vec<Schedule>, most: usize) -> Vec<Schedule> {
+    let mut kinds: BTreeMap<Vec<String>, Vec<Schedule>> = BTreeMap::new();
+    for schedule in all {
+        kinds.entry(kind(&schedule)).or_default().push(schedule);
+    }
+    let mut sizes: Vec<usize> = kinds.values().map(Vec::len).collect();
+    sizes.sort_unstable();
+    // Kinds with few members leave their share to the others.
+    let (mut left, mut share) = (most, 0);
+    for (at, size) in sizes.iter().enumerate() {
+        share = left / (sizes.len() - at);
+        left -= share.min(*size);
+    }
+    let chosen = kinds.into_values().flat_map(|of| {
+        let (size, count) = (of.len(), share.max(1).min(of.len()));
+        let places: BTreeSet<usize> = (0..count).map(|k| (2 * k + 1) * size / (2 * count)).collect();
+        let of = of.into_iter().enumerate();
+        of.filter(move |(at, _)| places.contains(at)).map(|(_, schedule)| schedule)
+    });
+    chosen.take(most).collect()
+}
 
 /// A schedule in a few words: its blockings, and what it places and splits.
 pub(super) fn words(schedule: &Schedule) -> String {

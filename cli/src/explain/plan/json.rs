@@ -5,6 +5,7 @@ use stencil_compiler::schedule::text::{placement_words, print, print_blocking};
 
 use super::candidates::{Candidate, Problem};
 use super::cuts::{Cut, Side};
+use super::diff;
 use super::report::{Declared, Entry, Kernel, Planned, Report};
 use super::rivals;
 
@@ -23,6 +24,8 @@ pub(super) fn report(problem: &Problem<'_>, report: &Report) -> Value {
         "cells": report.cells,
         "card": report.on.name,
         "plan": planned(report, &report.plan),
+        "against": report.against.as_ref().map(|other| planned(report, other)),
+        "differences": report.against.as_ref().map(|other| diff::json(other, &report.plan)),
         "cuts": report.cuts.iter().map(cut).collect::<Vec<_>>(),
         "rejected": rejected,
     })

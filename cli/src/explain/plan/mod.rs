@@ -10,7 +10,9 @@ use crate::source::{self, BuiltIn, Failure};
 
 mod candidates;
 mod cuts;
+mod diff;
 mod json;
+mod pictures;
 mod report;
 mod rivals;
 #[cfg(test)]
@@ -19,22 +21,32 @@ mod text;
 mod tree;
 
 use candidates::Problem;
-use report::Report;
+use report::{Report, Wanted};
 
 /// What of a plan is shown.
 #[derive(Args, Clone, Debug)]
-#[group(id = "plan_args")]
 pub(crate) struct PlanArgs {
     /// Show a whole step as one tree: fills, kernels, what each computes and costs; then what storing
     /// grid functions costs and saves, and the other candidates. Without --schedule it is of the
     /// candidate that is predicted to be the fastest
-    #[arg(long)]
+    #[arg(long, group = "shown")]
     plan: bool,
-    /// Write JSON in place of text
-    #[arg(long, requires = "plan_args")]
+    /// Another plan to compare with, a preset or a file: what it places, its kernels and what they cost
+    #[arg(long, value_name = "PRESET|FILE", requires = "shown")]
+    against: Option<String>,
+    /// Schedules that are looked at beside the presets: of those that a search begins with, as many of
+    /// each kind
+    #[arg(long, value_name = "N", default_value = "64", requires = "shown")]
+    candidates: usize,
+    /// Write the plan as JSON in place of text
+    #[arg(long, requires = "shown")]
     json: bool,
-    /// Do not compile the kernels for their registers, even where there is a compiler
-    #[arg(long)]
+    /// Draw into this folder what depends on what and where it lives, the points that kernels read, and
+    /// all candidates below the roof of the card, each as SVG and PNG
+    #[arg(long, value_name = "FOLDER", requires = "shown")]
+    pictures: Option<PathBuf>,
+    /// Do not compile the kernels of the plan for their registers, even where there is a compiler
+    #[arg(long, requires = "shown")]
     no_compile: bool,
 }
 
@@ -70,10 +82,24 @@ pub(super) fn run(
         cells: given.unwrap_or(usual(algorithm.dimension)),
         on: args.on,
     };
-    let report = Report::new(&problem, args.schedule.schedule.as_deref(), !args.plan.no_compile)?;
+    let wanted = Wanted {
+        schedule: args.schedule.schedule.as_deref(),
+        against: args.plan.against.as_deref(),
+        candidates: args.plan.candidates,
+        compile: !args.plan.no_compile,
+    };
+    let report = Report::new(&problem, wanted)?;
     let text = match args.plan.json {
         true => format!("{:#}\n", json::report(&problem, &report)),
         false => text::page(&problem, &report),
     };
-    source::write(out, text.as_bytes())
+    source::write(out, text.as_bytes())?;
+    if let Some(folder) = &args.plan.pictures {
+        let files = pictures::save(folder, &problem, &report)?;
+        // A JSON object stands alone.
+        for file in files.iter().filter(|_| !args.plan.json) {
+            source::write(out, format!("{}\n", file.display()).as_bytes())?;
+        }
+    }
+    Ok(())
 }

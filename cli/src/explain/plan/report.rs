@@ -34,10 +34,25 @@ pub(super) struct Report {
     pub(super) on: &'static Card,
     /// The plan.
     pub(super) plan: Planned,
+    /// Another one to compare it with.
+    pub(super) against: Option<Planned>,
     /// Its cuts, and some that it might have.
     pub(super) cuts: Vec<Cut>,
     /// All other candidates, the fastest first.
     pub(super) rejected: Vec<Candidate>,
+}
+
+/// What a report is to be of.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Wanted<'a> {
+    /// A preset or a file; the fastest candidate if none is given.
+    pub(super) schedule: Option<&'a str>,
+    /// Another one to compare with.
+    pub(super) against: Option<&'a str>,
+    /// Schedules of those that a search begins with that are looked at.
+    pub(super) candidates: usize,
+    /// Are kernels compiled for their registers?
+    pub(super) compile: bool,
 }
 
 /// One schedule as a tree of a step.
@@ -389,17 +404,25 @@ impl Report {
     ///
     /// # Errors
     /// Where there is no such schedule, or it cannot run.
-    pub(super) fn new(
-        problem: &Problem<'_>,
-        wanted: Option<&str>,
-        compile: bool,
-    ) -> Result<Self, Failure> {
-        let candidates = problem.candidates();
-        let (words, schedule) = match wanted {
-            Some(wanted) => named(problem, wanted, &candidates)?,
-            None => fastest(problem, &candidates)?,
+    pub(super) fn new(problem: &Problem<'_>, wanted: Wanted<'_>) -> Result<Self, Failure> {
+        // What is asked for and wrong is told before the long search.
+        let asked = |name| -> Result<Planned, Failure> {
+            let (words, schedule) = named(problem, name)?;
+            problem.planned(words, schedule, wanted.compile)
         };
-        let plan = problem.planned(words, schedule, compile)?;
+        let plan = wanted.schedule.map(asked).transpose()?;
+        let against = wanted.against.map(asked).transpose()?;
+        let candidates = problem.candidates(wanted.candidates);
+        let plan = match plan {
+            Some(mut plan) => {
+                plan.why += &beside(&plan, &candidates);
+                plan
+            }
+            None => {
+                let (words, schedule) = fastest(problem, &candidates)?;
+                problem.planned(words, schedule, wanted.compile)?
+            }
+        };
         let cuts = Cuts {
             problem,
             candidates: &candidates,
@@ -416,6 +439,7 @@ impl Report {
             precision: problem.precision.name(),
             cells: problem.cells,
             on: problem.on,
+            against,
             cuts,
             rejected: candidates.into_iter().filter(|c| !same(c)).collect(),
             plan,
@@ -431,24 +455,24 @@ impl Report {
 type Words = (String, String);
 
 /// A schedule that was asked for.
-fn named(
-    problem: &Problem<'_>,
-    wanted: &str,
-    candidates: &[Candidate],
-) -> Result<(Words, Schedule), Failure> {
+fn named(problem: &Problem<'_>, wanted: &str) -> Result<(Words, Schedule), Failure> {
     let cells = Some(problem.cells);
     let (name, schedule) = source::schedule(wanted, problem.algorithm, problem.precision, cells)?;
-    let mut why = presets::find(&name).map_or("from a file".to_string(), |p| p.summary.to_string());
-    if let Some((best, found)) = first(candidates)
-        && best.schedule != schedule
-    {
-        why += &format!(
-            "; the fastest candidate by the model is `{}` with {:.3} ms",
+    let why = presets::find(&name).map_or("from a file", |preset| preset.summary);
+    Ok(((name, why.to_string()), schedule))
+}
+
+/// How a plan that was asked for compares with the fastest candidate.
+fn beside(plan: &Planned, candidates: &[Candidate]) -> String {
+    match first(candidates) {
+        Some((best, found)) if found.plan != plan.predicted.plan => format!(
+            "; as it was asked for. The fastest candidate by the model, `{}`, takes {:.0} % of its time",
             best.name,
-            1e3 * found.seconds
-        );
+            100.0 * found.seconds / plan.predicted.seconds
+        ),
+        Some(_) => "; by the model no candidate is faster".to_string(),
+        None => String::new(),
     }
-    Ok(((name, why), schedule))
 }
 
 /// The candidate that is predicted to be the fastest.
@@ -468,8 +492,8 @@ fn fastest(
     };
     let legal = candidates.iter().filter(|c| c.outcome.is_ok()).count();
     let mut why = format!(
-        "by the model the fastest of {legal} plans that {} can run (of {} schedules: the presets, and where \
-         a search begins)",
+        "by the model the fastest of {legal} plans that {} can run (of {} schedules: the presets, and some of \
+         each kind that a search begins with)",
         problem.on.name,
         candidates.len()
     );

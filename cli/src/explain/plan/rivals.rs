@@ -1,10 +1,10 @@
 //! Why a candidate is slower than the plan, and which of many are worth a line.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use stencil_compiler::cost::Time;
 
-use super::candidates::{Candidate, Predicted, Problem};
+use super::candidates::{Candidate, Predicted, Problem, kind};
 use super::report::Report;
 
 /// Lines for candidates that are no presets.
@@ -13,14 +13,20 @@ const OTHERS: usize = 8;
 /// Reasons why candidates cannot run.
 const REASONS: usize = 6;
 
+/// Times that differ by no more are the same.
+const SAME: f64 = 1e-3;
+
 /// A part of a time that is called the reason is so much of the difference.
 const MOST: f64 = 0.2;
 
 /// What makes a candidate slower than the plan, or where it saves something that does not help.
 pub(super) fn slower(problem: &Problem<'_>, plan: &Predicted, other: &Predicted) -> String {
     let more = other.seconds - plan.seconds;
-    if more <= 0.0 {
-        return "faster, but not what was asked for".to_string();
+    if more.abs() <= SAME * plan.seconds {
+        return "as fast".to_string();
+    }
+    if more < 0.0 {
+        return "nothing: the plan is what was asked for".to_string();
     }
     let part = |of: fn(&Time) -> f64| -> f64 {
         let sum = |p: &Predicted| p.times.iter().map(of).sum::<f64>();
@@ -60,6 +66,10 @@ pub(super) fn slower(problem: &Problem<'_>, plan: &Predicted, other: &Predicted)
     if reasons.is_empty() && launches[1] > launches[0] {
         reasons.push(format!("{} launches, not {}", launches[1], launches[0]));
     }
+    let waits = |p: &Predicted| p.costs.iter().any(|cost| cost.work.syncs > 0);
+    if waits(other) && !waits(plan) {
+        reasons.push("all threads of a block wait for each other, so less overlaps".to_string());
+    }
     if reasons.is_empty() {
         reasons.push("its parts overlap less".to_string());
     }
@@ -87,10 +97,10 @@ fn waste(times: &[Time]) -> f64 {
 pub(super) fn shown(report: &Report) -> (Vec<(&Candidate, &Predicted)>, usize, f64) {
     let runs = report.rejected.iter();
     let runs = runs.filter_map(|c| Some((c, c.outcome.as_ref().ok()?)));
-    let mut kinds: BTreeMap<Vec<String>, usize> = BTreeMap::new();
+    let mut kinds = BTreeSet::from([kind(&report.plan.schedule)]);
     let (mut shown, mut left, mut slowest, mut others) = (Vec::new(), 0, 0.0_f64, 0);
     for (candidate, found) in runs {
-        let is_new = kinds.insert(kind(candidate), 0).is_none();
+        let is_new = kinds.insert(kind(&candidate.schedule));
         if candidate.is_preset || (is_new && others < OTHERS) {
             others += usize::from(!candidate.is_preset);
             shown.push((candidate, found));
@@ -102,18 +112,10 @@ pub(super) fn shown(report: &Report) -> (Vec<(&Candidate, &Predicted)>, usize, f
     (shown, left, slowest)
 }
 
-/// The kind of a candidate: its blockings by name, its placements and passes.
-fn kind(candidate: &Candidate) -> Vec<String> {
-    let schedule = &candidate.schedule;
-    let kernels = schedule.kernels.iter().map(|k| k.strategy.clone());
-    let placed = schedule.placements.keys().cloned();
-    let passes = schedule.passes.iter().map(|(name, pass)| format!("{name} {pass}"));
-    kernels.chain(placed).chain(passes).collect()
-}
-
 /// Reasons why candidates cannot run: each with their number, and the first of them; the reason that
-/// most have first. Numbers within a reason do not make it another one.
-pub(super) fn reasons(rejected: &[Candidate]) -> Vec<(usize, String, &Candidate)> {
+/// most have first, and the number of candidates that are left out. Numbers within a reason, and the
+/// kernel that it is of, do not make it another one.
+pub(super) fn reasons(rejected: &[Candidate]) -> (Vec<(usize, String, &Candidate)>, usize) {
     let mut by: BTreeMap<String, (usize, String, &Candidate)> = BTreeMap::new();
     for candidate in rejected {
         let Err(rejection) = &candidate.outcome else {
@@ -121,11 +123,13 @@ pub(super) fn reasons(rejected: &[Candidate]) -> Vec<(usize, String, &Candidate)
         };
         let words = rejection.words();
         let plain: String = words.chars().filter(|c| !c.is_ascii_digit()).collect();
+        let plain = plain.trim_start_matches("kernel : ").to_string();
         let one = by.entry(plain);
         one.or_insert_with(|| (0, words.to_string(), candidate)).0 += 1;
     }
     let mut all: Vec<_> = by.into_values().collect();
     all.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    let others = all.iter().skip(REASONS).map(|(number, ..)| number).sum();
     all.truncate(REASONS);
-    all
+    (all, others)
 }

@@ -5,6 +5,7 @@ use stencil_compiler::schedule::text::{placement_words, print_blocking};
 
 use super::candidates::Problem;
 use super::cuts::Cut;
+use super::diff;
 use super::report::{Declared, Entry, Kernel, Planned, Report};
 use super::tree::Tree;
 use super::rivals;
@@ -21,7 +22,8 @@ pub(super) fn page(problem: &Problem<'_>, report: &Report) -> String {
     );
     page += &paragraph("  scheme    ", &report.scheme);
     let plan = &report.plan;
-    page += &paragraph(&format!("  schedule  {}: ", plan.name), &plan.why);
+    page += &paragraph("  schedule  ", &plan.name);
+    page += &paragraph("            ", &plan.why);
     page += &placements(plan);
     page += &paragraph(
         "  reading   ",
@@ -34,6 +36,9 @@ pub(super) fn page(problem: &Problem<'_>, report: &Report) -> String {
     );
     page.push('\n');
     page += &step(report).print();
+    if let Some(other) = &report.against {
+        page += &diff::text(other, plan);
+    }
     page += &cuts(report);
     page + &rejected(problem, report)
 }
@@ -306,12 +311,16 @@ fn rejected(problem: &Problem<'_>, report: &Report) -> String {
     if left > 0 {
         page += &format!("  and {left} more of these kinds, the slowest with {}\n", time(slowest));
     }
-    for (number, words, first) in rivals::reasons(&report.rejected) {
+    let (reasons, others) = rivals::reasons(&report.rejected);
+    for (number, words, first) in reasons {
         let which = match number {
             1 => first.name.clone(),
             n => format!("{n} schedules, as {}", first.name),
         };
         page += &paragraph("  cannot run: ", &format!("{which}: {words}"));
+    }
+    if others > 0 {
+        page += &format!("  cannot run: {others} more, for other reasons\n");
     }
     page
 }

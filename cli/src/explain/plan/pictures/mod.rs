@@ -1,0 +1,87 @@
+//! A plan as pictures: what depends on what and where it lives, the points that kernels read, and all
+//! candidates below the roof of the card.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use stencil_runtime::plot::{Anchor, Color, Lettering, Scene};
+
+use super::candidates::Problem;
+use super::report::Report;
+use crate::source::Failure;
+
+mod graph;
+mod layers;
+mod roofline;
+mod stencil;
+
+/// Room around a picture.
+const MARGIN: f32 = 36.0;
+
+/// Draws all of them into a folder, each as SVG and PNG; the files.
+///
+/// # Errors
+/// If the folder or a file cannot be written.
+pub(super) fn save(
+    folder: &Path,
+    problem: &Problem<'_>,
+    report: &Report,
+) -> Result<Vec<PathBuf>, Failure> {
+    fs::create_dir_all(folder).map_err(|error| {
+        Failure::new(format!(
+            "error: `{}` cannot be made: {error}\n  help: --pictures names a folder that can be written",
+            folder.display()
+        ))
+    })?;
+    let mut files = Vec::new();
+    for (name, scene) in scenes(problem, report) {
+        let stem = folder.join(format!("{}-{}-{name}", report.system, report.precision));
+        let saved = scene.save(stem);
+        files.extend(saved.map_err(|error| Failure::new(format!("error: {error}")))?);
+    }
+    Ok(files)
+}
+
+/// All pictures by name.
+pub(super) fn scenes(problem: &Problem<'_>, report: &Report) -> [(&'static str, Scene); 3] {
+    [
+        ("graph", graph::draw(problem, report)),
+        ("stencil", stencil::draw(problem, report)),
+        ("roofline", roofline::draw(problem, report)),
+    ]
+}
+
+/// A title and a line below it, from the left margin.
+fn heading(scene: &mut Scene, title: &str, subtitle: &str) {
+    let bold = Lettering {
+        is_bold: true,
+        ..Lettering::new(26.0)
+    };
+    scene.text((MARGIN, MARGIN + 8.0), title, bold);
+    scene.text((MARGIN, MARGIN + 40.0), subtitle, faint(18.0));
+}
+
+/// Letters of second rank.
+fn faint(size: f32) -> Lettering {
+    Lettering {
+        color: Color::FAINT,
+        ..Lettering::new(size)
+    }
+}
+
+/// The same letters, centred.
+fn centred(letters: Lettering) -> Lettering {
+    Lettering {
+        anchor: Anchor::Middle,
+        ..letters
+    }
+}
+
+/// The system, the precision and the schedule in a line.
+fn subtitle(report: &Report) -> String {
+    let [x, y, z] = report.cells;
+    format!(
+        "{}, {x} x {y} x {z} cells on {}; schedule: {}",
+        report.precision, report.on.name, report.plan.name
+    )
+}
