@@ -19,6 +19,7 @@ mod report;
 mod tests;
 
 use beside::Beside;
+pub(crate) use case::best_and_median;
 use case::{Case, Setup};
 use report::Result as Measured;
 

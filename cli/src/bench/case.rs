@@ -267,7 +267,7 @@ impl<T: Number> Case<T> {
 }
 
 /// The shortest time and the one in the middle.
-pub(super) fn best_and_median(seconds: &[f64]) -> (f64, f64) {
+pub(crate) fn best_and_median(seconds: &[f64]) -> (f64, f64) {
     let mut sorted = seconds.to_vec();
     sorted.sort_by(f64::total_cmp);
     let n = sorted.len();

@@ -6,8 +6,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use super::ExplainArgs;
-use crate::source::{self, BuiltIn, Failure};
+use crate::source::{self, BuiltIn, Failure, Precision};
 
+mod analyze;
 mod candidates;
 mod cuts;
 mod diff;
@@ -31,6 +32,10 @@ pub(crate) struct PlanArgs {
     /// candidate that is predicted to be the fastest
     #[arg(long, group = "shown")]
     plan: bool,
+    /// The same, and run the schedule on the first card for a moment: the time of a step, and registers,
+    /// spills and occupancy of its kernels as they are there
+    #[arg(long, group = "shown")]
+    analyze: bool,
     /// Another plan to compare with, a preset or a file: what it places, its kernels and what they cost
     #[arg(long, value_name = "PRESET|FILE", requires = "shown")]
     against: Option<String>,
@@ -53,7 +58,7 @@ pub(crate) struct PlanArgs {
 impl PlanArgs {
     /// Is a plan asked for?
     pub(super) fn is_given(&self) -> bool {
-        self.plan
+        self.plan || self.analyze
     }
 }
 
@@ -82,13 +87,23 @@ pub(super) fn run(
         cells: given.unwrap_or(usual(algorithm.dimension)),
         on: args.on,
     };
+    if args.plan.analyze {
+        analyze::card()?;
+    }
     let wanted = Wanted {
         schedule: args.schedule.schedule.as_deref(),
         against: args.plan.against.as_deref(),
         candidates: args.plan.candidates,
         compile: !args.plan.no_compile,
     };
-    let report = Report::new(&problem, wanted)?;
+    let mut report = Report::new(&problem, wanted)?;
+    if args.plan.analyze {
+        let measured = match args.schedule.precision {
+            Precision::F32 => analyze::measure::<f32>(&problem, &report.plan)?,
+            Precision::F64 => analyze::measure::<f64>(&problem, &report.plan)?,
+        };
+        report.plan.analyze(&problem, measured);
+    }
     let text = match args.plan.json {
         true => format!("{:#}\n", json::report(&problem, &report)),
         false => text::page(&problem, &report),

@@ -13,6 +13,7 @@ use stencil_compiler::schedule::{Schedule, presets};
 use stencil_runtime::backend::cuda;
 use stencil_runtime::backend::cuda::nvrtc::Resources;
 
+use super::analyze::Measured;
 use super::candidates::{Candidate, Predicted, Problem};
 use super::cuts::{Cut, Cuts};
 use crate::source::{self, Failure};
@@ -74,6 +75,8 @@ pub(super) struct Planned {
     pub(super) substeps: Vec<Vec<Entry>>,
     /// Who reports registers, or why nobody does.
     pub(super) compiler: String,
+    /// What a card took for it, if it was run.
+    pub(super) measured: Option<Measured>,
 }
 
 /// A part of a substep.
@@ -184,6 +187,29 @@ impl Entry {
 }
 
 impl Planned {
+    /// Takes in what was measured; what the card says of kernels stands in place of what was predicted.
+    pub(super) fn analyze(&mut self, problem: &Problem<'_>, measured: Measured) {
+        let unit = &problem.on.rates.multiprocessor;
+        let kernels = self.substeps.iter_mut().flatten();
+        let kernels = kernels.filter_map(|entry| match entry {
+            Entry::Kernel(kernel) => Some(kernel),
+            Entry::Fill { .. } => None,
+        });
+        for (kernel, launched) in kernels.zip(&measured.kernels) {
+            kernel.occupancy = Occupancy {
+                blocks: launched.resident,
+                bound: launched.bound,
+            };
+            kernel.warps = match launched.occupancy {
+                share if share > 0.0 => share,
+                _ => unit.share(launched.resident, launched.threads),
+            };
+            kernel.compiled = Some(launched.resources.clone());
+        }
+        self.compiler = format!("of {}, where it ran", measured.card);
+        self.measured = Some(measured);
+    }
+
     /// Kernels in the order of the step.
     pub(super) fn kernels(&self) -> impl Iterator<Item = &Kernel> {
         self.substeps.iter().flatten().filter_map(|entry| match entry {
@@ -245,6 +271,7 @@ impl Problem<'_> {
             predicted,
             schedule,
             compiler,
+            measured: None,
         })
     }
 

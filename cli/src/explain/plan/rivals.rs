@@ -32,9 +32,9 @@ pub(super) fn slower(problem: &Problem<'_>, plan: &Predicted, other: &Predicted)
         let sum = |p: &Predicted| p.times.iter().map(of).sum::<f64>();
         sum(other) - sum(plan)
     };
-    let times = |what: &str, of: [f64; 2]| match of[0] > 0.0 {
-        true => format!("{:.2} times the {what}", of[1] / of[0]),
-        false => format!("more {what}"),
+    let times = |what: &str, of: [f64; 2]| match of[1] / of[0] {
+        ratio if ratio.is_finite() && ratio >= 1.01 => format!("{ratio:.2} times the {what}"),
+        _ => format!("slightly more {what}"),
     };
     let both = |of: &dyn Fn(&Predicted) -> f64| [of(plan), of(other)];
     let launches = [plan.costs.len(), other.costs.len()];

@@ -34,6 +34,7 @@ pub(super) fn page(problem: &Problem<'_>, report: &Report) -> String {
             report.file, plan.compiler
         ),
     );
+    page += &measured(report);
     page.push('\n');
     page += &step(report).print();
     if let Some(other) = &report.against {
@@ -66,6 +67,36 @@ fn placements(plan: &Planned) -> String {
         page += &format!("  passes    {}\n", passes + 1);
     }
     page
+}
+
+/// What the card took, beside what was predicted for one.
+fn measured(report: &Report) -> String {
+    let Some(found) = &report.plan.measured else {
+        return String::new();
+    };
+    let plan = &report.plan;
+    let points = report.cells.iter().map(|n| *n as f64).product::<f64>();
+    let copied = |bytes: f64| bytes * points / found.copy_bytes;
+    let flops = plan.predicted.sum(|c| c.flops) * points / found.best / 1e12;
+    let moved: f64 = plan.kernels().map(|kernel| kernel.moved).sum();
+    paragraph(
+        "  measured  ",
+        &format!(
+            "{} a step on {} (median {}), {:.0} million points a second: {:.2} times the prediction for {}; {:.0} % of \
+             the floor by its own copy of {:.2} TB/s. The bytes predicted of memory would be {:.2} TB/s, and it \
+             computes {flops:.2} Tflop/s. {} launches",
+            time(found.best),
+            found.card,
+            time(found.median),
+            report.rate(found.best),
+            found.best / plan.predicted.seconds,
+            report.on.name,
+            100.0 * copied(plan.floor_bytes) / found.best,
+            found.copy_bytes / 1e12,
+            moved * points / found.best / 1e12,
+            found.launches
+        ),
+    )
 }
 
 /// The tree of a step.

@@ -82,6 +82,9 @@ struct Node {
     members: BTreeSet<FnId>,
 }
 
+/// The name of a box, and where it lives.
+type Key = (String, Place);
+
 /// Draws the substep that explanations are about.
 pub(super) fn draw(problem: &Problem<'_>, report: &Report) -> Scene {
     let (nodes, edges) = collected(problem, &report.plan.schedule);
@@ -165,8 +168,8 @@ fn collected(problem: &Problem<'_>, schedule: &Schedule) -> (Vec<Node>, Vec<(usi
     let algorithm = problem.algorithm;
     let groups = groups(algorithm);
     let roots = updates(algorithm, substep(algorithm));
-    let mut nodes: BTreeMap<(String, Place), Node> = BTreeMap::new();
-    let mut homes: BTreeMap<FnId, (String, Place)> = BTreeMap::new();
+    let mut nodes: BTreeMap<Key, Node> = BTreeMap::new();
+    let mut homes: BTreeMap<FnId, Key> = BTreeMap::new();
     for id in needed(algorithm, &roots, &BTreeSet::new()) {
         let Some(key) = key(problem, schedule, id, &groups) else {
             continue;
@@ -179,32 +182,35 @@ fn collected(problem: &Problem<'_>, schedule: &Schedule) -> (Vec<Node>, Vec<(usi
         node.members.insert(id);
         homes.insert(id, key);
     }
-    // Fields first, new values last; between them by the last function of each box.
-    let rank = |node: &Node| match node.place {
-        Place::Field => 0,
-        Place::New => 2,
-        _ => 1,
-    };
-    let mut order: Vec<((String, Place), Node)> = nodes.into_iter().collect();
-    order.sort_by_key(|(_, node)| (rank(node), node.members.last().copied()));
-    let places: BTreeMap<(String, Place), usize> = order
-        .iter()
-        .enumerate()
-        .map(|(at, (key, _))| (key.clone(), at))
-        .collect();
-    let at = |id: &FnId| homes.get(id).and_then(|key| places.get(key)).copied();
-    let mut edges = BTreeSet::new();
-    for id in homes.keys() {
-        for access in algorithm.function(*id).def.accesses() {
-            if let (Some(from), Some(to)) = (at(&access.of), at(id))
-                && from != to
-            {
-                edges.insert((from, to));
-            }
-        }
+    let mut edges: BTreeSet<(&Key, &Key)> = BTreeSet::new();
+    for (id, to) in &homes {
+        let accesses = algorithm.function(*id).def.accesses().into_iter();
+        let from = accesses.filter_map(|access| homes.get(&access.of));
+        edges.extend(from.filter(|from| *from != to).map(|from| (from, to)));
     }
-    let nodes = order.into_iter().map(|(_, node)| node).collect();
-    (nodes, edges.into_iter().collect())
+    let order = in_order(&nodes, &edges);
+    let place = |key: &Key| order.iter().position(|own| *own == key);
+    let edges = edges.iter().filter_map(|(from, to)| Some((place(from)?, place(to)?)));
+    let edges = edges.collect();
+    let boxes = order.iter().filter_map(|key| nodes.get(*key).cloned());
+    (boxes.collect(), edges)
+}
+
+/// Boxes in an order in which one comes after those that it reads; where some read each other, the one
+/// whose functions begin first.
+fn in_order<'a>(nodes: &'a BTreeMap<Key, Node>, edges: &BTreeSet<(&Key, &Key)>) -> Vec<&'a Key> {
+    let mut left: Vec<(&Key, &Node)> = nodes.iter().collect();
+    left.sort_by_key(|(_, node)| node.members.first().copied());
+    let mut order = Vec::new();
+    while !left.is_empty() {
+        let waits = |key: &Key| {
+            let mut before = edges.iter().filter(|(_, to)| *to == key);
+            before.any(|(from, _)| left.iter().any(|(other, _)| other == from))
+        };
+        let next = left.iter().position(|(key, _)| !waits(key)).unwrap_or(0);
+        order.push(left.remove(next).0);
+    }
+    order
 }
 
 /// The box of a grid function; `None` for what is not drawn.
@@ -213,7 +219,7 @@ fn key(
     schedule: &Schedule,
     id: FnId,
     groups: &[Group],
-) -> Option<(String, Place)> {
+) -> Option<Key> {
     let algorithm = problem.algorithm;
     let name = &algorithm.function(id).name;
     let place = Place::of(schedule.placement(name));

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use stencil_runtime::plot::Point;
 
 /// Between two columns.
-const ACROSS: f32 = 74.0;
+const ACROSS: f32 = 62.0;
 
 /// Between two boxes of a column, and beside a line that passes between them.
 const BETWEEN: f32 = 20.0;

@@ -1,5 +1,6 @@
 //! All candidates below the roof of the card: flops for each byte that memory moves, and flops a second.
 
+use stencil_compiler::schedule::{Schedule, presets};
 use stencil_runtime::plot::{Anchor, Color, Lettering, Point, Scene, Stroke};
 
 use super::{MARGIN, centred, faint, heading, subtitle};
@@ -78,14 +79,17 @@ pub(super) fn draw(problem: &Problem<'_>, report: &Report) -> Scene {
     dots.push(Dot {
         at: axes.place(plan.0, plan.1),
         strategy: strategy(&report.plan.schedule),
-        label: Some("the plan".to_string()),
+        label: Some(match presets::find(&report.plan.name) {
+            Some(preset) => format!("the plan, {}", preset.name),
+            None => "the plan".to_string(),
+        }),
         is_plan: true,
     });
     paint(&mut scene, &dots);
     scene
 }
 
-fn strategy(schedule: &stencil_compiler::schedule::Schedule) -> String {
+fn strategy(schedule: &Schedule) -> String {
     let first = schedule.kernels.first();
     first.map_or(String::new(), |kernel| kernel.strategy.clone())
 }
@@ -143,15 +147,23 @@ fn roof_of(
     let points = [low, ridge, high].map(|x| axes.place(x, roof(x)));
     scene.line(&points, Stroke::new(Color::INK, 3.5));
     let (_, y) = axes.place(ridge, peak);
-    let letters = Lettering {
-        anchor: Anchor::End,
-        ..faint(16.0)
-    };
+    let (middle, _) = axes.place((low * ridge).sqrt(), peak);
+    let (_, slope) = axes.place(1.0, roof((low * ridge).sqrt()));
+    // Above the roof, where no candidate can be.
     let right = PLOT[0] + PLOT[2] - 10.0;
-    scene.text((right, y - 14.0), format!("arithmetic: {peak:.0}"), letters);
-    let words = format!("a copy: {:.2} TB/s", copy / 1e3);
-    // In the corner above the slope, where no candidate can be.
-    scene.text((PLOT[0] + 14.0, PLOT[1] + 20.0), words, faint(16.0));
+    for (at, words) in [
+        ((right, y - 16.0), format!("arithmetic: {:.1} Tflop/s", peak / 1e3)),
+        ((middle - 16.0, slope - 12.0), format!("a copy: {:.2} TB/s", copy / 1e3)),
+    ] {
+        let letters = Lettering {
+            anchor: Anchor::End,
+            ..faint(16.0)
+        };
+        let width = letters.width(&words) + 8.0;
+        let paper = [at.0 - width + 4.0, at.1 - 10.0, width, 20.0];
+        scene.rect(paper, Some(Color::WHITE), None);
+        scene.text(at, words, letters);
+    }
 }
 
 /// Dots with labels, and a legend beside the plot.

@@ -24,7 +24,7 @@ const TOP: f32 = 110.0;
 const HALF: f32 = 0.31;
 
 /// The camera: turned around the vertical axis, and above the horizon.
-const TURN: f32 = 0.5;
+const TURN: f32 = 0.62;
 const RISE: f32 = 0.38;
 
 /// What a point is to the cell that is computed, by the number of axes along which it is away.
@@ -111,18 +111,21 @@ fn cubes(scene: &mut Scene, centre: Point, points: &BTreeSet<Offset>, dimension:
         };
         let grey = Stroke::new(Color(176, 180, 188), 2.0);
         scene.line(&[place(end(-1.0)), place(end(1.0))], grey);
-        let mut name = end(1.0);
-        name[axis] += 0.28;
-        let letters = Lettering {
-            is_bold: true,
-            ..centred(faint(18.0))
-        };
-        scene.text(place(name), ["x", "y", "z"][axis], letters);
     }
     let mut order: Vec<[f32; 3]> = points.iter().map(|at| at.map(|c| c as f32)).collect();
     order.sort_by(|a, b| seen(*a).1.total_cmp(&seen(*b).1));
     for at in order {
         cube(scene, &place, at);
+    }
+    // In front of all, as far out as cubes of other axes do not come.
+    for (axis, name) in ["x", "y", "z"].into_iter().enumerate().take(dimension) {
+        let mut at = [0.0; 3];
+        at[axis] = reach + if axis == 1 { 1.5 } else { 1.05 };
+        let letters = Lettering {
+            is_bold: true,
+            ..centred(faint(18.0))
+        };
+        scene.text(place(at), name, letters);
     }
 }
 
