@@ -9,13 +9,13 @@ use super::*;
 const HEAT: &str = "system Heat in 3d { field q: scalar [K]; param k: real = 0.5 where k >= 0; ddt(q) = k * lap(q); }";
 const NAVIER_STOKES: &str = include_str!("../../../tests/systems/isothermal_ns.pde");
 
-#[derive(Parser)]
-struct Command {
+#[derive(Debug, Parser)]
+pub(super) struct Command {
     #[command(flatten)]
-    args: ExplainArgs,
+    pub(super) args: ExplainArgs,
 }
 
-fn built_ins() -> Vec<BuiltIn> {
+pub(super) fn built_ins() -> Vec<BuiltIn> {
     let built_in = |name: &str, text: &str| BuiltIn {
         name: name.into(),
         summary: String::new(),
@@ -24,11 +24,16 @@ fn built_ins() -> Vec<BuiltIn> {
     vec![built_in("heat", HEAT), built_in("ns", NAVIER_STOKES)]
 }
 
-fn explain(line: &str) -> String {
+/// What the command line writes, or says is wrong.
+pub(super) fn try_explain(line: &str) -> Result<String, Failure> {
     let args = Command::parse_from(["explain"].into_iter().chain(line.split_whitespace())).args;
     let mut out = Vec::new();
-    run(&args, &built_ins(), &mut out).unwrap();
-    String::from_utf8(out).unwrap()
+    run(&args, &built_ins(), &mut out)?;
+    Ok(String::from_utf8(out).unwrap())
+}
+
+pub(super) fn explain(line: &str) -> String {
+    try_explain(line).unwrap()
 }
 
 /// Points of a component, and of all together.

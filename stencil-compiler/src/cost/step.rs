@@ -51,3 +51,33 @@ impl Fills {
         self.launches as f64 * FILL + self.bytes / (FILL_SPEED * rates.copy_bytes)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cost::MODELS;
+
+    #[test]
+    fn fills_are_of_the_ghost_cells_of_all_buffers() {
+        // One layer around 4 x 4 x 4 cells, two buffers of 8 bytes, read and written.
+        let one = Fills::new(2, [1; 3], [4; 3], 8);
+        assert_eq!((one.bytes, one.launches), (2.0 * 8.0 * 2.0 * 152.0, 1));
+        let step = |depth: [u32; 3]| Step::Fill {
+            buffers: vec!["u".into(), "v".into()],
+            depth,
+        };
+        let plan = Plan {
+            buffers: Vec::new(),
+            launches: Vec::new(),
+            steps: vec![step([1; 3]), step([1, 0, 0])],
+        };
+        let all = Fills::of(&plan, [4; 3], 8);
+        assert_eq!(
+            (all.bytes, all.launches),
+            (one.bytes + 2.0 * 8.0 * 2.0 * 32.0, 2)
+        );
+        let rates = &MODELS[0].rates;
+        assert!(all.seconds(rates) > one.seconds(rates) + 8e-6);
+        assert_eq!(Fills::default().seconds(rates), 0.0);
+    }
+}

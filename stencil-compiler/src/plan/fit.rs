@@ -119,6 +119,16 @@ mod tests {
     }
 
     #[test]
+    fn axes_are_crossed_by_whole_copies_and_not_around_the_mesh() {
+        let halo = [3; 3];
+        assert_eq!(crossable(halo, [64; 3], 4), [true; 3]);
+        assert_eq!(crossable(halo, [66, 64, 64], 4), [false, true, true]);
+        assert_eq!(crossable(halo, [66, 64, 64], 8), [true; 3]);
+        // Whole copies of four values reach over more cells than there are.
+        assert_eq!(crossable(halo, [64, 3, 4], 4), [true, false, true]);
+    }
+
+    #[test]
     fn a_chunk_that_was_given_stays() {
         assert_eq!(chunk(3, "march tile_x=64 chunk=32", [256; 3]), 32);
     }

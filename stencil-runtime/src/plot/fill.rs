@@ -15,7 +15,10 @@ impl Canvas {
         let bounds = self.bounds();
         let rows = points.iter().map(|p| p.1);
         let top = rows.clone().fold(f32::INFINITY, f32::min).max(0.0) as i32;
-        let bottom = rows.fold(f32::NEG_INFINITY, f32::max).min(bounds.h as f32).ceil() as i32;
+        let bottom = rows
+            .fold(f32::NEG_INFINITY, f32::max)
+            .min(bounds.h as f32)
+            .ceil() as i32;
         for y in top..bottom {
             let mut coverage = vec![0.0_f32; bounds.w as usize];
             for sample in 0..SAMPLES {
@@ -50,9 +53,10 @@ fn cover(coverage: &mut [f32], begin: f32, end: f32) {
     if begin >= end {
         return;
     }
-    let last = coverage.len().saturating_sub(1);
-    for x in begin as usize..=(end as usize).min(last) {
+    let (first, after) = (begin as usize, end.ceil() as usize);
+    let pixels = coverage.iter_mut().enumerate().take(after).skip(first);
+    for (x, covered) in pixels {
         let part = end.min(x as f32 + 1.0) - begin.max(x as f32);
-        coverage[x] += part.max(0.0) / SAMPLES as f32;
+        *covered += part.max(0.0) / SAMPLES as f32;
     }
 }

@@ -53,7 +53,11 @@ impl Lettering {
     }
 
     fn style(&self) -> Style {
-        let weight = if self.is_bold { Weight::Bold } else { Weight::Regular };
+        let weight = if self.is_bold {
+            Weight::Bold
+        } else {
+            Weight::Regular
+        };
         Style::new(self.size, weight, self.color)
     }
 
@@ -298,7 +302,11 @@ fn svg(out: &mut String, shape: &Shape) {
         Shape::Text((x, y), text, letters) => {
             let drop = letters.size * MIDDLE;
             let (x, y, turn) = match letters.is_up {
-                true => (x + drop, *y, format!(" transform=\"rotate(-90 {:.1} {y:.1})\"", x + drop)),
+                true => (
+                    x + drop,
+                    *y,
+                    format!(" transform=\"rotate(-90 {:.1} {y:.1})\"", x + drop),
+                ),
                 false => (*x, y + drop, String::new()),
             };
             let anchor = match letters.anchor {
@@ -306,7 +314,11 @@ fn svg(out: &mut String, shape: &Shape) {
                 Anchor::Middle => "middle",
                 Anchor::End => "end",
             };
-            let weight = if letters.is_bold { " font-weight=\"bold\"" } else { "" };
+            let weight = if letters.is_bold {
+                " font-weight=\"bold\""
+            } else {
+                ""
+            };
             writeln!(
                 out,
                 "<text x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{}\" fill=\"{}\" text-anchor=\"{anchor}\"{weight}{turn} \
@@ -366,7 +378,11 @@ mod tests {
 
     fn drawing() -> Scene {
         let mut scene = Scene::new(80.0, 60.0);
-        scene.rect([10.0, 10.0, 20.0, 20.0], Some(RED), Some(Stroke::new(Color::INK, 2.0)));
+        scene.rect(
+            [10.0, 10.0, 20.0, 20.0],
+            Some(RED),
+            Some(Stroke::new(Color::INK, 2.0)),
+        );
         scene.circle((60.0, 20.0), 8.0, Some(RED), None);
         scene.circle((60.0, 45.0), 8.0, None, Some(Stroke::new(RED, 3.0)));
         scene.line(&[(0.0, 55.0), (80.0, 55.0)], Stroke::new(Color::INK, 2.0));
@@ -380,10 +396,18 @@ mod tests {
         assert_eq!((canvas.get(20, 20), canvas.get(60, 20)), (RED, RED));
         assert_eq!(canvas.get(10, 20), Color::INK);
         // A ring is open inside.
-        assert_eq!((canvas.get(60, 45), canvas.get(67, 45)), (Color::WHITE, RED));
+        assert_eq!(
+            (canvas.get(60, 45), canvas.get(67, 45)),
+            (Color::WHITE, RED)
+        );
         assert_eq!(canvas.get(40, 55), Color::INK);
         let svg = drawing().svg();
-        for (tag, count) in [("<polygon", 1), ("<circle", 2), ("<polyline", 1), ("<text", 1)] {
+        for (tag, count) in [
+            ("<polygon", 1),
+            ("<circle", 2),
+            ("<polyline", 1),
+            ("<text", 1),
+        ] {
             assert_eq!(svg.matches(tag).count(), count, "{tag}\n{svg}");
         }
         assert!(svg.contains("a&lt;b &amp; &quot;c&quot;") && svg.contains("#ff0000"));
@@ -398,9 +422,14 @@ mod tests {
         scene.polygon(&nowhere, Some(RED), None);
         let canvas = scene.canvas();
         assert_eq!((canvas.get(20, 20), canvas.get(20, 34)), (RED, RED));
-        assert_eq!((canvas.get(8, 10), canvas.get(20, 36)), (Color::WHITE, Color::WHITE));
+        assert_eq!(
+            (canvas.get(8, 10), canvas.get(20, 36)),
+            (Color::WHITE, Color::WHITE)
+        );
         // The edge is smooth.
-        let mixed = (0..40).map(|x| canvas.get(x, 20)).filter(|c| *c != RED && *c != Color::WHITE);
+        let mixed = (0..40)
+            .map(|x| canvas.get(x, 20))
+            .filter(|c| *c != RED && *c != Color::WHITE);
         assert!(mixed.count() >= 2);
     }
 

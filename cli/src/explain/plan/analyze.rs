@@ -57,7 +57,10 @@ fn told(error: Error) -> Failure {
 ///
 /// # Errors
 /// If there is no card or no compiler for it, or if a run fails.
-pub(super) fn measure<T: Number>(problem: &Problem<'_>, plan: &Planned) -> Result<Measured, Failure> {
+pub(super) fn measure<T: Number>(
+    problem: &Problem<'_>,
+    plan: &Planned,
+) -> Result<Measured, Failure> {
     let file = &problem.algorithm.file;
     let system = SystemDef::from_model(file, problem.model.clone()).map_err(told)?;
     let run = smooth::run::<T>(&system, problem.cells)
@@ -70,7 +73,9 @@ pub(super) fn measure<T: Number>(problem: &Problem<'_>, plan: &Planned) -> Resul
     let copy = simulation.card().map(|card| card.copy_gb_s()).transpose();
     let copy = copy.map_err(|error| told(Error::Cuda(error)))?;
     Ok(Measured {
-        card: simulation.card().map_or(String::new(), |card| card.name.clone()),
+        card: simulation
+            .card()
+            .map_or(String::new(), |card| card.name.clone()),
         best,
         median,
         copy_bytes: 1e9 * copy.unwrap_or(0.0),

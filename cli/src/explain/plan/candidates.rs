@@ -243,9 +243,12 @@ fn spread(all: Vec<Schedule>, most: usize) -> Vec<Schedule> {
     }
     let chosen = kinds.into_values().flat_map(|of| {
         let (size, count) = (of.len(), share.max(1).min(of.len()));
-        let places: BTreeSet<usize> = (0..count).map(|k| (2 * k + 1) * size / (2 * count)).collect();
+        let places: BTreeSet<usize> = (0..count)
+            .map(|k| (2 * k + 1) * size / (2 * count))
+            .collect();
         let of = of.into_iter().enumerate();
-        of.filter(move |(at, _)| places.contains(at)).map(|(_, schedule)| schedule)
+        of.filter(move |(at, _)| places.contains(at))
+            .map(|(_, schedule)| schedule)
     });
     chosen.take(most).collect()
 }
@@ -255,11 +258,15 @@ pub(super) fn words(schedule: &Schedule) -> String {
     let mut kernels: Vec<String> = schedule.kernels.iter().map(print_blocking).collect();
     kernels.dedup();
     let mut words = vec![kernels.join("; ")];
-    let placed = |is: fn(&Placement) -> bool| schedule.placements.values().filter(|p| is(p)).count();
+    let placed =
+        |is: fn(&Placement) -> bool| schedule.placements.values().filter(|p| is(p)).count();
     let counts = [
         (placed(|p| matches!(p, Placement::Global(_))), "stored"),
         (placed(|p| *p == Placement::Carried), "carried"),
-        (schedule.more_passes() + usize::from(schedule.more_passes() > 0), "passes"),
+        (
+            schedule.more_passes() + usize::from(schedule.more_passes() > 0),
+            "passes",
+        ),
     ];
     words.extend(
         counts

@@ -1,8 +1,10 @@
 //! Differences between two plans: what they place, how their kernels are blocked, and what a step costs.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde_json::{Value, json};
-use stencil_compiler::schedule::Schedule;
 use stencil_compiler::schedule::text::{placement_words, print_blocking};
+use stencil_compiler::schedule::{Placement, Schedule};
 
 use super::report::{Entry, Kernel, Planned};
 use super::text::time;
@@ -38,7 +40,8 @@ fn quantities(from: &Planned, to: &Planned) -> Vec<Quantity> {
         show,
     };
     let sum = |plan: &Planned, of: &dyn Fn(&Kernel) -> f64| plan.kernels().map(of).sum::<f64>();
-    let most = |plan: &Planned, of: &dyn Fn(&Kernel) -> f64| plan.kernels().map(of).fold(0.0, f64::max);
+    let most =
+        |plan: &Planned, of: &dyn Fn(&Kernel) -> f64| plan.kernels().map(of).fold(0.0, f64::max);
     let fills = |plan: &Planned| {
         let all = plan.substeps.iter().flatten();
         all.filter(|e| matches!(e, Entry::Fill { .. })).count() as f64
@@ -52,8 +55,12 @@ fn quantities(from: &Planned, to: &Planned) -> Vec<Quantity> {
         quantity("bytes as tiled", "bytes_tiled", tenths, &|p| {
             sum(p, &|k| k.cost.fetched_bytes())
         }),
-        quantity("bytes of memory", "bytes_memory", tenths, &|p| sum(p, &|k| k.moved)),
-        quantity("operations", "operations", whole, &|p| sum(p, &|k| k.cost.operations)),
+        quantity("bytes of memory", "bytes_memory", tenths, &|p| {
+            sum(p, &|k| k.moved)
+        }),
+        quantity("operations", "operations", whole, &|p| {
+            sum(p, &|k| k.cost.operations)
+        }),
         quantity("flops", "flops", whole, &|p| sum(p, &|k| k.cost.flops)),
         quantity("most registers", "registers", whole, &|p| {
             most(p, &|k| f64::from(k.registers().0))
@@ -67,7 +74,9 @@ fn quantities(from: &Planned, to: &Planned) -> Vec<Quantity> {
         quantity("fewest warps", "warps", percent, &|p| {
             p.kernels().map(|k| k.warps).fold(1.0, f64::min)
         }),
-        quantity("predicted time", "predicted_s", time, &|p| p.predicted.seconds),
+        quantity("predicted time", "predicted_s", time, &|p| {
+            p.predicted.seconds
+        }),
         quantity("of the floor", "of_floor", percent, &|p| {
             p.floor_seconds / p.predicted.seconds
         }),
@@ -114,27 +123,57 @@ fn kernels(plan: &Planned) -> Vec<String> {
         .collect()
 }
 
+/// Grid functions whose placement differs, by what it was and is; and fields in other passes.
+fn moved(from: &Schedule, to: &Schedule) -> String {
+    let names = from.placements.keys().chain(to.placements.keys());
+    let names: BTreeSet<&String> = names.collect();
+    let mut by: BTreeMap<[Placement; 2], Vec<&str>> = BTreeMap::new();
+    for name in names {
+        let both = [from.placement(name), to.placement(name)];
+        if both[0] != both[1] {
+            by.entry(both).or_default().push(name);
+        }
+    }
+    let mut page = match by.is_empty() {
+        true => "  placements: the same\n".to_string(),
+        false => "  placements\n".to_string(),
+    };
+    for ([old, new], names) in by {
+        let words = format!("{} -> {}: ", placement_words(old), placement_words(new));
+        page += &paragraph("    ", &(words + &names.join(", ")));
+    }
+    let passes = [from, to].map(|schedule| {
+        let passes = schedule.passes.iter();
+        let passes: Vec<String> = passes
+            .map(|(name, pass)| format!("{name} {pass}"))
+            .collect();
+        passes
+    });
+    if passes[0] != passes[1] {
+        let [old, new] = passes.map(|p| match p.is_empty() {
+            true => "one for all".to_string(),
+            false => p.join(", "),
+        });
+        page += &paragraph("  passes: ", &format!("{old} -> {new}"));
+    }
+    page
+}
+
 /// The differences as text.
 pub(super) fn text(from: &Planned, to: &Planned) -> String {
     let mut page = format!("\nDIFFERENCES from `{}` to `{}`\n", from.name, to.name);
     if from.predicted.plan == to.predicted.plan {
         return page + "  none: both come to the same plan\n";
     }
-    let lists = [
-        ("placements", placements(&from.schedule), placements(&to.schedule)),
-        ("kernels of a substep", kernels(from), kernels(to)),
-    ];
-    for (title, old, new) in lists {
-        let lines = changed(&old, &new);
-        if lines.is_empty() {
-            page += &format!("  {title}: the same\n");
-            continue;
-        }
-        page += &format!("  {title}\n");
-        for line in lines {
-            let (sign, words) = line.split_at(2);
-            page += &paragraph(&format!("    {sign}"), words);
-        }
+    page += &moved(&from.schedule, &to.schedule);
+    let lines = changed(&kernels(from), &kernels(to));
+    match lines.is_empty() {
+        true => page += "  kernels of a substep: the same\n",
+        false => page += "  kernels of a substep\n",
+    }
+    for line in lines {
+        let (sign, words) = line.split_at(2);
+        page += &paragraph(&format!("    {sign}"), words);
     }
     let mut table = Table::new(2, &["a point and step", "from#", "to#", "change#"]);
     for Quantity {
@@ -156,7 +195,12 @@ pub(super) fn text(from: &Planned, to: &Planned) -> String {
 pub(super) fn json(from: &Planned, to: &Planned) -> Value {
     let rows = quantities(from, to).into_iter();
     let rows: serde_json::Map<String, Value> = rows
-        .map(|q| (q.key.to_string(), json!({ "from": q.values[0], "to": q.values[1] })))
+        .map(|q| {
+            (
+                q.key.to_string(),
+                json!({ "from": q.values[0], "to": q.values[1] }),
+            )
+        })
         .collect();
     json!({
         "from": from.name,

@@ -4,9 +4,9 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use clap::Args;
 use super::ExplainArgs;
 use crate::source::{self, BuiltIn, Failure, Precision};
+use clap::Args;
 
 mod analyze;
 mod candidates;

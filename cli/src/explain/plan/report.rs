@@ -149,7 +149,9 @@ impl Kernel {
     /// Registers of a thread, and bytes that it spills, as far as they are known.
     pub(super) fn registers(&self) -> (u32, u32) {
         let compiled = self.compiled.as_ref();
-        compiled.map_or(self.likely, |c| (c.registers, c.spill_stores + c.spill_loads))
+        compiled.map_or(self.likely, |c| {
+            (c.registers, c.spill_stores + c.spill_loads)
+        })
     }
 
     /// The part of its time in which the bytes that must move could be copied.
@@ -166,7 +168,11 @@ impl Kernel {
             plain.launch.name.clear();
             plain.cost.name.clear();
             (plain.launch.substep, plain.cost.substep) = (0, 0);
-            plain.launch.outputs.iter_mut().for_each(|(_, name)| name.clear());
+            plain
+                .launch
+                .outputs
+                .iter_mut()
+                .for_each(|(_, name)| name.clear());
             if let Some(compiled) = &mut plain.compiled {
                 compiled.name.clear();
             }
@@ -212,10 +218,13 @@ impl Planned {
 
     /// Kernels in the order of the step.
     pub(super) fn kernels(&self) -> impl Iterator<Item = &Kernel> {
-        self.substeps.iter().flatten().filter_map(|entry| match entry {
-            Entry::Kernel(kernel) => Some(&**kernel),
-            Entry::Fill { .. } => None,
-        })
+        self.substeps
+            .iter()
+            .flatten()
+            .filter_map(|entry| match entry {
+                Entry::Kernel(kernel) => Some(&**kernel),
+                Entry::Fill { .. } => None,
+            })
     }
 }
 
@@ -247,7 +256,11 @@ impl Problem<'_> {
         };
         let compiled = self.compile(&schedule).map_err(|error| {
             let words = help(()).trim().to_string();
-            let words = if words.is_empty() { error.to_string() } else { words };
+            let words = if words.is_empty() {
+                error.to_string()
+            } else {
+                words
+            };
             Failure::new(format!("error: schedule `{name}` is illegal: {words}"))
         })?;
         let predicted = self.predict(&compiled).map_err(|rejection| {
@@ -284,10 +297,12 @@ impl Problem<'_> {
             .iter()
             .map(|kernel| emit::cuda(kernel, self.precision))
             .collect();
-        let found = sources.map_err(|error| error.to_string()).and_then(|sources| {
-            cuda::resources(&sources, &Places::of(self.algorithm), &architecture)
-                .map_err(|error| error.to_string())
-        });
+        let found = sources
+            .map_err(|error| error.to_string())
+            .and_then(|sources| {
+                cuda::resources(&sources, &Places::of(self.algorithm), &architecture)
+                    .map_err(|error| error.to_string())
+            });
         match found {
             Ok(resources) => (resources, format!("NVRTC for {architecture}")),
             Err(error) => {
@@ -391,7 +406,10 @@ impl Problem<'_> {
 
     /// Grid functions that a kernel stores and that are no new values.
     fn stores(&self, launch: &Launch) -> Vec<Declared> {
-        let own = launch.outputs.iter().filter(|(buffer, name)| buffer == name);
+        let own = launch
+            .outputs
+            .iter()
+            .filter(|(buffer, name)| buffer == name);
         own.filter_map(|(_, name)| {
             let function = self.algorithm.function(self.algorithm.find(name)?);
             Some(Declared::new(name, function.span))
@@ -403,9 +421,8 @@ impl Problem<'_> {
     /// begins that it needs.
     fn lets(&self, launch: &Launch) -> Vec<Declared> {
         let needed = computed(self.algorithm, launch);
-        let inside = |span: Span, at: Span| {
-            at.is_known() && span.start <= at.start && at.start < span.end
-        };
+        let inside =
+            |span: Span, at: Span| at.is_known() && span.start <= at.start && at.start < span.end;
         let lets = self.model.lets.iter().filter(|one| {
             let span = one.span.join(one.value.span);
             let spans = needed.iter().map(|id| self.algorithm.function(*id).span);
@@ -420,8 +437,16 @@ impl Problem<'_> {
 /// Grid functions that a kernel evaluates.
 pub(super) fn computed(algorithm: &Algorithm, launch: &Launch) -> Vec<FnId> {
     let find = |name: &String| algorithm.find(name);
-    let roots: Vec<FnId> = launch.outputs.iter().filter_map(|(_, name)| find(name)).collect();
-    let stored = launch.inputs.iter().filter_map(|(name, _)| find(name)).collect();
+    let roots: Vec<FnId> = launch
+        .outputs
+        .iter()
+        .filter_map(|(_, name)| find(name))
+        .collect();
+    let stored = launch
+        .inputs
+        .iter()
+        .filter_map(|(name, _)| find(name))
+        .collect();
     let all = needed(algorithm, &roots, &stored).into_iter();
     all.filter(|id| !stored.contains(id)).collect()
 }
@@ -503,10 +528,7 @@ fn beside(plan: &Planned, candidates: &[Candidate]) -> String {
 }
 
 /// The candidate that is predicted to be the fastest.
-fn fastest(
-    problem: &Problem<'_>,
-    candidates: &[Candidate],
-) -> Result<(Words, Schedule), Failure> {
+fn fastest(problem: &Problem<'_>, candidates: &[Candidate]) -> Result<(Words, Schedule), Failure> {
     let Some((best, found)) = first(candidates) else {
         return Err(Failure::new(format!(
             "error: {} can run none of {} schedules of {} in {}: {}\n  help: --on names another card",

@@ -39,7 +39,10 @@ pub(super) fn slower(problem: &Problem<'_>, plan: &Predicted, other: &Predicted)
     let both = |of: &dyn Fn(&Predicted) -> f64| [of(plan), of(other)];
     let launches = [plan.costs.len(), other.costs.len()];
     let parts = [
-        (part(|t| t.memory), times("bytes", both(&|p| p.moved(problem)))),
+        (
+            part(|t| t.memory),
+            times("bytes", both(&|p| p.moved(problem))),
+        ),
         (
             part(|t| t.issue.max(t.arithmetic)),
             times("operations", both(&|p| p.sum(|c| c.operations))),
@@ -51,7 +54,11 @@ pub(super) fn slower(problem: &Problem<'_>, plan: &Predicted, other: &Predicted)
     ];
     let mut reasons: Vec<(f64, String)> = parts.into_iter().filter(|p| p.0 > MOST * more).collect();
     reasons.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let mut reasons: Vec<String> = reasons.into_iter().map(|(_, words)| words).take(2).collect();
+    let mut reasons: Vec<String> = reasons
+        .into_iter()
+        .map(|(_, words)| words)
+        .take(2)
+        .collect();
     let (own, spilled) = (plan.spilled(), other.spilled());
     if spilled > own {
         reasons.push(format!("spills {spilled} bytes a thread"));

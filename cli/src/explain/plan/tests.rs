@@ -1,1 +1,386 @@
-//! Reports of plans.
+//! Reports of plans: text, JSON, differences, pictures, and what is wrong with a command line.
+
+use std::fs;
+use std::path::PathBuf;
+
+use clap::Parser;
+use serde_json::Value;
+use stencil_compiler::schedule::Schedule;
+use stencil_runtime::backend::cuda;
+
+use super::*;
+use crate::explain::table::WIDTH;
+use crate::explain::tests::{Command, built_ins, explain, try_explain};
+
+/// The smallest search, without a compiler: tests are of what is reported.
+const FEW: &str = "--candidates 3 --no-compile --cells 64";
+
+fn plan(line: &str) -> String {
+    explain(&format!("{line} --plan {FEW}"))
+}
+
+fn json(line: &str) -> Value {
+    serde_json::from_str(&plan(&format!("{line} --json"))).unwrap()
+}
+
+fn number(of: &Value) -> f64 {
+    of.as_f64().unwrap()
+}
+
+/// A folder of a test, empty.
+fn folder(name: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("plan-{name}-{}", std::process::id()));
+    let _ = fs::remove_dir_all(&folder);
+    folder
+}
+
+/// A declaration in a file.
+fn declared(name: &str, text: &str) -> PathBuf {
+    let folder = folder(name);
+    fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("system.pde");
+    fs::write(&file, text).unwrap();
+    file
+}
+
+#[test]
+fn a_step_is_a_tree_of_substeps_fills_and_kernels() {
+    let page = plan("ns --mixed composed --schedule decomposed");
+    for line in [
+        "PLAN of IsothermalNs in f32, 64 x 64 x 64 cells on H200",
+        "  placed    global exchange div_u",
+        "├─ substep 1 of 3",
+        "└─ substep 3 of 3",
+        "│  ├─ kernel IsothermalNs_1_1",
+        "│  │  ├─ stores      div_u (line",
+        "│  └─ kernel IsothermalNs_1_2",
+        "│     ├─ equations   ddt(lnrho) (line",
+        "│     ├─ lets        s (line",
+        "│     ├─ reads       lnrho, u_x, u_y, u_z, div_u at 19 points, radius 3",
+        "│     ├─ registers",
+        "│     ├─ occupancy   1 block on a multiprocessor",
+        "    div_u",
+        "REJECTED",
+    ] {
+        assert!(
+            page.lines().any(|found| found.starts_with(line)),
+            "{line}\n{page}"
+        );
+    }
+    // The kernels of two substeps that store the same function are shown once.
+    assert!(page.contains(": as IsothermalNs_1_1\n"), "{page}");
+    for line in page.lines() {
+        assert!(
+            line.chars().count() <= WIDTH && line.trim_end() == line,
+            "{line}"
+        );
+    }
+    assert_eq!(page, plan("ns --mixed composed --schedule decomposed"));
+}
+
+#[test]
+fn fills_stand_before_the_kernels_that_wait_for_them() {
+    let page = plan("heat --schedule direct");
+    let lines: Vec<&str> = page.lines().collect();
+    let fill = lines
+        .iter()
+        .position(|l| l.contains("fill ghost cells, 3 deep, of q"));
+    assert!(
+        lines[fill.unwrap() + 1].contains("kernel Heat_1_1"),
+        "{page}"
+    );
+    // A march reads beyond one end of a periodic mesh at the other.
+    assert!(!plan("heat --schedule gathered").contains("fill ghost"));
+}
+
+#[test]
+fn json_has_all_of_it_and_its_parts_add_up() {
+    let report = json("ns --mixed composed --schedule decomposed");
+    let plan = &report["plan"];
+    assert_eq!(plan["placements"]["div_u"], "global exchange");
+    let substeps = plan["substeps"].as_array().unwrap();
+    let entries: Vec<&Value> = substeps
+        .iter()
+        .flat_map(|s| s.as_array().unwrap())
+        .collect();
+    let kernels: Vec<&&Value> = entries.iter().filter(|e| e["kernel"].is_string()).collect();
+    assert_eq!((substeps.len(), kernels.len()), (3, 6));
+    let mut seconds = 0.0;
+    for entry in &entries {
+        seconds += match entry["kernel"].is_string() {
+            true => number(&entry["predicted_s"]["total"]) + stencil_compiler::cost::LAUNCH_SECONDS,
+            false => number(&entry["predicted_s"]),
+        };
+    }
+    assert!((seconds / number(&plan["predicted_s"]) - 1.0).abs() < 1e-9);
+    for kernel in kernels {
+        assert!(number(&kernel["bytes"]["memory"]) >= number(&kernel["bytes"]["least"]));
+        assert!(
+            number(&kernel["occupancy"]["warps"]) > 0.0
+                && kernel["registers"]["compiled"].is_null()
+        );
+        let given = kernel["equations"].as_array().unwrap().len();
+        assert!(
+            given + kernel["stores"].as_array().unwrap().len() > 0,
+            "{kernel}"
+        );
+    }
+}
+
+#[test]
+fn a_cut_has_the_bound_of_the_paper() {
+    let report = json("ns --mixed composed --schedule decomposed");
+    let cuts = report["cuts"].as_array().unwrap();
+    let cut = cuts.iter().find(|cut| cut["what"] == "div_u").unwrap();
+    assert_eq!(cut["is_made"], true);
+    // M_initial / sum of M_i, times BW_max / BW_initial.
+    let (initial, after) = (number(&cut["uncut"]["bytes"]), number(&cut["cut"]["bytes"]));
+    let bound = initial / after / number(&cut["uncut"]["of_copy"]);
+    assert!((bound / number(&cut["bound"]) - 1.0).abs() < 1e-9);
+    assert!(number(&cut["bound"]) >= number(&cut["predicted"]));
+    assert!(number(&cut["bytes"]) > 0.0 && number(&cut["operations_saved"]) > 400.0);
+    assert!(cuts.iter().any(|cut| cut["is_made"] == false));
+}
+
+#[test]
+fn without_a_schedule_the_fastest_candidate_is_the_plan() {
+    let report = json("heat");
+    let own = number(&report["plan"]["predicted_s"]);
+    let rejected = report["rejected"].as_array().unwrap();
+    let times: Vec<f64> = rejected
+        .iter()
+        .filter_map(|r| r["predicted_s"].as_f64())
+        .collect();
+    assert!(!times.is_empty() && times.iter().all(|seconds| *seconds >= own));
+    let refused: Vec<&Value> = rejected.iter().filter(|r| r["runs"] == false).collect();
+    assert!(
+        refused
+            .iter()
+            .any(|r| r["reason"].as_str().unwrap().contains("for a processor"))
+    );
+    assert!(
+        rejected
+            .iter()
+            .all(|r| !r["reason"].as_str().unwrap().is_empty())
+    );
+    assert!(
+        report["plan"]["why"]
+            .as_str()
+            .unwrap()
+            .starts_with("by the model the fastest of")
+    );
+}
+
+#[test]
+fn boxes_are_refused_by_cards_that_have_none() {
+    let folder = folder("boxes");
+    fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("boxes.schedule");
+    fs::write(
+        &file,
+        "schedule\nkernel march tile_x=32 tile_y=8 loader=1\n",
+    )
+    .unwrap();
+    let line = |on: &str| format!("heat --plan {FEW} --on {on} --schedule {}", file.display());
+    assert!(try_explain(&line("H200")).is_ok());
+    let error = try_explain(&line("A100")).unwrap_err().to_string();
+    assert!(
+        error.contains("compute capability 9.0, and A100 has 8.0"),
+        "{error}"
+    );
+    fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn two_plans_are_compared() {
+    let page = plan("ns --mixed composed --schedule decomposed --against carried");
+    let diff = &page[page
+        .find("DIFFERENCES from `carried` to `decomposed`")
+        .unwrap()..];
+    for line in [
+        "    inline -> global exchange: div_u",
+        "  kernels ",
+        "  predicted time ",
+    ] {
+        assert!(
+            diff.lines().any(|found| found.starts_with(line)),
+            "{line}\n{diff}"
+        );
+    }
+    assert!(
+        diff.lines()
+            .any(|l| l.starts_with("    + 1: march") && l.ends_with("gives div_u"))
+    );
+    let row = diff.lines().find(|l| l.starts_with("  kernels  ")).unwrap();
+    assert_eq!(
+        row.split_whitespace().collect::<Vec<_>>(),
+        ["kernels", "3", "6", "+100", "%"]
+    );
+    let same = plan("heat --schedule gathered --against decomposed");
+    assert!(same.contains("none: both come to the same plan"), "{same}");
+    let report = json("ns --mixed composed --schedule decomposed --against carried");
+    let step = &report["differences"]["step"];
+    assert_eq!(
+        (
+            number(&step["kernels"]["from"]),
+            number(&step["kernels"]["to"])
+        ),
+        (3.0, 6.0)
+    );
+    assert_eq!(report["against"]["name"], "carried");
+}
+
+#[test]
+fn what_is_wrong_is_told_with_the_way_out() {
+    for (line, words) in [
+        (
+            "heat --plan --schedule marched",
+            "no preset and no file `marched`",
+        ),
+        (
+            "heat --plan --against marched",
+            "no preset and no file `marched`",
+        ),
+        (
+            "heat --plan --schedule cpu",
+            "its rows are for a processor\n  help: --on names",
+        ),
+        ("heat --plan --cells 0", "--cells takes one number"),
+        ("heat --plan --cells 4,4", "--cells takes one number"),
+        (
+            "heat --plan --no-compile --candidates 1 --pictures /proc/none",
+            "--pictures names a folder",
+        ),
+    ] {
+        let error = try_explain(line).unwrap_err().to_string();
+        assert!(error.contains(words), "{line}: {error}");
+    }
+    for line in [
+        "--json",
+        "--against cpu",
+        "--pictures x",
+        "--candidates 3",
+        "--plan --analyze",
+    ] {
+        let words = ["explain", "heat"]
+            .into_iter()
+            .chain(line.split_whitespace());
+        assert!(Command::try_parse_from(words).is_err(), "{line}");
+    }
+}
+
+#[test]
+fn an_illegal_schedule_is_answered_with_legal_ones() {
+    let folder = folder("illegal");
+    fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("x.schedule");
+    fs::write(&file, "schedule\nplace ddt_u_x carried\nkernel direct\n").unwrap();
+    let line = format!("ns --plan {FEW} --schedule {}", file.display());
+    let error = try_explain(&line).unwrap_err().to_string();
+    assert!(
+        error.contains("is illegal: `ddt_u_x` is placed carried")
+            && error.contains("help: `ddt_u_x` may be placed"),
+        "{error}"
+    );
+    fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn without_a_card_nothing_is_analyzed() {
+    if cuda::Card::all().is_ok_and(|cards| !cards.is_empty()) {
+        return;
+    }
+    let error = try_explain("heat --analyze").unwrap_err().to_string();
+    assert!(
+        error.starts_with("error: ") && error.contains("--plan predicts without a card"),
+        "{error}"
+    );
+}
+
+/// A report of a system in a file.
+fn scenes_of(file: &str, options: &str) -> Vec<(&'static str, stencil_runtime::plot::Scene)> {
+    let line = format!("explain {file} --plan {options}");
+    let args = Command::parse_from(line.split_whitespace()).args;
+    let loaded = source::load(&args.system, &built_ins()).unwrap();
+    let problem = Problem {
+        model: &loaded.model,
+        algorithm: &loaded.algorithm,
+        precision: args.schedule.precision.get(),
+        cells: usual(loaded.algorithm.dimension),
+        on: args.on,
+    };
+    let wanted = Wanted {
+        schedule: args.schedule.schedule.as_deref(),
+        candidates: 6,
+        ..Wanted::default()
+    };
+    let report = Report::new(&problem, wanted).unwrap();
+    pictures::scenes(&problem, &report).into()
+}
+
+#[test]
+fn texts_of_pictures_are_inside_and_apart_in_any_dimension() {
+    let flow = |dimension: usize| {
+        format!(
+            "system Flow in {dimension}d {{ field h: scalar; field u: vector; param nu: real = 1;
+               ddt(h) = -dot(u, grad(h)) - div(u);
+               ddt(u) = -dot(u, grad(u)) - grad(h) + nu * (lap(u) + grad(div(u))/3); }}
+             scheme s for Flow {{ space: central<order = 4>; mixed: composed; time: ssprk2; }}"
+        )
+    };
+    for dimension in 1..=3 {
+        let file = declared(&format!("flow{dimension}"), &flow(dimension));
+        for options in ["", "--schedule decomposed"] {
+            for (name, scene) in scenes_of(&file.display().to_string(), options) {
+                let what = format!("{dimension}d {name} {options}");
+                let (width, height) = scene.size();
+                let texts = scene.texts();
+                assert!(texts.len() > 4, "{what}");
+                for (at, (text, [x, y, w, h])) in texts.iter().enumerate() {
+                    let inside = *x >= 0.0 && *y >= 0.0 && x + w <= width && y + h <= height;
+                    assert!(inside, "{what}: `{text}` is not inside");
+                    for (other, [ox, oy, ow, oh]) in &texts[..at] {
+                        let apart = x + w <= *ox || ox + ow <= *x || y + h <= *oy || oy + oh <= *y;
+                        assert!(apart, "{what}: `{text}` covers `{other}`");
+                    }
+                }
+            }
+        }
+        fs::remove_dir_all(file.parent().unwrap()).unwrap();
+    }
+}
+
+#[test]
+fn pictures_are_saved_and_named() {
+    let folder = folder("pictures");
+    let page = plan(&format!(
+        "heat --schedule gathered --pictures {}",
+        folder.display()
+    ));
+    for name in ["graph", "stencil", "roofline"] {
+        for kind in ["svg", "png"] {
+            let file = folder.join(format!("Heat-f32-{name}.{kind}"));
+            assert!(
+                page.lines().any(|line| line == file.display().to_string()),
+                "{page}"
+            );
+            assert!(fs::metadata(&file).unwrap().len() > 1000);
+        }
+    }
+    let svg = fs::read_to_string(folder.join("Heat-f32-stencil.svg")).unwrap();
+    // Three faces of each of the 19 cubes.
+    assert!(svg.matches("<polygon").count() > 57, "{svg}");
+    fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn a_schedule_in_words_says_what_it_places() {
+    let schedule: Schedule = stencil_compiler::schedule::text::parse(
+        "schedule\nplace a global exchange\nplace b carried\npass u 1\nkernel direct\nkernel direct\n",
+    )
+    .unwrap();
+    assert_eq!(
+        candidates::words(&schedule),
+        "direct, 1 stored, 1 carried, 2 passes"
+    );
+}

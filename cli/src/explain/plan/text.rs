@@ -7,8 +7,8 @@ use super::candidates::Problem;
 use super::cuts::Cut;
 use super::diff;
 use super::report::{Declared, Entry, Kernel, Planned, Report};
-use super::tree::Tree;
 use super::rivals;
+use super::tree::Tree;
 use crate::explain::count;
 use crate::explain::schedules::{threads, triple};
 use crate::explain::table::{Table, paragraph};
@@ -122,7 +122,12 @@ fn step(report: &Report) -> Tree {
         let mut substep = Tree::new(format!("substep {number} of {of}  {}", time(seconds)));
         for entry in entries {
             substep.push(match entry {
-                Entry::Fill { buffers, depth, seconds, .. } => Tree::new(format!(
+                Entry::Fill {
+                    buffers,
+                    depth,
+                    seconds,
+                    ..
+                } => Tree::new(format!(
                     "fill ghost cells, {} deep, of {}: {}",
                     triple(*depth),
                     buffers.join(", "),
@@ -160,7 +165,7 @@ fn kernel(kernel: &Kernel, twin: Option<&Kernel>) -> Tree {
     };
     leaf("equations", lines(&kernel.equations));
     leaf("stores", lines(&kernel.stores));
-    leaf("uses", lines(&kernel.lets));
+    leaf("lets", lines(&kernel.lets));
     leaf("reads", reads(kernel));
     leaf("writes", kernel.cost.outputs.join(", "));
     leaf("blocking", blocking(kernel));
@@ -207,8 +212,13 @@ fn reads(kernel: &Kernel) -> String {
         let what = match input.points {
             1 => "in the own cell".to_string(),
             n => {
-                let reach = kernel.launch.inputs.iter().find(|(name, _)| *name == input.name);
-                let radius = reach.map_or(String::new(), |(_, r)| format!(", radius {}", triple(*r)));
+                let reach = kernel
+                    .launch
+                    .inputs
+                    .iter()
+                    .find(|(name, _)| *name == input.name);
+                let radius =
+                    reach.map_or(String::new(), |(_, r)| format!(", radius {}", triple(*r)));
                 format!("at {n} points{radius}")
             }
         };
@@ -217,7 +227,9 @@ fn reads(kernel: &Kernel) -> String {
             None => by.push((what, vec![&input.name])),
         }
     }
-    let parts = by.into_iter().map(|(what, names)| format!("{} {what}", names.join(", ")));
+    let parts = by
+        .into_iter()
+        .map(|(what, names)| format!("{} {what}", names.join(", ")));
     parts.collect::<Vec<_>>().join("; ")
 }
 
@@ -285,7 +297,8 @@ pub(super) fn time(seconds: f64) -> String {
 }
 
 fn cuts(report: &Report) -> String {
-    let mut page = "\nCUTS: what storing a grid function costs and saves, a point and step\n".to_string();
+    let mut page =
+        "\nCUTS: what storing a grid function costs and saves, a point and step\n".to_string();
     if report.cuts.is_empty() {
         return page + "  none: no grid function is evaluated at more than one place\n";
     }
@@ -304,7 +317,17 @@ fn cuts(report: &Report) -> String {
         page += &format!("{title}\n");
         let mut table = Table::new(
             4,
-            &["cut", "line#", "bytes#", "operations#", "filling#", "speed#", "at most#", "predicted#", "uncut"],
+            &[
+                "cut",
+                "line#",
+                "bytes#",
+                "operations#",
+                "filling#",
+                "speed#",
+                "at most#",
+                "predicted#",
+                "uncut",
+            ],
         );
         for cut in own {
             table.row([
@@ -316,7 +339,11 @@ fn cuts(report: &Report) -> String {
                 format!("{:.0} %", 100.0 * cut.initial.speed),
                 format!("{:.2}", cut.bound()),
                 format!("{:.2}", cut.predicted()),
-                if made { cut.initial.words.clone() } else { "the plan".into() },
+                if made {
+                    cut.initial.words.clone()
+                } else {
+                    "the plan".into()
+                },
             ]);
         }
         page += &table.to_string();
@@ -327,20 +354,30 @@ fn cuts(report: &Report) -> String {
 fn rejected(problem: &Problem<'_>, report: &Report) -> String {
     let mut page = "\nREJECTED: the other candidates\n".to_string();
     let (shown, left, slowest) = rivals::shown(report);
-    let mut table = Table::new(2, &["time#", "longer#", "candidate and what makes it slower"]);
+    let mut table = Table::new(
+        2,
+        &["time#", "longer#", "candidate and what makes it slower"],
+    );
     let best = &report.plan.predicted;
     for (candidate, found) in shown {
         table.row([
             time(found.seconds),
             format!("{:+.0} %", 100.0 * (found.seconds / best.seconds - 1.0)),
-            format!("{}: {}", candidate.name, rivals::slower(problem, best, found)),
+            format!(
+                "{}: {}",
+                candidate.name,
+                rivals::slower(problem, best, found)
+            ),
         ]);
     }
     if !table.is_empty() {
         page += &table.to_string();
     }
     if left > 0 {
-        page += &format!("  and {left} more of these kinds, the slowest with {}\n", time(slowest));
+        page += &format!(
+            "  and {left} more of these kinds, the slowest with {}\n",
+            time(slowest)
+        );
     }
     let (reasons, others) = rivals::reasons(&report.rejected);
     for (number, words, first) in reasons {

@@ -49,7 +49,9 @@ impl Tree {
         };
         let stem = if self.children.is_empty() { "" } else { "│" };
         let indent = name.chars().count();
-        let width = WIDTH.saturating_sub(next.chars().count() + indent.max(2)).max(20);
+        let width = WIDTH
+            .saturating_sub(next.chars().count() + indent.max(2))
+            .max(20);
         for (at, line) in wrap(&self.text, width).iter().enumerate() {
             let line = match at {
                 0 => format!("{first}{name}{line}"),

@@ -88,7 +88,10 @@ type Key = (String, Place);
 /// Draws the substep that explanations are about.
 pub(super) fn draw(problem: &Problem<'_>, report: &Report) -> Scene {
     let (nodes, edges) = collected(problem, &report.plan.schedule);
-    let details: Vec<String> = nodes.iter().map(|node| detail(problem, report, node)).collect();
+    let details: Vec<String> = nodes
+        .iter()
+        .map(|node| detail(problem, report, node))
+        .collect();
     let (bold, small) = (letters(), faint(15.0));
     let sizes: Vec<(f32, f32)> = nodes
         .iter()
@@ -99,7 +102,10 @@ pub(super) fn draw(problem: &Problem<'_>, report: &Report) -> Scene {
     let width = (graph.size.0 + 2.0 * MARGIN).max(1000.0);
     let used: BTreeSet<Place> = nodes.iter().map(|node| node.place).collect();
     let mut scene = Scene::new(width, TOP + graph.size.1 + 110.0);
-    let title = format!("{}: what a substep computes, and where it lives", report.system);
+    let title = format!(
+        "{}: what a substep computes, and where it lives",
+        report.system
+    );
     heading(&mut scene, &title, &subtitle(report));
     let origin = ((width - graph.size.0) / 2.0, TOP + 10.0);
     arrows(&mut scene, origin, &graph, &nodes);
@@ -151,7 +157,11 @@ fn detail(problem: &Problem<'_>, report: &Report, node: &Node) -> String {
         n => format!("{n} functions, {}", count(operations as usize, "operation")),
     };
     let at = substep(algorithm);
-    let kernels: Vec<_> = report.plan.kernels().filter(|k| k.launch.substep == at).collect();
+    let kernels: Vec<_> = report
+        .plan
+        .kernels()
+        .filter(|k| k.launch.substep == at)
+        .collect();
     if kernels.len() > 1 {
         let own = kernels.iter().enumerate().filter(|(_, kernel)| {
             let all = computed(algorithm, &kernel.launch);
@@ -190,7 +200,9 @@ fn collected(problem: &Problem<'_>, schedule: &Schedule) -> (Vec<Node>, Vec<(usi
     }
     let order = in_order(&nodes, &edges);
     let place = |key: &Key| order.iter().position(|own| *own == key);
-    let edges = edges.iter().filter_map(|(from, to)| Some((place(from)?, place(to)?)));
+    let edges = edges
+        .iter()
+        .filter_map(|(from, to)| Some((place(from)?, place(to)?)));
     let edges = edges.collect();
     let boxes = order.iter().filter_map(|key| nodes.get(*key).cloned());
     (boxes.collect(), edges)
@@ -214,12 +226,7 @@ fn in_order<'a>(nodes: &'a BTreeMap<Key, Node>, edges: &BTreeSet<(&Key, &Key)>) 
 }
 
 /// The box of a grid function; `None` for what is not drawn.
-fn key(
-    problem: &Problem<'_>,
-    schedule: &Schedule,
-    id: FnId,
-    groups: &[Group],
-) -> Option<Key> {
+fn key(problem: &Problem<'_>, schedule: &Schedule, id: FnId, groups: &[Group]) -> Option<Key> {
     let algorithm = problem.algorithm;
     let name = &algorithm.function(id).name;
     let place = Place::of(schedule.placement(name));
@@ -272,7 +279,8 @@ fn base(algorithm: &Algorithm, groups: &[Group], id: FnId) -> FnId {
 /// A name without components and numbers: those that differ in these alone are one box.
 fn stem(name: &str) -> String {
     let is_component = |part: &str| {
-        !part.is_empty() && (part.chars().all(|c| "xyz".contains(c)) || part.chars().all(|c| c.is_ascii_digit()))
+        !part.is_empty()
+            && (part.chars().all(|c| "xyz".contains(c)) || part.chars().all(|c| c.is_ascii_digit()))
     };
     let parts = name.split('_').enumerate();
     let kept: Vec<&str> = parts
@@ -299,7 +307,11 @@ fn legend(scene: &mut Scene, used: &BTreeSet<Place>) {
         for place in places {
             let color = place.color();
             let pale = color.blend(Color::WHITE, 0.82);
-            scene.rect([x, y - 9.0, 22.0, 18.0], Some(pale), Some(Stroke::new(color, 2.4)));
+            scene.rect(
+                [x, y - 9.0, 22.0, 18.0],
+                Some(pale),
+                Some(Stroke::new(color, 2.4)),
+            );
             scene.text((x + 32.0, y), place.words(), letters);
             x += letters.width(place.words()) + 62.0;
         }

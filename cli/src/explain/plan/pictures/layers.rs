@@ -52,7 +52,11 @@ pub(super) fn layout(sizes: &[(f32, f32)], edges: &[(usize, usize)]) -> Layout {
     let (mut slots, links) = slots(sizes, &columns, &forward);
     let number = columns.iter().max().map_or(0, |last| last + 1);
     let mut order: Vec<Vec<usize>> = (0..number)
-        .map(|column| (0..slots.len()).filter(|s| slots[*s].column == column).collect())
+        .map(|column| {
+            (0..slots.len())
+                .filter(|s| slots[*s].column == column)
+                .collect()
+        })
         .collect();
     arrange(&mut slots, &mut order, &links);
     placed(sizes.len(), &slots, &order, &links)
@@ -167,7 +171,10 @@ fn placed(nodes: usize, slots: &[Slot], order: &[Vec<usize>], links: &[(usize, u
     let mut lefts = Vec::new();
     let mut x = 0.0;
     for column in order {
-        let widest = column.iter().map(|slot| slots[*slot].size.0).fold(0.0, f32::max);
+        let widest = column
+            .iter()
+            .map(|slot| slots[*slot].size.0)
+            .fold(0.0, f32::max);
         lefts.push((x, widest));
         x += widest + ACROSS;
     }
@@ -187,7 +194,9 @@ fn placed(nodes: usize, slots: &[Slot], order: &[Vec<usize>], links: &[(usize, u
         ..Layout::default()
     };
     let boxes = slots.iter().take(nodes);
-    layout.places = boxes.map(|slot| (left(slot), top(slot) - highest)).collect();
+    layout.places = boxes
+        .map(|slot| (left(slot), top(slot) - highest))
+        .collect();
     for (a, b) in links {
         let (from, to) = (&slots[*a], &slots[*b]);
         let begin = (right(from), from.middle - highest);
@@ -227,7 +236,19 @@ mod tests {
     #[test]
     fn boxes_do_not_touch_and_readers_stand_to_the_right() {
         let sizes: Vec<(f32, f32)> = (0..9).map(|k| (60.0 + 10.0 * k as f32, 30.0)).collect();
-        let edges = [(0, 2), (0, 3), (1, 3), (1, 8), (2, 4), (3, 4), (3, 5), (4, 8), (5, 6), (6, 7), (8, 1)];
+        let edges = [
+            (0, 2),
+            (0, 3),
+            (1, 3),
+            (1, 8),
+            (2, 4),
+            (3, 4),
+            (3, 5),
+            (4, 8),
+            (5, 6),
+            (6, 7),
+            (8, 1),
+        ];
         let layout = layout(&sizes, &edges);
         let corner = |node: usize| (layout.places[node], sizes[node]);
         for a in 0..9 {

@@ -56,7 +56,9 @@ pub(super) fn draw(problem: &Problem<'_>, report: &Report) -> Scene {
         .collect();
     let all = || others.iter().map(|(_, at)| *at).chain([plan]);
     let least = |of: fn((f64, f64)) -> f64| all().map(of).fold(f64::INFINITY, f64::min);
-    let most = all().map(|at| at.0).fold(peak * 1e9 / rates.copy_bytes, f64::max);
+    let most = all()
+        .map(|at| at.0)
+        .fold(peak * 1e9 / rates.copy_bytes, f64::max);
     let axes = Axes {
         x: [(least(|at| at.0) / 1.6).log10(), (most * 2.0).log10()],
         y: [(least(|at| at.1) / 1.6).log10(), (peak * 1.7).log10()],
@@ -109,7 +111,11 @@ fn grid(scene: &mut Scene, axes: &Axes) {
                 if is_x {
                     let (x, _) = axes.place(value, 1.0);
                     scene.line(&[(x, top), (x, top + height)], stroke);
-                    scene.text((x, top + height + 20.0), number, centred(Lettering::new(16.0)));
+                    scene.text(
+                        (x, top + height + 20.0),
+                        number,
+                        centred(Lettering::new(16.0)),
+                    );
                 } else {
                     let (_, y) = axes.place(1.0, value);
                     scene.line(&[(left, y), (left + width, y)], stroke);
@@ -122,7 +128,11 @@ fn grid(scene: &mut Scene, axes: &Axes) {
             }
         }
     }
-    scene.rect([left, top, width, height], None, Some(Stroke::new(Color::INK, 2.0)));
+    scene.rect(
+        [left, top, width, height],
+        None,
+        Some(Stroke::new(Color::INK, 2.0)),
+    );
     let below = (left + width / 2.0, top + height + 54.0);
     let words = "flops for each byte that memory moves";
     scene.text(below, words, centred(Lettering::new(19.0)));
@@ -135,12 +145,7 @@ fn grid(scene: &mut Scene, axes: &Axes) {
 }
 
 /// The roof, with what its two parts are.
-fn roof_of(
-    scene: &mut Scene,
-    axes: &Axes,
-    (peak, copy): (f64, f64),
-    roof: impl Fn(f64) -> f64,
-) {
+fn roof_of(scene: &mut Scene, axes: &Axes, (peak, copy): (f64, f64), roof: impl Fn(f64) -> f64) {
     let ridge = peak / copy;
     let low = 10f64.powf(axes.x[0]).max(10f64.powf(axes.y[0]) / copy);
     let high = 10f64.powf(axes.x[1]);
@@ -152,8 +157,14 @@ fn roof_of(
     // Above the roof, where no candidate can be.
     let right = PLOT[0] + PLOT[2] - 10.0;
     for (at, words) in [
-        ((right, y - 16.0), format!("arithmetic: {:.1} Tflop/s", peak / 1e3)),
-        ((middle - 16.0, slope - 12.0), format!("a copy: {:.2} TB/s", copy / 1e3)),
+        (
+            (right, y - 16.0),
+            format!("arithmetic: {:.1} Tflop/s", peak / 1e3),
+        ),
+        (
+            (middle - 16.0, slope - 12.0),
+            format!("a copy: {:.2} TB/s", copy / 1e3),
+        ),
     ] {
         let letters = Lettering {
             anchor: Anchor::End,
@@ -179,7 +190,12 @@ fn paint(scene: &mut Scene, dots: &[Dot]) {
         let own = color(&dot.strategy);
         match (dot.is_plan, &dot.label) {
             (true, _) => {
-                scene.circle(dot.at, 13.0, Some(Color::WHITE), Some(Stroke::new(Color::INK, 3.0)));
+                scene.circle(
+                    dot.at,
+                    13.0,
+                    Some(Color::WHITE),
+                    Some(Stroke::new(Color::INK, 3.0)),
+                );
                 scene.circle(dot.at, 7.5, Some(own), None);
             }
             (false, Some(_)) => {
@@ -196,23 +212,36 @@ fn paint(scene: &mut Scene, dots: &[Dot]) {
         y += 30.0;
     }
     y += 14.0;
-    scene.circle((x, y), 7.0, Some(Color::WHITE), Some(Stroke::new(Color::INK, 1.6)));
+    scene.circle(
+        (x, y),
+        7.0,
+        Some(Color::WHITE),
+        Some(Stroke::new(Color::INK, 1.6)),
+    );
     scene.text((x + 18.0, y), "a preset", faint(17.0));
-    scene.circle((x, y + 30.0), 9.0, Some(Color::WHITE), Some(Stroke::new(Color::INK, 3.0)));
+    scene.circle(
+        (x, y + 30.0),
+        9.0,
+        Some(Color::WHITE),
+        Some(Stroke::new(Color::INK, 3.0)),
+    );
     scene.text((x + 18.0, y + 30.0), "the plan", faint(17.0));
 }
 
-/// Writes labels beside their dots, where no other label and no dot that has one is; a thin line leads
-/// to those that are not near.
+/// Writes labels beside their dots, where no other label and no dot is; a thin line leads to those that
+/// are not near.
 fn labels(scene: &mut Scene, dots: &[Dot]) {
     let named: Vec<(&Dot, &String)> = dots
         .iter()
         .rev()
         .filter_map(|dot| Some((dot, dot.label.as_ref()?)))
         .collect();
-    let mut taken: Vec<[f32; 4]> = named
+    let mut taken: Vec<[f32; 4]> = dots
         .iter()
-        .map(|(dot, _)| [dot.at.0 - 9.0, dot.at.1 - 9.0, 18.0, 18.0])
+        .map(|dot| {
+            let half = if dot.label.is_some() { 9.0 } else { 5.0 };
+            [dot.at.0 - half, dot.at.1 - half, 2.0 * half, 2.0 * half]
+        })
         .collect();
     taken.extend(scene.texts().iter().map(|(_, at)| *at));
     for (dot, label) in named {

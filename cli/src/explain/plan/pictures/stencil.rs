@@ -65,11 +65,25 @@ pub(super) fn draw(problem: &Problem<'_>, report: &Report) -> Scene {
 }
 
 /// What a kernel gives, what it reads in words, and all points of it.
-fn panel(problem: &Problem<'_>, number: usize, kernel: &Kernel) -> (String, String, BTreeSet<Offset>) {
+fn panel(
+    problem: &Problem<'_>,
+    number: usize,
+    kernel: &Kernel,
+) -> (String, String, BTreeSet<Offset>) {
     let algorithm = problem.algorithm;
     let find = |name: &String| algorithm.find(name);
-    let roots: Vec<FnId> = kernel.launch.outputs.iter().filter_map(|(_, name)| find(name)).collect();
-    let stored = kernel.launch.inputs.iter().filter_map(|(name, _)| find(name)).collect();
+    let roots: Vec<FnId> = kernel
+        .launch
+        .outputs
+        .iter()
+        .filter_map(|(_, name)| find(name))
+        .collect();
+    let stored = kernel
+        .launch
+        .inputs
+        .iter()
+        .filter_map(|(name, _)| find(name))
+        .collect();
     let read = footprint(algorithm, &roots, &stored);
     let points: BTreeSet<Offset> = read.values().flatten().copied().collect();
     let wide = read.values().filter(|of| of.len() > 1).count();
@@ -97,7 +111,13 @@ fn seen([x, y, z]: [f32; 3]) -> (Point, f32) {
 
 /// Cubes at points, those behind first, on the axes of the dimensions.
 fn cubes(scene: &mut Scene, centre: Point, points: &BTreeSet<Offset>, dimension: usize) {
-    let reach = points.iter().flatten().map(|c| c.abs()).max().unwrap_or(0).max(1) as f32;
+    let reach = points
+        .iter()
+        .flatten()
+        .map(|c| c.abs())
+        .max()
+        .unwrap_or(0)
+        .max(1) as f32;
     let scale = (PANEL.0.min(PANEL.1) * 0.40) / (reach + 0.9);
     let place = |at: [f32; 3]| {
         let ((x, y), _) = seen(at);
@@ -160,13 +180,18 @@ fn legend(scene: &mut Scene, points: &BTreeSet<Offset>) {
     let letters = Lettering::new(17.0);
     let mut kinds = Vec::new();
     for (number, (words, color)) in KINDS.into_iter().enumerate() {
-        let own = points.iter().filter(|at| kind(at.map(|c| c as f32)) == number);
+        let own = points
+            .iter()
+            .filter(|at| kind(at.map(|c| c as f32)) == number);
         let own = own.count();
         if own > 0 {
             kinds.push((format!("{words} ({own})"), color));
         }
     }
-    let long: f32 = kinds.iter().map(|(words, _)| letters.width(words) + 62.0).sum();
+    let long: f32 = kinds
+        .iter()
+        .map(|(words, _)| letters.width(words) + 62.0)
+        .sum();
     let (mut x, y) = ((width - long).max(0.0) / 2.0, height - 34.0);
     for (words, color) in kinds {
         scene.rect([x, y - 9.0, 18.0, 18.0], Some(color), None);
