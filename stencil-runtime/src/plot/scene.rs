@@ -386,7 +386,7 @@ mod tests {
         scene.circle((60.0, 20.0), 8.0, Some(RED), None);
         scene.circle((60.0, 45.0), 8.0, None, Some(Stroke::new(RED, 3.0)));
         scene.line(&[(0.0, 55.0), (80.0, 55.0)], Stroke::new(Color::INK, 2.0));
-        scene.text((20.0, 45.0), "a<b & \"c\"", Lettering::new(10.0));
+        scene.text((2.0, 45.0), "a<b & \"c\"", Lettering::new(7.0));
         scene
     }
 

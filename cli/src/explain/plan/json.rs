@@ -5,8 +5,9 @@ use stencil_compiler::schedule::text::{placement_words, print, print_blocking};
 
 use super::candidates::{Candidate, Problem};
 use super::cuts::{Cut, Side};
+use super::declared::Declared;
 use super::diff;
-use super::report::{Declared, Entry, Kernel, Planned, Report};
+use super::report::{Entry, Kernel, Planned, Report};
 use super::rivals;
 
 /// Everything.

@@ -11,6 +11,7 @@ use clap::Args;
 mod analyze;
 mod candidates;
 mod cuts;
+mod declared;
 mod diff;
 mod json;
 mod pictures;

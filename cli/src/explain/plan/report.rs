@@ -2,13 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use stencil_compiler::algorithm::footprint::needed;
-use stencil_compiler::algorithm::{Algorithm, FnId, NEW};
 use stencil_compiler::cost::{Fills, KernelCost, Model as Card, Occupancy, Time};
-use stencil_compiler::diag::Span;
 use stencil_compiler::emit::{self, Places};
 use stencil_compiler::plan::{Launch, Step};
-use stencil_compiler::schedule::check::Compiled;
+use stencil_compiler::schedule::check::{self, Compiled};
 use stencil_compiler::schedule::{Schedule, presets};
 use stencil_runtime::backend::cuda;
 use stencil_runtime::backend::cuda::nvrtc::Resources;
@@ -16,6 +13,7 @@ use stencil_runtime::backend::cuda::nvrtc::Resources;
 use super::analyze::Measured;
 use super::candidates::{Candidate, Predicted, Problem};
 use super::cuts::{Cut, Cuts};
+use super::declared::Declared;
 use crate::source::{self, Failure};
 
 /// A plan, and what else might have been.
@@ -126,25 +124,6 @@ pub(super) struct Kernel {
     pub(super) warps: f64,
 }
 
-/// Something that the user has written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Declared {
-    /// What.
-    pub(super) name: String,
-    /// Its first and last line, if known.
-    pub(super) lines: Option<(u32, u32)>,
-}
-
-impl Declared {
-    fn new(name: impl Into<String>, span: Span) -> Self {
-        let lines = span.is_known().then_some((span.start.line, span.end.line));
-        Declared {
-            name: name.into(),
-            lines,
-        }
-    }
-}
-
 impl Kernel {
     /// Registers of a thread, and bytes that it spills, as far as they are known.
     pub(super) fn registers(&self) -> (u32, u32) {
@@ -229,13 +208,6 @@ impl Planned {
 }
 
 impl Problem<'_> {
-    /// The line on which a grid function is declared.
-    pub(super) fn line(&self, name: &str) -> Option<u32> {
-        let id = self.algorithm.find(name)?;
-        let span = self.algorithm.function(id).span;
-        span.is_known().then_some(span.start.line)
-    }
-
     /// A schedule as a tree.
     ///
     /// # Errors
@@ -246,22 +218,12 @@ impl Problem<'_> {
         schedule: Schedule,
         compile: bool,
     ) -> Result<Planned, Failure> {
-        let help = |_| -> String {
-            let advised = stencil_compiler::schedule::check::advised(
-                self.algorithm,
-                &schedule,
-                self.precision.bytes(),
-            );
-            advised.map_or_else(|error| error.to_string(), |_| String::new())
-        };
         let compiled = self.compile(&schedule).map_err(|error| {
-            let words = help(()).trim().to_string();
-            let words = if words.is_empty() {
-                error.to_string()
-            } else {
-                words
-            };
-            Failure::new(format!("error: schedule `{name}` is illegal: {words}"))
+            // What would be legal is a long search, for those who have written one.
+            let bytes = self.precision.bytes();
+            let advised = check::advised(self.algorithm, &schedule, bytes);
+            let error = advised.err().unwrap_or(error);
+            Failure::new(format!("error: schedule `{name}` is illegal: {error}"))
         })?;
         let predicted = self.predict(&compiled).map_err(|rejection| {
             Failure::new(format!(
@@ -292,22 +254,34 @@ impl Problem<'_> {
     fn resources(&self, compiled: &Compiled) -> (Vec<Resources>, String) {
         let (major, minor) = self.on.capability;
         let architecture = format!("sm_{major}{minor}");
-        let sources: Result<Vec<_>, _> = compiled
-            .kernels
-            .iter()
+        if self.on.capability < cuda::OLDEST {
+            let (oldest, after) = cuda::OLDEST;
+            let words = format!(
+                "not compiled, as generated code needs compute capability {oldest}.{after} and {} has \
+                 {major}.{minor}: times are what it would take",
+                self.on.name
+            );
+            return (Vec::new(), words);
+        }
+        let kernels = compiled.kernels.iter();
+        let sources: Result<Vec<_>, _> = kernels
             .map(|kernel| emit::cuda(kernel, self.precision))
             .collect();
         let found = sources
             .map_err(|error| error.to_string())
             .and_then(|sources| {
-                cuda::resources(&sources, &Places::of(self.algorithm), &architecture)
-                    .map_err(|error| error.to_string())
+                let places = Places::of(self.algorithm);
+                let found = cuda::resources(&sources, &places, &architecture);
+                found.map_err(|error| error.to_string())
             });
         match found {
             Ok(resources) => (resources, format!("NVRTC for {architecture}")),
             Err(error) => {
+                // The places that were tried are what `doctor` is for.
                 let line = error.lines().next().unwrap_or_default();
-                (Vec::new(), format!("not compiled: {line}"))
+                let line = line.split_once(';').map_or(line, |(what, _)| what);
+                let words = format!("not compiled: {line} (`stencil doctor` tells more)");
+                (Vec::new(), words)
             }
         }
     }
@@ -365,90 +339,6 @@ impl Problem<'_> {
             time: predicted.times[at],
         }
     }
-
-    /// The equations whose new values a kernel gives, in the order of the declaration.
-    fn equations(&self, launch: &Launch) -> Vec<Declared> {
-        let component = |buffer: &str| buffer.strip_suffix(NEW).map(str::to_string);
-        let new: Vec<String> = launch
-            .outputs
-            .iter()
-            .filter_map(|(buffer, _)| component(buffer))
-            .collect();
-        let of_field = |field: &str, name: &String| match name.strip_prefix(field) {
-            Some("") => true,
-            Some(rest) => {
-                let axes = rest.strip_prefix('_').unwrap_or_default();
-                !axes.is_empty() && axes.chars().all(|c| "xyz".contains(c))
-            }
-            None => false,
-        };
-        let equations = self.model.equations.iter().filter_map(|equation| {
-            let field = self.model.fields.get(equation.field)?;
-            let own: Vec<&String> = new.iter().filter(|n| of_field(&field.name, n)).collect();
-            let all = self.components(&field.name, of_field);
-            let name = match own.len() {
-                0 => return None,
-                n if n == all => format!("ddt({})", field.name),
-                _ => {
-                    let own: Vec<&str> = own.iter().map(|n| n.as_str()).collect();
-                    format!("ddt({}) of {}", field.name, own.join(", "))
-                }
-            };
-            Some(Declared::new(name, equation.span))
-        });
-        equations.collect()
-    }
-
-    fn components(&self, field: &str, of: impl Fn(&str, &String) -> bool) -> usize {
-        let states = self.algorithm.states.iter();
-        states.filter(|state| of(field, &state.name)).count()
-    }
-
-    /// Grid functions that a kernel stores and that are no new values.
-    fn stores(&self, launch: &Launch) -> Vec<Declared> {
-        let own = launch
-            .outputs
-            .iter()
-            .filter(|(buffer, name)| buffer == name);
-        own.filter_map(|(_, name)| {
-            let function = self.algorithm.function(self.algorithm.find(name)?);
-            Some(Declared::new(name, function.span))
-        })
-        .collect()
-    }
-
-    /// Named intermediates of the declaration that a kernel evaluates: those in which a grid function
-    /// begins that it needs.
-    fn lets(&self, launch: &Launch) -> Vec<Declared> {
-        let needed = computed(self.algorithm, launch);
-        let inside =
-            |span: Span, at: Span| at.is_known() && span.start <= at.start && at.start < span.end;
-        let lets = self.model.lets.iter().filter(|one| {
-            let span = one.span.join(one.value.span);
-            let spans = needed.iter().map(|id| self.algorithm.function(*id).span);
-            let mut spans = spans;
-            spans.any(|at| inside(span, at))
-        });
-        lets.map(|one| Declared::new(&one.name, one.span.join(one.value.span)))
-            .collect()
-    }
-}
-
-/// Grid functions that a kernel evaluates.
-pub(super) fn computed(algorithm: &Algorithm, launch: &Launch) -> Vec<FnId> {
-    let find = |name: &String| algorithm.find(name);
-    let roots: Vec<FnId> = launch
-        .outputs
-        .iter()
-        .filter_map(|(_, name)| find(name))
-        .collect();
-    let stored = launch
-        .inputs
-        .iter()
-        .filter_map(|(name, _)| find(name))
-        .collect();
-    let all = needed(algorithm, &roots, &stored).into_iter();
-    all.filter(|id| !stored.contains(id)).collect()
 }
 
 impl Report {

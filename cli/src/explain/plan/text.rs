@@ -5,8 +5,9 @@ use stencil_compiler::schedule::text::{placement_words, print_blocking};
 
 use super::candidates::Problem;
 use super::cuts::Cut;
+use super::declared::Declared;
 use super::diff;
-use super::report::{Declared, Entry, Kernel, Planned, Report};
+use super::report::{Entry, Kernel, Planned, Report};
 use super::rivals;
 use super::tree::Tree;
 use crate::explain::count;

@@ -10,7 +10,7 @@ use stencil_compiler::cost::Multiprocessor;
 use super::CudaError;
 
 /// The oldest compute capability that generated code runs on: asynchronous copies came with it.
-pub(super) const OLDEST: (u32, u32) = (8, 0);
+pub const OLDEST: (u32, u32) = (8, 0);
 
 /// A card, as its driver describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -23,7 +23,7 @@ mod reduce;
 mod sensors;
 
 pub use cache::{Cache, DIR_VARIABLE as CACHE_VARIABLE};
-pub use card::{Card, capability};
+pub use card::{Card, OLDEST, capability};
 pub use compile::{check_needs, resources};
 pub use error::CudaError;
 pub use launched::Launched;

@@ -12,7 +12,8 @@ use super::layers::{Layout, layout};
 use super::{MARGIN, centred, faint, heading, subtitle};
 use crate::explain::functions::{Group, groups};
 use crate::explain::plan::candidates::Problem;
-use crate::explain::plan::report::{Report, computed};
+use crate::explain::plan::declared::computed;
+use crate::explain::plan::report::Report;
 use crate::explain::{count, substep, updates};
 
 /// From the top of a picture to the graph.
