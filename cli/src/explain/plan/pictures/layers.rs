@@ -144,23 +144,31 @@ fn arrange(slots: &mut [Slot], order: &mut [Vec<usize>], links: &[(usize, usize)
     }
 }
 
-/// Puts a column below each other without touching, as near to the wanted middles as its order allows,
-/// or around zero.
+/// Puts a column below each other without touching, in its order and as near to the wanted middles as it
+/// allows, or around zero: the least sum of squares, by pooling neighbours that would touch.
 fn stack(slots: &mut [Slot], column: &[usize], wanted: Option<&[f32]>) {
-    let mut low = f32::NEG_INFINITY;
+    let mut offset = 0.0;
+    let mut pools: Vec<(f32, usize)> = Vec::new();
+    let mut offsets = Vec::new();
     for (at, slot) in column.iter().enumerate() {
         let half = slots[*slot].size.1 / 2.0;
-        let middle = wanted.map_or(low.max(-1e6) + half, |w| w[at]);
-        slots[*slot].middle = middle.max(low + half);
-        low = slots[*slot].middle + half + BETWEEN;
+        offset += if at > 0 { half + BETWEEN } else { 0.0 };
+        offsets.push(offset);
+        let mut pool = (wanted.map_or(0.0, |w| w[at]) - offset, 1);
+        while let Some(before) = pools.pop_if(|before| before.0 > pool.0) {
+            let count = before.1 + pool.1;
+            let sum = before.0 * before.1 as f32 + pool.0 * pool.1 as f32;
+            pool = (sum / count as f32, count);
+        }
+        pools.push(pool);
+        offset += half;
     }
-    let off: Vec<f32> = column
-        .iter()
-        .enumerate()
-        .map(|(at, slot)| slots[*slot].middle - wanted.map_or(0.0, |w| w[at]))
-        .collect();
-    let shift = off.iter().sum::<f32>() / off.len().max(1) as f32;
-    column.iter().for_each(|slot| slots[*slot].middle -= shift);
+    let middles = pools
+        .into_iter()
+        .flat_map(|(middle, count)| std::iter::repeat_n(middle, count));
+    for ((slot, offset), middle) in column.iter().zip(offsets).zip(middles) {
+        slots[*slot].middle = middle + offset;
+    }
 }
 
 fn placed(nodes: usize, slots: &[Slot], order: &[Vec<usize>], links: &[(usize, usize)]) -> Layout {
