@@ -221,6 +221,38 @@ fn what_is_there_for_cards_is_said_and_used() {
     }
 }
 
+/// Where there is a compiler its registers are in the plan; where there is a card, the plan runs on it.
+#[test]
+fn a_plan_has_what_the_machine_can_tell_of_it() {
+    let here = folder("plan");
+    let doctor = text(&stencil(&["doctor"], &here).stdout);
+    let words = "explain heat --schedule direct --candidates 1 --cells 64 --json";
+    let words: Vec<&str> = words.split(' ').collect();
+    let report = |way: &str| stencil(&[&words[..], &[way]].concat(), &here);
+    let planned = report("--plan");
+    assert!(planned.status.success(), "{}", text(&planned.stderr));
+    let plan: serde_json::Value =
+        serde_json::from_slice(&planned.stdout).unwrap_or_else(|e| panic!("{e}"));
+    let kernel = &plan["plan"]["substeps"][0][1];
+    let registers = kernel["registers"]["compiled"]["registers"].as_u64();
+    match doctor.contains("no usable NVRTC") {
+        true => assert_eq!(registers, None, "{plan:#}"),
+        false => assert!(
+            registers.is_some_and(|n| (16..=255).contains(&n)),
+            "{plan:#}"
+        ),
+    }
+    let analyzed = report("--analyze");
+    if doctor.contains("compute capability") && !doctor.contains("no usable NVRTC") {
+        let found: serde_json::Value =
+            serde_json::from_slice(&analyzed.stdout).unwrap_or_else(|e| panic!("{e}"));
+        assert!(found["plan"]["measured"]["best_s"].as_f64() > Some(0.0));
+    } else {
+        assert_eq!(analyzed.status.code(), Some(2));
+        assert!(text(&analyzed.stderr).starts_with("error: "));
+    }
+}
+
 #[test]
 fn patches_that_cannot_be_are_refused() {
     let here = folder("patches");
