@@ -5,8 +5,10 @@ use std::path::PathBuf;
 
 use clap::Parser;
 use serde_json::Value;
+use stencil_compiler::cost::Bound;
 use stencil_compiler::schedule::Schedule;
-use stencil_runtime::backend::cuda;
+use stencil_runtime::backend::cuda::nvrtc::Resources;
+use stencil_runtime::backend::cuda::{self, Launched};
 
 use super::*;
 use crate::explain::table::WIDTH;
@@ -297,9 +299,9 @@ fn without_a_card_nothing_is_analyzed() {
     );
 }
 
-/// A report of a system in a file.
-fn scenes_of(file: &str, options: &str) -> Vec<(&'static str, stencil_runtime::plot::Scene)> {
-    let line = format!("explain {file} --plan {options}");
+/// Does something with the report of a system by name or in a file.
+fn with_report<R>(line: &str, of: impl Fn(&Problem<'_>, Report) -> R) -> R {
+    let line = format!("explain {line} --plan");
     let args = Command::parse_from(line.split_whitespace()).args;
     let loaded = source::load(&args.system, &built_ins()).unwrap();
     let problem = Problem {
@@ -314,8 +316,59 @@ fn scenes_of(file: &str, options: &str) -> Vec<(&'static str, stencil_runtime::p
         candidates: 6,
         ..Wanted::default()
     };
-    let report = Report::new(&problem, wanted).unwrap();
-    pictures::scenes(&problem, &report).into()
+    of(&problem, Report::new(&problem, wanted).unwrap())
+}
+
+#[test]
+fn what_was_measured_stands_beside_what_was_predicted() {
+    let page = with_report("heat --schedule direct", |problem, mut report| {
+        let kernels = report.plan.kernels().map(|kernel| Launched {
+            name: kernel.launch.name.clone(),
+            substep: kernel.launch.substep,
+            threads: kernel.cost.threads,
+            resources: Resources {
+                registers: 77,
+                spill_loads: 12,
+                ..Resources::default()
+            },
+            shared_bytes: kernel.cost.shared_bytes,
+            resident: 3,
+            occupancy: 0.375,
+            bound: Bound::Registers,
+        });
+        let measured = analyze::Measured {
+            card: "Some Card".into(),
+            best: 2.0 * report.plan.predicted.seconds,
+            median: 3.0 * report.plan.predicted.seconds,
+            copy_bytes: problem.on.rates.copy_bytes,
+            launches: 6,
+            kernels: kernels.collect(),
+        };
+        report.plan.analyze(problem, measured);
+        let share = report.plan.floor_seconds / report.plan.predicted.seconds / 2.0;
+        let json = json::report(problem, &report);
+        assert_eq!(json["plan"]["measured"]["card"], "Some Card");
+        let kernel = &json["plan"]["substeps"][0][1];
+        assert_eq!(kernel["registers"]["compiled"]["spilled_bytes"], 12);
+        let page = text::page(problem, &report);
+        assert!(
+            page.contains(&format!("{:.0} % of", 100.0 * share)),
+            "{page}"
+        );
+        page
+    });
+    for words in [
+        "  measured  ",
+        "a step on Some Card",
+        "2.00 times the prediction for H200",
+        "77 compiled, 12 bytes of spills",
+        "3 blocks on a multiprocessor, 38 % of its warps; no more for registers",
+        "Registers: of Some Card, where it ran.",
+    ] {
+        let plain = page.split_whitespace().collect::<Vec<_>>().join(" ");
+        let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(plain.contains(&words), "{words}\n{page}");
+    }
 }
 
 #[test]
@@ -331,7 +384,9 @@ fn texts_of_pictures_are_inside_and_apart_in_any_dimension() {
     for dimension in 1..=3 {
         let file = declared(&format!("flow{dimension}"), &flow(dimension));
         for options in ["", "--schedule decomposed"] {
-            for (name, scene) in scenes_of(&file.display().to_string(), options) {
+            let line = format!("{} {options}", file.display());
+            let scenes = with_report(&line, |problem, report| pictures::scenes(problem, &report));
+            for (name, scene) in scenes {
                 let what = format!("{dimension}d {name} {options}");
                 let (width, height) = scene.size();
                 let texts = scene.texts();
