@@ -35,6 +35,8 @@ pub(super) struct Candidate {
     pub(super) name: String,
     /// Is it a preset?
     pub(super) is_preset: bool,
+    /// Presets that come to the same plan.
+    pub(super) twins: Vec<String>,
     /// The schedule.
     pub(super) schedule: Schedule,
     /// What it is predicted to take, or why it cannot run.
@@ -48,6 +50,14 @@ pub(super) enum Rejection {
     Illegal(String),
     /// The card cannot run it.
     Card(String),
+}
+
+impl Candidate {
+    /// Its name, and those of presets that come to the same plan.
+    pub(super) fn names(&self) -> String {
+        let names = std::iter::once(&self.name).chain(&self.twins);
+        names.cloned().collect::<Vec<_>>().join(" = ")
+    }
 }
 
 impl Rejection {
@@ -179,51 +189,83 @@ impl Problem<'_> {
         Candidate {
             name: name.to_string(),
             is_preset,
+            twins: Vec::new(),
             outcome: compiled.and_then(|compiled| self.predict(&compiled)),
             schedule,
         }
     }
 
-    /// All presets, and so many schedules of those that a search begins with, spread over their kinds;
-    /// the fastest first, then those that cannot run. Of those that come to the same plan the first is
-    /// kept.
+    /// All presets, so many schedules of those that a search begins with, spread over their kinds, and
+    /// some neighbours of the fastest; the fastest first, then those that cannot run. Of those that come
+    /// to the same plan the first is kept.
     pub(super) fn candidates(&self, most: usize) -> Vec<Candidate> {
         let presets = presets::ALL.iter().map(|preset| {
             let schedule = (preset.make)(self.algorithm, self.precision);
             (preset.name.to_string(), true, schedule)
         });
         let first = spread(search::first(self.algorithm), most).into_iter();
-        let all: Vec<(String, bool, Schedule)> = presets
-            .chain(first.map(|schedule| (words(&schedule), false, schedule)))
-            .collect();
-        let all: Vec<Candidate> = all
-            .into_par_iter()
-            .map(|(name, is_preset, schedule)| self.candidate(&name, is_preset, schedule))
-            .collect();
-        let mut seen = BTreeSet::new();
-        let mut distinct: Vec<Candidate> = all
-            .into_iter()
-            .filter(|candidate| match &candidate.outcome {
-                Ok(found) => seen.insert(plan::text::print(&found.plan)),
-                Err(_) => true,
-            })
-            .collect();
-        let seconds = |c: &Candidate| c.outcome.as_ref().map_or(f64::INFINITY, |p| p.seconds);
-        distinct.sort_by(|a, b| seconds(a).total_cmp(&seconds(b)));
+        let named = |schedule: Schedule| (words(&schedule), false, schedule);
+        let mut all = self.evaluated(presets.chain(first.map(named)).collect());
+        sort(&mut all);
+        if let Some(best) = all.first().filter(|best| best.outcome.is_ok()) {
+            let around = search::neighbours(self.algorithm, &best.schedule);
+            let around = spread(around, most.div_ceil(NEAR)).into_iter();
+            all.extend(self.evaluated(around.map(named).collect()));
+        }
+        let mut distinct: Vec<Candidate> = Vec::new();
+        let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+        for candidate in all {
+            let text = candidate.outcome.as_ref().ok();
+            let text = text.map(|found| plan::text::print(&found.plan));
+            let twin = text.as_ref().and_then(|text| seen.get(text));
+            match twin.and_then(|at| distinct.get_mut(*at)) {
+                Some(twin) if candidate.is_preset => twin.twins.push(candidate.name),
+                Some(_) => {}
+                None => {
+                    seen.extend(text.map(|text| (text, distinct.len())));
+                    distinct.push(candidate);
+                }
+            }
+        }
+        sort(&mut distinct);
         distinct
     }
+
+    fn evaluated(&self, all: Vec<(String, bool, Schedule)>) -> Vec<Candidate> {
+        all.into_par_iter()
+            .map(|(name, is_preset, schedule)| self.candidate(&name, is_preset, schedule))
+            .collect()
+    }
 }
+
+/// The fastest first, presets before others of the same time.
+fn sort(all: &mut [Candidate]) {
+    let seconds = |c: &Candidate| c.outcome.as_ref().map_or(f64::INFINITY, |p| p.seconds);
+    all.sort_by(|a, b| {
+        let first = seconds(a).total_cmp(&seconds(b));
+        first.then(b.is_preset.cmp(&a.is_preset))
+    });
+}
+
+/// Of so many candidates from where a search begins there is one neighbour of the fastest.
+const NEAR: usize = 2;
 
 /// The compute capability from which on boxes are copied.
 const BOXES: (u32, u32) = (9, 0);
 
-/// The kind of a schedule: its blockings by name, its placements and passes.
+/// The kind of a schedule: its blockings by name, how many functions live where, and its passes.
 pub(super) fn kind(schedule: &Schedule) -> Vec<String> {
     let kernels = schedule.kernels.iter().map(|k| k.strategy.clone());
-    let placed = schedule.placements.keys().cloned();
-    let passes = schedule.passes.iter();
-    let passes = passes.map(|(name, pass)| format!("{name} {pass}"));
-    kernels.chain(placed).chain(passes).collect()
+    let placed = |is: fn(&Placement) -> bool| {
+        let own = schedule.placements.values().filter(|p| is(p));
+        own.count().to_string()
+    };
+    let counts = [
+        placed(|p| matches!(p, Placement::Global(_))),
+        placed(|p| *p == Placement::Carried),
+        schedule.more_passes().to_string(),
+    ];
+    kernels.chain(counts).collect()
 }
 
 /// So many of all schedules: as many of each kind, spread over its parameters. To lower all of them
@@ -253,26 +295,25 @@ fn spread(all: Vec<Schedule>, most: usize) -> Vec<Schedule> {
     chosen.take(most).collect()
 }
 
-/// A schedule in a few words: its blockings, and what it places and splits.
+/// A schedule in a few words: its blockings, and what it places and splits; what it stores by name, where
+/// that is little.
 pub(super) fn words(schedule: &Schedule) -> String {
     let mut kernels: Vec<String> = schedule.kernels.iter().map(print_blocking).collect();
     kernels.dedup();
     let mut words = vec![kernels.join("; ")];
-    let placed =
-        |is: fn(&Placement) -> bool| schedule.placements.values().filter(|p| is(p)).count();
-    let counts = [
-        (placed(|p| matches!(p, Placement::Global(_))), "stored"),
-        (placed(|p| *p == Placement::Carried), "carried"),
-        (
-            schedule.more_passes() + usize::from(schedule.more_passes() > 0),
-            "passes",
-        ),
-    ];
-    words.extend(
-        counts
-            .iter()
-            .filter(|(count, _)| *count > 0)
-            .map(|(count, what)| format!("{count} {what}")),
-    );
+    let placed = |is: fn(&Placement) -> bool| -> Vec<&str> {
+        let own = schedule.placements.iter().filter(|(_, p)| is(p));
+        own.map(|(name, _)| name.as_str()).collect()
+    };
+    let stored = placed(|p| matches!(p, Placement::Global(_)));
+    words.extend(match stored.len() {
+        0 => None,
+        1..=2 => Some(format!("{} stored", stored.join(" and "))),
+        n => Some(format!("{n} stored")),
+    });
+    let carried = placed(|p| *p == Placement::Carried).len();
+    words.extend((carried > 0).then(|| format!("{carried} carried")));
+    let more = schedule.more_passes();
+    words.extend((more > 0).then(|| format!("{} passes", more + 1)));
     words.join(", ")
 }

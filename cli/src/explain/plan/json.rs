@@ -167,6 +167,7 @@ fn candidate(problem: &Problem<'_>, report: &Report, candidate: &Candidate) -> V
     };
     json!({
         "name": candidate.name,
+        "same_as": candidate.twins,
         "schedule": print(&candidate.schedule),
         "predicted_s": seconds,
         "runs": candidate.outcome.is_ok(),

@@ -41,7 +41,7 @@ pub(crate) struct PlanArgs {
     #[arg(long, value_name = "PRESET|FILE", requires = "shown")]
     against: Option<String>,
     /// Schedules that are looked at beside the presets: of those that a search begins with, as many of
-    /// each kind
+    /// each kind; then half as many neighbours of the fastest
     #[arg(long, value_name = "N", default_value = "64", requires = "shown")]
     candidates: usize,
     /// Write the plan as JSON in place of text

@@ -431,11 +431,14 @@ fn fastest(problem: &Problem<'_>, candidates: &[Candidate]) -> Result<(Words, Sc
     };
     let legal = candidates.iter().filter(|c| c.outcome.is_ok()).count();
     let mut why = format!(
-        "by the model the fastest of {legal} plans that {} can run (of {} schedules: the presets, and some of \
-         each kind that a search begins with)",
+        "by the model the fastest of {legal} plans that {} can run (of {} schedules: the presets, some of each \
+         kind that a search begins with, and neighbours of the fastest of these)",
         problem.on.name,
         candidates.len()
     );
+    if !best.twins.is_empty() {
+        why += &format!("; {} come to the same plan", best.names());
+    }
     let preset = candidates.iter().find(|c| c.is_preset && c.outcome.is_ok());
     if let Some((name, Ok(of))) = preset.map(|c| (&c.name, &c.outcome))
         && !best.is_preset

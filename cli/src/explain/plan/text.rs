@@ -366,7 +366,7 @@ fn rejected(problem: &Problem<'_>, report: &Report) -> String {
             format!("{:+.0} %", 100.0 * (found.seconds / best.seconds - 1.0)),
             format!(
                 "{}: {}",
-                candidate.name,
+                candidate.names(),
                 rivals::slower(problem, best, found)
             ),
         ]);
