@@ -388,7 +388,11 @@ fn texts_of_pictures_are_inside_and_apart_in_any_dimension() {
     };
     for dimension in 1..=3 {
         let file = declared(&format!("flow{dimension}"), &flow(dimension));
-        for options in ["", "--schedule decomposed"] {
+        // A long name of a schedule is cut.
+        let long = file.with_file_name("a-schedule-with-a-name-".repeat(8) + ".schedule");
+        fs::write(&long, "schedule\nkernel direct\n").unwrap();
+        let long = format!("--schedule {}", long.display());
+        for options in ["", "--schedule decomposed", &long] {
             let line = format!("{} {options}", file.display());
             let scenes = with_report(&line, |problem, report| pictures::scenes(problem, &report));
             for (name, scene) in scenes {

@@ -58,7 +58,24 @@ fn heading(scene: &mut Scene, title: &str, subtitle: &str) {
         ..Lettering::new(26.0)
     };
     scene.text((MARGIN, MARGIN + 8.0), title, bold);
-    scene.text((MARGIN, MARGIN + 40.0), subtitle, faint(18.0));
+    let (letters, room) = (faint(18.0), scene.size().0 - 2.0 * MARGIN);
+    scene.text(
+        (MARGIN, MARGIN + 40.0),
+        fitted(subtitle, letters, room),
+        letters,
+    );
+}
+
+/// A text, cut where it is too long for the room.
+fn fitted(text: &str, letters: Lettering, room: f32) -> String {
+    if letters.width(text) <= room {
+        return text.to_string();
+    }
+    let mut text = text.to_string();
+    while !text.is_empty() && letters.width(&format!("{text}…")) > room {
+        text.pop();
+    }
+    format!("{}…", text.trim_end())
 }
 
 /// Letters of second rank.

@@ -87,7 +87,11 @@ pub(super) fn draw(problem: &Problem<'_>, report: &Report) -> Scene {
         }),
         is_plan: true,
     });
-    paint(&mut scene, &dots);
+    let roof: Vec<Point> = (0..200)
+        .map(|k| 10f64.powf(axes.x[0] + (axes.x[1] - axes.x[0]) * f64::from(k) / 199.0))
+        .map(|x| axes.place(x, roof(x)))
+        .collect();
+    paint(&mut scene, &dots, &roof);
     scene
 }
 
@@ -177,8 +181,8 @@ fn roof_of(scene: &mut Scene, axes: &Axes, (peak, copy): (f64, f64), roof: impl 
     }
 }
 
-/// Dots with labels, and a legend beside the plot.
-fn paint(scene: &mut Scene, dots: &[Dot]) {
+/// Dots with labels that keep clear of the roof, and a legend beside the plot.
+fn paint(scene: &mut Scene, dots: &[Dot], roof: &[Point]) {
     let mut names: Vec<&str> = dots.iter().map(|dot| dot.strategy.as_str()).collect();
     names.sort_unstable();
     names.dedup();
@@ -204,7 +208,7 @@ fn paint(scene: &mut Scene, dots: &[Dot]) {
             (false, None) => scene.circle(dot.at, 5.0, Some(own.blend(Color::WHITE, 0.35)), None),
         }
     }
-    labels(scene, dots);
+    labels(scene, dots, roof);
     let (x, mut y) = (PLOT[0] + PLOT[2] + 30.0, PLOT[1] + 14.0);
     for name in &names {
         scene.circle((x, y), 7.0, Some(color(name)), None);
@@ -228,9 +232,9 @@ fn paint(scene: &mut Scene, dots: &[Dot]) {
     scene.text((x + 18.0, y + 30.0), "the plan", faint(17.0));
 }
 
-/// Writes labels beside their dots, where no other label and no dot is; a thin line leads to those that
+/// Writes labels beside their dots, where no other label, no dot and no roof is; a thin line leads to those that
 /// are not near.
-fn labels(scene: &mut Scene, dots: &[Dot]) {
+fn labels(scene: &mut Scene, dots: &[Dot], roof: &[Point]) {
     let named: Vec<(&Dot, &String)> = dots
         .iter()
         .rev()
@@ -244,6 +248,7 @@ fn labels(scene: &mut Scene, dots: &[Dot]) {
         })
         .collect();
     taken.extend(scene.texts().iter().map(|(_, at)| *at));
+    taken.extend(roof.iter().map(|(x, y)| [x - 3.0, y - 3.0, 6.0, 6.0]));
     for (dot, label) in named {
         let letters = Lettering {
             is_bold: dot.is_plan,
