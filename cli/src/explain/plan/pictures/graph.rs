@@ -29,16 +29,18 @@ enum Place {
     Inline,
     Register,
     Carried,
+    Shared,
     Stored,
     New,
 }
 
 impl Place {
-    const ALL: [Place; 6] = [
+    const ALL: [Place; 7] = [
         Place::Field,
         Place::Inline,
         Place::Register,
         Place::Carried,
+        Place::Shared,
         Place::Stored,
         Place::New,
     ];
@@ -48,6 +50,7 @@ impl Place {
             Placement::Inline => Place::Inline,
             Placement::Register => Place::Register,
             Placement::Carried => Place::Carried,
+            Placement::Shared => Place::Shared,
             Placement::Global(_) => Place::Stored,
         }
     }
@@ -58,6 +61,7 @@ impl Place {
             Place::Inline => "inline: recomputed where it is used",
             Place::Register => "register: kept while a march passes",
             Place::Carried => "carried: partial sums ride along",
+            Place::Shared => "shared: once a plane, on the tile and its rim",
             Place::Stored => "global: stored by a kernel",
             Place::New => "new values",
         }
@@ -69,6 +73,7 @@ impl Place {
             Place::Inline => Color(150, 158, 170),
             Place::Register => Color(0, 107, 178),
             Place::Carried => Color(0, 148, 110),
+            Place::Shared => Color(216, 148, 0),
             Place::Stored => Color(213, 94, 0),
             Place::New => Color(176, 74, 138),
         }
