@@ -140,7 +140,7 @@ fn a_cut_has_the_bound_of_the_paper() {
     let bound = initial / after / number(&cut["uncut"]["of_copy"]);
     assert!((bound / number(&cut["bound"]) - 1.0).abs() < 1e-9);
     assert!(number(&cut["bound"]) >= number(&cut["predicted"]));
-    assert!(number(&cut["bytes"]) > 0.0 && number(&cut["operations_saved"]) > 400.0);
+    assert!(number(&cut["bytes"]) > 0.0);
     assert!(cuts.iter().any(|cut| cut["is_made"] == false));
 }
 
