@@ -14,8 +14,8 @@ use stencil_compiler::schedule::{Placement, Schedule, check, search};
 use stencil_runtime::SystemDef;
 
 use crate::bench;
-use crate::explain::card;
 use crate::explain::table::Table;
+use crate::explain::{card, cells};
 use crate::run::Ended;
 use crate::smooth::along_axes;
 use crate::source::{self, MixedChoice, Precision};
@@ -149,7 +149,8 @@ pub(crate) fn run(args: &PredictArgs, out: &mut dyn Write) -> Result<(), Ended> 
                     "\r\x1b[K{name} order {order} {precision} ..\r"
                 );
             }
-            cases.extend(predict(system, args, precision.get(), &cards));
+            let given = cells(&args.cells, system.model().dimension).map_err(crate::usage)?;
+            cases.extend(predict(system, given, precision.get(), &cards));
         }
     }
     let text = match args.json {
@@ -165,12 +166,12 @@ pub(crate) fn run(args: &PredictArgs, out: &mut dyn Write) -> Result<(), Ended> 
 /// The best schedule of each method on each card, of those that a search begins with.
 fn predict(
     system: &SystemDef,
-    args: &PredictArgs,
+    cells: Option<[usize; 3]>,
     precision: stencil_compiler::expr::real::Precision,
     cards: &[&'static Model],
 ) -> Vec<Case> {
     let usual = [1 << 22, 4096, 256][system.model().dimension.clamp(1, 3) - 1];
-    let cells = along_axes(system, &args.cells, usual);
+    let cells = cells.unwrap_or_else(|| along_axes(system, &[], usual));
     let algorithm = system.algorithm();
     // Substeps differ in their constants, and the first in what it reads: two of them stand for all.
     let mut short = algorithm.clone();
@@ -187,14 +188,14 @@ fn predict(
             }
         }
     }
-    let points: usize = cells.iter().product();
+    let points: f64 = cells.iter().map(|n| *n as f64).product();
     let of_step = |(method, (_, schedule)): (Method, (f64, Schedule)), card: &Model| {
         let seconds = seconds(
             &costs(algorithm, &schedule, precision.bytes())?,
             cells,
             card,
         )?;
-        Some((method, (points as f64 / seconds / 1e6, schedule)))
+        Some((method, (points / seconds / 1e6, schedule)))
     };
     let cases = cards.iter().zip(best).map(|(card, best)| Case {
         system: system.name().to_string(),

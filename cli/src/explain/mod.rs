@@ -82,7 +82,7 @@ pub(crate) fn card(name: &str) -> Result<&'static Model, String> {
 }
 
 /// Cells along each axis; axes that a system does not have have one.
-fn cells(given: &[usize], dimension: usize) -> Result<Option<[usize; 3]>, Failure> {
+pub(crate) fn cells(given: &[usize], dimension: usize) -> Result<Option<[usize; 3]>, Failure> {
     let along = |axis: usize| match (axis < dimension, given) {
         (false, _) => 1,
         (true, [all]) => *all,

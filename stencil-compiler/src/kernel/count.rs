@@ -1,14 +1,15 @@
 //! What a thread does in an iteration of the main loop, counted from the statements.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Index, Kernel, Operand, Reg, Stmt};
+use super::{Condition, Index, IntVar, Kernel, Operand, Reg, Relation, Stmt, WARP};
 use crate::expr::Op;
 
 /// Work of one thread: in an iteration of the main loop, or in all where there is no loop.
 ///
-/// Statements under a condition count in full; a loop inside counts as often as its bounds say
-/// where they are constants, else once.
+/// Statements under a condition count in full, but for operations that few threads do for all, on the
+/// rim of a tile: these count for the part of the warps that do them. A loop inside counts as often as its
+/// bounds say where they are constants, else once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Sums and differences.
@@ -53,7 +54,9 @@ impl Kernel {
     pub fn operations(&self) -> Counts {
         let body = main_loop(&self.body).unwrap_or(&self.body);
         let mut counts = Counts::default();
-        add(body, 1, &mut counts);
+        let mut ints = BTreeMap::new();
+        positions(&self.body, &mut ints);
+        Counter { kernel: self, ints }.add(body, 1, &mut counts);
         counts.cells = cells(body) as u64;
         counts.live = self.live(body);
         counts
@@ -101,48 +104,140 @@ fn cells(body: &[Stmt]) -> usize {
     body.iter().map(of).max().unwrap_or(0)
 }
 
-fn add(body: &[Stmt], times: u64, counts: &mut Counts) {
+/// All integer variables by what they are.
+fn positions<'k>(body: &'k [Stmt], ints: &mut BTreeMap<IntVar, &'k Index>) {
     for stmt in body {
         match stmt {
-            Stmt::Let { op, .. } => {
-                let class = match op {
-                    Op::Add | Op::Sub => &mut counts.adds,
-                    Op::Mul => &mut counts.muls,
-                    Op::Fma => &mut counts.fmas,
-                    Op::Div | Op::Sqrt => &mut counts.divisions,
-                    _ => &mut counts.others,
-                };
-                *class += times;
-                counts.cost += times * u64::from(op.cost());
+            Stmt::Int { var, value } => drop(ints.insert(*var, value)),
+            Stmt::For { body, .. } | Stmt::If { body, .. } => positions(body, ints),
+            _ => {}
+        }
+    }
+}
+
+struct Counter<'k> {
+    kernel: &'k Kernel,
+    ints: BTreeMap<IntVar, &'k Index>,
+}
+
+impl Counter<'_> {
+    fn add(&self, body: &[Stmt], times: u64, counts: &mut Counts) {
+        for stmt in body {
+            match stmt {
+                Stmt::Let { op, .. } => {
+                    let class = match op {
+                        Op::Add | Op::Sub => &mut counts.adds,
+                        Op::Mul => &mut counts.muls,
+                        Op::Fma => &mut counts.fmas,
+                        Op::Div | Op::Sqrt => &mut counts.divisions,
+                        _ => &mut counts.others,
+                    };
+                    *class += times;
+                    counts.cost += times * u64::from(op.cost());
+                }
+                Stmt::Set { .. } => counts.moves += times,
+                Stmt::Load { .. } => counts.loads += times,
+                Stmt::Store { .. } => counts.stores += times,
+                Stmt::LoadShared { regs, .. } => {
+                    counts.shared_words += times * regs.len() as u64;
+                    counts.shared_loads += times;
+                }
+                Stmt::StoreShared { values, .. } => {
+                    counts.shared_stores += times * values.len() as u64
+                }
+                Stmt::Copy { .. } => counts.copies += times,
+                Stmt::CopyBox { .. } => counts.boxes += times,
+                Stmt::For {
+                    from: Index::Const(from),
+                    to: Index::Const(to),
+                    body,
+                    ..
+                } => {
+                    let trips = u64::try_from(to.saturating_sub(*from)).unwrap_or(0);
+                    self.add(body, times.saturating_mul(trips), counts);
+                }
+                Stmt::For { body, .. } => self.add(body, times, counts),
+                Stmt::If { conditions, body } => {
+                    let mut own = Counts::default();
+                    self.add(body, times, &mut own);
+                    counts.take(&own, self.part(conditions, body).unwrap_or((1, 1)));
+                }
+                Stmt::Note(_)
+                | Stmt::Int { .. }
+                | Stmt::Cell { .. }
+                | Stmt::ArriveCopies { .. }
+                | Stmt::Arrive { .. }
+                | Stmt::Expect { .. }
+                | Stmt::Wait { .. } => {}
+                Stmt::Sync => counts.syncs += times,
             }
-            Stmt::Set { .. } => counts.moves += times,
-            Stmt::Load { .. } => counts.loads += times,
-            Stmt::Store { .. } => counts.stores += times,
-            Stmt::LoadShared { regs, .. } => {
-                counts.shared_words += times * regs.len() as u64;
-                counts.shared_loads += times;
+        }
+    }
+
+    /// Of how many threads, in whole warps, how many do what is under a condition, if it is work on
+    /// shared memory that they have parted among them.
+    fn part(&self, conditions: &[Condition], body: &[Stmt]) -> Option<(u64, u64)> {
+        let [
+            Condition {
+                left,
+                relation: Relation::Less,
+                right: Index::Const(end),
+            },
+        ] = conditions
+        else {
+            return None;
+        };
+        let has = |wanted: fn(&Stmt) -> bool| body.iter().any(wanted);
+        let is_work = has(|stmt| matches!(stmt, Stmt::Let { .. }))
+            && has(|stmt| matches!(stmt, Stmt::StoreShared { .. }));
+        let (low, high) = self.range(left).filter(|_| is_work)?;
+        let all = u64::try_from(high - low + 1).ok()?;
+        let some = u64::try_from(end - low).unwrap_or(0);
+        Some((some.next_multiple_of(u64::from(WARP)).min(all), all))
+    }
+
+    /// The least and the largest value of a position in a block.
+    fn range(&self, index: &Index) -> Option<(i64, i64)> {
+        match index {
+            Index::Const(value) => Some((*value, *value)),
+            Index::Thread(axis) => Some((0, i64::from(self.kernel.launch.threads[*axis]) - 1)),
+            Index::Var(var) => self.range(self.ints.get(var)?),
+            Index::Add(a, b) => {
+                let (a, b) = (self.range(a)?, self.range(b)?);
+                Some((a.0 + b.0, a.1 + b.1))
             }
-            Stmt::StoreShared { values, .. } => counts.shared_stores += times * values.len() as u64,
-            Stmt::Copy { .. } => counts.copies += times,
-            Stmt::CopyBox { .. } => counts.boxes += times,
-            Stmt::For {
-                from: Index::Const(from),
-                to: Index::Const(to),
-                body,
-                ..
-            } => {
-                let trips = u64::try_from(to.saturating_sub(*from)).unwrap_or(0);
-                add(body, times.saturating_mul(trips), counts);
+            Index::Mul(a, by) if *by >= 0 => {
+                let (low, high) = self.range(a)?;
+                Some((low * by, high * by))
             }
-            Stmt::For { body, .. } | Stmt::If { body, .. } => add(body, times, counts),
-            Stmt::Note(_)
-            | Stmt::Int { .. }
-            | Stmt::Cell { .. }
-            | Stmt::ArriveCopies { .. }
-            | Stmt::Arrive { .. }
-            | Stmt::Expect { .. }
-            | Stmt::Wait { .. } => {}
-            Stmt::Sync => counts.syncs += times,
+            Index::Rem(_, by) => Some((0, by - 1)),
+            _ => None,
+        }
+    }
+}
+
+impl Counts {
+    /// Adds a part of others, rounded up.
+    fn take(&mut self, other: &Counts, (part, of): (u64, u64)) {
+        let pairs = [
+            (&mut self.adds, other.adds),
+            (&mut self.muls, other.muls),
+            (&mut self.fmas, other.fmas),
+            (&mut self.divisions, other.divisions),
+            (&mut self.others, other.others),
+            (&mut self.cost, other.cost),
+            (&mut self.moves, other.moves),
+            (&mut self.loads, other.loads),
+            (&mut self.shared_words, other.shared_words),
+            (&mut self.shared_loads, other.shared_loads),
+            (&mut self.shared_stores, other.shared_stores),
+            (&mut self.stores, other.stores),
+            (&mut self.copies, other.copies),
+            (&mut self.boxes, other.boxes),
+            (&mut self.syncs, other.syncs),
+        ];
+        for (own, other) in pairs {
+            *own += other.saturating_mul(part).div_ceil(of.max(1));
         }
     }
 }
@@ -228,6 +323,38 @@ mod tests {
             ..Counts::default()
         };
         assert_eq!(counts, expected);
+    }
+
+    #[test]
+    fn what_some_threads_do_for_all_counts_in_part() {
+        let text = "kernel r { dimension 2 value_bytes 4
+            launch blocks threads [64, 4, 1] tile [64, 4, 1] extend [0, 0, 0] blocks_per_unit 1
+            buffer v write halo [0, 0, 0] shared line[512]
+            registers a, b1, b2, b3, b4, c ints thread, rim, own, p cells d
+            code {
+                int thread = thread.y * 64 + thread.x
+                int rim = (thread + 16) % 256
+                int own = thread + 0
+                cell d = (block.x, 0, 0)
+                for p in 0 .. size.y {
+                    if rim < 40 {
+                        a = line[own]
+                        b1 = a + a b2 = b1 + a b3 = b2 + a b4 = b3 + a
+                        store line[own + 256] = b4
+                    }
+                    sync
+                    c = 1.0 + 2.0
+                    store v[d] = c
+                }
+            } }";
+        // 40 threads are two warps of eight.
+        let counts = parse(text).unwrap().operations();
+        assert_eq!((counts.adds, counts.shared_loads), (2, 1));
+        // What a condition is on that nothing is known of counts in full.
+        let counts = parse(&text.replace("rim < 40", "p < 40"))
+            .unwrap()
+            .operations();
+        assert_eq!((counts.adds, counts.shared_stores), (5, 1));
     }
 
     #[test]

@@ -198,7 +198,7 @@ impl<'a> Draft<'a> {
     }
 
     /// A name that nothing else in the kernel has.
-    fn unique(&mut self, name: &str) -> String {
+    pub(super) fn unique(&mut self, name: &str) -> String {
         let mut free = name.to_string();
         while self.names.contains_key(&free) {
             let count = self.names.entry(name.to_string()).or_insert(1);

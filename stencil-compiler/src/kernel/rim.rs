@@ -34,19 +34,12 @@ impl Band {
 
 impl Rim {
     /// Takes in a read at an offset in the plane from the first of a thread's `points` cells along x.
-    ///
-    /// Where cells are read both before and behind the tile, as many are taken of each, so that one
-    /// formula has the places of all.
     pub(super) fn include(&mut self, at: Offset, points: i32) {
         let sides = |known: [u32; 2], low: i32, high: i32| {
-            let [before, behind] = [
+            [
                 known[0].max((-low).max(0).unsigned_abs()),
                 known[1].max(high.max(0).unsigned_abs()),
-            ];
-            match before.min(behind) {
-                0 => [before, behind],
-                _ => [before.max(behind); 2],
-            }
+            ]
         };
         self.corners |= !(0..points).contains(&at[0]) && at[1] != 0;
         self.x = sides(self.x, at[0], at[0] - points + 1);
@@ -113,20 +106,20 @@ mod tests {
         assert_eq!((rim.x, rim.y, rim.corners), ([0, 2], [0, 0], false));
         rim.include([-1, 0, 0], 2);
         rim.include([0, -3, 0], 2);
-        assert_eq!((rim.x, rim.y, rim.corners), ([2, 2], [3, 0], false));
+        assert_eq!((rim.x, rim.y, rim.corners), ([1, 2], [3, 0], false));
         assert_eq!(
             rim.places(2),
             [
                 [0, 0, 0],
                 [1, 0, 0],
-                [-2, 0, 0],
+                [-1, 0, 0],
                 [3, 0, 0],
                 [0, -3, 0],
                 [1, -3, 0]
             ]
         );
         rim.include([-1, 1, 0], 2);
-        assert_eq!((rim.y, rim.corners), ([3, 3], true));
+        assert_eq!((rim.y, rim.corners), ([3, 1], true));
     }
 
     #[test]

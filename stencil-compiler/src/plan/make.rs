@@ -29,9 +29,9 @@ pub fn plan_wrapped(
     schedule: &Schedule,
     wrapped: [bool; 3],
 ) -> Result<Plan, Refusal> {
+    passes::check(algorithm, schedule)?;
     let stored = stored_functions(algorithm, schedule)?;
     let levels = levels(algorithm, &stored.keys().copied().collect());
-    passes::check(algorithm, schedule)?;
     check_count(algorithm, schedule, &stored, &levels)?;
     let mut planner = Planner {
         algorithm,
@@ -47,7 +47,7 @@ pub fn plan_wrapped(
     };
     planner.declare_states();
     for substep in 0..algorithm.substeps.len() {
-        planner.substep(substep);
+        planner.substep(substep)?;
     }
     planner.settle_halos();
     reuse::share(&mut planner.plan);
@@ -128,7 +128,11 @@ fn check_count(
     };
     if !(stages.max(passes)..=most).contains(&kernels) {
         return refused(format!(
-            "these placements make {most} kernels a substep, but the schedule blocks {kernels}"
+            "these placements make {} a substep, but the schedule blocks {kernels}",
+            match stages.max(passes) {
+                least if least < most && passes > 1 => format!("{least} to {most} kernels"),
+                _ => format!("{most} kernels"),
+            }
         ));
     }
     if kernels == most {
@@ -158,17 +162,7 @@ fn check_count(
             }
         }
     }
-    // Such a kernel covers ghost cells too, where no field has new values.
-    let shared = kernels - passes..stages;
-    let wide =
-        |(id, halo): &(&FnId, &Halo)| **halo == Halo::Recompute && shared.contains(&levels[*id]);
-    match stored.iter().find(wide) {
-        Some((id, _)) => refused(format!(
-            "`{}` is stored with its ghost cells, by a kernel of its own: these placements and passes make {most} kernels",
-            name(id)
-        )),
-        None => Ok(()),
-    }
+    Ok(())
 }
 
 /// Number of kernels of a substep that these placements make, where all fields get their new values
@@ -222,7 +216,7 @@ impl Planner<'_> {
         self.plan.buffers = buffers.into_iter().map(buffer).collect();
     }
 
-    fn substep(&mut self, substep: usize) {
+    fn substep(&mut self, substep: usize) -> Result<(), Refusal> {
         let set: BTreeSet<FnId> = self.stored.keys().copied().collect();
         let updates = self.algorithm.substeps[substep].updates.clone();
         let roots: Vec<FnId> = updates.iter().map(|(_, id)| *id).collect();
@@ -244,6 +238,18 @@ impl Planner<'_> {
             .map(|(outputs, others)| self.reads(outputs, others))
             .collect();
         let extends = self.extends(&outputs, &reads);
+        // Fields have no new values in ghost cells.
+        if let Some(wide) = (first..kernels).find(|kernel| extends[*kernel] != [0; 3]) {
+            let most = kernel_count(self.algorithm, &self.schedule.placements)
+                + self.schedule.more_passes();
+            return Err(Refusal {
+                blame: Blame::Count(most),
+                message: format!(
+                    "kernel {} gives fields new values, and stores what is needed in ghost cells, too: these placements and passes make {most} kernels",
+                    wide + 1
+                ),
+            });
+        }
         let mut filled: BTreeMap<String, [u32; 3]> = BTreeMap::new();
         for (kernel, outputs) in outputs.into_iter().enumerate() {
             if outputs.is_empty() {
@@ -266,6 +272,7 @@ impl Planner<'_> {
             .filter(|s| s.role == Role::Field);
         let fields = fields.map(|s| s.name.clone()).collect();
         self.plan.steps.push(Step::Swap { fields });
+        Ok(())
     }
 
     /// Stored functions that these roots need, directly or through others.

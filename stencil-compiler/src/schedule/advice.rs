@@ -90,10 +90,11 @@ impl Search<'_> {
         let mut legal = Vec::new();
         let mut other = None;
         let kernels = self.schedule.kernels.len();
+        let shared = self.schedule.shared_kernels(self.algorithm);
         for placement in PLACEMENTS {
             let mut changed = self.schedule.clone();
             changed.placements.insert(name.to_string(), placement);
-            let wanted = changed.resize(self.algorithm);
+            let wanted = changed.resize_sharing(self.algorithm, shared);
             let words = placement_words(placement);
             match self.try_it(&changed) {
                 Some(Ok(())) if wanted == kernels => legal.push(words.to_string()),

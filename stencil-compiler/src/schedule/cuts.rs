@@ -120,11 +120,14 @@ impl<'a> Step<'a> {
             chosen.flat_map(|(_, f)| f.2.iter().copied()).collect()
         };
         let (mut first, mut last) = (updates(true), updates(false));
-        let is_closed = first.iter().all(|id| self.beside[id].is_subset(&inside));
+        let mut stored = self.frontier(&last, &inside);
+        // Its ghost cells may have to be computed, and those of new values may not.
+        let is_closed = first.iter().all(|id| self.beside[id].is_subset(&inside))
+            && !self.reads_elsewhere(&last, &stored);
         if !is_closed {
             last.append(&mut first);
+            stored = self.frontier(&last, &inside);
         }
-        let stored = self.frontier(&last, &inside);
         // More would cost more traffic than reading the fields twice.
         if !(1..=self.fields.len()).contains(&stored.len()) {
             return None;
@@ -174,6 +177,13 @@ impl<'a> Step<'a> {
             }
         }
         frontier
+    }
+
+    /// Is any of these stored functions read at other cells on the way to `roots`?
+    fn reads_elsewhere(&self, roots: &[FnId], stored: &BTreeSet<FnId>) -> bool {
+        let read = footprint(self.algorithm, roots, stored);
+        let mut of = read.iter().filter(|(id, _)| stored.contains(id));
+        of.any(|(_, points)| points.iter().any(|at| *at != [0; 3]))
     }
 
     fn work(&self, roots: &[FnId], stored: &BTreeSet<FnId>) -> u32 {

@@ -99,10 +99,28 @@ impl Schedule {
             .unwrap_or(Placement::Inline)
     }
 
-    /// Gives it as many blockings as it has kernels: the last ones stay, the first is repeated before
-    /// them. Returns their number.
+    /// Kernels of stored functions that are passes, too.
+    pub fn shared_kernels(&self, algorithm: &Algorithm) -> usize {
+        let most = kernel_count(algorithm, &self.placements) + self.more_passes();
+        most.saturating_sub(self.kernels.len())
+    }
+
+    /// Gives it as many blockings as it has kernels where none is shared: the last ones stay, the first is
+    /// repeated before them. Returns their number.
     pub fn resize(&mut self, algorithm: &Algorithm) -> usize {
-        let wanted = kernel_count(algorithm, &self.placements) + self.more_passes();
+        self.resize_sharing(algorithm, 0)
+    }
+
+    /// The same where so many kernels of stored functions are passes, too, or as many as there can be.
+    pub fn resize_sharing(&mut self, algorithm: &Algorithm, shared: usize) -> usize {
+        let stages = kernel_count(algorithm, &self.placements) - 1;
+        let passes = self.more_passes() + 1;
+        let least = if passes > 1 {
+            stages.max(passes)
+        } else {
+            stages + 1
+        };
+        let wanted = (stages + passes).saturating_sub(shared).max(least);
         let kernels = &mut self.kernels;
         if let Some(first) = kernels.first().cloned() {
             kernels.drain(..kernels.len().saturating_sub(wanted));

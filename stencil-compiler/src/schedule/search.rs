@@ -173,6 +173,7 @@ fn otherwise_placed(algorithm: &Algorithm, schedule: &Schedule, name: &str) -> V
         Placement::Global(Halo::Exchange),
     ];
     let now = schedule.placement(name);
+    let shared = schedule.shared_kernels(algorithm);
     let others = choices.into_iter().filter(|choice| *choice != now);
     let placed = others.map(|choice| {
         let mut other = schedule.clone();
@@ -180,7 +181,7 @@ fn otherwise_placed(algorithm: &Algorithm, schedule: &Schedule, name: &str) -> V
             Placement::Inline => other.placements.remove(name),
             _ => other.placements.insert(name.to_string(), choice),
         };
-        other.resize(algorithm);
+        other.resize_sharing(algorithm, shared);
         other
     });
     placed.collect()

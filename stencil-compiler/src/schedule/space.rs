@@ -95,7 +95,7 @@ fn draw(algorithm: &Algorithm, draws: &mut Draws) -> Schedule {
         kernels: Vec::new(),
     };
     let mut kernels = kernel_count(algorithm, &schedule.placements) + schedule.more_passes();
-    if is_cut && !schedule.passes.is_empty() {
+    if !cuts.is_empty() && !schedule.passes.is_empty() {
         // The first pass is done by the kernel that stores.
         kernels -= 1;
     }

@@ -84,7 +84,7 @@ struct Job {
 }
 
 /// Systems of the library by their own schemes, and two of them by each choice of mixed derivatives.
-fn systems() -> Vec<(String, Algorithm)> {
+pub(super) fn systems() -> Vec<(String, Algorithm)> {
     let mut systems = Vec::new();
     for source in [ISOTHERMAL_NS, ELASTIC] {
         for mixed in ["bidiagonal", "product", "composed"] {

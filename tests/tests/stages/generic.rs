@@ -1,7 +1,13 @@
 //! Systems in any number of dimensions, and what the language expands to, from declaration to run.
 
+use stencil_compiler::expr::real::Precision;
 use stencil_compiler::model::parse::parse_str_in;
+use stencil_compiler::schedule::check::check;
+use stencil_compiler::schedule::{Halo, Placement};
 use stencil_runtime::{Simulation, System, SystemDef, pde};
+use stencil_tests::of_presets;
+
+use super::device_code::systems;
 
 pde! {
     /// Diffusion in any number of dimensions, with a limited flux.
@@ -67,4 +73,27 @@ fn a_generic_system_is_the_one_that_the_text_declares() {
     let model = parse_str_in(text, Some(2)).unwrap_or_else(|errors| panic!("{errors}"));
     let system = SystemDef::new(&Limited::<2>::DEFINITION).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(system.model().without_spans(), model.without_spans());
+}
+
+/// On a mesh with walls no ghost cells of stored functions are exchanged: they are computed.
+#[test]
+fn presets_are_legal_on_meshes_with_walls() {
+    for (system, algorithm) in systems() {
+        for precision in [Precision::F32, Precision::F64] {
+            for (name, mut schedule) in of_presets(&algorithm, precision) {
+                for placement in schedule.placements.values_mut() {
+                    if let Placement::Global(halo) = placement {
+                        *halo = Halo::Recompute;
+                    }
+                }
+                let found = check(&algorithm, &schedule, precision.bytes());
+                assert!(
+                    found.is_ok(),
+                    "{system} {} {name}: {}",
+                    precision.name(),
+                    found.unwrap_err()
+                );
+            }
+        }
+    }
 }

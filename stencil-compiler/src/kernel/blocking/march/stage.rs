@@ -106,10 +106,8 @@ impl Stage {
 
     pub(super) fn declare(&self, draft: &mut Draft<'_>) {
         if !self.is_empty() {
-            draft.kernel.shared.push(SharedArray {
-                name: "stage".into(),
-                len: self.len,
-            });
+            let (name, len) = (draft.unique("stage"), self.len);
+            draft.kernel.shared.push(SharedArray { name, len });
         }
     }
 }
@@ -308,7 +306,11 @@ fn cell(
     let place = match (before, behind) {
         (0, _) => place + Index::Const(tile),
         (_, 0) => place,
-        _ => place + Index::Var(beside) / before * tile,
+        _ if before == behind => place + Index::Var(beside) / before * tile,
+        _ => {
+            let behind = Index::Var(beside) / before;
+            place + Index::Min(Box::new(behind), Box::new(Index::Const(1))) * tile
+        }
     };
     let along = along + Index::Const(first);
     match band.axis {
