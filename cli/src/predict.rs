@@ -268,7 +268,7 @@ fn costs(
     value_bytes: usize,
 ) -> Option<Vec<KernelCost>> {
     let compiled = check::check(algorithm, schedule, value_bytes).ok()?;
-    cost::kernels(algorithm, &compiled).ok()
+    cost::kernels(&compiled).ok()
 }
 
 /// Predicted seconds of all kernels; `None` where one has no room on the card.

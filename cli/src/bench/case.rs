@@ -279,7 +279,7 @@ pub(crate) fn best_and_median(seconds: &[f64]) -> (f64, f64) {
 fn costs<T: Number>(simulation: &Simulation<T>) -> Option<Vec<KernelCost>> {
     let algorithm = simulation.system().algorithm();
     let compiled = check::check(algorithm, simulation.schedule(), T::BYTES).ok()?;
-    cost::kernels(algorithm, &compiled).ok()
+    cost::kernels(&compiled).ok()
 }
 
 /// Bytes a cell and step that no schedule can avoid: each field is read once and written once a

@@ -67,6 +67,7 @@ mod tests {
             depth,
         };
         let plan = Plan {
+            time_steps: 1,
             buffers: Vec::new(),
             launches: Vec::new(),
             steps: vec![step([1; 3]), step([1, 0, 0])],

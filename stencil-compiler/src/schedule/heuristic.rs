@@ -96,7 +96,7 @@ fn costs(
     precision: Precision,
 ) -> Option<Vec<KernelCost>> {
     let compiled = check(algorithm, schedule, precision.bytes()).ok()?;
-    cost::kernels(algorithm, &compiled).ok()
+    cost::kernels(&compiled).ok()
 }
 
 /// Boxes to try, along x, y, z, and how many of them on a multiprocessor: measured best for four
@@ -275,6 +275,15 @@ pub fn direct(
             schedule(&[("blocks", 2)])
         }
         _ => one,
+    }
+}
+
+/// Placements of a problem with fused substeps: fields in between, and all else that is recomputed, in
+/// shared memory.
+pub fn fused(problem: &Algorithm) -> BTreeMap<String, Placement> {
+    match problem.dimension {
+        1 => BTreeMap::new(),
+        _ => kept(problem, 0, Placement::Shared),
     }
 }
 

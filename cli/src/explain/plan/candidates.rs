@@ -144,7 +144,7 @@ impl Problem<'_> {
     /// # Errors
     /// Where the card cannot run it.
     pub(super) fn predict(&self, compiled: &Compiled) -> Result<Predicted, Rejection> {
-        let costs = cost::kernels(self.algorithm, compiled).map_err(Rejection::Illegal)?;
+        let costs = cost::kernels(compiled).map_err(Rejection::Illegal)?;
         let rates = &self.on.rates;
         let mut times = Vec::new();
         for (cost, kernel) in costs.iter().zip(&compiled.kernels) {
