@@ -80,11 +80,11 @@ fn measured(report: &Report) -> String {
     let copied = |bytes: f64| bytes * points / found.copy_bytes;
     let flops = plan.predicted.sum(|c| c.flops) * points / found.best / 1e12;
     let moved: f64 = plan.kernels().map(|kernel| kernel.moved).sum();
-    paragraph(
+    let mut page = paragraph(
         "  measured  ",
         &format!(
-            "{} a step on {} (median {}), {:.0} million points a second: {:.2} times the prediction for {}; {:.0} % of \
-             the floor by its own copy of {:.2} TB/s. The bytes predicted of memory would be {:.2} TB/s, and it \
+            "{} a step on {} (median {}), {:.0} million points a second: {:.2} times the prediction for {}, {:.2} times \
+             the one with the numbers of this card; {:.0} % of the floor by its own copy of {:.2} TB/s. The bytes predicted of memory would be {:.2} TB/s, and it \
              computes {flops:.2} Tflop/s. {} launches",
             time(found.best),
             found.card,
@@ -92,12 +92,17 @@ fn measured(report: &Report) -> String {
             report.rate(found.best),
             found.best / plan.predicted.seconds,
             report.on.name,
+            found.best / found.predicted,
             100.0 * copied(plan.floor_bytes) / found.best,
             found.copy_bytes / 1e12,
             moved * points / found.best / 1e12,
             found.launches
         ),
-    )
+    );
+    for doubt in &found.doubts {
+        page += &paragraph("  note      ", &doubt.to_string());
+    }
+    page
 }
 
 /// The tree of a step.
