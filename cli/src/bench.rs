@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use stencil_runtime::{Number, SystemDef};
 
 use crate::source::{Backend, MixedChoice, Precision};
@@ -53,10 +53,18 @@ pub(crate) struct BenchArgs {
     /// Numbers of threads; one for each core if not given
     #[arg(long, value_name = "N,..", value_delimiter = ',')]
     threads: Vec<usize>,
-    /// Timings of each case, of which the best and the median are shown
+    /// How a card is timed: in short batches after rests, by steps without rests for some seconds, or both
+    #[arg(
+        long,
+        value_name = "burst|sustained|both",
+        value_enum,
+        default_value = "both"
+    )]
+    protocol: Protocol,
+    /// Timings of each case, of which the best and the median are shown; of a card those after rests
     #[arg(long, value_name = "N", default_value = "20", value_parser = clap::value_parser!(u32).range(1..))]
     repeat: u32,
-    /// Steps in a timing; as many as take about a fifth of a second if not given
+    /// Steps in a timing; as many as take about a fifth of a second if not given, on a card 12 ms
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     steps: Option<u64>,
     /// Show what each kernel of a card takes of it, behind the table
@@ -78,6 +86,27 @@ pub(crate) struct BenchArgs {
     /// precision, and against the order where there are several
     #[arg(long, value_name = "FOLDER")]
     pictures: Option<PathBuf>,
+}
+
+/// How steps of a card are timed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Protocol {
+    /// Short batches after rests: at the clock that the card reaches.
+    Burst,
+    /// Steps without rests: at the clock that it holds.
+    Sustained,
+    /// One after the other.
+    Both,
+}
+
+/// How often and how cases are timed.
+#[derive(Clone, Copy, Debug)]
+struct Timings {
+    /// Of a card.
+    protocol: Protocol,
+    repeat: u32,
+    /// Steps of each, if that was asked for.
+    steps: Option<u64>,
 }
 
 /// Numbers of cells as they were given: none, one, or one for each axis.
@@ -148,10 +177,15 @@ fn measure<T: Number>(
         true => Some(case.bare(setup)?),
         false => None,
     };
-    case.measure(args.repeat, args.steps, beside.as_mut())?;
+    let timings = Timings {
+        protocol: args.protocol,
+        repeat: args.repeat,
+        steps: args.steps,
+    };
+    case.measure(timings, beside.as_mut())?;
     let bare_mpts = match &mut bare {
         Some(bare) => {
-            bare.measure(args.repeat, args.steps, None)?;
+            bare.measure(timings, None)?;
             Some(bare.result(None).best_mpts)
         }
         None => None,

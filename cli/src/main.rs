@@ -66,7 +66,7 @@ enum Command {
     /// Compare schedules on a card with the processor, bit for bit; their kernels may be compiled before
     Verify(verify::VerifyArgs),
     /// Say what this machine has for running on cards, and what is missing
-    Doctor,
+    Doctor(doctor::DoctorArgs),
     /// List the problems that can be run and the systems that can be explained
     List,
     /// Show how a system is understood, what it reads and what each schedule costs
@@ -99,7 +99,7 @@ fn main() -> ExitCode {
         Command::Tune(args) => tune::run(&args, &mut out),
         Command::Predict(args) => predict::run(&args, &mut out),
         Command::Verify(args) => verify::run(&args, &mut out),
-        Command::Doctor => doctor::run(&mut out),
+        Command::Doctor(args) => doctor::run(&args, &mut out),
         Command::List => source::write(&mut out, list().as_bytes()).map_err(usage),
         Command::Explain(args) => explain::run(&args, &built_ins(), &mut out).map_err(usage),
         Command::ExplainError(args) => explain::run_error(&args, &mut out).map_err(usage),

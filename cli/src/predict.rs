@@ -3,13 +3,15 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal, Write};
+use std::sync::Arc;
 use std::thread;
 
 use clap::Args;
 use serde_json::{Value, json};
 use stencil_compiler::algorithm::{Algorithm, Substep};
-use stencil_compiler::cost::{self, KernelCost, MODELS, Model};
+use stencil_compiler::cost::{self, Fills, KernelCost, MODELS, Model, StepTime};
 use stencil_compiler::kernel::blocking;
+use stencil_compiler::plan::Plan;
 use stencil_compiler::schedule::{Placement, Schedule, check, search};
 use stencil_runtime::SystemDef;
 
@@ -177,9 +179,9 @@ fn predict(
     let mut short = algorithm.clone();
     short.substeps = ends(&algorithm.substeps);
     let mut best: Vec<BTreeMap<Method, (f64, Schedule)>> = vec![BTreeMap::new(); cards.len()];
-    for (schedule, costs) in costed(&short, precision.bytes()) {
-        for (card, best) in cards.iter().zip(&mut best) {
-            let Some(seconds) = seconds(&costs, cells, card) else {
+    for (schedule, costs) in costed(&short, precision.bytes(), (cells, cards)) {
+        for ((card, costs), best) in cards.iter().zip(&costs).zip(&mut best) {
+            let Some(seconds) = costs.seconds(cells, card) else {
                 continue;
             };
             let known = best.get(&Method::of(&schedule));
@@ -190,11 +192,8 @@ fn predict(
     }
     let points: f64 = cells.iter().map(|n| *n as f64).product();
     let of_step = |(method, (_, schedule)): (Method, (f64, Schedule)), card: &Model| {
-        let seconds = seconds(
-            &costs(algorithm, &schedule, precision.bytes())?,
-            cells,
-            card,
-        )?;
+        let costs = Costs::of(algorithm, &schedule, precision.bytes(), (cells, &[card]))?;
+        let seconds = costs.first()?.seconds(cells, card)?;
         Some((method, (points / seconds / 1e6, schedule)))
     };
     let cases = cards.iter().zip(best).map(|(card, best)| Case {
@@ -234,8 +233,13 @@ fn is_usual(schedule: &Schedule) -> bool {
     })
 }
 
-/// All legal schedules that a search begins with, of the usual ones; on all cores, as each is lowered.
-fn costed(algorithm: &Algorithm, value_bytes: usize) -> Vec<(Schedule, Vec<KernelCost>)> {
+/// All legal schedules that a search begins with, of the usual ones, with what they cost on each card; on all
+/// cores, as each is lowered.
+fn costed(
+    algorithm: &Algorithm,
+    value_bytes: usize,
+    mesh: Mesh<'_>,
+) -> Vec<(Schedule, Vec<Arc<Costs>>)> {
     let all: Vec<Schedule> = search::first(algorithm)
         .into_iter()
         .filter(is_usual)
@@ -243,8 +247,10 @@ fn costed(algorithm: &Algorithm, value_bytes: usize) -> Vec<(Schedule, Vec<Kerne
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let some = |core: usize| {
         let own = all.iter().enumerate().skip(core).step_by(cores);
-        let costed =
-            own.filter_map(|(at, s)| Some((at, s.clone(), costs(algorithm, s, value_bytes)?)));
+        let costed = own.filter_map(|(at, s)| {
+            let costs = Costs::of(algorithm, s, value_bytes, mesh)?;
+            Some((at, s.clone(), costs))
+        });
         costed.collect::<Vec<_>>()
     };
     thread::scope(|scope| {
@@ -262,24 +268,47 @@ fn costed(algorithm: &Algorithm, value_bytes: usize) -> Vec<(Schedule, Vec<Kerne
     })
 }
 
-fn costs(
-    algorithm: &Algorithm,
-    schedule: &Schedule,
-    value_bytes: usize,
-) -> Option<Vec<KernelCost>> {
-    let compiled = check::check(algorithm, schedule, value_bytes).ok()?;
-    cost::kernels(&compiled).ok()
+/// So many cells, and cards.
+type Mesh<'a> = ([usize; 3], &'a [&'a Model]);
+
+/// What a step costs on a periodic mesh.
+struct Costs {
+    kernels: Vec<KernelCost>,
+    fills: Fills,
 }
 
-/// Predicted seconds of all kernels; `None` where one has no room on the card.
-fn seconds(costs: &[KernelCost], cells: [usize; 3], card: &Model) -> Option<f64> {
-    let times = costs.iter().map(|cost| {
-        Some(
-            cost.time(cells, &card.rates, cost.likely_registers())?
-                .total,
-        )
-    });
-    times.sum()
+impl Costs {
+    /// Of a schedule, as each card runs it: cards for which the same chunks are fitted share them. `None`
+    /// where it is illegal.
+    fn of(
+        algorithm: &Algorithm,
+        schedule: &Schedule,
+        value_bytes: usize,
+        (cells, cards): Mesh<'_>,
+    ) -> Option<Vec<Arc<Self>>> {
+        let mut known: Vec<(Plan, Arc<Self>)> = Vec::new();
+        let on = |card: &&Model| {
+            let mesh = (cells, card.rates.card.units);
+            let plan = check::plan_periodic(algorithm, schedule, value_bytes, mesh).ok()?;
+            if let Some((_, costs)) = known.iter().find(|(other, _)| *other == plan) {
+                return Some(Arc::clone(costs));
+            }
+            let lowered = check::check_plan(algorithm, schedule, value_bytes, plan.clone());
+            let costs = Arc::new(Costs {
+                kernels: cost::kernels(&lowered.ok()?).ok()?,
+                fills: Fills::of(&plan, cells, value_bytes),
+            });
+            known.push((plan, Arc::clone(&costs)));
+            Some(costs)
+        };
+        cards.iter().map(on).collect()
+    }
+
+    /// Predicted seconds of the step; `None` where a kernel has no room on the card.
+    fn seconds(&self, cells: [usize; 3], card: &Model) -> Option<f64> {
+        let step = StepTime::likely(&self.kernels, &self.fills, cells, &card.rates)?;
+        Some(step.total)
+    }
 }
 
 fn table(cases: &[Case]) -> String {

@@ -57,9 +57,9 @@ pub(crate) struct TuneArgs {
     /// well the performance model predicts them
     #[arg(long, value_name = "N")]
     survey: Option<usize>,
-    /// The seed of a survey
-    #[arg(long, value_name = "N", default_value = "1")]
-    seed: u64,
+    /// The seeds of surveys, each of which is one
+    #[arg(long, value_name = "N,..", value_delimiter = ',', default_values = ["1"])]
+    seed: Vec<u64>,
     /// Write all that was tried to this file, as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -71,28 +71,26 @@ pub(crate) struct TuneArgs {
 /// Runs the command.
 pub(crate) fn run(args: &TuneArgs, out: &mut dyn Write) -> Result<(), Ended> {
     let plans = read(&args.plans)?;
-    let mut tried = Vec::new();
+    let seeds: Vec<Option<u64>> = match args.survey {
+        Some(_) => args.seed.iter().copied().map(Some).collect(),
+        None => vec![None],
+    };
+    let (mut tried, mut errors) = (Vec::new(), Vec::new());
     for system in bench::systems(&args.systems, &args.mixed)? {
         for precision in &args.precision {
             if args.survey.is_none() && is_there(args, &plans, &system, *precision, out)? {
                 continue;
             }
-            let tuned = match precision {
-                Precision::F32 => one::<f32>(args, &system)?,
-                Precision::F64 => one::<f64>(args, &system)?,
-            };
-            let name = precision.get().name();
-            source::write(out, table::text(&system, name, &tuned).as_bytes())?;
-            tried.push(table::json(&system, name, &tuned));
-            if let Some(plan) = &tuned.plan {
-                // A search that is cut off, or cannot draw, leaves what it has found.
-                keep(&args.plans, plan.clone())?;
-            }
-            if let Some(folder) = &args.pictures {
-                let what = (&system, name, cells(args, &system));
-                for file in pictures::save(folder, what, &tuned)? {
-                    source::write(out, format!("  {}\n", file.display()).as_bytes())?;
-                }
+            for seed in &seeds {
+                let tuned = match precision {
+                    Precision::F32 => one::<f32>(args, &system, *seed)?,
+                    Precision::F64 => one::<f64>(args, &system, *seed)?,
+                };
+                let what = (&system, precision.get().name(), *seed);
+                source::write(out, table::text(what, &tuned).as_bytes())?;
+                tried.push(table::json(what, &tuned));
+                errors.push(tuned.model_error());
+                save(args, what, &tuned, out)?;
             }
         }
     }
@@ -100,10 +98,38 @@ pub(crate) fn run(args: &TuneArgs, out: &mut dyn Write) -> Result<(), Ended> {
         let text = format!("{:#}\n", serde_json::Value::from(tried));
         fs::write(file, text).map_err(|e| unwritten(file, &e))?;
     }
-    if args.survey.is_none() {
-        let file = args.plans.display();
-        let line = format!("kept in {file}; use it with --schedule {file}\n");
-        source::write(out, line.as_bytes())?;
+    let end = match args.survey {
+        Some(_) => table::surveys(&errors),
+        None => {
+            let file = args.plans.display();
+            format!("kept in {file}; use it with --schedule {file}\n")
+        }
+    };
+    Ok(source::write(out, end.as_bytes())?)
+}
+
+/// Keeps and draws what was found.
+fn save(
+    args: &TuneArgs,
+    (system, precision, seed): table::What<'_>,
+    tuned: &Tuned,
+    out: &mut dyn Write,
+) -> Result<(), Ended> {
+    if let Some(plan) = &tuned.plan {
+        // A search that is cut off, or cannot draw, leaves what it has found.
+        keep(&args.plans, plan.clone())?;
+    }
+    let Some(folder) = &args.pictures else {
+        return Ok(());
+    };
+    // Each of several surveys has pictures of its own.
+    let name = match seed {
+        Some(seed) if args.seed.len() > 1 => format!("{precision}-seed-{seed}"),
+        _ => precision.to_string(),
+    };
+    let what = (system, name.as_str(), cells(args, system));
+    for file in pictures::save(folder, what, tuned)? {
+        source::write(out, format!("  {}\n", file.display()).as_bytes())?;
     }
     Ok(())
 }
@@ -155,7 +181,7 @@ fn options(args: &TuneArgs, system: &SystemDef) -> Options {
     }
 }
 
-fn one<T: Number>(args: &TuneArgs, system: &SystemDef) -> Result<Tuned, Ended> {
+fn one<T: Number>(args: &TuneArgs, system: &SystemDef, seed: Option<u64>) -> Result<Tuned, Ended> {
     let options = options(args, system);
     let subject = Subject::<T> {
         system,
@@ -165,9 +191,9 @@ fn one<T: Number>(args: &TuneArgs, system: &SystemDef) -> Result<Tuned, Ended> {
     let begun = Instant::now();
     let what = format!("{} {}", system.name(), T::NAME);
     let mut tell = |progress: Progress| note(&what, begun, progress);
-    let tuned = match args.survey {
+    let tuned = match args.survey.zip(seed) {
         None => tune(subject, &options, &mut tell),
-        Some(count) => survey(subject, &options, (count, args.seed), &mut tell),
+        Some(drawn) => survey(subject, &options, drawn, &mut tell),
     };
     if io::stderr().is_terminal() {
         let _ = write!(io::stderr(), "\r\x1b[K");

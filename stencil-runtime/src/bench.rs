@@ -23,6 +23,8 @@
 //! Other programs on the machine slow a measurement down and never speed it up: the best of many is
 //! nearest to what the machine can do.
 
+mod protocol;
+
 use std::hint::black_box;
 use std::sync::Barrier;
 use std::thread;
@@ -32,6 +34,8 @@ use stencil_compiler::expr::real::Precision;
 
 use crate::backend::cpu::{Checked, Lanes, OnLanes, Registers, run_on_lanes};
 use crate::{Error, Instructions, Number, Simulation};
+
+pub use protocol::{BURST, Sustained, batch, burst, steps_of, sustained};
 
 /// How often each measurement is repeated.
 const REPEAT: usize = 5;

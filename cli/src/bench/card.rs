@@ -13,8 +13,10 @@ pub(super) struct Card {
     pub(super) launches: usize,
     /// The kernels of the plan, in the order of a step.
     pub(super) kernels: Vec<Kernel>,
-    /// Clock and power while steps were done.
+    /// Clock and power in bursts.
     pub(super) load: Load,
+    /// Million points a second without rests, with clock and power meanwhile, if that was measured.
+    pub(super) sustained: Option<(f64, Load)>,
     /// Seconds from the settings to the first step on the card, and that step.
     pub(super) start: f64,
 }
@@ -30,8 +32,18 @@ pub(super) struct Kernel {
 /// The columns that only cards have.
 pub(super) fn heading() -> String {
     format!(
-        "  {:>8} {:>7} {:>5} {:>7} {:>6}  {:>5} {:>5} {:>6}",
-        "launches", "B/point", "regs", "shared", "warps", "MHz", "W", "start"
+        "  {:>8} {:>7} {:>5} {:>7} {:>6}  {:>5} {:>5}  {:>9} {:>5} {:>5} {:>6}",
+        "launches",
+        "B/point",
+        "regs",
+        "shared",
+        "warps",
+        "MHz",
+        "W",
+        "sustained",
+        "MHz",
+        "W",
+        "start"
     )
 }
 
@@ -65,9 +77,10 @@ impl Card {
         let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".into());
         let registers = self.most(|k| k.resources.registers);
         let shared = self.most(|k| k.shared_bytes);
+        let held = self.sustained.map_or(Load::default(), |(_, load)| load);
         let kib = |bytes: usize| format!("{:.1}K", bytes as f64 / 1024.0);
         format!(
-            "  {:>8} {:>7.0} {:>5} {:>7} {:>6}  {:>5} {:>5} {:>6.2}",
+            "  {:>8} {:>7.0} {:>5} {:>7} {:>6}  {:>5} {:>5}  {:>9} {:>5} {:>5} {:>6.2}",
             self.launches,
             self.predicted_bytes(),
             or_dash(registers.map(|n| n.to_string())),
@@ -75,6 +88,9 @@ impl Card {
             or_dash(self.occupancy().map(share)),
             rounded(self.load.clock_mhz),
             rounded(self.load.power_w),
+            or_dash(self.sustained.map(|(mpts, _)| format!("{mpts:.2}"))),
+            rounded(held.clock_mhz),
+            rounded(held.power_w),
             self.start,
         )
     }
@@ -130,6 +146,13 @@ impl Card {
             "occupancy": self.occupancy(),
             "clock_mhz": self.load.clock_mhz,
             "power_w": self.load.power_w,
+            "sustained": self.sustained.map(|(mpts, load)| json!({
+                "mpts_per_s": mpts,
+                "clock_mhz": load.clock_mhz,
+                "power_w": load.power_w,
+                // Nanojoules a point are watts over billions of points a second.
+                "nj_per_point": load.power_w.map(|watts| 1e3 * watts / mpts),
+            })),
             "start_s": self.start,
             "kernels": kernels,
         })

@@ -1,21 +1,28 @@
 //! One case: a system, a precision, an engine and a number of threads.
 
-use std::time::Instant;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use stencil_compiler::cost::{self, KernelCost};
 use stencil_compiler::schedule::{Schedule, check};
 use stencil_runtime::backend::cuda::{Load, Sensors};
-use stencil_runtime::bench::{Peak, Stream, peak, stream};
+use stencil_runtime::bench::{self, BURST, Peak, Stream, Sustained, peak, stream};
 use stencil_runtime::{Engine, Error, Number, Simulation, SystemDef};
 
 use super::beside::Beside;
 use super::card::{Card, Kernel};
-use super::report;
+use super::{Protocol, Timings, report};
 use crate::smooth::{self, along_axes};
 use crate::{Ended, source};
 
 /// How long a timing takes where the number of steps is not given, in seconds.
 const TIMING: f64 = 0.2;
+
+/// Rest of a card before a burst: its power follows within less.
+const REST: Duration = Duration::from_millis(120);
+
+/// Bursts, one behind the other, in which the sensors are asked: their numbers are renewed every 20 ms or so.
+const WATCHED: u64 = 3;
 
 /// Rounds between two looks at what the machine can do.
 const LOOK: u32 = 5;
@@ -44,9 +51,11 @@ pub(super) struct Case<T> {
     /// The best that the machine could do between the timings.
     copy: f64,
     processor: Option<report::Processor>,
-    /// The sensors of the card, and what they told while steps were done.
+    /// The sensors of the card, and what they told during bursts.
     sensors: Option<Sensors>,
     load: Load,
+    /// What steps of a card take without a rest.
+    sustained: Option<Sustained>,
     /// Seconds from the settings to the end of the first step, without those that set values.
     start: f64,
 }
@@ -110,6 +119,7 @@ impl<T: Number> Case<T> {
             copy: 0.0,
             processor: None,
             load: Load::default(),
+            sustained: None,
             start,
         })
     }
@@ -134,32 +144,64 @@ impl<T: Number> Case<T> {
         ]
     }
 
-    /// Times steps `repeat` times, each time followed by the other program, and between them what
-    /// the machine can do at that moment.
+    /// Times steps, each time followed by the other program, and between the timings what the machine can
+    /// do at that moment.
     pub(super) fn measure(
         &mut self,
-        repeat: u32,
-        steps: Option<u64>,
+        timings: Timings,
         mut beside: Option<&mut Beside>,
     ) -> Result<(), Ended> {
         // The first step touches memory for the first time and is no measure.
         self.start += self.time(1)?;
-        self.steps = match steps {
+        let is_card = self.simulation.card().is_some();
+        self.steps = match timings.steps {
             Some(steps) => steps,
+            None if is_card => bench::steps_of(&mut self.simulation, BURST)?,
             None => (TIMING / self.time(1)?).ceil().clamp(1.0, 1e6) as u64,
         };
-        for round in 0..repeat {
-            if round.is_multiple_of(LOOK) {
-                self.look()?;
+        if !is_card || timings.protocol != Protocol::Sustained {
+            for round in 0..timings.repeat {
+                if round.is_multiple_of(LOOK) {
+                    self.sense()?;
+                    self.look()?;
+                }
+                let seconds = self.timing()?;
+                self.seconds.push(seconds);
+                if let Some(beside) = beside.as_deref_mut() {
+                    beside.run()?;
+                }
             }
-            let seconds = self.time(self.steps)?;
-            self.seconds.push(seconds);
-            if let Some(beside) = beside.as_deref_mut() {
-                beside.run()?;
-            }
+        }
+        if is_card && timings.protocol != Protocol::Burst {
+            self.sustain(timings.protocol, beside)?;
         }
         self.look()?;
         Ok(())
+    }
+
+    /// Steps without a rest; where there are no bursts the batches of these stand for the timings.
+    fn sustain(&mut self, protocol: Protocol, beside: Option<&mut Beside>) -> Result<(), Ended> {
+        let sustained = bench::sustained(&mut self.simulation, self.sensors.as_ref())?;
+        if protocol == Protocol::Sustained {
+            let a_step = sustained.batches.iter();
+            self.seconds = a_step.map(|seconds| seconds * self.steps as f64).collect();
+            if let Some(beside) = beside {
+                beside.run()?;
+            }
+        }
+        self.sustained = Some(sustained);
+        Ok(())
+    }
+
+    /// Seconds of the steps of a timing; a card has rested before it.
+    fn timing(&mut self) -> Result<f64, Error> {
+        match self.simulation.card() {
+            Some(_) => {
+                let a_step = bench::burst(&mut self.simulation, self.steps, REST)?;
+                Ok(a_step * self.steps as f64)
+            }
+            None => self.time(self.steps),
+        }
     }
 
     fn time(&mut self, steps: u64) -> Result<f64, Error> {
@@ -170,7 +212,6 @@ impl<T: Number> Case<T> {
 
     /// Keeps the best that was seen of the machine: others may slow it down.
     fn look(&mut self) -> Result<(), Error> {
-        self.sense()?;
         if let Some(card) = self.simulation.card() {
             self.copy = self.copy.max(card.copy_gb_s()?);
             return Ok(());
@@ -194,13 +235,14 @@ impl<T: Number> Case<T> {
         Ok(())
     }
 
-    /// Asks the sensors of the card during a timing that does not count, as asking takes time. The
-    /// last answer stands: the card has warmed up by then.
+    /// Asks the sensors of the card after a rest, during steps that do not count, as asking takes time. The
+    /// last answer stands.
     fn sense(&mut self) -> Result<(), Error> {
         let Some(sensors) = self.sensors.take() else {
             return Ok(());
         };
-        let (timed, load) = sensors.during(|| self.time(self.steps));
+        thread::sleep(REST);
+        let (timed, load) = sensors.during(|| self.time(WATCHED * self.steps));
         self.sensors = Some(sensors);
         timed?;
         self.load = load;
@@ -254,13 +296,17 @@ impl<T: Number> Case<T> {
         let launched = simulation.launched().into_iter().zip(costs);
         let kernels = launched.map(|(launched, cost)| Kernel {
             launched,
-            predicted_bytes: cost.fetched_bytes(),
+            predicted_bytes: cost.fetched_bytes() / simulation.plan().time_steps as f64,
         });
         Some(Card {
             name: card.name.clone(),
             launches: simulation.launches_a_step(),
             kernels: kernels.collect(),
             load: self.load,
+            sustained: self.sustained.as_ref().map(|found| {
+                let points = simulation.cells().iter().product::<usize>() as f64;
+                (points / found.seconds() / 1e6, found.load)
+            }),
             start: self.start,
         })
     }

@@ -94,7 +94,8 @@ fn firsts<R, K: PartialEq>(results: impl IntoIterator<Item = R>, key: impl Fn(&R
     all
 }
 
-/// Curves of one system in one precision: what ran, the programs beside, and the floor.
+/// Curves of one system in one precision: what ran, after rests and as points without them, the programs
+/// beside, and the floor.
 fn picture(title: &str, against: &Against, results: &[&Measured]) -> LinePlot {
     let machine = results.first().map_or(String::new(), |r| r.machine());
     let at = |r: &Measured| (against.value)(r);
@@ -139,6 +140,8 @@ fn picture(title: &str, against: &Against, results: &[&Measured]) -> LinePlot {
             Style::LineRings
         };
         add(name.clone(), style, &|r| Some(r.best_mpts));
+        let sustained = |r: &Measured| Some(r.card.as_ref()?.sustained?.0);
+        add(format!("{name}, sustained"), Style::Points, &sustained);
         let beside = |r: &Measured| r.beside.as_ref()?.best_mpts;
         add(format!("beside {name}"), Style::Dashed, &beside);
     }

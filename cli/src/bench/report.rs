@@ -274,11 +274,13 @@ pub(super) fn notes(results: &[Result]) -> String {
     }
     if results.iter().any(|r| r.card.is_some()) {
         text.push_str(
-            "launches: kernels of a step, with those that fill ghost cells\n\
+            "timings of a card: short batches after rests, at the clock that it reaches (--protocol)\n\
+             sustained: million points a second of steps without rests, at the clock that it holds\n\
+             launches: kernels of a step, with those that fill ghost cells\n\
              B/point: predicted bytes a point and step that blocks ask for, halos included; caches serve a part of them\n\
              regs, shared, warps: of the kernel that takes most: registers a thread, shared memory a block,\n\
              \x20 the share of a multiprocessor's warps that are resident; each kernel by itself with --kernels\n\
-             MHz, W: clock and power while steps are done, - where the card does not tell\n\
+             MHz, W: clock and power, left of `sustained` after rests and right of it without, - where the card does not tell\n\
              start: seconds from the settings to the end of the first step, kernels compiled or found\n",
         );
     }

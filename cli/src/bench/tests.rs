@@ -84,6 +84,13 @@ pub(super) fn on_card(power_w: Option<f64>) -> Measured {
                 clock_mhz: Some(1979.6),
                 power_w,
             },
+            sustained: power_w.map(|power_w| {
+                let load = Load {
+                    clock_mhz: Some(1540.4),
+                    power_w: Some(power_w + 188.0),
+                };
+                (15.0, load)
+            }),
             start: 0.125,
         }),
         beside: None,
@@ -203,10 +210,11 @@ fn a_row_of_a_card_has_columns_of_its_own() {
     }
     let row = with.row();
     let columns: Vec<&str> = row.split_whitespace().collect();
-    let wanted = "5 81 160 61.2K 12 % 1980 512 0.12";
+    let wanted = "5 81 160 61.2K 12 % 1980 512 15.00 1540 700 0.12";
     assert!(columns.join(" ").ends_with(wanted), "{row}");
     let row = without.row();
-    assert!(row.trim_end().ends_with("1980     -   0.12"), "{row}");
+    let end = format!("1980     -  {:>9} {:>5} {:>5}   0.12", "-", "-", "-");
+    assert!(row.trim_end().ends_with(&end), "{row}");
     assert!(with.is_other(&measured()) && !with.is_other(&without));
 }
 
@@ -250,13 +258,34 @@ fn each_kernel_has_a_line_and_an_object() {
         (&card["registers"], &card["occupancy"]),
         (&160.into(), &0.125.into())
     );
-    assert!(card["power_w"].is_null());
+    assert!(card["power_w"].is_null() && card["sustained"].is_null());
     assert_eq!(card["predicted_bytes_per_point"], 81.0);
     let last = &card["kernels"][1];
     assert_eq!(
         (&last["spilled_bytes"], &last["bound_by"]),
         (&80.into(), &"registers".into())
     );
+}
+
+#[test]
+fn both_rates_of_a_card_have_a_clock_and_a_power() {
+    let value: serde_json::Value = serde_json::from_str(&json(&[on_card(Some(512.0))])).unwrap();
+    let card = &value["cases"][0]["card"];
+    assert_eq!(
+        (&card["clock_mhz"], &card["power_w"]),
+        (&1979.6.into(), &512.0.into())
+    );
+    let sustained = &card["sustained"];
+    assert_eq!(
+        (
+            &sustained["mpts_per_s"],
+            &sustained["clock_mhz"],
+            &sustained["power_w"]
+        ),
+        (&15.0.into(), &1540.4.into(), &700.0.into())
+    );
+    // 700 W over 15 million points a second.
+    assert!((sustained["nj_per_point"].as_f64().unwrap() - 700.0 / 15e6 * 1e9).abs() < 1e-6);
 }
 
 #[test]

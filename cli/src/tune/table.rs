@@ -3,30 +3,34 @@
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
-use stencil_compiler::cost::KernelCost;
+use stencil_compiler::cost::{KernelCost, Rates};
 use stencil_compiler::schedule::text;
 use stencil_runtime::SystemDef;
-use stencil_runtime::tune::{Fate, Trial, Tuned};
+use stencil_runtime::tune::{Fate, ModelError, Trial, Tuned};
 
 /// Rows of the table.
 const ROWS: usize = 8;
 
+/// What was searched: a system, its precision, and the seed of a survey.
+pub(super) type What<'a> = (&'a SystemDef, &'a str, Option<u64>);
+
 /// A table of the fastest, and how well they were predicted.
-pub(super) fn text(system: &SystemDef, precision: &str, tuned: &Tuned) -> String {
+pub(super) fn text((system, precision, seed): What<'_>, tuned: &Tuned) -> String {
     let count = |is: &dyn Fn(&Trial) -> bool| tuned.trials.iter().filter(|t| is(t)).count();
     let timed = count(&|t| t.seconds().is_finite());
     let failed = count(&|t| matches!(t.fate, Fate::Failed { .. }));
     let mut out = format!(
-        "{} {precision}: {} legal schedules, {timed} timed, {} without hope, {failed} failed, {:.0} s\n",
+        "{} {precision}{}: {} legal schedules, {timed} timed, {} without hope, {failed} failed, {:.0} s\n",
         system.name(),
+        seed.map_or(String::new(), |seed| format!(", seed {seed}")),
         tuned.trials.len(),
         count(&|t| t.fate == Fate::Hopeless),
         tuned.took.as_secs_f64()
     );
     let _ = writeln!(
         out,
-        "  {:>9} {:>9} {:>5} {:>7}  {:<13} kernels",
-        "ms/step", "predicted", "regs", "spilled", "bound by"
+        "  {:>9} {:>9} {:>9} {:>5} {:>5} {:>5} {:>7}  {:<13} kernels",
+        "ms/step", "predicted", "sustained", "MHz", "W", "regs", "spilled", "bound by"
     );
     let mut order: Vec<&Trial> = tuned.trials.iter().collect();
     order.retain(|trial| trial.seconds().is_finite());
@@ -42,10 +46,36 @@ pub(super) fn text(system: &SystemDef, precision: &str, tuned: &Tuned) -> String
         error.measured,
         100.0 * error.median
     );
+    for doubt in &tuned.doubts {
+        let _ = writeln!(out, "  note: {doubt}");
+    }
     if let Some(plan) = &tuned.plan {
         let _ = writeln!(out, "  found: {} million points a second", plan.rate);
     }
     out
+}
+
+/// How well the model predicts, over several surveys; nothing where there is but one.
+pub(super) fn surveys(errors: &[ModelError]) -> String {
+    if errors.len() < 2 {
+        return String::new();
+    }
+    let sorted = |of: fn(&ModelError) -> f64| {
+        let mut all: Vec<f64> = errors.iter().map(of).collect();
+        all.sort_by(f64::total_cmp);
+        all
+    };
+    let (correlations, medians) = (sorted(|e| e.correlation), sorted(|e| e.median));
+    let middle = errors.len() / 2;
+    format!(
+        "{} surveys: rank correlation {:.2} in the middle and {:.2} at least, median error {:.0} % in the middle \
+         and {:.0} % at most\n",
+        errors.len(),
+        correlations[middle],
+        correlations[0],
+        100.0 * medians[middle],
+        100.0 * medians[errors.len() - 1]
+    )
 }
 
 fn row(trial: &Trial) -> String {
@@ -61,11 +91,17 @@ fn row(trial: &Trial) -> String {
         0 => String::new(),
         n => format!(" ({n} placed)"),
     };
+    let dash = || "-".to_string();
+    let held = trial.sustained.as_ref();
+    let rounded = |value: Option<f64>| value.map_or_else(dash, |value| format!("{value:.0}"));
     format!(
-        "{}{:>9.4} {:>9.4} {:>5} {:>7}  {:<13} {}{carried}",
+        "{}{:>9.4} {:>9.4} {:>9} {:>5} {:>5} {:>5} {:>7}  {:<13} {}{carried}",
         if trial.fate == Fate::Best { "> " } else { "  " },
         1e3 * trial.seconds(),
         1e3 * trial.predicted,
+        held.map_or_else(dash, |held| format!("{:.4}", 1e3 * held.seconds())),
+        rounded(held.and_then(|held| held.load.clock_mhz)),
+        rounded(held.and_then(|held| held.load.power_w)),
         registers.unwrap_or(0),
         trial.spilled(),
         trial.limit.name(),
@@ -74,15 +110,18 @@ fn row(trial: &Trial) -> String {
 }
 
 /// Everything that was tried.
-pub(super) fn json(system: &SystemDef, precision: &str, tuned: &Tuned) -> Value {
+pub(super) fn json((system, precision, seed): What<'_>, tuned: &Tuned) -> Value {
     let error = tuned.model_error();
     let trials: Vec<Value> = tuned.trials.iter().map(trial).collect();
     json!({
         "system": system.name(),
         "precision": precision,
+        "seed": seed,
         "took_s": tuned.took.as_secs_f64(),
         "copy_bytes_per_s": tuned.rates.copy_bytes,
         "clock_hz": tuned.rates.clock,
+        "rates": rates(&tuned.rates),
+        "doubts": tuned.doubts.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "model": {
             "measured": error.measured,
             "rank_correlation": error.correlation,
@@ -91,6 +130,17 @@ pub(super) fn json(system: &SystemDef, precision: &str, tuned: &Tuned) -> Value 
         "found": tuned.plan.as_ref().map(|plan| text::print(&plan.schedule)),
         "mpts_per_s": tuned.plan.as_ref().map(|plan| plan.rate),
         "trials": trials,
+    })
+}
+
+/// What the card does in a second, for the model.
+fn rates(rates: &Rates) -> Value {
+    json!({
+        "multiply_adds_per_cycle": rates.lanes,
+        "double": rates.double,
+        "shared_words_per_cycle": rates.words,
+        "launch_s": rates.launch,
+        "fill_s": rates.fill,
     })
 }
 
@@ -124,6 +174,12 @@ fn trial(trial: &Trial) -> Value {
         "bound_by": trial.limit.name(),
         "seconds": seconds.is_finite().then_some(seconds),
         "batches": trial.batches,
+        "sustained": trial.sustained.as_ref().map(|held| json!({
+            "seconds": held.seconds(),
+            "batches": held.batches,
+            "clock_mhz": held.load.clock_mhz,
+            "power_w": held.load.power_w,
+        })),
         "costs": kernels,
         "kernels": launched,
     })
@@ -155,4 +211,25 @@ fn cost(cost: &KernelCost) -> Value {
             "syncs": work.syncs, "divisions": work.divisions,
         },
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn several_surveys_are_summed_up() {
+        let error = |correlation, median| ModelError {
+            measured: 100,
+            correlation,
+            median,
+        };
+        let all = [error(0.9, 0.1), error(0.95, 0.05), error(0.7, 0.3)];
+        assert_eq!(
+            surveys(&all),
+            "3 surveys: rank correlation 0.90 in the middle and 0.70 at least, median error 10 % in the middle and \
+             30 % at most\n"
+        );
+        assert_eq!(surveys(&all[..1]), "");
+    }
 }

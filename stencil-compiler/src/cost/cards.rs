@@ -3,6 +3,13 @@
 
 use super::{Card, Multiprocessor, Rates};
 
+/// Seconds between kernels of a captured step, and of the smallest fill of ghost cells: as measured on an
+/// H200.
+const LAUNCH: f64 = 1.5e-6;
+
+/// See [`LAUNCH`].
+const FILL: f64 = 8e-6;
+
 /// A card with a name.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Model {
@@ -23,8 +30,11 @@ pub const MODELS: &[Model] = &[
         rates: Rates {
             copy_bytes: 4.16e12,
             clock: 1.98e9,
-            lanes: 128,
+            lanes: 128.0,
             double: 2.0,
+            words: 32.0,
+            launch: LAUNCH,
+            fill: FILL,
             multiprocessor: Multiprocessor {
                 registers: 65_536,
                 shared_bytes: 228 << 10,
@@ -45,8 +55,11 @@ pub const MODELS: &[Model] = &[
         rates: Rates {
             copy_bytes: 1.73e12,
             clock: 1.41e9,
-            lanes: 64,
+            lanes: 64.0,
             double: 2.0,
+            words: 32.0,
+            launch: LAUNCH,
+            fill: FILL,
             multiprocessor: Multiprocessor {
                 registers: 65_536,
                 shared_bytes: 164 << 10,
@@ -68,8 +81,11 @@ pub const MODELS: &[Model] = &[
         rates: Rates {
             copy_bytes: 0.23e12,
             clock: 0.745e9,
-            lanes: 192,
+            lanes: 192.0,
             double: 3.0,
+            words: 32.0,
+            launch: LAUNCH,
+            fill: FILL,
             multiprocessor: Multiprocessor {
                 registers: 65_536,
                 shared_bytes: 48 << 10,

@@ -26,7 +26,7 @@ mod time;
 pub use cards::{MODELS, Model, model};
 pub use memory::Card;
 pub use occupancy::{Bound, Multiprocessor, Occupancy};
-pub use step::{Fills, LAUNCH_SECONDS};
+pub use step::{Fills, StepTime};
 pub use time::{Limit, Rates, Time, rank_correlation};
 
 /// Registers of a thread that hold no value: positions, addresses, the loop.

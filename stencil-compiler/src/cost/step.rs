@@ -1,13 +1,7 @@
-//! What a step takes beside its kernels: the gaps between launches, and the fills of ghost cells.
+//! What a step takes: its kernels, the gaps between launches, and the fills of ghost cells.
 
-use super::Rates;
+use super::{KernelCost, Limit, Rates, Time};
 use crate::plan::{Plan, Step};
-
-/// Seconds between the end of a kernel and the begin of the next one in a captured step.
-pub const LAUNCH_SECONDS: f64 = 1.5e-6;
-
-/// Seconds that a launch that fills ghost cells takes at least.
-const FILL: f64 = 8e-6;
 
 /// The share of the speed of a copy at which ghost cells are filled.
 const FILL_SPEED: f64 = 0.3;
@@ -19,6 +13,8 @@ pub struct Fills {
     pub bytes: f64,
     /// Launches for it.
     pub launches: usize,
+    /// Time steps in which they are filled; 0 is one.
+    pub time_steps: usize,
 }
 
 impl Fills {
@@ -30,12 +26,16 @@ impl Fills {
         Fills {
             bytes: 2.0 * (value_bytes * ghosts * buffers) as f64,
             launches: 1,
+            time_steps: 1,
         }
     }
 
-    /// All of a step.
+    /// All of a plan.
     pub fn of(plan: &Plan, cells: [usize; 3], value_bytes: usize) -> Self {
-        let mut sum = Fills::default();
+        let mut sum = Fills {
+            time_steps: plan.time_steps,
+            ..Fills::default()
+        };
         for step in &plan.steps {
             if let Step::Fill { buffers, depth } = step {
                 let one = Fills::new(buffers.len(), *depth, cells, value_bytes);
@@ -48,7 +48,61 @@ impl Fills {
 
     /// Predicted seconds on a card.
     pub fn seconds(&self, rates: &Rates) -> f64 {
-        self.launches as f64 * FILL + self.bytes / (FILL_SPEED * rates.copy_bytes)
+        self.launches as f64 * rates.fill + self.bytes / (FILL_SPEED * rates.copy_bytes)
+    }
+}
+
+/// Predicted seconds of a step, or of a part of one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StepTime {
+    /// Kernels, the gaps behind them, and fills of ghost cells.
+    pub total: f64,
+    /// What bounds the kernels takes so long: with their work no step is faster.
+    pub least: f64,
+    /// What bounds the kernel that takes longest.
+    pub limit: Limit,
+}
+
+impl StepTime {
+    /// Of kernels that take so long, and of fills: all of a plan, which may be several steps.
+    pub fn new<'a>(
+        kernels: impl IntoIterator<Item = &'a Time>,
+        fills: &Fills,
+        rates: &Rates,
+    ) -> Self {
+        let mut sum = StepTime {
+            total: fills.seconds(rates),
+            least: 0.0,
+            limit: Limit::Memory,
+        };
+        let mut longest = 0.0;
+        for time in kernels {
+            sum.total += time.total + rates.launch;
+            let (limit, bound) = time.limit();
+            sum.least += bound;
+            if time.total > longest {
+                (longest, sum.limit) = (time.total, limit);
+            }
+        }
+        let steps = fills.time_steps.max(1) as f64;
+        StepTime {
+            total: sum.total / steps,
+            least: sum.least / steps,
+            ..sum
+        }
+    }
+
+    /// Of kernels with the registers that the compiler is likely to give them; `None` where one cannot
+    /// run.
+    pub fn likely(
+        costs: &[KernelCost],
+        fills: &Fills,
+        cells: [usize; 3],
+        rates: &Rates,
+    ) -> Option<Self> {
+        let time = |cost: &KernelCost| cost.time(cells, rates, cost.likely_registers());
+        let times: Vec<Time> = costs.iter().map(time).collect::<Option<_>>()?;
+        Some(Self::new(&times, fills, rates))
     }
 }
 
@@ -80,5 +134,34 @@ mod tests {
         let rates = &MODELS[0].rates;
         assert!(all.seconds(rates) > one.seconds(rates) + 8e-6);
         assert_eq!(Fills::default().seconds(rates), 0.0);
+    }
+
+    #[test]
+    fn a_step_is_its_kernels_the_gaps_behind_them_and_its_fills() {
+        let rates = &MODELS[0].rates;
+        let kernel = |memory: f64, issue: f64, total: f64| Time {
+            memory,
+            issue,
+            total,
+            ..Time::default()
+        };
+        let kernels = [kernel(1e-3, 0.5e-3, 1.5e-3), kernel(1e-3, 2e-3, 2.5e-3)];
+        let fills = Fills {
+            bytes: 1e6,
+            launches: 2,
+            time_steps: 1,
+        };
+        let step = StepTime::new(&kernels, &fills, rates);
+        let wanted = 4e-3 + 2.0 * rates.launch + fills.seconds(rates);
+        assert!((step.total / wanted - 1.0).abs() < 1e-12);
+        assert_eq!((step.least, step.limit), (3e-3, Limit::Issue));
+        let two = Fills {
+            time_steps: 2,
+            ..fills
+        };
+        let half = StepTime::new(&kernels, &two, rates);
+        assert_eq!((2.0 * half.total, 2.0 * half.least), (step.total, step.least));
+        let none = StepTime::new(&[], &Fills::default(), rates);
+        assert_eq!((none.total, none.least), (0.0, 0.0));
     }
 }

@@ -14,9 +14,6 @@ use super::{Card, KernelCost, Multiprocessor};
 /// Threads of a warp.
 const WARP: f64 = 32.0;
 
-/// Words of four bytes that a multiprocessor's shared memory and first cache give in a cycle.
-const WORDS: f64 = 32.0;
-
 /// Warps of one cell a thread that hide the latency of a multiprocessor's units; with fewer it is seen.
 const WARPS: f64 = 8.0;
 
@@ -45,10 +42,16 @@ pub struct Rates {
     pub copy_bytes: f64,
     /// Cycles of a multiprocessor under load.
     pub clock: f64,
-    /// Lanes of a multiprocessor that compute on four bytes in a cycle.
-    pub lanes: u32,
+    /// Lanes of a multiprocessor that compute on four bytes: multiply-adds in a cycle.
+    pub lanes: f64,
     /// How much longer arithmetic on eight bytes takes.
     pub double: f64,
+    /// Words of four bytes that a multiprocessor's shared memory and first cache give in a cycle.
+    pub words: f64,
+    /// Seconds between the end of a kernel and the begin of the next one in a captured step.
+    pub launch: f64,
+    /// Seconds that a launch that fills ghost cells takes at least.
+    pub fill: f64,
     /// What a multiprocessor has for its blocks.
     pub multiprocessor: Multiprocessor,
     /// Its multiprocessors, and the cache that they share.
@@ -59,7 +62,7 @@ impl Rates {
     /// Floating-point operations of the card in a second, on values of so many bytes; a multiply-add is two.
     pub fn peak_flops(&self, value_bytes: usize) -> f64 {
         let wide = if value_bytes > 4 { self.double } else { 1.0 };
-        let lanes = f64::from(self.lanes) * f64::from(self.card.units);
+        let lanes = self.lanes * f64::from(self.card.units);
         2.0 * lanes * self.clock / wide
     }
 }
@@ -139,7 +142,6 @@ impl KernelCost {
         } else {
             1.0
         };
-        let lanes = f64::from(rates.lanes);
         let own = f64::from(self.cells.max(1));
         let work = &self.work;
         let unit = &rates.multiprocessor;
@@ -158,12 +160,12 @@ impl KernelCost {
         let computed = work.cost as f64;
         let slots = |arithmetic: f64, access: f64, shared: f64, copy: f64| {
             let all = arithmetic * computed + access * global + shared * on_chip + copy * copies;
-            all / own * cycles / lanes
+            all / own * cycles / rates.lanes
         };
         let moved = (work.shared_words + work.shared_stores + work.loads + work.stores) as f64;
         let spills = f64::from(spilled) / 4.0 / own * cycles;
         let memory = bytes * n / rates.copy_bytes;
-        let shared = moved * words / own * cycles / WORDS;
+        let shared = moved * words / own * cycles / rates.words;
         let parts = [
             memory,
             slots(ARITHMETIC * wide, ACCESS, SHARED, COPY),
@@ -182,7 +184,7 @@ impl KernelCost {
         Some(Time {
             memory,
             issue: slots(1.0, 1.0, 1.0, 1.0),
-            arithmetic: computed * wide / own * cycles / lanes,
+            arithmetic: computed * wide / own * cycles / rates.lanes,
             shared,
             waste,
             total: (joined * seen + SPILLS * spills) * waste,

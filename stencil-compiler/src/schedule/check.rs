@@ -7,7 +7,7 @@ use super::{Blame, Placement, Refusal, Schedule};
 use crate::algorithm::{Algorithm, Def, FnId};
 use crate::kernel::Kernel;
 use crate::kernel::lower::lower;
-use crate::plan::{Plan, plan_wrapped};
+use crate::plan::{Plan, Room, crossable, plan, plan_wrapped};
 
 /// Why a schedule is illegal, with what would be legal in its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,6 +80,42 @@ pub fn check_wrapped(
     wrapped: [bool; 3],
 ) -> Result<Compiled, ScheduleError> {
     let plan = plan_wrapped(algorithm, schedule, wrapped)?;
+    check_plan(algorithm, schedule, value_bytes, plan)
+}
+
+/// The plan of a schedule for values of this many bytes, as a run makes it on a periodic mesh of so many
+/// cells in one patch, on a card with so many multiprocessors.
+///
+/// # Errors
+/// Where the schedule is illegal.
+pub fn plan_periodic(
+    algorithm: &Algorithm,
+    schedule: &Schedule,
+    value_bytes: usize,
+    (cells, units): ([usize; 3], u32),
+) -> Result<Plan, ScheduleError> {
+    let halo = plan(algorithm, schedule)?.halo();
+    let wrapped = crossable(halo, cells, value_bytes);
+    let room = Room {
+        dimension: algorithm.dimension,
+        cells,
+        patches: 1,
+        units,
+    };
+    Ok(plan_wrapped(algorithm, schedule, wrapped)?.fitted(room))
+}
+
+/// As [`check`], with such a plan.
+///
+/// # Errors
+/// As [`check`].
+pub fn check_periodic(
+    algorithm: &Algorithm,
+    schedule: &Schedule,
+    value_bytes: usize,
+    mesh: ([usize; 3], u32),
+) -> Result<Compiled, ScheduleError> {
+    let plan = plan_periodic(algorithm, schedule, value_bytes, mesh)?;
     check_plan(algorithm, schedule, value_bytes, plan)
 }
 

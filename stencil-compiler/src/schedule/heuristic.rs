@@ -3,12 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::check::check;
+use super::check::{check, check_periodic};
 use super::cuts::cuts;
 use super::{Blocking, Halo, Placement, Schedule};
 use crate::algorithm::footprint::needed;
 use crate::algorithm::{Algorithm, Def, FnId, Offset};
-use crate::cost::{self, KernelCost, MOST_REGISTERS};
+use crate::cost::{self, Fills, KernelCost, MOST_REGISTERS, StepTime};
 use crate::expr::real::Precision;
 use crate::plan::kernel_count;
 
@@ -70,18 +70,16 @@ pub fn gpu(algorithm: &Algorithm, precision: Precision) -> Schedule {
 /// Cells along each axis of the mesh that the time of schedules is compared on.
 const USUAL: [usize; 3] = [1 << 20, 4096, 256];
 
-/// Seconds of the last substep on the newest card that is modelled; `None` where a kernel cannot run.
+/// Seconds of a step on the newest card that is modelled; `None` where a kernel cannot run.
 fn predicted(algorithm: &Algorithm, schedule: &Schedule, precision: Precision) -> Option<f64> {
     let side = USUAL[algorithm.dimension.clamp(1, 3) - 1];
     let cells = std::array::from_fn(|axis| if axis < algorithm.dimension { side } else { 1 });
-    let costs = costs(algorithm, schedule, precision)?;
-    let last = algorithm.substeps.len() - 1;
-    let rates = &cost::MODELS.first()?.rates;
-    let mut seconds = 0.0;
-    for cost in costs.iter().filter(|cost| cost.substep == last) {
-        seconds += cost.time(cells, rates, cost.likely_registers())?.total;
-    }
-    Some(seconds)
+    let (rates, bytes) = (&cost::MODELS.first()?.rates, precision.bytes());
+    let mesh = (cells, rates.card.units);
+    let compiled = check_periodic(algorithm, schedule, bytes, mesh).ok()?;
+    let costs = cost::kernels(&compiled).ok()?;
+    let fills = Fills::of(&compiled.plan, cells, bytes);
+    Some(StepTime::likely(&costs, &fills, cells, rates)?.total)
 }
 
 /// Has a thread as many registers as all kernels need, by the estimate?

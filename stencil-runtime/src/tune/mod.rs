@@ -4,7 +4,8 @@
 //! ([`search`](stencil_compiler::schedule::search)), which the performance model orders. The best of
 //! each kind are compiled, many at once, and race: all are timed in turn, the slower half leaves, and the
 //! rest are timed for longer. Then the neighbours of the winners race, until none of them is faster or
-//! the time is up. What wins must give the bits of the processor on a mesh that no tile divides.
+//! the time is up. Races are of short batches after rests; what is left at the end is timed without rests,
+//! too. What wins must give the bits of the processor on a mesh that no tile divides.
 
 mod candidates;
 mod race;
@@ -217,6 +218,8 @@ impl<'a> Tuner<'a> {
     fn end(mut self, finalists: Vec<usize>) -> Result<Tuned, Error> {
         for at in finalists {
             self.trials[at].fate = Fate::Slower;
+            // Whoever cannot go on for that long has no such number.
+            self.trials[at].sustained = self.track.sustained(at).unwrap_or_default();
         }
         let mut order: Vec<usize> = (0..self.trials.len()).collect();
         order.retain(|at| self.trials[*at].fate == Fate::Slower);

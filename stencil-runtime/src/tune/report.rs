@@ -7,6 +7,7 @@ use stencil_compiler::schedule::plans::Plan;
 
 use super::Tuner;
 use super::trial::Trial;
+use crate::backend::cuda::Doubt;
 
 /// What a search found, and all that it tried.
 #[derive(Clone, Debug)]
@@ -17,6 +18,8 @@ pub struct Tuned {
     pub trials: Vec<Trial>,
     /// What the card does in a second.
     pub rates: Rates,
+    /// What was measured of the card and not believed.
+    pub doubts: Vec<Doubt>,
     /// How long the search took.
     pub took: Duration,
 }
@@ -61,6 +64,7 @@ impl Tuner<'_> {
             plan,
             took: self.track.elapsed(),
             rates: self.track.rates(),
+            doubts: self.track.doubts(),
             trials: self.trials,
         }
     }

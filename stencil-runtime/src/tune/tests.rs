@@ -10,7 +10,8 @@ use stencil_compiler::schedule::plans::Key;
 use stencil_compiler::schedule::text::print;
 
 use super::*;
-use crate::backend::cuda::{CudaError, Launched};
+use crate::backend::cuda::{CudaError, Doubt, Launched, Load};
+use crate::bench::Sustained;
 use crate::builder::Predicted;
 
 const CELLS: [usize; 3] = [128, 128, 128];
@@ -62,6 +63,10 @@ impl Track for Machine<'_> {
         RATES
     }
 
+    fn doubts(&self) -> Vec<Doubt> {
+        Vec::new()
+    }
+
     fn predicted(&self, schedule: &Schedule) -> Option<Predicted> {
         let units = RATES.card.units;
         run(self.system)
@@ -82,6 +87,16 @@ impl Track for Machine<'_> {
         self.took += Duration::from_millis(20);
         let predicted = self.predicted(schedule).unwrap();
         Ok((self.behaves)(schedule, seconds(&predicted, schedule))?)
+    }
+
+    fn sustained(&mut self, number: usize) -> Result<Option<Sustained>, Error> {
+        // It has left no simulation behind where it is not in the race any more.
+        let batches = vec![f64::from(u32::try_from(number).unwrap())];
+        let load = Load::default();
+        Ok(self
+            .there
+            .contains(&number)
+            .then_some(Sustained { batches, load }))
     }
 
     fn kernels(&self, _: usize) -> Vec<Launched> {
@@ -159,6 +174,9 @@ fn a_search_goes_on_from_what_is_fast() {
     assert!((plan.rate - points / best.seconds() / 1e6).abs() < 0.1);
     assert_eq!(plan.key.card, "made up");
     assert!(tuned.model_error().measured > 12);
+    let sustained = |t: &&Trial| t.sustained.is_some();
+    assert!(best.sustained.is_some());
+    assert!((1..=3).contains(&tuned.trials.iter().filter(sustained).count()));
 }
 
 #[test]

@@ -13,15 +13,13 @@ use stencil_compiler::schedule::Schedule;
 use stencil_compiler::schedule::plans::Key;
 
 use super::{Options, Subject};
-use crate::backend::cuda::{Cache, Card, CudaError, Launched};
+use crate::backend::cuda::{Cache, Calibration, Card, CudaError, Doubt, Launched, Sensors};
+use crate::bench::{self, BURST, Sustained};
 use crate::builder::Predicted;
 use crate::{Builder, Engine, Error, Number, Simulation};
 
 /// Cells of meshes on which bits are compared, by the number of dimensions: no tile divides them.
 pub const ODD: [[usize; 3]; 3] = [[1037, 1, 1], [137, 53, 1], [37, 53, 29]];
-
-/// How long a batch of steps takes, in seconds: short enough for the card to keep its clock.
-const BATCH: f64 = 0.012;
 
 /// Rest before a batch.
 const REST: Duration = Duration::from_millis(20);
@@ -37,6 +35,9 @@ pub(super) trait Track {
     /// What the machine does in a second.
     fn rates(&self) -> Rates;
 
+    /// What was measured of it and not believed.
+    fn doubts(&self) -> Vec<Doubt>;
+
     /// A schedule carried as far as it goes without running, if it is legal and fits.
     fn predicted(&self, schedule: &Schedule) -> Option<Predicted>;
 
@@ -45,6 +46,9 @@ pub(super) trait Track {
 
     /// Seconds of a step in a batch of them; the schedule stays under this number until it leaves.
     fn time(&mut self, number: usize, schedule: &Schedule) -> Result<f64, Error>;
+
+    /// The schedule of this number without a rest, while it is there.
+    fn sustained(&mut self, number: usize) -> Result<Option<Sustained>, Error>;
 
     /// The kernels of the schedule of this number, while it is there.
     fn kernels(&self, number: usize) -> Vec<Launched>;
@@ -69,21 +73,8 @@ struct Runner<T> {
 impl<T: Number> Runner<T> {
     /// Finds how many steps make a batch.
     fn new(mut simulation: Simulation<T>) -> Result<Self, Error> {
-        simulation.run(2, |_, _| ())?;
-        let start = Instant::now();
-        simulation.run(2, |_, _| ())?;
-        let step = start.elapsed().as_secs_f64() / 2.0;
-        let steps = (BATCH / step).ceil().clamp(2.0, 1e4) as u64;
+        let steps = bench::steps_of(&mut simulation, BURST)?.clamp(2, 10_000);
         Ok(Runner { simulation, steps })
-    }
-
-    /// Seconds of a step, in a batch of them.
-    fn batch(&mut self) -> Result<f64, Error> {
-        thread::sleep(REST);
-        self.simulation.run(1, |_, _| ())?;
-        let start = Instant::now();
-        self.simulation.run(self.steps, |_, _| ())?;
-        Ok(start.elapsed().as_secs_f64() / self.steps as f64)
     }
 }
 
@@ -93,7 +84,8 @@ pub(super) struct OnCard<'a, T: Number> {
     options: &'a Options,
     card: Card,
     cache: Cache,
-    rates: Rates,
+    calibration: Calibration,
+    sensors: Option<Sensors>,
     begun: Instant,
     there: BTreeMap<usize, Runner<T>>,
 }
@@ -104,23 +96,15 @@ impl<'a, T: Number> OnCard<'a, T> {
         let begun = Instant::now();
         let card = options.find_card()?;
         let own = || Cache::at(std::env::temp_dir().join("stencil-kernels"));
-        let rates = Rates {
-            copy_bytes: card.copy_gb_s().map_err(Error::Cuda)? * 1e9,
-            clock: card.clock_hz().map_err(Error::Cuda)?,
-            lanes: card.lanes(),
-            double: card.double(),
-            multiprocessor: card.multiprocessor,
-            card: cost::Card {
-                units: card.multiprocessors,
-                ..cost::Card::default()
-            },
-        };
+        let cache = Cache::of_user().unwrap_or_else(own);
+        let calibration = card.calibration(Some(&cache), false);
         Ok(OnCard {
             subject,
             options,
+            sensors: Sensors::open(&card),
             card,
-            cache: Cache::of_user().unwrap_or_else(own),
-            rates,
+            cache,
+            calibration: calibration.map_err(Error::Cuda)?,
             begun,
             there: BTreeMap::new(),
         })
@@ -148,7 +132,11 @@ impl<T: Number> Track for OnCard<'_, T> {
     }
 
     fn rates(&self) -> Rates {
-        self.rates
+        self.calibration.rates
+    }
+
+    fn doubts(&self) -> Vec<Doubt> {
+        self.calibration.doubts.clone()
     }
 
     fn predicted(&self, schedule: &Schedule) -> Option<Predicted> {
@@ -193,7 +181,16 @@ impl<T: Number> Track for OnCard<'_, T> {
             self.there.insert(number, runner?);
         }
         let lost = || Error::Bug("a simulation that was built is gone".into());
-        self.there.get_mut(&number).ok_or_else(lost)?.batch()
+        let runner = self.there.get_mut(&number).ok_or_else(lost)?;
+        bench::burst(&mut runner.simulation, runner.steps, REST)
+    }
+
+    fn sustained(&mut self, number: usize) -> Result<Option<Sustained>, Error> {
+        let Some(runner) = self.there.get_mut(&number) else {
+            return Ok(None);
+        };
+        let sensors = self.sensors.as_ref();
+        bench::sustained(&mut runner.simulation, sensors).map(Some)
     }
 
     fn kernels(&self, number: usize) -> Vec<Launched> {

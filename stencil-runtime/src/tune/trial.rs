@@ -1,9 +1,10 @@
 //! A schedule that is tried: what it should take, and what it took.
 
-use stencil_compiler::cost::{Fills, KernelCost, LAUNCH_SECONDS, Limit, Rates};
+use stencil_compiler::cost::{Fills, KernelCost, Limit, Rates, StepTime, Time};
 use stencil_compiler::schedule::Schedule;
 
 use crate::backend::cuda::Launched;
+use crate::bench::Sustained;
 use crate::builder::Predicted;
 
 /// What became of a schedule.
@@ -44,8 +45,10 @@ pub struct Trial {
     pub least: f64,
     /// What bounds the kernel that is predicted to take longest.
     pub limit: Limit,
-    /// Seconds of a step in each batch that was timed.
+    /// Seconds of a step in each batch that was timed, after a rest.
     pub batches: Vec<f64>,
+    /// What it took without rests; of those that were left at the end alone.
+    pub sustained: Option<Sustained>,
     /// What became of it.
     pub fate: Fate,
     /// Ghost cells that are filled in a step.
@@ -72,6 +75,7 @@ impl Trial {
             least: 0.0,
             limit: Limit::Memory,
             batches: Vec::new(),
+            sustained: None,
             fate: Fate::Ranked,
         };
         trial.predict(cells, rates);
@@ -80,24 +84,22 @@ impl Trial {
 
     /// Predicts, with what is known of the kernels.
     pub(super) fn predict(&mut self, cells: [usize; 3], rates: &Rates) {
-        let (mut total, mut least, mut longest) = (self.fills.seconds(rates), 0.0, 0.0);
-        for (at, cost) in self.costs.iter().enumerate() {
+        let time = |(at, cost): (usize, &KernelCost)| {
             let known = self.kernels.get(at).map(|kernel| &kernel.resources);
             let registers = match known {
                 Some(known) => (known.registers, known.spill_loads + known.spill_stores),
                 None => cost.likely_registers(),
             };
-            let Some(time) = cost.time(cells, rates, registers) else {
-                continue;
-            };
-            total += time.total + LAUNCH_SECONDS;
-            let (limit, bound) = time.limit();
-            least += bound;
-            if time.total > longest {
-                (longest, self.limit) = (time.total, limit);
-            }
-        }
-        (self.predicted, self.least) = (total, least);
+            cost.time(cells, rates, registers)
+        };
+        let times: Vec<Time> = self.costs.iter().enumerate().filter_map(time).collect();
+        let step = StepTime::new(&times, &self.fills, rates);
+        (self.predicted, self.least, self.limit) = (step.total, step.least, step.limit);
+    }
+
+    /// Time steps that its kernels do at once.
+    pub fn time_steps(&self) -> usize {
+        self.fills.time_steps.max(1)
     }
 
     /// Seconds of a step: the one in the middle of all batches; infinite if there are none.

@@ -3,7 +3,8 @@
 
 use std::time::Instant;
 
-use stencil_runtime::backend::cuda::{Card, CudaError, Launched};
+use stencil_compiler::cost::{Fills, Rates, StepTime, Time};
+use stencil_runtime::backend::cuda::{Cache, Card, CudaError, Doubt, Launched};
 use stencil_runtime::{Engine, Error, Number, Simulation, SystemDef};
 
 use super::candidates::Problem;
@@ -23,6 +24,11 @@ pub(super) struct Measured {
     pub(super) best: f64,
     /// See `best`.
     pub(super) median: f64,
+    /// Seconds of a step by the model, with what was measured of this card and the registers that its
+    /// compiler reports.
+    pub(super) predicted: f64,
+    /// What was measured of the card and not believed.
+    pub(super) doubts: Vec<Doubt>,
     /// Bytes of a copy in a second, as measured beside it.
     pub(super) copy_bytes: f64,
     /// Kernels that a step launches, those that fill ghost cells among them.
@@ -68,20 +74,45 @@ pub(super) fn measure<T: Number>(
         .schedule(plan.schedule.clone());
     let mut simulation = run.build().map_err(told)?;
     smooth::fill(&mut simulation).map_err(told)?;
+    let of_card = |error| told(Error::Cuda(error));
+    let no_card = || told(Error::Bug("a run on a card has none".into()));
+    let card = simulation.card().ok_or_else(no_card)?.clone();
+    // Before the run heats it up.
+    let calibration = card.calibration(Cache::of_user().as_ref(), false);
+    let calibration = calibration.map_err(of_card)?;
     let seconds = timed(&mut simulation).map_err(told)?;
     let (best, median) = bench::best_and_median(&seconds);
-    let copy = simulation.card().map(|card| card.copy_gb_s()).transpose();
-    let copy = copy.map_err(|error| told(Error::Cuda(error)))?;
+    let kernels = simulation.launched();
     Ok(Measured {
-        card: simulation
-            .card()
-            .map_or(String::new(), |card| card.name.clone()),
+        copy_bytes: 1e9 * card.copy_gb_s().map_err(of_card)?,
+        card: card.name,
         best,
         median,
-        copy_bytes: 1e9 * copy.unwrap_or(0.0),
+        predicted: predicted(problem, plan, &calibration.rates, &kernels),
+        doubts: calibration.doubts,
         launches: simulation.launches_a_step(),
-        kernels: simulation.launched(),
+        kernels,
     })
+}
+
+/// Seconds of a step on the card that ran it, by the model.
+fn predicted(problem: &Problem<'_>, plan: &Planned, rates: &Rates, kernels: &[Launched]) -> f64 {
+    let found = &plan.predicted;
+    let times = found
+        .costs
+        .iter()
+        .zip(kernels)
+        .filter_map(|(cost, kernel)| {
+            let resources = &kernel.resources;
+            let registers = (
+                resources.registers,
+                resources.spill_loads + resources.spill_stores,
+            );
+            cost.time(problem.cells, rates, registers)
+        });
+    let times: Vec<Time> = times.collect();
+    let fills = Fills::of(&found.plan, problem.cells, problem.precision.bytes());
+    StepTime::new(&times, &fills, rates).total
 }
 
 /// Seconds of a step in each timing.

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
 use stencil_compiler::algorithm::Algorithm;
-use stencil_compiler::cost::{self, Fills, KernelCost, LAUNCH_SECONDS, Model as Card, Time};
+use stencil_compiler::cost::{self, Fills, KernelCost, Model as Card, StepTime, Time};
 use stencil_compiler::expr::real::Precision;
 use stencil_compiler::kernel::{Kernel, LaunchKind};
 use stencil_compiler::model::Model;
-use stencil_compiler::plan::{self, Plan, Room};
+use stencil_compiler::plan::{self, Plan};
 use stencil_compiler::schedule::check::{self, Compiled, ScheduleError};
 use stencil_compiler::schedule::text::print_blocking;
 use stencil_compiler::schedule::{Placement, Schedule, presets, search};
@@ -83,9 +83,9 @@ pub(super) struct Predicted {
 }
 
 impl Predicted {
-    /// Sum over the launches of a step.
+    /// Sum over the launches of a step, or an equal part of several that are done at once.
     pub(super) fn sum(&self, of: impl Fn(&KernelCost) -> f64) -> f64 {
-        self.costs.iter().map(of).sum()
+        self.costs.iter().map(of).sum::<f64>() / self.plan.time_steps as f64
     }
 
     /// Bytes a point that memory moves in a step.
@@ -127,16 +127,8 @@ impl Problem<'_> {
     /// Where it is illegal.
     pub(super) fn compile(&self, schedule: &Schedule) -> Result<Compiled, ScheduleError> {
         let bytes = self.precision.bytes();
-        let halo = plan::plan(self.algorithm, schedule)?.halo();
-        let wrapped = plan::crossable(halo, self.cells, bytes);
-        let plan = plan::plan_wrapped(self.algorithm, schedule, wrapped)?;
-        let plan = plan.fitted(Room {
-            dimension: self.algorithm.dimension,
-            cells: self.cells,
-            patches: 1,
-            units: self.on.rates.card.units,
-        });
-        check::check_plan(self.algorithm, schedule, bytes, plan)
+        let units = self.on.rates.card.units;
+        check::check_periodic(self.algorithm, schedule, bytes, (self.cells, units))
     }
 
     /// Predicts a compiled schedule.
@@ -160,9 +152,8 @@ impl Problem<'_> {
             })?);
         }
         let fills = Fills::of(&compiled.plan, self.cells, self.precision.bytes());
-        let launches = times.iter().map(|time| time.total + LAUNCH_SECONDS);
         Ok(Predicted {
-            seconds: fills.seconds(rates) + launches.sum::<f64>(),
+            seconds: StepTime::new(&times, &fills, rates).total,
             plan: compiled.plan.clone(),
             costs,
             times,

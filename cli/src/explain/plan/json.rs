@@ -56,6 +56,8 @@ fn planned(report: &Report, plan: &Planned) -> Value {
             "card": found.card,
             "best_s": found.best,
             "median_s": found.median,
+            "predicted_s": found.predicted,
+            "doubts": found.doubts.iter().map(ToString::to_string).collect::<Vec<_>>(),
             "copy_bytes_per_s": found.copy_bytes,
             "launches": found.launches,
             "mpts_per_s": report.rate(found.best),

@@ -8,7 +8,7 @@ use serde_json::Value;
 use stencil_compiler::cost::Bound;
 use stencil_compiler::schedule::Schedule;
 use stencil_runtime::backend::cuda::nvrtc::Resources;
-use stencil_runtime::backend::cuda::{self, Launched};
+use stencil_runtime::backend::cuda::{self, Doubt, Launched};
 
 use super::*;
 use crate::explain::table::WIDTH;
@@ -110,7 +110,10 @@ fn json_has_all_of_it_and_its_parts_add_up() {
     let mut seconds = 0.0;
     for entry in &entries {
         seconds += match entry["kernel"].is_string() {
-            true => number(&entry["predicted_s"]["total"]) + stencil_compiler::cost::LAUNCH_SECONDS,
+            true => {
+                number(&entry["predicted_s"]["total"])
+                    + stencil_compiler::cost::MODELS[0].rates.launch
+            }
             false => number(&entry["predicted_s"]),
         };
     }
@@ -345,6 +348,12 @@ fn what_was_measured_stands_beside_what_was_predicted() {
             card: "Some Card".into(),
             best: 2.0 * report.plan.predicted.seconds,
             median: 3.0 * report.plan.predicted.seconds,
+            predicted: 1.6 * report.plan.predicted.seconds,
+            doubts: vec![Doubt {
+                what: "the clock",
+                measured: 1e8,
+                expected: 1.98e9,
+            }],
             copy_bytes: problem.on.rates.copy_bytes,
             launches: 6,
             kernels: kernels.collect(),
@@ -366,6 +375,8 @@ fn what_was_measured_stands_beside_what_was_predicted() {
         "  measured  ",
         "a step on Some Card",
         "2.00 times the prediction for H200",
+        "1.25 times the one with the numbers of this card",
+        "  note      the clock of the card was measured as 1.000e8",
         "77 compiled, 12 bytes of spills",
         "3 blocks on a multiprocessor, 38 % of its warps; no more for registers",
         "Registers: of Some Card, where it ran.",

@@ -79,12 +79,13 @@ fn measured(report: &Report) -> String {
     let points = report.cells.iter().map(|n| *n as f64).product::<f64>();
     let copied = |bytes: f64| bytes * points / found.copy_bytes;
     let flops = plan.predicted.sum(|c| c.flops) * points / found.best / 1e12;
-    let moved: f64 = plan.kernels().map(|kernel| kernel.moved).sum();
-    paragraph(
+    let steps = plan.predicted.plan.time_steps;
+    let moved = plan.kernels().map(|kernel| kernel.moved).sum::<f64>() / steps as f64;
+    let mut page = paragraph(
         "  measured  ",
         &format!(
-            "{} a step on {} (median {}), {:.0} million points a second: {:.2} times the prediction for {}; {:.0} % of \
-             the floor by its own copy of {:.2} TB/s. The bytes predicted of memory would be {:.2} TB/s, and it \
+            "{} a step on {} (median {}), {:.0} million points a second: {:.2} times the prediction for {}, {:.2} times \
+             the one with the numbers of this card; {:.0} % of the floor by its own copy of {:.2} TB/s. The bytes predicted of memory would be {:.2} TB/s, and it \
              computes {flops:.2} Tflop/s. {} launches",
             time(found.best),
             found.card,
@@ -92,12 +93,17 @@ fn measured(report: &Report) -> String {
             report.rate(found.best),
             found.best / plan.predicted.seconds,
             report.on.name,
+            found.best / found.predicted,
             100.0 * copied(plan.floor_bytes) / found.best,
             found.copy_bytes / 1e12,
             moved * points / found.best / 1e12,
             found.launches
         ),
-    )
+    );
+    for doubt in &found.doubts {
+        page += &paragraph("  note      ", &doubt.to_string());
+    }
+    page
 }
 
 /// The tree of a step.
@@ -114,7 +120,10 @@ fn step(report: &Report) -> Tree {
         100.0 * plan.floor_seconds / seconds,
         plan.floor_bytes,
         count(kernels, "kernel"),
-        count(fills, "fill"),
+        match plan.predicted.plan.time_steps {
+            1 => count(fills, "fill"),
+            steps => format!("{} for {steps} steps at once", count(fills, "fill")),
+        },
     ));
     let mut seen: Vec<&Kernel> = Vec::new();
     for (at, entries) in plan.substeps.iter().enumerate() {

@@ -19,6 +19,8 @@ pub struct Card {
     pub ordinal: usize,
     /// Its name.
     pub name: String,
+    /// The number that its maker gave it, in hexadecimal digits; no other card has it.
+    pub uuid: String,
     /// Compute capability, as in `(9, 0)`.
     pub capability: (u32, u32),
     /// Where on the bus it is, as in `0000:3b:00.0`.
@@ -104,6 +106,21 @@ impl Card {
         let khz = context(self.ordinal)?.attribute(Attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
         let khz = khz.map_err(CudaError::driver("asking for the clock of the card"))?;
         Ok(f64::from(khz) * 1e3)
+    }
+
+    /// Bytes that its memory can move in a second, by its clock and the width of its bus; `None` where the
+    /// driver does not tell.
+    pub(super) fn memory_bytes_per_s(&self) -> Result<Option<f64>, CudaError> {
+        let context = context(self.ordinal)?;
+        let ask = |which| {
+            let value = context.attribute(which);
+            value.map_err(CudaError::driver("asking for the memory of the card"))
+        };
+        let khz = ask(Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE)?;
+        let bits = ask(Attribute::CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH)?;
+        // Two transfers in a cycle.
+        let bytes = 2.0 * f64::from(khz) * 1e3 * f64::from(bits) / 8.0;
+        Ok((bytes > 0.0).then_some(bytes))
     }
 
     /// Lanes of a multiprocessor that compute in single precision (CUDA C++ programming guide,
@@ -225,6 +242,7 @@ fn describe(context: &Arc<CudaContext>, ordinal: usize) -> Result<Card, CudaErro
     Ok(Card {
         ordinal,
         name: context.name().map_err(&ask)?,
+        uuid: uuid(context).map_err(&ask)?,
         capability: (
             attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
             attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
@@ -247,6 +265,12 @@ fn describe(context: &Arc<CudaContext>, ordinal: usize) -> Result<Card, CudaErro
         memory: context.total_mem().map_err(&ask)?,
         driver: (version / 1000, version % 1000 / 10),
     })
+}
+
+/// The number of a card that no other has.
+fn uuid(context: &Arc<CudaContext>) -> Result<String, DriverError> {
+    let bytes = context.uuid()?.bytes;
+    Ok(bytes.map(|byte| format!("{:02x}", byte as u8)).concat())
 }
 
 /// Where on the bus a card is.

@@ -5,6 +5,7 @@
 
 mod ahead;
 mod cache;
+mod calibration;
 mod card;
 mod clock;
 mod compile;
@@ -23,6 +24,7 @@ mod reduce;
 mod sensors;
 
 pub use cache::{Cache, DIR_VARIABLE as CACHE_VARIABLE};
+pub use calibration::{Calibration, Doubt, Measured};
 pub use card::{Card, OLDEST, capability};
 pub use compile::{check_needs, resources};
 pub use error::CudaError;

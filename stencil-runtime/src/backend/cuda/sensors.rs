@@ -18,6 +18,9 @@ const NAMES: [&str; 2] = ["libnvidia-ml.so.1", "nvml.dll"];
 /// The library's number for the clock of multiprocessors.
 const CLOCK_SM: c_uint = 1;
 
+/// The library's number for the power at this moment, in milliwatts.
+const POWER_INSTANT: c_uint = 186;
+
 /// Time between two looks.
 const PERIOD: Duration = Duration::from_millis(10);
 
@@ -28,13 +31,28 @@ type InitFn = unsafe extern "C" fn() -> Status;
 type FindFn = unsafe extern "C" fn(*const c_char, *mut Device) -> Status;
 type ClockFn = unsafe extern "C" fn(Device, c_uint, *mut c_uint) -> Status;
 type PowerFn = unsafe extern "C" fn(Device, *mut c_uint) -> Status;
+type FieldsFn = unsafe extern "C" fn(Device, c_int, *mut Field) -> Status;
+
+/// A number that the library is asked for (`nvmlFieldValue_t` of its header).
+#[repr(C)]
+#[derive(Default)]
+struct Field {
+    number: c_uint,
+    scope: c_uint,
+    timestamp: i64,
+    latency: i64,
+    kind: c_int,
+    status: Status,
+    /// A union of eight bytes; that of power is an unsigned integer in its first four.
+    value: [c_uint; 2],
+}
 
 /// What a card draws and how fast it runs at a moment, or on average.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Load {
     /// The clock of its multiprocessors in MHz.
     pub clock_mhz: Option<f64>,
-    /// Power in watts; recent cards tell their mean of the last second.
+    /// Power in watts; where a card does not tell that of the moment, it is its mean of the last second.
     pub power_w: Option<f64>,
 }
 
@@ -58,6 +76,8 @@ pub struct Sensors {
     device: Device,
     clock: ClockFn,
     power: PowerFn,
+    /// Older libraries lack it.
+    fields: Option<FieldsFn>,
     shutdown: InitFn,
     // Kept open for as long as the functions may be called.
     _library: Library,
@@ -90,6 +110,8 @@ impl Sensors {
                 .ok()?;
             let clock = *library.get::<ClockFn>(b"nvmlDeviceGetClockInfo").ok()?;
             let power = *library.get::<PowerFn>(b"nvmlDeviceGetPowerUsage").ok()?;
+            let fields = library.get::<FieldsFn>(b"nvmlDeviceGetFieldValues");
+            let fields = fields.ok().map(|found| *found);
             if init() != 0 {
                 return None;
             }
@@ -102,6 +124,7 @@ impl Sensors {
                 device,
                 clock,
                 power,
+                fields,
                 shutdown,
                 _library: library,
             })
@@ -110,18 +133,34 @@ impl Sensors {
 
     /// What they tell now.
     pub fn look(&self) -> Load {
-        let (mut clock, mut milliwatts): (c_uint, c_uint) = (0, 0);
-        // SAFETY: the device is one of the open library, which writes one integer each.
-        let (clock_told, power_told) = unsafe {
-            (
-                (self.clock)(self.device, CLOCK_SM, &raw mut clock),
-                (self.power)(self.device, &raw mut milliwatts),
-            )
-        };
+        let mut clock: c_uint = 0;
+        // SAFETY: the device is one of the open library, which writes one integer.
+        let told = unsafe { (self.clock)(self.device, CLOCK_SM, &raw mut clock) };
+        let milliwatts = self.power_now().or_else(|| self.power_of_late());
         Load {
-            clock_mhz: (clock_told == 0).then(|| f64::from(clock)),
-            power_w: (power_told == 0).then(|| f64::from(milliwatts) / 1e3),
+            clock_mhz: (told == 0).then(|| f64::from(clock)),
+            power_w: milliwatts.map(|milliwatts| f64::from(milliwatts) / 1e3),
         }
+    }
+
+    /// Milliwatts at this moment.
+    fn power_now(&self) -> Option<c_uint> {
+        let mut field = Field {
+            number: POWER_INSTANT,
+            ..Field::default()
+        };
+        // SAFETY: the device is one of the open library, which writes one field of the layout of its
+        // header.
+        let told = unsafe { (self.fields?)(self.device, 1, &raw mut field) };
+        (told == 0 && field.status == 0 && field.value[0] > 0).then_some(field.value[0])
+    }
+
+    /// Milliwatts, of recent cards as a mean of the last second.
+    fn power_of_late(&self) -> Option<c_uint> {
+        let mut milliwatts: c_uint = 0;
+        // SAFETY: the device is one of the open library, which writes one integer.
+        let told = unsafe { (self.power)(self.device, &raw mut milliwatts) };
+        (told == 0).then_some(milliwatts)
     }
 
     /// Does some work and looks again and again until it is done: what it gives, and the mean.
@@ -213,6 +252,12 @@ mod tests {
             || (),
         );
         assert_eq!(load.power_w, Some(7.0));
+    }
+
+    #[test]
+    fn a_field_has_the_layout_of_the_header() {
+        assert_eq!(size_of::<Field>(), 40);
+        assert_eq!(std::mem::offset_of!(Field, value), 32);
     }
 
     #[test]

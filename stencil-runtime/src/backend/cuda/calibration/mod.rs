@@ -1,0 +1,249 @@
+//! What a card does in a second, measured on it once: the numbers that the performance model divides by.
+//!
+//! Two cards of one name differ, and so do their clocks under load. What is measured is kept in the
+//! cache of the user, by card and driver.
+
+mod graphs;
+mod kept;
+mod probes;
+
+use std::fmt;
+
+use stencil_compiler::cost::{self, MODELS, Rates};
+
+use super::{Cache, Card, CudaError};
+
+/// What was measured on a card.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Measured {
+    /// Bytes of a copy in a second, read and written; the best of several.
+    pub copy_bytes: f64,
+    /// Cycles in a second of multiprocessors that multiply and add for 12 ms after a rest.
+    pub clock: f64,
+    /// The same after a second without a rest, where the card has to keep below a power.
+    pub held: f64,
+    /// Multiply-adds on four bytes of a multiprocessor in a cycle.
+    pub single: f64,
+    /// Multiply-adds on eight bytes of a multiprocessor in a cycle.
+    pub double: f64,
+    /// Words of four bytes that the shared memory of a multiprocessor gives in a cycle.
+    pub words: f64,
+    /// Seconds between kernels of a captured graph, with the begin and the end of each.
+    pub launch: f64,
+    /// Seconds of a launch that fills few ghost cells, in such a graph.
+    pub fill: f64,
+}
+
+/// How far a measured number may be from what is expected: what is further off was disturbed.
+const MOST_OFF: f64 = 3.0;
+
+/// A measured number that cannot be right.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Doubt {
+    /// What was measured.
+    pub what: &'static str,
+    /// The number, in the unit of [`Measured`].
+    pub measured: f64,
+    /// The number that is used in its place, from the data sheet or the driver.
+    pub expected: f64,
+}
+
+impl fmt::Display for Doubt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Doubt {
+            what,
+            measured,
+            expected,
+        } = self;
+        write!(
+            f,
+            "{what} of the card was measured as {measured:.3e}, and the data sheet says {expected:.3e}, which is \
+             used; `stencil doctor --measure` measures again: nothing else should run on the card meanwhile"
+        )
+    }
+}
+
+/// What is known of a card.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Calibration {
+    /// As it was measured.
+    pub measured: Measured,
+    /// What predictions are made with.
+    pub rates: Rates,
+    /// Numbers that were not believed.
+    pub doubts: Vec<Doubt>,
+}
+
+impl Calibration {
+    /// Believes what is near to a data sheet.
+    fn new(measured: Measured, sheet: &Rates) -> Self {
+        let mut doubts = Vec::new();
+        let mut believed = |what, measured: f64, expected: f64| {
+            let off = measured / expected;
+            // No number is near to anything.
+            if (1.0 / MOST_OFF..=MOST_OFF).contains(&off) {
+                return measured;
+            }
+            doubts.push(Doubt {
+                what,
+                measured,
+                expected,
+            });
+            expected
+        };
+        let single = believed("multiply-adds in f32", measured.single, sheet.lanes);
+        let double = sheet.lanes / sheet.double;
+        let double = believed("multiply-adds in f64", measured.double, double);
+        let rates = Rates {
+            copy_bytes: believed("the speed of a copy", measured.copy_bytes, sheet.copy_bytes),
+            clock: believed("the clock", measured.clock, sheet.clock),
+            lanes: single,
+            double: single / double,
+            words: believed("shared memory", measured.words, sheet.words),
+            launch: believed("the gap between kernels", measured.launch, sheet.launch),
+            fill: believed("a fill of few ghost cells", measured.fill, sheet.fill),
+            ..*sheet
+        };
+        Calibration {
+            measured,
+            rates,
+            doubts,
+        }
+    }
+}
+
+impl Card {
+    /// What it does in a second, as kept in a cache or else measured now, which takes two seconds and is
+    /// kept; `again` measures in any case. Nothing else should run on the card.
+    ///
+    /// # Errors
+    /// If there is no compiler for its kernels, or the card fails.
+    pub fn calibration(
+        &self,
+        cache: Option<&Cache>,
+        again: bool,
+    ) -> Result<Calibration, CudaError> {
+        if !again && let Some(kept) = self.kept_calibration(cache)? {
+            return Ok(kept);
+        }
+        let copy_bytes = 1e9 * self.copy_gb_s()?;
+        let sheet = self.sheet(copy_bytes)?;
+        let measured = probes::measure(self, cache, copy_bytes, &sheet)?;
+        if let Some(cache) = cache {
+            // A cache that cannot be written costs time, no more.
+            let _ = kept::keep(cache, self, &measured);
+        }
+        Ok(Calibration::new(
+            measured,
+            &self.sheet(measured.copy_bytes)?,
+        ))
+    }
+
+    /// The same if it was measured before.
+    ///
+    /// # Errors
+    /// If the driver does not tell what the card should do.
+    pub fn kept_calibration(
+        &self,
+        cache: Option<&Cache>,
+    ) -> Result<Option<Calibration>, CudaError> {
+        let Some(measured) = cache.and_then(|cache| kept::find(cache, self)) else {
+            return Ok(None);
+        };
+        let sheet = self.sheet(measured.copy_bytes)?;
+        Ok(Some(Calibration::new(measured, &sheet)))
+    }
+
+    /// What it should do, by its driver and by its compute capability. A memory that the driver does not
+    /// tell the speed of is taken to be as fast as measured.
+    fn sheet(&self, copy_bytes: f64) -> Result<Rates, CudaError> {
+        Ok(Rates {
+            copy_bytes: self.memory_bytes_per_s()?.unwrap_or(copy_bytes),
+            clock: self.clock_hz()?,
+            lanes: f64::from(self.lanes()),
+            double: self.double(),
+            multiprocessor: self.multiprocessor,
+            card: cost::Card {
+                units: self.multiprocessors,
+                ..cost::Card::default()
+            },
+            // What all cards have much alike.
+            ..MODELS[0].rates
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sheet() -> Rates {
+        MODELS[0].rates
+    }
+
+    fn measured() -> Measured {
+        Measured {
+            copy_bytes: 4.2e12,
+            clock: 1.9e9,
+            held: 1.7e9,
+            single: 127.5,
+            double: 63.5,
+            words: 31.5,
+            launch: 1.25e-6,
+            fill: 7.5e-6,
+        }
+    }
+
+    #[test]
+    fn what_is_measured_is_used() {
+        let found = Calibration::new(measured(), &sheet());
+        let Rates {
+            copy_bytes,
+            clock,
+            lanes,
+            double,
+            words,
+            launch,
+            fill,
+            multiprocessor,
+            card,
+        } = found.rates;
+        assert_eq!(
+            (copy_bytes, clock, lanes, words, launch, fill),
+            (4.2e12, 1.9e9, 127.5, 31.5, 1.25e-6, 7.5e-6)
+        );
+        assert!((double - 127.5 / 63.5).abs() < 1e-12);
+        let sheet = sheet();
+        assert_eq!((multiprocessor, card), (sheet.multiprocessor, sheet.card));
+        assert!(found.doubts.is_empty());
+    }
+
+    #[test]
+    fn what_cannot_be_is_not_believed_and_told() {
+        let wrong = Measured {
+            copy_bytes: f64::NAN,
+            clock: 0.0,
+            single: f64::INFINITY,
+            double: -64.0,
+            words: 32.0 * 3.1,
+            launch: 1.5e-6 / 3.1,
+            fill: -1e-7,
+            ..measured()
+        };
+        let found = Calibration::new(wrong, &sheet());
+        assert_eq!((found.rates, found.doubts.len()), (sheet(), 7));
+        let told: Vec<String> = found.doubts.iter().map(Doubt::to_string).collect();
+        assert!(
+            told[3].contains("the clock of the card was measured as 0.000e0")
+                && told[3].contains("says 1.980e9"),
+            "{told:?}"
+        );
+        // Three times as much is still believed.
+        let far = Measured {
+            words: 96.0,
+            clock: sheet().clock / 2.9,
+            ..measured()
+        };
+        assert!(Calibration::new(far, &sheet()).doubts.is_empty());
+    }
+}
