@@ -228,11 +228,6 @@ fn advance(
     sets: &mut Vec<(Reg, ValueId)>,
 ) -> Result<Vec<ValueId>, Refusal> {
     let function = draft.context.algorithm.function(id);
-    if delayed.placement == Placement::Shared {
-        let mut at = [point, 0, 0];
-        at[axis] = delayed.source;
-        return Ok(vec![values.define(id, at)?]);
-    }
     let queue = declare_queue(draft, &function.name, delayed);
     let place = |lag: i32| {
         let mut at = [point, 0, 0];
@@ -255,14 +250,21 @@ fn advance(
         sets.push((*reg, *value));
     }
     let complete = sums[sums.len() - 1];
-    values.set(id, place(delayed.lag), complete);
+    // A shared function is read from the iteration after, in its own column too.
+    let newest = match delayed.placement {
+        Placement::Shared => delayed.source,
+        _ => {
+            values.set(id, place(delayed.lag), complete);
+            delayed.lag
+        }
+    };
     let past = queue
         .window
         .iter()
         .map(|reg| values.number(Value::Register(*reg), "past"));
     let past: Vec<ValueId> = past.collect();
     for (age, value) in past.iter().enumerate() {
-        values.set(id, place(delayed.lag - 1 - age as i32), *value);
+        values.set(id, place(newest - 1 - age as i32), *value);
     }
     for age in (0..queue.window.len()).rev() {
         let newer = if age == 0 { complete } else { past[age - 1] };

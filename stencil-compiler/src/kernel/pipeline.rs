@@ -46,7 +46,7 @@ pub struct Delayed {
     pub low: i32,
     /// Largest offset of its terms along the march (0 if it is not carried).
     pub high: i32,
-    /// Older planes that consumers still read.
+    /// Older planes that consumers still read, of a shared function those in registers.
     pub window: i32,
     /// First iteration whose completed value is needed, counted from the first output plane.
     pub first: i32,
@@ -55,8 +55,10 @@ pub struct Delayed {
 /// What is read of a shared function.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Staged {
-    /// The lags of its planes that are read.
+    /// The lags of its planes that are read from shared memory.
     pub lags: BTreeSet<i32>,
+    /// The lags that a thread reads in its own column, where these ride in registers.
+    pub own: BTreeSet<i32>,
     /// The cells around the tile that are read.
     pub rim: Rim,
 }
@@ -64,15 +66,25 @@ pub struct Staged {
 impl Delayed {
     /// Registers it takes a point between iterations.
     pub fn registers(&self) -> i32 {
-        match self.placement {
-            Placement::Shared => 0,
-            _ => self.high - self.low + self.window,
-        }
+        self.high - self.low + self.window
+    }
+}
+
+impl Staged {
+    /// Planes that are kept in shared memory of a function that is evaluated at this lag: those that
+    /// are read, and the one that is evaluated.
+    pub fn planes(&self, source: i32) -> u32 {
+        let oldest = self.lags.first().copied().unwrap_or(source);
+        source.abs_diff(oldest) + 1
     }
 
-    /// Planes that a shared function keeps: those that are read, and the one that is evaluated.
-    pub fn planes(&self) -> i32 {
-        self.source - self.lag + self.window + 1
+    /// Leaves to registers what is read at several planes of the own column, and nothing where they are
+    /// not to ride there. Returns how many older planes do.
+    fn settle(&mut self, source: i32, column: bool) -> i32 {
+        if !column || self.own.len() < 2 {
+            self.lags.append(&mut self.own);
+        }
+        self.own.first().map_or(0, |oldest| source - oldest)
     }
 }
 
@@ -88,12 +100,13 @@ impl Pipeline {
     }
 }
 
-/// Computes the pipeline of a launch for threads of `points` cells along x.
+/// Computes the pipeline of a launch for threads of `points` cells along x; `column` is whether own
+/// columns of shared functions ride in registers.
 ///
 /// # Errors
 /// Where a placement cannot be served: a carried function that is no sum, or one that is read
 /// beyond its own column.
-pub fn analyze(context: &Context<'_>, points: i32) -> Result<Pipeline, Refusal> {
+pub fn analyze(context: &Context<'_>, points: i32, column: bool) -> Result<Pipeline, Refusal> {
     let axis = context.algorithm.slowest_axis();
     let placed = context.placed()?;
     let outputs = context.outputs()?;
@@ -120,6 +133,11 @@ pub fn analyze(context: &Context<'_>, points: i32) -> Result<Pipeline, Refusal> 
         settled.push((buffer, id, lag));
     }
     walk.delayed_sources()?;
+    for (id, staged) in &mut walk.staged {
+        if let Some(delayed) = walk.delayed.get_mut(id) {
+            delayed.window = staged.settle(delayed.source, column);
+        }
+    }
     Ok(Pipeline {
         axis,
         delayed: walk.delayed,
@@ -322,7 +340,8 @@ impl Walk<'_, '_> {
         let shared = known.placement == Placement::Shared;
         if shared {
             let staged = self.staged.entry(of).or_default();
-            staged.lags.insert(lag);
+            let read = if own { &mut staged.own } else { &mut staged.lags };
+            read.insert(lag);
             staged.rim.include(plane, self.points);
         }
         if !(own || shared) || lag > known.lag {

@@ -59,7 +59,7 @@ pub const STRATEGY: Strategy = Strategy {
         CHUNK,
         Param {
             name: "column",
-            summary: "1: the own column rides in registers; 0: it is read from the ring",
+            summary: "1: the own column rides in registers; 0: it is read from shared memory",
             default: 1,
             values: &[0, 1],
             first: false,
@@ -215,7 +215,7 @@ impl March {
 
 fn lower(context: &Context<'_>) -> Result<Kernel, Refusal> {
     let march = March::new(context)?;
-    let pipeline = analyze(context, march.points as i32)?;
+    let pipeline = analyze(context, march.points as i32, march.column)?;
     let layout = Layout::new(context, &march, &pipeline)?;
     let mut draft = Draft::new(*context, launch_shape(context, &march, &pipeline)?);
     layout.declare(&mut draft, &march);

@@ -82,7 +82,7 @@ impl Stage {
             let left = rim.x[0].next_multiple_of(march.points);
             let width = (march.tile[0] + left + rim.x[1]).next_multiple_of(march.points);
             let height = march.tile[1] + rim.y[0] + rim.y[1];
-            let slots = delayed.planes().unsigned_abs();
+            let slots = staged.planes(delayed.source);
             let planes = Staged {
                 start: stage.len,
                 slots,
