@@ -90,7 +90,13 @@ pub(super) fn section(
             Ok(compiled) => {
                 let costs = cost::kernels(&compiled)
                     .map_err(|error| Failure::new(format!("error: {error}")))?;
-                page += &kernels(algorithm, &schedule, &compiled, &costs, precision);
+                if compiled.plan.time_steps > 1 {
+                    page += &format!(
+                        "  Numbers are of {} time steps, which are done at once.\n",
+                        compiled.plan.time_steps
+                    );
+                }
+                page += &kernels(&compiled.problem, &schedule, &compiled, &costs, precision);
                 if let Some(cells) = cells {
                     page += &predicted::table(&costs, at, cells, on);
                 }

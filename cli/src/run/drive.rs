@@ -125,9 +125,13 @@ impl<'a, T: Number> Drive<'a, T> {
         let step = self.simulation.step_count();
         let (output, time) = (&self.problem.output, &self.problem.time);
         let next = |every: u64| (step / every.max(1) + 1).saturating_mul(every.max(1));
-        let events = [Some(output.series_every), output.every].into_iter().flatten();
+        let events = [Some(output.series_every), output.every]
+            .into_iter()
+            .flatten();
         let events = events.map(next).chain(time.steps);
-        events.min().map_or(1, |event| event.saturating_sub(step).max(1))
+        events
+            .min()
+            .map_or(1, |event| event.saturating_sub(step).max(1))
     }
 
     fn is_over(&self) -> bool {

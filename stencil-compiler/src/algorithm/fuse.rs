@@ -56,7 +56,11 @@ impl Algorithm {
             ..self.clone()
         };
         let groups: Vec<Vec<&Substep>> = match steps {
-            1 => self.substeps.chunks(group).map(|g| g.iter().collect()).collect(),
+            1 => self
+                .substeps
+                .chunks(group)
+                .map(|g| g.iter().collect())
+                .collect(),
             _ => vec![(0..steps).flat_map(|_| &self.substeps).collect()],
         };
         for group in groups {
@@ -65,7 +69,12 @@ impl Algorithm {
             fused.substeps.push(Substep { at, updates });
         }
         let fused = prune(fused);
-        let why = |why| format!("groups of {group} substeps of `{}` are no substeps: {why}", self.name);
+        let why = |why| {
+            format!(
+                "groups of {group} substeps of `{}` are no substeps: {why}",
+                self.name
+            )
+        };
         fused.check().map_err(why)?;
         Ok(fused)
     }

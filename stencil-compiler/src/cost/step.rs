@@ -160,7 +160,10 @@ mod tests {
             ..fills
         };
         let half = StepTime::new(&kernels, &two, rates);
-        assert_eq!((2.0 * half.total, 2.0 * half.least), (step.total, step.least));
+        assert_eq!(
+            (2.0 * half.total, 2.0 * half.least),
+            (step.total, step.least)
+        );
         let none = StepTime::new(&[], &Fills::default(), rates);
         assert_eq!((none.total, none.least), (0.0, 0.0));
     }

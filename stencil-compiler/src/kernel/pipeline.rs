@@ -11,6 +11,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::blocking::COLUMN;
 use super::lower::{Context, add, describe};
 use super::rim::Rim;
 use crate::algorithm::footprint::needed;
@@ -100,13 +101,12 @@ impl Pipeline {
     }
 }
 
-/// Computes the pipeline of a launch for threads of `points` cells along x; `column` is whether own
-/// columns of shared functions ride in registers.
+/// Computes the pipeline of a launch for threads of `points` cells along x.
 ///
 /// # Errors
 /// Where a placement cannot be served: a carried function that is no sum, or one that is read
 /// beyond its own column.
-pub fn analyze(context: &Context<'_>, points: i32, column: bool) -> Result<Pipeline, Refusal> {
+pub fn analyze(context: &Context<'_>, points: i32) -> Result<Pipeline, Refusal> {
     let axis = context.algorithm.slowest_axis();
     let placed = context.placed()?;
     let outputs = context.outputs()?;
@@ -133,6 +133,7 @@ pub fn analyze(context: &Context<'_>, points: i32, column: bool) -> Result<Pipel
         settled.push((buffer, id, lag));
     }
     walk.delayed_sources()?;
+    let column = context.param(COLUMN.name) != 0;
     for (id, staged) in &mut walk.staged {
         if let Some(delayed) = walk.delayed.get_mut(id) {
             delayed.window = staged.settle(delayed.source, column);
@@ -340,7 +341,11 @@ impl Walk<'_, '_> {
         let shared = known.placement == Placement::Shared;
         if shared {
             let staged = self.staged.entry(of).or_default();
-            let read = if own { &mut staged.own } else { &mut staged.lags };
+            let read = if own {
+                &mut staged.own
+            } else {
+                &mut staged.lags
+            };
             read.insert(lag);
             staged.rim.include(plane, self.points);
         }

@@ -68,7 +68,9 @@ fn check_fused(schedule: &Schedule) -> Result<(), Refusal> {
         None => Ok(()),
         Some((name, _)) => Err(Refusal::placement(
             name,
-            format!("`{name}` cannot be stored where substeps are fused: a fused pass stores new fields only"),
+            format!(
+                "`{name}` cannot be stored where substeps are fused: a fused pass stores new fields only"
+            ),
         )),
     }
 }

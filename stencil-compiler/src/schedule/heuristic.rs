@@ -8,7 +8,7 @@ use super::cuts::cuts;
 use super::{Blocking, Halo, Placement, Schedule};
 use crate::algorithm::footprint::needed;
 use crate::algorithm::{Algorithm, Def, FnId, Offset};
-use crate::cost::{self, Fills, KernelCost, MOST_REGISTERS, StepTime};
+use crate::cost::{self, Fills, KernelCost, Limit, MOST_REGISTERS, StepTime};
 use crate::expr::real::Precision;
 use crate::plan::kernel_count;
 
@@ -30,10 +30,49 @@ pub fn cpu(algorithm: &Algorithm) -> Schedule {
     }
 }
 
-/// The schedule of a GPU: a march that carries what it can, or gathers all; where the estimate of
-/// registers is more than a thread can have, as marches that spill are slower by far, boxes, or two
-/// marches of a cut step: what is predicted to take less time.
+/// The schedule of a GPU: a march that carries what it can, or gathers all, for two substeps at once
+/// where that is predicted to take less time; where the estimate of registers is more than a thread
+/// can have, as marches that spill are slower by far, boxes, or two marches of a cut step: what is
+/// predicted to take less time.
 pub fn gpu(algorithm: &Algorithm, precision: Precision) -> Schedule {
+    let single = one_by_one(algorithm, precision);
+    let Some(one) = step_time(algorithm, &single, precision) else {
+        return single;
+    };
+    // Only what waits for memory gains by moving less.
+    if one.limit != Limit::Memory {
+        return single;
+    }
+    let at_once = fused_march(algorithm, AT_ONCE, precision);
+    let at_once = at_once.filter(|fused| {
+        let two = step_time(algorithm, fused, precision);
+        two.is_some_and(|two| two.total < WORTH_FUSING * one.total)
+    });
+    at_once.unwrap_or(single)
+}
+
+/// Substeps that are done at once without a search.
+pub(super) const AT_ONCE: usize = 2;
+
+/// The part of the time that fused substeps may take at most, as they keep a run from looking at each
+/// step.
+const WORTH_FUSING: f64 = 0.95;
+
+/// The largest march over a problem with so many substeps at once, fields in between in shared memory, if
+/// there is one that has registers enough.
+fn fused_march(algorithm: &Algorithm, fuse: usize, precision: Precision) -> Option<Schedule> {
+    let problem = algorithm.fused(fuse).ok()?;
+    if problem.dimension == 1 {
+        return None;
+    }
+    let mut placements = fused(&problem);
+    carry(&problem, &mut placements);
+    let (schedule, costs) = largest_march(&problem, &placements, precision)?;
+    fit(&costs).then_some(Schedule { fuse, ..schedule })
+}
+
+/// The schedule of a GPU for substeps one by one.
+fn one_by_one(algorithm: &Algorithm, precision: Precision) -> Schedule {
     let stored = stored(algorithm, Halo::Exchange);
     if algorithm.dimension == 1 {
         let count = kernel_count(algorithm, &stored);
@@ -72,6 +111,10 @@ const USUAL: [usize; 3] = [1 << 20, 4096, 256];
 
 /// Seconds of a step on the newest card that is modelled; `None` where a kernel cannot run.
 fn predicted(algorithm: &Algorithm, schedule: &Schedule, precision: Precision) -> Option<f64> {
+    Some(step_time(algorithm, schedule, precision)?.total)
+}
+
+fn step_time(algorithm: &Algorithm, schedule: &Schedule, precision: Precision) -> Option<StepTime> {
     let side = USUAL[algorithm.dimension.clamp(1, 3) - 1];
     let cells = std::array::from_fn(|axis| if axis < algorithm.dimension { side } else { 1 });
     let (rates, bytes) = (&cost::MODELS.first()?.rates, precision.bytes());
@@ -79,7 +122,7 @@ fn predicted(algorithm: &Algorithm, schedule: &Schedule, precision: Precision) -
     let compiled = check_periodic(algorithm, schedule, bytes, mesh).ok()?;
     let costs = cost::kernels(&compiled).ok()?;
     let fills = Fills::of(&compiled.plan, cells, bytes);
-    Some(StepTime::likely(&costs, &fills, cells, rates)?.total)
+    StepTime::likely(&costs, &fills, cells, rates)
 }
 
 /// Has a thread as many registers as all kernels need, by the estimate?

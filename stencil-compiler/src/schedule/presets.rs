@@ -18,9 +18,6 @@ pub struct Preset {
     pub make: fn(&Algorithm, Precision) -> Schedule,
 }
 
-/// Substeps that the preset `fused` does at once.
-const FUSED: usize = 2;
-
 /// Every preset.
 pub const ALL: &[Preset] = &[
     Preset {
@@ -84,7 +81,7 @@ pub const ALL: &[Preset] = &[
     },
     Preset {
         name: "gpu",
-        summary: "marches; what is expensive is stored, sums ride along",
+        summary: "marches; what is expensive is stored, sums ride along; two substeps at once if that is faster",
         make: gpu,
     },
 ];
@@ -129,7 +126,7 @@ fn shared(algorithm: &Algorithm, precision: Precision) -> Schedule {
 
 /// Where substeps cannot be fused, this is `shared`.
 fn fused(algorithm: &Algorithm, precision: Precision) -> Schedule {
-    let Ok(problem) = algorithm.fused(FUSED) else {
+    let Ok(problem) = algorithm.fused(heuristic::AT_ONCE) else {
         return shared(algorithm, precision);
     };
     let mut placements = heuristic::fused(&problem);
@@ -137,7 +134,7 @@ fn fused(algorithm: &Algorithm, precision: Precision) -> Schedule {
         carry(&problem, &mut placements);
     }
     Schedule {
-        fuse: FUSED,
+        fuse: heuristic::AT_ONCE,
         ..marched(&problem, placements, precision)
     }
 }

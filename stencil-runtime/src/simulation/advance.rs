@@ -198,7 +198,9 @@ impl<T: Number> Simulation<T> {
         let Machine::Cuda(machine) = &mut self.machine else {
             return Err(Error::Bug("steps of a card on the processor".into()));
         };
-        machine.steps(moments).map_err(|failure| self.fail(failure))?;
+        machine
+            .steps(moments)
+            .map_err(|failure| self.fail(failure))?;
         if let Some(Moment { step, dt, .. }) = moments.last() {
             (self.steps, self.t, self.last_dt) = (*step, after, *dt);
         }

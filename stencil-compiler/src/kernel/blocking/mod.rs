@@ -79,6 +79,15 @@ pub(crate) const MOST_PLANES: u32 = 1 << 20;
 /// Cells of a tile along x and y, by the values of parameters and the number of dimensions.
 type Across = fn(&dyn Fn(&str) -> u32, usize) -> [u32; 2];
 
+/// A parameter of blockings whose planes are all in shared memory.
+pub(crate) const COLUMN: Param = Param {
+    name: "column",
+    summary: "1: the own column rides in registers; 0: it is read from shared memory",
+    default: 1,
+    values: &[0, 1],
+    first: false,
+};
+
 /// A parameter of every blocking of a device: what bounds the registers of a thread.
 pub(crate) const BLOCKS: Param = Param {
     name: "blocks",

@@ -6,7 +6,7 @@
 //! shared functions have a ring of their own, which all threads fill.
 //! Either all threads copy 16 bytes at a time, or one thread has whole boxes copied.
 
-use super::{BLOCKS, CHUNK, Param, Strategy, chunk};
+use super::{BLOCKS, CHUNK, COLUMN, Param, Strategy, chunk};
 use crate::kernel::iteration::{Cover, describe};
 use crate::kernel::lower::{Context, Draft, shape};
 use crate::kernel::pipeline::{Pipeline, analyze};
@@ -57,13 +57,7 @@ pub const STRATEGY: Strategy = Strategy {
             first: true,
         },
         CHUNK,
-        Param {
-            name: "column",
-            summary: "1: the own column rides in registers; 0: it is read from shared memory",
-            default: 1,
-            values: &[0, 1],
-            first: false,
-        },
+        COLUMN,
         BLOCKS,
         LOADER,
     ],
@@ -141,7 +135,7 @@ impl March {
             points: context.param("points"),
             chunk: chunk(context.param(CHUNK.name))?,
             ring: context.param("ring"),
-            column: context.param("column") != 0,
+            column: context.param(COLUMN.name) != 0,
             vector,
             boxes: context.param(LOADER.name) == BOXES,
         };
@@ -215,7 +209,7 @@ impl March {
 
 fn lower(context: &Context<'_>) -> Result<Kernel, Refusal> {
     let march = March::new(context)?;
-    let pipeline = analyze(context, march.points as i32, march.column)?;
+    let pipeline = analyze(context, march.points as i32)?;
     let layout = Layout::new(context, &march, &pipeline)?;
     let mut draft = Draft::new(*context, launch_shape(context, &march, &pipeline)?);
     layout.declare(&mut draft, &march);

@@ -143,7 +143,7 @@ fn lower(context: &Context<'_>) -> Result<Kernel, Refusal> {
             ),
         ));
     }
-    let pipeline = analyze(context, cover.points as i32, false)?;
+    let pipeline = analyze(context, cover.points as i32)?;
     let layout = Layout::new(context, cover, &pipeline, buffers);
     let [x, y] = cover.threads();
     let mut tile = [cover.tile[0], cover.tile[1], 1];

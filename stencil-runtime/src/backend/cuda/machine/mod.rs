@@ -167,12 +167,16 @@ impl<T: Number> Machine<T> {
             let texts = texts::<T>(problem, &plan, over)?;
             programs.push((problem, plan, texts));
         }
-        let halo = programs.iter().fold(domain.halo, |deepest, (_, plan, texts)| {
-            let (of_plan, of_kernels) = (plan.halo(), halo(texts));
-            std::array::from_fn(|axis| {
-                deepest[axis].max(of_plan[axis] as usize).max(of_kernels[axis])
-            })
-        });
+        let halo = programs
+            .iter()
+            .fold(domain.halo, |deepest, (_, plan, texts)| {
+                let (of_plan, of_kernels) = (plan.halo(), halo(texts));
+                std::array::from_fn(|axis| {
+                    deepest[axis]
+                        .max(of_plan[axis] as usize)
+                        .max(of_kernels[axis])
+                })
+            });
         let plan = &programs.first().ok_or_else(nothing)?.1;
         let (mesh, patches) = (domain.mesh, domain.patches);
         let boundaries = domain.boundaries.clone();
@@ -292,7 +296,12 @@ impl<T: Number> Machine<T> {
             Some(fused) => (&fused.tasks, fused.steps),
             None => (&self.substeps, 1),
         };
-        tasks.iter().flatten().filter(is_launch).count().div_ceil(steps)
+        tasks
+            .iter()
+            .flatten()
+            .filter(is_launch)
+            .count()
+            .div_ceil(steps)
     }
 
     /// Names and shape of the arrays, without values.
