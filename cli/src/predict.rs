@@ -295,7 +295,7 @@ impl Costs {
             }
             let lowered = check::check_plan(algorithm, schedule, value_bytes, plan.clone());
             let costs = Arc::new(Costs {
-                kernels: cost::kernels(algorithm, &lowered.ok()?).ok()?,
+                kernels: cost::kernels(&lowered.ok()?).ok()?,
                 fills: Fills::of(&plan, cells, value_bytes),
             });
             known.push((plan, Arc::clone(&costs)));

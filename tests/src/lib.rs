@@ -214,7 +214,9 @@ pub fn interpreted_on<T: Real>(
     (seed, shadow): (u64, Shadow),
 ) -> Result<Vec<Vec<T>>, Fault> {
     let mut machine = Machine::<T>::new(algorithm, compiled, case, layout, seed, shadow);
-    for _ in 0..steps {
+    let at_once = compiled.plan.time_steps;
+    assert!(steps.is_multiple_of(at_once), "{steps} steps, {at_once} at once");
+    for _ in 0..steps / at_once {
         machine.step()?;
     }
     Ok(algorithm

@@ -16,7 +16,6 @@ use super::memory::{Arrays, Layout, Memory};
 pub struct Machine<'a, T> {
     compiled: &'a Compiled,
     memory: Memory<T>,
-    algorithm: &'a Algorithm,
     case: Case,
     t: f64,
     substep: Option<usize>,
@@ -34,7 +33,7 @@ fn home(plan: &Plan, name: &str) -> String {
 impl<'a, T: Real> Machine<'a, T> {
     /// Allocates the buffers and sets the fields.
     pub fn new(
-        algorithm: &'a Algorithm,
+        algorithm: &Algorithm,
         compiled: &'a Compiled,
         case: &Case,
         layout: Layout,
@@ -60,7 +59,6 @@ impl<'a, T: Real> Machine<'a, T> {
         Machine {
             compiled,
             memory,
-            algorithm,
             case: case.clone(),
             t: 0.0,
             substep: None,
@@ -70,7 +68,7 @@ impl<'a, T: Real> Machine<'a, T> {
         }
     }
 
-    /// One time step.
+    /// One walk through the plan: a time step, or as many as are fused.
     ///
     /// # Errors
     /// The first fault that the interpreter finds.
@@ -90,7 +88,7 @@ impl<'a, T: Real> Machine<'a, T> {
                 }
             }
         }
-        self.t += self.case.dt;
+        self.t += self.case.dt * self.compiled.plan.time_steps as f64;
         self.substep = None;
         Ok(())
     }
@@ -101,10 +99,11 @@ impl<'a, T: Real> Machine<'a, T> {
             return;
         }
         self.substep = Some(substep);
-        let at = self.algorithm.substeps[substep].at;
+        let problem = &self.compiled.problem;
+        let at = problem.substeps[substep].at;
         let t = self.case.dt.mul_add(at, self.t);
-        let values = self.case.uniforms_at::<T>(self.algorithm, t);
-        let names = self.algorithm.uniforms.iter().map(|u| u.name.clone());
+        let values = self.case.uniforms_at::<T>(problem, t);
+        let names = problem.uniforms.iter().map(|u| u.name.clone());
         self.uniforms = names.zip(values).collect();
     }
 

@@ -300,7 +300,7 @@ impl<T: Number> Case<T> {
         let launched = simulation.launched().into_iter().zip(costs);
         let kernels = launched.map(|(launched, cost)| Kernel {
             launched,
-            predicted_bytes: cost.fetched_bytes(),
+            predicted_bytes: cost.fetched_bytes() / simulation.plan().time_steps as f64,
         });
         Some(Card {
             name: card.name.clone(),
@@ -330,7 +330,7 @@ pub(crate) fn best_and_median(seconds: &[f64]) -> (f64, f64) {
 fn costs<T: Number>(simulation: &Simulation<T>) -> Option<Vec<KernelCost>> {
     let algorithm = simulation.system().algorithm();
     let compiled = check::check(algorithm, simulation.schedule(), T::BYTES).ok()?;
-    cost::kernels(algorithm, &compiled).ok()
+    cost::kernels(&compiled).ok()
 }
 
 /// Bytes a cell and step that no schedule can avoid: each field is read once and written once a

@@ -88,7 +88,7 @@ pub(super) fn section(
                     .collect::<String>();
             }
             Ok(compiled) => {
-                let costs = cost::kernels(algorithm, &compiled)
+                let costs = cost::kernels(&compiled)
                     .map_err(|error| Failure::new(format!("error: {error}")))?;
                 page += &kernels(algorithm, &schedule, &compiled, &costs, precision);
                 if let Some(cells) = cells {

@@ -113,13 +113,21 @@ impl<'a, T: Number> Drive<'a, T> {
             if stop.wanted() {
                 return Ok(End::Interrupted);
             }
-            match self.problem.time.end {
-                Some(end) => self.simulation.step_until(end)?,
-                None => self.simulation.step()?,
-            }
+            let end = self.problem.time.end.unwrap_or(f64::INFINITY);
+            self.simulation.step_some(self.until_event(), end)?;
             self.after_step()?;
         }
         Ok(End::Finished)
+    }
+
+    /// Steps to the next one after which something is written, or the last one.
+    fn until_event(&self) -> u64 {
+        let step = self.simulation.step_count();
+        let (output, time) = (&self.problem.output, &self.problem.time);
+        let next = |every: u64| (step / every.max(1) + 1).saturating_mul(every.max(1));
+        let events = [Some(output.series_every), output.every].into_iter().flatten();
+        let events = events.map(next).chain(time.steps);
+        events.min().map_or(1, |event| event.saturating_sub(step).max(1))
     }
 
     fn is_over(&self) -> bool {

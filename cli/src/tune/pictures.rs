@@ -51,14 +51,14 @@ fn roofline(title: &str, cells: [usize; 3], tuned: &Tuned) -> LinePlot {
     let points: f64 = cells.iter().map(|n| *n as f64).product();
     let rates = &tuned.rates;
     let at = |trial: &Trial| {
-        let flops: f64 = trial.costs.iter().map(|c| c.flops).sum();
+        let flops = trial.costs.iter().map(|c| c.flops).sum::<f64>();
         let bytes = trial
             .costs
             .iter()
             .filter_map(|c| c.memory_bytes(cells, &rates.card));
         (
             flops / bytes.sum::<f64>(),
-            flops * points / trial.seconds() / 1e9,
+            flops / trial.time_steps() as f64 * points / trial.seconds() / 1e9,
         )
     };
     let mut plot = LinePlot::new()

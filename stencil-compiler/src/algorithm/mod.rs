@@ -11,12 +11,16 @@ use crate::expr::{Expr, Node};
 
 pub mod check;
 pub mod footprint;
+mod fuse;
 pub mod interp;
+pub(crate) mod prune;
 pub mod rows;
 pub mod text;
 
 #[cfg(test)]
 mod tests;
+
+pub use fuse::MOST_FUSED;
 
 /// What follows a field's name in that of the array of its new values.
 pub const NEW: &str = "_new";
@@ -284,17 +288,11 @@ impl Algorithm {
     pub fn without_neighbours(&self) -> Self {
         let mut bare = self.clone();
         for function in &mut bare.functions {
-            match &mut function.def {
-                Def::State(_) => {}
-                Def::Sum(terms) => terms.iter_mut().for_each(|term| term.value.at = [0; 3]),
-                Def::Point(expr) => {
-                    for node in &mut expr.nodes {
-                        if let Node::Atom(Atom::Access(access)) = node {
-                            access.at = [0; 3];
-                        }
-                    }
-                }
-            }
+            let here = |access| Access {
+                at: [0; 3],
+                ..access
+            };
+            function.def = prune::map_reads(&function.def, here);
         }
         bare
     }

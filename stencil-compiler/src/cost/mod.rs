@@ -128,10 +128,10 @@ impl KernelCost {
 ///
 /// # Errors
 /// Where the plan names a grid function that the algorithm lacks.
-pub fn kernels(algorithm: &Algorithm, compiled: &Compiled) -> Result<Vec<KernelCost>, String> {
+pub fn kernels(compiled: &Compiled) -> Result<Vec<KernelCost>, String> {
     let pairs = compiled.plan.launches.iter().zip(&compiled.kernels);
     pairs
-        .map(|(launch, kernel)| self::kernel(algorithm, launch, kernel))
+        .map(|(launch, kernel)| self::kernel(&compiled.problem, launch, kernel))
         .collect()
 }
 

@@ -13,6 +13,8 @@ pub struct Fills {
     pub bytes: f64,
     /// Launches for it.
     pub launches: usize,
+    /// Time steps in which they are filled; 0 is one.
+    pub time_steps: usize,
 }
 
 impl Fills {
@@ -24,12 +26,16 @@ impl Fills {
         Fills {
             bytes: 2.0 * (value_bytes * ghosts * buffers) as f64,
             launches: 1,
+            time_steps: 1,
         }
     }
 
-    /// All of a step.
+    /// All of a plan.
     pub fn of(plan: &Plan, cells: [usize; 3], value_bytes: usize) -> Self {
-        let mut sum = Fills::default();
+        let mut sum = Fills {
+            time_steps: plan.time_steps,
+            ..Fills::default()
+        };
         for step in &plan.steps {
             if let Step::Fill { buffers, depth } = step {
                 let one = Fills::new(buffers.len(), *depth, cells, value_bytes);
@@ -58,7 +64,7 @@ pub struct StepTime {
 }
 
 impl StepTime {
-    /// Of kernels that take so long, and of fills.
+    /// Of kernels that take so long, and of fills: all of a plan, which may be several steps.
     pub fn new<'a>(
         kernels: impl IntoIterator<Item = &'a Time>,
         fills: &Fills,
@@ -78,7 +84,12 @@ impl StepTime {
                 (longest, sum.limit) = (time.total, limit);
             }
         }
-        sum
+        let steps = fills.time_steps.max(1) as f64;
+        StepTime {
+            total: sum.total / steps,
+            least: sum.least / steps,
+            ..sum
+        }
     }
 
     /// Of kernels with the registers that the compiler is likely to give them; `None` where one cannot
@@ -110,6 +121,7 @@ mod tests {
             depth,
         };
         let plan = Plan {
+            time_steps: 1,
             buffers: Vec::new(),
             launches: Vec::new(),
             steps: vec![step([1; 3]), step([1, 0, 0])],
@@ -137,11 +149,18 @@ mod tests {
         let fills = Fills {
             bytes: 1e6,
             launches: 2,
+            time_steps: 1,
         };
         let step = StepTime::new(&kernels, &fills, rates);
         let wanted = 4e-3 + 2.0 * rates.launch + fills.seconds(rates);
         assert!((step.total / wanted - 1.0).abs() < 1e-12);
         assert_eq!((step.least, step.limit), (3e-3, Limit::Issue));
+        let two = Fills {
+            time_steps: 2,
+            ..fills
+        };
+        let half = StepTime::new(&kernels, &two, rates);
+        assert_eq!((2.0 * half.total, 2.0 * half.least), (step.total, step.least));
         let none = StepTime::new(&[], &Fills::default(), rates);
         assert_eq!((none.total, none.least), (0.0, 0.0));
     }

@@ -22,7 +22,7 @@ fn cost_of(algorithm: &Algorithm, blocking: Blocking, bytes: usize) -> Vec<Kerne
         kernels: vec![blocking],
         ..Schedule::default()
     };
-    kernels(algorithm, &check(algorithm, &schedule, bytes).unwrap()).unwrap()
+    kernels(&check(algorithm, &schedule, bytes).unwrap()).unwrap()
 }
 
 fn close(a: f64, b: f64) -> bool {

@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use crate::algorithm::prune::prune;
 use crate::algorithm::{Algorithm, Def, FnId, NEW, Param, Role, State, StateId, Substep};
 use crate::diag::{Code, Diagnostic, Span};
 use crate::model::{Mixed, Model, Symmetry};
@@ -18,7 +19,6 @@ pub mod integrators;
 mod observe;
 pub mod operators;
 mod poly;
-mod prune;
 mod stages;
 #[cfg(test)]
 mod tests;
@@ -114,7 +114,7 @@ pub fn discretize(model: &Model) -> Result<Algorithm, DiscretizeError> {
         rates: &made.rates,
     };
     let substeps = stages.substeps(&mut made.functions);
-    Ok(prune::prune(algorithm(
+    Ok(prune(algorithm(
         model,
         made.states,
         made.functions,

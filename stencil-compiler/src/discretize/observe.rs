@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::components::Components;
 use super::expand::Expander;
-use super::prune::prune;
 use super::{DiscretizeError, Roots, integrator, settled};
+use crate::algorithm::prune::prune;
 use crate::algorithm::{Algorithm, FnId, Role, StateId, Substep};
 use crate::model::{Model, Reduction};
 

@@ -11,6 +11,9 @@ impl Plan {
     /// # Errors
     /// Names the launch and the buffer.
     pub fn check(&self) -> Result<(), String> {
+        if self.time_steps == 0 {
+            return Err("it is no time step".into());
+        }
         for (at, buffer) in self.buffers.iter().enumerate() {
             if self.buffers[..at].iter().any(|b| b.name == buffer.name) {
                 return Err(format!("two buffers are named `{}`", buffer.name));

@@ -9,11 +9,11 @@ use crate::algorithm::{Algorithm, Def, FnId, NEW, Offset, Role, StateId, Substep
 use crate::kernel::blocking;
 use crate::schedule::{Blame, Halo, Placement, Refusal, Schedule, passes};
 
-/// Plans one time step.
+/// Plans one time step, or as many as the schedule fuses.
 ///
 /// # Errors
-/// Where the schedule places what is not a grid function, places a state variable, or has another
-/// number of blockings than its placements and passes make kernels. Passes may share kernels with
+/// Where the schedule fuses substeps that cannot be, places what is not a grid function, places a state
+/// variable, or has another number of blockings than its placements and passes make kernels. Passes may share kernels with
 /// stored functions, so there may be fewer blockings.
 pub fn plan(algorithm: &Algorithm, schedule: &Schedule) -> Result<Plan, Refusal> {
     plan_wrapped(algorithm, schedule, [false; 3])
@@ -29,6 +29,12 @@ pub fn plan_wrapped(
     schedule: &Schedule,
     wrapped: [bool; 3],
 ) -> Result<Plan, Refusal> {
+    let time_steps = algorithm.steps_of(schedule.fuse);
+    let problem = schedule.problem(algorithm)?;
+    if schedule.fuse > 1 {
+        check_fused(schedule)?;
+    }
+    let algorithm = problem.as_ref();
     passes::check(algorithm, schedule)?;
     let stored = stored_functions(algorithm, schedule)?;
     let levels = levels(algorithm, &stored.keys().copied().collect());
@@ -40,6 +46,7 @@ pub fn plan_wrapped(
         levels,
         wrapped,
         plan: Plan {
+            time_steps,
             buffers: Vec::new(),
             launches: Vec::new(),
             steps: Vec::new(),
@@ -52,6 +59,18 @@ pub fn plan_wrapped(
     planner.settle_halos();
     reuse::share(&mut planner.plan);
     Ok(planner.plan)
+}
+
+/// A run also does steps one by one, on the same arrays and by as many kernels.
+fn check_fused(schedule: &Schedule) -> Result<(), Refusal> {
+    let is_stored = |placement: &Placement| matches!(placement, Placement::Global(_));
+    match schedule.placements.iter().find(|(_, p)| is_stored(p)) {
+        None => Ok(()),
+        Some((name, _)) => Err(Refusal::placement(
+            name,
+            format!("`{name}` cannot be stored where substeps are fused: a fused pass stores new fields only"),
+        )),
+    }
 }
 
 /// Grid functions that the schedule stores, with the way their ghost cells come to be.

@@ -18,9 +18,11 @@ pub mod text;
 pub use fit::{Room, crossable};
 pub use make::{kernel_count, plan, plan_wrapped};
 
-/// The steps of one time step, and the arrays that they work on.
+/// What advances the fields by a time step or several, and the arrays that it works on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
+    /// Time steps that it is, at least one.
+    pub time_steps: usize,
     /// Arrays.
     pub buffers: Vec<Buffer>,
     /// Launches in order of first execution.

@@ -19,6 +19,9 @@ const AXES: [&str; 3] = ["x", "y", "z"];
 /// Prints a plan.
 pub fn print(plan: &Plan) -> String {
     let mut out = String::from("plan\n");
+    if plan.time_steps != 1 {
+        let _ = writeln!(out, "steps {}", plan.time_steps);
+    }
     for buffer in &plan.buffers {
         let role = ROLES
             .iter()
@@ -86,6 +89,7 @@ pub fn parse(text: &str) -> Result<Plan, TextError> {
     let mut lexer = Lexer::new(text)?;
     lexer.keyword("plan")?;
     let mut plan = Plan {
+        time_steps: 1,
         buffers: Vec::new(),
         launches: Vec::new(),
         steps: Vec::new(),
@@ -93,6 +97,7 @@ pub fn parse(text: &str) -> Result<Plan, TextError> {
     while *lexer.peek() != Token::End {
         let word = lexer.name()?;
         match word.as_str() {
+            "steps" => plan.time_steps = lexer.count()?,
             "buffer" => plan.buffers.push(parse_buffer(&mut lexer)?),
             "launch" => plan.launches.push(parse_launch(&mut lexer)?),
             "fill" => {
@@ -114,7 +119,7 @@ pub fn parse(text: &str) -> Result<Plan, TextError> {
             }),
             _ => {
                 return lexer.error(format!(
-                    "expected buffer, launch, fill, run or swap, found `{word}`"
+                    "expected steps, buffer, launch, fill, run or swap, found `{word}`"
                 ));
             }
         }

@@ -32,8 +32,13 @@ pub(super) fn advice(
     value_bytes: usize,
     error: &ScheduleError,
 ) -> Vec<String> {
+    // Where it cannot be fused, nothing is legal but another number.
+    let Ok(problem) = schedule.problem(algorithm) else {
+        return Vec::new();
+    };
     let mut search = Search {
         algorithm,
+        problem: &problem,
         schedule,
         value_bytes,
         left: MOST_TRIES,
@@ -51,6 +56,8 @@ pub(super) fn advice(
 
 struct Search<'a> {
     algorithm: &'a Algorithm,
+    /// What is scheduled: the algorithm, or that with fused substeps.
+    problem: &'a Algorithm,
     schedule: &'a Schedule,
     value_bytes: usize,
     /// Tries that are left.
@@ -70,7 +77,7 @@ impl Search<'_> {
 
     /// The schedule without a name that is none, and names that are near.
     fn names(&mut self, name: &str) -> Vec<String> {
-        let functions = self.algorithm.functions.iter().map(|f| f.name.as_str());
+        let functions = self.problem.functions.iter().map(|f| f.name.as_str());
         let near = nearest(name, functions);
         let mut help: Vec<String> = near
             .map(|near| format!("did you mean `{near}`?"))
@@ -78,7 +85,7 @@ impl Search<'_> {
             .collect();
         let mut without = self.schedule.clone();
         without.placements.remove(name);
-        without.resize(self.algorithm);
+        without.resize(self.problem);
         if self.is_legal(&without) {
             help.push(format!("the schedule is legal without `place {name}`"));
         }
@@ -90,11 +97,11 @@ impl Search<'_> {
         let mut legal = Vec::new();
         let mut other = None;
         let kernels = self.schedule.kernels.len();
-        let shared = self.schedule.shared_kernels(self.algorithm);
+        let shared = self.schedule.shared_kernels(self.problem);
         for placement in PLACEMENTS {
             let mut changed = self.schedule.clone();
             changed.placements.insert(name.to_string(), placement);
-            let wanted = changed.resize_sharing(self.algorithm, shared);
+            let wanted = changed.resize_sharing(self.problem, shared);
             let words = placement_words(placement);
             match self.try_it(&changed) {
                 Some(Ok(())) if wanted == kernels => legal.push(words.to_string()),
@@ -122,7 +129,7 @@ impl Search<'_> {
         if changed.kernels.is_empty() {
             changed.kernels.push(Blocking::new("direct", &[]));
         }
-        changed.resize(self.algorithm);
+        changed.resize(self.problem);
         if !self.is_legal(&changed) {
             return vec![format!("write {kernels} lines that begin with `kernel`")];
         }

@@ -48,6 +48,8 @@ impl std::error::Error for ScheduleError {}
 /// A schedule carried through: its plan and its kernels, one for each launch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compiled {
+    /// The problem that is planned: the one that was given, or that with fused substeps.
+    pub problem: Algorithm,
     /// What happens in a step.
     pub plan: Plan,
     /// Kernels in the order of [`Plan::launches`].
@@ -128,14 +130,19 @@ pub fn check_plan(
     plan: Plan,
 ) -> Result<Compiled, ScheduleError> {
     plan.check().map_err(Refusal::from)?;
+    let problem = schedule.problem(algorithm)?.into_owned();
     let mut kernels = Vec::new();
     for (at, launch) in plan.launches.iter().enumerate() {
         let in_kernel = |refusal: Refusal| in_kernel(schedule, launch.kernel, refusal);
-        let kernel = lower(algorithm, &plan, at, value_bytes).map_err(in_kernel)?;
+        let kernel = lower(&problem, &plan, at, value_bytes).map_err(in_kernel)?;
         kernel.check().map_err(Refusal::from).map_err(in_kernel)?;
         kernels.push(kernel);
     }
-    Ok(Compiled { plan, kernels })
+    Ok(Compiled {
+        problem,
+        plan,
+        kernels,
+    })
 }
 
 /// What is wrong with one kernel of a schedule.

@@ -77,7 +77,7 @@ fn predicted(algorithm: &Algorithm, schedule: &Schedule, precision: Precision) -
     let (rates, bytes) = (&cost::MODELS.first()?.rates, precision.bytes());
     let mesh = (cells, rates.card.units);
     let compiled = check_periodic(algorithm, schedule, bytes, mesh).ok()?;
-    let costs = cost::kernels(algorithm, &compiled).ok()?;
+    let costs = cost::kernels(&compiled).ok()?;
     let fills = Fills::of(&compiled.plan, cells, bytes);
     Some(StepTime::likely(&costs, &fills, cells, rates)?.total)
 }
@@ -94,7 +94,7 @@ fn costs(
     precision: Precision,
 ) -> Option<Vec<KernelCost>> {
     let compiled = check(algorithm, schedule, precision.bytes()).ok()?;
-    cost::kernels(algorithm, &compiled).ok()
+    cost::kernels(&compiled).ok()
 }
 
 /// Boxes to try, along x, y, z, and how many of them on a multiprocessor: measured best for four
@@ -273,6 +273,15 @@ pub fn direct(
             schedule(&[("blocks", 2)])
         }
         _ => one,
+    }
+}
+
+/// Placements of a problem with fused substeps: fields in between, and all else that is recomputed, in
+/// shared memory.
+pub fn fused(problem: &Algorithm) -> BTreeMap<String, Placement> {
+    match problem.dimension {
+        1 => BTreeMap::new(),
+        _ => kept(problem, 0, Placement::Shared),
     }
 }
 

@@ -4,6 +4,7 @@
 //! Invariants (kept by [`check`](check::check)): names exist; there is one blocking for each
 //! kernel that the placements make; a placement is one that its kernel's blocking can serve.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::algorithm::Algorithm;
@@ -29,8 +30,11 @@ pub mod text;
 pub use refusal::{Blame, Refusal};
 
 /// Where grid functions live and how kernels are blocked; the same for every substep.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Schedule {
+    /// Substeps that are done at once, 1 where each is done by itself: what is scheduled is the problem
+    /// [fused](Algorithm::fused) by so many, and its functions have the placements and passes below.
+    pub fuse: usize,
     /// Placements by name; a grid function that is not listed is [`Placement::Inline`].
     pub placements: BTreeMap<String, Placement>,
     /// The pass in which a component of a field gets its new values, from 0; one that is not listed
@@ -90,7 +94,48 @@ impl Blocking {
     }
 }
 
+impl Default for Schedule {
+    fn default() -> Self {
+        Schedule {
+            fuse: 1,
+            placements: BTreeMap::new(),
+            passes: BTreeMap::new(),
+            kernels: Vec::new(),
+        }
+    }
+}
+
 impl Schedule {
+    /// The problem whose functions it places.
+    ///
+    /// # Errors
+    /// Where the substeps cannot be [fused](Algorithm::fused) as it says.
+    pub fn problem<'a>(&self, algorithm: &'a Algorithm) -> Result<Cow<'a, Algorithm>, Refusal> {
+        match self.fuse {
+            1 => Ok(Cow::Borrowed(algorithm)),
+            group => match algorithm.fused(group) {
+                Ok(fused) => Ok(Cow::Owned(fused)),
+                Err(message) => Err(Refusal {
+                    blame: Blame::Nothing,
+                    message,
+                }),
+            },
+        }
+    }
+
+    /// The same for substeps done one by one: what stands in their functions' place is no longer placed.
+    pub fn unfused(&self, algorithm: &Algorithm) -> Self {
+        let mut schedule = Schedule {
+            fuse: 1,
+            ..self.clone()
+        };
+        let names = algorithm.names();
+        schedule
+            .placements
+            .retain(|name, _| names.contains_key(name.as_str()));
+        schedule
+    }
+
     /// The placement of a grid function.
     pub fn placement(&self, name: &str) -> Placement {
         self.placements
@@ -99,21 +144,21 @@ impl Schedule {
             .unwrap_or(Placement::Inline)
     }
 
-    /// Kernels of stored functions that are passes, too.
-    pub fn shared_kernels(&self, algorithm: &Algorithm) -> usize {
-        let most = kernel_count(algorithm, &self.placements) + self.more_passes();
+    /// Kernels of stored functions of its [problem](Self::problem) that are passes, too.
+    pub fn shared_kernels(&self, problem: &Algorithm) -> usize {
+        let most = kernel_count(problem, &self.placements) + self.more_passes();
         most.saturating_sub(self.kernels.len())
     }
 
     /// Gives it as many blockings as it has kernels where none is shared: the last ones stay, the first is
     /// repeated before them. Returns their number.
-    pub fn resize(&mut self, algorithm: &Algorithm) -> usize {
-        self.resize_sharing(algorithm, 0)
+    pub fn resize(&mut self, problem: &Algorithm) -> usize {
+        self.resize_sharing(problem, 0)
     }
 
     /// The same where so many kernels of stored functions are passes, too, or as many as there can be.
-    pub fn resize_sharing(&mut self, algorithm: &Algorithm, shared: usize) -> usize {
-        let stages = kernel_count(algorithm, &self.placements) - 1;
+    pub fn resize_sharing(&mut self, problem: &Algorithm, shared: usize) -> usize {
+        let stages = kernel_count(problem, &self.placements) - 1;
         let passes = self.more_passes() + 1;
         let least = if passes > 1 {
             stages.max(passes)

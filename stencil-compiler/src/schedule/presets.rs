@@ -18,6 +18,9 @@ pub struct Preset {
     pub make: fn(&Algorithm, Precision) -> Schedule,
 }
 
+/// Substeps that the preset `fused` does at once.
+const FUSED: usize = 2;
+
 /// Every preset.
 pub const ALL: &[Preset] = &[
     Preset {
@@ -70,6 +73,11 @@ pub const ALL: &[Preset] = &[
         make: shared,
     },
     Preset {
+        name: "fused",
+        summary: "one march for two substeps at once, of one time step or of two",
+        make: fused,
+    },
+    Preset {
         name: "plane",
         summary: "marches with a plane in shared memory and columns in registers",
         make: heuristic::plane,
@@ -117,6 +125,21 @@ fn shared(algorithm: &Algorithm, precision: Precision) -> Schedule {
         carry(algorithm, &mut placements);
     }
     marched(algorithm, placements, precision)
+}
+
+/// Where substeps cannot be fused, this is `shared`.
+fn fused(algorithm: &Algorithm, precision: Precision) -> Schedule {
+    let Ok(problem) = algorithm.fused(FUSED) else {
+        return shared(algorithm, precision);
+    };
+    let mut placements = heuristic::fused(&problem);
+    if problem.dimension > 1 {
+        carry(&problem, &mut placements);
+    }
+    Schedule {
+        fuse: FUSED,
+        ..marched(&problem, placements, precision)
+    }
 }
 
 /// A march for each kernel; on a line, a thread a cell.

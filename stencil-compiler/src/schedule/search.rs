@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::cuts::cuts;
-use super::heuristic::{carry, recomputed, shared, stored};
+use super::heuristic::{carry, fused, recomputed, shared, stored};
 use super::{Blocking, Halo, Placement, Schedule, passes, sums};
 use crate::algorithm::Algorithm;
 use crate::kernel::LaunchKind;
@@ -60,10 +60,12 @@ pub fn placements(algorithm: &Algorithm) -> Vec<Placements> {
 /// ```
 pub fn first(algorithm: &Algorithm) -> Vec<Schedule> {
     let mut all = Vec::new();
-    for (placements, passes, kernels) in ways(algorithm) {
+    let ways = ways(algorithm).into_iter().map(|way| (1, way));
+    for (fuse, (placements, passes, kernels)) in ways.chain(fused_ways(algorithm)) {
         for strategy in on_card(algorithm).filter(|s| placements.values().all(|p| s.serves(*p))) {
             let blockings = combinations(strategy, |p| p.first).into_iter();
             all.extend(blockings.map(|blocking| Schedule {
+                fuse,
                 placements: placements.clone(),
                 passes: passes.clone(),
                 kernels: vec![blocking; kernels],
@@ -73,10 +75,36 @@ pub fn first(algorithm: &Algorithm) -> Vec<Schedule> {
     all
 }
 
+/// Substeps that a search fuses.
+const FUSED: [usize; 3] = [2, 3, 4];
+
+/// Ways to place with fused substeps: fields in between in shared memory, with and without sums that ride
+/// along.
+fn fused_ways(algorithm: &Algorithm) -> Vec<(usize, Way)> {
+    let mut all = Vec::new();
+    for fuse in FUSED {
+        let Ok(problem) = algorithm.fused(fuse) else {
+            continue;
+        };
+        let placements = fused(&problem);
+        let mut carried = placements.clone();
+        if problem.dimension > 1 {
+            carry(&problem, &mut carried);
+        }
+        let mut placed = vec![placements, carried];
+        placed.dedup();
+        all.extend(placed.into_iter().map(|p| (fuse, (p, Passes::new(), 1))));
+    }
+    all
+}
+
+/// Ways to place and to part the fields, and the number of kernels that make them.
+type Way = (Placements, Passes, usize);
+
 type Passes = BTreeMap<String, u32>;
 
 /// Ways to place, each with ways to part the fields, and the number of kernels that make them.
-fn ways(algorithm: &Algorithm) -> Vec<(Placements, Passes, usize)> {
+fn ways(algorithm: &Algorithm) -> Vec<Way> {
     let split = [2, 3].map(|parts| passes::balanced(algorithm, parts));
     let split: Vec<Passes> = [Some(Passes::new())]
         .into_iter()
@@ -138,10 +166,13 @@ const MOST_STORED: usize = 6;
 /// next smaller or larger value of those that a search varies from the start, any value of the others),
 /// or whether a function that is evaluated at several places is stored, or shared.
 pub fn neighbours(algorithm: &Algorithm, schedule: &Schedule) -> Vec<Schedule> {
-    let mut all: BTreeSet<Schedule> = recomputed(algorithm)
+    let Ok(problem) = schedule.problem(algorithm) else {
+        return Vec::new();
+    };
+    let mut all: BTreeSet<Schedule> = recomputed(&problem)
         .into_iter()
         .take(MOST_STORED)
-        .flat_map(|(name, _)| otherwise_placed(algorithm, schedule, &name))
+        .flat_map(|(name, _)| otherwise_placed(&problem, schedule, &name))
         .collect();
     for (at, kernel) in schedule.kernels.iter().enumerate() {
         let Ok(strategy) = blocking::find(&kernel.strategy) else {
@@ -166,14 +197,14 @@ pub fn neighbours(algorithm: &Algorithm, schedule: &Schedule) -> Vec<Schedule> {
 }
 
 /// The schedule with a function recomputed, shared or stored, as it is not.
-fn otherwise_placed(algorithm: &Algorithm, schedule: &Schedule, name: &str) -> Vec<Schedule> {
+fn otherwise_placed(problem: &Algorithm, schedule: &Schedule, name: &str) -> Vec<Schedule> {
     let choices = [
         Placement::Inline,
         Placement::Shared,
         Placement::Global(Halo::Exchange),
     ];
     let now = schedule.placement(name);
-    let shared = schedule.shared_kernels(algorithm);
+    let shared = schedule.shared_kernels(problem);
     let others = choices.into_iter().filter(|choice| *choice != now);
     let placed = others.map(|choice| {
         let mut other = schedule.clone();
@@ -181,7 +212,7 @@ fn otherwise_placed(algorithm: &Algorithm, schedule: &Schedule, name: &str) -> V
             Placement::Inline => other.placements.remove(name),
             _ => other.placements.insert(name.to_string(), choice),
         };
-        other.resize_sharing(algorithm, shared);
+        other.resize_sharing(problem, shared);
         other
     });
     placed.collect()

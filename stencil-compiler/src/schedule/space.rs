@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::check::{check, legal_placements};
 use super::cuts::cuts;
 use super::{Blocking, Placement, Schedule, passes};
-use crate::algorithm::{Algorithm, Def};
+use crate::algorithm::{Algorithm, Def, MOST_FUSED};
 use crate::kernel::blocking::{self, Strategy};
 use crate::plan::kernel_count;
 
@@ -14,6 +14,9 @@ const STORED: u64 = 6;
 
 /// Draws in a hundred whose fields get their new values in several passes.
 const SPLIT: u64 = 15;
+
+/// Draws in a hundred whose substeps are fused.
+const FUSED: u64 = 8;
 
 /// Draws until a legal schedule must have been found.
 const MOST_DRAWS: usize = 2000;
@@ -46,8 +49,28 @@ impl Draws {
 /// A legal schedule drawn from the sequence, or `None` if a long search finds none.
 pub fn sample(algorithm: &Algorithm, value_bytes: usize, draws: &mut Draws) -> Option<Schedule> {
     (0..MOST_DRAWS)
-        .map(|_| draw(algorithm, draws))
+        .map(|_| match draws.below(100) {
+            0..FUSED => draw_fused(algorithm, draws),
+            _ => draw(algorithm, draws),
+        })
         .find(|schedule| check(algorithm, schedule, value_bytes).is_ok())
+}
+
+/// A draw for two substeps at once or up to a whole step, where that is a problem.
+fn draw_fused(algorithm: &Algorithm, draws: &mut Draws) -> Schedule {
+    let most = algorithm.substeps.len().clamp(2, MOST_FUSED);
+    let fuse = 2 + draws.below(most as u64 - 1) as usize;
+    let Ok(problem) = algorithm.fused(fuse) else {
+        return draw(algorithm, draws);
+    };
+    let mut schedule = Schedule {
+        fuse,
+        ..draw(&problem, draws)
+    };
+    if draws.below(2) == 0 {
+        schedule.placements = super::heuristic::fused(&problem);
+    }
+    schedule
 }
 
 fn draw(algorithm: &Algorithm, draws: &mut Draws) -> Schedule {
@@ -92,7 +115,7 @@ fn draw(algorithm: &Algorithm, draws: &mut Draws) -> Schedule {
     let mut schedule = Schedule {
         placements,
         passes,
-        kernels: Vec::new(),
+        ..Schedule::default()
     };
     let mut kernels = kernel_count(algorithm, &schedule.placements) + schedule.more_passes();
     if !cuts.is_empty() && !schedule.passes.is_empty() {

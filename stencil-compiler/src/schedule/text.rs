@@ -21,6 +21,9 @@ pub fn placement_words(placement: Placement) -> &'static str {
 /// Prints a schedule.
 pub fn print(schedule: &Schedule) -> String {
     let mut out = String::from("schedule\n");
+    if schedule.fuse != 1 {
+        let _ = writeln!(out, "fuse {}", schedule.fuse);
+    }
     for (name, placement) in &schedule.placements {
         let _ = writeln!(out, "place {name} {}", placement_words(*placement));
     }
@@ -51,7 +54,12 @@ pub fn parse(text: &str) -> Result<Schedule, TextError> {
     lexer.keyword("schedule")?;
     let mut schedule = Schedule::default();
     loop {
-        if lexer.eat_name("place") {
+        if lexer.eat_name("fuse") {
+            if schedule.fuse != 1 {
+                return lexer.error("`fuse` is given twice");
+            }
+            schedule.fuse = lexer.count()?;
+        } else if lexer.eat_name("place") {
             let name = lexer.name()?;
             let placement = parse_placement(&mut lexer)?;
             if schedule
@@ -76,7 +84,7 @@ pub fn parse(text: &str) -> Result<Schedule, TextError> {
             return Ok(schedule);
         } else {
             return lexer.error(format!(
-                "expected `place`, `pass` or `kernel`, found {:?}",
+                "expected `fuse`, `place`, `pass` or `kernel`, found {:?}",
                 lexer.peek()
             ));
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use rayon::ThreadPool;
-use stencil_compiler::algorithm::Role;
+use stencil_compiler::algorithm::{Algorithm, Role};
 use stencil_compiler::kernel::LaunchKind;
 use stencil_compiler::model::formula::Formula;
 use stencil_compiler::plan::{self, Plan};
@@ -11,6 +11,7 @@ use stencil_compiler::schedule::check::{self, ScheduleError};
 use stencil_compiler::schedule::{Halo, Placement, heuristic};
 
 use super::check::{check_cells, missing, number, params};
+use super::fused::{Fused, Plans};
 use super::{Builder, Engine};
 use crate::backend::cpu::{self, Checked, Choice, Domain};
 use crate::backend::{Machine, cuda};
@@ -28,7 +29,9 @@ struct Planned {
     boundaries: Boundaries,
     engine: Chosen,
     schedule: Schedule,
+    /// Of single steps.
     plan: Plan,
+    fused: Option<Fused>,
     /// Ghost cells that are read outside of the plan.
     halo: [usize; 3],
 }
@@ -58,6 +61,7 @@ impl<T: Number> Builder<T> {
             engine,
             schedule,
             plan,
+            fused,
             halo,
         } = self.planned(&system, self.engine, &mut card)?;
         let given = self.sources.iter();
@@ -76,6 +80,7 @@ impl<T: Number> Builder<T> {
             },
             system,
             plan,
+            fused,
             schedule,
             mesh,
             patches,
@@ -122,6 +127,7 @@ impl<T: Number> Builder<T> {
         };
         let Planned {
             plan,
+            fused,
             patches,
             mesh,
             params,
@@ -133,10 +139,12 @@ impl<T: Number> Builder<T> {
         let watched = system.observation();
         let watched = watched.map(|o| (&o.algorithm, observe::groups(o).to_vec()));
         let into = (cache, architecture);
-        let planned = (&plan, &patches);
-        let algorithm = system.algorithm();
+        let plans = Plans {
+            single: (system.algorithm(), &plan),
+            fused: fused.as_ref(),
+        };
         let rules = rules(&system, &params, &mesh);
-        cuda::compile_ahead::<T>(into, algorithm, planned, (&unsteady, &rules), watched)
+        cuda::compile_ahead::<T>(into, plans, &patches, (&unsteady, &rules), watched)
     }
 
     /// What is computed where, and by which plan.
@@ -153,11 +161,16 @@ impl<T: Number> Builder<T> {
             system,
             (engine, card),
             self.schedule.clone(),
-            boundaries.periodic,
+            (boundaries.periodic, self.cfl.is_none()),
         )?;
         let patches = Patches::new(&mesh, self.patches)?;
+        let single = schedule.unfused(system.algorithm());
+        let fused = match engine {
+            Chosen::Cuda => Fused::new::<T>(system, &schedule, &boundaries, (&mesh, &patches))?,
+            Chosen::Cpu(_) => None,
+        };
         let wrapped = match engine {
-            Chosen::Cuda => wrapped::<T>(system, &schedule, &boundaries, (&mesh, &patches))?,
+            Chosen::Cuda => wrapped::<T>(system, &single, &boundaries, (&mesh, &patches))?,
             Chosen::Cpu(_) if patches.is_one() => [false; 3],
             Chosen::Cpu(_) => {
                 return Err(Error::PatchesOn {
@@ -166,7 +179,7 @@ impl<T: Number> Builder<T> {
                 });
             }
         };
-        let plan = plan(system, &schedule, wrapped)?;
+        let plan = plan(system, &single, wrapped)?;
         boundaries.check_exchanges(&plan)?;
         let halo = system.observation().map_or(Ok([0; 3]), observe::halo)?;
         boundaries.check_depth(system, &plan, halo, &mesh)?;
@@ -178,6 +191,7 @@ impl<T: Number> Builder<T> {
             engine,
             schedule,
             plan,
+            fused,
             halo,
         })
     }
@@ -348,6 +362,10 @@ fn machine<T: Number>(
     (card, cache): (cuda::Opening, Option<cuda::Cache>),
 ) -> Result<Machine<T>, Error> {
     let (algorithm, plan) = (setup.system.algorithm(), &setup.plan);
+    let plans = Plans {
+        single: (algorithm, plan),
+        fused: setup.fused.as_ref(),
+    };
     let instructions = setup.instructions;
     match engine {
         Chosen::Cpu(choice) => {
@@ -359,7 +377,7 @@ fn machine<T: Number>(
             let unsteady = cuda::Unsteady::new(formulas, &domain.boundaries, &setup.params);
             let rules = rules(&setup.system, &setup.params, &setup.mesh);
             let domain = (domain, &unsteady, rules);
-            let new = cuda::Machine::new(card, cache, algorithm, plan, domain, instructions);
+            let new = cuda::Machine::new(card, cache, plans, domain, instructions);
             Ok(Machine::Cuda(Box::new(new?)))
         }
     }
@@ -381,7 +399,7 @@ fn choose<T: Number>(
     system: &SystemDef,
     (engine, card): (Engine, &mut cuda::Opening),
     schedule: Option<Schedule>,
-    periodic: [bool; 3],
+    (periodic, steps_alike): ([bool; 3], bool),
 ) -> Result<(Chosen, Schedule), Error> {
     let not_compiled = |why| Error::NotCompiled {
         system: system.name().to_string(),
@@ -405,7 +423,7 @@ fn choose<T: Number>(
         Engine::Auto | Engine::Cpu | Engine::Compiled | Engine::Rows => None,
     };
     if let Some(wanted) = on_card {
-        let schedule = on_mesh(&wanted, periodic);
+        let schedule = on_mesh(algorithm, &wanted, periodic, steps_alike);
         if schedule != wanted {
             check::advised(algorithm, &schedule, T::BYTES)?;
         }
@@ -422,6 +440,7 @@ fn choose<T: Number>(
             recomputed
         }
     });
+    let schedule = schedule.unfused(algorithm);
     let choice = match (engine, system.kernels()) {
         (Engine::Cpu | Engine::Auto | Engine::Compiled, Some(kernels)) if fits => {
             Choice::Compiled(kernels)
@@ -435,11 +454,18 @@ fn choose<T: Number>(
 }
 
 /// A schedule for a card on a mesh with these periodic axes: elsewhere only fields have boundary
-/// conditions.
-pub(super) fn on_mesh(schedule: &Schedule, periodic: [bool; 3]) -> Schedule {
+/// conditions, and those between fused substeps are none. Steps that are not all alike are done one by
+/// one.
+pub(super) fn on_mesh(
+    algorithm: &Algorithm,
+    schedule: &Schedule,
+    periodic: [bool; 3],
+    steps_alike: bool,
+) -> Schedule {
     match periodic {
-        [true, true, true] => schedule.clone(),
-        _ => recomputed(schedule),
+        [true, true, true] if steps_alike => schedule.clone(),
+        [true, true, true] => schedule.unfused(algorithm),
+        _ => recomputed(&schedule.unfused(algorithm)),
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod build;
 mod check;
+mod fused;
 mod predict;
 
 use std::collections::BTreeMap;
@@ -13,6 +14,7 @@ use crate::{Boundary, Error, Instructions, Number, Schedule, Source, SystemDef, 
 
 pub(crate) use build::rules;
 pub(crate) use check::number;
+pub(crate) use fused::{Fused, Plans};
 pub(crate) use predict::Predicted;
 
 /// What computes the steps. Results do not depend on it.

@@ -37,8 +37,9 @@ impl<T: Number> Builder<T> {
         let params = params(system, &self.params)?;
         let boundaries = Boundaries::new(system, &params, &self.boundaries)?;
         let patches = Patches::new(&mesh, self.patches)?;
-        let schedule = on_mesh(schedule, boundaries.periodic);
         let algorithm = system.algorithm();
+        let steps_alike = self.cfl.is_none();
+        let schedule = on_mesh(algorithm, schedule, boundaries.periodic, steps_alike);
         let wrapped = wrapped::<T>(system, &schedule, &boundaries, (&mesh, &patches))?;
         let plan = super::build::plan(system, &schedule, wrapped)?.fitted(Room {
             dimension: algorithm.dimension,
@@ -47,7 +48,7 @@ impl<T: Number> Builder<T> {
             units,
         });
         let compiled = check::check_plan(algorithm, &schedule, T::BYTES, plan)?;
-        let costs = cost::kernels(algorithm, &compiled).map_err(Error::Bug)?;
+        let costs = cost::kernels(&compiled).map_err(Error::Bug)?;
         let texts = compiled.kernels.iter().map(text::print);
         Ok(Predicted {
             kernels: fnv1a(texts.collect::<String>().as_bytes()),

@@ -82,7 +82,25 @@ impl<T: Number> Simulation<T> {
         Ok(())
     }
 
-    /// Some time steps; `progress` gets the step and the time after each. It may return a
+    /// As many time steps as the schedule does at once ([`fuse`](Schedule::fuse)), if that is no more than
+    /// `most` and none of them is to be shortened because of the time `end`; one step otherwise.
+    /// Nothing at that time or later. Returns how many were done.
+    ///
+    /// # Errors
+    /// See [`step`](Self::step).
+    pub fn step_some(&mut self, most: u64, end: f64) -> Result<u64, Error> {
+        let before = self.steps;
+        if most > 0 && self.t < end {
+            match self.moments(most, end) {
+                Some((moments, after)) => self.advance_at_once(&moments, after)?,
+                None => self.advance(end)?,
+            }
+        }
+        Ok(self.steps - before)
+    }
+
+    /// Some time steps; `progress` gets the step and the time after each, or after as many as are
+    /// [done at once](Self::step_some). It may return a
     /// [`ControlFlow`] to end the run between two steps, such as when a signal has come.
     ///
     /// ```
@@ -110,8 +128,9 @@ impl<T: Number> Simulation<T> {
         steps: u64,
         mut progress: impl FnMut(u64, f64) -> F,
     ) -> Result<Outcome, Error> {
-        for _ in 0..steps {
-            self.step()?;
+        let end = self.steps.saturating_add(steps);
+        while self.steps < end {
+            self.step_some(end - self.steps, f64::INFINITY)?;
             if progress(self.steps, self.t).ends() {
                 self.settle()?;
                 return Ok(Outcome::Stopped);
@@ -134,7 +153,7 @@ impl<T: Number> Simulation<T> {
         let help = "give a time to end at".to_string();
         crate::builder::number("the end of the run".into(), end, |_| true, help)?;
         while self.t < end {
-            self.advance(end)?;
+            self.step_some(u64::MAX, end)?;
             if progress(self.steps, self.t).ends() {
                 self.settle()?;
                 return Ok(Outcome::Stopped);
@@ -142,6 +161,49 @@ impl<T: Number> Simulation<T> {
         }
         self.settle()?;
         Ok(Outcome::Finished)
+    }
+
+    /// The next steps that are done at once, if they can be, and the time after them.
+    fn moments(&self, most: u64, end: f64) -> Option<(Vec<Moment>, f64)> {
+        let (Pace::Fixed(dt), Machine::Cuda(machine)) = (self.pace, &self.machine) else {
+            return None;
+        };
+        let count = machine.steps_at_once()?;
+        let is_unsteady = |source: &Sampled| matches!(source, Sampled::Unsteady(_));
+        if count as u64 > most || self.sources.values().any(is_unsteady) {
+            return None;
+        }
+        let mut moments: Vec<Moment> = Vec::with_capacity(count);
+        let mut t = self.t;
+        for step in self.steps + 1..=self.steps + count as u64 {
+            let asked = Asked {
+                end,
+                ..Asked::given(t, dt)
+            };
+            let Length { dt, end: after } = self.rules.step(asked, &[]);
+            let is_alike = moments.first().is_none_or(|first| first.dt == dt);
+            if t >= end || !is_alike || !dt.is_finite() || t + dt == t {
+                return None;
+            }
+            moments.push(Moment { step, t, dt });
+            t = after;
+        }
+        Some((moments, t))
+    }
+
+    /// Steps that a card does at once.
+    fn advance_at_once(&mut self, moments: &[Moment], after: f64) -> Result<(), Error> {
+        let start = Instant::now();
+        self.check_ready()?;
+        let Machine::Cuda(machine) = &mut self.machine else {
+            return Err(Error::Bug("steps of a card on the processor".into()));
+        };
+        machine.steps(moments).map_err(|failure| self.fail(failure))?;
+        if let Some(Moment { step, dt, .. }) = moments.last() {
+            (self.steps, self.t, self.last_dt) = (*step, after, *dt);
+        }
+        self.timings.steps += start.elapsed();
+        Ok(())
     }
 
     fn advance(&mut self, end: f64) -> Result<(), Error> {

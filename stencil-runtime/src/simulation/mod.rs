@@ -16,7 +16,7 @@ use stencil_compiler::plan::Plan;
 use crate::backend::Machine;
 use crate::backend::cpu::Checked;
 use crate::backend::cuda::{Card, Launched};
-use crate::builder::{number, rules};
+use crate::builder::{Fused, number, rules};
 use crate::clock::Rules;
 use crate::mesh::{Mesh, Patches, PointFunction, SteadyFunction};
 use crate::observe::Watch;
@@ -117,7 +117,10 @@ impl std::fmt::Debug for Sampled {
 #[derive(Debug)]
 pub(crate) struct Setup {
     pub(crate) system: SystemDef,
+    /// Of single steps.
     pub(crate) plan: Plan,
+    /// Of several at once.
+    pub(crate) fused: Option<Fused>,
     pub(crate) schedule: Schedule,
     pub(crate) mesh: Mesh,
     pub(crate) patches: Patches,
@@ -278,9 +281,10 @@ impl<T: Number> Simulation<T> {
         &self.setup.system
     }
 
-    /// What is launched, stored and filled in a step.
+    /// What is launched, stored and filled in a step, or in as many as the schedule fuses.
     pub fn plan(&self) -> &Plan {
-        &self.setup.plan
+        let fused = self.setup.fused.as_ref();
+        fused.map_or(&self.setup.plan, |fused| &fused.plan)
     }
 
     /// The schedule that the plan was made by.

@@ -97,6 +97,11 @@ impl Trial {
         (self.predicted, self.least, self.limit) = (step.total, step.least, step.limit);
     }
 
+    /// Time steps that its kernels do at once.
+    pub fn time_steps(&self) -> usize {
+        self.fills.time_steps.max(1)
+    }
+
     /// Seconds of a step: the one in the middle of all batches; infinite if there are none.
     pub fn seconds(&self) -> f64 {
         let mut sorted = self.batches.clone();

@@ -25,7 +25,7 @@ fn costs(algorithm: &Algorithm, precision: Precision) -> Vec<(usize, Vec<KernelC
         let schedule = (preset.make)(algorithm, precision);
         let compiled = check(algorithm, &schedule, precision.bytes());
         let compiled = compiled.unwrap_or_else(|e| panic!("{}: {e}", preset.name));
-        let mut costs = kernels(algorithm, &compiled).unwrap_or_else(|e| panic!("{e}"));
+        let mut costs = kernels(&compiled).unwrap_or_else(|e| panic!("{e}"));
         for cost in &mut costs {
             cost.name.clear();
             cost.inputs.iter_mut().for_each(|input| input.name.clear());

@@ -83,9 +83,9 @@ pub(super) struct Predicted {
 }
 
 impl Predicted {
-    /// Sum over the launches of a step.
+    /// Sum over the launches of a step, or an equal part of several that are done at once.
     pub(super) fn sum(&self, of: impl Fn(&KernelCost) -> f64) -> f64 {
-        self.costs.iter().map(of).sum()
+        self.costs.iter().map(of).sum::<f64>() / self.plan.time_steps as f64
     }
 
     /// Bytes a point that memory moves in a step.
@@ -136,7 +136,7 @@ impl Problem<'_> {
     /// # Errors
     /// Where the card cannot run it.
     pub(super) fn predict(&self, compiled: &Compiled) -> Result<Predicted, Rejection> {
-        let costs = cost::kernels(self.algorithm, compiled).map_err(Rejection::Illegal)?;
+        let costs = cost::kernels(compiled).map_err(Rejection::Illegal)?;
         let rates = &self.on.rates;
         let mut times = Vec::new();
         for (cost, kernel) in costs.iter().zip(&compiled.kernels) {

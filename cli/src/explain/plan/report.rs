@@ -270,7 +270,7 @@ impl Problem<'_> {
         let found = sources
             .map_err(|error| error.to_string())
             .and_then(|sources| {
-                let places = Places::of(self.algorithm);
+                let places = Places::of(&compiled.problem);
                 let found = cuda::resources(&sources, &places, &architecture);
                 found.map_err(|error| error.to_string())
             });
@@ -287,7 +287,9 @@ impl Problem<'_> {
     }
 
     fn substeps(&self, predicted: &Predicted, resources: &[Resources]) -> Vec<Vec<Entry>> {
-        let mut substeps = vec![Vec::new(); self.algorithm.substeps.len()];
+        let launches = predicted.plan.launches.iter();
+        let last = launches.map(|launch| launch.substep).max();
+        let mut substeps = vec![Vec::new(); last.map_or(0, |last| last + 1)];
         let mut before = Vec::new();
         for step in &predicted.plan.steps {
             match step {

@@ -79,7 +79,8 @@ fn measured(report: &Report) -> String {
     let points = report.cells.iter().map(|n| *n as f64).product::<f64>();
     let copied = |bytes: f64| bytes * points / found.copy_bytes;
     let flops = plan.predicted.sum(|c| c.flops) * points / found.best / 1e12;
-    let moved: f64 = plan.kernels().map(|kernel| kernel.moved).sum();
+    let steps = plan.predicted.plan.time_steps;
+    let moved = plan.kernels().map(|kernel| kernel.moved).sum::<f64>() / steps as f64;
     let mut page = paragraph(
         "  measured  ",
         &format!(
@@ -119,7 +120,10 @@ fn step(report: &Report) -> Tree {
         100.0 * plan.floor_seconds / seconds,
         plan.floor_bytes,
         count(kernels, "kernel"),
-        count(fills, "fill"),
+        match plan.predicted.plan.time_steps {
+            1 => count(fills, "fill"),
+            steps => format!("{} for {steps} steps at once", count(fills, "fill")),
+        },
     ));
     let mut seen: Vec<&Kernel> = Vec::new();
     for (at, entries) in plan.substeps.iter().enumerate() {

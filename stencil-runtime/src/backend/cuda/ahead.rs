@@ -3,13 +3,14 @@
 use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::emit::{Places, Source};
 use stencil_compiler::model::Reduction;
-use stencil_compiler::plan::{BufferRole, Plan};
+use stencil_compiler::plan::BufferRole;
 
 use super::compile::{Compiler, compile};
 use super::launches::{fitted, own_source, texts, usual_units};
 use super::machine::observed_sources;
 use super::patches::over;
 use super::{Cache, Unsteady, clock};
+use crate::builder::Plans;
 use crate::clock::Rules;
 use crate::mesh::Patches;
 use crate::{Error, Number};
@@ -21,33 +22,27 @@ pub(crate) type Watched<'a> = (&'a Algorithm, Vec<Vec<(usize, Reduction)>>);
 /// groups of updates of `watched`, and keeps it. Returns the names of the cache's entries.
 pub(crate) fn compile_ahead<T: Number>(
     (cache, architecture): (&Cache, &str),
-    algorithm: &Algorithm,
-    (plan, patches): (&Plan, &Patches),
+    plans: Plans<'_>,
+    patches: &Patches,
     (unsteady, rules): (&Unsteady, &Rules),
     watched: Option<Watched<'_>>,
 ) -> Result<Vec<String>, Error> {
-    let new_fields = plan.buffers.iter();
+    let new_fields = plans.single.1.buffers.iter();
     let room = new_fields
         .filter(|b| b.role == BufferRole::NewField)
         .count();
     let over = over(patches);
-    let plan = &fitted(
-        plan,
-        algorithm.dimension,
-        patches,
-        usual_units(architecture),
-    );
-    let texts = texts::<T>(algorithm, plan, over)?;
-    let mut groups = vec![
-        (
-            vec![own_source::<T>(over), clock::source::<T>(rules)?],
-            Places::default(),
-        ),
-        (
-            texts.into_iter().map(|t| t.source).collect(),
-            Places::of(algorithm),
-        ),
-    ];
+    let units = usual_units(architecture);
+    let mut groups = vec![(
+        vec![own_source::<T>(over), clock::source::<T>(rules)?],
+        Places::default(),
+    )];
+    for (problem, plan) in plans.all() {
+        let plan = fitted(plan, problem.dimension, patches, units);
+        let texts = texts::<T>(problem, &plan, over)?;
+        let sources = texts.into_iter().map(|t| t.source).collect();
+        groups.push((sources, Places::of(problem)));
+    }
     if let Some(source) = unsteady.source::<T>(over)? {
         groups.push((vec![source], Places::default()));
     }

@@ -11,7 +11,6 @@ use std::sync::OnceLock;
 use cudarc::driver::{CudaFunction, CudaSlice};
 use ndarray::ArrayView3;
 use rayon::ThreadPool;
-use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::plan::{BufferRole, Plan};
 
 use super::card::{Card, Opened};
@@ -25,11 +24,12 @@ use super::reduce::Tree;
 use super::{Cache, CudaError, Launched};
 use crate::backend::cpu::array::Array;
 use crate::backend::cpu::{BadValue, Checked, Domain, Patch};
+use crate::builder::Plans;
 use crate::clock::{Asked, Length, Rules};
 use crate::{Error, Number};
 pub(crate) use observe::{Reducer, sources as observed_sources};
 use room::fits;
-use tasks::{Graph, Kind, Part, Task, When};
+use tasks::{Graph, Kind, Part, Task, When, nothing};
 
 /// Steps between two looks for values that are no numbers.
 const PERIOD: usize = 32;
@@ -100,6 +100,7 @@ pub(crate) struct Machine<T> {
     sampled: Vec<usize>,
     shape: MeshShape,
     substeps: Vec<Vec<Task>>,
+    fused: Option<Fused>,
     /// Captured parts of steps, by where the buffers are when one begins.
     graphs: BTreeMap<(Kind, Vec<usize>), Graph>,
     first_bad: CudaSlice<u64>,
@@ -109,6 +110,17 @@ pub(crate) struct Machine<T> {
     holds: bool,
     /// Does the kernel of the speeds have its uniforms?
     has_speeds: bool,
+}
+
+/// Steps that are done several at once.
+#[derive(Debug)]
+struct Fused {
+    /// How many.
+    steps: usize,
+    /// The number of its first launch; those of single steps come before.
+    first: usize,
+    /// What is done in each fused substep.
+    tasks: Vec<Vec<Task>>,
 }
 
 /// Where in the memory each buffer is; some are where another one is.
@@ -143,25 +155,25 @@ impl<T: Number> Machine<T> {
     pub(crate) fn new(
         card: Opened,
         cache: Option<Cache>,
-        algorithm: &Algorithm,
-        plan: &Plan,
+        plans: Plans<'_>,
         (domain, unsteady, rules): (Domain, &Unsteady, Rules),
         instructions: Checked,
     ) -> Result<Self, Error> {
         let over = over(&domain.patches);
-        let fitted = fitted(
-            plan,
-            algorithm.dimension,
-            &domain.patches,
-            units(&card, cache.as_ref()),
-        );
-        let plan = &fitted;
-        let texts = texts::<T>(algorithm, plan, over)?;
-        let (of_plan, of_kernels) = (plan.halo(), halo(&texts));
-        let halo = std::array::from_fn(|axis| {
-            let deepest = domain.halo[axis].max(of_plan[axis] as usize);
-            deepest.max(of_kernels[axis])
+        let units = units(&card, cache.as_ref());
+        let mut programs = Vec::new();
+        for (problem, plan) in plans.all() {
+            let plan = fitted(plan, problem.dimension, &domain.patches, units);
+            let texts = texts::<T>(problem, &plan, over)?;
+            programs.push((problem, plan, texts));
+        }
+        let halo = programs.iter().fold(domain.halo, |deepest, (_, plan, texts)| {
+            let (of_plan, of_kernels) = (plan.halo(), halo(texts));
+            std::array::from_fn(|axis| {
+                deepest[axis].max(of_plan[axis] as usize).max(of_kernels[axis])
+            })
         });
+        let plan = &programs.first().ok_or_else(nothing)?.1;
         let (mesh, patches) = (domain.mesh, domain.patches);
         let boundaries = domain.boundaries.clone();
         let keep_last = domain.keep_last;
@@ -179,7 +191,10 @@ impl<T: Number> Machine<T> {
         let kept_in = cache.as_ref();
         let memory = Memory::new::<T>(&card, &cut.patch, arrays, patches.count())?;
         let in_memory = (&shape, &memory);
-        let launches = load(&card, kept_in, algorithm, plan, &texts, in_memory)?;
+        let mut launches = Vec::new();
+        for (problem, plan, texts) in &programs {
+            launches.extend(load(&card, kept_in, problem, plan, texts, in_memory)?);
+        }
         let own = own::<T>(&card, kept_in, over)?;
         let of_trees = (
             function(&own, "reduce_values")?,
@@ -224,17 +239,26 @@ impl<T: Number> Machine<T> {
             find_bad: function(&own, "find_bad")?,
             shape,
             substeps: Vec::new(),
+            fused: None,
             graphs: BTreeMap::new(),
             since: Vec::new(),
             holds: false,
             has_speeds: false,
         };
-        machine.substeps = machine.tasks(plan)?;
+        machine.substeps = machine.tasks(plan, 0)?;
+        if let Some((_, fused, _)) = programs.get(1) {
+            let first = plan.launches.len();
+            machine.fused = Some(Fused {
+                steps: fused.time_steps,
+                first,
+                tasks: machine.tasks(fused, first)?,
+            });
+        }
         Ok(machine)
     }
 
-    /// What is done in each substep.
-    fn tasks(&self, plan: &Plan) -> Result<Vec<Vec<Task>>, Error> {
+    /// What is done in each substep of a plan, whose launches begin at this number.
+    fn tasks(&self, plan: &Plan, first: usize) -> Result<Vec<Vec<Task>>, Error> {
         let mut substeps = Vec::new();
         for actions in self.patch.actions(plan)? {
             let mut tasks = Vec::new();
@@ -242,7 +266,7 @@ impl<T: Number> Machine<T> {
                 tasks.push(Task::Sample);
             }
             for action in actions {
-                tasks.push(self.task(action)?);
+                tasks.push(self.task(action, first)?);
             }
             substeps.push(tasks);
         }
@@ -254,16 +278,21 @@ impl<T: Number> Machine<T> {
         &self.card.card
     }
 
-    /// The kernels of a step, in their order.
+    /// The kernels of a step, in their order; those of fused substeps where there are any.
     pub(crate) fn launched(&self) -> Vec<Launched> {
-        let all = self.launches.iter();
+        let first = self.fused.as_ref().map_or(0, |fused| fused.first);
+        let all = self.launches[first..].iter();
         all.map(|launch| launch.launched.clone()).collect()
     }
 
     /// How many kernels a step launches, those that fill ghost cells among them.
     pub(crate) fn launches_a_step(&self) -> usize {
         let is_launch = |task: &&Task| matches!(task, Task::Launch(_) | Task::Fill(Some(_)));
-        self.substeps.iter().flatten().filter(is_launch).count()
+        let (tasks, steps) = match &self.fused {
+            Some(fused) => (&fused.tasks, fused.steps),
+            None => (&self.substeps, 1),
+        };
+        tasks.iter().flatten().filter(is_launch).count().div_ceil(steps)
     }
 
     /// Names and shape of the arrays, without values.
@@ -402,6 +431,38 @@ impl<T: Number> Machine<T> {
         Ok(())
     }
 
+    /// Steps that it can do at once, if it can: those in which nothing depends on the time, and the host
+    /// has no part.
+    pub(crate) fn steps_at_once(&self) -> Option<usize> {
+        let fused = self.fused.as_ref()?;
+        (!self.needs_host() && !self.depends_on_time()).then_some(fused.steps)
+    }
+
+    /// As many steps as it does at once, of the same length.
+    pub(crate) fn steps(&mut self, moments: &[Moment]) -> Result<(), Failure> {
+        self.keep()?;
+        let Moment { t, dt, .. } = *moments.first().ok_or_else(nothing)?;
+        let begins = !self.clock.has_taken(dt);
+        if begins {
+            self.clock.tell_given(&self.card.stream, t, dt)?;
+        }
+        self.replay(Part::Fused { begins })?;
+        if begins {
+            self.clock.begun(t, dt);
+        }
+        self.forget(&self.patch.fields_at());
+        self.since.extend(moments);
+        self.look_in_time()
+    }
+
+    /// Looks for values that are no numbers, once there are some steps to look at.
+    fn look_in_time(&mut self) -> Result<(), Failure> {
+        if self.since.len() >= PERIOD || self.kept.is_empty() {
+            self.check()?;
+        }
+        Ok(())
+    }
+
     /// One step, which was `begun` if the card has found its length. `sources` renews given fields
     /// for the time of a substep, if any change with it.
     ///
@@ -452,9 +513,6 @@ impl<T: Number> Machine<T> {
         }
         self.forget(&known);
         self.since.push(moment);
-        if self.since.len() >= PERIOD || self.kept.is_empty() {
-            self.check()?;
-        }
-        Ok(())
+        self.look_in_time()
     }
 }

@@ -122,7 +122,7 @@ impl<T: Number> Machine<T> {
         let rounds = rounds.map(|updates| self.round(algorithm, updates, &room));
         Ok(Reducer {
             rounds: rounds.collect::<Result<_, _>>()?,
-            fill: self.task(Action::Fill(jobs.to_vec()))?,
+            fill: self.task(Action::Fill(jobs.to_vec()), 0)?,
         })
     }
 

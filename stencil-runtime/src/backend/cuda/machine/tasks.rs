@@ -39,6 +39,8 @@ pub(super) enum Part<'a> {
     Speeds { of: &'a Reducer, t: f64 },
     /// All substeps of a step, which also `begins` it if that was not done.
     Step { begins: bool },
+    /// All fused substeps, the same.
+    Fused { begins: bool },
 }
 
 /// Which [`Part`] it is.
@@ -47,6 +49,8 @@ pub(super) enum Kind {
     Speeds,
     Step,
     StepThatBegins,
+    Fused,
+    FusedThatBegin,
 }
 
 impl Part<'_> {
@@ -55,6 +59,8 @@ impl Part<'_> {
             Part::Speeds { .. } => Kind::Speeds,
             Part::Step { begins: false } => Kind::Step,
             Part::Step { begins: true } => Kind::StepThatBegins,
+            Part::Fused { begins: false } => Kind::Fused,
+            Part::Fused { begins: true } => Kind::FusedThatBegin,
         }
     }
 }
@@ -74,8 +80,8 @@ impl std::fmt::Debug for Graph {
 }
 
 impl<T: Number> Machine<T> {
-    /// Makes an action ready for the card.
-    pub(super) fn task(&self, action: Action) -> Result<Task, CudaError> {
+    /// Makes an action ready for the card, of a plan whose launches begin at this number.
+    pub(super) fn task(&self, action: Action, first: usize) -> Result<Task, CudaError> {
         Ok(match action {
             Action::Fill(jobs) if self.patch.domain().boundaries.has_custom() => Task::OnHost(jobs),
             Action::Fill(jobs) => {
@@ -87,7 +93,7 @@ impl<T: Number> Machine<T> {
                 let jobs = arrays.into_iter().map(|array| (array, None, depth));
                 Task::Fill(self.ghosts.boxes(&self.card.stream, jobs)?)
             }
-            Action::Launch(at) => Task::Launch(at),
+            Action::Launch(at) => Task::Launch(first + at),
             Action::Swap(pairs) => Task::Swap(pairs),
         })
     }
@@ -139,6 +145,18 @@ impl<T: Number> Machine<T> {
                 let mut substeps = 0..self.substeps.len();
                 substeps.try_for_each(|substep| self.enqueue(substep, 0.0))?;
             }
+            Part::Fused { begins } => {
+                if begins {
+                    self.clock.begin(&stream)?;
+                }
+                let fused = self.fused.take().ok_or_else(nothing)?;
+                // Nothing in them depends on the time.
+                let when = When { t: 0.0, time: 0 };
+                let mut tasks = fused.tasks.iter().flatten();
+                let done = tasks.try_for_each(|task| self.start(task, when));
+                self.fused = Some(fused);
+                done?;
+            }
         }
         Ok(())
     }
@@ -148,6 +166,7 @@ impl<T: Number> Machine<T> {
         let tasks = match part {
             Part::Speeds { .. } => &[],
             Part::Step { .. } => self.substeps.as_slice(),
+            Part::Fused { .. } => self.fused.as_ref().map_or(&[][..], |fused| &fused.tasks),
         };
         for task in tasks.iter().flatten() {
             if let Task::Swap(pairs) = task {

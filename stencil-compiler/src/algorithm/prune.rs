@@ -1,9 +1,9 @@
 //! Drops grid functions that no substep needs.
 
-use crate::algorithm::{Access, Algorithm, Atom, Def, FnId};
+use super::{Access, Algorithm, Atom, Def, FnId};
 
 /// The algorithm without what nothing uses; states stay.
-pub(super) fn prune(mut algorithm: Algorithm) -> Algorithm {
+pub(crate) fn prune(mut algorithm: Algorithm) -> Algorithm {
     let mut needed = vec![false; algorithm.functions.len()];
     for (i, f) in algorithm.functions.iter().enumerate() {
         needed[i] = matches!(f.def, Def::State(_));
@@ -33,7 +33,10 @@ pub(super) fn prune(mut algorithm: Algorithm) -> Algorithm {
         .functions
         .retain(|_| *keep.next().unwrap_or(&true));
     for f in &mut algorithm.functions {
-        f.def = renumber(&f.def, &moved);
+        f.def = map_reads(&f.def, |access| Access {
+            of: moved[access.of.0 as usize],
+            ..access
+        });
     }
     for substep in &mut algorithm.substeps {
         for (_, id) in &mut substep.updates {
@@ -43,21 +46,18 @@ pub(super) fn prune(mut algorithm: Algorithm) -> Algorithm {
     algorithm
 }
 
-fn renumber(def: &Def, moved: &[FnId]) -> Def {
-    let access = |a: &Access| Access {
-        of: moved[a.of.0 as usize],
-        at: a.at,
-    };
+/// The definition with each access replaced.
+pub(crate) fn map_reads(def: &Def, mut access: impl FnMut(Access) -> Access) -> Def {
     match def {
         Def::State(id) => Def::State(*id),
         Def::Point(expr) => Def::Point(expr.map_atoms(|atom| match atom {
-            Atom::Access(a) => Atom::Access(access(a)),
+            Atom::Access(a) => Atom::Access(access(*a)),
             Atom::Uniform(id) => Atom::Uniform(*id),
         })),
         Def::Sum(terms) => {
             let mut terms = terms.clone();
             for term in &mut terms {
-                term.value = access(&term.value);
+                term.value = access(term.value);
             }
             Def::Sum(terms)
         }
