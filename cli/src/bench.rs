@@ -90,13 +90,24 @@ pub(crate) struct BenchArgs {
 
 /// How steps of a card are timed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Protocol {
+enum Protocol {
     /// Short batches after rests: at the clock that the card reaches.
     Burst,
     /// Steps without rests: at the clock that it holds.
     Sustained,
     /// One after the other.
     Both,
+}
+
+impl Protocol {
+    /// As it is given.
+    fn name(self) -> &'static str {
+        match self {
+            Protocol::Burst => "burst",
+            Protocol::Sustained => "sustained",
+            Protocol::Both => "both",
+        }
+    }
 }
 
 /// How often and how cases are timed.

@@ -137,7 +137,7 @@ mod tests {
             },
             rates: MODELS[0].rates,
             doubts: vec![Doubt {
-                what: "the clock",
+                what: "the clock, Hz",
                 measured: 1e8,
                 expected: 1.98e9,
             }],
@@ -146,7 +146,7 @@ mod tests {
         for words in [
             "copy 4160 GB/s; 1980 MHz after a rest, 1755 MHz held;",
             "cycle 127.5 multiply-adds in f32,\n  63.9 in f64, 32.0 words",
-            "1.23 us between kernels, 8.0 us a small fill of ghost cells\n  the clock of the card was measured as 1.000e8",
+            "1.23 us between kernels, 8.0 us a small fill of ghost cells\n  the clock, Hz, was measured as 1.000e8",
         ] {
             assert!(text.contains(words), "no `{words}` in\n{text}");
         }

@@ -132,6 +132,7 @@ fn mistakes_exit_with_2() {
         (&["heat", "--cells", "8,eight"], "`eight`"),
         (&["heat", "--mixed", "either"], "composed"),
         (&["--precision", "f16"], "f32"),
+        (&["--protocol", "slow"], "sustained"),
     ] {
         let output = bench(args);
         let message = text(&output.stderr);

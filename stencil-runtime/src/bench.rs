@@ -1,4 +1,5 @@
-//! What the processor can do, and how much of it a simulation gets.
+//! What the processor can do, and how much of it a simulation gets; how long steps of a card take in a
+//! [`burst`] after a rest and when they are [`sustained`].
 //!
 //! ```
 //! use stencil_runtime::bench::{peak, stream, time_steps};

@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 use stencil_runtime::backend::cuda::{Launched, Load};
 
+use super::Protocol;
+
 /// What the steps of a case take of a card.
 #[derive(Clone, Debug)]
 pub(super) struct Card {
@@ -13,6 +15,8 @@ pub(super) struct Card {
     pub(super) launches: usize,
     /// The kernels of the plan, in the order of a step.
     pub(super) kernels: Vec<Kernel>,
+    /// How steps were timed.
+    pub(super) protocol: Protocol,
     /// Clock and power in bursts.
     pub(super) load: Load,
     /// Million points a second without rests, with clock and power meanwhile, if that was measured.
@@ -144,6 +148,7 @@ impl Card {
             "registers": self.most(|k| k.resources.registers),
             "shared_bytes": self.most(|k| k.shared_bytes),
             "occupancy": self.occupancy(),
+            "protocol": self.protocol.name(),
             "clock_mhz": self.load.clock_mhz,
             "power_w": self.load.power_w,
             "sustained": self.sustained.map(|(mpts, load)| json!({

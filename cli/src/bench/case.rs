@@ -54,7 +54,9 @@ pub(super) struct Case<T> {
     /// The sensors of the card, and what they told during bursts.
     sensors: Option<Sensors>,
     load: Load,
-    /// What steps of a card take without a rest.
+    /// How steps of a card are timed.
+    protocol: Protocol,
+    /// What they take without a rest.
     sustained: Option<Sustained>,
     /// Seconds from the settings to the end of the first step, without those that set values.
     start: f64,
@@ -119,6 +121,7 @@ impl<T: Number> Case<T> {
             copy: 0.0,
             processor: None,
             load: Load::default(),
+            protocol: Protocol::Both,
             sustained: None,
             start,
         })
@@ -154,12 +157,13 @@ impl<T: Number> Case<T> {
         // The first step touches memory for the first time and is no measure.
         self.start += self.time(1)?;
         let is_card = self.simulation.card().is_some();
+        self.protocol = timings.protocol;
         self.steps = match timings.steps {
             Some(steps) => steps,
             None if is_card => bench::steps_of(&mut self.simulation, BURST)?,
             None => (TIMING / self.time(1)?).ceil().clamp(1.0, 1e6) as u64,
         };
-        if !is_card || timings.protocol != Protocol::Sustained {
+        if !is_card || self.protocol != Protocol::Sustained {
             for round in 0..timings.repeat {
                 if round.is_multiple_of(LOOK) {
                     self.sense()?;
@@ -172,17 +176,17 @@ impl<T: Number> Case<T> {
                 }
             }
         }
-        if is_card && timings.protocol != Protocol::Burst {
-            self.sustain(timings.protocol, beside)?;
+        if is_card && self.protocol != Protocol::Burst {
+            self.sustain(beside)?;
         }
         self.look()?;
         Ok(())
     }
 
     /// Steps without a rest; where there are no bursts the batches of these stand for the timings.
-    fn sustain(&mut self, protocol: Protocol, beside: Option<&mut Beside>) -> Result<(), Ended> {
+    fn sustain(&mut self, beside: Option<&mut Beside>) -> Result<(), Ended> {
         let sustained = bench::sustained(&mut self.simulation, self.sensors.as_ref())?;
-        if protocol == Protocol::Sustained {
+        if self.protocol == Protocol::Sustained {
             let a_step = sustained.batches.iter();
             self.seconds = a_step.map(|seconds| seconds * self.steps as f64).collect();
             if let Some(beside) = beside {
@@ -302,6 +306,7 @@ impl<T: Number> Case<T> {
             name: card.name.clone(),
             launches: simulation.launches_a_step(),
             kernels: kernels.collect(),
+            protocol: self.protocol,
             load: self.load,
             sustained: self.sustained.as_ref().map(|found| {
                 let points = simulation.cells().iter().product::<usize>() as f64;

@@ -8,7 +8,7 @@ use stencil_runtime::backend::cuda::{Launched, Load};
 
 use super::card::{Card, Kernel};
 use super::report::{BesideResult, Processor, Result as Measured, json, kernels, notes};
-use super::{Cells, counts};
+use super::{Cells, Protocol, counts};
 
 pub(super) fn measured() -> Measured {
     Measured {
@@ -80,6 +80,7 @@ pub(super) fn on_card(power_w: Option<f64>) -> Measured {
                 kernel("Heat_1_1", 128, 0.25),
                 kernel("Heat_2_1", 160, 0.125),
             ],
+            protocol: Protocol::Both,
             load: Load {
                 clock_mhz: Some(1979.6),
                 power_w,
@@ -275,6 +276,7 @@ fn both_rates_of_a_card_have_a_clock_and_a_power() {
         (&card["clock_mhz"], &card["power_w"]),
         (&1979.6.into(), &512.0.into())
     );
+    assert_eq!(card["protocol"], "both");
     let sustained = &card["sustained"];
     assert_eq!(
         (

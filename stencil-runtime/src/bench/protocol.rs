@@ -39,15 +39,17 @@ impl Sustained {
     }
 }
 
-/// Steps that take about so many seconds, at least one. Two batches are run: the first one touches memory
-/// for the first time, and captures what is replayed later.
+/// Steps that take about so many seconds, at least one, and whole groups of those that are done at once.
+/// Two batches are run: the first one touches memory for the first time, and captures what is replayed later.
 ///
 /// # Errors
 /// If a step fails.
 pub fn steps_of<T: Number>(simulation: &mut Simulation<T>, seconds: f64) -> Result<u64, Error> {
-    batch(simulation, 2)?;
-    let step = batch(simulation, 2)?;
-    Ok((seconds / step).ceil().clamp(1.0, 1e6) as u64)
+    let group = simulation.steps_at_once();
+    batch(simulation, 2 * group)?;
+    let step = batch(simulation, 2 * group)?;
+    let steps = (seconds / step).ceil().clamp(1.0, 1e6) as u64;
+    Ok(steps.next_multiple_of(group))
 }
 
 /// Seconds of a step in a batch of so many, without a rest.
@@ -70,8 +72,8 @@ pub fn burst<T: Number>(
     rest: Duration,
 ) -> Result<f64, Error> {
     thread::sleep(rest);
-    // The first one wakes the card up.
-    simulation.run(1, |_, _| ())?;
+    // The first ones wake the card up.
+    simulation.run(simulation.steps_at_once(), |_, _| ())?;
     batch(simulation, steps)
 }
 

@@ -357,6 +357,15 @@ impl<T: Number> Simulation<T> {
         }
     }
 
+    /// How many steps are done at once where their number and length allow it; 1 where each is done by
+    /// itself.
+    pub fn steps_at_once(&self) -> u64 {
+        match &self.machine {
+            Machine::Cpu(_) => 1,
+            Machine::Cuda(machine) => machine.steps_at_once().map_or(1, |steps| steps as u64),
+        }
+    }
+
     /// How many kernels a step launches on a card, those that fill ghost cells among them; 0 on the
     /// processor.
     pub fn launches_a_step(&self) -> usize {

@@ -73,7 +73,7 @@ struct Runner<T> {
 impl<T: Number> Runner<T> {
     /// Finds how many steps make a batch.
     fn new(mut simulation: Simulation<T>) -> Result<Self, Error> {
-        let steps = bench::steps_of(&mut simulation, BURST)?.clamp(2, 10_000);
+        let steps = bench::steps_of(&mut simulation, BURST)?;
         Ok(Runner { simulation, steps })
     }
 }

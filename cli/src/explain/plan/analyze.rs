@@ -1,10 +1,9 @@
 //! A plan that is run for a moment: what a step takes on the card at hand, and its kernels as the driver
 //! and the compiler of the card report them.
 
-use std::time::Instant;
-
 use stencil_compiler::cost::{Fills, Rates, StepTime, Time};
 use stencil_runtime::backend::cuda::{Cache, Card, CudaError, Doubt, Launched};
+use stencil_runtime::bench::{batch, steps_of};
 use stencil_runtime::{Engine, Error, Number, Simulation, SystemDef};
 
 use super::candidates::Problem;
@@ -117,15 +116,7 @@ fn predicted(problem: &Problem<'_>, plan: &Planned, rates: &Rates, kernels: &[La
 
 /// Seconds of a step in each timing.
 fn timed<T: Number>(simulation: &mut Simulation<T>) -> Result<Vec<f64>, Error> {
-    let mut time = |steps: u64| -> Result<f64, Error> {
-        let begin = Instant::now();
-        simulation.run(steps, |_, _| ())?;
-        Ok(begin.elapsed().as_secs_f64().max(1e-9))
-    };
-    // The first step touches memory for the first time and is no measure.
-    time(1)?;
-    let steps = (TIMINGS.1 / time(1)?).ceil().clamp(1.0, 1e6) as u64;
-    (0..TIMINGS.0)
-        .map(|_| Ok(time(steps)? / steps as f64))
-        .collect()
+    let (timings, seconds) = TIMINGS;
+    let steps = steps_of(simulation, seconds)?;
+    (0..timings).map(|_| batch(simulation, steps)).collect()
 }

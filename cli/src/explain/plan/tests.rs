@@ -350,7 +350,7 @@ fn what_was_measured_stands_beside_what_was_predicted() {
             median: 3.0 * report.plan.predicted.seconds,
             predicted: 1.6 * report.plan.predicted.seconds,
             doubts: vec![Doubt {
-                what: "the clock",
+                what: "the clock, Hz",
                 measured: 1e8,
                 expected: 1.98e9,
             }],
@@ -376,7 +376,7 @@ fn what_was_measured_stands_beside_what_was_predicted() {
         "a step on Some Card",
         "2.00 times the prediction for H200",
         "1.25 times the one with the numbers of this card",
-        "  note      the clock of the card was measured as 1.000e8",
+        "  note      the clock, Hz, was measured as 1.000e8",
         "77 compiled, 12 bytes of spills",
         "3 blocks on a multiprocessor, 38 % of its warps; no more for registers",
         "Registers: of Some Card, where it ran.",
