@@ -11,7 +11,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::blocking::COLUMN;
+use super::blocking::{ALL_COLUMNS, COLUMN};
 use super::lower::{Context, add, describe};
 use super::rim::Rim;
 use crate::algorithm::footprint::needed;
@@ -133,7 +133,7 @@ pub fn analyze(context: &Context<'_>, points: i32) -> Result<Pipeline, Refusal> 
         settled.push((buffer, id, lag));
     }
     walk.delayed_sources()?;
-    let column = context.param(COLUMN.name) != 0;
+    let column = context.param(COLUMN.name) == ALL_COLUMNS;
     for (id, staged) in &mut walk.staged {
         if let Some(delayed) = walk.delayed.get_mut(id) {
             delayed.window = staged.settle(delayed.source, column);

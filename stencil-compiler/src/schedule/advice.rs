@@ -220,7 +220,7 @@ impl Search<'_> {
     /// Values of one parameter with which the schedule is legal, all else as it is.
     fn values(&mut self, kernel: usize, blocking: &Blocking, param: &Param) -> Vec<String> {
         let mut legal = Vec::new();
-        for value in values(param) {
+        for value in values(param, self.algorithm.dimension) {
             let mut changed = blocking.clone();
             changed.params.insert(param.name.to_string(), value);
             if self.is_legal(&self.with(kernel, &changed)) {
@@ -241,7 +241,14 @@ impl Search<'_> {
     ) -> Vec<String> {
         let params: Vec<(&str, Vec<u32>)> = params
             .into_iter()
-            .map(|param| (param.name, values(param).into_iter().collect()))
+            .map(|param| {
+                (
+                    param.name,
+                    values(param, self.algorithm.dimension)
+                        .into_iter()
+                        .collect(),
+                )
+            })
             .collect();
         let number: usize = params.iter().map(|(_, values)| values.len()).product();
         let mut legal = Vec::new();
@@ -275,8 +282,8 @@ fn param<'s>(strategy: &'s Strategy, name: &str) -> Option<&'s Param> {
 }
 
 /// What is worth trying.
-fn values(param: &Param) -> BTreeSet<u32> {
-    let values = param.values.iter().copied();
+fn values(param: &Param, dimension: usize) -> BTreeSet<u32> {
+    let values = param.values(dimension).iter().copied();
     values.chain([param.default]).collect()
 }
 

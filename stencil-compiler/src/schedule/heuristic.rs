@@ -60,7 +60,11 @@ const WORTH_FUSING: f64 = 0.95;
 
 /// The largest march over a problem with so many substeps at once, fields in between in shared memory, if
 /// there is one that has registers enough.
-fn fused_march(algorithm: &Algorithm, fuse: usize, precision: Precision) -> Option<Schedule> {
+pub(super) fn fused_march(
+    algorithm: &Algorithm,
+    fuse: usize,
+    precision: Precision,
+) -> Option<Schedule> {
     let problem = algorithm.fused(fuse).ok()?;
     if problem.dimension == 1 {
         return None;
@@ -68,7 +72,20 @@ fn fused_march(algorithm: &Algorithm, fuse: usize, precision: Precision) -> Opti
     let mut placements = fused(&problem);
     carry(&problem, &mut placements);
     let (schedule, costs) = largest_march(&problem, &placements, precision)?;
+    let schedule = two_blocks(&problem, &schedule, precision).unwrap_or(schedule);
     fit(&costs).then_some(Schedule { fuse, ..schedule })
+}
+
+/// The same with two blocks on a multiprocessor, one of which works while the other waits, if registers
+/// are enough for both.
+fn two_blocks(problem: &Algorithm, schedule: &Schedule, precision: Precision) -> Option<Schedule> {
+    let mut two = schedule.clone();
+    for kernel in &mut two.kernels {
+        kernel.params.insert("blocks".into(), 2);
+    }
+    let costs = costs(problem, &two, precision)?;
+    let fits = |cost: &KernelCost| cost.likely_registers().1 == 0;
+    costs.iter().all(fits).then_some(two)
 }
 
 /// The schedule of a GPU for substeps one by one.

@@ -124,19 +124,10 @@ fn shared(algorithm: &Algorithm, precision: Precision) -> Schedule {
     marched(algorithm, placements, precision)
 }
 
-/// Where substeps cannot be fused, this is `shared`.
+/// Where substeps cannot be fused, or no thread has registers for it, this is `shared`.
 fn fused(algorithm: &Algorithm, precision: Precision) -> Schedule {
-    let Ok(problem) = algorithm.fused(heuristic::AT_ONCE) else {
-        return shared(algorithm, precision);
-    };
-    let mut placements = heuristic::fused(&problem);
-    if problem.dimension > 1 {
-        carry(&problem, &mut placements);
-    }
-    Schedule {
-        fuse: heuristic::AT_ONCE,
-        ..marched(&problem, placements, precision)
-    }
+    let fused = heuristic::fused_march(algorithm, heuristic::AT_ONCE, precision);
+    fused.unwrap_or_else(|| shared(algorithm, precision))
 }
 
 /// A march for each kernel; on a line, a thread a cell.

@@ -63,7 +63,7 @@ pub fn first(algorithm: &Algorithm) -> Vec<Schedule> {
     let ways = ways(algorithm).into_iter().map(|way| (1, way));
     for (fuse, (placements, passes, kernels)) in ways.chain(fused_ways(algorithm)) {
         for strategy in on_card(algorithm).filter(|s| placements.values().all(|p| s.serves(*p))) {
-            let blockings = combinations(strategy, |p| p.first).into_iter();
+            let blockings = combinations(strategy, algorithm.dimension, |p| p.first).into_iter();
             all.extend(blockings.map(|blocking| Schedule {
                 fuse,
                 placements: placements.clone(),
@@ -140,7 +140,11 @@ fn on_card(algorithm: &Algorithm) -> impl Iterator<Item = &'static Strategy> {
 }
 
 /// A strategy with all values of some of its parameters.
-fn combinations(strategy: &Strategy, varied: impl Fn(&Param) -> bool) -> Vec<Blocking> {
+fn combinations(
+    strategy: &Strategy,
+    dimension: usize,
+    varied: impl Fn(&Param) -> bool,
+) -> Vec<Blocking> {
     let mut all = vec![Blocking::new(strategy.name, &[])];
     for param in strategy.params.iter().filter(|p| varied(p)) {
         let with = |blocking: &Blocking, value: u32| {
@@ -149,7 +153,7 @@ fn combinations(strategy: &Strategy, varied: impl Fn(&Param) -> bool) -> Vec<Blo
             blocking
         };
         let each = |blocking: Blocking| {
-            let values = param.values.iter();
+            let values = param.values(dimension).iter();
             values
                 .map(move |value| with(&blocking, *value))
                 .collect::<Vec<_>>()
@@ -179,7 +183,8 @@ pub fn neighbours(algorithm: &Algorithm, schedule: &Schedule) -> Vec<Schedule> {
             continue;
         };
         for param in strategy.params {
-            for value in next(param, strategy.param(kernel, param.name)) {
+            let now = strategy.param(kernel, param.name);
+            for value in next(param, now, algorithm.dimension) {
                 let set = |blocking: &mut Blocking| {
                     if blocking.strategy == kernel.strategy {
                         blocking.params.insert(param.name.into(), value);
@@ -219,8 +224,9 @@ fn otherwise_placed(problem: &Algorithm, schedule: &Schedule, name: &str) -> Vec
 }
 
 /// Values of a parameter to try in place of one.
-fn next(param: &Param, value: u32) -> Vec<u32> {
-    let others = || param.values.iter().copied().filter(|v| *v != value);
+fn next(param: &Param, value: u32, dimension: usize) -> Vec<u32> {
+    let values = param.values(dimension).iter();
+    let others = || values.clone().copied().filter(|v| *v != value);
     if !param.first {
         return others().collect();
     }

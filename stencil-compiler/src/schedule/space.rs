@@ -122,15 +122,17 @@ fn draw(algorithm: &Algorithm, draws: &mut Draws) -> Schedule {
         // The first pass is done by the kernel that stores.
         kernels -= 1;
     }
-    schedule.kernels = (0..kernels).map(|_| blocking(base, draws)).collect();
+    schedule.kernels = (0..kernels)
+        .map(|_| blocking(base, algorithm.dimension, draws))
+        .collect();
     schedule
 }
 
-fn blocking(strategy: &Strategy, draws: &mut Draws) -> Blocking {
+fn blocking(strategy: &Strategy, dimension: usize, draws: &mut Draws) -> Blocking {
     let params = strategy
         .params
         .iter()
-        .map(|p| (p.name.to_string(), *draws.pick(p.values)));
+        .map(|p| (p.name.to_string(), *draws.pick(p.values(dimension))));
     Blocking {
         strategy: strategy.name.to_string(),
         params: params.collect(),

@@ -16,6 +16,7 @@ pub const STRATEGY: Strategy = Strategy {
             summary: "threads along x",
             default: 32,
             values: &[32, 64, 128],
+            flat: None,
             first: true,
         },
         Param {
@@ -23,6 +24,7 @@ pub const STRATEGY: Strategy = Strategy {
             summary: "threads along y",
             default: 4,
             values: &[1, 2, 4, 8],
+            flat: None,
             first: true,
         },
         Param {
@@ -30,6 +32,7 @@ pub const STRATEGY: Strategy = Strategy {
             summary: "threads along z",
             default: 2,
             values: &[1, 2, 4],
+            flat: None,
             first: true,
         },
         BLOCKS,

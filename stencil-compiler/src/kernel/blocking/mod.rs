@@ -57,6 +57,8 @@ pub struct Param {
     pub default: u32,
     /// Values worth trying.
     pub values: &'static [u32],
+    /// Those in fewer than three dimensions, where they are others.
+    pub flat: Option<&'static [u32]>,
     /// Does a search vary it from the start? Others are tried around what is found first.
     pub first: bool,
 }
@@ -67,6 +69,7 @@ pub(crate) const CHUNK: Param = Param {
     summary: "planes of a block along the march; 0: what fits the grid and the card best",
     default: 0,
     values: &[0, 16, 32, 64, 128],
+    flat: None,
     first: false,
 };
 
@@ -79,12 +82,16 @@ pub(crate) const MOST_PLANES: u32 = 1 << 20;
 /// Cells of a tile along x and y, by the values of parameters and the number of dimensions.
 type Across = fn(&dyn Fn(&str) -> u32, usize) -> [u32; 2];
 
+/// The value of [`COLUMN`] with which own columns of shared functions ride in registers, too.
+pub(crate) const ALL_COLUMNS: u32 = 2;
+
 /// A parameter of blockings whose planes are all in shared memory.
 pub(crate) const COLUMN: Param = Param {
     name: "column",
-    summary: "1: the own column rides in registers; 0: it is read from shared memory",
+    summary: "1: own columns of what is read ride in registers; 2: and those of shared functions; 0: all is read from shared memory",
     default: 1,
-    values: &[0, 1],
+    values: &[0, 1, ALL_COLUMNS],
+    flat: None,
     first: false,
 };
 
@@ -94,6 +101,7 @@ pub(crate) const BLOCKS: Param = Param {
     summary: "blocks that are to fit on a multiprocessor, which bounds registers",
     default: 1,
     values: &[1, 2, 3],
+    flat: None,
     first: false,
 };
 
@@ -124,6 +132,16 @@ fn chunk(given: u32) -> Result<u32, Refusal> {
             &[CHUNK.name],
             format!("`chunk={given}`: a block covers {MOST_PLANES} planes at most"),
         )),
+    }
+}
+
+impl Param {
+    /// Values worth trying in so many dimensions.
+    pub fn values(&self, dimension: usize) -> &'static [u32] {
+        match self.flat {
+            Some(flat) if dimension < 3 => flat,
+            _ => self.values,
+        }
     }
 }
 

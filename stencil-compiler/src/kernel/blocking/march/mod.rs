@@ -33,6 +33,7 @@ pub const STRATEGY: Strategy = Strategy {
             summary: "cells of the tile along x",
             default: 32,
             values: &[16, 32, 64, 128],
+            flat: Some(&[64, 128, 256, 512, 1024]),
             first: true,
         },
         Param {
@@ -40,6 +41,7 @@ pub const STRATEGY: Strategy = Strategy {
             summary: "cells of the tile along y (3d)",
             default: 8,
             values: &[4, 8, 12, 16, 24],
+            flat: Some(&[1]),
             first: true,
         },
         Param {
@@ -47,6 +49,7 @@ pub const STRATEGY: Strategy = Strategy {
             summary: "cells of a thread along x",
             default: 1,
             values: &[1, 2],
+            flat: Some(&[1, 2, 4]),
             first: true,
         },
         Param {
@@ -54,6 +57,7 @@ pub const STRATEGY: Strategy = Strategy {
             summary: "planes of the ring; 0 is two more than are read",
             default: 0,
             values: &[0, 6, 7, 8, 9],
+            flat: None,
             first: true,
         },
         CHUNK,
@@ -77,6 +81,7 @@ const LOADER: Param = Param {
     summary: "1: one thread has whole boxes copied, where a device can; 0: each thread copies 16 bytes at a time",
     default: 0,
     values: &[0, BOXES],
+    flat: None,
     first: false,
 };
 

@@ -33,6 +33,7 @@ pub const STRATEGY: Strategy = Strategy {
             summary: "cells of the tile along x",
             default: 32,
             values: &[16, 32, 64],
+            flat: Some(&[64, 128, 256, 512, 1024]),
             first: true,
         },
         Param {
@@ -40,6 +41,7 @@ pub const STRATEGY: Strategy = Strategy {
             summary: "cells of the tile along y; in two dimensions they too lie along x",
             default: 8,
             values: &[4, 8, 12, 16],
+            flat: Some(&[1]),
             first: true,
         },
         Param {
@@ -47,6 +49,7 @@ pub const STRATEGY: Strategy = Strategy {
             summary: "cells of a thread along x",
             default: 1,
             values: &[1, 2],
+            flat: None,
             first: true,
         },
         CHUNK,
@@ -55,6 +58,7 @@ pub const STRATEGY: Strategy = Strategy {
             summary: "2: the next plane has room of its own, which saves a barrier; 1: it has not",
             default: 2,
             values: &[1, 2],
+            flat: None,
             first: false,
         },
         BLOCKS,

@@ -27,6 +27,7 @@ pub const STRATEGY: Strategy = Strategy {
             summary: "cells of the box along x, a thread each",
             default: 32,
             values: &[16, 32, 64],
+            flat: None,
             first: true,
         },
         Param {
@@ -34,6 +35,7 @@ pub const STRATEGY: Strategy = Strategy {
             summary: "cells of the box along y",
             default: 4,
             values: &[2, 4, 8],
+            flat: None,
             first: true,
         },
         Param {
@@ -41,6 +43,7 @@ pub const STRATEGY: Strategy = Strategy {
             summary: "cells of the box along z",
             default: 4,
             values: &[1, 2, 4, 8],
+            flat: None,
             first: true,
         },
         Param {
@@ -48,6 +51,7 @@ pub const STRATEGY: Strategy = Strategy {
             summary: "boxes that a block computes one after the other",
             default: 8,
             values: &[1, 4, 8, 16],
+            flat: None,
             first: false,
         },
         BLOCKS,
