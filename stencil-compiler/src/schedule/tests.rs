@@ -273,6 +273,54 @@ fn values_are_changed_together_where_one_is_not_enough() {
 }
 
 /// Functions that are stored by a preset.
+#[test]
+fn fused_substeps_store_new_fields_only_and_are_told_what_is_no_group() {
+    let algorithm = flow();
+    let fused = "fuse 3 kernel march tile_x=32 tile_y=4";
+    let printed = text::print(&schedule(fused));
+    assert_eq!(text::parse(&printed), Ok(schedule(fused)), "{printed}");
+    let problem = schedule(fused).problem(&algorithm).unwrap().into_owned();
+    assert!(problem.find("u_x_1").is_some() && problem.find("u_x_3_at_3").is_some());
+    for (source, message) in [
+        (
+            "fuse 3 place u_x_1 global exchange kernel direct kernel direct",
+            "cannot be stored",
+        ),
+        ("fuse 4 kernel direct", "3 substeps"),
+        ("fuse 0 kernel direct", "0 substeps"),
+        (
+            "fuse 2 place u_x_3_at_3 shared kernel direct",
+            "no grid function",
+        ),
+    ] {
+        let found = error(&algorithm, source);
+        assert!(found.message.contains(message), "{source}: {found}");
+    }
+    let twice = text::parse("schedule fuse 2 fuse 3 kernel direct").unwrap_err();
+    assert!(twice.message.contains("twice"), "{}", twice.message);
+    let placed = schedule("fuse 3 place u_x_2_at_2 shared place div_u shared kernel march");
+    let single = placed.unfused(&algorithm);
+    assert_eq!(single, schedule("place div_u shared kernel march"));
+}
+
+/// Where memory bounds a march, two substeps at once move half as much.
+#[test]
+fn the_preset_gpu_fuses_what_waits_for_memory() {
+    let fuse = |source: &str, precision: Precision| {
+        let algorithm = discretize(&parse_str(source).unwrap()).unwrap();
+        presets::find("gpu").map(|gpu| (gpu.make)(&algorithm, precision).fuse)
+    };
+    let heat = "system Heat in 3d { field q: scalar; ddt(q) = lap(q); }
+        scheme s for Heat { space: central<order = 2>; mixed: bidiagonal; time: euler; }";
+    let driven = heat.replace("lap(q)", "lap(q) + sin(t)");
+    assert_eq!(fuse(heat, Precision::F32), Some(2));
+    assert_eq!(fuse(&driven, Precision::F32), Some(1));
+    assert_eq!(
+        fuse(&heat.replace("order = 2", "order = 10"), Precision::F64),
+        Some(1)
+    );
+}
+
 fn stored(algorithm: &Algorithm, preset: &str) -> Vec<String> {
     let schedule = (presets::find(preset).unwrap().make)(algorithm, Precision::F64);
     schedule.placements.into_keys().collect()

@@ -30,6 +30,18 @@ impl<T: Number> Simulation<T> {
         Ok(())
     }
 
+    /// Takes the values of all fields from another run of the system on the same mesh and card, if both are on
+    /// a card; `false` where they have to be set.
+    pub(crate) fn take_fields(&mut self, from: &Self) -> Result<bool, Error> {
+        self.settle()?;
+        let taken = match (&mut self.machine, &from.machine) {
+            (Machine::Cuda(own), Machine::Cuda(from)) => own.take_fields(from)?,
+            _ => false,
+        };
+        self.is_set |= taken;
+        Ok(taken)
+    }
+
     /// The bits of all components and of what is observed, in their order; NaN by one pattern. They are
     /// the same for the same problem, whatever computes it.
     ///

@@ -204,6 +204,19 @@ extern "C" __global__ void __launch_bounds__(256, MANY ? 4 : 5) fill_ghosts(
     fill_rows<4, 1>(field, box, block - box.block, values);
 }
 
+// Copies the cells of a mesh from an array to one with other ghost cells.
+extern "C" __global__ void __launch_bounds__(256) take_cells(
+    const real* from, const __grid_constant__ Mesh theirs, real* to, const __grid_constant__ Mesh own) {
+  const int rows = own.all[1] * own.all[2];
+  for (int row = blockIdx.x; row < rows; row += gridDim.x) {
+    const int y = row % own.all[1], z = row / own.all[1];
+    const real* const source = from + place<1>(theirs, y) + place<2>(theirs, z);
+    real* const at = to + place<1>(own, y) + place<2>(own, z);
+    for (int x = threadIdx.x; x < own.all[0]; x += 256)
+      at[place<0>(own, x)] = source[place<0>(theirs, x)];
+  }
+}
+
 // The first cell that is infinite or not a number, counted over all arrays in order.
 extern "C" __global__ void __launch_bounds__(256) find_bad(
     const __grid_constant__ Arrays arrays, const __grid_constant__ Mesh mesh, unsigned long long* first) {

@@ -1,6 +1,7 @@
 //! A plan as pictures: what depends on what and where it lives, the points that kernels read, and all
 //! candidates below the roof of the card.
 
+use std::borrow::Cow;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -44,9 +45,16 @@ pub(super) fn save(
 
 /// All pictures by name.
 pub(super) fn scenes(problem: &Problem<'_>, report: &Report) -> [(&'static str, Scene); 3] {
+    // The plan of fused substeps is about other grid functions.
+    let scheduled = report.plan.schedule.problem(problem.algorithm);
+    let algorithm = scheduled.unwrap_or(Cow::Borrowed(problem.algorithm));
+    let planned = Problem {
+        algorithm: &algorithm,
+        ..*problem
+    };
     [
-        ("graph", graph::draw(problem, report)),
-        ("stencil", stencil::draw(problem, report)),
+        ("graph", graph::draw(&planned, report)),
+        ("stencil", stencil::draw(&planned, report)),
         ("roofline", roofline::draw(problem, report)),
     ]
 }

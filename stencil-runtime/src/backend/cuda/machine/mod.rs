@@ -3,6 +3,8 @@
 mod look;
 mod observe;
 mod room;
+mod steps;
+mod take;
 mod tasks;
 
 use std::collections::BTreeMap;
@@ -25,11 +27,11 @@ use super::{Cache, CudaError, Launched};
 use crate::backend::cpu::array::Array;
 use crate::backend::cpu::{BadValue, Checked, Domain, Patch};
 use crate::builder::Plans;
-use crate::clock::{Asked, Length, Rules};
+use crate::clock::Rules;
 use crate::{Error, Number};
 pub(crate) use observe::{Reducer, sources as observed_sources};
 use room::fits;
-use tasks::{Graph, Kind, Part, Task, When, nothing};
+use tasks::{Graph, Kind, Task, When, nothing};
 
 /// Steps between two looks for values that are no numbers.
 const PERIOD: usize = 32;
@@ -93,6 +95,7 @@ pub(crate) struct Machine<T> {
     ghosts: Ghosts,
     launches: Vec<Ready>,
     find_bad: CudaFunction,
+    take_cells: CudaFunction,
     tree: Tree,
     clock: Clock,
     formulas: Option<Formulas>,
@@ -241,6 +244,7 @@ impl<T: Number> Machine<T> {
             patch,
             launches,
             find_bad: function(&own, "find_bad")?,
+            take_cells: function(&own, "take_cells")?,
             shape,
             substeps: Vec::new(),
             fused: None,
@@ -400,128 +404,5 @@ impl<T: Number> Machine<T> {
         self.known[buffer] = OnceLock::from(values);
         self.holds = false;
         Ok(())
-    }
-
-    /// Does the card need to know the time in each step?
-    fn depends_on_time(&self) -> bool {
-        self.clock.depends_on_time() || self.formulas.is_some()
-    }
-
-    /// Finds the speeds that limit the next step, and with them its length, and begins it. The
-    /// uniforms are those of the speeds, and never change.
-    pub(crate) fn begin(
-        &mut self,
-        (speeds, uniforms): (&Reducer, Vec<f64>),
-        asked: Asked,
-    ) -> Result<(Vec<f64>, Length), Error> {
-        let stream = self.card.stream.clone();
-        if !self.has_speeds {
-            speeds.set_uniforms::<T>(&stream, &uniforms)?;
-            self.has_speeds = true;
-        }
-        self.clock.tell_asked(&stream, asked)?;
-        let part = Part::Speeds {
-            of: speeds,
-            t: asked.t,
-        };
-        match self.needs_host() {
-            true => self.enqueue_part(part)?,
-            false => self.replay(part)?,
-        }
-        Ok(self.clock.read(&stream)?)
-    }
-
-    /// Begins a step of a given length.
-    fn begin_given(&mut self, t: f64, dt: f64) -> Result<(), CudaError> {
-        let stream = self.card.stream.clone();
-        self.clock.tell_given(&stream, t, dt)?;
-        self.clock.begin(&stream)?;
-        self.clock.begun(t, dt);
-        Ok(())
-    }
-
-    /// Steps that it can do at once, if it can: those in which nothing depends on the time, and the host
-    /// has no part.
-    pub(crate) fn steps_at_once(&self) -> Option<usize> {
-        let fused = self.fused.as_ref()?;
-        (!self.needs_host() && !self.depends_on_time()).then_some(fused.steps)
-    }
-
-    /// As many steps as it does at once, of the same length.
-    pub(crate) fn steps(&mut self, moments: &[Moment]) -> Result<(), Failure> {
-        self.keep()?;
-        let Moment { t, dt, .. } = *moments.first().ok_or_else(nothing)?;
-        let begins = !self.clock.has_taken(dt);
-        if begins {
-            self.clock.tell_given(&self.card.stream, t, dt)?;
-        }
-        self.replay(Part::Fused { begins })?;
-        if begins {
-            self.clock.begun(t, dt);
-        }
-        self.forget(&self.patch.fields_at());
-        self.since.extend(moments);
-        self.look_in_time()
-    }
-
-    /// Looks for values that are no numbers, once there are some steps to look at.
-    fn look_in_time(&mut self) -> Result<(), Failure> {
-        if self.since.len() >= PERIOD || self.kept.is_empty() {
-            self.check()?;
-        }
-        Ok(())
-    }
-
-    /// One step, which was `begun` if the card has found its length. `sources` renews given fields
-    /// for the time of a substep, if any change with it.
-    ///
-    /// The step is started, and looked at for values that are no numbers with some others later,
-    /// or at once where the host takes part in it.
-    pub(crate) fn step(
-        &mut self,
-        moment: Moment,
-        begun: bool,
-        mut sources: Option<impl FnMut(&mut Self, f64) -> Result<(), Error>>,
-    ) -> Result<(), Failure> {
-        self.keep()?;
-        let Moment { t, dt, .. } = moment;
-        let at_once = sources.is_some() || self.needs_host();
-        let begins = !begun && (self.depends_on_time() || !self.clock.has_taken(dt));
-        let mut known = self.patch.fields_at();
-        known.extend(&self.sampled);
-        if at_once {
-            if begins {
-                self.begin_given(t, dt)?;
-            }
-            for substep in 0..self.clock.substeps() {
-                let t = self.clock.time(substep, t, dt);
-                if let Some(sources) = &mut sources {
-                    sources(self, t)?;
-                }
-                self.enqueue(substep, t)?;
-                self.forget(&known);
-                if let Some(bad) = self.find_bad()? {
-                    let kept = self.put_back()?;
-                    return Err(Failure::NotFinite {
-                        bad,
-                        moment,
-                        substep,
-                        kept,
-                    });
-                }
-            }
-            self.holds = false;
-            return Ok(());
-        }
-        if begins {
-            self.clock.tell_given(&self.card.stream, t, dt)?;
-        }
-        self.replay(Part::Step { begins })?;
-        if begins {
-            self.clock.begun(t, dt);
-        }
-        self.forget(&known);
-        self.since.push(moment);
-        self.look_in_time()
     }
 }

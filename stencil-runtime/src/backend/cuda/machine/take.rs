@@ -1,0 +1,43 @@
+//! Values that another machine on the same card has already.
+
+use cudarc::driver::{LaunchConfig, PushKernelArg};
+
+use super::Machine;
+use crate::Number;
+use crate::backend::cuda::CudaError;
+
+impl<T: Number> Machine<T> {
+    /// Takes the values of all fields from a machine for the same system and mesh, whose arrays may have
+    /// other ghost cells; `false` where the mesh is cut otherwise or the card is another one.
+    pub(crate) fn take_fields(&mut self, from: &Self) -> Result<bool, CudaError> {
+        let fields = self.patch.fields_at();
+        let same = self.cut.patches == from.cut.patches
+            && self.card.card.ordinal == from.card.card.ordinal
+            && fields == from.patch.fields_at();
+        if !same {
+            return Ok(false);
+        }
+        from.card.synchronize()?;
+        let stream = self.card.stream.clone();
+        let config = LaunchConfig {
+            grid_dim: (self.shape.rows().clamp(1, 2048), 1, 1),
+            block_dim: (256, 1, 1),
+            shared_mem_bytes: 0,
+        };
+        for buffer in &fields {
+            let values = from.memory.address(&from.card.stream, from.slots[*buffer]);
+            let own = self.memory.address(&stream, self.slots[*buffer]);
+            let mut launch = stream.launch_builder(&self.take_cells);
+            launch.arg(&values).arg(&from.shape);
+            launch.arg(&own).arg(&self.shape);
+            // SAFETY: the arguments are those of the kernel, which reads and writes interior cells;
+            // both machines live until it has ended.
+            let launched = unsafe { launch.launch(config) };
+            launched.map_err(CudaError::driver("copying fields"))?;
+        }
+        self.card.synchronize()?;
+        self.forget(&fields);
+        self.holds = false;
+        Ok(true)
+    }
+}
