@@ -5,15 +5,12 @@ use std::collections::BTreeSet;
 
 use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::expr::Real;
-use stencil_compiler::expr::real::Precision;
 use stencil_compiler::kernel::blocking;
 use stencil_compiler::kernel::interp::Shadow;
 use stencil_compiler::kernel::lower::lower;
 use stencil_compiler::plan::Step;
 use stencil_compiler::schedule::space::{Draws, sample};
-use stencil_compiler::schedule::{
-    Halo, Placement, Schedule, check, cuts, heuristic, presets, text,
-};
+use stencil_compiler::schedule::{Halo, Placement, Schedule, check, cuts, heuristic, text};
 use stencil_tests::{
     Case, ELASTIC, ISOTHERMAL_NS, algorithm_of, differing, interpreted, of_presets, oracle, rename,
     row_engine, with_mixed,
@@ -27,7 +24,7 @@ const STEPS: usize = 2;
 const MIXED: [&str; 3] = ["bidiagonal", "product", "composed"];
 
 /// Runs a schedule on the kernel interpreter and compares with the reference.
-fn agree<T: Real>(
+pub(super) fn agree<T: Real>(
     algorithm: &Algorithm,
     schedule: &Schedule,
     case: &Case,
@@ -246,66 +243,6 @@ fn boxes_have_the_same_bits_in_two_dimensions() {
         boxes::<f32>(&source, [[45, 23, 1], [36, 18, 1]]);
         boxes::<f64>(&source, [[45, 23, 1], [36, 18, 1]]);
     }
-}
-
-/// Two fields that react, in so many dimensions, with a time scheme.
-fn reacting(dimension: usize, time: &str, order: u32) -> Algorithm {
-    algorithm_of(&format!(
-        "system Reacting in {dimension}d {{ field u: scalar; field v: scalar; param k: real = 0.3;
-            ddt(u) = lap(u) - u * v^2; ddt(v) = k * div(u * grad(v)) + u * v^2; }}
-         scheme s for Reacting {{ space: central<order = {order}>; mixed: composed; time: {time}; }}"
-    ))
-}
-
-/// Fields between fused substeps: recomputed, in shared memory, in columns; steps and parts of one.
-#[test]
-fn fused_substeps_have_the_same_bits() {
-    for (time, fuse) in [
-        ("euler", 2),
-        ("euler", 3),
-        ("ssprk2", 2),
-        ("rk3_williamson", 2),
-        ("rk3_williamson", 3),
-    ] {
-        for (dimension, cells) in [(3, [20, 9, 11]), (2, [52, 21, 1]), (1, [70, 1, 1])] {
-            let algorithm = reacting(dimension, time, 2);
-            let problem = algorithm.fused(fuse).unwrap_or_else(|e| panic!("{e}"));
-            let steps = 2 * algorithm.steps_of(fuse);
-            let case = Case::new(&algorithm, cells);
-            let reference = oracle::<f32>(&algorithm, &case, steps);
-            let tile = ["", "tile_x=64", "tile_x=32 tile_y=4"][dimension - 1];
-            let blockings = [
-                "direct".to_string(),
-                format!("march {tile} chunk=8"),
-                format!("march {tile} chunk=5 column=2 points=2"),
-                format!("march {tile} column=0 ring=9"),
-                format!("march {tile} chunk=6 loader=1 column=2"),
-            ];
-            for (seed, blocking) in blockings.iter().enumerate() {
-                let is_direct = seed == 0;
-                if dimension == 1 && !is_direct {
-                    continue;
-                }
-                let mut schedule = text::parse(&format!("schedule fuse {fuse} kernel {blocking}"))
-                    .unwrap_or_else(|e| panic!("{e}"));
-                if !is_direct {
-                    schedule.placements = heuristic::fused(&problem);
-                    assert!(!schedule.placements.is_empty());
-                }
-                if seed % 2 == 1 {
-                    heuristic::carry(&problem, &mut schedule.placements);
-                }
-                agree(&algorithm, &schedule, &case, steps, seed as u64, &reference);
-            }
-        }
-    }
-    let wide = reacting(3, "euler", 6);
-    let case = Case::new(&wide, WHOLE);
-    let reference = oracle::<f64>(&wide, &case, STEPS);
-    let preset = presets::find("fused").expect("a preset");
-    let schedule = (preset.make)(&wide, Precision::F64);
-    assert_eq!(schedule.fuse, 2);
-    agree(&wide, &schedule, &case, STEPS, 9, &reference);
 }
 
 /// Boxes are copied as they lie in memory: nothing is read around the end of an axis.

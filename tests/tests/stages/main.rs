@@ -6,6 +6,7 @@ mod constant_fields;
 mod device_code;
 mod faults;
 mod functions;
+mod fused;
 mod generic;
 mod invariance;
 mod language;
