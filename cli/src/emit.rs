@@ -117,11 +117,11 @@ fn scheduled(
                 return Ok(source.text);
             }
             Ok(source
-                .marked(&Places::of(algorithm), &file_name(&source))
+                .marked(&Places::of(&compiled.problem), &file_name(&source))
                 .text)
         })?,
         Target::Cubin => {
-            let code = machine_code(args, algorithm, &compiled, notes)?;
+            let code = machine_code(args, &compiled, notes)?;
             return deliver(args, &code, out);
         }
         Target::Model | Target::Algorithm | Target::Schedule => String::new(),
@@ -184,7 +184,6 @@ fn unwritten(error: &EmitError, help: &str) -> Failure {
 /// Compiles one launch and reports what it takes of a multiprocessor.
 fn machine_code(
     args: &EmitArgs,
-    algorithm: &Algorithm,
     compiled: &Compiled,
     notes: &mut dyn Write,
 ) -> Result<Vec<u8>, Failure> {
@@ -208,7 +207,7 @@ fn machine_code(
         compiler.compile(&source.text, &name, &args.arch)
     } else {
         compiler.compile_marked(
-            &source.marked(&Places::of(algorithm), &name),
+            &source.marked(&Places::of(&compiled.problem), &name),
             &name,
             &args.arch,
         )

@@ -242,7 +242,8 @@ fn costed(
 ) -> Vec<(Schedule, Vec<Arc<Costs>>)> {
     let all: Vec<Schedule> = search::first(algorithm)
         .into_iter()
-        .filter(is_usual)
+        // Fusing is another question.
+        .filter(|schedule| schedule.fuse == 1 && is_usual(schedule))
         .collect();
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let some = |core: usize| {

@@ -169,20 +169,21 @@ fn name(batch: &Batch) -> String {
 
 fn compare<T: Number>(runs: &Runs, batch: &Batch) -> Result<Found, Ended> {
     let kinds = batch.kinds();
-    let references: Vec<Vec<u64>> = (0..kinds)
-        .map(|kind| bits(runs.on_processor::<T>(batch, kind), runs.steps))
-        .collect::<Result<_, _>>()?;
+    let references: BTreeMap<usize, Vec<u64>> = kinds
+        .into_iter()
+        .map(|kind| Ok((kind, bits(runs.on_processor::<T>(batch, kind), runs.steps)?)))
+        .collect::<Result<_, Ended>>()?;
     // Most of the time goes into compilation: many at once.
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
     let results = in_parallel(batch, threads, |turn| {
-        let kind = turn % kinds;
+        let kind = batch.kind(turn);
         let run = runs.on_card::<T>(batch, kind, &batch.schedules[turn].1);
-        differing(bits(run, runs.steps), &references[kind])
+        differing(bits(run, runs.steps), &references[&kind])
     });
     let mut sums = Found::default();
     for (turn, result) in results.into_iter().enumerate() {
         sums.schedules += 1;
-        sums.values += references[turn % kinds].len();
+        sums.values += references[&batch.kind(turn)].len();
         let differing = result.as_ref().map_or(0, |differing| *differing);
         sums.differing += differing;
         let what = match result {
@@ -191,7 +192,7 @@ fn compare<T: Number>(runs: &Runs, batch: &Batch) -> Result<Found, Ended> {
             Err(message) => message,
         };
         let (name, schedule) = &batch.schedules[turn];
-        let beyond = boundaries(turn % kinds).0;
+        let beyond = boundaries(batch.kind(turn)).0;
         let lines = text::print(schedule).replace('\n', "\n    ");
         sums.wrong
             .push(format!("{name}, {beyond}: {what}\n    {lines}"));
@@ -307,7 +308,7 @@ fn compiled<T: Number>(
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
     let results = in_parallel(batch, threads.div_ceil(4), |turn| {
         let (_, schedule) = &batch.schedules[turn];
-        let run = runs.on_card::<T>(batch, turn % batch.kinds(), schedule);
+        let run = runs.on_card::<T>(batch, batch.kind(turn), schedule);
         run.compile_into(cache, arch)
     });
     let named = batch.schedules.iter().zip(results);

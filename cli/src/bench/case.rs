@@ -333,7 +333,7 @@ fn costs<T: Number>(simulation: &Simulation<T>) -> Option<Vec<KernelCost>> {
     cost::kernels(&compiled).ok()
 }
 
-/// Bytes a cell and step that no schedule can avoid: each field is read once and written once a
+/// Bytes a cell and step that no schedule of single substeps can avoid: each field is read once and written once a
 /// substep, and so is each accumulator, but that the first substep reads none and the last one
 /// leaves none: both are counted by what substeps write.
 fn least_bytes<T: Number>(simulation: &Simulation<T>) -> f64 {

@@ -32,7 +32,7 @@ pub(super) struct Result {
     pub(super) card: Option<Card>,
     /// The speed of a copy in the memory that the fields are in.
     pub(super) copy_gb_s: f64,
-    /// Bytes a point and step that must move.
+    /// Bytes a point and step that must move where substeps are done one by one.
     pub(super) floor_bytes: f64,
     /// Time of a step that only moves what must move.
     pub(super) floor_ms: f64,

@@ -42,7 +42,7 @@ pub(super) fn section(
     );
     let floor = cost::floor_bytes(algorithm, at, precision.bytes());
     page += &format!(
-        "  The arrays of this substep hold {floor:.0} bytes a cell: no schedule moves less.\n"
+        "  The arrays of this substep hold {floor:.0} bytes a cell: no schedule of single substeps moves less.\n"
     );
     let mut seen: BTreeMap<Schedule, String> = BTreeMap::new();
     let mut summary = Table::new(

@@ -1,11 +1,12 @@
 //! What a run says before it starts: equations as understood, settings, and the plan of a step.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use stencil_compiler::algorithm::FnId;
 use stencil_compiler::algorithm::footprint::{footprint, points};
+use stencil_compiler::algorithm::{Algorithm, FnId};
 use stencil_compiler::plan::{BufferRole, Launch};
 use stencil_runtime::problem::{Problem, TimeStep};
 use stencil_runtime::{Number, Restored, Simulation};
@@ -85,11 +86,16 @@ pub(super) fn restored(path: &Path, restored: &Restored) -> String {
 
 fn plan_of_a_step<T: Number>(out: &mut String, simulation: &Simulation<T>) {
     let (system, plan) = (simulation.system(), simulation.plan());
-    let _ = writeln!(out, "\nplan of a step");
-    let substeps = system.algorithm().substeps.len();
+    let _ = match plan.time_steps {
+        1 => writeln!(out, "\nplan of a step"),
+        steps => writeln!(out, "\nplan of {steps} steps at once"),
+    };
+    let scheduled = simulation.schedule().problem(system.algorithm());
+    let problem = scheduled.unwrap_or(Cow::Borrowed(system.algorithm()));
+    let substeps = problem.substeps.len();
     // Substeps differ in their factors only: the last one stands for all.
     for launch in plan.launches.iter().filter(|l| l.substep + 1 == substeps) {
-        let _ = writeln!(out, "  {}", describe(simulation, launch));
+        let _ = writeln!(out, "  {}", describe(&problem, launch));
     }
     let stored: Vec<&str> = plan
         .buffers
@@ -116,8 +122,7 @@ fn plan_of_a_step<T: Number>(out: &mut String, simulation: &Simulation<T>) {
 }
 
 /// One kernel: what it reads at how many points, and what it writes.
-fn describe<T: Number>(simulation: &Simulation<T>, launch: &Launch) -> String {
-    let algorithm = simulation.system().algorithm();
+fn describe(algorithm: &Algorithm, launch: &Launch) -> String {
     let find = |name: &String| algorithm.find(name);
     let roots: Vec<FnId> = launch
         .outputs

@@ -1,5 +1,6 @@
 //! What is compared: systems, schedules, and a run for each kind of boundaries.
 
+use std::collections::BTreeSet;
 use std::fs;
 
 use stencil_compiler::algorithm::{Algorithm, Role};
@@ -117,9 +118,20 @@ impl Origin {
 }
 
 impl Batch {
-    /// How many kinds of boundaries its schedules have in turn.
-    pub(super) fn kinds(&self) -> usize {
-        KINDS.min(self.schedules.len())
+    /// The kinds of boundaries that its schedules have.
+    pub(super) fn kinds(&self) -> BTreeSet<usize> {
+        (0..self.schedules.len())
+            .map(|turn| self.kind(turn))
+            .collect()
+    }
+
+    /// The kind of the schedule of this number: all of them in turn, and steps that are alike for those
+    /// that do several at once.
+    pub(super) fn kind(&self, turn: usize) -> usize {
+        match self.schedules[turn].1.fuse {
+            1 => turn % KINDS,
+            _ => ALIKE,
+        }
     }
 }
 
@@ -140,8 +152,11 @@ pub(super) fn batches(args: &VerifyArgs, architecture: &str) -> Result<Vec<Batch
                 grid,
                 schedules,
             };
-            // For each kind of boundaries one of them.
-            let some = schedules.iter().cycle().take(KINDS).cloned().collect();
+            // For each kind of boundaries one of them, and one that fuses substeps.
+            let (single, fused): (Vec<_>, Vec<_>) =
+                schedules.iter().cloned().partition(|(_, s)| s.fuse == 1);
+            let some = single.into_iter().cycle().take(KINDS);
+            let some = some.chain(fused.into_iter().take(1)).collect();
             batches.push(batch(Grid::whole(args, dimension), schedules));
             if let Some(grid) = Grid::cut(args, dimension)? {
                 batches.push(batch(grid, some));
@@ -239,10 +254,14 @@ fn schedules(
 /// How many kinds of [`boundaries`] there are.
 const KINDS: usize = 8;
 
+/// One more kind: periodic, with steps and sources that do not change, so that several can be done at once.
+const ALIKE: usize = KINDS;
+
 /// What lies beyond the faces, in turn.
 pub(super) fn boundaries(turn: usize) -> (&'static str, [Boundary; 3]) {
     let same = |boundary: Boundary| [boundary.clone(), boundary.clone(), boundary];
     match turn % KINDS {
+        _ if turn == ALIKE => ("periodic, equal steps", same(Boundary::periodic())),
         0 | 1 => ("periodic", same(Boundary::periodic())),
         2 => (
             "outflow, wall, periodic",
@@ -305,9 +324,9 @@ impl Runs {
     fn builder<T: Number>(&self, batch: &Batch, kind: usize) -> Builder<T> {
         let system = &batch.system;
         let dimension = system.algorithm().dimension;
-        // The second kind is periodic like the first one.
+        // The second kind is periodic like the first one, and so is the last.
         let grid = match kind {
-            1 if batch.grid.patches == [1; 3] => batch.grid.even(),
+            1 | ALIKE if batch.grid.patches == [1; 3] => batch.grid.even(),
             _ => batch.grid,
         };
         let cells = grid.cells;
@@ -315,7 +334,7 @@ impl Runs {
         let mut builder = Simulation::<T>::builder(system)
             .cells(cells)
             .dt(0.01 / (finest * finest));
-        if system.has_speeds() {
+        if system.has_speeds() && kind != ALIKE {
             builder = builder.cfl(0.1);
         }
         for param in &system.algorithm().params {
@@ -326,6 +345,7 @@ impl Runs {
         for (_, source) in system.algorithm().states_of(Role::Given) {
             // Formulas are evaluated where the steps are done, functions by the host.
             let value = match kind % 3 {
+                _ if kind == ALIKE => Source::constant(0.01),
                 0 => Source::text("0.01*sin(3*x - y + 2*z + t)"),
                 1 => Source::steady(|x, y, z| 0.01 * (3.0 * x - y + 2.0 * z).sin()),
                 _ => Source::unsteady(|x, y, z, t| 0.01 * (3.0 * x - y + 2.0 * z + t).sin()),

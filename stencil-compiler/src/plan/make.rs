@@ -61,7 +61,7 @@ pub fn plan_wrapped(
     Ok(planner.plan)
 }
 
-/// A run also does steps one by one, on the same arrays and by as many kernels.
+/// The plan of single substeps has the same arrays and as many kernels: a run goes from one to the other.
 fn check_fused(schedule: &Schedule) -> Result<(), Refusal> {
     let is_stored = |placement: &Placement| matches!(placement, Placement::Global(_));
     match schedule.placements.iter().find(|(_, p)| is_stored(p)) {

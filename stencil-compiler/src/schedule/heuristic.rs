@@ -36,7 +36,10 @@ pub fn cpu(algorithm: &Algorithm) -> Schedule {
 /// predicted to take less time.
 pub fn gpu(algorithm: &Algorithm, precision: Precision) -> Schedule {
     let single = one_by_one(algorithm, precision);
-    let Some(one) = step_time(algorithm, &single, precision) else {
+    // Compared with as many blocks as the fused march has.
+    let two = two_blocks(algorithm, &single, precision);
+    let alike = two.as_ref().unwrap_or(&single);
+    let Some(one) = step_time(algorithm, alike, precision) else {
         return single;
     };
     // Only what waits for memory gains by moving less.
@@ -88,8 +91,9 @@ fn two_blocks(problem: &Algorithm, schedule: &Schedule, precision: Precision) ->
     costs.iter().all(fits).then_some(two)
 }
 
-/// The schedule of a GPU for substeps one by one.
-fn one_by_one(algorithm: &Algorithm, precision: Precision) -> Schedule {
+/// The schedule of a GPU for substeps one by one: for runs whose steps are not alike, and meshes with
+/// walls.
+pub fn one_by_one(algorithm: &Algorithm, precision: Precision) -> Schedule {
     let stored = stored(algorithm, Halo::Exchange);
     if algorithm.dimension == 1 {
         let count = kernel_count(algorithm, &stored);

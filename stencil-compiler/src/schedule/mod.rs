@@ -5,9 +5,9 @@
 //! kernel that the placements make; a placement is one that its kernel's blocking can serve.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::algorithm::Algorithm;
+use crate::algorithm::{Algorithm, FnId};
 use crate::kernel::LaunchKind;
 use crate::kernel::blocking;
 use crate::plan::kernel_count;
@@ -123,16 +123,22 @@ impl Schedule {
         }
     }
 
-    /// The same for substeps done one by one: what stands in their functions' place is no longer placed.
+    /// The same for substeps done one by one: fields in between are new fields then, and these, and what
+    /// stands in other functions' place, are not placed.
     pub fn unfused(&self, algorithm: &Algorithm) -> Self {
+        if self.fuse == 1 {
+            return self.clone();
+        }
         let mut schedule = Schedule {
             fuse: 1,
             ..self.clone()
         };
-        let names = algorithm.names();
-        schedule
-            .placements
-            .retain(|name, _| names.contains_key(name.as_str()));
+        let updates = algorithm.substeps.iter().flat_map(|s| &s.updates);
+        let updates: BTreeSet<FnId> = updates.map(|(_, id)| *id).collect();
+        schedule.placements.retain(|name, _| {
+            let found = algorithm.find(name);
+            found.is_some_and(|id| !updates.contains(&id))
+        });
         schedule
     }
 

@@ -209,8 +209,11 @@ fn otherwise_placed(problem: &Algorithm, schedule: &Schedule, name: &str) -> Vec
         Placement::Global(Halo::Exchange),
     ];
     let now = schedule.placement(name);
+    // Fused passes store new fields only.
+    let choices = choices.into_iter();
+    let choices = choices.filter(|c| schedule.fuse == 1 || !matches!(c, Placement::Global(_)));
     let shared = schedule.shared_kernels(problem);
-    let others = choices.into_iter().filter(|choice| *choice != now);
+    let others = choices.filter(|choice| *choice != now);
     let placed = others.map(|choice| {
         let mut other = schedule.clone();
         match choice {

@@ -71,6 +71,10 @@ fn draw_fused(algorithm: &Algorithm, draws: &mut Draws) -> Schedule {
         schedule.placements = super::heuristic::fused(&problem);
     }
     schedule
+        .placements
+        .retain(|_, p| !matches!(p, Placement::Global(_)));
+    schedule.resize(&problem);
+    schedule
 }
 
 fn draw(algorithm: &Algorithm, draws: &mut Draws) -> Schedule {

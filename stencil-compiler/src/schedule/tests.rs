@@ -272,7 +272,6 @@ fn values_are_changed_together_where_one_is_not_enough() {
     assert!(!blockings(&flow, source, &found).is_empty(), "{found}");
 }
 
-/// Functions that are stored by a preset.
 #[test]
 fn fused_substeps_store_new_fields_only_and_are_told_what_is_no_group() {
     let algorithm = flow();
@@ -298,7 +297,9 @@ fn fused_substeps_store_new_fields_only_and_are_told_what_is_no_group() {
     }
     let twice = text::parse("schedule fuse 2 fuse 3 kernel direct").unwrap_err();
     assert!(twice.message.contains("twice"), "{}", twice.message);
-    let placed = schedule("fuse 3 place u_x_2_at_2 shared place div_u shared kernel march");
+    let placed = schedule(
+        "fuse 3 place u_x_1 shared place u_x_2_at_2 shared place div_u shared kernel march",
+    );
     let single = placed.unfused(&algorithm);
     assert_eq!(single, schedule("place div_u shared kernel march"));
 }
@@ -321,6 +322,7 @@ fn the_preset_gpu_fuses_what_waits_for_memory() {
     );
 }
 
+/// Functions that are stored by a preset.
 fn stored(algorithm: &Algorithm, preset: &str) -> Vec<String> {
     let schedule = (presets::find(preset).unwrap().make)(algorithm, Precision::F64);
     schedule.placements.into_keys().collect()

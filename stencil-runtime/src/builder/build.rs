@@ -161,7 +161,7 @@ impl<T: Number> Builder<T> {
             system,
             (engine, card),
             self.schedule.clone(),
-            (boundaries.periodic, self.cfl.is_none()),
+            (boundaries.periodic, self.steps_alike(system, &params)),
         )?;
         let patches = Patches::new(&mesh, self.patches)?;
         let single = schedule.unfused(system.algorithm());
@@ -180,6 +180,10 @@ impl<T: Number> Builder<T> {
             }
         };
         let plan = plan(system, &single, wrapped)?;
+        if fused.as_ref().is_some_and(|fused| !fused.fits(&plan)) {
+            let bug = "fused steps have other arrays than single ones";
+            return Err(Error::Bug(bug.into()));
+        }
         boundaries.check_exchanges(&plan)?;
         let halo = system.observation().map_or(Ok([0; 3]), observe::halo)?;
         boundaries.check_depth(system, &plan, halo, &mesh)?;
@@ -412,7 +416,11 @@ fn choose<T: Number>(
         is_for_cards = kinds.all(|kind| kind == LaunchKind::Blocks);
     }
     let algorithm = system.algorithm();
-    let own = || heuristic::gpu(algorithm, T::PRECISION);
+    let can_fuse = periodic == [true; 3] && steps_alike;
+    let own = || match can_fuse {
+        true => heuristic::gpu(algorithm, T::PRECISION),
+        false => heuristic::one_by_one(algorithm, T::PRECISION),
+    };
     // A schedule is looked for while the card is being taken into use.
     let on_card = match engine {
         Engine::Cuda => Some(schedule.clone().unwrap_or_else(own)),

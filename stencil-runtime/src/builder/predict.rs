@@ -38,7 +38,7 @@ impl<T: Number> Builder<T> {
         let boundaries = Boundaries::new(system, &params, &self.boundaries)?;
         let patches = Patches::new(&mesh, self.patches)?;
         let algorithm = system.algorithm();
-        let steps_alike = self.cfl.is_none();
+        let steps_alike = self.steps_alike(system, &params);
         let schedule = on_mesh(algorithm, schedule, boundaries.periodic, steps_alike);
         let wrapped = wrapped::<T>(system, &schedule, &boundaries, (&mesh, &patches))?;
         let plan = super::build::plan(system, &schedule, wrapped)?.fitted(Room {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::{Pace, Sampled, Simulation};
 use crate::backend::Machine;
 use crate::backend::cuda::{self, Failure, Moment};
-use crate::clock::{Asked, Length};
+use crate::clock::{Asked, Length, Rules};
 use crate::observe::Watch;
 use crate::{Error, NotFinite, Number};
 
@@ -169,26 +169,13 @@ impl<T: Number> Simulation<T> {
             return None;
         };
         let count = machine.steps_at_once()?;
-        let is_unsteady = |source: &Sampled| matches!(source, Sampled::Unsteady(_));
-        if count as u64 > most || self.sources.values().any(is_unsteady) {
-            return None;
-        }
-        let mut moments: Vec<Moment> = Vec::with_capacity(count);
-        let mut t = self.t;
-        for step in self.steps + 1..=self.steps + count as u64 {
-            let asked = Asked {
-                end,
-                ..Asked::given(t, dt)
-            };
-            let Length { dt, end: after } = self.rules.step(asked, &[]);
-            let is_alike = moments.first().is_none_or(|first| first.dt == dt);
-            if t >= end || !is_alike || !dt.is_finite() || t + dt == t {
-                return None;
-            }
-            moments.push(Moment { step, t, dt });
-            t = after;
-        }
-        Some((moments, t))
+        let asked = Asked {
+            end,
+            ..Asked::given(self.t, dt)
+        };
+        let fits = count as u64 <= most;
+        fits.then(|| alike(&self.rules, asked, self.steps, count))
+            .flatten()
     }
 
     /// Steps that a card does at once.
@@ -432,5 +419,58 @@ impl<T: Number> Simulation<T> {
             t: self.rules.time(substep, moment.t, moment.dt),
             kept: kept.then_some(self.steps),
         }))
+    }
+}
+
+/// So many steps after one of this number, if all of them have the same length: none is shortened or made
+/// longer because of the end. With them the time at which the last one ends.
+fn alike(rules: &Rules, first: Asked, before: u64, count: usize) -> Option<(Vec<Moment>, f64)> {
+    let mut moments: Vec<Moment> = Vec::with_capacity(count);
+    let mut asked = first;
+    for step in before + 1..=before + count as u64 {
+        let t = asked.t;
+        let Length { dt, end } = rules.step(asked, &[]);
+        let is_alike = moments.first().is_none_or(|first| first.dt == dt);
+        if t >= asked.end || !is_alike || !dt.is_finite() || t + dt == t {
+            return None;
+        }
+        moments.push(Moment { step, t, dt });
+        asked.t = end;
+    }
+    Some((moments, asked.t))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SystemDef;
+
+    fn rules() -> Rules {
+        let heat = "pub system Heat in 1d { field q: scalar; ddt(q) = lap(q); }
+            scheme s for Heat { space: central<order = 2>; time: euler; }";
+        let heat = SystemDef::from_text("heat.pde", heat).unwrap();
+        Rules::new(heat.algorithm(), &[], [1.0; 3], &[])
+    }
+
+    #[test]
+    fn steps_are_done_at_once_where_all_have_one_length() {
+        let rules = rules();
+        let asked = |t: f64, end: f64| Asked {
+            end,
+            ..Asked::given(t, 0.25)
+        };
+        let (moments, after) = alike(&rules, asked(1.0, f64::INFINITY), 7, 3).unwrap();
+        let steps: Vec<(u64, f64, f64)> = moments.iter().map(|m| (m.step, m.t, m.dt)).collect();
+        assert_eq!(steps, [(8, 1.0, 0.25), (9, 1.25, 0.25), (10, 1.5, 0.25)]);
+        assert_eq!(after, 1.75);
+        // They are those that are done one by one.
+        let one = |t: f64| rules.step(asked(t, 2.0), &[]);
+        let (both, after) = alike(&rules, asked(1.5, 2.0), 0, 2).unwrap();
+        assert_eq!((both[1].t, after), (one(1.5).end, one(1.75).end));
+        // The second one is shortened, begins at the end, or ends beyond it by less than a billionth.
+        for end in [1.9, 1.75, 2.0 + 1e-12] {
+            assert!(alike(&rules, asked(1.5, end), 0, 2).is_none(), "{end}");
+        }
+        assert!(alike(&rules, asked(1e20, f64::INFINITY), 0, 2).is_none());
     }
 }

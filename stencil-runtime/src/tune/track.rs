@@ -24,9 +24,6 @@ pub const ODD: [[usize; 3]; 3] = [[1037, 1, 1], [137, 53, 1], [37, 53, 29]];
 /// Rest before a batch.
 const REST: Duration = Duration::from_millis(20);
 
-/// Steps on the small mesh on which bits are compared.
-const STEPS: u64 = 3;
-
 /// What a search asks of the machine that schedules are for.
 pub(super) trait Track {
     /// What the schedule that is found is for.
@@ -218,14 +215,19 @@ impl<T: Number> Track for OnCard<'_, T> {
     fn differing(&self, schedule: &Schedule) -> Result<usize, Error> {
         let dimension = self.subject.system.algorithm().dimension;
         let cells = ODD[dimension.clamp(1, 3) - 1];
-        let bits = |run: Builder<T>| -> Result<Vec<u64>, Error> {
-            let mut simulation = run.build()?;
+        let bits = |mut simulation: Simulation<T>, steps: u64| -> Result<Vec<u64>, Error> {
             (self.subject.fill)(&mut simulation)?;
-            simulation.run(STEPS, |_, _| ())?;
+            simulation.run(steps, |_, _| ())?;
             simulation.bits()
         };
-        let ours = bits(self.run(cells, schedule))?;
-        let reference = bits((self.subject.run)(cells).engine(Engine::Cpu))?;
+        let ours = self.run(cells, schedule).build()?;
+        // Fields change places after each group: two of them, and single steps.
+        let steps = 2 * ours.steps_at_once() + 1;
+        let ours = bits(ours, steps)?;
+        let reference = bits(
+            (self.subject.run)(cells).engine(Engine::Cpu).build()?,
+            steps,
+        )?;
         Ok(ours.iter().zip(&reference).filter(|(a, b)| a != b).count())
     }
 

@@ -106,14 +106,16 @@ fn sampled<T: Real>(source: &str, count: usize, seed: u64) {
 fn samples_hold_every_blocking() {
     let algorithm = algorithm_of(ISOTHERMAL_NS);
     let mut draws = Draws::new(1);
-    let mut drawn = BTreeSet::new();
+    let (mut drawn, mut fused) = (BTreeSet::new(), 0);
     for _ in 0..60 {
         let schedule = sample(&algorithm, 4, &mut draws).expect("legal schedules exist");
+        fused += usize::from(schedule.fuse > 1);
         drawn.extend(schedule.kernels.into_iter().map(|kernel| kernel.strategy));
     }
     for strategy in blocking::ALL {
         assert!(drawn.contains(strategy.name), "no {}", strategy.name);
     }
+    assert!(fused > 0, "no fused substeps");
 }
 
 #[test]

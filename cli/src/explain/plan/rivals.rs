@@ -29,7 +29,7 @@ pub(super) fn slower(problem: &Problem<'_>, plan: &Predicted, other: &Predicted)
         return "nothing: the plan is what was asked for".to_string();
     }
     let part = |of: fn(&Time) -> f64| -> f64 {
-        let sum = |p: &Predicted| p.times.iter().map(of).sum::<f64>();
+        let sum = |p: &Predicted| p.times.iter().map(of).sum::<f64>() / p.plan.time_steps as f64;
         sum(other) - sum(plan)
     };
     let times = |what: &str, of: [f64; 2]| match of[1] / of[0] {
@@ -70,7 +70,8 @@ pub(super) fn slower(problem: &Problem<'_>, plan: &Predicted, other: &Predicted)
             100.0 * (waste(other) / waste(plan) - 1.0)
         ));
     }
-    if reasons.is_empty() && launches[1] > launches[0] {
+    let steps = [plan.plan.time_steps, other.plan.time_steps];
+    if reasons.is_empty() && launches[1] * steps[0] > launches[0] * steps[1] {
         reasons.push(format!("{} launches, not {}", launches[1], launches[0]));
     }
     let waits = |p: &Predicted| p.costs.iter().any(|cost| cost.work.syncs > 0);

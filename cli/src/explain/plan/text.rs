@@ -30,7 +30,7 @@ pub(super) fn page(problem: &Problem<'_>, report: &Report) -> String {
         "  reading   ",
         &format!(
             "lines are of {}. Bytes, operations and flops are for each point. Times are predicted for a \
-             periodic mesh in one patch; `floor` is the time of a copy of the bytes that must move. \
+             periodic mesh in one patch; `floor` is the time of a copy of the bytes that single substeps must move. \
              Registers: {}.",
             report.file, plan.compiler
         ),

@@ -46,10 +46,11 @@ impl<T: Number> Machine<T> {
     }
 
     /// Steps that it can do at once, if it can: those in which nothing depends on the time, and the host
-    /// has no part.
+    /// has no part. Where the fields are not kept, each step is looked at.
     pub(crate) fn steps_at_once(&self) -> Option<usize> {
         let fused = self.fused.as_ref()?;
-        (!self.needs_host() && !self.depends_on_time()).then_some(fused.steps)
+        let is_seen = fused.steps == 1 || !self.kept.is_empty();
+        (is_seen && !self.needs_host() && !self.depends_on_time()).then_some(fused.steps)
     }
 
     /// As many steps as it does at once, of the same length.
