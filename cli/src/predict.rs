@@ -380,20 +380,20 @@ mod tests {
     #[test]
     fn decomposing_pays_where_much_is_recomputed() {
         let file = std::env::temp_dir().join(format!("predict-{}.pde", std::process::id()));
-        let text = "pub system Flow in 2d { field u: vector; param nu: real = 1;
-                ddt(u) = -dot(u, grad(u)) + nu * (lap(u) + grad(div(u))/3); }
+        let text = "pub system Flow in 3d { field u: vector; param nu: real = 1;
+                ddt(u) = nu * (lap(u) + grad(div(u))/3); }
              scheme s for Flow { space: central<order = 6>; mixed: composed; time: euler; }";
         std::fs::write(&file, text).unwrap();
         let file = file.to_str().unwrap();
-        let words = "--precision f32 --on K40,H200 --mixed composed,bidiagonal --cells 1024 --json";
+        let words = "--precision f32 --on K40 --mixed composed,bidiagonal --cells 256 --json";
         let words: Vec<&str> = [file].into_iter().chain(words.split(' ')).collect();
         let found: Value = serde_json::from_str(&printed(&words)).unwrap();
         std::fs::remove_file(file).unwrap();
         let cases = found["cases"].as_array().unwrap();
-        assert_eq!(cases.len(), 4);
+        assert_eq!(cases.len(), 2);
         let gain = |at: usize| cases[at]["gain_of_decomposing"].as_f64().unwrap();
-        assert!(gain(0) > gain(2) && gain(2) < 1.0, "{found}");
-        let methods = cases[1]["methods"].as_object().unwrap();
+        assert!(gain(0) > 1.0 && gain(1) < 1.0, "{found}");
+        let methods = cases[0]["methods"].as_object().unwrap();
         for method in METHODS {
             assert!(methods[method.name()]["mpts_per_s"].as_f64().unwrap() > 0.0);
         }

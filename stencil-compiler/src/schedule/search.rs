@@ -261,8 +261,11 @@ mod tests {
             let usual = |s: &Schedule| {
                 let kernel = &s.kernels[0];
                 let strategy = blocking::find(&kernel.strategy).unwrap();
-                let is_usual =
-                    |p: &Param| kernel.params.get(p.name).is_none_or(|v| *v == p.default);
+                let is_usual = |p: &Param| {
+                    let values = p.values(dimension);
+                    let own = values.iter().find(|v| **v == p.default).or(values.first());
+                    kernel.params.get(p.name).is_none_or(|v| Some(v) == own)
+                };
                 strategy.params.iter().all(is_usual)
             };
             let all = first(&algorithm).into_iter().filter(usual);
@@ -286,7 +289,7 @@ mod tests {
             kernels: vec![march(&tile), Blocking::new("direct", &[])],
             ..Schedule::default()
         };
-        let algorithm = flow(1);
+        let algorithm = flow(3);
         let mut all = neighbours(&algorithm, &schedule);
         all.retain(|s| s.placements.is_empty());
         assert!(!all.contains(&schedule));
