@@ -49,17 +49,33 @@ pub fn gpu(algorithm: &Algorithm, precision: Precision) -> Schedule {
     let at_once = fused_march(algorithm, AT_ONCE, precision);
     let at_once = at_once.filter(|fused| {
         let two = step_time(algorithm, fused, precision);
-        two.is_some_and(|two| two.total < WORTH_FUSING * one.total)
+        let is_faster = two.is_some_and(|two| two.total < WORTH_FUSING * one.total);
+        is_faster && overlaps(algorithm, fused, precision)
     });
     at_once.unwrap_or(single)
+}
+
+/// Are two blocks of each kernel on a multiprocessor, so that one works while the other waits?
+fn overlaps(algorithm: &Algorithm, schedule: &Schedule, precision: Precision) -> bool {
+    let (Some(costs), Some(card)) = (costs(algorithm, schedule, precision), cost::MODELS.first())
+    else {
+        return false;
+    };
+    let unit = &card.rates.multiprocessor;
+    let blocks = |cost: &KernelCost| {
+        let registers = cost.likely_registers().0;
+        let occupancy = unit.occupancy(cost.threads, registers, cost.shared_bytes);
+        occupancy.blocks
+    };
+    costs.iter().all(|cost| blocks(cost) > 1)
 }
 
 /// Substeps that are done at once without a search.
 pub(super) const AT_ONCE: usize = 2;
 
-/// The part of the time that fused substeps may take at most, as they keep a run from looking at each
-/// step.
-const WORTH_FUSING: f64 = 0.95;
+/// The part of the time that fused substeps may take at most: the model errs by as much, and they keep a
+/// run from looking at each step.
+const WORTH_FUSING: f64 = 0.85;
 
 /// The largest march over a problem with so many substeps at once, fields in between in shared memory, if
 /// there is one that has registers enough.
