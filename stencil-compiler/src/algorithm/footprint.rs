@@ -1,27 +1,115 @@
 //! Footprints: which points a grid function reads, as a matter of the algorithm and of what is
 //! stored, before any schedule exists.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::collections::btree_map::{BTreeMap, Entry};
 
 use super::{Access, Algorithm, Def, FnId, Offset};
 
 /// The points read of each grid function, from the cell that is computed.
 pub type Footprint = BTreeMap<FnId, BTreeSet<Offset>>;
 
+/// The box around the points that are read of a grid function, from the cell that is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// Least offset along each axis.
+    pub low: Offset,
+    /// Greatest offset along each axis.
+    pub high: Offset,
+}
+
+impl Bounds {
+    /// Is only the cell itself read?
+    pub fn is_here(&self) -> bool {
+        *self == Bounds::here()
+    }
+
+    /// Cells to the farthest point along each axis.
+    pub fn radius(&self) -> [u32; 3] {
+        [0, 1, 2].map(|a: usize| self.low[a].unsigned_abs().max(self.high[a].unsigned_abs()))
+    }
+}
+
 /// The points of state functions and of `stored` functions that are read to compute `roots` at one
 /// cell, where everything else is recomputed in place. A root that is stored is computed, not read.
 pub fn footprint(alg: &Algorithm, roots: &[FnId], stored: &BTreeSet<FnId>) -> Footprint {
-    let mut known: BTreeMap<FnId, Footprint> = BTreeMap::new();
-    let mut out = Footprint::new();
-    let is_read = |id: FnId| stored.contains(&id) || matches!(alg.function(id).def, Def::State(_));
-    for id in needed(alg, roots, stored) {
-        if !is_read(id) {
-            let points = expand(&alg.function(id).def.accesses(), &known);
-            known.insert(id, points);
-        } else {
-            known.insert(id, Footprint::from([(id, BTreeSet::from([[0; 3]]))]));
+    let read = read_by::<Vec<Offset>>(alg, roots, stored).into_iter();
+    read.map(|(id, points)| (id, points.into_iter().collect()))
+        .collect()
+}
+
+/// The boxes around the [`footprint`], without its points: fast for any number of them.
+pub fn bounds(alg: &Algorithm, roots: &[FnId], stored: &BTreeSet<FnId>) -> BTreeMap<FnId, Bounds> {
+    read_by(alg, roots, stored)
+}
+
+/// Points, or what is kept of them.
+trait Points: Clone {
+    fn here() -> Self;
+    /// What somebody reads who stands at `shift`.
+    fn moved(&self, shift: Offset) -> Self;
+    fn join(&mut self, other: Self);
+}
+
+/// In order of their components, each once.
+impl Points for Vec<Offset> {
+    fn here() -> Self {
+        vec![[0; 3]]
+    }
+
+    fn moved(&self, shift: Offset) -> Self {
+        self.iter().map(|at| moved(*at, shift)).collect()
+    }
+
+    fn join(&mut self, other: Self) {
+        // Two runs in order: sorting merges them.
+        self.extend(other);
+        self.sort();
+        self.dedup();
+    }
+}
+
+impl Points for Bounds {
+    fn here() -> Self {
+        Bounds {
+            low: [0; 3],
+            high: [0; 3],
         }
     }
+
+    fn moved(&self, shift: Offset) -> Self {
+        Bounds {
+            low: moved(self.low, shift),
+            high: moved(self.high, shift),
+        }
+    }
+
+    fn join(&mut self, other: Self) {
+        self.low = [0, 1, 2].map(|a: usize| self.low[a].min(other.low[a]));
+        self.high = [0, 1, 2].map(|a: usize| self.high[a].max(other.high[a]));
+    }
+}
+
+fn moved(at: Offset, shift: Offset) -> Offset {
+    [at[0] + shift[0], at[1] + shift[1], at[2] + shift[2]]
+}
+
+fn read_by<P: Points>(
+    alg: &Algorithm,
+    roots: &[FnId],
+    stored: &BTreeSet<FnId>,
+) -> BTreeMap<FnId, P> {
+    let mut known: BTreeMap<FnId, BTreeMap<FnId, P>> = BTreeMap::new();
+    let is_read = |id: FnId| stored.contains(&id) || matches!(alg.function(id).def, Def::State(_));
+    for id in needed(alg, roots, stored) {
+        let points = if is_read(id) {
+            BTreeMap::from([(id, P::here())])
+        } else {
+            expand(&alg.function(id).def.accesses(), &known)
+        };
+        known.insert(id, points);
+    }
+    let mut out = BTreeMap::new();
     for root in roots {
         match &alg.function(*root).def {
             Def::State(_) => add(&mut out, &known[root], [0; 3]),
@@ -52,20 +140,25 @@ pub fn needed(alg: &Algorithm, roots: &[FnId], stored: &BTreeSet<FnId>) -> BTree
 }
 
 /// Minkowski sums of what each access reads with where it reads it.
-fn expand(accesses: &[Access], known: &BTreeMap<FnId, Footprint>) -> Footprint {
-    let mut out = Footprint::new();
+fn expand<P: Points>(
+    accesses: &[Access],
+    known: &BTreeMap<FnId, BTreeMap<FnId, P>>,
+) -> BTreeMap<FnId, P> {
+    let mut out = BTreeMap::new();
     for access in accesses {
         add(&mut out, &known[&access.of], access.at);
     }
     out
 }
 
-fn add(out: &mut Footprint, points: &Footprint, shift: Offset) {
-    for (id, offsets) in points {
-        let moved = offsets
-            .iter()
-            .map(|o| [o[0] + shift[0], o[1] + shift[1], o[2] + shift[2]]);
-        out.entry(*id).or_default().extend(moved);
+fn add<P: Points>(out: &mut BTreeMap<FnId, P>, read: &BTreeMap<FnId, P>, shift: Offset) {
+    for (id, points) in read {
+        match out.entry(*id) {
+            Entry::Occupied(mut known) => known.get_mut().join(points.moved(shift)),
+            Entry::Vacant(first) => {
+                first.insert(points.moved(shift));
+            }
+        }
     }
 }
 

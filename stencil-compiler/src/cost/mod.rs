@@ -8,7 +8,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::algorithm::footprint::footprint;
+use crate::algorithm::footprint::{bounds, footprint};
 use crate::algorithm::{Algorithm, FnId, Offset};
 use crate::kernel::count::Counts;
 use crate::kernel::{COPY_BYTES, Kernel};
@@ -220,7 +220,7 @@ pub fn floor_bytes(algorithm: &Algorithm, substep: usize, value_bytes: usize) ->
         return 0.0;
     };
     let roots: Vec<FnId> = substep.updates.iter().map(|(_, id)| *id).collect();
-    let read = footprint(algorithm, &roots, &BTreeSet::new());
+    let read = bounds(algorithm, &roots, &BTreeSet::new());
     ((read.len() + roots.len()) * value_bytes) as f64
 }
 

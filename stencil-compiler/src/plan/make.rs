@@ -3,9 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Buffer, BufferRole, Launch, Plan, Step, max3, reach, reuse};
-use crate::algorithm::footprint::{footprint, needed};
-use crate::algorithm::{Algorithm, Def, FnId, NEW, Offset, Role, StateId, Substep};
+use super::{Buffer, BufferRole, Launch, Plan, Step, max3, reuse};
+use crate::algorithm::footprint::{Bounds, bounds, needed};
+use crate::algorithm::{Algorithm, Def, FnId, NEW, Role, StateId, Substep};
 use crate::kernel::blocking;
 use crate::schedule::{Blame, Halo, Placement, Refusal, Schedule, passes};
 
@@ -119,10 +119,9 @@ fn stored_functions(
 fn levels(algorithm: &Algorithm, stored: &BTreeSet<FnId>) -> BTreeMap<FnId, usize> {
     let mut levels: BTreeMap<FnId, usize> = BTreeMap::new();
     for id in stored {
-        let read = footprint(algorithm, &[*id], stored);
-        let after = |(below, points): (&FnId, &BTreeSet<Offset>)| {
-            let elsewhere = points.iter().any(|at| *at != [0; 3]);
-            Some(levels.get(below)? + usize::from(elsewhere))
+        let read = bounds(algorithm, &[*id], stored);
+        let after = |(below, points): (&FnId, &Bounds)| {
+            Some(levels.get(below)? + usize::from(!points.is_here()))
         };
         let level = read.iter().filter_map(after).max();
         levels.insert(*id, level.unwrap_or(0));
@@ -165,11 +164,11 @@ fn check_count(
         let pass = passes::of_updates(algorithm, substep, &schedule.passes);
         for ((_, id), pass) in updates.iter().zip(pass) {
             let kernel = kernels - passes + pass;
-            for (of, points) in footprint(algorithm, &[*id], &set) {
+            for (of, points) in bounds(algorithm, &[*id], &set) {
                 let Some(level) = levels.get(&of) else {
                     continue;
                 };
-                let elsewhere = points.iter().any(|at| *at != [0; 3]);
+                let elsewhere = !points.is_here();
                 if level + usize::from(elsewhere) > kernel {
                     return refused(format!(
                         "kernel {} computes `{}`, which needs `{}`{}, and that is there after kernel {} only: these placements and passes make {most} kernels",
@@ -321,11 +320,8 @@ impl Planner<'_> {
 
     fn reads(&self, outputs: &[(String, FnId)], set: &BTreeSet<FnId>) -> BTreeMap<FnId, [u32; 3]> {
         let roots: Vec<FnId> = outputs.iter().map(|(_, id)| *id).collect();
-        let points = footprint(self.algorithm, &roots, set);
-        points
-            .iter()
-            .map(|(id, offsets)| (*id, reach(offsets)))
-            .collect()
+        let read = bounds(self.algorithm, &roots, set).into_iter();
+        read.map(|(id, points)| (id, points.radius())).collect()
     }
 
     /// Cells beyond the interior that each kernel computes: as many as later kernels read of what

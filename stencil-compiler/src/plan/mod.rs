@@ -4,7 +4,6 @@
 //! halo is at least as deep as each read of it; what shares memory is never needed at once; there is
 //! no thread and no vendor.
 
-use crate::algorithm::Offset;
 use crate::schedule::{Blocking, Placement};
 
 pub mod check;
@@ -142,11 +141,4 @@ impl Plan {
 /// The larger of each component.
 pub fn max3(a: [u32; 3], b: [u32; 3]) -> [u32; 3] {
     [a[0].max(b[0]), a[1].max(b[1]), a[2].max(b[2])]
-}
-
-/// The largest offset along each axis.
-pub fn reach<'a>(offsets: impl IntoIterator<Item = &'a Offset>) -> [u32; 3] {
-    offsets
-        .into_iter()
-        .fold([0; 3], |reach, at| max3(reach, at.map(i32::unsigned_abs)))
 }

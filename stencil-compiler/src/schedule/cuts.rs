@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::heuristic::{carry, shared};
 use super::{Halo, Placement};
-use crate::algorithm::footprint::{footprint, needed};
+use crate::algorithm::footprint::{bounds, needed};
 use crate::algorithm::{Algorithm, Def, FnId, Role, StateId};
 
 /// Cuts that are tried: those that leave the larger kernel the least work.
@@ -98,10 +98,8 @@ impl<'a> Step<'a> {
         let roots: Vec<FnId> = updates.iter().map(|(_, id)| *id).collect();
         let mut beside = BTreeMap::new();
         for id in needed(algorithm, &roots, &BTreeSet::new()) {
-            let read = footprint(algorithm, &[id], &BTreeSet::new());
-            let elsewhere = read
-                .into_iter()
-                .filter(|(_, at)| at.iter().any(|at| *at != [0; 3]));
+            let read = bounds(algorithm, &[id], &BTreeSet::new());
+            let elsewhere = read.into_iter().filter(|(_, points)| !points.is_here());
             beside.insert(id, elsewhere.map(|(of, _)| of).collect());
         }
         Some(Step {
@@ -181,9 +179,9 @@ impl<'a> Step<'a> {
 
     /// Is any of these stored functions read at other cells on the way to `roots`?
     fn reads_elsewhere(&self, roots: &[FnId], stored: &BTreeSet<FnId>) -> bool {
-        let read = footprint(self.algorithm, roots, stored);
+        let read = bounds(self.algorithm, roots, stored);
         let mut of = read.iter().filter(|(id, _)| stored.contains(id));
-        of.any(|(_, points)| points.iter().any(|at| *at != [0; 3]))
+        of.any(|(_, points)| !points.is_here())
     }
 
     fn work(&self, roots: &[FnId], stored: &BTreeSet<FnId>) -> u32 {
@@ -217,7 +215,7 @@ mod tests {
         assert_eq!(cut.passes, BTreeMap::from([("q".to_string(), 1)]));
         let stored: Vec<&String> = cut.placements.keys().collect();
         assert_eq!(stored.len(), 1, "{stored:?}");
-        let reads = footprint(
+        let reads = bounds(
             &algorithm,
             &[algorithm.find(stored[0]).unwrap()],
             &BTreeSet::new(),

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Blame, Refusal, Schedule};
-use crate::algorithm::footprint::{footprint, needed};
+use crate::algorithm::footprint::needed;
 use crate::algorithm::{Algorithm, Def, FnId, Role, StateId};
 
 /// Checks that the passes of a schedule are of components of fields, and that none is empty or parts
@@ -96,11 +96,12 @@ fn apart(
             continue;
         }
         for ((other, id), pass) in updates.iter().zip(&of) {
-            let read = footprint(algorithm, &[*id], &BTreeSet::new());
-            let reads = read
-                .keys()
-                .any(|id| algorithm.function(*id).name == state.name);
-            if reads && pass != own {
+            let read = needed(algorithm, &[*id], &BTreeSet::new());
+            let reads = || {
+                let mut names = read.iter().map(|id| &algorithm.function(*id).name);
+                names.any(|name| *name == state.name)
+            };
+            if pass != own && reads() {
                 return Err(Refusal {
                     blame: Blame::Nothing,
                     message: format!(

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Halo, Placement};
-use crate::algorithm::footprint::{footprint, needed};
+use crate::algorithm::footprint::{bounds, needed};
 use crate::algorithm::{Access, Algorithm, Atom, Def, FnId};
 use crate::expr::{Node, Op};
 
@@ -65,9 +65,9 @@ impl<'a> Sums<'a> {
 
     /// Does it read a stored function at other cells than its own?
     fn reaches_stored(&self, of: FnId) -> bool {
-        let read = footprint(self.algorithm, &[of], &self.stored);
+        let read = bounds(self.algorithm, &[of], &self.stored);
         let mut stored = read.iter().filter(|(id, _)| self.stored.contains(id));
-        stored.any(|(_, points)| points.iter().any(|at| *at != HERE))
+        stored.any(|(_, points)| !points.is_here())
     }
 
     /// Can and should it be computed by an earlier kernel?
@@ -82,8 +82,8 @@ impl<'a> Sums<'a> {
             let accesses = self.algorithm.function(*reader).def.accesses();
             accesses.iter().all(|a| a.of != of || a.at == HERE)
         });
-        let fields = footprint(self.algorithm, &[of], &self.stored);
-        let gathers = fields.values().flatten().any(|at| *at != HERE);
+        let read = bounds(self.algorithm, &[of], &self.stored);
+        let gathers = read.values().any(|points| !points.is_here());
         read_here && gathers && !self.reaches_stored(of)
     }
 }

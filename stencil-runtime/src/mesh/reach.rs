@@ -104,9 +104,8 @@ fn reader(algorithm: &Algorithm, plan: &Plan, name: &str, axis: usize) -> String
     let stored = stored.filter_map(|b| algorithm.find(&b.name)).collect();
     let far = |function: &str| {
         let id = algorithm.find(function)?;
-        let points = stencil_compiler::algorithm::footprint::footprint(algorithm, &[id], &stored);
-        let offsets = points.get(&algorithm.find(name)?)?;
-        offsets.iter().map(|at| at[axis].abs()).max()
+        let read = stencil_compiler::algorithm::footprint::bounds(algorithm, &[id], &stored);
+        Some(read.get(&algorithm.find(name)?)?.radius()[axis])
     };
     let farthest = launch
         .outputs
