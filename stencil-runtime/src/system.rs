@@ -387,8 +387,9 @@ impl SystemDef {
         let Some((component, equation)) = found else {
             return "its equation".to_string();
         };
-        let rhs = model::text::expression(&self.0.model, &equation.rhs);
-        let text = format!("`ddt({}) = {rhs}`", component.field);
+        let rates = model::text::rates(&self.0.model, equation);
+        let rates: Vec<String> = rates.map(|(left, right)| left + &right).collect();
+        let text = format!("`{}`", rates.join("; "));
         // The model of a compiled system was printed; its algorithm keeps the places.
         let function = self.algorithm().find(&format!("ddt_{}", component.name));
         let place = match function {
@@ -410,15 +411,10 @@ impl SystemDef {
             .lets
             .iter()
             .map(|l| format!("{} = {}", l.name, model::text::expression(model, &l.value)));
-        let equations = model.equations.iter().filter_map(|e| {
-            let field = model.fields.get(e.field)?;
-            Some(format!(
-                "ddt({}) = {}",
-                field.name,
-                model::text::expression(model, &e.rhs)
-            ))
-        });
-        lets.chain(equations).collect()
+        let rates = model.equations.iter();
+        let rates = rates.flat_map(|equation| model::text::rates(model, equation));
+        lets.chain(rates.map(|(left, right)| left + &right))
+            .collect()
     }
 }
 

@@ -84,6 +84,8 @@ pub struct Case {
     pub spacing: [f64; 3],
     /// Time step.
     pub dt: f64,
+    /// What initial values of each component vary around; zero for components beyond the last.
+    pub means: Vec<f64>,
 }
 
 impl Case {
@@ -99,6 +101,7 @@ impl Case {
             params,
             spacing: [0.31, 0.27, 0.35],
             dt: 0.02,
+            means: Vec::new(),
         }
     }
 
@@ -107,6 +110,7 @@ impl Case {
         let [nx, ny, nz] = self.cells;
         let tau = std::f64::consts::TAU;
         let c = component as f64;
+        let mean = self.means.get(component).copied().unwrap_or(0.0);
         let mut out = Vec::with_capacity(nx * ny * nz);
         for z in 0..nz {
             for y in 0..ny {
@@ -120,7 +124,7 @@ impl Case {
                         0.1 * (tau * (x + 0.3 * c)).sin() * (tau * (2.0 * y - 0.1 * c)).cos()
                             + 0.05 * (tau * (z + x + 0.7 * c)).cos()
                             + 0.02 * (tau * (3.0 * z - y)).sin();
-                    out.push(T::from_f64(value));
+                    out.push(T::from_f64(mean + value));
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! The first part of the page: the equations as understood, and the scheme in words.
 
 use stencil_compiler::discretize::integrators;
-use stencil_compiler::model::text::expression;
+use stencil_compiler::model::text::{expression, rates};
 use stencil_compiler::model::{Mixed, Model, Rational, to_f64};
 
 use super::table::{Table, equation, paragraph};
@@ -21,9 +21,11 @@ pub(super) fn section(loaded: &Loaded) -> String {
             &expression(model, &item.value),
         );
     }
-    for row in &model.equations {
-        let field = model.fields.get(row.field).map_or("?", |f| f.name.as_str());
-        page += &equation(&format!("  ddt({field}) = "), &expression(model, &row.rhs));
+    for (left, right) in model.equations.iter().flat_map(|row| rates(model, row)) {
+        page += &equation(&format!("  {left}"), &right);
+    }
+    for (kind, speed) in model.waves.iter().flat_map(|waves| waves.speeds()) {
+        page += &equation(&format!("  {kind} of waves: "), &expression(model, speed));
     }
     page.push('\n');
     page += &names(model);
@@ -37,10 +39,11 @@ pub(super) fn section(loaded: &Loaded) -> String {
 fn names(model: &Model) -> String {
     let unit = |unit: &Option<String>| unit.as_ref().map_or(String::new(), |u| format!("[{u}]"));
     let mut table = Table::new(2, &["name", "is", "unit", "default and bounds"]);
-    for field in &model.fields {
+    for (i, field) in model.fields.iter().enumerate() {
+        let conserved = model.flux_of(i).map_or("", |_| ", conserved");
         table.row([
             field.name.clone(),
-            format!("{} field", field.rank.name()),
+            format!("{} field{conserved}", field.rank.name()),
             unit(&field.unit),
             String::new(),
         ]);
@@ -69,6 +72,39 @@ fn number(value: &Rational) -> String {
 }
 
 fn scheme(model: &Model) -> Vec<String> {
+    let mut lines = Vec::new();
+    if !model.equations.iter().all(|row| model.only_flows(row)) {
+        lines.extend(derivatives(model));
+    }
+    if let Some((reconstruction, solver)) = model.faces() {
+        lines.push(format!(
+            "Fluxes: {reconstruction}, at both faces of each cell; {solver}."
+        ));
+    }
+    if let Some(integrator) = integrators::find(&model.scheme.time) {
+        let tableau = (integrator.tableau)();
+        let storage = match tableau.registers {
+            [] => "no array beside each field".to_string(),
+            [one] => format!("one array `{one}` beside each field"),
+            several => format!("arrays {} beside each field", several.join(", ")),
+        };
+        let substeps = tableau.substeps.len();
+        lines.push(format!(
+            "Time: {}, order {}, {substeps} right-hand side{} a step, {storage} ({}).",
+            integrator.name,
+            integrator.order,
+            if substeps == 1 { "" } else { "s" },
+            integrator.source
+        ));
+    }
+    lines.push(
+        "These choices change the numbers. The schedules below do not change a bit of them."
+            .to_string(),
+    );
+    lines
+}
+
+fn derivatives(model: &Model) -> Vec<String> {
     let order = model.scheme.order;
     let mut lines = vec![format!(
         "Derivatives along one axis: central differences of order {order} on {order} neighbours, up to {} away.",
@@ -91,25 +127,5 @@ fn scheme(model: &Model) -> Vec<String> {
     if model.dimension > 1 || model.scheme.mixed == Mixed::Composed {
         lines.push(mixed);
     }
-    if let Some(integrator) = integrators::find(&model.scheme.time) {
-        let tableau = (integrator.tableau)();
-        let storage = match tableau.registers {
-            [] => "no array beside each field".to_string(),
-            [one] => format!("one array `{one}` beside each field"),
-            several => format!("arrays {} beside each field", several.join(", ")),
-        };
-        let substeps = tableau.substeps.len();
-        lines.push(format!(
-            "Time: {}, order {}, {substeps} right-hand side{} a step, {storage} ({}).",
-            integrator.name,
-            integrator.order,
-            if substeps == 1 { "" } else { "s" },
-            integrator.source
-        ));
-    }
-    lines.push(
-        "These choices change the numbers. The schedules below do not change a bit of them."
-            .to_string(),
-    );
     lines
 }

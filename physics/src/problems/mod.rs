@@ -47,6 +47,9 @@ pub static ALL: &[BuiltIn] = &[
     problem!("burgers"),
     problem!("rotation"),
     problem!("heat_blob"),
+    problem!("sod"),
+    problem!("kelvin_helmholtz"),
+    problem!("dam_break"),
 ];
 
 impl BuiltIn {

@@ -22,10 +22,12 @@ pub mod burgers;
 pub mod elastic;
 pub mod gray_scott;
 pub mod heat;
+pub mod ideal_gas;
 pub mod isothermal_mhd;
 pub mod isothermal_ns;
 pub mod kdv;
 pub mod mhd;
+pub mod shallow_water;
 pub mod wave;
 
 pub use advection::Advection;
@@ -33,10 +35,12 @@ pub use burgers::Burgers;
 pub use elastic::ElasticWave;
 pub use gray_scott::GrayScott;
 pub use heat::Heat;
+pub use ideal_gas::IdealGas;
 pub use isothermal_mhd::IsothermalMhd;
 pub use isothermal_ns::IsothermalNs;
 pub use kdv::Kdv;
 pub use mhd::Mhd;
+pub use shallow_water::ShallowWater;
 pub use wave::Wave;
 
 /// Every system; those for any number of dimensions in each of them, the plane first.
@@ -52,10 +56,15 @@ pub static ALL: &[Definition] = &[
     Heat::<2>::DEFINITION,
     Heat::<1>::DEFINITION,
     Heat::<3>::DEFINITION,
+    IdealGas::<2>::DEFINITION,
+    IdealGas::<1>::DEFINITION,
+    IdealGas::<3>::DEFINITION,
     IsothermalMhd::DEFINITION,
     IsothermalNs::DEFINITION,
     Kdv::DEFINITION,
     Mhd::DEFINITION,
+    ShallowWater::<2>::DEFINITION,
+    ShallowWater::<1>::DEFINITION,
     Wave::<2>::DEFINITION,
     Wave::<1>::DEFINITION,
     Wave::<3>::DEFINITION,

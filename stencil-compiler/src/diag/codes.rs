@@ -69,7 +69,7 @@ codes! {
     UsedBeforeDefinition = "P0105", "used before its definition",
         "A `let` uses only what is defined above it, and equations use only the `let`s and functions above them. A function calls only functions above it, and never itself. Move the definition up.";
     NoEquation = "P0106", "field without an equation",
-        "Every field evolves: give it `ddt(field) = ..;`, or make it a `param` if it is constant.";
+        "Every field evolves: give it `ddt(field) = ..;`, or make it a `param` if it is constant. What is `conserved` may have a flux alone.";
     TwoEquations = "P0107", "field with two equations",
         "A field has one equation. Add the right-hand sides.";
     NotAField = "P0108", "only fields evolve",
@@ -100,14 +100,22 @@ codes! {
         "An observable is one of `sum`, `mean`, `max` and `min` of one scalar: `observe energy = mean(dot(u, u)/2);`.";
     Dimensions = "P0211", "number of dimensions is not chosen",
         "A system that is declared `in nd` is read for one number of dimensions at a time: in Rust `Name::<2>`, in a problem file `dimension = 2`. A system with a fixed number has no other.";
+    BadWaves = "P0212", "speeds of waves that do not fit",
+        "A system with fluxes has at most one `waves { flow: u; sound: c; }`: along each axis no wave is slower than that component of the flow less the sound, and none faster than both together. The flow is a vector, the sound a scalar or a vector; what is not given is zero.";
+    NoFlux = "P0213", "flux and conserved field that do not fit",
+        "What is `conserved` flows: `conserved h: scalar; flux h -> m;`. A `field` has no flux; its equation may have `div(..)`.";
+    NotAtFaces = "P0214", "what has no value at a face",
+        "Fluxes and speeds of waves are made of fields, parameters and `t` in one point, which a face has, too. Derivatives and sources belong to `ddt(..)`.";
     SchemeForOther = "P0310", "scheme for another system",
         "The name after `for` is the name of the system beside it.";
     BadSchemeKey = "P0311", "unknown or repeated setting of a scheme",
-        "A scheme has `space`, `mixed`, `arith` and `time`, each at most once.";
+        "A scheme has `space`, `mixed`, `arith` and `time`, and `riemann` and `reconstruct` if something is conserved, each at most once.";
     BadOrder = "P0312", "no such order",
         "Central differences exist in the orders 2, 4, 6, 8 and 10.";
     UnknownChoice = "P0313", "unknown choice in a scheme",
         "The setting has a fixed list of choices; the message lists them.";
+    NeedsWaves = "P0314", "Riemann solver without speeds of waves",
+        "The Riemann solver needs bounds of the speeds of waves: declare `waves { flow: ..; sound: ..; }`, or choose one that does without, `force`.";
     ComponentClash = "P0401", "two components with one name",
         "Components of vectors and tensors have names of their own (`u` has `u_x`), and integrators keep arrays beside each field (`u_x_acc`, `u_x_new`). No field or source may have such a name.";
     CoefficientRange = "P0402", "coefficient out of range",

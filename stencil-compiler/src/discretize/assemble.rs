@@ -86,7 +86,9 @@ impl<'a> Assembler<'a> {
             .find_map(|monomial| match monomial.as_slice() {
                 [atom] if self.uses[*atom as usize] == 1 => match self.atoms.get(*atom) {
                     Atom::Named(at) => Some((monomial.clone(), *at)),
-                    Atom::State(_) | Atom::Derivative { .. } | Atom::Call(..) => None,
+                    Atom::State(_) | Atom::At { .. } | Atom::Derivative { .. } | Atom::Call(..) => {
+                        None
+                    }
                 },
                 _ => None,
             })
@@ -105,8 +107,8 @@ impl<'a> Assembler<'a> {
             }
             match self.atoms.get(atom) {
                 Atom::State(_) => {}
-                // What is differentiated is a grid function of its own.
-                Atom::Derivative { of, .. } => open.extend([*of, *of]),
+                // What is read at other cells is a grid function of its own.
+                Atom::Derivative { of, .. } | Atom::At { of, .. } => open.extend([*of, *of]),
                 Atom::Named(at) => open.extend(self.atoms.named[*at].1.0.keys().flatten()),
                 Atom::Call(_, args) => {
                     open.extend(args.iter().flat_map(|a| a.0.keys().flatten().copied()))
@@ -206,11 +208,11 @@ impl<'a> Assembler<'a> {
                 self.derivative_terms(&difference, base, c)
             }
             _ => {
-                let of = self.function(atom)?;
+                let access = self.access(atom)?;
                 Ok(vec![(
                     c.clone(),
-                    Access { of, at: HERE },
-                    self.functions.depth_of(of),
+                    access,
+                    self.functions.depth_of(access.of),
                 )])
             }
         }
@@ -225,9 +227,10 @@ impl<'a> Assembler<'a> {
         let axes = match difference {
             Difference::Central(axes) => axes.as_slice(),
             Difference::Upwind(axis) => std::slice::from_ref(axis),
+            Difference::Outflow(axis) => return self.outflow_terms(*axis, base, c),
         };
         let operator = match (difference, axes) {
-            (Difference::Upwind(_), _) => &upwind::OPERATOR,
+            (Difference::Upwind(_) | Difference::Outflow(_), _) => &upwind::OPERATOR,
             (Difference::Central(_), [_]) => &first::OPERATOR,
             (Difference::Central(_), [a, b]) if a == b => &second::OPERATOR,
             (Difference::Central(_), [_, _]) => &bidiagonal::OPERATOR,
@@ -243,6 +246,41 @@ impl<'a> Assembler<'a> {
         self.functions.stencil_terms(base, &stencil, &scale)
     }
 
+    /// The difference of a flux through both faces comes before anything is added to it.
+    fn outflow_terms(
+        &mut self,
+        axis: usize,
+        flux: FnId,
+        c: &Uniform,
+    ) -> Result<Vec<Linear>, Overflow> {
+        let mut below = HERE;
+        below[axis] = -1;
+        let mut b = Builder::new();
+        let faces = [HERE, below].map(|at| b.atom(FnAtom::Access(Access { of: flux, at })));
+        let difference = b.op(Op::Sub, &faces);
+        let name = format!("{}_out", self.functions.name(flux));
+        let depth = self.functions.depth_of(flux) + 1;
+        let of = self
+            .functions
+            .add(&name, Def::Point(b.finish(difference)), depth);
+        let scale = c.times(&Uniform::power(UniformFactor::Spacing(axis), -1))?;
+        Ok(vec![(scale, Access { of, at: HERE }, depth)])
+    }
+
+    /// Where an atom is read.
+    fn access(&mut self, atom: AtomId) -> Result<Access, Overflow> {
+        match *self.atoms.get(atom) {
+            Atom::At { of, at } => Ok(Access {
+                of: self.function(of)?,
+                at,
+            }),
+            _ => Ok(Access {
+                of: self.function(atom)?,
+                at: HERE,
+            }),
+        }
+    }
+
     /// The grid function of an atom, made on first use.
     fn function(&mut self, atom: AtomId) -> Result<FnId, Overflow> {
         if let Some(&made) = self.made.get(&atom) {
@@ -254,6 +292,13 @@ impl<'a> Assembler<'a> {
         }
         let made = match self.atoms.get(atom).clone() {
             Atom::State(i) => self.states[i],
+            Atom::At { .. } => {
+                let mut b = Builder::new();
+                let access = self.access(atom)?;
+                let name = format!("{}_moved", self.functions.name(access.of));
+                let value = b.atom(FnAtom::Access(access));
+                self.add_point(&name, b.finish(value))
+            }
             Atom::Derivative { difference, of } => {
                 let base = self.function(of)?;
                 let terms = self.derivative_terms(&difference, base, &Uniform::one())?;
@@ -349,8 +394,8 @@ impl<'a> Assembler<'a> {
     }
 
     fn atom_ref(&mut self, atom: AtomId, b: &mut Builder<FnAtom>) -> Result<Ref, Overflow> {
-        let of = self.function(atom)?;
-        Ok(b.atom(FnAtom::Access(Access { of, at: HERE })))
+        let access = self.access(atom)?;
+        Ok(b.atom(FnAtom::Access(access)))
     }
 
     /// The grid function of an operation that polynomials do not have.
@@ -387,6 +432,7 @@ impl Difference {
                 format!("d{letters}")
             }
             Difference::Upwind(axis) => format!("up{}", LETTERS[*axis]),
+            Difference::Outflow(axis) => format!("out{}", LETTERS[*axis]),
         }
     }
 }

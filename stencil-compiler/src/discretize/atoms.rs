@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::poly::{AtomId, Overflow, Poly, Uniform, UniformFactor};
+use crate::algorithm::Offset;
 use crate::diag::Span;
 use crate::expr::Op;
 use crate::model::Mixed;
@@ -19,6 +20,13 @@ pub(super) enum Atom {
         /// What is differentiated.
         of: AtomId,
     },
+    /// The same at another cell, never of another one of these.
+    At {
+        /// What.
+        of: AtomId,
+        /// How far away.
+        at: Offset,
+    },
     /// A polynomial with a name of its own; index into [`Atoms::named`].
     Named(usize),
     /// An operation that polynomials do not have.
@@ -33,6 +41,9 @@ pub(super) enum Difference {
     Central(Vec<usize>),
     /// What upwinding subtracts from the central first derivative along this axis, over |u|.
     Upwind(usize),
+    /// What flows out along this axis: a flux through the upper face, less that through the lower one,
+    /// over the spacing.
+    Outflow(usize),
 }
 
 /// Interned atoms, in order of first use.
@@ -154,6 +165,38 @@ impl Atoms {
         self.difference(Difference::Upwind(axis), poly, name)
     }
 
+    /// What flows out of a cell along an axis over the spacing, for the flux through its upper face.
+    pub(super) fn outflow(&mut self, axis: usize, flux: &Poly) -> Result<Poly, Overflow> {
+        self.difference(Difference::Outflow(axis), flux, "flux")
+    }
+
+    /// The component of a field or source by its number.
+    pub(super) fn state(&mut self, component: usize) -> Poly {
+        Poly::atom(self.intern(Atom::State(component)))
+    }
+
+    /// A polynomial as it is so many cells ahead along an axis.
+    pub(super) fn at(&mut self, poly: &Poly, axis: usize, ahead: i32) -> Poly {
+        let mut out = Poly::default();
+        for (monomial, c) in &poly.0 {
+            let mut moved: Vec<AtomId> = Vec::new();
+            for atom in monomial {
+                let (of, mut at) = match self.get(*atom) {
+                    Atom::At { of, at } => (*of, *at),
+                    _ => (*atom, [0; 3]),
+                };
+                at[axis] += ahead;
+                moved.push(match at {
+                    [0, 0, 0] => of,
+                    at => self.intern(Atom::At { of, at }),
+                });
+            }
+            moved.sort_unstable();
+            out.0.insert(moved, c.clone());
+        }
+        out
+    }
+
     fn difference(
         &mut self,
         difference: Difference,
@@ -256,6 +299,7 @@ impl Atoms {
             match self.get(atom) {
                 Atom::Derivative { .. } => return true,
                 Atom::Named(at) => open.extend(self.named[*at].1.0.keys().flatten()),
+                Atom::At { of, .. } => open.push(*of),
                 Atom::State(_) | Atom::Call(..) => {}
             }
         }

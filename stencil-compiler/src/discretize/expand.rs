@@ -1,5 +1,7 @@
 //! Terms of the model to tensors of polynomials, component by component.
 
+use std::collections::BTreeMap;
+
 use super::DiscretizeError;
 use super::atoms::{Atom, Atoms};
 use super::components::{Components, Entry};
@@ -24,6 +26,17 @@ pub(super) struct Expander<'a> {
     pub atoms: Atoms,
     components: &'a Components,
     lets: Vec<Tensor>,
+    /// What stands for the components of the fields, where these are not meant themselves.
+    instead: Option<Instead>,
+}
+
+/// States that terms are evaluated in.
+struct Instead {
+    states: Vec<Poly>,
+    /// The `let`s met so far.
+    lets: BTreeMap<usize, Tensor>,
+    /// What tells their names from those of other states.
+    label: String,
 }
 
 pub(super) type Result<T> = std::result::Result<T, DiscretizeError>;
@@ -36,6 +49,7 @@ impl<'a> Expander<'a> {
             atoms: Atoms::new(mixed),
             components,
             lets: Vec::new(),
+            instead: None,
         };
         for named in &model.lets {
             let value = this.term(&named.value)?;
@@ -60,7 +74,7 @@ impl<'a> Expander<'a> {
                 UniformFactor::Param(*i),
                 1,
             ))]),
-            TermKind::Let(i) => Ok(self.lets[*i].clone()),
+            TermKind::Let(i) => self.named(*i),
             TermKind::Field(i) => Ok(self.entries(self.components.of_field(*i))),
             TermKind::Source(i) => Ok(self.entries(self.components.of_source(*i))),
             TermKind::Time => Ok(vec![Poly::uniform(Uniform::power(UniformFactor::Time, 1))]),
@@ -121,11 +135,54 @@ impl<'a> Expander<'a> {
         }
     }
 
+    /// Evaluates terms with these states in place of the components of the fields.
+    pub(super) fn in_states<R>(
+        &mut self,
+        states: &[Poly],
+        label: &str,
+        work: impl FnOnce(&mut Self) -> Result<R>,
+    ) -> Result<R> {
+        let instead = Instead {
+            states: states.to_vec(),
+            lets: BTreeMap::new(),
+            label: label.to_string(),
+        };
+        let outer = self.instead.replace(instead);
+        let done = work(self);
+        self.instead = outer;
+        done
+    }
+
+    /// The components of a `let`, in the states at work.
+    fn named(&mut self, at: usize) -> Result<Tensor> {
+        let Some(instead) = &self.instead else {
+            return Ok(self.lets[at].clone());
+        };
+        if let Some(known) = instead.lets.get(&at) {
+            return Ok(known.clone());
+        }
+        let label = instead.label.clone();
+        let item = &self.model.lets[at];
+        let mut value = self.term(&item.value)?;
+        for component in &mut value {
+            let name = format!("{}_{label}", item.name);
+            *component = self.atoms.name(&name, std::mem::take(component));
+        }
+        if let Some(instead) = &mut self.instead {
+            instead.lets.insert(at, value.clone());
+        }
+        Ok(value)
+    }
+
     fn entries(&mut self, entries: &[Entry]) -> Tensor {
         let entry = |entry: &Entry| match entry {
             None => Poly::default(),
             Some((component, negative)) => {
-                let atom = Poly::atom(self.atoms.intern(Atom::State(*component)));
+                let instead = self.instead.as_ref();
+                let atom = match instead.and_then(|instead| instead.states.get(*component)) {
+                    Some(state) => state.clone(),
+                    None => self.atoms.state(*component),
+                };
                 if *negative { atom.negated() } else { atom }
             }
         };

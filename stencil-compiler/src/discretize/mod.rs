@@ -14,6 +14,7 @@ mod build;
 mod calls;
 mod collect;
 mod components;
+pub(crate) mod conserve;
 mod expand;
 pub mod integrators;
 mod observe;
@@ -87,6 +88,13 @@ pub fn discretize(model: &Model) -> Result<Algorithm, DiscretizeError> {
                 .iter()
                 .map(|i| (parts[*i].clone(), equation.span)),
         );
+    }
+    let flowing = conserve::rates(model, &components, &mut expander)?;
+    for ((rate, span), flowing) in equations.iter_mut().zip(flowing) {
+        if let Some((outflow, at)) = flowing {
+            *rate = rate.plus(&outflow).map_err(expand::overflow(at))?;
+            *span = span.join(at);
+        }
     }
     let labels = components.fields.iter().map(|n| format!("ddt_{n}"));
     let registers: Vec<Vec<String>> = tableau
@@ -169,14 +177,47 @@ fn settled(mixed: Mixed) -> Mixed {
     }
 }
 
+impl Model {
+    /// How states at faces are made, with the limiter, and how fluxes are made of them: what it is and where
+    /// it is from. `None` where nothing flows.
+    pub fn faces(&self) -> Option<(String, String)> {
+        let scheme = &self.scheme;
+        let found = conserve::reconstruct::find(&scheme.reconstruct)?;
+        let solver = conserve::riemann::find(&scheme.riemann)?;
+        let limiter = match found.limited {
+            true => format!(" with limiter {}", scheme.limiter),
+            false => String::new(),
+        };
+        let told = |name: &str, source: &str| format!("{name}, {source}");
+        (!self.fluxes.is_empty()).then(|| {
+            (
+                told(&format!("{}{limiter}", found.name), found.source),
+                told(solver.name, solver.source),
+            )
+        })
+    }
+}
+
 /// The scheme in words.
 fn describe(model: &Model) -> String {
+    let scheme = &model.scheme;
+    let limited = conserve::reconstruct::find(&scheme.reconstruct).is_some_and(|r| r.limited);
+    let limiter = if limited { scheme.limiter.as_str() } else { "" };
+    let faces = match model.fluxes.is_empty() {
+        true => String::new(),
+        false => format!(
+            ", reconstruct {}{}{limiter}, riemann {}",
+            scheme.reconstruct,
+            if limited { " " } else { "" },
+            scheme.riemann
+        ),
+    };
     format!(
-        "{}: central order {}, mixed {}, time {}",
-        model.scheme.name,
-        model.scheme.order,
-        settled(model.scheme.mixed).name(),
-        model.scheme.time
+        "{}: central order {}, mixed {}{faces}, time {}",
+        scheme.name,
+        scheme.order,
+        settled(scheme.mixed).name(),
+        scheme.time
     )
 }
 

@@ -49,6 +49,10 @@ pub struct Model {
     pub lets: Vec<Let>,
     /// One equation for each field, in the order of the fields.
     pub equations: Vec<Equation>,
+    /// What flows through faces of cells, in the order of the fields; at most one for each.
+    pub fluxes: Vec<Flux>,
+    /// How fast the waves of the fluxes are, where that is known.
+    pub waves: Option<Waves>,
     /// Numbers to watch in a run.
     pub observables: Vec<Observable>,
     /// Speeds that limit the time step.
@@ -199,6 +203,32 @@ pub struct Equation {
     pub span: Span,
 }
 
+/// `flux h -> m;`: what is conserved, and what of it flows. The scheme takes the divergence from the
+/// field's rate, as differences of fluxes through faces of cells, and the equation is the rest.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Flux {
+    /// Index into [`Model::fields`].
+    pub field: usize,
+    /// What flows along each axis: one rank above the field, its first index the axis; made of
+    /// values in one point.
+    pub value: Term,
+    /// The whole item.
+    pub span: Span,
+}
+
+/// `waves { flow: u; sound: c; }`: bounds of the speeds of all waves. Along each axis none is slower than
+/// that component of the flow less the sound, with its sign, and none faster than both together.
+/// Made of values in one point; zero where it is not given.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Waves {
+    /// A vector.
+    pub flow: Option<Term>,
+    /// A scalar that is not negative, or a vector of such for each axis.
+    pub sound: Option<Term>,
+    /// Where the block begins.
+    pub span: Span,
+}
+
 /// A typed expression.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Term {
@@ -321,6 +351,12 @@ pub struct Scheme {
     pub arith: Arith,
     /// Name of the time integrator, one of `discretize::integrators`.
     pub time: String,
+    /// Name of the Riemann solver, one of `discretize::conserve::riemann`.
+    pub riemann: String,
+    /// Name of the reconstruction of states at faces, one of `discretize::conserve::reconstruct`.
+    pub reconstruct: String,
+    /// Name of its limiter, one of `discretize::conserve::limiters`.
+    pub limiter: String,
 }
 
 /// What a derivative of a derivative means (Pekkilä et al. 2017, Eqs. 7 to 9).

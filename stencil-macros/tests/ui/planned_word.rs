@@ -2,7 +2,7 @@ use stencil_macros::pde;
 
 pde! {
     system ShallowWater in 2d {
-        conserved h: scalar;
+        state h: scalar;
         field q: scalar;
         ddt(q) = lap(q);
     }

@@ -1,8 +1,10 @@
 //! A mesh in patches gives the bits of one patch, in one memory or two: every system of the library
 //! under a preset and a drawn schedule, on the kernel interpreter against the oracle.
 
+use stencil_compiler::algorithm::Role;
 use stencil_compiler::expr::Real;
 use stencil_compiler::kernel::interp::Shadow;
+use stencil_compiler::model::Rank;
 use stencil_compiler::schedule::space::{Draws, sample};
 use stencil_compiler::schedule::{Schedule, check, presets, text};
 use stencil_runtime::SystemDef;
@@ -33,6 +35,7 @@ fn same_bits_in_all_layouts<T: Real>(number: usize, system: &SystemDef) {
     let algorithm = system.algorithm();
     let mut case = Case::new(algorithm, CELLS[algorithm.dimension - 1]);
     case.dt = 1e-3;
+    case.means = means(system);
     let reference = oracle::<T>(algorithm, &case, STEPS);
     let finite = reference.iter().flatten();
     assert!(
@@ -60,6 +63,17 @@ fn same_bits_in_all_layouts<T: Real>(number: usize, system: &SystemDef) {
             assert_eq!(differing(&found, &reference), 0, "{}", about());
         }
     }
+}
+
+/// What is conserved and scalar may be a density, which is positive.
+fn means(system: &SystemDef) -> Vec<f64> {
+    let model = system.model();
+    let fields = model.fields.iter().enumerate();
+    let positive = fields.filter(|(i, f)| f.rank == Rank::Scalar && model.flux_of(*i).is_some());
+    let positive: Vec<&String> = positive.map(|(_, f)| &f.name).collect();
+    let states = system.algorithm().states_of(Role::Field);
+    let mean = |name: &String| if positive.contains(&name) { 1.0 } else { 0.0 };
+    states.map(|(_, state)| mean(&state.name)).collect()
 }
 
 fn about(system: &SystemDef, precision: &str, layout: Layout, schedule: &Schedule) -> String {

@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use super::calls::differentiates;
 use super::ranks::{self, Ranked};
 use super::terms::is_zero;
-use super::{ORDERS, integrators, limits, names};
+use super::{ORDERS, conserved, integrators, limits, names};
+use crate::discretize::conserve::{limiters, reconstruct, riemann};
 use crate::model::parse::{normal_unit, number};
-use crate::model::{HIGHEST, Model, Rank, Rational, Symmetry, Term, TermKind};
+use crate::model::{HIGHEST, Model, Rank, Rational, Scheme, Symmetry, Term, TermKind};
 
 /// What is wrong, in words for the maker of the model.
 type Checked = Result<(), String>;
@@ -40,6 +41,7 @@ impl Model {
                 .map_err(place)?;
         }
         self.check_equations()?;
+        self.check_fluxes()?;
         self.check_watched()?;
         self.check_schemes()
     }
@@ -135,6 +137,37 @@ impl Model {
         Ok(())
     }
 
+    fn check_fluxes(&self) -> Checked {
+        let mut fields = BTreeSet::new();
+        let mut last = None;
+        let mut at_faces = Vec::new();
+        for flux in &self.fluxes {
+            let field = self.fields.get(flux.field);
+            let flowing = field.and_then(|field| conserved::flowing(field.rank));
+            ensure(fields.insert(flux.field) && last < Some(flux.field), || {
+                "fluxes are not in the order of their fields".to_string()
+            })?;
+            last = Some(flux.field);
+            ensure(flowing == Some(flux.value.rank), || {
+                format!("the flux of field {} has another rank", flux.field)
+            })?;
+            at_faces.push(&flux.value);
+        }
+        if let Some(waves) = &self.waves {
+            let fits = waves.fit() && !self.fluxes.is_empty();
+            ensure(fits, || "speeds of waves that do not fit".to_string())?;
+            at_faces.extend(waves.speeds().map(|(_, speed)| speed));
+        }
+        for value in at_faces {
+            self.check_whole(value, Sees::Lets(self.lets.len()))
+                .map_err(|problem| format!("at faces: {problem}"))?;
+            if let Some((what, _)) = conserved::beside_faces(value, &self.lets) {
+                return Err(format!("{what} at faces"));
+            }
+        }
+        Ok(())
+    }
+
     fn check_watched(&self) -> Checked {
         let observables = self.observables.iter().map(|o| (o.name.as_str(), &o.value));
         let speeds = self.speeds.iter().map(|s| (s.kind(), &s.value));
@@ -169,8 +202,31 @@ impl Model {
             ensure(integrators().contains(&time.as_str()), || {
                 format!("no time integrator `{time}`")
             })?;
+            self.check_faces(scheme)?;
         }
         Ok(())
+    }
+
+    fn check_faces(&self, scheme: &Scheme) -> Checked {
+        let solver = riemann::find(&scheme.riemann);
+        let made = reconstruct::find(&scheme.reconstruct);
+        let limiter = limiters::find(&scheme.limiter);
+        let (Some(solver), Some(made), Some(_)) = (solver, made, limiter) else {
+            return Err("an unknown solver, reconstruction or limiter".to_string());
+        };
+        let normal = Scheme::default();
+        let chosen = (&scheme.riemann, &scheme.reconstruct, &scheme.limiter);
+        let unused = (&normal.riemann, &normal.reconstruct, &normal.limiter);
+        ensure(!self.fluxes.is_empty() || chosen == unused, || {
+            "a Riemann solver without fluxes".to_string()
+        })?;
+        ensure(made.limited || scheme.limiter == normal.limiter, || {
+            format!("a limiter for `{}`", made.name)
+        })?;
+        let known = self.waves.is_some() || self.fluxes.is_empty();
+        ensure(known || !solver.needs_waves, || {
+            format!("`{}` needs the speeds of waves", solver.name)
+        })
     }
 
     /// Checks an expression that is part of no other one.

@@ -6,6 +6,7 @@
 mod build;
 mod calls;
 mod conditions;
+mod conserved;
 mod constants;
 mod functions;
 mod invariants;
@@ -28,6 +29,8 @@ pub fn integrators() -> Vec<&'static str> {
         .map(|i| i.name)
         .collect()
 }
+
+pub(super) use scheme::SETTINGS;
 
 /// The names of all functions of the language.
 pub fn functions() -> Vec<&'static str> {

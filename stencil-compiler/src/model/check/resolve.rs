@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::conserved;
 use super::functions;
 use super::scope::{Meaning, Scope};
 use super::terms::Place;
@@ -35,6 +36,8 @@ pub(in crate::model) fn model(
     let sources = scope.sources(system);
     let lets = scope.lets(system);
     let equations = scope.equations(system);
+    let fluxes = conserved::fluxes(&mut scope, system);
+    let waves = conserved::waves(&mut scope, system);
     let observables = watched::observables(&mut scope, system);
     let speeds = watched::speeds(&mut scope, system);
     lets?;
@@ -50,6 +53,8 @@ pub(in crate::model) fn model(
         sources: sources?,
         lets,
         equations: equations?,
+        fluxes: fluxes?,
+        waves: waves?,
         observables: observables?,
         speeds: speeds?,
         scheme,
@@ -226,8 +231,31 @@ impl<'a> Scope<'a> {
             });
             found.insert(field, (item.field.span, equation));
         }
+        self.only_flowing(system, &mut found);
         self.missing(system, &found);
         found.into_values().map(|(_, equation)| equation).collect()
+    }
+
+    /// The equations of fields that flow and do nothing else.
+    fn only_flowing(
+        &mut self,
+        system: &System,
+        found: &mut BTreeMap<usize, (Span, Option<Equation>)>,
+    ) {
+        for item in &system.fluxes {
+            let meaning = self.names.get(item.field.text.as_str());
+            let Some((Meaning::Field(field, Some(rank)), _)) = meaning else {
+                continue;
+            };
+            found.entry(*field).or_insert_with(|| {
+                let equation = Equation {
+                    field: *field,
+                    rhs: Term::zero(*rank, self.dimension, item.span),
+                    span: item.span,
+                };
+                (item.field.span, Some(equation))
+            });
+        }
     }
 
     /// Reports the fields without an equation.
@@ -240,7 +268,7 @@ impl<'a> Scope<'a> {
         for (i, item) in system.fields.iter().enumerate() {
             let declared = self.names.get(item.name.text.as_str());
             let is_first = matches!(declared, Some((Meaning::Field(f, _), _)) if *f == i);
-            if is_first && !found.contains_key(&i) {
+            if is_first && !item.conserved && !found.contains_key(&i) {
                 let name = &item.name.text;
                 let message = format!("field `{name}` has no equation");
                 let help = format!("write `ddt({name}) = ..;`, or make it a `param` or a `source`");
@@ -251,7 +279,7 @@ impl<'a> Scope<'a> {
     }
 
     /// The field on the left of an equation.
-    fn evolved(&mut self, name: &Name) -> Option<(usize, Option<Rank>)> {
+    pub(super) fn evolved(&mut self, name: &Name) -> Option<(usize, Option<Rank>)> {
         let kind = match self.names.get(name.text.as_str()) {
             Some((Meaning::Field(index, rank), _)) => return Some((*index, *rank)),
             Some((meaning, _)) => meaning.kind(),

@@ -2,11 +2,13 @@
 
 use super::{ORDERS, integrators, names};
 use crate::diag::{Code, Diagnostic, Diagnostics, Span, nearest};
+use crate::discretize::conserve::{limiters, reconstruct, riemann};
 use crate::model::parse::ast::{Name, SchemeItem, Setting, System};
-use crate::model::{Arith, Mixed, Model, Scheme};
+use crate::model::{Arith, Equation, Flux, Mixed, Model, Scheme, Term};
 
 /// The settings that there are.
-const KEYS: &[&str] = &["space", "mixed", "arith", "time"];
+pub(in crate::model) const SETTINGS: &[&str] =
+    &["space", "mixed", "arith", "time", "riemann", "reconstruct"];
 /// The meanings of a derivative of a derivative.
 const MIXED: &[(&str, Mixed)] = &[
     ("bidiagonal", Mixed::Bidiagonal),
@@ -20,6 +22,12 @@ const ARITH: &[(&str, Arith)] = &[
     ("collected", Arith::Collected),
     ("as_written", Arith::AsWritten),
 ];
+
+/// The limiter where none is chosen, or none is needed.
+pub(super) const LIMITER: &str = "mc";
+
+/// The Riemann solver where none is chosen and no speeds of waves are known.
+const WITHOUT_WAVES: &str = "force";
 
 impl Arith {
     /// Its name in the language.
@@ -46,11 +54,26 @@ impl Default for Scheme {
             mixed: Mixed::Bidiagonal,
             arith: Arith::Collected,
             time: "rk3_williamson".to_string(),
+            riemann: "hll".to_string(),
+            reconstruct: "plm".to_string(),
+            limiter: LIMITER.to_string(),
         }
     }
 }
 
 impl Model {
+    /// The flux of a field, by its index, if it has one.
+    pub fn flux_of(&self, field: usize) -> Option<&Flux> {
+        self.fluxes.iter().find(|flux| flux.field == field)
+    }
+
+    /// Does a field change by its flux alone?
+    pub fn only_flows(&self, equation: &Equation) -> bool {
+        let rhs = &equation.rhs;
+        let zero = Term::zero(rhs.rank, self.dimension, rhs.span);
+        self.flux_of(equation.field).is_some() && rhs.without_spans() == zero.without_spans()
+    }
+
     /// All schemes, the chosen one first.
     pub fn schemes(&self) -> impl Iterator<Item = &Scheme> {
         std::iter::once(&self.scheme).chain(&self.others)
@@ -106,7 +129,19 @@ pub(super) fn resolve(
         });
     }
     let mut all = all?.into_iter();
-    Some((all.next().unwrap_or_default(), all.collect()))
+    let first = all.next().unwrap_or_else(|| start(system));
+    Some((first, all.collect()))
+}
+
+/// What a scheme has where it says nothing else.
+fn start(system: &System) -> Scheme {
+    let known = system.waves.is_some() || system.fluxes.is_empty();
+    let riemann = (!known).then(|| WITHOUT_WAVES.to_string());
+    let scheme = Scheme::default();
+    Scheme {
+        riemann: riemann.unwrap_or(scheme.riemann),
+        ..scheme
+    }
 }
 
 /// One scheme; `None` after an error.
@@ -115,7 +150,7 @@ fn one(system: &System, item: &SchemeItem, diagnostics: &mut Diagnostics) -> Opt
     heading(system, item, diagnostics);
     let mut scheme = Scheme {
         name: item.name.text.clone(),
-        ..Scheme::default()
+        ..start(system)
     };
     let mut seen: Vec<&str> = Vec::new();
     for setting in &item.settings {
@@ -129,10 +164,13 @@ fn one(system: &System, item: &SchemeItem, diagnostics: &mut Diagnostics) -> Opt
             ));
         }
         seen.push(key);
-        apply(&mut scheme, setting, diagnostics);
+        match key {
+            "riemann" | "reconstruct" => conserved(system, &mut scheme, setting, diagnostics),
+            _ => apply(&mut scheme, setting, diagnostics),
+        }
     }
     // After an error in a setting it may have been the missing one.
-    if !seen.contains(&"space") && diagnostics.is_empty() {
+    if !seen.contains(&"space") && system.fluxes.is_empty() && diagnostics.is_empty() {
         let message = "the scheme does not set `space`";
         let diagnostic = Diagnostic::new(Code::BadSchemeKey, item.name.span, message);
         diagnostics.push(diagnostic.help("write `space: central<order = 6>;`"));
@@ -179,11 +217,62 @@ fn apply(scheme: &mut Scheme, setting: &Setting, diagnostics: &mut Diagnostics) 
         }
         key => {
             let message = format!("a scheme has no setting `{key}`");
-            let near = nearest(key, KEYS.iter().copied());
+            let near = nearest(key, SETTINGS.iter().copied());
             let diagnostic = Diagnostic::new(Code::BadSchemeKey, setting.key.span, message)
-                .note(format!("settings: {}", KEYS.join(", ")))
+                .note(format!("settings: {}", SETTINGS.join(", ")))
                 .help_if(near.map(|near| format!("did you mean `{near}`?")));
             diagnostics.push(diagnostic);
+        }
+    }
+}
+
+/// `riemann: hll;` and `reconstruct: plm<limiter = mc>;`
+fn conserved(
+    system: &System,
+    scheme: &mut Scheme,
+    setting: &Setting,
+    diagnostics: &mut Diagnostics,
+) {
+    let (key, choice) = (&setting.key, &setting.choice);
+    if system.fluxes.is_empty() {
+        let message = format!("`{}` in a scheme of a system without flux", key.text);
+        let diagnostic = Diagnostic::new(Code::BadSchemeKey, key.span, message);
+        diagnostics.push(diagnostic.help("write `conserved h: ..;` and `flux h -> ..;`"));
+        return;
+    }
+    if key.text == "riemann" {
+        without_argument(setting, diagnostics);
+        let names: Vec<&str> = riemann::ALL.iter().map(|solver| solver.name).collect();
+        match riemann::find(&choice.text) {
+            None => unknown(choice, "Riemann solver", &names, diagnostics),
+            Some(solver) if solver.needs_waves && system.waves.is_none() => {
+                let message = format!("`{}` needs the speeds of the waves", solver.name);
+                let diagnostic = Diagnostic::new(Code::NeedsWaves, choice.span, message);
+                diagnostics.push(diagnostic.help(format!(
+                    "declare `waves {{ flow: ..; sound: ..; }}`, or choose `{WITHOUT_WAVES}`"
+                )));
+            }
+            Some(solver) => scheme.riemann = solver.name.to_string(),
+        }
+        return;
+    }
+    let names: Vec<&str> = reconstruct::ALL.iter().map(|made| made.name).collect();
+    let Some(made) = reconstruct::find(&choice.text) else {
+        return unknown(choice, "reconstruction", &names, diagnostics);
+    };
+    scheme.reconstruct = made.name.to_string();
+    match &setting.argument {
+        None => {}
+        Some((key, limiter)) if made.limited && key.text == "limiter" => {
+            let names: Vec<&str> = limiters::ALL.iter().map(|l| l.name).collect();
+            match names.iter().find(|name| **name == limiter.text) {
+                Some(name) => scheme.limiter = name.to_string(),
+                None => unknown(limiter, "limiter", &names, diagnostics),
+            }
+        }
+        Some((key, _)) => {
+            let message = format!("`{}` has no setting `{}`", made.name, key.text);
+            diagnostics.push(Diagnostic::new(Code::BadSchemeKey, key.span, message));
         }
     }
 }

@@ -33,6 +33,10 @@ pub(in crate::model) struct System {
     pub(in crate::model) functions: Vec<FunctionItem>,
     pub(in crate::model) lets: Vec<LetItem>,
     pub(in crate::model) equations: Vec<EquationItem>,
+    pub(in crate::model) fluxes: Vec<FluxItem>,
+    /// The place of the `waves` block, if there is one.
+    pub(in crate::model) waves: Option<Span>,
+    pub(in crate::model) wave_speeds: Vec<SpeedItem>,
     pub(in crate::model) observables: Vec<ObserveItem>,
     /// The place of the `cfl` block, if there is one.
     pub(in crate::model) cfl: Option<Span>,
@@ -53,6 +57,9 @@ impl System {
             functions: Vec::new(),
             lets: Vec::new(),
             equations: Vec::new(),
+            fluxes: Vec::new(),
+            waves: None,
+            wave_speeds: Vec::new(),
             observables: Vec::new(),
             cfl: None,
             speeds: Vec::new(),
@@ -61,10 +68,11 @@ impl System {
     }
 }
 
-/// `field u: vector [m/s];`
+/// `field u: vector [m/s];` or `conserved u: vector [m/s];`
 #[derive(Debug)]
 pub(in crate::model) struct FieldItem {
     pub(in crate::model) name: Name,
+    pub(in crate::model) conserved: bool,
     /// `None` after an error.
     pub(in crate::model) kind: Option<(Rank, Symmetry)>,
     pub(in crate::model) unit: Option<String>,
@@ -153,6 +161,17 @@ pub(in crate::model) struct EquationItem {
     pub(in crate::model) at: usize,
 }
 
+/// `flux u -> outer(u, u);`
+#[derive(Debug)]
+pub(in crate::model) struct FluxItem {
+    pub(in crate::model) field: Name,
+    /// `None` after an error.
+    pub(in crate::model) value: Option<Ast>,
+    pub(in crate::model) span: Span,
+    /// Position among the tokens, to tell what is above what.
+    pub(in crate::model) at: usize,
+}
+
 /// `observe energy = mean(dot(u, u) / 2);`
 #[derive(Debug)]
 pub(in crate::model) struct ObserveItem {
@@ -164,7 +183,7 @@ pub(in crate::model) struct ObserveItem {
     pub(in crate::model) at: usize,
 }
 
-/// `advective: norm(u) + cs;` of a `cfl` block.
+/// `advective: norm(u) + cs;` of a `cfl` block, `flow: u` of a `waves` block.
 #[derive(Debug)]
 pub(in crate::model) struct SpeedItem {
     pub(in crate::model) kind: Name,
@@ -186,7 +205,7 @@ pub(in crate::model) struct SchemeItem {
 pub(in crate::model) struct Setting {
     pub(in crate::model) key: Name,
     pub(in crate::model) choice: Name,
-    /// Its name, and the number as written.
+    /// Its name, and the number or name as written.
     pub(in crate::model) argument: Option<(Name, Name)>,
 }
 

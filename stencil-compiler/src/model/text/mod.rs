@@ -3,10 +3,11 @@
 use super::check::PI;
 use super::parse::{number, type_name};
 use super::{
-    Comparison, Equation, Field, Let, Model, Observable, Param, Rank, Rational, Relation, Scheme,
-    Source, Speed, Term, TermKind,
+    Comparison, Equation, Field, Flux, Let, Model, Observable, Param, Rank, Rational, Relation,
+    Scheme, Source, Speed, Term, TermKind, Waves,
 };
 use crate::diag::Span;
+use crate::discretize::conserve::reconstruct;
 
 #[cfg(test)]
 mod tests;
@@ -24,6 +25,13 @@ pub fn print(model: &Model) -> String {
     out.push_str(&format!("pub system {name} in {dimension}d{generic} {{\n"));
     for line in items(model) {
         out.push_str(&format!("    {line};\n"));
+    }
+    if let Some(waves) = &model.waves {
+        out.push_str("    waves {\n");
+        for (kind, speed) in waves.speeds() {
+            out.push_str(&format!("        {kind}: {};\n", expression(model, speed)));
+        }
+        out.push_str("    }\n");
     }
     if !model.speeds.is_empty() {
         out.push_str("    cfl {\n");
@@ -43,9 +51,14 @@ pub fn print(model: &Model) -> String {
 /// The items that end in a semicolon, without it.
 fn items(model: &Model) -> Vec<String> {
     let mut out = Vec::new();
-    for field in &model.fields {
+    for (i, field) in model.fields.iter().enumerate() {
         let rank = type_name(field.rank, field.symmetry);
-        out.push(format!("field {}: {rank}{}", field.name, unit(&field.unit)));
+        let word = match model.flux_of(i) {
+            Some(_) => "conserved",
+            None => "field",
+        };
+        let name = &field.name;
+        out.push(format!("{word} {name}: {rank}{}", unit(&field.unit)));
     }
     out.extend(model.params.iter().map(param_text));
     for source in &model.sources {
@@ -62,9 +75,7 @@ fn items(model: &Model) -> Vec<String> {
         out.push(format!("let {} = {value}", item.name));
     }
     for equation in &model.equations {
-        let rhs = expression(model, &equation.rhs);
-        let field = name(model.fields.get(equation.field).map(|f| &f.name));
-        out.push(format!("ddt({field}) = {rhs}"));
+        out.extend(rates(model, equation).map(|(left, right)| format!("{left}{right}")));
     }
     for item in &model.observables {
         let (name, reduction) = (&item.name, item.reduction.name());
@@ -74,9 +85,34 @@ fn items(model: &Model) -> Vec<String> {
     out
 }
 
+/// What says how a field changes, as the left and the right side of each item: its flux, if it has one,
+/// and its equation, unless there is nothing but the flux.
+pub fn rates<'a>(
+    model: &'a Model,
+    equation: &'a Equation,
+) -> impl Iterator<Item = (String, String)> + 'a {
+    let field = name(model.fields.get(equation.field).map(|f| &f.name));
+    let flux = model.flux_of(equation.field);
+    let only = model.only_flows(equation);
+    let flux = flux.map(|flux| (format!("flux {field} -> "), expression(model, &flux.value)));
+    let rest = (!only).then(|| (format!("ddt({field}) = "), expression(model, &equation.rhs)));
+    flux.into_iter().chain(rest)
+}
+
 fn scheme_text(model: &Model, scheme: &Scheme) -> String {
+    let mut faces = String::new();
+    if !model.fluxes.is_empty() {
+        let (riemann, limiter) = (&scheme.riemann, &scheme.limiter);
+        let limited = reconstruct::find(&scheme.reconstruct).is_some_and(|made| made.limited);
+        let limiter = match limited {
+            true => format!("<limiter = {limiter}>"),
+            false => String::new(),
+        };
+        let made = &scheme.reconstruct;
+        faces = format!("    riemann: {riemann};\n    reconstruct: {made}{limiter};\n");
+    }
     format!(
-        "scheme {} for {} {{\n    space: central<order = {}>;\n    mixed: {};\n    arith: {};\n    time: {};\n}}\n",
+        "scheme {} for {} {{\n    space: central<order = {}>;\n    mixed: {};\n    arith: {};\n{faces}    time: {};\n}}\n",
         scheme.name,
         model.name,
         scheme.order,
@@ -350,6 +386,16 @@ impl Model {
             value: s.value.without_spans(),
             span,
         };
+        let flux = |f: &Flux| Flux {
+            field: f.field,
+            value: f.value.without_spans(),
+            span,
+        };
+        let waves = |w: &Waves| Waves {
+            flow: w.flow.as_ref().map(Term::without_spans),
+            sound: w.sound.as_ref().map(Term::without_spans),
+            span,
+        };
         let equation = |e: &Equation| Equation {
             field: e.field,
             rhs: e.rhs.without_spans(),
@@ -365,6 +411,8 @@ impl Model {
             sources: self.sources.iter().map(source).collect(),
             lets: self.lets.iter().map(item).collect(),
             equations: self.equations.iter().map(equation).collect(),
+            fluxes: self.fluxes.iter().map(flux).collect(),
+            waves: self.waves.as_ref().map(waves),
             observables: self.observables.iter().map(observable).collect(),
             speeds: self.speeds.iter().map(speed).collect(),
             scheme: self.scheme.clone(),

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::expr::Op;
-use crate::model::parse::parse_str;
+use crate::model::parse::{parse_str, parse_str_in};
 use crate::model::{Arith, Function, Reduction, Symmetry};
 
 fn term(kind: TermKind, rank: Rank) -> Term {
@@ -209,6 +209,8 @@ fn model(maker: &mut Maker) -> Model {
         sources: sources(),
         lets: vec![],
         equations,
+        fluxes: vec![],
+        waves: None,
         observables: observables.to_vec(),
         speeds,
         scheme: Scheme::default(),
@@ -270,6 +272,35 @@ scheme default for H {
 }
 ";
     assert_eq!(once, expected);
+}
+
+#[test]
+fn conservation_laws_print_and_read_back() {
+    let source = "system W in nd {
+        conserved h: scalar [m]; conserved m: vector; field b: scalar; param g: real = 9.81;
+        let u = m / h;
+        flux m -> outer(m, u) + g*h^2/2 * I; flux h -> m;
+        ddt(m) = -g*h*grad(b); ddt(b) = 0;
+        waves { sound: sqrt(g*h); flow: u }
+        cfl { advective: norm(u) + sqrt(g*h); }
+    }
+    scheme fine for W { reconstruct: weno_z; riemann: rusanov; time: ssprk3; }
+    scheme fast for W { reconstruct: plm<limiter = van_leer>; }";
+    for dimension in 1..=3 {
+        let model = parse_str_in(source, Some(dimension)).unwrap();
+        assert_eq!(model.check(), Ok(()));
+        assert_eq!(model.fluxes.len(), 2);
+        let once = print(&model);
+        let again = parse_str(&once).unwrap();
+        assert_eq!(again.without_spans(), model.without_spans(), "{once}");
+        assert_eq!(print(&again), once);
+        assert!(once.contains("conserved h: scalar [m];"), "{once}");
+        assert!(!once.contains("ddt(h)"), "{once}");
+        assert!(
+            once.contains("reconstruct: plm<limiter = van_leer>;"),
+            "{once}"
+        );
+    }
 }
 
 #[test]

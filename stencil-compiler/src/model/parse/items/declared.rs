@@ -63,11 +63,12 @@ pub(super) fn rank(cursor: &mut Cursor) -> Parsed<Rank> {
 }
 
 /// `u: vector [m/s]`
-pub(super) fn field(cursor: &mut Cursor, system: &mut System) -> Parsed<()> {
+pub(super) fn field(cursor: &mut Cursor, system: &mut System, conserved: bool) -> Parsed<()> {
     let name = name(cursor, "a name")?;
     // Declared even if the rest is wrong, so that its uses are not reported as well.
     system.fields.push(FieldItem {
         name,
+        conserved,
         kind: None,
         unit: None,
     });

@@ -5,6 +5,7 @@ use super::expression;
 use super::tokens::{Cursor, Kind, Parsed, Reported};
 use crate::diag::{Code, Diagnostic, Span};
 
+mod conserved;
 mod declared;
 mod function;
 mod scheme;
@@ -129,19 +130,22 @@ fn item(cursor: &mut Cursor, system: &mut System) -> Parsed<()> {
     let word = match cursor.peek() {
         Kind::Word(word) if ITEMS.contains(&word.as_str()) => word.clone(),
         _ => {
-            let items = "`field`, `param`, `source`, `let`, `fn`, `ddt(..)`, `observe` or `cfl`";
+            let items = "`field`, `conserved`, `param`, `source`, `let`, `fn`, `ddt(..)`, `flux`, `waves`, `observe` or `cfl`";
             unknown_item(cursor, cursor.span(), items, ITEMS);
             return Err(Reported);
         }
     };
     cursor.advance();
     match word.as_str() {
-        "field" => declared::field(cursor, system)?,
+        "field" => declared::field(cursor, system, false)?,
+        "conserved" => declared::field(cursor, system, true)?,
         "param" => declared::param(cursor, system)?,
         "source" => declared::source(cursor, system, at)?,
         "let" => named(cursor, system, at)?,
         "fn" => return function::function(cursor, system, at),
         "ddt" => equation(cursor, system, at, start)?,
+        "flux" => conserved::flux(cursor, system, at, start)?,
+        "waves" => return conserved::waves(cursor, system),
         "observe" => watched::observe(cursor, system, at)?,
         "cfl" => return watched::cfl(cursor, system),
         _ => declared::unit(cursor)?,

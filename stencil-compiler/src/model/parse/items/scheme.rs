@@ -1,6 +1,7 @@
 //! `scheme central6 for IsothermalNs { .. }`
 
 use super::{name, progress, semicolon, words};
+use crate::model::check::SETTINGS as KEYS;
 use crate::model::parse::ast::{Name, SchemeItem, Setting};
 use crate::model::parse::tokens::{Cursor, Kind, Parsed, Reported};
 
@@ -15,7 +16,7 @@ pub(super) fn block(cursor: &mut Cursor) -> Parsed<SchemeItem> {
         let before = cursor.position();
         match setting(cursor) {
             Ok(setting) => settings.push(setting),
-            Err(Reported) => cursor.recover(before, &["space", "mixed", "arith", "time"]),
+            Err(Reported) => cursor.recover(before, KEYS),
         }
         progress(cursor, before);
     }
@@ -30,15 +31,15 @@ pub(super) fn block(cursor: &mut Cursor) -> Parsed<SchemeItem> {
 /// `space: central<order = 6>;`
 fn setting(cursor: &mut Cursor) -> Parsed<Setting> {
     words::docs(cursor);
-    let key = name(cursor, "`space`, `mixed`, `arith` or `time`")?;
+    let key = name(cursor, &format!("`{}`", KEYS.join("`, `")))?;
     cursor.expect_punct(':')?;
     let choice = name(cursor, "a choice")?;
     let mut argument = None;
     if cursor.eat_punct('<') {
-        let key = name(cursor, "`order`")?;
+        let key = name(cursor, "`order` or `limiter`")?;
         cursor.expect_punct('=')?;
-        let Kind::Number(text) = cursor.peek() else {
-            return Err(cursor.expected("a literal integer"));
+        let (Kind::Number(text) | Kind::Word(text)) = cursor.peek() else {
+            return Err(cursor.expected("a literal integer or a name"));
         };
         let number = Name {
             text: text.clone(),

@@ -5,18 +5,27 @@ use crate::model::parse::tokens::{Cursor, Kind};
 
 /// Words that start an item of a system.
 pub(super) const ITEMS: &[&str] = &[
-    "field", "param", "source", "let", "fn", "ddt", "observe", "cfl", "unit",
+    "field",
+    "conserved",
+    "param",
+    "source",
+    "let",
+    "fn",
+    "ddt",
+    "flux",
+    "waves",
+    "observe",
+    "cfl",
+    "unit",
 ];
 /// Words that start a block.
 pub(super) const BLOCKS: &[&str] = &["system", "scheme", "pub"];
 /// Words of planned or neighbouring languages, with what to write today.
 const UNSUPPORTED: &[(&str, &str)] = &[
     ("bc", "boundary conditions are set where the run is set up"),
-    ("conserved", "write `field` and the equation with `div`"),
     ("const", "write `param` with a default"),
     ("domain", "the domain is given where the run is set up"),
     ("entropy", ""),
-    ("flux", "write `ddt(h) = -div(..)`"),
     ("init", "initial values are given where the run is set up"),
     ("invariant", ""),
     ("lowering", "schedules are no part of the model"),
@@ -24,7 +33,6 @@ const UNSUPPORTED: &[(&str, &str)] = &[
     ("store", "whether a `let` is stored is up to the schedule"),
     ("verify", ""),
     ("watch", "write `observe name = mean(..);`"),
-    ("waves", ""),
 ];
 
 /// Doc comments, as lines without their first space. They are also allowed before items, where
@@ -69,8 +77,8 @@ pub(super) fn unsupported(cursor: &mut Cursor) -> bool {
     };
     let message = format!("`{word}` is not part of the language yet");
     let mut diagnostic = Diagnostic::new(Code::Unsupported, cursor.span(), message).note(
-        "a system has `field`, `param`, `source`, `let`, `fn`, `ddt(..) = ..`, `observe` and `cfl`; \
-         beside it there is `scheme`",
+        "a system has `field`, `conserved`, `param`, `source`, `let`, `fn`, `ddt(..) = ..`, `flux`, `waves`, \
+         `observe` and `cfl`; beside it there is `scheme`",
     );
     if !instead.is_empty() {
         diagnostic = diagnostic.help(*instead);

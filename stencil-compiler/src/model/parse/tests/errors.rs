@@ -8,6 +8,13 @@ fn function(text: &str) -> String {
     around(&format!("{text} ddt(f) = f;"))
 }
 
+/// A conservation law with more items.
+fn flowing(items: &str) -> String {
+    format!(
+        "system H in 1d {{ param a: real = 1; conserved q: scalar; let v = [a*q]; flux q -> v; {items} }}"
+    )
+}
+
 /// Functions that each call the one above twice.
 fn doubling(count: usize) -> String {
     let first = "fn g0(b: scalar) -> scalar { b + 1 } ".to_string();
@@ -62,8 +69,8 @@ fn each_error_has_its_code() {
         ("P0002", function("fn g(b: scalar) -> scalar { let mut c = b; c += b; c }")),
         ("P0002", function("fn g(b: scalar) -> scalar { for i in 0..2 { b } b }")),
         ("P0002", around("ddt(f) = f; field q: symetric; ddt(q) = a;")),
-        ("P0005", around("ddt(f) = f; conserved q: scalar;")),
-        ("P0005", around("ddt(f) = f; flux f -> u;")),
+        ("P0002", around("ddt(f) = f; conserved q: scalar; flux q = u;")),
+        ("P0005", around("ddt(f) = f; state q: scalar;")),
         ("P0005", format!("{} domain box3 {{ }}", ns(""))),
         ("P0005", around("ddt(f) = f; #[inline] param b: real;")),
         ("P0006", equation("2 f")),
@@ -139,6 +146,28 @@ fn each_error_has_its_code() {
         ("P0209", around("ddt(f) = f; cfl { advectve: a }")),
         ("P0209", around("ddt(f) = f; cfl { advective: a; advective: a }")),
         ("P0209", around("ddt(f) = f; cfl { advective: a } cfl { diffusive: a }")),
+        ("P0212", around("ddt(f) = f; waves { flow: u; }")),
+        ("P0212", flowing("waves { fastest: v; }")),
+        ("P0212", flowing("waves { flow: v; flow: v; }")),
+        ("P0212", flowing("waves { flow: v; } waves { sound: q; }")),
+        ("P0212", flowing("waves { }")),
+        ("P0201", flowing("waves { flow: q; }")),
+        ("P0213", around("ddt(f) = f; conserved q: scalar;")),
+        ("P0213", around("ddt(f) = f; flux f -> u;")),
+        ("P0213", flowing("flux q -> v;")),
+        ("P0201", around("ddt(f) = f; conserved q: scalar; flux q -> q;")),
+        ("P0201", around("ddt(f) = f; conserved q: tensor; flux q -> q;")),
+        ("P0108", flowing("flux a -> v;")),
+        ("P0214", around("ddt(f) = f; conserved q: scalar; flux q -> grad(q);")),
+        ("P0214", around("ddt(f) = f; let g = grad(f); conserved q: scalar; flux q -> g;")),
+        ("P0214", around("ddt(f) = f; source w: vector; conserved q: scalar; flux q -> w*q;")),
+        ("P0214", flowing("waves { flow: grad(q); }")),
+        ("P0314", format!("{} scheme c for H {{ riemann: hll; }}", flowing(""))),
+        ("P0313", format!("{} scheme c for H {{ riemann: roo; }}", flowing(""))),
+        ("P0313", format!("{} scheme c for H {{ reconstruct: plum; }}", flowing(""))),
+        ("P0313", format!("{} scheme c for H {{ reconstruct: plm<limiter = mod>; }}", flowing(""))),
+        ("P0311", format!("{} scheme c for H {{ reconstruct: weno5<limiter = mc>; }}", flowing(""))),
+        ("P0311", ns("scheme c for H { space: central<order = 6>; riemann: force; }")),
         ("P0210", around("ddt(f) = f; observe o = dot(f);")),
         ("P0210", around("ddt(f) = f; observe o = max(f, a);")),
         ("P0210", around("ddt(f) = f; observe o = max(f) - min(f);")),

@@ -1,0 +1,28 @@
+//! A gas without friction: the Euler equations.
+
+system! {
+    /// The Euler equations of an ideal gas (Toro, Riemann Solvers and Numerical Methods for Fluid Dynamics, 2009,
+    /// Eqs. 3.1 to 3.6), as conservation laws.
+    ///
+    /// `rho` is the density, `m` the momentum and `E` the energy in a volume, internal and kinetic.
+    pub system IdealGas in nd {
+        conserved rho: scalar [kg/m^3];
+        conserved m: vector [kg/m^2/s];
+        conserved E: scalar [J/m^3];
+        param gamma: real [1] = 1.4 where gamma > 1;
+
+        let u = m / rho;
+        let p = (gamma - 1) * (E - dot(m, u)/2);
+        let c = sqrt(gamma * p / rho);
+        flux rho -> m;
+        flux m -> outer(m, u) + p * I;
+        flux E -> (E + p) * u;
+        waves { flow: u; sound: c; }
+
+        observe mass = mean(rho);
+        observe energy = mean(E);
+        cfl { advective: norm(u) + c; }
+    }
+    scheme plm_hll for IdealGas { reconstruct: plm<limiter = mc>; riemann: hll; time: ssprk3; }
+    scheme weno_z_hll for IdealGas { reconstruct: weno_z; riemann: hll; time: ssprk3; }
+}

@@ -1,0 +1,23 @@
+//! Water that is shallow against its waves.
+
+system! {
+    /// The shallow-water equations over a flat bed (LeVeque, Finite Volume Methods for Hyperbolic Problems, 2002,
+    /// Eq. 13.5), as conservation laws.
+    ///
+    /// `h` is the depth and `m` the momentum of a column over its density.
+    pub system ShallowWater in nd {
+        conserved h: scalar [m];
+        conserved m: vector [m^2/s];
+        param g: real [m/s^2] = 9.81 where g > 0;
+
+        let u = m / h;
+        let c = sqrt(g*h);
+        flux h -> m;
+        flux m -> outer(m, u) + g*h^2/2 * I;
+        waves { flow: u; sound: c; }
+
+        observe volume = mean(h);
+        cfl { advective: norm(u) + c; }
+    }
+    scheme plm_hll for ShallowWater { reconstruct: plm<limiter = mc>; riemann: hll; time: ssprk3; }
+}

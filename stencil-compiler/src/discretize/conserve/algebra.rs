@@ -1,0 +1,86 @@
+//! Arithmetic on grid functions that keeps its order: factors and differences have names.
+
+use super::half;
+use crate::diag::Span;
+use crate::discretize::expand::{Expander, Result, overflow};
+use crate::discretize::poly::{Poly, Uniform, UniformFactor};
+use crate::expr::Op;
+use crate::model::Rational;
+
+/// Builds polynomials, none of which expands a product of sums.
+pub(in crate::discretize) struct Algebra<'e, 'a> {
+    pub(super) expander: &'e mut Expander<'a>,
+    pub(super) span: Span,
+}
+
+impl Algebra<'_, '_> {
+    /// The value as a grid function of its own, the same wherever it is used.
+    pub(super) fn named(&mut self, name: &str, value: Poly) -> Poly {
+        self.expander.atoms.name(name, value)
+    }
+
+    pub(super) fn plus(&self, a: &Poly, b: &Poly) -> Result<Poly> {
+        a.plus(b).map_err(overflow(self.span))
+    }
+
+    pub(super) fn minus(&self, a: &Poly, b: &Poly) -> Result<Poly> {
+        self.plus(a, &b.negated())
+    }
+
+    /// A product of values, sums of which become grid functions.
+    pub(super) fn times(&mut self, a: &Poly, b: &Poly) -> Result<Poly> {
+        let (a, b) = (
+            self.named("factor", a.clone()),
+            self.named("factor", b.clone()),
+        );
+        a.times(&b).map_err(overflow(self.span))
+    }
+
+    pub(super) fn over(&mut self, a: &Poly, b: &Poly) -> Poly {
+        self.op(Op::Div, &[a, b])
+    }
+
+    pub(super) fn scaled(&self, value: &Poly, above: i128, below: i128) -> Result<Poly> {
+        let by = Uniform::number(Rational::new(above, below));
+        value.scaled(&by).map_err(overflow(self.span))
+    }
+
+    pub(super) fn halved(&self, value: &Poly) -> Result<Poly> {
+        value.scaled(&half()).map_err(overflow(self.span))
+    }
+
+    pub(super) fn number(&self, above: i128, below: i128) -> Poly {
+        Poly::uniform(Uniform::number(Rational::new(above, below)))
+    }
+
+    /// The value times the time step over the spacing along an axis, or the other way round.
+    pub(super) fn times_step(&self, value: &Poly, axis: usize, inverse: bool) -> Result<Poly> {
+        let sign = if inverse { -1 } else { 1 };
+        let ratio = Uniform::power(UniformFactor::Dt, sign);
+        let ratio = ratio.times(&Uniform::power(UniformFactor::Spacing(axis), -sign));
+        let ratio = ratio.map_err(overflow(self.span))?;
+        value.scaled(&ratio).map_err(overflow(self.span))
+    }
+
+    pub(super) fn op(&mut self, op: Op, values: &[&Poly]) -> Poly {
+        self.expander.operation(op, values)
+    }
+
+    pub(super) fn min(&mut self, a: &Poly, b: &Poly) -> Poly {
+        self.op(Op::Min, &[a, b])
+    }
+
+    pub(super) fn max(&mut self, a: &Poly, b: &Poly) -> Poly {
+        self.op(Op::Max, &[a, b])
+    }
+
+    pub(super) fn abs(&mut self, a: &Poly) -> Poly {
+        self.op(Op::Abs, &[a])
+    }
+
+    /// `a` where it has the sign that it should, else zero.
+    pub(super) fn if_positive(&mut self, condition: &Poly, value: &Poly) -> Poly {
+        let zero = Poly::default();
+        self.op(Op::Lt, &[&zero, condition, value, &zero])
+    }
+}

@@ -1,0 +1,101 @@
+//! Limiters: the slope of a cell from the differences to the cells below and above it.
+//!
+//! All are symmetric, odd in the sign of both, and zero where the two differ in sign.
+
+use super::algebra::Algebra;
+use crate::discretize::expand::Result;
+use crate::discretize::poly::Poly;
+
+/// One limiter.
+#[derive(Clone, Copy)]
+pub(crate) struct Limiter {
+    /// Its name in the language.
+    pub(crate) name: &'static str,
+    /// The slope across a cell from the differences below and above it.
+    pub(in crate::discretize) slope: fn(&mut Algebra<'_, '_>, &Poly, &Poly) -> Result<Poly>,
+}
+
+/// All limiters.
+#[rustfmt::skip]
+pub(crate) const ALL: &[Limiter] = &[
+    Limiter { name: "central", slope: central },
+    Limiter { name: "mc", slope: mc },
+    Limiter { name: "minmod", slope: minmod },
+    Limiter { name: "superbee", slope: superbee },
+    Limiter { name: "van_albada", slope: van_albada },
+    Limiter { name: "van_leer", slope: van_leer },
+];
+
+/// The limiter of this name.
+pub(crate) fn find(name: &str) -> Option<Limiter> {
+    ALL.iter().copied().find(|limiter| limiter.name == name)
+}
+
+/// No limit: the mean of both (Fromm, J. Comput. Phys. 3, 176, 1968). Not monotone.
+fn central(of: &mut Algebra<'_, '_>, below: &Poly, above: &Poly) -> Result<Poly> {
+    let sum = of.plus(below, above)?;
+    of.halved(&sum)
+}
+
+/// Monotonized central differences (van Leer, J. Comput. Phys. 23, 276, 1977).
+fn mc(of: &mut Algebra<'_, '_>, below: &Poly, above: &Poly) -> Result<Poly> {
+    let (twice_below, twice_above) = (of.scaled(below, 2, 1)?, of.scaled(above, 2, 1)?);
+    let mean = central(of, below, above)?;
+    least(of, &[&twice_below, &twice_above, &mean])
+}
+
+/// The smaller of both (Roe, Annu. Rev. Fluid Mech. 18, 337, 1986).
+fn minmod(of: &mut Algebra<'_, '_>, below: &Poly, above: &Poly) -> Result<Poly> {
+    least(of, &[below, above])
+}
+
+/// The larger of two slopes with one difference doubled (Roe 1986).
+fn superbee(of: &mut Algebra<'_, '_>, below: &Poly, above: &Poly) -> Result<Poly> {
+    let (twice_below, twice_above) = (of.scaled(below, 2, 1)?, of.scaled(above, 2, 1)?);
+    let first = least(of, &[&twice_below, above])?;
+    let second = least(of, &[below, &twice_above])?;
+    let (largest, smallest) = (of.max(&first, &second), of.min(&first, &second));
+    joined(of, &largest, &smallest)
+}
+
+/// The harmonic mean (van Leer, J. Comput. Phys. 14, 361, 1974).
+fn van_leer(of: &mut Algebra<'_, '_>, below: &Poly, above: &Poly) -> Result<Poly> {
+    let product = of.times(below, above)?;
+    let product = of.named("both", product);
+    let (twice, sum) = (of.scaled(&product, 2, 1)?, of.plus(below, above)?);
+    let mean = of.over(&twice, &sum);
+    Ok(of.if_positive(&product, &mean))
+}
+
+/// Van Albada, van Leer and Roberts, Astron. Astrophys. 108, 76, 1982, without their small number.
+fn van_albada(of: &mut Algebra<'_, '_>, below: &Poly, above: &Poly) -> Result<Poly> {
+    let product = of.times(below, above)?;
+    let product = of.named("both", product);
+    let sum = of.plus(below, above)?;
+    let weighted = of.times(&product, &sum)?;
+    let square = |of: &mut Algebra<'_, '_>, a: &Poly| {
+        let square = of.times(a, a)?;
+        Ok(of.named("square", square))
+    };
+    let squares = [square(of, below)?, square(of, above)?];
+    let squares = of.plus(&squares[0], &squares[1])?;
+    let mean = of.over(&weighted, &squares);
+    Ok(of.if_positive(&product, &mean))
+}
+
+/// The one nearest to zero, if all have one sign; else zero.
+fn least(of: &mut Algebra<'_, '_>, all: &[&Poly]) -> Result<Poly> {
+    let (mut smallest, mut largest) = (all[0].clone(), all[0].clone());
+    for next in &all[1..] {
+        smallest = of.min(&smallest, next);
+        largest = of.max(&largest, next);
+    }
+    joined(of, &smallest, &largest)
+}
+
+/// What of the first is positive, and of the second negative.
+fn joined(of: &mut Algebra<'_, '_>, positive: &Poly, negative: &Poly) -> Result<Poly> {
+    let zero = Poly::default();
+    let (positive, negative) = (of.max(positive, &zero), of.min(negative, &zero));
+    of.plus(&positive, &negative)
+}

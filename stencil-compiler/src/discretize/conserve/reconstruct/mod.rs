@@ -1,0 +1,56 @@
+//! Reconstructions: the states of a cell at its two faces along an axis.
+
+use super::algebra::Algebra;
+use super::limiters::Limiter;
+use crate::discretize::expand::Result;
+use crate::discretize::poly::Poly;
+
+mod constant;
+mod plm;
+mod weno;
+mod weno5;
+mod weno_z;
+
+/// One way to reconstruct.
+pub(crate) struct Reconstruction {
+    /// Its name in the language.
+    pub(crate) name: &'static str,
+    /// What it is, and where it is from.
+    pub(crate) source: &'static str,
+    /// Does it take a limiter?
+    pub(crate) limited: bool,
+    /// The values of a component at the lower and at the upper face of a cell.
+    pub(in crate::discretize) faces: fn(&mut Cell<'_, '_, '_>) -> Result<[Poly; 2]>,
+}
+
+/// All reconstructions.
+pub(crate) const ALL: &[Reconstruction] = &[
+    constant::RECONSTRUCTION,
+    plm::RECONSTRUCTION,
+    weno5::RECONSTRUCTION,
+    weno_z::RECONSTRUCTION,
+];
+
+/// The reconstruction of this name.
+pub(crate) fn find(name: &str) -> Option<&'static Reconstruction> {
+    ALL.iter().find(|made| made.name == name)
+}
+
+/// A component in the cells along an axis.
+pub(in crate::discretize) struct Cell<'c, 'e, 'a> {
+    pub(super) algebra: Algebra<'e, 'a>,
+    pub(super) component: usize,
+    pub(super) axis: usize,
+    /// The component and the axis, for names.
+    pub(super) name: &'c str,
+    pub(super) limiter: Limiter,
+}
+
+impl Cell<'_, '_, '_> {
+    /// The mean of the cell so many cells ahead.
+    fn mean(&mut self, ahead: i32) -> Poly {
+        let atoms = &mut self.algebra.expander.atoms;
+        let own = atoms.state(self.component);
+        atoms.at(&own, self.axis, ahead)
+    }
+}

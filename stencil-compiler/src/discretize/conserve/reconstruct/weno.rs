@@ -1,0 +1,111 @@
+//! Weighted essentially non-oscillatory states of fifth order: three parabolas, each weighted by how smooth
+//! it is (Jiang and Shu, J. Comput. Phys. 126, 202, 1996; here of cell means, their Table I for k = 3).
+//!
+//! All is written in differences of neighbours, so that a constant is kept to the bit and a mirror
+//! image gives mirrored bits.
+
+use super::Cell;
+use crate::discretize::conserve::algebra::Algebra;
+use crate::discretize::expand::Result;
+use crate::discretize::poly::Poly;
+
+/// The weights in tenths that together give fifth order, from the far parabola on.
+const IDEAL: [i128; 3] = [1, 6, 3];
+
+/// A weight that is not normalized, from the ideal one, the smoothness of its parabola, and that of all.
+pub(super) type Weight = fn(&mut Algebra<'_, '_>, i128, &Poly, [&Poly; 3]) -> Result<Poly>;
+
+/// The states at the lower and at the upper face.
+///
+/// A parabola that ends at a face adds half a step and part of a bend, the difference of two steps. Six times that is
+/// a sum of whole numbers, exact but for its last rounding, in whatever order.
+pub(super) fn faces(cell: &mut Cell<'_, '_, '_>, weight: Weight) -> Result<[Poly; 2]> {
+    let (mean, next) = (cell.mean(0), cell.mean(1));
+    let (axis, name, of) = (cell.axis, cell.name, &mut cell.algebra);
+    let step = of.minus(&next, &mean)?;
+    let step = of.named(&format!("{name}_step"), step);
+    let (below, above) = (of.expander.atoms.at(&step, axis, -1), step);
+    let bend = of.minus(&above, &below)?;
+    let bend = of.named(&format!("{name}_bend"), bend);
+    let bends = [-1, 0, 1].map(|ahead| of.expander.atoms.at(&bend, axis, ahead));
+    let smoothness = smoothness(of, name, [&below, &above], &bends)?;
+    let upper = Parabolas {
+        steps: [&below, &above, &above].map(|step| (step, 1)),
+        bends: bends.each_ref(),
+        smoothness: smoothness.each_ref(),
+    };
+    let upper = upper.weighted(of, &format!("{name}_upper"), weight)?;
+    let [low, middle, high] = bends.each_ref();
+    let [first, second, third] = smoothness.each_ref();
+    let lower = Parabolas {
+        steps: [&above, &below, &below].map(|step| (step, -1)),
+        bends: [high, middle, low],
+        smoothness: [third, second, first],
+    };
+    let lower = lower.weighted(of, &format!("{name}_lower"), weight)?;
+    Ok([of.plus(&mean, &lower)?, of.plus(&mean, &upper)?])
+}
+
+/// How much each of the three parabolas bends and rises, from the lowest on.
+fn smoothness(
+    of: &mut Algebra<'_, '_>,
+    name: &str,
+    [below, above]: [&Poly; 2],
+    bends: &[Poly; 3],
+) -> Result<[Poly; 3]> {
+    let rises = [
+        of.plus(&of.scaled(below, 2, 1)?, &bends[0])?,
+        of.plus(below, above)?,
+        of.minus(&of.scaled(above, 2, 1)?, &bends[2])?,
+    ];
+    let mut all = [(); 3].map(|()| Poly::default());
+    for ((smoothness, rise), bend) in all.iter_mut().zip(rises).zip(bends) {
+        let rise = of.named(&format!("{name}_rise"), rise);
+        let (bend, rise) = (of.times(bend, bend)?, of.times(&rise, &rise)?);
+        let sum = of.plus(&of.scaled(&bend, 13, 12)?, &of.scaled(&rise, 1, 4)?)?;
+        *smoothness = of.named(&format!("{name}_smoothness"), sum);
+    }
+    Ok(all)
+}
+
+/// Three parabolas that end at a face, from the one that begins farthest from it: the step that each
+/// takes half of, with a sign, its bend, and how smooth it is.
+struct Parabolas<'p> {
+    steps: [(&'p Poly, i128); 3],
+    bends: [&'p Poly; 3],
+    smoothness: [&'p Poly; 3],
+}
+
+impl Parabolas<'_> {
+    /// What their mean with weights adds to the mean of the cell.
+    fn weighted(self, of: &mut Algebra<'_, '_>, name: &str, weight: Weight) -> Result<Poly> {
+        let mut parts = [(); 3].map(|()| Poly::default());
+        let mut weights = parts.clone();
+        for at in 0..3 {
+            let (step, sign) = self.steps[at];
+            let (step, bend) = (of.scaled(step, sign, 1)?, self.bends[at]);
+            let (steps, bends) = if at == 0 { (1, 1) } else { (2, -1) };
+            let bent = of.plus(&step, &of.scaled(bend, bends, 1)?)?;
+            let bent = of.named(&format!("{name}_bent"), bent);
+            // `3s + 2b` is `s + 2(s + b)`, and `3s - b` is `2s + (s - b)`.
+            let rest = of.scaled(&step, steps, 1)?;
+            let value = of.plus(&rest, &of.scaled(&bent, 3 - steps, 1)?)?;
+            let value = of.named(&format!("{name}_parabola"), value);
+            let own = weight(of, IDEAL[at], self.smoothness[at], self.smoothness)?;
+            weights[at] = of.named(&format!("{name}_weight"), own);
+            let part = of.times(&weights[at], &value)?;
+            parts[at] = of.named(&format!("{name}_part"), part);
+        }
+        let (sum, weights) = (total(of, name, &parts)?, total(of, name, &weights)?);
+        let share = of.over(&sum, &weights);
+        let share = of.named(&format!("{name}_share"), share);
+        of.scaled(&share, 1, 6)
+    }
+}
+
+/// The outer two first, so that the order is that of the mirror image.
+fn total(of: &mut Algebra<'_, '_>, name: &str, [far, middle, near]: &[Poly; 3]) -> Result<Poly> {
+    let outer = of.plus(far, near)?;
+    let outer = of.named(&format!("{name}_outer"), outer);
+    of.plus(&outer, middle)
+}

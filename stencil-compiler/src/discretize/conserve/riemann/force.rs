@@ -1,0 +1,45 @@
+//! The mean of the fluxes of Lax and Friedrichs and of Richtmyer (Toro 2009, Eqs. 7.28 to 7.33; Toro and Billett,
+//! IMA J. Numer. Anal. 20, 47, 2000): needs nothing but the flux.
+
+use super::{Face, Solver};
+use crate::discretize::expand::Result;
+use crate::discretize::poly::Poly;
+
+pub(super) const SOLVER: Solver = Solver {
+    name: "force",
+    source: "the mean of the fluxes of Lax and Friedrichs and of Richtmyer (Toro and Billett 2000)",
+    needs_waves: false,
+    flux,
+};
+
+fn flux(face: &mut Face<'_, '_, '_>) -> Result<Vec<Poly>> {
+    let (axis, conserved) = (face.axis, face.law.components_conserved());
+    let mut states = Vec::new();
+    let [below, above] = &face.sides;
+    let of = &mut face.algebra;
+    for (component, (a, b)) in below.states.iter().zip(&above.states).enumerate() {
+        let twice = of.plus(a, b)?;
+        let mut twice = of.named("both_sides", twice);
+        if let Some(at) = conserved.iter().position(|c| *c == component) {
+            let rise = of.minus(&above.fluxes[at], &below.fluxes[at])?;
+            let rise = of.named(&format!("{}_flux_jump", face.names[at]), rise);
+            twice = of.minus(&twice, &of.times_step(&rise, axis, false)?)?;
+        }
+        let state = of.halved(&twice)?;
+        states.push(of.named("between", state));
+    }
+    let label = format!("{}_between", super::super::AXES[axis]);
+    let between = face.law.fluxes(of.expander, &states, axis, &label)?;
+    let mut all = Vec::new();
+    for (at, richtmyer) in between.iter().enumerate() {
+        let [sum, jump] = face.sum_and_jump(at)?;
+        let of = &mut face.algebra;
+        let jumps = of.times_step(&jump, axis, true)?;
+        let twice = of.minus(&sum, &jumps)?;
+        let lax = of.halved(&twice)?;
+        let both = of.plus(&lax, richtmyer)?;
+        let flux = of.halved(&both)?;
+        all.push(face.named(at, flux));
+    }
+    Ok(all)
+}

@@ -1,0 +1,45 @@
+//! One state between the slowest and the fastest wave (Harten, Lax and van Leer, SIAM Rev. 25, 35, 1983;
+//! Toro 2009, Eq. 10.21), with the speeds that the system declares.
+
+use super::{Face, Solver};
+use crate::discretize::expand::Result;
+use crate::discretize::poly::Poly;
+use crate::expr::Op;
+
+pub(super) const SOLVER: Solver = Solver {
+    name: "hll",
+    source: "one state between the slowest and the fastest wave (Harten, Lax and van Leer 1983)",
+    needs_waves: true,
+    flux,
+};
+
+/// With `s⁻ = min(s_slowest, 0)` and `s⁺ = max(s_fastest, 0)` the flux is
+/// `(f₀ + f₁)/2 - (s⁺ + s⁻)/(s⁺ - s⁻) (f₁ - f₀)/2 + s⁺ s⁻/(s⁺ - s⁻) (q₁ - q₀)`: a form whose mirror image has
+/// the mirrored bits.
+fn flux(face: &mut Face<'_, '_, '_>) -> Result<Vec<Poly>> {
+    let [slowest, fastest] = face.speeds();
+    let (of, zero) = (&mut face.algebra, Poly::default());
+    let (back, ahead) = (of.min(&slowest, &zero), of.max(&fastest, &zero));
+    // Where nothing moves, both quotients are zero.
+    let least = of.number(1, 10_i128.pow(30));
+    let width = of.minus(&ahead, &back)?;
+    let width = of.max(&width, &least);
+    let sum = of.plus(&ahead, &back)?;
+    let skew = of.over(&sum, &width);
+    let product = of.times(&ahead, &back)?;
+    let diffusion = of.op(Op::Div, &[&product, &width]);
+    let mut all = Vec::new();
+    for at in 0..face.len() {
+        let [sum, jump] = face.sum_and_jump(at)?;
+        let of = &mut face.algebra;
+        let [below, above] = &face.sides;
+        let rise = of.minus(&above.fluxes[at], &below.fluxes[at])?;
+        let rise = of.named(&format!("{}_flux_jump", face.names[at]), rise);
+        let skewed = of.times(&skew, &rise)?;
+        let mean = of.minus(&sum, &skewed)?;
+        let diffused = of.times(&diffusion, &jump)?;
+        let flux = of.plus(&of.halved(&mean)?, &diffused)?;
+        all.push(face.named(at, flux));
+    }
+    Ok(all)
+}

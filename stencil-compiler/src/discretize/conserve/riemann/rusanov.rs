@@ -1,0 +1,30 @@
+//! The mean of the fluxes, less half the jump times the greatest speed (Rusanov, USSR Comput. Math. Math.
+//! Phys. 1, 304, 1961).
+
+use super::{Face, Solver};
+use crate::discretize::expand::Result;
+use crate::discretize::poly::Poly;
+
+pub(super) const SOLVER: Solver = Solver {
+    name: "rusanov",
+    source: "the mean less half the jump times the greatest speed (Rusanov 1961)",
+    needs_waves: true,
+    flux,
+};
+
+fn flux(face: &mut Face<'_, '_, '_>) -> Result<Vec<Poly>> {
+    let [slowest, fastest] = face.speeds();
+    let of = &mut face.algebra;
+    let (slowest, fastest) = (of.abs(&slowest), of.abs(&fastest));
+    let greatest = of.max(&slowest, &fastest);
+    let mut all = Vec::new();
+    for at in 0..face.len() {
+        let [sum, jump] = face.sum_and_jump(at)?;
+        let of = &mut face.algebra;
+        let jumps = of.times(&greatest, &jump)?;
+        let twice = of.minus(&sum, &jumps)?;
+        let flux = of.halved(&twice)?;
+        all.push(face.named(at, flux));
+    }
+    Ok(all)
+}

@@ -1,0 +1,85 @@
+//! Conservation laws: every reconstruction, limiter and Riemann solver by being in its list.
+
+mod exact;
+mod order;
+mod properties;
+mod shocks;
+
+use stencil_runtime::{Boundary, Number, Simulation, SystemDef};
+
+/// Reconstructions with a limiter each, as a scheme has them.
+const RECONSTRUCTIONS: [&str; 9] = [
+    "constant",
+    "plm<limiter = central>",
+    "plm<limiter = mc>",
+    "plm<limiter = minmod>",
+    "plm<limiter = superbee>",
+    "plm<limiter = van_albada>",
+    "plm<limiter = van_leer>",
+    "weno5",
+    "weno_z",
+];
+
+/// Riemann solvers.
+const SOLVERS: [&str; 3] = ["force", "hll", "rusanov"];
+
+/// Transport of `q` along x.
+const ADVECTION: &str = "system Advection in 1d {
+    conserved q: scalar; param a: real = 1;
+    flux q -> [a*q];
+    waves { flow: [a]; }
+    cfl { advective: abs(a); }
+}";
+
+/// A gas (Toro 2009, Eqs. 3.1 to 3.6).
+const EULER: &str = "system Euler in nd {
+    conserved rho: scalar; conserved m: vector; conserved e: scalar;
+    param gamma: real = 1.4;
+    let u = m / rho;
+    let p = (gamma - 1) * (e - dot(m, u)/2);
+    let c = sqrt(gamma * p / rho);
+    flux rho -> m;
+    flux m -> outer(m, u) + p*I;
+    flux e -> (e + p) * u;
+    waves { flow: u; sound: c; }
+    cfl { advective: norm(u) + c; }
+}";
+
+/// Water of depth `h` (LeVeque 2002, Eq. 13.5).
+const WATER: &str = "system Water in nd {
+    conserved h: scalar; conserved m: vector;
+    param g: real = 1;
+    let u = m / h;
+    flux h -> m;
+    flux m -> outer(m, u) + g*h^2/2 * I;
+    waves { flow: u; sound: sqrt(g*h); }
+    cfl { advective: norm(u) + sqrt(g*h); }
+}";
+
+/// A declaration with a scheme.
+fn law(text: &str, dimension: usize, reconstruct: &str, riemann: &str) -> SystemDef {
+    let name = text.split_whitespace().nth(1).unwrap_or_default();
+    let scheme = format!(
+        "scheme s for {name} {{ reconstruct: {reconstruct}; riemann: {riemann}; time: ssprk3; }}"
+    );
+    let text = format!("{text}\n{scheme}");
+    SystemDef::from_text_in(name, &text, Some(dimension)).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// A run on a unit box, periodic or with outflow along x.
+fn started<T: Number>(
+    system: &SystemDef,
+    cells: [usize; 3],
+    outflow: bool,
+    dt: Option<f64>,
+) -> Simulation<T> {
+    let mut builder = Simulation::<T>::builder(system).cells(cells).centered(true);
+    if outflow {
+        builder = builder.boundary(stencil_runtime::Axis::X, Boundary::outflow());
+    }
+    builder = match dt {
+        Some(dt) => builder.dt(dt),
+        None => builder.cfl(0.4),
+    };
+    builder.build().unwrap_or_else(|e| panic!("{e}"))
+}

@@ -1,0 +1,155 @@
+//! What holds for every solver and every reconstruction: states that stay, sums that stay, no new extrema,
+//! mirror images to the bit.
+
+use stencil_runtime::{Simulation, SystemDef};
+
+use super::{ADVECTION, EULER, RECONSTRUCTIONS, SOLVERS, law, started};
+
+/// Every pair, in 2d.
+fn gases() -> Vec<(String, SystemDef)> {
+    let pairs = SOLVERS
+        .iter()
+        .flat_map(|s| RECONSTRUCTIONS.iter().map(move |r| (s, r)));
+    pairs
+        .map(|(s, r)| (format!("{s}, {r}"), law(EULER, 2, r, s)))
+        .collect()
+}
+
+const CELLS: [usize; 3] = [18, 14, 1];
+
+/// A gas in motion with a dense square in it.
+fn moving(system: &SystemDef) -> Simulation<f64> {
+    let mut simulation = started::<f64>(system, CELLS, false, Some(2e-3));
+    let square = |x: f64, y: f64| (x - 0.4).abs() < 0.2 && (y - 0.6).abs() < 0.25;
+    let rho = move |x: f64, y: f64| if square(x, y) { 2.0 } else { 1.0 };
+    let set = [
+        simulation.set("rho", |x, y, _| rho(x, y)),
+        simulation.set("m_x", |x, y, _| 0.7 * rho(x, y) * (6.0 * y).sin()),
+        simulation.set("m_y", |x, y, _| -0.3 * rho(x, y) * (6.0 * x).cos()),
+        simulation.set("e", |x, y, _| 2.5 + rho(x, y)),
+    ];
+    set.into_iter()
+        .for_each(|set| set.unwrap_or_else(|e| panic!("{e}")));
+    simulation
+}
+
+fn run(simulation: &mut Simulation<f64>, steps: usize) {
+    for _ in 0..steps {
+        simulation.step().unwrap_or_else(|e| panic!("{e}"));
+    }
+}
+
+fn values(simulation: &Simulation<f64>, name: &str) -> Vec<f64> {
+    let found = simulation.to_f64(name).unwrap_or_else(|e| panic!("{e}"));
+    found.iter().copied().collect()
+}
+
+const COMPONENTS: [&str; 4] = ["rho", "m_x", "m_y", "e"];
+
+#[test]
+fn what_flows_out_of_a_cell_flows_into_the_next() {
+    for (name, system) in gases() {
+        let mut simulation = moving(&system);
+        let sums = |s: &Simulation<f64>| COMPONENTS.map(|c| values(s, c).iter().sum::<f64>());
+        let before = sums(&simulation);
+        run(&mut simulation, 20);
+        for (a, b) in before.iter().zip(sums(&simulation)) {
+            assert!((a - b).abs() < 1e-11, "{name}: {a} {b}");
+        }
+        assert!(
+            values(&simulation, "rho").iter().all(|rho| *rho > 0.5),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn a_uniform_state_keeps_its_bits() {
+    for (name, system) in gases() {
+        let mut simulation = started::<f64>(&system, CELLS, false, Some(2e-3));
+        for (component, value) in COMPONENTS.iter().zip([1.3, 0.4, -0.2, 2.9]) {
+            let set = simulation.set(component, |_, _, _| value);
+            set.unwrap_or_else(|e| panic!("{e}"));
+        }
+        run(&mut simulation, 5);
+        for (component, value) in COMPONENTS.iter().zip([1.3, 0.4, -0.2, 2.9]) {
+            let same = values(&simulation, component).iter().all(|v| *v == value);
+            assert!(same, "{name}: {component}");
+        }
+    }
+}
+
+#[test]
+fn mirror_images_have_mirrored_bits() {
+    let mut wrong = String::new();
+    for (name, system) in gases() {
+        for axis in 0..2 {
+            let mut straight = moving(&system);
+            let mut mirrored = moving(&system);
+            for (i, component) in COMPONENTS.iter().enumerate() {
+                let sign = if i == axis + 1 { -1.0 } else { 1.0 };
+                let array = straight.to_f64(component).unwrap_or_else(|e| panic!("{e}"));
+                let flipped = flip(&array, axis).mapv(|v| sign * v);
+                let set = mirrored.set_array(component, flipped.view());
+                set.unwrap_or_else(|e| panic!("{e}"));
+            }
+            run(&mut straight, 6);
+            run(&mut mirrored, 6);
+            for (i, component) in COMPONENTS.iter().enumerate() {
+                let sign = if i == axis + 1 { -1.0 } else { 1.0 };
+                let found = mirrored.to_f64(component).unwrap_or_else(|e| panic!("{e}"));
+                let array = straight.to_f64(component).unwrap_or_else(|e| panic!("{e}"));
+                let expected = flip(&array, axis).mapv(|v| sign * v);
+                if found != expected {
+                    wrong += &format!("{name}: {component} along axis {axis}\n");
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "\n{wrong}");
+}
+
+fn flip(array: &ndarray::Array3<f64>, axis: usize) -> ndarray::Array3<f64> {
+    let mut view = array.view();
+    view.invert_axis(ndarray::Axis(2 - axis));
+    view.to_owned()
+}
+
+/// The sum of all steps between neighbours does not grow, but for the reconstruction without a limit, and
+/// for those that are only essentially non-oscillatory.
+#[test]
+fn limited_lines_make_no_new_extrema() {
+    let variation = |values: &[f64]| {
+        let next = values.iter().cycle().skip(1);
+        values
+            .iter()
+            .zip(next)
+            .map(|(a, b)| (a - b).abs())
+            .sum::<f64>()
+    };
+    for reconstruct in RECONSTRUCTIONS {
+        let system = law(ADVECTION, 1, reconstruct, "hll");
+        let n = 40;
+        let mut simulation = started::<f64>(&system, [n, 1, 1], false, Some(0.4 / n as f64));
+        let set = simulation.set("q", |x, _, _| {
+            let step = f64::from(u8::from((x - 0.3).abs() < 0.15));
+            step + (1.0 - ((x - 0.7) / 0.15).abs()).max(0.0)
+        });
+        set.unwrap_or_else(|e| panic!("{e}"));
+        let before = variation(&values(&simulation, "q"));
+        run(&mut simulation, 60);
+        let after = variation(&values(&simulation, "q"));
+        let allowed = match reconstruct {
+            "plm<limiter = central>" => before * 1.5,
+            "weno5" | "weno_z" => before * 1.01,
+            _ => before * (1.0 + 1e-14),
+        };
+        assert!(after <= allowed, "{reconstruct}: {before} {after}");
+        let is_free = reconstruct == "plm<limiter = central>";
+        assert_eq!(
+            after > before * 1.02,
+            is_free,
+            "{reconstruct}: {before} {after}"
+        );
+    }
+}

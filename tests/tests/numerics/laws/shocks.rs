@@ -1,0 +1,104 @@
+//! Riemann problems: by each solver and reconstruction the error falls, as that of a solution with jumps does.
+
+use super::exact::{GAMMA, Gas, dam, gas};
+use super::{EULER, RECONSTRUCTIONS, SOLVERS, WATER, law, started};
+
+/// Left and right states and the end of a test, with the diaphragm in the middle.
+type Tube = (&'static str, Gas, Gas, f64);
+
+const fn state(rho: f64, u: f64, p: f64) -> Gas {
+    Gas { rho, u, p }
+}
+
+/// Sod, J. Comput. Phys. 27, 1, 1978; Lax, Comm. Pure Appl. Math. 7, 159, 1954; two rarefactions, and the
+/// collision of two streams.
+const TUBES: [Tube; 4] = [
+    ("Sod", state(1.0, 0.0, 1.0), state(0.125, 0.0, 0.1), 0.2),
+    (
+        "Lax",
+        state(0.445, 0.698, 3.528),
+        state(0.5, 0.0, 0.571),
+        0.12,
+    ),
+    ("parting", state(1.0, -0.5, 0.4), state(1.0, 0.5, 0.4), 0.15),
+    ("meeting", state(1.0, 2.0, 1.0), state(1.0, -2.0, 1.0), 0.2),
+];
+
+/// The mean error of the density.
+fn error((_, left, right, end): &Tube, reconstruct: &str, riemann: &str, n: usize) -> f64 {
+    let system = law(EULER, 1, reconstruct, riemann);
+    let mut simulation = started::<f64>(&system, [n, 1, 1], true, None);
+    let at = |x: f64| if x < 0.5 { *left } else { *right };
+    let energy = |g: Gas| g.p / (GAMMA - 1.0) + 0.5 * g.rho * g.u * g.u;
+    let set = [
+        simulation.set("rho", |x, _, _| at(x).rho),
+        simulation.set("m_x", |x, _, _| at(x).rho * at(x).u),
+        simulation.set("e", |x, _, _| energy(at(x))),
+    ];
+    set.into_iter()
+        .for_each(|set| set.unwrap_or_else(|e| panic!("{e}")));
+    while simulation.t() < *end {
+        simulation
+            .step_until(*end)
+            .unwrap_or_else(|e| panic!("{reconstruct}, {riemann}: {e}"));
+    }
+    let rho = simulation.to_f64("rho").unwrap_or_else(|e| panic!("{e}"));
+    let errors = rho.iter().enumerate().map(|(i, value)| {
+        let x = (i as f64 + 0.5) / n as f64;
+        (value - gas(*left, *right, (x - 0.5) / end).rho).abs()
+    });
+    errors.sum::<f64>() / n as f64
+}
+
+#[test]
+fn tubes_are_met_by_all_solvers() {
+    let mut wrong = String::new();
+    for tube in &TUBES {
+        for riemann in SOLVERS {
+            for reconstruct in RECONSTRUCTIONS.iter().filter(|r| !r.contains("central")) {
+                let [coarse, fine] = [50, 150].map(|n| error(tube, reconstruct, riemann, n));
+                println!("{} {riemann} {reconstruct}: {coarse:.4} {fine:.4}", tube.0);
+                let order = (coarse / fine).ln() / 3f64.ln();
+                let (least, most) = match *reconstruct {
+                    "constant" => (0.35, 0.1),
+                    _ => (0.4, 0.035),
+                };
+                // A comparison that a NaN fails.
+                let right = order > least && fine < most;
+                if !right {
+                    wrong += &format!("{} {riemann} {reconstruct}: {order} {fine}\n", tube.0);
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "\n{wrong}");
+}
+
+#[test]
+fn a_dam_breaks_as_stoker_says() {
+    let (deep, shallow, end) = (3.0, 1.0, 0.15);
+    let error = |riemann: &str, n: usize| {
+        let system = law(WATER, 1, "plm<limiter = mc>", riemann);
+        let mut simulation = started::<f64>(&system, [n, 1, 1], true, None);
+        let set = simulation.set("h", |x, _, _| if x < 0.5 { deep } else { shallow });
+        set.unwrap_or_else(|e| panic!("{e}"));
+        while simulation.t() < end {
+            simulation.step_until(end).unwrap_or_else(|e| panic!("{e}"));
+        }
+        let h = simulation.to_f64("h").unwrap_or_else(|e| panic!("{e}"));
+        let errors = h.iter().enumerate().map(|(i, value)| {
+            let x = (i as f64 + 0.5) / n as f64;
+            (value - dam(deep, shallow, (x - 0.5) / end)).abs()
+        });
+        errors.sum::<f64>() / n as f64
+    };
+    for riemann in SOLVERS {
+        let [coarse, fine] = [50, 200].map(|n| error(riemann, n));
+        println!("{riemann}: {coarse:.4} {fine:.4}");
+        assert!(
+            (coarse / fine).log2() / 2.0 > 0.75,
+            "{riemann}: {coarse} {fine}"
+        );
+        assert!(fine < 0.01, "{riemann}: {fine}");
+    }
+}

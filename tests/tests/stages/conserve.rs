@@ -1,0 +1,86 @@
+//! Conservation laws through all stages: by each reconstruction and each solver, schedules give the oracle's bits.
+
+use stencil_compiler::expr::Real;
+use stencil_compiler::kernel::interp::Shadow;
+use stencil_compiler::schedule::check;
+use stencil_compiler::schedule::space::{Draws, sample};
+use stencil_compiler::schedule::text;
+use stencil_tests::{Case, algorithm_of, differing, interpreted, of_presets, oracle, row_engine};
+
+/// Water over a bed that changes the flow, with a tracer.
+const WATER: &str =
+    "conserved h: scalar; conserved m: vector; field bed: scalar; param g: real = 1;
+    let u = m / (h + 2);
+    flux h -> m;
+    flux m -> outer(m, u) + g*h^2/2 * I;
+    ddt(m) = -g*h*grad(bed) + 0.01*lap(m);
+    ddt(bed) = 0;
+    waves { flow: u; sound: sqrt(g*abs(h + 2)); }";
+
+fn water(dimension: usize, scheme: &str) -> String {
+    format!(
+        "system Water in {dimension}d {{ {WATER} }}
+         scheme s for Water {{ space: central<order = 2>; {scheme} }}"
+    )
+}
+
+const CASES: [(usize, &str, [usize; 3]); 4] = [
+    (
+        1,
+        "reconstruct: weno_z; riemann: hll; time: ssprk3;",
+        [37, 1, 1],
+    ),
+    (
+        2,
+        "reconstruct: plm<limiter = van_leer>; riemann: force; time: ssprk2;",
+        [19, 14, 1],
+    ),
+    (
+        2,
+        "reconstruct: weno5; riemann: rusanov; time: euler;",
+        [18, 13, 1],
+    ),
+    (
+        3,
+        "reconstruct: plm<limiter = mc>; riemann: hll; time: euler;",
+        [11, 9, 8],
+    ),
+];
+
+fn all_stages<T: Real>() {
+    for (dimension, scheme, cells) in CASES {
+        let algorithm = algorithm_of(&water(dimension, scheme));
+        let mut case = Case::new(&algorithm, cells);
+        case.dt = 1e-3;
+        let steps = 2;
+        let reference = oracle::<T>(&algorithm, &case, steps);
+        let finite = reference.iter().flatten().all(|v| v.to_f64().is_finite());
+        assert!(finite, "{scheme}");
+        let rows = row_engine::<T>(&algorithm, &case, steps);
+        assert_eq!(differing(&rows, &reference), 0, "rows: {scheme}");
+        let mut draws = Draws::new(11);
+        let sampled = (0..3).filter_map(|_| sample(&algorithm, T::BYTES, &mut draws));
+        let presets = of_presets(&algorithm, T::PRECISION).into_iter();
+        for schedule in presets.map(|(_, schedule)| schedule).chain(sampled) {
+            let name = text::print(&schedule);
+            let compiled = check::check(&algorithm, &schedule, T::BYTES)
+                .unwrap_or_else(|e| panic!("{e}: {scheme}\n{name}"));
+            if steps % compiled.plan.time_steps != 0 {
+                continue;
+            }
+            let found = interpreted::<T>(&algorithm, &compiled, &case, steps, 3, Shadow::Full)
+                .unwrap_or_else(|fault| panic!("{fault}: {scheme}\n{name}"));
+            assert_eq!(differing(&found, &reference), 0, "{scheme}\n{name}");
+        }
+    }
+}
+
+#[test]
+fn conservation_laws_have_the_same_bits_on_all_engines_in_f32() {
+    all_stages::<f32>();
+}
+
+#[test]
+fn conservation_laws_have_the_same_bits_on_all_engines_in_f64() {
+    all_stages::<f64>();
+}
