@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::lower::{Context, Draft, label};
-use super::order::order;
+use super::order::{order, part, read_by};
 use super::pipeline::{Delayed, Pipeline};
 use super::values::{Reader, Value, ValueId, Values, Writer};
 use super::{CellVar, Condition, Index, IntVar, Operand, Reg, Stmt};
@@ -128,7 +128,9 @@ fn declare_queue(draft: &mut Draft<'_>, name: &str, delayed: &Delayed) -> Queue 
 
 /// What an iteration does.
 pub(super) struct Computed {
-    /// Loads and operations, in order.
+    /// Loads and operations that the values of `early` functions are made of, in order.
+    pub(super) ahead: Vec<Stmt>,
+    /// All others, in order.
     pub(super) operations: Vec<Stmt>,
     /// Values of shared functions for the thread's cells.
     pub(super) staged: Vec<(FnId, Vec<Operand>)>,
@@ -137,12 +139,12 @@ pub(super) struct Computed {
 }
 
 /// What an iteration on a plane computes, and then stores and hands on; `columns` are the registers of
-/// `reader` that stay for the next one.
+/// `reader` that stay for the next one, `early` the shared functions whose values come ahead.
 pub(super) fn compute(
     draft: &mut Draft<'_>,
     pipeline: &Pipeline,
     points: u32,
-    (reader, columns): (&mut dyn Reader, &BTreeSet<Reg>),
+    (reader, columns, early): (&mut dyn Reader, &BTreeSet<Reg>, &BTreeSet<FnId>),
     (plane, frame): (IntVar, Frame),
 ) -> Result<Computed, Refusal> {
     let context = draft.context;
@@ -185,7 +187,12 @@ pub(super) fn compute(
     let mut results = Vec::new();
     store(draft, &mut results, pipeline, stores, (plane, frame));
     results.extend(assignments);
+    let is_early = |(id, _): &&(FnId, Vec<Operand>)| early.contains(id);
+    let values = staged.iter().filter(is_early).flat_map(|(_, of)| of);
+    let [ahead, work] = part(work, registers(values).collect());
+    let before = &kept | &read_by(&work);
     Ok(Computed {
+        ahead: order(ahead, &before),
         operations: order(work, &kept),
         staged,
         results,
@@ -198,24 +205,25 @@ fn kept(
     stores: &Stores,
     (assignments, staged): (&[Stmt], &[(FnId, Vec<Operand>)]),
 ) -> BTreeSet<Reg> {
-    let staged = staged.iter().flat_map(|(_, values)| values).copied();
+    let staged = staged.iter().flat_map(|(_, values)| values);
     let stored = stores
         .values()
         .flat_map(BTreeMap::values)
         .flatten()
-        .map(|(_, value)| *value);
+        .map(|(_, value)| value);
     let assigned = assignments.iter().filter_map(|stmt| match stmt {
-        Stmt::Set { value, .. } => Some(*value),
+        Stmt::Set { value, .. } => Some(value),
         _ => None,
     });
-    let regs = stored
-        .chain(assigned)
-        .chain(staged)
-        .filter_map(|value| match value {
-            Operand::Reg(reg) => Some(reg),
-            Operand::Uniform(_) | Operand::Lit(_) => None,
-        });
+    let regs = registers(stored.chain(assigned).chain(staged));
     regs.chain(columns.iter().copied()).collect()
+}
+
+fn registers<'a>(values: impl Iterator<Item = &'a Operand>) -> impl Iterator<Item = Reg> {
+    values.filter_map(|value| match value {
+        Operand::Reg(reg) => Some(*reg),
+        Operand::Uniform(_) | Operand::Lit(_) => None,
+    })
 }
 
 /// The values of a delayed function at one point in this iteration: its partial sums, or itself.

@@ -25,6 +25,27 @@ pub(super) fn order_from(statements: Vec<Stmt>, results: &[Reg]) -> Vec<Stmt> {
     schedule(walk(statements, results), &kept, |block| block.first())
 }
 
+/// Parts loads and operations into those that `results` are computed from and the others, each in
+/// the order given.
+pub(super) fn part(statements: Vec<Stmt>, results: BTreeSet<Reg>) -> [Vec<Stmt>; 2] {
+    let mut needed = results;
+    let mut parts = [Vec::new(), Vec::new()];
+    for stmt in statements.into_iter().rev() {
+        let is_needed = writes(&stmt).iter().any(|reg| needed.contains(reg));
+        if is_needed {
+            needed.extend(operands(&stmt));
+        }
+        parts[usize::from(!is_needed)].push(stmt);
+    }
+    parts.iter_mut().for_each(|part| part.reverse());
+    parts
+}
+
+/// Registers that statements read.
+pub(super) fn read_by(statements: &[Stmt]) -> BTreeSet<Reg> {
+    statements.iter().flat_map(operands).collect()
+}
+
 fn schedule(
     statements: Vec<Stmt>,
     kept: &BTreeSet<Reg>,
@@ -314,6 +335,21 @@ mod tests {
         let ordered = order_from(given, &[Reg(6), Reg(10)]);
         let order: Vec<u32> = ordered.iter().flat_map(writes).map(|reg| reg.0).collect();
         assert_eq!(order, [0, 1, 2, 8, 3, 4, 5, 6, 9, 10]);
+    }
+
+    #[test]
+    fn what_results_are_made_of_is_parted_from_the_others() {
+        let given = vec![
+            load(0),
+            load(1),
+            op(2, Op::Neg, &[0]),
+            op(3, Op::Add, &[1, 2]),
+            op(4, Op::Neg, &[2]),
+        ];
+        let parts = part(given, BTreeSet::from([Reg(4)]));
+        let made = parts.map(|part| part.iter().flat_map(writes).collect::<Vec<_>>());
+        assert_eq!(made[0], [Reg(0), Reg(2), Reg(4)]);
+        assert_eq!(made[1], [Reg(1), Reg(3)]);
     }
 
     #[test]

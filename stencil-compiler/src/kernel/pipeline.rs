@@ -51,6 +51,8 @@ pub struct Delayed {
     pub window: i32,
     /// First iteration whose completed value is needed, counted from the first output plane.
     pub first: i32,
+    /// Is it made of others that ride along?
+    pub follows: bool,
 }
 
 /// What is read of a shared function.
@@ -219,6 +221,7 @@ fn delay(
         high: 0,
         window: 0,
         first: i32::MAX,
+        follows: free.is_some(),
     };
     if placement == Placement::Register {
         let lag = free.unwrap_or(0).min(0);

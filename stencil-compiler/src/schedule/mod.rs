@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::algorithm::{Algorithm, FnId};
 use crate::kernel::LaunchKind;
 use crate::kernel::blocking;
+use crate::kernel::blocking::march::BARRIER;
 use crate::plan::kernel_count;
 
 mod advice;
@@ -139,7 +140,16 @@ impl Schedule {
             let found = algorithm.find(name);
             found.is_some_and(|id| !updates.contains(&id))
         });
+        // What was shared between substeps may have been all that a kernel shares.
+        schedule.unsplit();
         schedule
+    }
+
+    /// Leaves no barrier split: where nothing is shared there is none.
+    fn unsplit(&mut self) {
+        for kernel in &mut self.kernels {
+            kernel.params.remove(BARRIER.name);
+        }
     }
 
     /// The placement of a grid function.

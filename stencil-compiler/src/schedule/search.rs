@@ -220,6 +220,9 @@ fn otherwise_placed(problem: &Algorithm, schedule: &Schedule, name: &str) -> Vec
             Placement::Inline => other.placements.remove(name),
             _ => other.placements.insert(name.to_string(), choice),
         };
+        if !other.placements.values().any(|p| *p == Placement::Shared) {
+            other.unsplit();
+        }
         other.resize_sharing(problem, shared);
         other
     });
@@ -335,5 +338,9 @@ mod tests {
         assert_eq!(stored.kernels, vec![march; 2]);
         assert!(check(&algorithm, stored, 4).is_ok());
         assert!(neighbours(&algorithm, stored).contains(&schedule));
+        let mut split = shared.clone();
+        split.kernels[0].params.insert("barrier".into(), 1);
+        assert!(neighbours(&algorithm, shared).contains(&split));
+        assert!(neighbours(&algorithm, &split).contains(&schedule));
     }
 }

@@ -201,6 +201,12 @@ fn parameters_are_answered_with_names_and_values() {
             "`chunk` may be 0, 16, ",
         ),
         ("kernel march loader=2", &["loader"], "`loader` may be 0, 1"),
+        ("kernel march barrier=1", &["barrier"], "`barrier` may be 0"),
+        (
+            "place div_u shared kernel march tile_x=16 barrier=2",
+            &["barrier"],
+            "`barrier` may be 0, 1",
+        ),
         (
             "kernel march loader=1 tile_x=256 tile_y=4 points=2",
             &["tile_x", "loader"],
@@ -298,7 +304,7 @@ fn fused_substeps_store_new_fields_only_and_are_told_what_is_no_group() {
     let twice = text::parse("schedule fuse 2 fuse 3 kernel direct").unwrap_err();
     assert!(twice.message.contains("twice"), "{}", twice.message);
     let placed = schedule(
-        "fuse 3 place u_x_1 shared place u_x_2_at_2 shared place div_u shared kernel march",
+        "fuse 3 place u_x_1 shared place u_x_2_at_2 shared place div_u shared kernel march barrier=1",
     );
     let single = placed.unfused(&algorithm);
     assert_eq!(single, schedule("place div_u shared kernel march"));

@@ -23,14 +23,14 @@ const ARCH: &str = "sm_90";
 
 /// Architectures, and the bytes of shared memory that a block may have there (CUDA C++ programming
 /// guide, technical specifications by compute capability).
-const ARCHITECTURES: [(&str, usize); 3] = [
+pub(super) const ARCHITECTURES: [(&str, usize); 3] = [
     ("sm_80", 163 << 10),
     (ARCH, 227 << 10),
     ("sm_100", 227 << 10),
 ];
 
 /// The compiler, or `None` with a line that says how to get it. `cargo xtask test` always has it.
-fn compiler() -> Option<&'static Nvrtc> {
+pub(super) fn compiler() -> Option<&'static Nvrtc> {
     match Nvrtc::shared() {
         Ok(compiler) => Some(compiler),
         Err(e) => {
@@ -44,7 +44,7 @@ fn compiler() -> Option<&'static Nvrtc> {
     }
 }
 
-fn resources(nvrtc: &Nvrtc, text: &str, architecture: &str) -> Resources {
+pub(super) fn resources(nvrtc: &Nvrtc, text: &str, architecture: &str) -> Resources {
     let log = log(nvrtc, text, architecture);
     let found = parse_resources(&log).into_iter().next();
     found.unwrap_or_else(|| panic!("no resources in the log of\n{text}"))
@@ -129,7 +129,7 @@ fn jobs() -> Vec<Job> {
     jobs
 }
 
-fn text(mut kernel: Kernel, precision: Precision) -> String {
+pub(super) fn text(mut kernel: Kernel, precision: Precision) -> String {
     kernel.name = "kernel".into();
     let source = emit::cuda(&kernel, precision).unwrap_or_else(|e| panic!("{e}"));
     source.text

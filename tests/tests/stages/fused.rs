@@ -39,6 +39,8 @@ fn fused_substeps_have_the_same_bits() {
                 format!("march {tile} chunk=5 column=2 points=2"),
                 format!("march {tile} column=0"),
                 format!("march {tile} chunk=6 loader=1 column=2"),
+                format!("march {tile} chunk=7 points=2 barrier=1"),
+                format!("march {tile} chunk=6 loader=1 column=2 barrier=1"),
             ];
             for (seed, blocking) in blockings.iter().enumerate() {
                 let is_direct = seed == 0;
@@ -62,7 +64,12 @@ fn fused_substeps_have_the_same_bits() {
     let case = Case::new(&algorithm, [36, 9, 19]);
     let reference = oracle::<f64>(&algorithm, &case, 2);
     let preset = presets::find("fused").expect("a preset");
-    let schedule = (preset.make)(&algorithm, Precision::F64);
+    let mut schedule = (preset.make)(&algorithm, Precision::F64);
     assert_eq!(schedule.fuse, 2);
     agree(&algorithm, &schedule, &case, 2, 9, &reference);
+    for (seed, loader) in [0, 1].into_iter().enumerate() {
+        let params = &mut schedule.kernels[0].params;
+        params.extend([("barrier".to_string(), 1), ("loader".to_string(), loader)]);
+        agree(&algorithm, &schedule, &case, 2, seed as u64, &reference);
+    }
 }

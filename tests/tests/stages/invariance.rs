@@ -367,13 +367,19 @@ fn shared_functions_have_the_same_bits() {
     let blockings = [
         "tile_x=16 tile_y=8 points=2 chunk=16 column=0",
         "tile_x=32 tile_y=4 chunk=8 loader=1",
+        "tile_x=16 tile_y=8 points=2 chunk=16 column=0 barrier=1",
+        "tile_x=32 tile_y=4 chunk=8 loader=1 column=2 barrier=1",
     ];
     staged::<f32>(&source, ODD, "place div_u shared", &blockings);
     staged::<f64>(
         &source,
         WHOLE,
         "place div_u shared",
-        &["tile_x=32 tile_y=4 chunk=8"],
+        &[
+            "tile_x=32 tile_y=4 chunk=8",
+            "tile_x=16 tile_y=8 chunk=5 barrier=1",
+            "tile_x=32 tile_y=4 chunk=8 ring=9 loader=1 barrier=1",
+        ],
     );
 }
 
@@ -396,10 +402,21 @@ fn functions_made_of_shared_ones_have_the_same_bits() {
             .map(|(name, _)| format!("place {name} shared"))
             .collect();
         let blockings = match dimension {
-            2 => ["tile_x=32 chunk=8", "tile_x=64 points=2 chunk=16"],
-            _ => ["tile_x=32 tile_y=4 chunk=8", "tile_x=16 tile_y=8 points=2"],
+            2 => [
+                "tile_x=32 chunk=8",
+                "tile_x=64 points=2 chunk=16",
+                "tile_x=64 chunk=8 barrier=1",
+                "tile_x=128 points=2 chunk=16 loader=1 column=2 barrier=1",
+            ],
+            _ => [
+                "tile_x=32 tile_y=4 chunk=8",
+                "tile_x=16 tile_y=8 points=2",
+                "tile_x=32 tile_y=4 chunk=8 column=2 barrier=1",
+                "tile_x=32 tile_y=8 points=2 loader=1 barrier=1",
+            ],
         };
         staged::<f32>(&source, cells, &placed.join(" "), &blockings);
+        staged::<f64>(&source, cells, &placed.join(" "), &blockings[2..]);
     }
 }
 

@@ -2,6 +2,7 @@
 //! those of the definition. One program, since each instantiates the engines for itself.
 
 mod algebra;
+mod barriers;
 mod conserve;
 mod constant_fields;
 mod device_code;

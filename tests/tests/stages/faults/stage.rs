@@ -1,14 +1,23 @@
 //! Shared functions: what all threads of a block fill and read plane by plane.
 
 use stencil_compiler::kernel::interp::faults;
-use stencil_compiler::kernel::{Condition, Index, Kernel, Relation, Stmt};
-use stencil_compiler::schedule::{Blocking, heuristic};
+use stencil_compiler::kernel::{BarrierId, Condition, Index, Kernel, Relation, SharedId, Stmt};
+use stencil_compiler::schedule::{Blocking, Placement, heuristic};
 use stencil_tests::{ISOTHERMAL_NS, algorithm_of, with_mixed};
 
 use super::{Bench, shrink};
 
 /// The divergence is shared; its derivative along z is carried, or gathered from seven planes.
 fn bench(carried: bool) -> Bench {
+    bench_with(carried, &[])
+}
+
+/// The same with a barrier that is split, and a ring whose slots are as many as of nothing else.
+fn split(carried: bool, loader: u32) -> Bench {
+    bench_with(carried, &[("barrier", 1), ("loader", loader), ("ring", 10)])
+}
+
+fn bench_with(carried: bool, more: &[(&str, u32)]) -> Bench {
     let algorithm = algorithm_of(&with_mixed(ISOTHERMAL_NS, "composed"));
     let mut placements = heuristic::shared(&algorithm);
     assert!(!placements.is_empty());
@@ -16,6 +25,7 @@ fn bench(carried: bool) -> Bench {
         heuristic::carry(&algorithm, &mut placements);
     }
     let params = [("tile_x", 32), ("tile_y", 8), ("points", 2), ("chunk", 8)];
+    let params = [&params[..], more].concat();
     Bench::with(algorithm, placements, Blocking::new("march", &params))
 }
 
@@ -44,6 +54,112 @@ fn a_plane_of_the_stage_too_few() {
             }))
         });
         assert!(found);
+    }
+}
+
+#[test]
+fn a_split_barrier_that_is_arrived_on_or_waited_at_elsewhere() {
+    for loader in [0, 1] {
+        let bench = split(loader == 1, loader);
+        bench.catches_all("a wait on the wrong phase", 3, 1, faults::flip_wait);
+        bench.catches_all("a dropped arrival", 2, 1, faults::drop_arrive);
+        bench.catches_all("a dropped store", 3, 1, faults::drop_store_shared);
+        let arrives = |stmt: &Stmt| matches!(stmt, Stmt::Arrive { .. });
+        let caught = |what: &str, fault: &dyn Fn(&mut Vec<Stmt>)| {
+            assert!(bench.catches(what, |kernel| in_iteration(kernel, fault)));
+        };
+        caught("an arrival before the planes are read", &|body| {
+            let arrival = body.remove(place(body, arrives));
+            body.insert(place(body, waits) + 1, arrival);
+        });
+        caught("no wait before the planes are read", &|body| {
+            body.remove(place(body, waits));
+        });
+        caught("a wait after the planes are read", &|body| {
+            let wait = body.remove(place(body, waits));
+            body.insert(place(body, arrives), wait);
+        });
+    }
+}
+
+/// What is made of shared functions is written after the wait: an arrival before that is none for it.
+#[test]
+fn a_split_barrier_that_is_arrived_on_before_the_last_store() {
+    let algorithm = algorithm_of(
+        "system Film in 3d { field q: scalar; field w: scalar;
+            ddt(q) = -lap(lap(q) - q^3) + d[x](w*d[y](q)); ddt(w) = lap(lap(w)) + d[y](d[x](q)^2); }
+         scheme s for Film { space: central<order = 2>; mixed: composed; time: rk3_williamson; }",
+    );
+    let names = heuristic::recomputed(&algorithm).into_iter();
+    let placements = names.map(|(name, _)| (name, Placement::Shared)).collect();
+    let params = [("tile_x", 32), ("tile_y", 8), ("chunk", 8), ("barrier", 1)];
+    let bench = Bench::with(algorithm, placements, Blocking::new("march", &params));
+    let found = bench.catches("an arrival before the last store", |kernel| {
+        in_iteration(kernel, &|body| {
+            let arrival = body.remove(place(body, |s| matches!(s, Stmt::Arrive { .. })));
+            let is_store = |stmt: &Stmt| matches!(stmt, Stmt::StoreShared { .. });
+            let last = body.iter().rposition(is_store).expect("a store");
+            assert!(last > place(body, waits));
+            body.insert(last, arrival);
+        })
+    });
+    assert!(found);
+}
+
+/// With the slots that are enough where all threads wait at once.
+#[test]
+fn a_plane_too_few_for_a_split_barrier() {
+    for (carried, slots, loader) in [(false, 9, 1), (true, 3, 0)] {
+        let found = split(carried, loader).catches("a plane too few", |kernel| {
+            Some(faults::map_indices(kernel, &mut |index| {
+                tighter(index, slots)
+            }))
+        });
+        assert!(found);
+    }
+}
+
+/// Is it the wait for what all warps have done?
+fn waits(stmt: &Stmt) -> bool {
+    matches!(stmt, Stmt::Wait { barrier, .. } if *barrier == BarrierId(1))
+}
+
+fn place(body: &[Stmt], is: impl Fn(&Stmt) -> bool) -> usize {
+    body.iter().position(is).expect("such a statement")
+}
+
+/// The kernel with a change in those iterations that read the stage.
+fn in_iteration(kernel: &Kernel, change: &dyn Fn(&mut Vec<Stmt>)) -> Option<Kernel> {
+    fn find(body: &mut Vec<Stmt>) -> Option<&mut Vec<Stmt>> {
+        let reads =
+            |stmt: &Stmt| matches!(stmt, Stmt::LoadShared { array, .. } if *array == SharedId(1));
+        if body.iter().any(reads) {
+            return Some(body);
+        }
+        body.iter_mut().find_map(|stmt| match stmt {
+            Stmt::If { body, .. } | Stmt::For { body, .. } => find(body),
+            _ => None,
+        })
+    }
+    let mut kernel = kernel.clone();
+    change(find(&mut kernel.body)?);
+    Some(kernel)
+}
+
+/// A place in a ring of this many slots in a ring of one less.
+fn tighter(index: Index, slots: i64) -> Index {
+    match index {
+        Index::Rem(at, by) if by == slots => {
+            let at = match *at {
+                Index::Add(of, back) => match *back {
+                    Index::Const(back) => *of + Index::Const(back - 1),
+                    back => *of + back,
+                },
+                at => at,
+            };
+            Index::Rem(Box::new(at), slots - 1)
+        }
+        other => other,
     }
 }
 

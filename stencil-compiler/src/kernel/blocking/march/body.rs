@@ -8,10 +8,11 @@ use super::copies::Copies;
 use super::layout::{DONE, FULL, Layout};
 use super::reader::Planes;
 use super::stage::{Places, Stage};
-use crate::kernel::iteration::{Frame, compute, frame};
+use crate::algorithm::FnId;
+use crate::kernel::iteration::{Computed, Frame, compute, frame};
 use crate::kernel::lower::Draft;
 use crate::kernel::pipeline::Pipeline;
-use crate::kernel::{Condition, Index, IntVar, Stmt};
+use crate::kernel::{Condition, Index, IntVar, Operand, Stmt};
 use crate::schedule::Refusal;
 
 /// What fills the rings.
@@ -124,7 +125,9 @@ fn iterate(
             + Index::Var(iteration)
             + Index::Const(i64::from(layout.begin)),
     });
-    loader.refill(draft, body, iteration);
+    if !march.split {
+        loader.refill(draft, body, iteration);
+    }
     let parity = Index::Var(iteration) / phases % 2;
     body.push(Stmt::Wait {
         barrier: FULL,
@@ -133,44 +136,80 @@ fn iterate(
     });
     planes.addresses(draft, body, iteration, own, &ages(pipeline, layout));
     planes.enter_columns(draft, body)?;
-    let rims = planes.rims(draft)?;
-    let columns = planes.columns().collect();
+    let rims = [planes.rims(draft, true)?, planes.rims(draft, false)?];
+    let (columns, early) = (planes.columns().collect(), planes.early());
     let computed = compute(
         draft,
         pipeline,
         march.points,
-        (planes, &columns),
+        (planes, &columns, &early),
         (plane, frame),
     )?;
-    let staged = computed.staged.into_iter();
-    let staged = staged.filter_map(|(of, values)| planes.store(of, values));
-    // Nothing is read from a ring after the operations: what takes the place of the oldest planes
-    // need not wait for stores.
     let done = Stmt::Arrive {
         barrier: DONE,
         slot: Index::Var(iteration) % phases,
     };
-    let work = rims.into_iter().chain(computed.operations);
-    let work = work.chain([done.clone()]).chain(staged);
-    let work = work.chain(computed.results);
+    // The wait that comes with it is the one for what others shared.
+    let mut refill = || {
+        let mut refill = Vec::new();
+        if march.split {
+            loader.refill(draft, &mut refill, iteration);
+        }
+        refill
+    };
+    let between = (refill(), done.clone());
+    let work = work(march, planes, &early, (rims, computed), between);
     let warmup = i64::from(pipeline.first_iteration() - layout.begin);
     if warmup > 0 {
         body.push(Stmt::If {
             conditions: vec![Condition::at_least(iteration, Index::Const(warmup))],
-            body: work.collect(),
+            body: work,
         });
         body.push(Stmt::If {
             conditions: vec![Condition::below(iteration, Index::Const(warmup))],
-            body: vec![done],
+            body: refill().into_iter().chain([done]).collect(),
         });
     } else {
         body.extend(work);
     }
     planes.shift_columns(body);
-    if planes.is_staged() {
+    if planes.is_staged() && !march.split {
         body.push(Stmt::Sync);
     }
     Ok(())
+}
+
+/// What an iteration does with its planes, in order.
+fn work(
+    march: &March,
+    planes: &Planes<'_>,
+    early: &BTreeSet<FnId>,
+    ([ahead, rims], computed): ([Vec<Stmt>; 2], Computed),
+    (refill, done): (Vec<Stmt>, Stmt),
+) -> Vec<Stmt> {
+    let staged = computed.staged.into_iter();
+    let (first, last): (Vec<_>, Vec<_>) = staged.partition(|(of, _)| early.contains(of));
+    let store = |staged: Vec<(FnId, Vec<Operand>)>| {
+        let stores = staged.into_iter();
+        stores.filter_map(|(of, values)| planes.store(of, values))
+    };
+    let mut work = ahead;
+    work.extend(computed.ahead);
+    work.extend(store(first));
+    work.extend(refill);
+    work.extend(rims);
+    work.extend(computed.operations);
+    // Nothing is read from a ring after the operations: what takes the place of the oldest planes
+    // need not wait for stores. But where a barrier is split, it is all that readers wait for.
+    if march.split {
+        work.extend(store(last));
+        work.push(done);
+    } else {
+        work.push(done);
+        work.extend(store(last));
+    }
+    work.extend(computed.results);
+    work
 }
 
 /// Which planes of each group an iteration reads from the ring, by age.

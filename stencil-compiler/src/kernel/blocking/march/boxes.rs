@@ -31,6 +31,8 @@ pub(super) struct Loader<'a> {
     /// Iterations of the loop.
     turns: IntVar,
     boxes: Vec<Boxes>,
+    /// Do all threads wait until slots are free, for they need what others did then?
+    by_all: bool,
 }
 
 impl<'a> Loader<'a> {
@@ -52,6 +54,7 @@ impl<'a> Loader<'a> {
             value_bytes: draft.context.value_bytes,
             turns,
             boxes,
+            by_all: march.split,
         }
     }
 
@@ -92,11 +95,13 @@ impl<'a> Loader<'a> {
         ];
         // Iteration i + ahead has the phase that iteration i - 1 had before it.
         let next = Index::Var(next);
-        let mut fill = vec![Stmt::Wait {
+        let mut fill = Vec::new();
+        let waiting = if self.by_all { &mut *body } else { &mut fill };
+        waiting.push(Stmt::Wait {
             barrier: DONE,
             slot: next.clone() % phases,
             parity: (next.clone() / phases + Index::Const(1)) % 2,
-        }];
+        });
         self.issue(draft, &mut fill, next);
         body.push(Stmt::If {
             conditions,

@@ -3,7 +3,7 @@
 //! Planes arrive in a ring in shared memory by asynchronous copies, a few iterations ahead; full
 //! and empty barriers hand slots over, so that no block-wide barrier is needed in the loop. What
 //! only its own column reads stays in registers; carried sums take each plane's terms as it passes;
-//! shared functions have a ring of their own, which all threads fill.
+//! shared functions have a ring of their own, which all threads fill, with a barrier around it.
 //! Either all threads copy 16 bytes at a time, or one thread has whole boxes copied.
 
 use super::{BLOCKS, CHUNK, COLUMN, Param, Strategy, chunk};
@@ -64,6 +64,7 @@ pub const STRATEGY: Strategy = Strategy {
         COLUMN,
         BLOCKS,
         LOADER,
+        BARRIER,
     ],
     marches: true,
     stages: true,
@@ -87,6 +88,19 @@ const LOADER: Param = Param {
 
 /// The loader that copies boxes.
 const BOXES: u32 = 1;
+
+/// Where threads wait for what others made of shared functions.
+pub(crate) const BARRIER: Param = Param {
+    name: "barrier",
+    summary: "1: split, a warp waits for the others when it first reads what they shared; 0: all wait for each other once a plane",
+    default: 0,
+    values: &[0, SPLIT],
+    flat: None,
+    first: false,
+};
+
+/// The barrier that warps arrive on and wait at in different places.
+const SPLIT: u32 = 1;
 
 /// Bytes of shared memory that one block may have.
 pub const SHARED_LIMIT: usize = 232_448;
@@ -114,6 +128,8 @@ struct March {
     vector: u32,
     /// Are planes copied as boxes?
     boxes: bool,
+    /// Do warps wait for each other only before they read what is shared?
+    split: bool,
 }
 
 /// Cells of the tile along x and y.
@@ -143,6 +159,7 @@ impl March {
             column: context.param(COLUMN.name) != 0,
             vector,
             boxes: context.param(LOADER.name) == BOXES,
+            split: context.param(BARRIER.name) == SPLIT,
         };
         march.check_loader(context)?;
         if !matches!(march.points, 1 | 2 | 4) || march.points > vector {
@@ -199,6 +216,19 @@ impl March {
         Ok(())
     }
 
+    fn check_barrier(context: &Context<'_>, pipeline: &Pipeline) -> Result<(), Refusal> {
+        let barrier = context.param(BARRIER.name);
+        let message = match barrier {
+            0 => return Ok(()),
+            SPLIT if !pipeline.staged.is_empty() => return Ok(()),
+            SPLIT => format!(
+                "`barrier={barrier}` splits the barrier around shared functions, and this kernel has none: use `barrier=0`"
+            ),
+            _ => format!("`barrier={barrier}`: there are 0 and {SPLIT}"),
+        };
+        Err(Refusal::params(&[BARRIER.name], message))
+    }
+
     fn cover(&self) -> Cover {
         Cover {
             tile: self.tile,
@@ -215,6 +245,7 @@ impl March {
 fn lower(context: &Context<'_>) -> Result<Kernel, Refusal> {
     let march = March::new(context)?;
     let pipeline = analyze(context, march.points as i32)?;
+    March::check_barrier(context, &pipeline)?;
     let layout = Layout::new(context, &march, &pipeline)?;
     let mut draft = Draft::new(*context, launch_shape(context, &march, &pipeline)?);
     layout.declare(&mut draft, &march);

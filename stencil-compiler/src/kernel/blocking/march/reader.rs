@@ -1,6 +1,6 @@
 //! Where the values of a march come from: the column in registers, or the ring.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::March;
 use super::layout::{Layout, RING};
@@ -85,9 +85,16 @@ impl<'a> Planes<'a> {
         self.staged.enter(draft, body, iteration);
     }
 
-    /// Evaluates shared functions on the rims of the tile.
-    pub(super) fn rims(&self, draft: &mut Draft<'_>) -> Result<Vec<Stmt>, Refusal> {
-        self.staged.rims(draft, (self, self.axis))
+    /// Evaluates shared functions on the rims of the tile, those that are early or the others.
+    pub(super) fn rims(&self, draft: &mut Draft<'_>, early: bool) -> Result<Vec<Stmt>, Refusal> {
+        self.staged.rims(draft, early, (self, self.axis))
+    }
+
+    /// Shared functions that are evaluated before others are waited for.
+    pub(super) fn early(&self) -> BTreeSet<FnId> {
+        let planes = self.staged.stage.planes.iter();
+        let early = planes.filter(|(_, staged)| staged.early);
+        early.map(|(id, _)| *id).collect()
     }
 
     /// Stores a shared function's values of the thread's cells.

@@ -3,6 +3,10 @@
 //! In each iteration every thread evaluates them for its own cells, and a share of the rim around
 //! the tile; all wait for each other, and in the next iterations the planes are read. A slot is
 //! written anew when its plane was last read in the iteration before.
+//!
+//! Where the barrier is split, warps arrive when they have read and written, and wait in the next
+//! iteration when they first read. What is made of no shared function is written before that wait,
+//! while others may still read in the iteration before: its ring has one slot more.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -45,6 +49,8 @@ pub(super) struct Staged {
     source: i32,
     /// How many iterations ago planes that are read were evaluated.
     ages: BTreeSet<u32>,
+    /// Is it evaluated before others are waited for?
+    pub(super) early: bool,
 }
 
 impl Staged {
@@ -82,7 +88,10 @@ impl Stage {
             let left = rim.x[0].next_multiple_of(march.points);
             let width = (march.tile[0] + left + rim.x[1]).next_multiple_of(march.points);
             let height = march.tile[1] + rim.y[0] + rim.y[1];
-            let slots = staged.planes(delayed.source);
+            let early = march.split && !delayed.follows;
+            // An early plane of iteration i comes after the wait of i - 1 for all that was done in i - 2:
+            // its slot must have been read there last.
+            let slots = staged.planes(delayed.source) + u32::from(early);
             let planes = Staged {
                 start: stage.len,
                 slots,
@@ -92,6 +101,7 @@ impl Stage {
                 rim,
                 source: delayed.source,
                 ages: BTreeSet::new(),
+                early,
             };
             let ages = staged.lags.iter().map(|lag| planes.age(*lag)).collect();
             stage.planes.insert(*id, Staged { ages, ..planes });
@@ -125,6 +135,7 @@ pub(super) struct Places<'a> {
 /// One thread's cell of a band around the tile.
 struct Share {
     functions: Vec<FnId>,
+    early: bool,
     /// Conditions on the thread, the same in all iterations.
     conditions: Vec<Condition>,
     /// How far the cell is from the thread's first one, in a slot of each ring and of each function.
@@ -154,14 +165,15 @@ impl<'a> Places<'a> {
             let var = int(draft, body, "own_stage", value);
             places.own.insert(*id, var);
         }
-        let mut rims: BTreeMap<Rim, Vec<FnId>> = BTreeMap::new();
+        let mut rims: BTreeMap<(bool, Rim), Vec<FnId>> = BTreeMap::new();
         for (id, staged) in &stage.planes {
-            rims.entry(staged.rim).or_default().push(*id);
+            let alike = (staged.early, staged.rim);
+            rims.entry(alike).or_default().push(*id);
         }
         let threads: u32 = march.threads().iter().product();
         // Bands take one thread after the other, so that few of them have two cells.
         let mut begin = 0;
-        for (rim, functions) in rims {
+        for ((_, rim), functions) in rims {
             for band in rim.bands(march.tile) {
                 for round in 0..band.cells().div_ceil(threads) {
                     let number = (frame.thread, begin, round * threads);
@@ -209,8 +221,10 @@ impl<'a> Places<'a> {
             let value = staged.place(x.clone(), y.clone()) - Index::Var(self.own[id]);
             (*id, int(draft, body, "rim_stage", value))
         });
+        let is_early = |id: &FnId| self.stage.planes[id].early;
         Share {
             functions: functions.to_vec(),
+            early: functions.iter().all(is_early),
             conditions,
             in_ring,
             in_stage: in_stage.collect(),
@@ -245,14 +259,15 @@ impl<'a> Places<'a> {
         })
     }
 
-    /// Evaluates the rims.
+    /// Evaluates the rims of functions that are early, or of the others.
     pub(super) fn rims(
         &self,
         draft: &mut Draft<'_>,
+        early: bool,
         (planes, axis): (&Planes<'_>, usize),
     ) -> Result<Vec<Stmt>, Refusal> {
         let mut out = Vec::new();
-        for share in &self.shares {
+        for share in self.shares.iter().filter(|share| share.early == early) {
             let mut reader = Beside {
                 places: self,
                 share,

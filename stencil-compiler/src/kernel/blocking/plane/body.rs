@@ -1,6 +1,8 @@
 //! The code: a loop in which each iteration fetches for the next one, computes, and brings columns
 //! and planes up to date.
 
+use std::collections::BTreeSet;
+
 use super::layout::Layout;
 use super::loader::Loader;
 use super::reader::Planes;
@@ -47,7 +49,7 @@ pub(super) fn emit(
         draft,
         pipeline,
         cover.points,
-        (&mut planes, &columns),
+        (&mut planes, &columns, &BTreeSet::new()),
         (plane, frame),
     )?;
     inner.push(Stmt::If {
