@@ -37,7 +37,7 @@ codes! {
     NotAToken = "P0001", "not a token",
         "The text cannot be split into Rust tokens: a character that Rust does not know (`∇`, `∂`), a lone quote, or a bracket without its partner. Write `grad(f)` for ∇f and `d[x](f)` for ∂f/∂x.";
     Syntax = "P0002", "syntax error",
-        "Something else was expected here. Items of a system end in `;` and are `field`, `param`, `source`, `let`, `ddt(..) = ..` and `observe`; beside them there are `fn` and `cfl`, which end in `}`.";
+        "Something else was expected here. Items of a system end in `;` and are `field`, `conserved`, `param`, `source`, `let`, `ddt(..) = ..`, `flux` and `observe`; beside them there are `fn`, `waves` and `cfl`, which end in `}`.";
     TooDeep = "P0003", "nested too deeply",
         "The expression nests more operations or parentheses than the compiler accepts. Name parts of it with `let`.";
     Trailing = "P0004", "something after the end",
