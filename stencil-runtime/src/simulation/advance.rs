@@ -82,7 +82,7 @@ impl<T: Number> Simulation<T> {
         Ok(())
     }
 
-    /// As many time steps as the schedule does at once ([`fuse`](Schedule::fuse)), if that is no more than
+    /// As many time steps as the schedule does at once ([`fuse`](stencil_compiler::schedule::Schedule::fuse)), if that is no more than
     /// `most` and none of them is to be shortened because of the time `end`; one step otherwise.
     /// Nothing at that time or later. Returns how many were done.
     ///
