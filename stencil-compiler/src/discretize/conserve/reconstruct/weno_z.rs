@@ -20,6 +20,8 @@ fn weight(of: &mut Algebra<'_, '_>, ideal: i128, own: &Poly, all: [&Poly; 3]) ->
     let difference = of.abs(&difference);
     let floor = of.plus(own, &of.number(1, 10_i128.pow(30)))?;
     let ratio = of.over(&difference, &floor);
+    // Its square is finite in single precision, too; so large a weight leaves nothing to the others.
+    let ratio = of.min(&ratio, &of.number(10_i128.pow(12), 1));
     let square = of.times(&ratio, &ratio)?;
     let sum = of.plus(&square, &of.number(1, 1))?;
     of.scaled(&sum, ideal, 10)
