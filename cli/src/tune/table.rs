@@ -204,11 +204,13 @@ fn cost(cost: &KernelCost) -> Value {
         "registers": cost.registers,
         "shared_bytes": cost.shared_bytes,
         "passes": cost.passes,
+        "ahead": cost.ahead,
         "work": {
             "cost": work.cost, "moves": work.moves, "loads": work.loads, "stores": work.stores,
             "shared_words": work.shared_words, "shared_loads": work.shared_loads,
             "shared_stores": work.shared_stores, "copies": work.copies, "boxes": work.boxes,
             "syncs": work.syncs, "divisions": work.divisions,
+            "rounds": work.rounds,
         },
     })
 }

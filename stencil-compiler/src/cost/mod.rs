@@ -71,6 +71,8 @@ pub struct KernelCost {
     pub tile: [u32; 3],
     /// The axis along which a block goes from plane to plane of its tile, if it does.
     pub passes: Option<usize>,
+    /// Are the planes of coming iterations under way while one is computed?
+    pub ahead: bool,
     /// Threads of a block; 1 where rows are computed one by one.
     pub threads: u32,
     /// Blocks that are to fit on a multiprocessor.
@@ -199,6 +201,7 @@ pub fn kernel(
         shared_bytes: kernel.shared_bytes(),
         tile: kernel.launch.tile,
         passes: (!kernel.shared.is_empty()).then(|| kernel.dimension.saturating_sub(1)),
+        ahead: kernel.barriers.iter().any(|barrier| barrier.slots > 1),
         threads: kernel.threads(),
         blocks: kernel.launch.blocks_per_unit,
     })

@@ -272,3 +272,24 @@ fn ranks_are_correlated_whatever_the_scale() {
     assert!(close(-rank_correlation(&falling), 1.0));
     assert!(rank_correlation(&[]) == 0.0 && rank_correlation(&rising[..1]) == 0.0);
 }
+
+/// What is in no count of instructions: starting blocks, waiting, banks of shared memory.
+#[test]
+fn small_blocks_and_exposed_waits_take_time() {
+    let algorithm = heat("euler");
+    let total = |strategy: &str, params: &[(&str, u32)]| {
+        let costs = cost_of(&algorithm, Blocking::new(strategy, params), 4);
+        let time = costs[0].time([512; 3], &MODELS[0].rates, (32, 0));
+        time.unwrap_or_default().total
+    };
+    let direct = |x, y, z| total("direct", &[("x", x), ("y", y), ("z", z)]);
+    // A block of one warp starts as soon as one of eight; a multiprocessor with two large blocks idles more.
+    assert!(direct(32, 1, 1) > 2.0 * direct(32, 8, 1));
+    assert!(direct(128, 8, 1) > 1.1 * direct(32, 4, 1));
+    // A march asks for planes ahead of time; a rolling box and a plane wait for what they asked for.
+    let tile = |strategy| total(strategy, &[("tile_x", 32), ("tile_y", 8), ("chunk", 128)]);
+    assert!(tile("plane") > 1.2 * tile("march"));
+    // Rows of 16 values and a rim overlap in the banks.
+    let march = |x, y| total("march", &[("tile_x", x), ("tile_y", y), ("points", 1)]);
+    assert!(march(16, 16) > 1.02 * march(32, 8));
+}

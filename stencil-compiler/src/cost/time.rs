@@ -1,39 +1,39 @@
-//! How long a kernel takes: the time that memory, the instruction issue, the arithmetic units and
-//! the shared memory of a card each need for it, and how well they overlap.
+//! How long a kernel takes: the time that memory, the instruction issue, the shared memory, the start
+//! of blocks, the copy engine and waiting each need for it, and how well they overlap.
 //!
-//! The bytes are those of [`KernelCost::memory_bytes`]; instructions and shared words are counted
-//! in the kernel's main loop. Blocks run in waves; a wave that is not full, a tile that overhangs the
-//! patch and the planes before and behind a chunk take time that gives no cells.
+//! The bytes are those of [`KernelCost::memory_bytes`]; instructions, and the rounds in which shared memory
+//! serves a warp, are counted in the kernel's main loop. Blocks run in waves; a wave that is not full, and
+//! a tile that overhangs the patch, take time that gives no cells.
 //!
-//! What instructions of a kind cost beside themselves (addresses, the loop, waiting) and how parts
-//! overlap was fitted to measured schedules, drawn at random, of four fields on an H200: constants
-//! below that have no unit.
+//! Constants below that have no unit, and those in cycles, were fitted to 889 schedules drawn at random, of
+//! four systems in two and three dimensions and both precisions, on an H200.
 
 use super::{Card, KernelCost, Multiprocessor};
 
-/// Threads of a warp.
-const WARP: f64 = 32.0;
-
-/// Warps of one cell a thread that hide the latency of a multiprocessor's units; with fewer it is seen.
-const WARPS: f64 = 8.0;
-
-/// Issue slots of an arithmetic instruction on four bytes: many pair with others.
-const ARITHMETIC: f64 = 0.85;
+/// Issue slots of an arithmetic instruction on four bytes, with what it waits for its operands.
+const ARITHMETIC: f64 = 2.2;
 
 /// Issue slots of an access to global memory, with its address and its wait.
-const ACCESS: f64 = 6.8;
+const ACCESS: f64 = 2.75;
 
-/// Issue slots of an access to shared memory, or of a move.
-const SHARED: f64 = 2.75;
+/// Issue slots of a thread in an iteration of the main loop beside its work: positions, the loop, barriers.
+const ITERATION: f64 = 68.0;
 
-/// Issue slots of an asynchronous copy.
-const COPY: f64 = 16.5;
+/// Cycles of a multiprocessor from the start of a block to that of the next.
+const BLOCK: f64 = 138.0;
 
-/// How much longer words of shared memory take than they would one behind the other.
-const CONFLICTS: f64 = 1.4;
+/// Cycles in which the copy engine of a multiprocessor sees to a box.
+const BOX: f64 = 27.5;
+
+/// Cycles in which an iteration waits for values that it has asked for itself.
+const ANSWER: f64 = 1_110.0;
+
+/// What blocks lose at their begin and end while no other is there to use the time: this part if one is resident,
+/// half as much if two are.
+const ALONE: f64 = 0.43;
 
 /// The part of the time of spilled words that is seen.
-const SPILLS: f64 = 0.17;
+const SPILLS: f64 = 0.16;
 
 /// What a card does in a second.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -46,7 +46,7 @@ pub struct Rates {
     pub lanes: f64,
     /// How much longer arithmetic on eight bytes takes.
     pub double: f64,
-    /// Words of four bytes that a multiprocessor's shared memory and first cache give in a cycle.
+    /// Words of four bytes that a multiprocessor's shared memory gives in a cycle.
     pub words: f64,
     /// Seconds between the end of a kernel and the begin of the next one in a captured step.
     pub launch: f64,
@@ -76,7 +76,7 @@ pub enum Limit {
     Issue,
     /// Arithmetic units compute.
     Arithmetic,
-    /// Shared memory and the first cache give words.
+    /// Shared memory gives words.
     Shared,
 }
 
@@ -101,10 +101,9 @@ pub struct Time {
     pub issue: f64,
     /// Computing.
     pub arithmetic: f64,
-    /// Giving words of shared memory and the first cache.
+    /// Giving words of shared memory.
     pub shared: f64,
-    /// How much longer it takes than full waves of tiles that fit the patch would, without planes to
-    /// warm up.
+    /// How much longer it takes than full waves of tiles that fit the patch would.
     pub waste: f64,
     /// All of it, with what does not overlap.
     pub total: f64,
@@ -136,14 +135,6 @@ impl KernelCost {
     ) -> Option<Time> {
         let bytes = self.memory_bytes(cells, &rates.card)?;
         let n = cells.iter().product::<usize>() as f64;
-        let words = self.value_bytes as f64 / 4.0;
-        let wide = if self.value_bytes > 4 {
-            rates.double
-        } else {
-            1.0
-        };
-        let own = f64::from(self.cells.max(1));
-        let work = &self.work;
         let unit = &rates.multiprocessor;
         let resident = unit
             .occupancy(self.threads, registers, self.shared_bytes)
@@ -151,75 +142,110 @@ impl KernelCost {
         if resident == 0 {
             return None;
         }
-        let cycles = n / (f64::from(rates.card.units) * rates.clock);
-        let (global, on_chip) = (
-            (work.loads + work.stores) as f64,
-            (work.shared_loads + work.shared_stores + work.moves) as f64,
-        );
-        let copies = (work.copies + work.boxes) as f64;
-        let computed = work.cost as f64;
-        let slots = |arithmetic: f64, access: f64, shared: f64, copy: f64| {
-            let all = arithmetic * computed + access * global + shared * on_chip + copy * copies;
-            all / own * cycles / rates.lanes
+        let wide = if self.value_bytes > 4 {
+            rates.double
+        } else {
+            1.0
         };
-        let moved = (work.shared_words + work.shared_stores + work.loads + work.stores) as f64;
-        let spills = f64::from(spilled) / 4.0 / own * cycles;
+        let work = &self.work;
+        let computed = work.cost as f64 * wide;
+        let moved = (work.loads + work.stores) as f64;
+        let on_chip = (work.shared_loads + work.shared_stores + work.moves) as f64;
+        let copies = (work.copies + work.boxes) as f64;
+        // What each thread does, in seconds of all multiprocessors.
+        let cycles = n / (f64::from(rates.card.units) * rates.clock);
+        let each = cycles / f64::from(self.cells.max(1));
         let memory = bytes * n / rates.copy_bytes;
-        let shared = moved * words / own * cycles / rates.words;
+        let shared = work.rounds as f64 * each / rates.words;
+        let slots = ARITHMETIC * computed + ACCESS * moved + ITERATION * self.planes(cells);
+        let [starts, boxes, waits] = self.overheads(cells, rates, resident);
         let parts = [
             memory,
-            slots(ARITHMETIC * wide, ACCESS, SHARED, COPY),
-            CONFLICTS * shared,
+            slots * each / rates.lanes,
+            shared,
+            starts,
+            boxes,
+            waits,
         ];
-        // Copies that nobody waits for together overlap with all else; where all threads wait, or
-        // loads are used at once, only other blocks go on meanwhile.
-        let squares = parts.map(|part| part * part);
-        let joined = match self.passes.is_some() && work.syncs == 0 {
-            true => squares.map(|s| s * s).iter().sum::<f64>().sqrt().sqrt(),
-            false => squares.iter().sum::<f64>().sqrt(),
+        let joined = parts.iter().map(|part| part * part).sum::<f64>().sqrt();
+        let alone = match self.ahead {
+            true => 1.0,
+            false => 1.0 + ALONE / f64::from(resident),
         };
-        let warps = f64::from(resident) * f64::from(self.threads) / WARP * own.sqrt();
-        let seen = (WARPS / warps).max(1.0).sqrt().sqrt();
-        let waste = self.waste(cells, rates.card.units * resident);
+        let spills = SPILLS * f64::from(spilled) / 4.0 * each;
+        let waste = self.waste(cells, rates.card.units, resident);
         Some(Time {
             memory,
-            issue: slots(1.0, 1.0, 1.0, 1.0),
-            arithmetic: computed * wide / own * cycles / rates.lanes,
+            issue: (work.cost as f64 + moved + on_chip + copies) * each / rates.lanes,
+            arithmetic: computed * each / rates.lanes,
             shared,
             waste,
-            total: (joined * seen + SPILLS * spills) * waste,
+            total: (joined * alone + spills) * waste,
+        })
+    }
+
+    /// Seconds for what depends on how many blocks and iterations there are: starting blocks, copying
+    /// boxes, and waiting for values that an iteration has asked for itself.
+    fn overheads(&self, cells: [usize; 3], rates: &Rates, resident: u32) -> [f64; 3] {
+        let blocks: usize = self.blocks_of(cells).iter().product();
+        let each = blocks as f64 / (f64::from(rates.card.units) * rates.clock);
+        let march = self.passes.map_or(1.0, |axis| self.along(axis, cells));
+        let tile: f64 = [0, 1, 2]
+            .map(|axis| self.along(axis, cells))
+            .iter()
+            .product();
+        let iterations = tile / f64::from(self.threads * self.cells.max(1));
+        let planes = self.planes(cells);
+        let waits = match self.passes.is_some() && !self.ahead {
+            true => ANSWER * iterations * planes / f64::from(resident),
+            false => 0.0,
+        };
+        let boxes = BOX * self.work.boxes as f64 * march * planes;
+        [BLOCK * each, boxes * each, waits * each]
+    }
+
+    /// Cells of a tile along an axis; all, where it has no end.
+    fn along(&self, axis: usize, cells: [usize; 3]) -> f64 {
+        match self.tile[axis] {
+            0 => cells[axis] as f64,
+            tile => f64::from(tile),
+        }
+    }
+
+    /// Planes that a block passes for each that it computes: those before and behind its chunk, too.
+    fn planes(&self, cells: [usize; 3]) -> f64 {
+        self.passes.map_or(1.0, |axis| {
+            let rim = self.inputs.iter().map(|input| input.rim[axis]).max();
+            1.0 + f64::from(rim.unwrap_or(0)) / self.along(axis, cells)
+        })
+    }
+
+    fn blocks_of(&self, cells: [usize; 3]) -> [usize; 3] {
+        [0, 1, 2].map(|axis| match self.tile[axis] as usize {
+            0 => 1,
+            tile => cells[axis].div_ceil(tile),
         })
     }
 
     /// The time that waves take over the one that their cells would take in full waves.
-    fn waste(&self, cells: [usize; 3], at_once: u32) -> f64 {
-        let blocks: [usize; 3] = [0, 1, 2].map(|axis| match self.tile[axis] as usize {
-            0 => 1,
-            tile => cells[axis].div_ceil(tile),
-        });
-        let all: usize = blocks.iter().product();
-        let waves = all.div_ceil(at_once.max(1) as usize) as f64;
-        let along = |axis: usize| match self.tile[axis] {
-            0 => cells[axis] as f64,
-            tile => f64::from(tile),
-        };
-        let before = self.passes.map_or(0.0, |axis| {
-            let rim = self.inputs.iter().map(|input| input.rim[axis]).max();
-            f64::from(rim.unwrap_or(0)) / along(axis)
-        });
-        // Planes that only arrive take less than those that are computed: their share to the power 3/4.
-        let planes = (1.0 + before).sqrt() * (1.0 + before).sqrt().sqrt();
-        let tile: f64 = [0, 1, 2].map(along).iter().product();
-        let cells: f64 = cells.iter().map(|n| *n as f64).product();
-        let full = cells / (tile * f64::from(at_once.max(1)));
-        // Many short waves run into each other; few long ones do not.
-        let waves = if waves > 8.0 {
-            full.max(1.0) + 0.5
+    fn waste(&self, cells: [usize; 3], units: u32, resident: u32) -> f64 {
+        let all: usize = self.blocks_of(cells).iter().product();
+        let (units, at_once) = (units as usize, (units * resident).max(1) as usize);
+        let full = all as f64 / at_once as f64;
+        let waves = if full > 8.0 {
+            // Many short waves run into each other; few long ones do not.
+            full + 0.5
         } else {
-            waves
+            // Blocks of a wave that is not full have more of a multiprocessor each.
+            let left = (all % at_once).div_ceil(units.max(1)) as f64 / f64::from(resident);
+            (all / at_once) as f64 + left.sqrt()
         };
-        let overhang = all as f64 * tile / cells;
-        (waves / full).max(overhang) * planes
+        let tile: f64 = [0, 1, 2]
+            .map(|axis| self.along(axis, cells))
+            .iter()
+            .product();
+        let n: f64 = cells.iter().map(|n| *n as f64).product();
+        (waves / full).max(1.0) * all as f64 * tile / n
     }
 }
 

@@ -1,8 +1,9 @@
 //! What a thread does in an iteration of the main loop, counted from the statements.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use super::{Condition, Index, IntVar, Kernel, Operand, Reg, Relation, Stmt, WARP};
+use super::lanes::Lanes;
+use super::{Condition, Index, Kernel, Operand, Reg, Relation, Stmt, WARP};
 use crate::expr::Op;
 
 /// Work of one thread: in an iteration of the main loop, or in all where there is no loop.
@@ -34,6 +35,8 @@ pub struct Counts {
     pub shared_loads: u64,
     /// Values written to shared memory.
     pub shared_stores: u64,
+    /// Rounds in which shared memory serves a warp that reads or writes it.
+    pub rounds: u64,
     /// Stores to global memory, those at the end of a row included.
     pub stores: u64,
     /// Asynchronous copies started.
@@ -54,9 +57,12 @@ impl Kernel {
     pub fn operations(&self) -> Counts {
         let body = main_loop(&self.body).unwrap_or(&self.body);
         let mut counts = Counts::default();
-        let mut ints = BTreeMap::new();
-        positions(&self.body, &mut ints);
-        Counter { kernel: self, ints }.add(body, 1, &mut counts);
+        let lanes = Lanes::new(self);
+        Counter {
+            kernel: self,
+            lanes,
+        }
+        .add(body, 1, &mut counts);
         counts.cells = cells(body) as u64;
         counts.live = self.live(body);
         counts
@@ -104,20 +110,9 @@ fn cells(body: &[Stmt]) -> usize {
     body.iter().map(of).max().unwrap_or(0)
 }
 
-/// All integer variables by what they are.
-fn positions<'k>(body: &'k [Stmt], ints: &mut BTreeMap<IntVar, &'k Index>) {
-    for stmt in body {
-        match stmt {
-            Stmt::Int { var, value } => drop(ints.insert(*var, value)),
-            Stmt::For { body, .. } | Stmt::If { body, .. } => positions(body, ints),
-            _ => {}
-        }
-    }
-}
-
 struct Counter<'k> {
     kernel: &'k Kernel,
-    ints: BTreeMap<IntVar, &'k Index>,
+    lanes: Lanes<'k>,
 }
 
 impl Counter<'_> {
@@ -138,12 +133,14 @@ impl Counter<'_> {
                 Stmt::Set { .. } => counts.moves += times,
                 Stmt::Load { .. } => counts.loads += times,
                 Stmt::Store { .. } => counts.stores += times,
-                Stmt::LoadShared { regs, .. } => {
+                Stmt::LoadShared { regs, base, .. } => {
                     counts.shared_words += times * regs.len() as u64;
                     counts.shared_loads += times;
+                    counts.rounds += times * self.lanes.rounds(*base, regs.len());
                 }
-                Stmt::StoreShared { values, .. } => {
-                    counts.shared_stores += times * values.len() as u64
+                Stmt::StoreShared { values, base, .. } => {
+                    counts.shared_stores += times * values.len() as u64;
+                    counts.rounds += times * self.lanes.rounds(*base, values.len());
                 }
                 Stmt::Copy { .. } => counts.copies += times,
                 Stmt::CopyBox { .. } => counts.boxes += times,
@@ -201,7 +198,7 @@ impl Counter<'_> {
         match index {
             Index::Const(value) => Some((*value, *value)),
             Index::Thread(axis) => Some((0, i64::from(self.kernel.launch.threads[*axis]) - 1)),
-            Index::Var(var) => self.range(self.ints.get(var)?),
+            Index::Var(var) => self.range(self.lanes.int(*var)?),
             Index::Add(a, b) => {
                 let (a, b) = (self.range(a)?, self.range(b)?);
                 Some((a.0 + b.0, a.1 + b.1))
@@ -231,6 +228,7 @@ impl Counts {
             (&mut self.shared_words, other.shared_words),
             (&mut self.shared_loads, other.shared_loads),
             (&mut self.shared_stores, other.shared_stores),
+            (&mut self.rounds, other.rounds),
             (&mut self.stores, other.stores),
             (&mut self.copies, other.copies),
             (&mut self.boxes, other.boxes),
@@ -315,6 +313,7 @@ mod tests {
             cost: 12,
             shared_words: 12,
             shared_loads: 7,
+            rounds: 14,
             stores: 2,
             copies: 1,
             cells: 1,

@@ -16,6 +16,7 @@ pub mod count;
 mod index;
 pub mod interp;
 mod iteration;
+mod lanes;
 pub mod lower;
 mod order;
 pub mod pipeline;

@@ -49,7 +49,7 @@ pub(super) fn slower(problem: &Problem<'_>, plan: &Predicted, other: &Predicted)
         ),
         (
             part(|t| t.shared),
-            times("words of shared memory and the first cache", both(&words)),
+            times("rounds of shared memory", both(&rounds)),
         ),
     ];
     let mut reasons: Vec<(f64, String)> = parts.into_iter().filter(|p| p.0 > MOST * more).collect();
@@ -84,13 +84,9 @@ pub(super) fn slower(problem: &Problem<'_>, plan: &Predicted, other: &Predicted)
     reasons.join("; ")
 }
 
-/// Words that a point moves in shared memory and the first cache.
-fn words(of: &Predicted) -> f64 {
-    of.sum(|cost| {
-        let work = &cost.work;
-        let moved = work.shared_words + work.shared_stores + work.loads + work.stores;
-        moved as f64 / f64::from(cost.cells.max(1))
-    })
+/// Rounds of shared memory that a point takes.
+fn rounds(of: &Predicted) -> f64 {
+    of.sum(|cost| cost.work.rounds as f64 / f64::from(cost.cells.max(1)))
 }
 
 /// The waste of the kernels of a step, weighted by their times.
