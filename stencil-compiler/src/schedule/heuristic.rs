@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::check::{check, check_periodic};
 use super::cuts::cuts;
+use super::tiles::{boxes, direct, largest_march, tiled};
 use super::{Blocking, Halo, Placement, Schedule};
 use crate::algorithm::footprint::needed;
 use crate::algorithm::{Algorithm, Def, FnId, Offset};
@@ -163,197 +164,18 @@ fn step_time(algorithm: &Algorithm, schedule: &Schedule, precision: Precision) -
 }
 
 /// Has a thread as many registers as all kernels need, by the estimate?
-fn fit(costs: &[KernelCost]) -> bool {
+pub(super) fn fit(costs: &[KernelCost]) -> bool {
     costs.iter().all(|cost| cost.registers <= MOST_REGISTERS)
 }
 
 /// What the kernels of a schedule cost; `None` where it is illegal.
-fn costs(
+pub(super) fn costs(
     algorithm: &Algorithm,
     schedule: &Schedule,
     precision: Precision,
 ) -> Option<Vec<KernelCost>> {
     let compiled = check(algorithm, schedule, precision.bytes()).ok()?;
     cost::kernels(&compiled).ok()
-}
-
-/// Boxes to try, along x, y, z, and how many of them on a multiprocessor: measured best for four
-/// fields in `f32`, four in `f64` or eight in `f32`, and eight in `f64`; the others take less.
-const BOXES: [[u32; 4]; 5] = [
-    [32, 8, 1, 3],
-    [32, 4, 2, 2],
-    [32, 4, 2, 1],
-    [16, 4, 2, 1],
-    [16, 2, 1, 1],
-];
-
-/// Boxes that a block computes one after the other.
-const ROLLS: u32 = 32;
-
-/// Boxes in shared memory, each cell computed at once; the largest that fits.
-pub fn boxes(
-    algorithm: &Algorithm,
-    placements: BTreeMap<String, Placement>,
-    precision: Precision,
-) -> Schedule {
-    let kernels = kernel_count(algorithm, &placements);
-    let boxes = BOXES.map(|[x, y, z, blocks]| {
-        let params = [
-            ("x", x),
-            ("y", y),
-            ("z", z),
-            ("rolls", ROLLS),
-            ("blocks", blocks),
-        ];
-        Schedule {
-            placements: placements.clone(),
-            kernels: vec![Blocking::new("tile3d", &params); kernels],
-            ..Schedule::default()
-        }
-    });
-    let fits = |schedule: &Schedule| check(algorithm, schedule, precision.bytes()).is_ok();
-    let found = boxes.into_iter().find(fits);
-    found.unwrap_or_else(|| direct(algorithm, placements, precision))
-}
-
-/// Tiles to try, (cells along x, along y, cells a thread): the first is the one that hand-tuned
-/// kernels found best for four fields, the others take less and less shared memory.
-const TILES: [(u32, u32, u32); 6] = [
-    (64, 12, 2),
-    (32, 12, 1),
-    (32, 8, 1),
-    (32, 4, 1),
-    (16, 8, 1),
-    (16, 4, 1),
-];
-
-/// A blocking that marches over a tile of (cells along x, along y, cells a thread); in two
-/// dimensions half as many cells lie in a row.
-fn marching(algorithm: &Algorithm, strategy: &str, (x, y, points): (u32, u32, u32)) -> Blocking {
-    let (x, y) = if algorithm.dimension == 2 {
-        (x * y / 2 / points * points, 1)
-    } else {
-        (x, y)
-    };
-    let params = [("tile_x", x), ("tile_y", y), ("points", points)];
-    Blocking::new(strategy, &params)
-}
-
-/// Marches over the largest tile whose planes fit into shared memory, with several cells a thread where
-/// it has the registers; where no tile fits, one thread a cell, with what would ride along recomputed.
-pub fn march(
-    algorithm: &Algorithm,
-    placements: BTreeMap<String, Placement>,
-    precision: Precision,
-) -> Schedule {
-    if let Some((schedule, _)) = largest_march(algorithm, &placements, precision) {
-        return schedule;
-    }
-    let mut placements = placements;
-    placements.retain(|_, p| matches!(p, Placement::Global(_)));
-    direct(algorithm, placements, precision)
-}
-
-/// Such marches, and what they cost.
-fn largest_march(
-    algorithm: &Algorithm,
-    placements: &BTreeMap<String, Placement>,
-    precision: Precision,
-) -> Option<(Schedule, Vec<KernelCost>)> {
-    let base = Schedule {
-        placements: placements.clone(),
-        ..Schedule::default()
-    };
-    tiled(
-        algorithm,
-        &base,
-        kernel_count(algorithm, placements),
-        precision,
-    )
-}
-
-/// So many marches over the largest tile with which the schedule is legal.
-fn tiled(
-    algorithm: &Algorithm,
-    base: &Schedule,
-    kernels: usize,
-    precision: Precision,
-) -> Option<(Schedule, Vec<KernelCost>)> {
-    let in_precision = |tile: &(u32, u32, u32)| precision == Precision::F32 || tile.2 == 1;
-    TILES.into_iter().filter(in_precision).find_map(|tile| {
-        let schedule = Schedule {
-            kernels: vec![marching(algorithm, "march", tile); kernels],
-            ..base.clone()
-        };
-        let costs = costs(algorithm, &schedule, precision)?;
-        (tile.2 == 1 || fit(&costs)).then_some((schedule, costs))
-    })
-}
-
-/// Tiles of planes to try, as those of marches, with blocks on a multiprocessor: the smaller and fewer
-/// they are, the more registers a thread may have.
-const PLANES: [((u32, u32, u32), u32); 4] = [
-    ((32, 8, 1), 2),
-    ((32, 8, 1), 1),
-    ((32, 4, 1), 1),
-    ((16, 4, 1), 1),
-];
-
-/// Planes in shared memory and columns in registers; sums that read other planes ride along where
-/// a thread has the registers, else those planes are kept too.
-pub fn plane(algorithm: &Algorithm, precision: Precision) -> Schedule {
-    let stored = stored(algorithm, Halo::Exchange);
-    if algorithm.dimension == 1 {
-        return direct(algorithm, stored, precision);
-    }
-    let count = kernel_count(algorithm, &stored);
-    let mut carried = stored.clone();
-    carry(algorithm, &mut carried);
-    for placements in [carried, stored.clone()] {
-        for (tile, blocks) in PLANES {
-            let mut blocking = marching(algorithm, "plane", tile);
-            blocking.params.insert("blocks".into(), blocks);
-            let schedule = Schedule {
-                placements: placements.clone(),
-                kernels: vec![blocking; count],
-                ..Schedule::default()
-            };
-            let room = |cost: &KernelCost| match blocks {
-                1 => cost.register_limit(),
-                _ => ROOM_FOR_TWO,
-            };
-            let fits = |cost: &KernelCost| cost.registers <= room(cost);
-            if costs(algorithm, &schedule, precision).is_some_and(|all| all.iter().all(fits)) {
-                return schedule;
-            }
-        }
-    }
-    boxes(algorithm, stored, precision)
-}
-
-/// Registers that a thread of two blocks may need by the estimate, which is on the high side, and
-/// still not spill.
-const ROOM_FOR_TWO: u32 = 150;
-
-/// One thread a cell, two blocks on a multiprocessor where registers allow that.
-pub fn direct(
-    algorithm: &Algorithm,
-    placements: BTreeMap<String, Placement>,
-    precision: Precision,
-) -> Schedule {
-    let kernels = kernel_count(algorithm, &placements);
-    let schedule = |params: &[(&str, u32)]| Schedule {
-        placements: placements.clone(),
-        kernels: vec![Blocking::new("direct", params); kernels],
-        ..Schedule::default()
-    };
-    let one = schedule(&[]);
-    match costs(algorithm, &one, precision) {
-        Some(costs) if costs.iter().all(|c| c.registers <= ROOM_FOR_TWO) => {
-            schedule(&[("blocks", 2)])
-        }
-        _ => one,
-    }
 }
 
 /// Placements of a problem with fused substeps: fields in between, and all else that is recomputed, in

@@ -27,6 +27,7 @@ mod sums;
 #[cfg(test)]
 mod tests;
 pub mod text;
+mod tiles;
 
 pub use refusal::{Blame, Refusal};
 

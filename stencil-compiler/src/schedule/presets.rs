@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::heuristic::{self, carry, cpu, gpu, march, stored};
+use super::heuristic::{self, carry, cpu, gpu, stored};
+use super::tiles::{self, march};
 use super::{Blocking, Halo, Placement, Schedule, sums};
 use crate::algorithm::Algorithm;
 use crate::expr::real::Precision;
@@ -37,12 +38,12 @@ pub const ALL: &[Preset] = &[
     Preset {
         name: "direct",
         summary: "one pass, one thread a cell (the 55-point form)",
-        make: |a, p| heuristic::direct(a, BTreeMap::new(), p),
+        make: |a, p| tiles::direct(a, BTreeMap::new(), p),
     },
     Preset {
         name: "single_pass",
         summary: "one pass over boxes of cells in shared memory (the 55-point form)",
-        make: |a, p| heuristic::boxes(a, BTreeMap::new(), p),
+        make: |a, p| tiles::boxes(a, BTreeMap::new(), p),
     },
     Preset {
         name: "decomposed",
@@ -77,7 +78,7 @@ pub const ALL: &[Preset] = &[
     Preset {
         name: "plane",
         summary: "marches with a plane in shared memory and columns in registers",
-        make: heuristic::plane,
+        make: tiles::plane,
     },
     Preset {
         name: "gpu",
@@ -137,7 +138,7 @@ fn marched(
     precision: Precision,
 ) -> Schedule {
     if algorithm.dimension == 1 {
-        return heuristic::direct(algorithm, placements, precision);
+        return tiles::direct(algorithm, placements, precision);
     }
     march(algorithm, placements, precision)
 }
