@@ -50,6 +50,8 @@ pub static ALL: &[BuiltIn] = &[
     problem!("sod"),
     problem!("kelvin_helmholtz"),
     problem!("dam_break"),
+    problem!("acoustic_pulse"),
+    problem!("red_light"),
 ];
 
 impl BuiltIn {

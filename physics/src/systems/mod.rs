@@ -17,6 +17,7 @@ macro_rules! system {
     };
 }
 
+pub mod acoustics;
 pub mod advection;
 pub mod burgers;
 pub mod elastic;
@@ -28,8 +29,10 @@ pub mod isothermal_ns;
 pub mod kdv;
 pub mod mhd;
 pub mod shallow_water;
+pub mod traffic;
 pub mod wave;
 
+pub use acoustics::Acoustics;
 pub use advection::Advection;
 pub use burgers::Burgers;
 pub use elastic::ElasticWave;
@@ -41,10 +44,14 @@ pub use isothermal_ns::IsothermalNs;
 pub use kdv::Kdv;
 pub use mhd::Mhd;
 pub use shallow_water::ShallowWater;
+pub use traffic::Traffic;
 pub use wave::Wave;
 
 /// Every system; those for any number of dimensions in each of them, the plane first.
 pub static ALL: &[Definition] = &[
+    Acoustics::<2>::DEFINITION,
+    Acoustics::<1>::DEFINITION,
+    Acoustics::<3>::DEFINITION,
     Advection::<2>::DEFINITION,
     Advection::<1>::DEFINITION,
     Advection::<3>::DEFINITION,
@@ -65,6 +72,7 @@ pub static ALL: &[Definition] = &[
     Mhd::DEFINITION,
     ShallowWater::<2>::DEFINITION,
     ShallowWater::<1>::DEFINITION,
+    Traffic::DEFINITION,
     Wave::<2>::DEFINITION,
     Wave::<1>::DEFINITION,
     Wave::<3>::DEFINITION,

@@ -1,6 +1,7 @@
 //! Conservation laws: every reconstruction, limiter and Riemann solver by being in its list.
 
 mod exact;
+mod library;
 mod order;
 mod properties;
 mod shocks;

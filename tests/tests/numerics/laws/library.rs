@@ -1,0 +1,98 @@
+//! Conservation laws of the library against exact solutions.
+
+use std::f64::consts::TAU;
+
+use physics::systems::{Acoustics, Traffic};
+use stencil_runtime::{System, SystemDef};
+
+use super::started;
+
+fn system<S: System>() -> SystemDef {
+    SystemDef::new(&S::DEFINITION).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// The mean error of the pressure after a plane wave went a fifth of its length to the right or the left.
+fn sound(k: [f64; 3], n: usize, sign: f64) -> f64 {
+    let system = system::<Acoustics<3>>();
+    let size = k.iter().map(|k| k * k).sum::<f64>().sqrt();
+    let dt = 0.2 / n as f64 / size;
+    let mut simulation = started::<f64>(&system, [n; 3], false, Some(dt));
+    let wave = move |x: [f64; 3], t: f64| {
+        let phase: f64 = x.iter().zip(k).map(|(x, k)| k * x).sum();
+        (TAU * (phase - sign * size * t)).cos()
+    };
+    let ok = |set: Result<(), stencil_runtime::Error>| set.unwrap_or_else(|e| panic!("{e}"));
+    ok(simulation.set("p", |x, y, z| wave([x, y, z], 0.0)));
+    for (axis, name) in ["u_x", "u_y", "u_z"].into_iter().enumerate() {
+        ok(simulation.set(name, |x, y, z| sign * k[axis] / size * wave([x, y, z], 0.0)));
+    }
+    for _ in 0..n {
+        simulation.step().unwrap_or_else(|e| panic!("{e}"));
+    }
+    let p = simulation.to_f64("p").unwrap_or_else(|e| panic!("{e}"));
+    let t = dt * n as f64;
+    let at = |i: usize| (i as f64 + 0.5) / n as f64;
+    let errors = p
+        .indexed_iter()
+        .map(|((l, j, i), value)| (value - wave([at(i), at(j), at(l)], t)).abs());
+    errors.sum::<f64>() / (n as f64).powi(3)
+}
+
+#[test]
+fn sound_travels_alike_in_space() {
+    let along = |k: [f64; 3]| {
+        let [coarse, fine] = [8, 16].map(|n| sound(k, n, 1.0));
+        let back = sound(k, 16, -1.0);
+        let order = (coarse / fine).log2();
+        println!("{k:?}: {coarse:.3e}, {fine:.3e}, order {order:.2}; back {back:.3e}");
+        assert!((back / fine - 1.0).abs() < 1e-9, "{k:?}: {fine} {back}");
+        assert!(order > 1.6, "{k:?}: {order}");
+        fine
+    };
+    let x = along([1.0, 0.0, 0.0]);
+    for k in [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]] {
+        let other = along(k);
+        assert!((other / x - 1.0).abs() < 1e-9, "{k:?}: {x} {other}");
+    }
+    along([1.0, 1.0, 1.0]);
+}
+
+/// The density of cars at `x/t` after a jump at 0: characteristics of slope `1 - 2q` part or meet (LeVeque 2002,
+/// Eqs. 11.16 and 11.21).
+fn cars(left: f64, right: f64, slope: f64) -> f64 {
+    if left < right {
+        let shock = 1.0 - left - right;
+        return if slope < shock { left } else { right };
+    }
+    ((1.0 - slope) / 2.0).clamp(right, left)
+}
+
+#[test]
+fn cars_stop_and_start() {
+    // Before a red light; after a green one; a jam that travels along, and one that dissolves.
+    for (left, right) in [(0.4, 1.0), (1.0, 0.0), (0.2, 0.6), (0.7, 0.3)] {
+        let end = 0.3;
+        let error = |n: usize| {
+            let system = system::<Traffic>();
+            let mut simulation = started::<f64>(&system, [n, 1, 1], true, None);
+            let set = simulation.set("q", |x, _, _| if x < 0.5 { left } else { right });
+            set.unwrap_or_else(|e| panic!("{e}"));
+            while simulation.t() < end {
+                simulation.step_until(end).unwrap_or_else(|e| panic!("{e}"));
+            }
+            let q = simulation.to_f64("q").unwrap_or_else(|e| panic!("{e}"));
+            let errors = q.iter().enumerate().map(|(i, q)| {
+                let x = (i as f64 + 0.5) / n as f64;
+                (q - cars(left, right, (x - 0.5) / end)).abs()
+            });
+            errors.sum::<f64>() / n as f64
+        };
+        let [coarse, fine] = [50, 200].map(error);
+        println!("{left} {right}: {coarse:.2e} {fine:.2e}");
+        assert!(
+            (coarse / fine).log2() / 2.0 > 0.8,
+            "{left} {right}: {coarse} {fine}"
+        );
+        assert!(fine < 3e-3, "{left} {right}: {fine}");
+    }
+}
