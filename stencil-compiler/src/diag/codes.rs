@@ -37,7 +37,7 @@ codes! {
     NotAToken = "P0001", "not a token",
         "The text cannot be split into Rust tokens: a character that Rust does not know (`∇`, `∂`), a lone quote, or a bracket without its partner. Write `grad(f)` for ∇f and `d[x](f)` for ∂f/∂x.";
     Syntax = "P0002", "syntax error",
-        "Something else was expected here. Items of a system end in `;` and are `field`, `conserved`, `param`, `source`, `let`, `ddt(..) = ..`, `flux` and `observe`; beside them there are `fn`, `waves` and `cfl`, which end in `}`.";
+        "Something else was expected here. Items of a system end in `;` and are `field`, `conserved`, `param`, `source`, `let`, `ddt(..) = ..`, `flux` and `observe`; beside them there are `fn`, `primitive`, `waves` and `cfl`, which end in `}`.";
     TooDeep = "P0003", "nested too deeply",
         "The expression nests more operations or parentheses than the compiler accepts. Name parts of it with `let`.";
     Trailing = "P0004", "something after the end",
@@ -106,6 +106,10 @@ codes! {
         "What is `conserved` flows: `conserved h: scalar; flux h -> m;`. A `field` has no flux; its equation may have `div(..)`.";
     NotAtFaces = "P0214", "what has no value at a face",
         "Fluxes and speeds of waves are made of fields, parameters and `t` in one point, which a face has, too. Derivatives and sources belong to `ddt(..)`.";
+    NoWayBack = "P0215", "conserved field that does not follow from primitives",
+        "States at faces may be made of primitive variables if all that is conserved follows from them: a conserved field is a primitive itself (`rho;`), or the block says how it follows (`m = rho*u;`).";
+    BadPrimitive = "P0216", "primitives that do not fit",
+        "A system with fluxes has at most one `primitive { rho; u; p; m = rho*u; E = ..; }`. A primitive is a field or a `let`, named once. What follows is conserved and is made of primitives, parameters, `t` and fields without flux, and of `let`s of such.";
     SchemeForOther = "P0310", "scheme for another system",
         "The name after `for` is the name of the system beside it.";
     BadSchemeKey = "P0311", "unknown or repeated setting of a scheme",
@@ -116,6 +120,8 @@ codes! {
         "The setting has a fixed list of choices; the message lists them.";
     NeedsWaves = "P0314", "Riemann solver without speeds of waves",
         "The Riemann solver needs bounds of the speeds of waves: declare `waves { flow: ..; sound: ..; }`, or choose one that does without, `force`.";
+    NeedsPrimitives = "P0315", "primitives of a system that has none",
+        "The scheme reconstructs primitive variables. The system says what they are, and how what is conserved follows from them: `primitive { rho; u; p; m = rho*u; E = ..; }`.";
     ComponentClash = "P0401", "two components with one name",
         "Components of vectors and tensors have names of their own (`u` has `u_x`), and integrators keep arrays beside each field (`u_x_acc`, `u_x_new`). No field or source may have such a name.";
     CoefficientRange = "P0402", "coefficient out of range",

@@ -6,7 +6,7 @@ use std::fmt;
 use crate::algorithm::prune::prune;
 use crate::algorithm::{Algorithm, Def, FnId, NEW, Param, Role, State, StateId, Substep};
 use crate::diag::{Code, Diagnostic, Span};
-use crate::model::{Mixed, Model, Symmetry};
+use crate::model::{Mixed, Model, Symmetry, Variables};
 
 mod assemble;
 mod atoms;
@@ -188,10 +188,14 @@ impl Model {
             true => format!(" with limiter {}", scheme.limiter),
             false => String::new(),
         };
+        let variables = match scheme.variables {
+            Variables::Conserved => "",
+            Variables::Primitive => " of primitive variables",
+        };
         let told = |name: &str, source: &str| format!("{name}, {source}");
         (!self.fluxes.is_empty()).then(|| {
             (
-                told(&format!("{}{limiter}", found.name), found.source),
+                told(&format!("{}{limiter}{variables}", found.name), found.source),
                 told(solver.name, solver.source),
             )
         })
@@ -206,9 +210,13 @@ fn describe(model: &Model) -> String {
     let faces = match model.fluxes.is_empty() {
         true => String::new(),
         false => format!(
-            ", reconstruct {}{}{limiter}, riemann {}",
+            ", reconstruct {}{}{limiter}{}, riemann {}",
             scheme.reconstruct,
             if limited { " " } else { "" },
+            match scheme.variables {
+                Variables::Conserved => "",
+                Variables::Primitive => " in primitive",
+            },
             scheme.riemann
         ),
     };

@@ -15,6 +15,7 @@ const WATER: &str =
     flux m -> outer(m, u) + g*h^2/2 * I;
     ddt(m) = -g*h*grad(bed) + 0.01*lap(m);
     ddt(bed) = 0;
+    primitive { h; u; m = (h + 2)*u; }
     waves { flow: u; sound: sqrt(g*abs(h + 2)); }";
 
 fn water(dimension: usize, scheme: &str) -> String {
@@ -32,7 +33,7 @@ const CASES: [(usize, &str, [usize; 3]); 4] = [
     ),
     (
         2,
-        "reconstruct: plm<limiter = van_leer>; riemann: force; time: ssprk2;",
+        "reconstruct: plm<limiter = van_leer> in primitive; riemann: force; time: ssprk2;",
         [19, 14, 1],
     ),
     (

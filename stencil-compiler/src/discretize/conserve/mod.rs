@@ -6,7 +6,7 @@
 //! below. So a schedule recomputes, shares or stores them like any other.
 
 use super::components::Components;
-use super::expand::{Expander, Result, Tensor, overflow};
+use super::expand::{Expander, Result, States, overflow};
 use super::poly::{Poly, Uniform};
 use crate::diag::{Code, Span};
 use crate::model::{Flux, Model, Term, Waves};
@@ -15,9 +15,9 @@ mod algebra;
 pub(crate) mod limiters;
 pub(crate) mod reconstruct;
 pub(crate) mod riemann;
+mod states;
 
 use algebra::Algebra;
-use reconstruct::Cell;
 use riemann::{Face, Side};
 
 use super::DiscretizeError;
@@ -97,21 +97,7 @@ impl<'a> Law<'a> {
     /// The flux of each conserved component through the upper face of a cell along an axis.
     fn through(&self, expander: &mut Expander<'_>, axis: usize) -> Result<Vec<Poly>> {
         let span = self.model.fluxes[0].span;
-        let mut below: Tensor = Vec::new();
-        let mut above: Tensor = Vec::new();
-        for (component, name) in self.components.fields.iter().enumerate() {
-            let name = format!("{name}_{}", AXES[axis]);
-            let mut cell = Cell {
-                algebra: Algebra { expander, span },
-                component,
-                axis,
-                name: &name,
-                limiter: self.limiter,
-            };
-            let [lower, upper] = (self.reconstruction.faces)(&mut cell)?;
-            below.push(cell.algebra.named(&format!("{name}_upper"), upper));
-            above.push(cell.algebra.named(&format!("{name}_lower"), lower));
-        }
+        let [below, above] = self.at_faces(expander, axis)?;
         let sides = [
             self.side(expander, below, axis, "upper", 0)?,
             self.side(expander, above, axis, "lower", 1)?,
@@ -133,7 +119,7 @@ impl<'a> Law<'a> {
     fn side(
         &self,
         expander: &mut Expander<'_>,
-        states: Vec<Poly>,
+        states: States,
         axis: usize,
         label: &str,
         ahead: i32,
@@ -145,6 +131,7 @@ impl<'a> Law<'a> {
             Some(waves) => Some(self.speeds(expander, waves, &states, (axis, &label))?),
         };
         let mut seen = |poly: &Poly| expander.atoms.at(poly, axis, ahead);
+        let states = &states.components;
         let conserved = self.conserved().map(|(component, _)| &states[component]);
         Ok(Side {
             conserved: conserved.map(&mut seen).collect(),
@@ -159,7 +146,7 @@ impl<'a> Law<'a> {
         &self,
         expander: &mut Expander<'_>,
         waves: &Waves,
-        states: &[Poly],
+        states: &States,
         (axis, label): (usize, &str),
     ) -> Result<[Poly; 2]> {
         let both = expander.in_states(states, label, |expander| {
@@ -189,7 +176,7 @@ impl<'a> Law<'a> {
     pub(super) fn fluxes(
         &self,
         expander: &mut Expander<'_>,
-        states: &[Poly],
+        states: &States,
         axis: usize,
         label: &str,
     ) -> Result<Vec<Poly>> {

@@ -107,7 +107,7 @@ fn rank_of_flux(scope: &mut Scope<'_>, item: &FluxItem, rank: Option<Rank>, valu
 }
 
 /// Reports what has no value at a face.
-fn at_faces(scope: &mut Scope<'_>, place: &str, value: &Term) {
+pub(super) fn at_faces(scope: &mut Scope<'_>, place: &str, value: &Term) {
     let Some((what, span)) = beside_faces(value, &scope.expansion.lets) else {
         return;
     };

@@ -8,7 +8,7 @@ use super::terms::is_zero;
 use super::{ORDERS, conserved, integrators, limits, names};
 use crate::discretize::conserve::{limiters, reconstruct, riemann};
 use crate::model::parse::{normal_unit, number};
-use crate::model::{HIGHEST, Model, Rank, Rational, Scheme, Symmetry, Term, TermKind};
+use crate::model::{HIGHEST, Model, Rank, Rational, Scheme, Symmetry, Term, TermKind, Variables};
 
 /// What is wrong, in words for the maker of the model.
 type Checked = Result<(), String>;
@@ -158,6 +158,10 @@ impl Model {
             ensure(fits, || "speeds of waves that do not fit".to_string())?;
             at_faces.extend(waves.speeds().map(|(_, speed)| speed));
         }
+        if let Some(primitives) = &self.primitives {
+            at_faces.extend(&primitives.variables);
+            at_faces.extend(primitives.conserved.iter().map(|followed| &followed.value));
+        }
         for value in at_faces {
             self.check_whole(value, Sees::Lets(self.lets.len()))
                 .map_err(|problem| format!("at faces: {problem}"))?;
@@ -165,7 +169,7 @@ impl Model {
                 return Err(format!("{what} at faces"));
             }
         }
-        Ok(())
+        self.wrong_primitives().map_or(Ok(()), Err)
     }
 
     fn check_watched(&self) -> Checked {
@@ -222,6 +226,10 @@ impl Model {
         })?;
         ensure(made.limited || scheme.limiter == normal.limiter, || {
             format!("a limiter for `{}`", made.name)
+        })?;
+        let conserved = scheme.variables == Variables::Conserved;
+        ensure(conserved || self.primitives.is_some(), || {
+            "a scheme asks for primitives".to_string()
         })?;
         let known = self.waves.is_some() || self.fluxes.is_empty();
         ensure(known || !solver.needs_waves, || {

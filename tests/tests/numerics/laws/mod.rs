@@ -23,6 +23,25 @@ const RECONSTRUCTIONS: [&str; 9] = [
 /// Riemann solvers.
 const SOLVERS: [&str; 3] = ["force", "hll", "rusanov"];
 
+/// Every reconstruction, of both kinds of variables, and every solver, each with some of the others: as the
+/// settings `reconstruct` and `riemann`.
+fn pairs() -> Vec<(String, &'static str)> {
+    let each = |variables: &str, all: &[&str], riemann: &'static str| -> Vec<_> {
+        let all = all
+            .iter()
+            .map(|made| (format!("{made}{variables}"), riemann));
+        all.collect()
+    };
+    let mut pairs = each("", &RECONSTRUCTIONS, "hll");
+    pairs.extend(each(" in primitive", &RECONSTRUCTIONS, "hll"));
+    for riemann in SOLVERS.into_iter().filter(|riemann| *riemann != "hll") {
+        let some = ["constant", "plm<limiter = mc>", "weno_z"];
+        pairs.extend(each("", &some, riemann));
+        pairs.extend(each(" in primitive", &some[1..2], riemann));
+    }
+    pairs
+}
+
 /// Transport of `q` along x.
 const ADVECTION: &str = "system Advection in 1d {
     conserved q: scalar; param a: real = 1;
@@ -41,6 +60,7 @@ const EULER: &str = "system Euler in nd {
     flux rho -> m;
     flux m -> outer(m, u) + p*I;
     flux e -> (e + p) * u;
+    primitive { rho; u; p; m = rho*u; e = p/(gamma - 1) + rho*dot(u, u)/2; }
     waves { flow: u; sound: c; }
     cfl { advective: norm(u) + c; }
 }";
@@ -52,6 +72,7 @@ const WATER: &str = "system Water in nd {
     let u = m / h;
     flux h -> m;
     flux m -> outer(m, u) + g*h^2/2 * I;
+    primitive { h; u; m = h*u; }
     waves { flow: u; sound: sqrt(g*h); }
     cfl { advective: norm(u) + sqrt(g*h); }
 }";

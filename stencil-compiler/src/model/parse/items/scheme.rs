@@ -28,7 +28,7 @@ pub(super) fn block(cursor: &mut Cursor) -> Parsed<SchemeItem> {
     })
 }
 
-/// `space: central<order = 6>;`
+/// `space: central<order = 6>;` or `reconstruct: weno_z in primitive;`
 fn setting(cursor: &mut Cursor) -> Parsed<Setting> {
     words::docs(cursor);
     let key = name(cursor, &format!("`{}`", KEYS.join("`, `")))?;
@@ -49,10 +49,15 @@ fn setting(cursor: &mut Cursor) -> Parsed<Setting> {
         cursor.expect_punct('>')?;
         argument = Some((key, number));
     }
+    let variables = match cursor.eat_word("in") {
+        true => Some(name(cursor, "`conserved` or `primitive`")?),
+        false => None,
+    };
     semicolon(cursor)?;
     Ok(Setting {
         key,
         choice,
         argument,
+        variables,
     })
 }
