@@ -31,8 +31,8 @@ pub(super) fn section(loaded: &Loaded) -> String {
             page += &equation(&format!("  {name} = "), &expression(model, &followed.value));
         }
     }
-    for (kind, speed) in model.waves.iter().flat_map(|waves| waves.speeds()) {
-        page += &equation(&format!("  {kind} of waves: "), &expression(model, speed));
+    for (kind, part) in model.waves.iter().flat_map(|waves| waves.parts()) {
+        page += &equation(&format!("  {kind} of waves: "), &expression(model, part));
     }
     page.push('\n');
     page += &names(model);

@@ -100,8 +100,8 @@ codes! {
         "An observable is one of `sum`, `mean`, `max` and `min` of one scalar: `observe energy = mean(dot(u, u)/2);`.";
     Dimensions = "P0211", "number of dimensions is not chosen",
         "A system that is declared `in nd` is read for one number of dimensions at a time: in Rust `Name::<2>`, in a problem file `dimension = 2`. A system with a fixed number has no other.";
-    BadWaves = "P0212", "speeds of waves that do not fit",
-        "A system with fluxes has at most one `waves { flow: u; sound: c; }`: along each axis no wave is slower than that component of the flow less the sound, and none faster than both together. The flow is a vector, the sound a scalar or a vector; what is not given is zero.";
+    BadWaves = "P0212", "waves that do not fit",
+        "A system with fluxes has at most one `waves { flow: u; sound: c; }`: along each axis no wave is slower than that component of the flow less the sound, and none faster than both together. The flow is a vector, the sound a scalar or a vector; of the two, what is not given is zero. `density: rho; pressure: p;` are for solvers that know the contact: scalars, the pressure a `let` that the fluxes are made of, too.";
     NoFlux = "P0213", "flux and conserved field that do not fit",
         "What is `conserved` flows: `conserved h: scalar; flux h -> m;`. A `field` has no flux; its equation may have `div(..)`.";
     NotAtFaces = "P0214", "what has no value at a face",
@@ -122,6 +122,8 @@ codes! {
         "The Riemann solver needs bounds of the speeds of waves: declare `waves { flow: ..; sound: ..; }`, or choose one that does without, `force`.";
     NeedsPrimitives = "P0315", "primitives of a system that has none",
         "The scheme reconstructs primitive variables. The system says what they are, and how what is conserved follows from them: `primitive { rho; u; p; m = rho*u; E = ..; }`.";
+    NeedsContact = "P0316", "Riemann solver without density and pressure",
+        "The Riemann solver knows the contact between two states, which moves with the flow: write `waves { flow: u; sound: c; density: rho; pressure: p; }`, or choose a solver that needs the speeds only, `hll`.";
     ComponentClash = "P0401", "two components with one name",
         "Components of vectors and tensors have names of their own (`u` has `u_x`), and integrators keep arrays beside each field (`u_x_acc`, `u_x_new`). No field or source may have such a name.";
     CoefficientRange = "P0402", "coefficient out of range",
@@ -130,6 +132,10 @@ codes! {
         "The right-hand side of a symmetric tensor field is symmetric, and that of an antisymmetric one antisymmetric, for any values of the fields. Write `sym(..)`, or declare the field a `tensor`.";
     CoordinateOutsideSource = "P0404", "coordinate outside of a source",
         "Equations hold everywhere alike. What depends on the place is declared: `source name: scalar = sin(x);`, and the equations use its name.";
+    NotContactForm = "P0405", "flux that is not advection and the work of a pressure",
+        "The Riemann solver takes the flux along each axis for `flow * q + p * d`: what is conserved moves with the flow, and the pressure is multiplied by a number or by the flow. Fluxes of gases and of shallow water are such; those of magnetic fields and of waves in solids are not. The pressure is the `let` that `waves` names: use its name in the fluxes, and choose `hll` where there is more.";
+    WrongWayBack = "P0406", "primitives that do not follow from what follows from them",
+        "The block `primitive { .. }` says how what is conserved follows from the primitives, and the primitives are `let`s made of what is conserved. The one undoes the other: with `let u = m/rho;` stands `m = rho*u;`. This is tried with numbers.";
     NotToml = "F0001", "not TOML",
         "A problem file is TOML: lines `key = value`, sections `[name]`, text in quotes, lists in brackets, comments after `#`.";
     NoSuchSetting = "F0101", "unknown name in a problem file",

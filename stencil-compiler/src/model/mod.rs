@@ -241,7 +241,7 @@ pub struct FromPrimitives {
     pub span: Span,
 }
 
-/// `waves { flow: u; sound: c; }`: bounds of the speeds of all waves. Along each axis none is slower than
+/// `waves { flow: u; sound: c; density: rho; pressure: p; }`: bounds of the speeds of all waves. Along each axis none is slower than
 /// that component of the flow less the sound, with its sign, and none faster than both together.
 /// Made of values in one point; zero where it is not given.
 #[derive(Clone, Debug, PartialEq)]
@@ -250,6 +250,10 @@ pub struct Waves {
     pub flow: Option<Term>,
     /// A scalar that is not negative, or a vector of such for each axis.
     pub sound: Option<Term>,
+    /// What has inertia, for solvers that know the contact, which moves with the flow: a scalar.
+    pub density: Option<Term>,
+    /// What pushes: a scalar `let` of which the fluxes are made.
+    pub pressure: Option<Term>,
     /// Where the block begins.
     pub span: Span,
 }
@@ -382,6 +386,8 @@ pub struct Scheme {
     pub reconstruct: String,
     /// Name of its limiter, one of `discretize::conserve::limiters`.
     pub limiter: String,
+    /// The parameter of the limiter, where it has one.
+    pub theta: Option<Rational>,
     /// What is reconstructed.
     pub variables: Variables,
 }

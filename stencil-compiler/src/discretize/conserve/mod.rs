@@ -13,9 +13,13 @@ use crate::model::{Flux, Model, Term, Waves};
 
 mod algebra;
 pub(crate) mod limiters;
+mod rational;
 pub(crate) mod reconstruct;
 pub(crate) mod riemann;
 mod states;
+#[cfg(test)]
+mod tests;
+mod undone;
 
 use algebra::Algebra;
 use riemann::{Face, Side};
@@ -39,6 +43,9 @@ pub(super) fn rates(
         return Ok(rates);
     };
     let law = Law::new(model, components, first.span)?;
+    if let Some(primitives) = &model.primitives {
+        law.check_way_back(primitives)?;
+    }
     for axis in 0..model.dimension {
         let through = law.through(expander, axis)?;
         for ((component, span), flux) in law.conserved().zip(through) {
@@ -130,6 +137,10 @@ impl<'a> Law<'a> {
             None => None,
             Some(waves) => Some(self.speeds(expander, waves, &states, (axis, &label))?),
         };
+        let contact = match &self.model.waves {
+            None => None,
+            Some(waves) => self.contact(expander, waves, &states, (axis, &label))?,
+        };
         let mut seen = |poly: &Poly| expander.atoms.at(poly, axis, ahead);
         let states = &states.components;
         let conserved = self.conserved().map(|(component, _)| &states[component]);
@@ -138,6 +149,7 @@ impl<'a> Law<'a> {
             states: states.iter().map(&mut seen).collect(),
             fluxes: fluxes.iter().map(&mut seen).collect(),
             waves: waves.map(|waves| waves.each_ref().map(&mut seen)),
+            contact: contact.map(|contact| contact.map(&mut seen)),
         })
     }
 

@@ -40,6 +40,7 @@ impl Law<'_> {
                 axis,
                 name: &name,
                 limiter: self.limiter,
+                theta: self.model.scheme.theta,
             };
             let [lower, upper] = (self.reconstruction.faces)(&mut cell)?;
             for ((states, label), value) in sides.iter_mut().zip(LABELS).zip([upper, lower]) {
@@ -114,7 +115,7 @@ impl Law<'_> {
     }
 
     /// Adds the conserved fields that follow from the primitives.
-    fn follow(
+    pub(super) fn follow(
         &self,
         expander: &mut Expander<'_>,
         primitives: &Primitives,

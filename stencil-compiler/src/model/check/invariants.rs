@@ -6,6 +6,7 @@ use super::calls::differentiates;
 use super::ranks::{self, Ranked};
 use super::terms::is_zero;
 use super::{ORDERS, conserved, integrators, limits, names};
+use crate::discretize::conserve::riemann::Needs;
 use crate::discretize::conserve::{limiters, reconstruct, riemann};
 use crate::model::parse::{normal_unit, number};
 use crate::model::{HIGHEST, Model, Rank, Rational, Scheme, Symmetry, Term, TermKind, Variables};
@@ -156,7 +157,7 @@ impl Model {
         if let Some(waves) = &self.waves {
             let fits = waves.fit() && !self.fluxes.is_empty();
             ensure(fits, || "speeds of waves that do not fit".to_string())?;
-            at_faces.extend(waves.speeds().map(|(_, speed)| speed));
+            at_faces.extend(waves.parts().map(|(_, part)| part));
         }
         if let Some(primitives) = &self.primitives {
             at_faces.extend(&primitives.variables);
@@ -215,9 +216,17 @@ impl Model {
         let solver = riemann::find(&scheme.riemann);
         let made = reconstruct::find(&scheme.reconstruct);
         let limiter = limiters::find(&scheme.limiter);
-        let (Some(solver), Some(made), Some(_)) = (solver, made, limiter) else {
+        let (Some(solver), Some(made), Some(limiter)) = (solver, made, limiter) else {
             return Err("an unknown solver, reconstruction or limiter".to_string());
         };
+        let printed = |theta: &Rational| number::print(theta).is_some();
+        let theta = scheme
+            .theta
+            .filter(|theta| limiters::THETA.contains(theta) && printed(theta));
+        ensure(
+            theta == scheme.theta && theta.is_some() == limiter.has_theta(),
+            || format!("a wrong parameter of the limiter `{}`", limiter.name),
+        )?;
         let normal = Scheme::default();
         let chosen = (&scheme.riemann, &scheme.reconstruct, &scheme.limiter);
         let unused = (&normal.riemann, &normal.reconstruct, &normal.limiter);
@@ -231,9 +240,13 @@ impl Model {
         ensure(conserved || self.primitives.is_some(), || {
             "a scheme asks for primitives".to_string()
         })?;
-        let known = self.waves.is_some() || self.fluxes.is_empty();
-        ensure(known || !solver.needs_waves, || {
-            format!("`{}` needs the speeds of waves", solver.name)
+        let known = match &self.waves {
+            Some(waves) if waves.has_contact() => Needs::Contact,
+            Some(_) => Needs::Speeds,
+            None => Needs::Nothing,
+        };
+        ensure(self.fluxes.is_empty() || solver.needs <= known, || {
+            format!("`{}` needs more of the waves", solver.name)
         })
     }
 

@@ -56,6 +56,7 @@ impl Default for Scheme {
             riemann: "hll".to_string(),
             reconstruct: "plm".to_string(),
             limiter: LIMITER.to_string(),
+            theta: None,
             variables: Variables::Conserved,
         }
     }
@@ -259,7 +260,7 @@ fn space(setting: &Setting, diagnostics: &mut Diagnostics) -> Option<u32> {
         );
         return None;
     }
-    let Some((key, number)) = &setting.argument else {
+    let Some((key, number)) = setting.arguments.first() else {
         bad_order(
             "`central` needs its order",
             setting.choice.span,
@@ -272,6 +273,10 @@ fn space(setting: &Setting, diagnostics: &mut Diagnostics) -> Option<u32> {
         let diagnostic = Diagnostic::new(Code::BadSchemeKey, key.span, message);
         diagnostics.push(diagnostic.help("write `central<order = 6>`"));
         return None;
+    }
+    if let Some((key, _)) = setting.arguments.get(1) {
+        let message = format!("`central` has no second setting `{}`", key.text);
+        diagnostics.push(Diagnostic::new(Code::BadSchemeKey, key.span, message));
     }
     let order = number.text.parse().ok().filter(|n| ORDERS.contains(n));
     if order.is_none() {
@@ -291,7 +296,7 @@ fn bad_order(message: &str, span: Span, diagnostics: &mut Diagnostics) {
 }
 
 pub(super) fn without_argument(setting: &Setting, diagnostics: &mut Diagnostics) {
-    if let Some((key, _)) = &setting.argument {
+    for (key, _) in &setting.arguments {
         let message = format!("`{}` has no settings", setting.choice.text);
         diagnostics.push(Diagnostic::new(Code::BadSchemeKey, key.span, message));
     }

@@ -221,8 +221,8 @@ pub(in crate::model) struct SchemeItem {
 pub(in crate::model) struct Setting {
     pub(in crate::model) key: Name,
     pub(in crate::model) choice: Name,
-    /// Its name, and the number or name as written.
-    pub(in crate::model) argument: Option<(Name, Name)>,
+    /// Their names, and the numbers or names as written.
+    pub(in crate::model) arguments: Vec<(Name, Name)>,
     /// The name after `in`.
     pub(in crate::model) variables: Option<Name>,
 }

@@ -6,7 +6,6 @@ use super::{
     Comparison, Equation, Model, Param, Primitives, Rank, Rational, Relation, Scheme, Term,
     TermKind, Variables,
 };
-use crate::discretize::conserve::reconstruct;
 
 mod spans;
 #[cfg(test)]
@@ -35,8 +34,8 @@ pub fn print(model: &Model) -> String {
     }
     if let Some(waves) = &model.waves {
         out.push_str("    waves {\n");
-        for (kind, speed) in waves.speeds() {
-            out.push_str(&format!("        {kind}: {};\n", expression(model, speed)));
+        for (kind, part) in waves.parts() {
+            out.push_str(&format!("        {kind}: {};\n", expression(model, part)));
         }
         out.push_str("    }\n");
     }
@@ -123,12 +122,9 @@ fn primitive_lines<'a>(
 fn scheme_text(model: &Model, scheme: &Scheme) -> String {
     let mut faces = String::new();
     if !model.fluxes.is_empty() {
-        let (riemann, limiter) = (&scheme.riemann, &scheme.limiter);
-        let limited = reconstruct::find(&scheme.reconstruct).is_some_and(|made| made.limited);
-        let limiter = match limited {
-            true => format!("<limiter = {limiter}>"),
-            false => String::new(),
-        };
+        let riemann = &scheme.riemann;
+        let limiter = scheme.limiter_text();
+        let limiter = limiter.map_or(String::new(), |text| format!("<limiter = {text}>"));
         let made = &scheme.reconstruct;
         let variables = match scheme.variables {
             Variables::Conserved => "",

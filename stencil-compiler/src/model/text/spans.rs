@@ -41,6 +41,8 @@ impl Model {
         let waves = |w: &Waves| Waves {
             flow: w.flow.as_ref().map(Term::without_spans),
             sound: w.sound.as_ref().map(Term::without_spans),
+            density: w.density.as_ref().map(Term::without_spans),
+            pressure: w.pressure.as_ref().map(Term::without_spans),
             span,
         };
         let primitives = |p: &Primitives| Primitives {

@@ -284,10 +284,11 @@ fn conservation_laws_print_and_read_back() {
         flux m -> outer(m, u) + g*h^2/2 * I; flux h -> m;
         primitive { u; m = h*u; h }
         ddt(m) = -g*h*grad(b); ddt(b) = 0;
-        waves { sound: sqrt(g*h); flow: u }
+        let p = g*h^2/2; waves { sound: sqrt(g*h); pressure: p; flow: u; density: h }
         cfl { advective: norm(u) + sqrt(g*h); }
     }
     scheme fine for W { reconstruct: weno_z; riemann: rusanov; time: ssprk3; }
+    scheme sharp for W { reconstruct: plm<limiter = generalized_minmod, theta = 1.30>; }
     scheme fast for W { reconstruct: plm<limiter = van_leer> in primitive; }";
     for dimension in 1..=3 {
         let model = parse_str_in(source, Some(dimension)).unwrap();

@@ -4,9 +4,11 @@ use super::algebra::Algebra;
 use super::limiters::Limiter;
 use crate::discretize::expand::Result;
 use crate::discretize::poly::Poly;
+use crate::model::Rational;
 
 mod constant;
 mod plm;
+mod ppm;
 mod weno;
 mod weno5;
 mod weno_z;
@@ -27,6 +29,7 @@ pub(crate) struct Reconstruction {
 pub(crate) const ALL: &[Reconstruction] = &[
     constant::RECONSTRUCTION,
     plm::RECONSTRUCTION,
+    ppm::RECONSTRUCTION,
     weno5::RECONSTRUCTION,
     weno_z::RECONSTRUCTION,
 ];
@@ -45,6 +48,7 @@ pub(in crate::discretize) struct Cell<'c, 'e, 'a> {
     /// The variable and the axis, for names.
     pub(super) name: &'c str,
     pub(super) limiter: Limiter,
+    pub(super) theta: Option<Rational>,
 }
 
 impl Cell<'_, '_, '_> {

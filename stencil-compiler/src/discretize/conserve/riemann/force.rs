@@ -1,14 +1,14 @@
 //! The mean of the fluxes of Lax and Friedrichs and of Richtmyer (Toro 2009, Eqs. 7.28 to 7.33; Toro and Billett,
 //! IMA J. Numer. Anal. 20, 47, 2000): needs nothing but the flux.
 
-use super::{Face, Solver};
+use super::{Face, Needs, Solver};
 use crate::discretize::expand::{Result, States};
 use crate::discretize::poly::Poly;
 
 pub(super) const SOLVER: Solver = Solver {
     name: "force",
     source: "the mean of the fluxes of Lax and Friedrichs and of Richtmyer (Toro and Billett 2000)",
-    needs_waves: false,
+    needs: Needs::Nothing,
     flux,
 };
 

@@ -35,7 +35,7 @@ pub(super) fn waves(cursor: &mut Cursor, system: &mut System) -> Parsed<()> {
     cursor.expect_open('{')?;
     while !cursor.is_close() {
         let at = cursor.position();
-        let kind = name(cursor, "`flow` or `sound`")?;
+        let kind = name(cursor, "`flow`, `sound`, `density` or `pressure`")?;
         cursor.expect_punct(':')?;
         let value = expression::whole(cursor)?;
         system.wave_speeds.push(SpeedItem { kind, value, at });
