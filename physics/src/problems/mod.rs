@@ -48,6 +48,9 @@ pub static ALL: &[BuiltIn] = &[
     problem!("rotation"),
     problem!("heat_blob"),
     problem!("sod"),
+    problem!("shu_osher"),
+    problem!("blast"),
+    problem!("vortex"),
     problem!("kelvin_helmholtz"),
     problem!("dam_break"),
 ];

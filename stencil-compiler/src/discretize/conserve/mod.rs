@@ -137,7 +137,8 @@ impl<'a> Law<'a> {
             None => None,
             Some(waves) => Some(self.speeds(expander, waves, &states, (axis, &label))?),
         };
-        let contact = match &self.model.waves {
+        let knows = self.solver.needs == riemann::Needs::Contact;
+        let contact = match self.model.waves.as_ref().filter(|_| knows) {
             None => None,
             Some(waves) => self.contact(expander, waves, &states, (axis, &label))?,
         };

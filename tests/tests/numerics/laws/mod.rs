@@ -3,6 +3,7 @@
 mod contact;
 mod exact;
 mod order;
+mod problems;
 mod properties;
 mod shocks;
 
