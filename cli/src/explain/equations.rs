@@ -2,7 +2,7 @@
 
 use stencil_compiler::discretize::integrators;
 use stencil_compiler::model::text::{expression, rates};
-use stencil_compiler::model::{Mixed, Model, Rational, to_f64};
+use stencil_compiler::model::{Mixed, Model, Primitives, Rational, to_f64};
 
 use super::table::{Table, equation, paragraph};
 use crate::source::Loaded;
@@ -24,8 +24,15 @@ pub(super) fn section(loaded: &Loaded) -> String {
     for (left, right) in model.equations.iter().flat_map(|row| rates(model, row)) {
         page += &equation(&format!("  {left}"), &right);
     }
-    for (kind, speed) in model.waves.iter().flat_map(|waves| waves.speeds()) {
-        page += &equation(&format!("  {kind} of waves: "), &expression(model, speed));
+    if let Some(primitives) = &model.primitives {
+        page += &paragraph("  primitive: ", &variables(model, primitives));
+        for followed in &primitives.conserved {
+            let name = &model.fields[followed.field].name;
+            page += &equation(&format!("  {name} = "), &expression(model, &followed.value));
+        }
+    }
+    for (kind, part) in model.waves.iter().flat_map(|waves| waves.parts()) {
+        page += &equation(&format!("  {kind} of waves: "), &expression(model, part));
     }
     page.push('\n');
     page += &names(model);
@@ -34,6 +41,12 @@ pub(super) fn section(loaded: &Loaded) -> String {
         page += &paragraph("  ", &line);
     }
     page
+}
+
+fn variables(model: &Model, primitives: &Primitives) -> String {
+    let all = primitives.variables.iter();
+    let all: Vec<String> = all.map(|v| expression(model, v)).collect();
+    all.join(", ")
 }
 
 fn names(model: &Model) -> String {

@@ -17,7 +17,8 @@ system! {
         flux rho -> m;
         flux m -> outer(m, u) + p * I;
         flux E -> (E + p) * u;
-        waves { flow: u; sound: c; }
+        primitive { rho; u; p; m = rho*u; E = p/(gamma - 1) + rho*dot(u, u)/2; }
+        waves { flow: u; sound: c; density: rho; pressure: p; }
 
         observe mass = mean(rho);
         observe energy = mean(E);
@@ -25,4 +26,7 @@ system! {
     }
     scheme plm_hll for IdealGas { reconstruct: plm<limiter = mc>; riemann: hll; time: ssprk3; }
     scheme weno_z_hll for IdealGas { reconstruct: weno_z; riemann: hll; time: ssprk3; }
+    scheme plm_hllc for IdealGas { reconstruct: plm<limiter = mc> in primitive; riemann: hllc; time: ssprk2; }
+    scheme ppm_hllc for IdealGas { reconstruct: ppm in primitive; riemann: hllc; time: ssprk3; }
+    scheme weno_z_hllc for IdealGas { reconstruct: weno_z in primitive; riemann: hllc; time: ssprk3; }
 }

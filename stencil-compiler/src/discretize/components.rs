@@ -143,7 +143,7 @@ impl Components {
 }
 
 /// What follows a field's name in those of its entries.
-fn suffixes(rank: Rank, dimension: usize) -> Vec<String> {
+pub(super) fn suffixes(rank: Rank, dimension: usize) -> Vec<String> {
     let axes = &AXES[..dimension];
     match rank {
         Rank::Scalar => vec![String::new()],

@@ -31,10 +31,18 @@ pub(super) struct Expander<'a> {
 }
 
 /// States that terms are evaluated in.
+#[derive(Clone, Default)]
+pub(super) struct States {
+    /// What stands for each component of the fields.
+    pub(super) components: Vec<Poly>,
+    /// What stands for `let`s; others are made of the components.
+    pub(super) lets: BTreeMap<usize, Tensor>,
+}
+
+/// States at work.
 struct Instead {
-    states: Vec<Poly>,
-    /// The `let`s met so far.
-    lets: BTreeMap<usize, Tensor>,
+    /// With the `let`s met so far.
+    states: States,
     /// What tells their names from those of other states.
     label: String,
 }
@@ -138,13 +146,12 @@ impl<'a> Expander<'a> {
     /// Evaluates terms with these states in place of the components of the fields.
     pub(super) fn in_states<R>(
         &mut self,
-        states: &[Poly],
+        states: &States,
         label: &str,
         work: impl FnOnce(&mut Self) -> Result<R>,
     ) -> Result<R> {
         let instead = Instead {
-            states: states.to_vec(),
-            lets: BTreeMap::new(),
+            states: states.clone(),
             label: label.to_string(),
         };
         let outer = self.instead.replace(instead);
@@ -158,7 +165,7 @@ impl<'a> Expander<'a> {
         let Some(instead) = &self.instead else {
             return Ok(self.lets[at].clone());
         };
-        if let Some(known) = instead.lets.get(&at) {
+        if let Some(known) = instead.states.lets.get(&at) {
             return Ok(known.clone());
         }
         let label = instead.label.clone();
@@ -169,7 +176,7 @@ impl<'a> Expander<'a> {
             *component = self.atoms.name(&name, std::mem::take(component));
         }
         if let Some(instead) = &mut self.instead {
-            instead.lets.insert(at, value.clone());
+            instead.states.lets.insert(at, value.clone());
         }
         Ok(value)
     }
@@ -179,10 +186,11 @@ impl<'a> Expander<'a> {
             None => Poly::default(),
             Some((component, negative)) => {
                 let instead = self.instead.as_ref();
-                let atom = match instead.and_then(|instead| instead.states.get(*component)) {
-                    Some(state) => state.clone(),
-                    None => self.atoms.state(*component),
-                };
+                let atom =
+                    match instead.and_then(|instead| instead.states.components.get(*component)) {
+                        Some(state) => state.clone(),
+                        None => self.atoms.state(*component),
+                    };
                 if *negative { atom.negated() } else { atom }
             }
         };

@@ -6,7 +6,7 @@ use std::fmt;
 use crate::algorithm::prune::prune;
 use crate::algorithm::{Algorithm, Def, FnId, NEW, Param, Role, State, StateId, Substep};
 use crate::diag::{Code, Diagnostic, Span};
-use crate::model::{Mixed, Model, Symmetry};
+use crate::model::{Mixed, Model, Symmetry, Variables};
 
 mod assemble;
 mod atoms;
@@ -184,14 +184,16 @@ impl Model {
         let scheme = &self.scheme;
         let found = conserve::reconstruct::find(&scheme.reconstruct)?;
         let solver = conserve::riemann::find(&scheme.riemann)?;
-        let limiter = match found.limited {
-            true => format!(" with limiter {}", scheme.limiter),
-            false => String::new(),
+        let limiter = scheme.limiter_text();
+        let limiter = limiter.map_or(String::new(), |text| format!(" with limiter {text}"));
+        let variables = match scheme.variables {
+            Variables::Conserved => "",
+            Variables::Primitive => " of primitive variables",
         };
         let told = |name: &str, source: &str| format!("{name}, {source}");
         (!self.fluxes.is_empty()).then(|| {
             (
-                told(&format!("{}{limiter}", found.name), found.source),
+                told(&format!("{}{limiter}{variables}", found.name), found.source),
                 told(solver.name, solver.source),
             )
         })
@@ -201,14 +203,17 @@ impl Model {
 /// The scheme in words.
 fn describe(model: &Model) -> String {
     let scheme = &model.scheme;
-    let limited = conserve::reconstruct::find(&scheme.reconstruct).is_some_and(|r| r.limited);
-    let limiter = if limited { scheme.limiter.as_str() } else { "" };
+    let limiter = scheme.limiter_text();
+    let limiter = limiter.map_or(String::new(), |text| format!(" {text}"));
     let faces = match model.fluxes.is_empty() {
         true => String::new(),
         false => format!(
-            ", reconstruct {}{}{limiter}, riemann {}",
+            ", reconstruct {}{limiter}{}, riemann {}",
             scheme.reconstruct,
-            if limited { " " } else { "" },
+            match scheme.variables {
+                Variables::Conserved => "",
+                Variables::Primitive => " in primitive",
+            },
             scheme.riemann
         ),
     };

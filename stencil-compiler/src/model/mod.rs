@@ -51,6 +51,8 @@ pub struct Model {
     pub equations: Vec<Equation>,
     /// What flows through faces of cells, in the order of the fields; at most one for each.
     pub fluxes: Vec<Flux>,
+    /// The primitive variables, where the system says what they are.
+    pub primitives: Option<Primitives>,
     /// How fast the waves of the fluxes are, where that is known.
     pub waves: Option<Waves>,
     /// Numbers to watch in a run.
@@ -216,7 +218,30 @@ pub struct Flux {
     pub span: Span,
 }
 
-/// `waves { flow: u; sound: c; }`: bounds of the speeds of all waves. Along each axis none is slower than
+/// `primitive { rho; u; p; m = rho*u; E = ..; }`: variables that states at faces may be made of in place of
+/// conserved ones, and how these follow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Primitives {
+    /// What is primitive: a field or a `let` each.
+    pub variables: Vec<Term>,
+    /// How the conserved fields that are no variables themselves follow, in the order of the fields.
+    pub conserved: Vec<FromPrimitives>,
+    /// Where the block begins.
+    pub span: Span,
+}
+
+/// `m = rho*u;`: a conserved field made of primitives, parameters, `t` and fields without flux.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FromPrimitives {
+    /// Index into [`Model::fields`].
+    pub field: usize,
+    /// What it is equal to.
+    pub value: Term,
+    /// The whole item.
+    pub span: Span,
+}
+
+/// `waves { flow: u; sound: c; density: rho; pressure: p; }`: bounds of the speeds of all waves. Along each axis none is slower than
 /// that component of the flow less the sound, with its sign, and none faster than both together.
 /// Made of values in one point; zero where it is not given.
 #[derive(Clone, Debug, PartialEq)]
@@ -225,6 +250,10 @@ pub struct Waves {
     pub flow: Option<Term>,
     /// A scalar that is not negative, or a vector of such for each axis.
     pub sound: Option<Term>,
+    /// What has inertia, for solvers that know the contact, which moves with the flow: a scalar.
+    pub density: Option<Term>,
+    /// What pushes: a scalar `let` of which the fluxes are made.
+    pub pressure: Option<Term>,
     /// Where the block begins.
     pub span: Span,
 }
@@ -357,6 +386,20 @@ pub struct Scheme {
     pub reconstruct: String,
     /// Name of its limiter, one of `discretize::conserve::limiters`.
     pub limiter: String,
+    /// The parameter of the limiter, where it has one.
+    pub theta: Option<Rational>,
+    /// What is reconstructed.
+    pub variables: Variables,
+}
+
+/// The variables that are reconstructed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Variables {
+    /// The fields themselves.
+    #[default]
+    Conserved,
+    /// What the system declares as [`Primitives`].
+    Primitive,
 }
 
 /// What a derivative of a derivative means (Pekkilä et al. 2017, Eqs. 7 to 9).

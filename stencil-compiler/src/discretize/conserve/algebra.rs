@@ -45,6 +45,10 @@ impl Algebra<'_, '_> {
         value.scaled(&by).map_err(overflow(self.span))
     }
 
+    pub(super) fn scaled_by(&self, value: &Poly, by: &Uniform) -> Result<Poly> {
+        value.scaled(by).map_err(overflow(self.span))
+    }
+
     pub(super) fn halved(&self, value: &Poly) -> Result<Poly> {
         value.scaled(&half()).map_err(overflow(self.span))
     }

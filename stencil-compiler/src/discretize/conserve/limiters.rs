@@ -2,33 +2,69 @@
 //!
 //! All are symmetric, odd in the sign of both, and zero where the two differ in sign.
 
+use std::ops::RangeInclusive;
+
 use super::algebra::Algebra;
 use crate::discretize::expand::Result;
-use crate::discretize::poly::Poly;
+use crate::discretize::poly::{Poly, Uniform};
+use crate::model::Rational;
 
 /// One limiter.
 #[derive(Clone, Copy)]
 pub(crate) struct Limiter {
     /// Its name in the language.
     pub(crate) name: &'static str,
-    /// The slope across a cell from the differences below and above it.
-    pub(in crate::discretize) slope: fn(&mut Algebra<'_, '_>, &Poly, &Poly) -> Result<Poly>,
+    slope: Slope,
+}
+
+/// The slope across a cell from the differences below and above it.
+#[derive(Clone, Copy)]
+enum Slope {
+    /// Of these alone.
+    Fixed(fn(&mut Algebra<'_, '_>, &Poly, &Poly) -> Result<Poly>),
+    /// With a parameter.
+    WithTheta(fn(&mut Algebra<'_, '_>, &Poly, &Poly, Rational) -> Result<Poly>),
 }
 
 /// All limiters.
 #[rustfmt::skip]
 pub(crate) const ALL: &[Limiter] = &[
-    Limiter { name: "central", slope: central },
-    Limiter { name: "mc", slope: mc },
-    Limiter { name: "minmod", slope: minmod },
-    Limiter { name: "superbee", slope: superbee },
-    Limiter { name: "van_albada", slope: van_albada },
-    Limiter { name: "van_leer", slope: van_leer },
+    Limiter { name: "central", slope: Slope::Fixed(central) },
+    Limiter { name: "generalized_minmod", slope: Slope::WithTheta(generalized_minmod) },
+    Limiter { name: "mc", slope: Slope::Fixed(mc) },
+    Limiter { name: "minmod", slope: Slope::Fixed(minmod) },
+    Limiter { name: "superbee", slope: Slope::Fixed(superbee) },
+    Limiter { name: "van_albada", slope: Slope::Fixed(van_albada) },
+    Limiter { name: "van_leer", slope: Slope::Fixed(van_leer) },
 ];
+
+/// What a parameter may be: monotone lines from the smallest slopes on to the steepest.
+pub(crate) const THETA: RangeInclusive<Rational> =
+    Rational::new_raw(1, 1)..=Rational::new_raw(2, 1);
 
 /// The limiter of this name.
 pub(crate) fn find(name: &str) -> Option<Limiter> {
     ALL.iter().copied().find(|limiter| limiter.name == name)
+}
+
+impl Limiter {
+    /// Does it have a parameter?
+    pub(crate) fn has_theta(&self) -> bool {
+        matches!(self.slope, Slope::WithTheta(_))
+    }
+
+    /// The slope across a cell from the differences below and above it; without its parameter it has the steepest.
+    pub(super) fn slope(
+        &self,
+        of: &mut Algebra<'_, '_>,
+        [below, above]: [&Poly; 2],
+        theta: Option<Rational>,
+    ) -> Result<Poly> {
+        match self.slope {
+            Slope::Fixed(slope) => slope(of, below, above),
+            Slope::WithTheta(slope) => slope(of, below, above, theta.unwrap_or(*THETA.end())),
+        }
+    }
 }
 
 /// No limit: the mean of both (Fromm, J. Comput. Phys. 3, 176, 1968). Not monotone.
@@ -37,11 +73,23 @@ fn central(of: &mut Algebra<'_, '_>, below: &Poly, above: &Poly) -> Result<Poly>
     of.halved(&sum)
 }
 
-/// Monotonized central differences (van Leer, J. Comput. Phys. 23, 276, 1977).
-fn mc(of: &mut Algebra<'_, '_>, below: &Poly, above: &Poly) -> Result<Poly> {
-    let (twice_below, twice_above) = (of.scaled(below, 2, 1)?, of.scaled(above, 2, 1)?);
+/// The mean, but neither difference more than so many times: `minmod` with one, `mc` with two (van Leer, J. Comput. Phys. 32,
+/// 101, 1979; Kurganov and Tadmor, J. Comput. Phys. 160, 241, 2000, Eq. 4.9).
+fn generalized_minmod(
+    of: &mut Algebra<'_, '_>,
+    below: &Poly,
+    above: &Poly,
+    theta: Rational,
+) -> Result<Poly> {
+    let theta = Uniform::number(theta);
+    let (most_below, most_above) = (of.scaled_by(below, &theta)?, of.scaled_by(above, &theta)?);
     let mean = central(of, below, above)?;
-    least(of, &[&twice_below, &twice_above, &mean])
+    least(of, &[&most_below, &most_above, &mean])
+}
+
+/// Monotonized central differences (van Leer, J. Comput. Phys. 23, 276, 1977).
+pub(super) fn mc(of: &mut Algebra<'_, '_>, below: &Poly, above: &Poly) -> Result<Poly> {
+    generalized_minmod(of, below, above, *THETA.end())
 }
 
 /// The smaller of both (Roe, Annu. Rev. Fluid Mech. 18, 337, 1986).
@@ -84,7 +132,7 @@ fn van_albada(of: &mut Algebra<'_, '_>, below: &Poly, above: &Poly) -> Result<Po
 }
 
 /// The one nearest to zero, if all have one sign; else zero.
-fn least(of: &mut Algebra<'_, '_>, all: &[&Poly]) -> Result<Poly> {
+pub(super) fn least(of: &mut Algebra<'_, '_>, all: &[&Poly]) -> Result<Poly> {
     let (mut smallest, mut largest) = (all[0].clone(), all[0].clone());
     for next in &all[1..] {
         smallest = of.min(&smallest, next);

@@ -6,18 +6,22 @@
 //! below. So a schedule recomputes, shares or stores them like any other.
 
 use super::components::Components;
-use super::expand::{Expander, Result, Tensor, overflow};
+use super::expand::{Expander, Result, States, overflow};
 use super::poly::{Poly, Uniform};
 use crate::diag::{Code, Span};
 use crate::model::{Flux, Model, Term, Waves};
 
 mod algebra;
 pub(crate) mod limiters;
+mod rational;
 pub(crate) mod reconstruct;
 pub(crate) mod riemann;
+mod states;
+#[cfg(test)]
+mod tests;
+mod undone;
 
 use algebra::Algebra;
-use reconstruct::Cell;
 use riemann::{Face, Side};
 
 use super::DiscretizeError;
@@ -39,6 +43,9 @@ pub(super) fn rates(
         return Ok(rates);
     };
     let law = Law::new(model, components, first.span)?;
+    if let Some(primitives) = &model.primitives {
+        law.check_way_back(primitives)?;
+    }
     for axis in 0..model.dimension {
         let through = law.through(expander, axis)?;
         for ((component, span), flux) in law.conserved().zip(through) {
@@ -97,21 +104,7 @@ impl<'a> Law<'a> {
     /// The flux of each conserved component through the upper face of a cell along an axis.
     fn through(&self, expander: &mut Expander<'_>, axis: usize) -> Result<Vec<Poly>> {
         let span = self.model.fluxes[0].span;
-        let mut below: Tensor = Vec::new();
-        let mut above: Tensor = Vec::new();
-        for (component, name) in self.components.fields.iter().enumerate() {
-            let name = format!("{name}_{}", AXES[axis]);
-            let mut cell = Cell {
-                algebra: Algebra { expander, span },
-                component,
-                axis,
-                name: &name,
-                limiter: self.limiter,
-            };
-            let [lower, upper] = (self.reconstruction.faces)(&mut cell)?;
-            below.push(cell.algebra.named(&format!("{name}_upper"), upper));
-            above.push(cell.algebra.named(&format!("{name}_lower"), lower));
-        }
+        let [below, above] = self.at_faces(expander, axis)?;
         let sides = [
             self.side(expander, below, axis, "upper", 0)?,
             self.side(expander, above, axis, "lower", 1)?,
@@ -133,7 +126,7 @@ impl<'a> Law<'a> {
     fn side(
         &self,
         expander: &mut Expander<'_>,
-        states: Vec<Poly>,
+        states: States,
         axis: usize,
         label: &str,
         ahead: i32,
@@ -144,13 +137,20 @@ impl<'a> Law<'a> {
             None => None,
             Some(waves) => Some(self.speeds(expander, waves, &states, (axis, &label))?),
         };
+        let knows = self.solver.needs == riemann::Needs::Contact;
+        let contact = match self.model.waves.as_ref().filter(|_| knows) {
+            None => None,
+            Some(waves) => self.contact(expander, waves, &states, (axis, &label))?,
+        };
         let mut seen = |poly: &Poly| expander.atoms.at(poly, axis, ahead);
+        let states = &states.components;
         let conserved = self.conserved().map(|(component, _)| &states[component]);
         Ok(Side {
             conserved: conserved.map(&mut seen).collect(),
             states: states.iter().map(&mut seen).collect(),
             fluxes: fluxes.iter().map(&mut seen).collect(),
             waves: waves.map(|waves| waves.each_ref().map(&mut seen)),
+            contact: contact.map(|contact| contact.map(&mut seen)),
         })
     }
 
@@ -159,7 +159,7 @@ impl<'a> Law<'a> {
         &self,
         expander: &mut Expander<'_>,
         waves: &Waves,
-        states: &[Poly],
+        states: &States,
         (axis, label): (usize, &str),
     ) -> Result<[Poly; 2]> {
         let both = expander.in_states(states, label, |expander| {
@@ -189,7 +189,7 @@ impl<'a> Law<'a> {
     pub(super) fn fluxes(
         &self,
         expander: &mut Expander<'_>,
-        states: &[Poly],
+        states: &States,
         axis: usize,
         label: &str,
     ) -> Result<Vec<Poly>> {

@@ -107,7 +107,7 @@ fn rank_of_flux(scope: &mut Scope<'_>, item: &FluxItem, rank: Option<Rank>, valu
 }
 
 /// Reports what has no value at a face.
-fn at_faces(scope: &mut Scope<'_>, place: &str, value: &Term) {
+pub(super) fn at_faces(scope: &mut Scope<'_>, place: &str, value: &Term) {
     let Some((what, span)) = beside_faces(value, &scope.expansion.lets) else {
         return;
     };
@@ -138,50 +138,75 @@ pub(super) fn waves<'a>(scope: &mut Scope<'a>, system: &'a System) -> Option<Opt
         let diagnostic = Diagnostic::new(Code::BadWaves, span, "`waves` in a system without flux");
         scope.report(diagnostic.help("the speeds that limit the time step go into `cfl { .. }`"));
     }
-    let mut found = [None, None];
+    let mut found = [const { None }; KINDS.len()];
     for item in &system.wave_speeds {
         let value = scope.term(&item.value, item.at, Place::System);
         let at = KINDS.iter().position(|kind| *kind == item.kind.text);
         let Some(at) = at.filter(|at| found[*at].is_none()) else {
-            let message = format!("`{}` is no speed, or given twice", item.kind.text);
+            let message = format!("`{}` is no part of `waves`, or given twice", item.kind.text);
             let diagnostic = Diagnostic::new(Code::BadWaves, item.kind.span, message);
-            scope.report(diagnostic.help("write `waves { flow: ..; sound: ..; }`"));
+            scope.report(diagnostic.help(format!("the parts are {}", KINDS.join(", "))));
             continue;
         };
         if let Some(value) = &value {
             if !fits(KINDS[at], value.rank) {
                 let (kind, rank) = (&item.kind.text, value.rank);
-                scope.report(unequal("speed", kind, Rank::Vector, rank, value.span));
+                let meant = if at < 2 { Rank::Vector } else { Rank::Scalar };
+                scope.report(unequal("value", kind, meant, rank, value.span));
+            } else if KINDS[at] == "pressure" && !matches!(value.kind, TermKind::Let(_)) {
+                let message = "the pressure is no `let`";
+                let diagnostic = Diagnostic::new(Code::BadWaves, value.span, message);
+                scope.report(diagnostic.help("name it, and use the name in the fluxes, too"));
             }
-            at_faces(scope, "a speed of waves", value);
+            at_faces(scope, "a part of `waves`", value);
         }
         found[at] = Some(value);
     }
-    let [flow, sound] = found.map(Option::flatten);
+    let [flow, sound, density, pressure] = found.map(Option::flatten);
     if scope.errors() == errors && flow.is_none() && sound.is_none() {
         let message = "`waves` has `flow`, `sound` or both";
         scope.report(Diagnostic::new(Code::BadWaves, span, message));
     }
-    (scope.errors() == errors).then_some(Some(Waves { flow, sound, span }))
+    let waves = Waves {
+        flow,
+        sound,
+        density,
+        pressure,
+        span,
+    };
+    (scope.errors() == errors).then_some(Some(waves))
 }
 
-/// The speeds of a `waves` block.
-const KINDS: [&str; 2] = ["flow", "sound"];
+/// The parts of a `waves` block, speeds first.
+const KINDS: [&str; 4] = ["flow", "sound", "density", "pressure"];
 
-/// May a speed have this rank?
+/// May a part of `waves` have this rank?
 fn fits(kind: &str, rank: Rank) -> bool {
-    rank == Rank::Vector || kind == "sound" && rank == Rank::Scalar
+    match rank {
+        Rank::Scalar => kind != "flow",
+        Rank::Vector => kind == "flow" || kind == "sound",
+        Rank::Tensor => false,
+    }
 }
 
 impl Waves {
-    /// The speeds that are given, by their names in the language.
-    pub fn speeds(&self) -> impl Iterator<Item = (&'static str, &Term)> {
-        let all = KINDS.into_iter().zip([&self.flow, &self.sound]);
-        all.filter_map(|(kind, speed)| Some((kind, speed.as_ref()?)))
+    /// What is given, by its names in the language.
+    pub fn parts(&self) -> impl Iterator<Item = (&'static str, &Term)> {
+        let parts = [&self.flow, &self.sound, &self.density, &self.pressure];
+        let all = KINDS.into_iter().zip(parts);
+        all.filter_map(|(kind, part)| Some((kind, part.as_ref()?)))
     }
 
-    /// Are there speeds, all of ranks that they may have?
+    /// Is there a speed, and is everything of a rank that it may have?
     pub(super) fn fit(&self) -> bool {
-        self.speeds().next().is_some() && self.speeds().all(|(kind, speed)| fits(kind, speed.rank))
+        let named = |pressure: &Term| matches!(pressure.kind, TermKind::Let(_));
+        let speeds = self.flow.is_some() || self.sound.is_some();
+        let ranks = self.parts().all(|(kind, part)| fits(kind, part.rank));
+        speeds && ranks && self.pressure.as_ref().is_none_or(named)
+    }
+
+    /// Does it say all that solvers need that know the contact?
+    pub(super) fn has_contact(&self) -> bool {
+        self.flow.is_some() && self.density.is_some() && self.pressure.is_some()
     }
 }

@@ -6,9 +6,10 @@ use super::calls::differentiates;
 use super::ranks::{self, Ranked};
 use super::terms::is_zero;
 use super::{ORDERS, conserved, integrators, limits, names};
+use crate::discretize::conserve::riemann::Needs;
 use crate::discretize::conserve::{limiters, reconstruct, riemann};
 use crate::model::parse::{normal_unit, number};
-use crate::model::{HIGHEST, Model, Rank, Rational, Scheme, Symmetry, Term, TermKind};
+use crate::model::{HIGHEST, Model, Rank, Rational, Scheme, Symmetry, Term, TermKind, Variables};
 
 /// What is wrong, in words for the maker of the model.
 type Checked = Result<(), String>;
@@ -156,7 +157,11 @@ impl Model {
         if let Some(waves) = &self.waves {
             let fits = waves.fit() && !self.fluxes.is_empty();
             ensure(fits, || "speeds of waves that do not fit".to_string())?;
-            at_faces.extend(waves.speeds().map(|(_, speed)| speed));
+            at_faces.extend(waves.parts().map(|(_, part)| part));
+        }
+        if let Some(primitives) = &self.primitives {
+            at_faces.extend(&primitives.variables);
+            at_faces.extend(primitives.conserved.iter().map(|followed| &followed.value));
         }
         for value in at_faces {
             self.check_whole(value, Sees::Lets(self.lets.len()))
@@ -165,7 +170,7 @@ impl Model {
                 return Err(format!("{what} at faces"));
             }
         }
-        Ok(())
+        self.wrong_primitives().map_or(Ok(()), Err)
     }
 
     fn check_watched(&self) -> Checked {
@@ -211,9 +216,17 @@ impl Model {
         let solver = riemann::find(&scheme.riemann);
         let made = reconstruct::find(&scheme.reconstruct);
         let limiter = limiters::find(&scheme.limiter);
-        let (Some(solver), Some(made), Some(_)) = (solver, made, limiter) else {
+        let (Some(solver), Some(made), Some(limiter)) = (solver, made, limiter) else {
             return Err("an unknown solver, reconstruction or limiter".to_string());
         };
+        let printed = |theta: &Rational| number::print(theta).is_some();
+        let theta = scheme
+            .theta
+            .filter(|theta| limiters::THETA.contains(theta) && printed(theta));
+        ensure(
+            theta == scheme.theta && theta.is_some() == limiter.has_theta(),
+            || format!("a wrong parameter of the limiter `{}`", limiter.name),
+        )?;
         let normal = Scheme::default();
         let chosen = (&scheme.riemann, &scheme.reconstruct, &scheme.limiter);
         let unused = (&normal.riemann, &normal.reconstruct, &normal.limiter);
@@ -223,9 +236,17 @@ impl Model {
         ensure(made.limited || scheme.limiter == normal.limiter, || {
             format!("a limiter for `{}`", made.name)
         })?;
-        let known = self.waves.is_some() || self.fluxes.is_empty();
-        ensure(known || !solver.needs_waves, || {
-            format!("`{}` needs the speeds of waves", solver.name)
+        let conserved = scheme.variables == Variables::Conserved;
+        ensure(conserved || self.primitives.is_some(), || {
+            "a scheme asks for primitives".to_string()
+        })?;
+        let known = match &self.waves {
+            Some(waves) if waves.has_contact() => Needs::Contact,
+            Some(_) => Needs::Speeds,
+            None => Needs::Nothing,
+        };
+        ensure(self.fluxes.is_empty() || solver.needs <= known, || {
+            format!("`{}` needs more of the waves", solver.name)
         })
     }
 

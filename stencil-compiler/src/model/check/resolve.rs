@@ -6,7 +6,7 @@ use super::conserved;
 use super::functions;
 use super::scope::{Meaning, Scope};
 use super::terms::Place;
-use super::{limits, names, ranks, scheme, watched};
+use super::{limits, names, primitives, ranks, scheme, watched};
 use crate::diag::{Code, Diagnostic, Diagnostics, Span};
 use crate::model::parse::ast::{Ast, FieldItem, Name, SourceItem, System};
 use crate::model::{
@@ -37,6 +37,7 @@ pub(in crate::model) fn model(
     let lets = scope.lets(system);
     let equations = scope.equations(system);
     let fluxes = conserved::fluxes(&mut scope, system);
+    let primitives = primitives::resolve(&mut scope, system);
     let waves = conserved::waves(&mut scope, system);
     let observables = watched::observables(&mut scope, system);
     let speeds = watched::speeds(&mut scope, system);
@@ -54,6 +55,7 @@ pub(in crate::model) fn model(
         lets,
         equations: equations?,
         fluxes: fluxes?,
+        primitives: primitives?,
         waves: waves?,
         observables: observables?,
         speeds: speeds?,

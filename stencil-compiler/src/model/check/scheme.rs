@@ -1,10 +1,9 @@
 //! The settings of a scheme.
 
-use super::{ORDERS, integrators, names};
+use super::{ORDERS, faces, integrators, names};
 use crate::diag::{Code, Diagnostic, Diagnostics, Span, nearest};
-use crate::discretize::conserve::{limiters, reconstruct, riemann};
 use crate::model::parse::ast::{Name, SchemeItem, Setting, System};
-use crate::model::{Arith, Equation, Flux, Mixed, Model, Scheme, Term};
+use crate::model::{Arith, Equation, Flux, Mixed, Model, Scheme, Term, Variables};
 
 /// The settings that there are.
 pub(in crate::model) const SETTINGS: &[&str] =
@@ -27,7 +26,7 @@ const ARITH: &[(&str, Arith)] = &[
 pub(super) const LIMITER: &str = "mc";
 
 /// The Riemann solver where none is chosen and no speeds of waves are known.
-const WITHOUT_WAVES: &str = "force";
+pub(super) const WITHOUT_WAVES: &str = "force";
 
 impl Arith {
     /// Its name in the language.
@@ -57,6 +56,8 @@ impl Default for Scheme {
             riemann: "hll".to_string(),
             reconstruct: "plm".to_string(),
             limiter: LIMITER.to_string(),
+            theta: None,
+            variables: Variables::Conserved,
         }
     }
 }
@@ -164,8 +165,13 @@ fn one(system: &System, item: &SchemeItem, diagnostics: &mut Diagnostics) -> Opt
             ));
         }
         seen.push(key);
+        if let Some(variables) = setting.variables.as_ref().filter(|_| key != "reconstruct") {
+            let message = format!("`in` after a setting of `{key}`");
+            let diagnostic = Diagnostic::new(Code::BadSchemeKey, variables.span, message);
+            diagnostics.push(diagnostic.help("write `reconstruct: plm in primitive;`"));
+        }
         match key {
-            "riemann" | "reconstruct" => conserved(system, &mut scheme, setting, diagnostics),
+            "riemann" | "reconstruct" => faces::setting(system, &mut scheme, setting, diagnostics),
             _ => apply(&mut scheme, setting, diagnostics),
         }
     }
@@ -226,57 +232,6 @@ fn apply(scheme: &mut Scheme, setting: &Setting, diagnostics: &mut Diagnostics) 
     }
 }
 
-/// `riemann: hll;` and `reconstruct: plm<limiter = mc>;`
-fn conserved(
-    system: &System,
-    scheme: &mut Scheme,
-    setting: &Setting,
-    diagnostics: &mut Diagnostics,
-) {
-    let (key, choice) = (&setting.key, &setting.choice);
-    if system.fluxes.is_empty() {
-        let message = format!("`{}` in a scheme of a system without flux", key.text);
-        let diagnostic = Diagnostic::new(Code::BadSchemeKey, key.span, message);
-        diagnostics.push(diagnostic.help("write `conserved h: ..;` and `flux h -> ..;`"));
-        return;
-    }
-    if key.text == "riemann" {
-        without_argument(setting, diagnostics);
-        let names: Vec<&str> = riemann::ALL.iter().map(|solver| solver.name).collect();
-        match riemann::find(&choice.text) {
-            None => unknown(choice, "Riemann solver", &names, diagnostics),
-            Some(solver) if solver.needs_waves && system.waves.is_none() => {
-                let message = format!("`{}` needs the speeds of the waves", solver.name);
-                let diagnostic = Diagnostic::new(Code::NeedsWaves, choice.span, message);
-                diagnostics.push(diagnostic.help(format!(
-                    "declare `waves {{ flow: ..; sound: ..; }}`, or choose `{WITHOUT_WAVES}`"
-                )));
-            }
-            Some(solver) => scheme.riemann = solver.name.to_string(),
-        }
-        return;
-    }
-    let names: Vec<&str> = reconstruct::ALL.iter().map(|made| made.name).collect();
-    let Some(made) = reconstruct::find(&choice.text) else {
-        return unknown(choice, "reconstruction", &names, diagnostics);
-    };
-    scheme.reconstruct = made.name.to_string();
-    match &setting.argument {
-        None => {}
-        Some((key, limiter)) if made.limited && key.text == "limiter" => {
-            let names: Vec<&str> = limiters::ALL.iter().map(|l| l.name).collect();
-            match names.iter().find(|name| **name == limiter.text) {
-                Some(name) => scheme.limiter = name.to_string(),
-                None => unknown(limiter, "limiter", &names, diagnostics),
-            }
-        }
-        Some((key, _)) => {
-            let message = format!("`{}` has no setting `{}`", made.name, key.text);
-            diagnostics.push(Diagnostic::new(Code::BadSchemeKey, key.span, message));
-        }
-    }
-}
-
 /// One of a list of choices.
 fn chosen<T: Copy>(
     setting: &Setting,
@@ -305,7 +260,7 @@ fn space(setting: &Setting, diagnostics: &mut Diagnostics) -> Option<u32> {
         );
         return None;
     }
-    let Some((key, number)) = &setting.argument else {
+    let Some((key, number)) = setting.arguments.first() else {
         bad_order(
             "`central` needs its order",
             setting.choice.span,
@@ -318,6 +273,10 @@ fn space(setting: &Setting, diagnostics: &mut Diagnostics) -> Option<u32> {
         let diagnostic = Diagnostic::new(Code::BadSchemeKey, key.span, message);
         diagnostics.push(diagnostic.help("write `central<order = 6>`"));
         return None;
+    }
+    if let Some((key, _)) = setting.arguments.get(1) {
+        let message = format!("`central` has no second setting `{}`", key.text);
+        diagnostics.push(Diagnostic::new(Code::BadSchemeKey, key.span, message));
     }
     let order = number.text.parse().ok().filter(|n| ORDERS.contains(n));
     if order.is_none() {
@@ -336,14 +295,14 @@ fn bad_order(message: &str, span: Span, diagnostics: &mut Diagnostics) {
     diagnostics.push(Diagnostic::new(Code::BadOrder, span, message).help(help));
 }
 
-fn without_argument(setting: &Setting, diagnostics: &mut Diagnostics) {
-    if let Some((key, _)) = &setting.argument {
+pub(super) fn without_argument(setting: &Setting, diagnostics: &mut Diagnostics) {
+    for (key, _) in &setting.arguments {
         let message = format!("`{}` has no settings", setting.choice.text);
         diagnostics.push(Diagnostic::new(Code::BadSchemeKey, key.span, message));
     }
 }
 
-fn unknown(choice: &Name, what: &str, all: &[&str], diagnostics: &mut Diagnostics) {
+pub(super) fn unknown(choice: &Name, what: &str, all: &[&str], diagnostics: &mut Diagnostics) {
     let message = format!("no {what} `{}`", choice.text);
     let near = nearest(&choice.text, all.iter().copied());
     let diagnostic = Diagnostic::new(Code::UnknownChoice, choice.span, message)

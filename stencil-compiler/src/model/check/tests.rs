@@ -1,7 +1,7 @@
 //! A model built by hand is checked like one that was written.
 
 use crate::model::parse::parse_str;
-use crate::model::{Function, Model, Rank, Rational, Symmetry, TermKind};
+use crate::model::{Function, Model, Primitives, Rank, Rational, Symmetry, TermKind};
 
 fn valid() -> Model {
     let source =
@@ -124,4 +124,55 @@ fn each_broken_invariant_is_found() {
     for (found, expected) in problems {
         assert_eq!(found, expected);
     }
+}
+
+/// Water with the primitives depth and velocity.
+fn water() -> Model {
+    let source = "system W in 2d {
+        conserved h: scalar; conserved m: vector;
+        let u = m / h;
+        flux h -> m; flux m -> outer(m, u);
+        primitive { h; u; m = h*u; }
+    }
+    scheme s for W { reconstruct: plm in primitive; }";
+    parse_str(source).unwrap()
+}
+
+#[test]
+fn primitives_of_a_model_are_checked() {
+    let problem = |change: &dyn Fn(&mut Model, &mut Primitives)| {
+        let mut model = water();
+        assert_eq!(model.check(), Ok(()));
+        let mut primitives = model.primitives.take().unwrap();
+        change(&mut model, &mut primitives);
+        model.primitives = Some(primitives);
+        model.check().unwrap_err()
+    };
+    assert_eq!(
+        problem(&|_, p| p.conserved.clear()),
+        "field 1 does not follow from the primitives"
+    );
+    assert_eq!(
+        problem(&|_, p| drop(p.variables.remove(0))),
+        "field 0 does not follow from the primitives"
+    );
+    assert_eq!(
+        problem(&|_, p| drop(p.variables.pop())),
+        "field 1 follows from others"
+    );
+    assert_eq!(
+        problem(&|_, p| p.variables.push(p.variables[0].clone())),
+        "primitives twice or in another order"
+    );
+    assert_eq!(
+        problem(&|_, p| p.variables.push(p.conserved[0].value.clone())),
+        "primitives without fluxes, or that are no names"
+    );
+    assert_eq!(
+        problem(&|m, p| p.conserved[0].value = m.fluxes[1].value.clone()),
+        "field 1 cannot follow"
+    );
+    let mut model = water();
+    model.primitives = None;
+    assert_eq!(model.check().unwrap_err(), "a scheme asks for primitives");
 }

@@ -37,6 +37,9 @@ pub(in crate::model) struct System {
     /// The place of the `waves` block, if there is one.
     pub(in crate::model) waves: Option<Span>,
     pub(in crate::model) wave_speeds: Vec<SpeedItem>,
+    /// The place of the `primitive` block, if there is one.
+    pub(in crate::model) primitive: Option<Span>,
+    pub(in crate::model) primitives: Vec<PrimitiveItem>,
     pub(in crate::model) observables: Vec<ObserveItem>,
     /// The place of the `cfl` block, if there is one.
     pub(in crate::model) cfl: Option<Span>,
@@ -60,6 +63,8 @@ impl System {
             fluxes: Vec::new(),
             waves: None,
             wave_speeds: Vec::new(),
+            primitive: None,
+            primitives: Vec::new(),
             observables: Vec::new(),
             cfl: None,
             speeds: Vec::new(),
@@ -172,6 +177,17 @@ pub(in crate::model) struct FluxItem {
     pub(in crate::model) at: usize,
 }
 
+/// `p;` or `m = rho*u;` of a `primitive` block.
+#[derive(Debug)]
+pub(in crate::model) struct PrimitiveItem {
+    pub(in crate::model) name: Name,
+    /// How a conserved field follows; `None` for a primitive.
+    pub(in crate::model) value: Option<Ast>,
+    pub(in crate::model) span: Span,
+    /// Position among the tokens, to tell what is above what.
+    pub(in crate::model) at: usize,
+}
+
 /// `observe energy = mean(dot(u, u) / 2);`
 #[derive(Debug)]
 pub(in crate::model) struct ObserveItem {
@@ -200,13 +216,15 @@ pub(in crate::model) struct SchemeItem {
     pub(in crate::model) settings: Vec<Setting>,
 }
 
-/// `space: central<order = 6>;`
+/// `space: central<order = 6>;` or `reconstruct: weno_z in primitive;`
 #[derive(Debug)]
 pub(in crate::model) struct Setting {
     pub(in crate::model) key: Name,
     pub(in crate::model) choice: Name,
-    /// Its name, and the number or name as written.
-    pub(in crate::model) argument: Option<(Name, Name)>,
+    /// Their names, and the numbers or names as written.
+    pub(in crate::model) arguments: Vec<(Name, Name)>,
+    /// The name after `in`.
+    pub(in crate::model) variables: Option<Name>,
 }
 
 /// An expression.

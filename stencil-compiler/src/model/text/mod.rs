@@ -3,12 +3,11 @@
 use super::check::PI;
 use super::parse::{number, type_name};
 use super::{
-    Comparison, Equation, Field, Flux, Let, Model, Observable, Param, Rank, Rational, Relation,
-    Scheme, Source, Speed, Term, TermKind, Waves,
+    Comparison, Equation, Model, Param, Primitives, Rank, Rational, Relation, Scheme, Term,
+    TermKind, Variables,
 };
-use crate::diag::Span;
-use crate::discretize::conserve::reconstruct;
 
+mod spans;
 #[cfg(test)]
 mod tests;
 
@@ -26,10 +25,17 @@ pub fn print(model: &Model) -> String {
     for line in items(model) {
         out.push_str(&format!("    {line};\n"));
     }
+    if let Some(primitives) = &model.primitives {
+        out.push_str("    primitive {\n");
+        for line in primitive_lines(model, primitives) {
+            out.push_str(&format!("        {line};\n"));
+        }
+        out.push_str("    }\n");
+    }
     if let Some(waves) = &model.waves {
         out.push_str("    waves {\n");
-        for (kind, speed) in waves.speeds() {
-            out.push_str(&format!("        {kind}: {};\n", expression(model, speed)));
+        for (kind, part) in waves.parts() {
+            out.push_str(&format!("        {kind}: {};\n", expression(model, part)));
         }
         out.push_str("    }\n");
     }
@@ -99,17 +105,32 @@ pub fn rates<'a>(
     flux.into_iter().chain(rest)
 }
 
+/// The lines of the `primitive` block, without their semicolons.
+fn primitive_lines<'a>(
+    model: &'a Model,
+    primitives: &'a Primitives,
+) -> impl Iterator<Item = String> + 'a {
+    let variables = primitives.variables.iter();
+    let followed = primitives.conserved.iter().map(|followed| {
+        let field = name(model.fields.get(followed.field).map(|f| &f.name));
+        format!("{field} = {}", expression(model, &followed.value))
+    });
+    let variables = variables.map(|variable| expression(model, variable));
+    variables.chain(followed)
+}
+
 fn scheme_text(model: &Model, scheme: &Scheme) -> String {
     let mut faces = String::new();
     if !model.fluxes.is_empty() {
-        let (riemann, limiter) = (&scheme.riemann, &scheme.limiter);
-        let limited = reconstruct::find(&scheme.reconstruct).is_some_and(|made| made.limited);
-        let limiter = match limited {
-            true => format!("<limiter = {limiter}>"),
-            false => String::new(),
-        };
+        let riemann = &scheme.riemann;
+        let limiter = scheme.limiter_text();
+        let limiter = limiter.map_or(String::new(), |text| format!("<limiter = {text}>"));
         let made = &scheme.reconstruct;
-        faces = format!("    riemann: {riemann};\n    reconstruct: {made}{limiter};\n");
+        let variables = match scheme.variables {
+            Variables::Conserved => "",
+            Variables::Primitive => " in primitive",
+        };
+        faces = format!("    riemann: {riemann};\n    reconstruct: {made}{limiter}{variables};\n");
     }
     format!(
         "scheme {} for {} {{\n    space: central<order = {}>;\n    mixed: {};\n    arith: {};\n{faces}    time: {};\n}}\n",
@@ -356,108 +377,5 @@ fn number_text(value: &Rational) -> String {
     match positive.as_ref().and_then(number::print) {
         Some(text) => format!("-{text}"),
         None => format!("({}/{})", value.numer(), value.denom()),
-    }
-}
-
-impl Model {
-    /// The model with every place unknown, to compare models from different sources.
-    #[must_use]
-    pub fn without_spans(&self) -> Model {
-        let span = Span::default();
-        let field = |f: &Field| Field { span, ..f.clone() };
-        let param = |p: &Param| Param { span, ..p.clone() };
-        let item = |l: &Let| Let {
-            name: l.name.clone(),
-            value: l.value.without_spans(),
-            span,
-        };
-        let source = |s: &Source| Source {
-            value: s.value.as_ref().map(Term::without_spans),
-            span,
-            ..s.clone()
-        };
-        let observable = |o: &Observable| Observable {
-            value: o.value.without_spans(),
-            span,
-            ..o.clone()
-        };
-        let speed = |s: &Speed| Speed {
-            power: s.power,
-            value: s.value.without_spans(),
-            span,
-        };
-        let flux = |f: &Flux| Flux {
-            field: f.field,
-            value: f.value.without_spans(),
-            span,
-        };
-        let waves = |w: &Waves| Waves {
-            flow: w.flow.as_ref().map(Term::without_spans),
-            sound: w.sound.as_ref().map(Term::without_spans),
-            span,
-        };
-        let equation = |e: &Equation| Equation {
-            field: e.field,
-            rhs: e.rhs.without_spans(),
-            span,
-        };
-        Model {
-            name: self.name.clone(),
-            doc: self.doc.clone(),
-            dimension: self.dimension,
-            generic: self.generic,
-            fields: self.fields.iter().map(field).collect(),
-            params: self.params.iter().map(param).collect(),
-            sources: self.sources.iter().map(source).collect(),
-            lets: self.lets.iter().map(item).collect(),
-            equations: self.equations.iter().map(equation).collect(),
-            fluxes: self.fluxes.iter().map(flux).collect(),
-            waves: self.waves.as_ref().map(waves),
-            observables: self.observables.iter().map(observable).collect(),
-            speeds: self.speeds.iter().map(speed).collect(),
-            scheme: self.scheme.clone(),
-            others: self.others.clone(),
-        }
-    }
-}
-
-impl Term {
-    /// The expression with every place unknown.
-    #[must_use]
-    pub fn without_spans(&self) -> Term {
-        let one = |a: &Term| Box::new(a.without_spans());
-        let all = |terms: &[Term]| terms.iter().map(Term::without_spans).collect();
-        let kind = match &self.kind {
-            TermKind::Number(value) => TermKind::Number(*value),
-            TermKind::Field(i) => TermKind::Field(*i),
-            TermKind::Param(i) => TermKind::Param(*i),
-            TermKind::Let(i) => TermKind::Let(*i),
-            TermKind::Source(i) => TermKind::Source(*i),
-            TermKind::Time => TermKind::Time,
-            TermKind::Coordinate(axis) => TermKind::Coordinate(*axis),
-            TermKind::If(relation, parts) => TermKind::If(
-                *relation,
-                Box::new(parts.each_ref().map(Term::without_spans)),
-            ),
-            TermKind::Neg(a) => TermKind::Neg(one(a)),
-            TermKind::Add(a, b) => TermKind::Add(one(a), one(b)),
-            TermKind::Sub(a, b) => TermKind::Sub(one(a), one(b)),
-            TermKind::Mul(a, b) => TermKind::Mul(one(a), one(b)),
-            TermKind::Div(a, b) => TermKind::Div(one(a), one(b)),
-            TermKind::Pow(a, n) => TermKind::Pow(one(a), *n),
-            TermKind::Stack(entries) => TermKind::Stack(all(entries)),
-            TermKind::Component(a, axes) => TermKind::Component(one(a), axes.clone()),
-            TermKind::Derivative { axis, times, of } => TermKind::Derivative {
-                axis: *axis,
-                times: *times,
-                of: one(of),
-            },
-            TermKind::Call(function, arguments) => TermKind::Call(*function, all(arguments)),
-        };
-        Term {
-            kind,
-            rank: self.rank,
-            span: Span::default(),
-        }
     }
 }

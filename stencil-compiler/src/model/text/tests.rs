@@ -1,9 +1,10 @@
 //! What is printed reads back.
 
 use super::*;
+use crate::diag::Span;
 use crate::expr::Op;
 use crate::model::parse::{parse_str, parse_str_in};
-use crate::model::{Arith, Function, Reduction, Symmetry};
+use crate::model::{Arith, Field, Function, Observable, Reduction, Source, Speed, Symmetry};
 
 fn term(kind: TermKind, rank: Rank) -> Term {
     Term {
@@ -210,6 +211,7 @@ fn model(maker: &mut Maker) -> Model {
         lets: vec![],
         equations,
         fluxes: vec![],
+        primitives: None,
         waves: None,
         observables: observables.to_vec(),
         speeds,
@@ -280,12 +282,14 @@ fn conservation_laws_print_and_read_back() {
         conserved h: scalar [m]; conserved m: vector; field b: scalar; param g: real = 9.81;
         let u = m / h;
         flux m -> outer(m, u) + g*h^2/2 * I; flux h -> m;
+        primitive { u; m = h*u; h }
         ddt(m) = -g*h*grad(b); ddt(b) = 0;
-        waves { sound: sqrt(g*h); flow: u }
+        let p = g*h^2/2; waves { sound: sqrt(g*h); pressure: p; flow: u; density: h }
         cfl { advective: norm(u) + sqrt(g*h); }
     }
     scheme fine for W { reconstruct: weno_z; riemann: rusanov; time: ssprk3; }
-    scheme fast for W { reconstruct: plm<limiter = van_leer>; }";
+    scheme sharp for W { reconstruct: plm<limiter = generalized_minmod, theta = 1.30>; }
+    scheme fast for W { reconstruct: plm<limiter = van_leer> in primitive; }";
     for dimension in 1..=3 {
         let model = parse_str_in(source, Some(dimension)).unwrap();
         assert_eq!(model.check(), Ok(()));
@@ -297,7 +301,7 @@ fn conservation_laws_print_and_read_back() {
         assert!(once.contains("conserved h: scalar [m];"), "{once}");
         assert!(!once.contains("ddt(h)"), "{once}");
         assert!(
-            once.contains("reconstruct: plm<limiter = van_leer>;"),
+            once.contains("reconstruct: plm<limiter = van_leer> in primitive;"),
             "{once}"
         );
     }

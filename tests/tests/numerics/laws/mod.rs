@@ -1,33 +1,59 @@
 //! Conservation laws: every reconstruction, limiter and Riemann solver by being in its list.
 
+mod contact;
 mod exact;
 mod library;
 mod order;
+mod problems;
 mod properties;
 mod shocks;
 
 use stencil_runtime::{Boundary, Number, Simulation, SystemDef};
 
 /// Reconstructions with a limiter each, as a scheme has them.
-const RECONSTRUCTIONS: [&str; 9] = [
+const RECONSTRUCTIONS: [&str; 11] = [
     "constant",
     "plm<limiter = central>",
+    "plm<limiter = generalized_minmod, theta = 1.3>",
     "plm<limiter = mc>",
     "plm<limiter = minmod>",
     "plm<limiter = superbee>",
     "plm<limiter = van_albada>",
     "plm<limiter = van_leer>",
+    "ppm",
     "weno5",
     "weno_z",
 ];
 
 /// Riemann solvers.
-const SOLVERS: [&str; 3] = ["force", "hll", "rusanov"];
+const SOLVERS: [&str; 4] = ["force", "hll", "hllc", "rusanov"];
+
+/// Every reconstruction, of both kinds of variables, and every solver, each with some of the others: as the
+/// settings `reconstruct` and `riemann`.
+fn pairs() -> Vec<(String, &'static str)> {
+    let each = |variables: &str, all: &[&str], riemann: &'static str| -> Vec<_> {
+        let all = all
+            .iter()
+            .map(|made| (format!("{made}{variables}"), riemann));
+        all.collect()
+    };
+    let mut pairs = each("", &RECONSTRUCTIONS, "hll");
+    pairs.extend(each(" in primitive", &RECONSTRUCTIONS, "hllc"));
+    for riemann in SOLVERS {
+        let some = ["constant", "plm<limiter = mc>"];
+        pairs.extend(each("", &some, riemann));
+        pairs.extend(each(" in primitive", &some, riemann));
+    }
+    pairs.sort();
+    pairs.dedup();
+    pairs
+}
 
 /// Transport of `q` along x.
 const ADVECTION: &str = "system Advection in 1d {
     conserved q: scalar; param a: real = 1;
     flux q -> [a*q];
+    primitive { q; }
     waves { flow: [a]; }
     cfl { advective: abs(a); }
 }";
@@ -42,7 +68,8 @@ const EULER: &str = "system Euler in nd {
     flux rho -> m;
     flux m -> outer(m, u) + p*I;
     flux e -> (e + p) * u;
-    waves { flow: u; sound: c; }
+    primitive { rho; u; p; m = rho*u; e = p/(gamma - 1) + rho*dot(u, u)/2; }
+    waves { flow: u; sound: c; density: rho; pressure: p; }
     cfl { advective: norm(u) + c; }
 }";
 
@@ -51,9 +78,11 @@ const WATER: &str = "system Water in nd {
     conserved h: scalar; conserved m: vector;
     param g: real = 1;
     let u = m / h;
+    let p = g*h^2/2;
     flux h -> m;
-    flux m -> outer(m, u) + g*h^2/2 * I;
-    waves { flow: u; sound: sqrt(g*h); }
+    flux m -> outer(m, u) + p*I;
+    primitive { h; u; m = h*u; }
+    waves { flow: u; sound: sqrt(g*h); density: h; pressure: p; }
     cfl { advective: norm(u) + sqrt(g*h); }
 }";
 

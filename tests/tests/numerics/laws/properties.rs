@@ -3,15 +3,13 @@
 
 use stencil_runtime::{Simulation, SystemDef};
 
-use super::{ADVECTION, EULER, RECONSTRUCTIONS, SOLVERS, law, started};
+use super::{ADVECTION, EULER, RECONSTRUCTIONS, law, pairs, started};
 
-/// Every pair, in 2d.
+/// A gas in 2d with all pairs.
 fn gases() -> Vec<(String, SystemDef)> {
-    let pairs = SOLVERS
-        .iter()
-        .flat_map(|s| RECONSTRUCTIONS.iter().map(move |r| (s, r)));
+    let pairs = pairs().into_iter();
     pairs
-        .map(|(s, r)| (format!("{s}, {r}"), law(EULER, 2, r, s)))
+        .map(|(r, s)| (format!("{s}, {r}"), law(EULER, 2, &r, s)))
         .collect()
 }
 

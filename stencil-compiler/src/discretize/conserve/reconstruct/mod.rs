@@ -4,9 +4,11 @@ use super::algebra::Algebra;
 use super::limiters::Limiter;
 use crate::discretize::expand::Result;
 use crate::discretize::poly::Poly;
+use crate::model::Rational;
 
 mod constant;
 mod plm;
+mod ppm;
 mod weno;
 mod weno5;
 mod weno_z;
@@ -19,7 +21,7 @@ pub(crate) struct Reconstruction {
     pub(crate) source: &'static str,
     /// Does it take a limiter?
     pub(crate) limited: bool,
-    /// The values of a component at the lower and at the upper face of a cell.
+    /// The values of a variable at the lower and at the upper face of a cell.
     pub(in crate::discretize) faces: fn(&mut Cell<'_, '_, '_>) -> Result<[Poly; 2]>,
 }
 
@@ -27,6 +29,7 @@ pub(crate) struct Reconstruction {
 pub(crate) const ALL: &[Reconstruction] = &[
     constant::RECONSTRUCTION,
     plm::RECONSTRUCTION,
+    ppm::RECONSTRUCTION,
     weno5::RECONSTRUCTION,
     weno_z::RECONSTRUCTION,
 ];
@@ -36,21 +39,22 @@ pub(crate) fn find(name: &str) -> Option<&'static Reconstruction> {
     ALL.iter().find(|made| made.name == name)
 }
 
-/// A component in the cells along an axis.
+/// A variable in the cells along an axis.
 pub(in crate::discretize) struct Cell<'c, 'e, 'a> {
     pub(super) algebra: Algebra<'e, 'a>,
-    pub(super) component: usize,
+    /// Its mean, a grid function.
+    pub(super) own: &'c Poly,
     pub(super) axis: usize,
-    /// The component and the axis, for names.
+    /// The variable and the axis, for names.
     pub(super) name: &'c str,
     pub(super) limiter: Limiter,
+    pub(super) theta: Option<Rational>,
 }
 
 impl Cell<'_, '_, '_> {
     /// The mean of the cell so many cells ahead.
     fn mean(&mut self, ahead: i32) -> Poly {
         let atoms = &mut self.algebra.expander.atoms;
-        let own = atoms.state(self.component);
-        atoms.at(&own, self.axis, ahead)
+        atoms.at(self.own, self.axis, ahead)
     }
 }

@@ -17,7 +17,7 @@ fn faces(cell: &mut Cell<'_, '_, '_>) -> Result<[Poly; 2]> {
     let above = of.minus(&next, &mean)?;
     let above = of.named(&format!("{name}_step"), above);
     let below = of.expander.atoms.at(&above, axis, -1);
-    let slope = (cell.limiter.slope)(of, &below, &above)?;
+    let slope = cell.limiter.slope(of, [&below, &above], cell.theta)?;
     let slope = of.named(&format!("{name}_slope"), slope);
     let half = of.halved(&slope)?;
     Ok([of.minus(&mean, &half)?, of.plus(&mean, &half)?])

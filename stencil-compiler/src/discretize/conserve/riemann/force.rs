@@ -1,14 +1,14 @@
 //! The mean of the fluxes of Lax and Friedrichs and of Richtmyer (Toro 2009, Eqs. 7.28 to 7.33; Toro and Billett,
 //! IMA J. Numer. Anal. 20, 47, 2000): needs nothing but the flux.
 
-use super::{Face, Solver};
-use crate::discretize::expand::Result;
+use super::{Face, Needs, Solver};
+use crate::discretize::expand::{Result, States};
 use crate::discretize::poly::Poly;
 
 pub(super) const SOLVER: Solver = Solver {
     name: "force",
     source: "the mean of the fluxes of Lax and Friedrichs and of Richtmyer (Toro and Billett 2000)",
-    needs_waves: false,
+    needs: Needs::Nothing,
     flux,
 };
 
@@ -29,6 +29,10 @@ fn flux(face: &mut Face<'_, '_, '_>) -> Result<Vec<Poly>> {
         states.push(of.named("between", state));
     }
     let label = format!("{}_between", super::super::AXES[axis]);
+    let states = States {
+        components: states,
+        ..States::default()
+    };
     let between = face.law.fluxes(of.expander, &states, axis, &label)?;
     let mut all = Vec::new();
     for (at, richtmyer) in between.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! One state between the slowest and the fastest wave (Harten, Lax and van Leer, SIAM Rev. 25, 35, 1983;
 //! Toro 2009, Eq. 10.21), with the speeds that the system declares.
 
-use super::{Face, Solver};
+use super::{Face, Needs, Solver};
 use crate::discretize::expand::Result;
 use crate::discretize::poly::Poly;
 use crate::expr::Op;
@@ -9,7 +9,7 @@ use crate::expr::Op;
 pub(super) const SOLVER: Solver = Solver {
     name: "hll",
     source: "one state between the slowest and the fastest wave (Harten, Lax and van Leer 1983)",
-    needs_waves: true,
+    needs: Needs::Speeds,
     flux,
 };
 

@@ -5,9 +5,13 @@ use super::algebra::Algebra;
 use crate::discretize::expand::Result;
 use crate::discretize::poly::Poly;
 
+mod contact;
 mod force;
 mod hll;
+mod hllc;
 mod rusanov;
+
+use contact::Contact;
 
 /// One approximate solver.
 pub(crate) struct Solver {
@@ -15,14 +19,25 @@ pub(crate) struct Solver {
     pub(crate) name: &'static str,
     /// What it is, and where it is from.
     pub(crate) source: &'static str,
-    /// Does it need bounds of the speeds of waves?
-    pub(crate) needs_waves: bool,
+    /// What it needs to know beside the flux.
+    pub(crate) needs: Needs,
     /// The flux of each conserved component.
     pub(in crate::discretize) flux: fn(&mut Face<'_, '_, '_>) -> Result<Vec<Poly>>,
 }
 
+/// What a solver needs from `waves`, each with what is above.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Needs {
+    /// Nothing.
+    Nothing,
+    /// Bounds of the speeds.
+    Speeds,
+    /// What moves with the flow, and what pressure does.
+    Contact,
+}
+
 /// All solvers.
-pub(crate) const ALL: &[Solver] = &[force::SOLVER, hll::SOLVER, rusanov::SOLVER];
+pub(crate) const ALL: &[Solver] = &[force::SOLVER, hll::SOLVER, hllc::SOLVER, rusanov::SOLVER];
 
 /// The solver of this name.
 pub(crate) fn find(name: &str) -> Option<&'static Solver> {
@@ -39,6 +54,8 @@ pub(super) struct Side {
     pub(super) fluxes: Vec<Poly>,
     /// The slowest and the fastest wave.
     pub(super) waves: Option<[Poly; 2]>,
+    /// What a contact needs.
+    pub(super) contact: Option<Contact>,
 }
 
 /// A face between two cells.

@@ -1,14 +1,14 @@
 //! The mean of the fluxes, less half the jump times the greatest speed (Rusanov, USSR Comput. Math. Math.
 //! Phys. 1, 304, 1961).
 
-use super::{Face, Solver};
+use super::{Face, Needs, Solver};
 use crate::discretize::expand::Result;
 use crate::discretize::poly::Poly;
 
 pub(super) const SOLVER: Solver = Solver {
     name: "rusanov",
     source: "the mean less half the jump times the greatest speed (Rusanov 1961)",
-    needs_waves: true,
+    needs: Needs::Speeds,
     flux,
 };
 

@@ -1,8 +1,8 @@
-//! Conservation laws: `flux` and `waves`.
+//! Conservation laws: `flux`, `primitive` and `waves`.
 
 use super::{name, semicolon, split};
 use crate::diag::{Code, Diagnostic, Span};
-use crate::model::parse::ast::{FluxItem, SpeedItem, System};
+use crate::model::parse::ast::{FluxItem, PrimitiveItem, SpeedItem, System};
 use crate::model::parse::expression;
 use crate::model::parse::tokens::{Cursor, Parsed};
 
@@ -35,10 +35,42 @@ pub(super) fn waves(cursor: &mut Cursor, system: &mut System) -> Parsed<()> {
     cursor.expect_open('{')?;
     while !cursor.is_close() {
         let at = cursor.position();
-        let kind = name(cursor, "`flow` or `sound`")?;
+        let kind = name(cursor, "`flow`, `sound`, `density` or `pressure`")?;
         cursor.expect_punct(':')?;
         let value = expression::whole(cursor)?;
         system.wave_speeds.push(SpeedItem { kind, value, at });
+        // The last one may go without.
+        if !cursor.is_close() {
+            semicolon(cursor)?;
+        }
+    }
+    cursor.expect_close('}')
+}
+
+/// `{ rho; u; m = rho*u; }`
+pub(super) fn primitive(cursor: &mut Cursor, system: &mut System) -> Parsed<()> {
+    let word = cursor.last_span();
+    if let Some(first) = system.primitive {
+        let diagnostic = Diagnostic::new(Code::BadPrimitive, word, "a second `primitive`")
+            .note_at(first, "the first is here")
+            .help("put all primitives into one `primitive { .. }`");
+        cursor.report(diagnostic);
+    }
+    system.primitive = Some(system.primitive.unwrap_or(word));
+    cursor.expect_open('{')?;
+    while !cursor.is_close() {
+        let (at, start) = (cursor.position(), cursor.span());
+        let name = name(cursor, "a field or a `let`")?;
+        let value = match cursor.eat_punct('=') {
+            true => Some(expression::whole(cursor)?),
+            false => None,
+        };
+        system.primitives.push(PrimitiveItem {
+            name,
+            value,
+            span: start.join(cursor.last_span()),
+            at,
+        });
         // The last one may go without.
         if !cursor.is_close() {
             semicolon(cursor)?;

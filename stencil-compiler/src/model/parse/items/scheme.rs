@@ -28,31 +28,44 @@ pub(super) fn block(cursor: &mut Cursor) -> Parsed<SchemeItem> {
     })
 }
 
-/// `space: central<order = 6>;`
+/// `space: central<order = 6>;` or `reconstruct: weno_z in primitive;`
 fn setting(cursor: &mut Cursor) -> Parsed<Setting> {
     words::docs(cursor);
     let key = name(cursor, &format!("`{}`", KEYS.join("`, `")))?;
     cursor.expect_punct(':')?;
     let choice = name(cursor, "a choice")?;
-    let mut argument = None;
+    let mut arguments = Vec::new();
     if cursor.eat_punct('<') {
-        let key = name(cursor, "`order` or `limiter`")?;
-        cursor.expect_punct('=')?;
-        let (Kind::Number(text) | Kind::Word(text)) = cursor.peek() else {
-            return Err(cursor.expected("a literal integer or a name"));
-        };
-        let number = Name {
-            text: text.clone(),
-            span: cursor.span(),
-        };
-        cursor.advance();
+        arguments.push(argument(cursor)?);
+        while cursor.eat_punct(',') {
+            arguments.push(argument(cursor)?);
+        }
         cursor.expect_punct('>')?;
-        argument = Some((key, number));
     }
+    let variables = match cursor.eat_word("in") {
+        true => Some(name(cursor, "`conserved` or `primitive`")?),
+        false => None,
+    };
     semicolon(cursor)?;
     Ok(Setting {
         key,
         choice,
-        argument,
+        arguments,
+        variables,
     })
+}
+
+/// `order = 6` or `limiter = mc`
+fn argument(cursor: &mut Cursor) -> Parsed<(Name, Name)> {
+    let key = name(cursor, "`order`, `limiter` or `theta`")?;
+    cursor.expect_punct('=')?;
+    let (Kind::Number(text) | Kind::Word(text)) = cursor.peek() else {
+        return Err(cursor.expected("a literal number or a name"));
+    };
+    let value = Name {
+        text: text.clone(),
+        span: cursor.span(),
+    };
+    cursor.advance();
+    Ok((key, value))
 }

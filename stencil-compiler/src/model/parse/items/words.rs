@@ -13,6 +13,7 @@ pub(super) const ITEMS: &[&str] = &[
     "fn",
     "ddt",
     "flux",
+    "primitive",
     "waves",
     "observe",
     "cfl",
@@ -77,8 +78,8 @@ pub(super) fn unsupported(cursor: &mut Cursor) -> bool {
     };
     let message = format!("`{word}` is not part of the language yet");
     let mut diagnostic = Diagnostic::new(Code::Unsupported, cursor.span(), message).note(
-        "a system has `field`, `conserved`, `param`, `source`, `let`, `fn`, `ddt(..) = ..`, `flux`, `waves`, \
-         `observe` and `cfl`; beside it there is `scheme`",
+        "a system has `field`, `conserved`, `param`, `source`, `let`, `fn`, `ddt(..) = ..`, `flux`, `primitive`, \
+         `waves`, `observe` and `cfl`; beside it there is `scheme`",
     );
     if !instead.is_empty() {
         diagnostic = diagnostic.help(*instead);

@@ -1,0 +1,152 @@
+//! Polynomials with quotients in them as one quotient of two polynomials, so that equal ones are seen to be.
+
+use crate::discretize::atoms::{Atom, Atoms};
+use crate::discretize::poly::{AtomId, Overflow, Poly, Uniform};
+use crate::expr::Op;
+
+/// Terms beyond which nothing is multiplied out.
+const LARGEST: usize = 4000;
+
+/// A quotient of polynomials of what is no quotient.
+#[derive(Clone)]
+pub(super) struct Quotient {
+    pub(super) above: Poly,
+    pub(super) below: Poly,
+}
+
+/// Why there is none.
+#[derive(Debug)]
+pub(super) enum Refused {
+    /// It has too many terms.
+    Large,
+    /// Its coefficients leave the range of exact numbers.
+    Range,
+}
+
+impl From<Overflow> for Refused {
+    fn from(_: Overflow) -> Self {
+        Refused::Range
+    }
+}
+
+type Result<T> = std::result::Result<T, Refused>;
+
+impl Quotient {
+    /// The quotient that a polynomial is when names and divisions are written out.
+    pub(super) fn of(poly: &Poly, atoms: &Atoms) -> Result<Quotient> {
+        let mut sum = Quotient::whole(Poly::default());
+        for (monomial, c) in &poly.0 {
+            let mut product = Quotient::whole(Poly::uniform(c.clone()));
+            for atom in monomial {
+                product = product.times(&Quotient::of_atom(*atom, atoms)?)?;
+            }
+            sum = sum.plus(&product)?;
+        }
+        Ok(sum)
+    }
+
+    fn of_atom(atom: AtomId, atoms: &Atoms) -> Result<Quotient> {
+        match atoms.get(atom) {
+            Atom::Named(at) => Quotient::of(&atoms.named[*at].1, atoms),
+            Atom::Call(Op::Div, parts) => {
+                let [above, below] = [&parts[0], &parts[1]].map(|part| Quotient::of(part, atoms));
+                let (above, below) = (above?, below?);
+                Ok(Quotient {
+                    above: product(&above.above, &below.below)?,
+                    below: product(&above.below, &below.above)?,
+                })
+            }
+            Atom::State(_) | Atom::Derivative { .. } | Atom::At { .. } | Atom::Call(..) => {
+                Ok(Quotient::whole(Poly::atom(atom)))
+            }
+        }
+    }
+
+    fn whole(above: Poly) -> Quotient {
+        let below = Poly::uniform(Uniform::one());
+        Quotient { above, below }
+    }
+
+    pub(super) fn times(&self, other: &Quotient) -> Result<Quotient> {
+        Ok(Quotient {
+            above: product(&self.above, &other.above)?,
+            below: product(&self.below, &other.below)?,
+        })
+    }
+
+    fn plus(&self, other: &Quotient) -> Result<Quotient> {
+        if self.below == other.below {
+            return Ok(Quotient {
+                above: self.above.plus(&other.above)?,
+                below: self.below.clone(),
+            });
+        }
+        let [first, second] =
+            [(self, other), (other, self)].map(|(a, b)| product(&a.above, &b.below));
+        Ok(Quotient {
+            above: first?.plus(&second?)?,
+            below: product(&self.below, &other.below)?,
+        })
+    }
+
+    /// The number of times that the other goes into this one, if that is the same for all values.
+    pub(super) fn multiple_of(&self, other: &Quotient) -> Result<Option<Uniform>> {
+        let [own, others] =
+            [(self, other), (other, self)].map(|(a, b)| product(&a.above, &b.below));
+        let (own, others) = (own?, others?);
+        let (Some((monomial, c)), false) = (others.0.iter().next(), own.0.is_empty()) else {
+            return Ok(own.0.is_empty().then(Uniform::default));
+        };
+        let Some(inverse) = c.reciprocal() else {
+            return Ok((own == others).then(Uniform::one));
+        };
+        let found = own.0.get(monomial).cloned().unwrap_or_default();
+        let times = found.times(&inverse)?;
+        Ok((others.scaled(&times)? == own).then_some(times))
+    }
+
+    /// The parts of a quotient that are constant and linear in an atom; `None` where there is more.
+    pub(super) fn linear_in(&self, atom: AtomId, atoms: &Atoms) -> Option<[Quotient; 2]> {
+        let mut parts = [Poly::default(), Poly::default()];
+        for (monomial, c) in &self.above.0 {
+            let times = monomial.iter().filter(|a| **a == atom).count();
+            let rest: Vec<AtomId> = monomial.iter().copied().filter(|a| *a != atom).collect();
+            if rest.iter().any(|other| holds(*other, atom, atoms)) {
+                return None;
+            }
+            parts.get_mut(times)?.0.insert(rest, c.clone());
+        }
+        let mut below = self.below.0.keys().flatten();
+        if below.any(|other| holds(*other, atom, atoms)) {
+            return None;
+        }
+        Some(parts.map(|above| Quotient {
+            above,
+            below: self.below.clone(),
+        }))
+    }
+}
+
+/// Is one atom made of another?
+fn holds(whole: AtomId, part: AtomId, atoms: &Atoms) -> bool {
+    let among = |poly: &Poly| {
+        poly.0
+            .keys()
+            .flatten()
+            .any(|atom| holds(*atom, part, atoms))
+    };
+    whole == part
+        || match atoms.get(whole) {
+            Atom::State(_) => false,
+            Atom::Derivative { of, .. } | Atom::At { of, .. } => holds(*of, part, atoms),
+            Atom::Named(at) => among(&atoms.named[*at].1),
+            Atom::Call(_, parts) => parts.iter().any(among),
+        }
+}
+
+fn product(a: &Poly, b: &Poly) -> Result<Poly> {
+    if a.0.len() * b.0.len() > LARGEST {
+        return Err(Refused::Large);
+    }
+    Ok(a.times(b)?)
+}

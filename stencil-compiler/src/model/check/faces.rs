@@ -1,0 +1,170 @@
+//! The settings of a scheme that make fluxes through faces.
+
+use super::scheme::{WITHOUT_WAVES, unknown, without_argument};
+use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::discretize::conserve::riemann::Needs;
+use crate::discretize::conserve::{limiters, reconstruct, riemann};
+use crate::model::parse::ast::{Name, Setting, System};
+use crate::model::parse::number;
+use crate::model::{Rational, Scheme, Variables};
+
+/// What may be reconstructed.
+const VARIABLES: &[(&str, Variables)] = &[
+    ("conserved", Variables::Conserved),
+    ("primitive", Variables::Primitive),
+];
+
+impl Variables {
+    /// Its name in the language.
+    pub fn name(self) -> &'static str {
+        let found = VARIABLES.iter().find(|(_, variables)| *variables == self);
+        found.map_or("", |(name, _)| name)
+    }
+}
+
+/// `riemann: hll;` and `reconstruct: plm<limiter = mc> in primitive;`
+pub(super) fn setting(
+    system: &System,
+    scheme: &mut Scheme,
+    setting: &Setting,
+    diagnostics: &mut Diagnostics,
+) {
+    let key = &setting.key;
+    if system.fluxes.is_empty() {
+        let message = format!("`{}` in a scheme of a system without flux", key.text);
+        let diagnostic = Diagnostic::new(Code::BadSchemeKey, key.span, message);
+        diagnostics.push(diagnostic.help("write `conserved h: ..;` and `flux h -> ..;`"));
+    } else if key.text == "riemann" {
+        solver(system, scheme, setting, diagnostics);
+    } else {
+        reconstruction(scheme, setting, diagnostics);
+        if let Some(name) = &setting.variables {
+            variables(system, scheme, name, diagnostics);
+        }
+    }
+}
+
+fn solver(system: &System, scheme: &mut Scheme, setting: &Setting, diagnostics: &mut Diagnostics) {
+    let choice = &setting.choice;
+    without_argument(setting, diagnostics);
+    let names: Vec<&str> = riemann::ALL.iter().map(|solver| solver.name).collect();
+    let Some(solver) = riemann::find(&choice.text) else {
+        return unknown(choice, "Riemann solver", &names, diagnostics);
+    };
+    let given = |kind: &str| system.wave_speeds.iter().any(|part| part.kind.text == kind);
+    let missing: Vec<&str> = ["flow", "density", "pressure"]
+        .into_iter()
+        .filter(|kind| !given(kind))
+        .collect();
+    if solver.needs >= Needs::Speeds && system.waves.is_none() {
+        let message = format!("`{}` needs the speeds of the waves", solver.name);
+        let diagnostic = Diagnostic::new(Code::NeedsWaves, choice.span, message);
+        diagnostics.push(diagnostic.help(format!(
+            "declare `waves {{ flow: ..; sound: ..; }}`, or choose `{WITHOUT_WAVES}`"
+        )));
+    } else if solver.needs == Needs::Contact && !missing.is_empty() {
+        let message = format!("`{}` needs `{}`", solver.name, missing.join("` and `"));
+        let mut diagnostic = Diagnostic::new(Code::NeedsContact, choice.span, message);
+        if let Some(waves) = system.waves {
+            diagnostic = diagnostic.note_at(waves, "the waves are here");
+        }
+        diagnostics.push(diagnostic.help(
+            "write `waves { flow: u; sound: c; density: rho; pressure: p; }`, or choose `hll`",
+        ));
+    } else {
+        scheme.riemann = solver.name.to_string();
+    }
+}
+
+fn reconstruction(scheme: &mut Scheme, setting: &Setting, diagnostics: &mut Diagnostics) {
+    let choice = &setting.choice;
+    let names: Vec<&str> = reconstruct::ALL.iter().map(|made| made.name).collect();
+    let Some(made) = reconstruct::find(&choice.text) else {
+        return unknown(choice, "reconstruction", &names, diagnostics);
+    };
+    scheme.reconstruct = made.name.to_string();
+    for (i, (key, value)) in setting.arguments.iter().enumerate() {
+        let mut earlier = setting.arguments[..i].iter();
+        let twice = earlier.any(|(other, _)| other.text == key.text);
+        match key.text.as_str() {
+            "limiter" if made.limited && !twice => {
+                let names: Vec<&str> = limiters::ALL.iter().map(|l| l.name).collect();
+                match names.iter().find(|name| **name == value.text) {
+                    Some(name) => scheme.limiter = name.to_string(),
+                    None => return unknown(value, "limiter", &names, diagnostics),
+                }
+            }
+            "theta" if made.limited && !twice => scheme.theta = theta(value, diagnostics),
+            _ => {
+                let again = if twice { " a second time" } else { "" };
+                let message = format!("`{}` has no setting `{}`{again}", made.name, key.text);
+                diagnostics.push(Diagnostic::new(Code::BadSchemeKey, key.span, message));
+            }
+        }
+    }
+    if made.limited {
+        has_its_theta(scheme, setting, diagnostics);
+    }
+}
+
+/// Reports a limiter without its parameter, and a parameter without its limiter.
+fn has_its_theta(scheme: &Scheme, setting: &Setting, diagnostics: &mut Diagnostics) {
+    let needs = limiters::find(&scheme.limiter).is_some_and(|limiter| limiter.has_theta());
+    let given = setting
+        .arguments
+        .iter()
+        .find(|(key, _)| key.text == "theta");
+    let (message, span) = match given {
+        None if needs => (
+            format!("`{}` needs `theta`", scheme.limiter),
+            setting.choice.span,
+        ),
+        Some((key, _)) if !needs => (format!("`{}` has no `theta`", scheme.limiter), key.span),
+        _ => return,
+    };
+    let diagnostic = Diagnostic::new(Code::BadSchemeKey, span, message);
+    diagnostics.push(diagnostic.help("write `plm<limiter = generalized_minmod, theta = 1.3>`"));
+}
+
+/// A parameter of a limiter; `None` after an error.
+fn theta(value: &Name, diagnostics: &mut Diagnostics) -> Option<Rational> {
+    let found = number::parse(&value.text).ok();
+    let found = found.filter(|theta| limiters::THETA.contains(theta));
+    if found.is_none() {
+        let message = format!(
+            "`theta` is a number from 1 to 2, and this is `{}`",
+            value.text
+        );
+        diagnostics.push(Diagnostic::new(Code::UnknownChoice, value.span, message));
+    }
+    found
+}
+
+impl Scheme {
+    /// The limiter with its parameter as it is written, if the reconstruction takes one.
+    pub fn limiter_text(&self) -> Option<String> {
+        let made = reconstruct::find(&self.reconstruct)?;
+        let theta = self.theta.as_ref().and_then(number::print);
+        let theta = theta.map_or(String::new(), |theta| format!(", theta = {theta}"));
+        made.limited.then(|| format!("{}{theta}", self.limiter))
+    }
+}
+
+/// What stands after `in`.
+fn variables(system: &System, scheme: &mut Scheme, name: &Name, diagnostics: &mut Diagnostics) {
+    let found = VARIABLES.iter().find(|(known, _)| *known == name.text);
+    match found {
+        None => {
+            let names: Vec<&str> = VARIABLES.iter().map(|(name, _)| *name).collect();
+            unknown(name, "choice of variables", &names, diagnostics);
+        }
+        Some((_, Variables::Primitive)) if system.primitive.is_none() => {
+            let message = format!("`{}` declares no primitives", system.name.text);
+            let diagnostic = Diagnostic::new(Code::NeedsPrimitives, name.span, message);
+            diagnostics.push(diagnostic.note_at(system.name.span, "the system is here").help(
+                "write `primitive { rho; u; m = rho*u; }` into it: what is primitive, and how what is conserved follows",
+            ));
+        }
+        Some((_, chosen)) => scheme.variables = *chosen,
+    }
+}

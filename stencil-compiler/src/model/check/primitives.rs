@@ -1,0 +1,231 @@
+//! Primitive variables: which they are, and that all that is conserved follows from them.
+
+use super::conserved::at_faces;
+use super::resolve::unequal;
+use super::scope::{Meaning, Scope};
+use super::terms::Place;
+use crate::diag::{Code, Diagnostic, Span};
+use crate::model::parse::ast::{PrimitiveItem, System};
+use crate::model::{FromPrimitives, Let, Model, Primitives, Term, TermKind};
+
+/// The primitives: nothing where there are none; the outer `None` after an error.
+pub(super) fn resolve<'a>(scope: &mut Scope<'a>, system: &'a System) -> Option<Option<Primitives>> {
+    let Some(span) = system.primitive else {
+        return Some(None);
+    };
+    let errors = scope.errors();
+    if system.fluxes.is_empty() {
+        let message = "`primitive` in a system without flux";
+        let diagnostic = Diagnostic::new(Code::BadPrimitive, span, message);
+        scope.report(diagnostic.help("states at faces are made where something is `conserved`"));
+    }
+    repeated(scope, system);
+    let (follow, name): (Vec<_>, Vec<_>) = system
+        .primitives
+        .iter()
+        .partition(|item| item.value.is_some());
+    let variables: Vec<Term> = name
+        .into_iter()
+        .filter_map(|item| variable(scope, item))
+        .collect();
+    // What a wrong one would have been is not known.
+    let complete = scope.errors() == errors;
+    let mut conserved: Vec<FromPrimitives> = Vec::new();
+    for item in follow {
+        let followed = followed(scope, system, item);
+        if let Some(followed) = &followed
+            && complete
+        {
+            only_primitives(scope, system, &variables, followed);
+        }
+        conserved.extend(followed);
+    }
+    if complete && scope.errors() == errors {
+        without_way_back(scope, system, span, &variables, &conserved);
+    }
+    conserved.sort_by_key(|followed| followed.field);
+    let found = Primitives {
+        variables,
+        conserved,
+        span,
+    };
+    (scope.errors() == errors).then_some(Some(found))
+}
+
+/// Reports names that stand twice, as variables or as what follows.
+fn repeated(scope: &mut Scope<'_>, system: &System) {
+    for (i, item) in system.primitives.iter().enumerate() {
+        let same = |other: &&PrimitiveItem| other.name.text == item.name.text;
+        let Some(first) = system.primitives[..i].iter().find(same) else {
+            continue;
+        };
+        let name = &item.name.text;
+        let (message, help) = match (&first.value, &item.value) {
+            (None, None) => (format!("`{name}` is named twice"), "name it once"),
+            (Some(_), Some(_)) => (format!("`{name}` follows twice"), "choose one of them"),
+            _ => (
+                format!("`{name}` is primitive, and follows from primitives"),
+                "it is one or the other",
+            ),
+        };
+        let diagnostic = Diagnostic::new(Code::BadPrimitive, item.name.span, message)
+            .note_at(first.name.span, "the first is here");
+        scope.report(diagnostic.help(help));
+    }
+}
+
+/// A field or a `let` that is reconstructed.
+fn variable(scope: &mut Scope<'_>, item: &PrimitiveItem) -> Option<Term> {
+    let (name, span) = (&item.name, item.name.span);
+    let kind = match scope.names.get(name.text.as_str()) {
+        Some((Meaning::Field(field, rank), _)) => {
+            return rank.map(|rank| Term::of(TermKind::Field(*field), rank, span));
+        }
+        Some((Meaning::Let(at), _)) => {
+            let (at, rank) = scope.let_meaning.get(*at).copied().flatten()?;
+            let variable = Term::of(TermKind::Let(at), rank, span);
+            at_faces(scope, "a primitive", &variable);
+            return Some(variable);
+        }
+        Some((meaning, _)) => meaning.kind(),
+        None => {
+            let diagnostic = scope.unknown(name, &[]);
+            scope.report(diagnostic);
+            return None;
+        }
+    };
+    let message = format!("`{}` is {kind}, and no primitive", name.text);
+    let diagnostic = Diagnostic::new(Code::BadPrimitive, span, message);
+    scope.report(diagnostic.help("a primitive is a field, or a `let` made of fields"));
+    None
+}
+
+/// A conserved field and what it is equal to.
+fn followed<'a>(
+    scope: &mut Scope<'a>,
+    system: &'a System,
+    item: &'a PrimitiveItem,
+) -> Option<FromPrimitives> {
+    let value = item.value.as_ref();
+    let value = value.and_then(|ast| scope.term(ast, item.at, Place::System));
+    let (field, rank) = scope.evolved(&item.name)?;
+    let name = &item.name.text;
+    if system
+        .fields
+        .get(field)
+        .is_some_and(|field| !field.conserved)
+    {
+        let message = format!("`{name}` is not conserved, and stays as it is");
+        let diagnostic = Diagnostic::new(Code::BadPrimitive, item.name.span, message);
+        scope.report(diagnostic.help("remove the line"));
+    }
+    let value = value?;
+    if let Some(rank) = rank.filter(|rank| *rank != value.rank) {
+        scope.report(unequal("value", name, rank, value.rank, value.span));
+    }
+    at_faces(scope, "what follows from primitives", &value);
+    Some(FromPrimitives {
+        field,
+        value,
+        span: item.span,
+    })
+}
+
+/// Reports conserved fields that a value is made of, other than by primitives.
+fn only_primitives(
+    scope: &mut Scope<'_>,
+    system: &System,
+    variables: &[Term],
+    followed: &FromPrimitives,
+) {
+    let is_free = |field: usize| system.fields.get(field).is_some_and(|f| !f.conserved);
+    let lets = &scope.expansion.lets;
+    let Some((field, span)) = beside_primitives(&followed.value, lets, variables, &is_free) else {
+        return;
+    };
+    let name = system.fields.get(field).map_or("", |f| &f.name.text);
+    let message = format!("this is made of `{name}`, which is no primitive");
+    let diagnostic = Diagnostic::new(Code::BadPrimitive, span, message);
+    scope.report(diagnostic.help("a conserved field follows from primitives, parameters and `t`"));
+}
+
+/// A field that a term is made of other than by the variables, and its place; fields that are free may be.
+fn beside_primitives(
+    term: &Term,
+    lets: &[Let],
+    variables: &[Term],
+    is_free: &dyn Fn(usize) -> bool,
+) -> Option<(usize, Span)> {
+    if variables.iter().any(|variable| variable.kind == term.kind) {
+        return None;
+    }
+    match &term.kind {
+        TermKind::Field(field) => (!is_free(*field)).then_some((*field, term.span)),
+        TermKind::Let(at) => {
+            let value = lets.get(*at).map(|item| &item.value);
+            let found = value.and_then(|v| beside_primitives(v, lets, variables, is_free));
+            found.map(|(field, _)| (field, term.span))
+        }
+        _ => {
+            let mut parts = term.parts().into_iter();
+            parts.find_map(|part| beside_primitives(part, lets, variables, is_free))
+        }
+    }
+}
+
+/// Reports what is conserved and neither primitive nor follows.
+fn without_way_back(
+    scope: &mut Scope<'_>,
+    system: &System,
+    span: Span,
+    variables: &[Term],
+    conserved: &[FromPrimitives],
+) {
+    for (i, item) in system.fields.iter().enumerate() {
+        let is_variable = variables.iter().any(|v| v.kind == TermKind::Field(i));
+        if !item.conserved || is_variable || conserved.iter().any(|c| c.field == i) {
+            continue;
+        }
+        let name = &item.name.text;
+        let message = format!("`{name}` is conserved, and does not follow from the primitives");
+        let diagnostic = Diagnostic::new(Code::NoWayBack, item.name.span, message)
+            .note_at(span, "the primitives are here");
+        scope.report(diagnostic.help(format!("write `{name} = ..;` or `{name};` there")));
+    }
+}
+
+impl Model {
+    /// What is wrong with the primitives, in words for the maker of the model.
+    pub(super) fn wrong_primitives(&self) -> Option<String> {
+        let primitives = self.primitives.as_ref()?;
+        let (variables, conserved) = (&primitives.variables, &primitives.conserved);
+        let is_variable = |field: usize| variables.iter().any(|v| v.kind == TermKind::Field(field));
+        let follows = |field: usize| conserved.iter().any(|c| c.field == field);
+        let named = |v: &Term| matches!(v.kind, TermKind::Field(_) | TermKind::Let(_));
+        if self.fluxes.is_empty() || !variables.iter().all(named) {
+            return Some("primitives without fluxes, or that are no names".to_string());
+        }
+        let twice = |(i, v): (usize, &Term)| variables[..i].iter().any(|w| w.kind == v.kind);
+        let sorted = conserved.is_sorted_by(|a, b| a.field < b.field);
+        if !sorted || variables.iter().enumerate().any(twice) {
+            return Some("primitives twice or in another order".to_string());
+        }
+        let flowing = self.fluxes.iter().map(|flux| flux.field);
+        if let Some(field) = flowing.clone().find(|f| is_variable(*f) == follows(*f)) {
+            return Some(format!("field {field} does not follow from the primitives"));
+        }
+        for followed in conserved {
+            let field = self.fields.get(followed.field);
+            let flows = self.flux_of(followed.field).is_some();
+            if !flows || field.map(|f| f.rank) != Some(followed.value.rank) {
+                return Some(format!("field {} cannot follow", followed.field));
+            }
+            let is_free = |field: usize| self.flux_of(field).is_none();
+            let found = beside_primitives(&followed.value, &self.lets, variables, &is_free);
+            if found.is_some() {
+                return Some(format!("field {} follows from others", followed.field));
+            }
+        }
+        None
+    }
+}

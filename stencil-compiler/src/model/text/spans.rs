@@ -1,0 +1,126 @@
+//! Models without places, to compare those that come from different sources.
+
+use crate::diag::Span;
+use crate::model::{
+    Equation, Field, Flux, FromPrimitives, Let, Model, Observable, Param, Primitives, Source,
+    Speed, Term, TermKind, Waves,
+};
+
+impl Model {
+    /// The model with every place unknown, to compare models from different sources.
+    #[must_use]
+    pub fn without_spans(&self) -> Model {
+        let span = Span::default();
+        let field = |f: &Field| Field { span, ..f.clone() };
+        let param = |p: &Param| Param { span, ..p.clone() };
+        let item = |l: &Let| Let {
+            name: l.name.clone(),
+            value: l.value.without_spans(),
+            span,
+        };
+        let source = |s: &Source| Source {
+            value: s.value.as_ref().map(Term::without_spans),
+            span,
+            ..s.clone()
+        };
+        let observable = |o: &Observable| Observable {
+            value: o.value.without_spans(),
+            span,
+            ..o.clone()
+        };
+        let speed = |s: &Speed| Speed {
+            power: s.power,
+            value: s.value.without_spans(),
+            span,
+        };
+        let flux = |f: &Flux| Flux {
+            field: f.field,
+            value: f.value.without_spans(),
+            span,
+        };
+        let waves = |w: &Waves| Waves {
+            flow: w.flow.as_ref().map(Term::without_spans),
+            sound: w.sound.as_ref().map(Term::without_spans),
+            density: w.density.as_ref().map(Term::without_spans),
+            pressure: w.pressure.as_ref().map(Term::without_spans),
+            span,
+        };
+        let primitives = |p: &Primitives| Primitives {
+            variables: p.variables.iter().map(Term::without_spans).collect(),
+            conserved: p
+                .conserved
+                .iter()
+                .map(|c| FromPrimitives {
+                    field: c.field,
+                    value: c.value.without_spans(),
+                    span,
+                })
+                .collect(),
+            span,
+        };
+        let equation = |e: &Equation| Equation {
+            field: e.field,
+            rhs: e.rhs.without_spans(),
+            span,
+        };
+        Model {
+            name: self.name.clone(),
+            doc: self.doc.clone(),
+            dimension: self.dimension,
+            generic: self.generic,
+            fields: self.fields.iter().map(field).collect(),
+            params: self.params.iter().map(param).collect(),
+            sources: self.sources.iter().map(source).collect(),
+            lets: self.lets.iter().map(item).collect(),
+            equations: self.equations.iter().map(equation).collect(),
+            fluxes: self.fluxes.iter().map(flux).collect(),
+            primitives: self.primitives.as_ref().map(primitives),
+            waves: self.waves.as_ref().map(waves),
+            observables: self.observables.iter().map(observable).collect(),
+            speeds: self.speeds.iter().map(speed).collect(),
+            scheme: self.scheme.clone(),
+            others: self.others.clone(),
+        }
+    }
+}
+
+impl Term {
+    /// The expression with every place unknown.
+    #[must_use]
+    pub fn without_spans(&self) -> Term {
+        let one = |a: &Term| Box::new(a.without_spans());
+        let all = |terms: &[Term]| terms.iter().map(Term::without_spans).collect();
+        let kind = match &self.kind {
+            TermKind::Number(value) => TermKind::Number(*value),
+            TermKind::Field(i) => TermKind::Field(*i),
+            TermKind::Param(i) => TermKind::Param(*i),
+            TermKind::Let(i) => TermKind::Let(*i),
+            TermKind::Source(i) => TermKind::Source(*i),
+            TermKind::Time => TermKind::Time,
+            TermKind::Coordinate(axis) => TermKind::Coordinate(*axis),
+            TermKind::If(relation, parts) => TermKind::If(
+                *relation,
+                Box::new(parts.each_ref().map(Term::without_spans)),
+            ),
+            TermKind::Neg(a) => TermKind::Neg(one(a)),
+            TermKind::Add(a, b) => TermKind::Add(one(a), one(b)),
+            TermKind::Sub(a, b) => TermKind::Sub(one(a), one(b)),
+            TermKind::Mul(a, b) => TermKind::Mul(one(a), one(b)),
+            TermKind::Div(a, b) => TermKind::Div(one(a), one(b)),
+            TermKind::Pow(a, n) => TermKind::Pow(one(a), *n),
+            TermKind::Stack(entries) => TermKind::Stack(all(entries)),
+            TermKind::Component(a, axes) => TermKind::Component(one(a), axes.clone()),
+            TermKind::Derivative { axis, times, of } => TermKind::Derivative {
+                axis: *axis,
+                times: *times,
+                of: one(of),
+            },
+            TermKind::Call(function, arguments) => TermKind::Call(*function, all(arguments)),
+        };
+        Term {
+            kind,
+            rank: self.rank,
+            span: Span::default(),
+        }
+    }
+}
