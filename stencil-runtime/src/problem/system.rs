@@ -329,9 +329,20 @@ fn edited_scheme(declared: &Scheme, table: &Table, reader: &mut Reader) -> Optio
                     .choice(name, item, &all)
                     .map(|time| scheme.time = time.to_string())
             }
+            "riemann" | "reconstruct" => {
+                fluxes(&scheme, name, item, reader).map(|changed| scheme = changed)
+            }
             key => {
                 let message = format!("a scheme has no `{key}`");
-                let known = ["space", "order", "mixed", "arith", "time"];
+                let known = [
+                    "space",
+                    "order",
+                    "mixed",
+                    "arith",
+                    "time",
+                    "riemann",
+                    "reconstruct",
+                ];
                 reader.unknown(entry.at, message, key, known.into_iter());
                 None
             }
@@ -344,6 +355,21 @@ fn edited_scheme(declared: &Scheme, table: &Table, reader: &mut Reader) -> Optio
     whole.then_some(scheme)
 }
 
+/// `riemann = "hllc"` and `reconstruct = "plm<limiter = mc> in primitive"`, as in the language.
+fn fluxes(scheme: &Scheme, name: Name<'_>, item: &Item, reader: &mut Reader) -> Option<Scheme> {
+    let text = reader.text(name, item)?;
+    let errors = match scheme.with_fluxes(name.1, &text) {
+        Ok(changed) => return Some(changed),
+        Err(errors) => errors,
+    };
+    for error in errors.iter() {
+        let help = error.help.as_deref();
+        let help = help.unwrap_or("write it as a scheme of the language does");
+        reader.bad(item.at, error.message.clone(), help);
+    }
+    None
+}
+
 fn order(name: Name<'_>, item: &Item, reader: &mut Reader) -> Option<u32> {
     let order = reader.count(name, item)?;
     if matches!(order, 2 | 4 | 6 | 8 | 10) {
@@ -354,15 +380,22 @@ fn order(name: Name<'_>, item: &Item, reader: &mut Reader) -> Option<u32> {
     None
 }
 
-/// The scheme as a value of a problem file.
-pub(super) fn scheme_text(scheme: &Scheme) -> String {
-    let mixed = MIXED.iter().find(|(_, m)| *m == scheme.mixed);
-    let arith = ARITH.iter().find(|(_, a)| *a == scheme.arith);
+/// The scheme of a model as a value of a problem file.
+pub(super) fn scheme_text(model: &Model) -> String {
+    let scheme = &model.scheme;
+    let fluxes = match model.fluxes.is_empty() {
+        true => String::new(),
+        false => format!(
+            ", riemann = \"{}\", reconstruct = \"{}\"",
+            scheme.riemann,
+            scheme.reconstruction_text()
+        ),
+    };
     format!(
-        "{{ space = \"central\", order = {}, mixed = \"{}\", arith = \"{}\", time = \"{}\" }}",
+        "{{ space = \"central\", order = {}, mixed = \"{}\", arith = \"{}\", time = \"{}\"{fluxes} }}",
         scheme.order,
-        mixed.map_or("", |(name, _)| name),
-        arith.map_or("", |(name, _)| name),
+        scheme.mixed.name(),
+        scheme.arith.name(),
         scheme.time
     )
 }

@@ -72,7 +72,7 @@ impl Problem {
         let head = [
             ("title", quoted(&self.title)),
             ("system", system),
-            ("scheme", scheme_text(&self.system.model().scheme)),
+            ("scheme", scheme_text(self.system.model())),
             ("precision", quoted(precision)),
         ];
         for (key, value) in head {

@@ -1,11 +1,11 @@
 //! The settings of a scheme that make fluxes through faces.
 
 use super::scheme::{WITHOUT_WAVES, unknown, without_argument};
-use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::diag::{Code, Diagnostic, Diagnostics, Span};
 use crate::discretize::conserve::riemann::Needs;
 use crate::discretize::conserve::{limiters, reconstruct, riemann};
 use crate::model::parse::ast::{Name, Setting, System};
-use crate::model::parse::number;
+use crate::model::parse::{number, parse_str};
 use crate::model::{Rational, Scheme, Variables};
 
 /// What may be reconstructed.
@@ -140,7 +140,60 @@ fn theta(value: &Name, diagnostics: &mut Diagnostics) -> Option<Rational> {
     found
 }
 
+/// A law that goes with every solver and reconstruction.
+const ANY_LAW: &str =
+    "system Any in 1d { conserved q: scalar; let p = q; flux q -> [q]; primitive { q; }
+    waves { flow: [q]; sound: q; density: q; pressure: p; } }
+    scheme any for Any";
+
 impl Scheme {
+    /// The scheme with another setting for fluxes, as the language has it: `riemann` and a solver, or `reconstruct` and
+    /// what follows it.
+    ///
+    /// ```
+    /// use stencil_compiler::model::Scheme;
+    ///
+    /// let scheme = Scheme::default().with_fluxes("reconstruct", "plm<limiter = minmod> in primitive")?;
+    /// assert_eq!(scheme.reconstruction_text(), "plm<limiter = minmod> in primitive");
+    /// assert_eq!(scheme.with_fluxes("riemann", "hllc")?.riemann, "hllc");
+    /// assert!(scheme.with_fluxes("riemann", "hlld").is_err());
+    /// # Ok::<(), stencil_compiler::diag::Diagnostics>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of the language; places are of no use, since there is no declaration. Whether a system has what the
+    /// setting needs is not known here.
+    pub fn with_fluxes(&self, key: &str, text: &str) -> Result<Scheme, Diagnostics> {
+        if let Some(end) = text.find([';', '{', '}']) {
+            let message = format!("expected one setting, found `{}`", &text[end..=end]);
+            let diagnostic = Diagnostic::new(Code::Syntax, Span::default(), message);
+            return Err(Diagnostics::from(diagnostic));
+        }
+        let read = parse_str(&format!("{ANY_LAW} {{ {key}: {text}; }}"))?.scheme;
+        let mut scheme = self.clone();
+        match key {
+            "riemann" => scheme.riemann = read.riemann,
+            _ => {
+                scheme.reconstruct = read.reconstruct;
+                scheme.limiter = read.limiter;
+                scheme.theta = read.theta;
+                scheme.variables = read.variables;
+            }
+        }
+        Ok(scheme)
+    }
+
+    /// The reconstruction with its limiter and variables, as it is written.
+    pub fn reconstruction_text(&self) -> String {
+        let limiter = self.limiter_text();
+        let limiter = limiter.map_or(String::new(), |text| format!("<limiter = {text}>"));
+        let variables = match self.variables {
+            Variables::Conserved => "",
+            Variables::Primitive => " in primitive",
+        };
+        format!("{}{limiter}{variables}", self.reconstruct)
+    }
+
     /// The limiter with its parameter as it is written, if the reconstruction takes one.
     pub fn limiter_text(&self) -> Option<String> {
         let made = reconstruct::find(&self.reconstruct)?;

@@ -4,7 +4,7 @@ use super::check::PI;
 use super::parse::{number, type_name};
 use super::{
     Comparison, Equation, Model, Param, Primitives, Rank, Rational, Relation, Scheme, Term,
-    TermKind, Variables,
+    TermKind,
 };
 
 mod spans;
@@ -123,14 +123,8 @@ fn scheme_text(model: &Model, scheme: &Scheme) -> String {
     let mut faces = String::new();
     if !model.fluxes.is_empty() {
         let riemann = &scheme.riemann;
-        let limiter = scheme.limiter_text();
-        let limiter = limiter.map_or(String::new(), |text| format!("<limiter = {text}>"));
-        let made = &scheme.reconstruct;
-        let variables = match scheme.variables {
-            Variables::Conserved => "",
-            Variables::Primitive => " in primitive",
-        };
-        faces = format!("    riemann: {riemann};\n    reconstruct: {made}{limiter}{variables};\n");
+        let made = scheme.reconstruction_text();
+        faces = format!("    riemann: {riemann};\n    reconstruct: {made};\n");
     }
     format!(
         "scheme {} for {} {{\n    space: central<order = {}>;\n    mixed: {};\n    arith: {};\n{faces}    time: {};\n}}\n",

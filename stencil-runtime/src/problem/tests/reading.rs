@@ -180,6 +180,55 @@ fn what_is_written_reads_as_the_same_and_gives_the_same_bits() {
     assert!(moved);
 }
 
+/// A tracer that flows, with a scheme for its fluxes.
+const LAW: &str = r#"
+system = """
+system Law in 1d {
+    conserved q: scalar; let v = q; let p = q;
+    flux q -> [v*q];
+    primitive { v; q = v; }
+    waves { flow: [2*q]; sound: q; density: q; pressure: p; }
+}
+scheme first for Law { reconstruct: ppm; riemann: force; }
+"""
+scheme = { riemann = "rusanov", reconstruct = "plm<limiter = generalized_minmod, theta = 1.5> in primitive" }
+[mesh]
+cells = 8
+[init]
+q = 1
+[time]
+dt = 0.1
+end = 1
+"#;
+
+#[test]
+fn a_scheme_for_fluxes_survives_writing() {
+    let problem = parse(LAW, &[]).unwrap_or_else(|e| panic!("{e}"));
+    let again = parse(&problem.to_toml(None), &[]).unwrap_or_else(|e| panic!("{e}"));
+    let [scheme, same] = [&problem, &again].map(|p| &p.system.model().scheme);
+    assert_eq!(
+        (scheme.riemann.as_str(), scheme.limiter.as_str()),
+        ("rusanov", "generalized_minmod")
+    );
+    let made = "plm<limiter = generalized_minmod, theta = 1.5> in primitive";
+    assert_eq!(scheme.reconstruction_text(), made);
+    assert_eq!(scheme, same);
+    for (right, wrong, message) in [
+        ("\"rusanov\"", "\"rusanow\"", "no Riemann solver `rusanow`"),
+        (
+            "\"rusanov\"",
+            "\"hll; time: euler\"",
+            "expected one setting, found `;`",
+        ),
+        ("theta = 1.5", "theta = 3", "a number from 1 to 2"),
+        ("theta = 1.5", "phi = 3", "has no setting `phi`"),
+    ] {
+        let text = LAW.replace(right, wrong);
+        let error = parse(&text, &[]).expect_err(wrong).to_string();
+        assert!(error.contains(message), "{wrong}: {error}");
+    }
+}
+
 #[test]
 fn texts_of_all_kinds_survive_writing() {
     for title in [
