@@ -21,16 +21,29 @@ pub(crate) fn run<T: Number>(system: &SystemDef, cells: [usize; 3]) -> Builder<T
     builder
 }
 
+/// What values of a field are near to: scalars may be densities, which are positive, or energies, which are larger
+/// than what moves has of them.
+pub(crate) fn mean(rank: Rank) -> f64 {
+    match rank {
+        Rank::Scalar => 1.0,
+        Rank::Vector | Rank::Tensor => 0.05,
+    }
+}
+
+/// What values of a component are near to.
+pub(crate) fn mean_of(system: &SystemDef, component: &str) -> f64 {
+    let is_scalar = |f: &Field| f.rank == Rank::Scalar && f.name == component;
+    match system.model().fields.iter().any(is_scalar) {
+        true => mean(Rank::Scalar),
+        false => mean(Rank::Vector),
+    }
+}
+
 /// Sets its values.
 pub(crate) fn fill<T: Number>(simulation: &mut Simulation<T>) -> Result<(), Error> {
     let names: Vec<String> = simulation.components().map(str::to_string).collect();
     for (at, name) in names.iter().enumerate() {
-        // Scalars may be densities, which are positive.
-        let is_scalar = |f: &Field| f.rank == Rank::Scalar && f.name == *name;
-        let mean = match simulation.system().model().fields.iter().any(is_scalar) {
-            true => 1.0,
-            false => 0.0,
-        };
+        let mean = mean_of(simulation.system(), name);
         let phase = at as f64;
         simulation.set(name, |x, y, z| {
             mean + 0.01 * (std::f64::consts::TAU * (x + 2.0 * y - z) + phase).sin()

@@ -10,11 +10,13 @@ use std::sync::{Mutex, PoisonError};
 use std::{fs, thread};
 
 use clap::Args;
+use stencil_compiler::model::Rank;
 use stencil_compiler::schedule::text;
 use stencil_runtime::backend::cuda::nvrtc::Nvrtc;
 use stencil_runtime::backend::cuda::{Cache, Card, CudaError};
 use stencil_runtime::{Builder, Error, Number};
 
+use crate::smooth::{mean, mean_of};
 use crate::source::{Failure, MixedChoice, Precision};
 use crate::{Ended, source, usage};
 
@@ -192,7 +194,7 @@ fn compare<T: Number>(runs: &Runs, batch: &Batch) -> Result<Found, Ended> {
             Err(message) => message,
         };
         let (name, schedule) = &batch.schedules[turn];
-        let beyond = boundaries(batch.kind(turn)).0;
+        let beyond = boundaries(batch.kind(turn), mean(Rank::Scalar)).0;
         let lines = text::print(schedule).replace('\n', "\n    ");
         sums.wrong
             .push(format!("{name}, {beyond}: {what}\n    {lines}"));
@@ -246,10 +248,10 @@ fn bits<T: Number>(run: Builder<T>, steps: u64) -> Result<Vec<u64>, Ended> {
     let mut simulation = run.build()?;
     let names: Vec<String> = simulation.components().map(str::to_string).collect();
     for (at, name) in names.iter().enumerate() {
-        let phase = at as f64;
+        let (phase, mean) = (at as f64, mean_of(simulation.system(), name));
         simulation.set(name, |x, y, z| {
             let turn = std::f64::consts::TAU * (x + 2.0 * y - z) + phase;
-            1.0 + 0.01 * turn.sin() + 0.003 * (3.0 * turn).cos()
+            mean + 0.01 * turn.sin() + 0.003 * (3.0 * turn).cos()
         })?;
     }
     simulation.run(steps, |_, _| ())?;
