@@ -1,8 +1,8 @@
 //! The first part of the page: the equations as understood, and the scheme in words.
 
 use stencil_compiler::discretize::integrators;
-use stencil_compiler::model::text::{expression, rates};
-use stencil_compiler::model::{Mixed, Model, Primitives, Rational, to_f64};
+use stencil_compiler::model::text::{expression, rates, variable_lines};
+use stencil_compiler::model::{Average, Mixed, Model, Rational, to_f64};
 
 use super::table::{Table, equation, paragraph};
 use crate::source::Loaded;
@@ -25,14 +25,20 @@ pub(super) fn section(loaded: &Loaded) -> String {
         page += &equation(&format!("  {left}"), &right);
     }
     if let Some(primitives) = &model.primitives {
-        page += &paragraph("  primitive: ", &variables(model, primitives));
-        for followed in &primitives.conserved {
-            let name = &model.fields[followed.field].name;
-            page += &equation(&format!("  {name} = "), &expression(model, &followed.value));
-        }
+        page += &variables("primitive", variable_lines(model, primitives, &[]));
+    }
+    if let Some(Average { of, weights }) = &model.average {
+        page += &variables("average", variable_lines(model, of, weights));
     }
     for (kind, part) in model.waves.iter().flat_map(|waves| waves.parts()) {
         page += &equation(&format!("  {kind} of waves: "), &expression(model, part));
+    }
+    let derived = model.derived_waves();
+    for (kind, part) in derived.iter().flat_map(|waves| waves.parts()) {
+        page += &equation(
+            &format!("  {kind} of waves, derived: "),
+            &expression(model, part),
+        );
     }
     page.push('\n');
     page += &names(model);
@@ -43,10 +49,14 @@ pub(super) fn section(loaded: &Loaded) -> String {
     page
 }
 
-fn variables(model: &Model, primitives: &Primitives) -> String {
-    let all = primitives.variables.iter();
-    let all: Vec<String> = all.map(|v| expression(model, v)).collect();
-    all.join(", ")
+/// The variables of a block, and what follows from them, each on a line.
+fn variables(word: &str, lines: impl Iterator<Item = String>) -> String {
+    let (follow, names): (Vec<String>, Vec<String>) = lines.partition(|line| line.contains(" = "));
+    let mut page = paragraph(&format!("  {word}: "), &names.join(", "));
+    for line in follow {
+        page += &equation("  ", &line);
+    }
+    page
 }
 
 fn names(model: &Model) -> String {

@@ -21,5 +21,6 @@ system! {
         cfl { advective: c; }
     }
     scheme plm_hll for Acoustics { reconstruct: plm<limiter = mc>; riemann: hll; time: ssprk3; }
+    scheme waves_roe for Acoustics { reconstruct: waves<limiter = mc>; riemann: roe; time: euler; }
     scheme weno_z_hll for Acoustics { reconstruct: weno_z; riemann: hll; time: ssprk3; }
 }

@@ -14,10 +14,12 @@ system! {
         let u = m / rho;
         let p = (gamma - 1) * (E - dot(m, u)/2);
         let c = sqrt(gamma * p / rho);
+        let H = (E + p) / rho;
         flux rho -> m;
         flux m -> outer(m, u) + p * I;
         flux E -> (E + p) * u;
         primitive { rho; u; p; m = rho*u; E = p/(gamma - 1) + rho*dot(u, u)/2; }
+        average { rho; u by sqrt(rho); H by sqrt(rho); m = rho*u; E = rho*(H + (gamma - 1)*dot(u, u)/2)/gamma; }
         waves { flow: u; sound: c; density: rho; pressure: p; }
 
         observe mass = mean(rho);
@@ -28,5 +30,8 @@ system! {
     scheme weno_z_hll for IdealGas { reconstruct: weno_z; riemann: hll; time: ssprk3; }
     scheme plm_hllc for IdealGas { reconstruct: plm<limiter = mc> in primitive; riemann: hllc; time: ssprk2; }
     scheme ppm_hllc for IdealGas { reconstruct: ppm in primitive; riemann: hllc; time: ssprk3; }
+    scheme weno5_roe for IdealGas { reconstruct: weno5; riemann: roe; time: ssprk3; }
+    scheme weno_z_characteristic for IdealGas { reconstruct: weno_z in characteristic; riemann: roe; time: ssprk3; }
+    scheme waves_roe for IdealGas { reconstruct: waves<limiter = mc>; riemann: roe; time: euler; }
     scheme weno_z_hllc for IdealGas { reconstruct: weno_z in primitive; riemann: hllc; time: ssprk3; }
 }

@@ -14,10 +14,13 @@ system! {
         let c = sqrt(g*h);
         flux h -> m;
         flux m -> outer(m, u) + g*h^2/2 * I;
+        primitive { h; u; m = h*u; }
+        average { h; u by sqrt(h); m = h*u; }
         waves { flow: u; sound: c; }
 
         observe volume = mean(h);
         cfl { advective: norm(u) + c; }
     }
     scheme plm_hll for ShallowWater { reconstruct: plm<limiter = mc>; riemann: hll; time: ssprk3; }
+    scheme waves_roe for ShallowWater { reconstruct: waves<limiter = mc>; riemann: roe; time: euler; }
 }

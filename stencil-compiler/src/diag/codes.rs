@@ -37,7 +37,7 @@ codes! {
     NotAToken = "P0001", "not a token",
         "The text cannot be split into Rust tokens: a character that Rust does not know (`∇`, `∂`), a lone quote, or a bracket without its partner. Write `grad(f)` for ∇f and `d[x](f)` for ∂f/∂x.";
     Syntax = "P0002", "syntax error",
-        "Something else was expected here. Items of a system end in `;` and are `field`, `conserved`, `param`, `source`, `let`, `ddt(..) = ..`, `flux` and `observe`; beside them there are `fn`, `primitive`, `waves` and `cfl`, which end in `}`.";
+        "Something else was expected here. Items of a system end in `;` and are `field`, `conserved`, `param`, `source`, `let`, `ddt(..) = ..`, `flux` and `observe`; beside them there are `fn`, `primitive`, `average`, `waves` and `cfl`, which end in `}`.";
     TooDeep = "P0003", "nested too deeply",
         "The expression nests more operations or parentheses than the compiler accepts. Name parts of it with `let`.";
     Trailing = "P0004", "something after the end",
@@ -108,8 +108,8 @@ codes! {
         "Fluxes and speeds of waves are made of fields, parameters and `t` in one point, which a face has, too. Derivatives and sources belong to `ddt(..)`.";
     NoWayBack = "P0215", "conserved field that does not follow from primitives",
         "States at faces may be made of primitive variables if all that is conserved follows from them: a conserved field is a primitive itself (`rho;`), or the block says how it follows (`m = rho*u;`).";
-    BadPrimitive = "P0216", "primitives that do not fit",
-        "A system with fluxes has at most one `primitive { rho; u; p; m = rho*u; E = ..; }`. A primitive is a field or a `let`, named once. What follows is conserved and is made of primitives, parameters, `t` and fields without flux, and of `let`s of such.";
+    BadPrimitive = "P0216", "variables that do not fit",
+        "A system with fluxes has at most one `primitive { rho; u; p; m = rho*u; E = ..; }`. A primitive is a field or a `let`, named once. What follows is conserved and is made of primitives, parameters, `t` and fields without flux, and of `let`s of such. The same holds for `average { h; u by sqrt(h); m = h*u; }`, where variables may have weights.";
     SchemeForOther = "P0310", "scheme for another system",
         "The name after `for` is the name of the system beside it.";
     BadSchemeKey = "P0311", "unknown or repeated setting of a scheme",
@@ -119,11 +119,13 @@ codes! {
     UnknownChoice = "P0313", "unknown choice in a scheme",
         "The setting has a fixed list of choices; the message lists them.";
     NeedsWaves = "P0314", "Riemann solver without speeds of waves",
-        "The Riemann solver needs bounds of the speeds of waves: declare `waves { flow: ..; sound: ..; }`, or choose one that does without, `force`.";
+        "The Riemann solver needs the speeds of waves, or bounds of them. They are derived from the fluxes where they are a flow, and what is slower and faster than it by a sound. Elsewhere declare `waves { flow: ..; sound: ..; }`, or choose a solver that does without, `force`.";
     NeedsPrimitives = "P0315", "primitives of a system that has none",
         "The scheme reconstructs primitive variables. The system says what they are, and how what is conserved follows from them: `primitive { rho; u; p; m = rho*u; E = ..; }`.";
     NeedsContact = "P0316", "Riemann solver without density and pressure",
         "The Riemann solver knows the contact between two states, which moves with the flow: write `waves { flow: u; sound: c; density: rho; pressure: p; }`, or choose a solver that needs the speeds only, `hll`.";
+    NeedsWholeSteps = "P0317", "waves with other settings that do not go with them",
+        "The scheme corrects waves in place of states: it needs a Riemann solver that knows all waves, `riemann: roe`, whole steps, `time: euler`, and what is conserved, since its second order in time is in the fluxes.";
     ComponentClash = "P0401", "two components with one name",
         "Components of vectors and tensors have names of their own (`u` has `u_x`), and integrators keep arrays beside each field (`u_x_acc`, `u_x_new`). No field or source may have such a name.";
     CoefficientRange = "P0402", "coefficient out of range",
@@ -136,6 +138,8 @@ codes! {
         "The Riemann solver takes the flux along each axis for `flow * q + p * d`: what is conserved moves with the flow, and the pressure is multiplied by a number or by the flow. Fluxes of gases and of shallow water are such; those of magnetic fields and of waves in solids are not. The pressure is the `let` that `waves` names: use its name in the fluxes, and choose `hll` where there is more.";
     WrongWayBack = "P0406", "primitives that do not follow from what follows from them",
         "The block `primitive { .. }` says how what is conserved follows from the primitives, and the primitives are `let`s made of what is conserved. The one undoes the other: with `let u = m/rho;` stands `m = rho*u;`. This is tried with numbers.";
+    OtherWaves = "P0407", "waves of other speeds than those declared",
+        "The scheme takes jumps apart into waves and needs the speeds of all of them: `flow`, `flow - sound` and `flow + sound` along each axis, as they are for gases, for shallow water and for sound. Bounds are not enough. Leave `waves` out to have them derived, or choose `hll`, for which bounds will do.";
     NotToml = "F0001", "not TOML",
         "A problem file is TOML: lines `key = value`, sections `[name]`, text in quotes, lists in brackets, comments after `#`.";
     NoSuchSetting = "F0101", "unknown name in a problem file",

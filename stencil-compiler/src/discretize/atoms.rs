@@ -128,6 +128,11 @@ impl Atoms {
         Poly::atom(self.named_atom(name, poly))
     }
 
+    /// Gives a polynomial a name, even if it is a single atom.
+    pub(super) fn always_name(&mut self, name: &str, poly: Poly) -> Poly {
+        Poly::atom(self.named_atom(name, poly))
+    }
+
     /// The first derivative of a polynomial along an axis. Derivatives of derivatives become what
     /// the scheme's `mixed` says; a product is differentiated as one grid function (`name`).
     pub(super) fn first(&mut self, axis: usize, poly: &Poly, name: &str) -> Result<Poly, Overflow> {

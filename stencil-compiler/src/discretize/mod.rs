@@ -6,7 +6,7 @@ use std::fmt;
 use crate::algorithm::prune::prune;
 use crate::algorithm::{Algorithm, Def, FnId, NEW, Param, Role, State, StateId, Substep};
 use crate::diag::{Code, Diagnostic, Span};
-use crate::model::{Mixed, Model, Symmetry, Variables};
+use crate::model::{Mixed, Model, Symmetry, Variables, Waves};
 
 mod assemble;
 mod atoms;
@@ -178,6 +178,17 @@ fn settled(mixed: Mixed) -> Mixed {
 }
 
 impl Model {
+    /// The speeds of waves that follow from the fluxes, where the scheme needs them and the system does not declare them:
+    /// a flow, and what is slower and faster than it by a sound.
+    pub fn derived_waves(&self) -> Option<Waves> {
+        let (None, Some(flux)) = (&self.waves, self.fluxes.first()) else {
+            return None;
+        };
+        let tableau = integrator(self).ok()?;
+        let components = Components::new(self, &tableau).ok()?;
+        conserve::derived_waves(self, &components, flux.span)
+    }
+
     /// How states at faces are made, with the limiter, and how fluxes are made of them: what it is and where
     /// it is from. `None` where nothing flows.
     pub fn faces(&self) -> Option<(String, String)> {
@@ -189,6 +200,7 @@ impl Model {
         let variables = match scheme.variables {
             Variables::Conserved => "",
             Variables::Primitive => " of primitive variables",
+            Variables::Characteristic => " of each family of waves",
         };
         let told = |name: &str, source: &str| format!("{name}, {source}");
         (!self.fluxes.is_empty()).then(|| {
@@ -210,11 +222,8 @@ fn describe(model: &Model) -> String {
         false => format!(
             ", reconstruct {}{limiter}{}, riemann {}",
             scheme.reconstruct,
-            match scheme.variables {
-                Variables::Conserved => "",
-                Variables::Primitive => " in primitive",
-            },
-            scheme.riemann
+            scheme.variables_text(),
+            scheme.riemann_text()
         ),
     };
     format!(

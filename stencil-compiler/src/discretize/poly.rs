@@ -72,6 +72,18 @@ impl Uniform {
         self.is_one() || self.negated().is_one()
     }
 
+    /// Is it a power of two or the negative of one, a product with which is exact?
+    pub(super) fn is_power_of_two(&self) -> bool {
+        let mut terms = self.0.iter();
+        let is_one = |part: &i128| part.unsigned_abs().is_power_of_two();
+        match (terms.next(), terms.next()) {
+            (Some((monomial, c)), None) if monomial.is_empty() => {
+                is_one(c.numer()) && is_one(c.denom())
+            }
+            _ => false,
+        }
+    }
+
     /// Is its leading coefficient negative?
     pub(super) fn is_negative(&self) -> bool {
         self.0.values().next().is_some_and(Signed::is_negative)

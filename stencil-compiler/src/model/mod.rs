@@ -53,6 +53,8 @@ pub struct Model {
     pub fluxes: Vec<Flux>,
     /// The primitive variables, where the system says what they are.
     pub primitives: Option<Primitives>,
+    /// What state between both sides of a face fluxes are made linear at, where the system says it.
+    pub average: Option<Average>,
     /// How fast the waves of the fluxes are, where that is known.
     pub waves: Option<Waves>,
     /// Numbers to watch in a run.
@@ -230,6 +232,15 @@ pub struct Primitives {
     pub span: Span,
 }
 
+/// `average { h; u by sqrt(h); m = h*u; }`: the state between both sides of a face at which fluxes are made linear.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Average {
+    /// What is averaged, and how the conserved fields follow from that.
+    pub of: Primitives,
+    /// How much the sides weigh in the mean of each variable, a scalar; alike where there is none.
+    pub weights: Vec<Option<Term>>,
+}
+
 /// `m = rho*u;`: a conserved field made of primitives, parameters, `t` and fields without flux.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FromPrimitives {
@@ -388,6 +399,9 @@ pub struct Scheme {
     pub limiter: String,
     /// The parameter of the limiter, where it has one.
     pub theta: Option<Rational>,
+    /// How wide the entropy fix of the solver is, where it has one and the scheme says it: in units of the distance of the
+    /// fastest and the slowest speed.
+    pub fix: Option<Rational>,
     /// What is reconstructed.
     pub variables: Variables,
 }
@@ -400,6 +414,8 @@ pub enum Variables {
     Conserved,
     /// What the system declares as [`Primitives`].
     Primitive,
+    /// What each family of waves carries.
+    Characteristic,
 }
 
 /// What a derivative of a derivative means (Pekkilä et al. 2017, Eqs. 7 to 9).

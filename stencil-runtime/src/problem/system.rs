@@ -387,7 +387,7 @@ pub(super) fn scheme_text(model: &Model) -> String {
         true => String::new(),
         false => format!(
             ", riemann = \"{}\", reconstruct = \"{}\"",
-            scheme.riemann,
+            scheme.riemann_text(),
             scheme.reconstruction_text()
         ),
     };

@@ -12,11 +12,12 @@ const WATER: &str =
     "conserved h: scalar; conserved m: vector; field bed: scalar; param g: real = 1;
     let u = m / (h + 2);
     flux h -> m;
-    flux m -> outer(m, u) + g*h^2/2 * I;
-    ddt(m) = -g*h*grad(bed) + 0.01*lap(m);
+    flux m -> outer(m, u) + g*(h + 2)^2/2 * I;
+    ddt(m) = -g*(h + 2)*grad(bed) + 0.01*lap(m);
     ddt(bed) = 0;
     primitive { h; u; m = (h + 2)*u; }
-    waves { flow: u; sound: sqrt(g*abs(h + 2)); }";
+    average { h; u by sqrt(h + 2); m = (h + 2)*u; }
+    waves { flow: u; sound: sqrt(g*(h + 2)); }";
 
 /// Layers of a depth that stays, for a solver that knows the contact.
 const LAYERS: &str = "conserved m: vector; field h: scalar;
@@ -39,7 +40,7 @@ fn water(dimension: usize, scheme: &str) -> String {
     )
 }
 
-const CASES: [(usize, &str, [usize; 3]); 5] = [
+const CASES: [(usize, &str, [usize; 3]); 7] = [
     (
         1,
         "reconstruct: weno_z; riemann: hll; time: ssprk3;",
@@ -64,6 +65,16 @@ const CASES: [(usize, &str, [usize; 3]); 5] = [
         2,
         "reconstruct: ppm in primitive; riemann: hllc; time: ssprk2;",
         [17, 12, 1],
+    ),
+    (
+        2,
+        "reconstruct: plm<limiter = minmod> in characteristic; riemann: roe<fix = 0.2>; time: ssprk2;",
+        [16, 13, 1],
+    ),
+    (
+        2,
+        "reconstruct: waves<limiter = mc>; riemann: roe; time: euler;",
+        [17, 11, 1],
     ),
 ];
 

@@ -23,6 +23,27 @@ impl Algebra<'_, '_> {
         a.plus(b).map_err(overflow(self.span))
     }
 
+    /// The value as one grid function, rounded, and not a number times one; uniforms stay what they are.
+    pub(super) fn whole(&mut self, name: &str, value: Poly) -> Poly {
+        let is_whole = value.as_scaled_atom().is_some_and(|(_, by)| by.is_one());
+        if is_whole || value.as_uniform().is_some() {
+            return value;
+        }
+        self.expander.atoms.always_name(name, value)
+    }
+
+    /// A sum as a grid function of its own: several are added in the order in which they are made, so that what a
+    /// mirror exchanges has the same bits.
+    pub(super) fn onto(&mut self, sum: &Poly, part: &Poly, name: &str) -> Result<Poly> {
+        let rounds = |(_, by): (_, &Uniform)| !by.is_power_of_two();
+        let part = match part.as_scaled_atom().is_some_and(rounds) {
+            true => &self.whole(name, part.clone()),
+            false => part,
+        };
+        let sum = self.plus(sum, part)?;
+        Ok(self.whole(name, sum))
+    }
+
     pub(super) fn minus(&self, a: &Poly, b: &Poly) -> Result<Poly> {
         self.plus(a, &b.negated())
     }
@@ -79,7 +100,10 @@ impl Algebra<'_, '_> {
     }
 
     pub(super) fn abs(&mut self, a: &Poly) -> Poly {
-        self.op(Op::Abs, &[a])
+        match a.0.is_empty() {
+            true => Poly::default(),
+            false => self.op(Op::Abs, &[a]),
+        }
     }
 
     /// `a` where it has the sign that it should, else zero.

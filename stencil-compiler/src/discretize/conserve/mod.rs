@@ -9,20 +9,28 @@ use super::components::Components;
 use super::expand::{Expander, Result, States, overflow};
 use super::poly::{Poly, Uniform};
 use crate::diag::{Code, Span};
-use crate::model::{Flux, Model, Term, Waves};
+use crate::model::{Flux, Model, Term, Variables, Waves};
 
 mod algebra;
+mod average;
+mod families;
 pub(crate) mod limiters;
 mod rational;
 pub(crate) mod reconstruct;
 pub(crate) mod riemann;
+mod sample;
+mod spectrum;
 mod states;
+mod tangent;
 #[cfg(test)]
 mod tests;
 mod undone;
+mod waves;
+mod written;
 
 use algebra::Algebra;
-use riemann::{Face, Side};
+use families::Kinds;
+use riemann::{Face, Needs, Side};
 
 use super::DiscretizeError;
 
@@ -43,11 +51,11 @@ pub(super) fn rates(
         return Ok(rates);
     };
     let law = Law::new(model, components, first.span)?;
-    if let Some(primitives) = &model.primitives {
-        law.check_way_back(primitives)?;
+    let average = model.average.as_ref().map(|average| &average.of);
+    for follow in model.primitives.iter().chain(average) {
+        law.check_way_back(follow)?;
     }
-    for axis in 0..model.dimension {
-        let through = law.through(expander, axis)?;
+    for (axis, through) in law.through_faces(expander)?.into_iter().enumerate() {
         for ((component, span), flux) in law.conserved().zip(through) {
             let atom = expander
                 .atoms
@@ -61,6 +69,11 @@ pub(super) fn rates(
     Ok(rates)
 }
 
+/// The speeds of waves that the scheme works with, for a model with fluxes that declares none.
+pub(super) fn derived_waves(model: &Model, components: &Components, span: Span) -> Option<Waves> {
+    Law::new(model, components, span).ok()?.waves
+}
+
 /// The fluxes of a model, and the scheme that takes their divergence.
 pub(super) struct Law<'a> {
     model: &'a Model,
@@ -68,15 +81,20 @@ pub(super) struct Law<'a> {
     solver: &'static riemann::Solver,
     reconstruction: &'static reconstruct::Reconstruction,
     limiter: limiters::Limiter,
+    /// The speeds of waves, declared or derived; nothing where no one asks for them.
+    waves: Option<Waves>,
+    /// Which kinds of waves there are, where these are all.
+    kinds: Kinds,
 }
 
 impl<'a> Law<'a> {
+    /// The law of a model with fluxes, the first of which is at `span`.
     fn new(model: &'a Model, components: &'a Components, span: Span) -> Result<Self> {
         let scheme = &model.scheme;
         let unknown = |what: &str, name: &str| {
             DiscretizeError::new(Code::UnknownChoice, span, format!("no {what} `{name}`"))
         };
-        Ok(Law {
+        let mut law = Law {
             model,
             components,
             solver: riemann::find(&scheme.riemann)
@@ -85,7 +103,21 @@ impl<'a> Law<'a> {
                 .ok_or_else(|| unknown("reconstruction", &scheme.reconstruct))?,
             limiter: limiters::find(&scheme.limiter)
                 .ok_or_else(|| unknown("limiter", &scheme.limiter))?,
-        })
+            waves: model.waves.clone(),
+            kinds: Kinds {
+                flow: true,
+                sound: true,
+            },
+        };
+        let by_families = scheme.variables == Variables::Characteristic;
+        let needs_all = by_families || law.solver.needs == Needs::All;
+        if law.waves.is_none() && (needs_all || law.solver.needs >= Needs::Speeds) {
+            law.waves = Some(law.derived_waves()?);
+        }
+        if let Some(waves) = law.waves.as_ref().filter(|_| needs_all) {
+            law.kinds = law.kinds_of(waves)?;
+        }
+        Ok(law)
     }
 
     /// The components that are conserved, each with the place of its flux, in order.
@@ -101,8 +133,32 @@ impl<'a> Law<'a> {
         self.conserved().map(|(component, _)| component).collect()
     }
 
-    /// The flux of each conserved component through the upper face of a cell along an axis.
-    fn through(&self, expander: &mut Expander<'_>, axis: usize) -> Result<Vec<Poly>> {
+    /// The flux of each conserved component through the upper face of a cell along each axis.
+    fn through_faces(&self, expander: &mut Expander<'_>) -> Result<Vec<Vec<Poly>>> {
+        let axes = 0..self.model.dimension;
+        if !self.reconstruction.propagates {
+            let through = axes.map(|axis| {
+                let mut face = self.face(expander, axis)?;
+                (self.solver.flux)(&mut face)
+            });
+            return through.collect();
+        }
+        let passed: Result<Vec<_>> = axes
+            .map(|axis| {
+                let mut face = self.face(expander, axis)?;
+                let solved = (self.solver.flux)(&mut face)?;
+                self.passed(&mut face, solved)
+            })
+            .collect();
+        self.sideways(expander, &passed?)
+    }
+
+    /// The upper face of a cell along an axis, with what is known on both sides.
+    fn face<'f, 'e>(
+        &'f self,
+        expander: &'f mut Expander<'e>,
+        axis: usize,
+    ) -> Result<Face<'f, 'f, 'e>> {
         let span = self.model.fluxes[0].span;
         let [below, above] = self.at_faces(expander, axis)?;
         let sides = [
@@ -112,14 +168,13 @@ impl<'a> Law<'a> {
         let names = self
             .conserved()
             .map(|(component, _)| format!("{}_{}", self.components.fields[component], AXES[axis]));
-        let mut face = Face {
+        Ok(Face {
             algebra: Algebra { expander, span },
             law: self,
             axis,
             names: names.collect(),
             sides,
-        };
-        (self.solver.flux)(&mut face)
+        })
     }
 
     /// What is known on one side of a face: `ahead` cells along the axis from the cell below it.
@@ -133,14 +188,18 @@ impl<'a> Law<'a> {
     ) -> Result<Side> {
         let label = format!("{}_{label}", AXES[axis]);
         let fluxes = self.fluxes(expander, &states, axis, &label)?;
-        let waves = match &self.model.waves {
+        let waves = match &self.waves {
             None => None,
             Some(waves) => Some(self.speeds(expander, waves, &states, (axis, &label))?),
         };
-        let knows = self.solver.needs == riemann::Needs::Contact;
-        let contact = match self.model.waves.as_ref().filter(|_| knows) {
+        let knows = self.solver.needs == Needs::Contact;
+        let contact = match self.waves.as_ref().filter(|_| knows) {
             None => None,
             Some(waves) => self.contact(expander, waves, &states, (axis, &label))?,
+        };
+        let weighed = match self.solver.needs {
+            Needs::All => self.weighed(expander, &states, &label)?,
+            Needs::Nothing | Needs::Speeds | Needs::Contact => Vec::new(),
         };
         let mut seen = |poly: &Poly| expander.atoms.at(poly, axis, ahead);
         let states = &states.components;
@@ -151,6 +210,29 @@ impl<'a> Law<'a> {
             fluxes: fluxes.iter().map(&mut seen).collect(),
             waves: waves.map(|waves| waves.each_ref().map(&mut seen)),
             contact: contact.map(|contact| contact.map(&mut seen)),
+            weighed: weighed.iter().map(|value| value.map(&mut seen)).collect(),
+        })
+    }
+
+    /// The speeds of flow and sound along an axis in these states.
+    fn flow_and_sound(
+        &self,
+        expander: &mut Expander<'_>,
+        waves: &Waves,
+        states: &States,
+        (axis, label): (usize, &str),
+    ) -> Result<[Poly; 2]> {
+        expander.in_states(states, label, |expander| {
+            let mut along = |speed: &Option<Term>, name: &str| -> Result<Poly> {
+                let Some(speed) = speed else {
+                    return Ok(Poly::default());
+                };
+                let entries = expander.term(speed)?;
+                let entry = if entries.len() == 1 { 0 } else { axis };
+                let name = format!("{name}_{label}");
+                Ok(expander.atoms.name(&name, entries[entry].clone()))
+            };
+            Ok([along(&waves.flow, "flow")?, along(&waves.sound, "sound")?])
         })
     }
 
@@ -162,19 +244,7 @@ impl<'a> Law<'a> {
         states: &States,
         (axis, label): (usize, &str),
     ) -> Result<[Poly; 2]> {
-        let both = expander.in_states(states, label, |expander| {
-            let mut along = |speed: &Option<Term>, name: &str| -> Result<Poly> {
-                let Some(speed) = speed else {
-                    return Ok(Poly::default());
-                };
-                let entries = expander.term(speed)?;
-                let entry = if entries.len() == 1 { 0 } else { axis };
-                let name = format!("{name}_{label}");
-                Ok(expander.atoms.name(&name, entries[entry].clone()))
-            };
-            Ok([along(&waves.flow, "flow")?, along(&waves.sound, "sound")?])
-        });
-        let [flow, sound] = both?;
+        let [flow, sound] = self.flow_and_sound(expander, waves, states, (axis, label))?;
         let mut bound = |name: &str, sound: &Poly| {
             let speed = flow.plus(sound).map_err(overflow(waves.span))?;
             Ok(expander.atoms.name(&format!("{name}_{label}"), speed))

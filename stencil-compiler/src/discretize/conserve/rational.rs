@@ -1,7 +1,7 @@
 //! Polynomials with quotients in them as one quotient of two polynomials, so that equal ones are seen to be.
 
 use crate::discretize::atoms::{Atom, Atoms};
-use crate::discretize::poly::{AtomId, Overflow, Poly, Uniform};
+use crate::discretize::poly::{AtomId, Monomial, Overflow, Poly, Uniform};
 use crate::expr::Op;
 
 /// Terms beyond which nothing is multiplied out.
@@ -62,31 +62,59 @@ impl Quotient {
         }
     }
 
-    fn whole(above: Poly) -> Quotient {
+    /// A polynomial.
+    pub(super) fn whole(above: Poly) -> Quotient {
         let below = Poly::uniform(Uniform::one());
         Quotient { above, below }
     }
 
     pub(super) fn times(&self, other: &Quotient) -> Result<Quotient> {
-        Ok(Quotient {
+        let product = Quotient {
             above: product(&self.above, &other.above)?,
             below: product(&self.below, &other.below)?,
+        };
+        Ok(product.reduced())
+    }
+
+    /// The sum, without factors that all of it shares.
+    pub(super) fn plus(&self, other: &Quotient) -> Result<Quotient> {
+        // What one denominator has and the other has not.
+        let common = common(self.below.0.keys().chain(other.below.0.keys()));
+        let [own, others] = [self, other].map(|quotient| without(&quotient.below, &common));
+        let whole = own.as_uniform().is_some() && others.as_uniform().is_some();
+        let sum = if whole && own == others {
+            Quotient {
+                above: self.above.plus(&other.above)?,
+                below: self.below.clone(),
+            }
+        } else {
+            let first = product(&self.above, &others)?;
+            Quotient {
+                above: first.plus(&product(&other.above, &own)?)?,
+                below: product(&self.below, &others)?,
+            }
+        };
+        Ok(sum.reduced())
+    }
+
+    /// Product with a uniform.
+    pub(super) fn scaled(&self, by: &Uniform) -> Result<Quotient> {
+        Ok(Quotient {
+            above: self.above.scaled(by)?,
+            below: self.below.clone(),
         })
     }
 
-    fn plus(&self, other: &Quotient) -> Result<Quotient> {
-        if self.below == other.below {
-            return Ok(Quotient {
-                above: self.above.plus(&other.above)?,
-                below: self.below.clone(),
-            });
+    /// The same without atoms that are in all terms above and below.
+    fn reduced(self) -> Quotient {
+        if self.above.0.is_empty() {
+            return Quotient::whole(Poly::default());
         }
-        let [first, second] =
-            [(self, other), (other, self)].map(|(a, b)| product(&a.above, &b.below));
-        Ok(Quotient {
-            above: first?.plus(&second?)?,
-            below: product(&self.below, &other.below)?,
-        })
+        let common = common(self.above.0.keys().chain(self.below.0.keys()));
+        Quotient {
+            above: without(&self.above, &common),
+            below: without(&self.below, &common),
+        }
     }
 
     /// The number of times that the other goes into this one, if that is the same for all values.
@@ -142,6 +170,38 @@ fn holds(whole: AtomId, part: AtomId, atoms: &Atoms) -> bool {
             Atom::Named(at) => among(&atoms.named[*at].1),
             Atom::Call(_, parts) => parts.iter().any(among),
         }
+}
+
+/// The atoms that all of some products have in common.
+fn common<'m>(mut monomials: impl Iterator<Item = &'m Monomial>) -> Monomial {
+    let Some(mut shared) = monomials.next().cloned() else {
+        return Monomial::new();
+    };
+    for other in monomials {
+        let mut left = other.clone();
+        shared.retain(|atom| match left.iter().position(|a| a == atom) {
+            Some(at) => {
+                left.remove(at);
+                true
+            }
+            None => false,
+        });
+    }
+    shared
+}
+
+/// A polynomial without atoms that all of its terms have.
+fn without(poly: &Poly, shared: &Monomial) -> Poly {
+    let rest = |monomial: &Monomial| {
+        let mut rest = monomial.clone();
+        for atom in shared {
+            if let Some(at) = rest.iter().position(|a| a == atom) {
+                rest.remove(at);
+            }
+        }
+        rest
+    };
+    Poly(poly.0.iter().map(|(m, c)| (rest(m), c.clone())).collect())
 }
 
 fn product(a: &Poly, b: &Poly) -> Result<Poly> {

@@ -1,8 +1,11 @@
 //! States on both sides of faces: of the conserved fields, or of primitive variables, from which the
 //! conserved ones follow.
 
+use std::collections::BTreeMap;
+
 use super::algebra::Algebra;
-use super::reconstruct::Cell;
+use super::families::sum_of_families;
+use super::reconstruct::{Cell, Steps};
 use super::{AXES, Law};
 use crate::discretize::check_symmetry;
 use crate::discretize::components::suffixes;
@@ -10,8 +13,9 @@ use crate::discretize::expand::{Expander, Result, States, Tensor, name_of};
 use crate::discretize::poly::Poly;
 use crate::model::{Primitives, TermKind, Variables};
 
-/// Where a reconstructed value belongs.
-enum Place {
+/// Where a value of a state belongs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
     Component(usize),
     Let(usize),
 }
@@ -31,20 +35,26 @@ impl Law<'_> {
             components: components.clone(),
             ..States::default()
         });
-        for variable in self.variables(expander)? {
+        let span = self.model.fluxes[0].span;
+        let of = &mut Algebra { expander, span };
+        let variables = self.variables(of.expander)?;
+        let by_families = match self.model.scheme.variables {
+            Variables::Characteristic => self.by_families(of, axis)?,
+            Variables::Conserved | Variables::Primitive => BTreeMap::new(),
+        };
+        for variable in variables {
             let name = format!("{}_{}", variable.name, AXES[axis]);
-            let span = self.model.fluxes[0].span;
-            let mut cell = Cell {
-                algebra: Algebra { expander, span },
-                own: &variable.own,
-                axis,
-                name: &name,
-                limiter: self.limiter,
-                theta: self.model.scheme.theta,
+            let known = match variable.place {
+                Place::Component(component) => by_families.get(&component).cloned(),
+                Place::Let(_) => None,
             };
-            let [lower, upper] = (self.reconstruction.faces)(&mut cell)?;
-            for ((states, label), value) in sides.iter_mut().zip(LABELS).zip([upper, lower]) {
-                let value = cell.algebra.named(&format!("{name}_{label}"), value);
+            let [lower, upper] = match known {
+                Some(changes) => changes,
+                None => self.changes(of, Steps::Of(&variable.own), axis, &name)?,
+            };
+            for ((states, label), change) in sides.iter_mut().zip(LABELS).zip([upper, lower]) {
+                let value = of.plus(&variable.own, &change)?;
+                let value = of.named(&format!("{name}_{label}"), value);
                 match variable.place {
                     Place::Component(component) => states.components[component] = value,
                     Place::Let(at) => states.lets.entry(at).or_default().push(value),
@@ -54,16 +64,100 @@ impl Law<'_> {
         if let Some(primitives) = self.primitives() {
             for (states, label) in sides.iter_mut().zip(LABELS) {
                 let label = format!("{}_{label}", AXES[axis]);
-                self.follow(expander, primitives, states, &label)?;
+                self.follow(of.expander, primitives, states, &label)?;
             }
         }
         Ok(sides)
     }
 
+    /// What a variable has more than its mean at the lower and at the upper face of a cell.
+    fn changes(
+        &self,
+        of: &mut Algebra<'_, '_>,
+        steps: Steps<'_>,
+        axis: usize,
+        name: &str,
+    ) -> Result<[Poly; 2]> {
+        let mut cell = Cell {
+            algebra: Algebra {
+                expander: of.expander,
+                span: of.span,
+            },
+            steps,
+            axis,
+            name,
+            limiter: self.limiter,
+            theta: self.model.scheme.theta,
+        };
+        (self.reconstruction.faces)(&mut cell)
+    }
+
+    /// The same of each conserved component, reconstructed family by family: the steps around a cell are taken apart into
+    /// what each family of waves carries there, and every part is limited by itself. What a family carries are multiples
+    /// of an eigenvector, of which a limiter sees the factors; of the flow's family, the components themselves.
+    fn by_families(
+        &self,
+        of: &mut Algebra<'_, '_>,
+        axis: usize,
+    ) -> Result<BTreeMap<usize, [Poly; 2]>> {
+        let fields = 0..self.components.fields.len();
+        let states = States {
+            components: fields.map(|i| of.expander.atoms.state(i)).collect(),
+            ..States::default()
+        };
+        let conserved = self.components_conserved();
+        let linear = self.linear(of, &states, axis, "cell")?;
+        // Of each family, of each component: the steps.
+        let mut parts: Vec<Vec<BTreeMap<i32, Poly>>> = Vec::new();
+        for ahead in -self.reconstruction.reach..self.reconstruction.reach {
+            let mut steps = Vec::new();
+            for component in &conserved {
+                let own = &states.components[*component];
+                let next = of.expander.atoms.at(own, axis, 1);
+                let step = of.minus(&next, own)?;
+                let name = format!("{}_{}_step", self.components.fields[*component], AXES[axis]);
+                let step = of.named(&name, step);
+                steps.push(of.expander.atoms.at(&step, axis, ahead));
+            }
+            let split = linear.split(of, &steps, None)?;
+            for (family, (_, carried)) in linear.families(of, &split)?.into_iter().enumerate() {
+                if parts.len() <= family {
+                    parts.push(vec![BTreeMap::new(); conserved.len()]);
+                }
+                for (steps, step) in parts[family].iter_mut().zip(carried) {
+                    steps.insert(ahead, step);
+                }
+            }
+        }
+        let mut all: Vec<Vec<[Poly; 2]>> = Vec::new();
+        for family in parts {
+            let mut changes = Vec::new();
+            for (component, steps) in conserved.iter().zip(family) {
+                let name = format!("{}_{}", self.components.fields[*component], AXES[axis]);
+                let both = self.changes(of, Steps::Around(steps), axis, &name)?;
+                // Rounded before they are added, in whatever order.
+                let label = format!("{name}_change");
+                changes.push(both.map(|change| of.expander.atoms.always_name(&label, change)));
+            }
+            all.push(changes);
+        }
+        let sums = |of: &mut Algebra<'_, '_>, at: usize| {
+            let of_face = |changes: &Vec<[Poly; 2]>| {
+                let own = changes.iter().map(|both| both[at].clone());
+                own.collect::<Vec<Poly>>()
+            };
+            let all: Vec<Vec<Poly>> = all.iter().map(of_face).collect();
+            sum_of_families(of, &all)
+        };
+        let (lower, upper) = (sums(of, 0)?, sums(of, 1)?);
+        let both = lower.into_iter().zip(upper).map(<[Poly; 2]>::from);
+        Ok(conserved.into_iter().zip(both).collect())
+    }
+
     /// The primitives, where the scheme reconstructs them.
     fn primitives(&self) -> Option<&Primitives> {
         match self.model.scheme.variables {
-            Variables::Conserved => None,
+            Variables::Conserved | Variables::Characteristic => None,
             Variables::Primitive => self.model.primitives.as_ref(),
         }
     }
@@ -72,16 +166,9 @@ impl Law<'_> {
     /// primitive `let`s.
     fn variables(&self, expander: &mut Expander<'_>) -> Result<Vec<Variable>> {
         let primitives = self.primitives();
-        let follows = |component: usize| {
-            let mut conserved = primitives.into_iter().flat_map(|p| &p.conserved);
-            conserved.any(|followed| {
-                self.components_of(followed.field)
-                    .any(|(_, c)| c == component)
-            })
-        };
         let mut all = Vec::new();
         for (component, name) in self.components.fields.iter().enumerate() {
-            if !follows(component) {
+            if !primitives.is_some_and(|primitives| self.follows(primitives, component)) {
                 all.push(Variable {
                     name: name.clone(),
                     own: expander.atoms.state(component),
@@ -107,8 +194,15 @@ impl Law<'_> {
         Ok(all)
     }
 
+    /// Does a component follow from these variables?
+    pub(super) fn follows(&self, primitives: &Primitives, component: usize) -> bool {
+        let own = |field| self.components_of(field).map(|(_, component)| component);
+        let mut all = primitives.conserved.iter().flat_map(|f| own(f.field));
+        all.any(|other| other == component)
+    }
+
     /// The entries of a field that are components of their own, each with its number.
-    fn components_of(&self, field: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
+    pub(super) fn components_of(&self, field: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
         let entries = self.components.of_field(field);
         let independent = self.components.independent(field).iter();
         independent.filter_map(|at| Some((*at, entries[*at]?.0)))

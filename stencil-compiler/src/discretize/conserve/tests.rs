@@ -1,8 +1,11 @@
 //! Which fluxes solvers accept that know the contact.
 
+use super::Law;
 use crate::diag::Code;
-use crate::discretize::discretize;
+use crate::discretize::components::Components;
+use crate::discretize::{discretize, integrator};
 use crate::model::parse::parse_str;
+use crate::model::text::expression;
 
 /// A gas with these fluxes of momentum and energy.
 fn gas(momentum: &str, energy: &str, setting: &str) -> String {
@@ -136,4 +139,86 @@ fn primitives_and_what_is_conserved_follow_from_each_other() {
             .unwrap();
         assert!(line.contains("primitive {"), "{line}");
     }
+}
+
+/// The speeds of waves that are derived from fluxes, as texts.
+fn derived(items: &str) -> Result<Vec<String>, Code> {
+    let source = format!("system S in {items} scheme s for S {{ riemann: roe; }}");
+    let model = parse_str(&source).unwrap_or_else(|e| panic!("{e:?}: {source}"));
+    let tableau = integrator(&model).unwrap();
+    let components = Components::new(&model, &tableau).unwrap();
+    let law = Law::new(&model, &components, model.fluxes[0].span);
+    let waves = law.map_err(|error| error.code)?.waves.unwrap();
+    Ok(waves
+        .parts()
+        .map(|(_, part)| expression(&model, part))
+        .collect())
+}
+
+#[test]
+fn speeds_of_waves_follow_from_fluxes() {
+    let cases = [
+        (
+            "1d { conserved q: scalar; flux q -> [q^2/2]; }",
+            ["[q]", "0"],
+        ),
+        (
+            "2d { conserved q: scalar; param a: real; flux q -> [a*q, sin(q)]; }",
+            ["[a, cos(q)]", "0"],
+        ),
+        (
+            "3d { conserved p: scalar; conserved u: vector; param k: real; param rho: real;
+             flux p -> k*u; flux u -> p/rho*I; }",
+            ["[0, 0, 0]", "sqrt(k / rho)"],
+        ),
+        (
+            "2d { conserved h: scalar; conserved m: vector; param g: real; let u = m/h;
+             flux h -> m; flux m -> outer(m, u) + g*h^2/2*I; }",
+            ["[m.x / h, m.y / h]", "sqrt(g * h)"],
+        ),
+        (
+            "2d { conserved rho: scalar; conserved m: vector; let u = m/rho;
+             flux rho -> m; flux m -> outer(m, u) + exp(rho)*I; }",
+            ["[m.x / rho, m.y / rho]", "sqrt(exp(rho))"],
+        ),
+        // A gas, whose square of sound is `gamma p/rho`.
+        (
+            "1d { conserved rho: scalar; conserved m: scalar; conserved e: scalar; param a: real;
+             flux rho -> [m]; flux m -> [m^2/rho + a*(e - m^2/rho/2)];
+             flux e -> [(e + a*(e - m^2/rho/2))*m/rho]; }",
+            [
+                "[m / rho]",
+                "sqrt((a * rho * e + a^2 * rho * e - 0.5 * a * m^2 - 0.5 * a^2 * m^2) / rho^2)",
+            ],
+        ),
+        // Different along each axis.
+        (
+            "2d { conserved p: scalar; conserved u: vector; flux p -> u;
+             flux u -> [[p, 0], [0, 4*p]]; }",
+            ["[0, 0]", "[sqrt(1), sqrt(4)]"],
+        ),
+    ];
+    for (items, expected) in cases {
+        assert_eq!(derived(items).unwrap(), expected, "{items}");
+    }
+}
+
+#[test]
+fn speeds_of_waves_are_asked_for_where_they_do_not_follow() {
+    let cases = [
+        // Two sounds.
+        "1d { conserved f: scalar; conserved g: scalar; conserved h: scalar; conserved k: scalar;
+         flux f -> [g]; flux g -> [f]; flux h -> [2*k]; flux k -> [2*h]; }",
+        // No waves, but growth.
+        "1d { conserved a: scalar; conserved b: scalar; flux a -> [b]; flux b -> [-a]; }",
+        // Too few eigenvectors: a gas without pressure.
+        "1d { conserved rho: scalar; conserved m: scalar; flux rho -> [m]; flux m -> [m^2/rho]; }",
+    ];
+    for items in cases {
+        assert_eq!(derived(items).unwrap_err(), Code::NeedsWaves, "{items}");
+    }
+    let bounds = "1d { conserved q: scalar; flux q -> [q^2/2]; waves { flow: [2*q]; } }";
+    assert_eq!(derived(bounds).unwrap_err(), Code::OtherWaves);
+    let all = "1d { conserved q: scalar; flux q -> [q^2/2]; waves { flow: [q]; } }";
+    assert_eq!(derived(all).unwrap(), ["[q]"]);
 }

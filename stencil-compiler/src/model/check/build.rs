@@ -8,15 +8,15 @@ use crate::model::{Rank, Rational, Term, TermKind};
 pub(in crate::model) const PI: (i128, i128) = (245_850_922, 78_256_779);
 
 impl Term {
-    pub(in crate::model) fn of(kind: TermKind, rank: Rank, span: Span) -> Term {
+    pub(crate) fn of(kind: TermKind, rank: Rank, span: Span) -> Term {
         Term { kind, rank, span }
     }
 
-    pub(in crate::model) fn scalar(kind: TermKind, span: Span) -> Term {
+    pub(crate) fn scalar(kind: TermKind, span: Span) -> Term {
         Term::of(kind, Rank::Scalar, span)
     }
 
-    pub(in crate::model) fn integer(value: i128, span: Span) -> Term {
+    pub(crate) fn integer(value: i128, span: Span) -> Term {
         Term::scalar(TermKind::Number(Rational::from_integer(value)), span)
     }
 

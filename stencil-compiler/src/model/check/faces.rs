@@ -1,9 +1,10 @@
 //! The settings of a scheme that make fluxes through faces.
 
-use super::scheme::{WITHOUT_WAVES, unknown, without_argument};
+use super::scheme::{unknown, without_argument};
 use crate::diag::{Code, Diagnostic, Diagnostics, Span};
-use crate::discretize::conserve::riemann::Needs;
+use crate::discretize::conserve::riemann::{Needs, Solver};
 use crate::discretize::conserve::{limiters, reconstruct, riemann};
+use crate::discretize::integrators;
 use crate::model::parse::ast::{Name, Setting, System};
 use crate::model::parse::{number, parse_str};
 use crate::model::{Rational, Scheme, Variables};
@@ -12,6 +13,7 @@ use crate::model::{Rational, Scheme, Variables};
 const VARIABLES: &[(&str, Variables)] = &[
     ("conserved", Variables::Conserved),
     ("primitive", Variables::Primitive),
+    ("characteristic", Variables::Characteristic),
 ];
 
 impl Variables {
@@ -46,23 +48,21 @@ pub(super) fn setting(
 
 fn solver(system: &System, scheme: &mut Scheme, setting: &Setting, diagnostics: &mut Diagnostics) {
     let choice = &setting.choice;
-    without_argument(setting, diagnostics);
     let names: Vec<&str> = riemann::ALL.iter().map(|solver| solver.name).collect();
     let Some(solver) = riemann::find(&choice.text) else {
         return unknown(choice, "Riemann solver", &names, diagnostics);
     };
+    if solver.fixed {
+        scheme.fix = fix(solver, setting, diagnostics);
+    } else {
+        without_argument(setting, diagnostics);
+    }
     let given = |kind: &str| system.wave_speeds.iter().any(|part| part.kind.text == kind);
     let missing: Vec<&str> = ["flow", "density", "pressure"]
         .into_iter()
         .filter(|kind| !given(kind))
         .collect();
-    if solver.needs >= Needs::Speeds && system.waves.is_none() {
-        let message = format!("`{}` needs the speeds of the waves", solver.name);
-        let diagnostic = Diagnostic::new(Code::NeedsWaves, choice.span, message);
-        diagnostics.push(diagnostic.help(format!(
-            "declare `waves {{ flow: ..; sound: ..; }}`, or choose `{WITHOUT_WAVES}`"
-        )));
-    } else if solver.needs == Needs::Contact && !missing.is_empty() {
+    if solver.needs == Needs::Contact && !missing.is_empty() {
         let message = format!("`{}` needs `{}`", solver.name, missing.join("` and `"));
         let mut diagnostic = Diagnostic::new(Code::NeedsContact, choice.span, message);
         if let Some(waves) = system.waves {
@@ -74,6 +74,33 @@ fn solver(system: &System, scheme: &mut Scheme, setting: &Setting, diagnostics: 
     } else {
         scheme.riemann = solver.name.to_string();
     }
+}
+
+/// `<fix = 0.1>`; `None` where there is none, or after an error.
+fn fix(solver: &Solver, setting: &Setting, diagnostics: &mut Diagnostics) -> Option<Rational> {
+    let mut found = None;
+    for (i, (key, value)) in setting.arguments.iter().enumerate() {
+        if key.text != "fix" || i > 0 {
+            let again = if i > 0 && key.text == "fix" {
+                " a second time"
+            } else {
+                ""
+            };
+            let message = format!("`{}` has no setting `{}`{again}", solver.name, key.text);
+            diagnostics.push(Diagnostic::new(Code::BadSchemeKey, key.span, message));
+            continue;
+        }
+        found = number::parse(&value.text).ok();
+        found = found.filter(|fix| riemann::FIXES.contains(fix));
+        if found.is_none() {
+            let message = format!(
+                "`fix` is a number from 0 to 1, and this is `{}`",
+                value.text
+            );
+            diagnostics.push(Diagnostic::new(Code::UnknownChoice, value.span, message));
+        }
+    }
+    found
 }
 
 fn reconstruction(scheme: &mut Scheme, setting: &Setting, diagnostics: &mut Diagnostics) {
@@ -143,10 +170,44 @@ fn theta(value: &Name, diagnostics: &mut Diagnostics) -> Option<Rational> {
 /// A law that goes with every solver and reconstruction.
 const ANY_LAW: &str =
     "system Any in 1d { conserved q: scalar; let p = q; flux q -> [q]; primitive { q; }
-    waves { flow: [q]; sound: q; density: q; pressure: p; } }
+    waves { flow: [q]; density: q; pressure: p; } }
     scheme any for Any";
 
+/// Reports settings that do not go together, at the one that asks for the others.
+pub(super) fn together(scheme: &Scheme, settings: &[Setting], diagnostics: &mut Diagnostics) {
+    let Some(message) = scheme.misfit() else {
+        return;
+    };
+    let asks = settings.iter().find(|s| s.key.text == "reconstruct");
+    let span = asks.map_or(Span::default(), |setting| setting.choice.span);
+    let diagnostic = Diagnostic::new(Code::NeedsWholeSteps, span, message);
+    diagnostics.push(
+        diagnostic.help("write `reconstruct: waves<limiter = mc>; riemann: roe; time: euler;`"),
+    );
+}
+
 impl Scheme {
+    /// Why the settings do not go together, if they do not.
+    pub(super) fn misfit(&self) -> Option<String> {
+        let made = reconstruct::find(&self.reconstruct)?;
+        let solver = riemann::find(&self.riemann)?;
+        let tableau = (integrators::find(&self.time)?.tableau)();
+        let missing = if solver.needs != Needs::All {
+            format!(
+                "a solver that knows all of them, and `{}` does not",
+                solver.name
+            )
+        } else if tableau.substeps.len() > 1 {
+            format!("whole steps, and `{}` has several in one", self.time)
+        } else if self.variables != Variables::Conserved {
+            "what is conserved, and no other variables".to_string()
+        } else {
+            return None;
+        };
+        let message = format!("`{}` corrects waves, and needs {missing}", made.name);
+        made.propagates.then_some(message)
+    }
+
     /// The scheme with another setting for fluxes, as the language has it: `riemann` and a solver, or `reconstruct` and
     /// what follows it.
     ///
@@ -169,10 +230,19 @@ impl Scheme {
             let diagnostic = Diagnostic::new(Code::Syntax, Span::default(), message);
             return Err(Diagnostics::from(diagnostic));
         }
-        let read = parse_str(&format!("{ANY_LAW} {{ {key}: {text}; }}"))?.scheme;
+        // What goes with any reconstruction.
+        let others = if key == "riemann" {
+            ""
+        } else {
+            "riemann: roe; time: euler;"
+        };
+        let read = parse_str(&format!("{ANY_LAW} {{ {others} {key}: {text}; }}"))?.scheme;
         let mut scheme = self.clone();
         match key {
-            "riemann" => scheme.riemann = read.riemann,
+            "riemann" => {
+                scheme.riemann = read.riemann;
+                scheme.fix = read.fix;
+            }
             _ => {
                 scheme.reconstruct = read.reconstruct;
                 scheme.limiter = read.limiter;
@@ -187,11 +257,22 @@ impl Scheme {
     pub fn reconstruction_text(&self) -> String {
         let limiter = self.limiter_text();
         let limiter = limiter.map_or(String::new(), |text| format!("<limiter = {text}>"));
-        let variables = match self.variables {
-            Variables::Conserved => "",
-            Variables::Primitive => " in primitive",
-        };
-        format!("{}{limiter}{variables}", self.reconstruct)
+        format!("{}{limiter}{}", self.reconstruct, self.variables_text())
+    }
+
+    /// What is reconstructed, as it is written after a reconstruction; nothing for what goes without saying.
+    pub(crate) fn variables_text(&self) -> String {
+        match self.variables {
+            Variables::Conserved => String::new(),
+            other => format!(" in {}", other.name()),
+        }
+    }
+
+    /// The Riemann solver with its entropy fix, as it is written.
+    pub fn riemann_text(&self) -> String {
+        let fix = self.fix.as_ref().and_then(number::print);
+        let fix = fix.map_or(String::new(), |fix| format!("<fix = {fix}>"));
+        format!("{}{fix}", self.riemann)
     }
 
     /// The limiter with its parameter as it is written, if the reconstruction takes one.

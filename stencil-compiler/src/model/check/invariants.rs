@@ -9,7 +9,9 @@ use super::{ORDERS, conserved, integrators, limits, names};
 use crate::discretize::conserve::riemann::Needs;
 use crate::discretize::conserve::{limiters, reconstruct, riemann};
 use crate::model::parse::{normal_unit, number};
-use crate::model::{HIGHEST, Model, Rank, Rational, Scheme, Symmetry, Term, TermKind, Variables};
+use crate::model::{
+    HIGHEST, Model, Primitives, Rank, Rational, Scheme, Symmetry, Term, TermKind, Variables, Waves,
+};
 
 /// What is wrong, in words for the maker of the model.
 type Checked = Result<(), String>;
@@ -159,9 +161,18 @@ impl Model {
             ensure(fits, || "speeds of waves that do not fit".to_string())?;
             at_faces.extend(waves.parts().map(|(_, part)| part));
         }
-        if let Some(primitives) = &self.primitives {
+        let averaged = self.average.as_ref().map(|average| &average.of);
+        let follows: Vec<&Primitives> = self.primitives.iter().chain(averaged).collect();
+        for primitives in &follows {
             at_faces.extend(&primitives.variables);
             at_faces.extend(primitives.conserved.iter().map(|followed| &followed.value));
+        }
+        if let Some(average) = &self.average {
+            let mut weights = average.weights.iter().flatten();
+            let all = average.weights.len() == average.of.variables.len();
+            let fits = all && weights.all(|weight| weight.rank == Rank::Scalar);
+            ensure(fits, || "weights that do not fit".to_string())?;
+            at_faces.extend(average.weights.iter().flatten());
         }
         for value in at_faces {
             self.check_whole(value, Sees::Lets(self.lets.len()))
@@ -170,7 +181,8 @@ impl Model {
                 return Err(format!("{what} at faces"));
             }
         }
-        self.wrong_primitives().map_or(Ok(()), Err)
+        let mut wrong = follows.iter().filter_map(|p| self.wrong_primitives(p));
+        wrong.next().map_or(Ok(()), Err)
     }
 
     fn check_watched(&self) -> Checked {
@@ -227,6 +239,9 @@ impl Model {
             theta == scheme.theta && theta.is_some() == limiter.has_theta(),
             || format!("a wrong parameter of the limiter `{}`", limiter.name),
         )?;
+        if let Some(problem) = scheme.misfit() {
+            return Err(problem);
+        }
         let normal = Scheme::default();
         let chosen = (&scheme.riemann, &scheme.reconstruct, &scheme.limiter);
         let unused = (&normal.riemann, &normal.reconstruct, &normal.limiter);
@@ -236,16 +251,19 @@ impl Model {
         ensure(made.limited || scheme.limiter == normal.limiter, || {
             format!("a limiter for `{}`", made.name)
         })?;
-        let conserved = scheme.variables == Variables::Conserved;
-        ensure(conserved || self.primitives.is_some(), || {
+        let fix = scheme
+            .fix
+            .filter(|fix| riemann::FIXES.contains(fix) && printed(fix));
+        ensure(fix == scheme.fix && (fix.is_none() || solver.fixed), || {
+            format!("a wrong entropy fix of `{}`", solver.name)
+        })?;
+        let others = scheme.variables != Variables::Primitive;
+        ensure(others || self.primitives.is_some(), || {
             "a scheme asks for primitives".to_string()
         })?;
-        let known = match &self.waves {
-            Some(waves) if waves.has_contact() => Needs::Contact,
-            Some(_) => Needs::Speeds,
-            None => Needs::Nothing,
-        };
-        ensure(self.fluxes.is_empty() || solver.needs <= known, || {
+        let contact = self.waves.as_ref().is_some_and(Waves::has_contact);
+        let knows = contact || solver.needs != Needs::Contact;
+        ensure(self.fluxes.is_empty() || knows, || {
             format!("`{}` needs more of the waves", solver.name)
         })
     }

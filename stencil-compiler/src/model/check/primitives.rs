@@ -1,32 +1,93 @@
-//! Primitive variables: which they are, and that all that is conserved follows from them.
+//! Primitive and averaged variables: which they are, and that all that is conserved follows from them.
 
 use super::conserved::at_faces;
 use super::resolve::unequal;
 use super::scope::{Meaning, Scope};
 use super::terms::Place;
 use crate::diag::{Code, Diagnostic, Span};
-use crate::model::parse::ast::{PrimitiveItem, System};
-use crate::model::{FromPrimitives, Let, Model, Primitives, Term, TermKind};
+use crate::model::parse::ast::{System, VariableItem, VariablesBlock};
+use crate::model::{Average, FromPrimitives, Let, Model, Primitives, Rank, Term, TermKind};
+
+/// A block of variables, and what it is called.
+#[derive(Clone, Copy)]
+struct Block<'a> {
+    /// The word that it begins with.
+    word: &'static str,
+    /// One of its variables.
+    one: &'static str,
+    items: &'a [VariableItem],
+    span: Span,
+}
 
 /// The primitives: nothing where there are none; the outer `None` after an error.
 pub(super) fn resolve<'a>(scope: &mut Scope<'a>, system: &'a System) -> Option<Option<Primitives>> {
-    let Some(span) = system.primitive else {
+    let Some(VariablesBlock { span, items }) = &system.primitive else {
         return Some(None);
     };
+    let block = Block {
+        word: "primitive",
+        one: "primitive",
+        items,
+        span: *span,
+    };
+    variables(scope, system, block).map(Some)
+}
+
+/// The state between both sides: nothing where the system says none; the outer `None` after an error.
+pub(super) fn average<'a>(scope: &mut Scope<'a>, system: &'a System) -> Option<Option<Average>> {
+    let Some(VariablesBlock { span, items }) = &system.average else {
+        return Some(None);
+    };
+    let block = Block {
+        word: "average",
+        one: "averaged variable",
+        items,
+        span: *span,
+    };
+    let of = variables(scope, system, block);
+    let errors = scope.errors();
+    let averaged = items.iter().filter(|item| item.value.is_none());
+    let weights = averaged.map(|item| weight(scope, item)).collect();
+    let of = of.filter(|_| scope.errors() == errors)?;
+    Some(Some(Average { of, weights }))
+}
+
+/// How much a variable weighs in its mean, if the block says it.
+fn weight<'a>(scope: &mut Scope<'a>, item: &'a VariableItem) -> Option<Term> {
+    let weight = scope.term(item.weight.as_ref()?, item.at, Place::System)?;
+    if weight.rank != Rank::Scalar {
+        let what = format!("weight of `{}`", item.name.text);
+        scope.report(unequal(
+            &what,
+            "the mean",
+            Rank::Scalar,
+            weight.rank,
+            weight.span,
+        ));
+    }
+    at_faces(scope, "a weight", &weight);
+    Some(weight)
+}
+
+/// What a block says; `None` after an error.
+fn variables<'a>(
+    scope: &mut Scope<'a>,
+    system: &'a System,
+    block: Block<'a>,
+) -> Option<Primitives> {
+    let (span, word) = (block.span, block.word);
     let errors = scope.errors();
     if system.fluxes.is_empty() {
-        let message = "`primitive` in a system without flux";
+        let message = format!("`{word}` in a system without flux");
         let diagnostic = Diagnostic::new(Code::BadPrimitive, span, message);
         scope.report(diagnostic.help("states at faces are made where something is `conserved`"));
     }
-    repeated(scope, system);
-    let (follow, name): (Vec<_>, Vec<_>) = system
-        .primitives
-        .iter()
-        .partition(|item| item.value.is_some());
+    repeated(scope, block);
+    let (follow, name): (Vec<_>, Vec<_>) =
+        block.items.iter().partition(|item| item.value.is_some());
     let variables: Vec<Term> = name
         .into_iter()
-        .filter_map(|item| variable(scope, item))
+        .filter_map(|item| variable(scope, block, item))
         .collect();
     // What a wrong one would have been is not known.
     let complete = scope.errors() == errors;
@@ -36,12 +97,12 @@ pub(super) fn resolve<'a>(scope: &mut Scope<'a>, system: &'a System) -> Option<O
         if let Some(followed) = &followed
             && complete
         {
-            only_primitives(scope, system, &variables, followed);
+            only_variables(scope, (system, block), &variables, followed);
         }
         conserved.extend(followed);
     }
     if complete && scope.errors() == errors {
-        without_way_back(scope, system, span, &variables, &conserved);
+        without_way_back(scope, (system, block), &variables, &conserved);
     }
     conserved.sort_by_key(|followed| followed.field);
     let found = Primitives {
@@ -49,14 +110,15 @@ pub(super) fn resolve<'a>(scope: &mut Scope<'a>, system: &'a System) -> Option<O
         conserved,
         span,
     };
-    (scope.errors() == errors).then_some(Some(found))
+    (scope.errors() == errors).then_some(found)
 }
 
 /// Reports names that stand twice, as variables or as what follows.
-fn repeated(scope: &mut Scope<'_>, system: &System) {
-    for (i, item) in system.primitives.iter().enumerate() {
-        let same = |other: &&PrimitiveItem| other.name.text == item.name.text;
-        let Some(first) = system.primitives[..i].iter().find(same) else {
+fn repeated(scope: &mut Scope<'_>, block: Block<'_>) {
+    let one = block.one;
+    for (i, item) in block.items.iter().enumerate() {
+        let same = |other: &&VariableItem| other.name.text == item.name.text;
+        let Some(first) = block.items[..i].iter().find(same) else {
             continue;
         };
         let name = &item.name.text;
@@ -64,7 +126,7 @@ fn repeated(scope: &mut Scope<'_>, system: &System) {
             (None, None) => (format!("`{name}` is named twice"), "name it once"),
             (Some(_), Some(_)) => (format!("`{name}` follows twice"), "choose one of them"),
             _ => (
-                format!("`{name}` is primitive, and follows from primitives"),
+                format!("`{name}` is {}, and follows from such", an(one)),
                 "it is one or the other",
             ),
         };
@@ -75,7 +137,7 @@ fn repeated(scope: &mut Scope<'_>, system: &System) {
 }
 
 /// A field or a `let` that is reconstructed.
-fn variable(scope: &mut Scope<'_>, item: &PrimitiveItem) -> Option<Term> {
+fn variable(scope: &mut Scope<'_>, block: Block<'_>, item: &VariableItem) -> Option<Term> {
     let (name, span) = (&item.name, item.name.span);
     let kind = match scope.names.get(name.text.as_str()) {
         Some((Meaning::Field(field, rank), _)) => {
@@ -84,7 +146,7 @@ fn variable(scope: &mut Scope<'_>, item: &PrimitiveItem) -> Option<Term> {
         Some((Meaning::Let(at), _)) => {
             let (at, rank) = scope.let_meaning.get(*at).copied().flatten()?;
             let variable = Term::of(TermKind::Let(at), rank, span);
-            at_faces(scope, "a primitive", &variable);
+            at_faces(scope, &an(block.one), &variable);
             return Some(variable);
         }
         Some((meaning, _)) => meaning.kind(),
@@ -94,9 +156,10 @@ fn variable(scope: &mut Scope<'_>, item: &PrimitiveItem) -> Option<Term> {
             return None;
         }
     };
-    let message = format!("`{}` is {kind}, and no primitive", name.text);
+    let message = format!("`{}` is {kind}, and no {}", name.text, block.one);
     let diagnostic = Diagnostic::new(Code::BadPrimitive, span, message);
-    scope.report(diagnostic.help("a primitive is a field, or a `let` made of fields"));
+    let help = format!("{} is a field, or a `let` made of fields", an(block.one));
+    scope.report(diagnostic.help(help));
     None
 }
 
@@ -104,7 +167,7 @@ fn variable(scope: &mut Scope<'_>, item: &PrimitiveItem) -> Option<Term> {
 fn followed<'a>(
     scope: &mut Scope<'a>,
     system: &'a System,
-    item: &'a PrimitiveItem,
+    item: &'a VariableItem,
 ) -> Option<FromPrimitives> {
     let value = item.value.as_ref();
     let value = value.and_then(|ast| scope.term(ast, item.at, Place::System));
@@ -123,7 +186,7 @@ fn followed<'a>(
     if let Some(rank) = rank.filter(|rank| *rank != value.rank) {
         scope.report(unequal("value", name, rank, value.rank, value.span));
     }
-    at_faces(scope, "what follows from primitives", &value);
+    at_faces(scope, "what follows from variables", &value);
     Some(FromPrimitives {
         field,
         value,
@@ -131,10 +194,10 @@ fn followed<'a>(
     })
 }
 
-/// Reports conserved fields that a value is made of, other than by primitives.
-fn only_primitives(
+/// Reports conserved fields that a value is made of, other than by the variables.
+fn only_variables(
     scope: &mut Scope<'_>,
-    system: &System,
+    (system, block): (&System, Block<'_>),
     variables: &[Term],
     followed: &FromPrimitives,
 ) {
@@ -144,9 +207,12 @@ fn only_primitives(
         return;
     };
     let name = system.fields.get(field).map_or("", |f| &f.name.text);
-    let message = format!("this is made of `{name}`, which is no primitive");
+    let message = format!("this is made of `{name}`, which is no {}", block.one);
     let diagnostic = Diagnostic::new(Code::BadPrimitive, span, message);
-    scope.report(diagnostic.help("a conserved field follows from primitives, parameters and `t`"));
+    scope.report(diagnostic.help(format!(
+        "a conserved field follows from {}s, parameters and `t`",
+        block.one
+    )));
 }
 
 /// A field that a term is made of other than by the variables, and its place; fields that are free may be.
@@ -173,11 +239,10 @@ fn beside_primitives(
     }
 }
 
-/// Reports what is conserved and neither primitive nor follows.
+/// Reports what is conserved and neither a variable nor follows.
 fn without_way_back(
     scope: &mut Scope<'_>,
-    system: &System,
-    span: Span,
+    (system, block): (&System, Block<'_>),
     variables: &[Term],
     conserved: &[FromPrimitives],
 ) {
@@ -187,17 +252,23 @@ fn without_way_back(
             continue;
         }
         let name = &item.name.text;
-        let message = format!("`{name}` is conserved, and does not follow from the primitives");
+        let all = format!("the {}s", block.one);
+        let message = format!("`{name}` is conserved, and does not follow from {all}");
         let diagnostic = Diagnostic::new(Code::NoWayBack, item.name.span, message)
-            .note_at(span, "the primitives are here");
+            .note_at(block.span, format!("{all} are here"));
         scope.report(diagnostic.help(format!("write `{name} = ..;` or `{name};` there")));
     }
 }
 
+/// The words with their article.
+fn an(words: &str) -> String {
+    let article = if words.starts_with('a') { "an" } else { "a" };
+    format!("{article} {words}")
+}
+
 impl Model {
-    /// What is wrong with the primitives, in words for the maker of the model.
-    pub(super) fn wrong_primitives(&self) -> Option<String> {
-        let primitives = self.primitives.as_ref()?;
+    /// What is wrong with primitives or averaged variables, in words for the maker of the model.
+    pub(super) fn wrong_primitives(&self, primitives: &Primitives) -> Option<String> {
         let (variables, conserved) = (&primitives.variables, &primitives.conserved);
         let is_variable = |field: usize| variables.iter().any(|v| v.kind == TermKind::Field(field));
         let follows = |field: usize| conserved.iter().any(|c| c.field == field);

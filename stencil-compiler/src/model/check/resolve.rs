@@ -38,6 +38,7 @@ pub(in crate::model) fn model(
     let equations = scope.equations(system);
     let fluxes = conserved::fluxes(&mut scope, system);
     let primitives = primitives::resolve(&mut scope, system);
+    let average = primitives::average(&mut scope, system);
     let waves = conserved::waves(&mut scope, system);
     let observables = watched::observables(&mut scope, system);
     let speeds = watched::speeds(&mut scope, system);
@@ -56,6 +57,7 @@ pub(in crate::model) fn model(
         equations: equations?,
         fluxes: fluxes?,
         primitives: primitives?,
+        average: average?,
         waves: waves?,
         observables: observables?,
         speeds: speeds?,

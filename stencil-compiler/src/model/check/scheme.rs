@@ -54,6 +54,7 @@ impl Default for Scheme {
             arith: Arith::Collected,
             time: "rk3_williamson".to_string(),
             riemann: "hll".to_string(),
+            fix: None,
             reconstruct: "plm".to_string(),
             limiter: LIMITER.to_string(),
             theta: None,
@@ -174,6 +175,9 @@ fn one(system: &System, item: &SchemeItem, diagnostics: &mut Diagnostics) -> Opt
             "riemann" | "reconstruct" => faces::setting(system, &mut scheme, setting, diagnostics),
             _ => apply(&mut scheme, setting, diagnostics),
         }
+    }
+    if diagnostics.len() == before {
+        faces::together(&scheme, &item.settings, diagnostics);
     }
     // After an error in a setting it may have been the missing one.
     if !seen.contains(&"space") && system.fluxes.is_empty() && diagnostics.is_empty() {

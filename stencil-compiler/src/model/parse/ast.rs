@@ -37,9 +37,8 @@ pub(in crate::model) struct System {
     /// The place of the `waves` block, if there is one.
     pub(in crate::model) waves: Option<Span>,
     pub(in crate::model) wave_speeds: Vec<SpeedItem>,
-    /// The place of the `primitive` block, if there is one.
-    pub(in crate::model) primitive: Option<Span>,
-    pub(in crate::model) primitives: Vec<PrimitiveItem>,
+    pub(in crate::model) primitive: Option<VariablesBlock>,
+    pub(in crate::model) average: Option<VariablesBlock>,
     pub(in crate::model) observables: Vec<ObserveItem>,
     /// The place of the `cfl` block, if there is one.
     pub(in crate::model) cfl: Option<Span>,
@@ -64,7 +63,7 @@ impl System {
             waves: None,
             wave_speeds: Vec::new(),
             primitive: None,
-            primitives: Vec::new(),
+            average: None,
             observables: Vec::new(),
             cfl: None,
             speeds: Vec::new(),
@@ -177,12 +176,22 @@ pub(in crate::model) struct FluxItem {
     pub(in crate::model) at: usize,
 }
 
-/// `p;` or `m = rho*u;` of a `primitive` block.
+/// `primitive { .. }` or `average { .. }`: variables from which follows what is conserved.
 #[derive(Debug)]
-pub(in crate::model) struct PrimitiveItem {
+pub(in crate::model) struct VariablesBlock {
+    /// Where it begins.
+    pub(in crate::model) span: Span,
+    pub(in crate::model) items: Vec<VariableItem>,
+}
+
+/// `p;`, `p by sqrt(rho);` or `m = rho*u;` of such a block.
+#[derive(Debug)]
+pub(in crate::model) struct VariableItem {
     pub(in crate::model) name: Name,
-    /// How a conserved field follows; `None` for a primitive.
+    /// How a conserved field follows; `None` for a variable.
     pub(in crate::model) value: Option<Ast>,
+    /// How much a variable weighs in its mean.
+    pub(in crate::model) weight: Option<Ast>,
     pub(in crate::model) span: Span,
     /// Position among the tokens, to tell what is above what.
     pub(in crate::model) at: usize,

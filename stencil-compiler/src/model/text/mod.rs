@@ -3,8 +3,8 @@
 use super::check::PI;
 use super::parse::{number, type_name};
 use super::{
-    Comparison, Equation, Model, Param, Primitives, Rank, Rational, Relation, Scheme, Term,
-    TermKind,
+    Average, Comparison, Equation, Model, Param, Primitives, Rank, Rational, Relation, Scheme,
+    Term, TermKind,
 };
 
 mod spans;
@@ -26,11 +26,10 @@ pub fn print(model: &Model) -> String {
         out.push_str(&format!("    {line};\n"));
     }
     if let Some(primitives) = &model.primitives {
-        out.push_str("    primitive {\n");
-        for line in primitive_lines(model, primitives) {
-            out.push_str(&format!("        {line};\n"));
-        }
-        out.push_str("    }\n");
+        out.push_str(&block("primitive", variable_lines(model, primitives, &[])));
+    }
+    if let Some(Average { of, weights }) = &model.average {
+        out.push_str(&block("average", variable_lines(model, of, weights)));
     }
     if let Some(waves) = &model.waves {
         out.push_str("    waves {\n");
@@ -52,6 +51,12 @@ pub fn print(model: &Model) -> String {
         out.push_str(&scheme_text(model, scheme));
     }
     out
+}
+
+/// A block of lines without their semicolons.
+fn block(word: &str, lines: impl Iterator<Item = String>) -> String {
+    let lines = lines.map(|line| format!("        {line};\n"));
+    format!("    {word} {{\n{}    }}\n", lines.collect::<String>())
 }
 
 /// The items that end in a semicolon, without it.
@@ -105,24 +110,29 @@ pub fn rates<'a>(
     flux.into_iter().chain(rest)
 }
 
-/// The lines of the `primitive` block, without their semicolons.
-fn primitive_lines<'a>(
+/// The lines of a block of variables, without their semicolons.
+pub fn variable_lines<'a>(
     model: &'a Model,
     primitives: &'a Primitives,
+    weights: &'a [Option<Term>],
 ) -> impl Iterator<Item = String> + 'a {
     let variables = primitives.variables.iter();
     let followed = primitives.conserved.iter().map(|followed| {
         let field = name(model.fields.get(followed.field).map(|f| &f.name));
         format!("{field} = {}", expression(model, &followed.value))
     });
-    let variables = variables.map(|variable| expression(model, variable));
+    let variables = variables.enumerate().map(|(at, variable)| {
+        let weight = weights.get(at).and_then(Option::as_ref);
+        let weight = weight.map_or(String::new(), |w| format!(" by {}", expression(model, w)));
+        format!("{}{weight}", expression(model, variable))
+    });
     variables.chain(followed)
 }
 
 fn scheme_text(model: &Model, scheme: &Scheme) -> String {
     let mut faces = String::new();
     if !model.fluxes.is_empty() {
-        let riemann = &scheme.riemann;
+        let riemann = scheme.riemann_text();
         let made = scheme.reconstruction_text();
         faces = format!("    riemann: {riemann};\n    reconstruct: {made};\n");
     }

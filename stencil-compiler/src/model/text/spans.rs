@@ -2,8 +2,8 @@
 
 use crate::diag::Span;
 use crate::model::{
-    Equation, Field, Flux, FromPrimitives, Let, Model, Observable, Param, Primitives, Source,
-    Speed, Term, TermKind, Waves,
+    Average, Equation, Field, Flux, FromPrimitives, Let, Model, Observable, Param, Primitives,
+    Source, Speed, Term, TermKind, Waves,
 };
 
 impl Model {
@@ -58,6 +58,14 @@ impl Model {
                 .collect(),
             span,
         };
+        let average = |a: &Average| Average {
+            of: primitives(&a.of),
+            weights: a
+                .weights
+                .iter()
+                .map(|weight| weight.as_ref().map(Term::without_spans))
+                .collect(),
+        };
         let equation = |e: &Equation| Equation {
             field: e.field,
             rhs: e.rhs.without_spans(),
@@ -75,6 +83,7 @@ impl Model {
             equations: self.equations.iter().map(equation).collect(),
             fluxes: self.fluxes.iter().map(flux).collect(),
             primitives: self.primitives.as_ref().map(primitives),
+            average: self.average.as_ref().map(average),
             waves: self.waves.as_ref().map(waves),
             observables: self.observables.iter().map(observable).collect(),
             speeds: self.speeds.iter().map(speed).collect(),

@@ -212,6 +212,7 @@ fn model(maker: &mut Maker) -> Model {
         equations,
         fluxes: vec![],
         primitives: None,
+        average: None,
         waves: None,
         observables: observables.to_vec(),
         speeds,

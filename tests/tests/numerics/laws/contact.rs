@@ -6,6 +6,9 @@ use super::{EULER, SOLVERS, law, started};
 
 const N: usize = 24;
 
+/// The solvers that know the middle wave.
+const KNOWING: [&str; 2] = ["hllc", "roe"];
+
 /// A run of a gas of one pressure with a dense middle, which slides along the layers.
 fn layered(reconstruct: &str, riemann: &str, slide: f64) -> Simulation<f64> {
     let system = law(EULER, 2, reconstruct, riemann);
@@ -43,11 +46,16 @@ fn contacts_at_rest_stay_as_they_are() {
     for reconstruct in ["constant", "plm<limiter = mc>", "ppm", "weno_z"] {
         for variables in ["", " in primitive"] {
             let reconstruct = format!("{reconstruct}{variables}");
-            let moved = change(&reconstruct, "hllc", 0.0);
-            assert!(moved < 1e-13, "{reconstruct}: {moved}");
+            for riemann in KNOWING {
+                let moved = change(&reconstruct, riemann, 0.0);
+                assert!(moved < 1e-13, "{riemann}, {reconstruct}: {moved}");
+            }
         }
     }
-    for riemann in SOLVERS.into_iter().filter(|riemann| *riemann != "hllc") {
+    for riemann in SOLVERS
+        .into_iter()
+        .filter(|riemann| !KNOWING.contains(riemann))
+    {
         let moved = change("plm<limiter = mc> in primitive", riemann, 0.0);
         assert!(moved > 0.1, "{riemann}: {moved}");
     }
@@ -61,8 +69,10 @@ fn layers_that_slide_along_each_other_stay_as_they_are() {
         "plm<limiter = mc> in primitive",
         "ppm in primitive",
     ] {
-        let moved = change(reconstruct, "hllc", 0.3);
-        assert!(moved < 1e-13, "{reconstruct}: {moved}");
+        for riemann in KNOWING {
+            let moved = change(reconstruct, riemann, 0.3);
+            assert!(moved < 1e-13, "{riemann}, {reconstruct}: {moved}");
+        }
         let moved = change(reconstruct, "hll", 0.3);
         assert!(moved > 0.1, "{reconstruct}: {moved}");
     }

@@ -7,6 +7,7 @@ mod order;
 mod problems;
 mod properties;
 mod shocks;
+mod waves;
 
 use stencil_runtime::{Boundary, Number, Simulation, SystemDef};
 
@@ -26,7 +27,7 @@ const RECONSTRUCTIONS: [&str; 11] = [
 ];
 
 /// Riemann solvers.
-const SOLVERS: [&str; 4] = ["force", "hll", "hllc", "rusanov"];
+const SOLVERS: [&str; 5] = ["force", "hll", "hllc", "roe", "rusanov"];
 
 /// Every reconstruction, of both kinds of variables, and every solver, each with some of the others: as the
 /// settings `reconstruct` and `riemann`.
@@ -39,6 +40,11 @@ fn pairs() -> Vec<(String, &'static str)> {
     };
     let mut pairs = each("", &RECONSTRUCTIONS, "hll");
     pairs.extend(each(" in primitive", &RECONSTRUCTIONS, "hllc"));
+    let waves = ["waves<limiter = mc>", "waves<limiter = van_leer>"];
+    pairs.extend(each("", &waves, "roe"));
+    let some = ["plm<limiter = mc>", "ppm", "weno5"];
+    pairs.extend(each(" in characteristic", &some, "roe"));
+    pairs.extend(each(" in characteristic", &["weno_z"], "hllc"));
     for riemann in SOLVERS {
         let some = ["constant", "plm<limiter = mc>"];
         pairs.extend(each("", &some, riemann));
@@ -65,10 +71,12 @@ const EULER: &str = "system Euler in nd {
     let u = m / rho;
     let p = (gamma - 1) * (e - dot(m, u)/2);
     let c = sqrt(gamma * p / rho);
+    let H = (e + p) / rho;
     flux rho -> m;
     flux m -> outer(m, u) + p*I;
     flux e -> (e + p) * u;
     primitive { rho; u; p; m = rho*u; e = p/(gamma - 1) + rho*dot(u, u)/2; }
+    average { rho; u by sqrt(rho); H by sqrt(rho); m = rho*u; e = rho*(H + (gamma - 1)*dot(u, u)/2)/gamma; }
     waves { flow: u; sound: c; density: rho; pressure: p; }
     cfl { advective: norm(u) + c; }
 }";
@@ -82,15 +90,20 @@ const WATER: &str = "system Water in nd {
     flux h -> m;
     flux m -> outer(m, u) + p*I;
     primitive { h; u; m = h*u; }
+    average { h; u by sqrt(h); m = h*u; }
     waves { flow: u; sound: sqrt(g*h); density: h; pressure: p; }
     cfl { advective: norm(u) + sqrt(g*h); }
 }";
 
-/// A declaration with a scheme.
+/// A declaration with a scheme, of one stage where waves are corrected.
 fn law(text: &str, dimension: usize, reconstruct: &str, riemann: &str) -> SystemDef {
     let name = text.split_whitespace().nth(1).unwrap_or_default();
+    let time = match reconstruct.starts_with("waves") {
+        true => "euler",
+        false => "ssprk3",
+    };
     let scheme = format!(
-        "scheme s for {name} {{ reconstruct: {reconstruct}; riemann: {riemann}; time: ssprk3; }}"
+        "scheme s for {name} {{ reconstruct: {reconstruct}; riemann: {riemann}; time: {time}; }}"
     );
     let text = format!("{text}\n{scheme}");
     SystemDef::from_text_in(name, &text, Some(dimension)).unwrap_or_else(|e| panic!("{e}"))

@@ -172,6 +172,7 @@ fn a_vortex_drifts_with_the_flow() {
         // Parabolas are cut at extrema.
         ("ppm in primitive", 1.6),
         ("weno_z in primitive", 1.8),
+        ("weno_z in characteristic", 1.8),
     ];
     for (reconstruct, least) in cases {
         let [coarse, fine] = [32, 64].map(|n| error(reconstruct, n));

@@ -8,10 +8,11 @@ pub(super) const RECONSTRUCTION: Reconstruction = Reconstruction {
     name: "constant",
     source: "the mean of the cell, first order (Godunov 1959)",
     limited: false,
+    propagates: false,
+    reach: 0,
     faces,
 };
 
-fn faces(cell: &mut Cell<'_, '_, '_>) -> Result<[Poly; 2]> {
-    let mean = cell.mean(0);
-    Ok([mean.clone(), mean])
+fn faces(_: &mut Cell<'_, '_, '_>) -> Result<[Poly; 2]> {
+    Ok([Poly::default(), Poly::default()])
 }

@@ -1,5 +1,7 @@
 //! Reconstructions: the states of a cell at its two faces along an axis.
 
+use std::collections::BTreeMap;
+
 use super::algebra::Algebra;
 use super::limiters::Limiter;
 use crate::discretize::expand::Result;
@@ -9,6 +11,7 @@ use crate::model::Rational;
 mod constant;
 mod plm;
 mod ppm;
+mod waves;
 mod weno;
 mod weno5;
 mod weno_z;
@@ -21,7 +24,11 @@ pub(crate) struct Reconstruction {
     pub(crate) source: &'static str,
     /// Does it take a limiter?
     pub(crate) limited: bool,
-    /// The values of a variable at the lower and at the upper face of a cell.
+    /// Are waves corrected in place of states? Then all of them have to be known, and a step is one.
+    pub(crate) propagates: bool,
+    /// How many cells on each side it reads.
+    pub(crate) reach: i32,
+    /// What the values of a variable at the lower and at the upper face of a cell have more than its mean.
     pub(in crate::discretize) faces: fn(&mut Cell<'_, '_, '_>) -> Result<[Poly; 2]>,
 }
 
@@ -30,6 +37,7 @@ pub(crate) const ALL: &[Reconstruction] = &[
     constant::RECONSTRUCTION,
     plm::RECONSTRUCTION,
     ppm::RECONSTRUCTION,
+    waves::RECONSTRUCTION,
     weno5::RECONSTRUCTION,
     weno_z::RECONSTRUCTION,
 ];
@@ -39,11 +47,10 @@ pub(crate) fn find(name: &str) -> Option<&'static Reconstruction> {
     ALL.iter().find(|made| made.name == name)
 }
 
-/// A variable in the cells along an axis.
+/// A variable in a cell and its neighbours along an axis.
 pub(in crate::discretize) struct Cell<'c, 'e, 'a> {
     pub(super) algebra: Algebra<'e, 'a>,
-    /// Its mean, a grid function.
-    pub(super) own: &'c Poly,
+    pub(super) steps: Steps<'c>,
     pub(super) axis: usize,
     /// The variable and the axis, for names.
     pub(super) name: &'c str,
@@ -51,10 +58,43 @@ pub(in crate::discretize) struct Cell<'c, 'e, 'a> {
     pub(super) theta: Option<Rational>,
 }
 
+/// How much a variable changes from each cell to the next.
+pub(super) enum Steps<'c> {
+    /// The differences of a grid function, the same wherever they are used.
+    Of(&'c Poly),
+    /// Those around one cell, by the number of cells that the lower one is ahead of it; at other cells the
+    /// variable is another one.
+    Around(BTreeMap<i32, Poly>),
+}
+
 impl Cell<'_, '_, '_> {
-    /// The mean of the cell so many cells ahead.
-    fn mean(&mut self, ahead: i32) -> Poly {
-        let atoms = &mut self.algebra.expander.atoms;
-        atoms.at(self.own, self.axis, ahead)
+    /// The change from the cell so many ahead to the next one.
+    fn step(&mut self, ahead: i32) -> Result<Poly> {
+        let own = match &self.steps {
+            Steps::Around(steps) => return Ok(steps.get(&ahead).cloned().unwrap_or_default()),
+            Steps::Of(own) => *own,
+        };
+        let of = &mut self.algebra;
+        let next = of.expander.atoms.at(own, self.axis, 1);
+        let step = of.minus(&next, own)?;
+        let step = of.named(&format!("{}_step", self.name), step);
+        Ok(of.expander.atoms.at(&step, self.axis, ahead))
+    }
+
+    /// What a rule makes around the cell so many ahead: the same grid function for all cells where that is one.
+    fn around(
+        &mut self,
+        ahead: i32,
+        label: &str,
+        rule: impl Fn(&mut Self, i32) -> Result<Poly>,
+    ) -> Result<Poly> {
+        let (of_cell, seen) = match self.steps {
+            Steps::Of(_) => (0, ahead),
+            Steps::Around(_) => (ahead, 0),
+        };
+        let value = rule(self, of_cell)?;
+        let of = &mut self.algebra;
+        let value = of.named(&format!("{}_{label}", self.name), value);
+        Ok(of.expander.atoms.at(&value, self.axis, seen))
     }
 }

@@ -8,17 +8,22 @@ pub(super) const RECONSTRUCTION: Reconstruction = Reconstruction {
     name: "plm",
     source: "a line with a limited slope, second order (van Leer 1979)",
     limited: true,
+    propagates: false,
+    reach: 1,
     faces,
 };
 
 fn faces(cell: &mut Cell<'_, '_, '_>) -> Result<[Poly; 2]> {
-    let (mean, next) = (cell.mean(0), cell.mean(1));
-    let (axis, name, of) = (cell.axis, cell.name, &mut cell.algebra);
-    let above = of.minus(&next, &mean)?;
-    let above = of.named(&format!("{name}_step"), above);
-    let below = of.expander.atoms.at(&above, axis, -1);
-    let slope = cell.limiter.slope(of, [&below, &above], cell.theta)?;
-    let slope = of.named(&format!("{name}_slope"), slope);
-    let half = of.halved(&slope)?;
-    Ok([of.minus(&mean, &half)?, of.plus(&mean, &half)?])
+    let slope = cell.around(0, "slope", Cell::slope)?;
+    let half = cell.algebra.halved(&slope)?;
+    Ok([half.negated(), half])
+}
+
+impl Cell<'_, '_, '_> {
+    /// The limited slope across the cell so many ahead.
+    fn slope(&mut self, ahead: i32) -> Result<Poly> {
+        let (below, above) = (self.step(ahead - 1)?, self.step(ahead)?);
+        self.limiter
+            .slope(&mut self.algebra, [&below, &above], self.theta)
+    }
 }

@@ -10,6 +10,8 @@ pub(super) const RECONSTRUCTION: Reconstruction = Reconstruction {
     name: "ppm",
     source: "a monotone parabola, up to fourth order (Colella and Woodward 1984)",
     limited: false,
+    propagates: false,
+    reach: 2,
     faces,
 };
 
@@ -18,17 +20,10 @@ pub(super) const RECONSTRUCTION: Reconstruction = Reconstruction {
 /// mean as the other, on the other side of it: this is Eq. 1.10, in differences. Six times these are sums of whole
 /// numbers, exact but for their last rounding, in whatever order.
 fn faces(cell: &mut Cell<'_, '_, '_>) -> Result<[Poly; 2]> {
-    let (mean, next) = (cell.mean(0), cell.mean(1));
-    let (axis, name, of) = (cell.axis, cell.name, &mut cell.algebra);
-    let above = of.minus(&next, &mean)?;
-    let above = of.named(&format!("{name}_step"), above);
-    let below = of.expander.atoms.at(&above, axis, -1);
-    let slope = mc(of, &below, &above)?;
-    let slope = of.named(&format!("{name}_slope"), slope);
-    let slope_next = of.expander.atoms.at(&slope, axis, 1);
-    let change_above = of.minus(&slope_next, &slope)?;
-    let change_above = of.named(&format!("{name}_slope_step"), change_above);
-    let change_below = of.expander.atoms.at(&change_above, axis, -1);
+    let (below, above) = (cell.step(-1)?, cell.step(0)?);
+    let change_below = cell.around(-1, "slope_step", change_of_slope)?;
+    let change_above = cell.around(0, "slope_step", change_of_slope)?;
+    let (name, of) = (cell.name, &mut cell.algebra);
     let rise = of.minus(&of.scaled(&above, 3, 1)?, &change_above)?;
     let rise = of.named(&format!("{name}_to_upper"), rise);
     let fall = of.plus(&of.scaled(&below, 3, 1)?, &change_below)?;
@@ -38,8 +33,16 @@ fn faces(cell: &mut Cell<'_, '_, '_>) -> Result<[Poly; 2]> {
     let upper = of.named(&format!("{name}_above"), upper);
     let lower = least(of, &[&fall, &twice_rise])?;
     let lower = of.named(&format!("{name}_below"), lower);
-    Ok([
-        of.minus(&mean, &of.scaled(&lower, 1, 6)?)?,
-        of.plus(&mean, &of.scaled(&upper, 1, 6)?)?,
-    ])
+    Ok([of.scaled(&lower, -1, 6)?, of.scaled(&upper, 1, 6)?])
+}
+
+/// How much the slope changes from the cell so many ahead to the next one.
+fn change_of_slope(cell: &mut Cell<'_, '_, '_>, ahead: i32) -> Result<Poly> {
+    let slope = |cell: &mut Cell<'_, '_, '_>, ahead: i32| {
+        let (below, above) = (cell.step(ahead - 1)?, cell.step(ahead)?);
+        mc(&mut cell.algebra, &below, &above)
+    };
+    let own = cell.around(ahead, "slope", slope)?;
+    let next = cell.around(ahead + 1, "slope", slope)?;
+    cell.algebra.minus(&next, &own)
 }

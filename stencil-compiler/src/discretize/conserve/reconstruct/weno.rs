@@ -15,19 +15,18 @@ const IDEAL: [i128; 3] = [1, 6, 3];
 /// A weight that is not normalized, from the ideal one, the smoothness of its parabola, and that of all.
 pub(super) type Weight = fn(&mut Algebra<'_, '_>, i128, &Poly, [&Poly; 3]) -> Result<Poly>;
 
-/// The states at the lower and at the upper face.
+/// What the states at the lower and at the upper face have more than the mean.
 ///
 /// A parabola that ends at a face adds half a step and part of a bend, the difference of two steps. Six times that is
 /// a sum of whole numbers, exact but for its last rounding, in whatever order.
 pub(super) fn faces(cell: &mut Cell<'_, '_, '_>, weight: Weight) -> Result<[Poly; 2]> {
-    let (mean, next) = (cell.mean(0), cell.mean(1));
-    let (axis, name, of) = (cell.axis, cell.name, &mut cell.algebra);
-    let step = of.minus(&next, &mean)?;
-    let step = of.named(&format!("{name}_step"), step);
-    let (below, above) = (of.expander.atoms.at(&step, axis, -1), step);
-    let bend = of.minus(&above, &below)?;
-    let bend = of.named(&format!("{name}_bend"), bend);
-    let bends = [-1, 0, 1].map(|ahead| of.expander.atoms.at(&bend, axis, ahead));
+    let (below, above) = (cell.step(-1)?, cell.step(0)?);
+    let bends = [
+        cell.around(-1, "bend", bend)?,
+        cell.around(0, "bend", bend)?,
+        cell.around(1, "bend", bend)?,
+    ];
+    let (name, of) = (cell.name, &mut cell.algebra);
     let smoothness = smoothness(of, name, [&below, &above], &bends)?;
     let upper = Parabolas {
         steps: [&below, &above, &above].map(|step| (step, 1)),
@@ -43,7 +42,13 @@ pub(super) fn faces(cell: &mut Cell<'_, '_, '_>, weight: Weight) -> Result<[Poly
         smoothness: [third, second, first],
     };
     let lower = lower.weighted(of, &format!("{name}_lower"), weight)?;
-    Ok([of.plus(&mean, &lower)?, of.plus(&mean, &upper)?])
+    Ok([lower, upper])
+}
+
+/// How much the steps change across the cell so many ahead.
+fn bend(cell: &mut Cell<'_, '_, '_>, ahead: i32) -> Result<Poly> {
+    let (below, above) = (cell.step(ahead - 1)?, cell.step(ahead)?);
+    cell.algebra.minus(&above, &below)
 }
 
 /// How much each of the three parabolas bends and rises, from the lowest on.
@@ -62,8 +67,9 @@ fn smoothness(
     for ((smoothness, rise), bend) in all.iter_mut().zip(rises).zip(bends) {
         let rise = of.named(&format!("{name}_rise"), rise);
         let (bend, rise) = (of.times(bend, bend)?, of.times(&rise, &rise)?);
-        let sum = of.plus(&of.scaled(&bend, 13, 12)?, &of.scaled(&rise, 1, 4)?)?;
-        *smoothness = of.named(&format!("{name}_smoothness"), sum);
+        let bends = of.named(&format!("{name}_bends"), of.scaled(&bend, 13, 12)?);
+        let rise = of.scaled(&rise, 1, 4)?;
+        *smoothness = of.onto(&bends, &rise, &format!("{name}_smoothness"))?;
     }
     Ok(all)
 }

@@ -11,6 +11,8 @@ pub(super) const RECONSTRUCTION: Reconstruction = Reconstruction {
     name: "weno5",
     source: "three weighted parabolas, fifth order (Jiang and Shu 1996)",
     limited: false,
+    propagates: false,
+    reach: 2,
     faces: |cell| weno::faces(cell, weight),
 };
 

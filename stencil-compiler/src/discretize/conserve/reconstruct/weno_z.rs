@@ -11,6 +11,8 @@ pub(super) const RECONSTRUCTION: Reconstruction = Reconstruction {
     name: "weno_z",
     source: "three weighted parabolas, fifth order (Borges et al. 2008)",
     limited: false,
+    propagates: false,
+    reach: 2,
     faces: |cell| weno::faces(cell, weight),
 };
 

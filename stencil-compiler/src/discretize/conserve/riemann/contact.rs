@@ -1,12 +1,12 @@
 //! What the middle wave carries: fluxes that are advection and the work of a pressure.
 
 use crate::diag::Code;
+use crate::discretize::DiscretizeError;
 use crate::discretize::atoms::Atom;
 use crate::discretize::conserve::rational::{Quotient, Refused};
 use crate::discretize::conserve::{AXES, Law};
 use crate::discretize::expand::{Expander, Result, States, overflow};
 use crate::discretize::poly::{Overflow, Poly, Uniform, UniformFactor};
-use crate::discretize::{DiscretizeError, settled};
 use crate::model::{Flux, TermKind, Waves};
 
 /// What the pressure is multiplied by in the flux of a component (Toro 2009, Eq. 10.74): a number for the momentum
@@ -76,9 +76,7 @@ impl Law<'_> {
         let TermKind::Let(pressure) = pressure.kind else {
             return Ok(Vec::new());
         };
-        // An expander of its own: nothing of this is evaluated in a run.
-        let mixed = settled(self.model.scheme.mixed);
-        let mut expander = Expander::new(self.model, self.components, mixed)?;
+        let mut expander = self.expander_for_forms()?;
         let beyond = self.components.fields.len() + self.components.sources.len();
         let free = expander.atoms.intern(Atom::State(beyond));
         let states = States {

@@ -9,6 +9,7 @@ pub(super) const SOLVER: Solver = Solver {
     name: "force",
     source: "the mean of the fluxes of Lax and Friedrichs and of Richtmyer (Toro and Billett 2000)",
     needs: Needs::Nothing,
+    fixed: false,
     flux,
 };
 

@@ -10,6 +10,7 @@ pub(super) const SOLVER: Solver = Solver {
     name: "hll",
     source: "one state between the slowest and the fastest wave (Harten, Lax and van Leer 1983)",
     needs: Needs::Speeds,
+    fixed: false,
     flux,
 };
 
@@ -31,10 +32,8 @@ fn flux(face: &mut Face<'_, '_, '_>) -> Result<Vec<Poly>> {
     let mut all = Vec::new();
     for at in 0..face.len() {
         let [sum, jump] = face.sum_and_jump(at)?;
+        let rise = face.rise(at)?;
         let of = &mut face.algebra;
-        let [below, above] = &face.sides;
-        let rise = of.minus(&above.fluxes[at], &below.fluxes[at])?;
-        let rise = of.named(&format!("{}_flux_jump", face.names[at]), rise);
         let skewed = of.times(&skew, &rise)?;
         let mean = of.minus(&sum, &skewed)?;
         let diffused = of.times(&diffusion, &jump)?;

@@ -1,14 +1,20 @@
 //! Riemann solvers: the flux through a face from what is on both sides of it.
 
-use super::Law;
+use std::ops::RangeInclusive;
+
 use super::algebra::Algebra;
+use super::average::Weighed;
+use super::families::Linear;
+use super::{AXES, Law};
 use crate::discretize::expand::Result;
 use crate::discretize::poly::Poly;
+use crate::model::Rational;
 
 mod contact;
 mod force;
 mod hll;
 mod hllc;
+mod roe;
 mod rusanov;
 
 use contact::Contact;
@@ -21,11 +27,13 @@ pub(crate) struct Solver {
     pub(crate) source: &'static str,
     /// What it needs to know beside the flux.
     pub(crate) needs: Needs,
+    /// Does it have an entropy fix?
+    pub(crate) fixed: bool,
     /// The flux of each conserved component.
     pub(in crate::discretize) flux: fn(&mut Face<'_, '_, '_>) -> Result<Vec<Poly>>,
 }
 
-/// What a solver needs from `waves`, each with what is above.
+/// What a solver needs to know of the waves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Needs {
     /// Nothing.
@@ -34,10 +42,22 @@ pub(crate) enum Needs {
     Speeds,
     /// What moves with the flow, and what pressure does.
     Contact,
+    /// The speeds of all waves.
+    All,
 }
 
 /// All solvers.
-pub(crate) const ALL: &[Solver] = &[force::SOLVER, hll::SOLVER, hllc::SOLVER, rusanov::SOLVER];
+pub(crate) const ALL: &[Solver] = &[
+    force::SOLVER,
+    hll::SOLVER,
+    hllc::SOLVER,
+    roe::SOLVER,
+    rusanov::SOLVER,
+];
+
+/// How wide an entropy fix may be.
+pub(crate) const FIXES: RangeInclusive<Rational> =
+    Rational::new_raw(0, 1)..=Rational::new_raw(1, 1);
 
 /// The solver of this name.
 pub(crate) fn find(name: &str) -> Option<&'static Solver> {
@@ -56,6 +76,8 @@ pub(super) struct Side {
     pub(super) waves: Option<[Poly; 2]>,
     /// What a contact needs.
     pub(super) contact: Option<Contact>,
+    /// What a state between both sides is made of.
+    pub(super) weighed: Vec<Weighed>,
 }
 
 /// A face between two cells.
@@ -85,6 +107,29 @@ impl Face<'_, '_, '_> {
             of.named(&format!("{name}_flux_sum"), sum),
             of.named(&format!("{name}_jump"), jump),
         ])
+    }
+
+    /// How much larger a component's flux is above than below.
+    fn rise(&mut self, at: usize) -> Result<Poly> {
+        let ([below, above], of) = (&self.sides, &mut self.algebra);
+        let rise = of.minus(&above.fluxes[at], &below.fluxes[at])?;
+        Ok(of.named(&format!("{}_flux_jump", self.names[at]), rise))
+    }
+
+    /// The law made linear between both sides.
+    pub(super) fn linear(&mut self) -> Result<Linear> {
+        let (label, [below, above]) = (format!("{}_between", AXES[self.axis]), &self.sides);
+        let of = &mut self.algebra;
+        let states = self.law.between(of, [below, above], &label)?;
+        self.law.linear(of, &states, self.axis, "between")
+    }
+
+    /// The greatest of the speeds on both sides, whatever its sign.
+    fn greatest_speed(&mut self) -> Poly {
+        let [slowest, fastest] = self.speeds();
+        let of = &mut self.algebra;
+        let (slowest, fastest) = (of.abs(&slowest), of.abs(&fastest));
+        of.max(&slowest, &fastest)
     }
 
     /// Bounds of the speeds on both sides: the slowest and the fastest.

@@ -9,14 +9,12 @@ pub(super) const SOLVER: Solver = Solver {
     name: "rusanov",
     source: "the mean less half the jump times the greatest speed (Rusanov 1961)",
     needs: Needs::Speeds,
+    fixed: false,
     flux,
 };
 
 fn flux(face: &mut Face<'_, '_, '_>) -> Result<Vec<Poly>> {
-    let [slowest, fastest] = face.speeds();
-    let of = &mut face.algebra;
-    let (slowest, fastest) = (of.abs(&slowest), of.abs(&fastest));
-    let greatest = of.max(&slowest, &fastest);
+    let greatest = face.greatest_speed();
     let mut all = Vec::new();
     for at in 0..face.len() {
         let [sum, jump] = face.sum_and_jump(at)?;

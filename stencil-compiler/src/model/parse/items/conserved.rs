@@ -1,8 +1,8 @@
-//! Conservation laws: `flux`, `primitive` and `waves`.
+//! Conservation laws: `flux`, `primitive`, `average` and `waves`.
 
 use super::{name, semicolon, split};
 use crate::diag::{Code, Diagnostic, Span};
-use crate::model::parse::ast::{FluxItem, PrimitiveItem, SpeedItem, System};
+use crate::model::parse::ast::{FluxItem, SpeedItem, System, VariableItem, VariablesBlock};
 use crate::model::parse::expression;
 use crate::model::parse::tokens::{Cursor, Parsed};
 
@@ -49,14 +49,28 @@ pub(super) fn waves(cursor: &mut Cursor, system: &mut System) -> Parsed<()> {
 
 /// `{ rho; u; m = rho*u; }`
 pub(super) fn primitive(cursor: &mut Cursor, system: &mut System) -> Parsed<()> {
-    let word = cursor.last_span();
-    if let Some(first) = system.primitive {
-        let diagnostic = Diagnostic::new(Code::BadPrimitive, word, "a second `primitive`")
-            .note_at(first, "the first is here")
-            .help("put all primitives into one `primitive { .. }`");
+    variables(cursor, "primitive", &mut system.primitive)
+}
+
+/// `{ h; u by sqrt(h); m = h*u; }`
+pub(super) fn average(cursor: &mut Cursor, system: &mut System) -> Parsed<()> {
+    variables(cursor, "average", &mut system.average)
+}
+
+fn variables(cursor: &mut Cursor, word: &str, block: &mut Option<VariablesBlock>) -> Parsed<()> {
+    let span = cursor.last_span();
+    if let Some(first) = block {
+        let diagnostic = Diagnostic::new(Code::BadPrimitive, span, format!("a second `{word}`"))
+            .note_at(first.span, "the first is here")
+            .help(format!("put all variables into one `{word} {{ .. }}`"));
         cursor.report(diagnostic);
     }
-    system.primitive = Some(system.primitive.unwrap_or(word));
+    let items = &mut block
+        .get_or_insert(VariablesBlock {
+            span,
+            items: Vec::new(),
+        })
+        .items;
     cursor.expect_open('{')?;
     while !cursor.is_close() {
         let (at, start) = (cursor.position(), cursor.span());
@@ -65,9 +79,15 @@ pub(super) fn primitive(cursor: &mut Cursor, system: &mut System) -> Parsed<()> 
             true => Some(expression::whole(cursor)?),
             false => None,
         };
-        system.primitives.push(PrimitiveItem {
+        let weighs = word == "average" && value.is_none() && cursor.eat_word("by");
+        let weight = match weighs {
+            true => Some(expression::whole(cursor)?),
+            false => None,
+        };
+        items.push(VariableItem {
             name,
             value,
+            weight,
             span: start.join(cursor.last_span()),
             at,
         });

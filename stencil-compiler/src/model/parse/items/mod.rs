@@ -130,7 +130,7 @@ fn item(cursor: &mut Cursor, system: &mut System) -> Parsed<()> {
     let word = match cursor.peek() {
         Kind::Word(word) if ITEMS.contains(&word.as_str()) => word.clone(),
         _ => {
-            let items = "`field`, `conserved`, `param`, `source`, `let`, `fn`, `ddt(..)`, `flux`, `primitive`, `waves`, `observe` or `cfl`";
+            let items = "`field`, `conserved`, `param`, `source`, `let`, `fn`, `ddt(..)`, `flux`, `primitive`, `average`, `waves`, `observe` or `cfl`";
             unknown_item(cursor, cursor.span(), items, ITEMS);
             return Err(Reported);
         }
@@ -147,6 +147,7 @@ fn item(cursor: &mut Cursor, system: &mut System) -> Parsed<()> {
         "flux" => conserved::flux(cursor, system, at, start)?,
         "waves" => return conserved::waves(cursor, system),
         "primitive" => return conserved::primitive(cursor, system),
+        "average" => return conserved::average(cursor, system),
         "observe" => watched::observe(cursor, system, at)?,
         "cfl" => return watched::cfl(cursor, system),
         _ => declared::unit(cursor)?,

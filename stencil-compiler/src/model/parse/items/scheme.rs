@@ -43,7 +43,10 @@ fn setting(cursor: &mut Cursor) -> Parsed<Setting> {
         cursor.expect_punct('>')?;
     }
     let variables = match cursor.eat_word("in") {
-        true => Some(name(cursor, "`conserved` or `primitive`")?),
+        true => Some(name(
+            cursor,
+            "`conserved`, `primitive` or `characteristic`",
+        )?),
         false => None,
     };
     semicolon(cursor)?;
@@ -57,7 +60,7 @@ fn setting(cursor: &mut Cursor) -> Parsed<Setting> {
 
 /// `order = 6` or `limiter = mc`
 fn argument(cursor: &mut Cursor) -> Parsed<(Name, Name)> {
-    let key = name(cursor, "`order`, `limiter` or `theta`")?;
+    let key = name(cursor, "`order`, `limiter`, `theta` or `fix`")?;
     cursor.expect_punct('=')?;
     let (Kind::Number(text) | Kind::Word(text)) = cursor.peek() else {
         return Err(cursor.expected("a literal number or a name"));

@@ -1,0 +1,243 @@
+//! Families of waves: how a law, made linear at a state, moves a jump.
+//!
+//! Where all waves are as fast as the flow, or slower or faster by the sound, the Jacobian `A` of the fluxes has
+//! `B (B² - c²) = 0` with `B = A - u`. Then a function of `A` needs no eigenvectors: with the values `f₋`, `f₀` and `f₊`
+//! at the three speeds, `f(A) d = f₀ d + (f₊ + f₋ - 2 f₀)/2 q + (f₊ - f₋)/2 h`, where `h = B d/c` and `q = B² d/c²`
+//! (Lagrange's interpolation; Higham, Functions of Matrices, 2008, section 1.2.2).
+
+use std::collections::BTreeMap;
+
+use super::algebra::Algebra;
+use super::tangent::Tangent;
+use super::{AXES, Law};
+use crate::discretize::expand::{Result, States};
+use crate::discretize::poly::{AtomId, Poly};
+
+/// A law along an axis, made linear at a state.
+pub(super) struct Linear {
+    /// What stands for the conserved components.
+    conserved: Vec<AtomId>,
+    /// What `let`s stand for whose values are at hand.
+    meanings: BTreeMap<AtomId, Poly>,
+    fluxes: Vec<Poly>,
+    names: Vec<String>,
+    pub(super) kinds: Kinds,
+    /// The slowest speed, that of the flow, and the fastest.
+    pub(super) speeds: [Poly; 3],
+    pub(super) sound: Poly,
+}
+
+/// Which kinds of waves there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Kinds {
+    /// Those that move with the flow.
+    pub(super) flow: bool,
+    /// Those that move through it.
+    pub(super) sound: bool,
+}
+
+/// A jump, and what of it waves that move through the flow carry.
+pub(super) struct Split {
+    jump: Vec<Poly>,
+    /// `B² d/c²`: the sum of what both carry.
+    both: Vec<Poly>,
+    /// `B d/c`: their difference.
+    skew: Vec<Poly>,
+}
+
+impl Law<'_> {
+    /// The law along an axis, linear at a state all of which has names; `label` tells it from others.
+    pub(super) fn linear(
+        &self,
+        of: &mut Algebra<'_, '_>,
+        states: &States,
+        axis: usize,
+        label: &str,
+    ) -> Result<Linear> {
+        let label = format!("{}_{label}", AXES[axis]);
+        let fluxes = self.fluxes(of.expander, states, axis, &label)?;
+        let [flow, sound] = match &self.waves {
+            Some(waves) => self.flow_and_sound(of.expander, waves, states, (axis, &label))?,
+            None => [Poly::default(), Poly::default()],
+        };
+        let slowest = of.minus(&flow, &sound)?;
+        let slowest = of.named(&format!("slowest_{label}"), slowest);
+        let fastest = of.plus(&flow, &sound)?;
+        let fastest = of.named(&format!("fastest_{label}"), fastest);
+        let conserved = self.components_conserved();
+        let names = conserved.iter().map(|c| &self.components.fields[*c]);
+        let names = names.map(|name| format!("{name}_{label}")).collect();
+        let atoms = conserved.iter().filter_map(|component| {
+            let (atom, _) = states.components[*component].as_scaled_atom()?;
+            Some(atom)
+        });
+        Ok(Linear {
+            conserved: atoms.collect(),
+            meanings: self.meanings(of, states, &label)?,
+            fluxes,
+            names,
+            kinds: self.kinds,
+            speeds: [slowest, flow, fastest],
+            sound,
+        })
+    }
+
+    /// What the `let`s stand for whose values the states give.
+    fn meanings(
+        &self,
+        of: &mut Algebra<'_, '_>,
+        states: &States,
+        label: &str,
+    ) -> Result<BTreeMap<AtomId, Poly>> {
+        let mut meanings = BTreeMap::new();
+        for (at, values) in &states.lets {
+            let mut others = states.clone();
+            others.lets.remove(at);
+            let definition = &self.model.lets[*at].value;
+            let term = |expander: &mut super::Expander<'_>| expander.term(definition);
+            let meant = of.expander.in_states(&others, label, term)?;
+            for (value, meaning) in values.iter().zip(meant) {
+                if let Some((atom, _)) = value.as_scaled_atom() {
+                    meanings.insert(atom, meaning);
+                }
+            }
+        }
+        Ok(meanings)
+    }
+}
+
+impl Linear {
+    /// The Jacobian of the fluxes times a jump.
+    fn advanced(&self, of: &mut Algebra<'_, '_>, jump: &[Poly]) -> Result<Vec<Poly>> {
+        let changes = self.conserved.iter().copied().zip(jump.iter().cloned());
+        let mut tangent = Tangent::new(changes.collect(), &self.meanings);
+        let fluxes = self.fluxes.iter();
+        fluxes.map(|flux| tangent.of(of, flux)).collect()
+    }
+
+    /// `B d/c` of a jump, from the Jacobian times the jump.
+    fn beyond_flow(
+        &self,
+        of: &mut Algebra<'_, '_>,
+        jump: &[Poly],
+        advanced: &[Poly],
+        inverse: &Poly,
+    ) -> Result<Vec<Poly>> {
+        let mut all = Vec::new();
+        for ((jump, advanced), name) in jump.iter().zip(advanced).zip(&self.names) {
+            let carried = of.times(&self.speeds[1], jump)?;
+            let rest = of.minus(advanced, &carried)?;
+            let over = of.times(&rest, inverse)?;
+            all.push(of.named(&format!("{name}_through"), over));
+        }
+        Ok(all)
+    }
+
+    /// Splits a jump; `advanced` is the Jacobian times it, where that is known.
+    pub(super) fn split(
+        &self,
+        of: &mut Algebra<'_, '_>,
+        jump: &[Poly],
+        advanced: Option<&[Poly]>,
+    ) -> Result<Split> {
+        let mut split = Split {
+            jump: jump.to_vec(),
+            both: Vec::new(),
+            skew: Vec::new(),
+        };
+        if !self.kinds.sound {
+            return Ok(split);
+        }
+        let inverse = of.over(&of.number(1, 1), &self.sound);
+        let first = match advanced {
+            Some(known) => known.to_vec(),
+            None => self.advanced(of, jump)?,
+        };
+        split.skew = self.beyond_flow(of, jump, &first, &inverse)?;
+        split.both = if self.kinds.flow {
+            let second = self.advanced(of, &split.skew)?;
+            self.beyond_flow(of, &split.skew, &second, &inverse)?
+        } else {
+            split.jump.clone()
+        };
+        Ok(split)
+    }
+
+    /// A function of the Jacobian times a jump, from its values at the three speeds.
+    pub(super) fn apply(
+        &self,
+        of: &mut Algebra<'_, '_>,
+        [slowest, flow, fastest]: [&Poly; 3],
+        split: &Split,
+    ) -> Result<Vec<Poly>> {
+        let mut factors = Vec::new();
+        if self.kinds.flow {
+            factors.push((flow.clone(), &split.jump));
+        }
+        if self.kinds.sound {
+            let sum = of.plus(fastest, slowest)?;
+            let sum = of.named("sum_of_speeds", sum);
+            let mut both = of.halved(&sum)?;
+            if self.kinds.flow {
+                both = of.minus(&both, flow)?;
+            }
+            let difference = of.minus(fastest, slowest)?;
+            let skew = of.halved(&difference)?;
+            factors.push((both, &split.both));
+            factors.push((skew, &split.skew));
+        }
+        let mut all = Vec::new();
+        for at in 0..self.names.len() {
+            let mut sum = Poly::default();
+            for (factor, parts) in &factors {
+                let (factor, part) = (
+                    of.whole("factor", factor.clone()),
+                    of.whole("part", parts[at].clone()),
+                );
+                let part = of.times(&factor, &part)?;
+                sum = of.onto(&sum, &part, "some_parts")?;
+            }
+            all.push(sum);
+        }
+        Ok(all)
+    }
+
+    /// What of a jump each family carries, with its speed.
+    pub(super) fn families(
+        &self,
+        of: &mut Algebra<'_, '_>,
+        split: &Split,
+    ) -> Result<Vec<(Poly, Vec<Poly>)>> {
+        let [one, zero] = [of.number(1, 1), Poly::default()];
+        let mut all = Vec::new();
+        for (at, exists) in [self.kinds.sound, self.kinds.flow, self.kinds.sound]
+            .into_iter()
+            .enumerate()
+        {
+            if !exists {
+                continue;
+            }
+            let mut only = [&zero; 3];
+            only[at] = &one;
+            let parts = self.apply(of, only, split)?;
+            let parts = parts.into_iter().zip(&self.names);
+            let parts = parts.map(|(part, name)| of.named(&format!("{name}_wave"), part));
+            all.push((self.speeds[at].clone(), parts.collect()));
+        }
+        Ok(all)
+    }
+}
+
+/// The sum of what all families give, those that a mirror exchanges first.
+pub(super) fn sum_of_families(of: &mut Algebra<'_, '_>, all: &[Vec<Poly>]) -> Result<Vec<Poly>> {
+    let Some((first, rest)) = all.split_first() else {
+        return Ok(Vec::new());
+    };
+    let mut sums = first.clone();
+    for family in rest.iter().rev() {
+        for (sum, part) in sums.iter_mut().zip(family) {
+            *sum = of.onto(sum, part, "all_families")?;
+        }
+    }
+    Ok(sums)
+}

@@ -1,0 +1,94 @@
+//! The exact solution of the law made linear between both sides (Roe, J. Comput. Phys. 43, 357, 1981), with Harten's entropy
+//! fix (J. Comput. Phys. 49, 357, 1983, Eq. 4.17).
+
+use super::{Face, Linear, Needs, Solver};
+use crate::discretize::expand::Result;
+use crate::discretize::poly::{Poly, Uniform};
+use crate::expr::Op;
+use crate::model::Rational;
+
+/// How wide the entropy fix is, in units of the distance of the fastest and the slowest speed, where the scheme says
+/// nothing.
+pub(crate) const FIX: Rational = Rational::new_raw(1, 10);
+
+pub(super) const SOLVER: Solver = Solver {
+    name: "roe",
+    source: "the exact solution of the law made linear between both sides (Roe 1981), with Harten's entropy fix",
+    needs: Needs::All,
+    fixed: true,
+    flux,
+};
+
+/// `(f₀ + f₁)/2 - |A| (q₁ - q₀)/2`. With Roe's property `A (q₁ - q₀) = f₁ - f₀` a jump that one wave carries is carried by one
+/// wave, and what the waves do adds up to the jump of the fluxes in any case, since that stands for `A (q₁ - q₀)`.
+fn flux(face: &mut Face<'_, '_, '_>) -> Result<Vec<Poly>> {
+    let spread = face.spread()?;
+    let mut all = Vec::new();
+    for (at, spread) in spread.iter().enumerate() {
+        let [sum, _] = face.sum_and_jump(at)?;
+        let of = &mut face.algebra;
+        let twice = of.minus(&sum, spread)?;
+        let flux = of.halved(&twice)?;
+        all.push(face.named(at, flux));
+    }
+    Ok(all)
+}
+
+impl Face<'_, '_, '_> {
+    /// The jumps and the rises of the fluxes from below to above.
+    pub(in crate::discretize::conserve) fn jumps(&mut self) -> Result<[Vec<Poly>; 2]> {
+        let (mut jumps, mut rises) = (Vec::new(), Vec::new());
+        for at in 0..self.len() {
+            let [_, jump] = self.sum_and_jump(at)?;
+            jumps.push(jump);
+            rises.push(self.rise(at)?);
+        }
+        Ok([jumps, rises])
+    }
+
+    /// `|A| (q₁ - q₀)`, with the entropy fix. Where the state between has no sound, as when its pressure is negative, the
+    /// jump times the greatest speed on both sides.
+    fn spread(&mut self) -> Result<Vec<Poly>> {
+        let linear = self.linear()?;
+        let [jumps, rises] = self.jumps()?;
+        let split = linear.split(&mut self.algebra, &jumps, Some(&rises))?;
+        let sizes = self.sizes(&linear)?;
+        let of = &mut self.algebra;
+        let spread = linear.apply(of, sizes.each_ref(), &split)?;
+        if !linear.kinds.sound || linear.sound.as_uniform().is_some() {
+            return Ok(spread);
+        }
+        let greatest = self.greatest_speed();
+        let (of, zero) = (&mut self.algebra, Poly::default());
+        let mut all = Vec::new();
+        for (spread, jump) in spread.iter().zip(&jumps) {
+            let bound = of.times(&greatest, jump)?;
+            all.push(of.op(Op::Lt, &[&zero, &linear.sound, spread, &bound]));
+        }
+        Ok(all)
+    }
+
+    /// The sizes of the three speeds, where those whose waves steepen are never less than half of
+    /// `d = fix * (fastest - slowest)`, the speeds on both sides: `(s² + d²)/(2 d)` where `|s| < d`.
+    fn sizes(&mut self, linear: &Linear) -> Result<[Poly; 3]> {
+        let fix = self.law.model.scheme.fix.unwrap_or(FIX);
+        let bounds = self.speeds();
+        let of = &mut self.algebra;
+        let width = of.minus(&bounds[1], &bounds[0])?;
+        let width = of.named("width_of_speeds", width);
+        let least = of.scaled_by(&width, &Uniform::number(fix))?;
+        let mut sizes = linear.speeds.each_ref().map(|speed| of.abs(speed));
+        for (at, size) in sizes.iter_mut().enumerate() {
+            let steepens = (at == 1) != linear.kinds.sound;
+            if !steepens || least.0.is_empty() || size.as_uniform().is_some() {
+                continue;
+            }
+            let (square, other) = (of.times(size, size)?, of.times(&least, &least)?);
+            let sum = of.plus(&square, &other)?;
+            let twice = of.scaled(&least, 2, 1)?;
+            let smooth = of.over(&sum, &twice);
+            *size = of.op(Op::Lt, &[size, &least, &smooth, size]);
+        }
+        Ok(sizes)
+    }
+}

@@ -1,0 +1,199 @@
+//! Derivatives along a direction in the space of states: how much a grid function changes when what it is made of
+//! changes by so much. With the fluxes of a law this is a product of its Jacobian with a vector, which is never
+//! written out as a matrix.
+
+use std::collections::BTreeMap;
+
+use super::algebra::Algebra;
+use crate::discretize::atoms::Atom;
+use crate::discretize::expand::Result;
+use crate::discretize::poly::{AtomId, Monomial, Poly, Uniform};
+use crate::expr::Op;
+use crate::model::Rational;
+
+/// A direction.
+pub(super) struct Tangent<'d> {
+    /// How much atoms change; what is made of none of them does not.
+    changes: BTreeMap<AtomId, Poly>,
+    /// What values stand for that are at hand: their definitions.
+    meanings: &'d BTreeMap<AtomId, Poly>,
+}
+
+impl<'d> Tangent<'d> {
+    /// The direction in which these atoms change by so much.
+    pub(super) fn new(
+        changes: BTreeMap<AtomId, Poly>,
+        meanings: &'d BTreeMap<AtomId, Poly>,
+    ) -> Self {
+        Tangent { changes, meanings }
+    }
+
+    /// How much a polynomial changes.
+    pub(super) fn of(&mut self, algebra: &mut Algebra<'_, '_>, poly: &Poly) -> Result<Poly> {
+        let mut sum = Poly::default();
+        for (monomial, c) in &poly.0 {
+            for (at, atom) in monomial.iter().enumerate() {
+                // A square changes twice as much.
+                if at > 0 && monomial[at - 1] == *atom {
+                    continue;
+                }
+                let times = monomial.iter().filter(|other| *other == atom).count();
+                let change = self.of_atom(algebra, *atom)?;
+                let mut rest: Monomial = monomial.clone();
+                rest.remove(at);
+                if change.0.is_empty() {
+                    continue;
+                }
+                // One rounding after the other, whatever comes first in the order of atoms.
+                let rest = Poly([(rest, Uniform::one())].into());
+                let (rest, change) = (
+                    algebra.whole("factor", rest),
+                    algebra.whole("change", change),
+                );
+                let mut part = algebra.times(&rest, &change)?;
+                let by = c.times_number(Rational::from_integer(times as i128));
+                if !by.is_one() {
+                    part = algebra.whole("change", part);
+                    part = algebra.scaled_by(&part, &by)?;
+                }
+                sum = algebra.onto(&sum, &part, "change")?;
+            }
+        }
+        Ok(sum)
+    }
+
+    fn of_atom(&mut self, algebra: &mut Algebra<'_, '_>, atom: AtomId) -> Result<Poly> {
+        if let Some(known) = self.changes.get(&atom) {
+            return Ok(known.clone());
+        }
+        let meaning = self.meanings.get(&atom).cloned();
+        let change = match meaning {
+            Some(meaning) => self.of_value(algebra, &meaning, &Poly::atom(atom))?,
+            None => match algebra.expander.atoms.get(atom).clone() {
+                Atom::Named(at) => {
+                    let (name, value) = algebra.expander.atoms.named[at].clone();
+                    let change = self.of(algebra, &value)?;
+                    algebra.named(&format!("{name}_change"), change)
+                }
+                Atom::Call(op, parts) => self.of_call(algebra, op, &parts, &Poly::atom(atom))?,
+                Atom::State(_) | Atom::At { .. } | Atom::Derivative { .. } => Poly::default(),
+            },
+        };
+        self.changes.insert(atom, change.clone());
+        Ok(change)
+    }
+
+    /// How much a definition changes whose value is at hand.
+    fn of_value(
+        &mut self,
+        algebra: &mut Algebra<'_, '_>,
+        meaning: &Poly,
+        value: &Poly,
+    ) -> Result<Poly> {
+        let call = meaning.as_scaled_atom().filter(|(_, by)| by.is_one());
+        let call = call.map(|(atom, _)| algebra.expander.atoms.get(atom).clone());
+        let change = match call {
+            Some(Atom::Call(op, parts)) => self.of_call(algebra, op, &parts, value)?,
+            _ => self.of(algebra, meaning)?,
+        };
+        Ok(algebra.named("change", change))
+    }
+
+    /// How much the value of an operation changes.
+    fn of_call(
+        &mut self,
+        algebra: &mut Algebra<'_, '_>,
+        op: Op,
+        parts: &[Poly],
+        value: &Poly,
+    ) -> Result<Poly> {
+        let changes: Result<Vec<Poly>> = parts.iter().map(|part| self.of(algebra, part)).collect();
+        let changes = changes?;
+        if changes.iter().all(|change| change.0.is_empty()) {
+            return Ok(Poly::default());
+        }
+        let of = algebra;
+        let (a, da) = (&parts[0], &changes[0]);
+        let (b, db) = (parts.get(1).unwrap_or(a), changes.get(1).unwrap_or(da));
+        match op {
+            Op::Neg => Ok(da.negated()),
+            Op::Add => of.plus(da, db),
+            Op::Sub => of.minus(da, db),
+            Op::Mul => {
+                let (first, second) = (of.times(da, b)?, of.times(a, db)?);
+                of.plus(&first, &second)
+            }
+            Op::Fma => {
+                let (first, second) = (of.times(da, b)?, of.times(a, db)?);
+                let sum = of.plus(&first, &second)?;
+                of.plus(&sum, &changes[2])
+            }
+            Op::Div => {
+                let by = of.times(value, db)?;
+                let above = of.minus(da, &by)?;
+                Ok(of.over(&above, b))
+            }
+            Op::Sqrt => {
+                let twice = of.scaled(value, 2, 1)?;
+                Ok(of.over(da, &twice))
+            }
+            Op::Cbrt => {
+                let square = of.times(value, value)?;
+                let below = of.scaled(&square, 3, 1)?;
+                Ok(of.over(da, &below))
+            }
+            Op::Exp => of.times(value, da),
+            Op::Log => Ok(of.over(da, a)),
+            Op::Sin => {
+                let cos = of.op(Op::Cos, &[a]);
+                of.times(&cos, da)
+            }
+            Op::Cos => {
+                let sin = of.op(Op::Sin, &[a]);
+                of.times(&sin.negated(), da)
+            }
+            Op::Tanh => {
+                let square = of.times(value, value)?;
+                let rest = of.minus(&of.number(1, 1), &square)?;
+                of.times(&rest, da)
+            }
+            Op::Pow => {
+                let ratio = of.over(da, a);
+                let mut change = of.times(b, &ratio)?;
+                if !db.0.is_empty() {
+                    let log = of.op(Op::Log, &[a]);
+                    let powers = of.times(&log, db)?;
+                    change = of.plus(&change, &powers)?;
+                }
+                of.times(value, &change)
+            }
+            Op::Atan2 => {
+                let (first, second) = (of.times(b, da)?, of.times(a, db)?);
+                let above = of.minus(&first, &second)?;
+                let (square, other) = (of.times(a, a)?, of.times(b, b)?);
+                let below = of.plus(&square, &other)?;
+                Ok(of.over(&above, &below))
+            }
+            Op::Abs => Ok(of.op(Op::Lt, &[&Poly::default(), a, da, &da.negated()])),
+            // As the values themselves are chosen.
+            Op::Min => Ok(of.op(Op::Lt, &[b, a, db, da])),
+            Op::Max => Ok(of.op(Op::Lt, &[a, b, db, da])),
+            Op::Lt | Op::Le | Op::Eq => Ok(of.op(op, &[a, b, &changes[2], &changes[3]])),
+            Op::Copysign => {
+                let one = of.number(1, 1);
+                let (own, given) = (
+                    of.op(Op::Copysign, &[&one, a]),
+                    of.op(Op::Copysign, &[&one, b]),
+                );
+                let sign = of.times(&own, &given)?;
+                of.times(&sign, da)
+            }
+            // Constant but for steps.
+            Op::Exponent | Op::PowerOfTwo => Ok(Poly::default()),
+            Op::Significand => {
+                let ratio = of.over(value, a);
+                of.times(&ratio, da)
+            }
+        }
+    }
+}

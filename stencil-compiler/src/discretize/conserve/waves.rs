@@ -1,0 +1,174 @@
+//! Wave propagation (LeVeque, J. Comput. Phys. 131, 327, 1997; Finite Volume Methods for Hyperbolic Problems, 2002,
+//! sections 6.13, 15.5 and 21.2): jumps at faces are taken apart into waves, which correct the fluxes to second
+//! order in space and time, limited by the waves that come before them, and what enters a cell from one
+//! side leaves in part through the faces beside it.
+
+use super::algebra::Algebra;
+use super::families::sum_of_families;
+use super::riemann::Face;
+use super::{AXES, Law};
+use crate::discretize::expand::{Expander, Result, States};
+use crate::discretize::poly::Poly;
+use crate::expr::Op;
+
+/// What goes through the upper face of a cell along an axis.
+pub(super) struct Passed {
+    /// The flux of each conserved component.
+    pub(super) fluxes: Vec<Poly>,
+    /// What enters the cell below and the cell above.
+    entering: [Vec<Poly>; 2],
+    /// The state between both.
+    between: States,
+}
+
+impl Law<'_> {
+    /// What goes through a face, from the flux of a solver that knows all waves.
+    pub(super) fn passed(&self, face: &mut Face<'_, '_, '_>, solved: Vec<Poly>) -> Result<Passed> {
+        let corrections = self.corrections(face)?;
+        let label = format!("{}_between", AXES[face.axis]);
+        let between = self.between(&mut face.algebra, face.sides.each_ref(), &label)?;
+        let mut passed = Passed {
+            fluxes: Vec::new(),
+            entering: [Vec::new(), Vec::new()],
+            between,
+        };
+        let [below, above] = &face.sides;
+        let of = &mut face.algebra;
+        for (at, (solved, correction)) in solved.iter().zip(&corrections).enumerate() {
+            let name = &face.names[at];
+            let flux = of.plus(solved, correction)?;
+            let flux = of.named(&format!("{name}_flux"), flux);
+            let into = [
+                of.minus(&flux, &below.fluxes[at])?,
+                of.minus(&above.fluxes[at], &flux)?,
+            ];
+            for ((entering, into), side) in passed.entering.iter_mut().zip(into).zip(SIDES) {
+                entering.push(of.named(&format!("{name}_into_{side}"), into));
+            }
+            passed.fluxes.push(flux);
+        }
+        Ok(passed)
+    }
+
+    /// Half of each wave times the size of its speed, less what it moves in a step: Lax and Wendroff's correction, as much
+    /// of it as the limiter allows (LeVeque 2002, Eq. 6.60).
+    fn corrections(&self, face: &mut Face<'_, '_, '_>) -> Result<Vec<Poly>> {
+        let linear = face.linear()?;
+        let [jumps, rises] = face.jumps()?;
+        let axis = face.axis;
+        let of = &mut face.algebra;
+        let split = linear.split(of, &jumps, Some(&rises))?;
+        let mut all = Vec::new();
+        for (speed, carried) in linear.families(of, &split)? {
+            let size = of.abs(&speed);
+            let courant = of.times_step(&size, axis, false)?;
+            let rest = of.minus(&of.number(1, 1), &courant)?;
+            let strength = of.times(&size, &rest)?;
+            let strength = of.halved(&strength)?;
+            let share = self.limited(of, &speed, &carried, axis)?;
+            let factor = of.times(&share, &strength)?;
+            let factor = of.named("correction", factor);
+            let mut corrected = Vec::new();
+            for part in &carried {
+                let part = of.times(&factor, part)?;
+                corrected.push(of.named("corrected", part));
+            }
+            all.push(corrected);
+        }
+        sum_of_families(of, &all)
+    }
+
+    /// How much of a wave's correction is kept: the limiter of the ratio of the wave at the face where this one comes from,
+    /// projected on this one, to this one (LeVeque 2002, Eq. 9.74).
+    fn limited(
+        &self,
+        of: &mut Algebra<'_, '_>,
+        speed: &Poly,
+        carried: &[Poly],
+        axis: usize,
+    ) -> Result<Poly> {
+        let (mut own, mut with_next) = (Poly::default(), Poly::default());
+        for part in carried {
+            let next = of.expander.atoms.at(part, axis, 1);
+            let (square, product) = (of.times(part, part)?, of.times(part, &next)?);
+            own = of.onto(&own, &square, "wave_square")?;
+            with_next = of.onto(&with_next, &product, "wave_product")?;
+        }
+        let with_last = of.expander.atoms.at(&with_next, axis, -1);
+        let zero = Poly::default();
+        let before = of.op(Op::Lt, &[&zero, speed, &with_last, &with_next]);
+        let theta = self.model.scheme.theta;
+        let slope = self.limiter.slope(of, [&before, &own], theta)?;
+        let least = of.number(1, 10_i128.pow(30));
+        let own = of.max(&own, &least);
+        Ok(of.over(&slope, &own))
+    }
+
+    /// Adds to the fluxes along each axis what enters cells along the others and leaves them sideways within half a step
+    /// (LeVeque 2002, Eqs. 21.15 to 21.17).
+    pub(super) fn sideways(
+        &self,
+        expander: &mut Expander<'_>,
+        passed: &[Passed],
+    ) -> Result<Vec<Vec<Poly>>> {
+        let mut fluxes: Vec<Vec<Poly>> = passed.iter().map(|p| p.fluxes.clone()).collect();
+        let span = self.model.fluxes[0].span;
+        for (axis, through) in passed.iter().enumerate() {
+            for (other, fluxes) in fluxes.iter_mut().enumerate() {
+                if axis == other {
+                    continue;
+                }
+                let of = &mut Algebra { expander, span };
+                for (flux, leaving) in fluxes
+                    .iter_mut()
+                    .zip(self.leaving(of, through, axis, other)?)
+                {
+                    let half = of.halved(&leaving)?;
+                    let moved = of.times_step(&half, axis, false)?;
+                    *flux = of.minus(flux, &moved)?;
+                }
+            }
+        }
+        Ok(fluxes)
+    }
+
+    /// What leaves the cells on both sides of the upper face along `other`, of that which enters them along `axis`.
+    fn leaving(
+        &self,
+        of: &mut Algebra<'_, '_>,
+        passed: &Passed,
+        axis: usize,
+        other: usize,
+    ) -> Result<Vec<Poly>> {
+        let label = format!("between_{}", AXES[axis]);
+        let linear = self.linear(of, &passed.between, other, &label)?;
+        let zero = Poly::default();
+        let up = linear.speeds.each_ref().map(|speed| of.max(speed, &zero));
+        let down = linear.speeds.each_ref().map(|speed| of.min(speed, &zero));
+        let mut sums = vec![[Poly::default(), Poly::default()]; passed.fluxes.len()];
+        for (entering, behind) in passed.entering.iter().zip([0, -1]) {
+            let split = linear.split(of, entering, None)?;
+            let rising = linear.apply(of, up.each_ref(), &split)?;
+            let falling = linear.apply(of, down.each_ref(), &split)?;
+            for (sums, parts) in sums.iter_mut().zip(rising.into_iter().zip(falling)) {
+                for (sum, part) in sums.iter_mut().zip([parts.0, parts.1]) {
+                    let part = of.named("sideways", part);
+                    // The cell above a face is seen from the cell below the next one.
+                    let part = of.expander.atoms.at(&part, axis, behind);
+                    *sum = of.plus(sum, &part)?;
+                }
+            }
+        }
+        let mut all = Vec::new();
+        for [rising, falling] in sums {
+            let (rising, falling) = (of.named("rising", rising), of.named("falling", falling));
+            let falling = of.expander.atoms.at(&falling, other, 1);
+            let sum = of.plus(&rising, &falling)?;
+            all.push(of.named("leaving", sum));
+        }
+        Ok(all)
+    }
+}
+
+/// The cells below and above a face.
+const SIDES: [&str; 2] = ["below", "above"];

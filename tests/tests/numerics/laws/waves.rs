@@ -1,0 +1,113 @@
+//! Wave propagation: second order with whole steps that are nearly as long as can be, along axes and between them.
+
+use std::f64::consts::TAU;
+
+use stencil_runtime::Simulation;
+
+use super::{ADVECTION, WATER, law, started};
+
+/// Sound of speed one in two dimensions; the speeds of waves follow from the fluxes.
+const SOUND: &str = "system Sound in 2d {
+    conserved p: scalar; conserved u: vector;
+    flux p -> u;
+    flux u -> p*I;
+}";
+
+fn stepped(simulation: &mut Simulation<f64>, steps: usize) {
+    for _ in 0..steps {
+        simulation.step().unwrap_or_else(|e| panic!("{e}"));
+    }
+}
+
+#[test]
+fn waves_travel_at_second_order_in_long_steps() {
+    for (limiter, least) in [("central", 1.9), ("mc", 1.7), ("van_leer", 1.7)] {
+        let error = |n: usize| {
+            let system = law(ADVECTION, 1, &format!("waves<limiter = {limiter}>"), "roe");
+            let steps = n * 10 / 9;
+            let dt = 1.0 / steps as f64;
+            let mut simulation = started::<f64>(&system, [n, 1, 1], false, Some(dt));
+            let wave = |x: f64| 1.0 + 0.5 * (TAU * x).cos();
+            let set = simulation.set("q", |x, _, _| wave(x));
+            set.unwrap_or_else(|e| panic!("{e}"));
+            stepped(&mut simulation, steps);
+            let q = simulation.to_f64("q").unwrap_or_else(|e| panic!("{e}"));
+            let at = |i: usize| (i as f64 + 0.5) / n as f64;
+            let errors = q.iter().enumerate().map(|(i, q)| (q - wave(at(i))).abs());
+            errors.sum::<f64>() / n as f64
+        };
+        let [coarse, fine] = [90, 180].map(error);
+        let order = (coarse / fine).log2();
+        println!("{limiter}: {coarse:.3e}, {fine:.3e}, order {order:.2}");
+        assert!(order > least, "{limiter}: {order}");
+    }
+}
+
+/// The mean error of the pressure of a plane wave at nine tenths of the longest step along each axis.
+fn sound(k: [f64; 2], n: usize, sign: f64) -> f64 {
+    let system = law(SOUND, 2, "waves<limiter = central>", "roe");
+    let size = k[0].hypot(k[1]);
+    let dt = 0.9 / n as f64;
+    let mut simulation = started::<f64>(&system, [n, n, 1], false, Some(dt));
+    let wave = move |x: f64, y: f64, t: f64| (TAU * (k[0] * x + k[1] * y - sign * size * t)).cos();
+    let ok = |set: Result<(), stencil_runtime::Error>| set.unwrap_or_else(|e| panic!("{e}"));
+    ok(simulation.set("p", |x, y, _| wave(x, y, 0.0)));
+    ok(simulation.set("u_x", |x, y, _| sign * k[0] / size * wave(x, y, 0.0)));
+    ok(simulation.set("u_y", |x, y, _| sign * k[1] / size * wave(x, y, 0.0)));
+    let steps = n / 2;
+    stepped(&mut simulation, steps);
+    let t = dt * steps as f64;
+    let p = simulation.to_f64("p").unwrap_or_else(|e| panic!("{e}"));
+    let at = |i: usize| (i as f64 + 0.5) / n as f64;
+    let errors = p.indexed_iter();
+    let errors = errors.map(|((_, j, i), p)| (p - wave(at(i), at(j), t)).abs());
+    errors.sum::<f64>() / (n * n) as f64
+}
+
+/// Without waves that go on sideways the longest step along the diagonal would be half as long.
+#[test]
+fn sound_travels_between_the_axes_in_long_steps() {
+    for k in [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [2.0, 1.0]] {
+        let [coarse, fine] = [40, 80].map(|n| sound(k, n, 1.0));
+        let back = sound(k, 80, -1.0);
+        let order = (coarse / fine).log2();
+        println!("{k:?}: {coarse:.3e}, {fine:.3e}, order {order:.2}; back {back:.3e}");
+        assert!(order > 1.8, "{k:?}: {order}");
+        assert!((back / fine - 1.0).abs() < 1e-6, "{k:?}: {fine} {back}");
+    }
+}
+
+/// A column of water falls: the wave around it is as round as the mesh is fine.
+#[test]
+fn a_column_of_water_spreads_in_a_ring() {
+    let unevenness = |n: usize| {
+        let system = law(WATER, 2, "waves<limiter = mc>", "roe");
+        let dt = 0.45 / n as f64;
+        let mut simulation = started::<f64>(&system, [n, n, 1], false, Some(dt));
+        let set = simulation.set("h", |x, y, _| {
+            1.0 + 0.5 * (-((x - 0.5).powi(2) + (y - 0.5).powi(2)) / 0.01).exp()
+        });
+        set.unwrap_or_else(|e| panic!("{e}"));
+        stepped(&mut simulation, n / 2);
+        let h = simulation.to_f64("h").unwrap_or_else(|e| panic!("{e}"));
+        // The height at equal distances along an axis and the diagonal, between cells.
+        let value = |x: f64, y: f64| {
+            let (i, j) = (x * n as f64 - 0.5, y * n as f64 - 0.5);
+            let (a, b) = (i.floor(), j.floor());
+            let at = |di: usize, dj: usize| h[[0, b as usize + dj, a as usize + di]];
+            let (s, t) = (i - a, j - b);
+            (1.0 - t) * ((1.0 - s) * at(0, 0) + s * at(1, 0))
+                + t * ((1.0 - s) * at(0, 1) + s * at(1, 1))
+        };
+        let rounds = (1..40).map(|step| {
+            let r = 0.01 * f64::from(step);
+            let d = r / 2f64.sqrt();
+            (value(0.5 + r, 0.5) - value(0.5 + d, 0.5 + d)).abs()
+        });
+        rounds.fold(0.0, f64::max)
+    };
+    let [coarse, fine] = [40, 120].map(unevenness);
+    println!("{coarse:.3e} {fine:.3e}");
+    assert!((coarse / fine).ln() / 3f64.ln() > 1.3, "{coarse} {fine}");
+    assert!(fine < 3e-3, "{fine}");
+}
