@@ -6,7 +6,7 @@ use std::fmt;
 use crate::algorithm::prune::prune;
 use crate::algorithm::{Algorithm, Def, FnId, NEW, Param, Role, State, StateId, Substep};
 use crate::diag::{Code, Diagnostic, Span};
-use crate::model::{Mixed, Model, Symmetry, Variables, Waves};
+use crate::model::{Mixed, Model, Sweep, Symmetry, Variables, Waves};
 
 mod assemble;
 mod atoms;
@@ -89,14 +89,12 @@ pub fn discretize(model: &Model) -> Result<Algorithm, DiscretizeError> {
                 .map(|i| (parts[*i].clone(), equation.span)),
         );
     }
-    let flowing = conserve::rates(model, &components, &mut expander)?;
-    for ((rate, span), flowing) in equations.iter_mut().zip(flowing) {
-        if let Some((outflow, at)) = flowing {
-            *rate = rate.plus(&outflow).map_err(expand::overflow(at))?;
-            *span = span.join(at);
-        }
-    }
-    let labels = components.fields.iter().map(|n| format!("ddt_{n}"));
+    let outflows = conserve::rates(model, &components, &mut expander)?;
+    let parts = parts(model, equations, outflows)?;
+    let labels = parts.iter().flat_map(|part| {
+        let names = components.fields.iter();
+        names.map(|n| format!("ddt_{n}{}", part.suffix))
+    });
     let registers: Vec<Vec<String>> = tableau
         .registers
         .iter()
@@ -109,25 +107,78 @@ pub fn discretize(model: &Model) -> Result<Algorithm, DiscretizeError> {
         })
         .collect();
     let roots = Roots {
-        equations,
         labels: labels.collect(),
+        equations: parts.into_iter().flat_map(|part| part.rates).collect(),
     };
     let accumulators: Vec<&Vec<String>> = registers.iter().collect();
     let mut made = roots.grid_functions(model, &components, expander, &accumulators)?;
-    let stages = Stages {
-        tableau: &tableau,
-        components: &components,
-        fields: &made.fields,
-        registers: &made.accumulators,
-        rates: &made.rates,
-    };
-    let substeps = stages.substeps(&mut made.functions);
+    let mut substeps = Vec::new();
+    for rates in made.rates.chunks(made.fields.len().max(1)) {
+        let stages = Stages {
+            tableau: &tableau,
+            components: &components,
+            fields: &made.fields,
+            registers: &made.accumulators,
+            rates,
+            earlier: substeps.len(),
+        };
+        substeps.extend(stages.substeps(&mut made.functions));
+    }
     Ok(prune(algorithm(
         model,
         made.states,
         made.functions,
         substeps,
     )))
+}
+
+/// What is integrated at once, one after the other: rates of all components.
+struct Part {
+    rates: Vec<(Poly, Span)>,
+    /// What tells its names from those of other parts.
+    suffix: &'static str,
+}
+
+/// All rates at once; or where axes are swept one after the other, what flows along each, and then all else (Godunov's
+/// splitting; LeVeque 2002, sections 17.1 and 19.5).
+fn parts(
+    model: &Model,
+    equations: Vec<(Poly, Span)>,
+    outflows: Vec<conserve::Outflow>,
+) -> Result<Vec<Part>, DiscretizeError> {
+    let still = || {
+        equations
+            .iter()
+            .map(|(_, span)| (Poly::default(), *span))
+            .collect()
+    };
+    let mut parts: Vec<Part> = match model.scheme.sweep {
+        Sweep::Unsplit => vec![Part {
+            rates: equations.clone(),
+            suffix: "",
+        }],
+        Sweep::Dimensional => (["_x", "_y", "_z"].into_iter().take(model.dimension))
+            .map(|suffix| Part {
+                rates: still(),
+                suffix,
+            })
+            .collect(),
+    };
+    for outflow in outflows {
+        let at = outflow.axis.min(parts.len() - 1);
+        let (rate, span) = &mut parts[at].rates[outflow.component];
+        let sum = rate.plus(&outflow.rate);
+        *rate = sum.map_err(expand::overflow(outflow.span))?;
+        *span = span.join(outflow.span);
+    }
+    let others = equations.iter().any(|(rate, _)| !rate.0.is_empty());
+    if model.scheme.sweep == Sweep::Dimensional && others {
+        parts.push(Part {
+            rates: equations,
+            suffix: "_rest",
+        });
+    }
+    Ok(parts)
 }
 
 /// The algorithm of a model with these grid functions.
@@ -220,10 +271,14 @@ fn describe(model: &Model) -> String {
     let faces = match model.fluxes.is_empty() {
         true => String::new(),
         false => format!(
-            ", reconstruct {}{limiter}{}, riemann {}",
+            ", reconstruct {}{limiter}{}, riemann {}{}",
             scheme.reconstruct,
             scheme.variables_text(),
-            scheme.riemann_text()
+            scheme.riemann_text(),
+            match scheme.sweep {
+                Sweep::Unsplit => "",
+                Sweep::Dimensional => ", sweep dimensional",
+            }
         ),
     };
     format!(

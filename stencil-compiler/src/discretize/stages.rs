@@ -21,6 +21,8 @@ pub(super) struct Stages<'a> {
     pub(super) registers: &'a [Vec<FnId>],
     /// The rates of change.
     pub(super) rates: &'a [FnId],
+    /// How many substeps come before.
+    pub(super) earlier: usize,
 }
 
 /// A factor as combinations use it: a uniform and its sign; `None` is one.
@@ -34,7 +36,7 @@ impl Stages<'_> {
         substeps
             .map(|(s, (combinations, at))| Substep {
                 at,
-                updates: self.updates(functions, s, combinations),
+                updates: self.updates(functions, self.earlier + s, combinations),
             })
             .collect()
     }

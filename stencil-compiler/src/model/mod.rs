@@ -399,11 +399,22 @@ pub struct Scheme {
     pub limiter: String,
     /// The parameter of the limiter, where it has one.
     pub theta: Option<Rational>,
-    /// How wide the entropy fix of the solver is, where it has one and the scheme says it: in units of the distance of the
-    /// fastest and the slowest speed.
-    pub fix: Option<Rational>,
+    /// The number that the solver takes, where it takes one and the scheme says it.
+    pub riemann_parameter: Option<Rational>,
     /// What is reconstructed.
     pub variables: Variables,
+    /// Whether fluxes along different axes go into one step.
+    pub sweep: Sweep,
+}
+
+/// How the fluxes along different axes are put together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sweep {
+    /// All at once.
+    #[default]
+    Unsplit,
+    /// One axis after the other, each with a whole step, and then what does not flow.
+    Dimensional,
 }
 
 /// The variables that are reconstructed.

@@ -329,7 +329,7 @@ fn edited_scheme(declared: &Scheme, table: &Table, reader: &mut Reader) -> Optio
                     .choice(name, item, &all)
                     .map(|time| scheme.time = time.to_string())
             }
-            "riemann" | "reconstruct" => {
+            "riemann" | "reconstruct" | "sweep" => {
                 fluxes(&scheme, name, item, reader).map(|changed| scheme = changed)
             }
             key => {
@@ -342,6 +342,7 @@ fn edited_scheme(declared: &Scheme, table: &Table, reader: &mut Reader) -> Optio
                     "time",
                     "riemann",
                     "reconstruct",
+                    "sweep",
                 ];
                 reader.unknown(entry.at, message, key, known.into_iter());
                 None
@@ -386,9 +387,10 @@ pub(super) fn scheme_text(model: &Model) -> String {
     let fluxes = match model.fluxes.is_empty() {
         true => String::new(),
         false => format!(
-            ", riemann = \"{}\", reconstruct = \"{}\"",
+            ", riemann = \"{}\", reconstruct = \"{}\", sweep = \"{}\"",
             scheme.riemann_text(),
-            scheme.reconstruction_text()
+            scheme.reconstruction_text(),
+            scheme.sweep.name()
         ),
     };
     format!(

@@ -40,7 +40,7 @@ fn water(dimension: usize, scheme: &str) -> String {
     )
 }
 
-const CASES: [(usize, &str, [usize; 3]); 7] = [
+const CASES: [(usize, &str, [usize; 3]); 8] = [
     (
         1,
         "reconstruct: weno_z; riemann: hll; time: ssprk3;",
@@ -75,6 +75,11 @@ const CASES: [(usize, &str, [usize; 3]); 7] = [
         2,
         "reconstruct: waves<limiter = mc>; riemann: roe; time: euler;",
         [17, 11, 1],
+    ),
+    (
+        2,
+        "reconstruct: plm<limiter = mc>; riemann: hlle; sweep: dimensional; time: ssprk2;",
+        [15, 11, 1],
     ),
 ];
 

@@ -9,7 +9,7 @@ use super::components::Components;
 use super::expand::{Expander, Result, States, overflow};
 use super::poly::{Poly, Uniform};
 use crate::diag::{Code, Span};
-use crate::model::{Flux, Model, Term, Variables, Waves};
+use crate::model::{Flux, Model, Sweep, Term, Variables, Waves};
 
 mod algebra;
 mod average;
@@ -36,8 +36,16 @@ use super::DiscretizeError;
 
 const AXES: [&str; 3] = ["x", "y", "z"];
 
-/// What the fluxes of a model give to the rate of each component of a field, with the place of the flux;
-/// nothing for components without one.
+/// What a flux along an axis gives to the rate of a component.
+pub(super) struct Outflow {
+    pub(super) axis: usize,
+    pub(super) component: usize,
+    pub(super) rate: Poly,
+    /// Where the flux was written.
+    pub(super) span: Span,
+}
+
+/// What the fluxes of a model give to the rates, axis by axis.
 ///
 /// # Errors
 /// Where coefficients leave the range of exact numbers, or the scheme names what is not there.
@@ -45,10 +53,10 @@ pub(super) fn rates(
     model: &Model,
     components: &Components,
     expander: &mut Expander<'_>,
-) -> Result<Vec<Option<(Poly, Span)>>> {
-    let mut rates = vec![None; components.fields.len()];
+) -> Result<Vec<Outflow>> {
+    let mut all = Vec::new();
     let Some(first) = model.fluxes.first() else {
-        return Ok(rates);
+        return Ok(all);
     };
     let law = Law::new(model, components, first.span)?;
     let average = model.average.as_ref().map(|average| &average.of);
@@ -61,12 +69,15 @@ pub(super) fn rates(
                 .atoms
                 .outflow(axis, &flux)
                 .map_err(overflow(span))?;
-            let (sum, _) = rates[component].take().unwrap_or_default();
-            let rate = sum.plus(&atom.negated()).map_err(overflow(span))?;
-            rates[component] = Some((rate, span));
+            all.push(Outflow {
+                axis,
+                component,
+                rate: atom.negated(),
+                span,
+            });
         }
     }
-    Ok(rates)
+    Ok(all)
 }
 
 /// The speeds of waves that the scheme works with, for a model with fluxes that declares none.
@@ -150,7 +161,11 @@ impl<'a> Law<'a> {
                 self.passed(&mut face, solved)
             })
             .collect();
-        self.sideways(expander, &passed?)
+        let passed = passed?;
+        match self.model.scheme.sweep {
+            Sweep::Unsplit => self.sideways(expander, &passed),
+            Sweep::Dimensional => Ok(passed.into_iter().map(|passed| passed.fluxes).collect()),
+        }
     }
 
     /// The upper face of a cell along an axis, with what is known on both sides.
@@ -198,7 +213,7 @@ impl<'a> Law<'a> {
             Some(waves) => self.contact(expander, waves, &states, (axis, &label))?,
         };
         let weighed = match self.solver.needs {
-            Needs::All => self.weighed(expander, &states, &label)?,
+            Needs::All | Needs::Average => self.weighed(expander, &states, &label)?,
             Needs::Nothing | Needs::Speeds | Needs::Contact => Vec::new(),
         };
         let mut seen = |poly: &Poly| expander.atoms.at(poly, axis, ahead);

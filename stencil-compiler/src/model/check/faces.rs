@@ -1,13 +1,13 @@
 //! The settings of a scheme that make fluxes through faces.
 
-use super::scheme::{unknown, without_argument};
+use super::scheme::{chosen, unknown};
 use crate::diag::{Code, Diagnostic, Diagnostics, Span};
-use crate::discretize::conserve::riemann::{Needs, Solver};
+use crate::discretize::conserve::riemann::{Needs, Parameter, Solver};
 use crate::discretize::conserve::{limiters, reconstruct, riemann};
 use crate::discretize::integrators;
 use crate::model::parse::ast::{Name, Setting, System};
 use crate::model::parse::{number, parse_str};
-use crate::model::{Rational, Scheme, Variables};
+use crate::model::{Rational, Scheme, Sweep, Variables};
 
 /// What may be reconstructed.
 const VARIABLES: &[(&str, Variables)] = &[
@@ -15,6 +15,20 @@ const VARIABLES: &[(&str, Variables)] = &[
     ("primitive", Variables::Primitive),
     ("characteristic", Variables::Characteristic),
 ];
+
+/// How axes are swept.
+const SWEEPS: &[(&str, Sweep)] = &[
+    ("unsplit", Sweep::Unsplit),
+    ("dimensional", Sweep::Dimensional),
+];
+
+impl Sweep {
+    /// Its name in the language.
+    pub fn name(self) -> &'static str {
+        let found = SWEEPS.iter().find(|(_, sweep)| *sweep == self);
+        found.map_or("", |(name, _)| name)
+    }
+}
 
 impl Variables {
     /// Its name in the language.
@@ -38,6 +52,9 @@ pub(super) fn setting(
         diagnostics.push(diagnostic.help("write `conserved h: ..;` and `flux h -> ..;`"));
     } else if key.text == "riemann" {
         solver(system, scheme, setting, diagnostics);
+    } else if key.text == "sweep" {
+        let found = chosen(setting, "sweep", SWEEPS, diagnostics);
+        scheme.sweep = found.unwrap_or(scheme.sweep);
     } else {
         reconstruction(scheme, setting, diagnostics);
         if let Some(name) = &setting.variables {
@@ -52,11 +69,7 @@ fn solver(system: &System, scheme: &mut Scheme, setting: &Setting, diagnostics: 
     let Some(solver) = riemann::find(&choice.text) else {
         return unknown(choice, "Riemann solver", &names, diagnostics);
     };
-    if solver.fixed {
-        scheme.fix = fix(solver, setting, diagnostics);
-    } else {
-        without_argument(setting, diagnostics);
-    }
+    scheme.riemann_parameter = parameter(solver, setting, diagnostics);
     let given = |kind: &str| system.wave_speeds.iter().any(|part| part.kind.text == kind);
     let missing: Vec<&str> = ["flow", "density", "pressure"]
         .into_iter()
@@ -77,24 +90,28 @@ fn solver(system: &System, scheme: &mut Scheme, setting: &Setting, diagnostics: 
 }
 
 /// `<fix = 0.1>`; `None` where there is none, or after an error.
-fn fix(solver: &Solver, setting: &Setting, diagnostics: &mut Diagnostics) -> Option<Rational> {
+fn parameter(
+    solver: &Solver,
+    setting: &Setting,
+    diagnostics: &mut Diagnostics,
+) -> Option<Rational> {
     let mut found = None;
     for (i, (key, value)) in setting.arguments.iter().enumerate() {
-        if key.text != "fix" || i > 0 {
-            let again = if i > 0 && key.text == "fix" {
-                " a second time"
-            } else {
-                ""
-            };
+        let own = solver.parameter.filter(|own| own.name == key.text);
+        let Some(own) = own.filter(|_| i == 0) else {
+            let again = if own.is_some() { " a second time" } else { "" };
             let message = format!("`{}` has no setting `{}`{again}", solver.name, key.text);
             diagnostics.push(Diagnostic::new(Code::BadSchemeKey, key.span, message));
             continue;
-        }
+        };
         found = number::parse(&value.text).ok();
-        found = found.filter(|fix| riemann::FIXES.contains(fix));
+        found = found.filter(|value| own.fits(value));
         if found.is_none() {
+            let (least, most) = (own.range.start(), own.range.end());
+            let kind = if own.whole { "whole number" } else { "number" };
+            let (name, value) = (own.name, value);
             let message = format!(
-                "`fix` is a number from 0 to 1, and this is `{}`",
+                "`{name}` is a {kind} from {least} to {most}, and this is `{}`",
                 value.text
             );
             diagnostics.push(Diagnostic::new(Code::UnknownChoice, value.span, message));
@@ -208,8 +225,8 @@ impl Scheme {
         made.propagates.then_some(message)
     }
 
-    /// The scheme with another setting for fluxes, as the language has it: `riemann` and a solver, or `reconstruct` and
-    /// what follows it.
+    /// The scheme with another setting for fluxes, as the language has it: `riemann` and a solver, `reconstruct` and
+    /// what follows it, or `sweep`.
     ///
     /// ```
     /// use stencil_compiler::model::Scheme;
@@ -231,18 +248,18 @@ impl Scheme {
             return Err(Diagnostics::from(diagnostic));
         }
         // What goes with any reconstruction.
-        let others = if key == "riemann" {
-            ""
-        } else {
-            "riemann: roe; time: euler;"
+        let others = match key {
+            "reconstruct" => "riemann: roe; time: euler;",
+            _ => "",
         };
         let read = parse_str(&format!("{ANY_LAW} {{ {others} {key}: {text}; }}"))?.scheme;
         let mut scheme = self.clone();
         match key {
             "riemann" => {
                 scheme.riemann = read.riemann;
-                scheme.fix = read.fix;
+                scheme.riemann_parameter = read.riemann_parameter;
             }
+            "sweep" => scheme.sweep = read.sweep,
             _ => {
                 scheme.reconstruct = read.reconstruct;
                 scheme.limiter = read.limiter;
@@ -268,11 +285,14 @@ impl Scheme {
         }
     }
 
-    /// The Riemann solver with its entropy fix, as it is written.
+    /// The Riemann solver with its parameter, as it is written.
     pub fn riemann_text(&self) -> String {
-        let fix = self.fix.as_ref().and_then(number::print);
-        let fix = fix.map_or(String::new(), |fix| format!("<fix = {fix}>"));
-        format!("{}{fix}", self.riemann)
+        let value = self.riemann_parameter.as_ref().and_then(number::print);
+        let solver = riemann::find(&self.riemann);
+        let parameter = solver.and_then(|solver| solver.parameter).zip(value);
+        let text =
+            |(parameter, value): (&Parameter, String)| format!("<{} = {value}>", parameter.name);
+        format!("{}{}", self.riemann, parameter.map_or(String::new(), text))
     }
 
     /// The limiter with its parameter as it is written, if the reconstruction takes one.

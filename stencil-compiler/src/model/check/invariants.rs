@@ -251,11 +251,12 @@ impl Model {
         ensure(made.limited || scheme.limiter == normal.limiter, || {
             format!("a limiter for `{}`", made.name)
         })?;
-        let fix = scheme
-            .fix
-            .filter(|fix| riemann::FIXES.contains(fix) && printed(fix));
-        ensure(fix == scheme.fix && (fix.is_none() || solver.fixed), || {
-            format!("a wrong entropy fix of `{}`", solver.name)
+        let fits = scheme.riemann_parameter.is_none_or(|value| {
+            let fits = |parameter: &riemann::Parameter| parameter.fits(&value);
+            solver.parameter.is_some_and(fits) && printed(&value)
+        });
+        ensure(fits, || {
+            format!("a wrong parameter of the solver `{}`", solver.name)
         })?;
         let others = scheme.variables != Variables::Primitive;
         ensure(others || self.primitives.is_some(), || {

@@ -3,11 +3,18 @@
 use super::{ORDERS, faces, integrators, names};
 use crate::diag::{Code, Diagnostic, Diagnostics, Span, nearest};
 use crate::model::parse::ast::{Name, SchemeItem, Setting, System};
-use crate::model::{Arith, Equation, Flux, Mixed, Model, Scheme, Term, Variables};
+use crate::model::{Arith, Equation, Flux, Mixed, Model, Scheme, Sweep, Term, Variables};
 
 /// The settings that there are.
-pub(in crate::model) const SETTINGS: &[&str] =
-    &["space", "mixed", "arith", "time", "riemann", "reconstruct"];
+pub(in crate::model) const SETTINGS: &[&str] = &[
+    "space",
+    "mixed",
+    "arith",
+    "time",
+    "riemann",
+    "reconstruct",
+    "sweep",
+];
 /// The meanings of a derivative of a derivative.
 const MIXED: &[(&str, Mixed)] = &[
     ("bidiagonal", Mixed::Bidiagonal),
@@ -54,11 +61,12 @@ impl Default for Scheme {
             arith: Arith::Collected,
             time: "rk3_williamson".to_string(),
             riemann: "hll".to_string(),
-            fix: None,
+            riemann_parameter: None,
             reconstruct: "plm".to_string(),
             limiter: LIMITER.to_string(),
             theta: None,
             variables: Variables::Conserved,
+            sweep: Sweep::Unsplit,
         }
     }
 }
@@ -172,7 +180,9 @@ fn one(system: &System, item: &SchemeItem, diagnostics: &mut Diagnostics) -> Opt
             diagnostics.push(diagnostic.help("write `reconstruct: plm in primitive;`"));
         }
         match key {
-            "riemann" | "reconstruct" => faces::setting(system, &mut scheme, setting, diagnostics),
+            "riemann" | "reconstruct" | "sweep" => {
+                faces::setting(system, &mut scheme, setting, diagnostics)
+            }
             _ => apply(&mut scheme, setting, diagnostics),
         }
     }
@@ -237,7 +247,7 @@ fn apply(scheme: &mut Scheme, setting: &Setting, diagnostics: &mut Diagnostics) 
 }
 
 /// One of a list of choices.
-fn chosen<T: Copy>(
+pub(super) fn chosen<T: Copy>(
     setting: &Setting,
     what: &str,
     choices: &[(&str, T)],

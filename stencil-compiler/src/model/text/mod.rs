@@ -134,7 +134,8 @@ fn scheme_text(model: &Model, scheme: &Scheme) -> String {
     if !model.fluxes.is_empty() {
         let riemann = scheme.riemann_text();
         let made = scheme.reconstruction_text();
-        faces = format!("    riemann: {riemann};\n    reconstruct: {made};\n");
+        let sweep = scheme.sweep.name();
+        faces = format!("    riemann: {riemann};\n    reconstruct: {made};\n    sweep: {sweep};\n");
     }
     format!(
         "scheme {} for {} {{\n    space: central<order = {}>;\n    mixed: {};\n    arith: {};\n{faces}    time: {};\n}}\n",

@@ -27,7 +27,7 @@ const RECONSTRUCTIONS: [&str; 11] = [
 ];
 
 /// Riemann solvers.
-const SOLVERS: [&str; 5] = ["force", "hll", "hllc", "roe", "rusanov"];
+const SOLVERS: [&str; 7] = ["force", "hll", "hllc", "hlle", "musta", "roe", "rusanov"];
 
 /// Every reconstruction, of both kinds of variables, and every solver, each with some of the others: as the
 /// settings `reconstruct` and `riemann`.

@@ -44,8 +44,13 @@ fn waves_travel_at_second_order_in_long_steps() {
 }
 
 /// The mean error of the pressure of a plane wave at nine tenths of the longest step along each axis.
-fn sound(k: [f64; 2], n: usize, sign: f64) -> f64 {
-    let system = law(SOUND, 2, "waves<limiter = central>", "roe");
+fn sound(k: [f64; 2], n: usize, sign: f64, sweep: &str) -> f64 {
+    let system = law(
+        SOUND,
+        2,
+        "waves<limiter = central>",
+        &format!("roe; sweep: {sweep}"),
+    );
     let size = k[0].hypot(k[1]);
     let dt = 0.9 / n as f64;
     let mut simulation = started::<f64>(&system, [n, n, 1], false, Some(dt));
@@ -68,12 +73,18 @@ fn sound(k: [f64; 2], n: usize, sign: f64) -> f64 {
 #[test]
 fn sound_travels_between_the_axes_in_long_steps() {
     for k in [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [2.0, 1.0]] {
-        let [coarse, fine] = [40, 80].map(|n| sound(k, n, 1.0));
-        let back = sound(k, 80, -1.0);
-        let order = (coarse / fine).log2();
-        println!("{k:?}: {coarse:.3e}, {fine:.3e}, order {order:.2}; back {back:.3e}");
-        assert!(order > 1.8, "{k:?}: {order}");
-        assert!((back / fine - 1.0).abs() < 1e-6, "{k:?}: {fine} {back}");
+        // Along an axis nothing is split; between them the sweeps exchange what they leave out of order.
+        for (sweep, least) in [("unsplit", 1.8), ("dimensional", 0.9)] {
+            let [coarse, fine] = [40, 80].map(|n| sound(k, n, 1.0, sweep));
+            let back = sound(k, 80, -1.0, sweep);
+            let order = (coarse / fine).log2();
+            println!("{sweep}, {k:?}: {coarse:.3e}, {fine:.3e}, order {order:.2}; back {back:.3e}");
+            assert!(order > least, "{sweep}, {k:?}: {order}");
+            assert!(
+                (back / fine - 1.0).abs() < 0.05,
+                "{sweep}, {k:?}: {fine} {back}"
+            );
+        }
     }
 }
 

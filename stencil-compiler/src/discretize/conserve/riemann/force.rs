@@ -9,11 +9,11 @@ pub(super) const SOLVER: Solver = Solver {
     name: "force",
     source: "the mean of the fluxes of Lax and Friedrichs and of Richtmyer (Toro and Billett 2000)",
     needs: Needs::Nothing,
-    fixed: false,
+    parameter: None,
     flux,
 };
 
-fn flux(face: &mut Face<'_, '_, '_>) -> Result<Vec<Poly>> {
+pub(super) fn flux(face: &mut Face<'_, '_, '_>) -> Result<Vec<Poly>> {
     let (axis, conserved) = (face.axis, face.law.components_conserved());
     let mut states = Vec::new();
     let [below, above] = &face.sides;

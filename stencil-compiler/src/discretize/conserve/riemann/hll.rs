@@ -10,17 +10,24 @@ pub(super) const SOLVER: Solver = Solver {
     name: "hll",
     source: "one state between the slowest and the fastest wave (Harten, Lax and van Leer 1983)",
     needs: Needs::Speeds,
-    fixed: false,
+    parameter: None,
     flux,
 };
+
+fn flux(face: &mut Face<'_, '_, '_>) -> Result<Vec<Poly>> {
+    let speeds = face.speeds();
+    between(face, &speeds)
+}
 
 /// With `s⁻ = min(s_slowest, 0)` and `s⁺ = max(s_fastest, 0)` the flux is
 /// `(f₀ + f₁)/2 - (s⁺ + s⁻)/(s⁺ - s⁻) (f₁ - f₀)/2 + s⁺ s⁻/(s⁺ - s⁻) (q₁ - q₀)`: a form whose mirror image has
 /// the mirrored bits.
-fn flux(face: &mut Face<'_, '_, '_>) -> Result<Vec<Poly>> {
-    let [slowest, fastest] = face.speeds();
+pub(super) fn between(
+    face: &mut Face<'_, '_, '_>,
+    [slowest, fastest]: &[Poly; 2],
+) -> Result<Vec<Poly>> {
     let (of, zero) = (&mut face.algebra, Poly::default());
-    let (back, ahead) = (of.min(&slowest, &zero), of.max(&fastest, &zero));
+    let (back, ahead) = (of.min(slowest, &zero), of.max(fastest, &zero));
     // Where nothing moves, both quotients are zero.
     let least = of.number(1, 10_i128.pow(30));
     let width = of.minus(&ahead, &back)?;

@@ -11,7 +11,7 @@ pub(super) const SOLVER: Solver = Solver {
     name: "hllc",
     source: "two states between the slowest and the fastest wave, and a contact between them (Toro, Spruce and Speares 1994)",
     needs: Needs::Contact,
-    fixed: false,
+    parameter: None,
     flux,
 };
 

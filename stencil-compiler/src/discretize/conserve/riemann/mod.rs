@@ -14,6 +14,8 @@ mod contact;
 mod force;
 mod hll;
 mod hllc;
+mod hlle;
+mod musta;
 mod roe;
 mod rusanov;
 
@@ -27,8 +29,8 @@ pub(crate) struct Solver {
     pub(crate) source: &'static str,
     /// What it needs to know beside the flux.
     pub(crate) needs: Needs,
-    /// Does it have an entropy fix?
-    pub(crate) fixed: bool,
+    /// The number that it takes, if it takes one.
+    pub(crate) parameter: Option<&'static Parameter>,
     /// The flux of each conserved component.
     pub(in crate::discretize) flux: fn(&mut Face<'_, '_, '_>) -> Result<Vec<Poly>>,
 }
@@ -40,6 +42,8 @@ pub(crate) enum Needs {
     Nothing,
     /// Bounds of the speeds.
     Speeds,
+    /// The speeds in a state between both sides, too.
+    Average,
     /// What moves with the flow, and what pressure does.
     Contact,
     /// The speeds of all waves.
@@ -51,13 +55,30 @@ pub(crate) const ALL: &[Solver] = &[
     force::SOLVER,
     hll::SOLVER,
     hllc::SOLVER,
+    hlle::SOLVER,
+    musta::SOLVER,
     roe::SOLVER,
     rusanov::SOLVER,
 ];
 
-/// How wide an entropy fix may be.
-pub(crate) const FIXES: RangeInclusive<Rational> =
-    Rational::new_raw(0, 1)..=Rational::new_raw(1, 1);
+/// A number that a solver takes.
+pub(crate) struct Parameter {
+    /// Its name in the language.
+    pub(crate) name: &'static str,
+    /// What it may be.
+    pub(crate) range: RangeInclusive<Rational>,
+    /// Is it a whole number?
+    pub(crate) whole: bool,
+    /// What it is where a scheme says nothing.
+    normal: Rational,
+}
+
+impl Parameter {
+    /// May it be this number?
+    pub(crate) fn fits(&self, value: &Rational) -> bool {
+        self.range.contains(value) && (value.is_integer() || !self.whole)
+    }
+}
 
 /// The solver of this name.
 pub(crate) fn find(name: &str) -> Option<&'static Solver> {
@@ -114,6 +135,13 @@ impl Face<'_, '_, '_> {
         let ([below, above], of) = (&self.sides, &mut self.algebra);
         let rise = of.minus(&above.fluxes[at], &below.fluxes[at])?;
         Ok(of.named(&format!("{}_flux_jump", self.names[at]), rise))
+    }
+
+    /// The number that the solver takes; zero for one that takes none.
+    fn parameter(&self) -> Rational {
+        let normal = self.law.solver.parameter.map(|parameter| parameter.normal);
+        let given = self.law.model.scheme.riemann_parameter;
+        given.or(normal).unwrap_or_default()
     }
 
     /// The law made linear between both sides.

@@ -1,21 +1,25 @@
 //! The exact solution of the law made linear between both sides (Roe, J. Comput. Phys. 43, 357, 1981), with Harten's entropy
 //! fix (J. Comput. Phys. 49, 357, 1983, Eq. 4.17).
 
-use super::{Face, Linear, Needs, Solver};
+use super::{Face, Linear, Needs, Parameter, Solver};
 use crate::discretize::expand::Result;
 use crate::discretize::poly::{Poly, Uniform};
 use crate::expr::Op;
 use crate::model::Rational;
 
-/// How wide the entropy fix is, in units of the distance of the fastest and the slowest speed, where the scheme says
-/// nothing.
-pub(crate) const FIX: Rational = Rational::new_raw(1, 10);
+/// How wide the entropy fix is, in units of the distance of the fastest and the slowest speed.
+const FIX: Parameter = Parameter {
+    name: "fix",
+    range: Rational::new_raw(0, 1)..=Rational::new_raw(1, 1),
+    whole: false,
+    normal: Rational::new_raw(1, 10),
+};
 
 pub(super) const SOLVER: Solver = Solver {
     name: "roe",
     source: "the exact solution of the law made linear between both sides (Roe 1981), with Harten's entropy fix",
     needs: Needs::All,
-    fixed: true,
+    parameter: Some(&FIX),
     flux,
 };
 
@@ -71,7 +75,7 @@ impl Face<'_, '_, '_> {
     /// The sizes of the three speeds, where those whose waves steepen are never less than half of
     /// `d = fix * (fastest - slowest)`, the speeds on both sides: `(s² + d²)/(2 d)` where `|s| < d`.
     fn sizes(&mut self, linear: &Linear) -> Result<[Poly; 3]> {
-        let fix = self.law.model.scheme.fix.unwrap_or(FIX);
+        let fix = self.parameter();
         let bounds = self.speeds();
         let of = &mut self.algebra;
         let width = of.minus(&bounds[1], &bounds[0])?;

@@ -9,7 +9,7 @@ pub(super) const SOLVER: Solver = Solver {
     name: "rusanov",
     source: "the mean less half the jump times the greatest speed (Rusanov 1961)",
     needs: Needs::Speeds,
-    fixed: false,
+    parameter: None,
     flux,
 };
 
