@@ -1,25 +1,8 @@
 //! Problems of the library without an exact solution: what is known of them.
 
-use physics::problems;
-use stencil_runtime::problem::Change;
 use stencil_runtime::{Number, Simulation};
 
-/// A problem with some settings changed, at its end.
-fn run<T: Number>(name: &str, changes: &[&str]) -> Simulation<T> {
-    let changes: Vec<Change> = changes.iter().map(|change| Change::set(change)).collect();
-    let built_in = problems::find(name).unwrap_or_else(|e| panic!("{e}"));
-    let problem = built_in.open(&changes).unwrap_or_else(|e| panic!("{e}"));
-    let mut simulation = problem
-        .builder::<T>()
-        .build()
-        .unwrap_or_else(|e| panic!("{e}"));
-    let end = problem.time.end.expect("an end");
-    problem
-        .initialize(&mut simulation)
-        .and_then(|()| simulation.run_until(end, |_, _| ()))
-        .unwrap_or_else(|e| panic!("{name}: {e}"));
-    simulation
-}
+use crate::solutions::support::solved;
 
 fn density<T: Number>(simulation: &Simulation<T>) -> ndarray::Array3<f64> {
     simulation.to_f64("rho").unwrap_or_else(|e| panic!("{e}"))
@@ -34,7 +17,7 @@ fn short_waves_behind_a_shock_are_kept_by_higher_order() {
         let cells = format!("mesh.cells={n}");
         let scheme = format!("scheme='{scheme}'");
         let longer = "let.ahead='1 + 0.2*sin(3*x)'";
-        density(&run::<f64>("shu_osher", &[&cells, &scheme, longer]))
+        density(&solved::<f64>("shu_osher", &[&cells, &scheme, longer]).1)
     };
     let reference = density(finer * n, "weno_z_hllc");
     let reference: Vec<f64> = reference.iter().copied().collect();
@@ -58,7 +41,8 @@ fn short_waves_behind_a_shock_are_kept_by_higher_order() {
 fn a_blast_is_its_own_mirror_image() {
     for scheme in ["plm_hllc", "ppm_hllc"] {
         let scheme = format!("scheme='{scheme}'");
-        let simulation = run::<f32>("blast", &["mesh.cells=16", "time.end=0.04", &scheme]);
+        let changes = ["mesh.cells=16", "time.end=0.04", &scheme];
+        let (_, simulation) = solved::<f32>("blast", &changes);
         let rho = density(&simulation);
         for axis in 0..3 {
             let mut mirrored = rho.view();
