@@ -7,6 +7,7 @@ mod order;
 mod problems;
 mod properties;
 mod shocks;
+mod tubes;
 mod waves;
 
 use stencil_runtime::{Boundary, Error, Number, Simulation, SystemDef};
