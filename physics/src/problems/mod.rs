@@ -60,6 +60,7 @@ pub static ALL: &[BuiltIn] = &[
     problem!("four_states"),
     problem!("double_mach"),
     problem!("vortex"),
+    problem!("viscous_shock"),
     problem!("kelvin_helmholtz"),
     problem!("dam_break"),
     problem!("acoustic_pulse"),

@@ -8,6 +8,7 @@ mod problems;
 mod properties;
 mod shocks;
 mod tubes;
+mod viscous;
 mod waves;
 
 use stencil_runtime::{Boundary, Error, Number, Simulation, SystemDef};

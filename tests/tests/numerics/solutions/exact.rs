@@ -20,7 +20,7 @@ struct Case {
     within: f64,
 }
 
-const CASES: [Case; 7] = [
+const CASES: [Case; 8] = [
     Case {
         problem: "shear",
         cells: ["64,1,1", "80,1,1"],
@@ -90,6 +90,17 @@ const CASES: [Case; 7] = [
         end: "1",
         more: &[],
         // Means of cells are taken for values in the middle, and parabolas are cut at extrema.
+        order: 2.0,
+        within: 0.15,
+    },
+    Case {
+        problem: "viscous_shock",
+        cells: ["200", "250"],
+        ratio: 1.25,
+        dt: "cfl(0.4)",
+        end: "0.25",
+        more: &[],
+        // As above.
         order: 2.0,
         within: 0.15,
     },
