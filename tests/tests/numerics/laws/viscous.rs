@@ -61,7 +61,7 @@ impl Wave {
     fn error(&self, gas: &SystemDef, n: usize) -> f64 {
         let end = -0.5 / self.rate;
         // Steps as the square of the spacing, shorter than is stable.
-        let steps = (n * n / 4) as u64;
+        let steps = (n * n / 3) as u64;
         let mut simulation = boxed(gas, n, end / steps as f64);
         let names = ["rho", "m_x", "m_y", "m_z", "E"];
         let fits = |c: &usize| *c == 4 || *c <= gas.model().dimension;
@@ -98,12 +98,12 @@ fn square(k: [f64; 3]) -> f64 {
     k.iter().map(|k| TAU * TAU * k * k).sum()
 }
 
-fn assert_order(name: &str, wave: &Wave, gas: &SystemDef, least: f64) {
-    let [coarse, fine] = [8, 12].map(|n| wave.error(gas, n));
+fn assert_order(name: &str, wave: &Wave, gas: &SystemDef) {
+    let [coarse, fine] = [6, 9].map(|n| wave.error(gas, n));
     let (order, k) = (observed(coarse, fine, 1.5), wave.k);
     println!("{name} along {k:?}: {coarse:.2e} {fine:.2e}, order {order:.2}");
     // Comparisons that a NaN fails.
-    let met = order > least && order < 4.3 && fine < 3e-3;
+    let met = order > 3.5 && order < 4.3 && fine < 0.01;
     assert!(met, "{name} along {k:?}: {coarse} {fine}, order {order}");
 }
 
@@ -120,7 +120,7 @@ fn shear_decays_with_the_viscosity() {
             u,
             temperature,
         };
-        assert_order("shear", &wave, &gas(dimension), 3.6);
+        assert_order("shear", &wave, &gas(dimension));
     }
 }
 
@@ -133,12 +133,8 @@ fn pressure_and_heat_decay_as_linear_theory_says() {
         let (gas, k2) = (gas(dimension), square(k));
         let (a, b) = (4.0 / 3.0 * k2, GAMMA / PRANDTL * k2);
         let of = |l: f64| l * (l + a) * (l + b) + k2 * (l + b / GAMMA);
-        // Pressure does so by fluxes through faces, too, and the states there are of third order at extrema.
-        let intervals = [
-            ("heat", -b, -b / GAMMA, 3.6),
-            ("pressure", -a, -a / 2.0, 2.6),
-        ];
-        for (name, low, high, least) in intervals {
+        let intervals = [("heat", -b, -b / GAMMA), ("pressure", -a, -a / 2.0)];
+        for (name, low, high) in intervals {
             let (mut low, mut high, below) = (low, high, of(low) < 0.0);
             assert_ne!(below, of(high) < 0.0, "no root in between");
             for _ in 0..100 {
@@ -160,7 +156,7 @@ fn pressure_and_heat_decay_as_linear_theory_says() {
                 u,
                 temperature: 1.0,
             };
-            assert_order(name, &wave, &gas, least);
+            assert_order(name, &wave, &gas);
         }
     }
 }
