@@ -61,6 +61,7 @@ pub static ALL: &[BuiltIn] = &[
     problem!("double_mach"),
     problem!("vortex"),
     problem!("viscous_shock"),
+    problem!("turbulence"),
     problem!("kelvin_helmholtz"),
     problem!("dam_break"),
     problem!("acoustic_pulse"),

@@ -149,3 +149,27 @@ fn a_shock_above_a_ramp_keeps_its_line() {
     let highest = density(&simulation).iter().copied().fold(0.0, f64::max);
     assert!(highest > 10.0, "no reflection: {highest}");
 }
+
+/// The spectrum has the energy `3 u0²/2` (Kim et al. 2023, Eq. 21), which falls at first by what viscosity takes of it,
+/// `15 (u0 k0)²/4` times the viscosity, and a little more by the scheme.
+#[test]
+fn turbulence_begins_with_its_energy_and_loses_it_to_heat() {
+    let (_, mut simulation) = begun::<f64>("turbulence", &["mesh.cells=24", "let.k0=2"]);
+    let energies = |s: &mut Simulation<f64>| {
+        let found = s.observe().unwrap_or_else(|e| panic!("{e}"));
+        [found["kinetic_energy"], found["energy"]]
+    };
+    let (u0, k0, viscosity) = (0.3, 2.0, 0.003);
+    let [kinetic, total] = energies(&mut simulation);
+    assert!((kinetic / (1.5 * u0 * u0) - 1.0).abs() < 0.01, "{kinetic}");
+    let end = 0.2;
+    simulation
+        .run_until(end, |_, _| ())
+        .unwrap_or_else(|e| panic!("{e}"));
+    let [later, still] = energies(&mut simulation);
+    let taken = 3.75 * viscosity * f64::powi(u0 * k0, 2) * end;
+    let lost = kinetic - later;
+    println!("{lost:.5}, {taken:.5} to viscosity");
+    assert!(lost > taken && lost < 2.0 * taken, "{lost} {taken}");
+    assert!((still / total - 1.0).abs() < 1e-12, "{total} {still}");
+}
