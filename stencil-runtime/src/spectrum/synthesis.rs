@@ -1,6 +1,7 @@
 //! Random velocities of a given spectrum.
 
 use ndarray::Array3;
+use rayon::prelude::*;
 use rustfft::num_complex::Complex64;
 use stencil_compiler::schedule::space::Draws;
 
@@ -40,8 +41,10 @@ pub fn solenoidal(
     let waves = modes.waves();
     let count = waves.iter().map(|(_, shell)| shell + 1).max();
     let mut energy = vec![0.0; count.unwrap_or(0)];
-    for (wave, shell) in &waves {
-        let squares = modes.amplitude(*wave).map(|a| a.norm_sqr());
+    let amplitudes = waves.par_iter().map(|(wave, _)| modes.amplitude(*wave));
+    let amplitudes: Vec<[Complex64; 3]> = amplitudes.collect();
+    for ((_, shell), amplitude) in waves.iter().zip(&amplitudes) {
+        let squares = amplitude.map(|a| a.norm_sqr());
         energy[*shell] += 0.5 * squares.iter().sum::<f64>();
     }
     let width = TAU / longest(cells, spacing);
@@ -52,8 +55,8 @@ pub fn solenoidal(
         .collect();
     let component = |component: usize| {
         let mut all = vec![Complex64::ZERO; cells.iter().product()];
-        for (wave, shell) in &waves {
-            all[modes.place(*wave)] = modes.amplitude(*wave)[component] * factors[*shell];
+        for ((wave, shell), amplitude) in waves.iter().zip(&amplitudes) {
+            all[modes.place(*wave)] = amplitude[component] * factors[*shell];
         }
         transform::field(all, cells)
     };
