@@ -8,10 +8,13 @@ use ndarray::ArrayView3;
 use crate::io::{CsvError, Table};
 use crate::plot::{LinePlot, Style};
 
+mod synthesis;
 mod transform;
 
 #[cfg(test)]
 mod tests;
+
+pub use synthesis::solenoidal;
 
 /// Smallest share of the largest energy that a plot shows: below is rounding.
 const SHOWN: f64 = 1e-16;
@@ -96,13 +99,7 @@ pub fn kinetic_energy(
     spacing: [f64; 3],
 ) -> Result<Spectrum, SpectrumError> {
     let cells = check(velocity, spacing)?;
-    let longest = (0..3)
-        .filter(|axis| cells[*axis] > 1)
-        .map(|axis| cells[axis] as f64 * spacing[axis])
-        .fold(0.0, f64::max);
-    // Wavenumbers in units of Δk, exact where the box is a cube.
-    let unit: [f64; 3] = std::array::from_fn(|axis| longest / (cells[axis] as f64 * spacing[axis]));
-    let shells = Shells::new(cells, unit);
+    let shells = Shells::new(cells, units(cells, spacing));
     let mut energy = vec![0.0; shells.count()];
     for component in velocity {
         let modes = transform::modes(component);
@@ -111,9 +108,22 @@ pub fn kinetic_energy(
         }
     }
     let k = (0..energy.len())
-        .map(|s| s as f64 * (TAU / longest))
+        .map(|s| s as f64 * (TAU / longest(cells, spacing)))
         .collect();
     Ok(Spectrum { k, energy })
+}
+
+/// The longest side of the box.
+fn longest(cells: [usize; 3], spacing: [f64; 3]) -> f64 {
+    let sides = (0..3).filter(|axis| cells[*axis] > 1);
+    let sides = sides.map(|axis| cells[axis] as f64 * spacing[axis]);
+    sides.fold(0.0, f64::max)
+}
+
+/// Steps of the wavenumber along each axis in units of Δk, exact where the box is a cube.
+fn units(cells: [usize; 3], spacing: [f64; 3]) -> [f64; 3] {
+    let longest = longest(cells, spacing);
+    std::array::from_fn(|axis| longest / (cells[axis] as f64 * spacing[axis]))
 }
 
 /// The cells along x, y, z if everything fits.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use stencil_runtime::io::{NpzWriter, PartFile};
 use stencil_runtime::problem::Problem;
 use stencil_runtime::spectrum::kinetic_energy;
-use stencil_runtime::{Axis, Error, Number, Simulation};
+use stencil_runtime::{Axis, Error, Number, Quantity, Simulation, SystemDef};
 
 use super::{Ended, picture};
 use crate::OUTPUT;
@@ -17,7 +17,7 @@ use crate::OUTPUT;
 const INERTIAL: f64 = -5.0 / 3.0;
 
 /// Components of the velocity, whose energy spectra show.
-const VELOCITY: [&str; 3] = ["u_x", "u_y", "u_z"];
+const VELOCITY: [&str; 3] = ["u.x", "u.y", "u.z"];
 
 /// The folder of a run, and what was written into it.
 #[derive(Debug)]
@@ -149,15 +149,21 @@ impl Files {
             self.add(path);
         }
         if problem.output.spectrum {
-            self.spectrum(simulation)?;
+            self.spectrum(&problem.system, simulation)?;
         }
         Ok(())
     }
 
-    fn spectrum<T: Number>(&mut self, simulation: &Simulation<T>) -> Result<(), Ended> {
+    /// The velocity is a field, or an intermediate of the system.
+    fn spectrum<T: Number>(
+        &mut self,
+        system: &SystemDef,
+        simulation: &mut Simulation<T>,
+    ) -> Result<(), Ended> {
         let mut velocity = Vec::new();
-        for name in simulation.components().filter(|c| VELOCITY.contains(c)) {
-            velocity.push(simulation.to_f64(name)?);
+        for name in &VELOCITY[..system.model().dimension] {
+            let component = Quantity::new(system, name).map_err(|e| Error::Bug(e.to_string()))?;
+            velocity.push(simulation.evaluate(&component)?);
         }
         let views: Vec<_> = velocity.iter().map(|v| v.view()).collect();
         let spectrum = kinetic_energy(&views, simulation.spacing())

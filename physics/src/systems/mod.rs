@@ -20,6 +20,7 @@ macro_rules! system {
 pub mod acoustics;
 pub mod advection;
 pub mod burgers;
+pub mod compressible_ns;
 pub mod elastic;
 pub mod gray_scott;
 pub mod heat;
@@ -35,6 +36,7 @@ pub mod wave;
 pub use acoustics::Acoustics;
 pub use advection::Advection;
 pub use burgers::Burgers;
+pub use compressible_ns::CompressibleNs;
 pub use elastic::ElasticWave;
 pub use gray_scott::GrayScott;
 pub use heat::Heat;
@@ -56,6 +58,9 @@ pub static ALL: &[Definition] = &[
     Advection::<1>::DEFINITION,
     Advection::<3>::DEFINITION,
     Burgers::DEFINITION,
+    CompressibleNs::<2>::DEFINITION,
+    CompressibleNs::<1>::DEFINITION,
+    CompressibleNs::<3>::DEFINITION,
     ElasticWave::DEFINITION,
     GrayScott::<2>::DEFINITION,
     GrayScott::<1>::DEFINITION,

@@ -68,15 +68,21 @@ impl KernelCost {
         Some(values * self.value_bytes as f64)
     }
 
-    /// Cells of a tile along an axis.
-    fn extent(&self, axis: usize, cells: [usize; 3]) -> f64 {
+    /// Cells of a tile along an axis; all, where it has no end.
+    pub(super) fn along(&self, axis: usize, cells: [usize; 3]) -> f64 {
         match self.tile[axis] {
             0 => cells[axis] as f64,
-            tile => f64::from(tile).min(cells[axis] as f64),
+            tile => f64::from(tile),
         }
     }
 
-    fn blocks_along(&self, axis: usize, cells: [usize; 3]) -> usize {
+    /// Those of them that lie in the patch.
+    fn extent(&self, axis: usize, cells: [usize; 3]) -> f64 {
+        self.along(axis, cells).min(cells[axis] as f64)
+    }
+
+    /// Tiles in a row along an axis.
+    pub(super) fn blocks_along(&self, axis: usize, cells: [usize; 3]) -> usize {
         match self.tile[axis] as usize {
             0 => 1,
             tile => cells[axis].div_ceil(tile),

@@ -187,14 +187,9 @@ impl KernelCost {
     /// Seconds for what depends on how many blocks and iterations there are: starting blocks, copying
     /// boxes, and waiting for values that an iteration has asked for itself.
     fn overheads(&self, cells: [usize; 3], rates: &Rates, resident: u32) -> [f64; 3] {
-        let blocks: usize = self.blocks_of(cells).iter().product();
-        let each = blocks as f64 / (f64::from(rates.card.units) * rates.clock);
+        let each = self.tiles(cells) as f64 / (f64::from(rates.card.units) * rates.clock);
         let march = self.passes.map_or(1.0, |axis| self.along(axis, cells));
-        let tile: f64 = [0, 1, 2]
-            .map(|axis| self.along(axis, cells))
-            .iter()
-            .product();
-        let iterations = tile / f64::from(self.threads * self.cells.max(1));
+        let iterations = self.tile_cells(cells) / f64::from(self.threads * self.cells.max(1));
         let planes = self.planes(cells);
         let waits = match self.passes.is_some() && !self.ahead {
             true => ANSWER * iterations * planes / f64::from(resident),
@@ -204,12 +199,16 @@ impl KernelCost {
         [BLOCK * each, boxes * each, waits * each]
     }
 
-    /// Cells of a tile along an axis; all, where it has no end.
-    fn along(&self, axis: usize, cells: [usize; 3]) -> f64 {
-        match self.tile[axis] {
-            0 => cells[axis] as f64,
-            tile => f64::from(tile),
-        }
+    /// Cells of a tile, those that overhang the patch, too.
+    fn tile_cells(&self, cells: [usize; 3]) -> f64 {
+        let sides = [0, 1, 2].map(|axis| self.along(axis, cells));
+        sides.iter().product()
+    }
+
+    /// Tiles that cover the patch.
+    fn tiles(&self, cells: [usize; 3]) -> usize {
+        let along = [0, 1, 2].map(|axis| self.blocks_along(axis, cells));
+        along.iter().product()
     }
 
     /// Planes that a block passes for each that it computes: those before and behind its chunk, too.
@@ -220,16 +219,9 @@ impl KernelCost {
         })
     }
 
-    fn blocks_of(&self, cells: [usize; 3]) -> [usize; 3] {
-        [0, 1, 2].map(|axis| match self.tile[axis] as usize {
-            0 => 1,
-            tile => cells[axis].div_ceil(tile),
-        })
-    }
-
     /// The time that waves take over the one that their cells would take in full waves.
     fn waste(&self, cells: [usize; 3], units: u32, resident: u32) -> f64 {
-        let all: usize = self.blocks_of(cells).iter().product();
+        let all = self.tiles(cells);
         let (units, at_once) = (units as usize, (units * resident).max(1) as usize);
         let full = all as f64 / at_once as f64;
         let waves = if full > 8.0 {
@@ -240,12 +232,8 @@ impl KernelCost {
             let left = (all % at_once).div_ceil(units.max(1)) as f64 / f64::from(resident);
             (all / at_once) as f64 + left.sqrt()
         };
-        let tile: f64 = [0, 1, 2]
-            .map(|axis| self.along(axis, cells))
-            .iter()
-            .product();
         let n: f64 = cells.iter().map(|n| *n as f64).product();
-        (waves / full).max(1.0) * all as f64 * tile / n
+        (waves / full).max(1.0) * all as f64 * self.tile_cells(cells) / n
     }
 }
 

@@ -123,6 +123,14 @@ impl Expression {
         }
     }
 
+    /// Whether its value depends on the place or the time.
+    pub(super) fn varies(&self) -> bool {
+        match &self.body {
+            Body::Number(_) => false,
+            Body::Formula(parts) => parts.varies != Varies::default(),
+        }
+    }
+
     /// Indices of the components that it reads.
     pub fn reads(&self) -> &[usize] {
         match &self.body {
@@ -244,7 +252,8 @@ impl Scope {
         }
     }
 
-    fn bad_name(&self, name: &str, taken: &[&str]) -> Option<(String, String)> {
+    /// Why a name cannot be given, and what to do.
+    pub(super) fn bad_name(&self, name: &str, taken: &[&str]) -> Option<(String, String)> {
         let word = name.starts_with(|c: char| c.is_ascii_alphabetic())
             && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         if !word {

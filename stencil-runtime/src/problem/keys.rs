@@ -113,6 +113,12 @@ pub const KEYS: &[Key] = &[
         "a name for an expression, for the expressions below it and in other sections",
     ),
     key(
+        "random",
+        "NAME",
+        r#"noise = { spectrum = "k^4*exp(-k^2/8)", seed = 1 }"#,
+        "a random periodic vector field without divergence, of this energy by wavenumber, for [init]: noise_x, noise_y, ..",
+    ),
+    key(
         "init",
         "file",
         r#"file = "ic.npz""#,
@@ -188,7 +194,7 @@ pub const KEYS: &[Key] = &[
         "output",
         "spectrum",
         "spectrum = true",
-        "write the energy spectrum of the vector field `u` at the end",
+        "write the energy spectrum of the vector `u` at the end",
     ),
     key(
         "plot",
@@ -242,7 +248,8 @@ pub const KEYS: &[Key] = &[
 
 /// The sections, in the order of a file.
 pub(super) const SECTIONS: &[&str] = &[
-    "mesh", "boundary", "params", "let", "init", "source", "exact", "time", "output", "plot",
+    "mesh", "boundary", "params", "let", "random", "init", "source", "exact", "time", "output",
+    "plot",
 ];
 
 /// The keys of a section that have fixed names.

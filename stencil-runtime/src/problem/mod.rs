@@ -40,6 +40,7 @@ mod keys;
 mod library;
 mod mistakes;
 mod plot;
+mod random;
 mod reader;
 mod record;
 mod settings;
@@ -57,6 +58,7 @@ pub use keys::{KEYS, Key};
 pub use library::Library;
 pub use mistakes::ProblemError;
 pub use plot::{Plot, Shown};
+pub use random::Random;
 pub use settings::{Output, Time, TimeStep};
 pub use setup::Norms;
 pub use system::Origin;
@@ -113,6 +115,8 @@ pub struct Problem {
     pub params: Vec<(String, f64)>,
     /// Named expressions with their texts, in the order of the file.
     pub lets: Vec<(String, String)>,
+    /// Random fields that initial values are made of, in the order of the file.
+    pub random: Vec<Random>,
     /// Initial values.
     pub initial: Initial,
     /// Sources, by component.
@@ -249,11 +253,13 @@ fn read(
     let boundary = boundary::read(&table, &context, reader);
     let exact = values::exact(document, &resolved, &scope, reader);
     let sources = values::sources(document, &resolved, &scope, reader);
+    let taken = taken(&resolved);
+    let random = random::read(document, model.dimension, &scope, &taken, reader);
     let initial = values::initial(
         document,
         folder,
         &resolved,
-        &scope,
+        (&scope, &random::components(&random, model.dimension)),
         &exact,
         mesh.as_ref(),
         reader,
@@ -280,6 +286,7 @@ fn read(
             .lets()
             .map(|(name, text)| (name.to_string(), text.to_string()))
             .collect(),
+        random,
         initial,
         sources,
         exact,
@@ -307,11 +314,17 @@ fn scope(
 ) -> Scope {
     let mut scope = Scope::new(resolved.system.model().dimension, params);
     let (table, _) = reader.section(document, "let");
-    let mut taken = known_names(&resolved.fields);
-    taken.extend(known_names(&resolved.sources));
+    let taken = taken(resolved);
     let taken: Vec<&str> = taken.iter().map(String::as_str).collect();
     scope.read_lets(&table, &taken, reader);
     scope
+}
+
+/// Names that the system has.
+fn taken(resolved: &Resolved) -> Vec<String> {
+    let mut taken = known_names(&resolved.fields);
+    taken.extend(known_names(&resolved.sources));
+    taken
 }
 
 /// Names of fields or sources, and of their components.

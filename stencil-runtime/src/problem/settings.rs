@@ -342,15 +342,17 @@ fn fields(table: &Table, resolved: &Resolved, reader: &mut Reader) -> Option<Vec
     Some(components)
 }
 
-/// Spectra are those of a periodic vector field `u`.
+/// Spectra are those of a periodic vector `u`, a field or an intermediate.
 fn may_transform(resolved: &Resolved, boundary: &[FaceKind], at: At, reader: &mut Reader) -> bool {
-    let fields = &resolved.system.model().fields;
+    let model = resolved.system.model();
+    let fields = model.fields.iter().map(|f| (&f.name, f.rank));
+    let lets = model.lets.iter().map(|l| (&l.name, l.value.rank));
     let vector = fields
-        .iter()
-        .any(|f| f.name == "u" && f.rank == Rank::Vector);
+        .chain(lets)
+        .any(|(name, rank)| name == "u" && rank == Rank::Vector);
     let wall = boundary.iter().find(|f| f.kind != Kind::Named("periodic"));
     let problem = match (vector, wall) {
-        (false, _) => format!("{} has no vector field `u`", resolved.system.name()),
+        (false, _) => format!("{} has no vector `u`", resolved.system.name()),
         (true, Some(wall)) => format!("{} is not periodic", wall.face),
         (true, None) => return true,
     };

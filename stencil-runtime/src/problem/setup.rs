@@ -67,10 +67,15 @@ impl Problem {
             Some(path) => Some(Npz::open(path)?),
             None => None,
         };
+        let random = self.random_values();
         for name in self.components() {
             match (self.initial.values.get(name), &mut file) {
-                (Some(value), _) => {
+                (Some(value), _) if value.reads().is_empty() => {
                     simulation.set(name, |x, y, z| value.at([x, y, z], 0.0, &[]))?;
+                }
+                (Some(value), _) => {
+                    let values = made_of::<T>(value, &random, &self.mesh);
+                    simulation.set_array(name, values.view())?;
                 }
                 (None, Some(file)) => {
                     let values = array::<T>(name, file.get(name)?, self.mesh.cells)?;
@@ -101,6 +106,16 @@ impl Problem {
         };
         self.exact.iter().map(of).collect()
     }
+}
+
+/// Values of an expression that uses random fields, whose components these are.
+fn made_of<T: Number>(value: &Expression, random: &[Array3<f64>], mesh: &Mesh) -> Array3<T> {
+    let [nx, ny, nz] = mesh.cells;
+    Array3::from_shape_fn((nz, ny, nx), |(z, y, x)| {
+        let point = mesh.point([x as isize, y as isize, z as isize]);
+        let own: Vec<f64> = random.iter().map(|field| field[[z, y, x]]).collect();
+        T::from_f64(value.at(point, 0.0, &own))
+    })
 }
 
 fn norms<T: Number>(values: &ArrayView3<'_, T>, exact: &Expression, mesh: &Mesh, t: f64) -> Norms {

@@ -298,17 +298,6 @@ fn named_scheme(model: &Model, name: &str, at: At, reader: &mut Reader) -> Optio
     found.cloned()
 }
 
-const MIXED: [(&str, Mixed); 4] = [
-    ("bidiagonal", Mixed::Bidiagonal),
-    ("product", Mixed::Product),
-    ("composed", Mixed::Composed),
-    ("either", Mixed::Either),
-];
-const ARITH: [(&str, Arith); 2] = [
-    ("collected", Arith::Collected),
-    ("as_written", Arith::AsWritten),
-];
-
 fn edited_scheme(declared: &Scheme, table: &Table, reader: &mut Reader) -> Option<Scheme> {
     let mut scheme = declared.clone();
     let mut whole = true;
@@ -318,10 +307,10 @@ fn edited_scheme(declared: &Scheme, table: &Table, reader: &mut Reader) -> Optio
             "space" => reader.choice(name, item, &[("central", ())]),
             "order" => order(name, item, reader).map(|order| scheme.order = order),
             "mixed" => reader
-                .choice(name, item, &MIXED)
+                .choice(name, item, Mixed::ALL)
                 .map(|mixed| scheme.mixed = mixed),
             "arith" => reader
-                .choice(name, item, &ARITH)
+                .choice(name, item, Arith::ALL)
                 .map(|arith| scheme.arith = arith),
             "time" => {
                 let all: Vec<_> = integrators::ALL.iter().map(|i| (i.name, i.name)).collect();

@@ -23,13 +23,13 @@ pub struct Initial {
     pub values: BTreeMap<String, Expression>,
 }
 
-/// Reads the expressions of a section by component.
+/// Reads the expressions of a section by component; they may use `more` names.
 fn by_component(
     section: &'static str,
     table: &Table,
     groups: &[Group],
     what: &str,
-    scope: &Scope,
+    (scope, more): (&Scope, &[String]),
     reader: &mut Reader,
 ) -> BTreeMap<String, Expression> {
     let mut values = BTreeMap::new();
@@ -42,7 +42,7 @@ fn by_component(
             continue;
         };
         let name = Name(section, &entry.key);
-        let read = |item: &Item, reader: &mut Reader| scope.read(name, item, &[], reader);
+        let read = |item: &Item, reader: &mut Reader| scope.read(name, item, more, reader);
         let all = expressions(name, &entry.item, components.len(), read, reader);
         for (component, expression) in components.into_iter().zip(all.into_iter().flatten()) {
             // A component by its own name counts before its field.
@@ -64,7 +64,14 @@ pub(super) fn exact(
 ) -> BTreeMap<String, Expression> {
     let (table, _) = reader.section(document, "exact");
     let what = format!("{} has no field or component", resolved.system.name());
-    by_component("exact", &table, &resolved.fields, &what, scope, reader)
+    by_component(
+        "exact",
+        &table,
+        &resolved.fields,
+        &what,
+        (scope, &[]),
+        reader,
+    )
 }
 
 /// Reads `[source]`.
@@ -76,7 +83,14 @@ pub(super) fn sources(
 ) -> BTreeMap<String, Expression> {
     let (table, at) = reader.section(document, "source");
     let what = format!("{} has no source", resolved.system.name());
-    let values = by_component("source", &table, &resolved.sources, &what, scope, reader);
+    let values = by_component(
+        "source",
+        &table,
+        &resolved.sources,
+        &what,
+        (scope, &[]),
+        reader,
+    );
     let declared = &resolved.system.model().sources;
     for (source, group) in declared.iter().zip(&resolved.sources) {
         let given = |component: &String| values.contains_key(component);
@@ -96,12 +110,13 @@ pub(super) fn sources(
     values
 }
 
-/// Reads `[init]`; what it does not name is the exact solution at the start, or zero.
+/// Reads `[init]`, whose expressions may use components of random fields; what it does not name is the exact solution at
+/// the start, or zero.
 pub(super) fn initial(
     document: &Table,
     folder: &Path,
     resolved: &Resolved,
-    scope: &Scope,
+    (scope, random): (&Scope, &[String]),
     exact: &BTreeMap<String, Expression>,
     mesh: Option<&Mesh>,
     reader: &mut Reader,
@@ -110,7 +125,14 @@ pub(super) fn initial(
     let file = table.get("file").cloned();
     table.remove("file");
     let what = format!("{} has no field or component", resolved.system.name());
-    let mut values = by_component("init", &table, &resolved.fields, &what, scope, reader);
+    let mut values = by_component(
+        "init",
+        &table,
+        &resolved.fields,
+        &what,
+        (scope, random),
+        reader,
+    );
     if document.get("init").is_none() && exact.is_empty() {
         let example = components(&resolved.fields).next().unwrap_or("u");
         let help = format!("add [init] and, for each field, a line such as {example} = \"sin(x)\"");

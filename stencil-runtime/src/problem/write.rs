@@ -46,6 +46,12 @@ impl Problem {
             "let",
             self.lets.iter().map(|(n, t)| (n.as_str(), quoted(t))),
         );
+        let random = self.random.iter().map(|field| {
+            let (spectrum, seed) = (field.spectrum.to_toml(), field.seed);
+            let value = format!("{{ spectrum = {spectrum}, seed = {seed} }}");
+            (field.name.as_str(), value)
+        });
+        section(&mut out, "random", random);
         let file = initial.map(|file| ("file", quoted(file)));
         section(
             &mut out,

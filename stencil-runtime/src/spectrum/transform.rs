@@ -3,7 +3,7 @@
 //! The transforms use plain arithmetic, no special instructions of a processor: those would add
 //! in another order on another machine.
 
-use ndarray::ArrayView3;
+use ndarray::{Array3, ArrayView3};
 use rayon::prelude::*;
 use realfft::RealFftPlanner;
 use rustfft::num_complex::Complex64;
@@ -77,4 +77,16 @@ fn along_y(plane: &mut [Complex64], half: usize, fft: &dyn Fft<f64>) {
             *mode = turned[i * ny + y];
         }
     }
+}
+
+/// The field `[z, y, x]` of all modes [z][y][x], the opposite of each its conjugate.
+pub(super) fn field(mut modes: Vec<Complex64>, [nx, ny, nz]: [usize; 3]) -> Array3<f64> {
+    let mut planner = FftPlanner::new();
+    planner.plan_fft_inverse(nx).process(&mut modes);
+    let fft = planner.plan_fft_inverse(ny);
+    modes
+        .par_chunks_mut(nx * ny)
+        .for_each(|plane| along_y(plane, nx, &*fft));
+    along_y(&mut modes, nx * ny, &*planner.plan_fft_inverse(nz));
+    Array3::from_shape_fn((nz, ny, nx), |(z, y, x)| modes[(z * ny + y) * nx + x].re)
 }

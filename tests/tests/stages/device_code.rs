@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use stencil_compiler::algorithm::Algorithm;
-use stencil_compiler::emit::{self, Patches, Places};
+use stencil_compiler::emit::{self, Patches};
 use stencil_compiler::expr::real::Precision;
 use stencil_compiler::kernel::{Kernel, LaunchKind};
 use stencil_compiler::schedule::check::check;
@@ -19,7 +19,11 @@ use stencil_runtime::backend::cuda::{capability, check_needs};
 use stencil_tests::{ELASTIC, ISOTHERMAL_NS, algorithm_of, with_mixed};
 
 /// The architecture whose resources are pinned.
-const ARCH: &str = "sm_90";
+pub(super) const ARCH: &str = "sm_90";
+
+/// The preset that runs where nobody chooses: alone on other architectures, and alone of systems for any number of
+/// dimensions beside the plane.
+const USUAL: &str = "gpu";
 
 /// Architectures, and the bytes of shared memory that a block may have there (CUDA C++ programming
 /// guide, technical specifications by compute capability).
@@ -78,15 +82,17 @@ fn log(nvrtc: &Nvrtc, text: &str, architecture: &str) -> String {
 
 struct Job {
     label: String,
+    /// Is it what runs where nobody chooses?
+    usual: bool,
     /// The text of the kernel under a name that all share: substeps are alike.
     text: String,
     shared: usize,
 }
 
 impl Job {
-    /// Is it compiled for an architecture? All are for the pinned one; for others what runs where nobody chooses.
+    /// Is it compiled for an architecture? All are for the pinned one.
     fn is_on(&self, architecture: &str) -> bool {
-        architecture == ARCH || self.label.ends_with(" gpu")
+        architecture == ARCH || self.usual
     }
 }
 
@@ -107,34 +113,26 @@ pub(super) fn systems() -> Vec<(String, Algorithm)> {
     systems
 }
 
-/// Systems for any number of dimensions come in the plane first, with all presets; in others they have
-/// what runs where nobody chooses.
+/// Systems for any number of dimensions come in the plane first, with all presets.
 fn jobs() -> Vec<Job> {
     let mut jobs = Vec::new();
     let mut seen = BTreeSet::new();
     for (system, algorithm) in systems() {
         let first = !system.ends_with("library") || seen.insert(algorithm.name.clone());
-        let own = |preset: &&presets::Preset| first || preset.name == "gpu";
         for precision in [Precision::F32, Precision::F64] {
-            for preset in presets::ALL.iter().filter(own) {
+            let presets = presets::ALL.iter().map(|p| (p, p.name == USUAL));
+            for (preset, usual) in presets.filter(|(_, usual)| first || *usual) {
                 let schedule = (preset.make)(&algorithm, precision);
                 let compiled = check(&algorithm, &schedule, precision.bytes())
                     .unwrap_or_else(|e| panic!("{e}"));
-                for kernel in compiled.kernels {
-                    if kernel.launch.kind != LaunchKind::Blocks {
-                        continue;
-                    }
-                    jobs.push(Job {
-                        label: format!(
-                            "{} {system} {} {}",
-                            kernel.name,
-                            precision.name(),
-                            preset.name
-                        ),
-                        shared: kernel.shared_bytes(),
-                        text: text(kernel, precision),
-                    });
-                }
+                let (kernels, form) = (compiled.kernels.into_iter(), precision.name());
+                let blocks = kernels.filter(|kernel| kernel.launch.kind == LaunchKind::Blocks);
+                jobs.extend(blocks.map(|kernel| Job {
+                    label: format!("{} {system} {form} {}", kernel.name, preset.name),
+                    usual,
+                    shared: kernel.shared_bytes(),
+                    text: text(kernel, precision),
+                }));
             }
         }
     }
@@ -409,96 +407,4 @@ fn kernels_over_patches_compile_and_hardly_spill_more() {
             );
         }
     }
-}
-
-/// The sections of machine code that hold instructions: names and contents.
-fn instructions(cubin: &[u8]) -> Vec<(String, Vec<u8>)> {
-    let number = |at: usize, bytes: usize| -> usize {
-        let part = &cubin[at..at + bytes];
-        part.iter()
-            .rev()
-            .fold(0, |all, byte| all << 8 | usize::from(*byte))
-    };
-    // ELF, 64 bits: the table of sections, the size and number of its entries, the one of names.
-    let (table, size, count, names) = (number(40, 8), number(58, 2), number(60, 2), number(62, 2));
-    let header = |at: usize| table + at * size;
-    let content = |at: usize| {
-        let start = number(header(at) + 24, 8);
-        start..start + number(header(at) + 32, 8)
-    };
-    let name = |at: usize| {
-        let start = content(names).start + number(header(at), 4);
-        let end = cubin[start..]
-            .iter()
-            .position(|b| *b == 0)
-            .expect("a name ends");
-        String::from_utf8_lossy(&cubin[start..start + end]).into_owned()
-    };
-    let code = (0..count).filter(|at| name(*at).starts_with(".text"));
-    code.map(|at| (name(at), cubin[content(at)].to_vec()))
-        .collect()
-}
-
-/// Marks tell profilers where instructions come from; they change none of them.
-#[test]
-fn marks_change_no_instruction() {
-    let Some(nvrtc) = compiler() else { return };
-    let mut algorithm = algorithm_of(ISOTHERMAL_NS);
-    algorithm.file = "navier_stokes.pde".to_string();
-    let mut bytes = [0, 0];
-    for preset in ["direct", "carried", "single_pass", "decomposed"] {
-        let schedule = (presets::find(preset).expect("a preset").make)(&algorithm, Precision::F32);
-        let compiled = check(&algorithm, &schedule, 4).unwrap_or_else(|e| panic!("{e}"));
-        let kernel = &compiled.kernels[0];
-        let source = emit::cuda(kernel, Precision::F32).unwrap_or_else(|e| panic!("{e}"));
-        let marked = source.marked(&Places::of(&algorithm), "kernel.cu");
-        let marks = marked.text.matches("\n#line").count();
-        let lines = source.line_origins.len();
-        assert!(lines * 4 > source.text.lines().count(), "{preset}: {lines}");
-        assert!(marks >= lines, "{preset}: {marks} marks for {lines} lines");
-        let plain = nvrtc.compile(&source.text, "kernel.cu", ARCH);
-        let plain = plain.unwrap_or_else(|e| panic!("{e}"));
-        let with = nvrtc.compile_marked(&marked, "kernel.cu", ARCH);
-        let with = with.unwrap_or_else(|e| panic!("{e}"));
-        assert_eq!(plain.kernels, with.kernels, "{preset}");
-        let code = instructions(&plain.cubin);
-        assert!(!code.is_empty());
-        assert!(
-            code == instructions(&with.cubin),
-            "{preset}: other instructions"
-        );
-        bytes = [bytes[0] + plain.cubin.len(), bytes[1] + with.cubin.len()];
-    }
-    println!("bytes without and with marks: {bytes:?}");
-}
-
-/// The numerics are the same wherever a declaration stands: so are the texts, but for the marks.
-#[test]
-fn moving_a_declaration_changes_its_marks_only() {
-    let texts = |source: &str| {
-        let mut algorithm = algorithm_of(source);
-        algorithm.file = "navier_stokes.pde".to_string();
-        let schedule = heuristic::gpu(&algorithm, Precision::F32);
-        let compiled = check(&algorithm, &schedule, 4).unwrap_or_else(|e| panic!("{e}"));
-        let kernel = &compiled.kernels[0];
-        let text = stencil_compiler::kernel::text::print(kernel);
-        let source = emit::cuda(kernel, Precision::F32).unwrap_or_else(|e| panic!("{e}"));
-        let marked = source.marked(&Places::of(&algorithm), "kernel.cu").text;
-        (text, source, marked)
-    };
-    let (here, below) = (texts(ISOTHERMAL_NS), texts(&format!("\n\n{ISOTHERMAL_NS}")));
-    assert_eq!(here.0, below.0);
-    assert_eq!(here.1, below.1);
-    let lines = |text: &str| -> Vec<u32> {
-        let marks = text.lines().filter(|l| l.contains("navier_stokes.pde"));
-        let numbers = marks.filter_map(|l| l.split(' ').nth(1)?.parse().ok());
-        numbers.collect()
-    };
-    let (here, below) = (lines(&here.2), lines(&below.2));
-    // Its `let` and both equations, each term on the line where it is first written.
-    assert_eq!(
-        BTreeSet::from_iter(here.iter().copied()),
-        BTreeSet::from([8, 9, 10])
-    );
-    assert!(here.iter().map(|l| l + 2).eq(below));
 }

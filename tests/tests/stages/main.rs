@@ -12,6 +12,7 @@ mod fused;
 mod generic;
 mod invariance;
 mod language;
+mod marks;
 mod names;
 mod patches;
 mod random_systems;

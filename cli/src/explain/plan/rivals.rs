@@ -66,7 +66,7 @@ pub(super) fn slower(problem: &Problem<'_>, plan: &Predicted, other: &Predicted)
     let waste = |p: &Predicted| waste(&p.times);
     if waste(other) > waste(plan) * 1.05 {
         reasons.push(format!(
-            "tiles, waves and planes before chunks take {:.0} % more",
+            "waves and overhanging tiles take {:.0} % more",
             100.0 * (waste(other) / waste(plan) - 1.0)
         ));
     }

@@ -289,7 +289,7 @@ fn parts(kernel: &Kernel) -> String {
     let time = &kernel.time;
     let us = |seconds: f64| format!("{:.0}", 1e6 * seconds);
     format!(
-        "us: memory {}, issue {}, arithmetic {}, shared memory {}; waves, tiles and planes before chunks {:.0} % more",
+        "us: memory {}, issue {}, arithmetic {}, shared memory {}; waves and overhanging tiles {:.0} % more",
         us(time.memory),
         us(time.issue),
         us(time.arithmetic),

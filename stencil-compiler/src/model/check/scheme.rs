@@ -15,19 +15,6 @@ pub(in crate::model) const SETTINGS: &[&str] = &[
     "reconstruct",
     "sweep",
 ];
-/// The meanings of a derivative of a derivative.
-const MIXED: &[(&str, Mixed)] = &[
-    ("bidiagonal", Mixed::Bidiagonal),
-    ("product", Mixed::Product),
-    ("composed", Mixed::Composed),
-    ("either", Mixed::Either),
-];
-
-/// Whether equations are expanded.
-const ARITH: &[(&str, Arith)] = &[
-    ("collected", Arith::Collected),
-    ("as_written", Arith::AsWritten),
-];
 
 /// The limiter where none is chosen, or none is needed.
 pub(super) const LIMITER: &str = "mc";
@@ -36,17 +23,31 @@ pub(super) const LIMITER: &str = "mc";
 pub(super) const WITHOUT_WAVES: &str = "force";
 
 impl Arith {
+    /// All, by their names in the language.
+    pub const ALL: &[(&str, Arith)] = &[
+        ("collected", Arith::Collected),
+        ("as_written", Arith::AsWritten),
+    ];
+
     /// Its name in the language.
     pub fn name(self) -> &'static str {
-        let found = ARITH.iter().find(|(_, arith)| *arith == self);
+        let found = Arith::ALL.iter().find(|(_, arith)| *arith == self);
         found.map_or("", |(name, _)| name)
     }
 }
 
 impl Mixed {
+    /// All, by their names in the language.
+    pub const ALL: &[(&str, Mixed)] = &[
+        ("bidiagonal", Mixed::Bidiagonal),
+        ("product", Mixed::Product),
+        ("composed", Mixed::Composed),
+        ("either", Mixed::Either),
+    ];
+
     /// Its name in the language.
     pub fn name(self) -> &'static str {
-        let found = MIXED.iter().find(|(_, mixed)| *mixed == self);
+        let found = Mixed::ALL.iter().find(|(_, mixed)| *mixed == self);
         found.map_or("", |(name, _)| name)
     }
 }
@@ -220,11 +221,11 @@ fn apply(scheme: &mut Scheme, setting: &Setting, diagnostics: &mut Diagnostics) 
     match setting.key.text.as_str() {
         "space" => scheme.order = space(setting, diagnostics).unwrap_or(scheme.order),
         "mixed" => {
-            let found = chosen(setting, "mixed derivative", MIXED, diagnostics);
+            let found = chosen(setting, "mixed derivative", Mixed::ALL, diagnostics);
             scheme.mixed = found.unwrap_or(scheme.mixed);
         }
         "arith" => {
-            let found = chosen(setting, "arithmetic", ARITH, diagnostics);
+            let found = chosen(setting, "arithmetic", Arith::ALL, diagnostics);
             scheme.arith = found.unwrap_or(scheme.arith);
         }
         "time" => {

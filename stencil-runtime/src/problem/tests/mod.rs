@@ -3,6 +3,7 @@
 use super::*;
 
 mod cases;
+mod random;
 mod reading;
 mod wrong;
 

@@ -5,7 +5,7 @@ use std::f64::consts::TAU;
 use physics::systems::{Acoustics, Traffic};
 use stencil_runtime::{System, SystemDef};
 
-use super::started;
+use super::{error_of_fan, started};
 
 fn system<S: System>() -> SystemDef {
     SystemDef::new(&S::DEFINITION).unwrap_or_else(|e| panic!("{e}"))
@@ -77,15 +77,8 @@ fn cars_stop_and_start() {
             let mut simulation = started::<f64>(&system, [n, 1, 1], true, None);
             let set = simulation.set("q", |x, _, _| if x < 0.5 { left } else { right });
             set.unwrap_or_else(|e| panic!("{e}"));
-            while simulation.t() < end {
-                simulation.step_until(end).unwrap_or_else(|e| panic!("{e}"));
-            }
-            let q = simulation.to_f64("q").unwrap_or_else(|e| panic!("{e}"));
-            let errors = q.iter().enumerate().map(|(i, q)| {
-                let x = (i as f64 + 0.5) / n as f64;
-                (q - cars(left, right, (x - 0.5) / end)).abs()
-            });
-            errors.sum::<f64>() / n as f64
+            let error = error_of_fan(&mut simulation, "q", end, |s| cars(left, right, s));
+            error.unwrap_or_else(|e| panic!("{e}"))
         };
         let [coarse, fine] = [50, 200].map(error);
         println!("{left} {right}: {coarse:.2e} {fine:.2e}");

@@ -7,9 +7,11 @@ mod order;
 mod problems;
 mod properties;
 mod shocks;
+mod tubes;
+mod viscous;
 mod waves;
 
-use stencil_runtime::{Boundary, Number, Simulation, SystemDef};
+use stencil_runtime::{Boundary, Error, Number, Simulation, SystemDef};
 
 /// Reconstructions with a limiter each, as a scheme has them.
 const RECONSTRUCTIONS: [&str; 11] = [
@@ -125,4 +127,23 @@ fn started<T: Number>(
         None => builder.cfl(0.4),
     };
     builder.build().unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// The mean error of a component at `end`, of what is exactly a function of the speed `(x - 1/2)/t` along x.
+fn error_of_fan<T: Number>(
+    simulation: &mut Simulation<T>,
+    component: &str,
+    end: f64,
+    exact: impl Fn(f64) -> f64,
+) -> Result<f64, Error> {
+    while simulation.t() < end {
+        simulation.step_until(end)?;
+    }
+    let found = simulation.to_f64(component)?;
+    let n = found.len() as f64;
+    let errors = found.iter().enumerate().map(|(i, value)| {
+        let x = (i as f64 + 0.5) / n;
+        (value - exact((x - 0.5) / end)).abs()
+    });
+    Ok(errors.sum::<f64>() / n)
 }

@@ -1,25 +1,10 @@
 //! Problems of the library without an exact solution: what is known of them.
 
-use physics::problems;
-use stencil_runtime::problem::Change;
+use std::f64::consts::PI;
+
 use stencil_runtime::{Number, Simulation};
 
-/// A problem with some settings changed, at its end.
-fn run<T: Number>(name: &str, changes: &[&str]) -> Simulation<T> {
-    let changes: Vec<Change> = changes.iter().map(|change| Change::set(change)).collect();
-    let built_in = problems::find(name).unwrap_or_else(|e| panic!("{e}"));
-    let problem = built_in.open(&changes).unwrap_or_else(|e| panic!("{e}"));
-    let mut simulation = problem
-        .builder::<T>()
-        .build()
-        .unwrap_or_else(|e| panic!("{e}"));
-    let end = problem.time.end.expect("an end");
-    problem
-        .initialize(&mut simulation)
-        .and_then(|()| simulation.run_until(end, |_, _| ()))
-        .unwrap_or_else(|e| panic!("{name}: {e}"));
-    simulation
-}
+use crate::solutions::support::{begun, solved};
 
 fn density<T: Number>(simulation: &Simulation<T>) -> ndarray::Array3<f64> {
     simulation.to_f64("rho").unwrap_or_else(|e| panic!("{e}"))
@@ -34,7 +19,7 @@ fn short_waves_behind_a_shock_are_kept_by_higher_order() {
         let cells = format!("mesh.cells={n}");
         let scheme = format!("scheme='{scheme}'");
         let longer = "let.ahead='1 + 0.2*sin(3*x)'";
-        density(&run::<f64>("shu_osher", &[&cells, &scheme, longer]))
+        density(&solved::<f64>("shu_osher", &[&cells, &scheme, longer]).1)
     };
     let reference = density(finer * n, "weno_z_hllc");
     let reference: Vec<f64> = reference.iter().copied().collect();
@@ -58,7 +43,8 @@ fn short_waves_behind_a_shock_are_kept_by_higher_order() {
 fn a_blast_is_its_own_mirror_image() {
     for scheme in ["plm_hllc", "ppm_hllc"] {
         let scheme = format!("scheme='{scheme}'");
-        let simulation = run::<f32>("blast", &["mesh.cells=16", "time.end=0.04", &scheme]);
+        let changes = ["mesh.cells=16", "time.end=0.04", &scheme];
+        let (_, simulation) = solved::<f32>("blast", &changes);
         let rho = density(&simulation);
         for axis in 0..3 {
             let mut mirrored = rho.view();
@@ -71,4 +57,119 @@ fn a_blast_is_its_own_mirror_image() {
             "{scheme}: {least} {most}"
         );
     }
+}
+
+/// Where values pass a level, from the far end of their coordinates on.
+fn outermost(values: impl DoubleEndedIterator<Item = (f64, f64)>, level: f64) -> f64 {
+    let mut outer: Option<(f64, f64)> = None;
+    for (x, value) in values.rev() {
+        if let Some((x_outer, ahead)) = outer
+            && (ahead - level) * (value - level) <= 0.0
+        {
+            return x + (x_outer - x) * (level - value) / (ahead - value);
+        }
+        outer = Some((x, value));
+    }
+    f64::NAN
+}
+
+/// The density in a row of cells along x, with the coordinates.
+fn row(simulation: &Simulation<f64>, j: usize) -> Vec<(f64, f64)> {
+    let mesh = simulation.mesh();
+    let rho = density(simulation);
+    let cells = (0..mesh.cells[0]).map(|i| (mesh.coordinate(0, i as isize), rho[[0, j, i]]));
+    cells.collect()
+}
+
+/// The shock of a blast from a point is at 0.75 sqrt(t) (Kamm and Timmes 2007, the cylindrical case), and the pressure in
+/// the middle falls as 1/t.
+#[test]
+fn a_blast_from_a_point_goes_as_far_as_sedov_says() {
+    let n = 64;
+    let (_, mut simulation) = begun::<f64>("sedov", &["mesh.cells=64"]);
+    let h = simulation.spacing()[0];
+    let middle = [0.25, 1.0].map(|end| {
+        simulation
+            .run_until(end, |_, _| ())
+            .unwrap_or_else(|e| panic!("{e}"));
+        let fields = ["m_x", "m_y", "E"].map(|name| simulation.to_f64(name));
+        let [mx, my, e] = fields.map(|field| field.unwrap_or_else(|e| panic!("{e}")));
+        let kinetic = (&mx * &mx + &my * &my) / (2.0 * density(&simulation));
+        let p = (e - kinetic) * 0.4;
+        let middle = p[[0, n / 2, n / 2]];
+        // Pressure jumps at the shock, and is nearly the same within half of the way.
+        let area = p.iter().filter(|p| **p > 0.5 * middle).count() as f64 * h * h;
+        let (radius, exact) = ((area / PI).sqrt(), 0.75 * f64::sqrt(end));
+        println!("t = {end}: radius {radius:.4}, exact {exact:.4}, pressure {middle:.4}");
+        assert!((radius - exact).abs() < 0.8 * h, "{radius} {exact}");
+        middle
+    });
+    let ratio = middle[0] / middle[1];
+    assert!((ratio - 4.0).abs() < 0.12, "{ratio}");
+}
+
+/// Far from the middle two of the states have one shock between them, whose speed is that of Rankine and Hugoniot; the states are
+/// their own mirror image about the diagonal.
+#[test]
+fn four_states_have_four_shocks() {
+    let n = 64;
+    let (_, simulation) = solved::<f64>("four_states", &["mesh.cells=64"]);
+    let rho = density(&simulation);
+    let asymmetry = rho
+        .indexed_iter()
+        .map(|((_, j, i), v)| (v - rho[[0, i, j]]).abs());
+    assert!(asymmetry.fold(0.0, f64::max) < 1e-9);
+    for (j, left, right) in [(n - 1, 0.5323, 1.5), (0, 0.138, 0.5323)] {
+        let speed = left * 1.206 / (left - right);
+        let exact = 0.5 + speed * simulation.t();
+        let found = outermost(row(&simulation, j).into_iter(), 0.5 * (left + right));
+        assert!((found - exact).abs() < 0.5 / n as f64, "{found} {exact}");
+    }
+}
+
+/// Above the ramp the shock goes on as if there were none: faces know where it is.
+#[test]
+fn a_shock_above_a_ramp_keeps_its_line() {
+    let changes = ["mesh.cells=[96, 24]", "time.end=0.1"];
+    let (_, simulation) = solved::<f64>("double_mach", &changes);
+    let (mesh, t) = (simulation.mesh(), simulation.t());
+    for j in [12, 18, 23] {
+        let y = mesh.coordinate(1, j);
+        let exact = 1.0 / 6.0 + (y + 20.0 * t) / 3f64.sqrt();
+        let values = row(&simulation, j as usize);
+        let found = outermost(values.iter().copied(), 4.7);
+        println!("y = {y:.3}: {found:.4}, exact {exact:.4}");
+        assert!((found - exact).abs() < mesh.spacing()[0], "{found} {exact}");
+        let ahead = values.iter().filter(|(x, _)| *x > exact + 0.3);
+        assert!(
+            ahead.clone().count() > 10
+                && ahead.into_iter().all(|(_, rho)| (rho - 1.4).abs() < 1e-6)
+        );
+    }
+    let highest = density(&simulation).iter().copied().fold(0.0, f64::max);
+    assert!(highest > 10.0, "no reflection: {highest}");
+}
+
+/// The spectrum has the energy `3 u0²/2` (Kim et al. 2023, Eq. 21), which falls at first by what viscosity takes of it,
+/// `15 (u0 k0)²/4` times the viscosity, and a little more by the scheme.
+#[test]
+fn turbulence_begins_with_its_energy_and_loses_it_to_heat() {
+    let (_, mut simulation) = begun::<f64>("turbulence", &["mesh.cells=24", "let.k0=2"]);
+    let energies = |s: &mut Simulation<f64>| {
+        let found = s.observe().unwrap_or_else(|e| panic!("{e}"));
+        [found["kinetic_energy"], found["energy"]]
+    };
+    let (u0, k0, viscosity) = (0.3, 2.0, 0.003);
+    let [kinetic, total] = energies(&mut simulation);
+    assert!((kinetic / (1.5 * u0 * u0) - 1.0).abs() < 0.01, "{kinetic}");
+    let end = 0.2;
+    simulation
+        .run_until(end, |_, _| ())
+        .unwrap_or_else(|e| panic!("{e}"));
+    let [later, still] = energies(&mut simulation);
+    let taken = 3.75 * viscosity * f64::powi(u0 * k0, 2) * end;
+    let lost = kinetic - later;
+    println!("{lost:.5}, {taken:.5} to viscosity");
+    assert!(lost > taken && lost < 2.0 * taken, "{lost} {taken}");
+    assert!((still / total - 1.0).abs() < 1e-12, "{total} {still}");
 }

@@ -3,7 +3,7 @@
 use stencil_runtime::Number;
 
 use super::exact::{GAMMA, Gas, dam, gas};
-use super::{EULER, RECONSTRUCTIONS, SOLVERS, WATER, law, pairs, started};
+use super::{EULER, RECONSTRUCTIONS, SOLVERS, WATER, error_of_fan, law, pairs, started};
 
 /// Left and right states and the end of a test, with the diaphragm in the middle.
 type Tube = (&'static str, Gas, Gas, f64);
@@ -44,17 +44,9 @@ fn error<T: Number>(
     ];
     set.into_iter()
         .for_each(|set| set.unwrap_or_else(|e| panic!("{e}")));
-    while simulation.t() < *end {
-        simulation
-            .step_until(*end)
-            .unwrap_or_else(|e| panic!("{reconstruct}, {riemann}: {e}"));
-    }
-    let rho = simulation.to_f64("rho").unwrap_or_else(|e| panic!("{e}"));
-    let errors = rho.iter().enumerate().map(|(i, value)| {
-        let x = (i as f64 + 0.5) / n as f64;
-        (value - gas(*left, *right, (x - 0.5) / end).rho).abs()
-    });
-    errors.sum::<f64>() / n as f64
+    let rho = |s: f64| gas(*left, *right, s).rho;
+    error_of_fan(&mut simulation, "rho", *end, rho)
+        .unwrap_or_else(|e| panic!("{reconstruct}, {riemann}: {e}"))
 }
 
 fn primitive(reconstruct: &str) -> bool {
@@ -112,15 +104,8 @@ fn a_dam_breaks_as_stoker_says() {
         let mut simulation = started::<f64>(&system, [n, 1, 1], true, None);
         let set = simulation.set("h", |x, _, _| if x < 0.5 { deep } else { shallow });
         set.unwrap_or_else(|e| panic!("{e}"));
-        while simulation.t() < end {
-            simulation.step_until(end).unwrap_or_else(|e| panic!("{e}"));
-        }
-        let h = simulation.to_f64("h").unwrap_or_else(|e| panic!("{e}"));
-        let errors = h.iter().enumerate().map(|(i, value)| {
-            let x = (i as f64 + 0.5) / n as f64;
-            (value - dam(deep, shallow, (x - 0.5) / end)).abs()
-        });
-        errors.sum::<f64>() / n as f64
+        let error = error_of_fan(&mut simulation, "h", end, |s| dam(deep, shallow, s));
+        error.unwrap_or_else(|e| panic!("{e}"))
     };
     for riemann in SOLVERS {
         let [coarse, fine] = [50, 200].map(|n| error(riemann, n));

@@ -11,5 +11,5 @@ mod manufactured;
 mod modes;
 mod shear;
 mod sound;
-mod support;
+pub(crate) mod support;
 mod symbols;

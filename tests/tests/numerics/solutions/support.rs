@@ -1,8 +1,35 @@
 //! Setting up runs of built-in systems with other schemes.
 
+use physics::problems;
 use stencil_compiler::discretize::integrators;
 use stencil_compiler::model::{Mixed, Model, parse, text};
+use stencil_runtime::problem::{Change, Problem};
 use stencil_runtime::{Definition, Number, Simulation, SystemDef};
+
+/// A problem of the library with some settings changed, and the run at its begin.
+pub(crate) fn begun<T: Number>(name: &str, changes: &[&str]) -> (Problem, Simulation<T>) {
+    let changes: Vec<Change> = changes.iter().map(|change| Change::set(change)).collect();
+    let built_in = problems::find(name).unwrap_or_else(|e| panic!("{e}"));
+    let problem = built_in.open(&changes).unwrap_or_else(|e| panic!("{e}"));
+    let mut simulation = problem
+        .builder::<T>()
+        .build()
+        .unwrap_or_else(|e| panic!("{e}"));
+    problem
+        .initialize(&mut simulation)
+        .unwrap_or_else(|e| panic!("{name}: {e}"));
+    (problem, simulation)
+}
+
+/// The same, and the run at its end.
+pub(crate) fn solved<T: Number>(name: &str, changes: &[&str]) -> (Problem, Simulation<T>) {
+    let (problem, mut simulation) = begun(name, changes);
+    let end = problem.time.end.expect("an end");
+    simulation
+        .run_until(end, |_, _| ())
+        .unwrap_or_else(|e| panic!("{name}: {e}"));
+    (problem, simulation)
+}
 
 /// The declaration of a built-in system.
 pub(crate) fn model_of(definition: &Definition) -> Model {
