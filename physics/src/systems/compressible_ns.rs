@@ -24,6 +24,7 @@ system! {
         let p = (gamma - 1) * (E - dot(m, u)/2);
         let temperature = gamma * p / rho;
         let c = sqrt(temperature);
+        let H = (E + p) / rho;
         let mu = mach/reynolds * pow(temperature, exponent);
         let stress = mu * (grad(u) + transpose(grad(u)) - 2/3*div(u)*I);
         let energy_flux = dot(stress, u) + mu/((gamma - 1)*prandtl) * grad(temperature);
@@ -33,6 +34,7 @@ system! {
         ddt(m) = div(stress);
         ddt(E) = div(energy_flux);
         primitive { rho; u; p; m = rho*u; E = p/(gamma - 1) + rho*dot(u, u)/2; }
+        average { rho; u by sqrt(rho); H by sqrt(rho); m = rho*u; E = rho*(H + (gamma - 1)*dot(u, u)/2)/gamma; }
         waves { flow: u; sound: c; density: rho; pressure: p; }
 
         observe mass = mean(rho);
@@ -42,6 +44,9 @@ system! {
     }
     scheme plm_hllc for CompressibleNs {
         space: central<order = 4>; mixed: composed; reconstruct: plm<limiter = mc> in primitive; riemann: hllc; time: ssprk2;
+    }
+    scheme weno5_roe for CompressibleNs {
+        space: central<order = 4>; mixed: composed; reconstruct: weno5; riemann: roe; time: ssprk3;
     }
     scheme weno5_hllc for CompressibleNs {
         space: central<order = 4>; mixed: composed; reconstruct: weno5 in primitive; riemann: hllc; time: ssprk3;
