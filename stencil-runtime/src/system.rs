@@ -391,7 +391,12 @@ impl SystemDef {
         let rates: Vec<String> = rates.map(|(left, right)| left + &right).collect();
         let text = format!("`{}`", rates.join("; "));
         // The model of a compiled system was printed; its algorithm keeps the places.
-        let function = self.algorithm().find(&format!("ddt_{}", component.name));
+        let rate = format!("ddt_{}", component.name);
+        let algorithm = self.algorithm();
+        // Where axes are swept one after the other, the first of its rates.
+        let function = algorithm
+            .find(&rate)
+            .or_else(|| algorithm.find(&format!("{rate}_x")));
         let place = match function {
             Some(id) if !equation.span.is_known() => self.algorithm().function(id).span,
             _ => equation.span,

@@ -65,6 +65,7 @@ pub static ALL: &[BuiltIn] = &[
     problem!("kelvin_helmholtz"),
     problem!("dam_break"),
     problem!("acoustic_pulse"),
+    problem!("refraction"),
     problem!("red_light"),
 ];
 

@@ -30,6 +30,7 @@ system! {
     scheme weno_z_hll for IdealGas { reconstruct: weno_z; riemann: hll; time: ssprk3; }
     scheme plm_hllc for IdealGas { reconstruct: plm<limiter = mc> in primitive; riemann: hllc; time: ssprk2; }
     scheme ppm_hllc for IdealGas { reconstruct: ppm in primitive; riemann: hllc; time: ssprk3; }
+    scheme plm_roe for IdealGas { reconstruct: plm<limiter = mc> in characteristic; riemann: roe; time: ssprk2; }
     scheme weno5_roe for IdealGas { reconstruct: weno5; riemann: roe; time: ssprk3; }
     scheme weno_z_characteristic for IdealGas { reconstruct: weno_z in characteristic; riemann: roe; time: ssprk3; }
     scheme waves_roe for IdealGas { reconstruct: waves<limiter = mc>; riemann: roe; time: euler; }

@@ -28,6 +28,7 @@ pub mod ideal_gas;
 pub mod isothermal_mhd;
 pub mod isothermal_ns;
 pub mod kdv;
+pub mod layered_acoustics;
 pub mod mhd;
 pub mod shallow_water;
 pub mod traffic;
@@ -44,6 +45,7 @@ pub use ideal_gas::IdealGas;
 pub use isothermal_mhd::IsothermalMhd;
 pub use isothermal_ns::IsothermalNs;
 pub use kdv::Kdv;
+pub use layered_acoustics::LayeredAcoustics;
 pub use mhd::Mhd;
 pub use shallow_water::ShallowWater;
 pub use traffic::Traffic;
@@ -74,6 +76,8 @@ pub static ALL: &[Definition] = &[
     IsothermalMhd::DEFINITION,
     IsothermalNs::DEFINITION,
     Kdv::DEFINITION,
+    LayeredAcoustics::<2>::DEFINITION,
+    LayeredAcoustics::<1>::DEFINITION,
     Mhd::DEFINITION,
     ShallowWater::<2>::DEFINITION,
     ShallowWater::<1>::DEFINITION,

@@ -119,7 +119,7 @@ codes! {
     UnknownChoice = "P0313", "unknown choice in a scheme",
         "The setting has a fixed list of choices; the message lists them.";
     NeedsWaves = "P0314", "Riemann solver without speeds of waves",
-        "The Riemann solver needs the speeds of waves, or bounds of them. They are derived from the fluxes where they are a flow, and what is slower and faster than it by a sound. Elsewhere declare `waves { flow: ..; sound: ..; }`, or choose a solver that does without, `force`.";
+        "The Riemann solver needs the speeds of waves, or bounds of them. They are derived from the fluxes where they are a flow, and what is slower and faster than it by a sound. Elsewhere declare `waves { flow: ..; sound: ..; }`, or choose a solver that does without, `force` or `musta`.";
     NeedsPrimitives = "P0315", "primitives of a system that has none",
         "The scheme reconstructs primitive variables. The system says what they are, and how what is conserved follows from them: `primitive { rho; u; p; m = rho*u; E = ..; }`.";
     NeedsContact = "P0316", "Riemann solver without density and pressure",
@@ -137,7 +137,7 @@ codes! {
     NotContactForm = "P0405", "flux that is not advection and the work of a pressure",
         "The Riemann solver takes the flux along each axis for `flow * q + p * d`: what is conserved moves with the flow, and the pressure is multiplied by a number or by the flow. Fluxes of gases and of shallow water are such; those of magnetic fields and of waves in solids are not. The pressure is the `let` that `waves` names: use its name in the fluxes, and choose `hll` where there is more.";
     WrongWayBack = "P0406", "primitives that do not follow from what follows from them",
-        "The block `primitive { .. }` says how what is conserved follows from the primitives, and the primitives are `let`s made of what is conserved. The one undoes the other: with `let u = m/rho;` stands `m = rho*u;`. This is tried with numbers.";
+        "The blocks `primitive { .. }` and `average { .. }` say how what is conserved follows from their variables, and these are `let`s made of what is conserved. The one undoes the other: with `let u = m/rho;` stands `m = rho*u;`. This is tried with numbers.";
     OtherWaves = "P0407", "waves of other speeds than those declared",
         "The scheme takes jumps apart into waves and needs the speeds of all of them: `flow`, `flow - sound` and `flow + sound` along each axis, as they are for gases, for shallow water and for sound. Bounds are not enough. Leave `waves` out to have them derived, or choose `hll`, for which bounds will do.";
     NotToml = "F0001", "not TOML",

@@ -252,7 +252,7 @@ pub struct FromPrimitives {
     pub span: Span,
 }
 
-/// `waves { flow: u; sound: c; density: rho; pressure: p; }`: bounds of the speeds of all waves. Along each axis none is slower than
+/// `waves { flow: u; sound: c; density: rho; pressure: p; }`: the speeds of all waves, or bounds of them. Along each axis none is slower than
 /// that component of the flow less the sound, with its sign, and none faster than both together.
 /// Made of values in one point; zero where it is not given.
 #[derive(Clone, Debug, PartialEq)]

@@ -81,22 +81,13 @@ pub(super) fn params(system: &SystemDef, given: &BTreeMap<String, f64>) -> Resul
                     param
                         .bounds
                         .iter()
-                        .all(|(c, bound)| holds(*c, v, to_f64(bound)))
+                        .all(|(c, bound)| c.holds(&v, &to_f64(bound)))
                 },
                 help,
             )?;
             Ok(value)
         })
         .collect()
-}
-
-fn holds(comparison: Comparison, value: f64, bound: f64) -> bool {
-    match comparison {
-        Comparison::Less => value < bound,
-        Comparison::LessEqual => value <= bound,
-        Comparison::Greater => value > bound,
-        Comparison::GreaterEqual => value >= bound,
-    }
 }
 
 /// `nu >= 0`, as the declaration has it.

@@ -5,13 +5,16 @@
 //! at the three speeds, `f(A) d = f₀ d + (f₊ + f₋ - 2 f₀)/2 q + (f₊ - f₋)/2 h`, where `h = B d/c` and `q = B² d/c²`
 //! (Lagrange's interpolation; Higham, Functions of Matrices, 2008, section 1.2.2).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::algebra::Algebra;
 use super::tangent::Tangent;
 use super::{AXES, Law};
+use crate::diag::Code;
+use crate::discretize::DiscretizeError;
 use crate::discretize::expand::{Result, States};
 use crate::discretize::poly::{AtomId, Poly};
+use crate::expr::Op;
 
 /// A law along an axis, made linear at a state.
 pub(super) struct Linear {
@@ -60,6 +63,12 @@ impl Law<'_> {
             Some(waves) => self.flow_and_sound(of.expander, waves, states, (axis, &label))?,
             None => [Poly::default(), Poly::default()],
         };
+        // Where there is none, all is carried with the flow.
+        let zero = Poly::default();
+        let sound = match sound.as_uniform() {
+            Some(_) => sound,
+            None => of.op(Op::Lt, &[&zero, &sound, &sound, &zero]),
+        };
         let slowest = of.minus(&flow, &sound)?;
         let slowest = of.named(&format!("slowest_{label}"), slowest);
         let fastest = of.plus(&flow, &sound)?;
@@ -71,12 +80,18 @@ impl Law<'_> {
             let (atom, _) = states.components[*component].as_scaled_atom()?;
             Some(atom)
         });
+        let atoms: Vec<AtomId> = atoms.collect();
+        if atoms.iter().collect::<BTreeSet<_>>().len() < conserved.len() {
+            let span = self.model.average.as_ref().map_or(of.span, |a| a.of.span);
+            let message = "two components of what is conserved are the same for all states";
+            return Err(DiscretizeError::new(Code::WrongWayBack, span, message));
+        }
         Ok(Linear {
-            conserved: atoms.collect(),
+            conserved: atoms,
             meanings: self.meanings(of, states, &label)?,
             fluxes,
             names,
-            kinds: self.kinds,
+            kinds: self.kinds[axis],
             speeds: [slowest, flow, fastest],
             sound,
         })
@@ -148,7 +163,11 @@ impl Linear {
         if !self.kinds.sound {
             return Ok(split);
         }
-        let inverse = of.over(&of.number(1, 1), &self.sound);
+        let mut inverse = of.over(&of.number(1, 1), &self.sound);
+        if self.sound.as_uniform().is_none() {
+            let zero = Poly::default();
+            inverse = of.op(Op::Lt, &[&zero, &self.sound, &inverse, &zero]);
+        }
         let first = match advanced {
             Some(known) => known.to_vec(),
             None => self.advanced(of, jump)?,

@@ -60,8 +60,9 @@ pub(super) fn rates(
     };
     let law = Law::new(model, components, first.span)?;
     let average = model.average.as_ref().map(|average| &average.of);
-    for follow in model.primitives.iter().chain(average) {
-        law.check_way_back(follow)?;
+    let primitives = model.primitives.iter().map(|all| ("primitives", all));
+    for (what, follow) in primitives.chain(average.map(|all| ("averages", all))) {
+        law.check_way_back(what, follow)?;
     }
     for (axis, through) in law.through_faces(expander)?.into_iter().enumerate() {
         for ((component, span), flux) in law.conserved().zip(through) {
@@ -94,8 +95,8 @@ pub(super) struct Law<'a> {
     limiter: limiters::Limiter,
     /// The speeds of waves, declared or derived; nothing where no one asks for them.
     waves: Option<Waves>,
-    /// Which kinds of waves there are, where these are all.
-    kinds: Kinds,
+    /// Which kinds of waves there are along each axis, where the speeds are those of all.
+    kinds: Vec<Kinds>,
 }
 
 impl<'a> Law<'a> {
@@ -115,10 +116,13 @@ impl<'a> Law<'a> {
             limiter: limiters::find(&scheme.limiter)
                 .ok_or_else(|| unknown("limiter", &scheme.limiter))?,
             waves: model.waves.clone(),
-            kinds: Kinds {
-                flow: true,
-                sound: true,
-            },
+            kinds: vec![
+                Kinds {
+                    flow: true,
+                    sound: true
+                };
+                model.dimension
+            ],
         };
         let by_families = scheme.variables == Variables::Characteristic;
         let needs_all = by_families || law.solver.needs == Needs::All;

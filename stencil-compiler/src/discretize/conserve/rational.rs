@@ -81,8 +81,7 @@ impl Quotient {
         // What one denominator has and the other has not.
         let common = common(self.below.0.keys().chain(other.below.0.keys()));
         let [own, others] = [self, other].map(|quotient| without(&quotient.below, &common));
-        let whole = own.as_uniform().is_some() && others.as_uniform().is_some();
-        let sum = if whole && own == others {
+        let sum = if own == others {
             Quotient {
                 above: self.above.plus(&other.above)?,
                 below: self.below.clone(),
@@ -103,6 +102,12 @@ impl Quotient {
             above: self.above.scaled(by)?,
             below: self.below.clone(),
         })
+    }
+
+    /// How many terms it has above and below.
+    pub(super) fn terms(&self) -> usize {
+        let terms = |poly: &Poly| poly.0.values().map(|c| c.0.len()).sum::<usize>();
+        terms(&self.above) + terms(&self.below)
     }
 
     /// The same without atoms that are in all terms above and below.

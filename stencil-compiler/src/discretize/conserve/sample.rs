@@ -6,12 +6,14 @@ use crate::discretize::atoms::Atom;
 use crate::discretize::expand::Expander;
 use crate::discretize::poly::{AtomId, Poly, Uniform, UniformFactor};
 use crate::expr::Op;
-use crate::model::to_f64;
+use crate::model::{Comparison, Rational, to_f64};
 
 /// Numbers for what polynomials are made of.
 pub(super) struct Point<'p, 'a> {
     expander: &'p Expander<'a>,
     number: u64,
+    /// May numbers be negative, huge and tiny, and parameters others than by default?
+    anywhere: bool,
     known: BTreeMap<AtomId, f64>,
 }
 
@@ -21,7 +23,16 @@ impl<'p, 'a> Point<'p, 'a> {
         Point {
             expander,
             number,
+            anywhere: false,
             known: BTreeMap::new(),
+        }
+    }
+
+    /// One of many points, some of which are far from one, or not positive.
+    pub(super) fn anywhere(expander: &'p Expander<'a>, number: u64) -> Self {
+        Point {
+            anywhere: true,
+            ..Point::new(expander, number)
         }
     }
 
@@ -44,7 +55,7 @@ impl<'p, 'a> Point<'p, 'a> {
         }
         let atoms = &self.expander.atoms;
         let value = match atoms.get(atom) {
-            Atom::State(i) => self.drawn(*i as u64),
+            Atom::State(i) => self.state(*i as u64),
             Atom::Named(at) => self.value(&atoms.named[*at].1),
             Atom::Call(op, parts) => {
                 let values: Vec<f64> = parts.iter().map(|part| self.value(part)).collect();
@@ -69,10 +80,7 @@ impl<'p, 'a> Point<'p, 'a> {
 
     fn factor(&self, factor: UniformFactor) -> f64 {
         match factor {
-            UniformFactor::Param(i) => {
-                let default = self.expander.model.params[i].default.as_ref();
-                default.map_or_else(|| self.drawn(1000 + i as u64), to_f64)
-            }
+            UniformFactor::Param(i) => self.param(i),
             UniformFactor::Spacing(_) | UniformFactor::Dt | UniformFactor::Time => 1.0,
             UniformFactor::Opaque(i) => {
                 let (op, parts) = &self.expander.atoms.opaque[i];
@@ -80,6 +88,40 @@ impl<'p, 'a> Point<'p, 'a> {
                 op.eval(&values)
             }
         }
+    }
+
+    /// Near its default, if it has one.
+    fn param(&self, i: usize) -> f64 {
+        let param = &self.expander.model.params[i];
+        let drawn = self.drawn(1000 + i as u64);
+        let Some(default) = param.default.as_ref().map(to_f64) else {
+            return drawn;
+        };
+        let near = if default == 0.0 {
+            drawn
+        } else {
+            default * drawn
+        };
+        let fits =
+            |(comparison, bound): &(Comparison, Rational)| comparison.holds(&near, &to_f64(bound));
+        match self.anywhere && self.number & 4 > 0 && param.bounds.iter().all(fits) {
+            true => near,
+            false => default,
+        }
+    }
+
+    /// A number of any sign at half of the points, and of any size at half of them.
+    fn state(&self, i: u64) -> f64 {
+        let mut value = self.drawn(i);
+        if self.anywhere && self.number & 1 > 0 && self.drawn(i + 100) < 1.25 {
+            value = -value;
+        }
+        if self.anywhere && self.number & 2 > 0 {
+            // From a hundredth to ten thousand millions.
+            let decade = (8.0 * (self.drawn(i + 200) - 0.5) - 2.0).round();
+            value *= Op::Pow.eval(&[10.0, decade]);
+        }
+        value
     }
 
     /// A number between a half and two, always the same.

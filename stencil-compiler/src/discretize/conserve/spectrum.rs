@@ -25,6 +25,9 @@ const POINTS: u64 = 64;
 /// What rounding may do to a value of order one.
 const ROUNDING: f64 = 1e-9;
 
+/// Terms beyond which a speed is not written out.
+const MOST_TERMS: usize = 64;
+
 /// A matrix of numbers, row by row.
 type Matrix = Vec<Vec<f64>>;
 
@@ -42,29 +45,31 @@ struct Found {
 }
 
 impl Law<'_> {
-    /// Which kinds of waves there are along any axis, where the declared ones are all.
+    /// Which kinds of waves there are along each axis, where the declared ones are all.
     ///
     /// # Errors
     /// Where there are others.
-    pub(super) fn kinds_of(&self, waves: &Waves) -> Result<Kinds> {
-        let mut kinds = Kinds {
-            flow: false,
-            sound: false,
-        };
+    pub(super) fn kinds_of(&self, waves: &Waves) -> Result<Vec<Kinds>> {
+        let mut all = Vec::new();
         for (axis, along) in AXES.iter().enumerate().take(self.model.dimension) {
             let mut expander = self.expander_for_forms()?;
             let jacobian = self.jacobian(&mut expander, axis, Some(waves))?;
-            let Some(found) = jacobian.kinds(&expander) else {
+            all.push(jacobian.kinds(&expander).map_err(|no_point| {
+                let what = match no_point {
+                    true => "no state was found that `waves` and the fluxes have finite values in",
+                    false => {
+                        "not all waves are as fast as `flow`, or slower or faster than it by `sound`, with as many \
+                         directions as there are waves"
+                    }
+                };
                 let message = format!(
-                    "along {along} there are waves that are neither as fast as `flow` nor slower or faster by `sound`, \
-                     and the scheme needs all; correct `waves`, or choose `hll`"
+                    "along {along} {what}, and the scheme takes jumps apart into waves; leave `waves` out to have them \
+                     derived, or choose `hll` and what is conserved or primitive"
                 );
-                return Err(DiscretizeError::new(Code::OtherWaves, waves.span, message));
-            };
-            kinds.flow |= found.flow;
-            kinds.sound |= found.sound;
+                DiscretizeError::new(Code::OtherWaves, waves.span, message)
+            })?);
         }
-        Ok(kinds)
+        Ok(all)
     }
 
     /// The speeds of all waves, from the fluxes alone.
@@ -77,20 +82,8 @@ impl Law<'_> {
         for (axis, along) in AXES.iter().enumerate().take(self.model.dimension) {
             let mut expander = self.expander_for_forms()?;
             let jacobian = self.jacobian(&mut expander, axis, None)?;
-            let found = jacobian.found(&expander).map_err(|refused| {
-                match refused {
-                    Some(Refused::Range) => overflow(span)(Overflow),
-                    Some(Refused::Large) | None => DiscretizeError::new(
-                        Code::NeedsWaves,
-                        span,
-                        format!(
-                            "the speeds of the waves along {along} have no closed form that is seen here: only a flow, and \
-                             what is slower and faster than it by a sound; declare `waves {{ flow: ..; sound: ..; }}` \
-                             with bounds of them, or choose `riemann: force`"
-                        ),
-                    ),
-                }
-            })?;
+            let found = jacobian.found(&expander);
+            let found = found.map_err(|refused| self.not_derived(along, refused))?;
             let to_term = |quotient: &Quotient| written::term(self, &expander, quotient, span);
             flows.push(to_term(&found.flow));
             let zero = Term::integer(0, span);
@@ -111,6 +104,20 @@ impl Law<'_> {
             pressure: None,
             span,
         })
+    }
+
+    fn not_derived(&self, along: &str, refused: Option<Refused>) -> DiscretizeError {
+        let span = self.model.fluxes[0].span;
+        let why = match refused {
+            Some(Refused::Range) => return overflow(span)(Overflow),
+            Some(Refused::Large) => "take too many terms to be written out",
+            None => "are not a flow, and what is slower and faster than it by a sound",
+        };
+        let message = format!(
+            "the speeds of the waves along {along} {why}; declare `waves {{ flow: ..; sound: ..; }}` with bounds of \
+             them for `hll`, or choose `riemann: force` and what is conserved or primitive"
+        );
+        DiscretizeError::new(Code::NeedsWaves, span, message)
     }
 
     /// An expander of its own: nothing of what it makes is evaluated in a run.
@@ -166,22 +173,21 @@ impl Jacobian {
         finite.then_some(matrix)
     }
 
-    /// Which kinds of waves there are, if the declared ones are all.
-    fn kinds(&self, expander: &Expander<'_>) -> Option<Kinds> {
-        let [flow, sound] = self.declared.as_ref()?;
-        let mut found: Option<Kinds> = None;
+    /// Which kinds of waves there are, if the declared ones are all; else whether there was no point to try.
+    fn kinds(&self, expander: &Expander<'_>) -> std::result::Result<Kinds, bool> {
+        let [flow, sound] = self.declared.as_ref().ok_or(true)?;
+        let mut trials = Vec::new();
         for number in 0..POINTS {
-            let mut point = Point::new(expander, number);
+            let mut point = Point::anywhere(expander, number);
             let (flow, sound) = (point.value(flow), point.value(sound));
-            let Some(matrix) = self.at(&mut point).filter(|_| (flow + sound).is_finite()) else {
-                continue;
-            };
-            let kinds = kinds(&less(&matrix, flow), sound * sound, size(&matrix))?;
-            let all = found.get_or_insert(kinds);
-            all.flow |= kinds.flow;
-            all.sound |= kinds.sound;
+            if let Some(matrix) = self.at(&mut point).filter(|_| (flow + sound).is_finite()) {
+                trials.push(match sound < 0.0 {
+                    true => Trial::Others,
+                    false => trial(&matrix, flow, sound * sound),
+                });
+            }
         }
-        found
+        told(&trials)
     }
 
     /// Speeds of this form; the reason if there is one other than that there are none.
@@ -215,6 +221,12 @@ impl Jacobian {
             }
         }
         let square = squares.scaled(&Uniform::number(Rational::new(1, 2 * pairs as i128)))?;
+        if [&flow, &square]
+            .iter()
+            .any(|found| found.terms() > MOST_TERMS)
+        {
+            return Err(Some(Refused::Large));
+        }
         Ok(Found {
             flow,
             square: Some(square),
@@ -224,61 +236,114 @@ impl Jacobian {
     /// How many waves run ahead through the flow, if all are of this form.
     fn pairs(&self, expander: &Expander<'_>) -> Option<usize> {
         let n = self.rows.len();
-        let mut possible: Vec<usize> = (0..=n / 2).collect();
-        let mut tried = 0;
+        let mut trials: Vec<Vec<Trial>> = vec![Vec::new(); n / 2 + 1];
         for number in 0..POINTS {
-            let Some(matrix) = self.at(&mut Point::new(expander, number)) else {
+            let Some(matrix) = self.at(&mut Point::anywhere(expander, number)) else {
                 continue;
             };
-            let trace: f64 = (0..n).map(|i| matrix[i][i]).sum();
-            let beyond = less(&matrix, trace / n as f64);
-            let squares = product(&beyond, &beyond);
-            let squares: f64 = (0..n).map(|i| squares[i][i]).sum();
-            // Elsewhere the law has no waves, as a gas of negative pressure.
-            let size = size(&matrix);
-            if squares < -ROUNDING * size * size {
-                continue;
+            let flow = trace(&matrix) / n as f64;
+            let beyond = less(&matrix, flow);
+            let squares = trace(&product(&beyond, &beyond));
+            for (pairs, trials) in trials.iter_mut().enumerate() {
+                let square = match pairs {
+                    0 => 0.0,
+                    pairs => squares / (2 * pairs) as f64,
+                };
+                trials.push(trial(&matrix, flow, square));
             }
-            tried += 1;
-            possible.retain(|pairs| {
-                let square = squares / (2 * (*pairs).max(1)) as f64;
-                let moves = kinds(&beyond, if *pairs == 0 { 0.0 } else { square }, size);
-                moves.is_some_and(|kinds| kinds.sound == (*pairs > 0))
-            });
         }
-        (tried > 0).then(|| possible.first().copied()).flatten()
+        let fits = |(pairs, trials): (usize, &Vec<Trial>)| {
+            told(trials).is_ok_and(|kinds| kinds.sound == (pairs > 0))
+        };
+        trials.iter().enumerate().position(fits)
     }
 }
 
-/// Which kinds of waves a matrix less the flow has, if it has no others than these.
-fn kinds(beyond: &Matrix, square: f64, size: f64) -> Option<Kinds> {
-    let size = size.max(square.abs().sqrt()).max(f64::MIN_POSITIVE);
-    if square <= ROUNDING * ROUNDING * size * size {
-        let still = largest(beyond) <= ROUNDING * size;
-        return still.then_some(Kinds {
-            flow: true,
-            sound: false,
-        });
+/// What a point says of waves of given speeds.
+#[derive(Clone, Copy)]
+enum Trial {
+    /// There are no others than these kinds.
+    Only(Kinds),
+    /// There are.
+    Others,
+    /// There is no sound, and yet more than a flow: too few directions, or a sound too small for a number.
+    Short,
+    /// Nothing: here the law has no waves, as a gas of negative pressure, or rounding hides them.
+    Silent,
+}
+
+/// What most points say: rounding may speak against it at some. An error says whether there was none.
+fn told(trials: &[Trial]) -> std::result::Result<Kinds, bool> {
+    let mut kinds = Kinds {
+        flow: false,
+        sound: false,
+    };
+    let (mut with, mut against, mut short) = (0, 0, 0);
+    for trial in trials {
+        match trial {
+            Trial::Only(found) => {
+                with += 1;
+                kinds.flow |= found.flow;
+                kinds.sound |= found.sound;
+            }
+            Trial::Others => against += 1,
+            Trial::Short => short += 1,
+            Trial::Silent => {}
+        }
     }
-    let rest = less(&product(beyond, beyond), square);
-    let all = product(beyond, &rest);
-    let is_zero = largest(&all) <= ROUNDING * size * size * size;
-    is_zero.then(|| Kinds {
-        flow: largest(&rest) > ROUNDING * size * size,
-        sound: true,
-    })
+    // Where there is sound at other points, it was too small.
+    if !kinds.sound {
+        against += short;
+    }
+    match with > 8 * against {
+        true => Ok(kinds),
+        false => Err(with + against == 0),
+    }
 }
 
-fn largest(matrix: &Matrix) -> f64 {
-    matrix
-        .iter()
-        .flatten()
-        .fold(0.0, |most, entry| entry.abs().max(most))
+/// Are the speeds of a matrix these? Each entry is compared with what rounding makes of the sizes that it is made of, so
+/// units do not matter.
+fn trial(matrix: &Matrix, flow: f64, square: f64) -> Trial {
+    let beyond = less(matrix, flow);
+    let sizes = less(&sizes(matrix), -flow.abs());
+    let squares = product(&sizes, &sizes);
+    let whole = trace(&squares);
+    if square.abs() <= f64::EPSILON * f64::EPSILON * whole {
+        return match below(&beyond, &sizes) {
+            true => Trial::Only(Kinds {
+                flow: true,
+                sound: false,
+            }),
+            false => Trial::Short,
+        };
+    }
+    if square < ROUNDING * whole {
+        return Trial::Silent;
+    }
+    let rest = less(&product(&beyond, &beyond), square);
+    let rests = less(&squares, -square);
+    match below(&product(&beyond, &rest), &product(&sizes, &rests)) {
+        true => Trial::Only(Kinds {
+            flow: !below(&rest, &rests),
+            sound: true,
+        }),
+        false => Trial::Others,
+    }
 }
 
-/// A bound of all that comes of a matrix.
-fn size(matrix: &Matrix) -> f64 {
-    largest(matrix) * matrix.len() as f64
+/// Is every entry nothing but rounding of these sizes?
+fn below(matrix: &Matrix, sizes: &Matrix) -> bool {
+    let mut entries = matrix.iter().flatten().zip(sizes.iter().flatten());
+    entries.all(|(entry, size)| entry.abs() <= ROUNDING * size)
+}
+
+fn sizes(matrix: &Matrix) -> Matrix {
+    let row = |row: &Vec<f64>| row.iter().map(|entry| entry.abs()).collect();
+    matrix.iter().map(row).collect()
+}
+
+fn trace(matrix: &Matrix) -> f64 {
+    matrix.iter().enumerate().map(|(i, row)| row[i]).sum()
 }
 
 /// A matrix less a number on the diagonal.

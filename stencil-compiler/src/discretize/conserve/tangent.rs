@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use super::algebra::Algebra;
 use crate::discretize::atoms::Atom;
-use crate::discretize::expand::Result;
+use crate::discretize::expand::{Result, overflow};
 use crate::discretize::poly::{AtomId, Monomial, Poly, Uniform};
 use crate::expr::Op;
 use crate::model::Rational;
@@ -51,7 +51,8 @@ impl<'d> Tangent<'d> {
                     algebra.whole("change", change),
                 );
                 let mut part = algebra.times(&rest, &change)?;
-                let by = c.times_number(Rational::from_integer(times as i128));
+                let times = Uniform::number(Rational::from_integer(times as i128));
+                let by = c.times(&times).map_err(overflow(algebra.span))?;
                 if !by.is_one() {
                     part = algebra.whole("change", part);
                     part = algebra.scaled_by(&part, &by)?;
@@ -158,14 +159,17 @@ impl<'d> Tangent<'d> {
                 of.times(&rest, da)
             }
             Op::Pow => {
-                let ratio = of.over(da, a);
-                let mut change = of.times(b, &ratio)?;
+                let less = of.minus(b, &of.number(1, 1))?;
+                let power = of.op(Op::Pow, &[a, &less]);
+                let slope = of.times(b, &power)?;
+                let mut change = of.times(&slope, da)?;
                 if !db.0.is_empty() {
                     let log = of.op(Op::Log, &[a]);
-                    let powers = of.times(&log, db)?;
-                    change = of.plus(&change, &powers)?;
+                    let by = of.times(&log, db)?;
+                    let by = of.times(value, &by)?;
+                    change = of.onto(&change, &by, "change")?;
                 }
-                of.times(value, &change)
+                Ok(change)
             }
             Op::Atan2 => {
                 let (first, second) = (of.times(b, da)?, of.times(a, db)?);

@@ -1,8 +1,14 @@
 //! Which fluxes solvers accept that know the contact.
 
+use std::collections::BTreeMap;
+
 use super::Law;
+use super::algebra::Algebra;
+use super::sample::Point;
+use super::tangent::Tangent;
 use crate::diag::Code;
 use crate::discretize::components::Components;
+use crate::discretize::expand::States;
 use crate::discretize::{discretize, integrator};
 use crate::model::parse::parse_str;
 use crate::model::text::expression;
@@ -191,6 +197,13 @@ fn speeds_of_waves_follow_from_fluxes() {
                 "sqrt((a * rho * e + a^2 * rho * e - 0.5 * a * m^2 - 0.5 * a^2 * m^2) / rho^2)",
             ],
         ),
+        // Two kinds of sound of one speed, in units of a liquid.
+        (
+            "1d { conserved f: scalar; conserved g: scalar; conserved h: scalar; conserved k: scalar;
+             param bulk: real = 2.2e9; param rho: real = 1000;
+             flux f -> [bulk*g]; flux g -> [f/rho]; flux h -> [bulk*k]; flux k -> [h/rho]; }",
+            ["[0]", "sqrt(bulk / rho)"],
+        ),
         // Different along each axis.
         (
             "2d { conserved p: scalar; conserved u: vector; flux p -> u;
@@ -199,13 +212,17 @@ fn speeds_of_waves_follow_from_fluxes() {
         ),
     ];
     for (items, expected) in cases {
-        assert_eq!(derived(items).unwrap(), expected, "{items}");
+        let found = derived(items).unwrap_or_else(|code| panic!("{code}: {items}"));
+        assert_eq!(found, expected, "{items}");
     }
 }
 
 #[test]
 fn speeds_of_waves_are_asked_for_where_they_do_not_follow() {
     let cases = [
+        // Another sound as soon as a parameter is not what it is by default.
+        "1d { conserved f: scalar; conserved g: scalar; conserved h: scalar; conserved k: scalar;
+         param a: real = 0; flux f -> [g]; flux g -> [f]; flux h -> [a*k]; flux k -> [a*h]; }",
         // Two sounds.
         "1d { conserved f: scalar; conserved g: scalar; conserved h: scalar; conserved k: scalar;
          flux f -> [g]; flux g -> [f]; flux h -> [2*k]; flux k -> [2*h]; }",
@@ -217,8 +234,93 @@ fn speeds_of_waves_are_asked_for_where_they_do_not_follow() {
     for items in cases {
         assert_eq!(derived(items).unwrap_err(), Code::NeedsWaves, "{items}");
     }
-    let bounds = "1d { conserved q: scalar; flux q -> [q^2/2]; waves { flow: [2*q]; } }";
-    assert_eq!(derived(bounds).unwrap_err(), Code::OtherWaves);
+    let others = [
+        "1d { conserved q: scalar; flux q -> [q^2/2]; waves { flow: [2*q]; } }",
+        "1d { conserved q: scalar; flux q -> [q*abs(q)/2]; waves { flow: [q]; } }",
+        "1d { conserved q: scalar; flux q -> [q^2/2]; waves { flow: [q]; sound: sqrt(-1 - q^2); } }",
+        "2d { conserved p: scalar; conserved u: vector; param bulk: real = 2.2e9; param rho: real = 1000;
+         flux p -> bulk*u; flux u -> p/rho*I; waves { sound: 2*sqrt(bulk/rho); } }",
+        "2d { conserved p: scalar; conserved u: vector; flux p -> u; flux u -> p*I; waves { sound: -1; } }",
+    ];
+    for items in others {
+        assert_eq!(derived(items).unwrap_err(), Code::OtherWaves, "{items}");
+    }
     let all = "1d { conserved q: scalar; flux q -> [q^2/2]; waves { flow: [q]; } }";
     assert_eq!(derived(all).unwrap(), ["[q]"]);
+}
+
+/// The derivative of a flux `f(q + d)` at some points, and its difference for small `d`, there.
+fn derivatives(of: &str) -> Vec<[f64; 2]> {
+    let values = |d: &str| {
+        let source = format!(
+            "system S in 1d {{ conserved q: scalar; param shift: real = {d}; let a = q + shift; flux q -> [{of}]; }}
+             scheme s for S {{ riemann: force; }}"
+        );
+        let model = parse_str(&source).unwrap_or_else(|e| panic!("{e:?}: {source}"));
+        let tableau = integrator(&model).unwrap();
+        let components = Components::new(&model, &tableau).unwrap();
+        let law = Law::new(&model, &components, model.fluxes[0].span).unwrap();
+        let mut expander = law.expander_for_forms().unwrap();
+        let state = expander.atoms.state(0);
+        let states = States {
+            components: vec![state.clone()],
+            ..States::default()
+        };
+        let flux = law.fluxes(&mut expander, &states, 0, "form").unwrap();
+        let (atom, _) = state.as_scaled_atom().unwrap();
+        let span = model.fluxes[0].span;
+        let mut algebra = Algebra {
+            expander: &mut expander,
+            span,
+        };
+        let one = algebra.number(1, 1);
+        let nothing = BTreeMap::new();
+        let mut tangent = Tangent::new([(atom, one)].into(), &nothing);
+        let slope = tangent.of(&mut algebra, &flux[0]).unwrap();
+        let at = |number| {
+            let mut point = Point::new(&expander, number);
+            [point.value(&flux[0]), point.value(&slope)]
+        };
+        (0..6).map(at).collect::<Vec<_>>()
+    };
+    let [below, here, above] = ["-1e-5", "0", "1e-5"].map(values);
+    let sides = above.iter().zip(&below);
+    let differences = sides.map(|(above, below)| (above[0] - below[0]) / 2e-5);
+    here.iter()
+        .zip(differences)
+        .map(|(here, difference)| [here[1], difference])
+        .collect()
+}
+
+#[test]
+fn derivatives_of_all_operations_are_those_of_small_differences() {
+    let cases = [
+        "a^3 - 2*a + 1/a^2",
+        "a/(1 + a^2)",
+        "sqrt(a)",
+        "cbrt(a)",
+        "exp(-a)",
+        "log(1 + a)",
+        "sin(2*a)",
+        "cos(a^2)",
+        "tanh(a)",
+        "pow(a, 1.7)",
+        "pow(1.3, a)",
+        "pow(a, a)",
+        "atan2(a, 0.7)",
+        "atan2(0.7, a)",
+        "abs(a - 1)*a",
+        "min(a, a^2)",
+        "max(a, a^2)",
+        "sign(a - 1)*a",
+        "if a < 1 { a^2 } else { 3*a }",
+        "if a <= 1 { sqrt(a) } else { exp(a) }",
+        "norm([a])*a",
+    ];
+    for case in cases {
+        for [derivative, difference] in derivatives(case) {
+            let close = (derivative - difference).abs() < 1e-7 * (1.0 + derivative.abs());
+            assert!(close, "{case}: {derivative} {difference}");
+        }
+    }
 }

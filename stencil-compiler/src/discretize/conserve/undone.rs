@@ -20,7 +20,7 @@ impl Law<'_> {
     ///
     /// # Errors
     /// Where a primitive has another value, at its place.
-    pub(super) fn check_way_back(&self, primitives: &Primitives) -> Result<()> {
+    pub(super) fn check_way_back(&self, what: &str, primitives: &Primitives) -> Result<()> {
         let mut expander = self.expander_for_forms()?;
         let mut free = self.components.fields.len() + self.components.sources.len();
         let fields = 0..self.components.fields.len();
@@ -48,7 +48,7 @@ impl Law<'_> {
             let term = |expander: &mut Expander<'_>| expander.term(variable);
             let back = expander.in_states(&states, "back", term)?;
             for (there, back) in entries.iter().zip(&back) {
-                self.check_equal(&expander, variable, [there, back])?;
+                self.check_equal(&expander, (what, variable), [there, back])?;
             }
         }
         Ok(())
@@ -62,7 +62,7 @@ impl Law<'_> {
     fn check_equal(
         &self,
         expander: &Expander<'_>,
-        variable: &Term,
+        (what, variable): (&str, &Term),
         [there, back]: [&Poly; 2],
     ) -> Result<()> {
         for number in 0..POINTS {
@@ -73,8 +73,8 @@ impl Law<'_> {
             if difference.is_finite() && difference > ROUNDING {
                 let name = name_of(self.model, variable);
                 let message = format!(
-                    "`{name}` of what follows from the primitives is another: {after:.4} where `{name}` is \
-                     {before:.4}; what is conserved and the primitives have to follow from each other"
+                    "`{name}` of what follows from the {what} is another: {after:.4} where `{name}` is \
+                     {before:.4}; what is conserved and the {what} have to follow from each other"
                 );
                 return Err(DiscretizeError::new(
                     Code::WrongWayBack,

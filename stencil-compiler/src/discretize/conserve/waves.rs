@@ -99,9 +99,8 @@ impl Law<'_> {
         let before = of.op(Op::Lt, &[&zero, speed, &with_last, &with_next]);
         let theta = self.model.scheme.theta;
         let slope = self.limiter.slope(of, [&before, &own], theta)?;
-        let least = of.number(1, 10_i128.pow(30));
-        let own = of.max(&own, &least);
-        Ok(of.over(&slope, &own))
+        let share = of.over(&slope, &own);
+        Ok(of.op(Op::Lt, &[&zero, &own, &share, &zero]))
     }
 
     /// Adds to the fluxes along each axis what enters cells along the others and leaves them sideways within half a step

@@ -245,9 +245,11 @@ impl Model {
         let normal = Scheme::default();
         let chosen = (&scheme.riemann, &scheme.reconstruct, &scheme.limiter);
         let unused = (&normal.riemann, &normal.reconstruct, &normal.limiter);
-        ensure(!self.fluxes.is_empty() || chosen == unused, || {
-            "a Riemann solver without fluxes".to_string()
-        })?;
+        let plain = scheme.variables == normal.variables && scheme.sweep == normal.sweep;
+        ensure(
+            !self.fluxes.is_empty() || (chosen == unused && plain),
+            || "a Riemann solver without fluxes".to_string(),
+        )?;
         ensure(made.limited || scheme.limiter == normal.limiter, || {
             format!("a limiter for `{}`", made.name)
         })?;

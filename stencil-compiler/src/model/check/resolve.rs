@@ -9,9 +9,7 @@ use super::terms::Place;
 use super::{limits, names, primitives, ranks, scheme, watched};
 use crate::diag::{Code, Diagnostic, Diagnostics, Span};
 use crate::model::parse::ast::{Ast, FieldItem, Name, SourceItem, System};
-use crate::model::{
-    Comparison, Equation, Field, Let, Model, Rank, Rational, Source, Symmetry, Term,
-};
+use crate::model::{Comparison, Equation, Field, Let, Model, Rank, Source, Symmetry, Term};
 
 /// Resolves everything and reports every error; `None` only after an error. A system in any
 /// number of dimensions takes the one that is asked for.
@@ -128,7 +126,7 @@ fn field(item: &FieldItem, dimension: usize, diagnostics: &mut Diagnostics) -> O
 
 impl Comparison {
     /// Whether it is true of two numbers.
-    pub fn holds(self, left: &Rational, right: &Rational) -> bool {
+    pub fn holds<T: PartialOrd>(self, left: &T, right: &T) -> bool {
         match self {
             Comparison::Less => left < right,
             Comparison::LessEqual => left <= right,

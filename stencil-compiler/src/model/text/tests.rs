@@ -284,12 +284,16 @@ fn conservation_laws_print_and_read_back() {
         let u = m / h;
         flux m -> outer(m, u) + g*h^2/2 * I; flux h -> m;
         primitive { u; m = h*u; h }
+        average { u by sqrt(h); h; m = h*u; }
         ddt(m) = -g*h*grad(b); ddt(b) = 0;
         let p = g*h^2/2; waves { sound: sqrt(g*h); pressure: p; flow: u; density: h }
         cfl { advective: norm(u) + sqrt(g*h); }
     }
     scheme fine for W { reconstruct: weno_z; riemann: rusanov; time: ssprk3; }
     scheme sharp for W { reconstruct: plm<limiter = generalized_minmod, theta = 1.30>; }
+    scheme roe for W { reconstruct: ppm in characteristic; riemann: roe<fix = 0.05>; sweep: dimensional; }
+    scheme waves for W { reconstruct: waves<limiter = mc>; riemann: roe; time: euler; }
+    scheme local for W { riemann: musta<stages = 3>; }
     scheme fast for W { reconstruct: plm<limiter = van_leer> in primitive; }";
     for dimension in 1..=3 {
         let model = parse_str_in(source, Some(dimension)).unwrap();
@@ -301,10 +305,15 @@ fn conservation_laws_print_and_read_back() {
         assert_eq!(print(&again), once);
         assert!(once.contains("conserved h: scalar [m];"), "{once}");
         assert!(!once.contains("ddt(h)"), "{once}");
-        assert!(
-            once.contains("reconstruct: plm<limiter = van_leer> in primitive;"),
-            "{once}"
-        );
+        for line in [
+            "reconstruct: plm<limiter = van_leer> in primitive;",
+            "u by sqrt(h);",
+            "riemann: roe<fix = 0.05>;",
+            "sweep: dimensional;",
+            "riemann: musta<stages = 3>;",
+        ] {
+            assert!(once.contains(line), "{line}: {once}");
+        }
     }
 }
 

@@ -187,7 +187,7 @@ system Law in 1d {
     conserved q: scalar; let v = q; let p = q;
     flux q -> [v*q];
     primitive { v; q = v; }
-    waves { flow: [2*q]; sound: q; density: q; pressure: p; }
+    waves { flow: [2*q]; density: q; pressure: p; }
 }
 scheme first for Law { reconstruct: ppm; riemann: force; }
 """
@@ -213,6 +213,20 @@ fn a_scheme_for_fluxes_survives_writing() {
     let made = "plm<limiter = generalized_minmod, theta = 1.5> in primitive";
     assert_eq!(scheme.reconstruction_text(), made);
     assert_eq!(scheme, same);
+    let waves = "riemann = \"roe<fix = 0.2>\", reconstruct = \"waves<limiter = mc>\", sweep = \"dimensional\", time = \"euler\"";
+    let made = "riemann = \"rusanov\", reconstruct = \"plm<limiter = generalized_minmod, theta = 1.5> in primitive\"";
+    let text = LAW.replace(made, waves);
+    let problem = parse(&text, &[]).unwrap_or_else(|e| panic!("{e}"));
+    let again = parse(&problem.to_toml(None), &[]).unwrap_or_else(|e| panic!("{e}"));
+    let [scheme, same] = [&problem, &again].map(|p| &p.system.model().scheme);
+    assert_eq!(scheme.riemann_text(), "roe<fix = 0.2>");
+    assert_eq!(scheme.sweep.name(), "dimensional");
+    assert_eq!(scheme, same);
+    let several = parse(&text.replace("euler", "rk4"), &[]).expect_err("rk4");
+    assert!(
+        several.to_string().contains("needs whole steps"),
+        "{several}"
+    );
     for (right, wrong, message) in [
         ("\"rusanov\"", "\"rusanow\"", "no Riemann solver `rusanow`"),
         (

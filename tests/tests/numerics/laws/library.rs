@@ -2,7 +2,7 @@
 
 use std::f64::consts::TAU;
 
-use physics::systems::{Acoustics, Traffic};
+use physics::systems::{Acoustics, LayeredAcoustics, Traffic};
 use stencil_runtime::{System, SystemDef};
 
 use super::{error_of_fan, started};
@@ -87,5 +87,51 @@ fn cars_stop_and_start() {
             "{left} {right}: {coarse} {fine}"
         );
         assert!(fine < 3e-3, "{left} {right}: {fine}");
+    }
+}
+
+/// The pressure of a pulse that came from the left, where impedance and speed are one, and met a medium of four times the
+/// density in the middle: impedance two, speed a half (LeVeque 2002, Eq. 9.36).
+fn reflected(x: f64, t: f64) -> f64 {
+    let pulse = |x: f64| (-(x - 0.3).powi(2) / 0.003).exp();
+    let (reflection, transmission) = (1.0 / 3.0, 4.0 / 3.0);
+    if x < 0.5 {
+        return pulse(x - t) + reflection * pulse(1.0 - x - t);
+    }
+    transmission * pulse(0.5 + 2.0 * (x - 0.5) - t)
+}
+
+#[test]
+fn an_interface_reflects_a_part_of_a_pulse() {
+    let end = 0.45;
+    let error = |scheme: &str, n: usize| {
+        let system = system::<LayeredAcoustics<1>>();
+        let system = system.with_scheme(scheme).unwrap_or_else(|e| panic!("{e}"));
+        let mut simulation = started::<f64>(&system, [n, 1, 1], true, None);
+        let rho = |x: f64| if x < 0.5 { 1.0 } else { 4.0 };
+        let set = [
+            simulation.set("K", |_, _, _| 1.0),
+            simulation.set("rho", |x, _, _| rho(x)),
+            simulation.set("e", |x, _, _| -reflected(x, 0.0)),
+            simulation.set("m_x", |x, _, _| reflected(x, 0.0)),
+        ];
+        set.into_iter()
+            .for_each(|set| set.unwrap_or_else(|e| panic!("{e}")));
+        while simulation.t() < end {
+            simulation.step_until(end).unwrap_or_else(|e| panic!("{e}"));
+        }
+        let e = simulation.to_f64("e").unwrap_or_else(|e| panic!("{e}"));
+        let errors = e.iter().enumerate().map(|(i, e)| {
+            let x = (i as f64 + 0.5) / n as f64;
+            (-e - reflected(x, end)).abs()
+        });
+        errors.sum::<f64>() / n as f64
+    };
+    for scheme in ["waves_roe", "plm_hll"] {
+        let [coarse, fine] = [100, 400].map(|n| error(scheme, n));
+        let order = (coarse / fine).log2() / 2.0;
+        println!("{scheme}: {coarse:.3e} {fine:.3e}, order {order:.2}");
+        assert!(order > 0.9, "{scheme}: {coarse} {fine}");
+        assert!(fine < 4e-3, "{scheme}: {fine}");
     }
 }

@@ -122,3 +122,81 @@ fn a_column_of_water_spreads_in_a_ring() {
     assert!((coarse / fine).ln() / 3f64.ln() > 1.3, "{coarse} {fine}");
     assert!(fine < 3e-3, "{fine}");
 }
+
+/// Runs a law in one dimension from two states, and the values of its first component.
+fn from_jump(text: &str, riemann: &str, reconstruct: &str, [low, high]: [&[f64]; 2]) -> Vec<f64> {
+    let system = law(text, 1, reconstruct, riemann);
+    let n = 80;
+    let mut simulation = started::<f64>(&system, [n, 1, 1], true, Some(0.5 / n as f64));
+    let model = system.model();
+    for (field, (low, high)) in model.fields.iter().zip(low.iter().zip(high)) {
+        let set = simulation.set(&field.name, |x, _, _| if x < 0.5 { *low } else { *high });
+        set.unwrap_or_else(|e| panic!("{e}"));
+    }
+    stepped(&mut simulation, 40);
+    let found = simulation.to_f64(&model.fields[0].name);
+    found
+        .unwrap_or_else(|e| panic!("{e}"))
+        .iter()
+        .copied()
+        .collect()
+}
+
+/// A jump from -1 to 1 opens into a fan; without the fix the linear law lets it stand.
+#[test]
+fn the_entropy_fix_opens_a_fan() {
+    let burgers = "system Burgers in 1d { conserved q: scalar; flux q -> [q^2/2]; }";
+    let error = |riemann: &str| {
+        let q = from_jump(burgers, riemann, "constant", [&[-1.0], &[1.0]]);
+        let n = q.len() as f64;
+        let errors = q.iter().enumerate().map(|(i, q)| {
+            let slope = ((i as f64 + 0.5) / n - 0.5) / 0.25;
+            (q - slope.clamp(-1.0, 1.0)).abs()
+        });
+        errors.sum::<f64>() / n
+    };
+    let [with, without] = ["roe", "roe<fix = 0>"].map(error);
+    println!("{with:.3e} {without:.3e}");
+    assert!(with < 0.05, "{with}");
+    assert!(without > 0.2, "{without}");
+}
+
+#[test]
+fn states_without_sound_are_carried_with_the_flow() {
+    // Of sound |a| in a flow b: to the left nothing but the flow.
+    let still = "system Still in 1d { conserved a: scalar; conserved b: scalar;
+        flux a -> [a*b]; flux b -> [(a^2 + b^2)/2]; }";
+    for reconstruct in ["waves<limiter = mc>", "plm<limiter = mc> in characteristic"] {
+        let a = from_jump(still, "roe", reconstruct, [&[0.0, 0.2], &[0.5, 0.2]]);
+        let within = a.iter().all(|a| (-1e-3..0.51).contains(a));
+        assert!(within, "{reconstruct}: {a:?}");
+    }
+    // A film that is dry to the right.
+    let film = "system Film in 1d { conserved h: scalar; flux h -> [pow(h, 5/3)/2]; }";
+    let h = from_jump(film, "hll", "plm<limiter = mc>", [&[0.8], &[0.0]]);
+    assert!(h.iter().all(|h| (-1e-12..0.81).contains(h)), "{h:?}");
+}
+
+/// Along y there is nothing but a flow.
+#[test]
+fn axes_may_have_different_kinds_of_waves() {
+    let text = "system Drift in 2d { conserved f: scalar; conserved g: scalar; param a: real = 1;
+        flux f -> [g, a*f]; flux g -> [f, a*g]; }";
+    for reconstruct in ["waves<limiter = mc>", "plm<limiter = mc> in characteristic"] {
+        let system = law(text, 2, reconstruct, "roe");
+        let n = 24;
+        let mut simulation = started::<f64>(&system, [n, n, 1], false, Some(0.5 / n as f64));
+        let wave = |x: f64, y: f64| (TAU * x).sin() * (TAU * y).cos();
+        let set = simulation.set("f", |x, y, _| wave(x, y));
+        set.unwrap_or_else(|e| panic!("{e}"));
+        stepped(&mut simulation, 2 * n);
+        // Once around along both axes.
+        let f = simulation.to_f64("f").unwrap_or_else(|e| panic!("{e}"));
+        let at = |i: usize| (i as f64 + 0.5) / n as f64;
+        let errors = f.indexed_iter();
+        let errors = errors.map(|((_, j, i), f)| (f - wave(at(i), at(j))).abs());
+        let error = errors.sum::<f64>() / (n * n) as f64;
+        println!("{reconstruct}: {error:.3e}");
+        assert!(error < 0.06, "{reconstruct}: {error}");
+    }
+}

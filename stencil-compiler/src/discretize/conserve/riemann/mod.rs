@@ -144,6 +144,17 @@ impl Face<'_, '_, '_> {
         given.or(normal).unwrap_or_default()
     }
 
+    /// The jumps and the rises of the fluxes from below to above.
+    pub(super) fn jumps(&mut self) -> Result<[Vec<Poly>; 2]> {
+        let (mut jumps, mut rises) = (Vec::new(), Vec::new());
+        for at in 0..self.len() {
+            let [_, jump] = self.sum_and_jump(at)?;
+            jumps.push(jump);
+            rises.push(self.rise(at)?);
+        }
+        Ok([jumps, rises])
+    }
+
     /// The law made linear between both sides.
     pub(super) fn linear(&mut self) -> Result<Linear> {
         let (label, [below, above]) = (format!("{}_between", AXES[self.axis]), &self.sides);

@@ -1,5 +1,5 @@
-//! The exact solution of the law made linear between both sides (Roe, J. Comput. Phys. 43, 357, 1981), with Harten's entropy
-//! fix (J. Comput. Phys. 49, 357, 1983, Eq. 4.17).
+//! The exact solution of the law made linear between both sides (Roe, J. Comput. Phys. 43, 357, 1981), with an entropy fix
+//! (Harten and Hyman, J. Comput. Phys. 50, 235, 1983).
 
 use super::{Face, Linear, Needs, Parameter, Solver};
 use crate::discretize::expand::Result;
@@ -7,17 +7,17 @@ use crate::discretize::poly::{Poly, Uniform};
 use crate::expr::Op;
 use crate::model::Rational;
 
-/// How wide the entropy fix is, in units of the distance of the fastest and the slowest speed.
+/// How wide the entropy fix is, in units of that of Harten and Hyman.
 const FIX: Parameter = Parameter {
     name: "fix",
-    range: Rational::new_raw(0, 1)..=Rational::new_raw(1, 1),
+    range: Rational::new_raw(0, 1)..=Rational::new_raw(2, 1),
     whole: false,
-    normal: Rational::new_raw(1, 10),
+    normal: Rational::new_raw(1, 1),
 };
 
 pub(super) const SOLVER: Solver = Solver {
     name: "roe",
-    source: "the exact solution of the law made linear between both sides (Roe 1981), with Harten's entropy fix",
+    source: "the exact solution of the law made linear between both sides (Roe 1981), with the entropy fix of Harten and Hyman",
     needs: Needs::All,
     parameter: Some(&FIX),
     flux,
@@ -39,17 +39,6 @@ fn flux(face: &mut Face<'_, '_, '_>) -> Result<Vec<Poly>> {
 }
 
 impl Face<'_, '_, '_> {
-    /// The jumps and the rises of the fluxes from below to above.
-    pub(in crate::discretize::conserve) fn jumps(&mut self) -> Result<[Vec<Poly>; 2]> {
-        let (mut jumps, mut rises) = (Vec::new(), Vec::new());
-        for at in 0..self.len() {
-            let [_, jump] = self.sum_and_jump(at)?;
-            jumps.push(jump);
-            rises.push(self.rise(at)?);
-        }
-        Ok([jumps, rises])
-    }
-
     /// `|A| (q₁ - q₀)`, with the entropy fix. Where the state between has no sound, as when its pressure is negative, the
     /// jump times the greatest speed on both sides.
     fn spread(&mut self) -> Result<Vec<Poly>> {
@@ -72,26 +61,35 @@ impl Face<'_, '_, '_> {
         Ok(all)
     }
 
-    /// The sizes of the three speeds, where those whose waves steepen are never less than half of
-    /// `d = fix * (fastest - slowest)`, the speeds on both sides: `(s² + d²)/(2 d)` where `|s| < d`.
+    /// The sizes of the three speeds, where those whose waves steepen are never less than half of `d`, `fix` times the most that
+    /// the speed between is ahead of that below or behind that above, in a fan: `(s² + d²)/(2 d)` where `|s| < d`.
     fn sizes(&mut self, linear: &Linear) -> Result<[Poly; 3]> {
-        let fix = self.parameter();
-        let bounds = self.speeds();
+        let fix = Uniform::number(self.parameter());
+        let [Some(below), Some(above)] = self.sides.each_ref().map(|side| side.waves.clone())
+        else {
+            // The speeds are declared or derived.
+            return Ok(linear.speeds.clone());
+        };
         let of = &mut self.algebra;
-        let width = of.minus(&bounds[1], &bounds[0])?;
-        let width = of.named("width_of_speeds", width);
-        let least = of.scaled_by(&width, &Uniform::number(fix))?;
         let mut sizes = linear.speeds.each_ref().map(|speed| of.abs(speed));
         for (at, size) in sizes.iter_mut().enumerate() {
             let steepens = (at == 1) != linear.kinds.sound;
-            if !steepens || least.0.is_empty() || size.as_uniform().is_some() {
+            let (own, side) = (&linear.speeds[at], usize::from(at == 2));
+            let ahead = of.minus(own, &below[side])?;
+            let behind = of.minus(&above[side], own)?;
+            // Waves of one speed everywhere make no fan.
+            if !steepens || fix.is_zero() || (ahead.0.is_empty() && behind.0.is_empty()) {
                 continue;
             }
-            let (square, other) = (of.times(size, size)?, of.times(&least, &least)?);
+            let most = of.max(&ahead, &behind);
+            let most = of.max(&most, &Poly::default());
+            let width = of.scaled_by(&most, &fix)?;
+            let width = of.named("width_of_fan", width);
+            let (square, other) = (of.times(size, size)?, of.times(&width, &width)?);
             let sum = of.plus(&square, &other)?;
-            let twice = of.scaled(&least, 2, 1)?;
+            let twice = of.scaled(&width, 2, 1)?;
             let smooth = of.over(&sum, &twice);
-            *size = of.op(Op::Lt, &[size, &least, &smooth, size]);
+            *size = of.op(Op::Lt, &[size, &width, &smooth, size]);
         }
         Ok(sizes)
     }

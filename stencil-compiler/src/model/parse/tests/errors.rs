@@ -165,7 +165,7 @@ fn each_error_has_its_code() {
         ("P0311", format!("{} scheme c for H {{ riemann: hll<fix = 0.1>; }}", flowing(""))),
         ("P0311", format!("{} scheme c for H {{ riemann: roe<width = 0.1>; }}", flowing(""))),
         ("P0311", format!("{} scheme c for H {{ riemann: roe<fix = 0.1, fix = 0.1>; }}", flowing(""))),
-        ("P0313", format!("{} scheme c for H {{ riemann: roe<fix = 1.5>; }}", flowing(""))),
+        ("P0313", format!("{} scheme c for H {{ riemann: roe<fix = 2.5>; }}", flowing(""))),
         ("P0313", format!("{} scheme c for H {{ sweep: diagonal; }}", flowing(""))),
         ("P0313", format!("{} scheme c for H {{ riemann: musta<stages = 1.5>; }}", flowing(""))),
         ("P0313", format!("{} scheme c for H {{ riemann: musta<stages = 5>; }}", flowing(""))),
