@@ -128,7 +128,7 @@ pub(super) type Placed = Instruction<Source, ScalarId>;
 /// Where a block begins, but for what all arguments of the block share.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Address {
-    Input { input: u32, at: isize },
+    Input { row: u32, at: isize },
     Register { at: isize, moves: bool },
     Own(u32),
 }
