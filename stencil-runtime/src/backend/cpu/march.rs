@@ -1,5 +1,6 @@
 //! Running a pipeline: threads march through parts of the patch.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use rayon::prelude::*;
@@ -29,7 +30,7 @@ const LEAST: usize = 32;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Feed {
     Array(usize),
-    /// The ring of an output of an earlier stage.
+    /// The ring of an output of an earlier link.
     Ring(usize, usize),
 }
 
@@ -37,9 +38,9 @@ enum Feed {
 #[derive(Debug)]
 pub(super) struct March {
     pub(super) pipeline: Pipeline,
-    /// For each stage where its inputs are.
+    /// For each link where its inputs are.
     feeds: Vec<Vec<Feed>>,
-    /// For each stage but the last what is kept of its outputs.
+    /// For each link but the last what is kept of its outputs.
     rings: Vec<Vec<Extent>>,
     /// Cells along x that are done at a time, and rows of a block.
     tile: [usize; 2],
@@ -52,17 +53,17 @@ impl March {
         launches: &[Prepared<T>],
         patch: &Patch<T>,
     ) -> Self {
-        let prepared = |stage: usize| &launches[pipeline.stages[stage].launch];
-        let count = pipeline.stages.len();
+        let prepared = |link: usize| &launches[pipeline.links[link].launch];
+        let count = pipeline.links.len();
         let made_by = |input: &usize, before: usize| {
-            (0..before).find_map(|stage| {
-                let output = prepared(stage).outputs.iter().position(|o| o == input)?;
-                Some(Feed::Ring(stage, output))
+            (0..before).find_map(|link| {
+                let output = prepared(link).outputs.iter().position(|o| o == input)?;
+                Some(Feed::Ring(link, output))
             })
         };
-        let feeds = |stage: usize| {
-            let inputs = prepared(stage).inputs.iter();
-            let feed = |input: &usize| made_by(input, stage).unwrap_or(Feed::Array(*input));
+        let feeds = |link: usize| {
+            let inputs = prepared(link).inputs.iter();
+            let feed = |input: &usize| made_by(input, link).unwrap_or(Feed::Array(*input));
             inputs.map(feed).collect::<Vec<_>>()
         };
         let mut march = March {
@@ -76,7 +77,7 @@ impl March {
     }
 
     fn is_single(&self) -> bool {
-        self.pipeline.stages.len() == 1
+        self.pipeline.links.len() == 1
     }
 
     /// Chooses the tile and the rings for it.
@@ -84,7 +85,7 @@ impl March {
         let cells = patch.shape.cells;
         let along_y = self.pipeline.axis == 1;
         if self.is_single() {
-            let launch = &launches[self.pipeline.stages[0].launch];
+            let launch = &launches[self.pipeline.links[0].launch];
             self.tile = [cells[0] + 2 * launch.extend[0], launch.rows];
             return;
         }
@@ -101,13 +102,13 @@ impl March {
             let fits = fitting(cells[1] + rim, bytes * self.tile[0]);
             self.tile[1] = fits.saturating_sub(rim).clamp(4, 64).min(cells[1]);
         }
-        let stages = &self.pipeline.stages[..self.pipeline.stages.len() - 1];
-        let rings = stages.iter().map(|stage| {
-            let wide = |axis: usize| (stage.high[axis] - stage.low[axis]) as usize;
-            let before = |axis: usize| (-stage.low[axis]).max(0) as usize;
+        let links = &self.pipeline.links[..self.pipeline.links.len() - 1];
+        let rings = links.iter().map(|link| {
+            let wide = |axis: usize| (link.high[axis] - link.low[axis]) as usize;
+            let before = |axis: usize| (-link.low[axis]).max(0) as usize;
             let window = |output: &usize| {
                 let name = &patch.names[*output].0;
-                stage.windows.get(name).copied().unwrap_or(1)
+                link.windows.get(name).copied().unwrap_or(1)
             };
             let ring = |output: &usize| Extent {
                 before: [before(0), before(1)],
@@ -115,32 +116,34 @@ impl March {
                 window: window(output),
                 along_y,
             };
-            launches[stage.launch].outputs.iter().map(ring).collect()
+            launches[link.launch].outputs.iter().map(ring).collect()
         });
         self.rings = rings.collect();
     }
 
     /// Planes that an iteration has at hand, of all that is read and written.
     fn planes<T>(&self, launches: &[Prepared<T>]) -> usize {
-        let of = |stage: &super::pipeline::Stage| {
-            let fields = stage.reads.iter();
-            let kept = stage.windows.values().sum::<usize>();
-            let read = fields.map(|(_, planes)| *planes).sum::<usize>();
-            let written = launches[stage.launch].outputs.len() - stage.windows.len();
-            // What is stored is read from where it is kept.
-            kept + written + read / 2
-        };
-        self.pipeline.stages.iter().map(of).sum()
+        let mut fields: BTreeMap<&String, usize> = BTreeMap::new();
+        let mut planes = 0;
+        for link in &self.pipeline.links {
+            for (name, read) in &link.reads {
+                let known = fields.entry(name).or_default();
+                *known = (*known).max(*read);
+            }
+            let written = launches[link.launch].outputs.len() - link.windows.len();
+            planes += written + link.windows.values().sum::<usize>();
+        }
+        planes + fields.into_values().sum::<usize>()
     }
 
-    /// The largest of something of the cells that stages compute along an axis.
+    /// The largest of something of the cells that links compute along an axis.
     fn reach(&self, axis: usize, of: impl Fn(isize, isize) -> isize) -> isize {
-        let stages = self.pipeline.stages.iter();
-        let all = stages.map(|stage| of(stage.low[axis], stage.high[axis]));
+        let links = self.pipeline.links.iter();
+        let all = links.map(|link| of(link.low[axis], link.high[axis]));
         all.max().unwrap_or(0)
     }
 
-    /// Runs all stages; `false` if a new value of a field is not finite.
+    /// Runs all links; `false` if a new value of a field is not finite.
     pub(super) fn run<T: Number>(&self, launches: &[Prepared<T>], patch: &mut Patch<T>) -> bool {
         let Patch {
             shape,
@@ -148,8 +151,8 @@ impl March {
             instructions,
             ..
         } = patch;
-        let stages = &self.pipeline.stages;
-        let all: Vec<&Prepared<T>> = stages.iter().map(|s| &launches[s.launch]).collect();
+        let links = &self.pipeline.links;
+        let all: Vec<&Prepared<T>> = links.iter().map(|s| &launches[s.launch]).collect();
         let Some(last) = all.last() else {
             return true;
         };
@@ -161,17 +164,13 @@ impl March {
             extend: last.extend,
             rows: self.tile[1],
         };
-        let marching = Marching {
-            march: self,
-            launches: &all,
-            arrays,
-            region,
-            instructions: *instructions,
-        };
-        let blocks = region.cut(written.iter_mut().map(Array::values_mut).collect());
-        let lines = self.lines(blocks, &region).into_par_iter();
+        let marching = Marching::new(self, &all, arrays, region, *instructions);
+        let mut blocks = region.cut(written.iter_mut().map(Array::values_mut).collect());
+        let [line, length] = self.lines(blocks.len(), &region);
+        let lines = blocks.par_chunks_mut(line);
+        let lines = lines.flat_map(|line| line.par_chunks_mut(length));
         let worker = || Worker::new(self, &all);
-        let run = |worker: &mut Worker<T>, line: Vec<Block<'_, T>>| marching.run(worker, line);
+        let run = |worker: &mut Worker<T>, line: &mut [Block<'_, T>]| marching.run(worker, line);
         let finite = lines.map_init(worker, run).reduce(|| true, |a, b| a & b);
         for ((i, mut array), ends) in last.outputs.iter().zip(written).zip(&last.ends) {
             array.ends = if ends.is_some() { shape.halo[0] } else { 0 };
@@ -180,41 +179,30 @@ impl March {
         finite
     }
 
-    /// What threads march through: neighbours along the march, enough for all threads.
-    fn lines<'a, T>(
-        &self,
-        blocks: Vec<Block<'a, T>>,
-        region: &Region<'_>,
-    ) -> Vec<Vec<Block<'a, T>>> {
-        let line = if self.pipeline.axis == 1 {
-            blocks.len()
-        } else {
-            region.size(2)
-        };
-        let length = match (self.is_single(), rayon::current_num_threads()) {
-            (true, _) => 1,
-            (false, 1) => line,
-            (false, threads) => {
-                let parts = (4 * threads).div_ceil(blocks.len() / line);
-                line.div_ceil(parts).max(LEAST)
-            }
-        };
-        let mut lines: Vec<Vec<Block<'a, T>>> = Vec::new();
-        for (i, block) in blocks.into_iter().enumerate() {
-            match lines.last_mut() {
-                Some(last) if (i % line) % length != 0 => last.push(block),
-                _ => lines.push(vec![block]),
-            }
+    /// How many of so many blocks follow each other along the march, and how many of these a thread marches
+    /// through: few enough for all threads.
+    fn lines(&self, blocks: usize, region: &Region<'_>) -> [usize; 2] {
+        if self.is_single() {
+            return [blocks, 1];
         }
-        lines
+        let line = match self.pipeline.axis {
+            1 => blocks,
+            _ => region.size(2),
+        };
+        let threads = rayon::current_num_threads();
+        let parts = match threads {
+            1 => 1,
+            _ => (4 * threads).div_ceil(blocks / line),
+        };
+        [line, line.div_ceil(parts).max(LEAST)]
     }
 }
 
 /// What a thread has of its own.
 struct Worker<T> {
-    /// Of each stage but the last.
+    /// Of each link but the last.
     rings: Vec<Vec<Ring<T>>>,
-    /// Of stages that the row engine computes.
+    /// Of links that the row engine computes.
     scratches: Vec<Option<RowScratch<T>>>,
 }
 
@@ -235,14 +223,18 @@ impl<T: Number> Worker<T> {
 /// A march under way.
 struct Marching<'a, T> {
     march: &'a March,
-    /// Of each stage.
+    /// Of each link.
     launches: &'a [&'a Prepared<T>],
     arrays: &'a [Array<T>],
+    /// Of each link what it reads, if that is arrays alone.
+    views: Vec<Option<Vec<View<'a, T>>>>,
     region: Region<'a>,
+    /// Cells along x that are done at a time, and the steps of each link.
+    parts: Vec<(Range<isize>, Vec<Steps>)>,
     instructions: Checked,
 }
 
-/// The cells that a stage computes at a time.
+/// The cells that a link computes at a time.
 #[derive(Clone, Copy)]
 struct Cells<'a> {
     first: [isize; 3],
@@ -251,63 +243,83 @@ struct Cells<'a> {
     steps: &'a Steps,
 }
 
-impl<T: Number> Marching<'_, T> {
+impl<'a, T: Number> Marching<'a, T> {
+    fn new(
+        march: &'a March,
+        launches: &'a [&'a Prepared<T>],
+        arrays: &'a [Array<T>],
+        region: Region<'a>,
+        instructions: Checked,
+    ) -> Self {
+        let view = |feed: &Feed| match *feed {
+            Feed::Array(at) => Some(View::whole(arrays[at].values(), region.shape.layout)),
+            Feed::Ring(..) => None,
+        };
+        let views = march.feeds.iter();
+        let views = views.map(|feeds| feeds.iter().map(view).collect());
+        let start = -(region.extend[0] as isize);
+        let end = start + region.size(0) as isize;
+        let parts = (start..end).step_by(march.tile[0]).map(|x| {
+            let x = x..(x + march.tile[0] as isize).min(end);
+            let steps = march.pipeline.links.iter().map(|link| {
+                let cells = link.cells(&x);
+                // Cells whose number is a multiple of the lanes begin where memory is aligned.
+                let skew = (-cells.start).rem_euclid(UNIT as isize) as usize;
+                let length = cells.end.abs_diff(cells.start);
+                Steps::new::<T>(instructions, length, skew)
+            });
+            let steps = steps.collect();
+            (x, steps)
+        });
+        Marching {
+            march,
+            launches,
+            arrays,
+            views: views.collect(),
+            region,
+            parts: parts.collect(),
+            instructions,
+        }
+    }
+
     /// Computes blocks that follow each other along the march; `false` if a new value of a field is
     /// not finite.
-    fn run(&self, worker: &mut Worker<T>, mut blocks: Vec<Block<'_, T>>) -> bool {
-        let tile = self.march.tile[0];
-        let start = -(self.region.extend[0] as isize);
-        let parts = self.region.size(0).div_ceil(tile);
-        let end = start + self.region.size(0) as isize;
+    fn run(&self, worker: &mut Worker<T>, blocks: &mut [Block<'_, T>]) -> bool {
         let mut finite = true;
-        for part in 0..parts {
-            let x = start + (part * tile) as isize;
-            let x = x..(x + tile as isize).min(end);
-            finite &= self.strip(worker, &mut blocks, x, part + 1 == parts);
+        for part in 0..self.parts.len() {
+            finite &= self.strip(worker, blocks, part);
         }
         finite
     }
 
     /// Computes some cells of each row of all blocks.
-    fn strip(
-        &self,
-        worker: &mut Worker<T>,
-        blocks: &mut [Block<'_, T>],
-        x: Range<isize>,
-        is_last: bool,
-    ) -> bool {
-        let (axis, stages) = (self.march.pipeline.axis, &self.march.pipeline.stages);
-        let wide = |s: usize| x.start + stages[s].low[0]..x.end + stages[s].high[0];
-        let covered = |s: usize| {
-            let cells = wide(s);
-            // Cells whose number is a multiple of the lanes begin where memory is aligned.
-            let skew = (-cells.start).rem_euclid(UNIT as isize) as usize;
-            let length = cells.end.abs_diff(cells.start);
-            Steps::new::<T>(self.instructions, length, skew)
-        };
-        let steps: Vec<Steps> = (0..stages.len()).map(covered).collect();
+    fn strip(&self, worker: &mut Worker<T>, blocks: &mut [Block<'_, T>], part: usize) -> bool {
+        let (axis, links) = (self.march.pipeline.axis, &self.march.pipeline.links);
+        let (x, steps) = &self.parts[part];
+        let is_last = part + 1 == self.parts.len();
         let first = blocks[0].first;
         let rings = worker.rings.iter_mut().flatten();
         rings.for_each(|ring| ring.begin(x.start, first[1]));
-        let last = stages.len() - 1;
+        let last = links.len() - 1;
         let lead = self.march.reach(axis, |low, high| high - low);
         let mut finite = true;
         for p in -lead..blocks.len() as isize {
-            for (s, stage) in stages[..last].iter().enumerate() {
-                if p + stage.high[axis] < stage.low[axis] {
+            for (s, link) in links[..last].iter().enumerate() {
+                if p + link.high[axis] < link.low[axis] {
                     continue;
                 }
-                let mut cell = [wide(s).start, first[1], first[2]];
+                let along = link.cells(x);
+                let mut cell = [along.start, first[1], first[2]];
                 let mut rows = 1;
                 if axis == 2 {
-                    cell[1] += stage.low[1];
-                    rows = blocks[0].rows + (stage.high[1] - stage.low[1]) as usize;
+                    cell[1] += link.low[1];
+                    rows = blocks[0].rows + (link.high[1] - link.low[1]) as usize;
                 }
-                cell[axis] = first[axis] + p + stage.high[axis];
+                cell[axis] = first[axis] + p + link.high[axis];
                 let cells = Cells {
                     first: cell,
                     rows,
-                    length: wide(s).end.abs_diff(wide(s).start),
+                    length: along.end.abs_diff(along.start),
                     steps: &steps[s],
                 };
                 self.store(worker, s, cells);
@@ -321,12 +333,12 @@ impl<T: Number> Marching<'_, T> {
         finite
     }
 
-    /// Computes what a stage stores.
-    fn store(&self, worker: &mut Worker<T>, stage: usize, cells: Cells<'_>) {
-        let (before, own) = worker.rings.split_at_mut(stage);
+    /// Computes what a link stores.
+    fn store(&self, worker: &mut Worker<T>, link: usize, cells: Cells<'_>) {
+        let (before, own) = worker.rings.split_at_mut(link);
         let targets = own[0].iter_mut().map(|ring| ring.target(cells.first));
-        let scratch = &mut worker.scratches[stage];
-        self.compute(stage, before, scratch, cells, targets.collect());
+        let scratch = &mut worker.scratches[link];
+        self.compute(link, before, scratch, cells, targets.collect());
     }
 
     /// Computes new values of a block.
@@ -357,24 +369,31 @@ impl<T: Number> Marching<'_, T> {
 
     fn compute(
         &self,
-        stage: usize,
+        link: usize,
         rings: &[Vec<Ring<T>>],
         scratch: &mut Option<RowScratch<T>>,
         cells: Cells<'_>,
         outputs: Vec<Target<'_, T>>,
     ) {
-        let launch = self.launches[stage];
+        let launch = self.launches[link];
         let layout = self.region.shape.layout;
         let view = |feed: &Feed| match *feed {
             Feed::Array(at) => View::whole(self.arrays[at].values(), layout),
-            Feed::Ring(stage, output) => rings[stage][output].view(),
+            Feed::Ring(link, output) => rings[link][output].view(),
         };
-        let inputs: Vec<View<'_, T>> = self.march.feeds[stage].iter().map(view).collect();
+        let views: Vec<View<'_, T>>;
+        let inputs = match &self.views[link] {
+            Some(views) => views,
+            None => {
+                views = self.march.feeds[link].iter().map(view).collect();
+                &views
+            }
+        };
         let part = Part {
             first: cells.first,
             rows: cells.rows,
             length: cells.length,
-            inputs: &inputs,
+            inputs,
             outputs,
             uniforms: &launch.uniforms,
             steps: cells.steps,

@@ -7,6 +7,7 @@
 //! launch reads it any more, so it stays in the cache, and only fields go to memory.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use stencil_compiler::algorithm::footprint::{Bounds, bounds};
 use stencil_compiler::algorithm::{Algorithm, FnId};
@@ -18,14 +19,14 @@ use crate::Error;
 #[derive(Clone, Debug)]
 pub(super) struct Pipeline {
     /// In their order. The last one computes new values of fields.
-    pub(super) stages: Vec<Stage>,
+    pub(super) links: Vec<Link>,
     /// The axis of the march.
     pub(super) axis: usize,
 }
 
 /// One launch of a pipeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Stage {
+pub(super) struct Link {
     /// Its place in the plan.
     pub(super) launch: usize,
     /// Cells that it computes before the first and behind the last one of a part along each axis, negative
@@ -34,8 +35,15 @@ pub(super) struct Stage {
     pub(super) high: [isize; 3],
     /// Planes of each stored function that it computes that are at hand.
     pub(super) windows: BTreeMap<String, usize>,
-    /// Planes of each buffer that it reads.
+    /// Planes that it reads of each field.
     pub(super) reads: BTreeMap<String, usize>,
+}
+
+impl Link {
+    /// The cells along x that it computes for those of a part.
+    pub(super) fn cells(&self, part: &Range<isize>) -> Range<isize> {
+        part.start + self.low[0]..part.end + self.high[0]
+    }
 }
 
 /// Can all that a plan stores live in rings? So it is where launches before the last of a substep give no
@@ -79,24 +87,24 @@ impl Pipeline {
         launches: &[usize],
     ) -> Result<Self, Error> {
         let mut pipeline = Pipeline {
-            stages: Vec::new(),
+            links: Vec::new(),
             axis: algorithm.slowest_axis().max(1),
         };
         let mut needs = Needs::default();
         for at in launches.iter().rev() {
-            let stage = pipeline.stage(algorithm, plan, *at, &mut needs)?;
-            pipeline.stages.insert(0, stage);
+            let link = pipeline.link(algorithm, plan, *at, &mut needs)?;
+            pipeline.links.insert(0, link);
         }
         Ok(pipeline)
     }
 
-    fn stage(
+    fn link(
         &self,
         algorithm: &Algorithm,
         plan: &Plan,
         at: usize,
         needs: &mut Needs,
-    ) -> Result<Stage, Error> {
+    ) -> Result<Link, Error> {
         let launch = &plan.launches[at];
         let outputs = outputs(algorithm, launch)?;
         let own: BTreeSet<FnId> = outputs.iter().copied().collect();
@@ -119,8 +127,6 @@ impl Pipeline {
         for (id, Bounds { low: l, high: h }) in bounds(algorithm, &outputs, &stored) {
             let add = |a: [isize; 3], b: [i32; 3]| std::array::from_fn(|i| a[i] + b[i] as isize);
             let cells = [add(low, l), add(high, h)];
-            let planes = (h[self.axis] - l[self.axis] + 1) as usize;
-            reads.insert(algorithm.function(id).name.clone(), planes);
             if stored.contains(&id) {
                 let known = needs.cells.get(&id).copied();
                 needs
@@ -129,9 +135,12 @@ impl Pipeline {
                 let first = lag + l[self.axis] as isize;
                 let oldest = needs.oldest.entry(id).or_insert(first);
                 *oldest = first.min(*oldest);
+            } else {
+                let planes = (h[self.axis] - l[self.axis] + 1) as usize;
+                reads.insert(algorithm.function(id).name.clone(), planes);
             }
         }
-        Ok(Stage {
+        Ok(Link {
             launch: at,
             low,
             high,

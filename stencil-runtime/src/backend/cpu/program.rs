@@ -188,7 +188,7 @@ fn cells_of_row<K, V: Lanes, const U: usize, const I: usize, const O: usize>(
         });
         for (value, row) in new.into_iter().zip(&targets[step.to]) {
             // SAFETY: rows are as long as the steps were made for, asides as a register.
-            unsafe { value.store(row.add(if step.to == 0 { step.x } else { 0 })) };
+            unsafe { value.store(row.add(step.at)) };
         }
     }
     for step in steps.iter().take_while(|step| step.to > 0) {
@@ -204,9 +204,10 @@ fn cells_of_row<K, V: Lanes, const U: usize, const I: usize, const O: usize>(
 pub(crate) struct Step {
     /// The first of them.
     x: usize,
-    /// Where their values go: 0 to their row, others aside. These are written last, and computed first, from
-    /// old values.
+    /// Where their values go: 0 to their row, others aside, and the place there. What goes aside is written
+    /// last, and computed first, from old values.
     to: usize,
+    at: usize,
     /// Is what lies ahead brought into the cache?
     looks_ahead: bool,
 }
@@ -236,6 +237,7 @@ impl Steps {
             is_there.then_some(Step {
                 x,
                 to,
+                at: 0,
                 looks_ahead: false,
             })
         };
@@ -244,6 +246,7 @@ impl Steps {
         let whole = (0..(n - skew) / lanes).map(|i| Step {
             x: skew + i * lanes,
             to: 0,
+            at: skew + i * lanes,
             looks_ahead: (i * lanes * T::BYTES).is_multiple_of(LINE),
         });
         Steps {

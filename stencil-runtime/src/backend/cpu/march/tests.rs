@@ -47,8 +47,8 @@ fn each_stage_is_as_far_ahead_as_it_is_read() {
     assert!(has_rings(&plan));
     let launches = substeps(&plan).next().unwrap();
     let pipeline = Pipeline::new(algorithm, &plan, &launches).unwrap();
-    let [slopes, fluxes, update] = &pipeline.stages[..] else {
-        panic!("{:?}", pipeline.stages);
+    let [slopes, fluxes, update] = &pipeline.links[..] else {
+        panic!("{:?}", pipeline.links);
     };
     // A flux belongs to the cell below its face: it reads slopes there and of the next cell.
     assert_eq!((slopes.low, slopes.high), ([-1, -1, 0], [1, 1, 0]));
