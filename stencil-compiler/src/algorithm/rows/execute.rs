@@ -124,19 +124,16 @@ fn frequent<'a, C: Cells>(
             Work::Op(Op::Sqrt) => each!(|K| x.0[K].sqrt()),
             Work::Op(Op::Lt) => {
                 let (yes, no) = (get!(2), get!(3));
-                each!(|K| x.0[K].if_lt(y.0[K], yes.0[K], no.0[K]))
+                result = each!(|K| x.0[K].if_lt(y.0[K], yes.0[K], no.0[K]));
+                continue;
             }
             Work::Op(Op::Le) => {
                 let (yes, no) = (get!(2), get!(3));
-                each!(|K| x.0[K].if_le(y.0[K], yes.0[K], no.0[K]))
+                result = each!(|K| x.0[K].if_le(y.0[K], yes.0[K], no.0[K]));
+                continue;
             }
             Work::Copy => x,
-            Work::Keep => {
-                if let Argument::Row(Address::Register { at: to, moves }) = instruction.args[3] {
-                    result.store(&mut arrays.registers[register(to, moves, at)..]);
-                }
-                result
-            }
+            Work::Keep => result,
             Work::Write(output) if at.left >= Block::<C>::CELLS => {
                 let to = &mut *arrays.outputs[output as usize];
                 result.store(&mut to[at.output as usize..]);
@@ -144,8 +141,22 @@ fn frequent<'a, C: Cells>(
             }
             Work::Op(_) | Work::Write(_) => leave!(),
         };
+        keep(result, instruction.args[3], at, arrays);
     }
     None
+}
+
+/// Puts a result where it is kept, if it is.
+#[inline(always)]
+fn keep<C: Cells>(
+    result: Block<C>,
+    to: Argument<Address, C::Value>,
+    at: At,
+    arrays: &mut Arrays<'_, '_, '_, C::Value>,
+) {
+    if let Argument::Row(Address::Register { at: to, moves }) = to {
+        result.store(&mut arrays.registers[register(to, moves, at)..]);
+    }
 }
 
 /// Executes one instruction, whatever it is.
@@ -179,6 +190,9 @@ fn rare<C: Cells>(
         };
     }
     result.store(slots);
+    if instruction.can_keep() {
+        keep(result, instruction.args[3], at, arrays);
+    }
     if let Work::Write(output) = instruction.work {
         write(output, at, arrays);
     }

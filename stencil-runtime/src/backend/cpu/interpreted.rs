@@ -59,6 +59,7 @@ impl<T: Registers> OnLanes for Interpreted<'_, T> {
             .map(|target| target.values.chunks_mut(target.pitch))
             .collect();
         let (program, scratch) = (self.program, self.scratch);
+        let mut reads: Vec<&[T]> = Vec::with_capacity(program.reads().len());
         for row in 0..rows {
             let mut now: Vec<&mut [T]> = outputs
                 .iter_mut()
@@ -74,7 +75,8 @@ impl<T: Registers> OnLanes for Interpreted<'_, T> {
                 ];
                 inputs[read.input].from(at)
             };
-            let reads: Vec<&[T]> = program.reads().iter().map(read).collect();
+            reads.clear();
+            reads.extend(program.reads().iter().map(read));
             if calls_functions::<V>() {
                 program.run_rows(scratch, &reads, &mut now);
             } else {
