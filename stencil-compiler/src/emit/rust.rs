@@ -133,8 +133,8 @@ impl Spelling for Cells<'_> {
     fn op(&self, op: Op, args: &[String]) -> String {
         match (op, args) {
             // What branches on values in Rust selects in each lane.
-            (Op::Min, [a, b]) => format!("{}.if_lt({a}, {b}, {a})", receiver(b)),
-            (Op::Max, [a, b]) => format!("{}.if_lt({b}, {b}, {a})", receiver(a)),
+            (Op::Min, [a, b]) => format!("{}.smaller({b})", receiver(a)),
+            (Op::Max, [a, b]) => format!("{}.larger({b})", receiver(a)),
             (Op::Lt, [a, b, yes, no]) => format!("{}.if_lt({b}, {yes}, {no})", receiver(a)),
             (Op::Le, [a, b, yes, no]) => format!("{}.if_le({b}, {yes}, {no})", receiver(a)),
             (Op::Eq, [a, b, yes, no]) => format!("{}.if_eq({b}, {yes}, {no})", receiver(a)),

@@ -91,9 +91,9 @@ operations! {
     /// Absolute value.
     Abs "abs" 1 0, "fabs{f}({0})", "{0}.abs()", |a| a[0].abs();
     /// The smaller: `b < a ? b : a`.
-    Min "min" 2 1, "({1} < {0} ? {1} : {0})", "if {1} < {0} { {1} } else { {0} }", |a| a[1].if_lt(a[0], a[1], a[0]);
+    Min "min" 2 1, "({1} < {0} ? {1} : {0})", "{0}.smaller({1})", |a| a[0].smaller(a[1]);
     /// The larger: `b > a ? b : a`.
-    Max "max" 2 1, "({1} > {0} ? {1} : {0})", "if {1} > {0} { {1} } else { {0} }", |a| a[0].if_lt(a[1], a[1], a[0]);
+    Max "max" 2 1, "({1} > {0} ? {1} : {0})", "{0}.larger({1})", |a| a[0].larger(a[1]);
     /// `a < b ? c : d`; `d` if `a` or `b` is not a number.
     Lt "lt" 4 2, "({0} < {1} ? {2} : {3})", "if {0} < {1} { {2} } else { {3} }", |a| a[0].if_lt(a[1], a[2], a[3]);
     /// `a <= b ? c : d`; `d` if `a` or `b` is not a number.

@@ -39,6 +39,17 @@ pub trait Arithmetic:
     /// `self == b ? yes : no`.
     fn if_eq(self, b: Self, yes: Self, no: Self) -> Self;
 
+    /// `b < self ? b : self`, one instruction where the processor has it.
+    #[inline(always)]
+    fn smaller(self, b: Self) -> Self {
+        b.if_lt(self, b, self)
+    }
+    /// `b > self ? b : self`.
+    #[inline(always)]
+    fn larger(self, b: Self) -> Self {
+        self.if_lt(b, b, self)
+    }
+
     /// The magnitude of `self` with the sign bit of `sign`.
     fn copysign(self, sign: Self) -> Self;
     /// The integer e with 2^e ≤ `self` < 2^(e+1), for a positive normal number.

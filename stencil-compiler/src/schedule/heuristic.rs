@@ -19,10 +19,23 @@ const WORTH_STORING: u32 = 100;
 /// Such operations before it is kept in shared memory, which costs no traffic.
 const WORTH_SHARING: u32 = 50;
 
+/// The same where a row engine computes it, for which operations take longer than loads.
+const WORTH_KEEPING: u32 = 20;
+
 /// The schedule of the CPU program: rows, and few enough recomputations.
 pub fn cpu(algorithm: &Algorithm) -> Schedule {
     // Recomputed halos need no exchange, which only periodic seams could give.
-    let placements = stored(algorithm, Halo::Recompute);
+    over_rows(algorithm, stored(algorithm, Halo::Recompute))
+}
+
+/// The schedule of the row engine, which computes what is read along a row once as it is.
+pub fn row_engine(algorithm: &Algorithm) -> Schedule {
+    let placement = Placement::Global(Halo::Recompute);
+    let kept = kept(algorithm, WORTH_KEEPING, placement, |[_, y, z]| [0, y, z]);
+    over_rows(algorithm, kept)
+}
+
+fn over_rows(algorithm: &Algorithm, placements: BTreeMap<String, Placement>) -> Schedule {
     let kernels = vec![Blocking::new("rows", &[]); kernel_count(algorithm, &placements)];
     Schedule {
         placements,
@@ -183,19 +196,36 @@ pub(super) fn costs(
 pub fn fused(problem: &Algorithm) -> BTreeMap<String, Placement> {
     match problem.dimension {
         1 => BTreeMap::new(),
-        _ => kept(problem, 0, Placement::Shared),
+        _ => kept(problem, 0, Placement::Shared, everywhere),
     }
 }
 
 /// Grid functions that would be recomputed too often: the last of them first, since storing it
 /// leaves what it is made of with fewer uses. `halo` is how their ghost cells come to be.
 pub fn stored(algorithm: &Algorithm, halo: Halo) -> BTreeMap<String, Placement> {
-    kept(algorithm, WORTH_STORING, Placement::Global(halo))
+    kept(
+        algorithm,
+        WORTH_STORING,
+        Placement::Global(halo),
+        everywhere,
+    )
 }
 
-fn kept(algorithm: &Algorithm, least: u32, placement: Placement) -> BTreeMap<String, Placement> {
+/// Each place is one of its own.
+fn everywhere(at: Offset) -> Offset {
+    at
+}
+
+/// What would be recomputed for more than `least` operations; `place` is the same for offsets at which a
+/// function is computed once as it is.
+fn kept(
+    algorithm: &Algorithm,
+    least: u32,
+    placement: Placement,
+    place: fn(Offset) -> Offset,
+) -> BTreeMap<String, Placement> {
     let mut chosen = BTreeMap::new();
-    recomputations(algorithm, |id, operations| {
+    recomputations(algorithm, place, |id, operations| {
         let is_worth_it = operations > least;
         if is_worth_it {
             let name = algorithm.function(id).name.clone();
@@ -210,7 +240,7 @@ fn kept(algorithm: &Algorithm, least: u32, placement: Placement) -> BTreeMap<Str
 /// operations that storing each would save; those that save most first.
 pub fn recomputed(algorithm: &Algorithm) -> Vec<(String, u32)> {
     let mut all = Vec::new();
-    recomputations(algorithm, |id, operations| {
+    recomputations(algorithm, everywhere, |id, operations| {
         all.push((algorithm.function(id).name.clone(), operations));
         false
     });
@@ -220,7 +250,11 @@ pub fn recomputed(algorithm: &Algorithm) -> Vec<(String, u32)> {
 
 /// Goes through what may be stored and is evaluated at several places, from the updates down; `store`
 /// gets the operations of all evaluations but one, and says whether it is stored.
-fn recomputations(algorithm: &Algorithm, mut store: impl FnMut(FnId, u32) -> bool) {
+fn recomputations(
+    algorithm: &Algorithm,
+    place: fn(Offset) -> Offset,
+    mut store: impl FnMut(FnId, u32) -> bool,
+) {
     let roots: BTreeSet<FnId> = algorithm
         .substeps
         .iter()
@@ -247,7 +281,7 @@ fn recomputations(algorithm: &Algorithm, mut store: impl FnMut(FnId, u32) -> boo
         for access in function.def.accesses() {
             let shifted = own
                 .iter()
-                .map(|at| std::array::from_fn(|axis| at[axis] + access.at[axis]));
+                .map(|at| place(std::array::from_fn(|axis| at[axis] + access.at[axis])));
             places.entry(access.of).or_default().extend(shifted);
         }
     }
@@ -263,7 +297,7 @@ fn whole_cost(algorithm: &Algorithm, root: FnId) -> u32 {
 
 /// The same, but kept in shared memory while a march passes.
 pub fn shared(algorithm: &Algorithm) -> BTreeMap<String, Placement> {
-    kept(algorithm, WORTH_SHARING, Placement::Shared)
+    kept(algorithm, WORTH_SHARING, Placement::Shared, everywhere)
 }
 
 /// What shared functions are made of: it is evaluated around the tile, too, and so cannot ride along

@@ -441,14 +441,6 @@ fn choose<T: Number>(
     let fits = schedule
         .as_ref()
         .is_none_or(|s| *s == *system.schedule() || *s == recomputed);
-    let schedule = schedule.unwrap_or_else(|| {
-        if periodic == [true; 3] {
-            system.schedule().clone()
-        } else {
-            recomputed
-        }
-    });
-    let schedule = schedule.unfused(algorithm);
     let choice = match (engine, system.kernels()) {
         (Engine::Cpu | Engine::Auto | Engine::Compiled, Some(kernels)) if fits => {
             Choice::Compiled(kernels)
@@ -458,6 +450,12 @@ fn choose<T: Number>(
         (Engine::Compiled, None) => return Err(not_compiled("in this binary")),
         (Engine::Cuda, _) => return Err(Error::Bug("a card was chosen above".into())),
     };
+    let schedule = schedule.unwrap_or_else(|| match choice {
+        Choice::Rows => heuristic::row_engine(algorithm),
+        Choice::Compiled(_) if periodic == [true; 3] => system.schedule().clone(),
+        Choice::Compiled(_) => recomputed,
+    });
+    let schedule = schedule.unfused(algorithm);
     Ok((Chosen::Cpu(choice), schedule))
 }
 

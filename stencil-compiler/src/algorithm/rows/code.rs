@@ -15,7 +15,7 @@ pub(super) enum Work {
     Product(Pair),
     /// The same added to the result, fused.
     Term(Pair),
-    /// Puts the result where the last argument is.
+    /// Puts the result where the last argument is, as all work does that has an argument to spare.
     Keep,
     /// Puts the result in an output's row.
     Write(u32),
@@ -61,6 +61,15 @@ impl<R: Copy, S: Copy> Instruction<R, S> {
         let mut keep = Instruction::new(Work::Keep, &[]);
         keep.args[Op::MOST_ARGUMENTS - 1] = Argument::Row(to);
         keep
+    }
+
+    /// Is the last argument free to say where the result is put as well?
+    pub(super) fn can_keep(&self) -> bool {
+        match self.work {
+            Work::Write(_) | Work::Keep => false,
+            Work::Op(op) => op.arity() < Op::MOST_ARGUMENTS,
+            Work::Copy | Work::Product(_) | Work::Term(_) => true,
+        }
     }
 
     /// The same with other rows and numbers.
@@ -128,7 +137,7 @@ pub(super) type Placed = Instruction<Source, ScalarId>;
 /// Where a block begins, but for what all arguments of the block share.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Address {
-    Input { input: u32, at: isize },
+    Input { row: u32, at: isize },
     Register { at: isize, moves: bool },
     Own(u32),
 }

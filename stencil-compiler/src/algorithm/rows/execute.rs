@@ -9,6 +9,7 @@ use crate::expr::real::Arithmetic;
 
 /// What instructions read and write.
 pub(super) struct Arrays<'a, 'i, 'o, T> {
+    /// The rows that are read, each from the first cell on that any instruction reads.
     pub(super) inputs: &'a [&'i [T]],
     pub(super) registers: &'a mut [T],
     /// Index in `registers` of the result while it is not in the loop's own registers.
@@ -117,13 +118,22 @@ fn frequent<'a, C: Cells>(
             Work::Op(Op::Mul) => each!(|K| x.0[K] * y.0[K]),
             Work::Op(Op::Div) => each!(|K| x.0[K] / y.0[K]),
             Work::Op(Op::Neg) => each!(|K| -x.0[K]),
-            Work::Copy => x,
-            Work::Keep => {
-                if let Argument::Row(Address::Register { at: to, moves }) = instruction.args[3] {
-                    result.store(&mut arrays.registers[register(to, moves, at)..]);
-                }
-                result
+            Work::Op(Op::Min) => each!(|K| x.0[K].smaller(y.0[K])),
+            Work::Op(Op::Max) => each!(|K| x.0[K].larger(y.0[K])),
+            Work::Op(Op::Abs) => each!(|K| x.0[K].abs()),
+            Work::Op(Op::Sqrt) => each!(|K| x.0[K].sqrt()),
+            Work::Op(Op::Lt) => {
+                let (yes, no) = (get!(2), get!(3));
+                result = each!(|K| x.0[K].if_lt(y.0[K], yes.0[K], no.0[K]));
+                continue;
             }
+            Work::Op(Op::Le) => {
+                let (yes, no) = (get!(2), get!(3));
+                result = each!(|K| x.0[K].if_le(y.0[K], yes.0[K], no.0[K]));
+                continue;
+            }
+            Work::Copy => x,
+            Work::Keep => result,
             Work::Write(output) if at.left >= Block::<C>::CELLS => {
                 let to = &mut *arrays.outputs[output as usize];
                 result.store(&mut to[at.output as usize..]);
@@ -131,8 +141,22 @@ fn frequent<'a, C: Cells>(
             }
             Work::Op(_) | Work::Write(_) => leave!(),
         };
+        keep(result, instruction.args[3], at, arrays);
     }
     None
+}
+
+/// Puts a result where it is kept, if it is.
+#[inline(always)]
+fn keep<C: Cells>(
+    result: Block<C>,
+    to: Argument<Address, C::Value>,
+    at: At,
+    arrays: &mut Arrays<'_, '_, '_, C::Value>,
+) {
+    if let Argument::Row(Address::Register { at: to, moves }) = to {
+        result.store(&mut arrays.registers[register(to, moves, at)..]);
+    }
 }
 
 /// Executes one instruction, whatever it is.
@@ -166,6 +190,9 @@ fn rare<C: Cells>(
         };
     }
     result.store(slots);
+    if instruction.can_keep() {
+        keep(result, instruction.args[3], at, arrays);
+    }
     if let Work::Write(output) = instruction.work {
         write(output, at, arrays);
     }
@@ -202,8 +229,8 @@ fn fetch<T: Real>(
                 let from = register(from, moves, at);
                 arrays.registers.copy_within(from..from + cells, to);
             }
-            Argument::Row(Address::Input { input, at: from }) => {
-                let values = &arrays.inputs[input as usize][(from + at.input) as usize..];
+            Argument::Row(Address::Input { row, at: from }) => {
+                let values = &arrays.inputs[row as usize][(from + at.input) as usize..];
                 let n = cells.min(values.len());
                 arrays.registers[to..to + n].copy_from_slice(&values[..n]);
             }
@@ -256,8 +283,8 @@ fn row<'r, C: Cells>(
 ) -> Option<&'r [C::Value]> {
     // A negative index becomes a huge one, and is caught as out of bounds.
     let (values, from): (&[C::Value], usize) = match address {
-        Address::Input { input, at: from } => {
-            (arrays.inputs[input as usize], (from + at.input) as usize)
+        Address::Input { row, at: from } => {
+            (arrays.inputs[row as usize], (from + at.input) as usize)
         }
         Address::Register { at: from, moves } => (arrays.registers, register(from, moves, at)),
         Address::Own(output) => (&*arrays.outputs[output as usize], at.output as usize),

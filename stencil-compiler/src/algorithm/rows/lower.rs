@@ -6,7 +6,7 @@ use super::code::{Placed, Step};
 use super::place::place;
 use super::select::select;
 use super::tape::{Arg, Operand, Tape, Value};
-use super::{Output, RowProgram};
+use super::{Output, Read, RowProgram};
 use crate::algorithm::{Algorithm, FnId, StateId};
 use crate::expr::Lit;
 
@@ -32,7 +32,7 @@ pub(super) fn lower(
     RowProgram {
         outputs: outputs.collect(),
         margin: margin(&placed.steps),
-        halo: halo(&tape.values, &extents),
+        reads: reads(&tape.values, &extents),
         steps: placed.steps,
         slots: placed.slots,
         rows: placed.rows,
@@ -106,16 +106,17 @@ fn margin(steps: &[Step<Placed>]) -> (i32, i32) {
     steps.iter().fold((0, 0), widest)
 }
 
-/// Ghost cells of inputs that are read along each axis.
-fn halo(values: &[Value], extents: &[Option<Extent>]) -> [i32; 3] {
-    let mut halo = [0; 3];
-    for (value, extent) in values.iter().zip(extents) {
-        if let (Value::Input { y, z, .. }, Some((start, end))) = (value, extent) {
-            for (largest, component) in halo.iter_mut().zip([(*end).max(-*start), y.abs(), z.abs()])
-            {
-                *largest = component.max(*largest);
-            }
-        }
-    }
-    halo
+/// The rows of inputs that are read, and how far.
+fn reads(values: &[Value], extents: &[Option<Extent>]) -> Vec<Read> {
+    let read = |(value, extent): (&Value, &Option<Extent>)| match (value, extent) {
+        (Value::Input { input, y, z }, Some((start, end))) => Some(Read {
+            input: *input,
+            dy: *y,
+            dz: *z,
+            x_lo: (-*start).max(0) as usize,
+            x_hi: (*end).max(0) as usize,
+        }),
+        _ => None,
+    };
+    values.iter().zip(extents).filter_map(read).collect()
 }

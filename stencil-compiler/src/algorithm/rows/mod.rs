@@ -51,9 +51,24 @@ pub struct RowProgram {
     rows: usize,
     /// Cells before the first and after the last of a chunk that rows have room for.
     margin: (i32, i32),
-    halo: [i32; 3],
+    reads: Vec<Read>,
     inputs: Vec<FnId>,
     outputs: Vec<Output>,
+}
+
+/// One row that a program reads: the part from `x = -x_lo` to `n + x_hi` of the row `dy`, `dz` away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Read {
+    /// Index into [`RowProgram::inputs`].
+    pub input: usize,
+    /// Rows away along y.
+    pub dy: i32,
+    /// Rows away along z.
+    pub dz: i32,
+    /// Cells before the first one of the row.
+    pub x_lo: usize,
+    /// Cells behind the last one of the row.
+    pub x_hi: usize,
 }
 
 /// One row that a program computes.
@@ -144,9 +159,21 @@ impl RowProgram {
         &self.outputs
     }
 
+    /// The rows of inputs that are read, in the order in which [`run_in`](Self::run_in) takes them.
+    pub fn reads(&self) -> &[Read] {
+        &self.reads
+    }
+
     /// Ghost cells that inputs need on both sides along each axis.
     pub fn halo(&self) -> [i32; 3] {
-        self.halo
+        self.reads.iter().fold([0; 3], |halo, read| {
+            let x = read.x_lo.max(read.x_hi) as i32;
+            [
+                x.max(halo[0]),
+                read.dy.abs().max(halo[1]),
+                read.dz.abs().max(halo[2]),
+            ]
+        })
     }
 
     /// Number of passes over a row.
@@ -177,39 +204,66 @@ impl RowProgram {
         first: [isize; 3],
         outputs: &mut [&mut [T]],
     ) {
-        self.run_in::<Single<T>>(scratch, inputs, layout, first, outputs);
+        assert_eq!(
+            inputs.len(),
+            self.inputs.len(),
+            "as many inputs as the program reads"
+        );
+        let row = |read: &Read| {
+            let (y, z) = (first[1] + read.dy as isize, first[2] + read.dz as isize);
+            let at = layout.origin as isize
+                + z * layout.plane as isize
+                + y * layout.pitch as isize
+                + first[0]
+                - read.x_lo as isize;
+            &inputs[read.input][at as usize..]
+        };
+        let rows: Vec<&[T]> = self.reads.iter().map(row).collect();
+        self.run_rows(scratch, &rows, outputs);
+    }
+
+    /// The same from the rows that it [reads](Self::reads): each begins `x_lo` cells before the first cell of
+    /// the outputs, and may go on beyond what is read.
+    ///
+    /// # Panics
+    /// If there are other rows than the program reads and writes, or they are too short.
+    pub fn run_rows<T: Real>(
+        &self,
+        scratch: &mut RowScratch<T>,
+        rows: &[&[T]],
+        outputs: &mut [&mut [T]],
+    ) {
+        self.run_in::<Single<T>>(scratch, rows, outputs);
     }
 
     /// The same in the registers of a processor: always inlined, with everything hot beneath it,
     /// into a caller that is compiled for them.
     ///
     /// # Panics
-    /// As [`run`](Self::run).
+    /// As [`run_rows`](Self::run_rows).
     #[inline(always)]
     pub fn run_in<C: Cells>(
         &self,
         scratch: &mut RowScratch<C::Value>,
-        inputs: &[&[C::Value]],
-        layout: Layout,
-        first: [isize; 3],
+        rows: &[&[C::Value]],
         outputs: &mut [&mut [C::Value]],
     ) {
-        let row = scratch.row(self, inputs, layout, first, outputs);
+        let length = self.check_rows(rows, outputs);
         let mut arrays = Arrays {
-            inputs,
+            inputs: rows,
             registers: &mut scratch.registers,
             result: scratch.slots,
             outputs,
         };
         let mut begin = 0;
-        while begin < row.length {
-            let cells = scratch.chunk.min(row.length - begin);
+        while begin < length {
+            let cells = scratch.chunk.min(length - begin);
             for step in &scratch.steps {
                 let mut cell = step.start as isize;
                 let end = cells as isize + step.end as isize;
                 while cell < end {
                     let at = At {
-                        input: row.origin + begin as isize + cell,
+                        input: begin as isize + cell,
                         register: cell,
                         output: begin as isize + cell,
                         left: (end - cell) as usize,
@@ -220,5 +274,25 @@ impl RowProgram {
             }
             begin += cells;
         }
+    }
+
+    /// Looks whether there are all rows, and returns the number of cells of the outputs.
+    fn check_rows<T>(&self, rows: &[&[T]], outputs: &[&mut [T]]) -> usize {
+        assert_eq!(
+            (rows.len(), outputs.len()),
+            (self.reads.len(), self.outputs.len()),
+            "as many rows as the program reads and writes"
+        );
+        let length = outputs.first().map_or(0, |row| row.len());
+        assert!(
+            outputs.iter().all(|row| row.len() == length),
+            "output rows are equally long"
+        );
+        let mut reads = self.reads.iter().zip(rows);
+        assert!(
+            reads.all(|(read, row)| row.len() >= read.x_lo + length + read.x_hi),
+            "rows are as long as they are read"
+        );
+        length
     }
 }

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::code::{Argument, Instruction, Place, Placed, Source, Step, Work};
 use super::select::Selected;
 use super::tape::{Operand, ScalarId, Value, ValueId};
+use crate::expr::Op;
 
 /// Steps whose rows have places.
 pub(super) struct Code {
@@ -99,7 +100,7 @@ struct Placer<'a> {
 
 impl Placer<'_> {
     fn step(&mut self, s: usize, step: &Step<Selected>) -> Step<Placed> {
-        let mut code = Vec::new();
+        let mut code: Vec<Placed> = Vec::new();
         for (i, selected) in step.code.iter().enumerate() {
             code.push(self.instruction(&selected.instruction));
             // What is read for the last time makes place for what is kept.
@@ -114,7 +115,13 @@ impl Placer<'_> {
             if let Some(value) = selected.completes
                 && let Some(place) = self.home(value, s)
             {
-                code.push(Instruction::keep(Source { place, x: 0 }));
+                let to = Source { place, x: 0 };
+                match code.last_mut() {
+                    Some(last) if last.can_keep() => {
+                        last.args[Op::MOST_ARGUMENTS - 1] = Argument::Row(to);
+                    }
+                    _ => code.push(Instruction::keep(to)),
+                }
             }
         }
         // Blocks of a row may be read by all blocks of the step.

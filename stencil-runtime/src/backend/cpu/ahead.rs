@@ -8,49 +8,47 @@ use stencil_compiler::expr::Real;
 use super::parts::Part;
 
 /// Bytes of a line of the cache.
-const LINE: usize = 64;
+pub(super) const LINE: usize = 64;
 
 /// Rows of the plane that comes into reach with the next part.
 #[derive(Debug)]
 pub(super) struct Ahead<T> {
-    /// For each array the row nearest to the part's first row, and rows before and behind it.
-    arrays: Vec<(*const T, usize, usize)>,
-    pitch: usize,
+    /// For each array the row nearest to the part's first row, its pitch, and rows before and behind it.
+    arrays: Vec<(*const T, usize, [usize; 2])>,
     rows: usize,
     /// Rows to prefetch with one row of the part.
     now: Vec<*const T>,
 }
 
 impl<T: Real> Ahead<T> {
-    /// Rows ahead of a part; none where the patch has one plane.
+    /// Rows ahead of a part, if it looks ahead.
     pub(super) fn new(part: &Part<'_, T>, tables: &[RowInput], arrays: &[usize]) -> Self {
-        let (pitch, plane) = (part.shape.layout.pitch, part.shape.layout.plane);
         let mut list = Vec::new();
-        if part.shape.cells[2] > 1 {
-            let first = part.shape.index(part.first);
+        if part.looks_ahead {
             let mut reach = vec![(0, 0, 0); part.inputs.len()];
             for (row, array) in tables.iter().zip(arrays) {
                 let (before, behind, up) = reach[*array];
                 reach[*array] = (row.dy.min(before), row.dy.max(behind), row.dz.max(up));
             }
+            let [x, y, z] = part.first;
             list.extend(
                 part.inputs
                     .iter()
                     .zip(reach)
-                    .map(|(values, (before, behind, up))| {
-                        let next = first + (up as usize + 1) * plane;
-                        let row = values.as_ptr().wrapping_add(next);
-                        (row, before.unsigned_abs() as usize, behind as usize)
+                    .map(|(view, (before, behind, up))| {
+                        let row = view.address([x, y, z + up as isize + 1]);
+                        let rows = [before.unsigned_abs() as usize, behind as usize];
+                        (row, view.pitch(), rows)
                     }),
             );
-            let outputs = part.outputs.iter();
-            let next = part.margin + plane;
-            list.extend(outputs.map(|values| (values.as_ptr().wrapping_add(next), 0, 0)));
+            list.extend(part.outputs.iter().map(|target| {
+                let next = target.values.as_ptr().wrapping_add(target.plane);
+                (next, target.pitch, [0, 0])
+            }));
         }
         Ahead {
             now: Vec::with_capacity(2 * list.len()),
             arrays: list,
-            pitch,
             rows: part.rows,
         }
     }
@@ -58,12 +56,12 @@ impl<T: Real> Ahead<T> {
     /// Rows to prefetch with a row of the part: all of them, by its last row.
     pub(super) fn of_row(&mut self, row: usize) -> &[*const T] {
         self.now.clear();
-        for (first, before, behind) in &self.arrays {
+        for (first, pitch, [before, behind]) in &self.arrays {
             let all = before + self.rows + behind;
             for at in row * all / self.rows..(row + 1) * all / self.rows {
                 let shift = at as isize - *before as isize;
                 self.now
-                    .push(first.wrapping_offset(shift * self.pitch as isize));
+                    .push(first.wrapping_offset(shift * *pitch as isize));
             }
         }
         &self.now
@@ -73,10 +71,8 @@ impl<T: Real> Ahead<T> {
 /// Asks for a cell of each row; it need not be there.
 #[inline(always)]
 pub(super) fn prefetch<T: Real>(rows: &[*const T], x: usize) {
-    if (x * T::BYTES).is_multiple_of(LINE) {
-        for row in rows {
-            line(row.wrapping_add(x));
-        }
+    for row in rows {
+        line(row.wrapping_add(x));
     }
 }
 

@@ -11,7 +11,9 @@ use stencil_compiler::plan::BufferRole;
 use super::ghosts::Job;
 use super::parts::Part;
 use super::patch::Patch;
+use super::program::Steps;
 use super::tree;
+use super::view::{Target, View};
 use crate::{Error, Number};
 
 /// Grid functions to evaluate, with names looked up.
@@ -105,22 +107,30 @@ impl<T: Number> Patch<T> {
             program, inputs, ..
         } = evaluation;
         let uniforms: Vec<T> = uniforms.iter().map(|v| T::from_f64(*v)).collect();
-        let inputs: Vec<&[T]> = inputs.iter().map(|i| self.arrays[*i].values()).collect();
+        let layout = self.shape.layout;
+        let view = |i: &usize| View::whole(self.arrays[*i].values(), layout);
+        let inputs: Vec<View<'_, T>> = inputs.iter().map(view).collect();
         let [nx, ny, nz] = self.shape.cells;
         let scratch = || {
             let rows = vec![vec![T::ZERO; nx]; program.outputs().len()];
             (program.scratch(&uniforms), rows)
         };
+        let steps = Steps::new::<T>(self.instructions, nx, 0);
         let row = |(scratch, rows): &mut (_, Vec<Vec<T>>), i: usize| {
+            let target = |row| Target {
+                values: row,
+                pitch: nx,
+                plane: nx,
+            };
             let part = Part {
-                shape: &self.shape,
                 first: [0, (i % ny) as isize, (i / ny) as isize],
                 rows: 1,
                 length: nx,
                 inputs: &inputs,
-                margin: 0,
-                outputs: rows.iter_mut().map(Vec::as_mut_slice).collect(),
+                outputs: rows.iter_mut().map(Vec::as_mut_slice).map(target).collect(),
                 uniforms: &uniforms,
+                steps: &steps,
+                looks_ahead: false,
             };
             T::rows(self.instructions, program, scratch, part);
             let rows: Vec<&[T]> = rows.iter().map(Vec::as_slice).collect();

@@ -1,13 +1,11 @@
 //! Looking for values that are no numbers, while they are in the cache.
 
-use super::array::Shape;
 use super::instructions::{self, Checked, Vectorized};
-use super::parts::Part;
 use crate::Number;
 
-/// Rows of a part, and whether all their values are finite.
+/// Rows of a block, and whether all their values are finite.
 struct Look<'a, T> {
-    shape: &'a Shape,
+    pitch: usize,
     length: usize,
     /// From the first cell of the first row on.
     rows: &'a [T],
@@ -17,7 +15,7 @@ struct Look<'a, T> {
 impl<T: Number> Vectorized for Look<'_, T> {
     #[inline(always)]
     fn run(self) {
-        let rows = self.rows.chunks(self.shape.layout.pitch);
+        let rows = self.rows.chunks(self.pitch);
         // Without an early exit a row is vector code.
         *self.finite = rows.fold(true, |finite, row| {
             row[..self.length]
@@ -33,24 +31,20 @@ fn is_finite<T: Number>(value: T) -> bool {
     value * T::ZERO == T::ZERO
 }
 
-/// Are the values of these outputs of a part finite?
+/// Are all values of rows finite? The first row begins with the first of the values.
 pub(super) fn finite<T: Number>(
     instructions: Checked,
-    part: &Part<'_, T>,
-    outputs: &[usize],
+    rows: &[T],
+    length: usize,
+    pitch: usize,
 ) -> bool {
-    outputs
-        .iter()
-        .filter_map(|o| part.outputs.get(*o))
-        .all(|rows| {
-            let mut finite = true;
-            let look = Look {
-                shape: part.shape,
-                length: part.length,
-                rows: &rows[part.margin..],
-                finite: &mut finite,
-            };
-            instructions::run(instructions, look);
-            finite
-        })
+    let mut finite = true;
+    let look = Look {
+        pitch,
+        length,
+        rows,
+        finite: &mut finite,
+    };
+    instructions::run(instructions, look);
+    finite
 }

@@ -104,6 +104,15 @@ impl Checked {
         }
     }
 
+    /// Bytes of their registers.
+    pub(crate) fn register_bytes(self) -> usize {
+        match self.0 {
+            Instructions::Baseline => 16,
+            Instructions::Avx2 => 32,
+            Instructions::Avx512 => 64,
+        }
+    }
+
     /// Which they are.
     pub(crate) fn get(self) -> Instructions {
         self.0

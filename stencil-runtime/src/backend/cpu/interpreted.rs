@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use stencil_compiler::algorithm::rows::{Cells, RowProgram, RowScratch};
+use stencil_compiler::algorithm::rows::{Cells, Read, RowProgram, RowScratch};
 
 use super::instructions::{self, Checked, OnLanes};
 use super::lanes::{Lanes, Registers};
@@ -47,33 +47,40 @@ impl<T: Registers> OnLanes for Interpreted<'_, T> {
     #[inline(always)]
     fn run<V: Lanes<Value = T>>(self) {
         let Part {
-            shape,
-            first,
+            first: [x, y, z],
             rows,
             length,
             inputs,
-            margin,
             outputs,
-            uniforms: _,
+            ..
         } = self.part;
-        let pitch = shape.layout.pitch;
-        // From the first cell of the first row on.
         let mut outputs: Vec<_> = outputs
             .into_iter()
-            .map(|values| values[margin..].chunks_mut(pitch))
+            .map(|target| target.values.chunks_mut(target.pitch))
             .collect();
+        let (program, scratch) = (self.program, self.scratch);
+        let mut reads: Vec<&[T]> = Vec::with_capacity(program.reads().len());
         for row in 0..rows {
             let mut now: Vec<&mut [T]> = outputs
                 .iter_mut()
                 .filter_map(|rows| rows.next())
                 .map(|r| &mut r[..length])
                 .collect();
-            let first = [first[0], first[1] + row as isize, first[2]];
-            let (program, scratch, layout) = (self.program, &mut *self.scratch, shape.layout);
+            let y = y + row as isize;
+            let read = |read: &Read| {
+                let at = [
+                    x - read.x_lo as isize,
+                    y + read.dy as isize,
+                    z + read.dz as isize,
+                ];
+                inputs[read.input].from(at)
+            };
+            reads.clear();
+            reads.extend(program.reads().iter().map(read));
             if calls_functions::<V>() {
-                program.run(scratch, inputs, layout, first, &mut now);
+                program.run_rows(scratch, &reads, &mut now);
             } else {
-                program.run_in::<Wide<V>>(scratch, inputs, layout, first, &mut now);
+                program.run_in::<Wide<V>>(scratch, &reads, &mut now);
             }
         }
     }
@@ -154,11 +161,12 @@ substep { q = q_1, acc = acc_1 }
         type Value = T;
         fn run<V: Lanes<Value = T>>(self) {
             let mut outputs = self.rows.each_mut().map(Vec::as_mut_slice);
-            let layout = layout(self.q, outputs[0].len(), self.program);
             let mut scratch = self.program.scratch(&[T::from_f64(0.3)]);
-            let inputs = [self.q];
-            let (program, first) = (self.program, [0; 3]);
-            program.run_in::<Wide<V>>(&mut scratch, &inputs, layout, first, &mut outputs);
+            let halo = self.program.halo()[0] as usize;
+            let read = |read: &Read| &self.q[halo - read.x_lo..];
+            let reads: Vec<&[T]> = self.program.reads().iter().map(read).collect();
+            self.program
+                .run_in::<Wide<V>>(&mut scratch, &reads, &mut outputs);
         }
     }
 

@@ -2,18 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use rayon::prelude::*;
 use stencil_compiler::algorithm::{Algorithm, NEW};
 use stencil_compiler::plan::{BufferRole, Plan};
 
 use super::actions::Action;
 use super::array::Array;
-use super::finite::finite;
 use super::instructions::Checked;
-use super::parts::{Part, Region, cut};
+use super::march::March;
 use super::patch::{BadValue, Domain, Patch};
+use super::pipeline::{self, Pipeline};
 use super::prepare::{Choice, Code, Prepared};
-use super::program::Work;
 use crate::{Error, Number};
 
 /// Arrays and what is done with them in a step.
@@ -23,6 +21,8 @@ pub(crate) struct Machine<T> {
     /// The actions of each substep.
     substeps: Vec<Vec<Action>>,
     launches: Vec<Prepared<T>>,
+    /// How launches are done, by the last of those that are done together.
+    marches: BTreeMap<usize, March>,
     /// A third array of each field, by that of the field.
     spares: BTreeMap<usize, Array<T>>,
     /// Do the spare arrays hold the fields as they were before the step?
@@ -45,6 +45,7 @@ impl<T: Number> Machine<T> {
             patch,
             substeps: Vec::new(),
             launches: Vec::new(),
+            marches: BTreeMap::new(),
             spares: BTreeMap::new(),
             holds_last: false,
         };
@@ -60,7 +61,26 @@ impl<T: Number> Machine<T> {
             machine.launches.push(prepared);
         }
         machine.substeps = machine.patch.actions(plan)?;
+        machine.marches = machine.marches(algorithm, plan)?;
         Ok(machine)
+    }
+
+    /// The launches of each substep together where what they store lives in rings, else one by one.
+    fn marches(&self, algorithm: &Algorithm, plan: &Plan) -> Result<BTreeMap<usize, March>, Error> {
+        let mut marches = BTreeMap::new();
+        for substep in pipeline::substeps(plan) {
+            let together = if self.patch.has_rings {
+                substep.len()
+            } else {
+                1
+            };
+            for launches in substep.chunks(together.max(1)) {
+                let pipeline = Pipeline::new(algorithm, plan, launches)?;
+                let march = March::new(pipeline, &self.launches, &self.patch);
+                marches.extend(launches.last().map(|last| (*last, march)));
+            }
+        }
+        Ok(marches)
     }
 
     /// Replaces the uniforms of a substep, given in the algorithm's order.
@@ -96,9 +116,10 @@ impl<T: Number> Machine<T> {
                 self.patch.exchange(arrays, *depth, t);
             }
             Action::Launch(at) => {
-                let prepared = &self.launches[*at];
-                if !launch(prepared, &mut self.patch) {
-                    return Err(self.find_not_finite(prepared));
+                if let Some(march) = self.marches.get(at)
+                    && !march.run(&self.launches, &mut self.patch)
+                {
+                    return Err(self.find_not_finite(&self.launches[*at]));
                 }
             }
             Action::Swap(pairs) => self.swap(pairs),
@@ -154,91 +175,5 @@ impl<T: Number> Machine<T> {
     pub(crate) fn bytes(&self) -> usize {
         let all = self.patch.arrays.iter().chain(self.spares.values());
         all.map(|a| a.values().len() * T::BYTES).sum()
-    }
-}
-
-/// Runs a launch; `false` if a new value of a field is not finite.
-fn launch<T: Number>(launch: &Prepared<T>, patch: &mut Patch<T>) -> bool {
-    let Patch {
-        shape,
-        arrays,
-        instructions,
-        ..
-    } = patch;
-    let (shape, instructions) = (&*shape, *instructions);
-    // What is written leaves the list meanwhile, so that the rest can be shared.
-    let mut written: Vec<Array<T>> = launch
-        .outputs
-        .iter()
-        .map(|i| std::mem::take(&mut arrays[*i]))
-        .collect();
-    let finite = {
-        let inputs: Vec<&[T]> = launch.inputs.iter().map(|i| arrays[*i].values()).collect();
-        let region = Region {
-            shape,
-            extend: launch.extend,
-            rows: launch.rows,
-        };
-        let outputs = written.iter_mut().map(Array::values_mut).collect();
-        let parts = cut(region, &inputs, &launch.uniforms, outputs).into_par_iter();
-        match &launch.code {
-            Code::Compiled {
-                entry,
-                shifts,
-                arrays,
-                ..
-            } => {
-                let work = Work { shifts, arrays };
-                let run = |mut part: Part<'_, T>| {
-                    (entry.0)(instructions, work, part.borrowed());
-                    finish(instructions, &mut part, launch)
-                };
-                parts.map(run).reduce(|| true, |a, b| a & b)
-            }
-            Code::Rows(program) => {
-                let scratch = || program.scratch(&launch.uniforms);
-                let run = |scratch: &mut _, mut part: Part<'_, T>| {
-                    T::rows(instructions, program, scratch, part.borrowed());
-                    finish(instructions, &mut part, launch)
-                };
-                parts.map_init(scratch, run).reduce(|| true, |a, b| a & b)
-            }
-        }
-    };
-    for ((i, mut array), ends) in launch.outputs.iter().zip(written).zip(&launch.ends) {
-        array.ends = if ends.is_some() { shape.halo[0] } else { 0 };
-        arrays[*i] = array;
-    }
-    finite
-}
-
-/// What is done with a part as long as it is in the cache: the ends of its rows are filled. Are
-/// the new values of fields finite?
-fn finish<T: Number>(instructions: Checked, part: &mut Part<'_, T>, launch: &Prepared<T>) -> bool {
-    let (pitch, length) = (part.shape.layout.pitch, part.length + 2 * part.margin);
-    for (values, ends) in part.outputs.iter_mut().zip(&launch.ends) {
-        if let Some(ends) = ends {
-            for row in values.chunks_mut(pitch) {
-                // Sides that take more than constants are none here.
-                let _ = ends.fill(&mut row[..length]);
-            }
-        }
-    }
-    finite(instructions, part, &launch.fields)
-}
-
-impl<T> Part<'_, T> {
-    /// The same part for a while.
-    fn borrowed(&mut self) -> Part<'_, T> {
-        Part {
-            shape: self.shape,
-            first: self.first,
-            rows: self.rows,
-            length: self.length,
-            inputs: self.inputs,
-            margin: self.margin,
-            outputs: self.outputs.iter_mut().map(|rows| &mut **rows).collect(),
-            uniforms: self.uniforms,
-        }
     }
 }

@@ -14,12 +14,15 @@ mod instructions;
 pub(crate) mod interpreted;
 mod lanes;
 pub(crate) mod machine;
+mod march;
 pub(crate) mod parts;
 pub(crate) mod patch;
+mod pipeline;
 mod prepare;
 pub mod program;
 mod row;
 mod tree;
+mod view;
 
 pub(crate) use evaluate::Evaluation;
 

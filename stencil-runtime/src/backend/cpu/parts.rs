@@ -1,25 +1,39 @@
-//! Cutting the region of a launch into parts that threads compute independently.
+//! Cutting the region of a launch into blocks that threads compute independently.
 
 use super::array::Shape;
+use super::program::Steps;
+use super::view::{Target, View};
 
-/// A block of rows in one plane: what a thread computes at a time.
+/// Some rows of one plane: what a kernel computes at a time.
 #[derive(Debug)]
 pub(crate) struct Part<'a, T> {
-    pub(super) shape: &'a Shape,
     /// The first cell of the first row.
     pub(super) first: [isize; 3],
     /// Number of rows.
     pub(super) rows: usize,
     /// Cells of each row.
     pub(super) length: usize,
-    /// Whole arrays that are read.
-    pub(super) inputs: &'a [&'a [T]],
-    /// Values of an output before the first cell of each row and behind the last one.
-    pub(super) margin: usize,
-    /// For each output what lies between the first and the last cell of the part, and the margins.
-    pub(super) outputs: Vec<&'a mut [T]>,
+    /// What is read.
+    pub(super) inputs: &'a [View<'a, T>],
+    /// What is written, from the first cell on.
+    pub(super) outputs: Vec<Target<'a, T>>,
     /// Numbers that are the same in every cell.
     pub(super) uniforms: &'a [T],
+    /// How registers cover a row.
+    pub(super) steps: &'a Steps,
+    /// Is the plane that comes into reach next to be brought into the cache?
+    pub(super) looks_ahead: bool,
+}
+
+/// A block of rows in one plane that a launch gives new values.
+#[derive(Debug)]
+pub(super) struct Block<'a, T> {
+    /// The first cell of the first row.
+    pub(super) first: [isize; 3],
+    /// Number of rows.
+    pub(super) rows: usize,
+    /// For each output what lies between the first and the last cell of the block, and the margins.
+    pub(super) outputs: Vec<&'a mut [T]>,
 }
 
 /// The region that a launch covers: the interior and some cells beyond it.
@@ -27,55 +41,52 @@ pub(crate) struct Part<'a, T> {
 pub(super) struct Region<'a> {
     pub(super) shape: &'a Shape,
     pub(super) extend: [usize; 3],
-    /// Rows of a part. Parts that follow each other in z are neighbours in the list, so a thread
+    /// Rows of a block. Blocks that follow each other in z are neighbours in the list, so a thread
     /// finds most of the planes that it reads in its cache.
     pub(super) rows: usize,
 }
 
-/// Cuts the arrays that are written along the parts of a region.
-pub(super) fn cut<'a, T>(
-    region: Region<'a>,
-    inputs: &'a [&'a [T]],
-    uniforms: &'a [T],
-    outputs: Vec<&'a mut [T]>,
-) -> Vec<Part<'a, T>> {
-    let Region {
-        shape,
-        extend,
-        rows,
-    } = region;
-    let [ex, ey, ez] = extend.map(|e| e as isize);
-    let margin = shape.halo[0] - extend[0];
-    let size = |axis: usize| shape.cells[axis] + 2 * extend[axis];
-    let (length, height) = (size(0), size(1));
-    let mut columns: Vec<Vec<Part<'a, T>>> =
-        (0..height.div_ceil(rows)).map(|_| Vec::new()).collect();
-    // What is left of each output, and the index at which it begins.
-    let mut rest: Vec<(&'a mut [T], usize)> =
-        outputs.into_iter().map(|values| (values, 0)).collect();
-    for z in 0..size(2) as isize {
-        for (block, column) in columns.iter_mut().enumerate() {
-            let first = [-ex, (block * rows) as isize - ey, z - ez];
-            let rows = rows.min(height - block * rows);
-            let start = shape.index(first) - margin;
-            let end = start + (rows - 1) * shape.layout.pitch + length + 2 * margin;
-            let outputs = rest.iter_mut().map(|(values, at)| {
-                let (before, after) = std::mem::take(values).split_at_mut(end - *at);
-                let part = before.split_at_mut(start - *at).1;
-                (*values, *at) = (after, end);
-                part
-            });
-            column.push(Part {
-                shape,
-                first,
-                rows,
-                length,
-                inputs,
-                margin,
-                outputs: outputs.collect(),
-                uniforms,
-            });
-        }
+impl Region<'_> {
+    /// Values of an output before the first cell of each row and behind the last one.
+    pub(super) fn margin(&self) -> usize {
+        self.shape.halo[0] - self.extend[0]
     }
-    columns.into_iter().flatten().collect()
+
+    /// Cells along an axis.
+    pub(super) fn size(&self, axis: usize) -> usize {
+        self.shape.cells[axis] + 2 * self.extend[axis]
+    }
+
+    /// Cuts the arrays that are written along the blocks of the region.
+    pub(super) fn cut<'o, T>(&self, outputs: Vec<&'o mut [T]>) -> Vec<Block<'o, T>> {
+        let [ex, ey, ez] = self.extend.map(|e| e as isize);
+        let margin = self.margin();
+        let (length, height) = (self.size(0), self.size(1));
+        let mut columns: Vec<Vec<Block<'o, T>>> = (0..height.div_ceil(self.rows))
+            .map(|_| Vec::new())
+            .collect();
+        // What is left of each output, and the index at which it begins.
+        let mut rest: Vec<(&'o mut [T], usize)> =
+            outputs.into_iter().map(|values| (values, 0)).collect();
+        for z in 0..self.size(2) as isize {
+            for (block, column) in columns.iter_mut().enumerate() {
+                let first = [-ex, (block * self.rows) as isize - ey, z - ez];
+                let rows = self.rows.min(height - block * self.rows);
+                let start = self.shape.index(first) - margin;
+                let end = start + (rows - 1) * self.shape.layout.pitch + length + 2 * margin;
+                let outputs = rest.iter_mut().map(|(values, at)| {
+                    let (before, after) = std::mem::take(values).split_at_mut(end - *at);
+                    let part = before.split_at_mut(start - *at).1;
+                    (*values, *at) = (after, end);
+                    part
+                });
+                column.push(Block {
+                    first,
+                    rows,
+                    outputs: outputs.collect(),
+                });
+            }
+        }
+        columns.into_iter().flatten().collect()
+    }
 }

@@ -7,6 +7,7 @@ use stencil_compiler::plan::{BufferRole, Plan};
 use super::array::{Array, Shape};
 use super::ghosts::{Beyond, Job};
 use super::instructions::Checked;
+use super::pipeline::has_rings;
 use crate::mesh::{Boundaries, Mesh, Patches};
 use crate::{Error, Number};
 
@@ -32,6 +33,8 @@ pub(crate) struct Patch<T> {
     pub(super) arrays: Vec<Array<T>>,
     /// The buffer in whose array each buffer lives.
     memory: Vec<usize>,
+    /// Do stored functions have no arrays, as marches keep what they need of them?
+    pub(super) has_rings: bool,
     pub(super) domain: Domain,
     pub(super) instructions: Checked,
 }
@@ -54,8 +57,11 @@ impl<T: Number> Patch<T> {
         instructions: Checked,
     ) -> Result<Self, Error> {
         let mut patch = Self::without_arrays(plan, domain, halo, instructions)?;
+        patch.has_rings = has_rings(plan);
         for at in 0..patch.arrays.len() {
-            if patch.memory[at] == at {
+            if patch.is_ring(at) {
+                patch.memory[at] = at;
+            } else if patch.memory[at] == at {
                 patch.arrays[at] = patch.array()?;
             }
         }
@@ -84,9 +90,15 @@ impl<T: Number> Patch<T> {
             memory: (0..plan.buffers.len())
                 .map(|at| plan.memory_of(at))
                 .collect(),
+            has_rings: false,
             domain,
             instructions,
         })
+    }
+
+    /// Does a buffer live in rings?
+    fn is_ring(&self, at: usize) -> bool {
+        self.has_rings && self.names[at].1 == BufferRole::Derived
     }
 
     /// An array of this shape, all zero.
@@ -97,10 +109,10 @@ impl<T: Number> Patch<T> {
             0
         };
         let own = self.memory.iter().enumerate();
-        let own = own.filter(|(at, memory)| at == *memory).count();
+        let own = own.filter(|(at, memory)| at == *memory && !self.is_ring(*at));
         Array::new(&self.shape).map_err(|_| Error::Memory {
             cells: self.shape.cells,
-            buffers: own + kept,
+            buffers: own.count() + kept,
         })
     }
 

@@ -46,7 +46,6 @@ pub(super) enum Code<T> {
     Compiled {
         entry: Entry<T>,
         uniforms: Vec<usize>,
-        shifts: Vec<isize>,
         arrays: Vec<usize>,
     },
     Rows(RowProgram),
@@ -152,7 +151,7 @@ impl<T: Number> Machine<T> {
             .map(uniform)
             .collect::<Result<Vec<_>, _>>()?;
         let mut inputs: Vec<usize> = Vec::new();
-        let (mut shifts, mut arrays) = (Vec::new(), Vec::new());
+        let mut arrays = Vec::new();
         for row in tables.inputs {
             let array = buffers[row.buffer];
             let at = inputs
@@ -163,11 +162,6 @@ impl<T: Number> Machine<T> {
                 inputs.push(array);
             }
             arrays.push(at);
-            let (pitch, plane) = (
-                self.patch.shape.layout.pitch as isize,
-                self.patch.shape.layout.plane as isize,
-            );
-            shifts.push(row.dz as isize * plane + row.dy as isize * pitch - row.x_lo as isize);
         }
         Ok(Prepared {
             substep: launch.substep,
@@ -181,7 +175,6 @@ impl<T: Number> Machine<T> {
             code: Code::Compiled {
                 entry: T::entry(kernel),
                 uniforms,
-                shifts,
                 arrays,
             },
         })

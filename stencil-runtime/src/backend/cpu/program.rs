@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use stencil_compiler::emit::RowInput;
 use stencil_compiler::expr::Real;
 
-use super::ahead::{Ahead, prefetch};
+use super::ahead::{Ahead, LINE, prefetch};
 use super::instructions::{self, Checked, OnLanes};
 pub use super::lanes::Lanes;
 use super::lanes::Registers;
@@ -101,8 +101,6 @@ pub(crate) struct Entry<T>(pub(super) fn(Checked, Work<'_>, Part<'_, T>));
 /// Where the rows of a kernel are, the same for each part of the patch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Work<'a> {
-    /// For each input the distance of its first cell from the first cell of the own row.
-    pub(super) shifts: &'a [isize],
     /// For each input its array among the part's.
     pub(super) arrays: &'a [usize],
 }
@@ -144,21 +142,20 @@ impl<K: RowKernel<U, I, O>, T: Registers, const U: usize, const I: usize, const 
         let Run { work, part, .. } = self;
         let uniforms: [V; U] = std::array::from_fn(|i| V::splat(part.uniforms[i]));
         let (count, length) = (part.rows, part.length);
-        let pitch = part.shape.layout.pitch;
+        let steps = part.steps.of(length, V::COUNT);
         let mut ahead = Ahead::new(&part, K::TABLES.inputs, work.arrays);
         let mut rows = Rows::<T, I, O>::of(K::TABLES.inputs, work, part);
         let mut stage =
             (length < V::COUNT).then(|| Stage::new(K::TABLES.inputs, O, length, V::COUNT));
-        let steps = steps(length.max(V::COUNT), V::COUNT);
         for row in 0..count {
             // One call, so that the kernel is in the program once.
             let staged = stage.as_mut().map(|stage| stage.fill(&rows));
             let now = staged.as_ref().unwrap_or(&rows);
-            cells_of_row::<K, V, U, I, O>(&uniforms, now, &steps, ahead.of_row(row));
+            cells_of_row::<K, V, U, I, O>(&uniforms, now, steps, ahead.of_row(row));
             if let Some(stage) = &stage {
                 stage.give_back(&rows);
             }
-            rows.advance(pitch);
+            rows.advance();
         }
     }
 }
@@ -173,92 +170,147 @@ fn cells_of_row<K, V: Lanes, const U: usize, const I: usize, const O: usize>(
 ) where
     K: RowKernel<U, I, O>,
 {
-    let mut last = [V::splat(V::Value::ZERO); O];
-    let aside = last
-        .each_mut()
-        .map(|value| std::ptr::from_mut(value).cast());
-    let targets = [rows.outputs, aside];
+    let mut asides = [[V::splat(V::Value::ZERO); O]; 2];
+    let [first, last] = asides.each_mut().map(|values| {
+        let address = |value| std::ptr::from_mut::<V>(value).cast();
+        values.each_mut().map(address)
+    });
+    let targets = [rows.outputs, first, last];
     for step in steps {
-        prefetch(ahead, step.x);
+        if step.looks_ahead {
+            prefetch(ahead, step.x);
+        }
         let new = K::cells(Cells {
             uniforms,
             rows,
             x: step.x,
             kernel: PhantomData,
         });
-        for (value, row) in new.into_iter().zip(&targets[usize::from(step.is_aside)]) {
-            // SAFETY: rows are as long as the steps were made for, `last` as a register.
-            unsafe { value.store(row.add(step.to)) };
+        for (value, row) in new.into_iter().zip(&targets[step.to]) {
+            // SAFETY: rows are as long as the steps were made for, asides as a register.
+            unsafe { value.store(row.add(step.at)) };
         }
     }
-    if let Some(Step {
-        is_aside: true, x, ..
-    }) = steps.first()
-    {
-        for (value, row) in last.into_iter().zip(&rows.outputs) {
+    for step in steps.iter().take_while(|step| step.to > 0) {
+        for (value, row) in asides[step.to - 1].into_iter().zip(&rows.outputs) {
             // SAFETY: as above.
-            unsafe { value.store(row.add(*x)) };
+            unsafe { value.store(row.add(step.x)) };
         }
     }
 }
 
 /// Some neighbouring cells of a row, as many as a register has lanes.
 #[derive(Clone, Copy, Debug)]
-struct Step {
+pub(crate) struct Step {
     /// The first of them.
     x: usize,
-    /// Where their values go.
+    /// Where their values go: 0 to their row, others aside, and the place there. What goes aside is written
+    /// last, and computed first, from old values.
     to: usize,
-    /// Are these written last? They are computed first, from old values.
-    is_aside: bool,
+    at: usize,
+    /// Is what lies ahead brought into the cache?
+    looks_ahead: bool,
 }
 
-/// The steps of a row of `n` cells: whole registers, and where some cells are left over, a step for
-/// the last cells, some of which other steps compute too. So no cell is left to slower code.
+/// The steps of a row: whole registers from cell `skew` on, where memory is aligned, and where some cells are
+/// left over, steps for the first and for the last cells, some of which other steps compute too. So no cell
+/// is left to slower code.
 ///
 /// A list, as the compiler makes a copy of the kernel for each special step that it sees.
-fn steps(n: usize, lanes: usize) -> Vec<Step> {
-    let last = (!n.is_multiple_of(lanes)).then(|| Step {
-        x: n - lanes,
-        to: 0,
-        is_aside: true,
-    });
-    let whole = (0..n / lanes).map(|i| Step {
-        x: i * lanes,
-        to: i * lanes,
-        is_aside: false,
-    });
-    last.into_iter().chain(whole).collect()
+#[derive(Clone, Debug)]
+pub(crate) struct Steps {
+    length: usize,
+    lanes: usize,
+    list: Vec<Step>,
+}
+
+impl Steps {
+    /// The steps of a row of so many cells in the registers of some instructions.
+    pub(super) fn new<T: Real>(instructions: Checked, length: usize, skew: usize) -> Self {
+        let lanes = instructions.register_bytes() / T::BYTES;
+        let (n, skew) = match length < lanes {
+            // Short rows are computed where there is room for a register.
+            true => (lanes, 0),
+            false => (length, skew % lanes),
+        };
+        let aside = |is_there: bool, x: usize, to: usize| {
+            is_there.then_some(Step {
+                x,
+                to,
+                at: 0,
+                looks_ahead: false,
+            })
+        };
+        let first = aside(skew > 0, 0, 1);
+        let last = aside(!(n - skew).is_multiple_of(lanes), n - lanes, 2);
+        let whole = (0..(n - skew) / lanes).map(|i| Step {
+            x: skew + i * lanes,
+            to: 0,
+            at: skew + i * lanes,
+            looks_ahead: (i * lanes * T::BYTES).is_multiple_of(LINE),
+        });
+        Steps {
+            length,
+            lanes,
+            list: first.into_iter().chain(last).chain(whole).collect(),
+        }
+    }
+
+    /// The steps, of rows of so many cells in registers with so many lanes.
+    ///
+    /// # Panics
+    /// If they are for others.
+    #[inline]
+    fn of(&self, length: usize, lanes: usize) -> &[Step] {
+        assert_eq!(
+            (self.length, self.lanes),
+            (length, lanes),
+            "steps are for these rows"
+        );
+        &self.list
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Instructions;
 
     #[test]
     fn steps_cover_each_cell_and_read_no_new_value() {
-        for (n, lanes) in [(16, 16), (17, 16), (31, 8), (64, 4), (5, 2)] {
-            let steps = steps(n, lanes);
-            let mut is_written = vec![false; n];
-            for (i, step) in steps.iter().enumerate() {
-                assert_eq!(step.is_aside, i == 0 && n % lanes > 0, "{n} {lanes}");
-                // Old values are read here: no step before has written them.
-                assert!(
-                    !is_written[step.x..step.x + lanes].contains(&true),
-                    "{n} {lanes}"
-                );
-                if !step.is_aside {
-                    assert_eq!(step.to, step.x);
-                    is_written[step.x..step.x + lanes].fill(true);
+        for instructions in Instructions::available() {
+            let instructions = Checked::new(instructions).unwrap();
+            for n in [1, 5, 16, 17, 31, 64, 129] {
+                for skew in [0, 1, 3, 7] {
+                    check::<f64>(instructions, n, skew);
+                    check::<f32>(instructions, n, skew);
                 }
             }
-            if let Some(Step {
-                is_aside: true, x, ..
-            }) = steps.first()
-            {
-                is_written[*x..x + lanes].fill(true);
-            }
-            assert!(is_written.iter().all(|is| *is), "{n} {lanes}");
         }
+    }
+
+    fn check<T: Real>(instructions: Checked, length: usize, skew: usize) {
+        let lanes = instructions.register_bytes() / T::BYTES;
+        let n = length.max(lanes);
+        let steps = Steps::new::<T>(instructions, length, skew);
+        let mut is_written = vec![false; n];
+        let mut aside = Vec::new();
+        for step in steps.of(length, lanes) {
+            let cells = step.x..step.x + lanes;
+            // Old values are read here: no step before has written them.
+            assert!(!is_written[cells.clone()].contains(&true), "{n} {skew}");
+            match step.to {
+                0 => is_written[cells].fill(true),
+                to => {
+                    assert!(!aside.contains(&to), "{n} {skew}");
+                    aside.push(to);
+                }
+            }
+        }
+        let list = steps.of(length, lanes).iter();
+        let last = list.take_while(|step| step.to > 0);
+        assert_eq!(last.clone().count(), aside.len(), "{n} {skew}");
+        last.for_each(|step| is_written[step.x..step.x + lanes].fill(true));
+        assert!(is_written.iter().all(|is| *is), "{n} {skew}");
     }
 }

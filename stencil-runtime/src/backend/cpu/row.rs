@@ -11,6 +11,8 @@ use super::program::Work;
 pub(super) struct Rows<T, const I: usize, const O: usize> {
     pub(super) inputs: [*const T; I],
     pub(super) outputs: [*mut T; O],
+    /// Values from a row to the next.
+    pitches: ([usize; I], [usize; O]),
 }
 
 impl<T: Real, const I: usize, const O: usize> Rows<T, I, O> {
@@ -21,32 +23,46 @@ impl<T: Real, const I: usize, const O: usize> Rows<T, I, O> {
     #[inline(always)]
     pub(super) fn of(tables: &[RowInput], work: Work<'_>, part: Part<'_, T>) -> Self {
         let Part {
-            shape,
-            inputs: arrays,
-            margin,
+            first: [x, y, z],
+            rows,
+            length,
+            inputs: views,
             mut outputs,
             ..
         } = part;
-        let first = shape.index(part.first);
-        let end = (part.rows - 1) * shape.layout.pitch + part.length;
+        let cells = |pitch: usize| (rows - 1) * pitch + length;
         let inputs = std::array::from_fn(|i| {
-            let RowInput { x_lo, x_hi, .. } = tables[i];
-            let start = first.wrapping_add_signed(work.shifts[i]);
-            let cells = &arrays[work.arrays[i]][start..][..x_lo + end + x_hi];
+            let RowInput {
+                dy, dz, x_lo, x_hi, ..
+            } = tables[i];
+            let view = &views[work.arrays[i]];
+            let at = [x - x_lo as isize, y + dy as isize, z + dz as isize];
+            let cells = &view.from(at)[..x_lo + cells(view.pitch()) + x_hi];
             cells[x_lo..].as_ptr()
         });
-        let outputs = std::array::from_fn(|o| outputs[o][margin..][..end].as_mut_ptr());
-        Rows { inputs, outputs }
+        let pitches = (
+            std::array::from_fn(|i| views[work.arrays[i]].pitch()),
+            std::array::from_fn(|o| outputs[o].pitch),
+        );
+        let outputs = std::array::from_fn(|o| {
+            let target = &mut outputs[o];
+            target.values[..cells(target.pitch)].as_mut_ptr()
+        });
+        Rows {
+            inputs,
+            outputs,
+            pitches,
+        }
     }
 
     /// Goes on to the next rows.
     #[inline(always)]
-    pub(super) fn advance(&mut self, pitch: usize) {
+    pub(super) fn advance(&mut self) {
         // Loops, as methods of arrays need not be inlined.
-        for row in &mut self.inputs {
+        for (row, pitch) in self.inputs.iter_mut().zip(self.pitches.0) {
             *row = row.wrapping_add(pitch);
         }
-        for row in &mut self.outputs {
+        for (row, pitch) in self.outputs.iter_mut().zip(self.pitches.1) {
             *row = row.wrapping_add(pitch);
         }
     }
@@ -98,6 +114,8 @@ impl<T: Real> Stage<T> {
         Rows {
             inputs: std::array::from_fn(|i| self.inputs[i][self.tables[i].x_lo..].as_ptr()),
             outputs: std::array::from_fn(|o| self.outputs[o].as_mut_ptr()),
+            // Each row has the stage to itself.
+            pitches: ([0; I], [0; O]),
         }
     }
 

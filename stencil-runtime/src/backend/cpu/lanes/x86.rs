@@ -12,7 +12,8 @@ use stencil_compiler::expr::real::{Arithmetic, Precision};
 use super::Lanes;
 
 /// A type of registers: the intrinsics for its operations, for the bits of its values as integers,
-/// and for its selects; last the bits of a significand and the bias of an exponent.
+/// for its selects, and for the smaller and the larger of two; last the bits of a significand and the
+/// bias of an exponent.
 macro_rules! register {
     (
         $name:ident: $count:literal $value:ident in $register:ident
@@ -21,6 +22,7 @@ macro_rules! register {
         bits: $bits:ident $of_bits:ident $splat_bits:ident $and:ident $andnot:ident $or:ident
         shifts: $left:ident $right:ident
         select: $select:ident
+        extremes: $min:ident $max:ident
         format: $digits:literal $bias:literal
     ) => {
         #[derive(Clone, Copy)]
@@ -74,6 +76,17 @@ macro_rules! register {
             fn fma(self, b: Self, c: Self) -> Self {
                 // SAFETY: the processor has the instruction, see the module.
                 $name(unsafe { $fma(self.0, b.0, c.0) })
+            }
+            // Where neither is less, or one is no number, these give the second argument.
+            #[inline(always)]
+            fn smaller(self, b: Self) -> Self {
+                // SAFETY: as above.
+                $name(unsafe { $min(b.0, self.0) })
+            }
+            #[inline(always)]
+            fn larger(self, b: Self) -> Self {
+                // SAFETY: as above.
+                $name(unsafe { $max(b.0, self.0) })
             }
             #[inline(always)]
             fn sqrt(self) -> Self {
@@ -156,6 +169,7 @@ register! {
     bits: _mm256_castps_si256 _mm256_castsi256_ps _mm256_set1_epi32 _mm256_and_si256 _mm256_andnot_si256 _mm256_or_si256
     shifts: _mm256_slli_epi32 _mm256_srli_epi32
     select: select_f32x8
+    extremes: _mm256_min_ps _mm256_max_ps
     format: 23 127.0
 }
 register! {
@@ -165,6 +179,7 @@ register! {
     bits: _mm256_castpd_si256 _mm256_castsi256_pd _mm256_set1_epi64x _mm256_and_si256 _mm256_andnot_si256 _mm256_or_si256
     shifts: _mm256_slli_epi64 _mm256_srli_epi64
     select: select_f64x4
+    extremes: _mm256_min_pd _mm256_max_pd
     format: 52 1023.0
 }
 register! {
@@ -174,6 +189,7 @@ register! {
     bits: _mm512_castps_si512 _mm512_castsi512_ps _mm512_set1_epi32 _mm512_and_si512 _mm512_andnot_si512 _mm512_or_si512
     shifts: _mm512_slli_epi32 _mm512_srli_epi32
     select: select_f32x16
+    extremes: _mm512_min_ps _mm512_max_ps
     format: 23 127.0
 }
 register! {
@@ -183,6 +199,7 @@ register! {
     bits: _mm512_castpd_si512 _mm512_castsi512_pd _mm512_set1_epi64 _mm512_and_si512 _mm512_andnot_si512 _mm512_or_si512
     shifts: _mm512_slli_epi64 _mm512_srli_epi64
     select: select_f64x8
+    extremes: _mm512_min_pd _mm512_max_pd
     format: 52 1023.0
 }
 
