@@ -1,7 +1,7 @@
 //! One result: compiled code, the row engine and the oracle, on any number of threads and with any
 //! instructions, give the same bits.
 
-use physics::systems::{ElasticWave, Heat, IsothermalNs};
+use physics::systems::{Acoustics, ElasticWave, Heat, IsothermalNs};
 use stencil_runtime::compiler::algorithm::Role;
 use stencil_runtime::compiler::algorithm::interp::Oracle;
 use stencil_runtime::problem::Change;
@@ -168,6 +168,16 @@ fn elastic_waves() {
 fn heat_in_a_plane() {
     all_ways_agree::<f32>(&Heat::<2>.to_system().unwrap(), [70, 45, 1], &["rows"]);
     all_ways_agree::<f64>(&Heat::<2>.to_system().unwrap(), [2, 3, 1], &[]);
+}
+
+/// Slopes and fluxes live in rings of rows: some meshes are cut along x, others along y, or into parts for threads.
+#[test]
+fn sound_as_a_conservation_law() {
+    let plane = Acoustics::<2>.to_system().unwrap();
+    all_ways_agree::<f64>(&plane, [37, 90, 1], &["rows", "decomposed"]);
+    all_ways_agree::<f32>(&plane, [2001, 9, 1], &[]);
+    let space = Acoustics::<3>.to_system().unwrap();
+    all_ways_agree::<f64>(&space, [9, 40, 35], &["rows"]);
 }
 
 #[test]

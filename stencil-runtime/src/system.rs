@@ -88,6 +88,7 @@ struct Parts {
 impl Parts {
     /// What a model is discretized to; no kernels.
     fn discretize(model: Model, source: &str) -> Result<Self, DiscretizeError> {
+        let model = with_speeds(model);
         let mut algorithm = discretize::discretize(&model)?;
         algorithm.file = source.to_string();
         Ok(Parts {
@@ -99,6 +100,14 @@ impl Parts {
             model,
         })
     }
+}
+
+/// The model with the speed that limits its time step, where it declares none and its waves say it.
+fn with_speeds(mut model: Model) -> Model {
+    if model.speeds.is_empty() {
+        model.speeds = model.implied_speeds();
+    }
+    model
 }
 
 impl SystemDef {
@@ -115,7 +124,7 @@ impl SystemDef {
         };
         let model = model::parse::parse_str(definition.model).map_err(|e| bug("model", &e))?;
         // Its places are those of the printed text; the algorithm has those of the declaration.
-        let model = model.without_spans();
+        let model = with_speeds(model.without_spans());
         let mut algorithm =
             algorithm::text::parse(definition.algorithm).map_err(|e| bug("algorithm", &e))?;
         algorithm.file = definition.file.to_string();

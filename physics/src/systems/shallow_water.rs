@@ -11,16 +11,18 @@ system! {
         param g: real [m/s^2] = 9.81 where g > 0;
 
         let u = m / h;
+        let p = g*h^2/2;
         let c = sqrt(g*h);
         flux h -> m;
-        flux m -> outer(m, u) + g*h^2/2 * I;
+        flux m -> outer(m, u) + p * I;
         primitive { h; u; m = h*u; }
         average { h; u by sqrt(h); m = h*u; }
-        waves { flow: u; sound: c; }
+        waves { flow: u; sound: c; density: h; pressure: p; }
 
         observe volume = mean(h);
         cfl { advective: norm(u) + c; }
     }
     scheme plm_hll for ShallowWater { reconstruct: plm<limiter = mc>; riemann: hll; time: ssprk3; }
+    scheme plm_hllc for ShallowWater { reconstruct: plm<limiter = mc> in primitive; riemann: hllc; time: ssprk2; }
     scheme waves_roe for ShallowWater { reconstruct: waves<limiter = mc>; riemann: roe; time: euler; }
 }

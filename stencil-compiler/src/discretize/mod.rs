@@ -6,7 +6,7 @@ use std::fmt;
 use crate::algorithm::prune::prune;
 use crate::algorithm::{Algorithm, Def, FnId, NEW, Param, Role, State, StateId, Substep};
 use crate::diag::{Code, Diagnostic, Span};
-use crate::model::{Mixed, Model, Sweep, Symmetry, Variables, Waves};
+use crate::model::{Equation, Mixed, Model, Speed, Sweep, Symmetry, Variables, Waves};
 
 mod assemble;
 mod atoms;
@@ -229,8 +229,8 @@ fn settled(mixed: Mixed) -> Mixed {
 }
 
 impl Model {
-    /// The speeds of waves that follow from the fluxes, where the scheme needs them and the system does not declare them:
-    /// a flow, and what is slower and faster than it by a sound.
+    /// The speeds of waves that follow from the fluxes of a system that does not declare them: a flow, and what is slower and
+    /// faster than it by a sound. `None` where there is no such closed form.
     pub fn derived_waves(&self) -> Option<Waves> {
         let (None, Some(flux)) = (&self.waves, self.fluxes.first()) else {
             return None;
@@ -238,6 +238,23 @@ impl Model {
         let tableau = integrator(self).ok()?;
         let components = Components::new(self, &tableau).ok()?;
         conserve::derived_waves(self, &components, flux.span)
+    }
+
+    /// The speed that limits the time step of a system that declares none, where that follows from its waves: nothing is
+    /// differentiated but fluxes, and the waves are declared or have a closed form. It is the size of the flow and the sound.
+    pub fn implied_speeds(&self) -> Vec<Speed> {
+        let differentiates = |equation: &Equation| equation.rhs.differentiates(&self.lets);
+        if self.fluxes.is_empty() || self.equations.iter().any(differentiates) {
+            return Vec::new();
+        }
+        let waves = self.waves.clone().or_else(|| self.derived_waves());
+        let speed = waves.and_then(|waves| waves.fastest());
+        let speed = speed.map(|value| Speed {
+            power: 1,
+            span: value.span,
+            value,
+        });
+        speed.into_iter().collect()
     }
 
     /// How states at faces are made, with the limiter, and how fluxes are made of them: what it is and where

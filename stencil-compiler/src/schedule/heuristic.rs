@@ -35,6 +35,11 @@ pub fn row_engine(algorithm: &Algorithm) -> Schedule {
     over_rows(algorithm, kept)
 }
 
+/// The schedule of the row engine that stores nothing.
+pub fn recomputing(algorithm: &Algorithm) -> Schedule {
+    over_rows(algorithm, BTreeMap::new())
+}
+
 fn over_rows(algorithm: &Algorithm, placements: BTreeMap<String, Placement>) -> Schedule {
     let kernels = vec![Blocking::new("rows", &[]); kernel_count(algorithm, &placements)];
     Schedule {

@@ -162,6 +162,7 @@ impl<T: Number> Builder<T> {
             (engine, card),
             self.schedule.clone(),
             (boundaries.periodic, self.steps_alike(system, &params)),
+            mesh.cells,
         )?;
         let patches = Patches::new(&mesh, self.patches)?;
         let single = schedule.unfused(system.algorithm());
@@ -394,6 +395,9 @@ enum Chosen {
     Cuda,
 }
 
+/// Cells between walls from which on the row engine stores grid functions.
+const NARROW: usize = 16;
+
 /// The compiled program if it fits, and the schedule to follow.
 ///
 /// Stored grid functions have no boundary conditions: on a mesh that is not periodic the system's
@@ -404,6 +408,7 @@ fn choose<T: Number>(
     (engine, card): (Engine, &mut cuda::Opening),
     schedule: Option<Schedule>,
     (periodic, steps_alike): ([bool; 3], bool),
+    cells: [usize; 3],
 ) -> Result<(Chosen, Schedule), Error> {
     let not_compiled = |why| Error::NotCompiled {
         system: system.name().to_string(),
@@ -450,7 +455,10 @@ fn choose<T: Number>(
         (Engine::Compiled, None) => return Err(not_compiled("in this binary")),
         (Engine::Cuda, _) => return Err(Error::Bug("a card was chosen above".into())),
     };
+    // What is stored needs more ghost cells, and a wall cannot mirror more cells than there are.
+    let is_narrow = (0..3).any(|axis| !periodic[axis] && cells[axis] < NARROW);
     let schedule = schedule.unwrap_or_else(|| match choice {
+        Choice::Rows if is_narrow => heuristic::recomputing(algorithm),
         Choice::Rows => heuristic::row_engine(algorithm),
         Choice::Compiled(_) if periodic == [true; 3] => system.schedule().clone(),
         Choice::Compiled(_) => recomputed,

@@ -391,3 +391,29 @@ fn periodic_axes_may_be_shorter_than_halos() {
         );
     }
 }
+
+/// What the row engine would store by itself needs more ghost cells than a narrow channel has.
+#[test]
+fn a_law_flows_in_a_channel_of_two_cells() {
+    let sound = "system Sound in 2d {
+        conserved p: scalar; conserved u: vector;
+        flux p -> u; flux u -> p*I;
+        waves { sound: 1; }
+    }
+    scheme s for Sound { reconstruct: plm<limiter = mc>; riemann: hll; time: ssprk2; }";
+    let system = SystemDef::from_text("sound", sound).unwrap();
+    let mut channel = Simulation::<f64>::builder(&system)
+        .cells([64, 2, 1])
+        .boundary(Axis::Y, Boundary::wall())
+        .engine(Engine::Rows)
+        .cfl(0.4)
+        .build()
+        .unwrap();
+    channel
+        .set("p", |x, _, _| (std::f64::consts::TAU * x).sin())
+        .unwrap();
+    (0..5).for_each(|_| channel.step().unwrap());
+    let [p, across] = ["p", "u_y"].map(|name| channel.to_f64(name).unwrap());
+    assert!(p.iter().all(|p| p.abs() <= 1.0));
+    assert!(across.iter().all(|u| *u == 0.0));
+}

@@ -65,12 +65,13 @@ fn same_bits_in_all_layouts<T: Real>(number: usize, system: &SystemDef) {
     }
 }
 
-/// What is conserved and scalar may be a density, which is positive.
+/// A scalar of a law may be a density, or what a medium is made of, which are positive.
 fn means(system: &SystemDef) -> Vec<f64> {
     let model = system.model();
-    let fields = model.fields.iter().enumerate();
-    let positive = fields.filter(|(i, f)| f.rank == Rank::Scalar && model.flux_of(*i).is_some());
-    let positive: Vec<&String> = positive.map(|(_, f)| &f.name).collect();
+    let fields = model.fields.iter();
+    let is_law = !model.fluxes.is_empty();
+    let positive = fields.filter(|f| f.rank == Rank::Scalar && is_law);
+    let positive: Vec<&String> = positive.map(|f| &f.name).collect();
     let states = system.algorithm().states_of(Role::Field);
     let mean = |name: &String| if positive.contains(&name) { 1.0 } else { 0.0 };
     states.map(|(_, state)| mean(&state.name)).collect()

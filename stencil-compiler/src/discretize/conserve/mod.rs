@@ -81,9 +81,13 @@ pub(super) fn rates(
     Ok(all)
 }
 
-/// The speeds of waves that the scheme works with, for a model with fluxes that declares none.
+/// The speeds of all waves of a model with fluxes, from these alone.
 pub(super) fn derived_waves(model: &Model, components: &Components, span: Span) -> Option<Waves> {
-    Law::new(model, components, span).ok()?.waves
+    let mut bare = model.clone();
+    // A scheme that asks for nothing.
+    bare.scheme.riemann = "force".to_string();
+    bare.scheme.variables = Variables::Conserved;
+    Law::new(&bare, components, span).ok()?.derived_waves().ok()
 }
 
 /// The fluxes of a model, and the scheme that takes their divergence.

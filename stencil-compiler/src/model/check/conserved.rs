@@ -6,7 +6,39 @@ use super::scope::Scope;
 use super::terms::Place;
 use crate::diag::{Code, Diagnostic, Span};
 use crate::model::parse::ast::{FluxItem, System};
-use crate::model::{Flux, Let, Rank, Term, TermKind, Waves};
+use crate::model::{Flux, Function, Let, Rank, Term, TermKind, Waves};
+
+impl Waves {
+    /// A bound of all speeds along all axes: the size of the flow and the greatest sound.
+    pub(crate) fn fastest(&self) -> Option<Term> {
+        let span = self.span;
+        let call = |function, parts| Term::scalar(TermKind::Call(function, parts), span);
+        let size = |of: &Term| call(Function::Norm, vec![of.clone()]);
+        let sound = self.sound.as_ref().map(|sound| match sound.rank {
+            Rank::Scalar => sound.clone(),
+            Rank::Vector | Rank::Tensor => size(sound),
+        });
+        match (self.flow.as_ref().map(size), sound) {
+            (Some(flow), Some(sound)) => {
+                let sum = TermKind::Add(Box::new(flow), Box::new(sound));
+                Some(Term::scalar(sum, span))
+            }
+            (flow, sound) => flow.or(sound),
+        }
+    }
+}
+
+impl Term {
+    /// Does it take a derivative, by itself or by a `let`?
+    pub(crate) fn differentiates(&self, lets: &[Let]) -> bool {
+        match &self.kind {
+            TermKind::Derivative { .. } => true,
+            TermKind::Call(function, _) if differentiates(*function) => true,
+            TermKind::Let(at) => lets.get(*at).is_some_and(|l| l.value.differentiates(lets)),
+            _ => self.parts().iter().any(|part| part.differentiates(lets)),
+        }
+    }
+}
 
 /// The rank of what flows of something of this rank.
 pub(super) fn flowing(rank: Rank) -> Option<Rank> {

@@ -114,7 +114,8 @@ impl Pipeline {
         let stored: BTreeSet<FnId> = stored.filter(|id| !own.contains(id)).collect();
         let wanted = outputs.iter().filter_map(|id| needs.cells.get(id));
         let here = [[0; 3]; 2];
-        let [low, high] = wanted.copied().reduce(join).unwrap_or(here);
+        // The cell itself is among them: rings begin there or before.
+        let [low, high] = wanted.copied().fold(here, join);
         let lag = high[self.axis];
         let window = |id: &FnId| {
             let oldest = needs.oldest.get(id)?;

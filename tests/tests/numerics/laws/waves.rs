@@ -200,3 +200,31 @@ fn axes_may_have_different_kinds_of_waves() {
         assert!(error < 0.06, "{reconstruct}: {error}");
     }
 }
+
+/// What limits the time step follows from the waves, if there is nothing but fluxes.
+#[test]
+fn the_time_step_of_a_law_follows_from_its_waves() {
+    let steps = |items: &str| {
+        let text = format!(
+            "system Basin in 2d {{
+                conserved h: scalar; conserved m: vector; let u = m / h;
+                flux h -> m; flux m -> outer(m, u) + h^2/2*I; {items} }}"
+        );
+        let system = law(&text, 2, "plm<limiter = mc>", "hll");
+        let builder = Simulation::<f64>::builder(&system)
+            .cells([16, 12, 1])
+            .cfl(0.4);
+        let mut simulation = builder.build().ok()?;
+        let set = simulation.set("h", |x, y, _| 1.0 + 0.3 * (TAU * x).sin() * (TAU * y).cos());
+        set.unwrap_or_else(|e| panic!("{e}"));
+        stepped(&mut simulation, 5);
+        Some(simulation.t())
+    };
+    let declared = steps("cfl { advective: norm(u) + sqrt(h); }");
+    assert!(declared.is_some());
+    assert_eq!(steps("waves { flow: u; sound: sqrt(h); }"), declared);
+    let derived = steps("").unwrap_or_default();
+    assert!((derived / declared.unwrap_or_default() - 1.0).abs() < 1e-12);
+    // Viscosity limits steps, too.
+    assert_eq!(steps("ddt(m) = 0.1*lap(m);"), None);
+}
