@@ -66,7 +66,7 @@ const METHODS: [Method; 4] = [Method::One, Method::Shared, Method::Stored, Metho
 impl Method {
     fn of(schedule: &Schedule) -> Self {
         let places = |wanted: fn(&Placement) -> bool| schedule.placements.values().any(wanted);
-        if !schedule.passes.is_empty() {
+        if schedule.more_passes() > 0 {
             Method::Parted
         } else if places(|p| matches!(p, Placement::Global(_))) {
             Method::Stored

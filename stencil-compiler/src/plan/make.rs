@@ -37,7 +37,11 @@ pub fn plan_wrapped(
     let algorithm = problem.as_ref();
     passes::check(algorithm, schedule)?;
     let stored = stored_functions(algorithm, schedule)?;
-    let levels = levels(algorithm, &stored.keys().copied().collect());
+    let levels = levels(
+        algorithm,
+        &stored.keys().copied().collect(),
+        &schedule.passes,
+    );
     check_count(algorithm, schedule, &stored, &levels)?;
     let mut planner = Planner {
         algorithm,
@@ -115,18 +119,30 @@ fn stored_functions(
 }
 
 /// The kernel in which each stored function is computed: with those whose values it needs in its own
-/// cell only, one after those that it reads at other cells.
-fn levels(algorithm: &Algorithm, stored: &BTreeSet<FnId>) -> BTreeMap<FnId, usize> {
-    let mut levels: BTreeMap<FnId, usize> = BTreeMap::new();
+/// cell only, one after those that it reads at other cells. What could be computed together is parted by
+/// its passes.
+fn levels(
+    algorithm: &Algorithm,
+    stored: &BTreeSet<FnId>,
+    passes: &BTreeMap<String, u32>,
+) -> BTreeMap<FnId, usize> {
+    let mut levels: BTreeMap<FnId, (usize, u32)> = BTreeMap::new();
     for id in stored {
         let read = bounds(algorithm, &[*id], stored);
         let after = |(below, points): (&FnId, &Bounds)| {
-            Some(levels.get(below)? + usize::from(!points.is_here()))
+            let (level, pass) = *levels.get(below)?;
+            Some(match points.is_here() {
+                true => (level, pass),
+                false => (level + 1, 0),
+            })
         };
-        let level = read.iter().filter_map(after).max();
-        levels.insert(*id, level.unwrap_or(0));
+        let (level, least) = read.iter().filter_map(after).max().unwrap_or_default();
+        let own = passes.get(&algorithm.function(*id).name).copied();
+        levels.insert(*id, (level, own.unwrap_or(0).max(least)));
     }
-    levels
+    let kernels: BTreeSet<(usize, u32)> = levels.values().copied().collect();
+    let kernel = |(id, own)| (id, kernels.range(..own).count());
+    levels.into_iter().map(kernel).collect()
 }
 
 /// Checks that there are as many blockings as kernels, or fewer: then the first passes share kernels with
@@ -137,9 +153,9 @@ fn check_count(
     stored: &BTreeMap<FnId, Halo>,
     levels: &BTreeMap<FnId, usize>,
 ) -> Result<(), Refusal> {
-    let stages = kernel_count(algorithm, &schedule.placements) - 1;
+    let most = kernel_count(algorithm, schedule);
     let (kernels, passes) = (schedule.kernels.len(), schedule.more_passes() + 1);
-    let most = stages + passes;
+    let stages = most - passes;
     let refused = |message: String| {
         Err(Refusal {
             blame: Blame::Count(most),
@@ -185,16 +201,24 @@ fn check_count(
     Ok(())
 }
 
-/// Number of kernels of a substep that these placements make, where all fields get their new values
-/// in one pass.
-pub fn kernel_count(algorithm: &Algorithm, placements: &BTreeMap<String, Placement>) -> usize {
-    let stored = placements
-        .iter()
-        .filter(|(_, p)| matches!(p, Placement::Global(_)))
-        .filter_map(|(name, _)| algorithm.find(name))
+/// Number of kernels of a substep that the placements and passes of a schedule make, where none is shared.
+pub fn kernel_count(algorithm: &Algorithm, schedule: &Schedule) -> usize {
+    stored_together(algorithm, schedule).len() + 1 + schedule.more_passes()
+}
+
+/// The stored functions that a schedule computes together, in order of execution.
+pub fn stored_together(algorithm: &Algorithm, schedule: &Schedule) -> Vec<Vec<FnId>> {
+    let placed = schedule.placements.keys();
+    let stored = placed
+        .filter(|name| schedule.stores(name))
+        .filter_map(|name| algorithm.find(name))
         .collect();
-    let levels = levels(algorithm, &stored);
-    levels.values().max().map_or(1, |level| level + 2)
+    let levels = levels(algorithm, &stored, &schedule.passes);
+    let mut kernels = vec![Vec::new(); levels.values().max().map_or(0, |last| last + 1)];
+    for (id, kernel) in levels {
+        kernels[kernel].push(id);
+    }
+    kernels
 }
 
 /// Cells along x that a region is extended by at once, so that its rows begin where copies of
@@ -260,8 +284,7 @@ impl Planner<'_> {
         let extends = self.extends(&outputs, &reads);
         // Fields have no new values in ghost cells.
         if let Some(wide) = (first..kernels).find(|kernel| extends[*kernel] != [0; 3]) {
-            let most = kernel_count(self.algorithm, &self.schedule.placements)
-                + self.schedule.more_passes();
+            let most = kernel_count(self.algorithm, self.schedule);
             return Err(Refusal {
                 blame: Blame::Count(most),
                 message: format!(

@@ -15,7 +15,7 @@ mod tests;
 pub mod text;
 
 pub use fit::{Room, crossable};
-pub use make::{kernel_count, plan, plan_wrapped};
+pub use make::{kernel_count, plan, plan_wrapped, stored_together};
 
 /// What advances the fields by a time step or several, and the arrays that it works on.
 #[derive(Clone, Debug, PartialEq, Eq)]

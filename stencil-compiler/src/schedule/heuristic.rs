@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::check::{check, check_periodic};
 use super::cuts::cuts;
+use super::passes::{self, PARTS};
 use super::tiles::{boxes, direct, largest_march, tiled};
 use super::{Blocking, Halo, Placement, Schedule};
 use crate::algorithm::footprint::needed;
@@ -41,12 +42,7 @@ pub fn recomputing(algorithm: &Algorithm) -> Schedule {
 }
 
 fn over_rows(algorithm: &Algorithm, placements: BTreeMap<String, Placement>) -> Schedule {
-    let kernels = vec![Blocking::new("rows", &[]); kernel_count(algorithm, &placements)];
-    Schedule {
-        placements,
-        kernels,
-        ..Schedule::default()
-    }
+    Schedule::placing(placements).blocked(algorithm, Blocking::new("rows", &[]))
 }
 
 /// The schedule of a GPU: a march that carries what it can, or gathers all, for two substeps at once
@@ -131,12 +127,8 @@ fn two_blocks(problem: &Algorithm, schedule: &Schedule, precision: Precision) ->
 pub fn one_by_one(algorithm: &Algorithm, precision: Precision) -> Schedule {
     let stored = stored(algorithm, Halo::Exchange);
     if algorithm.dimension == 1 {
-        let count = kernel_count(algorithm, &stored);
-        return Schedule {
-            placements: stored,
-            kernels: vec![Blocking::new("direct", &[("x", 128)]); count],
-            ..Schedule::default()
-        };
+        let blocking = Blocking::new("direct", &[("x", 128)]);
+        return Schedule::placing(stored).blocked(algorithm, blocking);
     }
     let mut carried = stored.clone();
     carry(algorithm, &mut carried);
@@ -145,7 +137,7 @@ pub fn one_by_one(algorithm: &Algorithm, precision: Precision) -> Schedule {
         if let Some((schedule, costs)) = marched
             && fit(&costs)
         {
-            return schedule;
+            return parted(algorithm, schedule, precision);
         }
     }
     let cut = cuts(algorithm).into_iter().filter_map(|cut| {
@@ -160,6 +152,28 @@ pub fn one_by_one(algorithm: &Algorithm, precision: Precision) -> Schedule {
     let timed = all.filter_map(|s| Some((predicted(algorithm, &s, precision)?, s)));
     let best = timed.min_by(|a, b| a.0.total_cmp(&b.0));
     best.map_or_else(|| direct(algorithm, stored, precision), |(_, s)| s)
+}
+
+/// The same, or what one kernel stores parted among several, which leave each other more threads: what is
+/// predicted to take less time.
+fn parted(algorithm: &Algorithm, schedule: Schedule, precision: Precision) -> Schedule {
+    let ways = PARTS.iter().filter_map(|parts| {
+        let passes = passes::of_stored(algorithm, &schedule.placements, *parts)?;
+        let base = Schedule {
+            passes,
+            ..Schedule::placing(schedule.placements.clone())
+        };
+        let kernels = kernel_count(algorithm, &base);
+        Some(tiled(algorithm, &base, kernels, precision)?.0)
+    });
+    let others: Vec<Schedule> = ways.collect();
+    if others.is_empty() {
+        return schedule;
+    }
+    let all = [schedule.clone()].into_iter().chain(others);
+    let timed = all.filter_map(|s| Some((predicted(algorithm, &s, precision)?, s)));
+    let best = timed.min_by(|a, b| a.0.total_cmp(&b.0));
+    best.map_or(schedule, |(_, s)| s)
 }
 
 /// Cells along each axis of the mesh that the time of schedules is compared on.

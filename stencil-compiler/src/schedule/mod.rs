@@ -39,9 +39,9 @@ pub struct Schedule {
     pub fuse: usize,
     /// Placements by name; a grid function that is not listed is [`Placement::Inline`].
     pub placements: BTreeMap<String, Placement>,
-    /// The pass in which a component of a field gets its new values, from 0; one that is not listed
-    /// gets them in pass 0. Each pass is a kernel: several small ones have registers enough where one
-    /// has not, and read the fields again.
+    /// The pass in which a component of a field gets its new values, from 0, or a stored function is
+    /// computed, of those that could be computed together; what is not listed is in pass 0. Each pass is
+    /// a kernel: several small ones have registers enough where one has not, and read the fields again.
     pub passes: BTreeMap<String, u32>,
     /// One blocking for each kernel of a substep, in order of execution: those of stored functions, then
     /// those of the passes. If there are fewer, the first passes share kernels with stored functions.
@@ -153,6 +153,20 @@ impl Schedule {
         }
     }
 
+    /// The same with so many kernels as its placements and passes make, all blocked like this.
+    pub fn blocked(self, problem: &Algorithm, blocking: Blocking) -> Self {
+        let kernels = vec![blocking; kernel_count(problem, &self)];
+        Schedule { kernels, ..self }
+    }
+
+    /// A schedule of placements alone, without kernels.
+    pub fn placing(placements: BTreeMap<String, Placement>) -> Self {
+        Schedule {
+            placements,
+            ..Schedule::default()
+        }
+    }
+
     /// The placement of a grid function.
     pub fn placement(&self, name: &str) -> Placement {
         self.placements
@@ -163,8 +177,7 @@ impl Schedule {
 
     /// Kernels of stored functions of its [problem](Self::problem) that are passes, too.
     pub fn shared_kernels(&self, problem: &Algorithm) -> usize {
-        let most = kernel_count(problem, &self.placements) + self.more_passes();
-        most.saturating_sub(self.kernels.len())
+        kernel_count(problem, self).saturating_sub(self.kernels.len())
     }
 
     /// Gives it as many blockings as it has kernels where none is shared: the last ones stay, the first is
@@ -175,8 +188,8 @@ impl Schedule {
 
     /// The same where so many kernels of stored functions are passes, too, or as many as there can be.
     pub fn resize_sharing(&mut self, problem: &Algorithm, shared: usize) -> usize {
-        let stages = kernel_count(problem, &self.placements) - 1;
         let passes = self.more_passes() + 1;
+        let stages = kernel_count(problem, self) - passes;
         let least = if passes > 1 {
             stages.max(passes)
         } else {
@@ -192,9 +205,23 @@ impl Schedule {
         wanted
     }
 
-    /// Passes after the first one.
+    /// Passes after the first one that give fields their new values.
     pub fn more_passes(&self) -> usize {
-        self.passes.values().max().map_or(0, |last| *last as usize)
+        let of_fields = self.passes.iter().filter(|(name, _)| !self.stores(name));
+        let last = of_fields.map(|(_, pass)| *pass).max();
+        last.map_or(0, |last| last as usize)
+    }
+
+    /// Stored functions in later kernels than others that could be computed with them.
+    pub fn parted(&self) -> impl Iterator<Item = &str> {
+        let later = self.passes.iter().filter(|(_, pass)| **pass > 0);
+        let names = later.map(|(name, _)| name.as_str());
+        names.filter(|name| self.stores(name))
+    }
+
+    /// Is this function stored?
+    pub fn stores(&self, name: &str) -> bool {
+        matches!(self.placement(name), Placement::Global(_))
     }
 
     /// Are all its kernels blocked for a processor, or all for a card?

@@ -1,14 +1,19 @@
-//! Passes: kernels that each give some fields their new values. All of them read the old values, so
-//! any fields may go together; the accumulators of a field go with it, as they are renewed in place.
+//! Passes: kernels that each give some fields their new values, or compute some of the stored functions
+//! that one kernel could compute. All passes of fields read the old values, so any fields may go
+//! together; the accumulators of a field go with it, as they are renewed in place.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Blame, Refusal, Schedule};
+use super::{Blame, Placement, Refusal, Schedule};
 use crate::algorithm::footprint::needed;
 use crate::algorithm::{Algorithm, Def, FnId, Role, StateId};
+use crate::plan::stored_together;
 
-/// Checks that the passes of a schedule are of components of fields, and that none is empty or parts
-/// fields from accumulators that they read.
+/// Kernels that a search parts what one could compute into.
+pub const PARTS: [usize; 2] = [2, 3];
+
+/// Checks that the passes of a schedule are of components of fields and stored functions, and that none
+/// of fields is empty or parts fields from accumulators that they read.
 ///
 /// # Errors
 /// Names the component or the pass.
@@ -18,12 +23,12 @@ pub(crate) fn check(algorithm: &Algorithm, schedule: &Schedule) -> Result<(), Re
         .map(|(_, state)| state.name.as_str())
         .collect();
     for name in schedule.passes.keys() {
-        if !fields.contains(name.as_str()) {
+        if !fields.contains(name.as_str()) && !schedule.stores(name) {
             let known: Vec<&str> = fields.iter().copied().collect();
             return Err(Refusal {
                 blame: Blame::Nothing,
                 message: format!(
-                    "the schedule has a pass for `{name}`, which is no component of a field; there are {}",
+                    "the schedule has a pass for `{name}`, which is neither stored nor a component of a field; there are {}",
                     known.join(", ")
                 ),
             });
@@ -156,6 +161,73 @@ pub fn balanced(algorithm: &Algorithm, parts: usize) -> Option<BTreeMap<String, 
     )
 }
 
+/// Passes of the stored functions of the kernel with the most work: as many parts, each of functions that
+/// need the same others. `None` where that kernel has too few, or where a part has nearly all of its work.
+pub fn of_stored(
+    algorithm: &Algorithm,
+    placements: &BTreeMap<String, Placement>,
+    parts: usize,
+) -> Option<BTreeMap<String, u32>> {
+    let schedule = Schedule::placing(placements.clone());
+    let kernels = stored_together(algorithm, &schedule);
+    let work = |needed: &BTreeSet<FnId>| needed.iter().map(|id| algorithm.cost(*id)).sum::<u32>();
+    let needs = |kernel: &Vec<FnId>| {
+        let others = kernels.iter().flatten().filter(|id| !kernel.contains(id));
+        let others: BTreeSet<FnId> = others.copied().collect();
+        let own = |id: &FnId| (vec![*id], needed(algorithm, &[*id], &others));
+        let of: Vec<(Vec<FnId>, BTreeSet<FnId>)> = kernel.iter().map(own).collect();
+        of
+    };
+    let whole = |of: &[(Vec<FnId>, BTreeSet<FnId>)]| -> BTreeSet<FnId> {
+        of.iter().flat_map(|(_, needed)| needed).copied().collect()
+    };
+    let all = kernels.iter().map(needs);
+    let mut groups = all.max_by_key(|of| work(&whole(of)))?;
+    if groups.len() < parts {
+        return None;
+    }
+    let total = work(&whole(&groups));
+    while groups.len() > parts {
+        let (into, from) = most_alike(&groups, work)?;
+        let (functions, needed) = groups.remove(from);
+        groups[into].0.extend(functions);
+        groups[into].1.extend(needed);
+    }
+    let largest = groups.iter().map(|(_, needed)| work(needed)).max()?;
+    if largest * 5 > total * 4 {
+        return None;
+    }
+    groups.sort_by_key(|(functions, _)| functions.iter().min().copied());
+    let of = |(pass, (functions, _)): (usize, &(Vec<FnId>, _))| -> Vec<(String, u32)> {
+        let name = |id: &FnId| (algorithm.function(*id).name.clone(), pass as u32);
+        functions.iter().map(name).collect()
+    };
+    let named = groups.iter().enumerate().skip(1).flat_map(of);
+    Some(named.collect())
+}
+
+/// The two groups of which the lesser needs the most of what the other one needs, in parts of its work.
+fn most_alike(
+    groups: &[(Vec<FnId>, BTreeSet<FnId>)],
+    work: impl Fn(&BTreeSet<FnId>) -> u32,
+) -> Option<(usize, usize)> {
+    let works: Vec<u32> = groups.iter().map(|(_, needed)| work(needed)).collect();
+    let pairs = (0..groups.len()).flat_map(|from| (0..from).map(move |into| (into, from)));
+    let alike = |(into, from): &(usize, usize)| {
+        let both = groups[*into].1.intersection(&groups[*from].1);
+        let least = works[*into].min(works[*from]).max(1);
+        (
+            f64::from(work(&both.copied().collect())) / f64::from(least),
+            u32::MAX - least,
+        )
+    };
+    let order = |a: &(usize, usize), b: &(usize, usize)| {
+        let (a, b) = (alike(a), alike(b));
+        a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
+    };
+    pairs.max_by(order)
+}
+
 /// All ways to cut a row of `n` into parts that are not empty.
 fn cuts(n: usize, parts: usize) -> Option<Vec<Vec<usize>>> {
     if parts < 2 || parts > n {
@@ -234,6 +306,74 @@ mod tests {
         assert_eq!((second[0].len(), second[1].len()), (2, 4));
     }
 
+    /// Fluxes of two axes, which share little beside the fields.
+    fn fluxes() -> (Algorithm, BTreeMap<String, Placement>) {
+        let algorithm = discretize(
+            &parse::parse_str(
+                "pub system Water in 2d { conserved h: scalar; conserved m: vector; let u = m/h;
+                    flux h -> m; flux m -> outer(m, u) + h^2/2*I; }
+                 scheme s for Water { reconstruct: plm; riemann: hll; time: euler; }",
+            )
+            .unwrap(),
+        )
+        .unwrap();
+        let names = algorithm.functions.iter().map(|f| f.name.clone());
+        let fluxes = names.filter(|name| name.ends_with("_flux"));
+        let global = Placement::Global(crate::schedule::Halo::Exchange);
+        let stored = fluxes.map(|name| (name, global)).collect();
+        (algorithm, stored)
+    }
+
+    #[test]
+    fn stored_functions_are_parted_by_what_they_need() {
+        let (algorithm, stored) = fluxes();
+        let passes = of_stored(&algorithm, &stored, 2).unwrap();
+        let later: Vec<&str> = passes.keys().map(String::as_str).collect();
+        assert_eq!(later, ["h_y_flux", "m_x_y_flux", "m_y_y_flux"]);
+        assert!(passes.values().all(|pass| *pass == 1));
+        assert_eq!(of_stored(&algorithm, &stored, 7), None);
+        let parted = Schedule {
+            passes,
+            ..Schedule::placing(stored.clone())
+        };
+        let schedule = parted.blocked(&algorithm, Blocking::new("direct", &[]));
+        assert_eq!((schedule.kernels.len(), schedule.more_passes()), (3, 0));
+        assert_eq!(text::parse(&text::print(&schedule)), Ok(schedule.clone()));
+        let compiled = legal(&algorithm, &schedule, 8).unwrap();
+        let outputs: Vec<usize> = compiled
+            .plan
+            .launches
+            .iter()
+            .map(|launch| launch.outputs.len())
+            .collect();
+        assert_eq!(outputs, [3, 3, 3]);
+    }
+
+    #[test]
+    fn what_needs_a_later_pass_goes_with_it() {
+        let algorithm = discretize(
+            &parse::parse_str(
+                "pub system Two in 1d { field q: scalar; let a = d[x](q)^2; let b = exp(a) + a; ddt(q) = d[x](b) + d[x](a); }
+                 scheme s for Two { space: central<order = 2>; mixed: composed; time: euler; }",
+            )
+            .unwrap(),
+        )
+        .unwrap();
+        let global = Placement::Global(crate::schedule::Halo::Exchange);
+        let stored = BTreeMap::from(["dx_q", "b"].map(|name| (name.to_string(), global)));
+        let kernels = |pass: &str| {
+            let passes = BTreeMap::from([(pass.to_string(), 1)]);
+            let schedule = Schedule {
+                passes,
+                ..Schedule::placing(stored.clone())
+            };
+            let of = crate::plan::stored_together(&algorithm, &schedule);
+            of.iter().map(Vec::len).collect::<Vec<_>>()
+        };
+        // `b` needs `dx_q` of its own cell: it may come later, and not before it.
+        assert_eq!((kernels("b"), kernels("dx_q")), (vec![1, 1], vec![2]));
+    }
+
     #[test]
     fn what_is_no_pass_is_refused() {
         let algorithm = flow("euler");
@@ -241,7 +381,7 @@ mod tests {
             (
                 [("v", 1)],
                 2,
-                "no component of a field; there are h, u_x, u_y",
+                "neither stored nor a component of a field; there are h, u_x, u_y",
             ),
             ([("h", 2)], 3, "pass 1 of the schedule is empty"),
             ([("h", 1)], 1, "make 2 kernels"),

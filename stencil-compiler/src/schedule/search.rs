@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::cuts::cuts;
 use super::heuristic::{carry, fused, recomputed, shared, stored};
-use super::{Blocking, Halo, Placement, Schedule, passes, sums};
+use super::passes::{self, PARTS};
+use super::{Blocking, Halo, Placement, Schedule, sums};
 use crate::algorithm::Algorithm;
 use crate::kernel::LaunchKind;
 use crate::kernel::blocking::{self, Param, Strategy};
@@ -39,8 +40,8 @@ pub fn placements(algorithm: &Algorithm) -> Vec<Placements> {
     all
 }
 
-/// Where a search begins: each of the [`placements`], all fields in one pass or in two or three, and each
-/// of the [`cuts`](super::cuts), with each
+/// Where a search begins: each of the [`placements`], all fields in one pass or in two or three, what one
+/// kernel could store in one or in two or three, and each of the [`cuts`](super::cuts), with each
 /// blocking of a card, and each of its parameters that a search varies from the start; all kernels
 /// are blocked alike. Some may be illegal, which [`check`](super::check::check) tells.
 ///
@@ -103,9 +104,9 @@ type Way = (Placements, Passes, usize);
 
 type Passes = BTreeMap<String, u32>;
 
-/// Ways to place, each with ways to part the fields, and the number of kernels that make them.
+/// Ways to place, each with ways to part the fields or what is stored, and the number of kernels that make them.
 fn ways(algorithm: &Algorithm) -> Vec<Way> {
-    let split = [2, 3].map(|parts| passes::balanced(algorithm, parts));
+    let split = PARTS.map(|parts| passes::balanced(algorithm, parts));
     let split: Vec<Passes> = [Some(Passes::new())]
         .into_iter()
         .chain(split)
@@ -113,10 +114,14 @@ fn ways(algorithm: &Algorithm) -> Vec<Way> {
         .collect();
     let mut all = Vec::new();
     for placements in placements(algorithm) {
-        let stored = kernel_count(algorithm, &placements);
-        for passes in &split {
-            let more = passes.values().max().map_or(0, |last| *last as usize);
-            all.push((placements.clone(), passes.clone(), stored + more));
+        let parted = PARTS.map(|parts| passes::of_stored(algorithm, &placements, parts));
+        for passes in split.iter().cloned().chain(parted.into_iter().flatten()) {
+            let schedule = Schedule {
+                passes,
+                ..Schedule::placing(placements.clone())
+            };
+            let kernels = kernel_count(algorithm, &schedule);
+            all.push((schedule.placements, schedule.passes, kernels));
         }
     }
     for cut in cuts(algorithm) {
@@ -220,6 +225,9 @@ fn otherwise_placed(problem: &Algorithm, schedule: &Schedule, name: &str) -> Vec
             Placement::Inline => other.placements.remove(name),
             _ => other.placements.insert(name.to_string(), choice),
         };
+        if !other.stores(name) {
+            other.passes.remove(name);
+        }
         if !other.placements.values().any(|p| *p == Placement::Shared) {
             other.unsplit();
         }

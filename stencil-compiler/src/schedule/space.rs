@@ -15,6 +15,9 @@ const STORED: u64 = 6;
 /// Draws in a hundred whose fields get their new values in several passes.
 const SPLIT: u64 = 15;
 
+/// Draws of those that store which part what one kernel could store.
+const PARTED: u64 = 30;
+
 /// Draws in a hundred whose substeps are fused.
 const FUSED: u64 = 8;
 
@@ -121,7 +124,12 @@ fn draw(algorithm: &Algorithm, draws: &mut Draws) -> Schedule {
         passes,
         ..Schedule::default()
     };
-    let mut kernels = kernel_count(algorithm, &schedule.placements) + schedule.more_passes();
+    if cuts.is_empty() && schedule.passes.is_empty() && draws.below(100) < PARTED {
+        let parts = 2 + draws.below(2) as usize;
+        let parted = passes::of_stored(algorithm, &schedule.placements, parts);
+        schedule.passes = parted.unwrap_or_default();
+    }
+    let mut kernels = kernel_count(algorithm, &schedule);
     if !cuts.is_empty() && !schedule.passes.is_empty() {
         // The first pass is done by the kernel that stores.
         kernels -= 1;

@@ -29,7 +29,6 @@ pub(super) fn boxes(
     placements: BTreeMap<String, Placement>,
     precision: Precision,
 ) -> Schedule {
-    let kernels = kernel_count(algorithm, &placements);
     let boxes = BOXES.map(|[x, y, z, blocks]| {
         let params = [
             ("x", x),
@@ -38,11 +37,7 @@ pub(super) fn boxes(
             ("rolls", ROLLS),
             ("blocks", blocks),
         ];
-        Schedule {
-            placements: placements.clone(),
-            kernels: vec![Blocking::new("tile3d", &params); kernels],
-            ..Schedule::default()
-        }
+        Schedule::placing(placements.clone()).blocked(algorithm, Blocking::new("tile3d", &params))
     });
     let fits = |schedule: &Schedule| check(algorithm, schedule, precision.bytes()).is_ok();
     let found = boxes.into_iter().find(fits);
@@ -93,16 +88,9 @@ pub(super) fn largest_march(
     placements: &BTreeMap<String, Placement>,
     precision: Precision,
 ) -> Option<(Schedule, Vec<KernelCost>)> {
-    let base = Schedule {
-        placements: placements.clone(),
-        ..Schedule::default()
-    };
-    tiled(
-        algorithm,
-        &base,
-        kernel_count(algorithm, placements),
-        precision,
-    )
+    let base = Schedule::placing(placements.clone());
+    let kernels = kernel_count(algorithm, &base);
+    tiled(algorithm, &base, kernels, precision)
 }
 
 /// So many marches over the largest tile with which the schedule is legal.
@@ -158,18 +146,13 @@ pub(super) fn plane(algorithm: &Algorithm, precision: Precision) -> Schedule {
     if algorithm.dimension == 1 {
         return direct(algorithm, stored, precision);
     }
-    let count = kernel_count(algorithm, &stored);
     let mut carried = stored.clone();
     carry(algorithm, &mut carried);
     for placements in [carried, stored.clone()] {
         for (tile, blocks) in PLANES {
             let mut blocking = marching(algorithm, "plane", tile);
             blocking.params.insert("blocks".into(), blocks);
-            let schedule = Schedule {
-                placements: placements.clone(),
-                kernels: vec![blocking; count],
-                ..Schedule::default()
-            };
+            let schedule = Schedule::placing(placements.clone()).blocked(algorithm, blocking);
             let room = |cost: &KernelCost| match blocks {
                 1 => cost.register_limit(),
                 _ => ROOM_FOR_TWO,
@@ -193,11 +176,8 @@ pub(super) fn direct(
     placements: BTreeMap<String, Placement>,
     precision: Precision,
 ) -> Schedule {
-    let kernels = kernel_count(algorithm, &placements);
-    let schedule = |params: &[(&str, u32)]| Schedule {
-        placements: placements.clone(),
-        kernels: vec![Blocking::new("direct", params); kernels],
-        ..Schedule::default()
+    let schedule = |params: &[(&str, u32)]| {
+        Schedule::placing(placements.clone()).blocked(algorithm, Blocking::new("direct", params))
     };
     let one = schedule(&[]);
     match costs(algorithm, &one, precision) {

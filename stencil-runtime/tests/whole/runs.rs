@@ -438,8 +438,8 @@ fn schedules_that_share_memory_have_the_same_bits() {
         let placed = derived.iter();
         let placed = placed.map(|name| format!("place {name} global {halo} "));
         let placed = format!("schedule {}", placed.collect::<String>());
-        let placements = schedule::text::parse(&placed).unwrap().placements;
-        let kernels = plan::kernel_count(system.algorithm(), &placements);
+        let schedule = schedule::text::parse(&placed).unwrap();
+        let kernels = plan::kernel_count(system.algorithm(), &schedule);
         assert!(kernels > 3, "{kernels} kernels");
         let placed = placed + &"kernel rows ".repeat(kernels);
         let (reference, inline) = chained(&system, None, periodic);

@@ -14,6 +14,7 @@ mod invariance;
 mod language;
 mod marks;
 mod names;
+mod passes;
 mod patches;
 mod random_systems;
 mod texts;

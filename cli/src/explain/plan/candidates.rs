@@ -255,6 +255,7 @@ pub(super) fn kind(schedule: &Schedule) -> Vec<String> {
         placed(|p| matches!(p, Placement::Global(_))),
         placed(|p| *p == Placement::Carried),
         schedule.more_passes().to_string(),
+        schedule.parted().count().to_string(),
     ];
     kernels.chain(counts).collect()
 }
@@ -306,5 +307,7 @@ pub(super) fn words(schedule: &Schedule) -> String {
     words.extend((carried > 0).then(|| format!("{carried} carried")));
     let more = schedule.more_passes();
     words.extend((more > 0).then(|| format!("{} passes", more + 1)));
+    let parted = schedule.parted().count();
+    words.extend((parted > 0).then(|| format!("{parted} stored apart")));
     words.join(", ")
 }

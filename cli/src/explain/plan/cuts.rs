@@ -91,7 +91,7 @@ impl Cuts<'_> {
             })
             .collect();
         let mut whole = schedule.clone();
-        whole.passes.clear();
+        whole.passes.retain(|name, _| schedule.stores(name));
         if schedule.more_passes() > 0 {
             let what = format!("{} passes over the fields", schedule.more_passes() + 1);
             wanted.push((what, Vec::new(), whole.clone()));
@@ -189,8 +189,8 @@ fn stored(schedule: &Schedule) -> BTreeSet<&str> {
 /// The schedule with functions recomputed that it stores.
 fn recomputed(schedule: &Schedule, names: &BTreeSet<&str>) -> Schedule {
     let mut other = schedule.clone();
-    other
-        .placements
-        .retain(|name, _| !names.contains(name.as_str()));
+    let stays = |name: &String| !names.contains(name.as_str());
+    other.placements.retain(|name, _| stays(name));
+    other.passes.retain(|name, _| stays(name));
     other
 }

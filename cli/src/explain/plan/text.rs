@@ -67,6 +67,13 @@ fn placements(plan: &Planned) -> String {
     if passes > 0 {
         page += &format!("  passes    {}\n", passes + 1);
     }
+    let parted: Vec<&str> = plan.schedule.parted().collect();
+    if !parted.is_empty() {
+        page += &paragraph(
+            "  parted    ",
+            &format!("in later kernels than others {}", parted.join(", ")),
+        );
+    }
     page
 }
 
