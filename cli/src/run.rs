@@ -204,7 +204,9 @@ fn run_as<T: Number>(args: &RunArgs, problem: &Problem, out: &mut dyn Write) -> 
     }
     let errors = problem.errors(&done.simulation)?;
     done.files.pictures(problem, &mut done.simulation)?;
+    let repairs = done.simulation.repairs()?;
     let facts = summary::Facts {
+        repaired: repairs.map(|repairs| repairs.sum()),
         problem,
         done: &done,
         errors: &errors,

@@ -243,8 +243,9 @@ pub enum Error {
 /// A step that made a value which is infinite or not a number.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error(
-    "`{field}` is not finite in cell {cell:?}, at {at:?}, after substep {substep} of step {step} (t = {t}), by {equation}; {}. A smaller time step, a larger viscosity or more cells may help",
-    state(*kept)
+    "`{field}` is not finite in cell {cell:?}, at {at:?}, after substep {substep} of step {step} (t = {t}), by {equation}; {}.{} A smaller time step, a larger viscosity or more cells may help",
+    state(*kept),
+    out_of_range(ranges.as_deref())
 )]
 #[non_exhaustive]
 pub struct NotFinite {
@@ -265,6 +266,15 @@ pub struct NotFinite {
     /// The step after which the fields were as they are now; `None` if they are those of the
     /// failed step.
     pub kept: Option<u64>,
+    /// The ranges that the system declares, if there are some: a cell that leaves one although its fluxes were
+    /// repaired is not finite, either.
+    pub ranges: Option<String>,
+}
+
+fn out_of_range(ranges: Option<&str>) -> String {
+    let of =
+        |ranges| format!(" Or the cell does not stay where {ranges}, even with repaired fluxes.");
+    ranges.map_or(String::new(), of)
 }
 
 impl Error {

@@ -56,6 +56,12 @@ impl<'a, T: Real> Machine<'a, T> {
             let halo = compiled.plan.buffer(&state.name).map(|b| b.halo);
             memory.fill(&state.name, halo.unwrap_or_default());
         }
+        for (_, state) in algorithm.states_of(Role::Count) {
+            memory.set(
+                &state.name,
+                &vec![T::from_f64(0.0); case.cells.iter().product()],
+            );
+        }
         Machine {
             compiled,
             memory,

@@ -20,6 +20,8 @@ pub(super) struct Facts<'a, T> {
     pub(super) steps: u64,
     /// Cells of the mesh.
     pub(super) points: usize,
+    /// How often cells had their fluxes repaired to stay in a range, where the system has some.
+    pub(super) repaired: Option<u64>,
 }
 
 impl<T: Number> Facts<'_, T> {
@@ -71,6 +73,7 @@ impl<T: Number> Facts<'_, T> {
             },
             "steps": simulation.step_count(),
             "retaken": simulation.retaken(),
+            "repaired": self.repaired,
             "t": simulation.t(),
             "wall_s": self.seconds,
             "mpts_per_s": self.speed(),
@@ -114,6 +117,13 @@ impl<T: Number> Facts<'_, T> {
                 "speed",
                 format_args!("{:.2} Mpts/s ({})", self.speed(), T::NAME),
             );
+        if let Some(repaired) = self.repaired {
+            let ranges = simulation.system().model().ranges_text();
+            summary = summary.row(
+                "repaired",
+                format_args!("{repaired} times a cell, to keep {ranges}"),
+            );
+        }
         if let Some(patches) = super::plan::patches(simulation) {
             summary = summary.row("patches", patches);
         }

@@ -59,6 +59,7 @@ pub static ALL: &[BuiltIn] = &[
     problem!("sedov"),
     problem!("four_states"),
     problem!("double_mach"),
+    problem!("jet"),
     problem!("vortex"),
     problem!("viscous_shock"),
     problem!("turbulence"),

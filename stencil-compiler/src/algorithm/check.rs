@@ -234,7 +234,7 @@ impl Algorithm {
                 local[id.0 as usize] = true;
             }
             if let Def::State(state) = function.def {
-                local[id.0 as usize] = self.state(state).role == Role::Accumulator;
+                local[id.0 as usize] = self.state(state).role.is_in_place();
             }
         }
         Ok(())

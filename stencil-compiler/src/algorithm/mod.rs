@@ -89,8 +89,20 @@ pub enum Role {
     Field,
     /// Carried from substep to substep and read only in its own cell; updated in place.
     Accumulator,
+    /// Counts in its own cell from step to step; nothing else reads it. Updated in place.
+    Count,
     /// Given from outside, a source: read with neighbours, so it has ghost cells, and never written.
     Given,
+}
+
+impl Role {
+    /// Is it updated in place, and read in its own cell only?
+    pub fn is_in_place(self) -> bool {
+        match self {
+            Role::Accumulator | Role::Count => true,
+            Role::Field | Role::Given => false,
+        }
+    }
 }
 
 /// A number that is the same in every cell: computed once, in `f64`, and rounded once.
@@ -266,7 +278,7 @@ impl Algorithm {
     pub fn reads_accumulator(&self, root: FnId) -> bool {
         let all = footprint::needed(self, &[root], &BTreeSet::new());
         all.into_iter().any(|id| match self.function(id).def {
-            Def::State(state) => self.state(state).role == Role::Accumulator,
+            Def::State(state) => self.state(state).role.is_in_place(),
             Def::Point(_) | Def::Sum(_) => false,
         })
     }

@@ -148,13 +148,14 @@ impl Role {
         match self {
             Role::Field => "field",
             Role::Accumulator => "accumulator",
+            Role::Count => "count",
             Role::Given => "given",
         }
     }
 
     /// The role of this name.
     pub fn from_name(name: &str) -> Option<Role> {
-        [Role::Field, Role::Accumulator, Role::Given]
+        [Role::Field, Role::Accumulator, Role::Count, Role::Given]
             .into_iter()
             .find(|role| role.name() == name)
     }

@@ -110,6 +110,8 @@ codes! {
         "States at faces may be made of primitive variables if all that is conserved follows from them: a conserved field is a primitive itself (`rho;`), or the block says how it follows (`m = rho*u;`).";
     BadPrimitive = "P0216", "variables that do not fit",
         "A system with fluxes has at most one `primitive { rho; u; p; m = rho*u; E = ..; }`. A primitive is a field or a `let`, named once. What follows is conserved and is made of primitives, parameters, `t` and fields without flux, and of `let`s of such. The same holds for `average { h; u by sqrt(h); m = h*u; }`, where variables may have weights.";
+    BadRange = "P0217", "range that nothing keeps",
+        "Fluxes are repaired so that what is conserved stays in its range: `conserved rho: scalar where rho > 0;`, or `let p = .. where p > 0;` of what is made of conserved fields in one point. A range is of a scalar.";
     SchemeForOther = "P0310", "scheme for another system",
         "The name after `for` is the name of the system beside it.";
     BadSchemeKey = "P0311", "unknown or repeated setting of a scheme",
@@ -126,6 +128,8 @@ codes! {
         "The Riemann solver knows the contact between two states, which moves with the flow: write `waves { flow: u; sound: c; density: rho; pressure: p; }`, or choose a solver that needs the speeds only, `hll`.";
     NeedsWholeSteps = "P0317", "waves with other settings that do not go with them",
         "The scheme corrects waves in place of states: it needs a Riemann solver that knows all waves, `riemann: roe`, whole steps, `time: euler`, and what is conserved, since its second order in time is in the fluxes.";
+    NeedsEulerSteps = "P0318", "range with an integrator that is not made of Euler steps",
+        "Ranges are kept by Euler steps, and by means of such: `time: euler`, `ssprk2` or `ssprk3`. Stages of other methods leave a range whatever the fluxes are.";
     ComponentClash = "P0401", "two components with one name",
         "Components of vectors and tensors have names of their own (`u` has `u_x`), and integrators keep arrays beside each field (`u_x_acc`, `u_x_new`). No field or source may have such a name.";
     CoefficientRange = "P0402", "coefficient out of range",

@@ -89,8 +89,11 @@ pub fn discretize(model: &Model) -> Result<Algorithm, DiscretizeError> {
                 .map(|i| (parts[*i].clone(), equation.span)),
         );
     }
-    let outflows = conserve::rates(model, &components, &mut expander)?;
+    let rest: Vec<Poly> = equations.iter().map(|(rate, _)| rate.clone()).collect();
+    let (outflows, repairs) = conserve::rates(model, &components, &mut expander, &rest)?;
     let parts = parts(model, equations, outflows)?;
+    let count = count_name(&components).filter(|_| !repairs.is_empty());
+    let counted = repairs.len();
     let labels = parts.iter().flat_map(|part| {
         let names = components.fields.iter();
         names.map(|n| format!("ddt_{n}{}", part.suffix))
@@ -106,14 +109,22 @@ pub fn discretize(model: &Model) -> Result<Algorithm, DiscretizeError> {
                 .collect()
         })
         .collect();
+    let marks = repairs.into_iter().map(|mark| (mark, Span::default()));
     let roots = Roots {
-        labels: labels.collect(),
-        equations: parts.into_iter().flat_map(|part| part.rates).collect(),
+        labels: labels
+            .chain((0..counted).map(|_| "repaired".to_string()))
+            .collect(),
+        equations: parts
+            .into_iter()
+            .flat_map(|part| part.rates)
+            .chain(marks)
+            .collect(),
     };
     let accumulators: Vec<&Vec<String>> = registers.iter().collect();
-    let mut made = roots.grid_functions(model, &components, expander, &accumulators)?;
+    let mut made = roots.grid_functions(model, &components, expander, (&accumulators, &count))?;
+    let repairs = made.rates.split_off(made.rates.len() - counted);
     let mut substeps = Vec::new();
-    for rates in made.rates.chunks(made.fields.len().max(1)) {
+    for (part, rates) in made.rates.chunks(made.fields.len().max(1)).enumerate() {
         let stages = Stages {
             tableau: &tableau,
             components: &components,
@@ -122,7 +133,15 @@ pub fn discretize(model: &Model) -> Result<Algorithm, DiscretizeError> {
             rates,
             earlier: substeps.len(),
         };
-        substeps.extend(stages.substeps(&mut made.functions));
+        let mut own = stages.substeps(&mut made.functions);
+        if let (Some(count), Some(repairs)) = (made.count, repairs.get(part)) {
+            for (s, substep) in own.iter_mut().enumerate() {
+                let s = substeps.len() + s;
+                let counted = stages::counted(&mut made.functions, count.1, *repairs, s);
+                substep.updates.push((count.0, counted));
+            }
+        }
+        substeps.extend(own);
     }
     Ok(prune(algorithm(
         model,
@@ -130,6 +149,15 @@ pub fn discretize(model: &Model) -> Result<Algorithm, DiscretizeError> {
         made.functions,
         substeps,
     )))
+}
+
+/// The array that counts how often each cell was repaired: no component has its name.
+fn count_name(components: &Components) -> Option<String> {
+    let names = (0..).map(|more| format!("repairs{}", "_".repeat(more)));
+    let all = || components.fields.iter().chain(&components.sources);
+    names
+        .into_iter()
+        .find(|name| all().all(|other| other != name))
 }
 
 /// What is integrated at once, one after the other: rates of all components.
@@ -207,6 +235,23 @@ fn algorithm(
 
 /// The tableau of the scheme's integrator.
 fn integrator(model: &Model) -> Result<Tableau, DiscretizeError> {
+    let tableau = named_integrator(model)?;
+    let kept = model.ranges.first().filter(|_| model.repairs());
+    if let Some(range) = kept.filter(|_| !tableau.is_of_euler_steps()) {
+        let message = format!(
+            "`{}` keeps no range: its stages are no means of Euler steps; choose `euler`, `ssprk2` or `ssprk3`, or `repair: none`",
+            model.scheme.time
+        );
+        return Err(DiscretizeError::new(
+            Code::NeedsEulerSteps,
+            range.span,
+            message,
+        ));
+    }
+    Ok(tableau)
+}
+
+fn named_integrator(model: &Model) -> Result<Tableau, DiscretizeError> {
     let name = &model.scheme.time;
     let Some(integrator) = integrators::find(name) else {
         let known: Vec<&str> = integrators::ALL.iter().map(|i| i.name).collect();
@@ -288,13 +333,18 @@ fn describe(model: &Model) -> String {
     let faces = match model.fluxes.is_empty() {
         true => String::new(),
         false => format!(
-            ", reconstruct {}{limiter}{}, riemann {}{}",
+            ", reconstruct {}{limiter}{}, riemann {}{}{}",
             scheme.reconstruct,
             scheme.variables_text(),
             scheme.riemann_text(),
             match scheme.sweep {
                 Sweep::Unsplit => "",
                 Sweep::Dimensional => ", sweep dimensional",
+            },
+            if model.repairs() {
+                ", repair fluxes"
+            } else {
+                ""
             }
         ),
     };
@@ -343,17 +393,19 @@ struct Made {
     states: Vec<State>,
     fields: Vec<FnId>,
     accumulators: Vec<Vec<FnId>>,
+    /// What counts repairs, if there are some.
+    count: Option<(StateId, FnId)>,
     rates: Vec<FnId>,
 }
 
 impl Roots {
-    /// States are the fields, then the named accumulators, then the sources.
+    /// States are the fields, then the named accumulators, what counts repairs, then the sources.
     fn grid_functions(
         self,
         model: &Model,
         components: &Components,
         mut expander: Expander<'_>,
-        accumulators: &[&Vec<String>],
+        (accumulators, count): (&[&Vec<String>], &Option<String>),
     ) -> Result<Made, DiscretizeError> {
         let opaque = expander.atoms.opaque.clone();
         let arrays = components.fields.iter().map(|n| format!("{n}{NEW}"));
@@ -365,6 +417,19 @@ impl Roots {
             .iter()
             .map(|names| declare(&mut functions, &mut states, names, Role::Accumulator))
             .collect();
+        let count = count.iter().map(|name| {
+            let state = StateId(states.len() as u32);
+            let made = declare(
+                &mut functions,
+                &mut states,
+                std::slice::from_ref(name),
+                Role::Count,
+            );
+            (state, made)
+        });
+        let count = count
+            .last()
+            .and_then(|(state, made)| Some((state, *made.first()?)));
         let sources = declare(
             &mut functions,
             &mut states,
@@ -388,6 +453,7 @@ impl Roots {
             states,
             fields,
             accumulators,
+            count,
             rates,
         })
     }

@@ -66,8 +66,12 @@ pub fn observe(model: &Model) -> Result<Option<Observation>, DiscretizeError> {
     let equations = roots.into_iter().zip(spans).collect();
     let names: Vec<String> = quantities.iter().map(|q| q.name.clone()).collect();
     let labels = names.iter().map(|n| format!("value_{n}")).collect();
-    let made =
-        Roots { equations, labels }.grid_functions(model, &components, expander, &[&names])?;
+    let made = Roots { equations, labels }.grid_functions(
+        model,
+        &components,
+        expander,
+        (&[&names], &None),
+    )?;
     let values: Vec<FnId> = made.rates;
     let offset = components.fields.len();
     let updates = values.iter().enumerate();

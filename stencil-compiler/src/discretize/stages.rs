@@ -107,6 +107,17 @@ impl Stages<'_> {
     }
 }
 
+/// How often faces of a cell were repaired, after a substep in which so many are.
+pub(super) fn counted(
+    functions: &mut Functions,
+    count: FnId,
+    repaired: FnId,
+    substep: usize,
+) -> FnId {
+    let name = format!("{}_{}", functions.name(count), substep + 1);
+    combine(functions, &name, &[None, None], &[count, repaired])
+}
+
 /// The uniform of a term's factor.
 fn factor(functions: &mut Functions, term: &Term, substep: usize) -> Factor {
     if term.factor.is_one() && !term.dt {

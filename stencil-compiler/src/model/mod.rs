@@ -51,6 +51,8 @@ pub struct Model {
     pub equations: Vec<Equation>,
     /// What flows through faces of cells, in the order of the fields; at most one for each.
     pub fluxes: Vec<Flux>,
+    /// Where values of conserved fields have to stay, which fluxes are repaired for.
+    pub ranges: Vec<Range>,
     /// The primitive variables, where the system says what they are.
     pub primitives: Option<Primitives>,
     /// What state between both sides of a face fluxes are made linear at, where the system says it.
@@ -217,6 +219,19 @@ pub struct Flux {
     /// values in one point.
     pub value: Term,
     /// The whole item.
+    pub span: Span,
+}
+
+/// `where p > 0`: a half-line that a conserved scalar, or a scalar made of what is conserved, stays on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Range {
+    /// The field or the `let`.
+    pub of: Term,
+    /// How it compares with the bound.
+    pub comparison: Comparison,
+    /// The bound.
+    pub bound: Rational,
+    /// Where it was written.
     pub span: Span,
 }
 
@@ -405,6 +420,18 @@ pub struct Scheme {
     pub variables: Variables,
     /// Whether fluxes along different axes go into one step.
     pub sweep: Sweep,
+    /// What keeps ranges.
+    pub repair: Repair,
+}
+
+/// What is done to keep the ranges of a system.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Repair {
+    /// Fluxes through faces by which a cell would leave a range are replaced.
+    #[default]
+    Fluxes,
+    /// Nothing: no operation is spent on it.
+    Nothing,
 }
 
 /// How the fluxes along different axes are put together.

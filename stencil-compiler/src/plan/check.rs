@@ -24,7 +24,7 @@ impl Plan {
         let mut valid: BTreeMap<&str, [u32; 3]> = BTreeMap::new();
         for buffer in &self.buffers {
             match buffer.role {
-                BufferRole::Field => valid.insert(&buffer.name, [0; 3]),
+                BufferRole::Field | BufferRole::Count => valid.insert(&buffer.name, [0; 3]),
                 BufferRole::Given => valid.insert(&buffer.name, buffer.halo),
                 BufferRole::NewField | BufferRole::Accumulator | BufferRole::Derived => None,
             };

@@ -244,6 +244,7 @@ impl Planner<'_> {
         }
         for (role, of_buffer) in [
             (Role::Accumulator, BufferRole::Accumulator),
+            (Role::Count, BufferRole::Count),
             (Role::Given, BufferRole::Given),
         ] {
             let states = alg.states_of(role);

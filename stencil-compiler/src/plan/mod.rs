@@ -53,6 +53,8 @@ pub enum BufferRole {
     NewField,
     /// An accumulator of the integrator.
     Accumulator,
+    /// Counts in its own cell; zero when a run begins.
+    Count,
     /// A grid function that the schedule placed in global memory.
     Derived,
     /// A field that is given from outside, ghost cells and all: no step of the plan writes it.

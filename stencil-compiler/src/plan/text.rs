@@ -10,6 +10,7 @@ const ROLES: &[(BufferRole, &str)] = &[
     (BufferRole::Field, "field"),
     (BufferRole::NewField, "new"),
     (BufferRole::Accumulator, "accumulator"),
+    (BufferRole::Count, "count"),
     (BufferRole::Derived, "derived"),
     (BufferRole::Given, "given"),
 ];

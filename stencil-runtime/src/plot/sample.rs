@@ -36,7 +36,8 @@ pub(super) fn smooth(cells: usize, pixels: usize) -> Weights {
 }
 
 /// Values on `factor` times as many points in each direction, by cubic interpolation (Catmull and
-/// Rom 1974): what is computed from them, such as the length of a vector, shows no cells. Beyond
+/// Rom 1974) between the least and the greatest of the values that it reads, so that a density stays positive beside a
+/// jump: what is computed from them, such as the length of a vector, shows no cells. Beyond
 /// the edges values go on in a straight line. The new points lie around the old ones, so the
 /// edges of the picture stay.
 ///
@@ -71,7 +72,11 @@ fn refine(values: &ArrayView2<'_, f64>, factor: usize) -> Array2<f64> {
             j => inside(j),
         };
         let (a, b, c, d) = (at(-1), at(0), at(1), at(2));
-        b + 0.5 * s * (c - a + s * (2.0 * a - 5.0 * b + 4.0 * c - d + s * (3.0 * (b - c) + d - a)))
+        let cubic = b + 0.5
+            * s
+            * (c - a + s * (2.0 * a - 5.0 * b + 4.0 * c - d + s * (3.0 * (b - c) + d - a)));
+        let (least, greatest) = (a.min(b).min(c.min(d)), a.max(b).max(c.max(d)));
+        cubic.max(least).min(greatest)
     })
 }
 

@@ -318,7 +318,7 @@ fn edited_scheme(declared: &Scheme, table: &Table, reader: &mut Reader) -> Optio
                     .choice(name, item, &all)
                     .map(|time| scheme.time = time.to_string())
             }
-            "riemann" | "reconstruct" | "sweep" => {
+            "riemann" | "reconstruct" | "sweep" | "repair" => {
                 fluxes(&scheme, name, item, reader).map(|changed| scheme = changed)
             }
             key => {
@@ -332,6 +332,7 @@ fn edited_scheme(declared: &Scheme, table: &Table, reader: &mut Reader) -> Optio
                     "riemann",
                     "reconstruct",
                     "sweep",
+                    "repair",
                 ];
                 reader.unknown(entry.at, message, key, known.into_iter());
                 None
@@ -376,10 +377,11 @@ pub(super) fn scheme_text(model: &Model) -> String {
     let fluxes = match model.fluxes.is_empty() {
         true => String::new(),
         false => format!(
-            ", riemann = \"{}\", reconstruct = \"{}\", sweep = \"{}\"",
+            ", riemann = \"{}\", reconstruct = \"{}\", sweep = \"{}\", repair = \"{}\"",
             scheme.riemann_text(),
             scheme.reconstruction_text(),
-            scheme.sweep.name()
+            scheme.sweep.name(),
+            scheme.repair.name()
         ),
     };
     format!(

@@ -408,7 +408,10 @@ impl<T: Number> Simulation<T> {
         self.lost = !kept;
         (self.t, self.steps) = (moment.t, moment.step - 1);
         let system = self.system();
+        let model = system.model();
+        let ranges = model.ranges_text();
         Error::NotFinite(Box::new(NotFinite {
+            ranges: model.repairs().then_some(ranges),
             equation: system.equation_of(&bad.component),
             at: self.setup.mesh.point(bad.cell.map(|i| i as isize))[..system.model().dimension]
                 .to_vec(),

@@ -1,6 +1,7 @@
 //! Values of fields and sources: set, read, sampled.
 
 use ndarray::{Array3, ArrayView3};
+use stencil_compiler::algorithm::Role;
 use stencil_compiler::expr::Real;
 use stencil_compiler::model::Rank;
 
@@ -168,6 +169,41 @@ impl<T: Number> Simulation<T> {
     /// If there is no such component.
     pub fn to_f64(&self, name: &str) -> Result<Array3<f64>, Error> {
         Ok(self.field(name)?.mapv(|v| v.to_f64()))
+    }
+
+    /// How often each cell left a range that the system declares, and had its fluxes repaired, since the run
+    /// began: `[z, y, x]`, once at most in each Euler step. `None` where the system has no ranges. A step that is
+    /// retaken counts with both its tries.
+    ///
+    /// ```
+    /// # use stencil_runtime::{Simulation, SystemDef};
+    /// let water = SystemDef::from_text("water.pde", "
+    ///     pub system Water in 1d {
+    ///         conserved h: scalar [m] where h > 0;
+    ///         conserved m: vector [m^2/s];
+    ///         let u = m/h;
+    ///         flux h -> m;
+    ///         flux m -> outer(m, u) + 5*h^2*I;
+    ///     }
+    ///     scheme s for Water { reconstruct: plm; riemann: hll; time: ssprk2; }")?;
+    /// let mut simulation = Simulation::<f64>::builder(&water).cells([8, 1, 1]).dt(1e-3).build()?;
+    /// simulation.set("h", |_, _, _| 1.0)?;
+    /// simulation.run(10, |_, _| ())?;
+    /// assert!(simulation.repairs()?.is_some_and(|repairs| repairs.iter().all(|n| *n == 0)));
+    /// # Ok::<(), stencil_runtime::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the values are on a card that fails.
+    pub fn repairs(&self) -> Result<Option<Array3<u64>>, Error> {
+        let mut counts = self.system().algorithm().states_of(Role::Count);
+        let Some((_, count)) = counts.next() else {
+            return Ok(None);
+        };
+        let buffer = self.machine.patch().count(&count.name);
+        let bug = || Error::Bug(format!("`{}` has no array", count.name));
+        let values = self.machine.interior(buffer.ok_or_else(bug)?)?;
+        Ok(Some(values.mapv(|n| n.to_f64() as u64)))
     }
 
     /// Names of all components, in the order of declaration.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::algorithm::{Access, Algorithm, Atom, Def, FnId, Role, StateId, SumTerm, UniformId};
+use crate::algorithm::{Access, Algorithm, Atom, Def, FnId, StateId, SumTerm, UniformId};
 use crate::expr::{Expr, Lit, Node, Op, Real};
 
 /// Terms of a sum that are evaluated before they are added; longer sums take several passes, so that
@@ -185,7 +185,7 @@ impl<'a> Tape<'a> {
     }
 
     fn state(&mut self, key: Key, state: StateId) {
-        let in_place = self.alg.state(state).role == Role::Accumulator;
+        let in_place = self.alg.state(state).role.is_in_place();
         match self
             .roots
             .iter()

@@ -15,6 +15,7 @@ mod algebra;
 mod average;
 mod families;
 pub(crate) mod limiters;
+mod ranges;
 mod rational;
 pub(crate) mod reconstruct;
 pub(crate) mod riemann;
@@ -45,7 +46,8 @@ pub(super) struct Outflow {
     pub(super) span: Span,
 }
 
-/// What the fluxes of a model give to the rates, axis by axis.
+/// What the fluxes of a model give to the rates, axis by axis; and of each Euler step, through how
+/// many upper faces of a cell the flux was repaired, if the model has ranges. `rest` is what else changes each component.
 ///
 /// # Errors
 /// Where coefficients leave the range of exact numbers, or the scheme names what is not there.
@@ -53,10 +55,11 @@ pub(super) fn rates(
     model: &Model,
     components: &Components,
     expander: &mut Expander<'_>,
-) -> Result<Vec<Outflow>> {
-    let mut all = Vec::new();
+    rest: &[Poly],
+) -> Result<(Vec<Outflow>, Vec<Poly>)> {
+    let (mut all, mut repairs) = (Vec::new(), Vec::new());
     let Some(first) = model.fluxes.first() else {
-        return Ok(all);
+        return Ok((all, repairs));
     };
     let law = Law::new(model, components, first.span)?;
     let average = model.average.as_ref().map(|average| &average.of);
@@ -64,7 +67,25 @@ pub(super) fn rates(
     for (what, follow) in primitives.chain(average.map(|all| ("averages", all))) {
         law.check_way_back(what, follow)?;
     }
-    for (axis, through) in law.through_faces(expander)?.into_iter().enumerate() {
+    let mut through = law.through_faces(expander)?;
+    if model.repairs() {
+        let lower = ranges::lower(model);
+        let lower = Law::new(&lower, components, first.span)?;
+        let repaired = lower.repair(expander, (&law, through), rest)?;
+        through = repaired.through;
+        let lost = law.conserved().next();
+        for mark in repaired.marks {
+            repairs.push(mark.repaired);
+            // One component will do: no cell may hold what is no number.
+            all.extend(lost.map(|(component, span)| Outflow {
+                axis: mark.axis,
+                component,
+                rate: mark.lost,
+                span,
+            }));
+        }
+    }
+    for (axis, through) in through.into_iter().enumerate() {
         for ((component, span), flux) in law.conserved().zip(through) {
             let atom = expander
                 .atoms
@@ -78,7 +99,7 @@ pub(super) fn rates(
             });
         }
     }
-    Ok(all)
+    Ok((all, repairs))
 }
 
 /// The speeds of all waves of a model with fluxes, from these alone.

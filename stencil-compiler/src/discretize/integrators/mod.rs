@@ -3,6 +3,8 @@
 //! A substep is a list of linear combinations of what is stored and of the rate of change, so a
 //! method says itself how many arrays it needs; the number of substeps follows from the list.
 
+use std::collections::BTreeMap;
+
 use num_rational::Ratio;
 use num_traits::One;
 
@@ -82,7 +84,7 @@ pub struct Term {
 }
 
 /// What combinations are made of, at the start of the substep but for `New`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Value {
     /// The field.
     Field,
@@ -120,6 +122,33 @@ impl Tableau {
         }
     }
 
+    /// Is each substep a mean of what was there and of one whole Euler step of the field?
+    pub fn is_of_euler_steps(&self) -> bool {
+        let is_mean = |made: &BTreeMap<(Value, bool), Rational>| {
+            let of = |key| made.get(&key).copied().unwrap_or(Ratio::ZERO);
+            let whole: Rational = made
+                .iter()
+                .filter(|(key, _)| !key.1)
+                .map(|(_, by)| by)
+                .sum();
+            let known = made.iter().all(|((of, dt), by)| match of {
+                Value::Rate => *dt,
+                Value::Field | Value::Register(_) | Value::New(_) => !dt && *by >= Ratio::ZERO,
+            });
+            let (rate, field) = (of((Value::Rate, true)), of((Value::Field, false)));
+            known && whole.is_one() && (rate == field || rate == Ratio::ZERO)
+        };
+        self.substeps.iter().all(|substep| {
+            let made = written_out(substep);
+            let kept = made.iter().zip(substep);
+            let kept = kept.filter(|(_, combination)| combination.into != Target::Nothing);
+            kept.into_iter().all(|(made, combination)| {
+                let steps = made.contains_key(&(Value::Rate, true));
+                is_mean(made) && steps == (combination.into == Target::Field)
+            })
+        })
+    }
+
     /// Times of the substeps in units of the time step: what the field of `df/dt = 1` has reached.
     pub fn times(&self) -> Vec<f64> {
         let mut registers = vec![0.0; self.registers.len()];
@@ -151,6 +180,25 @@ impl Tableau {
         }
         times
     }
+}
+
+/// What combinations of a substep are made of at its start, by factors, with the time step or without it.
+fn written_out(substep: &[Combination]) -> Vec<BTreeMap<(Value, bool), Rational>> {
+    let mut all: Vec<BTreeMap<(Value, bool), Rational>> = Vec::new();
+    for combination in substep {
+        let mut made = BTreeMap::new();
+        for term in &combination.terms {
+            let parts: Vec<((Value, bool), Rational)> = match term.of {
+                Value::New(at) => all[at].iter().map(|(key, by)| (*key, *by)).collect(),
+                of => vec![((of, false), Ratio::one())],
+            };
+            for ((of, dt), by) in parts {
+                *made.entry((of, dt || term.dt)).or_insert(Ratio::ZERO) += by * term.factor;
+            }
+        }
+        all.push(made);
+    }
+    all
 }
 
 /// The new value of the field.
@@ -252,6 +300,13 @@ mod tests {
                 integrator.name
             );
         }
+    }
+
+    #[test]
+    fn means_of_euler_steps_are_told() {
+        let found = ALL.iter().filter(|i| (i.tableau)().is_of_euler_steps());
+        let names: Vec<&str> = found.map(|i| i.name).collect();
+        assert_eq!(names, ["euler", "ssprk2", "ssprk3"]);
     }
 
     #[test]

@@ -54,7 +54,7 @@ impl Scope<'_> {
     /// The value of an expression of numbers; `None` after an error. A literal is exact. Anything
     /// else is evaluated in `f64`, and is the shortest decimal that reads back as that number, so
     /// that the declaration can be printed.
-    fn constant(&mut self, ast: &Ast) -> Option<Rational> {
+    pub(super) fn constant(&mut self, ast: &Ast) -> Option<Rational> {
         if let Some(value) = literal(ast) {
             return Some(value);
         }

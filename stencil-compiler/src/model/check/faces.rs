@@ -7,7 +7,7 @@ use crate::discretize::conserve::{limiters, reconstruct, riemann};
 use crate::discretize::integrators;
 use crate::model::parse::ast::{Name, Setting, System};
 use crate::model::parse::{number, parse_str};
-use crate::model::{Rational, Scheme, Sweep, Variables};
+use crate::model::{Rational, Repair, Scheme, Sweep, Variables};
 
 /// What may be reconstructed.
 const VARIABLES: &[(&str, Variables)] = &[
@@ -21,6 +21,17 @@ const SWEEPS: &[(&str, Sweep)] = &[
     ("unsplit", Sweep::Unsplit),
     ("dimensional", Sweep::Dimensional),
 ];
+
+/// What keeps ranges.
+const REPAIRS: &[(&str, Repair)] = &[("fluxes", Repair::Fluxes), ("none", Repair::Nothing)];
+
+impl Repair {
+    /// Its name in the language.
+    pub fn name(self) -> &'static str {
+        let found = REPAIRS.iter().find(|(_, repair)| *repair == self);
+        found.map_or("", |(name, _)| name)
+    }
+}
 
 impl Sweep {
     /// Its name in the language.
@@ -55,6 +66,9 @@ pub(super) fn setting(
     } else if key.text == "sweep" {
         let found = chosen(setting, "sweep", SWEEPS, diagnostics);
         scheme.sweep = found.unwrap_or(scheme.sweep);
+    } else if key.text == "repair" {
+        let found = chosen(setting, "repair", REPAIRS, diagnostics);
+        scheme.repair = found.unwrap_or(scheme.repair);
     } else {
         reconstruction(scheme, setting, diagnostics);
         if let Some(name) = &setting.variables {
@@ -226,7 +240,7 @@ impl Scheme {
     }
 
     /// The scheme with another setting for fluxes, as the language has it: `riemann` and a solver, `reconstruct` and
-    /// what follows it, or `sweep`.
+    /// what follows it, `sweep` or `repair`.
     ///
     /// ```
     /// use stencil_compiler::model::Scheme;
@@ -260,6 +274,7 @@ impl Scheme {
                 scheme.riemann_parameter = read.riemann_parameter;
             }
             "sweep" => scheme.sweep = read.sweep,
+            "repair" => scheme.repair = read.repair,
             _ => {
                 scheme.reconstruct = read.reconstruct;
                 scheme.limiter = read.limiter;

@@ -10,7 +10,8 @@ use crate::discretize::conserve::riemann::Needs;
 use crate::discretize::conserve::{limiters, reconstruct, riemann};
 use crate::model::parse::{normal_unit, number};
 use crate::model::{
-    HIGHEST, Model, Primitives, Rank, Rational, Scheme, Symmetry, Term, TermKind, Variables, Waves,
+    HIGHEST, Model, Primitives, Range, Rank, Rational, Scheme, Symmetry, Term, TermKind, Variables,
+    Waves,
 };
 
 /// What is wrong, in words for the maker of the model.
@@ -174,6 +175,21 @@ impl Model {
             ensure(fits, || "weights that do not fit".to_string())?;
             at_faces.extend(average.weights.iter().flatten());
         }
+        at_faces.extend(self.ranges.iter().map(|range| &range.of));
+        let places: Vec<_> = self.ranges.iter().map(Range::place).collect();
+        let flows = |range: &Range| match range.of.kind {
+            TermKind::Field(field) => self.flux_of(field).is_some(),
+            _ => !self.fluxes.is_empty(),
+        };
+        let scalar = |range: &Range| range.of.rank == Rank::Scalar && range.place().is_some();
+        let fit = |range: &Range| flows(range) && scalar(range);
+        ensure(places.is_sorted() && self.ranges.iter().all(fit), || {
+            "ranges that do not fit".to_string()
+        })?;
+        for range in &self.ranges {
+            check_number(&range.bound.max(-range.bound))
+                .map_err(|problem| format!("in a range: {problem}"))?;
+        }
         for value in at_faces {
             self.check_whole(value, Sees::Lets(self.lets.len()))
                 .map_err(|problem| format!("at faces: {problem}"))?;
@@ -245,7 +261,9 @@ impl Model {
         let normal = Scheme::default();
         let chosen = (&scheme.riemann, &scheme.reconstruct, &scheme.limiter);
         let unused = (&normal.riemann, &normal.reconstruct, &normal.limiter);
-        let plain = scheme.variables == normal.variables && scheme.sweep == normal.sweep;
+        let plain = scheme.variables == normal.variables
+            && scheme.sweep == normal.sweep
+            && scheme.repair == normal.repair;
         ensure(
             !self.fluxes.is_empty() || (chosen == unused && plain),
             || "a Riemann solver without fluxes".to_string(),

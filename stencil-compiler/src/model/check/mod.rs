@@ -13,6 +13,7 @@ mod functions;
 mod invariants;
 pub(super) mod names;
 mod primitives;
+mod ranges;
 mod ranks;
 pub(super) mod resolve;
 mod scheme;

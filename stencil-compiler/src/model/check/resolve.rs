@@ -6,7 +6,7 @@ use super::conserved;
 use super::functions;
 use super::scope::{Meaning, Scope};
 use super::terms::Place;
-use super::{limits, names, primitives, ranks, scheme, watched};
+use super::{limits, names, primitives, ranges, ranks, scheme, watched};
 use crate::diag::{Code, Diagnostic, Diagnostics, Span};
 use crate::model::parse::ast::{Ast, FieldItem, Name, SourceItem, System};
 use crate::model::{Comparison, Equation, Field, Let, Model, Rank, Source, Symmetry, Term};
@@ -37,6 +37,7 @@ pub(in crate::model) fn model(
     let fluxes = conserved::fluxes(&mut scope, system);
     let primitives = primitives::resolve(&mut scope, system);
     let average = primitives::average(&mut scope, system);
+    let ranges = ranges::resolve(&mut scope, system);
     let waves = conserved::waves(&mut scope, system);
     let observables = watched::observables(&mut scope, system);
     let speeds = watched::speeds(&mut scope, system);
@@ -56,6 +57,7 @@ pub(in crate::model) fn model(
         fluxes: fluxes?,
         primitives: primitives?,
         average: average?,
+        ranges: ranges?,
         waves: waves?,
         observables: observables?,
         speeds: speeds?,

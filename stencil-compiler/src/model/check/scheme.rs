@@ -3,7 +3,7 @@
 use super::{ORDERS, faces, integrators, names};
 use crate::diag::{Code, Diagnostic, Diagnostics, Span, nearest};
 use crate::model::parse::ast::{Name, SchemeItem, Setting, System};
-use crate::model::{Arith, Equation, Flux, Mixed, Model, Scheme, Sweep, Term, Variables};
+use crate::model::{Arith, Equation, Flux, Mixed, Model, Repair, Scheme, Sweep, Term, Variables};
 
 /// The settings that there are.
 pub(in crate::model) const SETTINGS: &[&str] = &[
@@ -14,6 +14,7 @@ pub(in crate::model) const SETTINGS: &[&str] = &[
     "riemann",
     "reconstruct",
     "sweep",
+    "repair",
 ];
 
 /// The limiter where none is chosen, or none is needed.
@@ -68,11 +69,17 @@ impl Default for Scheme {
             theta: None,
             variables: Variables::Conserved,
             sweep: Sweep::Unsplit,
+            repair: Repair::Fluxes,
         }
     }
 }
 
 impl Model {
+    /// Are there ranges that the scheme keeps?
+    pub fn repairs(&self) -> bool {
+        !self.ranges.is_empty() && self.scheme.repair == Repair::Fluxes
+    }
+
     /// The flux of a field, by its index, if it has one.
     pub fn flux_of(&self, field: usize) -> Option<&Flux> {
         self.fluxes.iter().find(|flux| flux.field == field)
@@ -149,8 +156,11 @@ fn start(system: &System) -> Scheme {
     let known = system.waves.is_some() || system.fluxes.is_empty();
     let riemann = (!known).then(|| WITHOUT_WAVES.to_string());
     let scheme = Scheme::default();
+    // Ranges are kept by Euler steps.
+    let time = (!system.ranges.is_empty()).then(|| "ssprk3".to_string());
     Scheme {
         riemann: riemann.unwrap_or(scheme.riemann),
+        time: time.unwrap_or(scheme.time),
         ..scheme
     }
 }
@@ -181,7 +191,7 @@ fn one(system: &System, item: &SchemeItem, diagnostics: &mut Diagnostics) -> Opt
             diagnostics.push(diagnostic.help("write `reconstruct: plm in primitive;`"));
         }
         match key {
-            "riemann" | "reconstruct" | "sweep" => {
+            "riemann" | "reconstruct" | "sweep" | "repair" => {
                 faces::setting(system, &mut scheme, setting, diagnostics)
             }
             _ => apply(&mut scheme, setting, diagnostics),

@@ -32,6 +32,7 @@ pub(in crate::model) struct System {
     pub(in crate::model) sources: Vec<SourceItem>,
     pub(in crate::model) functions: Vec<FunctionItem>,
     pub(in crate::model) lets: Vec<LetItem>,
+    pub(in crate::model) ranges: Vec<RangeItem>,
     pub(in crate::model) equations: Vec<EquationItem>,
     pub(in crate::model) fluxes: Vec<FluxItem>,
     /// The place of the `waves` block, if there is one.
@@ -58,6 +59,7 @@ impl System {
             sources: Vec::new(),
             functions: Vec::new(),
             lets: Vec::new(),
+            ranges: Vec::new(),
             equations: Vec::new(),
             fluxes: Vec::new(),
             waves: None,
@@ -152,6 +154,13 @@ pub(in crate::model) struct LetItem {
     pub(in crate::model) value: Option<Ast>,
     /// Position among the tokens, to tell what is above what.
     pub(in crate::model) at: usize,
+}
+
+/// `where h > 0`, behind a field or a `let`.
+#[derive(Debug)]
+pub(in crate::model) struct RangeItem {
+    pub(in crate::model) name: Name,
+    pub(in crate::model) bound: (Comparison, Ast, Span),
 }
 
 /// `ddt(u) = ..;`

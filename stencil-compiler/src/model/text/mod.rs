@@ -3,8 +3,8 @@
 use super::check::PI;
 use super::parse::{number, type_name};
 use super::{
-    Average, Comparison, Equation, Model, Param, Primitives, Rank, Rational, Relation, Scheme,
-    Term, TermKind,
+    Average, Comparison, Equation, Model, Param, Primitives, Range, Rank, Rational, Relation,
+    Scheme, Term, TermKind,
 };
 
 mod spans;
@@ -69,7 +69,8 @@ fn items(model: &Model) -> Vec<String> {
             None => "field",
         };
         let name = &field.name;
-        out.push(format!("{word} {name}: {rank}{}", unit(&field.unit)));
+        let kept = kept(model, &TermKind::Field(i), name);
+        out.push(format!("{word} {name}: {rank}{}{kept}", unit(&field.unit)));
     }
     out.extend(model.params.iter().map(param_text));
     for source in &model.sources {
@@ -81,9 +82,10 @@ fn items(model: &Model) -> Vec<String> {
             unit(&source.unit)
         ));
     }
-    for item in &model.lets {
+    for (i, item) in model.lets.iter().enumerate() {
         let value = expression(model, &item.value);
-        out.push(format!("let {} = {value}", item.name));
+        let kept = kept(model, &TermKind::Let(i), &item.name);
+        out.push(format!("let {} = {value}{kept}", item.name));
     }
     for equation in &model.equations {
         out.extend(rates(model, equation).map(|(left, right)| format!("{left}{right}")));
@@ -134,8 +136,10 @@ fn scheme_text(model: &Model, scheme: &Scheme) -> String {
     if !model.fluxes.is_empty() {
         let riemann = scheme.riemann_text();
         let made = scheme.reconstruction_text();
-        let sweep = scheme.sweep.name();
-        faces = format!("    riemann: {riemann};\n    reconstruct: {made};\n    sweep: {sweep};\n");
+        let (sweep, repair) = (scheme.sweep.name(), scheme.repair.name());
+        faces = format!(
+            "    riemann: {riemann};\n    reconstruct: {made};\n    sweep: {sweep};\n    repair: {repair};\n"
+        );
     }
     format!(
         "scheme {} for {} {{\n    space: central<order = {}>;\n    mixed: {};\n    arith: {};\n{faces}    time: {};\n}}\n",
@@ -338,13 +342,38 @@ fn param_text(param: &Param) -> String {
     if let Some(default) = &param.default {
         out.push_str(&format!(" = {}", number_text(default)));
     }
-    for (i, (comparison, bound)) in param.bounds.iter().enumerate() {
-        let word = if i == 0 { "where" } else { "and" };
-        let sign = comparison.text();
-        let bound = number_text(bound);
-        out.push_str(&format!(" {word} {} {sign} {bound}", param.name));
+    out + &bounds_text(&param.name, param.bounds.iter().copied())
+}
+
+impl Model {
+    /// Its ranges in the language: `rho > 0 and p > 0`; empty where it has none.
+    pub fn ranges_text(&self) -> String {
+        let one = |range: &Range| {
+            let (sign, bound) = (range.comparison.text(), number_text(&range.bound));
+            format!("{} {sign} {bound}", expression(self, &range.of))
+        };
+        let all: Vec<String> = self.ranges.iter().map(one).collect();
+        all.join(" and ")
     }
-    out
+}
+
+/// The range of a field or a `let`, if it has one.
+fn kept(model: &Model, of: &TermKind, name: &str) -> String {
+    let own = model.ranges.iter().filter(|range| range.of.kind == *of);
+    bounds_text(name, own.map(|range| (range.comparison, range.bound)))
+}
+
+/// ` where nu >= 0 and nu < 1`
+fn bounds_text(name: &str, bounds: impl Iterator<Item = (Comparison, Rational)>) -> String {
+    let bound = |(i, (comparison, bound)): (usize, (Comparison, Rational))| {
+        let word = if i == 0 { "where" } else { "and" };
+        format!(
+            " {word} {name} {} {}",
+            comparison.text(),
+            number_text(&bound)
+        )
+    };
+    bounds.enumerate().map(bound).collect()
 }
 
 impl Relation {

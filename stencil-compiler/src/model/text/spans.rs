@@ -3,7 +3,7 @@
 use crate::diag::Span;
 use crate::model::{
     Average, Equation, Field, Flux, FromPrimitives, Let, Model, Observable, Param, Primitives,
-    Source, Speed, Term, TermKind, Waves,
+    Range, Source, Speed, Term, TermKind, Waves,
 };
 
 impl Model {
@@ -66,6 +66,11 @@ impl Model {
                 .map(|weight| weight.as_ref().map(Term::without_spans))
                 .collect(),
         };
+        let range = |r: &Range| Range {
+            of: r.of.without_spans(),
+            span,
+            ..*r
+        };
         let equation = |e: &Equation| Equation {
             field: e.field,
             rhs: e.rhs.without_spans(),
@@ -82,6 +87,7 @@ impl Model {
             lets: self.lets.iter().map(item).collect(),
             equations: self.equations.iter().map(equation).collect(),
             fluxes: self.fluxes.iter().map(flux).collect(),
+            ranges: self.ranges.iter().map(range).collect(),
             primitives: self.primitives.as_ref().map(primitives),
             average: self.average.as_ref().map(average),
             waves: self.waves.as_ref().map(waves),

@@ -211,6 +211,7 @@ fn model(maker: &mut Maker) -> Model {
         lets: vec![],
         equations,
         fluxes: vec![],
+        ranges: vec![],
         primitives: None,
         average: None,
         waves: None,
@@ -280,16 +281,16 @@ scheme default for H {
 #[test]
 fn conservation_laws_print_and_read_back() {
     let source = "system W in nd {
-        conserved h: scalar [m]; conserved m: vector; field b: scalar; param g: real = 9.81;
+        conserved h: scalar [m] where h > 0; conserved m: vector; field b: scalar; param g: real = 9.81;
         let u = m / h;
         flux m -> outer(m, u) + g*h^2/2 * I; flux h -> m;
         primitive { u; m = h*u; h }
         average { u by sqrt(h); h; m = h*u; }
         ddt(m) = -g*h*grad(b); ddt(b) = 0;
-        let p = g*h^2/2; waves { sound: sqrt(g*h); pressure: p; flow: u; density: h }
+        let p = g*h^2/2 where p >= 0 and p < 1e9; waves { sound: sqrt(g*h); pressure: p; flow: u; density: h }
         cfl { advective: norm(u) + sqrt(g*h); }
     }
-    scheme fine for W { reconstruct: weno_z; riemann: rusanov; time: ssprk3; }
+    scheme fine for W { reconstruct: weno_z; riemann: rusanov; time: ssprk3; repair: none; }
     scheme sharp for W { reconstruct: plm<limiter = generalized_minmod, theta = 1.30>; }
     scheme roe for W { reconstruct: ppm in characteristic; riemann: roe<fix = 0.05>; sweep: dimensional; }
     scheme waves for W { reconstruct: waves<limiter = mc>; riemann: roe; time: euler; }
@@ -303,13 +304,18 @@ fn conservation_laws_print_and_read_back() {
         let again = parse_str(&once).unwrap();
         assert_eq!(again.without_spans(), model.without_spans(), "{once}");
         assert_eq!(print(&again), once);
-        assert!(once.contains("conserved h: scalar [m];"), "{once}");
+        assert!(
+            once.contains("conserved h: scalar [m] where h > 0;"),
+            "{once}"
+        );
         assert!(!once.contains("ddt(h)"), "{once}");
         for line in [
             "reconstruct: plm<limiter = van_leer> in primitive;",
             "u by sqrt(h);",
             "riemann: roe<fix = 0.05>;",
             "sweep: dimensional;",
+            " where p >= 0 and p < 1000000000;",
+            "repair: none;",
             "riemann: musta<stages = 3>;",
         ] {
             assert!(once.contains(line), "{line}: {once}");

@@ -250,6 +250,12 @@ impl<T: Number> Patch<T> {
         self.names.iter().position(is_it)
     }
 
+    /// Index of the buffer that holds what counts in each cell, by its name.
+    pub(crate) fn count(&self, name: &str) -> Option<usize> {
+        let is_it = |(n, role): &(String, BufferRole)| n == name && *role == BufferRole::Count;
+        self.names.iter().position(is_it)
+    }
+
     /// The first component with a cell that is infinite or not a number.
     pub(crate) fn first_not_finite(&self) -> Option<BadValue> {
         self.fields().find_map(|name| {

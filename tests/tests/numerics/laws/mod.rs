@@ -6,6 +6,7 @@ mod library;
 mod order;
 mod problems;
 mod properties;
+mod ranges;
 mod shocks;
 mod tubes;
 mod viscous;

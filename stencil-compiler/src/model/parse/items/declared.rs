@@ -2,7 +2,9 @@
 
 use super::{equals, name, split};
 use crate::diag::{Code, Diagnostic, Span, nearest};
-use crate::model::parse::ast::{Ast, AstKind, FieldItem, Name, ParamItem, SourceItem, System};
+use crate::model::parse::ast::{
+    Ast, AstKind, FieldItem, Name, ParamItem, RangeItem, SourceItem, System,
+};
 use crate::model::parse::expression;
 use crate::model::parse::tokens::{Cursor, Kind, Parsed};
 use crate::model::parse::unit::bracketed;
@@ -62,7 +64,7 @@ pub(super) fn rank(cursor: &mut Cursor) -> Parsed<Rank> {
     typed(cursor, false).map(|(rank, _)| rank)
 }
 
-/// `u: vector [m/s]`
+/// `u: vector [m/s]`, or `rho: scalar where rho > 0`
 pub(super) fn field(cursor: &mut Cursor, system: &mut System, conserved: bool) -> Parsed<()> {
     let name = name(cursor, "a name")?;
     // Declared even if the rest is wrong, so that its uses are not reported as well.
@@ -75,9 +77,23 @@ pub(super) fn field(cursor: &mut Cursor, system: &mut System, conserved: bool) -
     cursor.expect_punct(':')?;
     let kind = typed(cursor, true)?;
     let unit = bracketed(cursor);
+    let mut declared = None;
     if let Some(field) = system.fields.last_mut() {
         field.kind = Some(kind);
         field.unit = unit?;
+        declared = Some(field.name.clone());
+    }
+    match declared {
+        Some(name) => ranges(cursor, system, &name),
+        None => Ok(()),
+    }
+}
+
+/// `where h > 0`, if it is there.
+pub(super) fn ranges(cursor: &mut Cursor, system: &mut System, name: &Name) -> Parsed<()> {
+    for bound in bounds(cursor, name)? {
+        let name = name.clone();
+        system.ranges.push(RangeItem { name, bound });
     }
     Ok(())
 }
@@ -130,21 +146,27 @@ pub(super) fn param(cursor: &mut Cursor, system: &mut System) -> Parsed<()> {
     if cursor.eat_punct('=') {
         default = Some(expression::whole(cursor)?);
     }
-    let mut bounds = Vec::new();
-    if cursor.eat_word("where") {
-        loop {
-            bounds.push(bound(cursor, &name)?);
-            if !cursor.eat_word("and") && !cursor.eat_punct(',') {
-                break;
-            }
-        }
-    }
+    let bounds = bounds(cursor, &name)?;
     if let Some(param) = system.params.last_mut() {
         param.unit = unit;
         param.default = default;
         param.bounds = bounds;
     }
     Ok(())
+}
+
+/// `where nu >= 0 and nu < 1`, if it is there.
+fn bounds(cursor: &mut Cursor, name: &Name) -> Parsed<Vec<(Comparison, Ast, Span)>> {
+    let mut bounds = Vec::new();
+    if cursor.eat_word("where") {
+        loop {
+            bounds.push(bound(cursor, name)?);
+            if !cursor.eat_word("and") && !cursor.eat_punct(',') {
+                break;
+            }
+        }
+    }
+    Ok(bounds)
 }
 
 /// `nu >= 0`

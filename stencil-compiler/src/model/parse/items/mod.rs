@@ -155,12 +155,14 @@ fn item(cursor: &mut Cursor, system: &mut System) -> Parsed<()> {
     semicolon(cursor)
 }
 
-/// `s = ..`
+/// `s = ..`, or `p = .. where p > 0`
 fn named(cursor: &mut Cursor, system: &mut System, at: usize) -> Parsed<()> {
     let name = name(cursor, "a name")?;
     let (value, outcome) = split(equals(cursor));
+    let declared = name.clone();
     system.lets.push(LetItem { name, value, at });
-    outcome
+    outcome?;
+    declared::ranges(cursor, system, &declared)
 }
 
 /// `(u) = ..`

@@ -148,9 +148,10 @@ impl<T: Number> Machine<T> {
                 BufferRole::Field => self.patch.field(name),
                 BufferRole::Given => self.patch.given(name),
                 // What this round does not evaluate is not accessed in it, wherever it is.
-                BufferRole::Accumulator | BufferRole::NewField | BufferRole::Derived => {
-                    room.get(output.unwrap_or(0)).copied()
-                }
+                BufferRole::Accumulator
+                | BufferRole::Count
+                | BufferRole::NewField
+                | BufferRole::Derived => room.get(output.unwrap_or(0)).copied(),
             };
             at.ok_or_else(|| bug(&format!("reads `{name}`")))
         };

@@ -49,6 +49,7 @@ pub(super) fn fits<T: Number>(
         (BufferRole::Field, "fields"),
         (BufferRole::NewField, "new values of fields"),
         (BufferRole::Accumulator, "accumulators"),
+        (BufferRole::Count, "counts"),
         (BufferRole::Derived, "stored grid functions"),
         (BufferRole::Given, "sources"),
     ] {

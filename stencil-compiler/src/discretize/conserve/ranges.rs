@@ -1,0 +1,217 @@
+//! Repair of fluxes, so that what is conserved stays in its ranges.
+//!
+//! An Euler step of a cell is the mean of what it would become by each of its faces alone: of `u - 2 d dt/dx (F - f(u))`, where F is
+//! what flows through the upper face along one of d axes and f(u) the flux of the cell, and of the same below. Where one of both
+//! cells of a face would leave a range by it, or a state at the face has left one already, Rusanov's flux between the means of these cells takes its place, which keeps densities
+//! and pressures positive while `2 d dt/dx` times the greatest speed is no more than one (Perthame and Shu, Numer. Math. 73, 119,
+//! 1996; Hu, Adams and Shu, J. Comput. Phys. 242, 169, 2013). All of it are grid functions: both states, the mark of the face, the
+//! flux. Integrators made of Euler steps take means of such steps, and stay in a convex set with them.
+
+use super::algebra::Algebra;
+use super::riemann::Face;
+use super::{AXES, Law};
+use crate::discretize::expand::{Expander, Result, States, overflow};
+use crate::discretize::poly::{Poly, Uniform, UniformFactor};
+use crate::expr::Op;
+use crate::model::{Comparison, Model, Range, Sweep, Variables};
+
+/// Fluxes along each axis, and what they were repaired for.
+pub(super) struct Repaired {
+    /// The flux of each conserved component through the upper face of a cell, axis by axis.
+    pub(super) through: Vec<Vec<Poly>>,
+    /// Of each Euler step.
+    pub(super) marks: Vec<Marks>,
+}
+
+/// What becomes of the cells in one Euler step.
+pub(super) struct Marks {
+    /// Through how many of its upper faces another flux goes.
+    pub(super) repaired: Poly,
+    /// No number where the step leaves a range, else zero.
+    pub(super) lost: Poly,
+    /// The first of its axes.
+    pub(super) axis: usize,
+}
+
+/// The scheme whose fluxes keep ranges.
+pub(super) fn lower(model: &Model) -> Model {
+    let mut lower = model.clone();
+    lower.scheme.reconstruct = "constant".to_string();
+    lower.scheme.riemann = "rusanov".to_string();
+    lower.scheme.riemann_parameter = None;
+    lower.scheme.variables = Variables::Conserved;
+    lower
+}
+
+impl Law<'_> {
+    /// Fluxes that keep the ranges: those of the law `high`, which are `through`, where they do so by themselves, and those of this
+    /// law elsewhere. `rest` is what else changes each component.
+    pub(super) fn repair(
+        &self,
+        expander: &mut Expander<'_>,
+        (high, mut through): (&Law<'_>, Vec<Vec<Poly>>),
+        rest: &[Poly],
+    ) -> Result<Repaired> {
+        let axes: Vec<usize> = (0..through.len()).collect();
+        let (steps, rest): (Vec<&[usize]>, _) = match self.model.scheme.sweep {
+            Sweep::Unsplit => (vec![&axes], rest),
+            Sweep::Dimensional => (axes.chunks(1).collect(), &[][..]),
+        };
+        let span = self.model.fluxes[0].span;
+        let mut marks = Vec::new();
+        for axes in steps {
+            let mut repaired = Poly::default();
+            for axis in axes {
+                let mark;
+                let high = (high, &through[*axis][..]);
+                (mark, through[*axis]) = self.at_upper_face(expander, high, *axis, axes.len())?;
+                repaired = repaired.plus(&mark).map_err(overflow(span))?;
+            }
+            let of = &mut Algebra { expander, span };
+            let axis = axes.first().copied().unwrap_or(0);
+            let states = self.after(of, &through, (axes, rest))?;
+            let outside = self.outside(of, &states, &format!("step_{}", AXES[axis]))?;
+            // The root of -1 is no number, and that of -0, which is added to a rate, changes none of its bits.
+            let lost = of.op(Op::Sqrt, &[&outside.negated()]);
+            marks.push(Marks {
+                repaired,
+                lost,
+                axis,
+            });
+        }
+        Ok(Repaired { through, marks })
+    }
+
+    /// One at the upper faces of cells where a state has left a range, or either cell would leave one by the flux `high`, else zero;
+    /// and the fluxes: there those of this law. `axes` is the number of those along which a step goes at once.
+    fn at_upper_face(
+        &self,
+        expander: &mut Expander<'_>,
+        (law, high): (&Law<'_>, &[Poly]),
+        axis: usize,
+        axes: usize,
+    ) -> Result<(Poly, Vec<Poly>)> {
+        let mut marks = Vec::new();
+        // What a solver makes of such states need not show in the cells, nor in the mirror.
+        let states = law.at_faces(expander, axis)?;
+        for ((states, ahead), word) in states.iter().zip([0, 1]).zip(["upper", "lower"]) {
+            let span = self.model.fluxes[0].span;
+            let label = format!("{}_{word}", AXES[axis]);
+            let outside = self.outside(&mut Algebra { expander, span }, states, &label)?;
+            marks.push(expander.atoms.at(&outside, axis, ahead));
+        }
+        let mut face = self.face(expander, axis)?;
+        let low = (self.solver.flux)(&mut face)?;
+        for (side, word) in ["below", "above"].into_iter().enumerate() {
+            let states = self.by_face(&mut face, high, (side, word), axes)?;
+            let label = format!("{}_{word}", AXES[axis]);
+            marks.push(self.outside(&mut face.algebra, &states, &label)?);
+        }
+        let (names, of) = (&face.names, &mut face.algebra);
+        let none = Poly::default();
+        let mark = marks.iter().fold(none, |all, mark| of.max(&all, mark));
+        let mark = of
+            .expander
+            .atoms
+            .always_name(&format!("repair_{}", AXES[axis]), mark);
+        let pairs = names.iter().zip(low.iter().zip(high));
+        let kept = pairs.map(|(name, (low, high))| {
+            let flux = of.op(Op::Lt, &[&Poly::default(), &mark, low, high]);
+            let name = format!("{name}_flux_kept");
+            of.expander.atoms.always_name(&name, flux)
+        });
+        let kept = kept.collect();
+        Ok((mark, kept))
+    }
+
+    /// What a cell at a face becomes by that face alone.
+    fn by_face(
+        &self,
+        face: &mut Face<'_, '_, '_>,
+        through: &[Poly],
+        (side, word): (usize, &str),
+        axes: usize,
+    ) -> Result<States> {
+        let (axis, of) = (face.axis, &mut face.algebra);
+        let own = &face.sides[side];
+        let mut states = States {
+            components: own.states.clone(),
+            ..States::default()
+        };
+        // What flows through the upper face leaves the cell below it.
+        let sign = if side == 0 { -1 } else { 1 };
+        for (at, component) in self.components_conserved().into_iter().enumerate() {
+            let name = &face.names[at];
+            let more = of.minus(&through[at], &own.fluxes[at])?;
+            let more = of.whole(&format!("{name}_more_{word}"), more);
+            let change = of.times_step(&more, axis, false)?;
+            let change = of.scaled(&change, sign * 2 * axes as i128, 1)?;
+            let name = format!("{name}_by_face_{word}");
+            states.components[component] = of.onto(&own.states[component], &change, &name)?;
+        }
+        Ok(states)
+    }
+
+    /// All components after one Euler step with these fluxes along some axes.
+    fn after(
+        &self,
+        of: &mut Algebra<'_, '_>,
+        through: &[Vec<Poly>],
+        (axes, rest): (&[usize], &[Poly]),
+    ) -> Result<States> {
+        let fields = 0..self.components.fields.len();
+        let mut states = States {
+            components: fields.map(|i| of.expander.atoms.state(i)).collect(),
+            ..States::default()
+        };
+        let dt = Uniform::power(UniformFactor::Dt, 1);
+        for (at, component) in self.components_conserved().into_iter().enumerate() {
+            let mut rate = rest.get(component).cloned().unwrap_or_default();
+            for axis in axes {
+                let out = of.expander.atoms.outflow(*axis, &through[*axis][at]);
+                rate = of.minus(&rate, &out.map_err(overflow(of.span))?)?;
+            }
+            let change = of.scaled_by(&rate, &dt)?;
+            let name = format!("{}_stepped", self.components.fields[component]);
+            let value = of.onto(&states.components[component], &change, &name)?;
+            states.components[component] = value;
+        }
+        Ok(states)
+    }
+
+    /// One where states are outside of a range, or no numbers, else zero.
+    fn outside(&self, of: &mut Algebra<'_, '_>, states: &States, label: &str) -> Result<Poly> {
+        let mut all: Option<Poly> = None;
+        for range in &self.model.ranges {
+            let beyond = self.beyond(of, range, states, label)?;
+            all = Some(match all {
+                Some(all) => of.max(&all, &beyond),
+                None => beyond,
+            });
+        }
+        let (name, all) = (format!("outside_{label}"), all.unwrap_or_default());
+        Ok(of.expander.atoms.always_name(&name, all))
+    }
+
+    fn beyond(
+        &self,
+        of: &mut Algebra<'_, '_>,
+        range: &Range,
+        states: &States,
+        label: &str,
+    ) -> Result<Poly> {
+        let value = of
+            .expander
+            .in_states(states, label, |expander| expander.term(&range.of))?;
+        let bound = Poly::uniform(Uniform::number(range.bound));
+        let value = value.into_iter().next().unwrap_or_default();
+        let (low, high, op) = match range.comparison {
+            Comparison::Greater => (bound, value, Op::Lt),
+            Comparison::GreaterEqual => (bound, value, Op::Le),
+            Comparison::Less => (value, bound, Op::Lt),
+            Comparison::LessEqual => (value, bound, Op::Le),
+        };
+        let [zero, one] = [0, 1].map(|n| of.number(n, 1));
+        Ok(of.op(op, &[&low, &high, &zero, &one]))
+    }
+}

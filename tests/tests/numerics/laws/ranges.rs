@@ -1,0 +1,154 @@
+//! Fluxes are repaired where a cell would leave its range, there alone, and by nothing that is not conserved.
+
+use stencil_runtime::{Error, Simulation, SystemDef};
+
+use super::EULER;
+
+/// A gas whose density and pressure stay positive.
+fn gas(dimension: usize, scheme: &str) -> SystemDef {
+    let kept = EULER
+        .replace("rho: scalar;", "rho: scalar where rho > 0;")
+        .replace(
+            "dot(m, u)/2);\n    let c",
+            "dot(m, u)/2) where p > 0;\n    let c",
+        );
+    let text = format!("{kept} scheme s for Euler {{ {scheme} time: ssprk3; }}");
+    let system = SystemDef::from_text_in("Euler", &text, Some(dimension));
+    let system = system.unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(system.model().ranges_text(), "rho > 0 and p > 0");
+    system
+}
+
+/// A dense blob in a stream of Mach number 845, whose heat is a millionth of its energy; `sign` is where the stream goes.
+fn stream(system: &SystemDef, sign: f64) -> Simulation<f64> {
+    let n = 200;
+    let density = |x: f64| {
+        let cell = (x * n as f64) as usize;
+        let along = if sign > 0.0 { cell } else { n - 1 - cell };
+        if (60..100).contains(&along) {
+            10.0
+        } else {
+            1.0
+        }
+    };
+    let mut simulation = Simulation::<f64>::builder(system)
+        .cells([n, 1, 1])
+        .centered(true);
+    simulation = simulation.extent([1.0; 3]).cfl(0.4);
+    let mut simulation = simulation.build().unwrap_or_else(|e| panic!("{e}"));
+    let set = |s: &mut Simulation<f64>, name, of: &(dyn Fn(f64) -> f64 + Sync)| {
+        s.set(name, |x, _, _| of(x))
+            .unwrap_or_else(|e| panic!("{e}"));
+    };
+    set(&mut simulation, "rho", &density);
+    set(&mut simulation, "m_x", &|x| sign * 100.0 * density(x));
+    set(&mut simulation, "e", &|x| 0.01 / 0.4 + density(x) * 5000.0);
+    simulation
+}
+
+fn values(simulation: &Simulation<f64>, name: &str) -> Vec<f64> {
+    let values = simulation.to_f64(name).unwrap_or_else(|e| panic!("{e}"));
+    values.into_iter().collect()
+}
+
+#[test]
+fn a_cold_stream_stays_positive_and_conserves() {
+    let scheme = "reconstruct: weno5; riemann: hll;";
+    let mut bare = stream(&gas(1, &format!("{scheme} repair: none;")), 1.0);
+    let failed = bare.run(200, |_, _| ()).unwrap_err();
+    assert!(matches!(failed, Error::NotFinite(bad) if bad.ranges.is_none()));
+    assert_eq!(bare.repairs().unwrap(), None);
+    let system = gas(1, scheme);
+    let [mut right, mut left] = [1.0, -1.0].map(|sign| stream(&system, sign));
+    let sums = |s: &Simulation<f64>| ["rho", "e"].map(|name| values(s, name).iter().sum::<f64>());
+    let before = sums(&right);
+    for simulation in [&mut right, &mut left] {
+        simulation
+            .run(200, |_, _| ())
+            .unwrap_or_else(|e| panic!("{e}"));
+    }
+    for (after, before) in sums(&right).into_iter().zip(before) {
+        assert!((after / before - 1.0).abs() < 1e-13, "{after} {before}");
+    }
+    let [rho, m, e] = ["rho", "m_x", "e"].map(|name| values(&right, name));
+    let states = rho.iter().zip(m.iter().zip(&e));
+    assert!(
+        states
+            .clone()
+            .all(|(rho, (m, e))| *rho > 0.0 && e - m * m / (2.0 * rho) > 0.0)
+    );
+    let repaired = right.repairs().unwrap().unwrap().sum();
+    assert!(repaired > 0 && repaired < 200 * 3 * 200 / 2, "{repaired}");
+    // The mirror image has the same bits.
+    for (name, sign) in [("rho", 1.0), ("m_x", -1.0), ("e", 1.0)] {
+        let mirrored: Vec<f64> = values(&left, name).iter().rev().map(|v| sign * v).collect();
+        assert!(values(&right, name) == mirrored, "{name}");
+    }
+}
+
+#[test]
+fn nothing_is_repaired_where_nothing_leaves_its_range() {
+    let run = |repair: &str, dimension: usize| {
+        let system = gas(
+            dimension,
+            &format!("reconstruct: weno_z in primitive; riemann: hllc; {repair}"),
+        );
+        let mut simulation = Simulation::<f64>::builder(&system)
+            .cells([16, 12, 1])
+            .cfl(0.2)
+            .build()
+            .unwrap();
+        simulation
+            .set("rho", |x, y, _| 1.0 + 0.3 * (x + y).sin())
+            .unwrap();
+        simulation.set("m_x", |x, _, _| 0.2 * x.cos()).unwrap();
+        simulation.set("e", |_, y, _| 2.5 + 0.2 * y.sin()).unwrap();
+        simulation.run(5, |_, _| ()).unwrap();
+        let repairs = simulation.repairs().unwrap().map(|repairs| repairs.sum());
+        (simulation.bits().unwrap(), repairs)
+    };
+    let ((kept, repairs), (bare, none)) = (run("", 2), run("repair: none;", 2));
+    assert!(kept == bare);
+    assert_eq!((repairs, none), (Some(0), None));
+}
+
+/// What no flux keeps stops the run, with the cell and the ranges.
+#[test]
+fn a_range_that_is_left_all_the_same_stops_the_run() {
+    let system = gas(1, "reconstruct: weno5; riemann: hll;");
+    let mut simulation = Simulation::<f64>::builder(&system)
+        .cells([32, 1, 1])
+        .dt(0.5)
+        .build()
+        .unwrap();
+    simulation
+        .set("rho", |x, _, _| 1.0 + 0.9 * x.sin())
+        .unwrap();
+    simulation.set("m_x", |x, _, _| 3.0 * x.cos()).unwrap();
+    simulation.set("e", |_, _, _| 60.0).unwrap();
+    let failed = simulation.run(3, |_, _| ()).unwrap_err();
+    let text = failed.to_string();
+    assert!(matches!(failed, Error::NotFinite(_)), "{text}");
+    assert!(
+        text.contains("does not stay where rho > 0 and p > 0"),
+        "{text}"
+    );
+}
+
+#[test]
+fn stages_that_are_no_means_of_euler_steps_keep_no_range() {
+    let text = EULER.replace("rho: scalar;", "rho: scalar where rho > 0;");
+    for (time, keeps) in [
+        ("euler", true),
+        ("ssprk2", true),
+        ("ssprk3", true),
+        ("rk4", false),
+        ("rk3_williamson", false),
+    ] {
+        let text = format!("{text} scheme s for Euler {{ time: {time}; }}");
+        let system = SystemDef::from_text_in("Euler", &text, Some(1));
+        let refused = system.err().map(|e| e.to_string());
+        assert_eq!(refused.is_none(), keeps, "{time}: {refused:?}");
+        assert!(refused.is_none_or(|text| text.contains("P0318")), "{time}");
+    }
+}
