@@ -267,6 +267,15 @@ pub fn recomputed(algorithm: &Algorithm) -> Vec<(String, u32)> {
     all
 }
 
+/// Where a function is evaluated.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Kernel {
+    /// With the new values of fields.
+    Last,
+    /// With what is stored before.
+    Storing,
+}
+
 /// Goes through what may be stored and is evaluated at several places, from the updates down; `store`
 /// gets the operations of all evaluations but one, and says whether it is stored.
 fn recomputations(
@@ -279,11 +288,11 @@ fn recomputations(
         .iter()
         .flat_map(|s| s.updates.iter().map(|(_, id)| *id))
         .collect();
-    // The places around a cell at which each function is evaluated for it. All that read a
-    // function come after it.
-    let mut places: BTreeMap<FnId, BTreeSet<Offset>> = BTreeMap::new();
+    // The places around a cell at which each function is evaluated for it, by the last kernel or by one that
+    // stores. All that read a function come after it.
+    let mut places: BTreeMap<FnId, BTreeSet<(Kernel, Offset)>> = BTreeMap::new();
     for root in &roots {
-        places.insert(*root, BTreeSet::from([[0; 3]]));
+        places.insert(*root, BTreeSet::from([(Kernel::Last, [0; 3])]));
     }
     for (id, function) in algorithm.ids().collect::<Vec<_>>().into_iter().rev() {
         let Some(mut own) = places.remove(&id) else {
@@ -294,13 +303,14 @@ fn recomputations(
         if free && own.len() > 1 {
             let again = own.len() as u32 - 1;
             if store(id, again * whole_cost(algorithm, id)) {
-                own = BTreeSet::from([[0; 3]]);
+                own = BTreeSet::from([(Kernel::Storing, [0; 3])]);
             }
         }
         for access in function.def.accesses() {
-            let shifted = own
-                .iter()
-                .map(|at| place(std::array::from_fn(|axis| at[axis] + access.at[axis])));
+            let shifted = own.iter().map(|(kernel, at)| {
+                let at = std::array::from_fn(|axis| at[axis] + access.at[axis]);
+                (*kernel, place(at))
+            });
             places.entry(access.of).or_default().extend(shifted);
         }
     }
