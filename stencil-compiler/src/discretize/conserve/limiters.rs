@@ -31,6 +31,7 @@ enum Slope {
 pub(crate) const ALL: &[Limiter] = &[
     Limiter { name: "central", slope: Slope::Fixed(central) },
     Limiter { name: "generalized_minmod", slope: Slope::WithTheta(generalized_minmod) },
+    Limiter { name: "hybrid", slope: Slope::WithTheta(hybrid) },
     Limiter { name: "mc", slope: Slope::Fixed(mc) },
     Limiter { name: "minmod", slope: Slope::Fixed(minmod) },
     Limiter { name: "superbee", slope: Slope::Fixed(superbee) },
@@ -85,6 +86,16 @@ fn generalized_minmod(
     let (most_below, most_above) = (of.scaled_by(below, &theta)?, of.scaled_by(above, &theta)?);
     let mean = central(of, below, above)?;
     least(of, &[&most_below, &most_above, &mean])
+}
+
+/// The harmonic mean, but neither difference more than so many times: `minmod` with one, and with two `van_leer`, which is never
+/// steeper (Schive, Zhang and Chiueh, Int. J. High Perform. Comput. Appl. 26, 367, 2012, section 2, after Athena: Stone et al.,
+/// Astrophys. J. Suppl. 178, 137, 2008). Both codes take the central difference as a bound, too; the harmonic mean is no larger.
+fn hybrid(of: &mut Algebra<'_, '_>, below: &Poly, above: &Poly, theta: Rational) -> Result<Poly> {
+    let theta = Uniform::number(theta);
+    let (most_below, most_above) = (of.scaled_by(below, &theta)?, of.scaled_by(above, &theta)?);
+    let harmonic = van_leer(of, below, above)?;
+    least(of, &[&most_below, &most_above, &harmonic])
 }
 
 /// Monotonized central differences (van Leer, J. Comput. Phys. 23, 276, 1977).

@@ -181,7 +181,11 @@ fn has_its_theta(scheme: &Scheme, setting: &Setting, diagnostics: &mut Diagnosti
         _ => return,
     };
     let diagnostic = Diagnostic::new(Code::BadSchemeKey, span, message);
-    diagnostics.push(diagnostic.help("write `plm<limiter = generalized_minmod, theta = 1.3>`"));
+    let limiter = match needs {
+        true => scheme.limiter.as_str(),
+        false => "generalized_minmod",
+    };
+    diagnostics.push(diagnostic.help(format!("write `plm<limiter = {limiter}, theta = 1.3>`")));
 }
 
 /// A parameter of a limiter; `None` after an error.

@@ -15,10 +15,11 @@ mod waves;
 use stencil_runtime::{Boundary, Error, Number, Simulation, SystemDef};
 
 /// Reconstructions with a limiter each, as a scheme has them.
-const RECONSTRUCTIONS: [&str; 11] = [
+const RECONSTRUCTIONS: [&str; 12] = [
     "constant",
     "plm<limiter = central>",
     "plm<limiter = generalized_minmod, theta = 1.3>",
+    "plm<limiter = hybrid, theta = 1.5>",
     "plm<limiter = mc>",
     "plm<limiter = minmod>",
     "plm<limiter = superbee>",

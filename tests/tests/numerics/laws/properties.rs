@@ -151,3 +151,31 @@ fn limited_lines_make_no_new_extrema() {
         );
     }
 }
+
+/// The bounds of `hybrid` leave only the smaller difference with a parameter of one, and the harmonic mean with two.
+#[test]
+fn the_hybrid_limiter_lies_between_minmod_and_van_leer() {
+    let after = |limiter: &str| {
+        let system = law(ADVECTION, 1, &format!("plm<limiter = {limiter}>"), "hll");
+        let mut simulation = started::<f64>(&system, [40, 1, 1], false, Some(0.01));
+        let set = simulation.set("q", |x, _, _| (6.0 * x).sin().exp());
+        set.unwrap_or_else(|e| panic!("{e}"));
+        run(&mut simulation, 20);
+        values(&simulation, "q")
+    };
+    let apart = |a: &str, b: &str| {
+        let (a, b) = (after(a), after(b));
+        a.iter()
+            .zip(&b)
+            .map(|(a, b)| (a - b).abs())
+            .fold(0.0, f64::max)
+    };
+    for (theta, same, other) in [("1", "minmod", "van_leer"), ("2", "van_leer", "minmod")] {
+        let hybrid = format!("hybrid, theta = {theta}");
+        assert!(apart(&hybrid, same) < 1e-14, "{theta}");
+        assert!(apart(&hybrid, other) > 1e-3, "{theta}");
+    }
+    for other in ["minmod", "van_leer", "generalized_minmod, theta = 1.5"] {
+        assert!(apart("hybrid, theta = 1.5", other) > 1e-4, "{other}");
+    }
+}

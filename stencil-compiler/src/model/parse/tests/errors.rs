@@ -218,6 +218,7 @@ fn each_error_has_its_code() {
         ("P0316", format!("{} scheme c for H {{ riemann: hllc; }}", flowing("waves { flow: v; density: q; }"))),
         ("P0316", format!("{} scheme c for H {{ riemann: hllc; }}", flowing("let b = q; waves { sound: q; pressure: b; density: q; }"))),
         ("P0311", format!("{} scheme c for H {{ reconstruct: plm<limiter = generalized_minmod>; }}", flowing(""))),
+        ("P0311", format!("{} scheme c for H {{ reconstruct: plm<limiter = hybrid>; }}", flowing(""))),
         ("P0311", format!("{} scheme c for H {{ reconstruct: plm<limiter = mc, theta = 1.5>; }}", flowing(""))),
         ("P0311", format!("{} scheme c for H {{ reconstruct: ppm<theta = 1.5>; }}", flowing(""))),
         ("P0311", format!("{} scheme c for H {{ reconstruct: plm<limiter = mc, limiter = mc>; }}", flowing(""))),
