@@ -62,7 +62,8 @@ pub(crate) struct Length {
 pub(crate) struct Rules {
     /// The spacing and the parameters.
     given: Vec<f64>,
-    speeds: usize,
+    /// What each speed does to the length of a step.
+    limits: Vec<Limit>,
     /// The length of the step.
     pub(crate) length: Expr<usize>,
     /// The time at which it ends, its length given.
@@ -98,21 +99,22 @@ impl Rules {
             rate: rate(*power, dimension),
             scale: whole_power(narrowest.clone().fold(f64::INFINITY, f64::min), *power),
         });
-        let (length, end) = length(&limits.collect::<Vec<_>>(), place::COUNT + given.len());
+        let limits: Vec<Limit> = limits.collect();
+        let (length, end) = length(&limits, place::COUNT + given.len());
         Rules {
             length,
             end,
             times: algorithm.substeps.iter().map(|s| time(s.at)).collect(),
             uniforms: uniforms.map(|u| u.value.map_atoms(place)).collect(),
             depend_on_time: algorithm.depends_on_time(),
-            speeds: powers.len(),
+            limits,
             given,
         }
     }
 
     /// How many numbers the rules are made of.
     pub(crate) fn count(&self) -> usize {
-        self.first_speed() + self.speeds
+        self.first_speed() + self.limits.len()
     }
 
     /// The place of the first speed.
@@ -144,6 +146,13 @@ impl Rules {
         Length { dt, end }
     }
 
+    /// The speed that shortens a step most, the first one of equals.
+    pub(crate) fn strictest(&self, speeds: &[f64]) -> usize {
+        let share = |i: usize| speeds[i] * self.limits[i].rate / self.limits[i].scale;
+        let stricter = |most, i| if share(i) > share(most) { i } else { most };
+        (0..speeds.len()).reduce(stricter).unwrap_or(0)
+    }
+
     /// The time of a substep of a step.
     pub(crate) fn time(&self, substep: usize, t: f64, dt: f64) -> f64 {
         let value = |at: &usize| if *at == place::T { t } else { dt };
@@ -152,6 +161,7 @@ impl Rules {
 }
 
 /// What a speed of a power does to the length of a step.
+#[derive(Clone, Debug)]
 struct Limit {
     rate: f64,
     /// That power of the smallest spacing.
@@ -263,6 +273,14 @@ pub(crate) mod tests {
                 .dt
                 .is_nan()
         );
+    }
+
+    #[test]
+    fn the_strictest_speed_is_not_the_largest_number() {
+        // 4/0.1^2 for the second power, 1/0.1 for the first.
+        for (speeds, strictest) in [([1.0, 30.0], 0), ([0.01, 30.0], 1), ([0.0, 0.0], 0)] {
+            assert_eq!(rules().strictest(&speeds), strictest, "{speeds:?}");
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use stencil_compiler::diag::Diagnostics;
 use stencil_compiler::schedule::check::ScheduleError;
 
+use crate::Retaken;
 use crate::backend::cpu::UnknownInstructions;
 use crate::backend::cuda::CudaError;
 use crate::io::NpzError;
@@ -202,15 +203,16 @@ pub enum Error {
     },
     /// A step turned out too long, however short it was made.
     #[error(
-        "at t = {t:?} a step was done {times} times, and the speeds at its end allowed no more than dt = {dt:?} at last; start with a smaller Courant number, or allow a larger limit"
+        "at t = {:?} a step was done {times} times, and the speeds at its end allowed no more than dt = {dt:?} at last, as the {} speed was {} in cell {:?}, at {:?}; start with a smaller Courant number, or allow a larger limit",
+        last.t, last.speed, last.value, last.cell, last.at
     )]
     Retaken {
-        /// The time at which it begins.
-        t: f64,
         /// How often it was tried.
         times: u32,
         /// The length that was allowed at last.
         dt: f64,
+        /// The last try, and what was too fast at its end.
+        last: Box<Retaken>,
     },
     /// A time step that leads nowhere.
     #[error(

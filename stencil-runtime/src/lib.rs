@@ -51,7 +51,7 @@ pub use builder::{Builder, Engine};
 pub use error::{Error, NotFinite};
 pub use mesh::{Axis, Boundary, BoundaryPoint, Face, Faces, Mesh, Side, Source};
 pub use number::Number;
-pub use simulation::{Flow, Outcome, Quantity, Restored, Simulation, Timings};
+pub use simulation::{Flow, Outcome, Quantity, Restored, Retaken, Simulation, Timings};
 pub use stencil_compiler as compiler;
 pub use stencil_compiler::emit::RowInput;
 pub use stencil_compiler::expr::Real;

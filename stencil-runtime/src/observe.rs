@@ -134,17 +134,32 @@ impl Watch {
         self.values(&self.speeds, (machine, pool), mesh, t)
     }
 
+    /// What a speed is called, and the first cell with its largest value at the time `t`.
+    pub(crate) fn fastest<T: Number>(
+        &self,
+        speed: usize,
+        (machine, pool): (&mut Machine<T>, &ThreadPool),
+        mesh: &Mesh,
+        t: f64,
+    ) -> Result<(&'static str, [usize; 3]), Error> {
+        let missing = || Error::Bug(format!("there is no speed {speed}"));
+        let Group {
+            quantities,
+            reducer,
+        } = &self.speeds;
+        let power = quantities.get(speed).and_then(|quantity| quantity.speed);
+        let reducer = reducer.as_ref().ok_or_else(missing)?;
+        let uniforms = self.uniforms(mesh, t);
+        let cell = machine.first_largest(pool, (reducer, speed), &uniforms, t)?;
+        Ok((kind(power.ok_or_else(missing)?), cell))
+    }
+
     /// What evaluates the speeds on a card by itself: nothing that changes with time but is no
     /// field.
     pub(crate) fn speeds_on_card(&self, mesh: &Mesh) -> Option<(&cuda::Reducer, Vec<f64>)> {
         let on_card = self.speeds.reducer.as_ref()?.on_card()?;
         let steady = !self.speeds_read_sources() && !self.algorithm.depends_on_time();
-        let uniforms = || {
-            let spacing = mesh.spacing();
-            self.algorithm
-                .uniform_values(&self.params, spacing, 0.0, 0.0)
-        };
-        steady.then(|| (on_card, uniforms()))
+        steady.then(|| (on_card, self.uniforms(mesh, 0.0)))
     }
 
     /// Are these speeds ones that limit a step?
@@ -172,9 +187,13 @@ impl Watch {
         let Some(reducer) = &group.reducer else {
             return Ok(Vec::new());
         };
-        let algorithm = &self.algorithm;
-        let uniforms = algorithm.uniform_values(&self.params, mesh.spacing(), 0.0, t);
-        machine.reduce(pool, reducer, &uniforms, t)
+        machine.reduce(pool, reducer, &self.uniforms(mesh, t), t)
+    }
+
+    /// The uniforms of the algorithm at the time `t`.
+    fn uniforms(&self, mesh: &Mesh, t: f64) -> Vec<f64> {
+        let spacing = mesh.spacing();
+        self.algorithm.uniform_values(&self.params, spacing, 0.0, t)
     }
 }
 

@@ -74,6 +74,15 @@ impl<T: Number> Facts<'_, T> {
             "steps": simulation.step_count(),
             "retaken": simulation.retaken(),
             "repaired": self.repaired,
+            "last_retaken": simulation.last_retaken().map(|last| json!({
+                "step": last.step,
+                "t": last.t,
+                "dt": last.dt,
+                "speed": last.speed,
+                "value": last.value,
+                "cell": &last.cell[..axes],
+                "at": last.at,
+            })),
             "t": simulation.t(),
             "wall_s": self.seconds,
             "mpts_per_s": self.speed(),
@@ -94,10 +103,7 @@ impl<T: Number> Facts<'_, T> {
                     "t = {:.4} after {} steps{}",
                     simulation.t(),
                     simulation.step_count(),
-                    match simulation.retaken() {
-                        0 => String::new(),
-                        n => format!(", {n} of them done again, shorter"),
-                    }
+                    self.retaken()
                 ),
             )
             .row(
@@ -121,7 +127,7 @@ impl<T: Number> Facts<'_, T> {
             let ranges = simulation.system().model().ranges_text();
             summary = summary.row(
                 "repaired",
-                format_args!("{repaired} times a cell, to keep {ranges}"),
+                format_args!("{repaired} fluxes, to keep {ranges}"),
             );
         }
         if let Some(patches) = super::plan::patches(simulation) {
@@ -159,6 +165,23 @@ impl<T: Number> Facts<'_, T> {
             summary = summary.text(only.display());
         }
         format!("{summary}\n\n{}", self.next(problem))
+    }
+
+    /// How many steps were done again, and what made the last of them too long.
+    fn retaken(&self) -> String {
+        let simulation = self.simulation();
+        let Some(last) = simulation.last_retaken() else {
+            return String::new();
+        };
+        format!(
+            ", {} of them done again, shorter;\nthe last was step {}, at t = {:.4}: the {} speed became {:.3e} in cell {:?}",
+            simulation.retaken(),
+            last.step,
+            last.t,
+            last.speed,
+            last.value,
+            &last.cell[..self.cells().len()]
+        )
     }
 
     fn next(&self, problem: &str) -> String {

@@ -222,10 +222,36 @@ fn json_is_one_object_with_all_results() {
     assert!(linf > 0.0 && linf < 1e-4 && l1 < linf, "{printed}");
     assert!(value["sums"]["sum"]["first"].as_f64().unwrap().abs() < 1e-12);
     assert!(value["mpts_per_s"].as_f64().unwrap() > 0.0 && value["wall_s"].is_number());
+    assert!(value["retaken"] == 0 && value["last_retaken"].is_null());
     assert!(value["steps"].as_u64().unwrap() > 10 && value["scheme"].is_string());
     for file in value["files"].as_array().unwrap() {
         assert!(here.join(file.as_str().unwrap()).is_file(), "{file}");
     }
+}
+
+#[test]
+fn the_summary_names_the_cell_that_made_a_step_too_long() {
+    let here = folder("retaken");
+    write(
+        &here.join("burst.toml"),
+        "system = 'pub system Burst in 2d { field q: scalar; ddt(q) = q^3; cfl { advective: abs(q) } }'\n\
+         mesh = { cells = [8, 6], extent = [8, 6], centered = false }\ninit.q = '1 + exp(-(x - 5)^2 - (y - 2)^2)'\n\
+         time = { dt = 'cfl(0.2)', cfl_limit = 0.2, steps = 1 }\n",
+    );
+    let printed = good(&["run", "burst.toml"], &here);
+    for expected in [
+        " of them done again, shorter;",
+        "the last was step 1, at t = 0.0000: the advective speed became ",
+        " in cell [5, 2]",
+    ] {
+        assert!(printed.contains(expected), "no `{expected}` in\n{printed}");
+    }
+    let printed = good(&["run", "burst.toml", "--json"], &here);
+    let value: serde_json::Value = serde_json::from_str(&printed).unwrap_or_else(|e| panic!("{e}"));
+    let last = &value["last_retaken"];
+    assert_eq!(last["cell"], serde_json::json!([5, 2]));
+    assert_eq!(last["at"], serde_json::json!([5.0, 2.0]));
+    assert!(value["retaken"].as_u64().unwrap() > 0 && last["value"].as_f64().unwrap() > 2.0);
 }
 
 #[test]

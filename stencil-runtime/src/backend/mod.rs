@@ -116,6 +116,20 @@ impl<T: Number> Machine<T> {
         }
     }
 
+    /// The cell with the largest value of one of the quantities, the first one in order; it is looked for on the host.
+    pub(crate) fn first_largest(
+        &mut self,
+        pool: &ThreadPool,
+        (reducer, which): (&Reducer, usize),
+        uniforms: &[f64],
+        t: f64,
+    ) -> Result<[usize; 3], Error> {
+        let evaluation = &reducer.evaluation;
+        self.on_host(pool, |patch| {
+            patch.first_largest((evaluation, which), uniforms, t)
+        })
+    }
+
     /// The first value of a field that is infinite or not a number.
     pub(crate) fn first_not_finite(
         &mut self,

@@ -205,6 +205,7 @@ impl<T: Number> Simulation<T> {
             if !dt.is_finite() || self.t + dt == self.t {
                 return Err(Error::NoTimeStep { t: self.t, dt });
             }
+            let moment = self.moment(dt);
             let done = match self.machine {
                 Machine::Cpu(_) => self.on_processor(dt),
                 Machine::Cuda(_) => self.on_card(dt, begun),
@@ -214,7 +215,7 @@ impl<T: Number> Simulation<T> {
             }
             self.steps += 1;
             let before = std::mem::replace(&mut self.t, after);
-            let Some(shorter) = self.shorter(dt)? else {
+            let Some(shorter) = self.shorter(moment)? else {
                 self.last_dt = dt;
                 self.timings.steps += start.elapsed();
                 return Ok(());
@@ -224,11 +225,7 @@ impl<T: Number> Simulation<T> {
             self.steps -= 1;
             self.retaken += 1;
         }
-        Err(Error::Retaken {
-            t: self.t,
-            times: MOST_TRIES,
-            dt: most,
-        })
+        Err(self.given_up(MOST_TRIES, most))
     }
 
     /// Looks at what the user has set since the last step.
@@ -394,6 +391,12 @@ impl<T: Number> Simulation<T> {
         machine.check().map_err(|failure| self.fail(failure))
     }
 
+    /// The coordinates of a cell along the axes of the system.
+    pub(super) fn point(&self, cell: [usize; 3]) -> Vec<f64> {
+        let point = self.setup.mesh.point(cell.map(|i| i as isize));
+        point[..self.system().model().dimension].to_vec()
+    }
+
     /// Says what happened; time and step are those of the fields, if they were kept.
     fn fail(&mut self, failure: Failure) -> Error {
         let (bad, moment, substep, kept) = match failure {
@@ -413,8 +416,7 @@ impl<T: Number> Simulation<T> {
         Error::NotFinite(Box::new(NotFinite {
             ranges: model.repairs().then_some(ranges),
             equation: system.equation_of(&bad.component),
-            at: self.setup.mesh.point(bad.cell.map(|i| i as isize))[..system.model().dimension]
-                .to_vec(),
+            at: self.point(bad.cell),
             cell: bad.cell,
             field: bad.component,
             step: moment.step,

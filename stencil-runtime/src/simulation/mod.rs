@@ -26,6 +26,7 @@ pub use advance::{Flow, Outcome, Timings};
 pub use evaluate::Quantity;
 pub use restart::Restored;
 pub(crate) use restart::differences;
+pub use retake::Retaken;
 pub(crate) use values::sampled;
 
 /// A run of a system on a box with cells of equal size.
@@ -75,6 +76,8 @@ pub struct Simulation<T> {
     steps: u64,
     /// Steps that were done again.
     retaken: u64,
+    /// The last of them.
+    last_retaken: Option<Retaken>,
     /// The time step that the uniforms of each substep were computed with.
     uniforms_of: Vec<Option<f64>>,
     /// Has the user set values since the last step?
@@ -175,6 +178,7 @@ impl<T: Number> Simulation<T> {
             t: 0.0,
             steps: 0,
             retaken: 0,
+            last_retaken: None,
             uniforms_of: vec![None; substeps],
             is_set: false,
             lost: false,
@@ -247,12 +251,6 @@ impl<T: Number> Simulation<T> {
     /// Number of steps done.
     pub fn step_count(&self) -> u64 {
         self.steps
-    }
-
-    /// How many steps turned out too long, and were undone and done again
-    /// (see [`cfl_limit`](Builder::cfl_limit)).
-    pub fn retaken(&self) -> u64 {
-        self.retaken
     }
 
     /// The time step: the fixed one, or the last one of those that adapt.

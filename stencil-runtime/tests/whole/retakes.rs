@@ -1,8 +1,8 @@
 //! Steps that turn out too long.
 
-use stencil_runtime::{Simulation, SystemDef};
+use stencil_runtime::{Engine, Error, Number, Retaken, Simulation, SystemDef};
 
-use crate::runs::{bits, text};
+use crate::runs::{bits, text, there_is_a_card};
 
 /// Grows ever faster, and is as fast as it is large.
 fn burst() -> SystemDef {
@@ -82,7 +82,98 @@ fn limits_that_no_step_can_keep_are_told() {
         error.to_string().contains("a step was done 8 times"),
         "{error}"
     );
+    let why = hopeless.last_retaken().unwrap().clone();
+    assert_eq!((why.step, why.t, why.cell), (1, 0.0, [0; 3]));
+    let told = format!(
+        "as the advective speed was {} in cell [0, 0, 0], at [0.0]",
+        why.value
+    );
+    assert!(error.to_string().contains(&told), "{error}");
+    assert!(matches!(error, Error::Retaken { last, .. } if *last == why));
     // The fields are those before the step.
     assert_eq!((hopeless.t(), hopeless.step_count()), (0.0, 0));
     assert!(hopeless.field("q").unwrap().iter().all(|q| *q == 6.0));
+}
+
+/// A step that is done again from values that are 1, but 2 in one cell or more; and the fields after it as it was first.
+fn after_a_step<T: Number>(
+    system: &SystemDef,
+    cells: [usize; 3],
+    fast: &[[usize; 3]],
+) -> (Retaken, ndarray::Array3<f64>) {
+    let new = || {
+        Simulation::<T>::builder(system)
+            .cells(cells)
+            .extent([2.0, 3.0, 1.0])
+    };
+    let start = |mut simulation: Simulation<T>| {
+        let mut q = ndarray::Array3::from_elem([cells[2], cells[1], cells[0]], T::from_f64(1.0));
+        for [x, y, z] in fast {
+            q[[*z, *y, *x]] = T::from_f64(2.0);
+        }
+        simulation.set_array("q", q.view()).unwrap();
+        simulation.step().unwrap();
+        simulation
+    };
+    let limited = start(new().cfl(0.2).cfl_limit(0.2).build().unwrap());
+    let last = limited.last_retaken().unwrap().clone();
+    assert!(limited.retaken() > 0 && limited.dt() < last.dt);
+    let first = start(new().dt(last.dt).build().unwrap());
+    (last, first.to_f64("q").unwrap())
+}
+
+#[test]
+fn the_cell_and_the_speed_that_made_a_step_too_long_are_told() {
+    let declared = text(
+        "pub system Burst in 2d { field q: scalar; param k: real = 1e-6;
+            ddt(q) = q^3;
+            cfl { advective: abs(q); diffusive: k } }",
+    );
+    let (last, q) = after_a_step::<f64>(&declared, [16, 12, 1], &[[12, 7, 0]]);
+    assert_eq!((last.step, last.t, last.speed), (1, 0.0, "advective"));
+    assert_eq!((last.cell, last.at), ([12, 7, 0], vec![1.5, 1.75]));
+    assert_eq!(last.value, q[[0, 7, 12]]);
+    // The first of equals, along x before y.
+    let (last, _) = after_a_step::<f32>(&declared, [16, 12, 1], &[[2, 9, 0], [9, 5, 0], [4, 9, 0]]);
+    assert_eq!(last.cell, [9, 5, 0]);
+    // What shortens steps most is not the larger number.
+    let viscous = text(
+        "pub system Viscous in 3d { field q: scalar;
+            ddt(q) = 10 * q^3;
+            cfl { advective: 3 * abs(q); diffusive: q^2 } }",
+    );
+    let (last, q) = after_a_step::<f64>(&viscous, [6, 9, 5], &[[4, 8, 3]]);
+    assert_eq!((last.speed, last.cell), ("diffusive", [4, 8, 3]));
+    assert_eq!(last.value, q[[3, 8, 4]].powi(2));
+    // A law that declares no speeds.
+    let law = text(
+        "pub system Kindled in 1d { conserved q: scalar;
+            flux q -> [q^2/2];
+            ddt(q) = 20 * q^3; }
+        scheme s for Kindled { reconstruct: plm<limiter = hybrid, theta = 1.5>; riemann: hll; time: ssprk2; }",
+    );
+    let (last, q) = after_a_step::<f64>(&law, [20, 1, 1], &[[11, 0, 0]]);
+    assert_eq!((last.speed, last.cell), ("advective", [11, 0, 0]));
+    assert_eq!(last.value, q[[0, 0, 11]]);
+}
+
+#[test]
+fn a_card_tells_the_cell_that_the_processor_tells() {
+    let system = burst();
+    let run = |engine: Engine| {
+        let new = Simulation::<f64>::builder(&system).cells([64, 1, 1]);
+        let mut simulation = new.cfl(0.8).cfl_limit(0.8).engine(engine).build().unwrap();
+        let q = |x: f64, _: f64, _: f64| 1.0 + 0.1 * (std::f64::consts::TAU * x).sin();
+        simulation.set("q", q).unwrap();
+        simulation.run(5, |_, _| ()).unwrap();
+        (
+            bits(&simulation),
+            simulation.last_retaken().unwrap().clone(),
+        )
+    };
+    let processor = run(Engine::Rows);
+    assert!(processor.1.step > 1);
+    if there_is_a_card() {
+        assert_eq!(run(Engine::Cuda), processor);
+    }
 }

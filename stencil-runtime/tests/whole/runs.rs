@@ -13,6 +13,13 @@ pub(crate) fn text(system: &str) -> SystemDef {
     SystemDef::from_text("test.pde", system).unwrap_or_else(|e| panic!("{e}"))
 }
 
+/// Is there a card that runs are done on?
+pub(crate) fn there_is_a_card() -> bool {
+    let usable =
+        |card: &Card| card.is_supported() && Nvrtc::open_up_to(card.driver.0 as i32).is_ok();
+    Card::all().is_ok_and(|cards| cards.first().is_some_and(usable))
+}
+
 /// A wave that steepens, with everything that a run can watch.
 const BURGERS: &str = "pub system Burgers in 2d {
     field u: vector;
@@ -136,10 +143,11 @@ fn a_card_is_taken_where_there_is_one_and_the_schedule_is_for_it() {
         builder.build().unwrap().engine()
     };
     assert_eq!(engine(Some("rows")), Engine::Rows);
-    let usable =
-        |card: &Card| card.is_supported() && Nvrtc::open_up_to(card.driver.0 as i32).is_ok();
-    let there = Card::all().is_ok_and(|cards| cards.first().is_some_and(usable));
-    let expected = if there { Engine::Cuda } else { Engine::Rows };
+    let expected = if there_is_a_card() {
+        Engine::Cuda
+    } else {
+        Engine::Rows
+    };
     assert_eq!(engine(None), expected);
     assert_eq!(engine(Some("direct")), expected);
 }

@@ -94,6 +94,21 @@ impl<T: Number> Patch<T> {
         reductions.iter().enumerate().map(of).collect()
     }
 
+    /// The cell with the largest value of one of the functions at the time `t`, the first one in order: along x, y, z.
+    pub(crate) fn first_largest(
+        &mut self,
+        (evaluation, which): (&Evaluation, usize),
+        uniforms: &[f64],
+        t: f64,
+    ) -> [usize; 3] {
+        let rows = self.reduce_rows(evaluation, uniforms, t, |rows| {
+            first_largest(rows[which].iter().map(|value| value.to_f64()))
+        });
+        let (row, _) = first_largest(rows.iter().map(|(_, value)| *value));
+        let [_, ny, _] = self.shape.cells;
+        [rows[row].0, row % ny, row / ny]
+    }
+
     /// Reduces each row of all functions at the time `t`; the rows of a plane stand together.
     pub(crate) fn reduce_rows<R: Send>(
         &mut self,
@@ -139,4 +154,11 @@ impl<T: Number> Patch<T> {
         let all = (0..ny * nz).into_par_iter().with_min_len(4);
         all.map_init(scratch, row).collect()
     }
+}
+
+/// Where the first of the largest values stands, and that value.
+fn first_largest(values: impl Iterator<Item = f64>) -> (usize, f64) {
+    let larger = |most: (usize, f64), next: (usize, f64)| if next.1 > most.1 { next } else { most };
+    let first = values.enumerate().reduce(larger);
+    first.unwrap_or((0, f64::NEG_INFINITY))
 }
