@@ -244,7 +244,13 @@ fn kept(
     place: fn(Offset) -> Offset,
 ) -> BTreeMap<String, Placement> {
     let mut chosen = BTreeMap::new();
-    recomputations(algorithm, place, |id, operations| {
+    let storing = match placement {
+        Placement::Global(_) => Kernel::Storing,
+        Placement::Inline | Placement::Register | Placement::Carried | Placement::Shared => {
+            Kernel::Last
+        }
+    };
+    recomputations(algorithm, (place, storing), |id, operations| {
         let is_worth_it = operations > least;
         if is_worth_it {
             let name = algorithm.function(id).name.clone();
@@ -259,7 +265,7 @@ fn kept(
 /// operations that storing each would save; those that save most first.
 pub fn recomputed(algorithm: &Algorithm) -> Vec<(String, u32)> {
     let mut all = Vec::new();
-    recomputations(algorithm, everywhere, |id, operations| {
+    recomputations(algorithm, (everywhere, Kernel::Last), |id, operations| {
         all.push((algorithm.function(id).name.clone(), operations));
         false
     });
@@ -277,10 +283,10 @@ enum Kernel {
 }
 
 /// Goes through what may be stored and is evaluated at several places, from the updates down; `store`
-/// gets the operations of all evaluations but one, and says whether it is stored.
+/// gets the operations of all evaluations but one, and says whether it is stored, by the kernel `storing`.
 fn recomputations(
     algorithm: &Algorithm,
-    place: fn(Offset) -> Offset,
+    (place, storing): (fn(Offset) -> Offset, Kernel),
     mut store: impl FnMut(FnId, u32) -> bool,
 ) {
     let roots: BTreeSet<FnId> = algorithm
@@ -303,7 +309,7 @@ fn recomputations(
         if free && own.len() > 1 {
             let again = own.len() as u32 - 1;
             if store(id, again * whole_cost(algorithm, id)) {
-                own = BTreeSet::from([(Kernel::Storing, [0; 3])]);
+                own = BTreeSet::from([(storing, [0; 3])]);
             }
         }
         for access in function.def.accesses() {
