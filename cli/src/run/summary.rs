@@ -20,7 +20,7 @@ pub(super) struct Facts<'a, T> {
     pub(super) steps: u64,
     /// Cells of the mesh.
     pub(super) points: usize,
-    /// How often cells had their fluxes repaired to stay in a range, where the system has some.
+    /// How many fluxes were repaired, where the scheme keeps ranges.
     pub(super) repaired: Option<u64>,
 }
 

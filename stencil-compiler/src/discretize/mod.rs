@@ -92,7 +92,7 @@ pub fn discretize(model: &Model) -> Result<Algorithm, DiscretizeError> {
     let rest: Vec<Poly> = equations.iter().map(|(rate, _)| rate.clone()).collect();
     let (outflows, repairs) = conserve::rates(model, &components, &mut expander, &rest)?;
     let parts = parts(model, equations, outflows)?;
-    let count = count_name(&components).filter(|_| !repairs.is_empty());
+    let count = count_name(model, &components).filter(|_| !repairs.is_empty());
     let counted = repairs.len();
     let labels = parts.iter().flat_map(|part| {
         let names = components.fields.iter();
@@ -151,13 +151,13 @@ pub fn discretize(model: &Model) -> Result<Algorithm, DiscretizeError> {
     )))
 }
 
-/// The array that counts how often each cell was repaired: no component has its name.
-fn count_name(components: &Components) -> Option<String> {
-    let names = (0..).map(|more| format!("repairs{}", "_".repeat(more)));
-    let all = || components.fields.iter().chain(&components.sources);
-    names
-        .into_iter()
-        .find(|name| all().all(|other| other != name))
+/// The array that counts repaired fluxes: no component and no parameter has its name.
+fn count_name(model: &Model, components: &Components) -> Option<String> {
+    let mut names = (0..).map(|more| format!("repairs{}", "_".repeat(more)));
+    let declared = components.fields.iter().chain(&components.sources);
+    let params = model.params.iter().map(|param| &param.name);
+    let all: Vec<&String> = declared.chain(params).collect();
+    names.find(|name| !all.contains(&name))
 }
 
 /// What is integrated at once, one after the other: rates of all components.
@@ -171,7 +171,7 @@ struct Part {
 /// splitting; LeVeque 2002, sections 17.1 and 19.5).
 fn parts(
     model: &Model,
-    equations: Vec<(Poly, Span)>,
+    mut equations: Vec<(Poly, Span)>,
     outflows: Vec<conserve::Outflow>,
 ) -> Result<Vec<Part>, DiscretizeError> {
     let still = || {
@@ -192,14 +192,21 @@ fn parts(
             })
             .collect(),
     };
+    let others = equations.iter().any(|(rate, _)| !rate.0.is_empty());
     for outflow in outflows {
-        let at = outflow.axis.min(parts.len() - 1);
-        let (rate, span) = &mut parts[at].rates[outflow.component];
+        let axis = match model.scheme.sweep {
+            Sweep::Unsplit => 0,
+            Sweep::Dimensional => outflow.axis,
+        };
+        let rates = match parts.get_mut(axis) {
+            Some(part) => &mut part.rates,
+            None => &mut equations,
+        };
+        let (rate, span) = &mut rates[outflow.component];
         let sum = rate.plus(&outflow.rate);
         *rate = sum.map_err(expand::overflow(outflow.span))?;
         *span = span.join(outflow.span);
     }
-    let others = equations.iter().any(|(rate, _)| !rate.0.is_empty());
     if model.scheme.sweep == Sweep::Dimensional && others {
         parts.push(Part {
             rates: equations,

@@ -84,7 +84,7 @@ impl Search<'_> {
             .into_iter()
             .collect();
         let mut without = self.schedule.clone();
-        without.placements.remove(name);
+        without.place(name, Placement::Inline);
         without.resize(self.problem);
         if self.is_legal(&without) {
             help.push(format!("the schedule is legal without `place {name}`"));
@@ -100,7 +100,7 @@ impl Search<'_> {
         let shared = self.schedule.shared_kernels(self.problem);
         for placement in PLACEMENTS {
             let mut changed = self.schedule.clone();
-            changed.placements.insert(name.to_string(), placement);
+            changed.place(name, placement);
             let wanted = changed.resize_sharing(self.problem, shared);
             let words = placement_words(placement);
             match self.try_it(&changed) {

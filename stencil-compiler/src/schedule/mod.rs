@@ -167,6 +167,17 @@ impl Schedule {
         }
     }
 
+    /// Places a grid function; one that is not stored has no pass.
+    pub fn place(&mut self, name: &str, placement: Placement) {
+        match placement {
+            Placement::Inline => self.placements.remove(name),
+            _ => self.placements.insert(name.to_string(), placement),
+        };
+        if !self.stores(name) {
+            self.passes.remove(name);
+        }
+    }
+
     /// The placement of a grid function.
     pub fn placement(&self, name: &str) -> Placement {
         self.placements

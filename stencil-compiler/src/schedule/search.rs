@@ -221,13 +221,7 @@ fn otherwise_placed(problem: &Algorithm, schedule: &Schedule, name: &str) -> Vec
     let others = choices.filter(|choice| *choice != now);
     let placed = others.map(|choice| {
         let mut other = schedule.clone();
-        match choice {
-            Placement::Inline => other.placements.remove(name),
-            _ => other.placements.insert(name.to_string(), choice),
-        };
-        if !other.stores(name) {
-            other.passes.remove(name);
-        }
+        other.place(name, choice);
         if !other.placements.values().any(|p| *p == Placement::Shared) {
             other.unsplit();
         }

@@ -15,7 +15,7 @@ const STORED: u64 = 6;
 /// Draws in a hundred whose fields get their new values in several passes.
 const SPLIT: u64 = 15;
 
-/// Draws of those that store which part what one kernel could store.
+/// Draws in a hundred of those with one pass that part what one kernel stores, if it is enough.
 const PARTED: u64 = 30;
 
 /// Draws in a hundred whose substeps are fused.

@@ -36,8 +36,8 @@ pub(super) fn smooth(cells: usize, pixels: usize) -> Weights {
 }
 
 /// Values on `factor` times as many points in each direction, by cubic interpolation (Catmull and
-/// Rom 1974) between the least and the greatest of the values that it reads, so that a density stays positive beside a
-/// jump: what is computed from them, such as the length of a vector, shows no cells. Beyond
+/// Rom 1974), between cells no less than the least and no more than the greatest of those that it reads, so that a density
+/// stays positive beside a jump: what is computed from them, such as the length of a vector, shows no cells. Beyond
 /// the edges values go on in a straight line. The new points lie around the old ones, so the
 /// edges of the picture stay.
 ///
@@ -75,7 +75,13 @@ fn refine(values: &ArrayView2<'_, f64>, factor: usize) -> Array2<f64> {
         let cubic = b + 0.5
             * s
             * (c - a + s * (2.0 * a - 5.0 * b + 4.0 * c - d + s * (3.0 * (b - c) + d - a)));
-        let (least, greatest) = (a.min(b).min(c.min(d)), a.max(b).max(c.max(d)));
+        let is_inside = cell >= 0.0 && cell < last as f64;
+        if !cubic.is_finite() || !is_inside {
+            return cubic;
+        }
+        let read = [-1, 0, 1, 2].map(|offset| inside(cell as isize + offset));
+        let least = read.into_iter().fold(f64::INFINITY, f64::min);
+        let greatest = read.into_iter().fold(f64::NEG_INFINITY, f64::max);
         cubic.max(least).min(greatest)
     })
 }

@@ -171,8 +171,9 @@ impl<T: Number> Simulation<T> {
         Ok(self.field(name)?.mapv(|v| v.to_f64()))
     }
 
-    /// How often each cell left a range that the system declares, and had its fluxes repaired, since the run
-    /// began: `[z, y, x]`, once at most in each Euler step. `None` where the system has no ranges. A step that is
+    /// Through how many of its upper faces the flux was repaired, of each cell, to keep ranges that the system
+    /// declares: `[z, y, x]`, at most as many as there are axes in an Euler step, since the simulation was built. A
+    /// face at the lower edge of the mesh is of no cell. `None` where the scheme repairs nothing. A step that is
     /// retaken counts with both its tries.
     ///
     /// ```

@@ -189,8 +189,8 @@ fn stored(schedule: &Schedule) -> BTreeSet<&str> {
 /// The schedule with functions recomputed that it stores.
 fn recomputed(schedule: &Schedule, names: &BTreeSet<&str>) -> Schedule {
     let mut other = schedule.clone();
-    let stays = |name: &String| !names.contains(name.as_str());
-    other.placements.retain(|name, _| stays(name));
-    other.passes.retain(|name, _| stays(name));
+    names
+        .iter()
+        .for_each(|name| other.place(name, Placement::Inline));
     other
 }

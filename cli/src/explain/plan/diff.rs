@@ -92,7 +92,7 @@ fn changed(from: &[String], to: &[String]) -> Vec<String> {
         .collect()
 }
 
-/// What a schedule places, and the passes of fields.
+/// What a schedule places, and passes.
 fn placements(schedule: &Schedule) -> Vec<String> {
     let placed = schedule.placements.iter();
     let placed = placed.map(|(name, placement)| format!("{name} {}", placement_words(*placement)));
@@ -123,7 +123,7 @@ fn kernels(plan: &Planned) -> Vec<String> {
         .collect()
 }
 
-/// Grid functions whose placement differs, by what it was and is; and fields in other passes.
+/// Grid functions whose placement differs, by what it was and is; and what is in other passes.
 fn moved(from: &Schedule, to: &Schedule) -> String {
     let names = from.placements.keys().chain(to.placements.keys());
     let names: BTreeSet<&String> = names.collect();

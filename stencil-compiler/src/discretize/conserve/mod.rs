@@ -39,6 +39,7 @@ const AXES: [&str; 3] = ["x", "y", "z"];
 
 /// What a flux along an axis gives to the rate of a component.
 pub(super) struct Outflow {
+    /// One beyond the last for what is not of an axis.
     pub(super) axis: usize,
     pub(super) component: usize,
     pub(super) rate: Poly,
@@ -70,7 +71,12 @@ pub(super) fn rates(
     let mut through = law.through_faces(expander)?;
     if model.repairs() {
         let lower = ranges::lower(model);
-        let lower = Law::new(&lower, components, first.span)?;
+        let lower = Law::new(&lower, components, first.span).map_err(|mut error| {
+            if error.code == Code::NeedsWaves {
+                error.message += "; fluxes that keep ranges need the speeds, too, and `repair: none` does without";
+            }
+            error
+        })?;
         let repaired = lower.repair(expander, (&law, through), rest)?;
         through = repaired.through;
         let lost = law.conserved().next();

@@ -5,7 +5,8 @@
 //! cells of a face would leave a range by it, or a state at the face has left one already, Rusanov's flux between the means of these cells takes its place, which keeps densities
 //! and pressures positive while `2 d dt/dx` times the greatest speed is no more than one (Perthame and Shu, Numer. Math. 73, 119,
 //! 1996; Hu, Adams and Shu, J. Comput. Phys. 242, 169, 2013). All of it are grid functions: both states, the mark of the face, the
-//! flux. Integrators made of Euler steps take means of such steps, and stay in a convex set with them.
+//! flux. Integrators made of Euler steps take means of such steps, and stay in a convex set with them; whether
+//! it is convex is not tried.
 
 use super::algebra::Algebra;
 use super::riemann::Face;
@@ -29,7 +30,7 @@ pub(super) struct Marks {
     pub(super) repaired: Poly,
     /// No number where the step leaves a range, else zero.
     pub(super) lost: Poly,
-    /// The first of its axes.
+    /// The first of its axes; one beyond the last if it has none.
     pub(super) axis: usize,
 }
 
@@ -53,13 +54,17 @@ impl Law<'_> {
         rest: &[Poly],
     ) -> Result<Repaired> {
         let axes: Vec<usize> = (0..through.len()).collect();
-        let (steps, rest): (Vec<&[usize]>, _) = match self.model.scheme.sweep {
-            Sweep::Unsplit => (vec![&axes], rest),
-            Sweep::Dimensional => (axes.chunks(1).collect(), &[][..]),
+        let still = rest.iter().all(|rate| rate.0.is_empty());
+        let steps: Vec<(&[usize], &[Poly])> = match self.model.scheme.sweep {
+            Sweep::Unsplit => vec![(&axes, rest)],
+            Sweep::Dimensional => {
+                let along = axes.chunks(1).map(|axis| (axis, &[][..]));
+                along.chain((!still).then_some((&[][..], rest))).collect()
+            }
         };
         let span = self.model.fluxes[0].span;
         let mut marks = Vec::new();
-        for axes in steps {
+        for (axes, rest) in steps {
             let mut repaired = Poly::default();
             for axis in axes {
                 let mark;
@@ -68,9 +73,10 @@ impl Law<'_> {
                 repaired = repaired.plus(&mark).map_err(overflow(span))?;
             }
             let of = &mut Algebra { expander, span };
-            let axis = axes.first().copied().unwrap_or(0);
+            let axis = axes.first().copied().unwrap_or(through.len());
             let states = self.after(of, &through, (axes, rest))?;
-            let outside = self.outside(of, &states, &format!("step_{}", AXES[axis]))?;
+            let label = format!("step_{}", AXES.get(axis).unwrap_or(&"rest"));
+            let outside = self.outside(of, &states, &label)?;
             // The root of -1 is no number, and that of -0, which is added to a rate, changes none of its bits.
             let lost = of.op(Op::Sqrt, &[&outside.negated()]);
             marks.push(Marks {

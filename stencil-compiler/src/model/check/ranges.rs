@@ -1,10 +1,12 @@
 //! Ranges: where conserved fields, and what is made of them, have to stay.
 
+use std::collections::BTreeSet;
+
 use super::conserved::at_faces;
 use super::scope::{Meaning, Scope};
 use crate::diag::{Code, Diagnostic};
 use crate::model::parse::ast::{RangeItem, System};
-use crate::model::{Range, Rank, Term, TermKind};
+use crate::model::{Let, Range, Rank, Term, TermKind};
 
 /// All ranges, those of fields first; `None` after an error.
 pub(super) fn resolve<'a>(scope: &mut Scope<'a>, system: &'a System) -> Option<Vec<Range>> {
@@ -22,6 +24,22 @@ impl Range {
             TermKind::Field(field) => Some((0, field)),
             TermKind::Let(at) => Some((1, at)),
             _ => None,
+        }
+    }
+}
+
+impl Term {
+    /// Its parts and those of the `let`s that it names, each of which once; itself first.
+    fn visit(&self, (lets, seen): (&[Let], &mut BTreeSet<usize>), see: &mut impl FnMut(&Term)) {
+        see(self);
+        if let TermKind::Let(at) = self.kind
+            && let Some(named) = lets.get(at)
+            && seen.insert(at)
+        {
+            named.value.visit((lets, &mut *seen), see);
+        }
+        for part in self.parts() {
+            part.visit((lets, &mut *seen), see);
         }
     }
 }
@@ -52,6 +70,22 @@ fn range(scope: &mut Scope<'_>, system: &System, item: &RangeItem) -> Option<Ran
             }
             let of = Term::of(TermKind::Let(at), rank, name.span);
             at_faces(scope, "what has a range", &of);
+            let conserved = |field: usize| system.fields.get(field).is_some_and(|f| f.conserved);
+            let (mut found, mut other) = (false, None);
+            let lets = (&scope.expansion.lets[..], &mut BTreeSet::new());
+            of.visit(lets, &mut |part| match part.kind {
+                TermKind::Field(field) if conserved(field) => found = true,
+                TermKind::Field(_) => other = Some("a field that is not conserved"),
+                TermKind::Time => other = Some("the time"),
+                _ => {}
+            });
+            let made = other.or((!found).then_some("nothing that is conserved"));
+            if let Some(made) = made {
+                let message = format!("a range of `{}`, which is made of {made}", name.text);
+                let diagnostic = Diagnostic::new(Code::BadRange, *span, message);
+                scope.report(diagnostic.help("fluxes are repaired to keep a range: give it to what is made of conserved fields and parameters"));
+                return None;
+            }
             of
         }
         _ => return None,

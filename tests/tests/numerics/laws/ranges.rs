@@ -152,3 +152,29 @@ fn stages_that_are_no_means_of_euler_steps_keep_no_range() {
         assert!(refused.is_none_or(|text| text.contains("P0318")), "{time}");
     }
 }
+
+/// What is added beside the flux is looked at where axes are swept, too, and a parameter may have the name of the count.
+#[test]
+fn a_rate_that_leaves_a_range_stops_the_run() {
+    for sweep in ["unsplit", "dimensional"] {
+        let text = format!(
+            "system Drain in 2d {{
+                conserved h: scalar where h > 0.5; conserved m: vector; param repairs: real = 1;
+                flux h -> m; flux m -> outer(m, m/h) + h^2/2*I; ddt(h) = -repairs;
+                waves {{ flow: m/h; sound: sqrt(h); }}
+            }}
+            scheme s for Drain {{ reconstruct: plm; riemann: hll; time: euler; sweep: {sweep}; }}"
+        );
+        let system = SystemDef::from_text("Drain", &text).unwrap_or_else(|e| panic!("{e}"));
+        let builder = Simulation::<f64>::builder(&system).cells([8, 6, 1]);
+        let mut simulation = builder.dt(0.125).build().unwrap();
+        simulation.set("h", |_, _, _| 1.0).unwrap();
+        let failed = simulation.run(9, |_, _| ()).unwrap_err();
+        assert!(matches!(failed, Error::NotFinite(_)), "{failed}");
+        assert_eq!(simulation.step_count(), 3, "{sweep}");
+        assert!(
+            values(&simulation, "h").iter().all(|h| *h == 0.625),
+            "{sweep}"
+        );
+    }
+}
