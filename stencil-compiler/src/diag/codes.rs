@@ -131,7 +131,7 @@ codes! {
     NeedsEulerSteps = "P0318", "range with an integrator that is not made of Euler steps",
         "Ranges are kept by Euler steps, and by means of such: `time: euler`, `ssprk2` or `ssprk3`. Stages of other methods leave a range whatever the fluxes are.";
     ComponentClash = "P0401", "two components with one name",
-        "Components of vectors and tensors have names of their own (`u` has `u_x`), and integrators keep arrays beside each field (`u_x_acc`, `u_x_new`). No field or source may have such a name.";
+        "Components of vectors and tensors have names of their own (`u` has `u_x`), and integrators keep arrays beside each field (`u_x_acc`, `u_x_new`). No field, source or parameter may have such a name.";
     CoefficientRange = "P0402", "coefficient out of range",
         "Coefficients are exact fractions of 128-bit integers. Products of numbers with many digits leave that range: write fewer digits, or make one of them a `param`.";
     NotSymmetric = "P0403", "right-hand side without the field's symmetry",

@@ -116,7 +116,7 @@ impl Components {
         }
     }
 
-    /// No component is named as an array that stands beside another one.
+    /// No component is named as an array that stands beside another one, and no parameter as either.
     fn check_generated(&self, model: &Model, tableau: &Tableau) -> Result<(), DiscretizeError> {
         let registers = tableau.registers.iter().map(|r| format!("_{r}"));
         let suffixes: Vec<String> = registers.chain([NEW.to_string()]).collect();
@@ -126,6 +126,17 @@ impl Components {
                 .iter()
                 .any(|suffix| all().any(|n| **name == format!("{n}{suffix}")))
         };
+        let is_array = |name: &String| all().any(|n| n == name) || made(&name);
+        if let Some(param) = model.params.iter().find(|param| is_array(&param.name)) {
+            return Err(DiscretizeError::new(
+                Code::ComponentClash,
+                param.span,
+                format!(
+                    "the parameter `{}` has the name of an array: of a component, or of one that a field's integration needs; rename it",
+                    param.name
+                ),
+            ));
+        }
         let Some(name) = all().find(made) else {
             return Ok(());
         };

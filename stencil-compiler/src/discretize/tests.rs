@@ -69,6 +69,22 @@ fn an_array_of_the_integrator_may_not_be_a_field() {
     assert!(error.message.contains("`f_old`"), "{error}");
     let other = source.replace("ssprk2", "rk3_williamson");
     assert!(discretize(&model(&other)).is_ok());
+    for (param, refused) in [
+        ("f_old", true),
+        ("u_x", true),
+        ("f_new", true),
+        ("u", false),
+    ] {
+        let source = format!(
+            "pub system S in 1d {{ field f: scalar; field {}: vector; param {param}: real = 1; ddt(f) = {param}*f;
+                ddt({0}) = {param}*{0}; }}
+            scheme s for S {{ space: central<order = 2>; time: ssprk2; }}",
+            if refused { "u" } else { "v" }
+        );
+        let found = discretize(&model(&source)).map_err(|error| error.code);
+        let expected = refused.then_some(Code::ComponentClash);
+        assert_eq!(found.err(), expected, "{param}");
+    }
 }
 
 #[test]

@@ -94,6 +94,8 @@ fn a_name_that_is_none_is_near_one_that_is() {
     assert_eq!(found.blame, Blame::Name("div_v".into()));
     assert_eq!(found.help[0], "did you mean `div_u`?");
     assert_eq!(found.help[1], "the schedule is legal without `place div_v`");
+    let with_pass = "place div_v global exchange pass div_v 1 kernel direct kernel direct";
+    assert_eq!(error(&flow(), with_pass).help, found.help);
 }
 
 #[test]

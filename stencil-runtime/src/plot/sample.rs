@@ -155,6 +155,16 @@ mod tests {
     }
 
     #[test]
+    fn finer_rows_stay_within_their_cells_and_show_what_is_no_number() {
+        let fine = finer(&arr2(&[[5.0, 5.0, 0.1, 0.1, 0.1]]).view(), 8);
+        let mut between = fine.iter().skip(4).take(32);
+        assert!(between.all(|v| (0.1..=5.0).contains(v)), "{fine}");
+        let row = [1.0, 1.0, 1.0, f64::NAN, 1.0, 1.0, 1.0];
+        let fine = finer(&arr2(&[row]).view(), 2);
+        assert!(fine[[0, 6]].is_nan() && fine[[0, 7]].is_nan() && fine[[0, 1]] == 1.0);
+    }
+
+    #[test]
     fn many_cells_are_averaged() {
         let data = arr2(&[[1.0, 3.0, 10.0, 20.0]]);
         let columns = smooth(4, 2);

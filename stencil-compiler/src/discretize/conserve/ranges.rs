@@ -2,11 +2,11 @@
 //!
 //! An Euler step of a cell is the mean of what it would become by each of its faces alone: of `u - 2 d dt/dx (F - f(u))`, where F is
 //! what flows through the upper face along one of d axes and f(u) the flux of the cell, and of the same below. Where one of both
-//! cells of a face would leave a range by it, or a state at the face has left one already, Rusanov's flux between the means of these cells takes its place, which keeps densities
-//! and pressures positive while `2 d dt/dx` times the greatest speed is no more than one (Perthame and Shu, Numer. Math. 73, 119,
-//! 1996; Hu, Adams and Shu, J. Comput. Phys. 242, 169, 2013). All of it are grid functions: both states, the mark of the face, the
-//! flux. Integrators made of Euler steps take means of such steps, and stay in a convex set with them; whether
-//! it is convex is not tried.
+//! cells of a face would leave a range by it, or a state at the face has left one already, Rusanov's flux between the means of
+//! these cells takes its place, which keeps densities and pressures positive while `2 d dt/dx` times the greatest speed is no more
+//! than one (Perthame and Shu, Numer. Math. 73, 119, 1996; Hu, Adams and Shu, J. Comput. Phys. 242, 169, 2013). All of it are grid
+//! functions: both states, the mark of the face, the flux. Integrators made of Euler steps take means of such steps, and stay in a
+//! convex set with them; whether it is convex is not tried.
 
 use super::algebra::Algebra;
 use super::riemann::Face;
