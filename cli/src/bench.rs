@@ -67,6 +67,10 @@ pub(crate) struct BenchArgs {
     /// Steps in a timing; as many as take about a fifth of a second if not given, on a card 12 ms
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     steps: Option<u64>,
+    /// Let steps adapt to speeds, with this Courant number: the reduction that a time step takes is in the time of
+    /// the steps. Otherwise all steps are alike
+    #[arg(long, value_name = "NUMBER")]
+    cfl: Option<f64>,
     /// Show what each kernel of a card takes of it, behind the table
     #[arg(long)]
     kernels: bool,
@@ -269,6 +273,7 @@ fn setups(args: &BenchArgs) -> Vec<(Precision, Setup<'_>)> {
                             patches: &args.patches,
                             engine: backend.engine(),
                             threads: *threads,
+                            cfl: args.cfl,
                             schedule: *schedule,
                         };
                         (*precision, setup)

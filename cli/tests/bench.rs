@@ -71,6 +71,29 @@ fn sizes_and_discretizations_are_combined() {
 }
 
 #[test]
+fn steps_may_adapt_to_speeds() {
+    let of = |more: &str| {
+        let args = "acoustics --precision f64 --threads 1 --cells 16 --repeat 1 --steps 2 ";
+        let args = args.to_string() + more;
+        bench(&args.split_whitespace().collect::<Vec<_>>())
+    };
+    let (alike, adapting) = (of(""), of("--cfl 0.4"));
+    for output in [&alike, &adapting] {
+        assert!(output.status.success(), "{}", text(&output.stderr));
+    }
+    let note = "steps adapt to speeds";
+    assert!(!text(&alike.stdout).contains(note) && text(&adapting.stdout).contains(note));
+    let output = of("--cfl 0.4 --json");
+    let value: serde_json::Value =
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(value["cases"][0]["cfl"], 0.4);
+    let output = of("--cfl=-1");
+    let message = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.contains("cfl"), "{message}");
+}
+
+#[test]
 fn json_holds_consistent_numbers() {
     let args = [
         &["heat", "--precision", "f64", "--threads", "1", "--json"],

@@ -36,6 +36,8 @@ pub(super) struct Setup<'a> {
     pub(super) patches: &'a [usize],
     pub(super) engine: Engine,
     pub(super) threads: Option<usize>,
+    /// The Courant number of steps that adapt to speeds.
+    pub(super) cfl: Option<f64>,
     /// A preset or a file.
     pub(super) schedule: Option<&'a str>,
 }
@@ -43,6 +45,7 @@ pub(super) struct Setup<'a> {
 /// A simulation that is timed.
 pub(super) struct Case<T> {
     schedule: Option<String>,
+    cfl: Option<f64>,
     simulation: Simulation<T>,
     /// Steps in a timing.
     steps: u64,
@@ -96,6 +99,7 @@ impl<T: Number> Case<T> {
             patches,
             engine,
             threads,
+            cfl,
             schedule,
             ..
         } = setup;
@@ -104,6 +108,9 @@ impl<T: Number> Case<T> {
             .engine(engine);
         if let Some(threads) = threads {
             builder = builder.threads(threads);
+        }
+        if let Some(cfl) = cfl {
+            builder = builder.cfl(cfl);
         }
         if let Some(chosen) = chosen {
             builder = builder.schedule(chosen);
@@ -114,6 +121,7 @@ impl<T: Number> Case<T> {
         smooth::fill(&mut simulation)?;
         Ok(Case {
             schedule: schedule.map(str::to_string),
+            cfl,
             sensors: simulation.card().and_then(Sensors::open),
             simulation,
             steps: 1,
@@ -269,6 +277,7 @@ impl<T: Number> Case<T> {
             precision: T::NAME,
             engine: simulation.engine().name(),
             schedule: self.schedule.clone(),
+            cfl: self.cfl,
             cells: simulation.cells(),
             patches: simulation.patches(),
             steps: self.steps,

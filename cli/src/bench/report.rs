@@ -17,6 +17,8 @@ pub(super) struct Result {
     pub(super) engine: &'static str,
     /// If one was asked for.
     pub(super) schedule: Option<String>,
+    /// The Courant number of steps that adapt to speeds.
+    pub(super) cfl: Option<f64>,
     pub(super) cells: [usize; 3],
     pub(super) patches: [usize; 3],
     /// Steps in a timing, and timings.
@@ -166,6 +168,7 @@ impl Result {
             "mixed": self.mixed,
             "order": self.order,
             "schedule": self.schedule,
+            "cfl": self.cfl,
             "cells": self.cells,
             "patches": self.patches,
             "steps": self.steps,
@@ -267,6 +270,9 @@ pub(super) fn notes(results: &[Result]) -> String {
         "Mpts/s: million points a full step and second, best and median of the timings\n\
          of floor: the time to read and write each field and accumulator once a substep, at the speed of a copy\n",
     );
+    if results.iter().any(|r| r.cfl.is_some()) {
+        text.push_str("steps adapt to speeds: the reduction for each of them is in its time\n");
+    }
     if results.iter().any(|r| r.processor.is_some()) {
         text.push_str(
             "of peak: operations of the schedule, a multiply-add is two, over the peak of multiply-adds\n",

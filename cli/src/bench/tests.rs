@@ -18,6 +18,7 @@ pub(super) fn measured() -> Measured {
         order: 6,
         engine: "compiled",
         schedule: None,
+        cfl: None,
         cells: [64, 32, 1],
         patches: [1; 3],
         steps: 10,

@@ -183,27 +183,46 @@ pub fn neighbours(algorithm: &Algorithm, schedule: &Schedule) -> Vec<Schedule> {
         .take(MOST_STORED)
         .flat_map(|(name, _)| otherwise_placed(&problem, schedule, &name))
         .collect();
+    all.extend(reblocked(algorithm.dimension, schedule));
+    for (at, name, value) in blockings_beside(algorithm.dimension, schedule) {
+        let mut one = schedule.clone();
+        one.kernels[at].params.insert(name.into(), value);
+        all.insert(one);
+    }
+    all.remove(schedule);
+    all.into_iter().collect()
+}
+
+/// Schedules that differ from one in a parameter of all kernels of a blocking.
+pub fn reblocked(dimension: usize, schedule: &Schedule) -> Vec<Schedule> {
+    let all = blockings_beside(dimension, schedule).into_iter();
+    let with = all.map(|(at, name, value)| {
+        let mut each = schedule.clone();
+        let strategy = &schedule.kernels[at].strategy;
+        let alike = each.kernels.iter_mut().filter(|k| k.strategy == *strategy);
+        for kernel in alike {
+            kernel.params.insert(name.into(), value);
+        }
+        each
+    });
+    let all: BTreeSet<Schedule> = with.collect();
+    all.into_iter().filter(|other| other != schedule).collect()
+}
+
+/// Parameters of kernels, by their numbers, with values beside those that they have.
+fn blockings_beside(dimension: usize, schedule: &Schedule) -> Vec<(usize, &'static str, u32)> {
+    let mut all = Vec::new();
     for (at, kernel) in schedule.kernels.iter().enumerate() {
         let Ok(strategy) = blocking::find(&kernel.strategy) else {
             continue;
         };
         for param in strategy.params {
             let now = strategy.param(kernel, param.name);
-            for value in next(param, now, algorithm.dimension) {
-                let set = |blocking: &mut Blocking| {
-                    if blocking.strategy == kernel.strategy {
-                        blocking.params.insert(param.name.into(), value);
-                    }
-                };
-                let (mut one, mut each) = (schedule.clone(), schedule.clone());
-                set(&mut one.kernels[at]);
-                each.kernels.iter_mut().for_each(set);
-                all.extend([one, each]);
-            }
+            let values = next(param, now, dimension).into_iter();
+            all.extend(values.map(|value| (at, param.name, value)));
         }
     }
-    all.remove(schedule);
-    all.into_iter().collect()
+    all
 }
 
 /// The schedule with a function recomputed, shared or stored, as it is not.

@@ -11,6 +11,12 @@ use stencil_compiler::schedule::{Schedule, presets, search};
 use super::trial::{Fate, Trial};
 use super::{Progress, Tuner};
 
+/// Ways to place whose kernels are blocked each by itself.
+const APART: usize = 8;
+
+/// How often each of them is blocked anew.
+const ROUNDS: usize = 3;
+
 /// Draws for each schedule of a survey before its blocking is given up.
 const MOST_DRAWS: usize = 200;
 
@@ -58,7 +64,8 @@ impl Tuner<'_> {
             .map(|preset| (preset.make)(algorithm, precision))
             .filter(|schedule| schedule.is_for(LaunchKind::Blocks))
             .collect();
-        let order = self.ranked(&[own.clone(), search::first(algorithm)].concat());
+        let alike = self.ranked(&[own.clone(), search::first(algorithm)].concat());
+        let order = self.blocked_apart(alike);
         let is_own = |at: &usize| own.contains(&self.trials[*at].schedule);
         let (mut chosen, others): (Vec<usize>, Vec<usize>) = order.into_iter().partition(is_own);
         // No kind may fill the race, however well the model thinks of it.
@@ -75,6 +82,51 @@ impl Tuner<'_> {
             }
         }
         chosen
+    }
+
+    /// Trials in the order of the model, with those whose kernels are blocked each by itself, as the model likes
+    /// each best: of the ways to place that are among the first.
+    fn blocked_apart(&mut self, mut order: Vec<usize>) -> Vec<usize> {
+        let mut ways: Vec<Vec<usize>> = Vec::new();
+        for at in &order {
+            let way = |at: usize| way(&self.trials[at].schedule);
+            match ways.iter_mut().find(|of| way(of[0]) == way(*at)) {
+                Some(of) => of.push(*at),
+                None => ways.push(vec![*at]),
+            }
+        }
+        for mut of in ways.into_iter().take(APART) {
+            for _ in 0..ROUNDS {
+                let Some(best) = self.best_of_each(&of) else {
+                    break;
+                };
+                let mut around = search::reblocked(self.algorithm.dimension, &best);
+                around.insert(0, best);
+                let new = self.ranked(&around);
+                order.extend(&new);
+                of.extend(new);
+            }
+        }
+        let predicted = |at: &usize| self.trials[*at].predicted;
+        order.sort_by(|a, b| predicted(a).total_cmp(&predicted(b)));
+        order
+    }
+
+    /// The schedule of which each kernel is blocked as it is predicted to be fastest among these trials, which place
+    /// alike; `None` if it cannot be told which kernels are meant.
+    fn best_of_each(&self, trials: &[usize]) -> Option<Schedule> {
+        let mut best = self.trials[*trials.first()?].schedule.clone();
+        let rates = self.track.rates();
+        for (number, kernel) in best.kernels.iter_mut().enumerate() {
+            let of = trials.iter().map(|at| &self.trials[*at]);
+            let timed = of.filter_map(|trial| {
+                let seconds = trial.kernel_seconds(number, self.options.cells, &rates)?;
+                Some((seconds, &trial.schedule.kernels[number]))
+            });
+            let (_, fastest) = timed.min_by(|a, b| a.0.total_cmp(&b.0))?;
+            *kernel = fastest.clone();
+        }
+        Some(best)
     }
 
     /// Neighbours of some schedules that may be faster than the best one, by the model.
@@ -103,6 +155,14 @@ impl Tuner<'_> {
         let bytes = self.track.key().precision.bytes();
         let drawn = draw(self.algorithm, bytes, (count, seed));
         self.ranked(&drawn)
+    }
+}
+
+/// How a schedule places and parts, without its blockings.
+fn way(schedule: &Schedule) -> Schedule {
+    Schedule {
+        kernels: Vec::new(),
+        ..schedule.clone()
     }
 }
 

@@ -40,6 +40,17 @@ fn heat() -> SystemDef {
     .unwrap()
 }
 
+/// Two kernels that like other blockings: one evaluates roots and writes them, one sums many of them.
+fn roots() -> SystemDef {
+    SystemDef::from_text(
+        "roots.pde",
+        "pub system Roots in 3d { field q: scalar; fn again(q: scalar) -> scalar { let mut r = q; for i in 0..24 { r = 1/(1 + sqrt(1 + r)); } r }
+            let r = again(q); ddt(q) = lap(r); }
+         scheme s for Roots { space: central<order = 8>; mixed: composed; time: euler; }",
+    )
+    .unwrap()
+}
+
 fn run(system: &SystemDef) -> Builder<f32> {
     Simulation::builder(system).cells(CELLS).dt(1e-6)
 }
@@ -116,16 +127,22 @@ impl Track for Machine<'_> {
     }
 }
 
+impl<'a> Machine<'a> {
+    fn of(system: &'a SystemDef, behaves: Behaves, is_wrong: fn(&Schedule) -> bool) -> Self {
+        Machine {
+            system,
+            behaves,
+            is_wrong,
+            took: Duration::ZERO,
+            there: BTreeSet::new(),
+            prepared: Mutex::default(),
+        }
+    }
+}
+
 fn found(behaves: Behaves, is_wrong: fn(&Schedule) -> bool) -> Result<Tuned, Error> {
     let system = heat();
-    let mut machine = Machine {
-        system: &system,
-        behaves,
-        is_wrong,
-        took: Duration::ZERO,
-        there: BTreeSet::new(),
-        prepared: Mutex::default(),
-    };
+    let mut machine = Machine::of(&system, behaves, is_wrong);
     let options = Options {
         first: 12,
         ..Options::on(CELLS)
@@ -223,4 +240,35 @@ fn what_does_not_run_leaves_and_is_told() {
             .contains("no schedule of Heat was found: the NVIDIA driver"),
         "{error}"
     );
+}
+
+#[test]
+fn a_search_begins_with_kernels_that_are_blocked_each_by_itself() {
+    let system = roots();
+    let mut machine = Machine::of(&system, |_, model| Ok(model), |_| false);
+    let options = Options::on(CELLS);
+    let mut progress = |_| ();
+    let algorithm = system.algorithm();
+    let mut tuner = Tuner::new(algorithm, &options, &mut machine, &mut progress);
+    let first = tuner.beginning();
+    let two = first.iter().map(|at| &tuner.trials[*at]);
+    let two = two.filter(|trial| trial.schedule.kernels.len() == 2);
+    let best = two.min_by(|a, b| a.predicted.total_cmp(&b.predicted));
+    let best = best.expect("some store");
+    let alike = tuner.trials.iter().filter(|trial| {
+        let kernels = &trial.schedule.kernels;
+        kernels.len() == 2 && kernels[0] == kernels[1]
+    });
+    let fastest = alike.map(|trial| trial.predicted).fold(f64::MAX, f64::min);
+    assert_ne!(best.schedule.kernels[0], best.schedule.kernels[1]);
+    assert!(
+        best.predicted < 0.99 * fastest,
+        "{} {fastest}: {}",
+        best.predicted,
+        print(&best.schedule)
+    );
+    // What a kernel takes is what the step takes of it.
+    let of_kernel = |number| best.kernel_seconds(number, CELLS, &RATES).unwrap();
+    let sum = of_kernel(0) + of_kernel(1);
+    assert!(0.8 * best.predicted < sum && sum < best.predicted);
 }
