@@ -19,5 +19,6 @@ pub mod hash;
 pub mod kernel;
 pub mod model;
 pub mod plan;
+pub mod pointwise;
 pub mod schedule;
 pub mod syntax;

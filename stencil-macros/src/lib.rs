@@ -9,7 +9,11 @@ use stencil_compiler::model::parse::{Dimensions, dimensions_of, parse_tokens_in}
 use stencil_compiler::schedule::{check, heuristic, text as schedule_text};
 use stencil_compiler::{discretize, emit, model};
 
+mod linked;
+mod pointwise;
 mod span;
+
+use linked::Linked;
 
 /// Declares a system of equations and the scheme that discretizes it, and compiles it.
 ///
@@ -31,11 +35,46 @@ mod span;
 ///
 /// A system `in nd` becomes a type with the number of dimensions as its parameter: `Heat<2>`. Its
 /// kernels are compiled for one, two and three dimensions.
+///
+/// `use path::name;` before the system links a function that [`macro@pointwise`] has compiled.
 #[proc_macro]
 pub fn pde(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
-    let head = Head::of(input.into());
-    let output = expand(&head).unwrap_or_else(|errors| span::compile_errors(&head.rest, &errors));
+    let input = match Linked::of(input.into()) {
+        Ok(linked) => linked,
+        Err(error) => return error.into(),
+    };
+    let output = input.next("pde").unwrap_or_else(|| {
+        let head = Head::of(input.all());
+        expand(&head).unwrap_or_else(|errors| span::compile_errors(&head.rest, &errors))
+    });
     output.into()
+}
+
+/// Makes a function of cell values that systems link by its path: `use path::name;` in [`macro@pde`].
+///
+/// ```text
+/// /// The harmonic mean of slopes.
+/// #[pointwise]
+/// pub fn harmonic(a: scalar, b: scalar) -> scalar {
+///     if a*b > 0 { 2*a*b/(a + b) } else { 0 }
+/// }
+/// ```
+///
+/// It is written in the language of equations, as a function of a system is, with `scalar`, `vector` and `tensor` for types. What it calls is named:
+/// `#[pointwise(harmonic)]`. In Rust it is an ordinary function, of `f32` and of `f64`, of which vectors are arrays.
+#[proc_macro_attribute]
+pub fn pointwise(
+    arguments: proc_macro::TokenStream,
+    item: proc_macro::TokenStream,
+) -> proc_macro::TokenStream {
+    pointwise::expand(linked::uses(arguments.into(), item.into())).into()
+}
+
+/// [`macro@pointwise`] behind the functions that it calls.
+#[doc(hidden)]
+#[proc_macro]
+pub fn pointwise_behind(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    pointwise::expand(input.into()).into()
 }
 
 /// What belongs to Rust in the input, and the rest.

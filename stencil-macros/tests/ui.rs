@@ -17,7 +17,10 @@ type Found = (String, u32, u32);
 
 #[test]
 fn messages_of_wrong_programs_are_pinned() {
-    trybuild::TestCases::new().compile_fail("tests/ui/*.rs");
+    let cases = trybuild::TestCases::new();
+    cases.compile_fail("tests/ui/*.rs");
+    // What text does not have.
+    cases.compile_fail("tests/ui/linked/*.rs");
 }
 
 fn programs() -> Vec<PathBuf> {

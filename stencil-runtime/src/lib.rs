@@ -22,6 +22,29 @@
 //! assert!(hottest > 0.2 && hottest < 0.7);
 //! # Ok::<(), stencil_runtime::Error>(())
 //! ```
+//!
+//! Functions of cell values may be items by themselves, which Rust calls and systems link:
+//!
+//! ```
+//! use stencil_runtime::{pde, pointwise};
+//!
+//! /// Twice the harmonic mean of slopes of one sign.
+//! #[pointwise]
+//! pub fn van_leer(a: scalar, b: scalar) -> scalar {
+//!     if a*b > 0 { 2*a*b/(a + b) } else { 0 }
+//! }
+//!
+//! pde! {
+//!     use van_leer;
+//!     #[interpreted]
+//!     pub system Advection in 1d {
+//!         field q: scalar;
+//!         ddt(q) = -van_leer(d[x](q), d[x](q^2)/2);
+//!     }
+//! }
+//!
+//! assert_eq!(van_leer(1.0, 3.0), 1.5);
+//! ```
 
 // The macro's output names this crate from outside, in our own tests too.
 extern crate self as stencil_runtime;
@@ -56,5 +79,5 @@ pub use stencil_compiler as compiler;
 pub use stencil_compiler::emit::RowInput;
 pub use stencil_compiler::expr::Real;
 pub use stencil_compiler::schedule::Schedule;
-pub use stencil_macros::pde;
+pub use stencil_macros::{pde, pointwise, pointwise_behind};
 pub use system::{Definition, System, SystemDef, ToSystem};

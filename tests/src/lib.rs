@@ -250,3 +250,9 @@ pub fn row_engine<T: Real>(algorithm: &Algorithm, case: &Case, steps: usize) -> 
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 struct Readme;
+
+/// Half of a value, for systems of other crates.
+#[stencil_runtime::pointwise]
+pub fn half(a: scalar) -> scalar {
+    a / 2
+}

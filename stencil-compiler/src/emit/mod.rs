@@ -19,6 +19,7 @@ mod infix;
 mod marks;
 mod names;
 mod nest;
+mod pointwise;
 mod rows;
 mod rust;
 #[cfg(test)]
@@ -27,6 +28,7 @@ mod vectors;
 
 pub use marks::{Marked, Places};
 pub use names::identifier_ok;
+pub use pointwise::pointwise;
 pub use rows::{RowAccess, RowInput, row_access};
 pub use rust::rust;
 

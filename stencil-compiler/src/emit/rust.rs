@@ -11,7 +11,7 @@ use super::{EmitError, comment_lines, get};
 use crate::expr::Op;
 use crate::kernel::{BufferId, Kernel, Operand, Stmt};
 
-const KEYWORDS: &[&str] = &[
+pub(super) const KEYWORDS: &[&str] = &[
     "Self", "abstract", "as", "async", "await", "become", "box", "break", "const", "continue",
     "crate", "do", "dyn", "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if",
     "impl", "in", "let", "loop", "macro", "match", "mod", "move", "mut", "override", "priv", "pub",
@@ -131,15 +131,7 @@ impl Spelling for Cells<'_> {
         })
     }
     fn op(&self, op: Op, args: &[String]) -> String {
-        match (op, args) {
-            // What branches on values in Rust selects in each lane.
-            (Op::Min, [a, b]) => format!("{}.smaller({b})", receiver(a)),
-            (Op::Max, [a, b]) => format!("{}.larger({b})", receiver(a)),
-            (Op::Lt, [a, b, yes, no]) => format!("{}.if_lt({b}, {yes}, {no})", receiver(a)),
-            (Op::Le, [a, b, yes, no]) => format!("{}.if_le({b}, {yes}, {no})", receiver(a)),
-            (Op::Eq, [a, b, yes, no]) => format!("{}.if_eq({b}, {yes}, {no})", receiver(a)),
-            _ => op.rust(args),
-        }
+        selecting(op, args)
     }
     fn argument(&self, i: usize) -> u8 {
         // The first one is what the method is called on.
@@ -253,6 +245,18 @@ impl<'a> Cells<'a> {
             id: buffer.0 as usize,
         })?;
         Ok(format!("at.load({input}, {})", shift[0]))
+    }
+}
+
+/// An operation over texts of its arguments; what branches on values in Rust selects, as lanes do.
+pub(super) fn selecting(op: Op, args: &[String]) -> String {
+    match (op, args) {
+        (Op::Min, [a, b]) => format!("{}.smaller({b})", receiver(a)),
+        (Op::Max, [a, b]) => format!("{}.larger({b})", receiver(a)),
+        (Op::Lt, [a, b, yes, no]) => format!("{}.if_lt({b}, {yes}, {no})", receiver(a)),
+        (Op::Le, [a, b, yes, no]) => format!("{}.if_le({b}, {yes}, {no})", receiver(a)),
+        (Op::Eq, [a, b, yes, no]) => format!("{}.if_eq({b}, {yes}, {no})", receiver(a)),
+        _ => op.rust(args),
     }
 }
 

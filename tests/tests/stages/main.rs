@@ -16,5 +16,6 @@ mod marks;
 mod names;
 mod passes;
 mod patches;
+mod pointwise;
 mod random_systems;
 mod texts;

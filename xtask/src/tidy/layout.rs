@@ -39,7 +39,7 @@ pub(super) fn check(source: &Source, long: &mut Vec<(PathBuf, usize)>) -> Vec<Vi
     let is_input = source
         .path
         .parent()
-        .is_some_and(|folder| folder.ends_with("tests/ui"));
+        .is_some_and(|folder| folder.ends_with("tests/ui") || folder.ends_with("tests/ui/linked"));
     if !is_input && !first.is_some_and(|(_, line)| line.raw.starts_with("//!")) {
         let message = "no `//!` comment at the top".to_owned();
         let way_out = "say in a sentence or two what the module is for";

@@ -5,8 +5,8 @@
 
 use proc_macro2::{LexError, TokenStream};
 
-use super::Model;
 use super::check;
+use super::{Model, Rank, Symmetry};
 use crate::diag::{Code, Diagnostic, Diagnostics, Place, Span};
 
 pub(super) mod ast;
@@ -128,6 +128,42 @@ pub fn dimensions_of(tokens: TokenStream) -> Option<Dimensions> {
         }
         _ => None,
     }
+}
+
+/// What a function takes and gives.
+pub(crate) struct Signature {
+    pub(crate) name: String,
+    /// Of the name.
+    pub(crate) span: Span,
+    pub(crate) arguments: Vec<(String, Rank)>,
+    pub(crate) rank: Rank,
+}
+
+/// Reads functions and nothing else, and tells what the last one takes and gives.
+pub(crate) fn last_function(tokens: TokenStream) -> Result<Signature, Diagnostics> {
+    let mut cursor = Cursor::new(tokens);
+    let outcome = items::functions(&mut cursor);
+    let all = cursor.into_diagnostics().into_result(outcome)?.ok();
+    let last = all.and_then(|all| {
+        let item = all.into_iter().next_back()?;
+        let function = item.meaning?;
+        let arguments = function.arguments.into_iter();
+        Some(Signature {
+            name: item.name.text,
+            span: item.name.span,
+            arguments: arguments.map(|(name, rank)| (name.text, rank)).collect(),
+            rank: function.rank,
+        })
+    });
+    last.ok_or_else(|| {
+        let message = "expected a function: `fn name(a: scalar) -> scalar { .. }`";
+        Diagnostic::new(Code::Syntax, Span::default(), message).into()
+    })
+}
+
+/// What a rank is called in declarations.
+pub(crate) fn rank_name(rank: Rank) -> &'static str {
+    items::type_name(rank, Symmetry::General)
 }
 
 /// Reads one expression and nothing else.

@@ -2,7 +2,7 @@
 
 use super::{declared, equals, name, semicolon, words};
 use crate::diag::{Code, Diagnostic};
-use crate::model::parse::ast::{Function, FunctionItem, Name, Statement, System};
+use crate::model::parse::ast::{Function, FunctionItem, Name, Statement};
 use crate::model::parse::expression;
 use crate::model::parse::tokens::{Cursor, Kind, Parsed};
 
@@ -10,9 +10,13 @@ use crate::model::parse::tokens::{Cursor, Kind, Parsed};
 const NESTED_LOOPS: u32 = 6;
 
 /// Reads a function behind the word `fn`.
-pub(super) fn function(cursor: &mut Cursor, system: &mut System, at: usize) -> Parsed<()> {
+pub(super) fn function(
+    cursor: &mut Cursor,
+    functions: &mut Vec<FunctionItem>,
+    at: usize,
+) -> Parsed<()> {
     let name = name(cursor, "the name of the function")?;
-    system.functions.push(FunctionItem {
+    functions.push(FunctionItem {
         name,
         meaning: None,
         at,
@@ -47,7 +51,7 @@ pub(super) fn function(cursor: &mut Cursor, system: &mut System, at: usize) -> P
         return Err(cursor.report(diagnostic.help("remove the `;`")));
     }
     cursor.expect_close('}')?;
-    if let Some(item) = system.functions.last_mut() {
+    if let Some(item) = functions.last_mut() {
         item.meaning = Some(Function {
             arguments,
             rank,

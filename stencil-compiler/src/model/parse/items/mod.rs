@@ -1,6 +1,6 @@
 //! Systems, schemes and what is in them; one file for each kind of item.
 
-use super::ast::{Ast, EquationItem, LetItem, Name, System, Written};
+use super::ast::{Ast, EquationItem, FunctionItem, LetItem, Name, System, Written};
 use super::expression;
 use super::tokens::{Cursor, Kind, Parsed, Reported};
 use crate::diag::{Code, Diagnostic, Span};
@@ -19,12 +19,18 @@ use words::{BLOCKS, ITEMS, docs, unknown_item, unsupported};
 pub(super) fn source(cursor: &mut Cursor) -> Option<System> {
     let mut system: Option<System> = None;
     let mut schemes = Vec::new();
+    let mut functions = Vec::new();
     while !cursor.at_end() {
         let before = cursor.position();
         let start = cursor.span();
         let doc = docs(cursor);
         cursor.eat_word("pub");
-        if cursor.eat_word("system") {
+        let at = cursor.position();
+        if system.is_none() && cursor.eat_word("fn") {
+            if function::function(cursor, &mut functions, at).is_err() {
+                cursor.recover(before, BLOCKS);
+            }
+        } else if cursor.eat_word("system") {
             let first = system.is_none();
             match block(cursor, doc) {
                 Ok(found) if first => system = Some(found),
@@ -37,7 +43,7 @@ pub(super) fn source(cursor: &mut Cursor) -> Option<System> {
                 Err(Reported) => cursor.recover(before, BLOCKS),
             }
         } else if system.is_none() {
-            unknown_item(cursor, start, "`system`", BLOCKS);
+            unknown_item(cursor, start, "`system` or `fn`", BLOCKS);
             cursor.recover(before, BLOCKS);
         } else if unsupported(cursor) {
             cursor.recover(before, BLOCKS);
@@ -51,7 +57,20 @@ pub(super) fn source(cursor: &mut Cursor) -> Option<System> {
     }
     let mut system = system?;
     system.schemes = schemes;
+    functions.append(&mut system.functions);
+    system.functions = functions;
     Some(system)
+}
+
+/// Reads functions and nothing else.
+pub(super) fn functions(cursor: &mut Cursor) -> Parsed<Vec<FunctionItem>> {
+    let mut all = Vec::new();
+    while !cursor.at_end() {
+        let at = cursor.position();
+        cursor.expect_word("fn")?;
+        function::function(cursor, &mut all, at)?;
+    }
+    Ok(all)
 }
 
 /// Recovery may stand still; a loop may not.
@@ -142,7 +161,7 @@ fn item(cursor: &mut Cursor, system: &mut System) -> Parsed<()> {
         "param" => declared::param(cursor, system)?,
         "source" => declared::source(cursor, system, at)?,
         "let" => named(cursor, system, at)?,
-        "fn" => return function::function(cursor, system, at),
+        "fn" => return function::function(cursor, &mut system.functions, at),
         "ddt" => equation(cursor, system, at, start)?,
         "flux" => conserved::flux(cursor, system, at, start)?,
         "waves" => return conserved::waves(cursor, system),

@@ -21,7 +21,7 @@ pub(super) const ITEMS: &[&str] = &[
     "unit",
 ];
 /// Words that start a block.
-pub(super) const BLOCKS: &[&str] = &["system", "scheme", "pub"];
+pub(super) const BLOCKS: &[&str] = &["system", "scheme", "fn", "pub"];
 /// Words of planned or neighbouring languages, with what to write today.
 const UNSUPPORTED: &[(&str, &str)] = &[
     ("bc", "boundary conditions are set where the run is set up"),
@@ -33,6 +33,10 @@ const UNSUPPORTED: &[(&str, &str)] = &[
     ("lowering", "schedules are no part of the model"),
     ("state", "write `field`"),
     ("store", "whether a `let` is stored is up to the schedule"),
+    (
+        "use",
+        "`pde!` links functions of Rust with `use path::name;` before the system; in a file, write them out above it",
+    ),
     ("verify", ""),
     ("watch", "write `observe name = mean(..);`"),
 ];

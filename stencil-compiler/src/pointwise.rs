@@ -1,0 +1,262 @@
+//! Functions of cell values by themselves: what `#[pointwise]` compiles for the processor, beside the text that systems
+//! link.
+//!
+//! A function is read as one of a system whose fields are its arguments and which watches its value, so it is checked
+//! and rounded as it is in any other system that gives it single values.
+
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+
+use crate::algorithm::{Algorithm, Atom, Def, SumTerm, UniformAtom};
+use crate::diag::{Code, Diagnostic, Diagnostics, Span};
+use crate::discretize::observe;
+use crate::expr::{Builder, Expr, Node, Op, Ref};
+use crate::model::parse::{self, parse_tokens};
+use crate::model::{Model, Rank};
+
+const AXES: [&str; 3] = ["x", "y", "z"];
+
+/// A function of cell values.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pointwise {
+    /// Its name.
+    pub name: String,
+    /// Its arguments in order.
+    pub arguments: Vec<(String, Rank)>,
+    /// What its value is.
+    pub rank: Rank,
+    /// The components of its value in each number of dimensions that it has a meaning in; an atom is the position
+    /// of a component among those of all arguments. There is one for a function of scalars alone.
+    pub bodies: Vec<(usize, Expr<usize>)>,
+}
+
+impl Pointwise {
+    /// Does what it takes or gives depend on the number of dimensions?
+    pub fn is_of_axes(&self) -> bool {
+        let ranks = self.arguments.iter().map(|(_, rank)| rank);
+        ranks.chain([&self.rank]).any(|rank| *rank != Rank::Scalar)
+    }
+}
+
+/// Compiles the last of some functions; those above it are what it calls.
+///
+/// ```
+/// use stencil_compiler::pointwise::pointwise;
+///
+/// let text = "fn harmonic(a: scalar, b: scalar) -> scalar { if a*b > 0 { 2*a*b/(a + b) } else { 0 } }";
+/// let mean = pointwise(text.parse()?)?;
+/// let (_, value) = &mean.bodies[0];
+/// assert_eq!(value.eval(|at| [1.0, 3.0][*at]), 1.5);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// All errors of the functions, in the number of dimensions in which there are fewest.
+pub fn pointwise(functions: TokenStream) -> Result<Pointwise, Diagnostics> {
+    let last = parse::last_function(functions.clone())?;
+    let mut function = Pointwise {
+        name: last.name,
+        arguments: last.arguments,
+        rank: last.rank,
+        bodies: Vec::new(),
+    };
+    let mut fewest: Option<Diagnostics> = None;
+    for dimension in (1..=3).rev() {
+        if !function.is_of_axes() && !function.bodies.is_empty() {
+            break;
+        }
+        match body(&function, &functions, dimension, last.span) {
+            Ok(body) => function.bodies.insert(0, (dimension, body)),
+            Err(errors) if fewest.as_ref().is_none_or(|f| errors.len() < f.len()) => {
+                fewest = Some(errors);
+            }
+            Err(_) => {}
+        }
+    }
+    match fewest {
+        Some(errors) if function.bodies.is_empty() => Err(errors),
+        _ => Ok(function),
+    }
+}
+
+/// The components of a function's value in a number of dimensions.
+fn body(
+    function: &Pointwise,
+    functions: &TokenStream,
+    dimension: usize,
+    span: Span,
+) -> Result<Expr<usize>, Diagnostics> {
+    let model = parse_tokens(system(function, functions, dimension)?)?;
+    let watched = observe(&model).map_err(Diagnostic::from)?;
+    let Some(watched) = watched else {
+        return Err(Diagnostic::new(Code::Syntax, span, "a function without a value").into());
+    };
+    let places = places(&model, function.arguments.len());
+    inlined(&watched.algorithm, &places).ok_or_else(|| {
+        let message = format!("`{}` depends on more than its arguments", function.name);
+        let diagnostic = Diagnostic::new(Code::NotVisible, span, message);
+        let help = "a function that stands by itself has no time: make it an argument";
+        diagnostic.help(help).into()
+    })
+}
+
+/// A system with the arguments as fields, which watches the components of the value.
+fn system(
+    function: &Pointwise,
+    functions: &TokenStream,
+    dimension: usize,
+) -> Result<TokenStream, Diagnostics> {
+    let mut fields = String::new();
+    let mut names = Vec::new();
+    let own = function.arguments.iter().map(|(_, rank)| *rank);
+    // A system has a field even if the function takes nothing.
+    for (at, rank) in own.chain([Rank::Scalar]).enumerate() {
+        let (name, rank) = (argument(at), parse::rank_name(rank));
+        fields += &format!("field {name}: {rank}; ddt({name}) = 0*{name};");
+        names.push(name);
+    }
+    names.pop();
+    let call = format!("{}({})", function.name, names.join(", "));
+    let watched = components(function.rank, dimension).into_iter().enumerate();
+    let watched =
+        watched.map(|(at, component)| format!("observe value_{at} = sum({call}{component});"));
+    let lexed = |text: String| {
+        let message = "a name that is no token";
+        let error = |_| Diagnostic::new(Code::BadName, Span::default(), message);
+        text.parse::<TokenStream>().map_err(error)
+    };
+    let mut inner = lexed(fields)?;
+    inner.extend(functions.clone());
+    inner.extend(lexed(watched.collect())?);
+    let mut all = lexed(format!("system Pointwise in {dimension}d"))?;
+    all.extend([TokenTree::from(Group::new(Delimiter::Brace, inner))]);
+    Ok(all)
+}
+
+/// The field that stands for an argument.
+fn argument(at: usize) -> String {
+    format!("argument_{at}")
+}
+
+/// What is written behind a value to get its components, in order.
+fn components(rank: Rank, dimension: usize) -> Vec<String> {
+    let axes = &AXES[..dimension];
+    match rank {
+        Rank::Scalar => vec![String::new()],
+        Rank::Vector => axes.iter().map(|axis| format!(".{axis}")).collect(),
+        Rank::Tensor => {
+            let rows = axes
+                .iter()
+                .flat_map(|row| axes.iter().map(move |column| (row, column)));
+            rows.map(|(row, column)| format!(".{row}{column}"))
+                .collect()
+        }
+    }
+}
+
+/// The names of the components of the arguments, in order.
+fn places(model: &Model, arguments: usize) -> Vec<String> {
+    let own = model.fields.iter().take(arguments);
+    own.flat_map(|field| {
+        let parts = components(field.rank, model.dimension);
+        parts
+            .into_iter()
+            .map(|part| field.name.clone() + &part.replace('.', "_"))
+    })
+    .collect()
+}
+
+/// The values of an algorithm that looks at no neighbour, as one expression over its states by their places; `None` if
+/// it looks further, or at parameters, lengths or times.
+fn inlined(algorithm: &Algorithm, places: &[String]) -> Option<Expr<usize>> {
+    let uniforms: Option<Vec<f64>> = algorithm.uniforms.iter().map(number).collect();
+    let mut all = Inlined {
+        builder: Builder::new(),
+        uniforms: uniforms?,
+        values: Vec::new(),
+    };
+    for function in &algorithm.functions {
+        let value = match &function.def {
+            Def::State(state) => {
+                let name = &algorithm.state(*state).name;
+                let place = places.iter().position(|place| place == name);
+                place.map(|place| all.builder.atom(place))
+            }
+            Def::Point(expr) => Some(all.point(expr)?),
+            Def::Sum(terms) => Some(all.sum(terms)?),
+        };
+        all.values.push(value);
+    }
+    let updates = algorithm.substeps.first()?.updates.iter();
+    let results = updates
+        .map(|(_, value)| all.values[value.0 as usize])
+        .collect::<Option<_>>();
+    Some(all.builder.into_expr(results?))
+}
+
+/// The value of a uniform that is made of numbers alone.
+fn number(uniform: &crate::algorithm::Uniform) -> Option<f64> {
+    let mut atoms = uniform.value.atoms();
+    let is_number = atoms.next().is_none();
+    is_number.then(|| uniform.value.eval(|_: &UniformAtom| 0.0))
+}
+
+struct Inlined {
+    builder: Builder<usize>,
+    uniforms: Vec<f64>,
+    /// Of the grid functions so far; none of what is no argument.
+    values: Vec<Option<Ref>>,
+}
+
+impl Inlined {
+    fn atom(&mut self, atom: &Atom) -> Option<Ref> {
+        match atom {
+            Atom::Access(access) if access.at == [0; 3] => {
+                self.values.get(access.of.0 as usize).copied().flatten()
+            }
+            Atom::Access(_) => None,
+            Atom::Uniform(id) => Some(self.builder.lit(self.uniforms[id.0 as usize])),
+        }
+    }
+
+    fn point(&mut self, expr: &Expr<Atom>) -> Option<Ref> {
+        let mut own = Vec::with_capacity(expr.nodes.len());
+        for node in &expr.nodes {
+            let value = match node {
+                Node::Lit(lit) => self.builder.lit(lit.value()),
+                Node::Atom(atom) => self.atom(atom)?,
+                Node::Op(op, args) => {
+                    let args: Vec<Ref> = args.iter().map(|arg| own[arg.0 as usize]).collect();
+                    self.builder.op(*op, &args)
+                }
+            };
+            own.push(value);
+        }
+        own.get(expr.result().0 as usize).copied()
+    }
+
+    /// The first term is a product, each further one a multiply-add.
+    fn sum(&mut self, terms: &[SumTerm]) -> Option<Ref> {
+        let mut sum: Option<Ref> = None;
+        for term in terms {
+            let value = self.atom(&Atom::Access(term.value))?;
+            let factor = term.factor.map(|id| self.uniforms[id.0 as usize]);
+            let builder = &mut self.builder;
+            let sign = |factor: f64| if term.negative { -factor } else { factor };
+            sum = Some(match (sum, factor) {
+                (None, Some(factor)) => {
+                    let factor = builder.lit(sign(factor));
+                    builder.op(Op::Mul, &[factor, value])
+                }
+                (None, None) if term.negative => builder.op(Op::Neg, &[value]),
+                (None, None) => value,
+                (Some(sum), Some(factor)) => {
+                    let factor = builder.lit(sign(factor));
+                    builder.op(Op::Fma, &[factor, value, sum])
+                }
+                (Some(sum), None) if term.negative => builder.op(Op::Sub, &[sum, value]),
+                (Some(sum), None) => builder.op(Op::Add, &[sum, value]),
+            });
+        }
+        sum
+    }
+}

@@ -1,0 +1,163 @@
+//! Functions that are defined elsewhere: `use path::name;` asks the macro that `#[pointwise]` leaves at that path for the tokens
+//! of the function, which come back as `linked [path] { fn name(..) -> .. { .. } }` before the rest of the input.
+
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
+use quote::quote;
+
+/// The input of a macro, taken apart.
+pub(crate) struct Linked {
+    /// Functions that are here, each with what it calls before it.
+    functions: Vec<TokenStream>,
+    /// As they stand in the input.
+    groups: TokenStream,
+    /// Paths of functions that are not here yet.
+    paths: Vec<TokenStream>,
+    rest: TokenStream,
+}
+
+impl Linked {
+    /// Takes an input apart.
+    ///
+    /// # Errors
+    /// A `compile_error!` at a `use` that is none.
+    pub(crate) fn of(input: TokenStream) -> Result<Linked, TokenStream> {
+        let trees: Vec<TokenTree> = input.into_iter().collect();
+        let mut linked = Linked {
+            functions: Vec::new(),
+            groups: TokenStream::new(),
+            paths: Vec::new(),
+            rest: TokenStream::new(),
+        };
+        let mut rest = &trees[..];
+        loop {
+            match rest {
+                [
+                    TokenTree::Ident(word),
+                    TokenTree::Group(path),
+                    TokenTree::Group(body),
+                    ..,
+                ] if word == "linked" => {
+                    linked.groups.extend(rest[..3].iter().cloned());
+                    linked.add(&path.stream(), body.stream());
+                    rest = &rest[3..];
+                }
+                [TokenTree::Ident(word), ..] if word == "use" => {
+                    let is_end = |tree: &TokenTree| matches!(tree, TokenTree::Punct(p) if p.as_char() == ';');
+                    let Some(end) = rest.iter().position(is_end) else {
+                        return Err(error(word.span(), "expected `use path::name;`"));
+                    };
+                    linked.paths.extend(paths(&rest[1..end], word.span())?);
+                    rest = &rest[end + 1..];
+                }
+                _ => break,
+            }
+        }
+        linked.rest = rest.iter().cloned().collect();
+        Ok(linked)
+    }
+
+    /// Adds functions, each of them once. Their places are in another file: what is said of them is said of the path.
+    fn add(&mut self, path: &TokenStream, functions: TokenStream) {
+        let span = path
+            .clone()
+            .into_iter()
+            .next()
+            .map_or_else(Span::call_site, |t| t.span());
+        let mut one = TokenStream::new();
+        for tree in functions {
+            let is_end = matches!(&tree, TokenTree::Group(g) if g.delimiter() == Delimiter::Brace);
+            one.extend([placed(tree, span)]);
+            if is_end {
+                let function = std::mem::take(&mut one);
+                let text = function.to_string();
+                if self.functions.iter().all(|known| known.to_string() != text) {
+                    self.functions.push(function);
+                }
+            }
+        }
+    }
+
+    /// Where a function is not here yet, the call that brings it and goes on with the macro of this name.
+    pub(crate) fn next(&self, then: &str) -> Option<TokenStream> {
+        let (path, others) = self.paths.split_first()?;
+        let then = Ident::new(then, Span::call_site());
+        let (groups, rest) = (&self.groups, &self.rest);
+        Some(quote! {
+            #path ! { [::stencil_runtime::#then] [#path] { #groups } #(use #others;)* #rest }
+        })
+    }
+
+    /// The functions that are here.
+    pub(crate) fn functions(&self) -> TokenStream {
+        self.functions.iter().cloned().collect()
+    }
+
+    /// What is not of other places.
+    pub(crate) fn rest(&self) -> TokenStream {
+        self.rest.clone()
+    }
+
+    /// All of it.
+    pub(crate) fn all(&self) -> TokenStream {
+        let mut all = self.functions();
+        all.extend(self.rest());
+        all
+    }
+}
+
+/// An item behind a `use` of each path of a list.
+pub(crate) fn uses(paths: TokenStream, item: TokenStream) -> TokenStream {
+    let mut out = TokenStream::new();
+    if !paths.is_empty() {
+        out.extend(quote! { use { #paths }; });
+    }
+    out.extend(item);
+    out
+}
+
+/// The paths of `a::b`, `a::{b, c}` or `{a::b, c}`.
+fn paths(trees: &[TokenTree], span: Span) -> Result<Vec<TokenStream>, TokenStream> {
+    if let [before @ .., TokenTree::Group(group)] = trees
+        && group.delimiter() == Delimiter::Brace
+    {
+        let inner: Vec<TokenTree> = group.stream().into_iter().collect();
+        let is_comma = |tree: &TokenTree| matches!(tree, TokenTree::Punct(p) if p.as_char() == ',');
+        let names = inner.split(is_comma).filter(|name| !name.is_empty());
+        let each = names.map(|name| paths(&[before, name].concat(), span));
+        return each.collect::<Result<Vec<_>, _>>().map(|all| all.concat());
+    }
+    let is_of_path = |tree: &TokenTree| match tree {
+        TokenTree::Ident(word) => word != "as",
+        TokenTree::Punct(punct) => punct.as_char() == ':',
+        TokenTree::Group(_) | TokenTree::Literal(_) => false,
+    };
+    if let Some(other) = trees.iter().find(|tree| !is_of_path(tree)) {
+        let message =
+            "functions are linked by their own names: `use path::name;` or `use path::{a, b};`";
+        return Err(error(other.span(), message));
+    }
+    match trees {
+        [] => Err(error(span, "expected the path of a function")),
+        _ => Ok(vec![trees.iter().cloned().collect()]),
+    }
+}
+
+fn error(span: Span, message: &str) -> TokenStream {
+    quote::quote_spanned! { span => ::core::compile_error! { #message } }
+}
+
+/// The token at another place.
+fn placed(tree: TokenTree, span: Span) -> TokenTree {
+    match tree {
+        TokenTree::Group(group) => {
+            let inner = group.stream().into_iter().map(|tree| placed(tree, span));
+            let mut out = Group::new(group.delimiter(), inner.collect());
+            out.set_span(span);
+            out.into()
+        }
+        mut other @ (TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_)) => {
+            other.set_span(span);
+            other
+        }
+    }
+}

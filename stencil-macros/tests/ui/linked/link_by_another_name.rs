@@ -1,0 +1,17 @@
+use stencil_macros::pde;
+
+pde! {
+    use limiters::minmod as limit;
+    system Heat in 2d { field q: scalar; ddt(q) = limit(q, q); }
+}
+
+pde! {
+    use limiters::*;
+    system Heat in 2d { field q: scalar; ddt(q) = limit(q, q); }
+}
+
+pde! {
+    use
+}
+
+fn main() {}
