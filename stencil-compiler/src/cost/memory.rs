@@ -68,8 +68,14 @@ impl KernelCost {
         Some(values * self.value_bytes as f64)
     }
 
-    /// Cells of a tile along an axis; all, where it has no end.
+    /// Cells of a tile along an axis; all, where it has no end. A run of several rows or planes has so many
+    /// on average.
     pub(super) fn along(&self, axis: usize, cells: [usize; 3]) -> f64 {
+        if self.runs {
+            let faster: usize = cells[..axis].iter().product();
+            let left = f64::from(self.tile[0]) / faster as f64;
+            return left.clamp(1.0, cells[axis] as f64);
+        }
         match self.tile[axis] {
             0 => cells[axis] as f64,
             tile => f64::from(tile),
@@ -83,6 +89,9 @@ impl KernelCost {
 
     /// Tiles in a row along an axis.
     pub(super) fn blocks_along(&self, axis: usize, cells: [usize; 3]) -> usize {
+        if self.runs {
+            return (cells[axis] as f64 / self.along(axis, cells)).ceil() as usize;
+        }
         match self.tile[axis] as usize {
             0 => 1,
             tile => cells[axis].div_ceil(tile),

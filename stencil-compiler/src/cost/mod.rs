@@ -69,6 +69,8 @@ pub struct KernelCost {
     pub shared_bytes: usize,
     /// Cells that a block covers along x, y, z; 0 is the whole extent.
     pub tile: [u32; 3],
+    /// Are these as many cells as the first number says that follow each other in the order of x, y, z?
+    pub runs: bool,
     /// The axis along which a block goes from plane to plane of its tile, if it does.
     pub passes: Option<usize>,
     /// Are the planes of coming iterations under way while one is computed?
@@ -200,6 +202,7 @@ pub fn kernel(
             .saturating_add(ADDRESS_REGISTERS),
         shared_bytes: kernel.shared_bytes(),
         tile: kernel.launch.tile,
+        runs: kernel.launch.runs,
         passes: (!kernel.shared.is_empty()).then(|| kernel.dimension.saturating_sub(1)),
         ahead: kernel.barriers.iter().any(|barrier| barrier.slots > 1),
         threads: kernel.threads(),

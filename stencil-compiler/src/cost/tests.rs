@@ -202,6 +202,38 @@ fn rims_that_the_cache_holds_cost_nothing() {
     ));
 }
 
+/// Runs of cells waste no thread at the ends of rows, and a rim is as far away as it is for rows of blocks.
+#[test]
+fn runs_of_cells_do_not_overhang() {
+    let run = Blocking::new("lexicographic", &[("threads", 256)]);
+    let algorithm = heat("euler");
+    let costs = cost_of(&algorithm, run.clone(), 4);
+    let kernel = &costs[0];
+    assert!(kernel.runs && kernel.tile == [256, 1, 1]);
+    let h200 = &MODELS[0].rates;
+    let waste = |blocking: Blocking, cells| {
+        let costs = cost_of(&algorithm, blocking, 4);
+        costs[0].time(cells, h200, (32, 0)).unwrap().waste
+    };
+    // 65 cells along x: a tile of 32 computes 96 (Kim et al. 2022, Fig. 4).
+    let tiles = Blocking::new("direct", &[("x", 32), ("y", 8), ("z", 1)]);
+    assert!(waste(tiles, [65, 512, 512]) > 1.4);
+    assert!(waste(run.clone(), [65, 512, 512]) < 1.01);
+    assert!(waste(run.clone(), [3, 1, 1]) >= 1.0);
+    // Several planes of few cells fit into one run, a part of a row into another.
+    assert!(close(kernel.along(2, [8, 8, 64]), 4.0) && close(kernel.along(0, [8, 8, 64]), 8.0));
+    assert!(close(kernel.along(1, [512, 512, 512]), 1.0));
+    // With no cache, neighbours along y and z are read again; with one, nothing is.
+    let card = Card::default();
+    let ghosts = (1.0 + 16.0 / 256.0) * (1.0 + 2.0 / 256.0) * (1.0 + 2.0 / 256.0);
+    assert!(close(memory(run.clone(), 256, &card), 4.0 * (ghosts + 1.0)));
+    let none = Card { cache: 0, ..card };
+    assert!(close(
+        memory(run, 256, &none),
+        4.0 * (ghosts + 1.0 + 2.0 + 2.0)
+    ));
+}
+
 #[test]
 fn chunks_of_a_march_read_their_ends_again() {
     let march = Blocking::new("march", &[("tile_x", 32), ("tile_y", 8), ("chunk", 128)]);

@@ -210,12 +210,19 @@ impl KernelCost {
 
     /// Cells of a tile, those that overhang the patch, too.
     fn tile_cells(&self, cells: [usize; 3]) -> f64 {
+        if self.runs {
+            return f64::from(self.tile[0]);
+        }
         let sides = [0, 1, 2].map(|axis| self.along(axis, cells));
         sides.iter().product()
     }
 
     /// Tiles that cover the patch.
     fn tiles(&self, cells: [usize; 3]) -> usize {
+        if self.runs {
+            let all: usize = cells.iter().product();
+            return all.div_ceil(self.tile[0].max(1) as usize);
+        }
         let along = [0, 1, 2].map(|axis| self.blocks_along(axis, cells));
         along.iter().product()
     }

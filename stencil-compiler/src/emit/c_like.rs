@@ -93,6 +93,9 @@ impl Places for Printer<'_> {
     fn size(&self, axis: usize) -> Result<String, EmitError> {
         axis_name(&SIZES, axis)
     }
+    fn kernel(&self) -> &Kernel {
+        self.kernel
+    }
 }
 
 fn axis_name(names: &[&str; 3], axis: usize) -> Result<String, EmitError> {

@@ -71,7 +71,9 @@ impl Uses {
             Index::Block(axis) => set(&mut self.blocks, *axis),
             Index::Thread(axis) => set(&mut self.threads, *axis),
             Index::Const(_) | Index::Var(_) | Index::Size(_) => {}
-            Index::Mul(a, _) | Index::Div(a, _) | Index::Rem(a, _) => self.note(a),
+            Index::Mul(a, _) | Index::Div(a, _) | Index::Rem(a, _) | Index::Numbered(a, _) => {
+                self.note(a);
+            }
             Index::Wrap(a, _) => {
                 self.wrap = true;
                 self.note(a);

@@ -2,7 +2,7 @@
 
 use super::EmitError;
 use super::infix::{PRIMARY, PRODUCT, SUM, parenthesized};
-use crate::kernel::{Index, IntVar};
+use crate::kernel::{Index, IntVar, Kernel};
 
 /// The names that integer expressions are written with.
 pub(super) trait Places {
@@ -14,6 +14,8 @@ pub(super) trait Places {
     fn thread(&self, axis: usize) -> Result<String, EmitError>;
     /// Of the interior cells along an axis.
     fn size(&self, axis: usize) -> Result<String, EmitError>;
+    /// The kernel that they are of.
+    fn kernel(&self) -> &Kernel;
 }
 
 /// The text of an integer expression, in parentheses if it binds weaker than `level`.
@@ -48,8 +50,38 @@ pub(super) fn print(index: &Index, level: u8, places: &dyn Places) -> Result<Str
                 places.size(*axis)?
             ),
         ),
+        Index::Numbered(a, axis) => numbered(a, *axis, places)?,
     };
     Ok(parenthesized(text, own < level))
+}
+
+/// Where the cell with a number is along an axis: `number / (n0 + 2) % (n1 + 2) - 1`.
+fn numbered(a: &Index, axis: usize, places: &dyn Places) -> Result<(u8, String), EmitError> {
+    let kernel = places.kernel();
+    let extend = |axis: usize| kernel.launch.extend.get(axis).copied().unwrap_or(0);
+    let region = |axis: usize| {
+        let size = places.size(axis)?;
+        Ok(match extend(axis) {
+            0 => size,
+            more => format!("({size} + {})", 2 * more),
+        })
+    };
+    let faster = (0..axis)
+        .map(region)
+        .collect::<Result<Vec<_>, EmitError>>()?;
+    let mut text = print(a, PRODUCT, places)?;
+    match faster.as_slice() {
+        [] => {}
+        [one] => text += &format!(" / {one}"),
+        all => text += &format!(" / ({})", all.join(" * ")),
+    }
+    if axis + 1 < kernel.dimension {
+        text += &format!(" % {}", region(axis)?);
+    }
+    Ok(match extend(axis) {
+        0 => (PRODUCT, text),
+        more => (SUM, format!("{text} - {more}")),
+    })
 }
 
 fn binary(

@@ -253,7 +253,8 @@ impl<'a> Places<'a> {
             | Index::Div(..)
             | Index::Rem(..)
             | Index::Min(..)
-            | Index::Wrap(..) => {
+            | Index::Wrap(..)
+            | Index::Numbered(..) => {
                 return Err(self.error("a position that is not a sum"));
             }
         })

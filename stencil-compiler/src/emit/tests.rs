@@ -44,6 +44,34 @@ fn cuda_over_many_patches() {
     assert_eq!(body(&source.text), body(&f32_text(&kernel)));
 }
 
+/// Threads by one number for all cells: rows and planes of the region, and what is computed beyond the interior.
+#[test]
+fn cuda_of_numbered_cells() {
+    let text = |dimension: usize, extend: [u32; 3]| {
+        let mut kernel = block(|b| {
+            let number = Index::Block(0) * 64 + Index::Thread(0);
+            let number = Index::Var(b.int("number", number));
+            let at = [0, 1, 2].map(|axis| Index::Numbered(Box::new(number.clone()), axis));
+            b.cell("here", at);
+        });
+        kernel.dimension = dimension;
+        kernel.launch.extend = extend;
+        f32_text(&kernel)
+    };
+    let lines = |text: &str| {
+        let found = text.lines().find(|line| line.contains("int here"));
+        found.unwrap_or_default().trim().to_string()
+    };
+    assert_eq!(
+        lines(&text(3, [0; 3])),
+        "const int here = number % n0 + number / n0 % n1 * pitch + number / (n0 * n1) * plane;"
+    );
+    assert_eq!(
+        lines(&text(2, [4, 1, 0])),
+        "const int here = number % (n0 + 8) - 4 + (number / (n0 + 8) - 1) * pitch + number / ((n0 + 8) * (n1 + 2)) * plane;"
+    );
+}
+
 #[test]
 fn cuda_of_accumulate() {
     let text = f32_text(&accumulate(LaunchKind::Blocks));

@@ -109,7 +109,8 @@ impl<'k> Lanes<'k> {
             Index::Div(a, by) => at(a).div_euclid(*by),
             Index::Rem(a, by) => at(a).rem_euclid(*by),
             // An end of the patch, which the first block does not meet.
-            Index::Min(a, _) | Index::Wrap(a, _) => at(a),
+            Index::Min(a, _) | Index::Wrap(a, _) | Index::Numbered(a, 0) => at(a),
+            Index::Numbered(..) => 0,
         }
     }
 }

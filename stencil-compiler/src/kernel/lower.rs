@@ -304,6 +304,7 @@ pub(super) fn shape(
         kind,
         threads,
         tile,
+        runs: false,
         extend: context.launch.extend,
         blocks_per_unit,
     })

@@ -81,6 +81,9 @@ pub struct Launch {
     /// Cells that a block covers along x, y, z; 0 is the whole extent of the region. There are
     /// `ceil(region / tile)` blocks along each axis.
     pub tile: [u32; 3],
+    /// Does a block cover a run of `tile[0]` cells in the order of x, y, z, wherever rows and planes end?
+    /// Then all blocks stand along x.
+    pub runs: bool,
     /// Cells beyond the interior that are computed too, along each axis.
     pub extend: [u32; 3],
     /// Blocks that should fit on one multiprocessor, a bound for the register allocator.
@@ -211,6 +214,9 @@ pub enum Index {
     Min(Box<Index>, Box<Index>),
     /// Remainder by the interior cells along an axis, for a value from -n to 2 n - 1.
     Wrap(Box<Index>, usize),
+    /// Where the cell with this number is along an axis. The cells of the region are numbered from 0 along
+    /// x, then y, then z; behind the last of them the slowest axis goes on.
+    Numbered(Box<Index>, usize),
 }
 
 /// A comparison of integers.
@@ -427,14 +433,16 @@ impl Condition {
 impl Kernel {
     /// Blocks along x, y, z for a patch of `cells` interior cells.
     pub fn blocks(&self, cells: [usize; 3]) -> [usize; 3] {
-        let along = |axis: usize| {
-            let region = cells[axis] + 2 * self.launch.extend[axis] as usize;
-            match self.launch.tile[axis] as usize {
-                0 => 1,
-                tile => region.div_ceil(tile),
-            }
+        let Launch { extend, tile, .. } = self.launch;
+        let region = [0, 1, 2].map(|axis| cells[axis] + 2 * extend[axis] as usize);
+        let along = |cells: usize, tile: u32| match tile as usize {
+            0 => 1,
+            tile => cells.div_ceil(tile),
         };
-        [along(0), along(1), along(2)]
+        if self.launch.runs {
+            return [along(region.iter().product(), tile[0]), 1, 1];
+        }
+        [0, 1, 2].map(|axis| along(region[axis], tile[axis]))
     }
 
     /// Buffers that boxes are copied from, and the extent of each one's boxes.

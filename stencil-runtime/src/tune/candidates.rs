@@ -225,10 +225,10 @@ mod tests {
                 ddt(h) = -div(v); ddt(v) = -grad(h); }",
         )
         .unwrap();
-        let draw = || draw(system.algorithm(), 4, (20, 3));
+        let draw = || draw(system.algorithm(), 4, (25, 3));
         let all = draw();
         assert_eq!(all, draw());
-        for name in ["direct", "tile3d", "march", "plane"] {
+        for name in ["direct", "lexicographic", "tile3d", "march", "plane"] {
             let of = all.iter().filter(|s| s.kernels[0].strategy == name);
             assert_eq!(of.count(), 5, "{name}");
         }

@@ -12,7 +12,7 @@ use stencil_compiler::emit::{self, Patches};
 use stencil_compiler::expr::real::Precision;
 use stencil_compiler::kernel::{Kernel, LaunchKind};
 use stencil_compiler::schedule::check::check;
-use stencil_compiler::schedule::{Blocking, Schedule, heuristic, presets};
+use stencil_compiler::schedule::{self, Blocking, Schedule, heuristic, presets};
 use stencil_runtime::SystemDef;
 use stencil_runtime::backend::cuda::nvrtc::{Nvrtc, Resources, parse_resources};
 use stencil_runtime::backend::cuda::{capability, check_needs};
@@ -232,6 +232,33 @@ fn every_kernel_compiles_and_its_resources_are_pinned() {
         pinned(&format!("{architecture}.txt"), &lines);
     }
 }
+
+/// Blockings that no preset has: their texts compile, for one patch and for many.
+#[test]
+fn other_blockings_compile() {
+    let Some(nvrtc) = compiler() else { return };
+    let flat = ISOTHERMAL_NS.replace("in 3d", "in 2d");
+    for algorithm in [ISOTHERMAL_NS, &flat].map(algorithm_of) {
+        for precision in [Precision::F32, Precision::F64] {
+            for schedule in OTHERS {
+                let schedule = schedule::text::parse(schedule).unwrap_or_else(|e| panic!("{e}"));
+                let compiled = check(&algorithm, &schedule, precision.bytes());
+                let compiled = compiled.unwrap_or_else(|e| panic!("{e}"));
+                // The first substep has no accumulators to read, and the others are alike.
+                for kernel in compiled.kernels.iter().take(2) {
+                    for patches in [Patches::One, Patches::Many] {
+                        let source = emit::cuda_over(patches, kernel, precision);
+                        let source = source.unwrap_or_else(|e| panic!("{e}"));
+                        let r = resources(nvrtc, &source.text, ARCH);
+                        assert_eq!(r.spill_stores + r.spill_loads, 0, "{}", source.text);
+                    }
+                }
+            }
+        }
+    }
+}
+
+const OTHERS: [&str; 1] = ["schedule kernel lexicographic"];
 
 /// A march that carries its mixed derivatives, on a given tile.
 fn carried(algorithm: &Algorithm, tile: [u32; 2], points: u32) -> Schedule {

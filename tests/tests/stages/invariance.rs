@@ -332,6 +332,7 @@ fn shared_memory_and_kernels_have_the_same_bits() {
         for blocking in [
             "rows",
             "direct",
+            "lexicographic threads=96",
             "tile3d",
             "march tile_x=16 tile_y=4 chunk=8",
             "march tile_x=16 tile_y=4 chunk=8 loader=1",

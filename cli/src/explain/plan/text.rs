@@ -255,10 +255,13 @@ fn blocking(kernel: &Kernel) -> String {
         0 => "all".to_string(),
         n => n.to_string(),
     });
+    let covered = match kernel.cost.runs {
+        true => format!("a run of {}", tile[0]),
+        false => tile.join(" x "),
+    };
     let mut text = format!(
-        "{}; a block covers {} cells",
-        print_blocking(&kernel.launch.blocking),
-        tile.join(" x ")
+        "{}; a block covers {covered} cells",
+        print_blocking(&kernel.launch.blocking)
     );
     if kernel.launch.extend != [0; 3] {
         text += &format!(", and {} beyond the interior", triple(kernel.launch.extend));

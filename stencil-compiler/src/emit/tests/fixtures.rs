@@ -39,6 +39,7 @@ impl Build {
                 kind,
                 threads,
                 tile,
+                runs: false,
                 extend: [0; 3],
                 blocks_per_unit: 2,
             },

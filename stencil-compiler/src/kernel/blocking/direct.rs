@@ -1,7 +1,7 @@
 //! `direct`: one thread a cell, every point read from global memory through the caches.
 
 use super::rows::point_program;
-use super::{BLOCKS, Param, Strategy};
+use super::{BLOCKS, MOST_THREADS, Param, Strategy};
 use crate::kernel::lower::{Context, Draft, shape};
 use crate::kernel::{Condition, Index, Kernel, LaunchKind, Relation, Stmt};
 use crate::schedule::Refusal;
@@ -45,9 +45,6 @@ pub const STRATEGY: Strategy = Strategy {
     least_dimension: 1,
     lower,
 };
-
-/// Most threads of a block.
-const MOST_THREADS: u32 = 1024;
 
 fn lower(context: &Context<'_>) -> Result<Kernel, Refusal> {
     context.refuse_placements(STRATEGY.name)?;

@@ -6,6 +6,7 @@ use crate::kernel::{Kernel, LaunchKind};
 use crate::schedule::{Blame, Blocking, Placement, Refusal};
 
 pub mod direct;
+pub mod lexicographic;
 pub mod march;
 pub mod plane;
 pub mod rows;
@@ -15,6 +16,7 @@ pub mod tile3d;
 pub const ALL: &[&Strategy] = &[
     &rows::STRATEGY,
     &direct::STRATEGY,
+    &lexicographic::STRATEGY,
     &tile3d::STRATEGY,
     &march::STRATEGY,
     &plane::STRATEGY,
@@ -81,6 +83,9 @@ pub(crate) const MOST_PLANES: u32 = 1 << 20;
 
 /// Cells of a tile along x and y, by the values of parameters and the number of dimensions.
 type Across = fn(&dyn Fn(&str) -> u32, usize) -> [u32; 2];
+
+/// Most threads of a block.
+const MOST_THREADS: u32 = 1024;
 
 /// The value of [`COLUMN`] with which own columns of shared functions ride in registers, too.
 pub(crate) const ALL_COLUMNS: u32 = 2;

@@ -130,7 +130,8 @@ impl Checker<'_> {
         match index {
             Index::Const(value) => value.unsigned_abs(),
             Index::Var(var) => self.divisors.get(var.0 as usize).copied().unwrap_or(1),
-            Index::Block(_) | Index::Thread(_) | Index::Size(_) | Index::Wrap(..) => 1,
+            Index::Block(_) | Index::Thread(_) | Index::Size(_) => 1,
+            Index::Wrap(..) | Index::Numbered(..) => 1,
             Index::Add(a, b) | Index::Sub(a, b) | Index::Min(a, b) => {
                 common(self.divisor(a), self.divisor(b))
             }

@@ -461,8 +461,10 @@ impl Checker<'_> {
                 Ok(self.index(a)? | self.index(b)?)
             }
             Index::Mul(a, _) => self.index(a),
-            Index::Wrap(a, axis) if *axis < 3 => self.index(a),
-            Index::Wrap(_, axis) => Err(format!("axis {axis} does not exist")),
+            Index::Wrap(a, axis) | Index::Numbered(a, axis) if *axis < 3 => self.index(a),
+            Index::Wrap(_, axis) | Index::Numbered(_, axis) => {
+                Err(format!("axis {axis} does not exist"))
+            }
             Index::Div(a, by) | Index::Rem(a, by) if *by > 0 => self.index(a),
             Index::Div(_, by) | Index::Rem(_, by) => Err(format!("division by {by}")),
         }

@@ -189,7 +189,7 @@ fn map(index: &mut Index, f: &mut dyn FnMut(Index) -> Index) {
             map(b, f);
         }
         Index::Mul(a, _) | Index::Div(a, _) | Index::Rem(a, _) => map(a, f),
-        Index::Wrap(a, _) => map(a, f),
+        Index::Wrap(a, _) | Index::Numbered(a, _) => map(a, f),
         Index::Const(_) | Index::Var(_) | Index::Block(_) | Index::Thread(_) | Index::Size(_) => {}
     }
     *index = f(index.clone());

@@ -424,7 +424,7 @@ impl<'k, T: Real> Compiler<'k, '_, T> {
                 self.agrees(a) && self.agrees(b)
             }
             Index::Mul(a, _) | Index::Div(a, _) | Index::Rem(a, _) => self.agrees(a),
-            Index::Wrap(a, _) => self.agrees(a),
+            Index::Wrap(a, _) | Index::Numbered(a, _) => self.agrees(a),
         }
     }
 }

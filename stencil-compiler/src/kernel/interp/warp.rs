@@ -52,6 +52,37 @@ pub(super) struct Position {
     pub(super) block: [i64; 3],
     pub(super) size: [i64; 3],
     pub(super) thread: [Ints; 3],
+    numbers: Numbers,
+}
+
+/// How the cells of a region are numbered.
+#[derive(Clone, Copy, Debug)]
+struct Numbers {
+    extend: [i64; 3],
+    region: [i64; 3],
+    /// The slowest axis.
+    last: usize,
+}
+
+impl Numbers {
+    fn new(kernel: &Kernel, cells: [usize; 3]) -> Self {
+        let extend = kernel.launch.extend.map(i64::from);
+        Numbers {
+            extend,
+            region: std::array::from_fn(|axis| cells[axis] as i64 + 2 * extend[axis]),
+            last: kernel.dimension.saturating_sub(1),
+        }
+    }
+
+    /// Where the cell with a number is along an axis.
+    fn at(&self, number: i64, axis: usize) -> i64 {
+        let faster: i64 = self.region[..axis].iter().product();
+        let place = match number / faster {
+            place if axis < self.last => place % self.region[axis],
+            place => place,
+        };
+        place - self.extend[axis]
+    }
 }
 
 /// The state of a warp.
@@ -136,6 +167,7 @@ impl<T: Real> Warp<T> {
                 block: [0; 3],
                 size: cells.map(|n| n as i64),
                 thread: [thread(0), thread(1), thread(2)],
+                numbers: Numbers::new(kernel, cells),
             },
             clock: vec![0; actors],
             alone: vec![0; actors],
@@ -240,6 +272,7 @@ impl<T: Real> Warp<T> {
             Index::Rem(a, by) => self.one(a).wrapping_rem(*by),
             Index::Min(a, b) => self.one(a).min(self.one(b)),
             Index::Wrap(a, axis) => wrapped(self.one(a), self.position.size[*axis]),
+            Index::Numbered(a, axis) => self.position.numbers.at(self.one(a), *axis),
         }
     }
 
@@ -259,6 +292,10 @@ impl<T: Real> Warp<T> {
             Index::Wrap(a, axis) => {
                 let size = [self.position.size[*axis]; LANES];
                 pairs(self.lanes(a), &size, wrapped)
+            }
+            Index::Numbered(a, axis) => {
+                let numbers = &self.position.numbers;
+                self.lanes(a).map(|number| numbers.at(number, *axis))
             }
         }
     }

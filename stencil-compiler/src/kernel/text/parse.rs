@@ -49,6 +49,7 @@ fn empty(name: String) -> Kernel {
             kind: LaunchKind::Blocks,
             threads: [1; 3],
             tile: [1; 3],
+            runs: false,
             extend: [0; 3],
             blocks_per_unit: 1,
         },
@@ -138,6 +139,7 @@ impl Parser {
         let threads = self.triple(['[', ']'])?;
         self.lexer.keyword("tile")?;
         let tile = self.triple(['[', ']'])?;
+        let runs = self.lexer.eat_name("runs");
         self.lexer.keyword("extend")?;
         let extend = self.triple(['[', ']'])?;
         self.lexer.keyword("blocks_per_unit")?;
@@ -145,6 +147,7 @@ impl Parser {
             kind,
             threads,
             tile,
+            runs,
             extend,
             blocks_per_unit: self.number()?,
         })

@@ -43,8 +43,12 @@ fn header(kernel: &Kernel) -> Vec<String> {
     lines.push(format!("dimension {}", kernel.dimension));
     lines.push(format!("value_bytes {}", kernel.value_bytes));
     lines.push(format!(
-        "launch {kind} threads {:?} tile {:?} extend {:?} blocks_per_unit {}",
-        launch.threads, launch.tile, launch.extend, launch.blocks_per_unit
+        "launch {kind} threads {:?} tile {:?}{} extend {:?} blocks_per_unit {}",
+        launch.threads,
+        launch.tile,
+        if launch.runs { " runs" } else { "" },
+        launch.extend,
+        launch.blocks_per_unit
     ));
     for buffer in &kernel.buffers {
         let mode = match buffer.mode {
@@ -396,6 +400,10 @@ impl Printer<'_> {
             Index::Wrap(a, along) => (
                 PRIMARY,
                 format!("wrap({}, size.{})", self.index(a), axis(along)),
+            ),
+            Index::Numbered(a, along) => (
+                PRIMARY,
+                format!("numbered({}, size.{})", self.index(a), axis(along)),
             ),
         };
         if own < level {

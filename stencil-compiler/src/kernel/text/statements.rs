@@ -429,14 +429,15 @@ impl Parser {
             self.lexer.expect(')')?;
             return Ok(Index::Min(Box::new(left), Box::new(right)));
         }
-        if name == "wrap" && self.lexer.eat('(') {
-            let value = self.index()?;
+        if matches!(name.as_str(), "wrap" | "numbered") && self.lexer.eat('(') {
+            let value = Box::new(self.index()?);
             self.lexer.expect(',')?;
             let axis = self.lexer.name()?;
             self.lexer.expect(')')?;
             return match position(&axis) {
-                Some(Index::Size(axis)) => Ok(Index::Wrap(Box::new(value), axis)),
-                _ => self.lexer.error(format!("`{axis}` is no size to wrap by")),
+                Some(Index::Size(axis)) if name == "wrap" => Ok(Index::Wrap(value, axis)),
+                Some(Index::Size(axis)) => Ok(Index::Numbered(value, axis)),
+                _ => self.lexer.error(format!("`{axis}` is no size")),
             };
         }
         match position(&name) {

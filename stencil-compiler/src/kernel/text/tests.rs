@@ -11,7 +11,7 @@ const ALL: &str = "kernel all { note \"say \\\"hi\\\"\" dimension 2 value_bytes 
     code {
         note \"# no comment\"
         int x = thread.x * 2 * 3 - (block.y - 4) - -5 + min(size.z % 3, x / 2) * -1
-        int min = (x + 1) * 2 % 8
+        int min = numbered((x + 1) * 2 % 8, size.y)
         cell c = (x, min + 1, -1)
         a = load u@1[c + (1, 0, -1)]
         set, load = copies[x - 3]
@@ -42,6 +42,8 @@ fn a_kernel_is_read_back_as_it_was_printed() {
     let text = print(&kernel);
     assert_eq!(parse(&text).unwrap(), kernel, "{text}");
     assert_eq!(print(&parse(&text).unwrap()), text);
+    let runs = parse(&ALL.replace("tile [0, 1, 1]", "tile [64, 1, 1] runs")).unwrap();
+    assert!(runs.launch.runs && parse(&print(&runs)).unwrap() == runs);
 }
 
 #[test]

@@ -263,9 +263,11 @@ fn mentions(index: &Index, axis: usize) -> bool {
         Index::Add(a, b) | Index::Sub(a, b) | Index::Min(a, b) => {
             mentions(a, axis) || mentions(b, axis)
         }
-        Index::Mul(a, _) | Index::Div(a, _) | Index::Rem(a, _) | Index::Wrap(a, _) => {
-            mentions(a, axis)
-        }
+        Index::Mul(a, _)
+        | Index::Div(a, _)
+        | Index::Rem(a, _)
+        | Index::Wrap(a, _)
+        | Index::Numbered(a, _) => mentions(a, axis),
         Index::Const(_) | Index::Var(_) | Index::Block(_) | Index::Thread(_) => false,
     }
 }
