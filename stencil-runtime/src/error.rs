@@ -245,9 +245,10 @@ pub enum Error {
 /// A step that made a value which is infinite or not a number.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error(
-    "`{field}` is not finite in cell {cell:?}, at {at:?}, after substep {substep} of step {step} (t = {t}), by {equation}; {}.{} A smaller time step, a larger viscosity or more cells may help",
+    "`{field}` is not finite in cell {cell:?}, at {at:?}, after substep {substep} of step {step} (t = {t}), by {equation}; {}.{}{} A smaller time step, a larger viscosity or more cells may help",
     state(*kept),
-    out_of_range(ranges.as_deref())
+    out_of_range(ranges.as_deref()),
+    unended(iterations.as_deref())
 )]
 #[non_exhaustive]
 pub struct NotFinite {
@@ -271,12 +272,18 @@ pub struct NotFinite {
     /// The ranges that the system declares, if there are some: a cell that leaves one although its fluxes were
     /// repaired is not finite, either.
     pub ranges: Option<String>,
+    /// The loops that end by a test, if there are some: what comes out of one whose test never held is no number.
+    pub iterations: Option<String>,
 }
 
 fn out_of_range(ranges: Option<&str>) -> String {
     let of =
         |ranges| format!(" Or the cell does not stay where {ranges}, even with repaired fluxes.");
     ranges.map_or(String::new(), of)
+}
+
+fn unended(iterations: Option<&str>) -> String {
+    iterations.map_or(String::new(), |loops| format!(" Or {loops} did not end."))
 }
 
 impl Error {

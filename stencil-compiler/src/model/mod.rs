@@ -194,8 +194,19 @@ pub struct Let {
     pub name: String,
     /// What it stands for.
     pub value: Term,
+    /// The loop that it comes out of, and is no number if that did not end.
+    pub within: Option<Iterations>,
     /// Where it was named.
     pub span: Span,
+}
+
+/// `within 20 iterations of root`: how often a loop that ends by a test goes round at most.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Iterations {
+    /// The function with the loop.
+    pub function: String,
+    /// The most iterations.
+    pub most: u32,
 }
 
 /// `ddt(field) = rhs;`

@@ -413,8 +413,10 @@ impl<T: Number> Simulation<T> {
         let system = self.system();
         let model = system.model();
         let ranges = model.ranges_text();
+        let iterations = Some(model.iterations_text()).filter(|text| !text.is_empty());
         Error::NotFinite(Box::new(NotFinite {
             ranges: model.repairs().then_some(ranges),
+            iterations,
             equation: system.equation_of(&bad.component),
             at: self.point(bad.cell),
             cell: bad.cell,

@@ -2,6 +2,7 @@
 
 mod accuracy;
 mod boundaries;
+mod loops;
 mod messages;
 mod places;
 mod reference;

@@ -6,7 +6,7 @@ use stencil_compiler::schedule::space::{Draws, sample};
 use stencil_compiler::schedule::{check, text};
 use stencil_tests::{Case, algorithm_of, differing, interpreted, of_presets, oracle, row_engine};
 
-const SYSTEMS: [(&str, [usize; 3]); 8] = [
+const SYSTEMS: [(&str, [usize; 3]); 9] = [
     (
         "system Mix in 2d {
             field a: scalar; field v: vector; param k: real = 0.3;
@@ -58,6 +58,25 @@ const SYSTEMS: [(&str, [usize; 3]); 8] = [
         "system Mixed in 2d { field f: scalar; ddt(f) = d[x](d[y](f)) + d[y](d[y](f)) + f*d[y](d[x](f))*d[x](f); }
          scheme s for Mixed { space: central<order = 2>; time: rk3_williamson; }",
         [18, 9, 1],
+    ),
+    (
+        "system Implicit in 2d {
+            field f: scalar; field u: vector;
+            fn root(a: scalar) -> scalar {
+                let mut x = 1 + a;
+                for i in 0..12 until abs(step) <= 1e-5*x { let step = (x - a/x)/2; x = x - step; }
+                x
+            }
+            fn halved(v: vector) -> vector {
+                let mut w = v;
+                for i in 0..8 until dot(w, w) < 0.1 { w = w/2; }
+                w
+            }
+            ddt(f) = lap(root(1 + f^2));
+            ddt(u) = -halved(u) + 0.01*lap(u) + grad(root(2 + f))/50;
+        }
+        scheme s for Implicit { space: central<order = 2>; time: rk3_williamson; }",
+        [17, 9, 1],
     ),
 ];
 

@@ -1,7 +1,8 @@
 //! Terms that the language has a short word for.
 
 use crate::diag::Span;
-use crate::model::{Rank, Rational, Term, TermKind};
+use crate::expr::Op;
+use crate::model::{Function, Rank, Rational, Relation, Term, TermKind};
 
 /// π as a fraction, which keeps products exact: of the fractions with so few digits the nearest
 /// one, and the nearest `f64` of both is the same.
@@ -28,13 +29,25 @@ impl Term {
 
     /// `0` of any rank.
     pub(in crate::model) fn zero(rank: Rank, dimension: usize, span: Span) -> Term {
-        let entry = match rank {
-            Rank::Scalar => return Term::integer(0, span),
+        Term::filled(&Term::integer(0, span), rank, dimension)
+    }
+
+    /// What is no number in any entry, the root of -1.
+    pub(in crate::model) fn no_number(rank: Rank, dimension: usize, span: Span) -> Term {
+        let minus = Term::scalar(TermKind::Neg(Box::new(Term::integer(1, span))), span);
+        let root = TermKind::Call(Function::Scalar(Op::Sqrt), vec![minus]);
+        Term::filled(&Term::scalar(root, span), rank, dimension)
+    }
+
+    /// Of any rank, all entries being one scalar.
+    fn filled(entry: &Term, rank: Rank, dimension: usize) -> Term {
+        let below = match rank {
+            Rank::Scalar => return entry.clone(),
             Rank::Vector => Rank::Scalar,
             Rank::Tensor => Rank::Vector,
         };
-        let entries = (0..dimension).map(|_| Term::zero(entry, dimension, span));
-        Term::of(TermKind::Stack(entries.collect()), rank, span)
+        let entries = (0..dimension).map(|_| Term::filled(entry, below, dimension));
+        Term::of(TermKind::Stack(entries.collect()), rank, entry.span)
     }
 
     /// `I`
@@ -45,6 +58,13 @@ impl Term {
         };
         let rows = (0..dimension).map(row).collect();
         Term::of(TermKind::Stack(rows), Rank::Tensor, span)
+    }
+
+    /// `if 0 < condition { then } else { otherwise }`
+    pub(super) fn choice(condition: Term, then: Term, otherwise: Term) -> Term {
+        let (rank, span) = (then.rank, then.span);
+        let parts = [Term::integer(0, span), condition, then, otherwise];
+        Term::of(TermKind::If(Relation::Less, Box::new(parts)), rank, span)
     }
 
     /// Is it one name or number, which may be repeated?

@@ -33,6 +33,11 @@ impl Terms<'_, '_> {
         Some(condition.choose(then, otherwise, span))
     }
 
+    /// One where a condition holds, else zero.
+    pub(super) fn truth(&mut self, ast: &Ast) -> Option<Term> {
+        Some(self.condition(ast)?.truth(ast.span))
+    }
+
     fn condition(&mut self, ast: &Ast) -> Option<Condition> {
         match &ast.kind {
             AstKind::Not(a) => Some(Condition::Not(Box::new(self.condition(a)?))),

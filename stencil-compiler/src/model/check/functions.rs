@@ -10,20 +10,22 @@ use super::terms::{Place, Terms};
 use super::{limits, names};
 use crate::diag::{Code, Diagnostic, Span};
 use crate::model::parse::ast::{Ast, Function, FunctionItem, Name, Statement};
-use crate::model::{Let, Rank, Term, TermKind};
+use crate::model::{Iterations, Let, Rank, Term, TermKind};
 
 /// The names inside of a function.
 #[derive(Default)]
 pub(super) struct Locals {
-    known: BTreeMap<String, Local>,
+    pub(super) known: BTreeMap<String, Local>,
+    /// The name of the function.
+    pub(super) function: String,
     /// Of the call, which its `let`s start with.
     prefix: String,
-    iterations: u32,
+    pub(super) iterations: u32,
 }
 
 /// A local name: its value so far, which may be repeated.
-struct Local {
-    value: Term,
+pub(super) struct Local {
+    pub(super) value: Term,
     mutable: bool,
     declared: Span,
 }
@@ -59,6 +61,7 @@ fn placeholder(expansion: &mut Expansion, name: &Name, rank: Rank) -> Term {
     expansion.lets.push(Let {
         name: name.text.clone(),
         value: Term::of(TermKind::Time, rank, name.span),
+        within: None,
         span: name.span,
     });
     Term::of(TermKind::Let(index), rank, name.span)
@@ -75,6 +78,7 @@ impl<'a> Scope<'a> {
         let prefix = self.call_name(&item.name.text, item.name.span)?;
         let mut body = Terms::new(self, item.at, Place::Function);
         body.locals.prefix = prefix.clone();
+        body.locals.function = item.name.text.clone();
         for ((name, _), value) in function.arguments.iter().zip(arguments) {
             body.declare(name, value, false)?;
         }
@@ -150,7 +154,7 @@ impl Terms<'_, '_> {
         }
     }
 
-    fn run(&mut self, statements: &[Statement]) -> Option<()> {
+    pub(super) fn run(&mut self, statements: &[Statement]) -> Option<()> {
         for statement in statements {
             match statement {
                 Statement::Let {
@@ -167,8 +171,12 @@ impl Terms<'_, '_> {
                     from,
                     to,
                     span,
+                    until,
                     body,
-                } => self.repeat(index, *from..*to, *span, body)?,
+                } => {
+                    let test = until.as_ref();
+                    self.repeat((index, *from..*to), *span, test, body)?;
+                }
             }
         }
         Some(())
@@ -187,7 +195,7 @@ impl Terms<'_, '_> {
         None
     }
 
-    fn declare(&mut self, name: &Name, value: Term, mutable: bool) -> Option<()> {
+    pub(super) fn declare(&mut self, name: &Name, value: Term, mutable: bool) -> Option<()> {
         if let Some(problem) = names::local_problem(&name.text) {
             self.scope
                 .report(Diagnostic::new(Code::BadName, name.span, problem));
@@ -213,8 +221,18 @@ impl Terms<'_, '_> {
 
     /// A value that may be repeated, in a `let` named after the call and the local name.
     fn named(&mut self, name: &Name, value: Term) -> Option<Term> {
-        let base = joined(&self.locals.prefix, &name.text);
-        self.scope.shared(&base, value)
+        self.named_within(&name.text, value, None)
+    }
+
+    /// The same of what comes out of a loop.
+    pub(super) fn named_within(
+        &mut self,
+        name: &str,
+        value: Term,
+        within: Option<Iterations>,
+    ) -> Option<Term> {
+        let base = joined(&self.locals.prefix, name);
+        self.scope.shared_within(&base, value, within)
     }
 
     fn assign(&mut self, name: &Name, value: &Ast) -> Option<()> {
@@ -247,41 +265,6 @@ impl Terms<'_, '_> {
         let value = self.named(name, value)?;
         if let Some(local) = self.locals.known.get_mut(&name.text) {
             local.value = value;
-        }
-        Some(())
-    }
-
-    /// Goes through a loop; the index is a number, and what the body declares ends with it.
-    fn repeat(
-        &mut self,
-        index: &Name,
-        range: std::ops::Range<i64>,
-        span: Span,
-        body: &[Statement],
-    ) -> Option<()> {
-        if range.is_empty() {
-            let message = "the loop has no iteration";
-            let diagnostic = Diagnostic::new(Code::BadLoop, span, message)
-                .help("the last number is not reached: `0..8` goes from 0 to 7");
-            self.scope.report(diagnostic);
-            return None;
-        }
-        for i in range {
-            self.locals.iterations += 1;
-            if self.locals.iterations > limits::ITERATIONS {
-                let message = format!(
-                    "a call goes through more than {} iterations",
-                    limits::ITERATIONS
-                );
-                let diagnostic = Diagnostic::new(Code::BadLoop, span, message)
-                    .help("loops inside of loops count with their product");
-                self.scope.report(diagnostic);
-                return None;
-            }
-            let outside: Vec<String> = self.locals.known.keys().cloned().collect();
-            self.declare(index, Term::integer(i128::from(i), index.span), false)?;
-            self.run(body)?;
-            self.locals.known.retain(|name, _| outside.contains(name));
         }
         Some(())
     }

@@ -43,6 +43,9 @@ impl Model {
             let place = |problem| format!("in `let {}`: {problem}", item.name);
             self.check_whole(&item.value, Sees::Lets(i))
                 .map_err(place)?;
+            let within = item.within.as_ref();
+            let fits = within.is_none_or(|w| w.most > 0 && names::problem(&w.function).is_none());
+            ensure(fits, || format!("`let {}` is within no loop", item.name))?;
         }
         self.check_equations()?;
         self.check_fluxes()?;

@@ -11,6 +11,7 @@ mod constants;
 mod faces;
 mod functions;
 mod invariants;
+mod loops;
 pub(super) mod names;
 mod primitives;
 mod ranges;

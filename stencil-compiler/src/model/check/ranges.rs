@@ -30,7 +30,11 @@ impl Range {
 
 impl Term {
     /// Its parts and those of the `let`s that it names, each of which once; itself first.
-    fn visit(&self, (lets, seen): (&[Let], &mut BTreeSet<usize>), see: &mut impl FnMut(&Term)) {
+    pub(in crate::model) fn visit(
+        &self,
+        (lets, seen): (&[Let], &mut BTreeSet<usize>),
+        see: &mut impl FnMut(&Term),
+    ) {
         see(self);
         if let TermKind::Let(at) = self.kind
             && let Some(named) = lets.get(at)

@@ -162,6 +162,7 @@ impl<'a> Scope<'a> {
                 self.expansion.lets.push(Let {
                     name: item.name.text.clone(),
                     value,
+                    within: item.within.clone(),
                     span: item.name.span,
                 });
                 (self.expansion.lets.len() - 1, rank)

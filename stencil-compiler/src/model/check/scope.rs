@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{limits, names};
 use crate::diag::{Code, Diagnostic, Diagnostics, Span, nearest};
 use crate::model::parse::ast::{FunctionItem, Name, System};
-use crate::model::{Let, Rank, Term, TermKind};
+use crate::model::{Iterations, Let, Rank, Term, TermKind};
 
 /// What a name stands for. A rank is missing after an error in the declaration.
 #[derive(Clone, Copy)]
@@ -263,6 +263,16 @@ impl<'a> Scope<'a> {
     /// A term that may be repeated for nothing: the term itself if it is a leaf, else a new `let`
     /// of the model. Where everything is written out in place, the term as it is.
     pub(super) fn shared(&mut self, base: &str, term: Term) -> Option<Term> {
+        self.shared_within(base, term, None)
+    }
+
+    /// The same of what comes out of a loop.
+    pub(super) fn shared_within(
+        &mut self,
+        base: &str,
+        term: Term,
+        within: Option<Iterations>,
+    ) -> Option<Term> {
         if term.is_leaf() || self.expansion.inline {
             return Some(term);
         }
@@ -276,6 +286,7 @@ impl<'a> Scope<'a> {
         self.expansion.lets.push(Let {
             name,
             value: term,
+            within,
             span,
         });
         Some(Term::of(TermKind::Let(index), rank, span))

@@ -1,7 +1,7 @@
 //! The syntax tree: what was written, names not resolved.
 
 use crate::diag::Span;
-use crate::model::{Comparison, Rank, Rational, Symmetry};
+use crate::model::{Comparison, Iterations, Rank, Rational, Symmetry};
 
 /// A name and where it is.
 #[derive(Clone, Debug)]
@@ -135,13 +135,15 @@ pub(in crate::model) enum Statement {
     },
     /// `x = ..;`
     Assign { name: Name, value: Ast },
-    /// `for i in 0..8 { .. }`
+    /// `for i in 0..8 { .. }` or `for i in 0..8 until abs(step) < 1e-6 { .. }`
     For {
         index: Name,
         from: i64,
         to: i64,
         /// The bounds.
         span: Span,
+        /// What ends the loop once it holds.
+        until: Option<Ast>,
         body: Vec<Statement>,
     },
 }
@@ -152,6 +154,8 @@ pub(in crate::model) struct LetItem {
     pub(in crate::model) name: Name,
     /// `None` after an error.
     pub(in crate::model) value: Option<Ast>,
+    /// The loop that it comes out of, where functions are written out.
+    pub(in crate::model) within: Option<Iterations>,
     /// Position among the tokens, to tell what is above what.
     pub(in crate::model) at: usize,
 }

@@ -131,8 +131,8 @@ fn end(cursor: &mut Cursor, ast: Option<Ast>, nesting: u32) -> Parsed<Ast> {
         return Err(cursor.expected("an expression"));
     };
     let operand = match cursor.peek() {
-        // They join the bounds of a parameter to its default, and to each other.
-        Kind::Word(word) => !["where", "and"].contains(&word.as_str()),
+        // They join bounds and loops to what these are of, and bounds to each other.
+        Kind::Word(word) => !["where", "and", "within"].contains(&word.as_str()),
         Kind::Number(_) | Kind::Open('(' | '[', _) => true,
         _ => false,
     };

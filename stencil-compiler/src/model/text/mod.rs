@@ -3,8 +3,8 @@
 use super::check::PI;
 use super::parse::{number, type_name};
 use super::{
-    Average, Comparison, Equation, Model, Param, Primitives, Range, Rank, Rational, Relation,
-    Scheme, Term, TermKind,
+    Average, Comparison, Equation, Iterations, Model, Param, Primitives, Range, Rank, Rational,
+    Relation, Scheme, Term, TermKind,
 };
 
 mod spans;
@@ -85,7 +85,8 @@ fn items(model: &Model) -> Vec<String> {
     for (i, item) in model.lets.iter().enumerate() {
         let value = expression(model, &item.value);
         let kept = kept(model, &TermKind::Let(i), &item.name);
-        out.push(format!("let {} = {value}{kept}", item.name));
+        let within = item.within.as_ref().map_or(String::new(), within_text);
+        out.push(format!("let {} = {value}{within}{kept}", item.name));
     }
     for equation in &model.equations {
         out.extend(rates(model, equation).map(|(left, right)| format!("{left}{right}")));
@@ -355,6 +356,11 @@ impl Model {
         let all: Vec<String> = self.ranges.iter().map(one).collect();
         all.join(" and ")
     }
+}
+
+/// ` within 20 iterations of root`
+fn within_text(within: &Iterations) -> String {
+    format!(" within {} iterations of {}", within.most, within.function)
 }
 
 /// The range of a field or a `let`, if it has one.

@@ -14,9 +14,9 @@ impl Model {
         let field = |f: &Field| Field { span, ..f.clone() };
         let param = |p: &Param| Param { span, ..p.clone() };
         let item = |l: &Let| Let {
-            name: l.name.clone(),
             value: l.value.without_spans(),
             span,
+            ..l.clone()
         };
         let source = |s: &Source| Source {
             value: s.value.as_ref().map(Term::without_spans),

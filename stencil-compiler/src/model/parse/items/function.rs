@@ -2,6 +2,7 @@
 
 use super::{declared, equals, name, semicolon, words};
 use crate::diag::{Code, Diagnostic};
+use crate::model::Iterations;
 use crate::model::parse::ast::{Function, FunctionItem, Name, Statement};
 use crate::model::parse::expression;
 use crate::model::parse::tokens::{Cursor, Kind, Parsed};
@@ -116,7 +117,7 @@ fn compound_assignment(cursor: &Cursor) -> bool {
     )
 }
 
-/// `i in 0..8 { .. }`
+/// `i in 0..8 { .. }` or `i in 0..8 until abs(step) < 1e-6 { .. }`
 fn repeated(cursor: &mut Cursor, loops: u32) -> Parsed<Statement> {
     let index: Name = name(cursor, "the index of the loop")?;
     cursor.expect_word("in")?;
@@ -136,6 +137,10 @@ fn repeated(cursor: &mut Cursor, loops: u32) -> Parsed<Statement> {
         let message = format!("more than {NESTED_LOOPS} loops inside of each other");
         return Err(cursor.report(Diagnostic::new(Code::BadLoop, span, message)));
     }
+    let until = match cursor.eat_word("until") {
+        true => Some(expression::whole(cursor)?),
+        false => None,
+    };
     cursor.expect_open('{')?;
     let body = statements(cursor, loops)?;
     if !cursor.is_close() {
@@ -151,8 +156,23 @@ fn repeated(cursor: &mut Cursor, loops: u32) -> Parsed<Statement> {
         from,
         to,
         span,
+        until,
         body,
     })
+}
+
+/// `20 iterations of root`, as it is printed where functions are written out.
+pub(super) fn iterations(cursor: &mut Cursor) -> Parsed<Iterations> {
+    let start = cursor.span();
+    let most = bound(cursor)?;
+    let Some(most) = u32::try_from(most).ok().filter(|most| *most > 0) else {
+        let message = "a loop has at least one iteration";
+        return Err(cursor.report(Diagnostic::new(Code::BadLoop, start, message)));
+    };
+    cursor.expect_word("iterations")?;
+    cursor.expect_word("of")?;
+    let function = name(cursor, "the name of a function")?.text;
+    Ok(Iterations { function, most })
 }
 
 /// A literal integer.

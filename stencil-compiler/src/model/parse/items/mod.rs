@@ -174,12 +174,21 @@ fn item(cursor: &mut Cursor, system: &mut System) -> Parsed<()> {
     semicolon(cursor)
 }
 
-/// `s = ..`, or `p = .. where p > 0`
+/// `s = ..`, `p = .. where p > 0`, or `r = .. within 20 iterations of root`
 fn named(cursor: &mut Cursor, system: &mut System, at: usize) -> Parsed<()> {
     let name = name(cursor, "a name")?;
     let (value, outcome) = split(equals(cursor));
     let declared = name.clone();
-    system.lets.push(LetItem { name, value, at });
+    let within = match outcome.is_ok() && cursor.eat_word("within") {
+        true => Some(function::iterations(cursor)?),
+        false => None,
+    };
+    system.lets.push(LetItem {
+        name,
+        value,
+        within,
+        at,
+    });
     outcome?;
     declared::ranges(cursor, system, &declared)
 }

@@ -135,6 +135,53 @@ fn loops_are_unrolled_over_names_that_change() {
 }
 
 #[test]
+fn loops_that_end_by_a_test_keep_what_they_had_then() {
+    let root = "fn root(a: scalar) -> scalar {
+        let mut x = a;
+        for i in 0..2 until abs(step) <= 1e-6*x { let step = x - a/x; x = x - step/2; }
+        x
+    }";
+    let expected = [
+        "root_1_step = f - f / f",
+        "root_1_x = f - root_1_step / 2",
+        "root_1_held = if abs(root_1_step) <= 1e-6 * root_1_x { 1 } else { 0 }",
+        "root_1_step_2 = root_1_x - f / root_1_x",
+        "root_1_x_2 = root_1_x - root_1_step_2 / 2",
+        "root_1_x_3 = if 0 < root_1_held { root_1_x } else { root_1_x_2 }",
+        "root_1_held_2 = if 0 < root_1_held { 1 } else if abs(root_1_step_2) <= 1e-6 * root_1_x_2 { 1 } else { 0 }",
+        "root_1_x_4 = if 0 < root_1_held_2 { root_1_x_3 } else { sqrt(-1) }",
+        "root_1_x_4",
+    ];
+    assert_eq!(lets(root, "root(f)"), expected);
+    let source = format!(
+        "system S in 1d {{ field f: scalar; {root} let unused = root(2*f); ddt(f) = FIELD; }}"
+    );
+    let model = parsed(&source.replace("FIELD", "root(f)"));
+    let text = "the loop of `root` in 2 iterations";
+    assert_eq!(model.iterations_text(), text);
+    let again = parsed(&text::print(&model));
+    assert_eq!(again.iterations_text(), text);
+    assert_eq!(parsed(&source.replace("FIELD", "f")).iterations_text(), "");
+}
+
+#[test]
+fn vectors_leave_loops_like_scalars() {
+    let items = "fn shrunk(v: vector) -> vector {
+        let mut w = v; let mut n = 0;
+        for i in 0..3 until norm(w) < a { w = w/2; for j in 0..2 { n = n + 1; } }
+        n*w
+    }";
+    let found = lets(items, "div(shrunk(u))");
+    let last = found.iter().find(|line| line.contains("sqrt(-1)")).unwrap();
+    assert!(
+        last.contains("[sqrt(-1), sqrt(-1)]") || last.contains("n_"),
+        "{found:?}"
+    );
+    let lost = found.iter().filter(|line| line.contains("sqrt(-1)"));
+    assert_eq!(lost.count(), 2, "{found:?}");
+}
+
+#[test]
 fn names_of_lets_never_clash() {
     let half = "fn half(b: scalar) -> scalar { let c = b/2; c } let half_1_c = a; let half_2 = f;";
     let expected = [

@@ -1,0 +1,157 @@
+//! Loops of functions, which are unrolled. One that ends by a test goes through all iterations, of which those after the test has
+//! held change nothing: the bits are those of stopping.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use super::limits;
+use super::terms::Terms;
+use crate::diag::{Code, Diagnostic, Span};
+use crate::model::parse::ast::{Ast, Name, Statement};
+use crate::model::{Iterations, Model, Term, Variables};
+
+/// Local names and what they were.
+type Values = BTreeMap<String, Term>;
+
+impl Terms<'_, '_> {
+    /// Goes through a loop; the index is a number, and what the body declares ends with it.
+    pub(super) fn repeat(
+        &mut self,
+        (index, range): (&Name, Range<i64>),
+        span: Span,
+        until: Option<&Ast>,
+        body: &[Statement],
+    ) -> Option<()> {
+        if range.is_empty() {
+            let message = "the loop has no iteration";
+            let diagnostic = Diagnostic::new(Code::BadLoop, span, message)
+                .help("the last number is not reached: `0..8` goes from 0 to 7");
+            self.scope.report(diagnostic);
+            return None;
+        }
+        let (start, most) = (self.values(), range.end.abs_diff(range.start));
+        let mut held: Option<Term> = None;
+        for i in range {
+            self.count_iteration(span)?;
+            let before = self.values();
+            self.declare(index, Term::integer(i128::from(i), index.span), false)?;
+            self.run(body)?;
+            if let Some(test) = until {
+                held = Some(self.tested(test, held, &before)?);
+            }
+            let outside = |name: &String| before.contains_key(name);
+            self.locals.known.retain(|name, _| outside(name));
+        }
+        match held {
+            Some(held) => self.unless_held(&held, &start, most),
+            None => Some(()),
+        }
+    }
+
+    fn count_iteration(&mut self, span: Span) -> Option<()> {
+        self.locals.iterations += 1;
+        if self.locals.iterations <= limits::ITERATIONS {
+            return Some(());
+        }
+        let most = limits::ITERATIONS;
+        let message = format!("a call goes through more than {most} iterations");
+        let diagnostic = Diagnostic::new(Code::BadLoop, span, message)
+            .help("loops inside of loops count with their product");
+        self.scope.report(diagnostic);
+        None
+    }
+
+    fn values(&self) -> Values {
+        let known = self.locals.known.iter();
+        let values = known.map(|(name, local)| (name.clone(), local.value.clone()));
+        values.collect()
+    }
+
+    /// The names of before that have other values now, with these.
+    fn changed(&self, before: &Values) -> Vec<(String, Term)> {
+        let now = before.keys().filter_map(|name| {
+            let local = self.locals.known.get(name)?;
+            Some((name.clone(), local.value.clone()))
+        });
+        now.filter(|(name, value)| before.get(name) != Some(value))
+            .collect()
+    }
+
+    /// One if the test of a loop holds now or has held before, else zero. If it has, what the iteration
+    /// assigned is what it was.
+    fn tested(&mut self, test: &Ast, held: Option<Term>, before: &Values) -> Option<Term> {
+        let now = self.truth(test)?;
+        let Some(held) = held else {
+            return self.named_within("held", now, None);
+        };
+        for (name, value) in self.changed(before) {
+            let old = self.scope.repeated(before.get(&name)?, value.span)?;
+            let held = self.scope.repeated(&held, test.span)?;
+            self.replace(&name, Term::choice(held, old, value), None)?;
+        }
+        let one = Term::integer(1, test.span);
+        self.named_within("held", Term::choice(held, one, now), None)
+    }
+
+    /// What a loop assigned is no number where its test never held.
+    fn unless_held(&mut self, held: &Term, start: &Values, most: u64) -> Option<()> {
+        let dimension = self.scope.dimension;
+        let within = Iterations {
+            function: self.locals.function.clone(),
+            most: u32::try_from(most).ok()?,
+        };
+        for (name, value) in self.changed(start) {
+            let held = self.scope.repeated(held, value.span)?;
+            let lost = Term::no_number(value.rank, dimension, value.span);
+            let value = Term::choice(held, value, lost);
+            self.replace(&name, value, Some(within.clone()))?;
+        }
+        Some(())
+    }
+
+    fn replace(&mut self, name: &str, value: Term, within: Option<Iterations>) -> Option<()> {
+        let value = self.named_within(name, value, within)?;
+        if let Some(local) = self.locals.known.get_mut(name) {
+            local.value = value;
+        }
+        Some(())
+    }
+}
+
+impl Model {
+    /// The loops whose tests the scheme needs to hold, in words: ``the loop of `root` in 20 iterations``; empty where there
+    /// is none.
+    pub fn iterations_text(&self) -> String {
+        let mut found: BTreeSet<&Iterations> = BTreeSet::new();
+        let mut seen = BTreeSet::new();
+        for term in self.evaluated() {
+            term.visit((&self.lets, &mut seen), &mut |_| {});
+        }
+        let named = seen.iter().filter_map(|at| self.lets.get(*at));
+        found.extend(named.filter_map(|named| named.within.as_ref()));
+        let one = |within: &Iterations| {
+            let (function, most) = (&within.function, within.most);
+            format!("the loop of `{function}` in {most} iterations")
+        };
+        let all: Vec<String> = found.into_iter().map(one).collect();
+        all.join(" or ")
+    }
+
+    /// The terms that a run of the scheme evaluates.
+    fn evaluated(&self) -> Vec<&Term> {
+        let mut all: Vec<&Term> = self.equations.iter().map(|e| &e.rhs).collect();
+        all.extend(self.fluxes.iter().map(|flux| &flux.value));
+        all.extend(self.speeds.iter().map(|speed| &speed.value));
+        let parts = self.waves.iter().flat_map(|waves| waves.parts());
+        all.extend(parts.map(|(_, part)| part));
+        if self.repairs() {
+            all.extend(self.ranges.iter().map(|range| &range.of));
+        }
+        if self.scheme.variables == Variables::Primitive {
+            let primitives = self.primitives.iter();
+            all.extend(primitives.clone().flat_map(|p| &p.variables));
+            all.extend(primitives.flat_map(|p| p.conserved.iter().map(|c| &c.value)));
+        }
+        all
+    }
+}
