@@ -1,7 +1,7 @@
 //! The first part of the page: the equations as understood, and the scheme in words.
 
 use stencil_compiler::discretize::integrators;
-use stencil_compiler::model::text::{expression, rates, variable_lines};
+use stencil_compiler::model::text::{expression, face_lines, rates, variable_lines};
 use stencil_compiler::model::{Average, Mixed, Model, Rational, to_f64};
 
 use super::table::{Table, equation, paragraph};
@@ -26,6 +26,9 @@ pub(super) fn section(loaded: &Loaded) -> String {
     }
     if let Some(primitives) = &model.primitives {
         page += &variables("primitive", variable_lines(model, primitives, &[]));
+    }
+    if let Some(at_face) = &model.at_face {
+        page += &variables("face", face_lines(model, at_face));
     }
     if let Some(Average { of, weights }) = &model.average {
         page += &variables("average", variable_lines(model, of, weights));

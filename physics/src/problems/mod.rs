@@ -65,6 +65,8 @@ pub static ALL: &[BuiltIn] = &[
     problem!("turbulence"),
     problem!("kelvin_helmholtz"),
     problem!("dam_break"),
+    problem!("island"),
+    problem!("bowl"),
     problem!("acoustic_pulse"),
     problem!("refraction"),
     problem!("red_light"),

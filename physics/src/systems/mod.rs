@@ -30,6 +30,7 @@ pub mod isothermal_ns;
 pub mod kdv;
 pub mod layered_acoustics;
 pub mod mhd;
+pub mod river;
 pub mod shallow_water;
 pub mod traffic;
 pub mod wave;
@@ -47,6 +48,7 @@ pub use isothermal_ns::IsothermalNs;
 pub use kdv::Kdv;
 pub use layered_acoustics::LayeredAcoustics;
 pub use mhd::Mhd;
+pub use river::River;
 pub use shallow_water::ShallowWater;
 pub use traffic::Traffic;
 pub use wave::Wave;
@@ -79,6 +81,8 @@ pub static ALL: &[Definition] = &[
     LayeredAcoustics::<2>::DEFINITION,
     LayeredAcoustics::<1>::DEFINITION,
     Mhd::DEFINITION,
+    River::<2>::DEFINITION,
+    River::<1>::DEFINITION,
     ShallowWater::<2>::DEFINITION,
     ShallowWater::<1>::DEFINITION,
     Traffic::DEFINITION,

@@ -37,7 +37,7 @@ codes! {
     NotAToken = "P0001", "not a token",
         "The text cannot be split into Rust tokens: a character that Rust does not know (`∇`, `∂`), a lone quote, or a bracket without its partner. Write `grad(f)` for ∇f and `d[x](f)` for ∂f/∂x.";
     Syntax = "P0002", "syntax error",
-        "Something else was expected here. Items of a system end in `;` and are `field`, `conserved`, `param`, `source`, `let`, `ddt(..) = ..`, `flux` and `observe`; beside them there are `fn`, `primitive`, `average`, `waves` and `cfl`, which end in `}`.";
+        "Something else was expected here. Items of a system end in `;` and are `field`, `conserved`, `param`, `source`, `let`, `ddt(..) = ..`, `flux` and `observe`; beside them there are `fn`, `primitive`, `face`, `average`, `waves` and `cfl`, which end in `}`.";
     TooDeep = "P0003", "nested too deeply",
         "The expression nests more operations or parentheses than the compiler accepts. Name parts of it with `let`.";
     Trailing = "P0004", "something after the end",
@@ -109,9 +109,13 @@ codes! {
     NoWayBack = "P0215", "conserved field that does not follow from primitives",
         "States at faces may be made of primitive variables if all that is conserved follows from them: a conserved field is a primitive itself (`rho;`), or the block says how it follows (`m = rho*u;`).";
     BadPrimitive = "P0216", "variables that do not fit",
-        "A system with fluxes has at most one `primitive { rho; u; p; m = rho*u; E = ..; }`. A primitive is a field or a `let`, named once. What follows is conserved and is made of primitives, parameters, `t` and fields without flux, and of `let`s of such. The same holds for `average { h; u by sqrt(h); m = h*u; }`, where variables may have weights.";
+        "A system with fluxes has at most one `primitive { rho; u; p; m = rho*u; E = ..; }`. A primitive is a field or a `let`, named once. What follows is conserved, or shared at faces, and is made of primitives, parameters, `t` and fields without flux, and of `let`s of such. The same holds for `average { h; u by sqrt(h); m = h*u; }`, where variables may have weights.";
     BadRange = "P0217", "range that nothing keeps",
         "Fluxes are repaired so that what is conserved stays in its range: `conserved rho: scalar where rho > 0;`, or `let p = .. where p > 0;` of what is made of conserved fields in one point. A range is of a scalar.";
+    BadFace = "P0218", "what both sides of a face cannot share",
+        "A system with primitives has at most one `face { bed by max; h = max(surface - bed, 0); }`: scalar fields without flux that have the greater (`max`) or the smaller (`min`) value of both sides there, and primitives that are made anew with it, of primitives, parameters, `t` and fields without flux.";
+    NotASlope = "P0219", "derivative that cannot be integrated through faces",
+        "A field that has one value at faces jumps there. What is conserved may change by products of its slope: first derivatives of the field alone, `grad(bed)` or `d[x](bed)`, each times what is made of fields in one point, in sums of such and with other terms.";
     SchemeForOther = "P0310", "scheme for another system",
         "The name after `for` is the name of the system beside it.";
     BadSchemeKey = "P0311", "unknown or repeated setting of a scheme",
@@ -123,7 +127,7 @@ codes! {
     NeedsWaves = "P0314", "Riemann solver without speeds of waves",
         "The Riemann solver needs the speeds of waves, or bounds of them. They are derived from the fluxes where they are a flow, and what is slower and faster than it by a sound. Elsewhere declare `waves { flow: ..; sound: ..; }`, or choose a solver that does without, `force` or `musta`.";
     NeedsPrimitives = "P0315", "primitives of a system that has none",
-        "The scheme reconstructs primitive variables. The system says what they are, and how what is conserved follows from them: `primitive { rho; u; p; m = rho*u; E = ..; }`.";
+        "The scheme reconstructs primitive variables. The system says what they are, and how what is conserved follows from them: `primitive { rho; u; p; m = rho*u; E = ..; }`. Where it also says what both sides of a face share, states are made of primitives: `reconstruct: plm in primitive`.";
     NeedsContact = "P0316", "Riemann solver without density and pressure",
         "The Riemann solver knows the contact between two states, which moves with the flow: write `waves { flow: u; sound: c; density: rho; pressure: p; }`, or choose a solver that needs the speeds only, `hll`.";
     NeedsWholeSteps = "P0317", "waves with other settings that do not go with them",
@@ -141,7 +145,7 @@ codes! {
     NotContactForm = "P0405", "flux that is not advection and the work of a pressure",
         "The Riemann solver takes the flux along each axis for `flow * q + p * d`: what is conserved moves with the flow, and the pressure is multiplied by a number or by the flow. Fluxes of gases and of shallow water are such; those of magnetic fields and of waves in solids are not. The pressure is the `let` that `waves` names: use its name in the fluxes, and choose `hll` where there is more.";
     WrongWayBack = "P0406", "primitives that do not follow from what follows from them",
-        "The blocks `primitive { .. }` and `average { .. }` say how what is conserved follows from their variables, and these are `let`s made of what is conserved. The one undoes the other: with `let u = m/rho;` stands `m = rho*u;`. This is tried with numbers.";
+        "The blocks `primitive { .. }` and `average { .. }` say how what is conserved follows from their variables, and these are `let`s made of what is conserved. The one undoes the other: with `let u = m/rho;` stands `m = rho*u;`. So does `face { .. }`: where both sides are alike, what it makes anew is what it was. This is tried with numbers.";
     OtherWaves = "P0407", "waves of other speeds than those declared",
         "The scheme takes jumps apart into waves and needs the speeds of all of them: `flow`, `flow - sound` and `flow + sound` along each axis, as they are for gases, for shallow water and for sound. Bounds are not enough. Leave `waves` out to have them derived, or choose `hll`, for which bounds will do.";
     NotToml = "F0001", "not TOML",

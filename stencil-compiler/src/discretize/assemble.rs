@@ -108,6 +108,10 @@ impl<'a> Assembler<'a> {
             match self.atoms.get(atom) {
                 Atom::State(_) => {}
                 // What is read at other cells is a grid function of its own.
+                Atom::Derivative {
+                    difference: Difference::Outflow { entering, .. },
+                    of,
+                } => open.extend([*of, *of, *entering, *entering]),
                 Atom::Derivative { of, .. } | Atom::At { of, .. } => open.extend([*of, *of]),
                 Atom::Named(at) => open.extend(self.atoms.named[*at].1.0.keys().flatten()),
                 Atom::Call(_, args) => {
@@ -227,10 +231,13 @@ impl<'a> Assembler<'a> {
         let axes = match difference {
             Difference::Central(axes) => axes.as_slice(),
             Difference::Upwind(axis) => std::slice::from_ref(axis),
-            Difference::Outflow(axis) => return self.outflow_terms(*axis, base, c),
+            Difference::Outflow { axis, entering } => {
+                let entering = self.function(*entering)?;
+                return self.outflow_terms(*axis, [base, entering], c);
+            }
         };
         let operator = match (difference, axes) {
-            (Difference::Upwind(_) | Difference::Outflow(_), _) => &upwind::OPERATOR,
+            (Difference::Upwind(_) | Difference::Outflow { .. }, _) => &upwind::OPERATOR,
             (Difference::Central(_), [_]) => &first::OPERATOR,
             (Difference::Central(_), [a, b]) if a == b => &second::OPERATOR,
             (Difference::Central(_), [_, _]) => &bidiagonal::OPERATOR,
@@ -246,20 +253,22 @@ impl<'a> Assembler<'a> {
         self.functions.stencil_terms(base, &stencil, &scale)
     }
 
-    /// The difference of a flux through both faces comes before anything is added to it.
+    /// The difference of what leaves and what enters comes before anything is added to it.
     fn outflow_terms(
         &mut self,
         axis: usize,
-        flux: FnId,
+        [leaving, entering]: [FnId; 2],
         c: &Uniform,
     ) -> Result<Vec<Linear>, Overflow> {
         let mut below = HERE;
         below[axis] = -1;
         let mut b = Builder::new();
-        let faces = [HERE, below].map(|at| b.atom(FnAtom::Access(Access { of: flux, at })));
+        let faces = [(leaving, HERE), (entering, below)];
+        let faces = faces.map(|(of, at)| b.atom(FnAtom::Access(Access { of, at })));
         let difference = b.op(Op::Sub, &faces);
-        let name = format!("{}_out", self.functions.name(flux));
-        let depth = self.functions.depth_of(flux) + 1;
+        let name = format!("{}_out", self.functions.name(leaving));
+        let depth = [leaving, entering].map(|of| self.functions.depth_of(of));
+        let depth = depth[0].max(depth[1]) + 1;
         let of = self
             .functions
             .add(&name, Def::Point(b.finish(difference)), depth);
@@ -432,7 +441,7 @@ impl Difference {
                 format!("d{letters}")
             }
             Difference::Upwind(axis) => format!("up{}", LETTERS[*axis]),
-            Difference::Outflow(axis) => format!("out{}", LETTERS[*axis]),
+            Difference::Outflow { axis, .. } => format!("out{}", LETTERS[*axis]),
         }
     }
 }

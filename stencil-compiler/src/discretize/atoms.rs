@@ -41,9 +41,13 @@ pub(super) enum Difference {
     Central(Vec<usize>),
     /// What upwinding subtracts from the central first derivative along this axis, over |u|.
     Upwind(usize),
-    /// What flows out along this axis: a flux through the upper face, less that through the lower one,
-    /// over the spacing.
-    Outflow(usize),
+    /// What flows out: what leaves through the upper face, less what enters through the lower one, over the spacing.
+    Outflow {
+        /// Along which axis.
+        axis: usize,
+        /// What enters the cell above through its lower face.
+        entering: AtomId,
+    },
 }
 
 /// Interned atoms, in order of first use.
@@ -170,9 +174,27 @@ impl Atoms {
         self.difference(Difference::Upwind(axis), poly, name)
     }
 
-    /// What flows out of a cell along an axis over the spacing, for the flux through its upper face.
-    pub(super) fn outflow(&mut self, axis: usize, flux: &Poly) -> Result<Poly, Overflow> {
-        self.difference(Difference::Outflow(axis), flux, "flux")
+    /// What flows out of a cell along an axis over the spacing, for what leaves through its upper face, and what of that
+    /// enters the cell above.
+    pub(super) fn outflow(
+        &mut self,
+        axis: usize,
+        leaving: &Poly,
+        entering: &Poly,
+    ) -> Result<Poly, Overflow> {
+        if leaving == entering {
+            return self.difference_of(leaving, "flux", &|of| Difference::Outflow {
+                axis,
+                entering: of,
+            });
+        }
+        let [of, entering] = [leaving, entering].map(|flux| self.always_name("flux", flux.clone()));
+        let [of, entering] = [of, entering].map(|flux| flux.0.keys().flatten().copied().last());
+        let (Some(of), Some(entering)) = (of, entering) else {
+            return Ok(Poly::default());
+        };
+        let difference = Difference::Outflow { axis, entering };
+        Ok(Poly::atom(self.intern(Atom::Derivative { difference, of })))
     }
 
     /// The component of a field or source by its number.
@@ -208,12 +230,22 @@ impl Atoms {
         poly: &Poly,
         name: &str,
     ) -> Result<Poly, Overflow> {
+        self.difference_of(poly, name, &|_| difference.clone())
+    }
+
+    /// A difference of each atom of a polynomial.
+    fn difference_of(
+        &mut self,
+        poly: &Poly,
+        name: &str,
+        difference: &dyn Fn(AtomId) -> Difference,
+    ) -> Result<Poly, Overflow> {
         let whole = match poly.as_scaled_atom() {
             None if self.holds_derivative(poly) => self.name(name, poly.clone()),
             _ => poly.clone(),
         };
         self.linear(&whole, name, &mut |atoms, of| {
-            let difference = difference.clone();
+            let difference = difference(of);
             Ok(Poly::atom(
                 atoms.intern(Atom::Derivative { difference, of }),
             ))

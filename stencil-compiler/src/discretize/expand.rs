@@ -37,6 +37,15 @@ pub(super) struct States {
     pub(super) components: Vec<Poly>,
     /// What stands for `let`s; others are made of the components.
     pub(super) lets: BTreeMap<usize, Tensor>,
+    /// The only slope that is not zero, which is one; nothing where slopes are differences.
+    pub(super) slope: Option<Slope>,
+}
+
+/// The derivative of a component along an axis.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Slope {
+    pub(super) component: usize,
+    pub(super) axis: usize,
 }
 
 /// States at work.
@@ -74,8 +83,41 @@ impl<'a> Expander<'a> {
         value
     }
 
+    /// A derivative of a field where slopes are given.
+    fn given_slope(&self, term: &Term) -> Option<Tensor> {
+        let slope = self.instead.as_ref()?.states.slope?;
+        let (of, axes) = match &term.kind {
+            TermKind::Derivative { axis, of, .. } => (&**of, *axis..*axis + 1),
+            TermKind::Call(Function::Grad, of) => (&of[0], 0..self.model.dimension),
+            _ => return None,
+        };
+        let TermKind::Field(field) = of.kind else {
+            return None;
+        };
+        let entries = self.components.of_field(field);
+        let value = |axis: usize, entry: &Entry| match entry {
+            Some((component, negative))
+                if (Slope {
+                    component: *component,
+                    axis,
+                }) == slope =>
+            {
+                let one = Poly::uniform(Uniform::one());
+                if *negative { one.negated() } else { one }
+            }
+            _ => Poly::default(),
+        };
+        Some(
+            axes.flat_map(|axis| entries.iter().map(move |e| value(axis, e)))
+                .collect(),
+        )
+    }
+
     fn expand(&mut self, term: &Term) -> Result<Tensor> {
         let span = term.span;
+        if let Some(given) = self.given_slope(term) {
+            return Ok(given);
+        }
         match &term.kind {
             TermKind::Number(value) => Ok(vec![Poly::uniform(Uniform::number(*value))]),
             TermKind::Param(i) => Ok(vec![Poly::uniform(Uniform::power(

@@ -80,7 +80,7 @@ pub fn discretize(model: &Model) -> Result<Algorithm, DiscretizeError> {
     let mut expander = Expander::new(model, &components, settled(model.scheme.mixed))?;
     let mut equations = Vec::new();
     for equation in &model.equations {
-        let parts = expander.term(&equation.rhs)?;
+        let parts = expander.term(&model.rest_of(equation))?;
         check_symmetry(model, equation.field, &parts, equation.span)?;
         let independent = components.independent(equation.field);
         equations.extend(

@@ -55,6 +55,8 @@ pub struct Model {
     pub ranges: Vec<Range>,
     /// The primitive variables, where the system says what they are.
     pub primitives: Option<Primitives>,
+    /// What both sides of a face share, where the system says it.
+    pub at_face: Option<AtFace>,
     /// What state between both sides of a face fluxes are made linear at, where the system says it.
     pub average: Option<Average>,
     /// How fast the waves of the fluxes are, where that is known.
@@ -258,6 +260,18 @@ pub struct Primitives {
     pub span: Span,
 }
 
+/// `face { bed by max; h = max(surface - bed, 0); }`: fields without flux of which both sides of a face see one value, and
+/// primitives that are made anew on each side with it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AtFace {
+    /// The fields by their indices, and the operation that makes one value of those on both sides.
+    pub fields: Vec<(usize, Op)>,
+    /// Primitives, each with what it then is.
+    pub anew: Vec<(Term, Term)>,
+    /// Where the block begins.
+    pub span: Span,
+}
+
 /// `average { h; u by sqrt(h); m = h*u; }`: the state between both sides of a face at which fluxes are made linear.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Average {
@@ -267,7 +281,8 @@ pub struct Average {
     pub weights: Vec<Option<Term>>,
 }
 
-/// `m = rho*u;`: a conserved field made of primitives, parameters, `t` and fields without flux.
+/// `m = rho*u;`: a conserved field, or one that is the same on both sides of a face, made of primitives, parameters, `t` and
+/// fields without flux.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FromPrimitives {
     /// Index into [`Model::fields`].

@@ -12,6 +12,7 @@ use crate::diag::{Code, Span};
 use crate::model::{Flux, Model, Sweep, Term, Variables, Waves};
 
 mod algebra;
+mod at_face;
 mod average;
 mod families;
 pub(crate) mod limiters;
@@ -30,6 +31,7 @@ mod waves;
 mod written;
 
 use algebra::Algebra;
+use at_face::Through;
 use families::Kinds;
 use riemann::{Face, Needs, Side};
 
@@ -63,6 +65,9 @@ pub(super) fn rates(
         return Ok((all, repairs));
     };
     let law = Law::new(model, components, first.span)?;
+    if let Some(at_face) = &model.at_face {
+        law.check_at_face(at_face)?;
+    }
     let average = model.average.as_ref().map(|average| &average.of);
     let primitives = model.primitives.iter().map(|all| ("primitives", all));
     for (what, follow) in primitives.chain(average.map(|all| ("averages", all))) {
@@ -95,7 +100,7 @@ pub(super) fn rates(
         for ((component, span), flux) in law.conserved().zip(through) {
             let atom = expander
                 .atoms
-                .outflow(axis, &flux)
+                .outflow(axis, &flux.leaving, &flux.entering)
                 .map_err(overflow(span))?;
             all.push(Outflow {
                 axis,
@@ -114,6 +119,7 @@ pub(super) fn derived_waves(model: &Model, components: &Components, span: Span) 
     // A scheme that asks for nothing.
     bare.scheme.riemann = "force".to_string();
     bare.scheme.variables = Variables::Conserved;
+    bare.at_face = None;
     Law::new(&bare, components, span).ok()?.derived_waves().ok()
 }
 
@@ -179,13 +185,14 @@ impl<'a> Law<'a> {
         self.conserved().map(|(component, _)| component).collect()
     }
 
-    /// The flux of each conserved component through the upper face of a cell along each axis.
-    fn through_faces(&self, expander: &mut Expander<'_>) -> Result<Vec<Vec<Poly>>> {
+    /// What flows of each conserved component through the upper face of a cell along each axis.
+    fn through_faces(&self, expander: &mut Expander<'_>) -> Result<Vec<Vec<Through>>> {
         let axes = 0..self.model.dimension;
         if !self.reconstruction.propagates {
             let through = axes.map(|axis| {
                 let mut face = self.face(expander, axis)?;
-                (self.solver.flux)(&mut face)
+                let fluxes = (self.solver.flux)(&mut face)?;
+                self.through(expander, fluxes, axis)
             });
             return through.collect();
         }
@@ -197,10 +204,12 @@ impl<'a> Law<'a> {
             })
             .collect();
         let passed = passed?;
-        match self.model.scheme.sweep {
-            Sweep::Unsplit => self.sideways(expander, &passed),
-            Sweep::Dimensional => Ok(passed.into_iter().map(|passed| passed.fluxes).collect()),
-        }
+        let fluxes = match self.model.scheme.sweep {
+            Sweep::Unsplit => self.sideways(expander, &passed)?,
+            Sweep::Dimensional => passed.into_iter().map(|passed| passed.fluxes).collect(),
+        };
+        let plain = |fluxes: Vec<Poly>| fluxes.into_iter().map(Through::plain).collect();
+        Ok(fluxes.into_iter().map(plain).collect())
     }
 
     /// The upper face of a cell along an axis, with what is known on both sides.
@@ -210,11 +219,24 @@ impl<'a> Law<'a> {
         axis: usize,
     ) -> Result<Face<'f, 'f, 'e>> {
         let span = self.model.fluxes[0].span;
-        let [below, above] = self.at_faces(expander, axis)?;
-        let sides = [
-            self.side(expander, below, axis, "upper", 0)?,
-            self.side(expander, above, axis, "lower", 1)?,
-        ];
+        let own = self.at_faces(expander, axis)?;
+        let sides = match &self.model.at_face {
+            None => {
+                let [below, above] = own;
+                [
+                    self.side(expander, below, axis, "upper", 0)?,
+                    self.side(expander, above, axis, "lower", 1)?,
+                ]
+            }
+            Some(at_face) => {
+                let own = self.seen_from_below(expander, own, axis);
+                let [below, above] = self.meet(expander, at_face, own, axis)?;
+                [
+                    self.side(expander, below, axis, "below", 0)?,
+                    self.side(expander, above, axis, "above", 0)?,
+                ]
+            }
+        };
         let names = self
             .conserved()
             .map(|(component, _)| format!("{}_{}", self.components.fields[component], AXES[axis]));

@@ -9,6 +9,7 @@
 //! convex set with them; whether it is convex is not tried.
 
 use super::algebra::Algebra;
+use super::at_face::Through;
 use super::riemann::Face;
 use super::{AXES, Law};
 use crate::discretize::expand::{Expander, Result, States, overflow};
@@ -18,8 +19,8 @@ use crate::model::{Comparison, Model, Range, Sweep, Variables};
 
 /// Fluxes along each axis, and what they were repaired for.
 pub(super) struct Repaired {
-    /// The flux of each conserved component through the upper face of a cell, axis by axis.
-    pub(super) through: Vec<Vec<Poly>>,
+    /// What flows of each conserved component through the upper face of a cell, axis by axis.
+    pub(super) through: Vec<Vec<Through>>,
     /// Of each Euler step.
     pub(super) marks: Vec<Marks>,
 }
@@ -34,13 +35,25 @@ pub(super) struct Marks {
     pub(super) axis: usize,
 }
 
+/// What a cell is, and what it lets flow.
+struct Own {
+    /// All components.
+    states: Vec<Poly>,
+    /// Of those that are conserved.
+    fluxes: Vec<Poly>,
+}
+
 /// The scheme whose fluxes keep ranges.
 pub(super) fn lower(model: &Model) -> Model {
     let mut lower = model.clone();
     lower.scheme.reconstruct = "constant".to_string();
     lower.scheme.riemann = "rusanov".to_string();
     lower.scheme.riemann_parameter = None;
-    lower.scheme.variables = Variables::Conserved;
+    // What both sides of a face share is made of primitives.
+    lower.scheme.variables = match lower.at_face {
+        Some(_) => Variables::Primitive,
+        None => Variables::Conserved,
+    };
     lower
 }
 
@@ -50,7 +63,7 @@ impl Law<'_> {
     pub(super) fn repair(
         &self,
         expander: &mut Expander<'_>,
-        (high, mut through): (&Law<'_>, Vec<Vec<Poly>>),
+        (high, mut through): (&Law<'_>, Vec<Vec<Through>>),
         rest: &[Poly],
     ) -> Result<Repaired> {
         let axes: Vec<usize> = (0..through.len()).collect();
@@ -93,10 +106,10 @@ impl Law<'_> {
     fn at_upper_face(
         &self,
         expander: &mut Expander<'_>,
-        (law, high): (&Law<'_>, &[Poly]),
+        (law, high): (&Law<'_>, &[Through]),
         axis: usize,
         axes: usize,
-    ) -> Result<(Poly, Vec<Poly>)> {
+    ) -> Result<(Poly, Vec<Through>)> {
         let mut marks = Vec::new();
         // What a solver makes of such states need not show in the cells, nor in the mirror.
         let states = law.at_faces(expander, axis)?;
@@ -108,8 +121,10 @@ impl Law<'_> {
         }
         let mut face = self.face(expander, axis)?;
         let low = (self.solver.flux)(&mut face)?;
-        for (side, word) in ["below", "above"].into_iter().enumerate() {
-            let states = self.by_face(&mut face, high, (side, word), axes)?;
+        let low = self.through(face.algebra.expander, low, axis)?;
+        let cells = self.cells_at(&mut face)?;
+        for ((side, word), cell) in ["below", "above"].into_iter().enumerate().zip(&cells) {
+            let states = self.by_face(&mut face, cell, high, (side, word), axes)?;
             let label = format!("{}_{word}", AXES[axis]);
             marks.push(self.outside(&mut face.algebra, &states, &label)?);
         }
@@ -122,9 +137,18 @@ impl Law<'_> {
             .always_name(&format!("repair_{}", AXES[axis]), mark);
         let pairs = names.iter().zip(low.iter().zip(high));
         let kept = pairs.map(|(name, (low, high))| {
-            let flux = of.op(Op::Lt, &[&Poly::default(), &mark, low, high]);
-            let name = format!("{name}_flux_kept");
-            of.expander.atoms.always_name(&name, flux)
+            let mut kept = |low: &Poly, high: &Poly, word: &str| {
+                let flux = of.op(Op::Lt, &[&Poly::default(), &mark, low, high]);
+                let name = format!("{name}_{word}_kept");
+                of.expander.atoms.always_name(&name, flux)
+            };
+            if high.leaving == high.entering && low.leaving == low.entering {
+                return Through::plain(kept(&low.leaving, &high.leaving, "flux"));
+            }
+            Through {
+                leaving: kept(&low.leaving, &high.leaving, "leaving"),
+                entering: kept(&low.entering, &high.entering, "entering"),
+            }
         });
         let kept = kept.collect();
         Ok((mark, kept))
@@ -134,12 +158,12 @@ impl Law<'_> {
     fn by_face(
         &self,
         face: &mut Face<'_, '_, '_>,
-        through: &[Poly],
+        own: &Own,
+        through: &[Through],
         (side, word): (usize, &str),
         axes: usize,
     ) -> Result<States> {
         let (axis, of) = (face.axis, &mut face.algebra);
-        let own = &face.sides[side];
         let mut states = States {
             components: own.states.clone(),
             ..States::default()
@@ -148,7 +172,11 @@ impl Law<'_> {
         let sign = if side == 0 { -1 } else { 1 };
         for (at, component) in self.components_conserved().into_iter().enumerate() {
             let name = &face.names[at];
-            let more = of.minus(&through[at], &own.fluxes[at])?;
+            let through = match side {
+                0 => &through[at].leaving,
+                _ => &through[at].entering,
+            };
+            let more = of.minus(through, &own.fluxes[at])?;
             let more = of.whole(&format!("{name}_more_{word}"), more);
             let change = of.times_step(&more, axis, false)?;
             let change = of.scaled(&change, sign * 2 * axes as i128, 1)?;
@@ -158,11 +186,36 @@ impl Law<'_> {
         Ok(states)
     }
 
+    /// The cells on both sides of a face, with their own fluxes.
+    fn cells_at(&self, face: &mut Face<'_, '_, '_>) -> Result<[Own; 2]> {
+        let (axis, expander) = (face.axis, &mut *face.algebra.expander);
+        if self.model.at_face.is_none() {
+            return Ok(face.sides.each_ref().map(|side| Own {
+                states: side.states.clone(),
+                fluxes: side.fluxes.clone(),
+            }));
+        }
+        let [below, above] = self.cells(expander, axis);
+        let label = format!("{}_cell", AXES[axis]);
+        let fluxes = self.fluxes(expander, &below, axis, &label)?;
+        let ahead = fluxes.iter().map(|flux| expander.atoms.at(flux, axis, 1));
+        Ok([
+            Own {
+                states: below.components,
+                fluxes: fluxes.clone(),
+            },
+            Own {
+                states: above.components,
+                fluxes: ahead.collect(),
+            },
+        ])
+    }
+
     /// All components after one Euler step with these fluxes along some axes.
     fn after(
         &self,
         of: &mut Algebra<'_, '_>,
-        through: &[Vec<Poly>],
+        through: &[Vec<Through>],
         (axes, rest): (&[usize], &[Poly]),
     ) -> Result<States> {
         let fields = 0..self.components.fields.len();
@@ -174,7 +227,8 @@ impl Law<'_> {
         for (at, component) in self.components_conserved().into_iter().enumerate() {
             let mut rate = rest.get(component).cloned().unwrap_or_default();
             for axis in axes {
-                let out = of.expander.atoms.outflow(*axis, &through[*axis][at]);
+                let Through { leaving, entering } = &through[*axis][at];
+                let out = of.expander.atoms.outflow(*axis, leaving, entering);
                 rate = of.minus(&rate, &out.map_err(overflow(of.span))?)?;
             }
             let change = of.scaled_by(&rate, &dt)?;

@@ -7,7 +7,7 @@ use crate::discretize::DiscretizeError;
 use crate::discretize::atoms::Atom;
 use crate::discretize::expand::{Expander, Result, States, Tensor, name_of};
 use crate::discretize::poly::Poly;
-use crate::model::{Primitives, Term, TermKind};
+use crate::model::{AtFace, Primitives, Term, TermKind, Variables};
 
 /// Points that are tried.
 const POINTS: u64 = 8;
@@ -22,26 +22,14 @@ impl Law<'_> {
     /// Where a primitive has another value, at its place.
     pub(super) fn check_way_back(&self, what: &str, primitives: &Primitives) -> Result<()> {
         let mut expander = self.expander_for_forms()?;
-        let mut free = self.components.fields.len() + self.components.sources.len();
-        let fields = 0..self.components.fields.len();
-        let mut states = States {
-            components: fields.map(|i| expander.atoms.state(i)).collect(),
-            ..States::default()
-        };
-        let mut given: Vec<(&Term, Tensor)> = Vec::new();
-        for variable in &primitives.variables {
+        let mut states = self.free(&mut expander, primitives);
+        let given = primitives.variables.iter().filter_map(|variable| {
             let TermKind::Let(at) = variable.kind else {
-                continue;
+                return None;
             };
-            let mut entry = |_: &Poly| {
-                free += 1;
-                Poly::atom(expander.atoms.intern(Atom::State(free)))
-            };
-            let shape = vec![Poly::default(); self.entries_of(variable)];
-            let entries: Tensor = shape.iter().map(&mut entry).collect();
-            states.lets.insert(at, entries.clone());
-            given.push((variable, entries));
-        }
+            Some((variable, states.lets.get(&at)?.clone()))
+        });
+        let given: Vec<(&Term, Tensor)> = given.collect();
         self.follow(&mut expander, primitives, &mut states, "there")?;
         states.lets.clear();
         for (variable, entries) in given {
@@ -52,6 +40,64 @@ impl Law<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Checks that the scheme makes states of primitives, as what both sides of a face share needs it, and that
+    /// nothing changes by it where both sides are alike.
+    ///
+    /// # Errors
+    /// Where it does not, or something does.
+    pub(super) fn check_at_face(&self, at_face: &AtFace) -> Result<()> {
+        let scheme = &self.model.scheme;
+        if scheme.variables != Variables::Primitive || self.reconstruction.propagates {
+            let name = &self.model.fields[at_face.fields[0].0].name;
+            let message = format!(
+                "`{name}` has one value at faces, with which primitives are made anew; write `reconstruct: plm in primitive;`"
+            );
+            return Err(DiscretizeError::new(
+                Code::NeedsPrimitives,
+                at_face.span,
+                message,
+            ));
+        }
+        let Some(primitives) = &self.model.primitives else {
+            return Ok(());
+        };
+        let mut expander = self.expander_for_forms()?;
+        let mut states = self.free(&mut expander, primitives);
+        self.follow(&mut expander, primitives, &mut states, "there")?;
+        for (variable, value) in &at_face.anew {
+            let anew = |expander: &mut Expander<'_>| expander.term(value);
+            let anew = expander.in_states(&states, "anew", anew)?;
+            let own = |expander: &mut Expander<'_>| expander.term(variable);
+            let own = expander.in_states(&states, "anew", own)?;
+            for (before, after) in own.iter().zip(&anew) {
+                self.check_equal(&expander, ("face", variable), [before, after])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// States with a free atom for each entry of a primitive.
+    fn free(&self, expander: &mut Expander<'_>, primitives: &Primitives) -> States {
+        let mut free = self.components.fields.len() + self.components.sources.len();
+        let fields = 0..self.components.fields.len();
+        let mut states = States {
+            components: fields.map(|i| expander.atoms.state(i)).collect(),
+            ..States::default()
+        };
+        for variable in &primitives.variables {
+            let TermKind::Let(at) = variable.kind else {
+                continue;
+            };
+            let mut entry = |_| {
+                free += 1;
+                Poly::atom(expander.atoms.intern(Atom::State(free)))
+            };
+            let entries = (0..self.entries_of(variable)).map(&mut entry).collect();
+            states.lets.insert(at, entries);
+        }
+        states
     }
 
     fn entries_of(&self, variable: &Term) -> usize {

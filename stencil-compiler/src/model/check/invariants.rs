@@ -178,6 +178,8 @@ impl Model {
             ensure(fits, || "weights that do not fit".to_string())?;
             at_faces.extend(average.weights.iter().flatten());
         }
+        let anew = self.at_face.iter().flat_map(|at_face| &at_face.anew);
+        at_faces.extend(anew.flat_map(|(variable, value)| [variable, value]));
         at_faces.extend(self.ranges.iter().map(|range| &range.of));
         let places: Vec<_> = self.ranges.iter().map(Range::place).collect();
         let flows = |range: &Range| match range.of.kind {
@@ -201,7 +203,9 @@ impl Model {
             }
         }
         let mut wrong = follows.iter().filter_map(|p| self.wrong_primitives(p));
-        wrong.next().map_or(Ok(()), Err)
+        let at_face = self.at_face.as_ref();
+        let wrong = wrong.next().or_else(|| self.wrong_at_face(at_face?));
+        wrong.map_or(Ok(()), Err)
     }
 
     fn check_watched(&self) -> Checked {

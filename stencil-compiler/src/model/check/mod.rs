@@ -3,6 +3,7 @@
 //! `resolve` checks what was written and answers in the user's places; `Model::check` checks a
 //! model however it was made.
 
+mod at_face;
 mod build;
 mod calls;
 mod conditions;
@@ -19,6 +20,7 @@ mod ranks;
 pub(super) mod resolve;
 mod scheme;
 mod scope;
+pub(crate) mod slopes;
 mod terms;
 #[cfg(test)]
 mod tests;

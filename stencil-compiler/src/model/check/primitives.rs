@@ -93,7 +93,7 @@ fn variables<'a>(
     let complete = scope.errors() == errors;
     let mut conserved: Vec<FromPrimitives> = Vec::new();
     for item in follow {
-        let followed = followed(scope, system, item);
+        let followed = followed(scope, (system, block), item);
         if let Some(followed) = &followed
             && complete
         {
@@ -166,18 +166,15 @@ fn variable(scope: &mut Scope<'_>, block: Block<'_>, item: &VariableItem) -> Opt
 /// A conserved field and what it is equal to.
 fn followed<'a>(
     scope: &mut Scope<'a>,
-    system: &'a System,
+    (system, block): (&'a System, Block<'a>),
     item: &'a VariableItem,
 ) -> Option<FromPrimitives> {
     let value = item.value.as_ref();
     let value = value.and_then(|ast| scope.term(ast, item.at, Place::System));
     let (field, rank) = scope.evolved(&item.name)?;
     let name = &item.name.text;
-    if system
-        .fields
-        .get(field)
-        .is_some_and(|field| !field.conserved)
-    {
+    let stays = system.fields.get(field).is_some_and(|f| !f.conserved);
+    if stays && !is_shared(system, block, name) {
         let message = format!("`{name}` is not conserved, and stays as it is");
         let diagnostic = Diagnostic::new(Code::BadPrimitive, item.name.span, message);
         scope.report(diagnostic.help("remove the line"));
@@ -194,6 +191,12 @@ fn followed<'a>(
     })
 }
 
+/// Does a field have one value at faces, so that it may follow from primitives?
+fn is_shared(system: &System, block: Block<'_>, name: &str) -> bool {
+    let mut shared = system.face.iter().flat_map(|face| &face.items);
+    block.word == "primitive" && shared.any(|item| item.value.is_none() && item.name.text == name)
+}
+
 /// Reports conserved fields that a value is made of, other than by the variables.
 fn only_variables(
     scope: &mut Scope<'_>,
@@ -201,7 +204,14 @@ fn only_variables(
     variables: &[Term],
     followed: &FromPrimitives,
 ) {
-    let is_free = |field: usize| system.fields.get(field).is_some_and(|f| !f.conserved);
+    let follows = |name: &str| {
+        let mut items = block.items.iter();
+        items.any(|item| item.value.is_some() && item.name.text == name)
+    };
+    let is_free = |field: usize| {
+        let field = system.fields.get(field);
+        field.is_some_and(|field| !field.conserved && !follows(&field.name.text))
+    };
     let lets = &scope.expansion.lets;
     let Some((field, span)) = beside_primitives(&followed.value, lets, variables, &is_free) else {
         return;
@@ -216,7 +226,7 @@ fn only_variables(
 }
 
 /// A field that a term is made of other than by the variables, and its place; fields that are free may be.
-fn beside_primitives(
+pub(super) fn beside_primitives(
     term: &Term,
     lets: &[Let],
     variables: &[Term],
@@ -287,11 +297,13 @@ impl Model {
         }
         for followed in conserved {
             let field = self.fields.get(followed.field);
+            let mut shared = self.at_face.iter().flat_map(|at_face| &at_face.fields);
+            let is_shared = shared.any(|(field, _)| *field == followed.field);
             let flows = self.flux_of(followed.field).is_some();
-            if !flows || field.map(|f| f.rank) != Some(followed.value.rank) {
+            if !(flows || is_shared) || field.map(|f| f.rank) != Some(followed.value.rank) {
                 return Some(format!("field {} cannot follow", followed.field));
             }
-            let is_free = |field: usize| self.flux_of(field).is_none();
+            let is_free = |field: usize| self.flux_of(field).is_none() && !follows(field);
             let found = beside_primitives(&followed.value, &self.lets, variables, &is_free);
             if found.is_some() {
                 return Some(format!("field {} follows from others", followed.field));

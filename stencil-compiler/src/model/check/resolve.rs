@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::at_face;
 use super::conserved;
 use super::functions;
 use super::scope::{Meaning, Scope};
@@ -36,6 +37,10 @@ pub(in crate::model) fn model(
     let equations = scope.equations(system);
     let fluxes = conserved::fluxes(&mut scope, system);
     let primitives = primitives::resolve(&mut scope, system);
+    let at_face = at_face::resolve(&mut scope, system, &primitives);
+    if let (Some(Some(at_face)), Some(equations)) = (&at_face, &equations) {
+        at_face::slopes(&mut scope, system, at_face, equations);
+    }
     let average = primitives::average(&mut scope, system);
     let ranges = ranges::resolve(&mut scope, system);
     let waves = conserved::waves(&mut scope, system);
@@ -56,6 +61,7 @@ pub(in crate::model) fn model(
         equations: equations?,
         fluxes: fluxes?,
         primitives: primitives?,
+        at_face: at_face?,
         average: average?,
         ranges: ranges?,
         waves: waves?,

@@ -39,6 +39,7 @@ pub(in crate::model) struct System {
     pub(in crate::model) waves: Option<Span>,
     pub(in crate::model) wave_speeds: Vec<SpeedItem>,
     pub(in crate::model) primitive: Option<VariablesBlock>,
+    pub(in crate::model) face: Option<VariablesBlock>,
     pub(in crate::model) average: Option<VariablesBlock>,
     pub(in crate::model) observables: Vec<ObserveItem>,
     /// The place of the `cfl` block, if there is one.
@@ -65,6 +66,7 @@ impl System {
             waves: None,
             wave_speeds: Vec::new(),
             primitive: None,
+            face: None,
             average: None,
             observables: Vec::new(),
             cfl: None,
@@ -189,7 +191,7 @@ pub(in crate::model) struct FluxItem {
     pub(in crate::model) at: usize,
 }
 
-/// `primitive { .. }` or `average { .. }`: variables from which follows what is conserved.
+/// `primitive { .. }`, `face { .. }` or `average { .. }`: variables from which follows what is conserved.
 #[derive(Debug)]
 pub(in crate::model) struct VariablesBlock {
     /// Where it begins.
@@ -203,7 +205,7 @@ pub(in crate::model) struct VariableItem {
     pub(in crate::model) name: Name,
     /// How a conserved field follows; `None` for a variable.
     pub(in crate::model) value: Option<Ast>,
-    /// How much a variable weighs in its mean.
+    /// How much a variable weighs in its mean, or which value of both sides it takes.
     pub(in crate::model) weight: Option<Ast>,
     pub(in crate::model) span: Span,
     /// Position among the tokens, to tell what is above what.

@@ -3,7 +3,7 @@
 use super::check::PI;
 use super::parse::{number, type_name};
 use super::{
-    Average, Comparison, Equation, Iterations, Model, Param, Primitives, Range, Rank, Rational,
+    AtFace, Average, Comparison, Equation, Iterations, Model, Param, Primitives, Range, Rank, Rational,
     Relation, Scheme, Term, TermKind,
 };
 
@@ -27,6 +27,9 @@ pub fn print(model: &Model) -> String {
     }
     if let Some(primitives) = &model.primitives {
         out.push_str(&block("primitive", variable_lines(model, primitives, &[])));
+    }
+    if let Some(at_face) = &model.at_face {
+        out.push_str(&block("face", face_lines(model, at_face)));
     }
     if let Some(Average { of, weights }) = &model.average {
         out.push_str(&block("average", variable_lines(model, of, weights)));
@@ -130,6 +133,19 @@ pub fn variable_lines<'a>(
         format!("{}{weight}", expression(model, variable))
     });
     variables.chain(followed)
+}
+
+/// The lines of a `face` block, without their semicolons.
+pub fn face_lines<'a>(model: &'a Model, at_face: &'a AtFace) -> impl Iterator<Item = String> + 'a {
+    let fields = at_face.fields.iter().map(|(field, by)| {
+        let field = name(model.fields.get(*field).map(|f| &f.name));
+        format!("{field} by {}", by.name())
+    });
+    let anew = at_face.anew.iter();
+    fields.chain(anew.map(|(variable, value)| {
+        let variable = expression(model, variable);
+        format!("{variable} = {}", expression(model, value))
+    }))
 }
 
 fn scheme_text(model: &Model, scheme: &Scheme) -> String {

@@ -2,8 +2,8 @@
 
 use crate::diag::Span;
 use crate::model::{
-    Average, Equation, Field, Flux, FromPrimitives, Let, Model, Observable, Param, Primitives,
-    Range, Source, Speed, Term, TermKind, Waves,
+    AtFace, Average, Equation, Field, Flux, FromPrimitives, Let, Model, Observable, Param,
+    Primitives, Range, Source, Speed, Term, TermKind, Waves,
 };
 
 impl Model {
@@ -58,6 +58,15 @@ impl Model {
                 .collect(),
             span,
         };
+        let at_face = |f: &AtFace| AtFace {
+            fields: f.fields.clone(),
+            anew: f
+                .anew
+                .iter()
+                .map(|(variable, value)| (variable.without_spans(), value.without_spans()))
+                .collect(),
+            span,
+        };
         let average = |a: &Average| Average {
             of: primitives(&a.of),
             weights: a
@@ -89,6 +98,7 @@ impl Model {
             fluxes: self.fluxes.iter().map(flux).collect(),
             ranges: self.ranges.iter().map(range).collect(),
             primitives: self.primitives.as_ref().map(primitives),
+            at_face: self.at_face.as_ref().map(at_face),
             average: self.average.as_ref().map(average),
             waves: self.waves.as_ref().map(waves),
             observables: self.observables.iter().map(observable).collect(),

@@ -213,6 +213,7 @@ fn model(maker: &mut Maker) -> Model {
         fluxes: vec![],
         ranges: vec![],
         primitives: None,
+        at_face: None,
         average: None,
         waves: None,
         observables: observables.to_vec(),
@@ -284,7 +285,9 @@ fn conservation_laws_print_and_read_back() {
         conserved h: scalar [m] where h > 0; conserved m: vector; field b: scalar; param g: real = 9.81;
         let u = m / h;
         flux m -> outer(m, u) + g*h^2/2 * I; flux h -> m;
-        primitive { u; m = h*u; h }
+        let w = h + b;
+        primitive { u; m = h*u; h; w; b = w - h; }
+        face { h = max(w - b, 0); b by max; }
         average { u by sqrt(h); h; m = h*u; }
         ddt(m) = -g*h*grad(b); ddt(b) = 0;
         let p = g*h^2/2 where p >= 0 and p < 1e9; waves { sound: sqrt(g*h); pressure: p; flow: u; density: h }

@@ -1,5 +1,6 @@
 //! Conservation laws: every reconstruction, limiter and Riemann solver by being in its list.
 
+mod beds;
 mod contact;
 mod exact;
 mod library;

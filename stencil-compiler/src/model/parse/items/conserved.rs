@@ -1,4 +1,4 @@
-//! Conservation laws: `flux`, `primitive`, `average` and `waves`.
+//! Conservation laws: `flux`, `primitive`, `face`, `average` and `waves`.
 
 use super::{name, semicolon, split};
 use crate::diag::{Code, Diagnostic, Span};
@@ -52,6 +52,11 @@ pub(super) fn primitive(cursor: &mut Cursor, system: &mut System) -> Parsed<()> 
     variables(cursor, "primitive", &mut system.primitive)
 }
 
+/// `{ bed by max; h = max(surface - bed, 0); }`
+pub(super) fn face(cursor: &mut Cursor, system: &mut System) -> Parsed<()> {
+    variables(cursor, "face", &mut system.face)
+}
+
 /// `{ h; u by sqrt(h); m = h*u; }`
 pub(super) fn average(cursor: &mut Cursor, system: &mut System) -> Parsed<()> {
     variables(cursor, "average", &mut system.average)
@@ -79,7 +84,7 @@ fn variables(cursor: &mut Cursor, word: &str, block: &mut Option<VariablesBlock>
             true => Some(expression::whole(cursor)?),
             false => None,
         };
-        let weighs = word == "average" && value.is_none() && cursor.eat_word("by");
+        let weighs = word != "primitive" && value.is_none() && cursor.eat_word("by");
         let weight = match weighs {
             true => Some(expression::whole(cursor)?),
             false => None,

@@ -149,7 +149,7 @@ fn item(cursor: &mut Cursor, system: &mut System) -> Parsed<()> {
     let word = match cursor.peek() {
         Kind::Word(word) if ITEMS.contains(&word.as_str()) => word.clone(),
         _ => {
-            let items = "`field`, `conserved`, `param`, `source`, `let`, `fn`, `ddt(..)`, `flux`, `primitive`, `average`, `waves`, `observe` or `cfl`";
+            let items = "`field`, `conserved`, `param`, `source`, `let`, `fn`, `ddt(..)`, `flux`, `primitive`, `face`, `average`, `waves`, `observe` or `cfl`";
             unknown_item(cursor, cursor.span(), items, ITEMS);
             return Err(Reported);
         }
@@ -166,6 +166,7 @@ fn item(cursor: &mut Cursor, system: &mut System) -> Parsed<()> {
         "flux" => conserved::flux(cursor, system, at, start)?,
         "waves" => return conserved::waves(cursor, system),
         "primitive" => return conserved::primitive(cursor, system),
+        "face" => return conserved::face(cursor, system),
         "average" => return conserved::average(cursor, system),
         "observe" => watched::observe(cursor, system, at)?,
         "cfl" => return watched::cfl(cursor, system),

@@ -14,6 +14,7 @@ pub(super) const ITEMS: &[&str] = &[
     "ddt",
     "flux",
     "primitive",
+    "face",
     "average",
     "waves",
     "observe",
@@ -84,7 +85,7 @@ pub(super) fn unsupported(cursor: &mut Cursor) -> bool {
     let message = format!("`{word}` is not part of the language yet");
     let mut diagnostic = Diagnostic::new(Code::Unsupported, cursor.span(), message).note(
         "a system has `field`, `conserved`, `param`, `source`, `let`, `fn`, `ddt(..) = ..`, `flux`, `primitive`, \
-         `average`, `waves`, `observe` and `cfl`; beside it there is `scheme`",
+         `face`, `average`, `waves`, `observe` and `cfl`; beside it there is `scheme`",
     );
     if !instead.is_empty() {
         diagnostic = diagnostic.help(*instead);

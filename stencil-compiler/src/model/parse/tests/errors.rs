@@ -15,6 +15,14 @@ fn flowing(items: &str) -> String {
     )
 }
 
+/// A conservation law over a bed, which both sides of a face share.
+fn bed(items: &str, face: &str) -> String {
+    let declared = "field bed: scalar; ddt(bed) = 0; let w = q + bed; let r = 2*q;";
+    flowing(&format!(
+        "{declared} primitive {{ q; w; }} face {{ {face} }} {items}"
+    ))
+}
+
 /// Functions that each call the one above twice.
 fn doubling(count: usize) -> String {
     let first = "fn g0(b: scalar) -> scalar { b + 1 } ".to_string();
@@ -231,6 +239,31 @@ fn each_error_has_its_code() {
         ("P0311", format!("{} scheme c for H {{ reconstruct: plm<limiter = mc, limiter = mc>; }}", flowing(""))),
         ("P0311", ns("scheme c for H { space: central<order = 6, width = 3>; }")),
         ("P0313", format!("{} scheme c for H {{ reconstruct: plm<limiter = generalized_minmod, theta = 2.5>; }}", flowing(""))),
+        ("P0218", bed("", "bed by mean;")),
+        ("P0218", bed("", "bed by max + 1;")),
+        ("P0218", bed("", "bed;")),
+        ("P0218", bed("", "q by max;")),
+        ("P0218", bed("field c: vector; ddt(c) = [0];", "c by max;")),
+        ("P0218", bed("", "bed by max; bed by min;")),
+        ("P0218", bed("", "bed by max; r = 2*q;")),
+        ("P0218", bed("", "w = 2 + bed;")),
+        ("P0218", flowing("field bed: scalar; ddt(bed) = 0; face { bed by max; }")),
+        ("P0101", bed("", "bde by max;")),
+        ("P0101", bed("", "bed by max; ww = bed;")),
+        ("P0108", bed("", "w by max;")),
+        ("P0201", bed("", "bed by max; w = [bed];")),
+        ("P0214", bed("", "bed by max; w = w + d[x](bed);")),
+        ("P0216", bed("", "bed by max; } face {")),
+        ("P0219", bed("ddt(q) = -a*lap(bed);", "bed by max;")),
+        ("P0219", bed("ddt(q) = -q*d[x](w);", "bed by max;")),
+        ("P0219", bed("ddt(q) = -q*d[x](bed)^2;", "bed by max;")),
+        ("P0219", bed("ddt(q) = -d[x](bed)*d[x](bed);", "bed by max;")),
+        ("P0219", bed("ddt(q) = a/d[x](bed);", "bed by max;")),
+        ("P0219", bed("ddt(q) = a*(q + d[x](bed));", "bed by max;")),
+        ("P0219", bed("ddt(q) = if q > 1 { d[x](bed) } else { q };", "bed by max;")),
+        ("P0219", bed("ddt(q) = upwind([q], bed);", "bed by max;")),
+        ("P0214", bed("ddt(q) = -d[x](q)*d[x](bed);", "bed by max;")),
+        ("P0214", bed("source s: scalar; ddt(q) = -s*d[x](bed);", "bed by max;")),
         ("P0210", around("ddt(f) = f; observe o = dot(f);")),
         ("P0210", around("ddt(f) = f; observe o = max(f, a);")),
         ("P0210", around("ddt(f) = f; observe o = max(f) - min(f);")),

@@ -1,0 +1,294 @@
+//! States on both sides of a face where given fields jump there, and what their slopes do between.
+//!
+//! A field without flux, such as a bed under water, takes one value at a face, and each side is made anew with it, the star states,
+//! before the Riemann solver sees them: hydrostatic reconstruction (Audusse, Bouchut, Bristeau, Klein and Perthame, SIAM J. Sci.
+//! Comput. 25, 2050, 2004, Eqs. 2.9 to 2.13). What `C ∂b/∂x` does to a cell is the integral of `C` over the change of `b` on a path
+//! through it: from the star state at its lower face to the cell's own state there, to its mean, to its own state at the upper face
+//! and to the star state there, straight from each to the next, so that trapezoids give it where `C` is linear along them. On
+//! each side `b` is what follows from the primitives of that side, as the system says. Where water ends, `h = max(η - b, 0)` and
+//! `b = η - h` make the bed that a side sees no higher than its surface, so that `-g h ∂b/∂x` gives `g/2 (h² - h²)` of both ends of
+//! each piece with the surface at rest, clipped or not: the pressures of the fluxes (Audusse et al., Eqs. 2.11 and 4.4, in which the
+//! pieces inside of a cell are the centered source). So at rest the sum is zero up to rounding.
+
+use super::algebra::Algebra;
+use super::{AXES, Law};
+use crate::discretize::expand::{Expander, Result, Slope, States};
+use crate::discretize::poly::Poly;
+use crate::model::check::slopes::Slopes;
+use crate::model::{AtFace, TermKind};
+
+/// What flows through the upper face of a cell, of one component.
+#[derive(Clone)]
+pub(in crate::discretize) struct Through {
+    /// What leaves the cell below.
+    pub(super) leaving: Poly,
+    /// What enters the cell above: something else where a slope of given data changes it on the way.
+    pub(super) entering: Poly,
+}
+
+impl Through {
+    /// A flux that enters as it leaves.
+    pub(super) fn plain(flux: Poly) -> Self {
+        Through {
+            leaving: flux.clone(),
+            entering: flux,
+        }
+    }
+}
+
+/// A point on the path of a cell.
+struct Stop {
+    states: States,
+    /// The fields that have one value at faces, as this side sees them.
+    seen: Vec<Poly>,
+}
+
+impl Law<'_> {
+    /// The states on both sides of the upper face of a cell, from the cells' own ones there.
+    pub(super) fn meet(
+        &self,
+        expander: &mut Expander<'_>,
+        at_face: &AtFace,
+        own: [States; 2],
+        axis: usize,
+    ) -> Result<[States; 2]> {
+        let stars = self.stars(expander, at_face, &own, axis)?;
+        Ok(stars.map(|star| star.states))
+    }
+
+    /// The states of the cells below and above their common face, all seen from the cell below.
+    pub(super) fn seen_from_below(
+        &self,
+        expander: &mut Expander<'_>,
+        [below, above]: [States; 2],
+        axis: usize,
+    ) -> [States; 2] {
+        let mut moved = |poly: &Poly| expander.atoms.at(poly, axis, 1);
+        let above = States {
+            components: above.components.iter().map(&mut moved).collect(),
+            lets: (above.lets.iter())
+                .map(|(at, values)| (*at, values.iter().map(&mut moved).collect()))
+                .collect(),
+            slope: None,
+        };
+        [below, above]
+    }
+
+    fn stars(
+        &self,
+        expander: &mut Expander<'_>,
+        at_face: &AtFace,
+        own: &[States; 2],
+        axis: usize,
+    ) -> Result<[Stop; 2]> {
+        let mut one = Vec::new();
+        for (field, by) in &at_face.fields {
+            for (_, component) in self.components_of(*field) {
+                let sides = own.each_ref().map(|side| &side.components[component]);
+                let value = expander.operation(*by, &sides);
+                let name = format!("{}_{}_face", self.components.fields[component], AXES[axis]);
+                one.push((component, expander.atoms.name(&name, value)));
+            }
+        }
+        let [below, above] = own;
+        Ok([
+            self.star(expander, at_face, below, &one, (axis, "below"))?,
+            self.star(expander, at_face, above, &one, (axis, "above"))?,
+        ])
+    }
+
+    /// A side made anew with the values that both share.
+    fn star(
+        &self,
+        expander: &mut Expander<'_>,
+        at_face: &AtFace,
+        own: &States,
+        one: &[(usize, Poly)],
+        (axis, word): (usize, &str),
+    ) -> Result<Stop> {
+        let label = format!("{}_{word}", AXES[axis]);
+        let mut states = own.clone();
+        for (component, value) in one {
+            states.components[*component] = value.clone();
+        }
+        let anew = expander.in_states(&states, &label, |expander| {
+            let values = at_face.anew.iter().map(|(_, value)| expander.term(value));
+            values.collect::<Result<Vec<_>>>()
+        })?;
+        for ((variable, _), values) in at_face.anew.iter().zip(anew) {
+            match variable.kind {
+                TermKind::Field(field) => {
+                    for (at, component) in self.components_of(field) {
+                        let name = format!("{}_{label}", self.components.fields[component]);
+                        states.components[component] =
+                            expander.atoms.name(&name, values[at].clone());
+                    }
+                }
+                TermKind::Let(at) => {
+                    let name = format!("{}_{label}", self.model.lets[at].name);
+                    let named = values.into_iter().map(|v| expander.atoms.name(&name, v));
+                    states.lets.insert(at, named.collect());
+                }
+                _ => {}
+            }
+        }
+        if let Some(primitives) = &self.model.primitives {
+            self.follow(expander, primitives, &mut states, &label)?;
+        }
+        let seen = one
+            .iter()
+            .map(|(component, _)| states.components[*component].clone());
+        let seen = seen.collect();
+        for (component, value) in one {
+            states.components[*component] = value.clone();
+        }
+        Ok(Stop { states, seen })
+    }
+
+    /// What flows through the upper face of a cell along an axis, with what slopes do on both sides of it.
+    pub(super) fn through(
+        &self,
+        expander: &mut Expander<'_>,
+        fluxes: Vec<Poly>,
+        axis: usize,
+    ) -> Result<Vec<Through>> {
+        let Some(at_face) = &self.model.at_face else {
+            return Ok(fluxes.into_iter().map(Through::plain).collect());
+        };
+        let span = at_face.span;
+        let own = self.at_faces(expander, axis)?;
+        let own = self.seen_from_below(expander, own, axis);
+        let stars = self.stars(expander, at_face, &own, axis)?;
+        let cells = self.cells(expander, axis);
+        let mut paths = Vec::new();
+        for (((cell, own), star), word) in cells.into_iter().zip(own).zip(stars).zip(SIDES) {
+            let stops = [self.stop(at_face, cell), self.stop(at_face, own), star];
+            let of = &mut Algebra { expander, span };
+            paths.push(self.path(of, at_face, stops, (axis, word))?);
+        }
+        let of = &mut Algebra { expander, span };
+        let mut all = Vec::new();
+        for ((component, flux), paths) in (self.components_conserved().into_iter())
+            .zip(fluxes)
+            .zip(paths.remove(0).into_iter().zip(paths.remove(0)))
+        {
+            let name = format!("{}_{}", self.components.fields[component], AXES[axis]);
+            let mut beside = |path: Poly, word: &str| match path.0.is_empty() {
+                true => Ok(flux.clone()),
+                false => {
+                    let flux = of.whole(&format!("{name}_flux"), flux.clone());
+                    let half = of.halved(&path)?;
+                    let sum = of.minus(&flux, &half)?;
+                    Ok(of
+                        .expander
+                        .atoms
+                        .always_name(&format!("{name}_{word}"), sum))
+                }
+            };
+            all.push(Through {
+                leaving: beside(paths.0, "leaving")?,
+                entering: beside(paths.1, "entering")?,
+            });
+        }
+        Ok(all)
+    }
+
+    /// The means of the cells below and above their common face, seen from the cell below.
+    pub(super) fn cells(&self, expander: &mut Expander<'_>, axis: usize) -> [States; 2] {
+        let fields = 0..self.components.fields.len();
+        let cell = States {
+            components: fields.map(|i| expander.atoms.state(i)).collect(),
+            ..States::default()
+        };
+        self.seen_from_below(expander, [cell.clone(), cell], axis)
+    }
+
+    fn stop(&self, at_face: &AtFace, states: States) -> Stop {
+        let components = at_face
+            .fields
+            .iter()
+            .flat_map(|(f, _)| self.components_of(*f));
+        let seen = components.map(|(_, component)| states.components[component].clone());
+        Stop {
+            seen: seen.collect(),
+            states,
+        }
+    }
+
+    /// Twice the integral from the mean of a cell to the star state at its face, for each conserved component.
+    fn path(
+        &self,
+        of: &mut Algebra<'_, '_>,
+        at_face: &AtFace,
+        stops: [Stop; 3],
+        (axis, word): (usize, &str),
+    ) -> Result<Vec<Poly>> {
+        let mut sums = vec![Poly::default(); self.components_conserved().len()];
+        for (at, (field, _)) in at_face.fields.iter().enumerate() {
+            for (_, component) in self.components_of(*field) {
+                let slope = Slope { component, axis };
+                let mut factors = Vec::new();
+                for (stop, place) in stops.iter().zip(["cell", "own", "star"]) {
+                    let label = format!("{}_{word}_{place}", AXES[axis]);
+                    factors.push(self.factors(of, at_face, &stop.states, slope, &label)?);
+                }
+                for (ends, factors) in stops.windows(2).zip(factors.windows(2)) {
+                    let change = of.minus(&ends[1].seen[at], &ends[0].seen[at])?;
+                    let change = of.named(&format!("{word}_change"), change);
+                    let both = factors[0].iter().zip(&factors[1]);
+                    for (sum, (first, second)) in sums.iter_mut().zip(both) {
+                        let twice = of.plus(first, second)?;
+                        if twice.0.is_empty() {
+                            continue;
+                        }
+                        // Rounded one by one, so that both sides of a face are added in one order.
+                        let part = of.times(&twice, &change)?;
+                        let part = of.whole("piece", part);
+                        *sum = of.onto(sum, &part, "path")?;
+                    }
+                }
+            }
+        }
+        Ok(sums)
+    }
+
+    /// What a slope is multiplied by in the rate of each conserved component.
+    fn factors(
+        &self,
+        of: &mut Algebra<'_, '_>,
+        at_face: &AtFace,
+        states: &States,
+        slope: Slope,
+        label: &str,
+    ) -> Result<Vec<Poly>> {
+        let states = States {
+            slope: Some(slope),
+            ..states.clone()
+        };
+        let slopes = Slopes::new(at_face, &self.model.lets);
+        let mut all = Vec::new();
+        for flux in &self.model.fluxes {
+            let equation = &self.model.equations[flux.field];
+            let parts = slopes.parts(&equation.rhs);
+            let entries = self.components.of_field(flux.field);
+            let mut sums = vec![Poly::default(); entries.len()];
+            for (part, negative) in parts.signed() {
+                let values = of
+                    .expander
+                    .in_states(&states, label, |expander| expander.term(part))?;
+                for (sum, value) in sums.iter_mut().zip(values) {
+                    let value = if negative { value.negated() } else { value };
+                    *sum = of.plus(sum, &value)?;
+                }
+            }
+            let own = entries.iter().zip(sums);
+            for (_, sum) in own.filter(|(entry, _)| entry.is_some()) {
+                all.push(of.whole(&format!("factor_{label}"), sum));
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// The cells below and above a face.
+const SIDES: [&str; 2] = ["below", "above"];
