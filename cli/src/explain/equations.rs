@@ -1,5 +1,6 @@
 //! The first part of the page: the equations as understood, and the scheme in words.
 
+use stencil_compiler::discretize::DerivedWaves;
 use stencil_compiler::discretize::integrators;
 use stencil_compiler::model::text::{expression, face_lines, rates, variable_lines};
 use stencil_compiler::model::{Average, Mixed, Model, Rational, to_f64};
@@ -37,11 +38,12 @@ pub(super) fn section(loaded: &Loaded) -> String {
         page += &equation(&format!("  {kind} of waves: "), &expression(model, part));
     }
     let derived = model.derived_waves();
-    for (kind, part) in derived.iter().flat_map(|waves| waves.parts()) {
-        page += &equation(
-            &format!("  {kind} of waves, derived: "),
-            &expression(model, part),
-        );
+    for DerivedWaves { waves, exact } in derived.iter() {
+        let how = if *exact { "derived" } else { "bound" };
+        for (kind, part) in waves.parts() {
+            let left = format!("  {kind} of waves, {how}: ");
+            page += &equation(&left, &expression(model, part));
+        }
     }
     page.push('\n');
     page += &names(model);

@@ -280,10 +280,20 @@ fn settled(mixed: Mixed) -> Mixed {
     }
 }
 
+/// The speeds of waves as they follow from fluxes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DerivedWaves {
+    /// A flow and a sound for each axis.
+    pub waves: Waves,
+    /// Are these the speeds of all waves, and not only bounds?
+    pub exact: bool,
+}
+
 impl Model {
     /// The speeds of waves that follow from the fluxes of a system that does not declare them: a flow, and what is slower and
-    /// faster than it by a sound. `None` where there is no such closed form.
-    pub fn derived_waves(&self) -> Option<Waves> {
+    /// faster than it by a sound; or bounds of them, if the waves have other speeds. `None` where there are no bounds that can be written
+    /// out.
+    pub fn derived_waves(&self) -> Option<DerivedWaves> {
         let (None, Some(flux)) = (&self.waves, self.fluxes.first()) else {
             return None;
         };
@@ -293,13 +303,14 @@ impl Model {
     }
 
     /// The speed that limits the time step of a system that declares none, where that follows from its waves: nothing is
-    /// differentiated but fluxes, and the waves are declared or have a closed form. It is the size of the flow and the sound.
+    /// differentiated but fluxes, and the waves are declared or can be derived. It is the size of the flow and the sound.
     pub fn implied_speeds(&self) -> Vec<Speed> {
         let differentiates = |equation: &Equation| equation.rhs.differentiates(&self.lets);
         if self.fluxes.is_empty() || self.equations.iter().any(differentiates) {
             return Vec::new();
         }
-        let waves = self.waves.clone().or_else(|| self.derived_waves());
+        let derived = || self.derived_waves().map(|derived| derived.waves);
+        let waves = self.waves.clone().or_else(derived);
         let speed = waves.and_then(|waves| waves.fastest());
         let speed = speed.map(|value| Speed {
             power: 1,

@@ -14,6 +14,7 @@ use crate::model::{Flux, Model, Sweep, Term, Variables, Waves};
 mod algebra;
 mod at_face;
 mod average;
+mod bounds;
 mod families;
 pub(crate) mod limiters;
 mod ranges;
@@ -35,7 +36,7 @@ use at_face::Through;
 use families::Kinds;
 use riemann::{Face, Needs, Side};
 
-use super::DiscretizeError;
+use super::{DerivedWaves, DiscretizeError};
 
 const AXES: [&str; 3] = ["x", "y", "z"];
 
@@ -113,14 +114,23 @@ pub(super) fn rates(
     Ok((all, repairs))
 }
 
-/// The speeds of all waves of a model with fluxes, from these alone.
-pub(super) fn derived_waves(model: &Model, components: &Components, span: Span) -> Option<Waves> {
+/// The speeds of all waves of a model with fluxes, or bounds of them, from these alone.
+pub(super) fn derived_waves(
+    model: &Model,
+    components: &Components,
+    span: Span,
+) -> Option<DerivedWaves> {
     let mut bare = model.clone();
     // A scheme that asks for nothing.
     bare.scheme.riemann = "force".to_string();
     bare.scheme.variables = Variables::Conserved;
     bare.at_face = None;
-    Law::new(&bare, components, span).ok()?.derived_waves().ok()
+    let law = Law::new(&bare, components, span).ok()?;
+    let (waves, exact) = match law.derived_waves() {
+        Ok(waves) => (waves, true),
+        Err(error) => (law.bounding_waves(error).ok()?, false),
+    };
+    Some(DerivedWaves { waves, exact })
 }
 
 /// The fluxes of a model, and the scheme that takes their divergence.
@@ -164,7 +174,13 @@ impl<'a> Law<'a> {
         let by_families = scheme.variables == Variables::Characteristic;
         let needs_all = by_families || law.solver.needs == Needs::All;
         if law.waves.is_none() && (needs_all || law.solver.needs >= Needs::Speeds) {
-            law.waves = Some(law.derived_waves()?);
+            law.waves = Some(match law.derived_waves() {
+                // Bounds do where waves are not taken apart.
+                Err(error) if !needs_all && error.code == Code::NeedsWaves => {
+                    law.bounding_waves(error)?
+                }
+                derived => derived?,
+            });
         }
         if let Some(waves) = law.waves.as_ref().filter(|_| needs_all) {
             law.kinds = law.kinds_of(waves)?;

@@ -20,28 +20,28 @@ use crate::discretize::{DiscretizeError, settled};
 use crate::model::{Rank, Rational, Term, TermKind, Waves};
 
 /// Points that are tried.
-const POINTS: u64 = 64;
+pub(super) const POINTS: u64 = 64;
 
 /// What rounding may do to a value of order one.
 const ROUNDING: f64 = 1e-9;
 
 /// Terms beyond which a speed is not written out.
-const MOST_TERMS: usize = 64;
+pub(super) const MOST_TERMS: usize = 64;
 
 /// A matrix of numbers, row by row.
-type Matrix = Vec<Vec<f64>>;
+pub(super) type Matrix = Vec<Vec<f64>>;
 
 /// The Jacobian of the fluxes along an axis, row by row, and the waves that the system declares.
-struct Jacobian {
-    rows: Vec<Vec<Poly>>,
+pub(super) struct Jacobian {
+    pub(super) rows: Vec<Vec<Poly>>,
     /// Flow and sound.
-    declared: Option<[Poly; 2]>,
+    pub(super) declared: Option<[Poly; 2]>,
 }
 
 /// Speeds along an axis as quotients: the flow, and the square of the sound; none where nothing moves through the flow.
-struct Found {
-    flow: Quotient,
-    square: Option<Quotient>,
+pub(super) struct Found {
+    pub(super) flow: Quotient,
+    pub(super) square: Option<Quotient>,
 }
 
 impl Law<'_> {
@@ -126,7 +126,7 @@ impl Law<'_> {
         Expander::new(self.model, self.components, mixed)
     }
 
-    fn jacobian(
+    pub(super) fn jacobian(
         &self,
         expander: &mut Expander<'_>,
         axis: usize,
@@ -162,7 +162,7 @@ impl Law<'_> {
 
 impl Jacobian {
     /// The matrix at a point, if all of it is finite there.
-    fn at(&self, point: &mut Point<'_, '_>) -> Option<Matrix> {
+    pub(super) fn at(&self, point: &mut Point<'_, '_>) -> Option<Matrix> {
         let row = |row: &Vec<Poly>, point: &mut Point<'_, '_>| {
             row.iter()
                 .map(|entry| point.value(entry))
@@ -191,30 +191,16 @@ impl Jacobian {
     }
 
     /// Speeds of this form; the reason if there is one other than that there are none.
-    fn found(&self, expander: &Expander<'_>) -> std::result::Result<Found, Option<Refused>> {
+    pub(super) fn found(
+        &self,
+        expander: &Expander<'_>,
+    ) -> std::result::Result<Found, Option<Refused>> {
         let pairs = self.pairs(expander).ok_or(None)?;
-        let atoms = &expander.atoms;
-        let mut entries: Vec<Vec<Quotient>> = Vec::new();
-        for row in &self.rows {
-            let row: std::result::Result<_, _> =
-                row.iter().map(|entry| Quotient::of(entry, atoms)).collect();
-            entries.push(row?);
-        }
-        let nothing = Quotient::whole(Poly::default());
-        let mut trace = nothing.clone();
-        for (i, row) in entries.iter().enumerate() {
-            trace = trace.plus(&row[i])?;
-        }
-        let n = entries.len() as i128;
-        let flow = trace.scaled(&Uniform::number(Rational::new(1, n)))?;
+        let (flow, entries) = self.beyond_mean(expander)?;
         if pairs == 0 {
             return Ok(Found { flow, square: None });
         }
-        let minus = flow.scaled(&Uniform::number(Rational::from_integer(-1)))?;
-        for (i, row) in entries.iter_mut().enumerate() {
-            row[i] = row[i].plus(&minus)?;
-        }
-        let mut squares = nothing;
+        let mut squares = Quotient::whole(Poly::default());
         for (i, row) in entries.iter().enumerate() {
             for (entry, other) in row.iter().zip(&entries) {
                 squares = squares.plus(&entry.times(&other[i])?)?;
@@ -231,6 +217,31 @@ impl Jacobian {
             flow,
             square: Some(square),
         })
+    }
+
+    /// The mean of the speeds, and the matrix less that.
+    pub(super) fn beyond_mean(
+        &self,
+        expander: &Expander<'_>,
+    ) -> std::result::Result<(Quotient, Vec<Vec<Quotient>>), Refused> {
+        let atoms = &expander.atoms;
+        let mut entries: Vec<Vec<Quotient>> = Vec::new();
+        for row in &self.rows {
+            let row: std::result::Result<_, _> =
+                row.iter().map(|entry| Quotient::of(entry, atoms)).collect();
+            entries.push(row?);
+        }
+        let mut trace = Quotient::whole(Poly::default());
+        for (i, row) in entries.iter().enumerate() {
+            trace = trace.plus(&row[i])?;
+        }
+        let n = entries.len() as i128;
+        let flow = trace.scaled(&Uniform::number(Rational::new(1, n)))?;
+        let minus = flow.scaled(&Uniform::number(Rational::from_integer(-1)))?;
+        for (i, row) in entries.iter_mut().enumerate() {
+            row[i] = row[i].plus(&minus)?;
+        }
+        Ok((flow, entries))
     }
 
     /// How many waves run ahead through the flow, if all are of this form.
@@ -337,17 +348,17 @@ fn below(matrix: &Matrix, sizes: &Matrix) -> bool {
     entries.all(|(entry, size)| entry.abs() <= ROUNDING * size)
 }
 
-fn sizes(matrix: &Matrix) -> Matrix {
+pub(super) fn sizes(matrix: &Matrix) -> Matrix {
     let row = |row: &Vec<f64>| row.iter().map(|entry| entry.abs()).collect();
     matrix.iter().map(row).collect()
 }
 
-fn trace(matrix: &Matrix) -> f64 {
+pub(super) fn trace(matrix: &Matrix) -> f64 {
     matrix.iter().enumerate().map(|(i, row)| row[i]).sum()
 }
 
 /// A matrix less a number on the diagonal.
-fn less(matrix: &Matrix, by: f64) -> Matrix {
+pub(super) fn less(matrix: &Matrix, by: f64) -> Matrix {
     let mut rest = matrix.clone();
     for (i, row) in rest.iter_mut().enumerate() {
         row[i] -= by;
@@ -355,7 +366,7 @@ fn less(matrix: &Matrix, by: f64) -> Matrix {
     rest
 }
 
-fn product(a: &Matrix, b: &Matrix) -> Matrix {
+pub(super) fn product(a: &Matrix, b: &Matrix) -> Matrix {
     let n = a.len();
     let entry = |i: usize, j: usize| (0..n).map(|k| a[i][k] * b[k][j]).sum();
     (0..n)

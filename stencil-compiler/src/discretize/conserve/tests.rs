@@ -249,6 +249,68 @@ fn speeds_of_waves_are_asked_for_where_they_do_not_follow() {
     assert_eq!(derived(all).unwrap(), ["[q]"]);
 }
 
+/// What a solver goes by that needs bounds only, and whether these are the speeds of all waves.
+fn bounding(items: &str) -> (Vec<String>, bool) {
+    let source = format!("system S in {items} scheme s for S {{ riemann: hll; }}");
+    let model = parse_str(&source).unwrap_or_else(|e| panic!("{e:?}: {source}"));
+    let found = model.derived_waves().unwrap_or_else(|| panic!("{items}"));
+    let tableau = integrator(&model).unwrap();
+    let components = Components::new(&model, &tableau).unwrap();
+    let law = Law::new(&model, &components, model.fluxes[0].span).unwrap();
+    assert_eq!(law.waves.as_ref(), Some(&found.waves));
+    let parts = found.waves.parts();
+    let texts = parts.map(|(_, part)| expression(&model, part)).collect();
+    (texts, found.exact)
+}
+
+#[test]
+fn speeds_are_bounded_where_they_have_no_closed_form() {
+    let cases = [
+        // Two sounds that do not see each other.
+        (
+            "1d { conserved f: scalar; conserved g: scalar; conserved h: scalar; conserved k: scalar;
+             flux f -> [g]; flux g -> [f]; flux h -> [2*k]; flux k -> [2*h]; }",
+            ["[0]", "[max(sqrt(1), sqrt(4))]"],
+        ),
+        // Waves of pressure and of shear in a solid, whose stress along the front follows.
+        (
+            "2d { conserved v: vector; conserved xx: scalar; conserved yy: scalar; conserved xy: scalar;
+             param l: real = 2; param m: real = 1;
+             flux v -> -[[xx, xy], [xy, yy]]; flux xx -> -[(l + 2*m)*v.x, l*v.y];
+             flux yy -> -[l*v.x, (l + 2*m)*v.y]; flux xy -> -m*[v.y, v.x]; }",
+            [
+                "[0, 0]",
+                "[max(sqrt(l + 2 * m), sqrt(m)), max(sqrt(m), sqrt(l + 2 * m))]",
+            ],
+        ),
+        // What is carried with two flows, of which one is faster.
+        (
+            "1d { conserved q: scalar; conserved p: scalar; conserved r: scalar; param a: real = 1; param b: real = 3;
+             flux q -> [a*q]; flux p -> [b*p]; flux r -> [p*r]; }",
+            [
+                "[(max(max(a, b), p) + min(min(a, b), p)) / 2]",
+                "[(max(max(a, b), p) - min(min(a, b), p)) / 2]",
+            ],
+        ),
+        // Three waves of one block: speeds 1, 2 and 6, which are -2, -1 and 3 beyond their mean, so the bound is 3.055.
+        (
+            "1d { conserved q: scalar; conserved p: scalar; conserved r: scalar;
+             flux q -> [p]; flux p -> [r]; flux r -> [12*q - 20*p + 9*r]; }",
+            ["[3]", "[sqrt(sqrt((784/9)))]"],
+        ),
+    ];
+    for (items, expected) in cases {
+        let (found, exact) = bounding(items);
+        assert!(!exact, "{items}");
+        assert_eq!(found, expected, "{items}");
+    }
+    let (_, exact) = bounding("1d { conserved q: scalar; flux q -> [q^2/2]; }");
+    assert!(exact);
+    let growth = "system S in 1d { conserved a: scalar; conserved b: scalar; flux a -> [b]; flux b -> [-a]; }
+        scheme s for S { riemann: hll; }";
+    assert_eq!(parse_str(growth).unwrap().derived_waves(), None);
+}
+
 /// The derivative of a flux `f(q + d)` at some points, and its difference for small `d`, there.
 fn derivatives(of: &str) -> Vec<[f64; 2]> {
     let values = |d: &str| {

@@ -3,8 +3,8 @@
 use super::check::PI;
 use super::parse::{number, type_name};
 use super::{
-    AtFace, Average, Comparison, Equation, Iterations, Model, Param, Primitives, Range, Rank, Rational,
-    Relation, Scheme, Term, TermKind,
+    AtFace, Average, Comparison, Equation, Iterations, Model, Param, Primitives, Range, Rank,
+    Rational, Relation, Scheme, Term, TermKind,
 };
 
 mod spans;

@@ -1,6 +1,7 @@
 //! Conservation laws: every reconstruction, limiter and Riemann solver by being in its list.
 
 mod beds;
+mod bounds;
 mod contact;
 mod exact;
 mod library;
