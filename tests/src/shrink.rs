@@ -60,7 +60,9 @@ fn parts_mut(term: &mut Term) -> Vec<&mut Term> {
         | TermKind::Let(_)
         | TermKind::Source(_)
         | TermKind::Time
-        | TermKind::Coordinate(_) => Vec::new(),
+        | TermKind::Coordinate(_)
+        | TermKind::Side(..)
+        | TermKind::Normal => Vec::new(),
         TermKind::Neg(a)
         | TermKind::Pow(a, _)
         | TermKind::Component(a, _)

@@ -3,7 +3,7 @@
 use stencil_compiler::discretize::DerivedWaves;
 use stencil_compiler::discretize::integrators;
 use stencil_compiler::model::text::{expression, face_lines, rates, variable_lines};
-use stencil_compiler::model::{Average, Mixed, Model, Rational, to_f64};
+use stencil_compiler::model::{Average, Gives, Mixed, Model, Rational, to_f64};
 
 use super::table::{Table, equation, paragraph};
 use crate::source::Loaded;
@@ -44,6 +44,22 @@ pub(super) fn section(loaded: &Loaded) -> String {
             let left = format!("  {kind} of waves, {how}: ");
             page += &equation(&left, &expression(model, part));
         }
+    }
+    if let Some(solver) = model.declared_solver(&model.scheme) {
+        let given = solver.values.iter().map(|line| expression(model, &line.of));
+        let given: Vec<String> = given.collect();
+        let what = match solver.gives {
+            Gives::State => "at a face",
+            Gives::Fluxes => "as fluxes",
+        };
+        page += &paragraph(
+            &format!("  riemann {} gives, {what}: ", solver.name),
+            &given.join(", "),
+        );
+    }
+    let loops = model.iterations_text();
+    if !loops.is_empty() {
+        page += &paragraph("  ends by a test: ", &loops);
     }
     page.push('\n');
     page += &names(model);

@@ -37,7 +37,7 @@ codes! {
     NotAToken = "P0001", "not a token",
         "The text cannot be split into Rust tokens: a character that Rust does not know (`∇`, `∂`), a lone quote, or a bracket without its partner. Write `grad(f)` for ∇f and `d[x](f)` for ∂f/∂x.";
     Syntax = "P0002", "syntax error",
-        "Something else was expected here. Items of a system end in `;` and are `field`, `conserved`, `param`, `source`, `let`, `ddt(..) = ..`, `flux` and `observe`; beside them there are `fn`, `primitive`, `face`, `average`, `waves` and `cfl`, which end in `}`.";
+        "Something else was expected here. Items of a system end in `;` and are `field`, `conserved`, `param`, `source`, `let`, `ddt(..) = ..`, `flux` and `observe`; beside them there are `fn`, `primitive`, `face`, `average`, `waves`, `riemann` and `cfl`, which end in `}`.";
     TooDeep = "P0003", "nested too deeply",
         "The expression nests more operations or parentheses than the compiler accepts. Name parts of it with `let`.";
     Trailing = "P0004", "something after the end",
@@ -116,6 +116,8 @@ codes! {
         "A system with primitives has at most one `face { bed by max; h = max(surface - bed, 0); }`: scalar fields without flux that have the greater (`max`) or the smaller (`min`) value of both sides there, and primitives that are made anew with it, of primitives, parameters, `t` and fields without flux.";
     NotASlope = "P0219", "derivative that cannot be integrated through faces",
         "A field that has one value at faces jumps there. What is conserved may change by products of its slope: first derivatives of the field alone, `grad(bed)` or `d[x](bed)`, each times what is made of fields in one point, in sums of such and with other terms.";
+    BadSolver = "P0220", "Riemann solver that does not give what flows",
+        "A system with fluxes may have solvers of its own: `riemann name { let .. = ..; rho = ..; u = ..; p = ..; }`. One gives the state at a face, all that is primitive or all that is conserved, and each other field of which fluxes are made, or `flux rho -> ..;` of all that is conserved. It is made of `below.p`, `above.p`, `normal`, parameters and `t`.";
     SchemeForOther = "P0310", "scheme for another system",
         "The name after `for` is the name of the system beside it.";
     BadSchemeKey = "P0311", "unknown or repeated setting of a scheme",

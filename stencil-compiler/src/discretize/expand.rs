@@ -8,7 +8,7 @@ use super::components::{Components, Entry};
 use super::poly::{Overflow, Poly, Uniform, UniformFactor};
 use crate::diag::{Code, Span};
 use crate::expr::Op;
-use crate::model::{Arith, Function, Mixed, Model, Rational, Relation, Term, TermKind};
+use crate::model::{Arith, Function, Mixed, Model, Rational, Relation, Side, Term, TermKind};
 
 /// Terms of a product beyond which a factor keeps its name in place of being expanded.
 const LARGEST_PRODUCT: usize = 200;
@@ -28,6 +28,15 @@ pub(super) struct Expander<'a> {
     lets: Vec<Tensor>,
     /// What stands for the components of the fields, where these are not meant themselves.
     instead: Option<Instead>,
+    /// The face that a Riemann solver is evaluated at.
+    sides: Option<Sides>,
+}
+
+/// The states on both sides of a face: those of the cell below at its upper face, and of the cell above at its lower one.
+pub(super) struct Sides {
+    pub(super) axis: usize,
+    /// Each with what tells its names from those of others.
+    pub(super) states: [(States, String); 2],
 }
 
 /// States that terms are evaluated in.
@@ -67,6 +76,7 @@ impl<'a> Expander<'a> {
             components,
             lets: Vec::new(),
             instead: None,
+            sides: None,
         };
         for named in &model.lets {
             let value = this.term(&named.value)?;
@@ -133,6 +143,8 @@ impl<'a> Expander<'a> {
                 span,
                 "a coordinate stands outside of a source; declare `source name: scalar = ..;` and use its name",
             )),
+            TermKind::Side(side, of) => self.on_side(*side, of),
+            TermKind::Normal => Ok(self.normal()),
             TermKind::If(relation, parts) => self.choice(*relation, parts),
             TermKind::Neg(a) => Ok(self.term(a)?.iter().map(Poly::negated).collect()),
             TermKind::Add(a, b) => {
@@ -202,6 +214,48 @@ impl<'a> Expander<'a> {
         done
     }
 
+    /// Evaluates terms of a Riemann solver, between these sides.
+    pub(super) fn between<R>(
+        &mut self,
+        sides: Sides,
+        label: &str,
+        work: impl FnOnce(&mut Self) -> Result<R>,
+    ) -> Result<R> {
+        let outer = self.sides.replace(sides);
+        // Nothing reads the fields but by the sides.
+        let done = self.in_states(&States::default(), label, work);
+        self.sides = outer;
+        done
+    }
+
+    /// A term in the state on one side of the face at work, as it is seen from the cell below.
+    fn on_side(&mut self, side: Side, of: &Term) -> Result<Tensor> {
+        let Some(sides) = self.sides.take() else {
+            let message = "a side of a face stands outside of a Riemann solver";
+            return Err(DiscretizeError::new(Code::NotAtFaces, of.span, message));
+        };
+        let ahead = match side {
+            Side::Below => 0,
+            Side::Above => 1,
+        };
+        let (states, label) = &sides.states[ahead];
+        let values = self.in_states(states, label, |expander| expander.term(of));
+        let axis = sides.axis;
+        self.sides = Some(sides);
+        let seen = |value: &Poly| self.atoms.at(value, axis, ahead as i32);
+        Ok(values?.iter().map(seen).collect())
+    }
+
+    /// The unit vector along the axis of the face at work.
+    fn normal(&self) -> Tensor {
+        let axis = self.sides.as_ref().map(|sides| sides.axis);
+        let along = |at| match axis == Some(at) {
+            true => Poly::uniform(Uniform::one()),
+            false => Poly::default(),
+        };
+        (0..self.model.dimension).map(along).collect()
+    }
+
     /// The components of a `let`, in the states at work.
     fn named(&mut self, at: usize) -> Result<Tensor> {
         let Some(instead) = &self.instead else {
@@ -211,7 +265,9 @@ impl<'a> Expander<'a> {
             return Ok(known.clone());
         }
         let label = instead.label.clone();
-        let item = &self.model.lets[at];
+        let Some(item) = self.model.let_at(at) else {
+            return Ok(Tensor::new());
+        };
         let mut value = self.term(&item.value)?;
         for component in &mut value {
             let name = format!("{}_{label}", item.name);
@@ -316,7 +372,9 @@ impl<'a> Expander<'a> {
 pub(super) fn name_of(model: &Model, term: &Term) -> String {
     match &term.kind {
         TermKind::Field(i) => model.fields[*i].name.clone(),
-        TermKind::Let(i) => model.lets[*i].name.clone(),
+        TermKind::Let(i) => model
+            .let_at(*i)
+            .map_or("part".into(), |named| named.name.clone()),
         TermKind::Component(of, axes) => {
             let axes: String = axes.iter().map(|a| ["x", "y", "z"][*a]).collect();
             format!("{}_{axes}", name_of(model, of))

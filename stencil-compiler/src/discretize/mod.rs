@@ -325,7 +325,7 @@ impl Model {
     pub fn faces(&self) -> Option<(String, String)> {
         let scheme = &self.scheme;
         let found = conserve::reconstruct::find(&scheme.reconstruct)?;
-        let solver = conserve::riemann::find(&scheme.riemann)?;
+        let solver = conserve::riemann::of(self, scheme)?;
         let limiter = scheme.limiter_text();
         let limiter = limiter.map_or(String::new(), |text| format!(" with limiter {text}"));
         let variables = match scheme.variables {
@@ -337,7 +337,7 @@ impl Model {
         (!self.fluxes.is_empty()).then(|| {
             (
                 told(&format!("{}{limiter}{variables}", found.name), found.source),
-                told(solver.name, solver.source),
+                told(&scheme.riemann, solver.source),
             )
         })
     }

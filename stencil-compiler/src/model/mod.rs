@@ -12,7 +12,10 @@ use crate::expr::Op;
 pub mod check;
 pub mod formula;
 pub mod parse;
+pub mod riemann;
 pub mod text;
+
+pub use riemann::{Gives, RiemannSolver, Side, Solved};
 
 /// An exact number, as literals are written.
 pub type Rational = Ratio<i128>;
@@ -61,6 +64,8 @@ pub struct Model {
     pub average: Option<Average>,
     /// How fast the waves of the fluxes are, where that is known.
     pub waves: Option<Waves>,
+    /// The Riemann solvers that the system declares.
+    pub solvers: Vec<RiemannSolver>,
     /// Numbers to watch in a run.
     pub observables: Vec<Observable>,
     /// Speeds that limit the time step.
@@ -338,6 +343,10 @@ pub enum TermKind {
     Time,
     /// `x`, `y` or `z`; only in the values of sources.
     Coordinate(usize),
+    /// `below.p`, `above.p`: a field or a `let` in the state on one side of a face; only in Riemann solvers.
+    Side(Side, Box<Term>),
+    /// `normal`: the unit vector along the axis of a face; only in Riemann solvers.
+    Normal,
     /// `-a`
     Neg(Box<Term>),
     /// `a + b`, equal ranks.
@@ -432,7 +441,7 @@ pub struct Scheme {
     pub arith: Arith,
     /// Name of the time integrator, one of `discretize::integrators`.
     pub time: String,
-    /// Name of the Riemann solver, one of `discretize::conserve::riemann`.
+    /// Name of the Riemann solver, one of `discretize::conserve::riemann` or of the system.
     pub riemann: String,
     /// Name of the reconstruction of states at faces, one of `discretize::conserve::reconstruct`.
     pub reconstruct: String,

@@ -256,7 +256,7 @@ fn change_scheme(system: SystemDef, item: &Item, reader: &mut Reader) -> Option<
     let model = system.model();
     let scheme = match &item.data {
         Data::Text(name) => named_scheme(model, name, item.at, reader)?,
-        Data::Table(table) => edited_scheme(&model.scheme, table, reader)?,
+        Data::Table(table) => edited_scheme(model, table, reader)?,
         _ => {
             reader.wrong(Name("", "scheme"), item, "a name or a table");
             return None;
@@ -298,7 +298,8 @@ fn named_scheme(model: &Model, name: &str, at: At, reader: &mut Reader) -> Optio
     found.cloned()
 }
 
-fn edited_scheme(declared: &Scheme, table: &Table, reader: &mut Reader) -> Option<Scheme> {
+fn edited_scheme(model: &Model, table: &Table, reader: &mut Reader) -> Option<Scheme> {
+    let declared = &model.scheme;
     let mut scheme = declared.clone();
     let mut whole = true;
     for entry in &table.entries {
@@ -319,7 +320,7 @@ fn edited_scheme(declared: &Scheme, table: &Table, reader: &mut Reader) -> Optio
                     .map(|time| scheme.time = time.to_string())
             }
             "riemann" | "reconstruct" | "sweep" | "repair" => {
-                fluxes(&scheme, name, item, reader).map(|changed| scheme = changed)
+                fluxes((model, &scheme), name, item, reader).map(|changed| scheme = changed)
             }
             key => {
                 let message = format!("a scheme has no `{key}`");
@@ -347,9 +348,14 @@ fn edited_scheme(declared: &Scheme, table: &Table, reader: &mut Reader) -> Optio
 }
 
 /// `riemann = "hllc"` and `reconstruct = "plm<limiter = mc> in primitive"`, as in the language.
-fn fluxes(scheme: &Scheme, name: Name<'_>, item: &Item, reader: &mut Reader) -> Option<Scheme> {
+fn fluxes(
+    (model, scheme): (&Model, &Scheme),
+    name: Name<'_>,
+    item: &Item,
+    reader: &mut Reader,
+) -> Option<Scheme> {
     let text = reader.text(name, item)?;
-    let errors = match scheme.with_fluxes(name.1, &text) {
+    let errors = match scheme.with_fluxes(name.1, &text, &model.solvers) {
         Ok(changed) => return Some(changed),
         Err(errors) => errors,
     };

@@ -13,12 +13,34 @@ const WATER: &str =
     "conserved h: scalar; conserved m: vector; field bed: scalar; param g: real = 1;
     let u = m / (h + 2);
     flux h -> m;
-    flux m -> outer(m, u) + g*(h + 2)^2/2 * I;
+    let pushed = outer(m, u) + g*(h + 2)^2/2 * I;
+    flux m -> pushed;
     ddt(m) = -g*(h + 2)*grad(bed) + 0.01*lap(m);
     ddt(bed) = 0;
     primitive { h; u; m = (h + 2)*u; }
     average { h; u by sqrt(h + 2); m = (h + 2)*u; }
     waves { flow: u; sound: sqrt(g*(h + 2)); }";
+
+/// Solvers for it: one that gives fluxes, and one that gives the state of which they follow.
+const SOLVERS: &str = "
+    fn root(a: scalar) -> scalar {
+        let mut x = (1 + a)/2;
+        for i in 0..6 until abs(step) <= 1e-5*x { let step = (x - a/x)/2; x = x - step; }
+        x
+    }
+    riemann fluxes {
+        let back = abs(dot(below.u, normal)) + root(g*(below.h + 2));
+        let ahead = abs(dot(above.u, normal)) + root(g*(above.h + 2));
+        let half = max(back, ahead)/2;
+        flux h -> dot(below.m + above.m, normal)/2 - half*(above.h - below.h);
+        flux m -> dot(normal, below.pushed + above.pushed)/2 - half*(above.m - below.m);
+    }
+    riemann between {
+        let jump = dot(above.u - below.u, normal);
+        let depth = root((below.h + 2)*(above.h + 2));
+        h = depth - 2 - depth*jump/4;
+        u = if jump < 0 { below.u } else { above.u + jump/2*normal };
+    }";
 
 /// Layers of a depth that stays, for a solver that knows the contact.
 const LAYERS: &str = "conserved m: vector; field h: scalar;
@@ -30,18 +52,22 @@ const LAYERS: &str = "conserved m: vector; field h: scalar;
     waves { flow: u; sound: sqrt(abs(h + 2)); density: h + 2; pressure: p; }";
 
 fn water(dimension: usize, scheme: &str) -> String {
+    let declared = ["fluxes;", "between;"]
+        .iter()
+        .any(|own| scheme.contains(own));
+    let solvers = if declared { SOLVERS } else { "" };
     let items = if scheme.contains("hllc") {
         LAYERS
     } else {
         WATER
     };
     format!(
-        "system Water in {dimension}d {{ {items} }}
+        "system Water in {dimension}d {{ {items} {solvers} }}
          scheme s for Water {{ space: central<order = 2>; {scheme} }}"
     )
 }
 
-const CASES: [(usize, &str, [usize; 3]); 8] = [
+const CASES: [(usize, &str, [usize; 3]); 10] = [
     (
         1,
         "reconstruct: weno_z; riemann: hll; time: ssprk3;",
@@ -81,6 +107,16 @@ const CASES: [(usize, &str, [usize; 3]); 8] = [
         2,
         "reconstruct: plm<limiter = mc>; riemann: hlle; sweep: dimensional; time: ssprk2;",
         [15, 11, 1],
+    ),
+    (
+        2,
+        "reconstruct: plm<limiter = mc> in primitive; riemann: between; time: ssprk2;",
+        [16, 11, 1],
+    ),
+    (
+        2,
+        "reconstruct: weno5; riemann: fluxes; sweep: dimensional; time: euler;",
+        [15, 12, 1],
     ),
 ];
 

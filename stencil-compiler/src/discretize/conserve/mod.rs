@@ -156,7 +156,7 @@ impl<'a> Law<'a> {
         let mut law = Law {
             model,
             components,
-            solver: riemann::find(&scheme.riemann)
+            solver: riemann::of(model, scheme)
                 .ok_or_else(|| unknown("Riemann solver", &scheme.riemann))?,
             reconstruction: reconstruct::find(&scheme.reconstruct)
                 .ok_or_else(|| unknown("reconstruction", &scheme.reconstruct))?,

@@ -76,7 +76,9 @@ impl Term {
             | TermKind::Let(_)
             | TermKind::Source(_)
             | TermKind::Time
-            | TermKind::Coordinate(_) => true,
+            | TermKind::Coordinate(_)
+            | TermKind::Side(..)
+            | TermKind::Normal => true,
             TermKind::Neg(_)
             | TermKind::Add(..)
             | TermKind::Sub(..)

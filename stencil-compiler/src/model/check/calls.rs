@@ -62,6 +62,10 @@ impl Terms<'_, '_> {
                 "a function is evaluated cell by cell",
                 "pass the derivative as an argument: `limiter(d[x](f))`",
             ),
+            Place::Riemann => (
+                "a Riemann solver is made of the states on both sides of a face",
+                "put the term into `ddt(..) = ..;`, beside the flux",
+            ),
             Place::Source => (
                 "the value of a source is given from outside",
                 "write the derivative of the expression, or put the term into an equation",

@@ -1,13 +1,13 @@
 //! The settings of a scheme that make fluxes through faces.
 
-use super::scheme::{chosen, unknown};
+use super::scheme::{chosen, unknown, without_argument};
 use crate::diag::{Code, Diagnostic, Diagnostics, Span};
 use crate::discretize::conserve::riemann::{Needs, Parameter, Solver};
 use crate::discretize::conserve::{limiters, reconstruct, riemann};
 use crate::discretize::integrators;
 use crate::model::parse::ast::{Name, Setting, System};
 use crate::model::parse::{number, parse_str};
-use crate::model::{Rational, Repair, Scheme, Sweep, Variables};
+use crate::model::{Rational, Repair, RiemannSolver, Scheme, Sweep, Variables};
 
 /// What may be reconstructed.
 const VARIABLES: &[(&str, Variables)] = &[
@@ -79,7 +79,15 @@ pub(super) fn setting(
 
 fn solver(system: &System, scheme: &mut Scheme, setting: &Setting, diagnostics: &mut Diagnostics) {
     let choice = &setting.choice;
-    let names: Vec<&str> = riemann::ALL.iter().map(|solver| solver.name).collect();
+    let own = system.solvers.iter().map(|own| own.name.text.as_str());
+    if own.clone().any(|own| own == choice.text) {
+        without_argument(setting, diagnostics);
+        scheme.riemann = choice.text.clone();
+        scheme.riemann_parameter = None;
+        return;
+    }
+    let known = riemann::ALL.iter().map(|solver| solver.name);
+    let names: Vec<&str> = known.chain(own).collect();
     let Some(solver) = riemann::find(&choice.text) else {
         return unknown(choice, "Riemann solver", &names, diagnostics);
     };
@@ -225,12 +233,13 @@ impl Scheme {
     /// Why the settings do not go together, if they do not.
     pub(super) fn misfit(&self) -> Option<String> {
         let made = reconstruct::find(&self.reconstruct)?;
-        let solver = riemann::find(&self.riemann)?;
+        // One that a system declares knows its own waves only.
+        let needs_all = riemann::find(&self.riemann).is_some_and(|own| own.needs == Needs::All);
         let tableau = (integrators::find(&self.time)?.tableau)();
-        let missing = if solver.needs != Needs::All {
+        let missing = if !needs_all {
             format!(
                 "a solver that knows all of them, and `{}` does not",
-                solver.name
+                self.riemann
             )
         } else if tableau.substeps.len() > 1 {
             format!("whole steps, and `{}` has several in one", self.time)
@@ -244,22 +253,27 @@ impl Scheme {
     }
 
     /// The scheme with another setting for fluxes, as the language has it: `riemann` and a solver, `reconstruct` and
-    /// what follows it, `sweep` or `repair`.
+    /// what follows it, `sweep` or `repair`. `solvers` are those that the system declares.
     ///
     /// ```
     /// use stencil_compiler::model::Scheme;
     ///
-    /// let scheme = Scheme::default().with_fluxes("reconstruct", "plm<limiter = minmod> in primitive")?;
+    /// let scheme = Scheme::default().with_fluxes("reconstruct", "plm<limiter = minmod> in primitive", &[])?;
     /// assert_eq!(scheme.reconstruction_text(), "plm<limiter = minmod> in primitive");
-    /// assert_eq!(scheme.with_fluxes("riemann", "hllc")?.riemann, "hllc");
-    /// assert!(scheme.with_fluxes("riemann", "hlld").is_err());
+    /// assert_eq!(scheme.with_fluxes("riemann", "hllc", &[])?.riemann, "hllc");
+    /// assert!(scheme.with_fluxes("riemann", "hlld", &[]).is_err());
     /// # Ok::<(), stencil_compiler::diag::Diagnostics>(())
     /// ```
     ///
     /// # Errors
     /// Those of the language; places are of no use, since there is no declaration. Whether a system has what the
     /// setting needs is not known here.
-    pub fn with_fluxes(&self, key: &str, text: &str) -> Result<Scheme, Diagnostics> {
+    pub fn with_fluxes(
+        &self,
+        key: &str,
+        text: &str,
+        solvers: &[RiemannSolver],
+    ) -> Result<Scheme, Diagnostics> {
         if let Some(end) = text.find([';', '{', '}']) {
             let message = format!("expected one setting, found `{}`", &text[end..=end]);
             let diagnostic = Diagnostic::new(Code::Syntax, Span::default(), message);
@@ -270,7 +284,10 @@ impl Scheme {
             "reconstruct" => "riemann: roe; time: euler;",
             _ => "",
         };
-        let read = parse_str(&format!("{ANY_LAW} {{ {others} {key}: {text}; }}"))?.scheme;
+        let solver = |own: &RiemannSolver| format!("riemann {} {{ q = below.q; }} ", own.name);
+        let solvers: String = solvers.iter().map(solver).collect();
+        let law = ANY_LAW.replace("waves {", &format!("{solvers} waves {{"));
+        let read = parse_str(&format!("{law} {{ {others} {key}: {text}; }}"))?.scheme;
         let mut scheme = self.clone();
         match key {
             "riemann" => {

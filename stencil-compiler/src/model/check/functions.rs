@@ -183,7 +183,7 @@ impl Terms<'_, '_> {
     }
 
     /// An expression of the body, not too deep to be printed.
-    fn local_value(&mut self, ast: &Ast) -> Option<Term> {
+    pub(super) fn local_value(&mut self, ast: &Ast) -> Option<Term> {
         let term = self.term(ast)?;
         if term.depth() <= limits::DEPTH {
             return Some(term);
@@ -196,6 +196,16 @@ impl Terms<'_, '_> {
     }
 
     pub(super) fn declare(&mut self, name: &Name, value: Term, mutable: bool) -> Option<()> {
+        self.declare_within(name, (value, None), mutable)
+    }
+
+    /// The same of what may come out of a loop.
+    pub(super) fn declare_within(
+        &mut self,
+        name: &Name,
+        (value, within): (Term, Option<Iterations>),
+        mutable: bool,
+    ) -> Option<()> {
         if let Some(problem) = names::local_problem(&name.text) {
             self.scope
                 .report(Diagnostic::new(Code::BadName, name.span, problem));
@@ -209,7 +219,7 @@ impl Terms<'_, '_> {
             self.scope.report(diagnostic);
             return None;
         }
-        let value = self.named(name, value)?;
+        let value = self.named_within(&name.text, value, within)?;
         let local = Local {
             value,
             mutable,
@@ -231,7 +241,11 @@ impl Terms<'_, '_> {
         value: Term,
         within: Option<Iterations>,
     ) -> Option<Term> {
-        let base = joined(&self.locals.prefix, name);
+        let base = match self.place {
+            // They are printed with the solver, and read again with the same names.
+            Place::Riemann => name.to_string(),
+            _ => joined(&self.locals.prefix, name),
+        };
         self.scope.shared_within(&base, value, within)
     }
 

@@ -15,15 +15,17 @@ use crate::model::{
 };
 
 /// What is wrong, in words for the maker of the model.
-type Checked = Result<(), String>;
+pub(super) type Checked = Result<(), String>;
 
 /// What an expression may use beside numbers, parameters and time.
 #[derive(Clone, Copy)]
-enum Sees {
+pub(super) enum Sees {
     /// Fields, sources, derivatives and the first so many of the `let`s.
     Lets(usize),
     /// Coordinates.
     Coordinates,
+    /// The states on both sides of a face, which see the first so many of the `let`s; and all of these up to another one.
+    Sides(usize, usize),
 }
 
 impl Model {
@@ -49,6 +51,7 @@ impl Model {
         }
         self.check_equations()?;
         self.check_fluxes()?;
+        self.check_solvers()?;
         self.check_watched()?;
         self.check_schemes()
     }
@@ -57,7 +60,8 @@ impl Model {
         let fields = self.fields.iter().map(|f| (&f.name, &f.unit));
         let params = self.params.iter().map(|p| (&p.name, &p.unit));
         let sources = self.sources.iter().map(|s| (&s.name, &s.unit));
-        let lets = self.lets.iter().map(|l| (&l.name, &None));
+        let own = self.solvers.iter().flat_map(|solver| &solver.lets);
+        let lets = self.lets.iter().chain(own).map(|l| (&l.name, &None));
         let observables = self.observables.iter().map(|o| (&o.name, &None));
         let all = fields.chain(params).chain(sources);
         let mut seen: BTreeSet<&str> = BTreeSet::new();
@@ -248,7 +252,7 @@ impl Model {
     }
 
     fn check_faces(&self, scheme: &Scheme) -> Checked {
-        let solver = riemann::find(&scheme.riemann);
+        let solver = riemann::of(self, scheme);
         let made = reconstruct::find(&scheme.reconstruct);
         let limiter = limiters::find(&scheme.limiter);
         let (Some(solver), Some(made), Some(limiter)) = (solver, made, limiter) else {
@@ -297,7 +301,7 @@ impl Model {
     }
 
     /// Checks an expression that is part of no other one.
-    fn check_whole(&self, term: &Term, sees: Sees) -> Checked {
+    pub(super) fn check_whole(&self, term: &Term, sees: Sees) -> Checked {
         ensure(shallow(term, limits::DEPTH), || {
             "nested too deeply".to_string()
         })?;
@@ -305,8 +309,12 @@ impl Model {
     }
 
     fn check_term(&self, term: &Term, sees: Sees) -> Checked {
+        let inner = match (&term.kind, sees) {
+            (TermKind::Side(..), Sees::Sides(own, _)) => Sees::Lets(own),
+            _ => sees,
+        };
         for part in term.parts() {
-            self.check_term(part, sees)?;
+            self.check_term(part, inner)?;
         }
         visible(term, sees)?;
         let rank = self.rank_of(term, sees)?;
@@ -329,7 +337,7 @@ impl Model {
                 param.map(|_| Rank::Scalar).ok_or(format!("no param {i}"))
             }
             TermKind::Let(i) => {
-                let seen = matches!(sees, Sees::Lets(lets) if *i < lets);
+                let seen = matches!(sees, Sees::Lets(lets) | Sees::Sides(_, lets) if *i < lets);
                 let item = self.lets.get(*i).filter(|_| seen);
                 item.map(|l| l.value.rank)
                     .ok_or(format!("no `let` {i} before this"))
@@ -350,6 +358,8 @@ impl Model {
                 })?;
                 words(ranks::sum(c, d, "choose between"))
             }
+            TermKind::Side(_, of) => self.rank_on_side(of),
+            TermKind::Normal => Ok(Rank::Vector),
             TermKind::Neg(a) => Ok(a.rank),
             TermKind::Add(a, b) => words(ranks::sum(a.rank, b.rank, "add")),
             TermKind::Sub(a, b) => words(ranks::sum(a.rank, b.rank, "subtract")),
@@ -393,10 +403,12 @@ impl Term {
             | TermKind::Let(_)
             | TermKind::Source(_)
             | TermKind::Time
-            | TermKind::Coordinate(_) => Vec::new(),
+            | TermKind::Coordinate(_)
+            | TermKind::Normal => Vec::new(),
             TermKind::If(_, parts) => parts.iter().collect(),
             TermKind::Neg(a)
             | TermKind::Pow(a, _)
+            | TermKind::Side(_, a)
             | TermKind::Component(a, _)
             | TermKind::Derivative { of: a, .. } => vec![a],
             TermKind::Add(a, b)
@@ -411,9 +423,16 @@ impl Term {
 /// May the form of a term stand here?
 fn visible(term: &Term, sees: Sees) -> Checked {
     match (&term.kind, sees) {
-        (TermKind::Coordinate(_), Sees::Lets(_)) => {
+        (TermKind::Coordinate(_), Sees::Lets(_) | Sees::Sides(..)) => {
             Err("a coordinate outside a source".to_string())
         }
+        (TermKind::Side(..) | TermKind::Normal, Sees::Lets(_) | Sees::Coordinates) => {
+            Err("a side of a face outside a Riemann solver".to_string())
+        }
+        (
+            TermKind::Field(_) | TermKind::Source(_) | TermKind::Derivative { .. },
+            Sees::Sides(..),
+        ) => Err("a Riemann solver reads a field beside its sides".to_string()),
         (
             TermKind::Field(_) | TermKind::Source(_) | TermKind::Derivative { .. },
             Sees::Coordinates,
@@ -442,6 +461,6 @@ fn check_number(value: &Rational) -> Checked {
     })
 }
 
-fn ensure(holds: bool, problem: impl FnOnce() -> String) -> Checked {
+pub(super) fn ensure(holds: bool, problem: impl FnOnce() -> String) -> Checked {
     if holds { Ok(()) } else { Err(problem()) }
 }

@@ -122,13 +122,20 @@ impl Model {
     /// The loops whose tests the scheme needs to hold, in words: ``the loop of `root` in 20 iterations``; empty where there
     /// is none.
     pub fn iterations_text(&self) -> String {
-        let mut found: BTreeSet<&Iterations> = BTreeSet::new();
         let mut seen = BTreeSet::new();
-        for term in self.evaluated() {
-            term.visit((&self.lets, &mut seen), &mut |_| {});
+        let solver = self.declared_solver(&self.scheme);
+        let lets = match solver {
+            Some(solver) => &self.with_lets_of(solver).lets,
+            None => &self.lets,
+        };
+        let solved = solver.iter().flat_map(|solver| &solver.values);
+        let all = self.evaluated().into_iter();
+        for term in all.chain(solved.map(|line| &line.value)) {
+            term.visit((lets, &mut seen), &mut |_| {});
         }
-        let named = seen.iter().filter_map(|at| self.lets.get(*at));
-        found.extend(named.filter_map(|named| named.within.as_ref()));
+        let named = seen.iter().filter_map(|at| lets.get(*at));
+        let found: BTreeSet<&Iterations> =
+            named.filter_map(|named| named.within.as_ref()).collect();
         let one = |within: &Iterations| {
             let (function, most) = (&within.function, within.most);
             format!("the loop of `{function}` in {most} iterations")

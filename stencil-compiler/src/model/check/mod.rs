@@ -18,6 +18,7 @@ mod primitives;
 mod ranges;
 mod ranks;
 pub(super) mod resolve;
+mod riemann;
 mod scheme;
 mod scope;
 pub(crate) mod slopes;

@@ -7,7 +7,7 @@ use super::conserved;
 use super::functions;
 use super::scope::{Meaning, Scope};
 use super::terms::Place;
-use super::{limits, names, primitives, ranges, ranks, scheme, watched};
+use super::{limits, names, primitives, ranges, ranks, riemann, scheme, watched};
 use crate::diag::{Code, Diagnostic, Diagnostics, Span};
 use crate::model::parse::ast::{Ast, FieldItem, Name, SourceItem, System};
 use crate::model::{Comparison, Equation, Field, Let, Model, Rank, Source, Symmetry, Term};
@@ -46,6 +46,12 @@ pub(in crate::model) fn model(
     let waves = conserved::waves(&mut scope, system);
     let observables = watched::observables(&mut scope, system);
     let speeds = watched::speeds(&mut scope, system);
+    let law = fluxes.as_ref().zip(primitives.as_ref());
+    let law = law.map(|(fluxes, primitives)| riemann::Law {
+        fluxes,
+        primitives: primitives.as_ref(),
+    });
+    let solvers = riemann::solvers(&mut scope, system, law);
     lets?;
     let lets = std::mem::take(&mut scope.expansion.lets);
     let (scheme, others) = schemes?;
@@ -65,6 +71,7 @@ pub(in crate::model) fn model(
         average: average?,
         ranges: ranges?,
         waves: waves?,
+        solvers: solvers?,
         observables: observables?,
         speeds: speeds?,
         scheme,

@@ -17,6 +17,8 @@ pub(super) enum Place {
     System,
     /// The body of a function.
     Function,
+    /// A Riemann solver.
+    Riemann,
     /// The value of a source.
     Source,
     /// A formula of its own.
@@ -86,10 +88,13 @@ impl<'s, 'a> Terms<'s, 'a> {
                 self.power(base, *exponent, span)?
             }
             AstKind::Stack(entries) => self.stack(entries, span)?,
-            AstKind::Component(of, name) => {
-                let of = self.boxed(of)?;
-                self.component(of, name)?
-            }
+            AstKind::Component(of, name) => match self.side(of) {
+                Some(side) => self.on_side(side, name)?,
+                None => {
+                    let of = self.boxed(of)?;
+                    self.component(of, name)?
+                }
+            },
             AstKind::Derivative(axis, times, of) => self.derivative(axis, *times, of, span)?,
             AstKind::Call(name, arguments) => self.call(name, arguments, span)?,
             AstKind::If(parts) => return self.choice(parts, span),
@@ -174,6 +179,9 @@ impl<'s, 'a> Terms<'s, 'a> {
         };
         match meaning {
             _ if self.place == Place::Constant => self.not_constant(&name, meaning.kind()),
+            Meaning::Let(index) if self.place == Place::Riemann => {
+                self.uniform_let(&name, index, declared)
+            }
             Meaning::Field(..) | Meaning::Source(..) | Meaning::Let(_)
                 if self.place != Place::System =>
             {
@@ -215,7 +223,9 @@ impl<'s, 'a> Terms<'s, 'a> {
                 let identity = Term::identity(self.scope.dimension, span);
                 return Some((identity.kind, identity.rank));
             }
-            ("t", Place::System | Place::Function | Place::Source) => {
+            ("normal", Place::Riemann) => return Some((TermKind::Normal, Rank::Vector)),
+            ("below" | "above", Place::Riemann) => return self.bare_side(name),
+            ("t", Place::System | Place::Function | Place::Source | Place::Riemann) => {
                 return Some((TermKind::Time, Rank::Scalar));
             }
             ("t", Place::Constant) => return self.not_constant(name, "the time"),
@@ -230,7 +240,7 @@ impl<'s, 'a> Terms<'s, 'a> {
                 self.no_axis(&name.text, span);
                 None
             }
-            (Some(_), Place::System | Place::Function) => {
+            (Some(_), Place::System | Place::Function | Place::Riemann) => {
                 self.coordinate(&name.text, span);
                 None
             }
@@ -248,9 +258,11 @@ impl<'s, 'a> Terms<'s, 'a> {
         let message = format!("`{text}` is a coordinate, and equations hold everywhere alike");
         let help = match self.place {
             Place::Function => format!("pass it as an argument: `source` values may use `{text}`"),
-            Place::System | Place::Source | Place::Formula | Place::Constant => format!(
-                "declare `source f: scalar = ..;` with `{text}` in its value, and use `f` here"
-            ),
+            Place::System | Place::Riemann | Place::Source | Place::Formula | Place::Constant => {
+                format!(
+                    "declare `source f: scalar = ..;` with `{text}` in its value, and use `f` here"
+                )
+            }
         };
         let diagnostic = Diagnostic::new(Code::CoordinateOutsideSource, span, message);
         self.scope.report(diagnostic.help(help));
@@ -273,7 +285,7 @@ impl<'s, 'a> Terms<'s, 'a> {
         None
     }
 
-    fn not_visible<T>(&mut self, name: &Name, meaning: Meaning) -> Option<T> {
+    pub(super) fn not_visible<T>(&mut self, name: &Name, meaning: Meaning) -> Option<T> {
         let (text, kind) = (&name.text, meaning.kind());
         let (message, help) = match self.place {
             Place::Function => (
@@ -281,6 +293,10 @@ impl<'s, 'a> Terms<'s, 'a> {
                     "`{text}` is {kind}, and a function sees its arguments, parameters and `t`"
                 ),
                 "pass it to the function as an argument",
+            ),
+            Place::Riemann => (
+                format!("`{text}` is {kind}, and has a value on each side of a face"),
+                "write `below.` or `above.` before it; sources are none of the states",
             ),
             Place::System | Place::Source | Place::Formula | Place::Constant => (
                 format!("`{text}` is {kind}, and the value of a source is given from outside"),

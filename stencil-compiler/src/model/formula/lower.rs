@@ -76,6 +76,8 @@ impl Lowering {
             TermKind::If(relation, parts) => self.choice(*relation, parts),
             TermKind::Call(function, arguments) => self.call(*function, arguments),
             TermKind::Field(_)
+            | TermKind::Side(..)
+            | TermKind::Normal
             | TermKind::Let(_)
             | TermKind::Source(_)
             | TermKind::Derivative { .. } => None,

@@ -1,7 +1,7 @@
 //! The syntax tree: what was written, names not resolved.
 
 use crate::diag::Span;
-use crate::model::{Comparison, Iterations, Rank, Rational, Symmetry};
+use crate::model::{Comparison, Gives, Iterations, Rank, Rational, Symmetry};
 
 /// A name and where it is.
 #[derive(Clone, Debug)]
@@ -41,6 +41,7 @@ pub(in crate::model) struct System {
     pub(in crate::model) primitive: Option<VariablesBlock>,
     pub(in crate::model) face: Option<VariablesBlock>,
     pub(in crate::model) average: Option<VariablesBlock>,
+    pub(in crate::model) solvers: Vec<SolverItem>,
     pub(in crate::model) observables: Vec<ObserveItem>,
     /// The place of the `cfl` block, if there is one.
     pub(in crate::model) cfl: Option<Span>,
@@ -68,6 +69,7 @@ impl System {
             primitive: None,
             face: None,
             average: None,
+            solvers: Vec::new(),
             observables: Vec::new(),
             cfl: None,
             speeds: Vec::new(),
@@ -207,6 +209,29 @@ pub(in crate::model) struct VariableItem {
     pub(in crate::model) value: Option<Ast>,
     /// How much a variable weighs in its mean, or which value of both sides it takes.
     pub(in crate::model) weight: Option<Ast>,
+    pub(in crate::model) span: Span,
+    /// Position among the tokens, to tell what is above what.
+    pub(in crate::model) at: usize,
+}
+
+/// `riemann exact { .. }`
+#[derive(Debug)]
+pub(in crate::model) struct SolverItem {
+    pub(in crate::model) name: Name,
+    /// Its `let`s.
+    pub(in crate::model) lets: Vec<LetItem>,
+    /// What it gives of fields and `let`s: their values, or fluxes.
+    pub(in crate::model) values: Vec<SolvedItem>,
+    /// Was it read to its end?
+    pub(in crate::model) whole: bool,
+}
+
+/// `p = ..;` or `flux m -> ..;` of a solver.
+#[derive(Debug)]
+pub(in crate::model) struct SolvedItem {
+    pub(in crate::model) name: Name,
+    pub(in crate::model) gives: Gives,
+    pub(in crate::model) value: Ast,
     pub(in crate::model) span: Span,
     /// Position among the tokens, to tell what is above what.
     pub(in crate::model) at: usize,

@@ -2,9 +2,10 @@
 
 use super::check::PI;
 use super::parse::{number, type_name};
+use super::riemann::{RiemannSolver, within_text, words};
 use super::{
-    AtFace, Average, Comparison, Equation, Iterations, Model, Param, Primitives, Range, Rank,
-    Rational, Relation, Scheme, Term, TermKind,
+    AtFace, Average, Comparison, Equation, Model, Param, Primitives, Range, Rank, Rational,
+    Relation, Scheme, Term, TermKind,
 };
 
 mod spans;
@@ -40,6 +41,10 @@ pub fn print(model: &Model) -> String {
             out.push_str(&format!("        {kind}: {};\n", expression(model, part)));
         }
         out.push_str("    }\n");
+    }
+    for solver in &model.solvers {
+        let lines = solver_lines(model, solver).into_iter();
+        out.push_str(&block(&format!("riemann {}", solver.name), lines));
     }
     if !model.speeds.is_empty() {
         out.push_str("    cfl {\n");
@@ -88,7 +93,7 @@ fn items(model: &Model) -> Vec<String> {
     for (i, item) in model.lets.iter().enumerate() {
         let value = expression(model, &item.value);
         let kept = kept(model, &TermKind::Let(i), &item.name);
-        let within = item.within.as_ref().map_or(String::new(), within_text);
+        let within = within_text(item.within.as_ref());
         out.push(format!("let {} = {value}{within}{kept}", item.name));
     }
     for equation in &model.equations {
@@ -148,6 +153,25 @@ pub fn face_lines<'a>(model: &'a Model, at_face: &'a AtFace) -> impl Iterator<It
     }))
 }
 
+/// The lines of a Riemann solver, without their semicolons.
+pub fn solver_lines(model: &Model, solver: &RiemannSolver) -> Vec<String> {
+    let model = &model.with_lets_of(solver);
+    let named = solver.lets.iter().map(|item| {
+        let value = expression(model, &item.value);
+        format!(
+            "let {} = {value}{}",
+            item.name,
+            within_text(item.within.as_ref())
+        )
+    });
+    let [before, between] = words(solver.gives);
+    let solved = solver.values.iter().map(|line| {
+        let (of, value) = (expression(model, &line.of), expression(model, &line.value));
+        format!("{before}{of}{between}{value}")
+    });
+    named.chain(solved).collect()
+}
+
 fn scheme_text(model: &Model, scheme: &Scheme) -> String {
     let mut faces = String::new();
     if !model.fluxes.is_empty() {
@@ -205,6 +229,8 @@ fn level(term: &Term) -> Level {
         | TermKind::Source(_)
         | TermKind::Time
         | TermKind::Coordinate(_)
+        | TermKind::Side(..)
+        | TermKind::Normal
         | TermKind::Stack(_)
         | TermKind::Component(..)
         | TermKind::Derivative { .. }
@@ -229,6 +255,12 @@ fn write(out: &mut String, model: &Model, term: &Term, needed: Level) {
         TermKind::Source(i) => out.push_str(name(model.sources.get(*i).map(|s| &s.name))),
         TermKind::Time => out.push('t'),
         TermKind::Coordinate(axis) => out.push(letter(*axis)),
+        TermKind::Side(side, of) => {
+            out.push_str(side.name());
+            out.push('.');
+            write(out, model, of, Level::Atom);
+        }
+        TermKind::Normal => out.push_str("normal"),
         TermKind::If(relation, parts) => choice(out, model, *relation, parts),
         TermKind::Neg(a) => {
             out.push('-');
@@ -372,11 +404,6 @@ impl Model {
         let all: Vec<String> = self.ranges.iter().map(one).collect();
         all.join(" and ")
     }
-}
-
-/// ` within 20 iterations of root`
-fn within_text(within: &Iterations) -> String {
-    format!(" within {} iterations of {}", within.most, within.function)
 }
 
 /// The range of a field or a `let`, if it has one.

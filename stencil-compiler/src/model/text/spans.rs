@@ -3,7 +3,7 @@
 use crate::diag::Span;
 use crate::model::{
     AtFace, Average, Equation, Field, Flux, FromPrimitives, Let, Model, Observable, Param,
-    Primitives, Range, Source, Speed, Term, TermKind, Waves,
+    Primitives, Range, RiemannSolver, Solved, Source, Speed, Term, TermKind, Waves,
 };
 
 impl Model {
@@ -75,6 +75,17 @@ impl Model {
                 .map(|weight| weight.as_ref().map(Term::without_spans))
                 .collect(),
         };
+        let line = |line: &Solved| Solved {
+            of: line.of.without_spans(),
+            value: line.value.without_spans(),
+            span,
+        };
+        let solver = |s: &RiemannSolver| RiemannSolver {
+            lets: s.lets.iter().map(item).collect(),
+            values: s.values.iter().map(line).collect(),
+            span,
+            ..s.clone()
+        };
         let range = |r: &Range| Range {
             of: r.of.without_spans(),
             span,
@@ -101,6 +112,7 @@ impl Model {
             at_face: self.at_face.as_ref().map(at_face),
             average: self.average.as_ref().map(average),
             waves: self.waves.as_ref().map(waves),
+            solvers: self.solvers.iter().map(solver).collect(),
             observables: self.observables.iter().map(observable).collect(),
             speeds: self.speeds.iter().map(speed).collect(),
             scheme: self.scheme.clone(),
@@ -127,6 +139,8 @@ impl Term {
                 *relation,
                 Box::new(parts.each_ref().map(Term::without_spans)),
             ),
+            TermKind::Side(side, of) => TermKind::Side(*side, one(of)),
+            TermKind::Normal => TermKind::Normal,
             TermKind::Neg(a) => TermKind::Neg(one(a)),
             TermKind::Add(a, b) => TermKind::Add(one(a), one(b)),
             TermKind::Sub(a, b) => TermKind::Sub(one(a), one(b)),

@@ -216,6 +216,7 @@ fn model(maker: &mut Maker) -> Model {
         at_face: None,
         average: None,
         waves: None,
+        solvers: Vec::new(),
         observables: observables.to_vec(),
         speeds,
         scheme: Scheme::default(),

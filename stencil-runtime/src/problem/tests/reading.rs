@@ -222,6 +222,18 @@ fn a_scheme_for_fluxes_survives_writing() {
     assert_eq!(scheme.riemann_text(), "roe<fix = 0.2>");
     assert_eq!(scheme.sweep.name(), "dimensional");
     assert_eq!(scheme, same);
+    let own = LAW.replace(
+        "waves {",
+        "riemann mean { q = (below.v + above.v)/2; }\n    waves {",
+    );
+    let problem = parse(&own.replace("rusanov", "mean"), &[]).unwrap_or_else(|e| panic!("{e}"));
+    let again = parse(&problem.to_toml(None), &[]).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(problem.system.model().scheme.riemann, "mean");
+    assert_eq!(problem.system.model().solvers[0].name, "mean");
+    assert_eq!(
+        problem.system.model().without_spans(),
+        again.system.model().without_spans()
+    );
     let several = parse(&text.replace("euler", "rk4"), &[]).expect_err("rk4");
     assert!(
         several.to_string().contains("needs whole steps"),

@@ -8,9 +8,10 @@ use super::families::Linear;
 use super::{AXES, Law};
 use crate::discretize::expand::Result;
 use crate::discretize::poly::Poly;
-use crate::model::Rational;
+use crate::model::{Model, Rational, Scheme};
 
 mod contact;
+mod declared;
 mod force;
 mod hll;
 mod hllc;
@@ -83,6 +84,12 @@ impl Parameter {
 /// The solver of this name.
 pub(crate) fn find(name: &str) -> Option<&'static Solver> {
     ALL.iter().find(|solver| solver.name == name)
+}
+
+/// The solver of a scheme: one of the language, or what stands for one of the system.
+pub(crate) fn of(model: &Model, scheme: &Scheme) -> Option<&'static Solver> {
+    let own = model.declared_solver(scheme).map(|_| &declared::SOLVER);
+    find(&scheme.riemann).or(own)
 }
 
 /// What is known on one side of a face.

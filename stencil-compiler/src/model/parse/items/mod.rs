@@ -8,6 +8,7 @@ use crate::diag::{Code, Diagnostic, Span};
 mod conserved;
 mod declared;
 mod function;
+mod riemann;
 mod scheme;
 mod watched;
 mod words;
@@ -149,7 +150,7 @@ fn item(cursor: &mut Cursor, system: &mut System) -> Parsed<()> {
     let word = match cursor.peek() {
         Kind::Word(word) if ITEMS.contains(&word.as_str()) => word.clone(),
         _ => {
-            let items = "`field`, `conserved`, `param`, `source`, `let`, `fn`, `ddt(..)`, `flux`, `primitive`, `face`, `average`, `waves`, `observe` or `cfl`";
+            let items = "`field`, `conserved`, `param`, `source`, `let`, `fn`, `ddt(..)`, `flux`, `primitive`, `face`, `average`, `waves`, `riemann`, `observe` or `cfl`";
             unknown_item(cursor, cursor.span(), items, ITEMS);
             return Err(Reported);
         }
@@ -168,6 +169,7 @@ fn item(cursor: &mut Cursor, system: &mut System) -> Parsed<()> {
         "primitive" => return conserved::primitive(cursor, system),
         "face" => return conserved::face(cursor, system),
         "average" => return conserved::average(cursor, system),
+        "riemann" => return riemann::solver(cursor, system),
         "observe" => watched::observe(cursor, system, at)?,
         "cfl" => return watched::cfl(cursor, system),
         _ => declared::unit(cursor)?,
@@ -177,21 +179,28 @@ fn item(cursor: &mut Cursor, system: &mut System) -> Parsed<()> {
 
 /// `s = ..`, `p = .. where p > 0`, or `r = .. within 20 iterations of root`
 fn named(cursor: &mut Cursor, system: &mut System, at: usize) -> Parsed<()> {
+    let (item, outcome) = let_item(cursor, at)?;
+    let declared = item.name.clone();
+    system.lets.push(item);
+    outcome?;
+    declared::ranges(cursor, system, &declared)
+}
+
+/// `s = ..` or `r = .. within 20 iterations of root`, declared even if the rest is wrong.
+fn let_item(cursor: &mut Cursor, at: usize) -> Parsed<(LetItem, Parsed<()>)> {
     let name = name(cursor, "a name")?;
     let (value, outcome) = split(equals(cursor));
-    let declared = name.clone();
-    let within = match outcome.is_ok() && cursor.eat_word("within") {
-        true => Some(function::iterations(cursor)?),
-        false => None,
+    let (within, outcome) = match outcome.is_ok() && cursor.eat_word("within") {
+        true => split(function::iterations(cursor)),
+        false => (None, outcome),
     };
-    system.lets.push(LetItem {
+    let item = LetItem {
         name,
         value,
         within,
         at,
-    });
-    outcome?;
-    declared::ranges(cursor, system, &declared)
+    };
+    Ok((item, outcome))
 }
 
 /// `(u) = ..`

@@ -17,6 +17,7 @@ pub(super) const ITEMS: &[&str] = &[
     "face",
     "average",
     "waves",
+    "riemann",
     "observe",
     "cfl",
     "unit",
@@ -85,7 +86,7 @@ pub(super) fn unsupported(cursor: &mut Cursor) -> bool {
     let message = format!("`{word}` is not part of the language yet");
     let mut diagnostic = Diagnostic::new(Code::Unsupported, cursor.span(), message).note(
         "a system has `field`, `conserved`, `param`, `source`, `let`, `fn`, `ddt(..) = ..`, `flux`, `primitive`, \
-         `face`, `average`, `waves`, `observe` and `cfl`; beside it there is `scheme`",
+         `face`, `average`, `waves`, `riemann`, `observe` and `cfl`; beside it there is `scheme`",
     );
     if !instead.is_empty() {
         diagnostic = diagnostic.help(*instead);

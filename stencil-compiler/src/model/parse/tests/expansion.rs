@@ -165,6 +165,52 @@ fn loops_that_end_by_a_test_keep_what_they_had_then() {
 }
 
 #[test]
+fn solvers_are_printed_with_what_they_are_made_of() {
+    let model = parsed(
+        "system S in 2d {
+            conserved q: scalar; conserved m: vector; param a: real = 2; let twice = 2*a; let r = q^2;
+            fn half(b: scalar) -> scalar { let c = b + a; c/2 }
+            flux q -> m; flux m -> r*I;
+            riemann mean {
+                let p = below.q + above.q;
+                let flow = dot(above.m, normal) + t;
+                q = half(twice*p) - below.r;
+                m = flow*normal;
+            }
+            riemann upwind { let p = below.m.x; flux m -> below.m + (p + 1)*normal; flux q -> p }
+        }
+        scheme s for S { riemann: upwind; }
+        scheme u for S { riemann: mean; }",
+    );
+    round_trip(&model);
+    let lines: Vec<Vec<String>> = (model.solvers.iter())
+        .map(|solver| text::solver_lines(&model, solver))
+        .collect();
+    let expected = [
+        vec![
+            "let p = below.q + above.q",
+            "let flow = dot(above.m, normal) + t",
+            "let half_1_b = twice * p",
+            "let half_1_c = half_1_b + a",
+            "let half_1 = half_1_c / 2",
+            "q = half_1 - below.r",
+            "m = flow * normal",
+        ],
+        vec![
+            "let p_2 = below.m.x",
+            "flux m -> below.m + (p_2 + 1) * normal",
+            "flux q -> p_2",
+        ],
+    ];
+    assert_eq!(lines, expected);
+    for scheme in ["s", "u"] {
+        let chosen = model.with_scheme(scheme).unwrap();
+        round_trip(&chosen);
+        crate::discretize::discretize(&chosen).unwrap();
+    }
+}
+
+#[test]
 fn vectors_leave_loops_like_scalars() {
     let items = "fn shrunk(v: vector) -> vector {
         let mut w = v; let mut n = 0;

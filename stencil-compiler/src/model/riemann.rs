@@ -1,0 +1,107 @@
+//! Riemann solvers that a system declares: what is at a face, made of the states on both sides of it.
+
+use super::{Iterations, Let, Model, Scheme, Term, TermKind};
+use crate::diag::Span;
+
+/// `riemann exact { .. }`: a solver that schemes may name beside those of the language. Its terms are made of the states
+/// on both sides of a face, [`TermKind::Side`], and of the [`TermKind::Normal`] of the face.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RiemannSolver {
+    /// Its name.
+    pub name: String,
+    /// Its intermediate expressions, numbered on from those of the model.
+    pub lets: Vec<Let>,
+    /// What it gives.
+    pub gives: Gives,
+    /// The value of each field or `let` that it gives, in the order in which they are written.
+    pub values: Vec<Solved>,
+    /// Where it was named.
+    pub span: Span,
+}
+
+/// What a solver gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gives {
+    /// The state at the face, of which the fluxes follow.
+    State,
+    /// What flows of each conserved field through the face.
+    Fluxes,
+}
+
+/// `p = ..;` or `flux m -> ..;` of a solver.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Solved {
+    /// A field or a `let`.
+    pub of: Term,
+    /// Its value, or its flux along the normal, of its rank.
+    pub value: Term,
+    /// The whole line.
+    pub span: Span,
+}
+
+/// A side of a face, seen along its normal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// The side that the normal comes from.
+    Below,
+    /// The side that it points to.
+    Above,
+}
+
+impl Side {
+    /// Both, by their names in the language.
+    pub const ALL: [(&str, Side); 2] = [("below", Side::Below), ("above", Side::Above)];
+
+    /// Its name in the language.
+    pub fn name(self) -> &'static str {
+        let found = Side::ALL.iter().find(|(_, side)| *side == self);
+        found.map_or("", |(name, _)| name)
+    }
+}
+
+impl Model {
+    /// The solver of a scheme, if the system declares it.
+    pub fn declared_solver(&self, scheme: &Scheme) -> Option<&RiemannSolver> {
+        self.solvers.iter().find(|own| own.name == scheme.riemann)
+    }
+
+    /// A `let` of the model, or one of the solver that the chosen scheme takes.
+    pub(crate) fn let_at(&self, at: usize) -> Option<&Let> {
+        let own = || self.declared_solver(&self.scheme);
+        let beyond = || own()?.lets.get(at.checked_sub(self.lets.len())?);
+        self.lets.get(at).or_else(beyond)
+    }
+
+    /// The model with the `let`s of a solver among its own.
+    pub(crate) fn with_lets_of(&self, solver: &RiemannSolver) -> Model {
+        let mut all = self.clone();
+        all.lets.extend(solver.lets.iter().cloned());
+        all
+    }
+}
+
+impl RiemannSolver {
+    /// Does it give the primitive variables of its system, and not what is conserved?
+    pub(crate) fn gives_primitives(&self, model: &Model) -> bool {
+        let given = |of: &TermKind| self.values.iter().any(|value| value.of.kind == *of);
+        let all = model.primitives.as_ref();
+        all.is_some_and(|all| all.variables.iter().all(|variable| given(&variable.kind)))
+    }
+}
+
+/// What of a field or a `let` a solver gives, with what goes before it and behind it.
+pub(crate) fn words(gives: Gives) -> [&'static str; 2] {
+    match gives {
+        Gives::State => ["", " = "],
+        Gives::Fluxes => ["flux ", " -> "],
+    }
+}
+
+/// ` within 20 iterations of root`, or nothing.
+pub(crate) fn within_text(within: Option<&Iterations>) -> String {
+    let text = |within: &Iterations| {
+        let (most, function) = (within.most, &within.function);
+        format!(" within {most} iterations of {function}")
+    };
+    within.map_or(String::new(), text)
+}
