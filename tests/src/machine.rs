@@ -10,7 +10,7 @@ use stencil_compiler::plan::{Plan, Step};
 use stencil_compiler::schedule::check::Compiled;
 
 use super::Case;
-use super::memory::{Arrays, Layout, Memory};
+use super::memory::{Arrays, Layout, Memory, Named};
 
 /// Walks a plan on the kernel interpreter.
 pub struct Machine<'a, T> {
@@ -42,12 +42,14 @@ impl<'a, T: Real> Machine<'a, T> {
     ) -> Self {
         // A memory is as large as the largest of the buffers that live in it.
         let plan = &compiled.plan;
-        let mut halos: BTreeMap<String, [usize; 3]> = BTreeMap::new();
-        for buffer in &plan.buffers {
-            let known = halos.entry(home(plan, &buffer.name)).or_default();
+        let mut arrays: BTreeMap<String, ([usize; 3], usize)> = BTreeMap::new();
+        for (buffer, place) in plan.buffers.iter().zip(plan.places()) {
+            let (known, apart) = arrays.entry(home(plan, &buffer.name)).or_default();
             *known = std::array::from_fn(|axis| known[axis].max(buffer.halo[axis] as usize));
+            *apart = place.of;
         }
-        let names: Vec<(String, [usize; 3])> = halos.into_iter().collect();
+        let named = |(name, (halo, apart))| (name, halo, apart);
+        let names: Vec<Named> = arrays.into_iter().map(named).collect();
         let mut memory = Memory::new(case.cells, layout, &names);
         for (i, state) in case.set_states(algorithm) {
             memory.set(&algorithm.state(state).name, &case.initial::<T>(i));

@@ -107,6 +107,9 @@ impl Places {
     }
 }
 
+/// The name of an array, its halo, and the values from one cell to the next.
+pub(super) type Named = (String, [usize; 3], usize);
+
 /// Arrays of a patch by name.
 pub(super) type Arrays<T> = BTreeMap<String, GlobalArray<T>>;
 
@@ -174,8 +177,8 @@ pub(super) struct Memory<T> {
 }
 
 impl<T: Real> Memory<T> {
-    /// Arrays of poison with names and halos.
-    pub(super) fn new(cells: [usize; 3], layout: Layout, names: &[(String, [usize; 3])]) -> Self {
+    /// Arrays of poison with names and halos, and the values from one cell to the next.
+    pub(super) fn new(cells: [usize; 3], layout: Layout, names: &[Named]) -> Self {
         let of_patch: [usize; 3] = std::array::from_fn(|axis| {
             let (cells, patches) = (cells[axis], layout.patches[axis]);
             assert_eq!(cells % patches, 0, "{cells} cells in {patches} patches");
@@ -185,8 +188,10 @@ impl<T: Real> Memory<T> {
             layout,
             cells: of_patch.map(|n| n as i64),
         };
-        let array =
-            |(name, halo): &(String, [usize; 3])| (name.clone(), GlobalArray::new(of_patch, *halo));
+        let array = |(name, halo, apart): &Named| {
+            let array = GlobalArray::apart(of_patch, *halo, *apart);
+            (name.clone(), array)
+        };
         let arrays: Arrays<T> = names.iter().map(array).collect();
         let device = |number: usize| Device {
             number,

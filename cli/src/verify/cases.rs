@@ -6,7 +6,7 @@ use std::fs;
 use stencil_compiler::algorithm::{Algorithm, Role};
 use stencil_compiler::kernel::LaunchKind;
 use stencil_compiler::schedule::space::{Draws, sample};
-use stencil_compiler::schedule::{Blocking, Schedule, presets};
+use stencil_compiler::schedule::{Blocking, Layout, Schedule, presets};
 use stencil_runtime::backend::cuda::{Cache, capability};
 use stencil_runtime::tune::ODD;
 use stencil_runtime::{Axis, Boundary, Builder, Engine, Number, Simulation, Source, SystemDef};
@@ -224,7 +224,14 @@ fn systems(names: &[String]) -> Result<Vec<(SystemDef, Origin)>, Ended> {
     names.iter().map(named).collect()
 }
 
-/// Schedules of a system with names: presets, and some drawn at random.
+/// Blockings and layouts of arrays that no preset has.
+const UNUSUAL: [(&str, Layout); 3] = [
+    ("direct", Layout::Aos),
+    ("lexicographic", Layout::Soa),
+    ("lexicographic", Layout::Aos),
+];
+
+/// Schedules of a system with names: presets, blockings and layouts that none has, and some drawn at random.
 fn schedules(
     args: &VerifyArgs,
     algorithm: &Algorithm,
@@ -243,6 +250,14 @@ fn schedules(
         .map(|p| (p.name.to_string(), (p.make)(algorithm, precision)))
         .filter(|(_, schedule)| on_card(schedule))
         .collect();
+    all.extend(UNUSUAL.iter().map(|(strategy, layout)| {
+        let laid_out = Schedule {
+            layout: *layout,
+            ..Schedule::default()
+        };
+        let schedule = laid_out.blocked(algorithm, Blocking::new(strategy, &[]));
+        (format!("{strategy} {}", layout.word()), schedule)
+    }));
     let mut draws = Draws::new(args.seed);
     for number in 1..=args.sample {
         let mut draw = || sample(algorithm, precision.bytes(), &mut draws).filter(on_card);

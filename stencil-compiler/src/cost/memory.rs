@@ -16,6 +16,9 @@
 
 use super::KernelCost;
 
+/// Bytes that the memory of a card moves at least.
+pub(super) const SECTOR: usize = 32;
+
 /// What of a card decides how much must be read again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Card {
@@ -35,7 +38,7 @@ impl Default for Card {
         Card {
             units: 132,
             cache: 33_000_000,
-            sector: 32,
+            sector: SECTOR,
         }
     }
 }
@@ -62,9 +65,9 @@ impl KernelCost {
                 1 => 0.0,
                 _ => again[axis] * f64::from(input.rim[axis]) / self.extent(axis, cells),
             });
-            ghosts.iter().product::<f64>() + rims.iter().sum::<f64>()
+            (ghosts.iter().product::<f64>() + rims.iter().sum::<f64>()) * input.moved
         });
-        let values = read.sum::<f64>() + self.outputs.len() as f64;
+        let values = read.sum::<f64>() + self.written;
         Some(values * self.value_bytes as f64)
     }
 
@@ -121,9 +124,9 @@ impl KernelCost {
         let tile = [0, 1, 2].map(|a| self.extent(a, cells));
         let inputs = self.inputs.iter().map(|input| {
             let slower = (axis..3).map(|a| 1.0 + f64::from(input.rim[a]) / tile[a]);
-            slower.product::<f64>()
+            slower.product::<f64>() * input.moved
         });
-        let values = inputs.sum::<f64>() + self.outputs.len() as f64;
+        let values = inputs.sum::<f64>() + self.written;
         values * tile.iter().product::<f64>() * self.value_bytes as f64
     }
 }

@@ -18,6 +18,7 @@ use crate::schedule::check::Compiled;
 mod cards;
 mod memory;
 mod occupancy;
+mod sectors;
 mod step;
 #[cfg(test)]
 mod tests;
@@ -54,6 +55,8 @@ pub struct KernelCost {
     pub inputs: Vec<InputCost>,
     /// Arrays that it writes.
     pub outputs: Vec<String>,
+    /// Values that memory moves for those that it writes to a cell.
+    pub written: f64,
     /// Cells that a thread computes at once.
     pub cells: u32,
     /// Arithmetic instructions a cell; a multiply-add is one, a division eight.
@@ -92,19 +95,23 @@ pub struct InputCost {
     pub fetched: f64,
     /// Cells before and behind the tile that are read too, along x, y, z.
     pub rim: [u32; 3],
+    /// Values that memory moves for each that is read: more than one where what is moved at once holds values
+    /// of arrays that are not read.
+    pub moved: f64,
 }
 
 impl KernelCost {
     /// Bytes a cell that must move: each input read once, each output written once.
     pub fn least_bytes(&self) -> f64 {
-        ((self.inputs.len() + self.outputs.len()) * self.value_bytes) as f64
+        let read: f64 = self.inputs.iter().map(|input| input.moved).sum();
+        (read + self.written) * self.value_bytes as f64
     }
 
     /// Bytes a cell where each block reads its own tiles with their halos, and blocks share
     /// nothing (Pekkilä et al. 2017, Eq. 13, divided by the number of cells).
     pub fn fetched_bytes(&self) -> f64 {
-        let read: f64 = self.inputs.iter().map(|input| input.fetched).sum();
-        (read + self.outputs.len() as f64) * self.value_bytes as f64
+        let read = self.inputs.iter().map(|input| input.fetched * input.moved);
+        (read.sum::<f64>() + self.written) * self.value_bytes as f64
     }
 
     /// Registers that a thread may have if its blocks are to fit; they are handed out in eights.
@@ -165,6 +172,8 @@ pub fn kernel(
         .collect::<Result<_, _>>()?;
     let read = footprint(algorithm, &roots, &stored);
     let counts = kernel.operations();
+    let reads = |name: &str| launch.inputs.iter().any(|(input, _)| input == name);
+    let writes = |name: &str| launch.outputs.iter().any(|(output, _)| output == name);
     let mut inputs = Vec::new();
     for (name, reach) in &launch.inputs {
         let points = read.get(&find(name)?).cloned().unwrap_or_default();
@@ -178,6 +187,7 @@ pub fn kernel(
             points: points.len(),
             fetched,
             rim: rim(&points),
+            moved: sectors::moved(kernel, name, &reads),
         });
     }
     let cells = counts.cells.max(1);
@@ -193,6 +203,11 @@ pub fn kernel(
             .iter()
             .map(|(buffer, _)| buffer.clone())
             .collect(),
+        written: launch
+            .outputs
+            .iter()
+            .map(|(buffer, _)| sectors::moved(kernel, buffer, &writes))
+            .sum(),
         cells: u32::try_from(cells).unwrap_or(u32::MAX),
         operations: counts.cost as f64 / cells as f64,
         flops: flops as f64 / cells as f64,

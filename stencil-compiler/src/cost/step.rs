@@ -122,6 +122,7 @@ mod tests {
         };
         let plan = Plan {
             time_steps: 1,
+            layout: crate::plan::Layout::Soa,
             buffers: Vec::new(),
             launches: Vec::new(),
             steps: vec![step([1; 3]), step([1, 0, 0])],

@@ -234,6 +234,43 @@ fn runs_of_cells_do_not_overhang() {
     ));
 }
 
+/// Of values that lie side by side memory moves whole sectors of 32 bytes, whatever is read of them.
+#[test]
+fn what_lies_between_moves_too() {
+    let source =
+        "pub system Two in 3d { field a: scalar; field b: scalar; field c: scalar; field e: scalar;
+            ddt(a) = lap(a); ddt(b) = a*b; ddt(c) = a; ddt(e) = e; }
+         scheme s for Two { space: central<order = 2>; time: euler; }";
+    let algorithm = discretize(&parse_str(source).unwrap()).unwrap();
+    let costs = |layout: &str, passes: &str, value_bytes: usize| {
+        let kernels = "kernel direct ".repeat(1 + passes.matches("pass").count());
+        let text = format!("schedule {layout} {passes} {kernels}");
+        let schedule = crate::schedule::text::parse(&text).unwrap();
+        let compiled = check(&algorithm, &schedule, value_bytes).unwrap();
+        super::kernels(&compiled).unwrap()
+    };
+    // All together: nothing is in between.
+    let [soa, aos] = ["", "layout aos"].map(|layout| costs(layout, "", 8).swap_remove(0));
+    assert_eq!(soa.least_bytes(), 64.0);
+    assert_eq!(aos.least_bytes(), 64.0);
+    // A kernel that takes one of four values of eight bytes moves the sector of all of them.
+    let [soa, aos] = ["", "layout aos"].map(|layout| costs(layout, "pass e 1", 8).swap_remove(1));
+    assert_eq!((soa.inputs.len(), soa.least_bytes()), (1, 16.0));
+    assert_eq!(
+        (aos.inputs[0].moved, aos.written, aos.least_bytes()),
+        (4.0, 4.0, 64.0)
+    );
+    let card = Card::default();
+    let [few, many] = [&soa, &aos].map(|cost| cost.memory_bytes([64; 3], &card).unwrap());
+    assert!(close(many, 4.0 * few));
+    // Two that are read of four share what is moved.
+    let two = &costs("layout aos", "pass c 1", 4)[1];
+    assert_eq!(
+        (two.inputs.len(), two.inputs[0].moved, two.written),
+        (2, 2.0, 4.0)
+    );
+}
+
 #[test]
 fn chunks_of_a_march_read_their_ends_again() {
     let march = Blocking::new("march", &[("tile_x", 32), ("tile_y", 8), ("chunk", 128)]);

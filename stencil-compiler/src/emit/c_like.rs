@@ -5,14 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::dialect::{Dialect, Uses, literal, real, suffix};
 use super::functions;
 use super::index::{self, Places};
-use super::infix::{self, PRIMARY, SUM, Spelling};
+use super::infix::{self, PRIMARY, SUM, Spelling, parenthesized};
 use super::names::Names;
 use super::nest::{Nested, Tree, count_assignments, nest};
 use super::{EmitError, Patches, Source, comment_lines, get, head};
 use crate::expr::Op;
 use crate::expr::real::Precision;
 use crate::kernel::{
-    BarrierId, CellVar, Condition, Index, IntVar, Kernel, LaunchKind, Operand, Relation, Stmt,
+    BarrierId, Buffer, BufferId, CellVar, Condition, Index, IntVar, Kernel, LaunchKind, Operand,
+    Relation, Stmt,
 };
 
 /// Names of the indices of the thread.
@@ -230,7 +231,15 @@ impl<'a> Printer<'a> {
             } => {
                 let [x, y, z] = *offset;
                 let name = get(&self.names.buffers, buffer.0, "buffer")?;
-                self.write(name, values, |printer, n| printer.at(*cell, [x + n, y, z]))?;
+                let at = |printer: &Self, n| printer.at(*buffer, *cell, [x + n, y, z]);
+                // Values that lie apart are written one by one.
+                let step = match self.apart(*buffer) {
+                    1 => values.len().max(1),
+                    _ => 1,
+                };
+                for (first, part) in (0..).step_by(step).zip(values.chunks(step)) {
+                    self.write(name, part, |printer, n| at(printer, first + n))?;
+                }
             }
             Nested::Block(
                 Stmt::For {
@@ -276,8 +285,8 @@ impl<'a> Printer<'a> {
                 cell,
                 offset,
             } => {
+                let at = self.at(*buffer, *cell, *offset)?;
                 let buffer = get(&self.names.buffers, buffer.0, "buffer")?;
-                let at = self.at(*cell, *offset)?;
                 self.define(reg.0, &format!("{buffer}[{at}]"))?;
             }
             Stmt::LoadShared {
@@ -435,11 +444,19 @@ impl<'a> Printer<'a> {
         Ok(())
     }
 
-    fn at(&self, cell: CellVar, offset: [i32; 3]) -> Result<String, EmitError> {
-        Ok(index::shifted(
-            get(&self.names.cells, cell.0, "cell")?,
-            offset,
-        ))
+    /// Values of a buffer from one cell to the next.
+    fn apart(&self, buffer: BufferId) -> usize {
+        let buffer = self.kernel.buffers.get(buffer.0 as usize);
+        buffer.map_or(1, Buffer::apart)
+    }
+
+    fn at(&self, buffer: BufferId, cell: CellVar, offset: [i32; 3]) -> Result<String, EmitError> {
+        let cell = get(&self.names.cells, cell.0, "cell")?;
+        let at = index::shifted(cell, offset);
+        Ok(match self.apart(buffer) {
+            1 => at,
+            apart => format!("{} * {apart}", parenthesized(at, offset != [0; 3])),
+        })
     }
 
     fn barrier(&mut self, barrier: BarrierId, slot: &Index) -> Result<String, EmitError> {

@@ -9,6 +9,7 @@ use march::march;
 use super::*;
 use crate::expr::{Lit, Op};
 use crate::kernel::*;
+use crate::plan::Place;
 
 fn f32_text(kernel: &Kernel) -> String {
     cuda(kernel, Precision::F32).unwrap().text
@@ -70,6 +71,59 @@ fn cuda_of_numbered_cells() {
         lines(&text(2, [4, 1, 0])),
         "const int here = number % (n0 + 8) - 4 + (number / (n0 + 8) - 1) * pitch + number / ((n0 + 8) * (n1 + 2)) * plane;"
     );
+}
+
+/// Values of a cell that lie side by side: each access counts them, and no two cells are written at once.
+#[test]
+fn cuda_of_values_that_lie_apart() {
+    let mut kernel = heat(LaunchKind::Blocks);
+    let together = f32_text(&kernel);
+    let place = |of| {
+        Some(Place {
+            before: 0,
+            at: 1,
+            of,
+        })
+    };
+    kernel.buffers[0].beside = place(5);
+    let text = f32_text(&kernel);
+    let read = format!("{}[", kernel.buffers[0].name);
+    let accesses = |text: &str| -> Vec<String> {
+        let after = text.split(&read).skip(1);
+        let of = after.map(|rest| rest.split(']').next().unwrap_or_default());
+        of.map(String::from).collect()
+    };
+    let (plain, apart) = (accesses(&together), accesses(&text));
+    assert!(plain.len() > 6 && plain.len() == apart.len());
+    for (plain, apart) in plain.iter().zip(&apart) {
+        let wanted = match plain.contains(' ') {
+            true => format!("({plain}) * 5"),
+            false => format!("{plain} * 5"),
+        };
+        assert_eq!(*apart, wanted);
+    }
+    assert_eq!(
+        text.matches("* 5]").count(),
+        apart.len(),
+        "other buffers are alone"
+    );
+    let wide = |of| {
+        let mut kernel = block(|b| {
+            let x = b.int("x", Index::Thread(0) * 2);
+            let cell = b.cell("here", [Index::Var(x), Index::Const(0), Index::Const(0)]);
+            b.body.push(Stmt::Store {
+                buffer: BufferId(1),
+                cell,
+                offset: [0; 3],
+                values: vec![lit(1.0), lit(2.0)],
+            });
+        });
+        kernel.buffers[1].beside = place(of);
+        f32_text(&kernel)
+    };
+    let text = wide(3);
+    assert!(text.contains("out[here * 3] = 1e0f;"), "{text}");
+    assert!(text.contains("out[(here + 1) * 3] = 2e0f;"), "{text}");
 }
 
 #[test]

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::blocking::{self, BLOCKS};
+use super::blocking::{self, BLOCKS, Strategy};
 use super::{
     Buffer, BufferId, CellVar, Index, IntVar, Kernel, Launch as Shape, LaunchKind, Mode, Reg,
 };
 use crate::algorithm::{Access, Algorithm, FnId, Offset, UniformId};
-use crate::plan::{Launch, Plan};
-use crate::schedule::{Placement, Refusal};
+use crate::plan::{Launch, Layout, Plan};
+use crate::schedule::{Blame, Placement, Refusal};
 
 /// What a blocking strategy lowers.
 #[derive(Clone, Copy, Debug)]
@@ -45,6 +45,7 @@ pub fn lower(
         launch,
         value_bytes,
     })?;
+    refuse_layout(strategy, &kernel, plan.layout)?;
     let (blocks, shared) = (
         kernel.launch.blocks_per_unit as usize,
         kernel.shared_bytes(),
@@ -59,6 +60,22 @@ pub fn lower(
         ));
     }
     Ok(kernel)
+}
+
+/// Rows and copies are of values that follow each other.
+fn refuse_layout(strategy: &Strategy, kernel: &Kernel, layout: Layout) -> Result<(), Refusal> {
+    let Some(buffer) = kernel.not_apart().find(|buffer| buffer.apart() > 1) else {
+        return Ok(());
+    };
+    Err(Refusal {
+        blame: Blame::Layout,
+        message: format!(
+            "`{}` takes rows of `{}` at once, but with `layout {}` the values of other arrays lie between; use `direct` or `lexicographic`",
+            strategy.name,
+            buffer.name,
+            layout.word()
+        ),
+    })
 }
 
 /// Shared memory of a multiprocessor, in bytes, and what of it is kept for each block.
@@ -180,12 +197,15 @@ impl<'a> Draft<'a> {
     }
 
     fn buffer(&mut self, name: &str, mode: Mode) {
-        let halo = self.context.plan.buffer(name).map_or([0; 3], |b| b.halo);
+        let plan = self.context.plan;
+        let at = plan.buffers.iter().position(|b| b.name == name);
+        let place = at.and_then(|at| plan.places().get(at).copied());
         self.names.insert(name.to_string(), 1);
         self.kernel.buffers.push(Buffer {
             name: name.to_string(),
             mode,
-            halo,
+            halo: at.map_or([0; 3], |at| plan.buffers[at].halo),
+            beside: place.filter(|place| place.of > 1),
         });
     }
 

@@ -51,6 +51,7 @@ pub fn plan_wrapped(
         wrapped,
         plan: Plan {
             time_steps,
+            layout: schedule.layout,
             buffers: Vec::new(),
             launches: Vec::new(),
             steps: Vec::new(),

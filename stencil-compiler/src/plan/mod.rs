@@ -8,6 +8,7 @@ use crate::schedule::{Blocking, Placement};
 
 pub mod check;
 mod fit;
+mod layout;
 pub mod make;
 mod reuse;
 #[cfg(test)]
@@ -15,6 +16,7 @@ mod tests;
 pub mod text;
 
 pub use fit::{Room, crossable};
+pub use layout::{Layout, Place};
 pub use make::{kernel_count, plan, plan_wrapped, stored_together};
 
 /// What advances the fields by a time step or several, and the arrays that it works on.
@@ -22,6 +24,8 @@ pub use make::{kernel_count, plan, plan_wrapped, stored_together};
 pub struct Plan {
     /// Time steps that it is, at least one.
     pub time_steps: usize,
+    /// How the arrays lie in memory.
+    pub layout: Layout,
     /// Arrays.
     pub buffers: Vec<Buffer>,
     /// Launches in order of first execution.

@@ -2,8 +2,10 @@
 
 use std::fmt::Write as _;
 
-use super::{Buffer, BufferRole, Launch, Plan, Step};
-use crate::schedule::text::{parse_blocking, parse_placement, placement_words, print_blocking};
+use super::{Buffer, BufferRole, Launch, Layout, Plan, Step};
+use crate::schedule::text::{
+    parse_blocking, parse_layout, parse_placement, placement_words, print_blocking,
+};
 use crate::syntax::{Lexer, TextError, Token};
 
 const ROLES: &[(BufferRole, &str)] = &[
@@ -22,6 +24,9 @@ pub fn print(plan: &Plan) -> String {
     let mut out = String::from("plan\n");
     if plan.time_steps != 1 {
         let _ = writeln!(out, "steps {}", plan.time_steps);
+    }
+    if plan.layout != Layout::default() {
+        let _ = writeln!(out, "layout {}", plan.layout.word());
     }
     for buffer in &plan.buffers {
         let role = ROLES
@@ -91,6 +96,7 @@ pub fn parse(text: &str) -> Result<Plan, TextError> {
     lexer.keyword("plan")?;
     let mut plan = Plan {
         time_steps: 1,
+        layout: Layout::default(),
         buffers: Vec::new(),
         launches: Vec::new(),
         steps: Vec::new(),
@@ -99,6 +105,7 @@ pub fn parse(text: &str) -> Result<Plan, TextError> {
         let word = lexer.name()?;
         match word.as_str() {
             "steps" => plan.time_steps = lexer.count()?,
+            "layout" => plan.layout = parse_layout(&mut lexer)?,
             "buffer" => plan.buffers.push(parse_buffer(&mut lexer)?),
             "launch" => plan.launches.push(parse_launch(&mut lexer)?),
             "fill" => {
@@ -120,7 +127,7 @@ pub fn parse(text: &str) -> Result<Plan, TextError> {
             }),
             _ => {
                 return lexer.error(format!(
-                    "expected steps, buffer, launch, fill, run or swap, found `{word}`"
+                    "expected steps, layout, buffer, launch, fill, run or swap, found `{word}`"
                 ));
             }
         }

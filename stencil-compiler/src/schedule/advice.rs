@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::check::{ScheduleError, check};
 use super::text::{placement_words, print_blocking};
-use super::{Blame, Blocking, Halo, Placement, Schedule};
+use super::{Blame, Blocking, Halo, Layout, Placement, Schedule};
 use crate::algorithm::Algorithm;
 use crate::diag::nearest;
 use crate::kernel::blocking::{self, Param, Strategy};
@@ -49,6 +49,7 @@ pub(super) fn advice(
         Blame::Placement(name) => search.placements(name),
         Blame::Count(kernels) => search.count(*kernels),
         Blame::Strategy => search.strategies(kernel),
+        Blame::Layout => search.layout(kernel),
         Blame::Params(names) => search.params(kernel, names),
         Blame::Nothing => Vec::new(),
     }
@@ -145,6 +146,19 @@ impl Search<'_> {
             *slot = blocking.clone();
         }
         changed
+    }
+
+    /// The schedule with arrays one behind the other, and what may cover the kernel as they are.
+    fn layout(&mut self, kernel: usize) -> Vec<String> {
+        let mut help = Vec::new();
+        let mut alone = self.schedule.clone();
+        alone.layout = Layout::Soa;
+        if self.is_legal(&alone) {
+            let word = self.schedule.layout.word();
+            help.push(format!("the schedule is legal without `layout {word}`"));
+        }
+        help.extend(self.strategies(kernel));
+        help
     }
 
     /// What may cover a kernel.

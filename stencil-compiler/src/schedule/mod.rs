@@ -29,6 +29,7 @@ mod tests;
 pub mod text;
 mod tiles;
 
+pub use crate::plan::Layout;
 pub use refusal::{Blame, Refusal};
 
 /// Where grid functions live and how kernels are blocked; the same for every substep.
@@ -37,6 +38,8 @@ pub struct Schedule {
     /// Substeps that are done at once, 1 where each is done by itself: what is scheduled is the problem
     /// [fused](Algorithm::fused) by so many, and its functions have the placements and passes below.
     pub fuse: usize,
+    /// How the arrays of fields and accumulators lie in memory.
+    pub layout: Layout,
     /// Placements by name; a grid function that is not listed is [`Placement::Inline`].
     pub placements: BTreeMap<String, Placement>,
     /// The pass in which a component of a field gets its new values, from 0, or a stored function is
@@ -100,6 +103,7 @@ impl Default for Schedule {
     fn default() -> Self {
         Schedule {
             fuse: 1,
+            layout: Layout::default(),
             placements: BTreeMap::new(),
             passes: BTreeMap::new(),
             kernels: Vec::new(),

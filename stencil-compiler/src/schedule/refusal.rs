@@ -22,6 +22,8 @@ pub enum Blame {
     Count(usize),
     /// The strategy of a blocking.
     Strategy,
+    /// The layout of arrays, which a blocking cannot serve.
+    Layout,
     /// Parameters of a blocking.
     Params(Vec<String>),
     /// Nothing that a schedule says: a mistake of the compiler.

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::cuts::cuts;
 use super::heuristic::{carry, fused, recomputed, shared, stored};
 use super::passes::{self, PARTS};
-use super::{Blocking, Halo, Placement, Schedule, sums};
+use super::{Blocking, Halo, Layout, Placement, Schedule, sums};
 use crate::algorithm::Algorithm;
 use crate::kernel::LaunchKind;
 use crate::kernel::blocking::{self, Param, Strategy};
@@ -70,6 +70,7 @@ pub fn first(algorithm: &Algorithm) -> Vec<Schedule> {
                 placements: placements.clone(),
                 passes: passes.clone(),
                 kernels: vec![blocking; kernels],
+                ..Schedule::default()
             }));
         }
     }
@@ -171,7 +172,7 @@ fn combinations(
 /// Grid functions whose storing is tried: those that save most operations.
 const MOST_STORED: usize = 6;
 
-/// Schedules that differ from one in a single choice: a parameter of a kernel, or of all kernels (the
+/// Schedules that differ from one in a single choice: the layout of arrays, a parameter of a kernel, or of all kernels (the
 /// next smaller or larger value of those that a search varies from the start, any value of the others),
 /// or whether a function that is evaluated at several places is stored, or shared.
 pub fn neighbours(algorithm: &Algorithm, schedule: &Schedule) -> Vec<Schedule> {
@@ -189,6 +190,10 @@ pub fn neighbours(algorithm: &Algorithm, schedule: &Schedule) -> Vec<Schedule> {
         one.kernels[at].params.insert(name.into(), value);
         all.insert(one);
     }
+    all.extend(Layout::ALL.map(|layout| Schedule {
+        layout,
+        ..schedule.clone()
+    }));
     all.remove(schedule);
     all.into_iter().collect()
 }
@@ -317,6 +322,8 @@ mod tests {
         let mut all = neighbours(&algorithm, &schedule);
         all.retain(|s| s.placements.is_empty());
         assert!(!all.contains(&schedule));
+        assert!(all.iter().any(|s| s.layout == Layout::Aos));
+        all.retain(|s| s.layout == schedule.layout);
         let has = |kernel: Blocking| all.iter().any(|s| s.kernels[0] == kernel);
         let with = |name, value| march(&[&tile[..], &[(name, value)]].concat());
         assert!(has(with("tile_y", 16)) && has(with("tile_y", 8)) && !has(with("tile_y", 24)));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::check::{check, legal_placements};
 use super::cuts::cuts;
-use super::{Blocking, Placement, Schedule, passes};
+use super::{Blocking, Layout, Placement, Schedule, passes};
 use crate::algorithm::{Algorithm, Def, MOST_FUSED};
 use crate::kernel::blocking::{self, Strategy};
 use crate::plan::kernel_count;
@@ -20,6 +20,9 @@ const PARTED: u64 = 30;
 
 /// Draws in a hundred whose substeps are fused.
 const FUSED: u64 = 8;
+
+/// Draws in a hundred whose fields lie side by side.
+const BESIDE: u64 = 20;
 
 /// Draws until a legal schedule must have been found.
 const MOST_DRAWS: usize = 2000;
@@ -52,9 +55,15 @@ impl Draws {
 /// A legal schedule drawn from the sequence, or `None` if a long search finds none.
 pub fn sample(algorithm: &Algorithm, value_bytes: usize, draws: &mut Draws) -> Option<Schedule> {
     (0..MOST_DRAWS)
-        .map(|_| match draws.below(100) {
-            0..FUSED => draw_fused(algorithm, draws),
-            _ => draw(algorithm, draws),
+        .map(|_| {
+            let mut schedule = match draws.below(100) {
+                0..FUSED => draw_fused(algorithm, draws),
+                _ => draw(algorithm, draws),
+            };
+            if draws.below(100) < BESIDE {
+                schedule.layout = Layout::Aos;
+            }
+            schedule
         })
         .find(|schedule| check(algorithm, schedule, value_bytes).is_ok())
 }

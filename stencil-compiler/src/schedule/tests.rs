@@ -312,6 +312,45 @@ fn fused_substeps_store_new_fields_only_and_are_told_what_is_no_group() {
     assert_eq!(single, schedule("place div_u shared kernel march"));
 }
 
+/// Copies are of rows of one array; where threads read cell by cell, other values may lie between.
+#[test]
+fn fields_lie_side_by_side_where_blockings_read_cell_by_cell() {
+    let algorithm = flow();
+    let aos = schedule("layout aos kernel direct");
+    let printed = text::print(&aos);
+    assert_eq!(text::parse(&printed), Ok(aos.clone()), "{printed}");
+    assert_eq!(
+        schedule("layout soa kernel direct"),
+        schedule("kernel direct")
+    );
+    for blocking in ["direct", "lexicographic", "plane tile_x=32 tile_y=4"] {
+        let source = format!("layout aos kernel {blocking}");
+        let compiled = check(&algorithm, &schedule(&source), BYTES);
+        let compiled = compiled.unwrap_or_else(|e| panic!("{e}"));
+        let buffers = &compiled.kernels[1].buffers;
+        assert!(buffers.iter().all(|b| b.apart() == 3), "{buffers:?}");
+    }
+    for blocking in ["rows", "tile3d", "march tile_x=32 tile_y=4"] {
+        let found = error(&algorithm, &format!("layout aos kernel {blocking}"));
+        assert_eq!(found.blame, Blame::Layout, "{found}");
+        let help = [
+            "the schedule is legal without `layout aos`",
+            "kernel 1 may be `kernel direct`",
+        ];
+        assert_eq!(found.help[..2], help, "{found}");
+    }
+    for (source, message) in [
+        (
+            "layout xyz kernel direct",
+            "no layout `xyz`; there are soa, aos",
+        ),
+        ("layout aos layout aos kernel direct", "given twice"),
+    ] {
+        let found = text::parse(&format!("schedule {source}")).unwrap_err();
+        assert!(found.message.contains(message), "{}", found.message);
+    }
+}
+
 /// Where memory bounds a march, two substeps at once move half as much.
 #[test]
 fn the_preset_gpu_fuses_what_waits_for_memory() {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::{Blocking, Halo, Placement, Schedule};
+use super::{Blocking, Halo, Layout, Placement, Schedule};
 use crate::syntax::{Lexer, TextError, Token};
 
 /// The words of each placement.
@@ -23,6 +23,9 @@ pub fn print(schedule: &Schedule) -> String {
     let mut out = String::from("schedule\n");
     if schedule.fuse != 1 {
         let _ = writeln!(out, "fuse {}", schedule.fuse);
+    }
+    if schedule.layout != Layout::default() {
+        let _ = writeln!(out, "layout {}", schedule.layout.word());
     }
     for (name, placement) in &schedule.placements {
         let _ = writeln!(out, "place {name} {}", placement_words(*placement));
@@ -59,6 +62,11 @@ pub fn parse(text: &str) -> Result<Schedule, TextError> {
                 return lexer.error("`fuse` is given twice");
             }
             schedule.fuse = lexer.count()?;
+        } else if lexer.eat_name("layout") {
+            if schedule.layout != Layout::default() {
+                return lexer.error("`layout` is given twice");
+            }
+            schedule.layout = parse_layout(&mut lexer)?;
         } else if lexer.eat_name("place") {
             let name = lexer.name()?;
             let placement = parse_placement(&mut lexer)?;
@@ -84,11 +92,20 @@ pub fn parse(text: &str) -> Result<Schedule, TextError> {
             return Ok(schedule);
         } else {
             return lexer.error(format!(
-                "expected `fuse`, `place`, `pass` or `kernel`, found {:?}",
+                "expected `fuse`, `layout`, `place`, `pass` or `kernel`, found {:?}",
                 lexer.peek()
             ));
         }
     }
+}
+
+pub(crate) fn parse_layout(lexer: &mut Lexer) -> Result<Layout, TextError> {
+    let word = lexer.name()?;
+    let words = Layout::ALL.map(Layout::word).join(", ");
+    Layout::find(&word).map_or_else(
+        || lexer.error(format!("no layout `{word}`; there are {words}")),
+        Ok,
+    )
 }
 
 pub(crate) fn parse_placement(lexer: &mut Lexer) -> Result<Placement, TextError> {

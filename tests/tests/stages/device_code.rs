@@ -233,9 +233,9 @@ fn every_kernel_compiles_and_its_resources_are_pinned() {
     }
 }
 
-/// Blockings that no preset has: their texts compile, for one patch and for many.
+/// Blockings and layouts that no preset has: their texts compile, for one patch and for many.
 #[test]
-fn other_blockings_compile() {
+fn other_blockings_and_layouts_compile() {
     let Some(nvrtc) = compiler() else { return };
     let flat = ISOTHERMAL_NS.replace("in 3d", "in 2d");
     for algorithm in [ISOTHERMAL_NS, &flat].map(algorithm_of) {
@@ -258,7 +258,11 @@ fn other_blockings_compile() {
     }
 }
 
-const OTHERS: [&str; 1] = ["schedule kernel lexicographic"];
+const OTHERS: [&str; 3] = [
+    "schedule kernel lexicographic",
+    "schedule layout aos kernel lexicographic",
+    "schedule layout aos kernel direct",
+];
 
 /// A march that carries its mixed derivatives, on a given tile.
 fn carried(algorithm: &Algorithm, tile: [u32; 2], points: u32) -> Schedule {

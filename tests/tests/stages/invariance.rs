@@ -349,6 +349,42 @@ fn shared_memory_and_kernels_have_the_same_bits() {
     }
 }
 
+/// Fields and accumulators side by side, for each blocking that reads cell by cell, with stored functions and
+/// several passes.
+#[test]
+fn arrays_of_structures_have_the_same_bits() {
+    fn all<T: Real>(source: &str, cells: [usize; 3], schedules: &[&str]) {
+        let algorithm = algorithm_of(source);
+        let case = Case::new(&algorithm, cells);
+        let reference = oracle::<T>(&algorithm, &case, STEPS);
+        for (seed, schedule) in schedules.iter().enumerate() {
+            let schedule = format!("schedule layout aos {schedule}");
+            let schedule = text::parse(&schedule).unwrap_or_else(|e| panic!("{e}"));
+            agree(&algorithm, &schedule, &case, STEPS, seed as u64, &reference);
+        }
+    }
+    let composed = with_mixed(ISOTHERMAL_NS, "composed");
+    let schedules = [
+        "kernel direct",
+        "kernel lexicographic threads=64",
+        "place div_u global exchange kernel direct kernel lexicographic",
+        "place div_u global recompute kernel lexicographic kernel direct",
+        "pass u_x 1 kernel direct kernel lexicographic",
+        "kernel plane tile_x=32 tile_y=4",
+    ];
+    all::<f32>(&composed, ODD, &schedules);
+    all::<f64>(&composed, WHOLE, &schedules[1..4]);
+    let flat = ISOTHERMAL_NS.replace("in 3d", "in 2d");
+    all::<f64>(&flat, [45, 23, 1], &schedules[..2]);
+    all::<f64>(ELASTIC, [16, 8, 3], &schedules[..2]);
+    let line = ISOTHERMAL_NS.replace("in 3d", "in 1d");
+    all::<f32>(
+        &line,
+        [50, 1, 1],
+        &["kernel lexicographic threads=7", "kernel direct"],
+    );
+}
+
 /// Shared functions: what neighbours along x, y and z read, alone and of one another, tiles and chunks
 /// that fit and that do not.
 fn staged<T: Real>(source: &str, cells: [usize; 3], placements: &str, blockings: &[&str]) {

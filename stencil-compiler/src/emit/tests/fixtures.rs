@@ -25,6 +25,7 @@ impl Build {
             name: name.to_string(),
             mode: *mode,
             halo: [4, 3, 3],
+            beside: None,
         };
         let (threads, tile) = match kind {
             LaunchKind::Rows => ([1, 1, 1], [0, 1, 1]),

@@ -7,6 +7,7 @@ use super::{
     BufferId, CellVar, Condition, Index, IntVar, Kernel, LaunchKind, Mode, Operand, Reg, SharedId,
     Stmt,
 };
+use crate::plan::Place;
 
 mod barriers;
 
@@ -74,6 +75,14 @@ impl Kernel {
 
     fn check_launch(&self) -> Result {
         let launch = &self.launch;
+        let wrong = |place: &Place| place.of < 2 || place.at >= place.of;
+        let mut beside = self.buffers.iter().filter(|b| b.beside.is_some());
+        if let Some(buffer) = beside.find(|b| b.beside.as_ref().is_some_and(wrong)) {
+            return Err(format!("{} is beside nothing", buffer.name));
+        }
+        if let Some(buffer) = self.not_apart().find(|b| b.apart() > 1) {
+            return Err(format!("rows of {}, whose values lie apart", buffer.name));
+        }
         if !(1..=3).contains(&self.dimension) {
             return Err(format!("dimension {} is not 1, 2 or 3", self.dimension));
         }

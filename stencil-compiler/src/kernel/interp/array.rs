@@ -18,6 +18,8 @@ pub struct GlobalArray<T> {
     pub(super) pitch: usize,
     /// Values from a plane to the next.
     pub(super) plane: usize,
+    /// Room for values from one cell to the next: others stand between those of this array, or nobody's.
+    pub(super) apart: usize,
     pub(super) data: Vec<T>,
     pub(super) known: Vec<bool>,
 }
@@ -35,9 +37,20 @@ impl<T: Real> GlobalArray<T> {
             pad,
             pitch,
             plane,
+            apart: 1,
             data: vec![T::ZERO; len],
             known: vec![false; len],
         }
+    }
+
+    /// As [`new`](Self::new), with so many values for each cell, of which its own is the first.
+    pub fn apart(cells: [usize; 3], halo: [usize; 3], apart: usize) -> Self {
+        let mut array = Self::new(cells, halo);
+        let len = array.data.len() * apart.max(1);
+        array.apart = apart.max(1);
+        array.data.resize(len, T::ZERO);
+        array.known.resize(len, false);
+        array
     }
 
     /// An array whose cells, halo included, have the values of a function of their coordinates.
@@ -88,9 +101,10 @@ impl<T: Real> GlobalArray<T> {
 
     /// Place of a cell that is inside, padding of rows included.
     pub(super) fn linear(&self, [x, y, z]: [i64; 3]) -> i64 {
-        (z + self.halo[2] as i64) * self.plane as i64
+        let cell = (z + self.halo[2] as i64) * self.plane as i64
             + (y + self.halo[1] as i64) * self.pitch as i64
             + x
-            + self.pad as i64
+            + self.pad as i64;
+        cell * self.apart as i64
     }
 }

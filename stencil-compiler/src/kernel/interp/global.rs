@@ -55,6 +55,8 @@ pub(super) struct View<'a, T> {
     name: &'a str,
     mode: Mode,
     halo: [i64; 3],
+    /// Values from one cell to the next, as the kernel has it.
+    apart: i64,
     /// Threads that wrote each cell, 0 for none; empty for buffers that are only read.
     writer: Vec<u32>,
     written_at: Vec<u32>,
@@ -78,6 +80,7 @@ impl<'a, T: Real> View<'a, T> {
             name: &buffer.name,
             mode: buffer.mode,
             halo: buffer.halo.map(i64::from),
+            apart: buffer.apart() as i64,
             writer: vec![0; written],
             written_at: vec![0; both],
             reader: vec![0; both],
@@ -128,6 +131,7 @@ impl<'a, T: Real> View<'a, T> {
             places[lane] = places[lane]
                 .wrapping_add(y[lane].wrapping_mul(pitch))
                 .wrapping_add(z[lane].wrapping_mul(plane))
+                .wrapping_mul(self.apart)
                 .wrapping_add(start);
         }
         places

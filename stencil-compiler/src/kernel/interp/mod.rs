@@ -113,7 +113,10 @@ fn fit<T: Real>(
         ));
     }
     for (buffer, array) in kernel.buffers.iter().zip(buffers) {
-        if array.cells() != cells || (0..3).any(|a| array.halo()[a] < buffer.halo[a] as usize) {
+        if array.apart != buffer.apart()
+            || array.cells() != cells
+            || (0..3).any(|a| array.halo()[a] < buffer.halo[a] as usize)
+        {
             return invalid(format!(
                 "the array for {} has another shape than the patch and its halo",
                 buffer.name

@@ -379,3 +379,51 @@ fn arguments_that_do_not_fit_are_refused() {
     let fault = run::<f32>(&kernel, SIZE, &mut [], &[K], options(0)).unwrap_err();
     assert_eq!(fault.kind, FaultKind::Invalid);
 }
+
+/// Memory and kernel must have the same values side by side.
+#[test]
+fn values_that_lie_apart_are_found_there() {
+    let kernel = |beside: &str| {
+        let text = format!(
+            "kernel k {{ dimension 1 value_bytes 8
+            launch blocks threads [32, 1, 1] tile [32, 1, 1] extend [0, 0, 0] blocks_per_unit 1
+            buffer u read halo [1, 0, 0]{beside} buffer v write halo [0, 0, 0]
+            registers a ints x cells c
+            code {{
+                int x = block.x * 32 + thread.x
+                if x < size.x {{ cell c = (x, 0, 0) a = load u[c + (1, 0, 0)] store v[c] = a }}
+            }} }}"
+        );
+        parse(&text).unwrap_or_else(|e| panic!("{e}"))
+    };
+    let run = |beside: &str, apart: usize| {
+        let mut u = GlobalArray::apart([40, 1, 1], [1, 0, 0], apart);
+        (-1..41).for_each(|x| u.set([x, 0, 0], x as f64));
+        let mut buffers = [u, GlobalArray::new([40, 1, 1], [0; 3])];
+        let options = Options {
+            seed: 1,
+            shadow: Shadow::Full,
+        };
+        super::run(&kernel(beside), [40, 1, 1], &mut buffers, &[], options).map(|_| {
+            (0..40)
+                .map(|x| buffers[1].get([x, 0, 0]))
+                .collect::<Vec<_>>()
+        })
+    };
+    let wanted: Vec<Option<f64>> = (1..41).map(|x| Some(f64::from(x))).collect();
+    assert_eq!(run("", 1).unwrap(), wanted);
+    assert_eq!(run(" at 2 of 5 behind 0", 5).unwrap(), wanted);
+    for (beside, apart) in [
+        ("", 5),
+        (" at 2 of 5 behind 0", 1),
+        (" at 2 of 5 behind 0", 4),
+    ] {
+        assert_eq!(run(beside, apart).unwrap_err().kind, FaultKind::Invalid);
+    }
+    let wrong = kernel(" at 1 of 1 behind 0").check().unwrap_err();
+    assert!(wrong.contains("beside nothing"), "{wrong}");
+    let mut rows = kernel(" at 0 of 2 behind 0");
+    rows.launch = parse(ROWS).unwrap().launch;
+    let wrong = rows.check().unwrap_err();
+    assert!(wrong.contains("lie apart"), "{wrong}");
+}

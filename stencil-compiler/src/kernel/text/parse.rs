@@ -6,6 +6,7 @@ use crate::kernel::{
     BarrierArray, Buffer, BufferId, CellVar, IntVar, Kernel, Launch, LaunchKind, Mode, Reg,
     SharedArray, SharedId,
 };
+use crate::plan::Place;
 use crate::syntax::{Lexer, TextError, Token};
 
 pub(super) type Result<T> = std::result::Result<T, TextError>;
@@ -170,7 +171,20 @@ impl Parser {
             name,
             mode,
             halo: self.triple(['[', ']'])?,
+            beside: self.beside()?,
         })
+    }
+
+    fn beside(&mut self) -> Result<Option<Place>> {
+        if !self.lexer.eat_name("at") {
+            return Ok(None);
+        }
+        let at = self.lexer.count()?;
+        self.lexer.keyword("of")?;
+        let of = self.lexer.count()?;
+        self.lexer.keyword("behind")?;
+        let before = self.lexer.count()?;
+        Ok(Some(Place { before, at, of }))
     }
 
     fn sized(&mut self) -> Result<(String, u32)> {

@@ -9,6 +9,7 @@ use crate::kernel::{
     BarrierId, BufferId, CellVar, Condition, Index, IntVar, Kernel, LaunchKind, Mode, Operand, Reg,
     Relation, SharedId, Stmt,
 };
+use crate::plan::Place;
 use crate::syntax::quote;
 
 /// The kernel as text that [`parse`](super::parse) reads back as an equal kernel.
@@ -56,8 +57,13 @@ fn header(kernel: &Kernel) -> Vec<String> {
             Mode::Write => "write",
             Mode::ReadWrite => "readwrite",
         };
+        let beside = buffer
+            .beside
+            .map_or(String::new(), |Place { before, at, of }| {
+                format!(" at {at} of {of} behind {before}")
+            });
         lines.push(format!(
-            "buffer {} {mode} halo {:?}",
+            "buffer {} {mode} halo {:?}{beside}",
             buffer.name, buffer.halo
         ));
     }

@@ -31,10 +31,16 @@ pub(crate) fn compile_ahead<T: Number>(
     let room = new_fields
         .filter(|b| b.role == BufferRole::NewField)
         .count();
-    let over = over(patches);
+    let (over, layout) = (over(patches), plans.single.1.layout);
+    let places = plans.single.1.places();
+    let of_fields = plans.single.1.buffers.iter().zip(places);
+    let apart = of_fields
+        .filter(|(b, _)| b.role == BufferRole::NewField)
+        .map(|(_, place)| place.of)
+        .next();
     let units = usual_units(architecture);
     let mut groups = vec![(
-        vec![own_source::<T>(over), clock::source::<T>(rules)?],
+        vec![own_source::<T>(over, layout), clock::source::<T>(rules)?],
         Places::default(),
     )];
     for (problem, plan) in plans.all() {
@@ -49,7 +55,12 @@ pub(crate) fn compile_ahead<T: Number>(
     if let Some((watched, all)) = watched {
         let mut sources = Vec::new();
         for updates in all {
-            sources.extend(observed_sources::<T>(watched, &updates, room, over)?);
+            sources.extend(observed_sources::<T>(
+                watched,
+                &updates,
+                room,
+                (over, apart.unwrap_or(1)),
+            )?);
         }
         groups.push((sources, Places::of(watched)));
     }
@@ -71,6 +82,8 @@ pub(crate) fn compile_ahead<T: Number>(
 mod tests {
     use std::{env, fs, process};
 
+    use stencil_compiler::schedule;
+
     use super::*;
     use crate::backend::cuda::nvrtc::tests::nvrtc;
     use crate::{Builder, Simulation, SystemDef};
@@ -87,6 +100,29 @@ mod tests {
         );
         let system = SystemDef::from_text("waves.pde", &text).unwrap();
         Simulation::builder(&system).cells([20, 10, 1]).cfl(0.3)
+    }
+
+    /// Fields side by side: ghost cells, moves to the host and what is observed know it, and the launches.
+    #[test]
+    fn arrays_of_structures_compile() {
+        if nvrtc().is_none() {
+            return;
+        }
+        let folder = env::temp_dir().join(format!("stencil-beside-{}", process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        let cache = Cache::at(&folder);
+        let compiled = |layout: &str| {
+            let schedule = format!("schedule layout {layout} kernel lexicographic");
+            let schedule = schedule::text::parse(&schedule).unwrap();
+            let entries = waves(2).schedule(schedule).compile_into(&cache, "sm_90");
+            entries.unwrap()
+        };
+        let (soa, aos) = (compiled("soa"), compiled("aos"));
+        assert_eq!((soa.len(), aos.len()), (6, 6));
+        // The clock alone does not depend on where arrays lie.
+        let same = soa.iter().filter(|entry| aos.contains(entry)).count();
+        assert_eq!(same, 1);
+        fs::remove_dir_all(&folder).unwrap();
     }
 
     #[test]

@@ -48,7 +48,7 @@ extern "C" __global__ void __launch_bounds__(256) sample_source(
         if (points.periodic[axis]) cell = (cell % n + n) % n;
         point[axis] = coordinate(points, axis, cell);
       }
-      to[c[0]] = real(value_at(which, point, params, time));
+      to[c[0] * APART(mesh)] = real(value_at(which, point, params, time));
     }
   }
 }

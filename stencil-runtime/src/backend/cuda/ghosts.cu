@@ -101,7 +101,7 @@ static __device__ void fill_row(const Field& field, const Box& box, real* values
   const int y = box.lo[1] + row % box.size[1], z = box.lo[2] + row / box.size[1];
   for (int x = box.lo[0] + lane; x < box.lo[0] + box.size[0]; x += lanes) {
     int c[3] = {x + field.first[0], y + field.first[1], z + field.first[2]};
-    values[x + y * field.mesh.pitch + z * field.mesh.plane] = Along<2>::value(field, c);
+    values[x * APART(field.mesh) + y * field.mesh.pitch + z * field.mesh.plane] = Along<2>::value(field, c);
   }
 }
 
@@ -172,7 +172,7 @@ static __device__ __forceinline__ void fill_rows(const Field& field, const Box& 
       for (int s = 0; s < Steps; ++s)
 #pragma unroll
         for (int r = 0; r < Rows; ++r)
-          if (rows[r].exists && x + s * lanes < end) values[rows[r].to + x + s * lanes] = ghosts[r][s];
+          if (rows[r].exists && x + s * lanes < end) values[rows[r].to + (x + s * lanes) * APART(field.mesh)] = ghosts[r][s];
     }
   }
 }

@@ -54,6 +54,7 @@ unsafe impl DeviceRepr for GhostBox {}
 /// Boxes around each patch that one launch fills.
 #[derive(Debug)]
 pub(super) struct Boxes {
+    shape: MeshShape,
     boxes: CudaSlice<GhostBox>,
     count: i32,
     blocks: i32,
@@ -127,11 +128,12 @@ impl Ghosts {
         })
     }
 
-    /// The boxes of ghost cells of some arrays, each with a component whose rules it follows
-    /// (`None`: it is periodic) and a depth.
+    /// The boxes of ghost cells of some arrays whose values are so far apart, each with a component whose
+    /// rules it follows (`None`: it is periodic) and a depth.
     pub(super) fn boxes(
         &self,
         stream: &Arc<CudaStream>,
+        apart: usize,
         jobs: impl IntoIterator<Item = (usize, Option<Job>, [usize; 3])>,
     ) -> Result<Option<Boxes>, CudaError> {
         let mut boxes = Vec::new();
@@ -158,6 +160,7 @@ impl Ghosts {
         }
         let failed = CudaError::driver("copying a list of ghost cells to the card");
         Ok(Some(Boxes {
+            shape: self.shape.apart(apart),
             count: boxes.len() as i32,
             blocks: block,
             boxes: stream.clone_htod(&boxes).map_err(failed)?,
@@ -195,7 +198,7 @@ impl Ghosts {
         let mut launch = stream.launch_builder(&self.fill);
         launch.arg(&boxes.boxes).arg(&boxes.count).arg(&blocks);
         launch.arg(&self.rules).arg(&self.tables);
-        launch.arg(arrays).arg(&self.shape);
+        launch.arg(arrays).arg(&boxes.shape);
         // SAFETY: the arguments are those of the kernel; boxes lie in the halo of the arrays.
         let launched = unsafe { launch.launch(config) };
         launched.map_err(CudaError::driver("filling ghost cells"))?;
@@ -336,6 +339,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use stencil_compiler::emit::Patches;
+    use stencil_compiler::plan::Layout;
 
     use super::*;
     use crate::backend::cuda::launches::own_text;
@@ -347,13 +351,23 @@ mod tests {
             return;
         };
         let each = [Patches::One, Patches::Many].into_iter();
-        for text in each.flat_map(|p| [own_text::<f32>(p), own_text::<f64>(p)]) {
+        let each = each.flat_map(|p| Layout::ALL.map(|layout| (p, layout)));
+        let texts = each.flat_map(|(patches, layout)| {
+            let of = [
+                own_text::<f32>(patches, layout),
+                own_text::<f64>(patches, layout),
+            ];
+            of.map(|text| (text, layout))
+        });
+        for (text, layout) in texts {
             for architecture in ["sm_80", "sm_90", "sm_100"] {
                 let compiled = nvrtc.compile(&text, "own.cu", architecture).unwrap();
                 let names: Vec<&str> = compiled.kernels.iter().map(|k| &*k.name).collect();
                 for kernel in ["fill_ghosts", "find_bad", "reduce_values", "reduce_numbers"] {
                     assert!(names.contains(&kernel), "{kernel}");
                 }
+                let moves = names.contains(&"move_values");
+                assert_eq!(moves, layout == Layout::Aos);
             }
         }
     }

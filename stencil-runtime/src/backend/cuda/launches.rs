@@ -12,7 +12,7 @@ use stencil_compiler::emit::{self, Patches, Places, Source};
 use stencil_compiler::expr::Real;
 use stencil_compiler::kernel::lower::lower;
 use stencil_compiler::kernel::{Kernel, LaunchKind};
-use stencil_compiler::plan::{Launch, Plan, Room};
+use stencil_compiler::plan::{Launch, Layout, Place, Plan, Room};
 
 use super::cache::Cache;
 use super::card::{Card, OLDEST, Opened};
@@ -22,7 +22,7 @@ use super::maps::TensorMap;
 use super::memory::{Memory, bytes};
 use super::nvrtc::{Compiled, Resources};
 use super::patches::MeshShape;
-use super::{CudaError, ghosts, memory, patches, reduce};
+use super::{CudaError, apart, ghosts, memory, patches, reduce};
 use crate::{Number, mesh};
 
 /// A launch of the plan as text, not compiled yet.
@@ -58,12 +58,25 @@ pub(super) fn texts<T: Number>(
     plan: &Plan,
     patches: Patches,
 ) -> Result<Vec<Text>, CudaError> {
+    texts_beside::<T>(algorithm, plan, patches, |_, own| own)
+}
+
+/// The same with buffers at places that are not those of the plan, by their names.
+pub(super) fn texts_beside<T: Number>(
+    algorithm: &Algorithm,
+    plan: &Plan,
+    patches: Patches,
+    place: impl Fn(&str, Option<Place>) -> Option<Place>,
+) -> Result<Vec<Text>, CudaError> {
     let text = |(at, launch): (usize, &Launch)| {
         let wrong = |reason: String| CudaError::Kernel {
             kernel: launch.name.clone(),
             reason,
         };
-        let kernel = lower(algorithm, plan, at, T::BYTES).map_err(|e| wrong(e.message))?;
+        let mut kernel = lower(algorithm, plan, at, T::BYTES).map_err(|e| wrong(e.message))?;
+        for buffer in &mut kernel.buffers {
+            buffer.beside = place(&buffer.name, buffer.beside);
+        }
         if kernel.launch.kind != LaunchKind::Blocks {
             let strategy = &launch.blocking.strategy;
             return Err(wrong(format!(
@@ -122,23 +135,33 @@ struct Loaded {
     resources: Vec<Resources>,
 }
 
-/// The kernels that are the same for all systems, for one precision and for one patch or many.
-pub(super) fn own_text<T: Number>(patches: Patches) -> String {
+/// The kernels that are the same for all systems, for one precision, for one patch or many, and for arrays
+/// that lie like this.
+pub(super) fn own_text<T: Number>(patches: Patches, layout: Layout) -> String {
+    let moves = match layout {
+        Layout::Soa => "",
+        Layout::Aos => apart::TEXT,
+    };
     format!(
-        "{}#define ARRAYS {}\n{}\n{}",
-        head::<T>(patches),
+        "{}#define ARRAYS {}\n{}\n{}{moves}",
+        head_of::<T>(patches, layout),
         memory::ARRAYS,
         ghosts::TEXT,
         reduce::TEXT
     )
 }
 
-/// What texts of this backend begin with.
+/// What texts of this backend begin with, whose arrays are alone.
 pub(super) fn head<T: Real>(patches: Patches) -> String {
+    head_of::<T>(patches, Layout::Soa)
+}
+
+fn head_of<T: Real>(patches: Patches, layout: Layout) -> String {
     format!(
-        "typedef {} real;\n#define MANY {}\n{}\n",
+        "typedef {} real;\n#define MANY {}\n#define BESIDE {}\n{}\n",
         if T::BYTES == 4 { "float" } else { "double" },
         i32::from(patches == Patches::Many),
+        i32::from(layout == Layout::Aos),
         patches::TEXT
     )
 }
@@ -156,10 +179,10 @@ pub(super) fn choice(name: &str, names: &[String]) -> String {
 }
 
 /// The kernels that are the same for all systems, as a source.
-pub(super) fn own_source<T: Number>(patches: Patches) -> Source {
+pub(super) fn own_source<T: Number>(patches: Patches, layout: Layout) -> Source {
     Source {
         name: "own".into(),
-        text: own_text::<T>(patches),
+        text: own_text::<T>(patches, layout),
         shared_bytes: 0,
         threads: [256, 1, 1],
         needs: OLDEST,
@@ -172,9 +195,9 @@ pub(super) fn own_source<T: Number>(patches: Patches) -> Source {
 pub(super) fn own<T: Number>(
     card: &Opened,
     cache: Option<&Cache>,
-    patches: Patches,
+    (patches, layout): (Patches, Layout),
 ) -> Result<Arc<CudaModule>, CudaError> {
-    one(card, cache, &own_source::<T>(patches))
+    one(card, cache, &own_source::<T>(patches, layout))
 }
 
 /// Compiles and loads a text of this backend.

@@ -1,14 +1,18 @@
 //! The arrays of all patches in the memory of a card: one allocation, arrays of equal shape, those of
-//! a patch one behind the other.
+//! a patch one behind the other or, where a plan says so, the values of a cell side by side.
 
 use std::ptr::{null, null_mut};
 use std::sync::Arc;
 
 use cudarc::driver::sys::{CUDA_MEMCPY2D, CUmemorytype, cuMemcpy2DAsync_v2};
-use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceRepr, DriverError};
+use cudarc::driver::{
+    CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceRepr, DriverError,
+};
 use stencil_compiler::expr::Real;
+use stencil_compiler::plan::Place;
 
 use super::CudaError;
+use super::apart::{Mover, Values};
 use super::card::Opened;
 use super::maps::{Rows, TensorMap};
 use crate::backend::cpu::array::{Array, Shape};
@@ -43,9 +47,13 @@ pub(super) struct Memory {
     array: usize,
     /// Bytes from one array to the next.
     stride: usize,
-    /// Bytes from the beginning of an array to its first interior cell.
+    /// Values from the beginning of an array to its first interior cell.
     origin: usize,
-    count: usize,
+    /// Where each array of a patch is.
+    places: Vec<Place>,
+    value_bytes: usize,
+    /// For arrays whose values lie apart.
+    mover: Option<Mover>,
     patches: usize,
     rows: Rows,
 }
@@ -56,30 +64,59 @@ pub(super) fn stride<T: Real>(shape: &Shape) -> usize {
 }
 
 impl Memory {
-    /// `count` arrays of zeros for each of some patches.
+    /// Arrays of zeros at these places for each of some patches.
     pub(super) fn new<T: Real>(
         card: &Opened,
         shape: &Shape,
-        count: usize,
+        places: Vec<Place>,
         patches: usize,
     ) -> Result<Self, CudaError> {
         let stride = stride::<T>(shape);
-        let bytes = stride.saturating_mul(count).saturating_mul(patches);
+        let bytes = stride.saturating_mul(places.len()).saturating_mul(patches);
         let all = card.stream.alloc_zeros(bytes.max(1));
         Ok(Memory {
             all: all.map_err(CudaError::driver("taking memory on the card"))?,
             array: shape.len() * T::BYTES,
             stride,
-            origin: shape.layout.origin * T::BYTES,
-            count,
+            origin: shape.layout.origin,
+            places,
+            value_bytes: T::BYTES,
+            mover: None,
             patches,
             rows: Rows::new::<T>(shape),
         })
     }
 
+    /// Moves arrays whose values lie apart by this kernel.
+    pub(super) fn move_by<T: Real>(
+        &mut self,
+        card: &Opened,
+        kernel: CudaFunction,
+    ) -> Result<(), CudaError> {
+        let length = self.array / self.value_bytes;
+        self.mover = Some(Mover::new::<T>(card, kernel, length)?);
+        Ok(())
+    }
+
     /// Arrays of a patch.
     pub(super) fn count(&self) -> usize {
-        self.count
+        self.places.len()
+    }
+
+    /// Values of an array from one cell to the next.
+    pub(super) fn apart(&self, slot: usize) -> usize {
+        self.places[slot].of
+    }
+
+    /// Bytes from one patch to the next.
+    fn step(&self) -> usize {
+        self.count() * self.stride
+    }
+
+    /// Bytes of a patch before the value of an array in the `cell`-th cell from where arrays begin.
+    fn bytes_before(&self, slot: usize, cell: usize) -> usize {
+        let room = self.stride / self.value_bytes;
+        self.places[slot].value(cell, room) * self.value_bytes
     }
 
     /// How the rows of an array lie.
@@ -87,7 +124,8 @@ impl Memory {
         &self.rows
     }
 
-    /// An array of all patches as the copy engine sees it, for boxes of this extent.
+    /// An array of all patches as the copy engine sees it, for boxes of this extent. There are none of arrays
+    /// that lie apart: of these it is a map that nobody uses.
     pub(super) fn map(
         &self,
         stream: &Arc<CudaStream>,
@@ -97,19 +135,18 @@ impl Memory {
         let bound = stream.context().bind_to_thread();
         bound.map_err(CudaError::driver("taking the card into use"))?;
         let (base, _) = self.all.device_ptr(stream);
-        let address = base + (slot * self.stride) as u64;
-        self.rows
-            .map(address, extent, (self.patches, self.count * self.stride))
+        let address = base + (self.places[slot].before * self.stride) as u64;
+        self.rows.map(address, extent, (self.patches, self.step()))
     }
 
     /// Bytes of all arrays.
     pub(super) fn bytes(&self) -> usize {
-        self.stride * self.count * self.patches
+        self.step() * self.patches
     }
 
     /// The address of the first interior cell of an array of the first patch.
     pub(super) fn address(&self, stream: &Arc<CudaStream>, slot: usize) -> u64 {
-        start(&self.all, stream) + (slot * self.stride + self.origin) as u64
+        start(&self.all, stream) + self.bytes_before(slot, self.origin) as u64
     }
 
     /// The addresses of some arrays of the first patch.
@@ -125,9 +162,32 @@ impl Memory {
         all
     }
 
+    /// Where an array of a patch is whose values follow each other.
     fn range(&self, patch: usize, slot: usize) -> std::ops::Range<usize> {
-        let start = (patch * self.count + slot) * self.stride;
+        let start = patch * self.step() + self.bytes_before(slot, 0);
         start..start + self.array
+    }
+
+    /// All values of an array of a patch.
+    fn values(&self, stream: &Arc<CudaStream>, patch: usize, slot: usize) -> Values {
+        let before = patch * self.step() + self.bytes_before(slot, 0);
+        Values {
+            first: start(&self.all, stream) + before as u64,
+            apart: self.apart(slot),
+            step: self.step() / self.value_bytes,
+        }
+    }
+
+    /// What moves the values of some arrays, if those of one lie apart.
+    fn mover(&self, slots: &[usize]) -> Result<Option<&Mover>, CudaError> {
+        if slots.iter().all(|slot| self.apart(*slot) == 1) {
+            return Ok(None);
+        }
+        let missing = || CudaError::Driver {
+            call: "moving the values of an array",
+            reason: "there is no kernel for it".into(),
+        };
+        self.mover.as_ref().ok_or_else(missing).map(Some)
     }
 
     /// Copies an array of the host, ghost cells and all, to a patch.
@@ -138,9 +198,26 @@ impl Memory {
         slot: usize,
         from: &Array<T>,
     ) -> Result<(), CudaError> {
+        let failed = CudaError::driver("copying an array to the card");
+        if self.mover(&[slot])?.is_some()
+            && let Some(mover) = &mut self.mover
+        {
+            let copy = stream.memcpy_htod(bytes(from.values()), &mut mover.packed);
+            copy.map_err(failed)?;
+            return self.unpack(stream, patch, slot);
+        }
         let range = self.range(patch, slot);
         let copy = stream.memcpy_htod(bytes(from.values()), &mut self.all.slice_mut(range));
-        copy.map_err(CudaError::driver("copying an array to the card"))
+        copy.map_err(failed)
+    }
+
+    /// Moves the packed values of an array to where they lie apart.
+    fn unpack(&self, stream: &Arc<CudaStream>, patch: usize, slot: usize) -> Result<(), CudaError> {
+        let Some(mover) = self.mover(&[slot])? else {
+            return Ok(());
+        };
+        let ends = [mover.room(stream), self.values(stream, patch, slot)];
+        mover.move_values(stream, ends, (self.array / self.value_bytes, 1))
     }
 
     /// Copies an array of a patch to the host and waits for it.
@@ -152,6 +229,12 @@ impl Memory {
         to: &mut Array<T>,
     ) -> Result<(), CudaError> {
         let failed = CudaError::driver("copying an array from the card");
+        if let Some(mover) = self.mover(&[slot])? {
+            let ends = [self.values(stream, patch, slot), mover.room(stream)];
+            mover.move_values(stream, ends, (self.array / self.value_bytes, 1))?;
+            let copy = stream.memcpy_dtoh(&mover.packed, bytes_mut(to.values_mut()));
+            return copy.and_then(|()| stream.synchronize()).map_err(failed);
+        }
         let from = self.all.slice(self.range(patch, slot));
         let copy = stream.memcpy_dtoh(&from, bytes_mut(to.values_mut()));
         copy.and_then(|()| stream.synchronize()).map_err(failed)
@@ -165,7 +248,12 @@ impl Memory {
         to: usize,
     ) -> Result<(), CudaError> {
         let failed = CudaError::driver("copying an array on the card");
-        if self.patches > 1 && self.count * self.stride <= MOST_APART {
+        if let Some(mover) = self.mover(&[from, to])? {
+            let ends = [from, to].map(|slot| self.values(stream, 0, slot));
+            let length = self.array / self.value_bytes;
+            return mover.move_values(stream, ends, (length, self.patches));
+        }
+        if self.patches > 1 && self.step() <= MOST_APART {
             return self.copy_rows(stream, from, to).map_err(failed);
         }
         let mut each = 0..self.patches;
@@ -199,21 +287,22 @@ impl Memory {
         to: usize,
     ) -> Result<(), DriverError> {
         stream.context().bind_to_thread()?;
+        let [first, second] = [from, to].map(|slot| self.bytes_before(slot, 0) as u64);
+        let apart = self.step();
         let (base, _guard) = self.all.device_ptr_mut(stream);
-        let apart = self.count * self.stride;
         let rows = CUDA_MEMCPY2D {
             srcXInBytes: 0,
             srcY: 0,
             srcMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
             srcHost: null(),
-            srcDevice: base + (from * self.stride) as u64,
+            srcDevice: base + first,
             srcArray: null_mut(),
             srcPitch: apart,
             dstXInBytes: 0,
             dstY: 0,
             dstMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
             dstHost: null_mut(),
-            dstDevice: base + (to * self.stride) as u64,
+            dstDevice: base + second,
             dstArray: null_mut(),
             dstPitch: apart,
             WidthInBytes: self.array,

@@ -4,6 +4,7 @@
 //! launched through the driver. Both libraries are opened when they are first needed.
 
 mod ahead;
+mod apart;
 mod cache;
 mod calibration;
 mod card;

@@ -36,6 +36,9 @@ pub(super) struct MeshShape {
     count: [i32; 3],
     pub(super) pitch: i32,
     pub(super) plane: i32,
+    /// Values from one cell to the next.
+    apart: i32,
+    unused: i32,
     step: [i64; 3],
     h: [f64; 3],
 }
@@ -54,8 +57,21 @@ impl MeshShape {
             count: cut.patches.counts.map(|n| n as i32),
             pitch: cut.patch.layout.pitch as i32,
             plane: cut.patch.layout.plane as i32,
+            apart: 1,
+            unused: 0,
             step: [stride, p * stride, p * q * stride].map(|n| n as i64),
             h: mesh.spacing(),
+        }
+    }
+
+    /// The same for arrays whose values are so far apart.
+    pub(super) fn apart(self, apart: usize) -> Self {
+        let times = |values: i32| values * apart as i32;
+        MeshShape {
+            pitch: times(self.pitch),
+            plane: times(self.plane),
+            apart: times(self.apart),
+            ..self
         }
     }
 

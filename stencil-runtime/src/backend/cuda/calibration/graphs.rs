@@ -5,6 +5,7 @@ use cudarc::driver::sys::{CUgraphInstantiate_flags, CUstreamCaptureMode};
 use cudarc::driver::{CudaFunction, LaunchConfig, PushKernelArg};
 use stencil_compiler::cost::Fills;
 use stencil_compiler::emit;
+use stencil_compiler::plan::{Layout, Place};
 
 use super::probes::{THREADS, TIMINGS, timed};
 use crate::backend::cpu::array::Shape;
@@ -78,8 +79,8 @@ pub(super) fn fill(
     let cut = cut.map_err(|_| no_shape())?;
     let stride = memory::stride::<f32>(&cut.patch) / size_of::<f32>();
     let shape = MeshShape::new(&cut, &mesh, stride);
-    let memory = Memory::new::<f32>(opened, &cut.patch, 1, 1)?;
-    let kernels = own::<f32>(opened, cache, emit::Patches::One)?;
+    let memory = Memory::new::<f32>(opened, &cut.patch, vec![Place::alone(0)], 1)?;
+    let kernels = own::<f32>(opened, cache, (emit::Patches::One, Layout::Soa))?;
     let periodic = Boundaries {
         rules: Vec::new(),
         periodic: [true; 3],
@@ -88,7 +89,7 @@ pub(super) fn fill(
     let stream = &opened.stream;
     let kernel = function(&kernels, "fill_ghosts")?;
     let ghosts = Ghosts::new(stream, kernel, shape, &periodic, size_of::<f32>())?;
-    let boxes = ghosts.boxes(stream, [(0, None, [depth as usize; 3])])?;
+    let boxes = ghosts.boxes(stream, 1, [(0, None, [depth as usize; 3])])?;
     let boxes = boxes.ok_or_else(no_shape)?;
     let arrays = memory.addresses(stream, [0]);
     let seconds = a_launch(opened, || ghosts.fill(stream, &boxes, &arrays))?;

@@ -113,6 +113,8 @@ impl<T: Number> Machine<T> {
         let stream = &self.card.stream;
         let slots = fields.iter().map(|buffer| self.slots[*buffer]);
         let arrays = self.memory.addresses(stream, slots);
+        // Fields lie alike.
+        let shape = fields.first().map_or(self.shape, |at| self.shape_of(*at));
         let none = u64::MAX;
         stream
             .memcpy_htod(&[none], &mut self.first_bad)
@@ -123,10 +125,7 @@ impl<T: Number> Machine<T> {
             shared_mem_bytes: 0,
         };
         let mut launch = stream.launch_builder(&self.find_bad);
-        launch
-            .arg(&arrays)
-            .arg(&self.shape)
-            .arg(&mut self.first_bad);
+        launch.arg(&arrays).arg(&shape).arg(&mut self.first_bad);
         // SAFETY: the arguments are those of the kernel, which reads interior cells.
         unsafe { launch.launch(config) }.map_err(&failed)?;
         let mut first = [none];

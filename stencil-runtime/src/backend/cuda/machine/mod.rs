@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 use cudarc::driver::{CudaFunction, CudaSlice};
 use ndarray::ArrayView3;
 use rayon::ThreadPool;
-use stencil_compiler::plan::{BufferRole, Plan};
+use stencil_compiler::plan::{BufferRole, Layout, Place, Plan};
 
 use super::card::{Card, Opened};
 use super::clock::Clock;
@@ -138,6 +138,14 @@ fn slots(plan: &Plan) -> Vec<usize> {
     slots
 }
 
+/// Where the arrays of a plan are in the memory, by their slots, and so many more behind them.
+fn places(plan: &Plan, more: usize) -> Vec<Place> {
+    let (slots, of_buffers) = (slots(plan), plan.places());
+    let home = |slot: usize| slots.iter().position(|own| *own == slot);
+    let place = |slot| home(slot).map_or(Place::alone(slot), |buffer| of_buffers[buffer]);
+    (0..plan.memories() + more).map(place).collect()
+}
+
 /// Where in the memory fields are kept, by their buffers: behind what the plan needs.
 fn kept(plan: &Plan) -> BTreeMap<usize, usize> {
     let fields = plan.buffers.iter().enumerate();
@@ -186,23 +194,29 @@ impl<T: Number> Machine<T> {
         let keep_last = domain.keep_last;
         let patch = Patch::<T>::without_arrays(plan, domain, halo, instructions)?;
         let buffers = plan.buffers.len();
-        let homes = plan.memories();
         let kept = match keep_last {
             true => kept(plan),
             false => BTreeMap::new(),
         };
         let cut = Cut::new(patch.shape, patches, T::BYTES)?;
         fits::<T>(&card, plan, &cut, kept.len())?;
-        let arrays = homes + kept.len();
-        let shape = MeshShape::new(&cut, &mesh, arrays * stride::<T>(&cut.patch) / T::BYTES);
+        let places = places(plan, kept.len());
+        let shape = MeshShape::new(
+            &cut,
+            &mesh,
+            places.len() * stride::<T>(&cut.patch) / T::BYTES,
+        );
         let kept_in = cache.as_ref();
-        let memory = Memory::new::<T>(&card, &cut.patch, arrays, patches.count())?;
+        let own = own::<T>(&card, kept_in, (over, plan.layout))?;
+        let mut memory = Memory::new::<T>(&card, &cut.patch, places, patches.count())?;
+        if plan.layout == Layout::Aos {
+            memory.move_by::<T>(&card, function(&own, "move_values")?)?;
+        }
         let in_memory = (&shape, &memory);
         let mut launches = Vec::new();
         for (problem, plan, texts) in &programs {
             launches.extend(load(&card, kept_in, problem, plan, texts, in_memory)?);
         }
-        let own = own::<T>(&card, kept_in, over)?;
         let of_trees = (
             function(&own, "reduce_values")?,
             function(&own, "reduce_numbers")?,
@@ -318,6 +332,16 @@ impl<T: Number> Machine<T> {
         self.memory.bytes()
     }
 
+    /// Values of a buffer from one cell to the next.
+    fn apart(&self, buffer: usize) -> usize {
+        self.memory.apart(self.slots[buffer])
+    }
+
+    /// What kernels know of the mesh and the arrays that a buffer may be in.
+    fn shape_of(&self, buffer: usize) -> MeshShape {
+        self.shape.apart(self.apart(buffer))
+    }
+
     /// Must the host do something within a step?
     fn needs_host(&self) -> bool {
         let boundaries = &self.patch.domain().boundaries;
@@ -404,5 +428,48 @@ impl<T: Number> Machine<T> {
         self.known[buffer] = OnceLock::from(values);
         self.holds = false;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use stencil_compiler::schedule::text;
+
+    use super::*;
+    use crate::SystemDef;
+
+    /// No two values are in one place, whatever is kept, and what changes places lies alike.
+    #[test]
+    fn each_value_has_a_place_of_its_own() {
+        let source = "pub system Waves in 2d { field h: scalar; field v: vector;
+            ddt(h) = -div(v); ddt(v) = -grad(h); }
+            scheme s for Waves { space: central<order = 2>; time: rk3_williamson; }";
+        let system = SystemDef::from_text("waves.pde", source).unwrap();
+        for (layout, apart) in [("soa", 1), ("aos", 3)] {
+            let schedule = text::parse(&format!("schedule layout {layout} kernel direct"));
+            let plan = stencil_compiler::plan::plan(system.algorithm(), &schedule.unwrap());
+            let plan = plan.unwrap();
+            let (kept, slots) = (kept(&plan), slots(&plan));
+            let places = places(&plan, kept.len());
+            assert_eq!(places.len(), plan.memories() + kept.len());
+            let room = 7;
+            let cells = |place: &Place| (0..room).map(|cell| place.value(cell, room)).collect();
+            let all: Vec<Vec<usize>> = places.iter().map(cells).collect();
+            let all: BTreeSet<usize> = all.into_iter().flatten().collect();
+            assert_eq!(all, (0..places.len() * room).collect());
+            for (field, slot) in &kept {
+                assert_eq!(places[slots[*field]].of, apart);
+                assert_eq!(places[*slot].of, 1);
+            }
+            for buffer in &plan.buffers {
+                let at = |name: &str| plan.buffers.iter().position(|b| b.name == name);
+                let new = at(&format!("{}_new", buffer.name));
+                if let (Some(old), Some(new)) = (at(&buffer.name), new) {
+                    assert_eq!(places[slots[old]].of, places[slots[new]].of);
+                }
+            }
+        }
     }
 }

@@ -7,7 +7,7 @@ use cudarc::driver::CudaStream;
 use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::emit::{Patches, Source};
 use stencil_compiler::model::Reduction;
-use stencil_compiler::plan::{self, BufferRole, Plan};
+use stencil_compiler::plan::{self, BufferRole, Place, Plan};
 use stencil_compiler::schedule::presets;
 
 use super::Machine;
@@ -15,7 +15,7 @@ use super::tasks::{Task, When};
 use crate::backend::cpu::actions::Action;
 use crate::backend::cpu::ghosts::Job;
 use crate::backend::cuda::CudaError;
-use crate::backend::cuda::launches::{Ready, Text, load, texts};
+use crate::backend::cuda::launches::{Ready, Text, load, texts_beside};
 use crate::backend::cuda::patches::over;
 use crate::{Error, Number};
 
@@ -63,7 +63,7 @@ impl Part {
     fn new<T: Number>(
         algorithm: &Algorithm,
         updates: &[(usize, Reduction)],
-        patches: Patches,
+        (patches, apart): (Patches, usize),
     ) -> Result<Self, Error> {
         let mut part = algorithm.clone();
         let substep = part.substeps.first_mut();
@@ -73,8 +73,16 @@ impl Part {
         let schedule = presets::find(SCHEDULE).ok_or_else(|| bug("without a schedule"))?;
         let schedule = (schedule.make)(&part, T::PRECISION);
         let plan = plan::plan(&part, &schedule).map_err(|e| Error::Bug(e.message))?;
+        // It reads fields and writes to the arrays of their new values.
+        let place = |name: &str, own: Option<Place>| match plan.buffer(name).map(|b| b.role) {
+            Some(BufferRole::Given) | None => own,
+            Some(_) => (apart > 1).then_some(Place {
+                of: apart,
+                ..Place::alone(0)
+            }),
+        };
         Ok(Part {
-            texts: texts::<T>(&part, &plan, patches)?,
+            texts: texts_beside::<T>(&part, &plan, patches, place)?,
             algorithm: part,
             plan,
         })
@@ -89,16 +97,17 @@ fn rounds(
     updates.chunks(room.max(1))
 }
 
-/// The kernels that evaluate some updates, where there is room for the values of so many.
+/// The kernels that evaluate some updates, where there is room for the values of so many. The values of
+/// fields, and that room, are so far apart.
 pub(crate) fn sources<T: Number>(
     algorithm: &Algorithm,
     updates: &[(usize, Reduction)],
     room: usize,
-    patches: Patches,
+    beside: (Patches, usize),
 ) -> Result<Vec<Source>, Error> {
     let mut sources = Vec::new();
     for updates in rounds(updates, room) {
-        let texts = Part::new::<T>(algorithm, updates, patches)?.texts;
+        let texts = Part::new::<T>(algorithm, updates, beside)?.texts;
         sources.extend(texts.into_iter().map(|text| text.source));
     }
     Ok(sources)
@@ -132,11 +141,12 @@ impl<T: Number> Machine<T> {
         updates: &[(usize, Reduction)],
         room: &[usize],
     ) -> Result<Round, Error> {
+        let apart = room.first().map_or(1, |buffer| self.apart(*buffer));
         let Part {
             algorithm: part,
             plan,
             texts,
-        } = Part::new::<T>(algorithm, updates, over(&self.cut.patches))?;
+        } = Part::new::<T>(algorithm, updates, (over(&self.cut.patches), apart))?;
         let outputs: Vec<&str> = part.substeps[0]
             .updates
             .iter()
@@ -195,7 +205,8 @@ impl<T: Number> Machine<T> {
             launch.launch(&stream, &self.memory, &slots)?;
             for (buffer, reduction) in &round.quantities {
                 let first = self.memory.address(&stream, self.slots[*buffer]);
-                let number = self.tree.reduce(&stream, first, &self.shape, *reduction);
+                let shape = self.shape_of(*buffer);
+                let number = self.tree.reduce(&stream, first, &shape, *reduction);
                 numbers.push(number?);
             }
         }
@@ -214,9 +225,8 @@ impl<T: Number> Machine<T> {
             round.launch.launch(&stream, &self.memory, &slots)?;
             for (buffer, reduction) in &round.quantities {
                 let first = self.memory.address(&stream, self.slots[*buffer]);
-                let to = self.clock.speed(&stream, written);
-                self.tree
-                    .start(&stream, first, &self.shape, *reduction, to)?;
+                let (to, shape) = (self.clock.speed(&stream, written), self.shape_of(*buffer));
+                self.tree.start(&stream, first, &shape, *reduction, to)?;
                 written += 1;
             }
         }

@@ -1,6 +1,6 @@
 //! Is there room on a card for the arrays of a run?
 
-use stencil_compiler::plan::{BufferRole, Plan};
+use stencil_compiler::plan::{BufferRole, Layout, Plan};
 
 use super::RESERVE;
 use crate::backend::cpu::array::Shape;
@@ -24,19 +24,24 @@ pub(super) fn fits<T: Number>(
         )));
     }
     let (shape, patches) = (&cut.patch, cut.patches.count());
-    if shape.len() > i32::MAX as usize {
+    // Kernels count the values of a structure with 32 bits.
+    let most = plan.places().iter().map(|place| place.of).max();
+    let values = shape.len().saturating_mul(most.unwrap_or(1));
+    if values > i32::MAX as usize {
         return Err(Error::Cuda(CudaError::TooLarge {
             cells: shape.cells,
-            values: shape.len(),
+            values,
         }));
     }
+    // An array that crosses the bus is packed first, where values lie apart.
+    let packed = usize::from(plan.layout == Layout::Aos);
     card.synchronize()?;
     let (free, total) = card
         .context
         .mem_get_info()
         .map_err(CudaError::driver("asking for free memory"))?;
     let count = plan.memories() + kept;
-    let needed = |shape: &Shape| count * patches * stride::<T>(shape) + RESERVE;
+    let needed = |shape: &Shape| (count * patches + packed) * stride::<T>(shape) + RESERVE;
     if needed(shape) <= free {
         return Ok(());
     }

@@ -24,12 +24,19 @@ impl<T: Number> Machine<T> {
             block_dim: (256, 1, 1),
             shared_mem_bytes: 0,
         };
+        // The kernel for arrays that lie apart knows those that do not, too.
+        let apart = fields.first().map_or(1, |buffer| from.apart(*buffer));
+        let take_cells = match apart {
+            1 => &self.take_cells,
+            _ => &from.take_cells,
+        };
         for buffer in &fields {
             let values = from.memory.address(&from.card.stream, from.slots[*buffer]);
             let own = self.memory.address(&stream, self.slots[*buffer]);
-            let mut launch = stream.launch_builder(&self.take_cells);
-            launch.arg(&values).arg(&from.shape);
-            launch.arg(&own).arg(&self.shape);
+            let (theirs, ours) = (from.shape_of(*buffer), self.shape_of(*buffer));
+            let mut launch = stream.launch_builder(take_cells);
+            launch.arg(&values).arg(&theirs);
+            launch.arg(&own).arg(&ours);
             // SAFETY: the arguments are those of the kernel, which reads and writes interior cells;
             // both machines live until it has ended.
             let launched = unsafe { launch.launch(config) };

@@ -87,15 +87,23 @@ impl<T: Number> Machine<T> {
             Action::Fill(jobs) => {
                 let jobs = jobs.into_iter().enumerate();
                 let jobs = jobs.filter_map(|(i, job)| job.map(|job| (i, Some(job), job.depth)));
-                Task::Fill(self.ghosts.boxes(&self.card.stream, jobs)?)
+                self.fill_of(jobs.collect())?
             }
             Action::Exchange { arrays, depth } => {
                 let jobs = arrays.into_iter().map(|array| (array, None, depth));
-                Task::Fill(self.ghosts.boxes(&self.card.stream, jobs)?)
+                self.fill_of(jobs.collect())?
             }
             Action::Launch(at) => Task::Launch(first + at),
             Action::Swap(pairs) => Task::Swap(pairs),
         })
+    }
+
+    /// Fills ghost cells of arrays that lie alike: fields, or stored functions.
+    fn fill_of(&self, jobs: Vec<(usize, Option<Job>, [usize; 3])>) -> Result<Task, CudaError> {
+        let apart = jobs.first().map_or(1, |(array, ..)| self.apart(*array));
+        debug_assert!(jobs.iter().all(|(array, ..)| self.apart(*array) == apart));
+        let boxes = self.ghosts.boxes(&self.card.stream, apart, jobs)?;
+        Ok(Task::Fill(boxes))
     }
 
     /// A part of a step, captured the first time that the buffers are where they are. What disturbs

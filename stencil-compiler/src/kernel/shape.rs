@@ -1,0 +1,94 @@
+//! What a kernel is known by from outside: its blocks, its shared memory, and the buffers that copies are of.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{BOX_ALIGNMENT, Buffer, BufferId, Kernel, Launch, LaunchKind, Stmt};
+
+impl Kernel {
+    /// Blocks along x, y, z for a patch of `cells` interior cells.
+    pub fn blocks(&self, cells: [usize; 3]) -> [usize; 3] {
+        let Launch { extend, tile, .. } = self.launch;
+        let region = [0, 1, 2].map(|axis| cells[axis] + 2 * extend[axis] as usize);
+        let along = |cells: usize, tile: u32| match tile as usize {
+            0 => 1,
+            tile => cells.div_ceil(tile),
+        };
+        if self.launch.runs {
+            return [along(region.iter().product(), tile[0]), 1, 1];
+        }
+        [0, 1, 2].map(|axis| along(region[axis], tile[axis]))
+    }
+
+    /// Buffers whose values must follow each other along x: those of kernels over rows, and those that copies
+    /// are of.
+    pub fn not_apart(&self) -> impl Iterator<Item = &Buffer> {
+        fn find(body: &[Stmt], copied: &mut BTreeSet<BufferId>) {
+            for stmt in body {
+                match stmt {
+                    Stmt::Copy { buffer, .. } | Stmt::CopyBox { buffer, .. } => {
+                        copied.insert(*buffer);
+                    }
+                    Stmt::For { body, .. } | Stmt::If { body, .. } => find(body, copied),
+                    _ => {}
+                }
+            }
+        }
+        let mut copied = BTreeSet::new();
+        find(&self.body, &mut copied);
+        let rows = self.launch.kind == LaunchKind::Rows;
+        let is = move |at: usize| rows || copied.contains(&BufferId(at as u32));
+        let all = self.buffers.iter().enumerate();
+        all.filter(move |(at, _)| is(*at)).map(|(_, buffer)| buffer)
+    }
+
+    /// Buffers that boxes are copied from, and the extent of each one's boxes.
+    ///
+    /// ```
+    /// use stencil_compiler::kernel::{BufferId, text::parse};
+    ///
+    /// let kernel = parse("kernel k { dimension 1 value_bytes 8
+    ///     launch blocks threads [32, 1, 1] tile [32, 1, 1] extend [0, 0, 0] blocks_per_unit 1
+    ///     buffer u read halo [2, 0, 0] shared line[48] barrier full[1] arrivals 1
+    ///     code {
+    ///         if thread.x < 1 {
+    ///             arrive full[0] bytes 288
+    ///             copy box line[0] <- u(block.x * 32 - 2, 0, 0) by (36, 1, 1) to full[0]
+    ///         }
+    ///         wait full[0] parity 0
+    ///     } }")?;
+    /// assert_eq!(kernel.boxes()[&BufferId(0)], [36, 1, 1]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn boxes(&self) -> BTreeMap<BufferId, [u32; 3]> {
+        fn find(body: &[Stmt], boxes: &mut BTreeMap<BufferId, [u32; 3]>) {
+            for stmt in body {
+                match stmt {
+                    Stmt::CopyBox { buffer, extent, .. } => {
+                        boxes.insert(*buffer, *extent);
+                    }
+                    Stmt::For { body, .. } | Stmt::If { body, .. } => find(body, boxes),
+                    _ => {}
+                }
+            }
+        }
+        let mut boxes = BTreeMap::new();
+        find(&self.body, &mut boxes);
+        boxes
+    }
+
+    /// Threads of a block.
+    pub fn threads(&self) -> u32 {
+        self.launch.threads.iter().product()
+    }
+
+    /// Bytes of shared memory of a block, arrays on 128 bytes and barriers behind them.
+    pub fn shared_bytes(&self) -> usize {
+        let arrays: usize = self
+            .shared
+            .iter()
+            .map(|a| (a.len as usize * self.value_bytes).next_multiple_of(BOX_ALIGNMENT))
+            .sum();
+        let barriers: usize = self.barriers.iter().map(|b| b.slots as usize * 8).sum();
+        arrays + barriers
+    }
+}

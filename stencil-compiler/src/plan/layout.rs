@@ -1,0 +1,153 @@
+//! How arrays lie in memory: the one home of where a value of an array is.
+
+use super::{BufferRole, Plan};
+
+/// How the arrays of fields, of their new values, and of accumulators lie in memory; other arrays are alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Layout {
+    /// A structure of arrays: one array behind the other.
+    #[default]
+    Soa,
+    /// An array of structures: all values of a cell side by side.
+    Aos,
+}
+
+impl Layout {
+    /// All of them.
+    pub const ALL: [Layout; 2] = [Layout::Soa, Layout::Aos];
+
+    /// Its word in schedules.
+    pub fn word(self) -> &'static str {
+        match self {
+            Layout::Soa => "soa",
+            Layout::Aos => "aos",
+        }
+    }
+
+    /// The layout of this name.
+    pub fn find(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|layout| layout.word() == word)
+    }
+
+    /// Do the arrays of this role lie side by side?
+    fn joins(self, role: BufferRole) -> bool {
+        let together = match role {
+            BufferRole::Field | BufferRole::NewField | BufferRole::Accumulator => true,
+            BufferRole::Count | BufferRole::Derived | BufferRole::Given => false,
+        };
+        self == Layout::Aos && together
+    }
+}
+
+/// Where an array is: it has the `at`-th of `of` values that lie side by side for each cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// Arrays in front of these, all of one size: no two structures have the same.
+    pub before: usize,
+    /// Which of the values of a cell, from 0.
+    pub at: usize,
+    /// How many values a cell has there: the values from one cell to the next.
+    pub of: usize,
+}
+
+impl Place {
+    /// An array by itself.
+    pub fn alone(before: usize) -> Self {
+        Place {
+            before,
+            at: 0,
+            of: 1,
+        }
+    }
+
+    /// Values in front of the one of a cell that is the `cell`-th of an array, where arrays have room for
+    /// `room` values.
+    pub fn value(&self, cell: usize, room: usize) -> usize {
+        self.before * room + cell * self.of + self.at
+    }
+}
+
+impl Plan {
+    /// Where each buffer is; those that live in the memory of another one are where that is.
+    pub fn places(&self) -> Vec<Place> {
+        let homes: Vec<usize> = (0..self.buffers.len())
+            .map(|at| self.memory_of(at))
+            .collect();
+        let own = |at: &usize| homes[*at] == *at;
+        let beside = |a: usize, b: usize| {
+            let role = self.buffers[a].role;
+            a == b || role == self.buffers[b].role && self.layout.joins(role)
+        };
+        let all: Vec<usize> = (0..homes.len()).filter(own).collect();
+        // A structure stands where the first of its arrays would.
+        let first = |at: usize| all.iter().copied().find(|other| beside(*other, at));
+        let place = |at: usize| Place {
+            before: all.iter().filter(|o| first(**o) < first(at)).count(),
+            at: all.iter().filter(|o| **o < at && beside(**o, at)).count(),
+            of: all.iter().filter(|o| beside(**o, at)).count().max(1),
+        };
+        homes.iter().map(|home| place(*home)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::plan::Buffer;
+
+    fn plan(layout: Layout) -> Plan {
+        let buffer = |name: &str, role, within: Option<&str>| Buffer {
+            name: name.into(),
+            role,
+            halo: [0; 3],
+            within: within.map(String::from),
+        };
+        Plan {
+            time_steps: 1,
+            layout,
+            buffers: vec![
+                buffer("a", BufferRole::Field, None),
+                buffer("a_new", BufferRole::NewField, None),
+                buffer("b", BufferRole::Field, None),
+                buffer("b_new", BufferRole::NewField, None),
+                buffer("sum", BufferRole::Accumulator, None),
+                buffer("p", BufferRole::Derived, None),
+                buffer("q", BufferRole::Derived, Some("p")),
+                buffer("f", BufferRole::Given, None),
+            ],
+            launches: Vec::new(),
+            steps: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn fields_lie_side_by_side_and_no_two_values_in_one_place() {
+        let places = plan(Layout::Aos).places();
+        let tuple = |p: &Place| (p.before, p.at, p.of);
+        let found: Vec<_> = places.iter().map(tuple).collect();
+        let fields = [(0, 0, 2), (2, 0, 2), (0, 1, 2), (2, 1, 2)];
+        let others = [(4, 0, 1), (5, 0, 1), (5, 0, 1), (6, 0, 1)];
+        assert_eq!(found, [fields, others].concat());
+        for layout in Layout::ALL {
+            let places = plan(layout).places();
+            let of_memories = (0..8).filter(|at| *at != 6);
+            let room = 10;
+            let values = of_memories
+                .flat_map(|at| (0..room).map(move |cell| (at, cell)))
+                .map(|(at, cell)| places[at].value(cell, room));
+            let values: BTreeSet<usize> = values.collect();
+            assert_eq!((values.len(), values.last()), (70, Some(&69)), "{layout:?}");
+        }
+    }
+
+    #[test]
+    fn arrays_that_are_alone_lie_one_behind_the_other() {
+        let places = plan(Layout::Soa).places();
+        let wanted = [0, 1, 2, 3, 4, 5, 5, 6].map(Place::alone);
+        assert_eq!(places, wanted);
+        assert_eq!(Layout::find("aos"), Some(Layout::Aos));
+        assert_eq!(Layout::find("sao"), None);
+    }
+}
