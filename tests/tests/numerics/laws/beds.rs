@@ -14,7 +14,7 @@ fn river(dimension: usize, settings: &[(&str, &str)], time: &str) -> SystemDef {
     };
     changed(definition, |model| {
         for (key, text) in settings {
-            let scheme = model.scheme.with_fluxes(key, text);
+            let scheme = model.scheme.with_fluxes(key, text, &model.solvers);
             model.scheme = scheme.unwrap_or_else(|e| panic!("{e}"));
         }
         model.scheme.time = time.to_string();
