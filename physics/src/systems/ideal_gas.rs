@@ -22,6 +22,81 @@ system! {
         average { rho; u by sqrt(rho); H by sqrt(rho); m = rho*u; E = rho*(H + (gamma - 1)*dot(u, u)/2)/gamma; }
         waves { flow: u; sound: c; density: rho; pressure: p; }
 
+        /// What a shock takes from the flow as it raises the pressure from `q` to `p` (Toro 2009, Eq. 4.6), and its derivative.
+        fn shock(p: scalar, rho: scalar, q: scalar) -> scalar {
+            (p - q) * sqrt(2/(rho*((gamma + 1)*p + (gamma - 1)*q)))
+        }
+        fn shock_slope(p: scalar, rho: scalar, q: scalar) -> scalar {
+            let sum = (gamma + 1)*p + (gamma - 1)*q;
+            sqrt(2/(rho*sum)) * ((gamma + 1)*p + (3*gamma - 1)*q)/(2*sum)
+        }
+        /// The speed of sound in a fan where the pressure is that share of what it was, to that before.
+        fn cooled(share: scalar) -> scalar {
+            pow(share, (gamma - 1)/(2*gamma))
+        }
+        /// What a wave takes from the flow, a fan or a shock (Toro 2009, Eqs. 4.6 and 4.7).
+        fn taken(p: scalar, rho: scalar, q: scalar, c: scalar) -> scalar {
+            if q <= p { shock(p, rho, q) } else { 2*c/(gamma - 1)*(cooled(p/q) - 1) }
+        }
+        /// The pressure at which both waves take the jump of the flow (Toro 2009, section 4.3). Where both are fans it is known (Eq.
+        /// 4.46), and nothing is left where they part too fast. Else Newton's method rises from the lower pressure, as what is taken
+        /// is concave.
+        fn between(jump: scalar, rho_0: scalar, p_0: scalar, c_0: scalar, rho_1: scalar, p_1: scalar, c_1: scalar) -> scalar {
+            let rho_low = if p_0 < p_1 { rho_0 } else { rho_1 };
+            let p_low = if p_0 < p_1 { p_0 } else { p_1 };
+            let rho_high = if p_0 < p_1 { rho_1 } else { rho_0 };
+            let p_high = if p_0 < p_1 { p_1 } else { p_0 };
+            let c_low = if p_0 < p_1 { c_0 } else { c_1 };
+            let c_high = if p_0 < p_1 { c_1 } else { c_0 };
+            let sounds = c_low + c_high;
+            let parted = sounds - (gamma - 1)/2*jump;
+            let share = parted / (c_low + c_high*cooled(p_low/p_high));
+            let mut p = p_low;
+            for i in 0..20 until share <= 1 || abs(step) <= 1e-5*p || abs(rest) <= 1e-6*sounds/(gamma - 1) {
+                let sound = cooled(p/p_high);
+                let high = if p_high <= p { shock(p, rho_high, p_high) } else { 2*c_high/(gamma - 1)*(sound - 1) };
+                let slope = if p_high <= p { shock_slope(p, rho_high, p_high) } else { sound*p_high/(p*rho_high*c_high) };
+                let low = shock(p, rho_low, p_low);
+                let both = low + high;
+                let rest = both + jump;
+                let step = rest/(shock_slope(p, rho_low, p_low) + slope);
+                p = p - step;
+            }
+            if share <= 1 { p_low*pow(max(share, 0), 2*gamma/(gamma - 1)) } else { p }
+        }
+        /// The exact solution of the Riemann problem, at the face (Toro 2009, sections 4.2 to 4.5).
+        riemann exact {
+            let back = dot(below.u, normal);
+            let ahead = dot(above.u, normal);
+            let middle = between(ahead - back, below.rho, below.p, below.c, above.rho, above.p, above.c);
+            let taken_back = taken(middle, below.rho, below.p, below.c);
+            let taken_ahead = taken(middle, above.rho, above.p, above.c);
+            let flows = back + ahead;
+            let more = taken_ahead - taken_back;
+            let contact = (flows + more)/2;
+
+            // The side of the contact where the face is, with its wave going back.
+            let rho_near = if 0 < contact { below.rho } else { above.rho };
+            let u_near = if 0 < contact { below.u } else { above.u };
+            let p_near = if 0 < contact { below.p } else { above.p };
+            let c_near = if 0 < contact { below.c } else { above.c };
+            let flow = if 0 < contact { back } else { -ahead };
+            let lost = if 0 < contact { taken_back } else { taken_ahead };
+            let ratio = middle/p_near;
+            let shocked = flow - c_near*sqrt((gamma + 1)/(2*gamma)*ratio + (gamma - 1)/(2*gamma));
+            let head = if p_near <= middle { shocked } else { flow - c_near };
+            let tail = if p_near <= middle { shocked } else { flow - lost - c_near*cooled(ratio) };
+            let least = (gamma - 1)/(gamma + 1);
+            let rho_middle = if p_near <= middle { (ratio + least)/(least*ratio + 1) } else { pow(ratio, 1/gamma) };
+            let sonic = max(2/(gamma + 1) + least*flow/c_near, 0);
+            let v = if 0 <= head { flow } else if tail <= 0 { abs(contact) } else { c_near*sonic };
+            let v_face = if 0 < contact { v } else { -v };
+
+            rho = rho_near*(if 0 <= head { 1 } else if tail <= 0 { rho_middle } else { pow(sonic, 2/(gamma - 1)) });
+            u = u_near + (v_face - dot(u_near, normal))*normal;
+            p = if 0 <= head { p_near } else if tail <= 0 { middle } else { p_near*pow(sonic, 2*gamma/(gamma - 1)) };
+        }
+
         observe mass = mean(rho);
         observe energy = mean(E);
         cfl { advective: norm(u) + c; }
@@ -33,6 +108,7 @@ system! {
     scheme plm_roe for IdealGas { reconstruct: plm<limiter = mc> in characteristic; riemann: roe; time: ssprk2; repair: none; }
     scheme weno5_roe for IdealGas { reconstruct: weno5; riemann: roe; time: ssprk3; repair: none; }
     scheme weno_z_characteristic for IdealGas { reconstruct: weno_z in characteristic; riemann: roe; time: ssprk3; repair: none; }
+    scheme plm_exact for IdealGas { reconstruct: plm<limiter = mc> in primitive; riemann: exact; time: ssprk2; repair: none; }
     scheme waves_roe for IdealGas { reconstruct: waves<limiter = mc>; riemann: roe; time: euler; repair: none; }
     scheme weno_z_repaired for IdealGas { reconstruct: weno_z in primitive; riemann: hllc; time: ssprk3; }
     scheme weno_z_hllc for IdealGas { reconstruct: weno_z in primitive; riemann: hllc; time: ssprk3; repair: none; }

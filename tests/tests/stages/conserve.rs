@@ -1,11 +1,14 @@
 //! Conservation laws through all stages: by each reconstruction and each solver, schedules give the oracle's bits.
 
+use super::device_code::{ARCH, compiler, resources, text as device_text};
 use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::expr::Real;
+use stencil_compiler::expr::real::Precision;
+use stencil_compiler::kernel::LaunchKind;
 use stencil_compiler::kernel::interp::Shadow;
-use stencil_compiler::schedule::check;
 use stencil_compiler::schedule::space::{Draws, sample};
 use stencil_compiler::schedule::text;
+use stencil_compiler::schedule::{check, presets};
 use stencil_tests::{Case, algorithm_of, differing, interpreted, of_presets, oracle, row_engine};
 
 /// Water over a bed that changes the flow, with a tracer.
@@ -194,4 +197,79 @@ fn conservation_laws_have_the_same_bits_on_all_engines_in_f32() {
 #[test]
 fn conservation_laws_have_the_same_bits_on_all_engines_in_f64() {
     all_stages::<f64>();
+}
+
+/// A gas, of which arrays may have any values, with the exact solver of the library.
+fn exact(dimension: usize, scheme: &str) -> Algorithm {
+    let library = include_str!("../../../physics/src/systems/ideal_gas.rs");
+    let from = library.find("/// What a shock").expect("its functions");
+    let to = library.find("observe ").expect("its end");
+    algorithm_of(&format!(
+        "system Gas in {dimension}d {{
+            conserved r: scalar; conserved m: vector; conserved e: scalar; param gamma: real = 1.4;
+            let rho = r + 3;
+            let u = m / rho;
+            let p = (gamma - 1)*(e + 9 - dot(m, u)/2);
+            let c = sqrt(gamma*p/rho);
+            flux r -> m;
+            flux m -> outer(m, u) + p*I;
+            flux e -> (e + 9 + p)*u;
+            primitive {{ rho; u; p; r = rho - 3; m = rho*u; e = p/(gamma - 1) + rho*dot(u, u)/2 - 9; }}
+            {}
+        }}
+        scheme s for Gas {{ riemann: exact; {scheme} }}",
+        &library[from..to]
+    ))
+}
+
+fn exact_solver<T: Real>() {
+    for (dimension, scheme, cells) in [
+        (
+            1,
+            "reconstruct: plm<limiter = mc> in primitive; time: ssprk2;",
+            [23, 1, 1],
+        ),
+        (
+            2,
+            "reconstruct: constant in primitive; time: euler;",
+            [9, 7, 1],
+        ),
+    ] {
+        let algorithm = exact(dimension, scheme);
+        let mut case = Case::new(&algorithm, cells);
+        case.dt = 1e-3;
+        let reference = oracle::<T>(&algorithm, &case, STEPS);
+        let finite = reference.iter().flatten().all(|v| v.to_f64().is_finite());
+        assert!(finite, "{scheme}");
+        by_all::<T>(&algorithm, &case, &reference);
+    }
+}
+
+#[test]
+fn the_exact_solver_has_the_same_bits_on_all_engines() {
+    exact_solver::<f32>();
+    exact_solver::<f64>();
+}
+
+/// Loops are unrolled, so that its kernels are long.
+#[test]
+fn the_exact_solver_compiles_without_a_device() {
+    let Some(nvrtc) = compiler() else {
+        return;
+    };
+    let algorithm = exact(
+        1,
+        "reconstruct: plm<limiter = mc> in primitive; time: euler;",
+    );
+    for precision in [Precision::F32, Precision::F64] {
+        let preset = presets::ALL.iter().find(|preset| preset.name == "gpu");
+        let schedule = (preset.expect("it is there").make)(&algorithm, precision);
+        let compiled = check::check(&algorithm, &schedule, precision.bytes())
+            .unwrap_or_else(|e| panic!("{e}"));
+        let blocks = compiled.kernels.into_iter();
+        for kernel in blocks.filter(|kernel| kernel.launch.kind == LaunchKind::Blocks) {
+            let found = resources(nvrtc, &device_text(kernel, precision), ARCH);
+            println!("{} {found:?}", precision.name());
+        }
+    }
 }

@@ -7,7 +7,7 @@ use super::{EULER, SOLVERS, law, started};
 const N: usize = 24;
 
 /// The solvers that know the middle wave.
-const KNOWING: [&str; 2] = ["hllc", "roe"];
+const KNOWING: [&str; 3] = ["exact", "hllc", "roe"];
 
 /// A run of a gas of one pressure with a dense middle, which slides along the layers.
 fn layered(reconstruct: &str, riemann: &str, slide: f64) -> Simulation<f64> {

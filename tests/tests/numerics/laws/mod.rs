@@ -3,6 +3,7 @@
 mod beds;
 mod bounds;
 mod contact;
+mod declared;
 mod exact;
 mod library;
 mod order;
@@ -33,7 +34,28 @@ const RECONSTRUCTIONS: [&str; 12] = [
 ];
 
 /// Riemann solvers.
-const SOLVERS: [&str; 7] = ["force", "hll", "hllc", "hlle", "musta", "roe", "rusanov"];
+const SOLVERS: [&str; 8] = [
+    "exact", "force", "hll", "hllc", "hlle", "musta", "roe", "rusanov",
+];
+
+/// The exact solver of a system of the library, with the functions that it calls.
+fn exact_solver(source: &str) -> &str {
+    let from = source.find("/// What a ").unwrap_or_default();
+    let to = source.find("observe ").unwrap_or(from);
+    &source[from..to]
+}
+
+/// The declaration with the solver that the library has for such a law.
+fn with_solver(text: &str, riemann: &str) -> String {
+    let library = match text.contains("conserved rho") {
+        true => include_str!("../../../../physics/src/systems/ideal_gas.rs"),
+        false => include_str!("../../../../physics/src/systems/shallow_water.rs"),
+    };
+    match (riemann, text.trim_end().strip_suffix('}')) {
+        ("exact", Some(items)) => format!("{items}{}}}", exact_solver(library)),
+        _ => text.to_string(),
+    }
+}
 
 /// Every reconstruction, of both kinds of variables, and every solver, each with some of the others: as the
 /// settings `reconstruct` and `riemann`.
@@ -93,12 +115,13 @@ const WATER: &str = "system Water in nd {
     param g: real = 1;
     let u = m / h;
     let p = g*h^2/2;
+    let c = sqrt(g*h);
     flux h -> m;
     flux m -> outer(m, u) + p*I;
     primitive { h; u; m = h*u; }
     average { h; u by sqrt(h); m = h*u; }
-    waves { flow: u; sound: sqrt(g*h); density: h; pressure: p; }
-    cfl { advective: norm(u) + sqrt(g*h); }
+    waves { flow: u; sound: c; density: h; pressure: p; }
+    cfl { advective: norm(u) + c; }
 }";
 
 /// A declaration with a scheme, of one stage where waves are corrected.
@@ -111,7 +134,7 @@ fn law(text: &str, dimension: usize, reconstruct: &str, riemann: &str) -> System
     let scheme = format!(
         "scheme s for {name} {{ reconstruct: {reconstruct}; riemann: {riemann}; time: {time}; }}"
     );
-    let text = format!("{text}\n{scheme}");
+    let text = format!("{}\n{scheme}", with_solver(text, riemann));
     SystemDef::from_text_in(name, &text, Some(dimension)).unwrap_or_else(|e| panic!("{e}"))
 }
 

@@ -1,0 +1,216 @@
+//! Riemann solvers that a system declares.
+
+use stencil_runtime::{Number, Simulation, SystemDef};
+
+use super::exact::{GAMMA, Gas, gas as solution};
+use super::{EULER, law, started, with_solver};
+
+/// Rusanov's solver as a user would write it.
+const RUSANOV: &str = "
+    let f = outer(m, u) + p*I;
+    let g = (e + p)*u;
+    riemann own {
+        let speed_below = abs(dot(below.u, normal)) + below.c;
+        let speed_above = abs(dot(above.u, normal)) + above.c;
+        let half = max(speed_below, speed_above)/2;
+        flux rho -> dot(below.m + above.m, normal)/2 - half*(above.rho - below.rho);
+        flux m -> dot(normal, below.f + above.f)/2 - half*(above.m - below.m);
+        flux e -> dot(below.g + above.g, normal)/2 - half*(above.e - below.e);
+    }";
+
+/// The mean of both sides, by what is conserved: of no use but in short runs.
+const MEAN: &str = "riemann own { rho = (below.rho + above.rho)/2; m = (below.m + above.m)/2; e = (below.e + above.e)/2; }";
+
+fn gas(items: &str, dimension: usize, reconstruct: &str, riemann: &str) -> SystemDef {
+    let own = EULER.trim_end().strip_suffix('}').unwrap_or(EULER);
+    law(&format!("{own}{items}}}"), dimension, reconstruct, riemann)
+}
+
+/// All values of a gas in motion after some steps.
+fn moved(system: &SystemDef, cells: [usize; 3]) -> Vec<f64> {
+    let mut simulation = started::<f64>(system, cells, false, Some(2e-3));
+    let rho = |x: f64, y: f64| 1.5 + (6.3 * x).sin() * (6.3 * y).cos() * 0.4;
+    let set = [
+        simulation.set("rho", |x, y, _| rho(x, y)),
+        simulation.set("m_x", |x, y, _| 0.7 * rho(x, y) * (6.3 * y).sin()),
+        simulation.set("m_y", |x, y, _| -0.3 * rho(x, y) * (6.3 * x).cos()),
+        simulation.set("e", |x, y, _| 2.5 + rho(x, y)),
+    ];
+    set.into_iter()
+        .for_each(|set| set.unwrap_or_else(|e| panic!("{e}")));
+    for _ in 0..10 {
+        simulation.step().unwrap_or_else(|e| panic!("{e}"));
+    }
+    values(&simulation, &["rho", "m_x", "m_y", "e"])
+}
+
+fn values(simulation: &Simulation<f64>, names: &[&str]) -> Vec<f64> {
+    let of = |name: &&str| simulation.to_f64(name).unwrap_or_else(|e| panic!("{e}"));
+    names.iter().flat_map(of).collect()
+}
+
+#[test]
+fn a_solver_that_is_written_out_is_that_of_the_language() {
+    for reconstruct in ["plm<limiter = mc>", "weno_z in primitive"] {
+        let declared = moved(&gas(RUSANOV, 2, reconstruct, "own"), [18, 14, 1]);
+        let known = moved(&gas("", 2, reconstruct, "rusanov"), [18, 14, 1]);
+        let differences = declared.iter().zip(&known).map(|(a, b)| (a - b).abs());
+        let most = differences.fold(0.0, f64::max);
+        assert!(most < 1e-13, "{reconstruct}: {most}");
+    }
+    let mean = moved(&gas(MEAN, 2, "constant", "own"), [18, 14, 1]);
+    let known = moved(&gas("", 2, "constant", "rusanov"), [18, 14, 1]);
+    assert!(mean.iter().all(|v| v.is_finite()) && mean != known);
+}
+
+/// A tube along each axis: the axes have the same bits, whatever their number.
+#[test]
+fn a_tube_has_the_same_bits_along_all_axes() {
+    for riemann in ["exact", "own"] {
+        let mut all: Vec<Vec<f64>> = Vec::new();
+        for (dimension, axis) in [(1, 0), (2, 0), (2, 1), (3, 0), (3, 1), (3, 2)] {
+            let system = match riemann {
+                "own" => gas(
+                    RUSANOV,
+                    dimension,
+                    "plm<limiter = mc> in primitive",
+                    riemann,
+                ),
+                _ => law(EULER, dimension, "plm<limiter = mc> in primitive", riemann),
+            };
+            let mut cells = [1; 3];
+            cells[..dimension].fill(4);
+            cells[axis] = 40;
+            let builder = Simulation::<f64>::builder(&system).cells(cells);
+            let mut simulation = builder
+                .extent(cells.map(|n| 0.025 * n as f64))
+                .dt(4e-3)
+                .build()
+                .unwrap_or_else(|e| panic!("{e}"));
+            let left = |x: f64, y: f64, z: f64| [x, y, z][axis] < 0.5;
+            let set = [
+                simulation.set("rho", |x, y, z| if left(x, y, z) { 1.0 } else { 0.125 }),
+                simulation.set("e", |x, y, z| if left(x, y, z) { 2.5 } else { 0.25 }),
+            ];
+            set.into_iter()
+                .for_each(|set| set.unwrap_or_else(|e| panic!("{e}")));
+            for _ in 0..20 {
+                simulation.step().unwrap_or_else(|e| panic!("{e}"));
+            }
+            let m = ["m_x", "m_y", "m_z"][axis];
+            let of = |name: &str| {
+                let array = simulation.to_f64(name).unwrap_or_else(|e| panic!("{e}"));
+                let mut line = array.view();
+                for other in (0..3).filter(|other| *other != axis) {
+                    line.collapse_axis(ndarray::Axis(2 - other), 0);
+                }
+                line.iter().copied().collect::<Vec<f64>>()
+            };
+            all.push(["rho", m, "e"].into_iter().flat_map(of).collect());
+        }
+        assert!(all[0].iter().all(|v| v.is_finite()));
+        for other in &all[1..] {
+            assert_eq!(other, &all[0], "{riemann}");
+        }
+    }
+}
+
+/// What is conserved, and what of it flows.
+fn law_of(Gas { rho, u, p }: Gas) -> [[f64; 3]; 2] {
+    let (m, e) = (rho * u, p / (GAMMA - 1.0) + 0.5 * rho * u * u);
+    [[rho, m, e], [m, m * u + p, (e + p) * u]]
+}
+
+/// Fluxes between pairs of states by the exact solver: in one long step of cells `a a b b`, what the second loses more than
+/// flows into it.
+fn fluxes<T: Number>(pairs: &[[Gas; 2]]) -> Vec<[f64; 3]> {
+    let text = with_solver(EULER, "exact");
+    let text = format!(
+        "{text} scheme s for Euler {{ reconstruct: constant in primitive; riemann: exact; time: euler; }}"
+    );
+    let system = SystemDef::from_text_in("Euler", &text, Some(1)).unwrap_or_else(|e| panic!("{e}"));
+    let n = 4 * pairs.len();
+    let builder = Simulation::<T>::builder(&system).cells([n, 1, 1]);
+    let builder = builder.extent([n as f64, 1.0, 1.0]).dt(1.0);
+    let mut simulation = builder.build().unwrap_or_else(|e| panic!("{e}"));
+    let names = ["rho", "m_x", "e"];
+    for (k, name) in names.iter().enumerate() {
+        let value = |x: f64| {
+            let cell = x as usize;
+            law_of(pairs[cell / 4][(cell / 2) % 2])[0][k]
+        };
+        let set = simulation.set(name, |x, _, _| value(x));
+        set.unwrap_or_else(|e| panic!("{e}"));
+    }
+    let before = names.map(|name| simulation.to_f64(name).unwrap_or_else(|e| panic!("{e}")));
+    simulation.step().unwrap_or_else(|e| panic!("{e}"));
+    let after = names.map(|name| simulation.to_f64(name).unwrap_or_else(|e| panic!("{e}")));
+    let flux = |(i, pair): (usize, &[Gas; 2])| {
+        let [_, inflow] = law_of(pair[0]);
+        let at = [0, 0, 4 * i + 1];
+        std::array::from_fn(|k| inflow[k] - (after[k][at] - before[k][at]))
+    };
+    pairs.iter().enumerate().map(flux).collect()
+}
+
+/// Pairs of states of any ratio, the same ones always.
+fn pairs_of_states(count: usize, decades: f64) -> Vec<[Gas; 2]> {
+    let mut drawn = 0.5;
+    // Fractions of multiples of the golden ratio.
+    let mut next = move || {
+        drawn = (drawn + 0.618_033_988_749_895) % 1.0;
+        2.0 * drawn - 1.0
+    };
+    let mut state = move || {
+        let [rho, p] = [next(), next()].map(|x| 10f64.powf(0.5 * decades * x));
+        let u = 3.0 * next() * (GAMMA * p / rho).sqrt();
+        Gas { rho, u, p }
+    };
+    let pairs = (0..count).map(|_| [state(), state()]);
+    // The oracle knows no vacuum.
+    let parted = |[a, b]: &[Gas; 2]| {
+        let sounds: f64 = [a, b].map(|g| (GAMMA * g.p / g.rho).sqrt()).iter().sum();
+        b.u - a.u < 0.98 * 2.0 / (GAMMA - 1.0) * sounds
+    };
+    pairs.filter(parted).collect()
+}
+
+fn exact_fluxes_are_those_of_the_solution<T: Number>(decades: f64, tolerance: f64) {
+    let pairs = pairs_of_states(400, decades);
+    assert!(pairs.len() > 300);
+    for (pair, found) in pairs.iter().zip(fluxes::<T>(&pairs)) {
+        let [_, expected] = law_of(solution(pair[0], pair[1], 0.0));
+        let [own, inflow] = law_of(pair[0]);
+        for k in 0..3 {
+            let scale = own[k].abs() + inflow[k].abs() + expected[k].abs();
+            let error = (found[k] - expected[k]).abs();
+            // A comparison that a NaN fails.
+            let met = error <= tolerance * scale;
+            assert!(met, "{pair:?} {k}: {} for {}", found[k], expected[k]);
+        }
+    }
+}
+
+#[test]
+fn exact_fluxes_are_those_of_the_solution_in_f64() {
+    exact_fluxes_are_those_of_the_solution::<f64>(2.0, 1e-8);
+    exact_fluxes_are_those_of_the_solution::<f64>(6.0, 1e-6);
+}
+
+#[test]
+fn exact_fluxes_are_those_of_the_solution_in_f32() {
+    exact_fluxes_are_those_of_the_solution::<f32>(2.0, 1e-4);
+}
+
+#[test]
+fn nothing_flows_through_a_vacuum() {
+    let away = |u: f64| Gas {
+        rho: 1.0,
+        u,
+        p: 0.4,
+    };
+    let found = fluxes::<f64>(&[[away(-5.0), away(5.0)], [away(-5.0), away(9.0)]]);
+    for flux in found {
+        assert!(flux.iter().all(|f| f.abs() < 1e-12), "{flux:?}");
+    }
+}
