@@ -150,6 +150,8 @@ codes! {
         "The blocks `primitive { .. }` and `average { .. }` say how what is conserved follows from their variables, and these are `let`s made of what is conserved. The one undoes the other: with `let u = m/rho;` stands `m = rho*u;`. So does `face { .. }`: where both sides are alike, what it makes anew is what it was. This is tried with numbers.";
     OtherWaves = "P0407", "waves of other speeds than those declared",
         "The scheme takes jumps apart into waves and needs the speeds of all of them: `flow`, `flow - sound` and `flow + sound` along each axis, as they are for gases, for shallow water and for sound. Bounds are not enough. Leave `waves` out to have them derived, or choose `hll`, for which bounds will do.";
+    OtherFlux = "P0408", "Riemann solver that changes what does not jump",
+        "Between two equal states flows what the `flux` of that state says. A solver of the system is tried with numbers: the state that it gives is the one on both sides then, or the flux is `dot(normal, f)`, where `f` is what is declared.";
     NotToml = "F0001", "not TOML",
         "A problem file is TOML: lines `key = value`, sections `[name]`, text in quotes, lists in brackets, comments after `#`.";
     NoSuchSetting = "F0101", "unknown name in a problem file",

@@ -74,6 +74,7 @@ pub(super) fn rates(
     for (what, follow) in primitives.chain(average.map(|all| ("averages", all))) {
         law.check_way_back(what, follow)?;
     }
+    law.check_declared()?;
     let mut through = law.through_faces(expander)?;
     if model.repairs() {
         let lower = ranges::lower(model);

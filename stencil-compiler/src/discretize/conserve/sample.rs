@@ -61,8 +61,10 @@ impl<'p, 'a> Point<'p, 'a> {
                 let values: Vec<f64> = parts.iter().map(|part| self.value(part)).collect();
                 op.eval(&values)
             }
+            // All cells are alike.
+            Atom::At { of, .. } => self.atom(*of),
             // Nothing at faces has one.
-            Atom::Derivative { .. } | Atom::At { .. } => f64::NAN,
+            Atom::Derivative { .. } => f64::NAN,
         };
         self.known.insert(atom, value);
         value

@@ -1,8 +1,11 @@
 //! What a solver of the system gives at a face: the state there, of which the fluxes follow, or the fluxes.
 
 use super::{Face, Needs, Solver};
-use crate::discretize::conserve::AXES;
-use crate::discretize::expand::{Result, Sides, States, Tensor};
+use crate::diag::Code;
+use crate::discretize::DiscretizeError;
+use crate::discretize::conserve::sample::Point;
+use crate::discretize::conserve::{AXES, Law};
+use crate::discretize::expand::{Expander, Result, Sides, States, Tensor};
 use crate::discretize::poly::Poly;
 use crate::model::{Gives, RiemannSolver, TermKind};
 
@@ -15,83 +18,153 @@ pub(super) const SOLVER: Solver = Solver {
     flux,
 };
 
+/// Points at which a solver is tried.
+const POINTS: u64 = 16;
+
+/// What rounding, and loops that end by a test, may do to a flux of order one.
+const ROUNDING: f64 = 1e-5;
+
 fn flux(face: &mut Face<'_, '_, '_>) -> Result<Vec<Poly>> {
-    let model = face.law.model;
-    // The check of the scheme asks for it.
-    let Some(solver) = model.declared_solver(&model.scheme) else {
-        return Ok(Vec::new());
-    };
-    let values = values(face, solver)?;
-    let fluxes = match solver.gives {
-        Gives::State => of_state(face, solver, values)?,
-        Gives::Fluxes => {
-            let law = face.law;
-            let in_order = law.model.fluxes.iter().flat_map(|flux| {
-                let of = TermKind::Field(flux.field);
-                let own = solver.values.iter().position(|line| line.of.kind == of);
-                let entries = own.and_then(|at| values.get(at));
-                let own = law.components_of(flux.field).map(|(at, _)| at);
-                own.filter_map(move |at| Some(entries?.get(at)?.clone()))
-            });
-            in_order.collect()
-        }
-    };
+    let (law, axis) = (face.law, face.axis);
+    let sides = law.at_faces(face.algebra.expander, axis)?;
+    let fluxes = law.declared(face.algebra.expander, axis, sides)?;
     let named = fluxes.into_iter().enumerate();
     Ok(named.map(|(at, flux)| face.named(at, flux)).collect())
 }
 
-/// What the solver gives, line by line.
-fn values(face: &mut Face<'_, '_, '_>, solver: &RiemannSolver) -> Result<Vec<Tensor>> {
-    let (axis, expander) = (face.axis, &mut *face.algebra.expander);
-    let [below, above] = face.law.at_faces(expander, axis)?;
-    let along = AXES[axis];
-    let sides = Sides {
-        axis,
-        states: [
+impl Law<'_> {
+    /// The flux of each conserved component between two states, by the solver that the system declares.
+    fn declared(
+        &self,
+        expander: &mut Expander<'_>,
+        axis: usize,
+        [below, above]: [States; 2],
+    ) -> Result<Vec<Poly>> {
+        // The check of the scheme asks for it.
+        let Some(solver) = self.model.declared_solver(&self.model.scheme) else {
+            return Ok(Vec::new());
+        };
+        let along = AXES[axis];
+        let states = [
             (below, format!("{along}_upper")),
             (above, format!("{along}_lower")),
-        ],
-    };
-    expander.between(sides, &format!("{along}_face"), |expander| {
+        ];
+        let sides = Sides { axis, states };
         let lines = solver.values.iter();
-        lines.map(|line| expander.term(&line.value)).collect()
-    })
-}
-
-/// The fluxes of the state at the face.
-fn of_state(
-    face: &mut Face<'_, '_, '_>,
-    solver: &RiemannSolver,
-    values: Vec<Tensor>,
-) -> Result<Vec<Poly>> {
-    let (law, axis) = (face.law, face.axis);
-    let label = format!("{}_face", AXES[axis]);
-    let expander = &mut *face.algebra.expander;
-    let mut states = States {
-        components: vec![Poly::default(); law.components.fields.len()],
-        ..States::default()
-    };
-    for (line, value) in solver.values.iter().zip(values) {
-        match line.of.kind {
-            TermKind::Field(field) => {
-                for (at, component) in law.components_of(field) {
-                    let name = format!("{}_{label}", law.components.fields[component]);
-                    states.components[component] = expander.atoms.name(&name, value[at].clone());
-                }
-            }
-            TermKind::Let(at) => {
-                let name = format!("{}_{label}", law.model.lets[at].name);
-                let entries = value.into_iter();
-                let entries = entries.map(|entry| expander.atoms.name(&name, entry));
-                states.lets.insert(at, entries.collect());
-            }
-            _ => {}
+        let values: Vec<Tensor> =
+            expander.between(sides, &format!("{along}_face"), |expander| {
+                lines.map(|line| expander.term(&line.value)).collect()
+            })?;
+        match solver.gives {
+            Gives::State => self.of_state(expander, axis, solver, values),
+            Gives::Fluxes => Ok(self.in_order(solver, &values)),
         }
     }
-    if let Some(primitives) = &law.model.primitives
-        && solver.gives_primitives(law.model)
-    {
-        law.follow(expander, primitives, &mut states, &label)?;
+
+    /// The fluxes of the state at a face.
+    fn of_state(
+        &self,
+        expander: &mut Expander<'_>,
+        axis: usize,
+        solver: &RiemannSolver,
+        values: Vec<Tensor>,
+    ) -> Result<Vec<Poly>> {
+        let label = format!("{}_face", AXES[axis]);
+        let mut states = States {
+            components: vec![Poly::default(); self.components.fields.len()],
+            ..States::default()
+        };
+        for (line, value) in solver.values.iter().zip(values) {
+            match line.of.kind {
+                TermKind::Field(field) => {
+                    for (at, component) in self.components_of(field) {
+                        let name = format!("{}_{label}", self.components.fields[component]);
+                        states.components[component] =
+                            expander.atoms.name(&name, value[at].clone());
+                    }
+                }
+                TermKind::Let(at) => {
+                    let name = format!("{}_{label}", self.model.lets[at].name);
+                    let entries = value.into_iter();
+                    let entries = entries.map(|entry| expander.atoms.name(&name, entry));
+                    states.lets.insert(at, entries.collect());
+                }
+                _ => {}
+            }
+        }
+        if let Some(primitives) = &self.model.primitives
+            && solver.gives_primitives(self.model)
+        {
+            self.follow(expander, primitives, &mut states, &label)?;
+        }
+        self.fluxes(expander, &states, axis, &label)
     }
-    law.fluxes(expander, &states, axis, &label)
+
+    /// Fluxes as the solver gives them, component by component.
+    fn in_order(&self, solver: &RiemannSolver, values: &[Tensor]) -> Vec<Poly> {
+        let mut all = Vec::new();
+        for flux in &self.model.fluxes {
+            let of = TermKind::Field(flux.field);
+            let line = solver.values.iter().position(|line| line.of.kind == of);
+            let Some(value) = line.and_then(|at| values.get(at)) else {
+                continue;
+            };
+            let own = self.components_of(flux.field);
+            all.extend(own.filter_map(|(at, _)| value.get(at).cloned()));
+        }
+        all
+    }
+
+    /// Checks that a solver of the system gives the flux of a state between that state and itself, at one of some points.
+    ///
+    /// # Errors
+    /// Where it gives another one.
+    pub(in crate::discretize::conserve) fn check_declared(&self) -> Result<()> {
+        let Some(solver) = self.model.declared_solver(&self.model.scheme) else {
+            return Ok(());
+        };
+        let mut expander = self.expander_for_forms()?;
+        let fields = 0..self.components.fields.len();
+        let states = States {
+            components: fields.map(|i| expander.atoms.state(i)).collect(),
+            ..States::default()
+        };
+        for axis in 0..self.model.dimension {
+            let both = [states.clone(), states.clone()];
+            let solved = self.declared(&mut expander, axis, both)?;
+            let own = self.fluxes(&mut expander, &states, axis, "alone")?;
+            let names = self.conserved().map(|(component, _)| component);
+            for ((component, solved), own) in names.zip(&solved).zip(&own) {
+                let other = differ(&expander, solved, own);
+                if let Some([found, own]) = other {
+                    let name = &self.components.fields[component];
+                    let message = format!(
+                        "between a state and itself `{}` lets {found:.4} of `{name}` flow along {}, and the flux of that state \
+                         is {own:.4}; where nothing jumps a solver gives the flux as it is declared",
+                        solver.name, AXES[axis]
+                    );
+                    return Err(DiscretizeError::new(Code::OtherFlux, solver.span, message));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Both values at a point, if there is none at which they are alike: at some a state may be one that cannot be.
+fn differ(expander: &Expander<'_>, solved: &Poly, own: &Poly) -> Option<[f64; 2]> {
+    let mut first = None;
+    for number in 0..POINTS {
+        let mut point = Point::new(expander, number);
+        let [found, own] = [solved, own].map(|poly| point.value(poly));
+        let difference = (found - own).abs();
+        if difference <= ROUNDING * (1.0 + own.abs()) {
+            return None;
+        }
+        // What is not finite says nothing.
+        if difference.is_finite() {
+            first = first.or(Some([found, own]));
+        }
+    }
+    first
 }
