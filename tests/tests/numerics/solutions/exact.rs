@@ -20,7 +20,7 @@ struct Case {
     within: f64,
 }
 
-const CASES: [Case; 8] = [
+const CASES: [Case; 9] = [
     Case {
         problem: "shear",
         cells: ["64,1,1", "80,1,1"],
@@ -92,6 +92,17 @@ const CASES: [Case; 8] = [
         // Means of cells are taken for values in the middle, and parabolas are cut at extrema.
         order: 2.0,
         within: 0.15,
+    },
+    Case {
+        problem: "bowl",
+        cells: ["40,40", "60,60"],
+        ratio: 1.5,
+        dt: "cfl(0.25)",
+        end: "1.1",
+        more: &[],
+        // The depth has a bend at the shore, which is somewhere in a cell.
+        order: 1.25,
+        within: 0.2,
     },
     Case {
         problem: "viscous_shock",
