@@ -6,7 +6,7 @@ use std::fmt;
 use crate::algorithm::prune::prune;
 use crate::algorithm::{Algorithm, Def, FnId, NEW, Param, Role, State, StateId, Substep};
 use crate::diag::{Code, Diagnostic, Span};
-use crate::model::{Equation, Mixed, Model, Speed, Sweep, Symmetry, Variables, Waves};
+use crate::model::{Equation, Mixed, Model, Speed, Splitting, Sweep, Symmetry, Variables, Waves};
 
 mod assemble;
 mod atoms;
@@ -19,6 +19,7 @@ mod expand;
 pub mod integrators;
 mod observe;
 pub mod operators;
+mod parts;
 mod poly;
 mod stages;
 #[cfg(test)]
@@ -91,10 +92,12 @@ pub fn discretize(model: &Model) -> Result<Algorithm, DiscretizeError> {
     }
     let rest: Vec<Poly> = equations.iter().map(|(rate, _)| rate.clone()).collect();
     let (outflows, repairs) = conserve::rates(model, &components, &mut expander, &rest)?;
-    let parts = parts(model, equations, outflows)?;
+    let still = rest.iter().all(|rate| rate.0.is_empty());
+    let parts = parts::parts(model, still);
+    let rates = parts::rates(&parts, &equations, outflows)?;
     let count = count_name(model, &components).filter(|_| !repairs.is_empty());
     let counted = repairs.len();
-    let labels = parts.iter().flat_map(|part| {
+    let labels = parts.all.iter().flat_map(|part| {
         let names = components.fields.iter();
         names.map(|n| format!("ddt_{n}{}", part.suffix))
     });
@@ -114,27 +117,26 @@ pub fn discretize(model: &Model) -> Result<Algorithm, DiscretizeError> {
         labels: labels
             .chain((0..counted).map(|_| "repaired".to_string()))
             .collect(),
-        equations: parts
-            .into_iter()
-            .flat_map(|part| part.rates)
-            .chain(marks)
-            .collect(),
+        equations: rates.into_iter().flatten().chain(marks).collect(),
     };
     let accumulators: Vec<&Vec<String>> = registers.iter().collect();
     let mut made = roots.grid_functions(model, &components, expander, (&accumulators, &count))?;
     let repairs = made.rates.split_off(made.rates.len() - counted);
     let mut substeps = Vec::new();
-    for (part, rates) in made.rates.chunks(made.fields.len().max(1)).enumerate() {
+    let rates: Vec<&[FnId]> = made.rates.chunks(made.fields.len().max(1)).collect();
+    for (part, begin) in &parts.order {
         let stages = Stages {
             tableau: &tableau,
             components: &components,
             fields: &made.fields,
             registers: &made.accumulators,
-            rates,
+            rates: rates[*part],
             earlier: substeps.len(),
+            begin: *begin,
+            share: parts.all[*part].share,
         };
         let mut own = stages.substeps(&mut made.functions);
-        if let (Some(count), Some(repairs)) = (made.count, repairs.get(part)) {
+        if let (Some(count), Some(repairs)) = (made.count, repairs.get(*part)) {
             for (s, substep) in own.iter_mut().enumerate() {
                 let s = substeps.len() + s;
                 let counted = stages::counted(&mut made.functions, count.1, *repairs, s);
@@ -158,62 +160,6 @@ fn count_name(model: &Model, components: &Components) -> Option<String> {
     let params = model.params.iter().map(|param| &param.name);
     let all: Vec<&String> = declared.chain(params).collect();
     names.find(|name| !all.contains(&name))
-}
-
-/// What is integrated at once, one after the other: rates of all components.
-struct Part {
-    rates: Vec<(Poly, Span)>,
-    /// What tells its names from those of other parts.
-    suffix: &'static str,
-}
-
-/// All rates at once; or where axes are swept one after the other, what flows along each, and then all else (Godunov's
-/// splitting; LeVeque 2002, sections 17.1 and 19.5).
-fn parts(
-    model: &Model,
-    mut equations: Vec<(Poly, Span)>,
-    outflows: Vec<conserve::Outflow>,
-) -> Result<Vec<Part>, DiscretizeError> {
-    let still = || {
-        equations
-            .iter()
-            .map(|(_, span)| (Poly::default(), *span))
-            .collect()
-    };
-    let mut parts: Vec<Part> = match model.scheme.sweep {
-        Sweep::Unsplit => vec![Part {
-            rates: equations.clone(),
-            suffix: "",
-        }],
-        Sweep::Dimensional => (["_x", "_y", "_z"].into_iter().take(model.dimension))
-            .map(|suffix| Part {
-                rates: still(),
-                suffix,
-            })
-            .collect(),
-    };
-    let others = equations.iter().any(|(rate, _)| !rate.0.is_empty());
-    for outflow in outflows {
-        let axis = match model.scheme.sweep {
-            Sweep::Unsplit => 0,
-            Sweep::Dimensional => outflow.axis,
-        };
-        let rates = match parts.get_mut(axis) {
-            Some(part) => &mut part.rates,
-            None => &mut equations,
-        };
-        let (rate, span) = &mut rates[outflow.component];
-        let sum = rate.plus(&outflow.rate);
-        *rate = sum.map_err(expand::overflow(outflow.span))?;
-        *span = span.join(outflow.span);
-    }
-    if model.scheme.sweep == Sweep::Dimensional && others {
-        parts.push(Part {
-            rates: equations,
-            suffix: "_rest",
-        });
-    }
-    Ok(parts)
 }
 
 /// The algorithm of a model with these grid functions.
@@ -303,9 +249,11 @@ impl Model {
     }
 
     /// The speed that limits the time step of a system that declares none, where that follows from its waves: nothing is
-    /// differentiated but fluxes, and the waves are declared or can be derived. It is the size of the flow and the sound.
+    /// differentiated but fluxes and what jumps at faces with them, and the waves are declared or can be derived. It is the size
+    /// of the flow and the sound.
     pub fn implied_speeds(&self) -> Vec<Speed> {
-        let differentiates = |equation: &Equation| equation.rhs.differentiates(&self.lets);
+        let differentiates =
+            |equation: &Equation| self.rest_of(equation).differentiates(&self.lets);
         if self.fluxes.is_empty() || self.equations.iter().any(differentiates) {
             return Vec::new();
         }
@@ -351,13 +299,17 @@ fn describe(model: &Model) -> String {
     let faces = match model.fluxes.is_empty() {
         true => String::new(),
         false => format!(
-            ", reconstruct {}{limiter}{}, riemann {}{}{}",
+            ", reconstruct {}{limiter}{}, riemann {}{}{}{}",
             scheme.reconstruct,
             scheme.variables_text(),
             scheme.riemann_text(),
             match scheme.sweep {
                 Sweep::Unsplit => "",
                 Sweep::Dimensional => ", sweep dimensional",
+            },
+            match scheme.source {
+                Splitting::Unsplit => String::new(),
+                other => format!(", source {}", other.name()),
             },
             if model.repairs() {
                 ", repair fluxes"

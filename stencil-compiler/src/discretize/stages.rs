@@ -4,6 +4,7 @@ use num_traits::{One, Signed};
 
 use super::build::Functions;
 use super::components::Components;
+use super::expand::to_f64;
 use super::integrators::{Combination, Tableau, Target, Term, Value};
 use super::poly::{Uniform, UniformFactor};
 use crate::algorithm::{Access, Atom, Def, FnId, StateId, Substep, UniformId};
@@ -23,6 +24,9 @@ pub(super) struct Stages<'a> {
     pub(super) rates: &'a [FnId],
     /// How many substeps come before.
     pub(super) earlier: usize,
+    /// When they begin, and how long they take together, in units of the step.
+    pub(super) begin: Rational,
+    pub(super) share: Rational,
 }
 
 /// A factor as combinations use it: a uniform and its sign; `None` is one.
@@ -35,7 +39,7 @@ impl Stages<'_> {
         let substeps = self.tableau.substeps.iter().zip(times).enumerate();
         substeps
             .map(|(s, (combinations, at))| Substep {
-                at,
+                at: to_f64(self.begin) + to_f64(self.share) * at,
                 updates: self.updates(functions, self.earlier + s, combinations),
             })
             .collect()
@@ -52,7 +56,7 @@ impl Stages<'_> {
             .map(|c| {
                 c.terms
                     .iter()
-                    .map(|t| factor(functions, t, substep))
+                    .map(|t| factor(functions, t, self.share, substep))
                     .collect()
             })
             .collect();
@@ -119,7 +123,7 @@ pub(super) fn counted(
 }
 
 /// The uniform of a term's factor.
-fn factor(functions: &mut Functions, term: &Term, substep: usize) -> Factor {
+fn factor(functions: &mut Functions, term: &Term, share: Rational, substep: usize) -> Factor {
     if term.factor.is_one() && !term.dt {
         return None;
     }
@@ -127,7 +131,7 @@ fn factor(functions: &mut Functions, term: &Term, substep: usize) -> Factor {
     let size: Rational = if negative { -term.factor } else { term.factor };
     let (value, label) = if term.dt {
         let dt = Uniform::power(UniformFactor::Dt, 1);
-        (dt.times_number(size), "beta_dt")
+        (dt.times_number(size * share), "beta_dt")
     } else {
         (Uniform::number(size), "alpha")
     };

@@ -9,12 +9,14 @@ use num_rational::Ratio;
 use crate::diag::Span;
 use crate::expr::Op;
 
+mod at_face;
 pub mod check;
 pub mod formula;
 pub mod parse;
 pub mod riemann;
 pub mod text;
 
+pub use at_face::AtFace;
 pub use riemann::{Gives, RiemannSolver, Side, Solved};
 
 /// An exact number, as literals are written.
@@ -265,18 +267,6 @@ pub struct Primitives {
     pub span: Span,
 }
 
-/// `face { bed by max; h = max(surface - bed, 0); }`: fields without flux of which both sides of a face see one value, and
-/// primitives that are made anew on each side with it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct AtFace {
-    /// The fields by their indices, and the operation that makes one value of those on both sides.
-    pub fields: Vec<(usize, Op)>,
-    /// Primitives, each with what it then is.
-    pub anew: Vec<(Term, Term)>,
-    /// Where the block begins.
-    pub span: Span,
-}
-
 /// `average { h; u by sqrt(h); m = h*u; }`: the state between both sides of a face at which fluxes are made linear.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Average {
@@ -455,6 +445,8 @@ pub struct Scheme {
     pub variables: Variables,
     /// Whether fluxes along different axes go into one step.
     pub sweep: Sweep,
+    /// Whether what does not flow goes into one step with what does.
+    pub source: Splitting,
     /// What keeps ranges.
     pub repair: Repair,
 }
@@ -477,6 +469,18 @@ pub enum Sweep {
     Unsplit,
     /// One axis after the other, each with a whole step, and then what does not flow.
     Dimensional,
+}
+
+/// How what flows and what else changes fields are put together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Splitting {
+    /// Both at once, where axes are so.
+    #[default]
+    Unsplit,
+    /// A whole step of what flows, and then one of all else.
+    Godunov,
+    /// Half a step of all else before and after a step of what flows.
+    Strang,
 }
 
 /// The variables that are reconstructed.

@@ -56,7 +56,7 @@ pub const KEYS: &[Key] = &[
         "",
         "scheme",
         r#"scheme = { order = 4, time = "rk4" }"#,
-        "a scheme of the system by name, or what differs from its first one: space, order, mixed, arith, time, riemann, reconstruct, sweep, repair",
+        "a scheme of the system by name, or what differs from its first one: space, order, mixed, arith, time, riemann, reconstruct, sweep, source, repair",
     ),
     key(
         "",

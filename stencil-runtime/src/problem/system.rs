@@ -319,7 +319,7 @@ fn edited_scheme(model: &Model, table: &Table, reader: &mut Reader) -> Option<Sc
                     .choice(name, item, &all)
                     .map(|time| scheme.time = time.to_string())
             }
-            "riemann" | "reconstruct" | "sweep" | "repair" => {
+            "riemann" | "reconstruct" | "sweep" | "source" | "repair" => {
                 fluxes((model, &scheme), name, item, reader).map(|changed| scheme = changed)
             }
             key => {
@@ -333,6 +333,7 @@ fn edited_scheme(model: &Model, table: &Table, reader: &mut Reader) -> Option<Sc
                     "riemann",
                     "reconstruct",
                     "sweep",
+                    "source",
                     "repair",
                 ];
                 reader.unknown(entry.at, message, key, known.into_iter());
@@ -383,10 +384,11 @@ pub(super) fn scheme_text(model: &Model) -> String {
     let fluxes = match model.fluxes.is_empty() {
         true => String::new(),
         false => format!(
-            ", riemann = \"{}\", reconstruct = \"{}\", sweep = \"{}\", repair = \"{}\"",
+            ", riemann = \"{}\", reconstruct = \"{}\", sweep = \"{}\", source = \"{}\", repair = \"{}\"",
             scheme.riemann_text(),
             scheme.reconstruction_text(),
             scheme.sweep.name(),
+            scheme.source.name(),
             scheme.repair.name()
         ),
     };

@@ -54,6 +54,19 @@ const LAYERS: &str = "conserved m: vector; field h: scalar;
     primitive { u; m = (h + 2)*u; }
     waves { flow: u; sound: sqrt(abs(h + 2)); density: h + 2; pressure: p; }";
 
+/// Water over a bed of which both sides of a face see one, some of it dry.
+const RIVER: &str =
+    "conserved h: scalar; conserved m: vector; field bed: scalar; param g: real = 1;
+    let u = if h > 1e-3 { m/h } else { 0*m };
+    let surface = h + bed;
+    flux h -> h*u;
+    flux m -> outer(u, m) + g*h^2/2 * I;
+    ddt(m) = -g*h*grad(bed) - 0.3*m;
+    ddt(bed) = 0;
+    primitive { h; u; surface; m = h*u; bed = surface - h; }
+    face { bed by max; h = max(surface - bed, 0); }
+    waves { flow: u; sound: sqrt(g*max(h, 0)); }";
+
 fn water(dimension: usize, scheme: &str) -> String {
     let declared = ["fluxes;", "between;"]
         .iter()
@@ -61,6 +74,8 @@ fn water(dimension: usize, scheme: &str) -> String {
     let solvers = if declared { SOLVERS } else { "" };
     let items = if scheme.contains("hllc") {
         LAYERS
+    } else if scheme.contains("source") {
+        RIVER
     } else {
         WATER
     };
@@ -121,6 +136,16 @@ const CASES: [(usize, &str, [usize; 3]); 10] = [
         "reconstruct: weno5; riemann: fluxes; sweep: dimensional; time: euler;",
         [15, 12, 1],
     ),
+    (
+        2,
+        "reconstruct: plm<limiter = mc> in primitive; riemann: hll; source: strang; time: ssprk2;",
+        [16, 12, 1],
+    ),
+    (
+        2,
+        "reconstruct: ppm in primitive; riemann: force; sweep: dimensional; source: godunov; time: euler;",
+        [14, 13, 1],
+    ),
 ];
 
 fn all_stages<T: Real>() {
@@ -163,6 +188,7 @@ fn repaired<T: Real>() {
     for scheme in [
         "reconstruct: weno5; riemann: hll; time: ssprk2;",
         "reconstruct: plm<limiter = superbee>; riemann: hll; sweep: dimensional; time: euler;",
+        "reconstruct: weno5 in primitive; riemann: hll; source: strang; time: euler;",
     ] {
         let text = water(2, scheme);
         let bare = algorithm_of(&text);

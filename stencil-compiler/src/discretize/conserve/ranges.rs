@@ -13,9 +13,10 @@ use super::at_face::Through;
 use super::riemann::Face;
 use super::{AXES, Law};
 use crate::discretize::expand::{Expander, Result, States, overflow};
+use crate::discretize::parts::{Part, parts};
 use crate::discretize::poly::{Poly, Uniform, UniformFactor};
 use crate::expr::Op;
-use crate::model::{Comparison, Model, Range, Sweep, Variables};
+use crate::model::{Comparison, Model, Range, Variables};
 
 /// Fluxes along each axis, and what they were repaired for.
 pub(super) struct Repaired {
@@ -66,18 +67,12 @@ impl Law<'_> {
         (high, mut through): (&Law<'_>, Vec<Vec<Through>>),
         rest: &[Poly],
     ) -> Result<Repaired> {
-        let axes: Vec<usize> = (0..through.len()).collect();
         let still = rest.iter().all(|rate| rate.0.is_empty());
-        let steps: Vec<(&[usize], &[Poly])> = match self.model.scheme.sweep {
-            Sweep::Unsplit => vec![(&axes, rest)],
-            Sweep::Dimensional => {
-                let along = axes.chunks(1).map(|axis| (axis, &[][..]));
-                along.chain((!still).then_some((&[][..], rest))).collect()
-            }
-        };
+        let parts = parts(self.model, still).all;
         let span = self.model.fluxes[0].span;
         let mut marks = Vec::new();
-        for (axes, rest) in steps {
+        for part in &parts {
+            let axes = &part.axes;
             let mut repaired = Poly::default();
             for axis in axes {
                 let mark;
@@ -87,7 +82,7 @@ impl Law<'_> {
             }
             let of = &mut Algebra { expander, span };
             let axis = axes.first().copied().unwrap_or(through.len());
-            let states = self.after(of, &through, (axes, rest))?;
+            let states = self.after(of, &through, (part, rest))?;
             let label = format!("step_{}", AXES.get(axis).unwrap_or(&"rest"));
             let outside = self.outside(of, &states, &label)?;
             // The root of -1 is no number, and that of -0, which is added to a rate, changes none of its bits.
@@ -216,17 +211,18 @@ impl Law<'_> {
         &self,
         of: &mut Algebra<'_, '_>,
         through: &[Vec<Through>],
-        (axes, rest): (&[usize], &[Poly]),
+        (part, rest): (&Part, &[Poly]),
     ) -> Result<States> {
         let fields = 0..self.components.fields.len();
         let mut states = States {
             components: fields.map(|i| of.expander.atoms.state(i)).collect(),
             ..States::default()
         };
-        let dt = Uniform::power(UniformFactor::Dt, 1);
+        let dt = Uniform::power(UniformFactor::Dt, 1).times_number(part.share);
         for (at, component) in self.components_conserved().into_iter().enumerate() {
-            let mut rate = rest.get(component).cloned().unwrap_or_default();
-            for axis in axes {
+            let own = rest.get(component).filter(|_| part.rest);
+            let mut rate = own.cloned().unwrap_or_default();
+            for axis in &part.axes {
                 let Through { leaving, entering } = &through[*axis][at];
                 let out = of.expander.atoms.outflow(*axis, leaving, entering);
                 rate = of.minus(&rate, &out.map_err(overflow(of.span))?)?;

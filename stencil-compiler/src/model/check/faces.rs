@@ -7,7 +7,7 @@ use crate::discretize::conserve::{limiters, reconstruct, riemann};
 use crate::discretize::integrators;
 use crate::model::parse::ast::{Name, Setting, System};
 use crate::model::parse::{number, parse_str};
-use crate::model::{Rational, Repair, RiemannSolver, Scheme, Sweep, Variables};
+use crate::model::{Rational, Repair, RiemannSolver, Scheme, Splitting, Sweep, Variables};
 
 /// What may be reconstructed.
 const VARIABLES: &[(&str, Variables)] = &[
@@ -20,6 +20,13 @@ const VARIABLES: &[(&str, Variables)] = &[
 const SWEEPS: &[(&str, Sweep)] = &[
     ("unsplit", Sweep::Unsplit),
     ("dimensional", Sweep::Dimensional),
+];
+
+/// How what flows and all else are put together.
+const SPLITTINGS: &[(&str, Splitting)] = &[
+    ("unsplit", Splitting::Unsplit),
+    ("godunov", Splitting::Godunov),
+    ("strang", Splitting::Strang),
 ];
 
 /// What keeps ranges.
@@ -37,6 +44,14 @@ impl Sweep {
     /// Its name in the language.
     pub fn name(self) -> &'static str {
         let found = SWEEPS.iter().find(|(_, sweep)| *sweep == self);
+        found.map_or("", |(name, _)| name)
+    }
+}
+
+impl Splitting {
+    /// Its name in the language.
+    pub fn name(self) -> &'static str {
+        let found = SPLITTINGS.iter().find(|(_, source)| *source == self);
         found.map_or("", |(name, _)| name)
     }
 }
@@ -66,6 +81,9 @@ pub(super) fn setting(
     } else if key.text == "sweep" {
         let found = chosen(setting, "sweep", SWEEPS, diagnostics);
         scheme.sweep = found.unwrap_or(scheme.sweep);
+    } else if key.text == "source" {
+        let found = chosen(setting, "splitting", SPLITTINGS, diagnostics);
+        scheme.source = found.unwrap_or(scheme.source);
     } else if key.text == "repair" {
         let found = chosen(setting, "repair", REPAIRS, diagnostics);
         scheme.repair = found.unwrap_or(scheme.repair);
@@ -253,7 +271,7 @@ impl Scheme {
     }
 
     /// The scheme with another setting for fluxes, as the language has it: `riemann` and a solver, `reconstruct` and
-    /// what follows it, `sweep` or `repair`. `solvers` are those that the system declares.
+    /// what follows it, `sweep`, `source` or `repair`. `solvers` are those that the system declares.
     ///
     /// ```
     /// use stencil_compiler::model::Scheme;
@@ -295,6 +313,7 @@ impl Scheme {
                 scheme.riemann_parameter = read.riemann_parameter;
             }
             "sweep" => scheme.sweep = read.sweep,
+            "source" => scheme.source = read.source,
             "repair" => scheme.repair = read.repair,
             _ => {
                 scheme.reconstruct = read.reconstruct;

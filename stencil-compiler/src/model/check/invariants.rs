@@ -274,6 +274,7 @@ impl Model {
         let unused = (&normal.riemann, &normal.reconstruct, &normal.limiter);
         let plain = scheme.variables == normal.variables
             && scheme.sweep == normal.sweep
+            && scheme.source == normal.source
             && scheme.repair == normal.repair;
         ensure(
             !self.fluxes.is_empty() || (chosen == unused && plain),

@@ -3,7 +3,9 @@
 use super::{ORDERS, faces, integrators, names};
 use crate::diag::{Code, Diagnostic, Diagnostics, Span, nearest};
 use crate::model::parse::ast::{Name, SchemeItem, Setting, System};
-use crate::model::{Arith, Equation, Flux, Mixed, Model, Repair, Scheme, Sweep, Term, Variables};
+use crate::model::{
+    Arith, Equation, Flux, Mixed, Model, Repair, Scheme, Splitting, Sweep, Term, Variables,
+};
 
 /// The settings that there are.
 pub(in crate::model) const SETTINGS: &[&str] = &[
@@ -14,6 +16,7 @@ pub(in crate::model) const SETTINGS: &[&str] = &[
     "riemann",
     "reconstruct",
     "sweep",
+    "source",
     "repair",
 ];
 
@@ -69,6 +72,7 @@ impl Default for Scheme {
             theta: None,
             variables: Variables::Conserved,
             sweep: Sweep::Unsplit,
+            source: Splitting::Unsplit,
             repair: Repair::Fluxes,
         }
     }
@@ -191,7 +195,7 @@ fn one(system: &System, item: &SchemeItem, diagnostics: &mut Diagnostics) -> Opt
             diagnostics.push(diagnostic.help("write `reconstruct: plm in primitive;`"));
         }
         match key {
-            "riemann" | "reconstruct" | "sweep" | "repair" => {
+            "riemann" | "reconstruct" | "sweep" | "source" | "repair" => {
                 faces::setting(system, &mut scheme, setting, diagnostics)
             }
             _ => apply(&mut scheme, setting, diagnostics),

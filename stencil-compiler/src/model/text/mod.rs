@@ -177,9 +177,10 @@ fn scheme_text(model: &Model, scheme: &Scheme) -> String {
     if !model.fluxes.is_empty() {
         let riemann = scheme.riemann_text();
         let made = scheme.reconstruction_text();
-        let (sweep, repair) = (scheme.sweep.name(), scheme.repair.name());
+        let (sweep, source) = (scheme.sweep.name(), scheme.source.name());
+        let repair = scheme.repair.name();
         faces = format!(
-            "    riemann: {riemann};\n    reconstruct: {made};\n    sweep: {sweep};\n    repair: {repair};\n"
+            "    riemann: {riemann};\n    reconstruct: {made};\n    sweep: {sweep};\n    source: {source};\n    repair: {repair};\n"
         );
     }
     format!(

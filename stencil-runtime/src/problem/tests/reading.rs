@@ -213,7 +213,7 @@ fn a_scheme_for_fluxes_survives_writing() {
     let made = "plm<limiter = generalized_minmod, theta = 1.5> in primitive";
     assert_eq!(scheme.reconstruction_text(), made);
     assert_eq!(scheme, same);
-    let waves = "riemann = \"roe<fix = 0.2>\", reconstruct = \"waves<limiter = mc>\", sweep = \"dimensional\", time = \"euler\"";
+    let waves = "riemann = \"roe<fix = 0.2>\", reconstruct = \"waves<limiter = mc>\", sweep = \"dimensional\", source = \"strang\", time = \"euler\"";
     let made = "riemann = \"rusanov\", reconstruct = \"plm<limiter = generalized_minmod, theta = 1.5> in primitive\"";
     let text = LAW.replace(made, waves);
     let problem = parse(&text, &[]).unwrap_or_else(|e| panic!("{e}"));
@@ -221,6 +221,7 @@ fn a_scheme_for_fluxes_survives_writing() {
     let [scheme, same] = [&problem, &again].map(|p| &p.system.model().scheme);
     assert_eq!(scheme.riemann_text(), "roe<fix = 0.2>");
     assert_eq!(scheme.sweep.name(), "dimensional");
+    assert_eq!(scheme.source.name(), "strang");
     assert_eq!(scheme, same);
     let own = LAW.replace(
         "waves {",

@@ -11,6 +11,7 @@ mod problems;
 mod properties;
 mod ranges;
 mod shocks;
+mod splitting;
 mod tubes;
 mod viscous;
 mod waves;

@@ -179,6 +179,7 @@ fn each_error_has_its_code() {
         ("P0311", format!("{} scheme c for H {{ riemann: roe<fix = 0.1, fix = 0.1>; }}", flowing(""))),
         ("P0313", format!("{} scheme c for H {{ riemann: roe<fix = 2.5>; }}", flowing(""))),
         ("P0313", format!("{} scheme c for H {{ sweep: diagonal; }}", flowing(""))),
+        ("P0313", format!("{} scheme c for H {{ source: lie; }}", flowing(""))),
         ("P0313", format!("{} scheme c for H {{ repair: states; }}", flowing(""))),
         ("P0217", flowing("let w = 2*v where w > 0;")),
         ("P0217", flowing("field f: scalar where f > 0; ddt(f) = 0;")),

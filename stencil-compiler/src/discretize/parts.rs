@@ -1,0 +1,97 @@
+//! What a step is made of, one part after the other: all rates at once, or what flows along each axis, and what else changes
+//! fields, by itself (Godunov's and Strang's splittings; LeVeque 2002, sections 17.1 to 17.5 and 19.5).
+
+use super::DiscretizeError;
+use super::conserve::Outflow;
+use super::expand::overflow;
+use super::poly::Poly;
+use crate::diag::Span;
+use crate::model::{Model, Rational, Splitting, Sweep};
+
+/// One part: what it integrates, and for how much of a step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Part {
+    /// The axes along which things flow in it.
+    pub(super) axes: Vec<usize>,
+    /// Is all else in it?
+    pub(super) rest: bool,
+    /// Of the time of a step.
+    pub(super) share: Rational,
+    /// What tells its names from those of other parts.
+    pub(super) suffix: &'static str,
+}
+
+/// The parts of a step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Parts {
+    /// Those that differ.
+    pub(super) all: Vec<Part>,
+    /// In which order they are done, each with the time at which it begins, in units of the step.
+    pub(super) order: Vec<(usize, Rational)>,
+}
+
+const AXES: [&str; 3] = ["_x", "_y", "_z"];
+
+/// The parts of a step of a model; `still` where nothing changes its fields but what flows.
+pub(super) fn parts(model: &Model, still: bool) -> Parts {
+    let scheme = &model.scheme;
+    let (zero, one) = (Rational::from_integer(0), Rational::from_integer(1));
+    let axes = 0..model.dimension;
+    let part = |axes: Vec<usize>, rest, share, suffix| Part {
+        axes,
+        rest,
+        share,
+        suffix,
+    };
+    let split = scheme.source != Splitting::Unsplit && !model.fluxes.is_empty() && !still;
+    let mut all = match scheme.sweep {
+        Sweep::Unsplit if split => vec![part(axes.collect(), false, one, "")],
+        Sweep::Unsplit => vec![part(axes.collect(), true, one, "")],
+        Sweep::Dimensional => axes
+            .map(|axis| part(vec![axis], false, one, AXES[axis]))
+            .collect(),
+    };
+    let mut order: Vec<(usize, Rational)> = (0..all.len()).map(|at| (at, zero)).collect();
+    if still || all.iter().any(|part| part.rest) {
+        return Parts { all, order };
+    }
+    let at = all.len();
+    let half = Rational::new(1, 2);
+    let share = match scheme.source {
+        Splitting::Unsplit | Splitting::Godunov => one,
+        Splitting::Strang => {
+            order.insert(0, (at, zero));
+            half
+        }
+    };
+    order.push((at, one - share));
+    all.push(part(Vec::new(), true, share, "_rest"));
+    Parts { all, order }
+}
+
+/// The rates of all components in each part.
+///
+/// # Errors
+/// Where coefficients leave the range of exact numbers.
+pub(super) fn rates(
+    parts: &Parts,
+    equations: &[(Poly, Span)],
+    outflows: Vec<Outflow>,
+) -> Result<Vec<Vec<(Poly, Span)>>, DiscretizeError> {
+    let still = || equations.iter().map(|(_, span)| (Poly::default(), *span));
+    let own = parts.all.iter().map(|part| match part.rest {
+        true => equations.to_vec(),
+        false => still().collect(),
+    });
+    let mut all: Vec<Vec<(Poly, Span)>> = own.collect();
+    for outflow in outflows {
+        let along = |part: &Part| part.axes.contains(&outflow.axis);
+        let at = parts.all.iter().position(along);
+        let at = at.or_else(|| parts.all.iter().position(|part| part.rest));
+        let (rate, span) = &mut all[at.unwrap_or_default()][outflow.component];
+        let sum = rate.plus(&outflow.rate);
+        *rate = sum.map_err(overflow(outflow.span))?;
+        *span = span.join(outflow.span);
+    }
+    Ok(all)
+}

@@ -1,0 +1,118 @@
+//! What flows and what else changes it in one step, or one after the other: of the order in time that theory gives.
+
+use std::f64::consts::TAU;
+
+use stencil_runtime::{Simulation, SystemDef};
+
+/// Something is carried along and decays, faster at some places than at others, and pulsates (LeVeque 2002, section 17.2).
+const DECAY: &str = "system Decay in 1d {
+    conserved q: scalar;
+    source rate: scalar = 2 + 2*sin(2*pi*x);
+    flux q -> [q];
+    ddt(q) = -rate*cos(t)*q;
+    primitive { q; }
+    waves { flow: [1]; }
+    cfl { advective: 1; }
+}";
+
+fn system(source: &str, time: &str, more: &str) -> SystemDef {
+    let scheme = format!(
+        "scheme s for Decay {{ reconstruct: weno5; riemann: hll; time: {time}; {more} {source} }}"
+    );
+    let text = format!("{DECAY} {scheme}");
+    SystemDef::from_text("Decay", &text).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// How much has decayed on the way to `x`: the integral of the rate along it, by Simpson's rule.
+fn exact(x: f64, end: f64) -> f64 {
+    let n = 2000;
+    let rate = |t: f64| (2.0 + 2.0 * (TAU * (x - end + t)).sin()) * t.cos();
+    let weight = |i: usize| match i {
+        0 => 1.0,
+        i if i == n => 1.0,
+        i if i % 2 == 1 => 4.0,
+        _ => 2.0,
+    };
+    let sum: f64 = (0..=n)
+        .map(|i| weight(i) * rate(end * i as f64 / n as f64))
+        .sum();
+    let start = 2.0 + (TAU * (x - end)).cos();
+    start * (-sum * end / (3.0 * n as f64)).exp()
+}
+
+/// Means of cells at the end, after so many steps.
+fn solved(system: &SystemDef, steps: u32) -> Vec<f64> {
+    let mut simulation = Simulation::<f64>::builder(system)
+        .cells([CELLS, 1, 1])
+        .centered(true)
+        .dt(END / f64::from(steps))
+        .build()
+        .unwrap_or_else(|e| panic!("{e}"));
+    let set = simulation.set("q", |x, _, _| mean(0.0, x));
+    set.unwrap_or_else(|e| panic!("{e}"));
+    for _ in 0..steps {
+        simulation.step().unwrap_or_else(|e| panic!("{e}"));
+    }
+    let found = simulation.to_f64("q").unwrap_or_else(|e| panic!("{e}"));
+    found.into_iter().collect()
+}
+
+const CELLS: usize = 64;
+const END: f64 = 0.5;
+
+/// The mean of the solution over a cell.
+fn mean(end: f64, x: f64) -> f64 {
+    let h = 1.0 / CELLS as f64;
+    let [below, here, above] = [x - h / 2.0, x, x + h / 2.0].map(|x| exact(x, end));
+    (below + 4.0 * here + above) / 6.0
+}
+
+fn apart(a: &[f64], b: &[f64]) -> f64 {
+    let all = a.iter().zip(b).map(|(a, b)| (a - b).abs());
+    all.sum::<f64>() / a.len() as f64
+}
+
+/// Against the same mesh with short steps, and that against the solution: means of products are no products of means.
+#[test]
+fn each_splitting_has_its_order_in_time() {
+    let reference = solved(&system("", "ssprk3", ""), 1280);
+    let at = |i: usize| (i as f64 + 0.5) / CELLS as f64;
+    let means: Vec<f64> = (0..CELLS).map(|i| mean(END, at(i))).collect();
+    let error = apart(&reference, &means);
+    assert!(error < 3e-4, "{error}");
+    let mut errors = Vec::new();
+    for (source, least, most) in [("godunov", 0.9, 1.1), ("strang", 1.9, 2.1)] {
+        let system = system(&format!("source: {source};"), "ssprk3", "");
+        let [coarse, fine] = [40, 80].map(|steps| apart(&solved(&system, steps), &reference));
+        let order = (coarse / fine).log2();
+        println!("{source}: {coarse:.2e}, {fine:.2e}, order {order:.2}");
+        assert!(order > least && order < most, "{source}: {order}");
+        errors.push(fine);
+    }
+    assert!(errors[1] < errors[0] / 10.0, "{errors:?}");
+}
+
+/// What is not said is what it was: unsplit, and along one axis by itself as Godunov does.
+#[test]
+fn unsplit_goes_without_saying() {
+    let text = |source: &str, more: &str| {
+        let system = system(source, "ssprk2", more);
+        let algorithm = stencil_compiler::discretize::discretize(system.model());
+        let algorithm = algorithm.unwrap_or_else(|e| panic!("{e}"));
+        (
+            algorithm.substeps.len(),
+            stencil_compiler::algorithm::text::print(&algorithm),
+        )
+    };
+    assert_eq!(text("", ""), text("source: unsplit;", ""));
+    assert_eq!(text("", "").0, 2);
+    assert_eq!(text("source: godunov;", "").0, 4);
+    assert_eq!(text("source: strang;", "").0, 6);
+    let swept = "sweep: dimensional;";
+    assert_eq!(text("", swept).0, 4);
+    let plain = |(_, text): (usize, String)| text.replace(", source godunov", "");
+    assert_eq!(
+        plain(text("source: godunov;", swept)),
+        plain(text("", swept))
+    );
+}
