@@ -173,3 +173,38 @@ fn turbulence_begins_with_its_energy_and_loses_it_to_heat() {
     assert!(lost > taken && lost < 2.0 * taken, "{lost} {taken}");
     assert!((still / total - 1.0).abs() < 1e-12, "{total} {still}");
 }
+
+/// The basin is its own mirror image along y, to the bit, where coordinates are exact; the wave runs up the shore on the side that it
+/// comes from, and on the other one where both its halves meet. Until it leaves, little water passes the ends.
+#[test]
+fn a_wave_floods_an_island_on_both_sides() {
+    let (_, mut simulation) = begun::<f64>("island", &["mesh.cells=[60, 120]"]);
+    let depth = |s: &Simulation<f64>| s.to_f64("h").unwrap_or_else(|e| panic!("{e}"));
+    let volume = |s: &Simulation<f64>| depth(s).sum();
+    let (start, before) = (depth(&simulation), volume(&simulation));
+    let middle = 12.96 / simulation.spacing()[0];
+    // On the side of the wave, and behind the island.
+    let mut flooded = [0.0, 0.0];
+    for end in [2.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0] {
+        simulation
+            .run_until(end, |_, _| ())
+            .unwrap_or_else(|e| panic!("{e}"));
+        let h = depth(&simulation);
+        let mut mirrored = h.view();
+        mirrored.invert_axis(ndarray::Axis(1));
+        assert_eq!(mirrored, h.view(), "t = {end}");
+        assert!(h.iter().all(|h| *h >= 0.0));
+        for ((l, j, i), h) in h.indexed_iter() {
+            if start[[l, j, i]] == 0.0 {
+                let side = usize::from(i as f64 > middle);
+                flooded[side] = f64::max(flooded[side], *h);
+            }
+        }
+        if end <= 4.0 {
+            let lost = volume(&simulation) / before - 1.0;
+            assert!(lost.abs() < 5e-4, "t = {end}: {lost}");
+        }
+    }
+    println!("{flooded:?}");
+    assert!(flooded.iter().all(|h| *h > 5e-3), "{flooded:?}");
+}
