@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 use stencil_compiler::cost::{KernelCost, Rates};
-use stencil_compiler::schedule::text;
+use stencil_compiler::schedule::{Layout, text};
 use stencil_runtime::SystemDef;
 use stencil_runtime::tune::{Fate, ModelError, Trial, Tuned};
 
@@ -91,11 +91,15 @@ fn row(trial: &Trial) -> String {
         0 => String::new(),
         n => format!(" ({n} placed)"),
     };
+    let layout = match trial.schedule.layout {
+        layout if layout == Layout::default() => String::new(),
+        layout => format!(" layout {}", layout.word()),
+    };
     let dash = || "-".to_string();
     let held = trial.sustained.as_ref();
     let rounded = |value: Option<f64>| value.map_or_else(dash, |value| format!("{value:.0}"));
     format!(
-        "{}{:>9.4} {:>9.4} {:>9} {:>5} {:>5} {:>5} {:>7}  {:<13} {}{carried}",
+        "{}{:>9.4} {:>9.4} {:>9} {:>5} {:>5} {:>5} {:>7}  {:<13} {}{carried}{layout}",
         if trial.fate == Fate::Best { "> " } else { "  " },
         1e3 * trial.seconds(),
         1e3 * trial.predicted,

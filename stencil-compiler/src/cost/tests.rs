@@ -260,6 +260,8 @@ fn what_lies_between_moves_too() {
         (aos.inputs[0].moved, aos.written, aos.least_bytes()),
         (4.0, 4.0, 64.0)
     );
+    // A warp touches 8 lines of 128 bytes in place of 2, for what it reads and for what it writes.
+    assert_eq!((soa.work.rounds, aos.work.rounds), (0, 12));
     let card = Card::default();
     let [few, many] = [&soa, &aos].map(|cost| cost.memory_bytes([64; 3], &card).unwrap());
     assert!(close(many, 4.0 * few));

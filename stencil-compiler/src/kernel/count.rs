@@ -3,8 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::lanes::Lanes;
-use super::{Condition, Index, Kernel, Operand, Reg, Relation, Stmt, WARP};
+use super::{BufferId, Condition, Index, Kernel, Operand, Reg, Relation, Stmt, WARP};
 use crate::expr::Op;
+
+/// Bytes of a line of the first cache.
+const LINE: usize = 128;
 
 /// Work of one thread: in an iteration of the main loop, or in all where there is no loop.
 ///
@@ -35,7 +38,8 @@ pub struct Counts {
     pub shared_loads: u64,
     /// Values written to shared memory.
     pub shared_stores: u64,
-    /// Rounds in which shared memory serves a warp that reads or writes it.
+    /// Rounds in which shared memory serves a warp that reads or writes it; and those that the first cache,
+    /// which is the same memory, needs more for values of global memory that lie apart.
     pub rounds: u64,
     /// Stores to global memory, those at the end of a row included.
     pub stores: u64,
@@ -131,8 +135,14 @@ impl Counter<'_> {
                     counts.cost += times * u64::from(op.cost());
                 }
                 Stmt::Set { .. } => counts.moves += times,
-                Stmt::Load { .. } => counts.loads += times,
-                Stmt::Store { .. } => counts.stores += times,
+                Stmt::Load { buffer, .. } => {
+                    counts.loads += times;
+                    counts.rounds += times * self.more_lines(*buffer);
+                }
+                Stmt::Store { buffer, values, .. } => {
+                    counts.stores += times;
+                    counts.rounds += times * self.more_lines(*buffer) * values.len() as u64;
+                }
                 Stmt::LoadShared { regs, base, .. } => {
                     counts.shared_words += times * regs.len() as u64;
                     counts.shared_loads += times;
@@ -169,6 +179,17 @@ impl Counter<'_> {
                 Stmt::Sync => counts.syncs += times,
             }
         }
+    }
+
+    /// Lines of the cache that a warp touches for a value each of a buffer, more than if these followed each
+    /// other: one is looked up in a round.
+    fn more_lines(&self, buffer: BufferId) -> u64 {
+        let buffer = self.kernel.buffers.get(buffer.0 as usize);
+        let lines = |apart: usize| {
+            let bytes = WARP as usize * apart * self.kernel.value_bytes;
+            bytes.div_ceil(LINE).min(WARP as usize) as u64
+        };
+        buffer.map_or(0, |buffer| lines(buffer.apart()) - lines(1))
     }
 
     /// Of how many threads, in whole warps, how many do what is under a condition, if it is work on

@@ -70,7 +70,7 @@ fn refuse_layout(strategy: &Strategy, kernel: &Kernel, layout: Layout) -> Result
     Err(Refusal {
         blame: Blame::Layout,
         message: format!(
-            "`{}` takes rows of `{}` at once, but with `layout {}` the values of other arrays lie between; use `direct` or `lexicographic`",
+            "`{}` takes rows of `{}` at once, but with `layout {}` the values of other arrays lie between; use a blocking that reads cell by cell",
             strategy.name,
             buffer.name,
             layout.word()

@@ -11,7 +11,7 @@ use stencil_compiler::model::Model;
 use stencil_compiler::plan::{self, Plan};
 use stencil_compiler::schedule::check::{self, Compiled, ScheduleError};
 use stencil_compiler::schedule::text::print_blocking;
-use stencil_compiler::schedule::{Placement, Schedule, presets, search};
+use stencil_compiler::schedule::{Layout, Placement, Schedule, presets, search};
 
 /// What is planned, and for what.
 #[derive(Clone, Copy, Debug)]
@@ -309,5 +309,7 @@ pub(super) fn words(schedule: &Schedule) -> String {
     words.extend((more > 0).then(|| format!("{} passes", more + 1)));
     let parted = schedule.parted().count();
     words.extend((parted > 0).then(|| format!("{parted} stored apart")));
+    let layout = schedule.layout;
+    words.extend((layout != Layout::default()).then(|| format!("layout {}", layout.word())));
     words.join(", ")
 }

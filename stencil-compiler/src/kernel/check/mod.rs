@@ -75,6 +75,10 @@ impl Kernel {
 
     fn check_launch(&self) -> Result {
         let launch = &self.launch;
+        let is_run = launch.kind == LaunchKind::Blocks && launch.tile[0] > 0;
+        if launch.runs && !(is_run && launch.tile[1..] == [1, 1]) {
+            return Err(format!("runs of {:?} cells", launch.tile));
+        }
         let wrong = |place: &Place| place.of < 2 || place.at >= place.of;
         let mut beside = self.buffers.iter().filter(|b| b.beside.is_some());
         if let Some(buffer) = beside.find(|b| b.beside.as_ref().is_some_and(wrong)) {

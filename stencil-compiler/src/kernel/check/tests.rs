@@ -32,6 +32,18 @@ fn each_invariant_is_checked() {
     parse(GOOD).unwrap().check().unwrap();
     let cases = [
         ("store w[c] = a", "store w[c] = b", "outside the block"),
+        ("tile [8, 1, 1]", "tile [8, 2, 1] runs", "runs of"),
+        ("tile [8, 1, 1]", "tile [0, 1, 1] runs", "runs of"),
+        (
+            "int x = thread.x",
+            "int x = numbered(i, size.x)",
+            "not yet defined",
+        ),
+        (
+            "buffer u read halo [1, 0, 0]",
+            "buffer u read halo [1, 0, 0] at 2 of 2 behind 0",
+            "beside nothing",
+        ),
         ("= a, d", "= a, b", "not yet defined"),
         ("= a, d", "= a, d, e", "shared store of 3"),
         ("b = a + q", "b = a + b", "not yet defined"),
