@@ -85,7 +85,7 @@ fn water(dimension: usize, scheme: &str) -> String {
     )
 }
 
-const CASES: [(usize, &str, [usize; 3]); 10] = [
+const CASES: [(usize, &str, [usize; 3]); 12] = [
     (
         1,
         "reconstruct: weno_z; riemann: hll; time: ssprk3;",

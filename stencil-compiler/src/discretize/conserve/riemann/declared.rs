@@ -129,7 +129,7 @@ impl Law<'_> {
             components: fields.map(|i| expander.atoms.state(i)).collect(),
             ..States::default()
         };
-        for axis in 0..self.model.dimension {
+        for (axis, along) in AXES.iter().enumerate().take(self.model.dimension) {
             let both = [states.clone(), states.clone()];
             let solved = self.declared(&mut expander, axis, both)?;
             let own = self.fluxes(&mut expander, &states, axis, "alone")?;
@@ -139,9 +139,9 @@ impl Law<'_> {
                 if let Some([found, own]) = other {
                     let name = &self.components.fields[component];
                     let message = format!(
-                        "between a state and itself `{}` lets {found:.4} of `{name}` flow along {}, and the flux of that state \
+                        "between a state and itself `{}` lets {found:.4} of `{name}` flow along {along}, and the flux of that state \
                          is {own:.4}; where nothing jumps a solver gives the flux as it is declared",
-                        solver.name, AXES[axis]
+                        solver.name
                     );
                     return Err(DiscretizeError::new(Code::OtherFlux, solver.span, message));
                 }
