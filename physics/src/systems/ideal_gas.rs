@@ -52,7 +52,7 @@ system! {
             let parted = sounds - (gamma - 1)/2*jump;
             let share = parted / (c_low + c_high*cooled(p_low/p_high));
             let mut p = p_low;
-            for i in 0..20 until share <= 1 || abs(step) <= 1e-5*p || abs(rest) <= 1e-6*sounds/(gamma - 1) {
+            for i in 0..20 {
                 let sound = cooled(p/p_high);
                 let high = if p_high <= p { shock(p, rho_high, p_high) } else { 2*c_high/(gamma - 1)*(sound - 1) };
                 let slope = if p_high <= p { shock_slope(p, rho_high, p_high) } else { sound*p_high/(p*rho_high*c_high) };
@@ -61,6 +61,7 @@ system! {
                 let rest = both + jump;
                 let step = rest/(shock_slope(p, rho_low, p_low) + slope);
                 p = p - step;
+                until(share <= 1 || abs(step) <= 1e-5*p || abs(rest) <= 1e-6*sounds/(gamma - 1));
             }
             if share <= 1 { p_low*pow(max(share, 0), 2*gamma/(gamma - 1)) } else { p }
         }

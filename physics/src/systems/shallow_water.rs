@@ -42,7 +42,7 @@ system! {
             let parted = sounds - jump/2;
             let share = parted/(2*c_low);
             let mut h = h_low;
-            for i in 0..20 until share <= 1 || abs(step) <= 1e-5*h || abs(rest) <= 1e-6*sounds {
+            for i in 0..20 {
                 let high = if h_high <= h { bore(h, h_high) } else { 2*(sqrt(g*h) - c_high) };
                 let slope = if h_high <= h { bore_slope(h, h_high) } else { sqrt(g/h) };
                 let low = bore(h, h_low);
@@ -50,6 +50,7 @@ system! {
                 let rest = both + jump;
                 let step = rest/(bore_slope(h, h_low) + slope);
                 h = h - step;
+                until(share <= 1 || abs(step) <= 1e-5*h || abs(rest) <= 1e-6*sounds);
             }
             if share <= 1 { h_low*max(share, 0)^2 } else { h }
         }

@@ -53,7 +53,7 @@ codes! {
     TooLarge = "P0009", "expands to too much",
         "Functions are expanded where they are called and loops are unrolled; there may be at most 4096 calls and as many intermediate expressions, and the value of a source repeats at most 20000 operations. Name a result that is used often with `let`, and shorten the loops.";
     BadLoop = "P0010", "loop that cannot be unrolled",
-        "A loop is `for i in 0..8 { .. }` or `for i in 0..8 until a < b { .. }` with literal integers, and one call of a function goes through at most 64 iterations.";
+        "A loop is `for i in 0..8 { .. }` or `for i in 0..8 { ..; until(a < b); }` with literal integers, and one call of a function goes through at most 64 iterations.";
     IfWithoutElse = "P0011", "`if` without `else`",
         "An `if` is an expression and has a value in every cell: write `if a > b { c } else { d }`.";
     NotACondition = "P0012", "condition where a number stands, or the reverse",

@@ -10,13 +10,13 @@ const ROOTS: &str = "system Roots in 1d {
     param tolerance: real = 1e-5;
     fn heron(a: scalar) -> vector {
         let mut x = a;
-        for i in 0..9 until abs(x^2 - a) <= tolerance*a { x = (x + a/x)/2; }
+        for i in 0..9 { x = (x + a/x)/2; until(abs(x^2 - a) <= tolerance*a); }
         [x]
     }
     fn iterations(a: scalar) -> scalar {
         let mut x = a;
         let mut n = 0;
-        for i in 0..9 until abs(x^2 - a) <= tolerance*a { x = (x + a/x)/2; n = n + 1; }
+        for i in 0..9 { x = (x + a/x)/2; n = n + 1; until(abs(x^2 - a) <= tolerance*a); }
         n
     }
     ddt(a) = 0;

@@ -28,7 +28,7 @@ const WATER: &str =
 const SOLVERS: &str = "
     fn root(a: scalar) -> scalar {
         let mut x = (1 + a)/2;
-        for i in 0..6 until abs(step) <= 1e-5*x { let step = (x - a/x)/2; x = x - step; }
+        for i in 0..6 { let step = (x - a/x)/2; x = x - step; until(abs(step) <= 1e-5*x); }
         x
     }
     riemann fluxes {

@@ -64,12 +64,12 @@ const SYSTEMS: [(&str, [usize; 3]); 9] = [
             field f: scalar; field u: vector;
             fn root(a: scalar) -> scalar {
                 let mut x = 1 + a;
-                for i in 0..12 until abs(step) <= 1e-5*x { let step = (x - a/x)/2; x = x - step; }
+                for i in 0..12 { let step = (x - a/x)/2; x = x - step; until(abs(step) <= 1e-5*x); }
                 x
             }
             fn halved(v: vector) -> vector {
                 let mut w = v;
-                for i in 0..8 until dot(w, w) < 0.1 { w = w/2; }
+                for i in 0..8 { w = w/2; until(dot(w, w) < 0.1); }
                 w
             }
             ddt(f) = lap(root(1 + f^2));

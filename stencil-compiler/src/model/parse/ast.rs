@@ -139,7 +139,7 @@ pub(in crate::model) enum Statement {
     },
     /// `x = ..;`
     Assign { name: Name, value: Ast },
-    /// `for i in 0..8 { .. }` or `for i in 0..8 until abs(step) < 1e-6 { .. }`
+    /// `for i in 0..8 { .. }` or `for i in 0..8 { ..; until(abs(step) < 1e-6); }`
     For {
         index: Name,
         from: i64,

@@ -3,7 +3,7 @@
 use super::{declared, equals, name, semicolon, words};
 use crate::diag::{Code, Diagnostic};
 use crate::model::Iterations;
-use crate::model::parse::ast::{Function, FunctionItem, Name, Statement};
+use crate::model::parse::ast::{Ast, Function, FunctionItem, Name, Statement};
 use crate::model::parse::expression;
 use crate::model::parse::tokens::{Cursor, Kind, Parsed};
 
@@ -117,7 +117,7 @@ fn compound_assignment(cursor: &Cursor) -> bool {
     )
 }
 
-/// `i in 0..8 { .. }` or `i in 0..8 until abs(step) < 1e-6 { .. }`
+/// `i in 0..8 { .. }` or `i in 0..8 { ..; until(abs(step) < 1e-6); }`
 fn repeated(cursor: &mut Cursor, loops: u32) -> Parsed<Statement> {
     let index: Name = name(cursor, "the index of the loop")?;
     cursor.expect_word("in")?;
@@ -137,12 +137,12 @@ fn repeated(cursor: &mut Cursor, loops: u32) -> Parsed<Statement> {
         let message = format!("more than {NESTED_LOOPS} loops inside of each other");
         return Err(cursor.report(Diagnostic::new(Code::BadLoop, span, message)));
     }
-    let until = match cursor.eat_word("until") {
-        true => Some(expression::whole(cursor)?),
-        false => None,
-    };
     cursor.expect_open('{')?;
     let body = statements(cursor, loops)?;
+    let until = match cursor.eat_word("until") {
+        true => Some(test(cursor)?),
+        false => None,
+    };
     if !cursor.is_close() {
         let found = cursor.found();
         let message = format!("expected a statement or `}}`, found {found}");
@@ -159,6 +159,15 @@ fn repeated(cursor: &mut Cursor, loops: u32) -> Parsed<Statement> {
         until,
         body,
     })
+}
+
+/// `(abs(step) < 1e-6);`, the end of the body of a loop. It reads like a call, so that functions of Rust may have it.
+fn test(cursor: &mut Cursor) -> Parsed<Ast> {
+    cursor.expect_open('(')?;
+    let test = expression::whole(cursor)?;
+    cursor.expect_close(')')?;
+    semicolon(cursor)?;
+    Ok(test)
 }
 
 /// `20 iterations of root`, as it is printed where functions are written out.

@@ -138,7 +138,7 @@ fn loops_are_unrolled_over_names_that_change() {
 fn loops_that_end_by_a_test_keep_what_they_had_then() {
     let root = "fn root(a: scalar) -> scalar {
         let mut x = a;
-        for i in 0..2 until abs(step) <= 1e-6*x { let step = x - a/x; x = x - step/2; }
+        for i in 0..2 { let step = x - a/x; x = x - step/2; until(abs(step) <= 1e-6*x); }
         x
     }";
     let expected = [
@@ -216,7 +216,7 @@ fn solvers_are_printed_with_what_they_are_made_of() {
 fn vectors_leave_loops_like_scalars() {
     let items = "fn shrunk(v: vector) -> vector {
         let mut w = v; let mut n = 0;
-        for i in 0..3 until norm(w) < a { w = w/2; for j in 0..2 { n = n + 1; } }
+        for i in 0..3 { w = w/2; for j in 0..2 { n = n + 1; } until(norm(w) < a); }
         n*w
     }";
     let found = lets(items, "div(shrunk(u))");
