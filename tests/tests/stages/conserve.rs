@@ -189,6 +189,7 @@ fn repaired<T: Real>() {
         "reconstruct: weno5; riemann: hll; time: ssprk2;",
         "reconstruct: plm<limiter = superbee>; riemann: hll; sweep: dimensional; time: euler;",
         "reconstruct: weno5 in primitive; riemann: hll; source: strang; time: euler;",
+        "reconstruct: weno5; riemann: fluxes; time: ssprk2;",
     ] {
         let text = water(2, scheme);
         let bare = algorithm_of(&text);

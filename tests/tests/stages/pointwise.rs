@@ -17,9 +17,9 @@ mod library {
     pub(crate) fn root(a: scalar) -> scalar {
         let mut r = a / (1 + abs(a));
         for i in 0..20 {
-            let step = (r^3 + r - a)/(3*r^2 + 1);
+            let step = (r ^ 3 + r - a) / (3 * r ^ 2 + 1);
             r = r - step;
-            until(abs(step) <= 1e-5*abs(r));
+            until(abs(step) <= 1e-5 * abs(r));
         }
         r
     }

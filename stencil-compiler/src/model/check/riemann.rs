@@ -36,13 +36,19 @@ pub(super) fn solvers<'a>(
 
 /// Reports what has the name of a word of solvers.
 fn words_are_free(scope: &mut Scope<'_>) {
-    for word in ["below", "above", "normal"] {
+    for word in WORDS {
         if let Some((_, declared)) = scope.names.get(word).copied() {
-            let message = format!("`{word}` has a meaning in Riemann solvers");
-            let diagnostic = Diagnostic::new(Code::BadName, declared, message);
-            scope.report(diagnostic.help("choose another name"));
+            scope.report(taken(word, declared));
         }
     }
+}
+
+/// What has a meaning in solvers only.
+const WORDS: [&str; 3] = ["below", "above", "normal"];
+
+fn taken(word: &str, span: Span) -> Diagnostic {
+    let message = format!("`{word}` has a meaning in Riemann solvers");
+    Diagnostic::new(Code::BadName, span, message).help("choose another name")
 }
 
 /// Reports a name that no scheme could mean the solver by.
@@ -261,6 +267,11 @@ impl Terms<'_, '_> {
     /// A `let` of a solver.
     fn named_line(&mut self, item: &LetItem) -> Option<()> {
         self.at = item.at;
+        let name = &item.name;
+        if WORDS.contains(&name.text.as_str()) {
+            self.scope.report(taken(&name.text, name.span));
+            return None;
+        }
         let value = self.local_value(item.value.as_ref()?)?;
         self.declare_within(&item.name, (value, item.within.clone()), false)
     }

@@ -243,6 +243,7 @@ fn each_error_has_its_code() {
         ("P0103", flowing("riemann g { q = below.q; } riemann g { q = above.q; }")),
         ("P0103", flowing("riemann g { let w = 2*below.q; let w = 3*below.q; q = w; }")),
         ("P0104", flowing("let below = 2*a; riemann g { q = above.q; }")),
+        ("P0104", flowing("riemann g { let normal = 2*a; q = above.q; }")),
         ("P0104", flowing("riemann g__h { q = above.q; }")),
         ("P0105", flowing("riemann g { q = below.w; } let w = 2*q;")),
         ("P0109", flowing("riemann g { q = below; }")),
