@@ -1,16 +1,19 @@
-//! Any system with smooth values on a periodic mesh, for measurements: the time step is so small that
-//! the values hardly change. They stay finite in any system, and the speed does not depend on them.
+//! Any system with smooth values on a periodic mesh, for measurements. Where the time step is fixed it is so small that
+//! the values hardly change: they stay finite in any system, and the speed does not depend on them.
 
 use stencil_compiler::algorithm::Role;
 use stencil_compiler::model::{Field, Rank};
 use stencil_runtime::{Builder, Error, Number, Simulation, Source, SystemDef};
 
-/// A run on so many cells.
+/// A run on so many cells, of steps that are all alike.
 pub(crate) fn run<T: Number>(system: &SystemDef, cells: [usize; 3]) -> Builder<T> {
     let finest = cells.iter().copied().max().unwrap_or(1).max(1) as f64;
-    let mut builder = Simulation::<T>::builder(system)
-        .cells(cells)
-        .dt(1e-6 / (finest * finest));
+    without_steps(system, cells).dt(1e-6 / (finest * finest))
+}
+
+/// A run on so many cells, of which nothing says how long its steps are.
+pub(crate) fn without_steps<T: Number>(system: &SystemDef, cells: [usize; 3]) -> Builder<T> {
+    let mut builder = Simulation::<T>::builder(system).cells(cells);
     let params = system.algorithm().params.iter();
     for param in params.filter(|p| p.default.is_none()) {
         builder = builder.param(param.name.as_str(), 1.0);

@@ -83,10 +83,19 @@ fn steps_may_adapt_to_speeds() {
     }
     let note = "steps adapt to speeds";
     assert!(!text(&alike.stdout).contains(note) && text(&adapting.stdout).contains(note));
-    let output = of("--cfl 0.4 --json");
-    let value: serde_json::Value =
-        serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}"));
-    assert_eq!(value["cases"][0]["cfl"], 0.4);
+    let step = |number: f64| {
+        let output = of(&format!("--cfl {number} --json"));
+        let value: serde_json::Value =
+            serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}"));
+        let case = &value["cases"][0];
+        assert_eq!(case["cfl"], number);
+        case["dt"].as_f64().unwrap_or_default()
+    };
+    let [short, long] = [0.1, 0.4].map(step);
+    assert!(
+        short > 0.0 && (long / short - 4.0).abs() < 1e-6,
+        "{short} {long}"
+    );
     let output = of("--cfl=-1");
     let message = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{message}");

@@ -103,14 +103,15 @@ impl<T: Number> Case<T> {
             schedule,
             ..
         } = setup;
-        let mut builder = smooth::run::<T>(system, cells)
+        let alike = || smooth::run::<T>(system, cells);
+        let mut builder = cfl
+            .map_or_else(alike, |number| {
+                smooth::without_steps(system, cells).cfl(number)
+            })
             .patches(along_axes(system, patches, 1))
             .engine(engine);
         if let Some(threads) = threads {
             builder = builder.threads(threads);
-        }
-        if let Some(cfl) = cfl {
-            builder = builder.cfl(cfl);
         }
         if let Some(chosen) = chosen {
             builder = builder.schedule(chosen);
@@ -278,6 +279,7 @@ impl<T: Number> Case<T> {
             engine: simulation.engine().name(),
             schedule: self.schedule.clone(),
             cfl: self.cfl,
+            dt: self.simulation.dt(),
             cells: simulation.cells(),
             patches: simulation.patches(),
             steps: self.steps,

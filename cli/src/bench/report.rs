@@ -19,6 +19,8 @@ pub(super) struct Result {
     pub(super) schedule: Option<String>,
     /// The Courant number of steps that adapt to speeds.
     pub(super) cfl: Option<f64>,
+    /// How long a step of the run is, the last one if they differ.
+    pub(super) dt: f64,
     pub(super) cells: [usize; 3],
     pub(super) patches: [usize; 3],
     /// Steps in a timing, and timings.
@@ -169,6 +171,7 @@ impl Result {
             "order": self.order,
             "schedule": self.schedule,
             "cfl": self.cfl,
+            "dt": self.dt,
             "cells": self.cells,
             "patches": self.patches,
             "steps": self.steps,

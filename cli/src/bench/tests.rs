@@ -19,6 +19,7 @@ pub(super) fn measured() -> Measured {
         engine: "compiled",
         schedule: None,
         cfl: None,
+        dt: 1e-3,
         cells: [64, 32, 1],
         patches: [1; 3],
         steps: 10,

@@ -49,6 +49,8 @@ pub struct KernelCost {
     pub name: String,
     /// Number of the substep it belongs to, from 0.
     pub substep: usize,
+    /// Number of its kernel in the substep: index into the blockings of the schedule.
+    pub kernel: usize,
     /// Bytes of a value.
     pub value_bytes: usize,
     /// Arrays that it reads.
@@ -196,6 +198,7 @@ pub fn kernel(
     Ok(KernelCost {
         name: launch.name.clone(),
         substep: launch.substep,
+        kernel: launch.kernel,
         value_bytes: kernel.value_bytes,
         inputs,
         outputs: launch

@@ -113,7 +113,7 @@ impl Tuner<'_> {
     }
 
     /// The schedule of which each kernel is blocked as it is predicted to be fastest among these trials, which place
-    /// alike; `None` if it cannot be told which kernels are meant.
+    /// alike; `None` where there are none.
     fn best_of_each(&self, trials: &[usize]) -> Option<Schedule> {
         let mut best = self.trials[*trials.first()?].schedule.clone();
         let rates = self.track.rates();
@@ -121,7 +121,7 @@ impl Tuner<'_> {
             let of = trials.iter().map(|at| &self.trials[*at]);
             let timed = of.filter_map(|trial| {
                 let seconds = trial.kernel_seconds(number, self.options.cells, &rates)?;
-                Some((seconds, &trial.schedule.kernels[number]))
+                Some((seconds, trial.schedule.kernels.get(number)?))
             });
             let (_, fastest) = timed.min_by(|a, b| a.0.total_cmp(&b.0))?;
             *kernel = fastest.clone();

@@ -97,19 +97,14 @@ impl Trial {
         (self.predicted, self.least, self.limit) = (step.total, step.least, step.limit);
     }
 
-    /// Predicted seconds of a kernel of its schedule, in all substeps; `None` where it cannot run, or where substeps have
-    /// different numbers of kernels.
+    /// Predicted seconds of a kernel of its schedule, in all substeps; `None` where it cannot run.
     pub(super) fn kernel_seconds(
         &self,
         number: usize,
         cells: [usize; 3],
         rates: &Rates,
     ) -> Option<f64> {
-        let kernels = self.schedule.kernels.len();
-        if kernels == 0 || !self.costs.len().is_multiple_of(kernels) {
-            return None;
-        }
-        let own = self.costs.iter().skip(number).step_by(kernels);
+        let own = self.costs.iter().filter(|cost| cost.kernel == number);
         let seconds = own.map(|cost| Some(cost.time(cells, rates, cost.likely_registers())?.total));
         seconds.sum()
     }

@@ -107,7 +107,7 @@ fn values_are_those_of_the_mathematics() {
     assert_eq!(harmonic(1.0_f32, -3.0), 0.0);
     assert_eq!(stencil_tests::half(3.0), 1.5);
     let r: f64 = root(10.0);
-    assert!((r - 2.0).abs() < 1e-15, "{r}");
+    assert!((r - 2.0).abs() < 1e-9, "{r}");
     assert_eq!(across([3.0, 4.0], [1.0, 0.0]), [0.0, 4.0]);
     assert_eq!(across([3.0, 4.0, 5.0], [0.0, 2.0, 0.0]), [3.0, 0.0, 5.0]);
     assert_eq!(across([3.0], [2.0]), [0.0]);

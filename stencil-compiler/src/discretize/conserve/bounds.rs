@@ -219,7 +219,7 @@ impl Jacobian {
 
     /// The matrix at points where it is finite.
     fn points<'j>(&'j self, expander: &'j Expander<'_>) -> impl Iterator<Item = Matrix> + 'j {
-        (0..POINTS).filter_map(|number| self.at(&mut Point::new(expander, number)))
+        (0..POINTS).filter_map(|number| self.at(&mut Point::anywhere(expander, number)))
     }
 
     /// Are there states in which no eigenvalue is beyond the bound by squares? In others eigenvalues are not real, and the law has no waves there, as

@@ -298,6 +298,12 @@ fn speeds_are_bounded_where_they_have_no_closed_form() {
              flux q -> [p]; flux p -> [r]; flux r -> [12*q - 20*p + 9*r]; }",
             ["[3]", "[sqrt(sqrt((784/9)))]"],
         ),
+        // Speeds that come in pairs of both signs for one number alone, `k = 0`.
+        (
+            "1d { conserved q: scalar; conserved p: scalar; conserved r: scalar; param k: real = 0 where k >= -2 and k <= 2;
+             flux q -> [p]; flux p -> [r]; flux r -> [k*q + 3*p]; }",
+            ["[0]", "[sqrt(sqrt(16))]"],
+        ),
     ];
     for (items, expected) in cases {
         let (found, exact) = bounding(items);

@@ -23,6 +23,7 @@ pub fn parse(text: &str) -> Result<Kernel> {
     lexer.keyword("kernel")?;
     let mut parser = Parser {
         kernel: empty(lexer.name()?),
+        registers: BTreeMap::new(),
         lexer,
         depth: 0,
     };
@@ -71,6 +72,8 @@ fn empty(name: String) -> Kernel {
 pub(super) struct Parser {
     pub(super) lexer: Lexer,
     pub(super) kernel: Kernel,
+    /// The registers by name: there may be many thousands.
+    registers: BTreeMap<String, Reg>,
     depth: usize,
 }
 
@@ -104,11 +107,18 @@ impl Parser {
                 });
             }
             "uniforms" => self.kernel.uniforms = self.names()?,
-            "registers" => self.kernel.registers = self.names()?,
+            "registers" => {
+                self.kernel.registers = self.names()?;
+                for (at, name) in self.kernel.registers.iter().enumerate() {
+                    // Of two of one name the first is meant.
+                    let reg = self.registers.entry(name.clone());
+                    reg.or_insert(Reg(at as u32));
+                }
+            }
             "for" => {
                 let function = self.lexer.name()?;
                 for name in self.names()? {
-                    let reg = Reg(self.find(&self.kernel.registers, &name, "register")?);
+                    let reg = self.register(&name, "register")?;
                     self.kernel.origins.insert(reg, function.clone());
                 }
             }
@@ -118,7 +128,7 @@ impl Parser {
                 let names = self.names()?;
                 self.kernel.queues = names
                     .iter()
-                    .map(|n| self.find(&self.kernel.registers, n, "register").map(Reg))
+                    .map(|n| self.register(n, "register"))
                     .collect::<Result<_>>()?;
             }
             _ => return self.lexer.error(format!("`{word}` declares nothing")),
@@ -226,10 +236,16 @@ impl Parser {
         }
     }
 
+    pub(super) fn register(&self, name: &str, what: &str) -> Result<Reg> {
+        match self.registers.get(name) {
+            Some(reg) => Ok(*reg),
+            None => self.lexer.error(format!("`{name}` is not a {what}")),
+        }
+    }
+
     pub(super) fn reg(&mut self) -> Result<Reg> {
         let name = self.lexer.name()?;
-        self.find(&self.kernel.registers, &name, "register")
-            .map(Reg)
+        self.register(&name, "register")
     }
 
     pub(super) fn int(&mut self) -> Result<IntVar> {

@@ -240,8 +240,8 @@ impl Parser {
         if let Some(at) = self.kernel.uniforms.iter().position(|u| *u == name) {
             return Ok(Operand::Uniform(at as u32));
         }
-        self.find(&self.kernel.registers, &name, "register or uniform")
-            .map(|at| Operand::Reg(Reg(at)))
+        self.register(&name, "register or uniform")
+            .map(Operand::Reg)
     }
 
     fn literal(&mut self) -> Result<f64> {
