@@ -1,5 +1,7 @@
 //! Models as text to algorithms: states, times, names, errors.
 
+mod loops;
+
 use super::{discretize, observe};
 use crate::algorithm::{Algorithm, Def, Role};
 use crate::diag::Code;

@@ -189,10 +189,13 @@ impl Jacobian {
         let has_waves = self.has_waves(expander, &found);
         if let Ok(power) = fourth
             && power.terms() <= MOST_TERMS
+            && written::fits(&power, &expander.atoms)
         {
             (found.power, found.roots) = (power, 2);
         }
-        let fits = found.flow.terms().max(found.power.terms()) <= MOST_TERMS;
+        let fits = [&found.flow, &found.power]
+            .iter()
+            .all(|found| found.terms() <= MOST_TERMS && written::fits(found, &expander.atoms));
         match fits && has_waves {
             true => Ok(found),
             false => Err(Refused::Large),

@@ -1,11 +1,19 @@
 //! Polynomials with quotients in them as one quotient of two polynomials, so that equal ones are seen to be.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::discretize::atoms::{Atom, Atoms};
 use crate::discretize::poly::{AtomId, Monomial, Overflow, Poly, Uniform};
 use crate::expr::Op;
 
 /// Terms beyond which nothing is multiplied out.
 const LARGEST: usize = 4000;
+
+/// The same with those of coefficients.
+const LARGEST_WITH_UNIFORMS: usize = 400_000;
+
+/// Atoms of a product beyond which nothing is multiplied out: a loop multiplies powers with each other, each time anew.
+const LARGEST_DEGREE: usize = 200;
 
 /// A quotient of polynomials of what is no quotient.
 #[derive(Clone)]
@@ -29,37 +37,50 @@ impl From<Overflow> for Refused {
     }
 }
 
+/// What atoms are as quotients.
+type Known = BTreeMap<AtomId, Quotient>;
+
 type Result<T> = std::result::Result<T, Refused>;
 
 impl Quotient {
     /// The quotient that a polynomial is when names and divisions are written out.
     pub(super) fn of(poly: &Poly, atoms: &Atoms) -> Result<Quotient> {
+        Quotient::of_known(poly, (atoms, &mut BTreeMap::new()))
+    }
+
+    /// The same with what atoms were found to be.
+    fn of_known(poly: &Poly, (atoms, known): (&Atoms, &mut Known)) -> Result<Quotient> {
         let mut sum = Quotient::whole(Poly::default());
         for (monomial, c) in &poly.0 {
             let mut product = Quotient::whole(Poly::uniform(c.clone()));
             for atom in monomial {
-                product = product.times(&Quotient::of_atom(*atom, atoms)?)?;
+                product = product.times(&Quotient::of_atom(*atom, (atoms, &mut *known))?)?;
             }
             sum = sum.plus(&product)?;
         }
         Ok(sum)
     }
 
-    fn of_atom(atom: AtomId, atoms: &Atoms) -> Result<Quotient> {
-        match atoms.get(atom) {
-            Atom::Named(at) => Quotient::of(&atoms.named[*at].1, atoms),
+    fn of_atom(atom: AtomId, (atoms, known): (&Atoms, &mut Known)) -> Result<Quotient> {
+        if let Some(known) = known.get(&atom) {
+            return Ok(known.clone());
+        }
+        let found = match atoms.get(atom) {
+            Atom::Named(at) => Quotient::of_known(&atoms.named[*at].1, (atoms, &mut *known))?,
             Atom::Call(Op::Div, parts) => {
-                let [above, below] = [&parts[0], &parts[1]].map(|part| Quotient::of(part, atoms));
-                let (above, below) = (above?, below?);
-                Ok(Quotient {
+                let above = Quotient::of_known(&parts[0], (atoms, &mut *known))?;
+                let below = Quotient::of_known(&parts[1], (atoms, &mut *known))?;
+                Quotient {
                     above: product(&above.above, &below.below)?,
                     below: product(&above.below, &below.above)?,
-                })
+                }
             }
             Atom::State(_) | Atom::Derivative { .. } | Atom::At { .. } | Atom::Call(..) => {
-                Ok(Quotient::whole(Poly::atom(atom)))
+                Quotient::whole(Poly::atom(atom))
             }
-        }
+        };
+        known.insert(atom, found.clone());
+        Ok(found)
     }
 
     /// A polynomial.
@@ -106,7 +127,6 @@ impl Quotient {
 
     /// How many terms it has above and below.
     pub(super) fn terms(&self) -> usize {
-        let terms = |poly: &Poly| poly.0.values().map(|c| c.0.len()).sum::<usize>();
         terms(&self.above) + terms(&self.below)
     }
 
@@ -144,13 +164,13 @@ impl Quotient {
         for (monomial, c) in &self.above.0 {
             let times = monomial.iter().filter(|a| **a == atom).count();
             let rest: Vec<AtomId> = monomial.iter().copied().filter(|a| *a != atom).collect();
-            if rest.iter().any(|other| holds(*other, atom, atoms)) {
+            if holds(&rest, atom, atoms) {
                 return None;
             }
             parts.get_mut(times)?.0.insert(rest, c.clone());
         }
-        let mut below = self.below.0.keys().flatten();
-        if below.any(|other| holds(*other, atom, atoms)) {
+        let below: Vec<AtomId> = self.below.0.keys().flatten().copied().collect();
+        if holds(&below, atom, atoms) {
             return None;
         }
         Some(parts.map(|above| Quotient {
@@ -160,21 +180,31 @@ impl Quotient {
     }
 }
 
-/// Is one atom made of another?
-fn holds(whole: AtomId, part: AtomId, atoms: &Atoms) -> bool {
-    let among = |poly: &Poly| {
-        poly.0
-            .keys()
-            .flatten()
-            .any(|atom| holds(*atom, part, atoms))
-    };
-    whole == part
-        || match atoms.get(whole) {
-            Atom::State(_) => false,
-            Atom::Derivative { of, .. } | Atom::At { of, .. } => holds(*of, part, atoms),
-            Atom::Named(at) => among(&atoms.named[*at].1),
-            Atom::Call(_, parts) => parts.iter().any(among),
+/// Is one of some atoms made of another?
+fn holds(some: &[AtomId], part: AtomId, atoms: &Atoms) -> bool {
+    let (mut open, mut seen) = (some.to_vec(), BTreeSet::new());
+    while let Some(atom) = open.pop() {
+        if atom == part {
+            return true;
         }
+        if !seen.insert(atom) {
+            continue;
+        }
+        match atoms.get(atom) {
+            Atom::State(_) => {}
+            Atom::Derivative { of, .. } | Atom::At { of, .. } => open.push(*of),
+            Atom::Named(at) => open.extend(atoms.named[*at].1.0.keys().flatten()),
+            Atom::Call(_, parts) => {
+                open.extend(parts.iter().flat_map(|part| part.0.keys().flatten()));
+            }
+        }
+    }
+    false
+}
+
+/// How many terms a polynomial has with those of its coefficients.
+fn terms(poly: &Poly) -> usize {
+    poly.0.values().map(|c| c.0.len()).sum()
 }
 
 /// The atoms that all of some products have in common.
@@ -210,7 +240,8 @@ fn without(poly: &Poly, shared: &Monomial) -> Poly {
 }
 
 fn product(a: &Poly, b: &Poly) -> Result<Poly> {
-    if a.0.len() * b.0.len() > LARGEST {
+    let large = a.0.len() * b.0.len() > LARGEST || a.degree() + b.degree() > LARGEST_DEGREE;
+    if large || terms(a) * terms(b) > LARGEST_WITH_UNIFORMS {
         return Err(Refused::Large);
     }
     Ok(a.times(b)?)

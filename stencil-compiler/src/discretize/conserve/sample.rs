@@ -15,6 +15,8 @@ pub(super) struct Point<'p, 'a> {
     /// May numbers be negative, huge and tiny, and parameters others than by default?
     anywhere: bool,
     known: BTreeMap<AtomId, f64>,
+    /// The values of opaque uniforms, by their number.
+    opaque: BTreeMap<usize, f64>,
 }
 
 impl<'p, 'a> Point<'p, 'a> {
@@ -25,6 +27,7 @@ impl<'p, 'a> Point<'p, 'a> {
             number,
             anywhere: false,
             known: BTreeMap::new(),
+            opaque: BTreeMap::new(),
         }
     }
 
@@ -70,24 +73,29 @@ impl<'p, 'a> Point<'p, 'a> {
         value
     }
 
-    fn uniform(&self, uniform: &Uniform) -> f64 {
-        let term = |(monomial, c): (&BTreeMap<UniformFactor, i32>, &_)| {
+    fn uniform(&mut self, uniform: &Uniform) -> f64 {
+        let mut term = |(monomial, c): (&BTreeMap<UniformFactor, i32>, &_)| {
             let powers = monomial
                 .iter()
                 .map(|(f, e)| Op::Pow.eval(&[self.factor(*f), f64::from(*e)]));
             to_f64(c) * powers.product::<f64>()
         };
-        uniform.0.iter().map(term).sum()
+        uniform.0.iter().map(&mut term).sum()
     }
 
-    fn factor(&self, factor: UniformFactor) -> f64 {
+    fn factor(&mut self, factor: UniformFactor) -> f64 {
         match factor {
             UniformFactor::Param(i) => self.param(i),
             UniformFactor::Spacing(_) | UniformFactor::Dt | UniformFactor::Time => 1.0,
             UniformFactor::Opaque(i) => {
+                if let Some(known) = self.opaque.get(&i) {
+                    return *known;
+                }
                 let (op, parts) = &self.expander.atoms.opaque[i];
                 let values: Vec<f64> = parts.iter().map(|part| self.uniform(part)).collect();
-                op.eval(&values)
+                let value = op.eval(&values);
+                self.opaque.insert(i, value);
+                value
             }
         }
     }

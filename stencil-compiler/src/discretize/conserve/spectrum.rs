@@ -197,6 +197,10 @@ impl Jacobian {
     ) -> std::result::Result<Found, Option<Refused>> {
         let pairs = self.pairs(expander).ok_or(None)?;
         let (flow, entries) = self.beyond_mean(expander)?;
+        let fits = |found: &Quotient| written::fits(found, &expander.atoms);
+        if !fits(&flow) {
+            return Err(Some(Refused::Large));
+        }
         if pairs == 0 {
             return Ok(Found { flow, square: None });
         }
@@ -209,7 +213,7 @@ impl Jacobian {
         let square = squares.scaled(&Uniform::number(Rational::new(1, 2 * pairs as i128)))?;
         if [&flow, &square]
             .iter()
-            .any(|found| found.terms() > MOST_TERMS)
+            .any(|found| found.terms() > MOST_TERMS || !fits(found))
         {
             return Err(Some(Refused::Large));
         }

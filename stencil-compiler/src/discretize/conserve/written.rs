@@ -1,9 +1,11 @@
 //! Polynomials as terms of the language, so that what was derived can be read, and evaluated like what is declared.
 
+use std::collections::BTreeMap;
+
 use super::Law;
 use super::rational::Quotient;
 use crate::diag::Span;
-use crate::discretize::atoms::Atom;
+use crate::discretize::atoms::{Atom, Atoms};
 use crate::discretize::expand::Expander;
 use crate::discretize::poly::{AtomId, Poly, Uniform, UniformFactor, UniformMonomial};
 use crate::expr::Op;
@@ -28,6 +30,73 @@ pub(super) fn term(
             let below = writer.poly(&quotient.below);
             writer.scalar(TermKind::Div(Box::new(above), Box::new(below)))
         }
+    }
+}
+
+/// Operations beyond which nothing is written out: terms name nothing, so what is made of a part twice has it twice.
+const MOST_OPERATIONS: usize = 10_000;
+
+/// Can a quotient be written out?
+pub(super) fn fits(quotient: &Quotient, atoms: &Atoms) -> bool {
+    let mut sizes = Sizes {
+        atoms,
+        known: BTreeMap::new(),
+        opaque: BTreeMap::new(),
+    };
+    sizes.poly(&quotient.above) + sizes.poly(&quotient.below) <= MOST_OPERATIONS
+}
+
+/// How large things are when they are written out, each no more than just too large.
+struct Sizes<'s> {
+    atoms: &'s Atoms,
+    known: BTreeMap<AtomId, usize>,
+    opaque: BTreeMap<usize, usize>,
+}
+
+impl Sizes<'_> {
+    fn poly(&mut self, poly: &Poly) -> usize {
+        let mut sum = 0;
+        for (monomial, c) in &poly.0 {
+            let atoms = monomial.iter().map(|atom| self.atom(*atom)).sum::<usize>();
+            sum += atoms * c.0.len() + self.uniform(c);
+        }
+        sum.min(MOST_OPERATIONS + 1)
+    }
+
+    fn atom(&mut self, atom: AtomId) -> usize {
+        if let Some(known) = self.known.get(&atom) {
+            return *known;
+        }
+        let atoms = self.atoms;
+        let size = match atoms.get(atom) {
+            Atom::State(_) => 1,
+            Atom::Named(at) => self.poly(&atoms.named[*at].1),
+            Atom::Call(_, parts) => 1 + parts.iter().map(|part| self.poly(part)).sum::<usize>(),
+            Atom::At { of, .. } | Atom::Derivative { of, .. } => self.atom(*of),
+        };
+        self.known.insert(atom, size);
+        size
+    }
+
+    fn uniform(&mut self, uniform: &Uniform) -> usize {
+        let mut sum = 0;
+        for factor in uniform.0.keys().flat_map(UniformMonomial::keys) {
+            sum += match factor {
+                UniformFactor::Opaque(at) => self.opaque(*at),
+                _ => 1,
+            };
+        }
+        (sum + uniform.0.len()).min(MOST_OPERATIONS + 1)
+    }
+
+    fn opaque(&mut self, at: usize) -> usize {
+        if let Some(known) = self.opaque.get(&at) {
+            return *known;
+        }
+        let parts = &self.atoms.opaque[at].1;
+        let size = 1 + parts.iter().map(|part| self.uniform(part)).sum::<usize>();
+        self.opaque.insert(at, size);
+        size
     }
 }
 

@@ -1,5 +1,7 @@
 //! Conservation laws: which fields have fluxes, and the speeds of their waves.
 
+use std::collections::BTreeSet;
+
 use super::calls::differentiates;
 use super::resolve::unequal;
 use super::scope::Scope;
@@ -31,12 +33,13 @@ impl Waves {
 impl Term {
     /// Does it take a derivative, by itself or by a `let`?
     pub(crate) fn differentiates(&self, lets: &[Let]) -> bool {
-        match &self.kind {
-            TermKind::Derivative { .. } => true,
-            TermKind::Call(function, _) if differentiates(*function) => true,
-            TermKind::Let(at) => lets.get(*at).is_some_and(|l| l.value.differentiates(lets)),
-            _ => self.parts().iter().any(|part| part.differentiates(lets)),
-        }
+        let mut found = false;
+        self.visit((lets, &mut BTreeSet::new()), &mut |part| match &part.kind {
+            TermKind::Derivative { .. } => found = true,
+            TermKind::Call(function, _) => found |= differentiates(*function),
+            _ => {}
+        });
+        found
     }
 }
 
@@ -51,12 +54,21 @@ pub(super) fn flowing(rank: Rank) -> Option<Rank> {
 
 /// What a term holds that has no value at a face, directly or by a `let`, and its place.
 pub(super) fn beside_faces(term: &Term, lets: &[Let]) -> Option<(&'static str, Span)> {
+    beside_faces_but(term, (lets, &mut BTreeSet::new()))
+}
+
+/// The same without the `let`s that were seen.
+fn beside_faces_but(
+    term: &Term,
+    (lets, seen): (&[Let], &mut BTreeSet<usize>),
+) -> Option<(&'static str, Span)> {
     let found = match &term.kind {
         TermKind::Derivative { .. } => Some("a derivative"),
         TermKind::Call(function, _) if differentiates(*function) => Some("a derivative"),
         TermKind::Source(_) => Some("a source"),
         TermKind::Let(i) => {
-            let named = lets.get(*i).and_then(|l| beside_faces(&l.value, lets));
+            let named = lets.get(*i).filter(|_| seen.insert(*i));
+            let named = named.and_then(|l| beside_faces_but(&l.value, (lets, &mut *seen)));
             named.map(|(what, _)| what)
         }
         _ => None,
@@ -64,7 +76,7 @@ pub(super) fn beside_faces(term: &Term, lets: &[Let]) -> Option<(&'static str, S
     let own = found.map(|what| (what, term.span));
     own.or_else(|| {
         let mut parts = term.parts().into_iter();
-        parts.find_map(|part| beside_faces(part, lets))
+        parts.find_map(|part| beside_faces_but(part, (lets, &mut *seen)))
     })
 }
 

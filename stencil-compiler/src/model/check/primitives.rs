@@ -1,5 +1,7 @@
 //! Primitive and averaged variables: which they are, and that all that is conserved follows from them.
 
+use std::collections::BTreeSet;
+
 use super::conserved::at_faces;
 use super::resolve::unequal;
 use super::scope::{Meaning, Scope};
@@ -232,19 +234,30 @@ pub(super) fn beside_primitives(
     variables: &[Term],
     is_free: &dyn Fn(usize) -> bool,
 ) -> Option<(usize, Span)> {
+    beside_but(term, (lets, &mut BTreeSet::new()), variables, is_free)
+}
+
+/// The same without the `let`s that were seen.
+fn beside_but(
+    term: &Term,
+    (lets, seen): (&[Let], &mut BTreeSet<usize>),
+    variables: &[Term],
+    is_free: &dyn Fn(usize) -> bool,
+) -> Option<(usize, Span)> {
     if variables.iter().any(|variable| variable.kind == term.kind) {
         return None;
     }
     match &term.kind {
         TermKind::Field(field) => (!is_free(*field)).then_some((*field, term.span)),
         TermKind::Let(at) => {
-            let value = lets.get(*at).map(|item| &item.value);
-            let found = value.and_then(|v| beside_primitives(v, lets, variables, is_free));
+            let named = lets.get(*at).filter(|_| seen.insert(*at));
+            let found = named
+                .and_then(|named| beside_but(&named.value, (lets, &mut *seen), variables, is_free));
             found.map(|(field, _)| (field, term.span))
         }
         _ => {
             let mut parts = term.parts().into_iter();
-            parts.find_map(|part| beside_primitives(part, lets, variables, is_free))
+            parts.find_map(|part| beside_but(part, (lets, &mut *seen), variables, is_free))
         }
     }
 }

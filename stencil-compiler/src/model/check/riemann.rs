@@ -211,11 +211,11 @@ impl Law<'_> {
             let kinds = primitives.variables.iter().map(|v| v.kind.clone());
             needed = kinds.collect();
         }
-        let mut read = BTreeSet::new();
+        let (mut read, mut seen) = (BTreeSet::new(), BTreeSet::new());
         let follow = primitives.iter().flat_map(|p| &p.conserved);
         let values = self.fluxes.iter().map(|flux| &flux.value);
         for value in values.chain(follow.map(|followed| &followed.value)) {
-            reads(value, lets, &needed, &mut read);
+            reads(value, (lets, &mut seen), &needed, &mut read);
         }
         let flows = |field: &usize| self.fluxes.iter().any(|flux| flux.field == *field);
         let still = read.into_iter().filter(|field| !flows(field));
@@ -225,8 +225,13 @@ impl Law<'_> {
     }
 }
 
-/// The fields that a term is made of beside what is given.
-fn reads(term: &Term, lets: &[Let], given: &[TermKind], found: &mut BTreeSet<usize>) {
+/// The fields that a term is made of beside what is given, without those of `let`s that were seen.
+fn reads(
+    term: &Term,
+    (lets, seen): (&[Let], &mut BTreeSet<usize>),
+    given: &[TermKind],
+    found: &mut BTreeSet<usize>,
+) {
     if given.contains(&term.kind) {
         return;
     }
@@ -235,15 +240,16 @@ fn reads(term: &Term, lets: &[Let], given: &[TermKind], found: &mut BTreeSet<usi
             found.insert(*field);
         }
         TermKind::Let(at) => {
-            let value = lets.get(*at).map(|named| &named.value);
-            value
-                .into_iter()
-                .for_each(|value| reads(value, lets, given, found));
+            if let Some(named) = lets.get(*at)
+                && seen.insert(*at)
+            {
+                reads(&named.value, (lets, &mut *seen), given, found);
+            }
         }
         _ => {}
     }
     for part in term.parts() {
-        reads(part, lets, given, found);
+        reads(part, (lets, &mut *seen), given, found);
     }
 }
 
@@ -347,7 +353,7 @@ impl Term {
     /// Is it made of numbers, parameters and the time alone?
     pub(super) fn is_uniform(&self, lets: &[Let]) -> bool {
         let mut found = BTreeSet::new();
-        reads(self, lets, &[], &mut found);
+        reads(self, (lets, &mut BTreeSet::new()), &[], &mut found);
         found.is_empty() && beside_faces(self, lets).is_none()
     }
 }

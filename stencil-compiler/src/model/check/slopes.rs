@@ -1,11 +1,16 @@
 //! Slopes of fields that have one value at faces: where equations of what is conserved have them, and that they stand there
 //! times what has a value at faces.
 
+use std::collections::BTreeMap;
+
 use super::calls::differentiates;
 use super::conserved::beside_faces;
 use super::terms::is_zero;
 use crate::diag::{Code, Diagnostic, Span};
 use crate::model::{AtFace, Equation, Function, Let, Model, Term, TermKind};
+
+/// Summands beyond which `let`s stay whole: those of a chain of sums may be as many as the paths through it.
+const MOST_PARTS: usize = 1000;
 
 /// Knows which terms hold derivatives of shared fields.
 pub(crate) struct Slopes<'a> {
@@ -25,6 +30,10 @@ pub(crate) struct Parts<'t> {
 }
 
 impl<'t> Parts<'t> {
+    fn len(&self) -> usize {
+        self.products.len() + self.rest.len()
+    }
+
     /// The summands with derivatives of shared fields, each with its sign.
     pub(crate) fn signed(&self) -> impl Iterator<Item = (&'t Term, bool)> + '_ {
         self.products
@@ -151,7 +160,7 @@ impl<'a> Slopes<'a> {
                 self.split(a, negative, parts);
                 self.split(b, !negative, parts);
             }
-            TermKind::Let(at) if self.lets.get(*at).is_some() => {
+            TermKind::Let(at) if self.lets.get(*at).is_some() && parts.len() < MOST_PARTS => {
                 self.split(&self.lets[*at].value, negative, parts);
             }
             _ => {
@@ -163,47 +172,55 @@ impl<'a> Slopes<'a> {
 
     /// Is this part linear in slopes, with factors that have values at faces?
     pub(crate) fn linear(&self, part: &Term) -> Result<(), Refused> {
-        match self.degree(part)? {
+        match self.degree(part, &mut BTreeMap::new())? {
             1 => Ok(()),
             _ => Err(Refused::Product(part.span)),
         }
     }
 
-    /// How many slopes are multiplied in each summand of a term: none or one.
-    fn degree(&self, term: &Term) -> Result<u32, Refused> {
+    /// How many slopes are multiplied in each summand of a term: none or one; `known` are those of `let`s.
+    fn degree(&self, term: &Term, known: &mut BTreeMap<usize, u32>) -> Result<u32, Refused> {
         if !self.holds(term) {
             return match beside_faces(term, self.lets) {
                 Some((what, span)) => Err(Refused::Factor(what, span)),
                 None => Ok(0),
             };
         }
-        let product = |parts: &[&Term]| {
-            let degrees: Result<Vec<u32>, Refused> = parts.iter().map(|p| self.degree(p)).collect();
-            match degrees?.iter().sum() {
-                degree @ 0..=1 => Ok(degree),
-                _ => Err(Refused::Product(term.span)),
+        if let TermKind::Let(at) = term.kind {
+            if let Some(degree) = known.get(&at) {
+                return Ok(*degree);
             }
+            let degree = self.degree(&self.lets[at].value, known)?;
+            known.insert(at, degree);
+            return Ok(degree);
+        }
+        let mut degrees = |parts: &mut dyn Iterator<Item = &Term>| -> Result<Vec<u32>, Refused> {
+            parts.map(|part| self.degree(part, known)).collect()
         };
-        let sum = |parts: &[&Term]| {
-            let parts = parts.iter().filter(|part| !is_nothing(part));
-            let degrees: Result<Vec<u32>, Refused> = parts.map(|part| self.degree(part)).collect();
-            match degrees?.iter().all(|degree| *degree == 1) {
+        let product = |degrees: Vec<u32>| match degrees.iter().sum() {
+            degree @ 0..=1 => Ok(degree),
+            _ => Err(Refused::Product(term.span)),
+        };
+        let mut sum = |parts: &[&Term]| {
+            let mut parts = parts.iter().copied().filter(|part| !is_nothing(part));
+            match degrees(&mut parts)?.iter().all(|degree| *degree == 1) {
                 true => Ok(1),
                 false => Err(Refused::Product(term.span)),
             }
         };
         match &term.kind {
-            TermKind::Let(at) => self.degree(&self.lets[*at].value),
             TermKind::Derivative { times: 1, of, .. } if self.is_shared(of) => Ok(1),
             TermKind::Call(Function::Grad, of) if self.is_shared(&of[0]) => Ok(1),
             TermKind::Derivative { .. } => Err(Refused::Other(term.span)),
             TermKind::Call(function, _) if differentiates(*function) => {
                 Err(Refused::Other(term.span))
             }
-            TermKind::Neg(a) | TermKind::Component(a, _) => self.degree(a),
+            TermKind::Neg(a) | TermKind::Component(a, _) => self.degree(a, known),
             TermKind::Add(..) | TermKind::Sub(..) | TermKind::Stack(_) => sum(&term.parts()),
-            TermKind::Mul(a, b) => product(&[a, b]),
-            TermKind::Div(a, b) if !self.holds(b) => product(&[a, b]),
+            TermKind::Mul(..) => product(degrees(&mut term.parts().into_iter())?),
+            TermKind::Div(_, b) if !self.holds(b) => {
+                product(degrees(&mut term.parts().into_iter())?)
+            }
             TermKind::If(_, parts) if !self.holds(&parts[0]) && !self.holds(&parts[1]) => {
                 sum(&[&parts[2], &parts[3]])
             }
@@ -216,7 +233,7 @@ impl<'a> Slopes<'a> {
                 | Function::Sym
                 | Function::SymTraceless,
                 parts,
-            ) => product(&parts.iter().collect::<Vec<_>>()),
+            ) => product(degrees(&mut parts.iter())?),
             _ => Err(Refused::Product(term.span)),
         }
     }
