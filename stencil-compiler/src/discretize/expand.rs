@@ -37,6 +37,8 @@ pub(super) struct Sides {
     pub(super) axis: usize,
     /// Each with what tells its names from those of others.
     pub(super) states: [(States, String); 2],
+    /// The cell that the states above are seen from, counted from the one below.
+    pub(super) ahead: i32,
 }
 
 /// States that terms are evaluated in.
@@ -234,15 +236,15 @@ impl<'a> Expander<'a> {
             let message = "a side of a face stands outside of a Riemann solver";
             return Err(DiscretizeError::new(Code::NotAtFaces, of.span, message));
         };
-        let ahead = match side {
-            Side::Below => 0,
-            Side::Above => 1,
+        let (at, ahead) = match side {
+            Side::Below => (0, 0),
+            Side::Above => (1, sides.ahead),
         };
-        let (states, label) = &sides.states[ahead];
+        let (states, label) = &sides.states[at];
         let values = self.in_states(states, label, |expander| expander.term(of));
         let axis = sides.axis;
         self.sides = Some(sides);
-        let seen = |value: &Poly| self.atoms.at(value, axis, ahead as i32);
+        let seen = |value: &Poly| self.atoms.at(value, axis, ahead);
         Ok(values?.iter().map(seen).collect())
     }
 

@@ -26,35 +26,44 @@ const ROUNDING: f64 = 1e-5;
 
 fn flux(face: &mut Face<'_, '_, '_>) -> Result<Vec<Poly>> {
     let (law, axis) = (face.law, face.axis);
-    let sides = law.at_faces(face.algebra.expander, axis)?;
-    let fluxes = law.declared(face.algebra.expander, axis, sides)?;
+    let sides = law.sides(face.algebra.expander, axis)?;
+    let fluxes = law.declared(face.algebra.expander, sides)?;
     let named = fluxes.into_iter().enumerate();
     Ok(named.map(|(at, flux)| face.named(at, flux)).collect())
 }
 
 impl Law<'_> {
+    /// What a solver sees: the states that the cells have at their common face, or those made anew where given fields jump.
+    fn sides(&self, expander: &mut Expander<'_>, axis: usize) -> Result<Sides> {
+        let own = self.at_faces(expander, axis)?;
+        let (states, words, ahead) = match &self.model.at_face {
+            None => (own, ["upper", "lower"], 1),
+            Some(at_face) => {
+                let own = self.seen_from_below(expander, own, axis);
+                let stars = self.meet(expander, at_face, own, axis)?;
+                (stars, ["below", "above"], 0)
+            }
+        };
+        let labels = words.map(|word| format!("{}_{word}", AXES[axis]));
+        let ([below, above], [of_below, of_above]) = (states, labels);
+        Ok(Sides {
+            axis,
+            states: [(below, of_below), (above, of_above)],
+            ahead,
+        })
+    }
+
     /// The flux of each conserved component between two states, by the solver that the system declares.
-    fn declared(
-        &self,
-        expander: &mut Expander<'_>,
-        axis: usize,
-        [below, above]: [States; 2],
-    ) -> Result<Vec<Poly>> {
+    fn declared(&self, expander: &mut Expander<'_>, sides: Sides) -> Result<Vec<Poly>> {
         // The check of the scheme asks for it.
         let Some(solver) = self.model.declared_solver(&self.model.scheme) else {
             return Ok(Vec::new());
         };
-        let along = AXES[axis];
-        let states = [
-            (below, format!("{along}_upper")),
-            (above, format!("{along}_lower")),
-        ];
-        let sides = Sides { axis, states };
-        let lines = solver.values.iter();
-        let values: Vec<Tensor> =
-            expander.between(sides, &format!("{along}_face"), |expander| {
-                lines.map(|line| expander.term(&line.value)).collect()
-            })?;
+        let (axis, lines) = (sides.axis, solver.values.iter());
+        let label = format!("{}_face", AXES[axis]);
+        let values: Vec<Tensor> = expander.between(sides, &label, |expander| {
+            lines.map(|line| expander.term(&line.value)).collect()
+        })?;
         match solver.gives {
             Gives::State => self.of_state(expander, axis, solver, values),
             Gives::Fluxes => Ok(self.in_order(solver, &values)),
@@ -130,8 +139,12 @@ impl Law<'_> {
             ..States::default()
         };
         for (axis, along) in AXES.iter().enumerate().take(self.model.dimension) {
-            let both = [states.clone(), states.clone()];
-            let solved = self.declared(&mut expander, axis, both)?;
+            let both = Sides {
+                axis,
+                states: ["below", "above"].map(|word| (states.clone(), word.to_string())),
+                ahead: 0,
+            };
+            let solved = self.declared(&mut expander, both)?;
             let own = self.fluxes(&mut expander, &states, axis, "alone")?;
             let names = self.conserved().map(|(component, _)| component);
             for ((component, solved), own) in names.zip(&solved).zip(&own) {
