@@ -88,6 +88,7 @@ impl Expander<'_> {
         name: &str,
         span: Span,
     ) -> Result<Poly> {
+        self.beside_given_slopes(span)?;
         let out = if times == 1 {
             self.atoms.first(axis, of, name)
         } else {

@@ -95,17 +95,19 @@ impl<'a> Expander<'a> {
         value
     }
 
-    /// A derivative of a field where slopes are given.
+    /// A first derivative of a field that has one value at faces, where slopes are given.
     fn given_slope(&self, term: &Term) -> Option<Tensor> {
         let slope = self.instead.as_ref()?.states.slope?;
         let (of, axes) = match &term.kind {
-            TermKind::Derivative { axis, of, .. } => (&**of, *axis..*axis + 1),
+            TermKind::Derivative { axis, times: 1, of } => (&**of, *axis..*axis + 1),
             TermKind::Call(Function::Grad, of) => (&of[0], 0..self.model.dimension),
             _ => return None,
         };
         let TermKind::Field(field) = of.kind else {
             return None;
         };
+        let mut shared = self.model.at_face.iter().flat_map(|face| &face.fields);
+        shared.find(|(other, _)| *other == field)?;
         let entries = self.components.of_field(field);
         let value = |axis: usize, entry: &Entry| match entry {
             Some((component, negative))
@@ -123,6 +125,18 @@ impl<'a> Expander<'a> {
             axes.flat_map(|axis| entries.iter().map(move |e| value(axis, e)))
                 .collect(),
         )
+    }
+
+    /// Refuses a derivative where slopes are given: it is none of them.
+    pub(super) fn beside_given_slopes(&self, span: Span) -> Result<()> {
+        let instead = self.instead.as_ref();
+        match instead.and_then(|instead| instead.states.slope) {
+            None => Ok(()),
+            Some(_) => {
+                let message = "a slope is multiplied by a derivative, which has no value at faces";
+                Err(DiscretizeError::new(Code::NotAtFaces, span, message))
+            }
+        }
     }
 
     fn expand(&mut self, term: &Term) -> Result<Tensor> {

@@ -292,3 +292,43 @@ impl Law<'_> {
 
 /// The cells below and above a face.
 const SIDES: [&str; 2] = ["below", "above"];
+
+#[cfg(test)]
+mod tests {
+    use crate::diag::Code;
+    use crate::discretize::discretize;
+    use crate::model::parse::parse_str;
+    use crate::model::{Rank, Relation, Term, TermKind};
+
+    /// Of a model that no one checked.
+    #[test]
+    fn no_slope_is_chosen_by_another_derivative() {
+        let text = "system Sloping in 1d {
+                conserved q: scalar; field b: scalar;
+                let w = q + b;
+                flux q -> [q^2/2];
+                ddt(q) = -d[x](b)*q;
+                ddt(b) = 0;
+                primitive { w; q = w - b; }
+                face { b by max; }
+            }
+            scheme s for Sloping { reconstruct: plm in primitive; riemann: force; time: ssprk2; }";
+        let mut model = parse_str(text).unwrap();
+        discretize(&model).unwrap();
+        let (zero, slope) = (
+            Term::integer(0, model.equations[0].span),
+            model.equations[0].rhs.clone(),
+        );
+        let scalar = |kind| Term::of(kind, Rank::Scalar, slope.span);
+        let steep = |field, times| {
+            let of = Box::new(scalar(TermKind::Field(field)));
+            scalar(TermKind::Derivative { axis: 0, times, of })
+        };
+        for compared in [steep(0, 1), steep(1, 2)] {
+            let parts = [zero.clone(), compared, slope.clone(), zero.clone()];
+            model.equations[0].rhs = scalar(TermKind::If(Relation::Less, Box::new(parts)));
+            let error = discretize(&model).unwrap_err();
+            assert_eq!(error.code, Code::NotAtFaces, "{error}");
+        }
+    }
+}

@@ -194,6 +194,14 @@ impl<'a> Slopes<'a> {
             known.insert(at, degree);
             return Ok(degree);
         }
+        if let TermKind::If(_, parts) = &term.kind {
+            // What is compared is looked at where the slope stands, too.
+            for compared in &parts[..2] {
+                if self.degree(compared, known)? > 0 {
+                    return Err(Refused::Product(term.span));
+                }
+            }
+        }
         let mut degrees = |parts: &mut dyn Iterator<Item = &Term>| -> Result<Vec<u32>, Refused> {
             parts.map(|part| self.degree(part, known)).collect()
         };
@@ -221,8 +229,9 @@ impl<'a> Slopes<'a> {
             TermKind::Div(_, b) if !self.holds(b) => {
                 product(degrees(&mut term.parts().into_iter())?)
             }
-            TermKind::If(_, parts) if !self.holds(&parts[0]) && !self.holds(&parts[1]) => {
-                sum(&[&parts[2], &parts[3]])
+            TermKind::If(_, parts) => {
+                let [_, _, then, otherwise] = &**parts;
+                sum(&[then, otherwise])
             }
             TermKind::Call(
                 Function::Dot
