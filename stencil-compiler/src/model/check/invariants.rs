@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::calls::differentiates;
 use super::ranks::{self, Ranked};
+use super::riemann::WORDS;
 use super::terms::is_zero;
 use super::{ORDERS, conserved, integrators, limits, names};
 use crate::discretize::conserve::riemann::Needs;
@@ -70,6 +71,10 @@ impl Model {
                 return Err(problem);
             }
             ensure(seen.insert(name), || format!("`{name}` is declared twice"))?;
+            let word = WORDS.contains(&name.as_str()) && !self.solvers.is_empty();
+            ensure(!word, || {
+                format!("`{name}` has a meaning in Riemann solvers")
+            })?;
             if let Some(unit) = unit {
                 ensure(normal_unit(unit).as_ref() == Some(unit), || {
                     format!("the unit `{unit}` of `{name}` is not as the parser writes it")
@@ -318,6 +323,11 @@ impl Model {
             self.check_term(part, inner)?;
         }
         visible(term, sees)?;
+        if let (TermKind::Let(at), Sees::Sides(own, _)) = (&term.kind, sees) {
+            ensure(*at >= own || term.is_uniform(&self.lets), || {
+                "a Riemann solver reads a `let` beside its sides".to_string()
+            })?;
+        }
         let rank = self.rank_of(term, sees)?;
         ensure(rank == term.rank, || {
             format!("a {} is marked as a {}", rank.name(), term.rank.name())
@@ -440,6 +450,9 @@ fn visible(term: &Term, sees: Sees) -> Checked {
         ) => Err("the value of a source depends on fields".to_string()),
         (TermKind::Call(function, _), Sees::Coordinates) if differentiates(*function) => {
             Err(format!("`{}` in the value of a source", function.name()))
+        }
+        (TermKind::Call(function, _), Sees::Sides(..)) if differentiates(*function) => {
+            Err(format!("`{}` in a Riemann solver", function.name()))
         }
         _ => Ok(()),
     }

@@ -44,7 +44,7 @@ fn words_are_free(scope: &mut Scope<'_>) {
 }
 
 /// What has a meaning in solvers only.
-const WORDS: [&str; 3] = ["below", "above", "normal"];
+pub(super) const WORDS: [&str; 3] = ["below", "above", "normal"];
 
 fn taken(word: &str, span: Span) -> Diagnostic {
     let message = format!("`{word}` has a meaning in Riemann solvers");

@@ -1,7 +1,7 @@
 //! A model built by hand is checked like one that was written.
 
 use crate::model::parse::parse_str;
-use crate::model::{Function, Model, Primitives, Rank, Rational, Symmetry, TermKind};
+use crate::model::{Function, Model, Primitives, Rank, Rational, Side, Symmetry, Term, TermKind};
 
 fn valid() -> Model {
     let source =
@@ -175,4 +175,42 @@ fn primitives_of_a_model_are_checked() {
     let mut model = water();
     model.primitives = None;
     assert_eq!(model.check().unwrap_err(), "a scheme asks for primitives");
+}
+
+#[test]
+fn solvers_of_a_model_are_checked() {
+    let source = "system W in 1d {
+        conserved h: scalar; param a: real = 1;
+        let twice = 2*a; let square = h^2;
+        flux h -> [a*square];
+        riemann own { let half = twice/4; flux h -> half*(below.square + above.square); }
+    }
+    scheme s for W { riemann: own; }";
+    let problem = |change: &dyn Fn(&mut Model)| {
+        let mut model = parse_str(source).unwrap();
+        assert_eq!(model.check(), Ok(()));
+        change(&mut model);
+        model.check().unwrap_err()
+    };
+    let value = |m: &mut Model, kind: TermKind, rank: Rank| {
+        let line = &mut m.solvers[0].values[0].value;
+        *line = Term::of(kind, rank, line.span);
+    };
+    assert_eq!(
+        problem(&|m| value(m, TermKind::Let(1), Rank::Scalar)),
+        "in `own`: a Riemann solver reads a `let` beside its sides"
+    );
+    let slope = |m: &mut Model| {
+        let field = Term::of(TermKind::Field(0), Rank::Scalar, m.equations[0].span);
+        let side = TermKind::Side(Side::Below, Box::new(field.clone()));
+        let side = Term::of(side, Rank::Scalar, field.span);
+        value(m, TermKind::Call(Function::Grad, vec![side]), Rank::Vector);
+    };
+    assert_eq!(problem(&slope), "in `own`: `grad` in a Riemann solver");
+    for word in ["below", "above", "normal"] {
+        let expected = format!("`{word}` has a meaning in Riemann solvers");
+        let named = |m: &mut Model| m.solvers[0].lets[0].name = word.into();
+        assert_eq!(problem(&named), expected);
+        assert_eq!(problem(&|m| m.lets[0].name = word.into()), expected);
+    }
 }
