@@ -9,3 +9,4 @@ mod reference;
 mod restart;
 mod retakes;
 mod runs;
+mod threads;

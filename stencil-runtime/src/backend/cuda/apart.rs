@@ -1,6 +1,6 @@
 //! Arrays whose values lie apart, with those of other arrays between them: they cross the bus packed.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, LaunchConfig, PushKernelArg};
 use stencil_compiler::expr::Real;
@@ -32,7 +32,9 @@ pub(super) struct Values {
 #[derive(Debug)]
 pub(super) struct Mover {
     kernel: CudaFunction,
-    pub(super) packed: CudaSlice<u8>,
+    /// A run that is shared is read by several threads: one has the room from the first value that is packed to
+    /// the end of its copy.
+    packed: Mutex<CudaSlice<u8>>,
 }
 
 impl Mover {
@@ -45,17 +47,41 @@ impl Mover {
         let packed = card.stream.alloc_zeros((length * T::BYTES).max(1));
         Ok(Mover {
             kernel,
-            packed: packed.map_err(CudaError::driver("taking memory on the card"))?,
+            packed: Mutex::new(packed.map_err(CudaError::driver("taking memory on the card"))?),
         })
     }
 
-    /// The room, as an array.
-    pub(super) fn room(&self, stream: &Arc<CudaStream>) -> Values {
-        Values {
-            first: start(&self.packed, stream),
-            apart: 1,
-            step: 0,
-        }
+    /// The room, which no other thread has meanwhile.
+    fn room(&self) -> MutexGuard<'_, CudaSlice<u8>> {
+        // What is in it says nothing once it is let go, even by a thread that panics.
+        self.packed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Copies so many values of the host to where they lie apart.
+    pub(super) fn write(
+        &self,
+        stream: &Arc<CudaStream>,
+        from: &[u8],
+        (to, length): (Values, usize),
+    ) -> Result<(), CudaError> {
+        let mut room = self.room();
+        let copy = stream.memcpy_htod(from, &mut *room);
+        copy.map_err(CudaError::driver("copying an array to the card"))?;
+        self.move_values(stream, [side_by_side(&room, stream), to], (length, 1))
+    }
+
+    /// Copies so many values that lie apart to the host and waits for them.
+    pub(super) fn read(
+        &self,
+        stream: &Arc<CudaStream>,
+        (from, length): (Values, usize),
+        to: &mut [u8],
+    ) -> Result<(), CudaError> {
+        let room = self.room();
+        self.move_values(stream, [from, side_by_side(&room, stream)], (length, 1))?;
+        let copy = stream.memcpy_dtoh(&*room, to);
+        copy.and_then(|()| stream.synchronize())
+            .map_err(CudaError::driver("copying an array from the card"))
     }
 
     /// Moves so many values of each of some patches.
@@ -82,5 +108,14 @@ impl Mover {
         let launched = unsafe { launch.launch(config) };
         launched.map_err(CudaError::driver("moving the values of an array"))?;
         Ok(())
+    }
+}
+
+/// The room, as an array.
+fn side_by_side(room: &CudaSlice<u8>, stream: &Arc<CudaStream>) -> Values {
+    Values {
+        first: start(room, stream),
+        apart: 1,
+        step: 0,
     }
 }

@@ -93,8 +93,7 @@ impl Memory {
         card: &Opened,
         kernel: CudaFunction,
     ) -> Result<(), CudaError> {
-        let length = self.array / self.value_bytes;
-        self.mover = Some(Mover::new::<T>(card, kernel, length)?);
+        self.mover = Some(Mover::new::<T>(card, kernel, self.length())?);
         Ok(())
     }
 
@@ -106,6 +105,11 @@ impl Memory {
     /// Values of an array from one cell to the next.
     pub(super) fn apart(&self, slot: usize) -> usize {
         self.places[slot].of
+    }
+
+    /// Values of an array.
+    fn length(&self) -> usize {
+        self.array / self.value_bytes
     }
 
     /// Bytes from one patch to the next.
@@ -199,25 +203,13 @@ impl Memory {
         from: &Array<T>,
     ) -> Result<(), CudaError> {
         let failed = CudaError::driver("copying an array to the card");
-        if self.mover(&[slot])?.is_some()
-            && let Some(mover) = &mut self.mover
-        {
-            let copy = stream.memcpy_htod(bytes(from.values()), &mut mover.packed);
-            copy.map_err(failed)?;
-            return self.unpack(stream, patch, slot);
+        if let Some(mover) = self.mover(&[slot])? {
+            let to = (self.values(stream, patch, slot), self.length());
+            return mover.write(stream, bytes(from.values()), to);
         }
         let range = self.range(patch, slot);
         let copy = stream.memcpy_htod(bytes(from.values()), &mut self.all.slice_mut(range));
         copy.map_err(failed)
-    }
-
-    /// Moves the packed values of an array to where they lie apart.
-    fn unpack(&self, stream: &Arc<CudaStream>, patch: usize, slot: usize) -> Result<(), CudaError> {
-        let Some(mover) = self.mover(&[slot])? else {
-            return Ok(());
-        };
-        let ends = [mover.room(stream), self.values(stream, patch, slot)];
-        mover.move_values(stream, ends, (self.array / self.value_bytes, 1))
     }
 
     /// Copies an array of a patch to the host and waits for it.
@@ -230,10 +222,8 @@ impl Memory {
     ) -> Result<(), CudaError> {
         let failed = CudaError::driver("copying an array from the card");
         if let Some(mover) = self.mover(&[slot])? {
-            let ends = [self.values(stream, patch, slot), mover.room(stream)];
-            mover.move_values(stream, ends, (self.array / self.value_bytes, 1))?;
-            let copy = stream.memcpy_dtoh(&mover.packed, bytes_mut(to.values_mut()));
-            return copy.and_then(|()| stream.synchronize()).map_err(failed);
+            let from = (self.values(stream, patch, slot), self.length());
+            return mover.read(stream, from, bytes_mut(to.values_mut()));
         }
         let from = self.all.slice(self.range(patch, slot));
         let copy = stream.memcpy_dtoh(&from, bytes_mut(to.values_mut()));
@@ -250,8 +240,7 @@ impl Memory {
         let failed = CudaError::driver("copying an array on the card");
         if let Some(mover) = self.mover(&[from, to])? {
             let ends = [from, to].map(|slot| self.values(stream, 0, slot));
-            let length = self.array / self.value_bytes;
-            return mover.move_values(stream, ends, (length, self.patches));
+            return mover.move_values(stream, ends, (self.length(), self.patches));
         }
         if self.patches > 1 && self.step() <= MOST_APART {
             return self.copy_rows(stream, from, to).map_err(failed);
