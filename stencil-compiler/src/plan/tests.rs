@@ -87,3 +87,13 @@ fn what_is_needed_in_its_own_cell_only_comes_from_the_same_kernel() {
     assert!(!text::print(&plan).contains("fill [0, 0, 0]"));
     assert_eq!(text::print(&plan).matches("fill").count(), 1);
 }
+
+#[test]
+fn what_a_plan_has_once_is_given_once() {
+    for (source, message) in [
+        ("plan layout soa layout aos", "`layout` is given twice"),
+        ("plan steps 1 steps 2", "`steps` is given twice"),
+    ] {
+        assert_eq!(text::parse(source).unwrap_err().message, message);
+    }
+}

@@ -101,11 +101,15 @@ pub fn parse(text: &str) -> Result<Plan, TextError> {
         launches: Vec::new(),
         steps: Vec::new(),
     };
+    // What is given may be the default.
+    let (mut steps, mut layout) = (None, None);
     while *lexer.peek() != Token::End {
         let word = lexer.name()?;
         match word.as_str() {
-            "steps" => plan.time_steps = lexer.count()?,
-            "layout" => plan.layout = parse_layout(&mut lexer)?,
+            "steps" if steps.is_some() => return lexer.error("`steps` is given twice"),
+            "layout" if layout.is_some() => return lexer.error("`layout` is given twice"),
+            "steps" => plan.time_steps = *steps.insert(lexer.count()?),
+            "layout" => plan.layout = *layout.insert(parse_layout(&mut lexer)?),
             "buffer" => plan.buffers.push(parse_buffer(&mut lexer)?),
             "launch" => plan.launches.push(parse_launch(&mut lexer)?),
             "fill" => {

@@ -344,7 +344,11 @@ fn fields_lie_side_by_side_where_blockings_read_cell_by_cell() {
             "layout xyz kernel direct",
             "no layout `xyz`; there are soa, aos",
         ),
-        ("layout aos layout aos kernel direct", "given twice"),
+        (
+            "layout soa layout aos kernel direct",
+            "`layout` is given twice",
+        ),
+        ("fuse 1 fuse 2 kernel direct", "`fuse` is given twice"),
     ] {
         let found = text::parse(&format!("schedule {source}")).unwrap_err();
         assert!(found.message.contains(message), "{}", found.message);

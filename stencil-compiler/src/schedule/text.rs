@@ -56,17 +56,19 @@ pub fn parse(text: &str) -> Result<Schedule, TextError> {
     let mut lexer = Lexer::new(text)?;
     lexer.keyword("schedule")?;
     let mut schedule = Schedule::default();
+    // What is given may be the default.
+    let (mut fuse, mut layout) = (None, None);
     loop {
         if lexer.eat_name("fuse") {
-            if schedule.fuse != 1 {
+            if fuse.is_some() {
                 return lexer.error("`fuse` is given twice");
             }
-            schedule.fuse = lexer.count()?;
+            schedule.fuse = *fuse.insert(lexer.count()?);
         } else if lexer.eat_name("layout") {
-            if schedule.layout != Layout::default() {
+            if layout.is_some() {
                 return lexer.error("`layout` is given twice");
             }
-            schedule.layout = parse_layout(&mut lexer)?;
+            schedule.layout = *layout.insert(parse_layout(&mut lexer)?);
         } else if lexer.eat_name("place") {
             let name = lexer.name()?;
             let placement = parse_placement(&mut lexer)?;
