@@ -73,15 +73,14 @@ pub enum CudaError {
         fits: [usize; 3],
     },
     /// Arrays whose positions do not fit into 32 bits.
-    #[error(
-        "an array of {cells:?} cells has {values} values with its ghost cells; kernels count them in 31 bits: use at most {} values an array",
-        i32::MAX
-    )]
+    #[error("{}", too_large(*cells, *values, *of))]
     TooLarge {
         /// Interior cells.
         cells: [usize; 3],
-        /// Values of an array.
+        /// Values of an array, or of all arrays that lie side by side.
         values: usize,
+        /// How many arrays lie side by side.
+        of: usize,
     },
     /// A kernel needs more shared memory than a block may have on this card.
     #[error(
@@ -152,6 +151,20 @@ fn reason(error: cudarc::driver::DriverError) -> String {
         words(error.error_string()),
         words(error.error_name())
     )
+}
+
+fn too_large(cells: [usize; 3], values: usize, of: usize) -> String {
+    let most = i32::MAX;
+    match of {
+        1 => format!(
+            "an array of {cells:?} cells has {values} values with its ghost cells; kernels count them in 31 bits: \
+             use at most {most} values an array, or more patches"
+        ),
+        _ => format!(
+            "{of} arrays of {cells:?} cells that lie side by side have {values} values with their ghost cells; \
+             kernels count them in 31 bits: use at most {most} values, or use `layout soa`, or more patches"
+        ),
+    }
 }
 
 fn out_of_memory(

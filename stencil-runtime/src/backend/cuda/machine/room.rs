@@ -24,15 +24,8 @@ pub(super) fn fits<T: Number>(
         )));
     }
     let (shape, patches) = (&cut.patch, cut.patches.count());
-    // Kernels count the values of a structure with 32 bits.
     let most = plan.places().iter().map(|place| place.of).max();
-    let values = shape.len().saturating_mul(most.unwrap_or(1));
-    if values > i32::MAX as usize {
-        return Err(Error::Cuda(CudaError::TooLarge {
-            cells: shape.cells,
-            values,
-        }));
-    }
+    counted(shape, most.unwrap_or(1))?;
     // An array that crosses the bus is packed first, where values lie apart.
     let packed = usize::from(plan.layout == Layout::Aos);
     card.synchronize()?;
@@ -77,6 +70,19 @@ pub(super) fn fits<T: Number>(
     }))
 }
 
+/// Kernels count the values of an array with 32 bits, and those of so many arrays that lie side by side.
+fn counted(shape: &Shape, of: usize) -> Result<(), CudaError> {
+    let values = shape.len().saturating_mul(of);
+    if values <= i32::MAX as usize {
+        return Ok(());
+    }
+    Err(CudaError::TooLarge {
+        cells: shape.cells,
+        values,
+        of,
+    })
+}
+
 /// The largest grid of the same shape, in as many patches, that fits.
 fn largest(cut: &Cut, bytes: usize, fits: impl Fn(&Shape) -> bool) -> [usize; 3] {
     let scaled = |part: f64| -> [usize; 3] {
@@ -100,4 +106,27 @@ fn largest(cut: &Cut, bytes: usize, fits: impl Fn(&Shape) -> bool) -> [usize; 3]
     }
     let cells = scaled(low);
     std::array::from_fn(|axis| cells[axis] * cut.patches.counts[axis])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_kernels_cannot_count_has_a_way_out() {
+        let shape = |n: usize| Shape::new([n; 3], [0; 3], 8).unwrap();
+        assert!(counted(&shape(1024), 1).is_ok() && counted(&shape(512), 5).is_ok());
+        let alone = counted(&shape(1536), 1).unwrap_err().to_string();
+        assert!(
+            alone.contains("an array of [1536, 1536, 1536] cells") && !alone.contains("layout"),
+            "{alone}"
+        );
+        // Each of five arrays would be counted.
+        let beside = counted(&shape(1024), 5).unwrap_err().to_string();
+        assert!(
+            beside.starts_with("5 arrays of [1024, 1024, 1024] cells")
+                && beside.ends_with("or use `layout soa`, or more patches"),
+            "{beside}"
+        );
+    }
 }
