@@ -276,17 +276,28 @@ fn take_shared(card: &Card, function: &CudaFunction, text: &Text) -> Result<(), 
     taken.map_err(CudaError::driver("asking for shared memory"))
 }
 
+/// Cells that the threads of a launch can number.
+const MOST_NUMBERED: usize = 1 << 31;
+
 /// Blocks along x, y, z.
 type Blocks = (u32, u32, u32);
 
 /// The blocks of a kernel; those of many patches stand in a row.
 fn grid(kernel: &Kernel, shape: &MeshShape) -> Result<(Blocks, Option<Over>), CudaError> {
+    let wrong = |reason: &str| CudaError::Kernel {
+        kernel: kernel.name.clone(),
+        reason: reason.into(),
+    };
     let blocks = kernel.blocks(shape.n.map(|n| n as usize));
+    // Threads number their cells with 32 bits, those of the last block behind the last cell too.
+    let threads = kernel.launch.threads[0] as usize;
+    if kernel.launch.runs && blocks[0].saturating_mul(threads) > MOST_NUMBERED {
+        return Err(wrong(
+            "its last block would number cells beyond 2^31; let `threads` be a power of two, or use more patches",
+        ));
+    }
     let [Ok(x), Ok(y), Ok(z)] = blocks.map(u32::try_from) else {
-        return Err(CudaError::Kernel {
-            kernel: kernel.name.clone(),
-            reason: "it would have more than 2^32 blocks".into(),
-        });
+        return Err(wrong("it would have more than 2^32 blocks"));
     };
     if shape.is_one() {
         return Ok(((x, y, z), None));
@@ -439,5 +450,41 @@ impl Ready {
         let launched = unsafe { launch.launch(self.config) };
         launched.map_err(CudaError::driver("launching a kernel"))?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use stencil_compiler::kernel::text::parse;
+
+    use super::*;
+    use crate::backend::cpu::array::Shape;
+    use crate::backend::cuda::patches::Cut;
+    use crate::mesh::Mesh;
+
+    #[test]
+    fn the_last_block_numbers_no_cell_twice() {
+        let cells = [i32::MAX as usize, 1, 1];
+        let mesh = Mesh {
+            cells,
+            extent: [1.0; 3],
+            origin: [0.0; 3],
+            centered: false,
+        };
+        let patches = mesh::Patches::new(&mesh, [1; 3]).unwrap();
+        let cut = Cut::new(Shape::new(cells, [0; 3], 8).unwrap(), patches, 8).unwrap();
+        let shape = MeshShape::new(&cut, &mesh, 0);
+        for (threads, runs, fits) in [(64, "runs", true), (96, "runs", false), (96, "", true)] {
+            let kernel = parse(&format!(
+                "kernel k {{ dimension 1 value_bytes 8
+                    launch blocks threads [{threads}, 1, 1] tile [{threads}, 1, 1] {runs} extend [0, 0, 0] blocks_per_unit 1
+                    code {{ }} }}"
+            ));
+            assert_eq!(
+                grid(&kernel.unwrap(), &shape).is_ok(),
+                fits,
+                "{threads} {runs}"
+            );
+        }
     }
 }
