@@ -11,7 +11,7 @@ use stencil_compiler::kernel::pipeline::{Pipeline, analyze};
 use stencil_compiler::plan::{BufferRole, Launch, Plan, Room, Step};
 use stencil_compiler::schedule::check::{Compiled, advised, check_plan};
 use stencil_compiler::schedule::text::{placement_words, print_blocking};
-use stencil_compiler::schedule::{Placement, Schedule, presets};
+use stencil_compiler::schedule::{Layout, Placement, Schedule, presets};
 
 use super::table::{Table, paragraph};
 use super::{count, substep};
@@ -198,6 +198,9 @@ fn kernels(
     let plan = &compiled.plan;
     let at = substep(algorithm);
     let mut page = placements(schedule);
+    if plan.layout != Layout::default() {
+        page += &format!("  layout {}\n", plan.layout.word());
+    }
     let derived: Vec<&str> = plan
         .buffers
         .iter()

@@ -182,6 +182,22 @@ fn without_a_schedule_the_fastest_candidate_is_the_plan() {
 }
 
 #[test]
+fn pages_name_a_layout_that_is_not_the_default() {
+    let folder = folder("layout");
+    fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("x.schedule");
+    for (layout, named) in [("aos", true), ("soa", false)] {
+        fs::write(&file, format!("schedule\nlayout {layout}\nkernel direct\n")).unwrap();
+        let line = format!("ns --mixed composed --schedule {}", file.display());
+        for page in [plan(&line), explain(&line)] {
+            let is_it = |line: &str| line.split_whitespace().eq(["layout", layout]);
+            assert_eq!(page.lines().any(is_it), named, "{page}");
+        }
+    }
+    fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
 fn boxes_are_refused_by_cards_that_have_none() {
     let folder = folder("boxes");
     fs::create_dir_all(&folder).unwrap();

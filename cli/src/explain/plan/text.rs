@@ -1,7 +1,7 @@
 //! A report as text: the tree of a step, then tables of cuts and of other candidates.
 
-use stencil_compiler::schedule::Placement;
 use stencil_compiler::schedule::text::{placement_words, print_blocking};
+use stencil_compiler::schedule::{Layout, Placement};
 
 use super::candidates::Problem;
 use super::cuts::Cut;
@@ -25,6 +25,9 @@ pub(super) fn page(problem: &Problem<'_>, report: &Report) -> String {
     let plan = &report.plan;
     page += &paragraph("  schedule  ", &plan.name);
     page += &paragraph("            ", &plan.why);
+    if plan.schedule.layout != Layout::default() {
+        page += &format!("  layout    {}\n", plan.schedule.layout.word());
+    }
     page += &placements(plan);
     page += &paragraph(
         "  reading   ",
