@@ -10,13 +10,15 @@ use crate::model::{Comparison, Rational, to_f64};
 
 /// Numbers for what polynomials are made of.
 pub(super) struct Point<'p, 'a> {
-    expander: &'p Expander<'a>,
+    pub(super) expander: &'p Expander<'a>,
     number: u64,
     /// May numbers be negative, huge and tiny, and parameters others than by default?
     anywhere: bool,
     known: BTreeMap<AtomId, f64>,
     /// The values of opaque uniforms, by their number.
     opaque: BTreeMap<usize, f64>,
+    /// What is known of sizes.
+    sizes: BTreeMap<AtomId, f64>,
 }
 
 impl<'p, 'a> Point<'p, 'a> {
@@ -28,6 +30,7 @@ impl<'p, 'a> Point<'p, 'a> {
             anywhere: false,
             known: BTreeMap::new(),
             opaque: BTreeMap::new(),
+            sizes: BTreeMap::new(),
         }
     }
 
@@ -50,6 +53,33 @@ impl<'p, 'a> Point<'p, 'a> {
             sum += product;
         }
         sum
+    }
+
+    /// How large the parts are that a value is the sum of, to which its rounding is in proportion.
+    pub(super) fn size(&mut self, poly: &Poly) -> f64 {
+        let mut sum = 0.0;
+        for (monomial, c) in &poly.0 {
+            let mut product = self.uniform(c).abs();
+            for atom in monomial {
+                product *= self.size_of(*atom);
+            }
+            sum += product;
+        }
+        sum
+    }
+
+    fn size_of(&mut self, atom: AtomId) -> f64 {
+        if let Some(known) = self.sizes.get(&atom) {
+            return *known;
+        }
+        let atoms = &self.expander.atoms;
+        let size = match atoms.get(atom) {
+            Atom::Named(at) => self.size(&atoms.named[*at].1),
+            Atom::At { of, .. } => self.size_of(*of),
+            _ => self.atom(atom).abs(),
+        };
+        self.sizes.insert(atom, size);
+        size
     }
 
     fn atom(&mut self, atom: AtomId) -> f64 {

@@ -1,9 +1,6 @@
 //! What a solver of the system gives at a face: the state there, of which the fluxes follow, or the fluxes.
 
 use super::{Face, Needs, Solver};
-use crate::diag::Code;
-use crate::discretize::DiscretizeError;
-use crate::discretize::conserve::sample::Point;
 use crate::discretize::conserve::{AXES, Law};
 use crate::discretize::expand::{Expander, Result, Sides, States, Tensor};
 use crate::discretize::poly::Poly;
@@ -17,12 +14,6 @@ pub(super) const SOLVER: Solver = Solver {
     parameter: None,
     flux,
 };
-
-/// Points at which a solver is tried.
-const POINTS: u64 = 16;
-
-/// What rounding, and loops that end by a test, may do to a flux of order one.
-const ROUNDING: f64 = 1e-5;
 
 fn flux(face: &mut Face<'_, '_, '_>) -> Result<Vec<Poly>> {
     let (law, axis) = (face.law, face.axis);
@@ -54,7 +45,7 @@ impl Law<'_> {
     }
 
     /// The flux of each conserved component between two states, by the solver that the system declares.
-    fn declared(&self, expander: &mut Expander<'_>, sides: Sides) -> Result<Vec<Poly>> {
+    pub(super) fn declared(&self, expander: &mut Expander<'_>, sides: Sides) -> Result<Vec<Poly>> {
         // The check of the scheme asks for it.
         let Some(solver) = self.model.declared_solver(&self.model.scheme) else {
             return Ok(Vec::new());
@@ -123,61 +114,4 @@ impl Law<'_> {
         }
         all
     }
-
-    /// Checks that a solver of the system gives the flux of a state between that state and itself, at one of some points.
-    ///
-    /// # Errors
-    /// Where it gives another one.
-    pub(in crate::discretize::conserve) fn check_declared(&self) -> Result<()> {
-        let Some(solver) = self.model.declared_solver(&self.model.scheme) else {
-            return Ok(());
-        };
-        let mut expander = self.expander_for_forms()?;
-        let fields = 0..self.components.fields.len();
-        let states = States {
-            components: fields.map(|i| expander.atoms.state(i)).collect(),
-            ..States::default()
-        };
-        for (axis, along) in AXES.iter().enumerate().take(self.model.dimension) {
-            let both = Sides {
-                axis,
-                states: ["below", "above"].map(|word| (states.clone(), word.to_string())),
-                ahead: 0,
-            };
-            let solved = self.declared(&mut expander, both)?;
-            let own = self.fluxes(&mut expander, &states, axis, "alone")?;
-            let names = self.conserved().map(|(component, _)| component);
-            for ((component, solved), own) in names.zip(&solved).zip(&own) {
-                let other = differ(&expander, solved, own);
-                if let Some([found, own]) = other {
-                    let name = &self.components.fields[component];
-                    let message = format!(
-                        "between a state and itself `{}` lets {found:.4} of `{name}` flow along {along}, and the flux of that state \
-                         is {own:.4}; where nothing jumps a solver gives the flux as it is declared",
-                        solver.name
-                    );
-                    return Err(DiscretizeError::new(Code::OtherFlux, solver.span, message));
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Both values at a point, if there is none at which they are alike: at some a state may be one that cannot be.
-fn differ(expander: &Expander<'_>, solved: &Poly, own: &Poly) -> Option<[f64; 2]> {
-    let mut first = None;
-    for number in 0..POINTS {
-        let mut point = Point::new(expander, number);
-        let [found, own] = [solved, own].map(|poly| point.value(poly));
-        let difference = (found - own).abs();
-        if difference <= ROUNDING * (1.0 + own.abs()) {
-            return None;
-        }
-        // What is not finite says nothing.
-        if difference.is_finite() {
-            first = first.or(Some([found, own]));
-        }
-    }
-    first
 }

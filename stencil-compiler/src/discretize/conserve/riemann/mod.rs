@@ -19,6 +19,9 @@ mod hlle;
 mod musta;
 mod roe;
 mod rusanov;
+#[cfg(test)]
+mod tests;
+mod tried;
 
 use contact::Contact;
 

@@ -1,0 +1,128 @@
+//! Which solvers of a system are taken.
+
+use crate::diag::Code;
+use crate::discretize::conserve::tests::gas;
+use crate::discretize::discretize;
+use crate::model::parse::parse_str;
+
+const SCHEME: &str = "scheme s for Own { reconstruct: constant; riemann: own; time: euler; }";
+
+#[test]
+fn solvers_leave_alone_what_does_not_jump() {
+    let gas = |solver: &str| {
+        let text = gas("outer(m, u) + p*I", "(e + p)*u", "");
+        let own = format!(
+            "let f = outer(m, u) + p*I; primitive {{ rho; u; p; m = rho*u; e = p/(gamma - 1) + rho*dot(u, u)/2; }}
+             riemann own {{ {solver} }}"
+        );
+        // Gas of negative density, too, has speeds of sound where its pressure is negative.
+        text.replace("rho: scalar;", "rho: scalar where rho > 0;")
+            .replace("waves {", &format!("{own} waves {{"))
+            .replace("riemann: hllc", "riemann: own")
+    };
+    let energy =
+        "flux rho -> dot(below.m, normal); flux e -> dot((below.e + above.p)*above.u, normal);";
+    let good = [
+        "rho = below.rho; u = (below.u + above.u)/2; p = sqrt(below.p*above.p);".to_string(),
+        "rho = below.rho; m = above.m; e = max(below.e, above.e);".to_string(),
+        format!("flux m -> dot(normal, below.f + above.f)/2 - (above.m - below.m); {energy}"),
+    ];
+    for solver in good {
+        let found = discretize(&parse_str(&gas(&solver)).unwrap());
+        assert!(found.is_ok(), "{solver}: {:?}", found.err());
+    }
+    let bad = [
+        (
+            "rho = below.rho; u = above.u; p = below.p + above.p;".to_string(),
+            "m_x",
+        ),
+        (
+            "rho = below.rho; u = below.u - 2*dot(below.u, normal)*normal; p = above.p;"
+                .to_string(),
+            "rho",
+        ),
+        (
+            format!("flux m -> dot(normal, below.f + above.f); {energy}"),
+            "m_x",
+        ),
+        (
+            format!("flux m -> dot(normal, below.f) + below.m; {energy}"),
+            "m_x",
+        ),
+        (
+            format!(
+                "flux m -> below.p*normal + [below.u.x*below.m.x, below.u.x*below.m.y]; {energy}"
+            ),
+            "m_x",
+        ),
+    ];
+    for (solver, name) in bad {
+        let source = gas(&solver);
+        let error = discretize(&parse_str(&source).unwrap()).unwrap_err();
+        assert_eq!(error.code, Code::OtherFlux, "{solver}");
+        assert!(error.message.contains(&format!("of `{name}`")), "{error}");
+        let line = source
+            .lines()
+            .nth(error.span.start.line as usize - 1)
+            .unwrap();
+        assert!(line.contains("riemann own"), "{line}");
+    }
+}
+
+/// A wrong solver may agree at some states: of one sign, or where a parameter has its default.
+#[test]
+fn solvers_that_agree_at_some_states_are_refused() {
+    let one = |items: &str| format!("system Own in 1d {{ {items} }} {SCHEME}");
+    let water = |line: &str| {
+        one(&format!(
+            "conserved h: scalar; conserved m: vector; let u = m/h; flux h -> m; flux m -> outer(m, u) + h^2/2*I;
+             riemann own {{ flux h -> {line}; flux m -> (below.u.x + above.u.x)/2*above.m + above.h^2/2*normal; }}"
+        ))
+    };
+    let advected = |own: &str| {
+        one(&format!(
+            "conserved q: scalar; param a: real = 1; flux q -> [a*q]; riemann own {{ {own} }}"
+        ))
+    };
+    let sources = [
+        (advected("flux q -> a*below.q;"), None),
+        (water("dot(below.m + above.m, normal)/2"), None),
+        (advected("flux q -> below.q;"), Some("of `q` flow")),
+        (water("norm(below.m)"), Some("of `h` flow")),
+        (
+            advected("q = sqrt(-below.q^2 - above.q^2);"),
+            Some("no finite flux of `q`"),
+        ),
+    ];
+    for (source, refused) in sources {
+        let found = discretize(&parse_str(&source).unwrap());
+        match (found, refused) {
+            (found, None) => assert!(found.is_ok(), "{source}: {:?}", found.err()),
+            (found, Some(words)) => {
+                let error = found.unwrap_err();
+                assert_eq!(error.code, Code::OtherFlux, "{source}");
+                assert!(error.message.contains(words), "{error}");
+            }
+        }
+    }
+}
+
+/// States that cannot be say nothing, whatever a solver makes of them.
+#[test]
+fn solvers_may_do_anything_where_there_is_no_state() {
+    let lake = |range: &str| {
+        format!(
+            "system Own in 1d {{
+                conserved h: scalar {range}; conserved m: vector;
+                let c = sqrt(max(h, 0));
+                flux h -> m;
+                flux m -> outer(m, m)/h + h^2/2*I;
+                riemann own {{ h = max(below.h, -above.h); m = below.m; }}
+                waves {{ flow: m/h; sound: c; }}
+            }} {SCHEME}"
+        )
+    };
+    let error = discretize(&parse_str(&lake("")).unwrap()).unwrap_err();
+    assert_eq!(error.code, Code::OtherFlux, "{error}");
+    discretize(&parse_str(&lake("where h > 0")).unwrap()).unwrap();
+}

@@ -1,0 +1,175 @@
+//! That a solver of the system leaves alone what does not jump, tried with numbers.
+//!
+//! Points are of any sign and size, so there are states among them that cannot be, at which a law has values and a solver may have
+//! others. Those say nothing: the ones outside of a range, and those without waves. Rounding may speak against a good solver at
+//! some of the others, and at some a wrong one agrees.
+
+use super::super::sample::Point;
+use super::super::{AXES, Law};
+use crate::diag::Code;
+use crate::discretize::DiscretizeError;
+use crate::discretize::expand::{Expander, Result, Sides, States};
+use crate::discretize::poly::Poly;
+use crate::model::{RiemannSolver, Waves, to_f64};
+
+/// Points at which a solver is tried.
+const POINTS: u64 = 64;
+
+/// What rounding, and loops that end by a test, may do to a flux of parts of order one.
+const ROUNDING: f64 = 1e-5;
+
+/// Fluxes along an axis between a state and itself.
+struct Tried {
+    /// By the solver, of each conserved component.
+    solved: Vec<Poly>,
+    /// As they are declared.
+    own: Vec<Poly>,
+    /// What has finite values wherever there may be such a state.
+    waves: Vec<Poly>,
+    /// What stays in the ranges of the model.
+    ranged: Vec<Poly>,
+}
+
+/// What is wrong with a solver.
+enum Wrong {
+    /// Of this component it gives the first value and not the second one.
+    Other(usize, [f64; 2]),
+    /// It gives no finite flux of this component, where that of the law is finite.
+    None(usize),
+}
+
+impl Law<'_> {
+    /// Checks that a solver of the system gives the flux of a state between that state and itself, at all but a few of some points.
+    ///
+    /// # Errors
+    /// Where it gives another one, or none.
+    pub(in crate::discretize::conserve) fn check_declared(&self) -> Result<()> {
+        let Some(solver) = self.model.declared_solver(&self.model.scheme) else {
+            return Ok(());
+        };
+        let derived = || self.derived_waves().ok();
+        let waves = self.model.waves.clone().or_else(derived);
+        let mut expander = self.expander_for_forms()?;
+        for axis in 0..self.model.dimension {
+            let tried = self.tried(&mut expander, waves.as_ref(), axis)?;
+            if let Some(wrong) = tried.wrong(&expander) {
+                return Err(self.other_flux(solver, axis, &wrong));
+            }
+        }
+        Ok(())
+    }
+
+    fn tried(
+        &self,
+        expander: &mut Expander<'_>,
+        waves: Option<&Waves>,
+        axis: usize,
+    ) -> Result<Tried> {
+        let label = "alone";
+        let fields = 0..self.components.fields.len();
+        let states = States {
+            components: fields.map(|i| expander.atoms.state(i)).collect(),
+            ..States::default()
+        };
+        let both = Sides {
+            axis,
+            states: ["below", "above"].map(|word| (states.clone(), word.to_string())),
+            ahead: 0,
+        };
+        let waves = match waves {
+            None => Vec::new(),
+            Some(waves) => {
+                Vec::from(self.flow_and_sound(expander, waves, &states, (axis, label))?)
+            }
+        };
+        let ranged = expander.in_states(&states, label, |expander| {
+            let ranges = self.model.ranges.iter();
+            let values: Result<Vec<_>> = ranges.map(|range| expander.term(&range.of)).collect();
+            Ok(values?.concat())
+        })?;
+        Ok(Tried {
+            solved: self.declared(expander, both)?,
+            own: self.fluxes(expander, &states, axis, label)?,
+            waves,
+            ranged,
+        })
+    }
+
+    fn other_flux(&self, solver: &RiemannSolver, axis: usize, wrong: &Wrong) -> DiscretizeError {
+        let (Wrong::Other(at, _) | Wrong::None(at)) = wrong;
+        let component = self.components_conserved().get(*at).copied();
+        let name = component.map_or("", |component| &self.components.fields[component]);
+        let (along, own) = (AXES[axis], &solver.name);
+        let message = match wrong {
+            Wrong::Other(_, [found, own_flux]) => format!(
+                "between a state and itself `{own}` lets {found:.4} of `{name}` flow along {along}, and the flux of that state is \
+                 {own_flux:.4}; where nothing jumps a solver gives the flux as it is declared; states outside \
+                 of ranges (`where`) say nothing"
+            ),
+            Wrong::None(_) => format!(
+                "between a state and itself `{own}` gives no finite flux of `{name}` along {along}, at any of {POINTS} states; \
+                 where nothing jumps a solver gives the flux as it is declared"
+            ),
+        };
+        DiscretizeError::new(Code::OtherFlux, solver.span, message)
+    }
+}
+
+impl Tried {
+    /// What is wrong at too many points, or at all of them.
+    fn wrong(&self, expander: &Expander<'_>) -> Option<Wrong> {
+        // Of positive states and of those of any sign, where fewer may be: how many
+        // speak for the solver, and how many against it.
+        let mut counts = [[0, 0]; 2];
+        let (mut other, mut none) = (None, None);
+        for number in 0..POINTS {
+            let mut point = Point::anywhere(expander, number);
+            if !self.may_be(&mut point) {
+                continue;
+            }
+            let mut values =
+                |all: &[Poly]| -> Vec<f64> { all.iter().map(|poly| point.value(poly)).collect() };
+            let (solved, own) = (values(&self.solved), values(&self.own));
+            if !own.iter().all(|value| value.is_finite()) {
+                continue;
+            }
+            if let Some(at) = solved.iter().position(|value| !value.is_finite()) {
+                none = none.or(Some(at));
+                continue;
+            }
+            let [with, against] = &mut counts[number as usize % 2];
+            match (0..own.len()).find(|at| self.differs(&mut point, *at)) {
+                None => *with += 1,
+                Some(at) => {
+                    *against += 1;
+                    other = other.or(Some(Wrong::Other(at, [solved[at], own[at]])));
+                }
+            }
+        }
+        if counts == [[0, 0]; 2] {
+            return none.map(Wrong::None);
+        }
+        let told = |[with, against]: &[u32; 2]| *against == 0 || *with > 8 * against;
+        other.filter(|_| !counts.iter().all(told))
+    }
+
+    /// May there be such a state?
+    fn may_be(&self, point: &mut Point<'_, '_>) -> bool {
+        let model = point.expander.model;
+        let mut ranges = model.ranges.iter().zip(&self.ranged);
+        let mut waves = self.waves.iter();
+        waves.all(|wave| point.value(wave).is_finite())
+            && ranges.all(|(range, value)| {
+                let value = point.value(value);
+                range.comparison.holds(&value, &to_f64(&range.bound))
+            })
+    }
+
+    /// Does a component have another flux, by more than rounding of what it is the sum of?
+    fn differs(&self, point: &mut Point<'_, '_>, at: usize) -> bool {
+        let both = [&self.solved[at], &self.own[at]];
+        let [found, own] = both.map(|poly| point.value(poly));
+        let [size, other] = both.map(|poly| point.size(poly));
+        (found - own).abs() > ROUNDING * size.max(other)
+    }
+}
