@@ -126,3 +126,19 @@ fn solvers_may_do_anything_where_there_is_no_state() {
     assert_eq!(error.code, Code::OtherFlux, "{error}");
     discretize(&parse_str(&lake("where h > 0")).unwrap()).unwrap();
 }
+
+#[test]
+fn symmetric_fields_have_symmetric_states() {
+    let drawn = |state: &str| {
+        format!(
+            "system Own in 2d {{
+                conserved m: vector; field s: symmetric; ddt(s) = 0*s;
+                flux m -> s;
+                riemann own {{ m = below.m; s = {state}; }}
+            }} {SCHEME}"
+        )
+    };
+    discretize(&parse_str(&drawn("(below.s + above.s)/2")).unwrap()).unwrap();
+    let error = discretize(&parse_str(&drawn("outer(below.m, [1, 2])")).unwrap()).unwrap_err();
+    assert_eq!(error.code, Code::NotSymmetric, "{error}");
+}
