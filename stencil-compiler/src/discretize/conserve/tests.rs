@@ -441,3 +441,29 @@ fn what_both_sides_share_needs_primitives_and_changes_nothing_where_they_are_ali
         assert!(!has("m_y_x_leaving") && !has("h_x_leaving"), "{arith}");
     }
 }
+
+/// Where the surface is no primitive it moves with the bed, and nothing happens to the depth.
+#[test]
+fn what_is_made_anew_changes_with_what_both_sides_share() {
+    let still = |face: &str| {
+        river(face, "reconstruct: ppm in primitive; riemann: hll;").replace(
+            "primitive { h; u; surface; m = h*u; bed = surface - h; }",
+            "primitive { h; u; m = h*u; }",
+        )
+    };
+    let cases = [
+        (
+            still("h = max(surface - bed, 0);"),
+            "make `surface` a primitive",
+        ),
+        (
+            still("h = max(h, 0);"),
+            "`h` does not change with `bed`; make it of",
+        ),
+    ];
+    for (source, words) in cases {
+        let error = discretize(&parse_str(&source).unwrap()).unwrap_err();
+        assert_eq!(error.code, Code::BadFace, "{error}");
+        assert!(error.message.contains(words), "{error}");
+    }
+}

@@ -65,17 +65,89 @@ impl Law<'_> {
         };
         let mut expander = self.expander_for_forms()?;
         let mut states = self.free(&mut expander, primitives);
+        let others = self.others(&mut expander, at_face, &states);
         self.follow(&mut expander, primitives, &mut states, "there")?;
+        let mut shared = states.clone();
+        for (component, other) in others {
+            shared.components[component] = other;
+        }
         for (variable, value) in &at_face.anew {
-            let anew = |expander: &mut Expander<'_>| expander.term(value);
-            let anew = expander.in_states(&states, "anew", anew)?;
-            let own = |expander: &mut Expander<'_>| expander.term(variable);
-            let own = expander.in_states(&states, "anew", own)?;
+            let term = |expander: &mut Expander<'_>, states, label, term| {
+                expander.in_states(states, label, |expander| expander.term(term))
+            };
+            let own = term(&mut expander, &states, "anew", variable)?;
+            let anew = term(&mut expander, &states, "anew", value)?;
             for (before, after) in own.iter().zip(&anew) {
                 self.check_equal(&expander, ("face", variable), [before, after])?;
             }
+            let changed = term(&mut expander, &shared, "shared", value)?;
+            let same = own.iter().zip(&changed);
+            if same.into_iter().all(|both| alike(&expander, both)) {
+                return Err(self.unchanged(at_face, variable, value));
+            }
         }
         Ok(())
+    }
+
+    /// Free atoms for what both sides share, beside those of the primitives.
+    fn others(
+        &self,
+        expander: &mut Expander<'_>,
+        at_face: &AtFace,
+        free: &States,
+    ) -> Vec<(usize, Poly)> {
+        let own = self.components.fields.len() + self.components.sources.len();
+        let mut last = own + free.lets.values().map(Vec::len).sum::<usize>();
+        let fields = at_face.fields.iter();
+        let shared = fields.flat_map(|(field, _)| self.components_of(*field));
+        let mut other = |(_, component)| {
+            last += 1;
+            let atom = expander.atoms.intern(Atom::State(last));
+            (component, Poly::atom(atom))
+        };
+        shared.map(&mut other).collect()
+    }
+
+    /// The error of what is made anew and stays as it is.
+    fn unchanged(&self, at_face: &AtFace, variable: &Term, value: &Term) -> DiscretizeError {
+        let name = name_of(self.model, variable);
+        let shared = at_face
+            .fields
+            .iter()
+            .map(|(field, _)| TermKind::Field(*field));
+        let shared: Vec<TermKind> = shared.collect();
+        let primitives = self.model.primitives.iter().flat_map(|p| &p.variables);
+        let primitives: Vec<&TermKind> = primitives.map(|variable| &variable.kind).collect();
+        let all = at_face.fields.iter();
+        let all: Vec<String> = all
+            .map(|(field, _)| format!("`{}`", self.model.fields[*field].name))
+            .collect();
+        let help = match self.follower(value, &shared, &primitives) {
+            None => "make it of them and of other primitives".to_string(),
+            Some(at) => format!("make `{}` a primitive", self.model.lets[at].name),
+        };
+        let message = format!("`{name}` does not change with {}; {help}", all.join(", "));
+        DiscretizeError::new(Code::BadFace, variable.span, message)
+    }
+
+    /// A `let` that a term names, which is no primitive and changes with what is shared.
+    fn follower(&self, term: &Term, shared: &[TermKind], given: &[&TermKind]) -> Option<usize> {
+        if let TermKind::Let(at) = term.kind {
+            let changes = !given.contains(&&term.kind) && self.reads(term, shared);
+            return changes.then_some(at);
+        }
+        let mut parts = term.parts().into_iter();
+        parts.find_map(|part| self.follower(part, shared, given))
+    }
+
+    fn reads(&self, term: &Term, fields: &[TermKind]) -> bool {
+        let named = match term.kind {
+            TermKind::Let(at) => self.model.lets.get(at),
+            _ => None,
+        };
+        fields.contains(&term.kind)
+            || named.is_some_and(|named| self.reads(&named.value, fields))
+            || term.parts().iter().any(|part| self.reads(part, fields))
     }
 
     /// States with a free atom for each entry of a primitive.
@@ -131,4 +203,14 @@ impl Law<'_> {
         }
         Ok(())
     }
+}
+
+/// Are two values the same at all points where both are finite?
+fn alike(expander: &Expander<'_>, (own, changed): (&Poly, &Poly)) -> bool {
+    (0..POINTS).all(|number| {
+        let mut point = Point::new(expander, number);
+        let [before, after] = [own, changed].map(|poly| point.value(poly));
+        let difference = (after - before).abs();
+        !difference.is_finite() || difference <= ROUNDING
+    })
 }
