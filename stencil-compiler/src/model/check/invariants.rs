@@ -47,7 +47,8 @@ impl Model {
             self.check_whole(&item.value, Sees::Lets(i))
                 .map_err(place)?;
             let within = item.within.as_ref();
-            let fits = within.is_none_or(|w| w.most > 0 && names::problem(&w.function).is_none());
+            let named = |function: &str| names::function_problem(function).is_none();
+            let fits = within.is_none_or(|within| within.most > 0 && named(&within.function));
             ensure(fits, || format!("`let {}` is within no loop", item.name))?;
         }
         self.check_equations()?;

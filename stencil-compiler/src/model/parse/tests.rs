@@ -8,6 +8,7 @@ mod book;
 mod constants;
 mod errors;
 mod expansion;
+mod loops;
 
 const NAVIER_STOKES: &str = "
 /// Isothermal Navier-Stokes.

@@ -3,6 +3,7 @@
 use super::{declared, equals, name, semicolon, words};
 use crate::diag::{Code, Diagnostic};
 use crate::model::Iterations;
+use crate::model::check::names;
 use crate::model::parse::ast::{Ast, Function, FunctionItem, Name, Statement};
 use crate::model::parse::expression;
 use crate::model::parse::tokens::{Cursor, Kind, Parsed};
@@ -180,8 +181,14 @@ pub(super) fn iterations(cursor: &mut Cursor) -> Parsed<Iterations> {
     };
     cursor.expect_word("iterations")?;
     cursor.expect_word("of")?;
-    let function = name(cursor, "the name of a function")?.text;
-    Ok(Iterations { function, most })
+    let Name { text, span } = name(cursor, "the name of a function")?;
+    if let Some(problem) = names::function_problem(&text) {
+        return Err(cursor.report(Diagnostic::new(Code::BadName, span, problem)));
+    }
+    Ok(Iterations {
+        function: text,
+        most,
+    })
 }
 
 /// A literal integer.

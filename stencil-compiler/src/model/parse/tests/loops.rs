@@ -1,0 +1,30 @@
+//! Loops that end by a test: their names, their places, and what a run needs of them.
+
+use super::{around, parsed};
+use crate::model::parse::parse_str;
+use crate::model::text;
+
+/// A function of this name that halves a value until it is small.
+fn halved(name: &str) -> String {
+    format!(
+        "fn {name}(b: scalar) -> scalar {{
+            let mut c = b; for i in 0..3 {{ c = c/2; until(c < 1); }} c
+        }}"
+    )
+}
+
+#[test]
+fn functions_with_loops_may_have_words_of_other_languages_as_names() {
+    for name in ["half", "main", "loop"] {
+        let model = parsed(&around(&format!("{} ddt(f) = {name}(f);", halved(name))));
+        assert_eq!(model.check(), Ok(()), "{name}");
+        let again = parsed(&text::print(&model));
+        assert_eq!(again.iterations_text(), model.iterations_text());
+    }
+    let source = around("let b = f within 3 iterations of dot; ddt(f) = b;");
+    let errors = parse_str(&source).unwrap_err().render("test", &source);
+    assert!(
+        errors.contains("`dot` is a word of the language"),
+        "{errors}"
+    );
+}
