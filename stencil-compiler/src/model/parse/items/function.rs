@@ -1,7 +1,7 @@
 //! `fn limiter(a: scalar, b: scalar) -> scalar { .. }`: functions of cell values.
 
 use super::{declared, equals, name, semicolon, words};
-use crate::diag::{Code, Diagnostic};
+use crate::diag::{Code, Diagnostic, Span};
 use crate::model::Iterations;
 use crate::model::check::names;
 use crate::model::parse::ast::{Ast, Function, FunctionItem, Name, Statement};
@@ -46,7 +46,11 @@ pub(super) fn function(
             .help("write the value last, without `;`");
         return Err(cursor.report(diagnostic));
     }
+    let (until, start) = (cursor.is_word("until"), cursor.span());
     let value = expression::whole(cursor)?;
+    if until && cursor.is_punct(';') {
+        return Err(cursor.report(no_end(start)));
+    }
     if cursor.is_punct(';') {
         let message = "the value of a function is its last expression, without `;`";
         let diagnostic = Diagnostic::new(Code::Syntax, cursor.span(), message);
@@ -140,10 +144,14 @@ fn repeated(cursor: &mut Cursor, loops: u32) -> Parsed<Statement> {
     }
     cursor.expect_open('{')?;
     let body = statements(cursor, loops)?;
+    let end = cursor.span();
     let until = match cursor.eat_word("until") {
         true => Some(test(cursor)?),
         false => None,
     };
+    if until.is_some() && !cursor.is_close() {
+        return Err(cursor.report(no_end(end)));
+    }
     if !cursor.is_close() {
         let found = cursor.found();
         let message = format!("expected a statement or `}}`, found {found}");
@@ -160,6 +168,13 @@ fn repeated(cursor: &mut Cursor, loops: u32) -> Parsed<Statement> {
         until,
         body,
     })
+}
+
+/// The error for a test that ends no loop.
+fn no_end(span: Span) -> Diagnostic {
+    let message = "`until(..);` stands once in a loop, as its last statement";
+    Diagnostic::new(Code::BadLoop, span, message)
+        .help("write `for i in 0..20 { ..; until(abs(step) <= 1e-9); }`")
 }
 
 /// `(abs(step) < 1e-6);`, the end of the body of a loop. It reads like a call, so that functions of Rust may have it.

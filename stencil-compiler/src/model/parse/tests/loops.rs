@@ -28,3 +28,21 @@ fn functions_with_loops_may_have_words_of_other_languages_as_names() {
         "{errors}"
     );
 }
+
+#[test]
+fn tests_of_loops_stand_at_their_ends() {
+    let cases = [
+        "for i in 0..4 { until(c < 1); c = c/2; }",
+        "for i in 0..4 { c = c/2; until(c < 1); until(c < 2); }",
+        "until(c < 1);",
+        "c = c/2; until(c < 1); c = c/2;",
+    ];
+    for case in cases {
+        let function = format!("fn g(b: scalar) -> scalar {{ let mut c = b; {case} c }}");
+        let source = around(&format!("{function} ddt(f) = g(f);"));
+        let errors = parse_str(&source).unwrap_err().render("test", &source);
+        let told = "`until(..);` stands once in a loop, as its last statement";
+        assert!(errors.contains(told), "{case}: {errors}");
+        assert!(errors.contains("P0010"), "{case}: {errors}");
+    }
+}
