@@ -218,7 +218,12 @@ impl Law<'_> {
             reads(value, (lets, &mut seen), &needed, &mut read);
         }
         let flows = |field: &usize| self.fluxes.iter().any(|flux| flux.field == *field);
-        let still = read.into_iter().filter(|field| !flows(field));
+        let follows = |field: &usize| {
+            let mut follow = primitives.iter().flat_map(|p| &p.conserved);
+            follow.any(|followed| followed.field == *field)
+        };
+        let still = read.into_iter();
+        let still = still.filter(|field| !flows(field) && !follows(field));
         needed.extend(still.map(TermKind::Field));
         let what = primitives.map_or("conserved", |_| "primitive");
         (needed, what)

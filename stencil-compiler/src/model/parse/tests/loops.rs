@@ -46,3 +46,32 @@ fn tests_of_loops_stand_at_their_ends() {
         assert!(errors.contains("P0010"), "{case}: {errors}");
     }
 }
+
+#[test]
+fn solvers_need_not_give_what_follows_from_primitives() {
+    let river = |solver: &str| {
+        format!(
+            "system River in 1d {{
+                conserved h: scalar; conserved m: vector; field bed: scalar; ddt(bed) = 0;
+                let u = m/h; let surface = h + bed;
+                flux h -> m;
+                flux m -> outer(m, u) + (surface - bed)^2/2*I;
+                ddt(m) = -h*grad(bed);
+                primitive {{ h; u; surface; m = h*u; bed = surface - h; }}
+                face {{ bed by max; h = max(surface - bed, 0); }}
+                riemann low {{ h = below.h; u = below.u; surface = below.surface; {solver} }}
+            }}
+            scheme s for River {{ reconstruct: plm in primitive; riemann: low; time: ssprk2; }}"
+        )
+    };
+    let model = parsed(&river(""));
+    assert_eq!(model.check(), Ok(()));
+    let made = crate::discretize::discretize(&model);
+    assert_eq!(made.err(), None);
+    let source = river("bed = below.bed;");
+    let errors = parse_str(&source).unwrap_err().render("test", &source);
+    assert!(
+        errors.contains("gives `bed`, which is not primitive"),
+        "{errors}"
+    );
+}
