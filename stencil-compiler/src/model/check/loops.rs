@@ -7,11 +7,26 @@ use std::ops::Range;
 use super::limits;
 use super::terms::Terms;
 use crate::diag::{Code, Diagnostic, Span};
+use crate::discretize::conserve::riemann::{self, Needs};
 use crate::model::parse::ast::{Ast, Name, Statement};
 use crate::model::{Iterations, Model, Term, Variables};
 
 /// Local names and what they were.
 type Values = BTreeMap<String, Term>;
+
+/// What a body assigns to, in the loops inside of it, too. Values do not tell: functions of Rust have one place for all that
+/// is in them, and what is assigned may be what was there.
+fn assigns<'s>(body: &'s [Statement], found: &mut BTreeSet<&'s str>) {
+    for statement in body {
+        match statement {
+            Statement::Let { .. } => {}
+            Statement::Assign { name, .. } => {
+                found.insert(&name.text);
+            }
+            Statement::For { body, .. } => assigns(body, found),
+        }
+    }
+}
 
 impl Terms<'_, '_> {
     /// Goes through a loop; the index is a number, and what the body declares ends with it.
@@ -30,6 +45,8 @@ impl Terms<'_, '_> {
             return None;
         }
         let (start, most) = (self.values(), range.end.abs_diff(range.start));
+        let mut assigned = BTreeSet::new();
+        assigns(body, &mut assigned);
         let mut held: Option<Term> = None;
         for i in range {
             self.count_iteration(span)?;
@@ -37,13 +54,13 @@ impl Terms<'_, '_> {
             self.declare(index, Term::integer(i128::from(i), index.span), false)?;
             self.run(body)?;
             if let Some(test) = until {
-                held = Some(self.tested(test, held, &before)?);
+                held = Some(self.tested(test, held, (&before, &assigned))?);
             }
             let outside = |name: &String| before.contains_key(name);
             self.locals.known.retain(|name, _| outside(name));
         }
         match held {
-            Some(held) => self.unless_held(&held, &start, most),
+            Some(held) => self.unless_held(&held, (&start, &assigned), most),
             None => Some(()),
         }
     }
@@ -67,24 +84,29 @@ impl Terms<'_, '_> {
         values.collect()
     }
 
-    /// The names of before that have other values now, with these.
-    fn changed(&self, before: &Values) -> Vec<(String, Term)> {
-        let now = before.keys().filter_map(|name| {
+    /// The names of before that are among the assigned ones, with what they are now.
+    fn changed(&self, (before, assigned): (&Values, &BTreeSet<&str>)) -> Vec<(String, Term)> {
+        let names = before.keys().filter(|name| assigned.contains(&name[..]));
+        let now = names.filter_map(|name| {
             let local = self.locals.known.get(name)?;
             Some((name.clone(), local.value.clone()))
         });
-        now.filter(|(name, value)| before.get(name) != Some(value))
-            .collect()
+        now.collect()
     }
 
     /// One if the test of a loop holds now or has held before, else zero. If it has, what the iteration
     /// assigned is what it was.
-    fn tested(&mut self, test: &Ast, held: Option<Term>, before: &Values) -> Option<Term> {
+    fn tested(
+        &mut self,
+        test: &Ast,
+        held: Option<Term>,
+        (before, assigned): (&Values, &BTreeSet<&str>),
+    ) -> Option<Term> {
         let now = self.truth(test)?;
         let Some(held) = held else {
             return self.named_within("held", now, None);
         };
-        for (name, value) in self.changed(before) {
+        for (name, value) in self.changed((before, assigned)) {
             let old = self.scope.repeated(before.get(&name)?, value.span)?;
             let held = self.scope.repeated(&held, test.span)?;
             self.replace(&name, Term::choice(held, old, value), None)?;
@@ -94,13 +116,18 @@ impl Terms<'_, '_> {
     }
 
     /// What a loop assigned is no number where its test never held.
-    fn unless_held(&mut self, held: &Term, start: &Values, most: u64) -> Option<()> {
+    fn unless_held(
+        &mut self,
+        held: &Term,
+        (start, assigned): (&Values, &BTreeSet<&str>),
+        most: u64,
+    ) -> Option<()> {
         let dimension = self.scope.dimension;
         let within = Iterations {
             function: self.locals.function.clone(),
             most: u32::try_from(most).ok()?,
         };
-        for (name, value) in self.changed(start) {
+        for (name, value) in self.changed((start, assigned)) {
             let held = self.scope.repeated(held, value.span)?;
             let lost = Term::no_number(value.rank, dimension, value.span);
             let value = Term::choice(held, value, lost);
@@ -153,6 +180,15 @@ impl Model {
         all.extend(parts.map(|(_, part)| part));
         if self.repairs() {
             all.extend(self.ranges.iter().map(|range| &range.of));
+        }
+        let anew = self.at_face.iter().flat_map(|at_face| &at_face.anew);
+        all.extend(anew.map(|(_, value)| value));
+        let solver = riemann::of(self, &self.scheme);
+        let averages = solver.is_some_and(|s| matches!(s.needs, Needs::Average | Needs::All));
+        if let Some(average) = self.average.as_ref().filter(|_| averages) {
+            all.extend(&average.of.variables);
+            all.extend(average.of.conserved.iter().map(|c| &c.value));
+            all.extend(average.weights.iter().flatten());
         }
         if self.scheme.variables == Variables::Primitive {
             let primitives = self.primitives.iter();

@@ -1,8 +1,10 @@
 //! Loops that end by a test: their names, their places, and what a run needs of them.
 
+use proc_macro2::{Group, Span, TokenStream, TokenTree};
+
 use super::{around, parsed};
-use crate::model::parse::parse_str;
-use crate::model::text;
+use crate::model::parse::{parse_str, parse_tokens};
+use crate::model::{Let, text};
 
 /// A function of this name that halves a value until it is small.
 fn halved(name: &str) -> String {
@@ -74,4 +76,61 @@ fn solvers_need_not_give_what_follows_from_primitives() {
         errors.contains("gives `bed`, which is not primitive"),
         "{errors}"
     );
+}
+
+#[test]
+fn a_run_needs_the_loops_of_averages_and_of_what_is_made_anew() {
+    let source = |items: &str, solver: &str| {
+        format!(
+            "system S in 1d {{
+                conserved q: scalar; field bed: scalar; ddt(bed) = 0;
+                {} let top = q + bed;
+                flux q -> [q^2/2]; waves {{ flow: [q]; }}
+                {items}
+            }}
+            scheme s for S {{ reconstruct: plm in primitive; riemann: {solver}; time: ssprk2; }}",
+            halved("small")
+        )
+    };
+    let primitive = "primitive { q; top; bed = top - q; }";
+    let weight = "primitive { q; } average { q by small(q); }".to_string();
+    let anew = format!("{primitive} face {{ bed by max; q = small(top - bed); }}");
+    let text = "the loop of `small` in 3 iterations";
+    let cases = [
+        (&weight, "roe", text),
+        (&weight, "hll", ""),
+        (&anew, "hll", text),
+    ];
+    for (items, solver, told) in cases {
+        let found = parsed(&source(items, solver)).iterations_text();
+        assert_eq!(found, told, "{items} {solver}");
+    }
+}
+
+#[test]
+fn what_a_loop_assigns_is_lost_whatever_it_was() {
+    let function = "fn g(b: scalar) -> scalar {
+        let mut c = b; let mut e = b;
+        for i in 0..2 { c = c/2; for j in 0..1 { e = b; } until(c < 1); }
+        c*e
+    }";
+    let source = around(&format!("{function} ddt(f) = g(f);"));
+    let tokens: TokenStream = source.parse().unwrap();
+    for model in [parsed(&source), parse_tokens(at_one_place(tokens)).unwrap()] {
+        let lost = |l: &&Let| text::expression(&model, &l.value).contains("sqrt(-1)");
+        assert_eq!(model.lets.iter().filter(lost).count(), 2);
+    }
+}
+
+/// As tokens of a function that is linked.
+fn at_one_place(tokens: TokenStream) -> TokenStream {
+    let tokens = tokens.into_iter().map(|mut token| {
+        if let TokenTree::Group(group) = &token {
+            let inner = at_one_place(group.stream());
+            token = TokenTree::Group(Group::new(group.delimiter(), inner));
+        }
+        token.set_span(Span::call_site());
+        token
+    });
+    tokens.collect()
 }
