@@ -158,7 +158,7 @@ impl Tried {
         let model = point.expander.model;
         let mut ranges = model.ranges.iter().zip(&self.ranged);
         let mut waves = self.waves.iter();
-        waves.all(|wave| point.value(wave).is_finite())
+        waves.all(|speed| point.value(speed).is_finite())
             && ranges.all(|(range, value)| {
                 let value = point.value(value);
                 range.comparison.holds(&value, &to_f64(&range.bound))
