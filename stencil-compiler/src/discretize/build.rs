@@ -17,6 +17,9 @@ use crate::expr::{Builder, Expr, Op, Ref};
 /// One linear term: factor, what it multiplies, and how many stored levels lie under it.
 pub(super) type Linear = (Uniform, Access, u32);
 
+/// What opaque uniforms are in an expression, by their number.
+type Known = BTreeMap<usize, Ref>;
+
 /// Grid functions and uniforms as they come to be.
 pub(super) struct Functions {
     pub(super) functions: Vec<GridFn>,
@@ -107,17 +110,22 @@ impl Functions {
 
     fn uniform_expr(&self, value: &Uniform) -> Expr<UniformAtom> {
         let mut builder = Builder::new();
-        let result = self.uniform_ref(value, &mut builder);
+        let result = self.uniform_ref(value, (&mut builder, &mut BTreeMap::new()));
         builder.finish(result)
     }
 
-    fn uniform_ref(&self, value: &Uniform, b: &mut Builder<UniformAtom>) -> Ref {
+    /// Opaque uniforms that are known are made once, however often one is made of another.
+    fn uniform_ref(
+        &self,
+        value: &Uniform,
+        (b, known): (&mut Builder<UniformAtom>, &mut Known),
+    ) -> Ref {
         let mut sum: Option<Ref> = None;
         for (monomial, c) in &value.0 {
             let mut product: Option<Ref> = None;
             let mut below: Option<Ref> = None;
             for (factor, exponent) in monomial {
-                let atom = self.factor_ref(*factor, b);
+                let atom = self.factor_ref(*factor, (&mut *b, &mut *known));
                 for _ in 0..exponent.unsigned_abs() {
                     let side = if *exponent > 0 {
                         &mut product
@@ -149,16 +157,28 @@ impl Functions {
         sum.unwrap_or_else(|| b.lit(0.0))
     }
 
-    fn factor_ref(&self, factor: UniformFactor, b: &mut Builder<UniformAtom>) -> Ref {
+    fn factor_ref(
+        &self,
+        factor: UniformFactor,
+        (b, known): (&mut Builder<UniformAtom>, &mut Known),
+    ) -> Ref {
         match factor {
             UniformFactor::Param(i) => b.atom(UniformAtom::Param(i)),
             UniformFactor::Spacing(axis) => b.atom(UniformAtom::Spacing(axis)),
             UniformFactor::Dt => b.atom(UniformAtom::Dt),
             UniformFactor::Time => b.atom(UniformAtom::Time),
             UniformFactor::Opaque(at) => {
-                let (op, args) = self.opaque[at].clone();
-                let args: Vec<Ref> = args.iter().map(|a| self.uniform_ref(a, b)).collect();
-                b.op(op, &args)
+                if let Some(known) = known.get(&at) {
+                    return *known;
+                }
+                let (op, args) = &self.opaque[at];
+                let args = args
+                    .iter()
+                    .map(|a| self.uniform_ref(a, (&mut *b, &mut *known)));
+                let args: Vec<Ref> = args.collect();
+                let made = b.op(*op, &args);
+                known.insert(at, made);
+                made
             }
         }
     }

@@ -16,6 +16,9 @@ const LARGEST_PRODUCT: usize = 200;
 /// Degree of a product beyond which its factors keep their names.
 const LARGEST_DEGREE: usize = 8;
 
+/// Powers of a uniform beyond which its factors are no polynomial.
+const LARGEST_POWER: u32 = 100;
+
 /// Components of a scalar, vector or tensor (row by row).
 pub(super) type Tensor = Vec<Poly>;
 
@@ -328,6 +331,13 @@ impl<'a> Expander<'a> {
     }
 
     pub(super) fn product(&mut self, a: &Poly, b: &Poly, span: Span) -> Result<Poly> {
+        if let (Some(a), Some(b)) = (a.as_uniform(), b.as_uniform()) {
+            let terms = a.0.len() * b.0.len();
+            if terms > LARGEST_PRODUCT || a.degree() + b.degree() > LARGEST_POWER {
+                // Loops over parameters would expand without end.
+                return Ok(Poly::uniform(self.atoms.opaque(Op::Mul, vec![a, b])));
+            }
+        }
         let degree = a.degree() + b.degree();
         let small = a.0.len() * b.0.len() <= LARGEST_PRODUCT && degree <= LARGEST_DEGREE;
         let as_written = self.model.scheme.arith == Arith::AsWritten;
@@ -349,6 +359,12 @@ impl<'a> Expander<'a> {
                 "the divisor is zero whatever the parameters are",
             )),
             Some(uniform) => {
+                if let Some(above) = a.as_uniform()
+                    && above.0.len() > LARGEST_PRODUCT
+                {
+                    let quotient = self.atoms.opaque(Op::Div, vec![above, uniform]);
+                    return Ok(Poly::uniform(quotient));
+                }
                 let inverse = match uniform.reciprocal() {
                     Some(inverse) => inverse,
                     None => self.atoms.opaque(Op::Div, vec![Uniform::one(), uniform]),

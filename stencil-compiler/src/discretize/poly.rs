@@ -89,6 +89,15 @@ impl Uniform {
         self.0.values().next().is_some_and(Signed::is_negative)
     }
 
+    /// Most factors of a term, above and below.
+    pub(super) fn degree(&self) -> u32 {
+        let factors = |monomial: &UniformMonomial| {
+            let powers = monomial.values().map(|power| power.unsigned_abs());
+            powers.fold(0, u32::saturating_add)
+        };
+        self.0.keys().map(factors).max().unwrap_or(0)
+    }
+
     /// Its negative.
     pub(super) fn negated(&self) -> Self {
         Uniform(self.0.iter().map(|(m, c)| (m.clone(), -c)).collect())

@@ -71,3 +71,13 @@ fn speeds_of_loops_are_not_written_out() {
     let code = refused(source).map(|error| error.code);
     assert_eq!(code, Some(Code::NeedsWaves));
 }
+
+#[test]
+fn loops_over_parameters_are_discretized() {
+    let items = "let k = root(a); flux q -> [k*q]; waves { flow: [k]; }";
+    let settings = "reconstruct: plm; riemann: hll;";
+    assert_eq!(refused(cubic(items, settings)), None);
+    // The same without a test, of which no choice makes one factor.
+    let bare = cubic(items, settings).replace("until(abs(step) <= 1e-12);", "");
+    assert_eq!(refused(bare), None);
+}
