@@ -65,3 +65,18 @@ fn conditions_nest() {
     assert_eq!(value([1.0, 2.0, 4.0, 3.0]), 0.0);
     assert_eq!(value([2.0, 1.0, 3.0, 4.0]), 0.0);
 }
+
+#[test]
+fn values_that_are_used_often_are_printed_once_where_the_text_would_be_large() {
+    let mut builder = Builder::new();
+    let mut value = builder.atom("a".to_string());
+    for i in 0..60 {
+        let next = builder.lit(f64::from(i));
+        let sum = builder.op(Op::Add, &[value, next]);
+        value = builder.op(Op::Mul, &[sum, sum]);
+    }
+    let expr = builder.finish(value);
+    let printed = text::print(&expr, &mut String::clone);
+    assert!(printed.len() < 2000, "{printed}");
+    assert_eq!(parsed(&printed), expr);
+}

@@ -1,5 +1,7 @@
 //! Expressions as infix text that parses back to the same list of nodes.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::{Builder, Expr, Lit, Node, Op, Ref};
 use crate::syntax::{Lexer, TextError, Token};
 
@@ -11,40 +13,91 @@ const PRIMARY: u8 = 4;
 /// Depth of nesting that the parser follows before it gives up.
 const DEEPEST: usize = 500;
 
+/// Operations beyond which a text gives numbers to values that are used twice, in place of writing them twice.
+const MOST_OPERATIONS: u64 = 10_000;
+
 /// Prints the first result of an expression; `atom` prints its atoms.
 pub fn print<A: Clone + Ord>(expr: &Expr<A>, atom: &mut dyn FnMut(&A) -> String) -> String {
-    print_at(expr, expr.result(), SUM, atom)
+    let mut printer = Printer {
+        expr,
+        atom,
+        shared: shared(expr),
+        kept: BTreeMap::new(),
+    };
+    printer.at(expr.result(), SUM)
 }
 
-fn print_at<A: Clone + Ord>(
-    expr: &Expr<A>,
-    at: Ref,
-    level: u8,
-    atom: &mut dyn FnMut(&A) -> String,
-) -> String {
-    let (own, text) = match expr.node(at) {
-        Node::Lit(lit) => (PRIMARY, literal(*lit)),
-        Node::Atom(a) => (PRIMARY, atom(a)),
-        Node::Op(Op::Neg, args) => (SIGN, format!("-{}", print_at(expr, args[0], SIGN, atom))),
-        Node::Op(op @ (Op::Add | Op::Sub | Op::Mul | Op::Div), args) => {
-            let own = if matches!(op, Op::Add | Op::Sub) {
-                SUM
-            } else {
-                PRODUCT
-            };
-            let left = print_at(expr, args[0], own, atom);
-            let right = print_at(expr, args[1], own + 1, atom);
-            (own, op.c(&[left, right], ""))
+/// The operations that get numbers: none in a text that is not large.
+fn shared<A: Clone + Ord>(expr: &Expr<A>) -> BTreeSet<Ref> {
+    let mut sizes: Vec<u64> = Vec::with_capacity(expr.nodes.len());
+    let (mut once, mut twice) = (BTreeSet::new(), BTreeSet::new());
+    for node in &expr.nodes {
+        let mut size = 1;
+        if let Node::Op(_, args) = node {
+            for arg in args {
+                size = sizes[arg.0 as usize].saturating_add(size);
+                let is_op = matches!(expr.node(*arg), Node::Op(..));
+                if is_op && !once.insert(*arg) {
+                    twice.insert(*arg);
+                }
+            }
         }
-        Node::Op(op, args) => {
-            let args: Vec<String> = args.iter().map(|a| print_at(expr, *a, SUM, atom)).collect();
-            (PRIMARY, format!("{}({})", op.name(), args.join(", ")))
+        sizes.push(size);
+    }
+    match sizes[expr.result().0 as usize] > MOST_OPERATIONS {
+        true => twice,
+        false => BTreeSet::new(),
+    }
+}
+
+struct Printer<'p, A> {
+    expr: &'p Expr<A>,
+    atom: &'p mut dyn FnMut(&A) -> String,
+    shared: BTreeSet<Ref>,
+    /// The numbers of those that were printed.
+    kept: BTreeMap<Ref, usize>,
+}
+
+impl<A: Clone + Ord> Printer<'_, A> {
+    /// `keep(2, a + b)` where a value with a number is met first, and `kept(2)` from then on.
+    fn at(&mut self, at: Ref, level: u8) -> String {
+        if let Some(number) = self.kept.get(&at) {
+            return format!("kept({number})");
         }
-    };
-    if own < level {
-        format!("({text})")
-    } else {
-        text
+        if !self.shared.contains(&at) {
+            return self.whole(at, level);
+        }
+        let text = self.whole(at, SUM);
+        let number = self.kept.len();
+        self.kept.insert(at, number);
+        format!("keep({number}, {text})")
+    }
+
+    fn whole(&mut self, at: Ref, level: u8) -> String {
+        let (own, text) = match self.expr.node(at) {
+            Node::Lit(lit) => (PRIMARY, literal(*lit)),
+            Node::Atom(a) => (PRIMARY, (self.atom)(a)),
+            Node::Op(Op::Neg, args) => (SIGN, format!("-{}", self.at(args[0], SIGN))),
+            Node::Op(op @ (Op::Add | Op::Sub | Op::Mul | Op::Div), args) => {
+                let own = if matches!(op, Op::Add | Op::Sub) {
+                    SUM
+                } else {
+                    PRODUCT
+                };
+                let left = self.at(args[0], own);
+                let right = self.at(args[1], own + 1);
+                (own, op.c(&[left, right], ""))
+            }
+            Node::Op(op, args) => {
+                let args: Vec<String> = args.iter().map(|a| self.at(*a, SUM)).collect();
+                (PRIMARY, format!("{}({})", op.name(), args.join(", ")))
+            }
+        };
+        if own < level {
+            format!("({text})")
+        } else {
+            text
+        }
     }
 }
 
@@ -72,6 +125,7 @@ pub fn parse<A: Clone + Ord>(
         lexer,
         atom,
         builder: Builder::new(),
+        kept: Vec::new(),
         depth: 0,
     };
     let result = parser.sum()?;
@@ -82,6 +136,8 @@ struct Parser<'a, 'b, A> {
     lexer: &'a mut Lexer,
     atom: &'a mut ReadAtom<'b, A>,
     builder: Builder<A>,
+    /// Values with numbers.
+    kept: Vec<Ref>,
     depth: usize,
 }
 
@@ -164,6 +220,9 @@ impl<A: Clone + Ord> Parser<'_, '_, A> {
             self.lexer.expect(')')?;
             return Ok(self.builder.lit(value));
         }
+        if name == "keep" || name == "kept" {
+            return self.kept(name == "keep");
+        }
         let Some(op) = Op::from_name(name) else {
             return self.lexer.error(format!("no operation `{name}`"));
         };
@@ -180,6 +239,26 @@ impl<A: Clone + Ord> Parser<'_, '_, A> {
             ));
         }
         Ok(self.builder.op(op, &args))
+    }
+
+    /// `2, a + b)` or `2)`: a value with its number, or that number.
+    fn kept(&mut self, is_new: bool) -> Result<Ref, TextError> {
+        let number = self.lexer.real()?;
+        if is_new {
+            self.lexer.expect(',')?;
+            let value = self.sum()?;
+            self.kept.push(value);
+        }
+        self.lexer.expect(')')?;
+        // New ones come in their order.
+        let found = self.kept.get(number as usize).copied();
+        let is_last = !is_new || number as usize + 1 == self.kept.len();
+        match found.filter(|_| is_last) {
+            Some(value) => Ok(value),
+            None => self
+                .lexer
+                .error(format!("no value has the number {number}")),
+        }
     }
 
     fn name(&mut self, name: &str) -> Result<Ref, TextError> {
