@@ -5,6 +5,7 @@ mod bounds;
 mod contact;
 mod declared;
 mod exact;
+mod inversions;
 mod library;
 mod order;
 mod problems;
