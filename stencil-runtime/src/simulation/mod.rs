@@ -2,6 +2,7 @@
 
 mod advance;
 mod evaluate;
+mod parts;
 mod restart;
 mod retake;
 mod values;

@@ -58,6 +58,14 @@ pub(super) struct Boxes {
     boxes: CudaSlice<GhostBox>,
     count: i32,
     blocks: i32,
+    cells: usize,
+}
+
+impl Boxes {
+    /// Ghost cells of all arrays around a patch.
+    pub(super) fn cells(&self) -> usize {
+        self.cells
+    }
 }
 
 /// The rules of all components on the card.
@@ -158,11 +166,13 @@ impl Ghosts {
         if boxes.is_empty() {
             return Ok(None);
         }
+        let cells = |own: &GhostBox| own.size.iter().map(|n| *n as usize).product::<usize>();
         let failed = CudaError::driver("copying a list of ghost cells to the card");
         Ok(Some(Boxes {
             shape: self.shape.apart(apart),
             count: boxes.len() as i32,
             blocks: block,
+            cells: boxes.iter().map(cells).sum(),
             boxes: stream.clone_htod(&boxes).map_err(failed)?,
         }))
     }

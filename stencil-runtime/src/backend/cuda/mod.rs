@@ -30,6 +30,7 @@ pub use card::{Card, OLDEST, capability};
 pub use compile::{check_needs, resources};
 pub use error::CudaError;
 pub use launched::Launched;
+pub use machine::{PartTime, StepPart};
 pub use sensors::{Load, Sensors};
 
 pub(crate) use ahead::compile_ahead;

@@ -13,6 +13,8 @@ use stencil_compiler::cost::{self, MODELS, Rates};
 
 use super::{Cache, Card, CudaError};
 
+pub(super) use probes::timed;
+
 /// What was measured on a card.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measured {

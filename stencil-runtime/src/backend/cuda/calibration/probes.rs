@@ -245,7 +245,7 @@ impl Probes {
 }
 
 /// Seconds on the card of what is started.
-pub(super) fn timed(
+pub(in crate::backend::cuda) fn timed(
     opened: &Opened,
     mut start: impl FnMut() -> Result<(), CudaError>,
 ) -> Result<f64, CudaError> {

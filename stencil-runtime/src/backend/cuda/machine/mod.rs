@@ -2,6 +2,7 @@
 
 mod look;
 mod observe;
+mod parts;
 mod room;
 mod steps;
 mod take;
@@ -30,6 +31,7 @@ use crate::builder::Plans;
 use crate::clock::Rules;
 use crate::{Error, Number};
 pub(crate) use observe::{Reducer, sources as observed_sources};
+pub use parts::{PartTime, StepPart};
 use room::fits;
 use tasks::{Graph, Kind, Task, When, nothing};
 

@@ -20,23 +20,24 @@ use crate::backend::cuda::patches::over;
 use crate::{Error, Number};
 
 /// The blocking of what is observed.
-const SCHEDULE: &str = "direct";
+pub(super) const SCHEDULE: &str = "direct";
 
 /// Quantities, ready to be evaluated.
 #[derive(Debug)]
 pub(crate) struct Reducer {
     fill: Task,
-    rounds: Vec<Round>,
+    pub(super) rounds: Vec<Round>,
 }
 
 /// Quantities that one launch evaluates.
 #[derive(Debug)]
-struct Round {
+pub(super) struct Round {
     launch: Ready,
+    pub(super) algorithm: Algorithm,
     /// For each buffer of the launch's plan the one of the machine.
     buffers: Vec<usize>,
     /// The buffer of each quantity.
-    quantities: Vec<(usize, Reduction)>,
+    pub(super) quantities: Vec<(usize, Reduction)>,
 }
 
 impl Reducer {
@@ -173,6 +174,7 @@ impl<T: Number> Machine<T> {
         let launch = launches.into_iter().next();
         Ok(Round {
             launch: launch.ok_or_else(|| bug("without a kernel"))?,
+            algorithm: part,
             buffers,
             quantities: room
                 .iter()

@@ -126,15 +126,24 @@ impl<T: Number> Machine<T> {
     }
 
     fn capture(&mut self, part: Part<'_>) -> Result<Graph, Error> {
+        self.captured(|machine| machine.enqueue_part(part))
+            .map(Graph)
+    }
+
+    /// What is started, to be replayed.
+    pub(super) fn captured(
+        &mut self,
+        start: impl FnOnce(&mut Self) -> Result<(), Error>,
+    ) -> Result<CudaGraph, Error> {
         let failed = CudaError::driver("capturing a step");
         let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
         self.card.stream.begin_capture(mode).map_err(&failed)?;
-        let done = self.enqueue_part(part);
+        let done = start(self);
         let graph = self.card.stream.end_capture(CUgraphInstantiate_flags(0));
         done?;
         let graph = graph.map_err(&failed)?.ok_or_else(nothing)?;
         graph.upload().map_err(&failed)?;
-        Ok(Graph(graph))
+        Ok(graph)
     }
 
     /// Starts a part of a step in which the host has no part.

@@ -1,0 +1,49 @@
+//! Steps taken apart: how long each of their parts takes on a card.
+
+use super::{Pace, Simulation};
+use crate::backend::Machine;
+use crate::backend::cuda::PartTime;
+use crate::clock::Asked;
+use crate::{Error, Number};
+
+impl<T: Number> Simulation<T> {
+    /// How long each part of a step takes on a card by itself, in their order; none on the processor, and where the host
+    /// has a part in a step. A step was done before. Parts that change what they read are done many times, so the
+    /// fields are as they were, and accumulators are those of no step.
+    ///
+    /// ```
+    /// # use stencil_runtime::{Simulation, SystemDef};
+    /// # let heat = SystemDef::from_text("h", "pub system Heat in 1d { field q: scalar; ddt(q) = lap(q); }")?;
+    /// let mut simulation = Simulation::<f64>::builder(&heat).cells([100, 1, 1]).dt(1e-6).build()?;
+    /// simulation.step()?;
+    /// for time in simulation.part_times()? {
+    ///     println!("{:?}: {:.1} us", time.part, 1e6 * time.seconds);
+    /// }
+    /// # assert!(simulation.part_times()?.is_empty() && simulation.card().is_none());
+    /// # Ok::<(), stencil_runtime::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of a step.
+    pub fn part_times(&mut self) -> Result<Vec<PartTime>, Error> {
+        self.settle()?;
+        let asked = match self.pace {
+            Pace::Fixed(_) => None,
+            Pace::Adaptive { number, most, .. } => Some(Asked {
+                t: self.t,
+                end: f64::INFINITY,
+                most: most.unwrap_or(f64::INFINITY),
+                number,
+            }),
+        };
+        let Machine::Cuda(machine) = &mut self.machine else {
+            return Ok(Vec::new());
+        };
+        let on_card = self
+            .watch
+            .as_ref()
+            .map(|watch| watch.speeds_on_card(&self.setup.mesh));
+        let speeds = on_card.flatten().map(|(speeds, _)| speeds);
+        machine.part_times(speeds.zip(asked))
+    }
+}
