@@ -11,6 +11,7 @@ mod doctor;
 mod emit;
 mod explain;
 mod new;
+mod pictures;
 mod plot;
 mod predict;
 mod run;

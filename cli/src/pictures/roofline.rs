@@ -1,23 +1,83 @@
-//! All candidates below the roof of the card: flops for each byte that memory moves, and flops a second.
+//! Dots below the roof of a machine: flops for each byte that memory moves, and flops a second (Williams et al.,
+//! Commun. ACM 52(4), 65-76, 2009).
 
-use stencil_compiler::schedule::{Schedule, presets};
 use stencil_runtime::plot::{Anchor, Color, Lettering, Point, Scene, Stroke};
 
-use super::{MARGIN, centred, faint, heading, subtitle};
-use crate::explain::plan::candidates::{Candidate, Predicted, Problem};
-use crate::explain::plan::report::Report;
+use super::{MARGIN, centred, faint, heading};
 
 /// The plot: left, top, width, height.
 const PLOT: [f32; 4] = [130.0, 110.0, 1000.0, 640.0];
 
-/// A candidate as a dot.
-struct Dot {
-    at: Point,
+/// What the dots of a picture stand below, in billions a second.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Roofs {
+    /// Flops, a multiply-add being two.
+    pub(crate) peak: f64,
+    /// Bytes of a copy, read and written.
+    pub(crate) copy: f64,
+}
+
+impl Roofs {
+    /// The most flops a second where each byte that moves is for so many of them.
+    pub(crate) fn over(self, intensity: f64) -> f64 {
+        self.peak.min(intensity * self.copy)
+    }
+}
+
+/// How a dot is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mark {
+    /// Small.
+    Plain,
+    /// Large.
+    Named,
+    /// Large, with a ring.
+    Main,
+}
+
+/// Something that takes time.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Dot {
+    /// Billion flops a second. Without any the dot stands at the left end, as far below the roof as its bytes are
+    /// below the speed of a copy.
+    pub(crate) flops: f64,
+    /// Billion bytes a second.
+    pub(crate) bytes: f64,
+    /// Billion flops a second that its own operations allow, where these are not multiply-adds alone.
+    pub(crate) most: Option<f64>,
     /// By which its colour is chosen.
-    strategy: String,
+    pub(crate) kind: String,
     /// What stands beside it.
-    label: Option<String>,
-    is_plan: bool,
+    pub(crate) label: Option<String>,
+    pub(crate) mark: Mark,
+}
+
+impl Dot {
+    fn intensity(&self) -> Option<f64> {
+        (self.flops > 0.0).then(|| self.flops / self.bytes)
+    }
+
+    /// Flops for each byte and a second, where those without any stand at the left end.
+    fn at(&self, left: f64) -> (f64, f64) {
+        match self.intensity() {
+            Some(intensity) => (intensity, self.flops),
+            None => (left, left * self.bytes),
+        }
+    }
+}
+
+/// A picture of dots.
+#[derive(Clone, Debug)]
+pub(crate) struct Roofline {
+    pub(crate) title: String,
+    pub(crate) subtitle: String,
+    /// What is along the axis of the rates.
+    pub(crate) rate: &'static str,
+    pub(crate) roofs: Roofs,
+    /// Later ones on top.
+    pub(crate) dots: Vec<Dot>,
+    /// What marks mean, in the legend.
+    pub(crate) marks: Vec<(Mark, &'static str)>,
 }
 
 /// Both axes, by powers of ten.
@@ -27,6 +87,26 @@ struct Axes {
 }
 
 impl Axes {
+    /// Axes that hold all dots and where the roofs meet.
+    fn new(Roofline { roofs, dots, .. }: &Roofline) -> Self {
+        let ridge = roofs.peak / roofs.copy;
+        let found = || dots.iter().filter_map(Dot::intensity);
+        let is_number = |value: &f64| value.is_finite() && *value > 0.0;
+        // So much of the slope is seen that its name has room.
+        let least = found().filter(is_number).fold(ridge / 5.0, f64::min) / 1.6;
+        let most = found().filter(is_number).fold(ridge, f64::max) * 2.0;
+        let rates = dots.iter().map(|dot| dot.at(least).1).filter(is_number);
+        let low = rates.fold(roofs.peak / 10.0, f64::min) / 1.6;
+        Axes {
+            x: [least.log10(), most.log10()],
+            y: [low.log10(), (roofs.peak * 1.7).log10()],
+        }
+    }
+
+    fn left(&self) -> f64 {
+        10f64.powf(self.x[0])
+    }
+
     fn place(&self, x: f64, y: f64) -> Point {
         let [left, top, width, height] = PLOT;
         let along = |[low, high]: [f64; 2], value: f64| {
@@ -39,69 +119,25 @@ impl Axes {
     }
 }
 
-/// Draws them.
-pub(super) fn draw(problem: &Problem<'_>, report: &Report) -> Scene {
-    let rates = &problem.on.rates;
-    let peak = rates.peak_flops(problem.precision.bytes()) / 1e9;
-    let roof = |x: f64| peak.min(x * rates.copy_bytes / 1e9);
-    let values = |found: &Predicted| {
-        let flops = found.sum(|c| c.flops);
-        let rate = flops * problem.points() / found.seconds / 1e9;
-        (flops / found.moved(problem), rate)
-    };
-    let plan = values(&report.plan.predicted);
-    let others = report.rejected.iter();
-    let others: Vec<(&Candidate, (f64, f64))> = others
-        .filter_map(|c| Some((c, values(c.outcome.as_ref().ok()?))))
-        .collect();
-    let all = || others.iter().map(|(_, at)| *at).chain([plan]);
-    let least = |of: fn((f64, f64)) -> f64| all().map(of).fold(f64::INFINITY, f64::min);
-    let most = all()
-        .map(|at| at.0)
-        .fold(peak * 1e9 / rates.copy_bytes, f64::max);
-    let axes = Axes {
-        x: [(least(|at| at.0) / 1.6).log10(), (most * 2.0).log10()],
-        y: [(least(|at| at.1) / 1.6).log10(), (peak * 1.7).log10()],
-    };
-    let mut scene = Scene::new(1400.0, 850.0);
-    let title = format!("{}: candidates below the roof", report.system);
-    heading(&mut scene, &title, &subtitle(report));
-    grid(&mut scene, &axes);
-    roof_of(&mut scene, &axes, (peak, rates.copy_bytes / 1e9), roof);
-    let mut dots: Vec<Dot> = others
-        .iter()
-        .rev()
-        .map(|(candidate, (x, y))| Dot {
-            at: axes.place(*x, *y),
-            strategy: strategy(&candidate.schedule),
-            label: candidate.is_preset.then(|| candidate.name.clone()),
-            is_plan: false,
-        })
-        .collect();
-    dots.push(Dot {
-        at: axes.place(plan.0, plan.1),
-        strategy: strategy(&report.plan.schedule),
-        label: Some(match presets::find(&report.plan.name) {
-            Some(preset) => format!("the plan, {}", preset.name),
-            None => "the plan".to_string(),
-        }),
-        is_plan: true,
-    });
-    let roof: Vec<Point> = (0..200)
-        .map(|k| 10f64.powf(axes.x[0] + (axes.x[1] - axes.x[0]) * f64::from(k) / 199.0))
-        .map(|x| axes.place(x, roof(x)))
-        .collect();
-    paint(&mut scene, &dots, &roof);
-    scene
-}
-
-fn strategy(schedule: &Schedule) -> String {
-    let first = schedule.kernels.first();
-    first.map_or(String::new(), |kernel| kernel.strategy.clone())
+impl Roofline {
+    /// Draws it.
+    pub(crate) fn draw(&self) -> Scene {
+        let axes = Axes::new(self);
+        let mut scene = Scene::new(1400.0, 850.0);
+        heading(&mut scene, &self.title, &self.subtitle);
+        grid(&mut scene, &axes, self.rate);
+        roof_of(&mut scene, &axes, self.roofs);
+        let roof: Vec<Point> = (0..200)
+            .map(|k| 10f64.powf(axes.x[0] + (axes.x[1] - axes.x[0]) * f64::from(k) / 199.0))
+            .map(|x| axes.place(x, self.roofs.over(x)))
+            .collect();
+        self.paint(&mut scene, &axes, &roof);
+        scene
+    }
 }
 
 /// Lines at powers of ten and at two and five times these, with numbers, and what the axes are.
-fn grid(scene: &mut Scene, axes: &Axes) {
+fn grid(scene: &mut Scene, axes: &Axes, rate: &str) {
     let [left, top, width, height] = PLOT;
     for (range, is_x) in [(axes.x, true), (axes.y, false)] {
         for power in range[0].floor() as i32..=range[1].ceil() as i32 {
@@ -144,12 +180,13 @@ fn grid(scene: &mut Scene, axes: &Axes) {
         is_up: true,
         ..centred(Lettering::new(19.0))
     };
-    let words = "billion flops a second, predicted";
-    scene.text((MARGIN + 6.0, top + height / 2.0), words, letters);
+    scene.text((MARGIN + 6.0, top + height / 2.0), rate, letters);
 }
 
 /// The roof, with what its two parts are.
-fn roof_of(scene: &mut Scene, axes: &Axes, (peak, copy): (f64, f64), roof: impl Fn(f64) -> f64) {
+fn roof_of(scene: &mut Scene, axes: &Axes, roofs: Roofs) {
+    let Roofs { peak, copy } = roofs;
+    let roof = |x: f64| roofs.over(x);
     let ridge = peak / copy;
     let low = 10f64.powf(axes.x[0]).max(10f64.powf(axes.y[0]) / copy);
     let high = 10f64.powf(axes.x[1]);
@@ -163,11 +200,11 @@ fn roof_of(scene: &mut Scene, axes: &Axes, (peak, copy): (f64, f64), roof: impl 
     for (at, words) in [
         (
             (right, y - 16.0),
-            format!("arithmetic: {:.1} Tflop/s", peak / 1e3),
+            format!("arithmetic: {}flop/s", prefixed(peak)),
         ),
         (
             (middle - 16.0, slope - 12.0),
-            format!("a copy: {:.2} TB/s", copy / 1e3),
+            format!("a copy: {}B/s", prefixed(copy)),
         ),
     ] {
         let letters = Lettering {
@@ -181,88 +218,153 @@ fn roof_of(scene: &mut Scene, axes: &Axes, (peak, copy): (f64, f64), roof: impl 
     }
 }
 
-/// Dots with labels that keep clear of the roof, and a legend beside the plot.
-fn paint(scene: &mut Scene, dots: &[Dot], roof: &[Point]) {
-    let mut names: Vec<&str> = dots.iter().map(|dot| dot.strategy.as_str()).collect();
-    names.sort_unstable();
-    names.dedup();
-    let color = |name: &str| {
-        let at = names.iter().position(|own| *own == name).unwrap_or(0);
-        Color::PALETTE[at % Color::PALETTE.len()]
-    };
-    for dot in dots {
-        let own = color(&dot.strategy);
-        match (dot.is_plan, &dot.label) {
-            (true, _) => {
-                scene.circle(
-                    dot.at,
-                    13.0,
-                    Some(Color::WHITE),
-                    Some(Stroke::new(Color::INK, 3.0)),
-                );
-                scene.circle(dot.at, 7.5, Some(own), None);
+/// Billions as a number with a prefix.
+fn prefixed(billions: f64) -> String {
+    match billions {
+        many if many >= 1e3 => format!("{:.2} T", many / 1e3),
+        few => format!("{few:.1} G"),
+    }
+}
+
+/// The colour of a kind, of all kinds in their order.
+fn color(kinds: &[&str], kind: &str) -> Color {
+    let at = kinds.iter().position(|own| *own == kind).unwrap_or(0);
+    Color::PALETTE[at % Color::PALETTE.len()]
+}
+
+impl Roofline {
+    /// Dots with labels that keep clear of the roof, and a legend beside the plot.
+    fn paint(&self, scene: &mut Scene, axes: &Axes, roof: &[Point]) {
+        let mut kinds: Vec<&str> = self.dots.iter().map(|dot| dot.kind.as_str()).collect();
+        kinds.sort_unstable();
+        kinds.dedup();
+        let place = |(x, y): (f64, f64)| axes.place(x, y);
+        let mut placed = Vec::new();
+        for dot in &self.dots {
+            let (x, y) = dot.at(axes.left());
+            let at = place((x, y));
+            if let Some(most) = dot.most.filter(|most| *most > y) {
+                let (_, top) = place((x, most));
+                reach(scene, at, top);
             }
-            (false, Some(_)) => {
-                scene.circle(dot.at, 7.5, Some(own), Some(Stroke::new(Color::INK, 1.6)));
+            placed.push((at, dot));
+        }
+        for (at, dot) in &placed {
+            disc(scene, *at, dot.mark, color(&kinds, &dot.kind));
+        }
+        labels(scene, &placed, roof);
+        self.legend(scene, &kinds);
+    }
+
+    fn legend(&self, scene: &mut Scene, kinds: &[&str]) {
+        let (x, mut y) = (PLOT[0] + PLOT[2] + 30.0, PLOT[1] + 14.0);
+        let room = scene.size().0 - x - 18.0 - MARGIN / 2.0;
+        let write = |scene: &mut Scene, words: &str, letters: Lettering, y: &mut f32| {
+            for line in lines(words, letters, room) {
+                scene.text((x + 18.0, *y), line, letters);
+                *y += 22.0;
             }
-            (false, None) => scene.circle(dot.at, 5.0, Some(own.blend(Color::WHITE, 0.35)), None),
+            *y += 8.0;
+        };
+        for kind in kinds {
+            scene.circle((x, y), 7.0, Some(color(kinds, kind)), None);
+            write(scene, kind, Lettering::new(17.0), &mut y);
+        }
+        y += 14.0;
+        for (mark, words) in &self.marks {
+            match mark {
+                Mark::Plain => scene.circle((x, y), 5.0, Some(Color::FAINT), None),
+                Mark::Named => {
+                    let stroke = Some(Stroke::new(Color::INK, 1.6));
+                    scene.circle((x, y), 7.0, Some(Color::WHITE), stroke);
+                }
+                Mark::Main => {
+                    let stroke = Some(Stroke::new(Color::INK, 3.0));
+                    scene.circle((x, y), 9.0, Some(Color::WHITE), stroke);
+                }
+            }
+            write(scene, words, faint(17.0), &mut y);
+        }
+        if self.dots.iter().any(|dot| dot.most.is_some()) {
+            reach(scene, (x, y + 16.0), y - 6.0);
+            write(scene, "what its own operations allow", faint(17.0), &mut y);
+        }
+        if self.dots.iter().any(|dot| dot.flops <= 0.0) {
+            let words = "without flops: at the left end, as far below the roof as below a copy";
+            write(scene, words, faint(17.0), &mut y);
         }
     }
-    labels(scene, dots, roof);
-    let (x, mut y) = (PLOT[0] + PLOT[2] + 30.0, PLOT[1] + 14.0);
-    for name in &names {
-        scene.circle((x, y), 7.0, Some(color(name)), None);
-        scene.text((x + 18.0, y), *name, Lettering::new(17.0));
-        y += 30.0;
+}
+
+/// A dot.
+fn disc(scene: &mut Scene, at: Point, mark: Mark, own: Color) {
+    match mark {
+        Mark::Main => {
+            let stroke = Some(Stroke::new(Color::INK, 3.0));
+            scene.circle(at, 13.0, Some(Color::WHITE), stroke);
+            scene.circle(at, 7.5, Some(own), None);
+        }
+        Mark::Named => {
+            scene.circle(at, 7.5, Some(own), Some(Stroke::new(Color::INK, 1.6)));
+        }
+        Mark::Plain => scene.circle(at, 5.0, Some(own.blend(Color::WHITE, 0.35)), None),
     }
-    y += 14.0;
-    scene.circle(
-        (x, y),
-        7.0,
-        Some(Color::WHITE),
-        Some(Stroke::new(Color::INK, 1.6)),
+}
+
+/// A thin line from a dot to what its operations allow.
+fn reach(scene: &mut Scene, at: Point, top: f32) {
+    let thin = Stroke::new(Color::FAINT, 1.2);
+    scene.line(&[at, (at.0, top)], thin);
+    scene.line(
+        &[(at.0 - 9.0, top), (at.0 + 9.0, top)],
+        Stroke::new(Color::INK, 2.2),
     );
-    scene.text((x + 18.0, y), "a preset", faint(17.0));
-    scene.circle(
-        (x, y + 30.0),
-        9.0,
-        Some(Color::WHITE),
-        Some(Stroke::new(Color::INK, 3.0)),
-    );
-    scene.text((x + 18.0, y + 30.0), "the plan", faint(17.0));
+}
+
+/// Words in lines that fit.
+fn lines(words: &str, letters: Lettering, room: f32) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in words.split(' ') {
+        let longer = lines.last().map(|line| format!("{line} {word}"));
+        match (longer, lines.last_mut()) {
+            (Some(longer), Some(last)) if letters.width(&longer) <= room => *last = longer,
+            _ => lines.push(word.to_string()),
+        }
+    }
+    lines
 }
 
 /// Writes labels beside their dots, where no other label, no dot and no roof is; a thin line leads to those that
 /// are not near.
-fn labels(scene: &mut Scene, dots: &[Dot], roof: &[Point]) {
-    let named: Vec<(&Dot, &String)> = dots
+fn labels(scene: &mut Scene, dots: &[(Point, &Dot)], roof: &[Point]) {
+    let named: Vec<(Point, &Dot, &String)> = dots
         .iter()
         .rev()
-        .filter_map(|dot| Some((dot, dot.label.as_ref()?)))
+        .filter_map(|(at, dot)| Some((*at, *dot, dot.label.as_ref()?)))
         .collect();
     let mut taken: Vec<[f32; 4]> = dots
         .iter()
-        .map(|dot| {
+        .map(|((x, y), dot)| {
             let half = if dot.label.is_some() { 9.0 } else { 5.0 };
-            [dot.at.0 - half, dot.at.1 - half, 2.0 * half, 2.0 * half]
+            [x - half, y - half, 2.0 * half, 2.0 * half]
         })
         .collect();
     taken.extend(scene.texts().iter().map(|(_, at)| *at));
     taken.extend(roof.iter().map(|(x, y)| [x - 3.0, y - 3.0, 6.0, 6.0]));
-    for (dot, label) in named {
+    for (of, dot, label) in named {
         let letters = Lettering {
-            is_bold: dot.is_plan,
+            is_bold: dot.mark == Mark::Main,
             ..Lettering::new(16.0)
         };
         let size = (letters.width(label), 18.0);
-        let Some((at, from)) = free(dot.at, size, &taken) else {
+        let Some((at, from)) = free(of, size, &taken) else {
             continue;
         };
         taken.push([at.0 - 3.0, at.1 - size.1 / 2.0, size.0 + 6.0, size.1]);
         if from > 40.0 {
-            let end = (dot.at.0.clamp(at.0, at.0 + size.0), at.1);
-            let end = (end.0, end.1 + (dot.at.1 - at.1).signum() * 10.0);
-            scene.line(&[dot.at, end], Stroke::new(Color::FAINT, 1.0));
+            let end = (of.0.clamp(at.0, at.0 + size.0), at.1);
+            let end = (end.0, end.1 + (of.1 - at.1).signum() * 10.0);
+            scene.line(&[of, end], Stroke::new(Color::FAINT, 1.0));
         }
         scene.text(at, label, letters);
     }

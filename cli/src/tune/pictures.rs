@@ -3,14 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use stencil_compiler::cost::KernelCost;
 use stencil_runtime::SystemDef;
-use stencil_runtime::plot::{LinePlot, PlotError, Style};
+use stencil_runtime::plot::{LinePlot, Scene, Style};
 use stencil_runtime::tune::{Fate, Trial, Tuned};
 
+use crate::pictures::roofline::{Dot, Mark, Roofline, Roofs};
 use crate::{Ended, OUTPUT};
-
-/// Points of a roof.
-const POINTS: usize = 60;
 
 /// Draws both into a folder; the files.
 pub(super) fn save(
@@ -26,79 +25,56 @@ pub(super) fn save(
         .map_err(|e| failed(format!("`{}` cannot be made: {e}", folder.display())))?;
     let name = format!("{}-{precision}", system.name());
     let title = format!("{}, {precision}", system.name());
-    let pictures = [
-        ("roofline", roofline(&title, cells, tuned)),
-        ("search", search(&title, cells, tuned)),
-    ];
-    let saved = |(what, plot): (&str, LinePlot)| -> Result<PathBuf, PlotError> {
-        let file = folder.join(format!("{name}-{what}.png"));
-        plot.save(&file)?;
-        Ok(file)
-    };
-    pictures
-        .into_iter()
-        .map(|picture| saved(picture).map_err(|e| failed(e.to_string())))
-        .collect()
+    let files = ["roofline", "search"].map(|what| folder.join(format!("{name}-{what}.png")));
+    let roofline = roofline(&title, cells, tuned).save_png(&files[0]);
+    let saved = roofline.and_then(|()| search(&title, cells, tuned).save(&files[1]));
+    saved.map_err(|error| failed(error.to_string()))?;
+    Ok(files.into())
 }
 
 fn timed(tuned: &Tuned) -> impl Iterator<Item = &Trial> {
     tuned.trials.iter().filter(|t| t.seconds().is_finite())
 }
 
-/// Operations a byte and billions of operations a second: of every schedule that was timed, by its
-/// blocking, below what memory and arithmetic allow.
-fn roofline(title: &str, cells: [usize; 3], tuned: &Tuned) -> LinePlot {
+/// Every schedule that was timed, by its blocking, below the roof of the card.
+fn roofline(title: &str, cells: [usize; 3], tuned: &Tuned) -> Scene {
     let points: f64 = cells.iter().map(|n| *n as f64).product();
     let rates = &tuned.rates;
-    let at = |trial: &Trial| {
-        let flops = trial.costs.iter().map(|c| c.flops).sum::<f64>();
-        let bytes = trial
-            .costs
-            .iter()
-            .filter_map(|c| c.memory_bytes(cells, &rates.card));
-        (
-            flops / bytes.sum::<f64>(),
-            flops / trial.time_steps() as f64 * points / trial.seconds() / 1e9,
-        )
+    let dot = |trial: &Trial| {
+        let rate =
+            |a_cell: f64| a_cell / trial.time_steps() as f64 * points / trial.seconds() / 1e9;
+        let moved = |c: &KernelCost| c.memory_bytes(cells, &rates.card);
+        let (label, mark) = match trial.fate == Fate::Best {
+            true => (Some("found".to_string()), Mark::Main),
+            false => (None, Mark::Plain),
+        };
+        Dot {
+            flops: rate(trial.costs.iter().map(|c| c.flops).sum()),
+            bytes: rate(trial.costs.iter().filter_map(moved).sum()),
+            most: None,
+            kind: strategy(trial).to_string(),
+            label,
+            mark,
+        }
     };
-    let mut plot = LinePlot::new()
-        .title(format!("{title}: schedules below the roof"))
-        .labels(
-            "operations for each byte that memory moves",
-            "billion operations a second",
-        )
-        .log_x()
-        .log_y();
     let first = tuned.trials.first().and_then(|t| t.costs.first());
     let value_bytes = first.map_or(4, |cost| cost.value_bytes);
-    let peak = rates.peak_flops(value_bytes) / 1e9;
-    let found: Vec<f64> = timed(tuned).map(|t| at(t).0).collect();
-    let low = found
-        .iter()
-        .copied()
-        .fold(f64::INFINITY, f64::min)
-        .clamp(0.05, 50.0)
-        / 2.0;
-    let high = found
-        .iter()
-        .copied()
-        .fold(peak * 1e9 / rates.copy_bytes, f64::max)
-        * 3.0;
-    let step = (high / low).powf(1.0 / (POINTS - 1) as f64);
-    let xs: Vec<f64> = (0..POINTS).map(|at| low * step.powi(at as i32)).collect();
-    let roof: Vec<f64> = xs
-        .iter()
-        .map(|x| peak.min(x * rates.copy_bytes / 1e9))
-        .collect();
-    for name in names(tuned) {
-        let of = timed(tuned).filter(|t| strategy(t) == name).map(at);
-        let (xs, ys): (Vec<f64>, Vec<f64>) = of.unzip();
-        plot = plot.series(name, &xs, &ys, Style::Points);
-    }
-    let best = timed(tuned).filter(|t| t.fate == Fate::Best).map(at);
-    let (bx, by): (Vec<f64>, Vec<f64>) = best.unzip();
-    plot.series("memory and arithmetic", &xs, &roof, Style::Line)
-        .series("found", &bx, &by, Style::Points)
+    let mut dots: Vec<Dot> = timed(tuned).map(dot).collect();
+    // What was found is on top.
+    dots.sort_by_key(|dot| dot.mark == Mark::Main);
+    let [x, y, z] = cells;
+    let picture = Roofline {
+        title: format!("{title}: schedules below the roof"),
+        subtitle: format!("{x} x {y} x {z} cells"),
+        rate: "billion flops a second",
+        roofs: Roofs {
+            peak: rates.peak_flops(value_bytes) / 1e9,
+            copy: rates.copy_bytes / 1e9,
+        },
+        dots,
+        marks: vec![(Mark::Plain, "timed"), (Mark::Main, "found")],
+    };
+    picture.draw()
 }
 
 /// Rates in the order in which schedules were come to, and the best so far.

@@ -208,8 +208,16 @@ impl Scene {
             path: svg.clone(),
             source,
         })?;
-        self.canvas().save(png)?;
+        self.save_png(png)?;
         Ok(files)
+    }
+
+    /// Saves it as PNG.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn save_png(&self, file: impl AsRef<Path>) -> Result<(), PlotError> {
+        self.canvas().save(file.as_ref())
     }
 
     fn canvas(&self) -> Canvas {

@@ -5,19 +5,17 @@ use std::borrow::Cow;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use stencil_runtime::plot::{Anchor, Color, Lettering, Scene};
+use stencil_runtime::plot::Scene;
 
 use super::candidates::Problem;
 use super::report::Report;
+use crate::pictures::{MARGIN, centred, faint, heading};
 use crate::source::Failure;
 
 mod graph;
 mod layers;
 mod roofline;
 mod stencil;
-
-/// Room around a picture.
-const MARGIN: f32 = 36.0;
 
 /// Draws all of them into a folder, each as SVG and PNG; the files.
 ///
@@ -57,49 +55,6 @@ pub(super) fn scenes(problem: &Problem<'_>, report: &Report) -> [(&'static str, 
         ("stencil", stencil::draw(&planned, report)),
         ("roofline", roofline::draw(problem, report)),
     ]
-}
-
-/// A title and a line below it, from the left margin.
-fn heading(scene: &mut Scene, title: &str, subtitle: &str) {
-    let bold = Lettering {
-        is_bold: true,
-        ..Lettering::new(26.0)
-    };
-    scene.text((MARGIN, MARGIN + 8.0), title, bold);
-    let (letters, room) = (faint(18.0), scene.size().0 - 2.0 * MARGIN);
-    scene.text(
-        (MARGIN, MARGIN + 40.0),
-        fitted(subtitle, letters, room),
-        letters,
-    );
-}
-
-/// A text, cut where it is too long for the room.
-fn fitted(text: &str, letters: Lettering, room: f32) -> String {
-    if letters.width(text) <= room {
-        return text.to_string();
-    }
-    let mut text = text.to_string();
-    while !text.is_empty() && letters.width(&format!("{text}…")) > room {
-        text.pop();
-    }
-    format!("{}…", text.trim_end())
-}
-
-/// Letters of second rank.
-fn faint(size: f32) -> Lettering {
-    Lettering {
-        color: Color::FAINT,
-        ..Lettering::new(size)
-    }
-}
-
-/// The same letters, centred.
-fn centred(letters: Lettering) -> Lettering {
-    Lettering {
-        anchor: Anchor::Middle,
-        ..letters
-    }
 }
 
 /// The system, the precision and the schedule in a line.
