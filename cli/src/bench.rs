@@ -12,8 +12,10 @@ use crate::{Ended, source};
 mod beside;
 mod card;
 mod case;
+mod parts;
 mod picture;
 mod report;
+mod shares;
 
 #[cfg(test)]
 mod tests;
@@ -71,7 +73,9 @@ pub(crate) struct BenchArgs {
     /// the steps. Otherwise all steps are alike
     #[arg(long, value_name = "NUMBER")]
     cfl: Option<f64>,
-    /// Show what each kernel of a card takes of it, behind the table
+    /// Show what each kernel takes of a card, and what each part of a step costs: bytes, operations and, on
+    /// a card, its time and how near it comes to what memory and arithmetic allow. With --pictures, draw these parts
+    /// below the roof of the machine, and their shares of the time
     #[arg(long)]
     kernels: bool,
     /// Print one JSON object in place of the table
@@ -87,7 +91,8 @@ pub(crate) struct BenchArgs {
     #[arg(long)]
     bare: bool,
     /// Draw the rates against the size of the mesh into this folder, a picture for each system and
-    /// precision, and against the order where there are several
+    /// precision, and against the order where there are several; of several schedules also how much faster
+    /// they are than the first
     #[arg(long, value_name = "FOLDER")]
     pictures: Option<PathBuf>,
 }
@@ -122,6 +127,8 @@ struct Timings {
     repeat: u32,
     /// Steps of each, if that was asked for.
     steps: Option<u64>,
+    /// Is each part of a step timed by itself?
+    kernels: bool,
 }
 
 /// Numbers of cells as they were given: none, one, or one for each axis.
@@ -144,10 +151,11 @@ pub(crate) fn run(args: &BenchArgs, out: &mut dyn Write) -> Result<(), Ended> {
     for system in &systems {
         for (precision, setup) in setups(args) {
             note(system, precision, &setup);
-            let measured = match precision {
+            let mut measured = match precision {
                 Precision::F32 => measure::<f32>(args, system, setup)?,
                 Precision::F64 => measure::<f64>(args, system, setup)?,
             };
+            measured.of_first = (args.schedule.len() > 1).then(|| measured.over_first(&results));
             if !args.json {
                 // Cards and processors have other columns.
                 let is_new = results.last().is_none_or(|last| last.is_other(&measured));
@@ -196,6 +204,7 @@ fn measure<T: Number>(
         protocol: args.protocol,
         repeat: args.repeat,
         steps: args.steps,
+        kernels: args.kernels,
     };
     case.measure(timings, beside.as_mut())?;
     let bare_mpts = match &mut bare {

@@ -71,6 +71,38 @@ fn sizes_and_discretizations_are_combined() {
 }
 
 #[test]
+fn parts_of_a_step_and_schedules_are_told_and_drawn() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bench-parts");
+    let args = "heat --precision f64 --threads 1 --cells 16 --repeat 1 --steps 1 --schedule rows,cpu --kernels --pictures";
+    let args: Vec<&str> = args.split_whitespace().chain(folder.to_str()).collect();
+    let output = bench(&args);
+    let printed = text(&output.stdout);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let told = [
+        "of first",
+        "Heat_3_1                 new temperature ",
+        "  a step  ",
+        "parts have times of their own where a card does all of a step",
+    ];
+    for expected in told {
+        assert!(printed.contains(expected), "no `{expected}` in\n{printed}");
+    }
+    for name in [
+        "Heat-f64-rows-1-threads-16x16-roofline.png",
+        "Heat-f64-cpu-1-threads-16x16-roofline.png",
+        "Heat-f64-schedules.png",
+    ] {
+        assert!(folder.join(name).is_file(), "no {name} of\n{printed}");
+    }
+    assert!(
+        !folder
+            .join("Heat-f64-rows-1-threads-16x16-shares.png")
+            .exists()
+    );
+    std::fs::remove_dir_all(folder).unwrap_or_else(|e| panic!("{e}"));
+}
+
+#[test]
 fn steps_may_adapt_to_speeds() {
     let of = |more: &str| {
         let args = "acoustics --precision f64 --threads 1 --cells 16 --repeat 1 --steps 2 ";

@@ -3,15 +3,17 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use stencil_compiler::cost::{self, KernelCost};
+use stencil_compiler::cost::{self, KernelCost, Rates};
 use stencil_compiler::schedule::{Schedule, check};
-use stencil_runtime::backend::cuda::{Load, Sensors};
+use stencil_runtime::backend::cuda::{Cache, Load, PartTime, Sensors};
 use stencil_runtime::bench::{self, BURST, Peak, Stream, Sustained, peak, stream};
 use stencil_runtime::{Engine, Error, Number, Simulation, SystemDef};
 
 use super::beside::Beside;
 use super::card::{Card, Kernel};
+use super::parts::{Grid, Parts, parts};
 use super::{Protocol, Timings, report};
+use crate::pictures::roofline::Roofs;
 use crate::smooth::{self, along_axes};
 use crate::{Ended, source};
 
@@ -63,6 +65,8 @@ pub(super) struct Case<T> {
     sustained: Option<Sustained>,
     /// Seconds from the settings to the end of the first step, without those that set values.
     start: f64,
+    /// How long the parts of a step take, and what the card does in a second, if these were asked for.
+    parts: Option<(Vec<PartTime>, Option<Rates>)>,
 }
 
 impl<T: Number> Case<T> {
@@ -133,6 +137,7 @@ impl<T: Number> Case<T> {
             protocol: Protocol::Both,
             sustained: None,
             start,
+            parts: None,
         })
     }
 
@@ -185,10 +190,24 @@ impl<T: Number> Case<T> {
                 }
             }
         }
+        if timings.kernels {
+            self.take_apart()?;
+        }
         if is_card && self.protocol != Protocol::Burst {
             self.sustain(beside)?;
         }
         self.look()?;
+        Ok(())
+    }
+
+    /// Times the parts of a step; what the card does in a second is measured once.
+    fn take_apart(&mut self) -> Result<(), Error> {
+        let rates = match self.simulation.card() {
+            Some(card) => Some(card.calibration(Cache::of_user().as_ref(), false)?.rates),
+            None => None,
+        };
+        thread::sleep(REST);
+        self.parts = Some((self.simulation.part_times()?, rates));
         Ok(())
     }
 
@@ -267,6 +286,7 @@ impl<T: Number> Case<T> {
         let costs = costs(&self.simulation).unwrap_or_default();
         let card = self.card(&costs);
         let flops: f64 = costs.iter().map(|kernel| kernel.flops).sum();
+        let parts = self.parts(&costs);
         let processor = self.processor.take();
         let simulation = &self.simulation;
         let system = simulation.system();
@@ -294,6 +314,8 @@ impl<T: Number> Case<T> {
                 ..processor
             }),
             card,
+            parts,
+            of_first: None,
             copy_gb_s: self.copy,
             floor_bytes: least_bytes(simulation),
             floor_ms: least_bytes(simulation) * points as f64 / (self.copy * 1e9) * 1e3,
@@ -324,6 +346,32 @@ impl<T: Number> Case<T> {
                 (points / found.seconds() / 1e6, found.load)
             }),
             start: self.start,
+        })
+    }
+}
+
+impl<T: Number> Case<T> {
+    /// What a step consists of, if that was asked for.
+    fn parts(&self, costs: &[KernelCost]) -> Option<Parts> {
+        let (times, rates) = self.parts.as_ref()?;
+        let simulation = &self.simulation;
+        let grid = Grid {
+            cells: simulation.cells(),
+            patches: simulation.patches(),
+            dimension: simulation.system().model().dimension,
+            value_bytes: T::BYTES,
+            card: rates.as_ref().map(|rates| &rates.card),
+        };
+        let plan = simulation.plan();
+        let of_processor = || self.processor.map_or(0.0, |own| own.peak_gflops);
+        let peak = rates.map(|rates| rates.peak_flops(T::BYTES) / 1e9);
+        Some(Parts {
+            all: parts(&grid, (plan, costs), times),
+            roofs: Roofs {
+                peak: peak.unwrap_or_else(of_processor),
+                copy: self.copy,
+            },
+            steps: plan.time_steps,
         })
     }
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use stencil_runtime::plot::{Color, LinePlot, Series, Style};
 
 use super::report::Result as Measured;
+use super::shares::{self, Picture};
 use crate::{Ended, OUTPUT};
 
 const BLACK: Color = Color(0, 0, 0);
@@ -42,6 +43,17 @@ pub(super) fn save(folder: &Path, results: &[Measured]) -> Result<Vec<PathBuf>, 
     for (name, plot) in pictures(results) {
         let file = folder.join(format!("{name}.png"));
         plot.save(&file).map_err(|e| failed(e.to_string()))?;
+        files.push(file);
+    }
+    let scenes = shares::of_parts(results).into_iter();
+    let scenes = scenes.map(|(name, scene)| (name, Picture::Scene(Box::new(scene))));
+    for (name, picture) in scenes.chain(shares::of_schedules(results)) {
+        let file = folder.join(format!("{name}.png"));
+        let saved = match picture {
+            Picture::Scene(scene) => scene.save_png(&file),
+            Picture::Plot(plot) => plot.save(&file),
+        };
+        saved.map_err(|e| failed(e.to_string()))?;
         files.push(file);
     }
     Ok(files)
@@ -83,7 +95,10 @@ fn pictures(results: &[Measured]) -> Vec<(String, LinePlot)> {
 }
 
 /// Each value once, in the order in which they come.
-fn firsts<R, K: PartialEq>(results: impl IntoIterator<Item = R>, key: impl Fn(&R) -> K) -> Vec<K> {
+pub(super) fn firsts<R, K: PartialEq>(
+    results: impl IntoIterator<Item = R>,
+    key: impl Fn(&R) -> K,
+) -> Vec<K> {
     let mut all = Vec::new();
     for result in results {
         let key = key(&result);
@@ -163,7 +178,7 @@ fn picture(title: &str, against: &Against, results: &[&Measured]) -> LinePlot {
 }
 
 /// The schedule, or the engine, with the threads that it has.
-fn schedule(result: &Measured) -> String {
+pub(super) fn schedule(result: &Measured) -> String {
     let name = result.schedule.as_deref().unwrap_or(result.engine);
     match &result.processor {
         Some(processor) => format!("{name}, {} threads", processor.threads),
@@ -172,7 +187,7 @@ fn schedule(result: &Measured) -> String {
 }
 
 /// Cells along an axis of a cube, or of a square, with as many.
-fn side(result: &Measured) -> f64 {
+pub(super) fn side(result: &Measured) -> f64 {
     let axes = result.cells.iter().filter(|n| **n > 1).count().max(1);
     let cells: f64 = result.cells.iter().map(|n| *n as f64).product();
     // A root is a hair beside the whole number that it is.

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::card::{self, Card};
+use super::parts::{self, Parts};
 
 /// What one case gave.
 #[derive(Clone, Debug)]
@@ -34,6 +35,10 @@ pub(super) struct Result {
     pub(super) processor: Option<Processor>,
     /// Of the card, if one did.
     pub(super) card: Option<Card>,
+    /// What a step consists of, if that was asked for.
+    pub(super) parts: Option<Parts>,
+    /// The rate over that of the first schedule, where there are several.
+    pub(super) of_first: Option<f64>,
     /// The speed of a copy in the memory that the fields are in.
     pub(super) copy_gb_s: f64,
     /// Bytes a point and step that must move where substeps are done one by one.
@@ -78,9 +83,22 @@ impl Result {
         self.floor_ms / self.ms_per_step
     }
 
+    /// Its rate over that of the first of these that differs from it in nothing but the schedule; 1 if there is none.
+    pub(super) fn over_first(&self, before: &[Result]) -> f64 {
+        let case = |r: &Result| {
+            let threads = r.processor.map(|processor| processor.threads);
+            let of = (r.system.clone(), r.precision, r.mixed, r.order);
+            (of, r.cells, r.patches, r.engine, threads)
+        };
+        let mut before = before.iter();
+        let first = before.find(|other| case(other) == case(self));
+        first.map_or(1.0, |first| self.best_mpts / first.best_mpts)
+    }
+
     /// Does it stand below another heading?
     pub(super) fn is_other(&self, than: &Result) -> bool {
-        self.card.is_some() != than.card.is_some()
+        (self.card.is_some(), self.of_first.is_some())
+            != (than.card.is_some(), than.of_first.is_some())
     }
 
     /// The line above rows such as this one.
@@ -91,9 +109,13 @@ impl Result {
                 "system", "", "mixed", "order", "cells", "Mpts/s", "median", "ms/step", "of floor"
             )
         };
-        match &self.card {
+        let heading = match &self.card {
             Some(_) => of_all("schedule", &card::heading()),
             None => of_all("engine", &format!("  {:>8} {:>8}", "of peak", "threads")),
+        };
+        match self.of_first {
+            Some(_) => format!("{} {:>8}\n", heading.trim_end(), "of first"),
+            None => heading,
         }
     }
 
@@ -132,6 +154,9 @@ impl Result {
         }
         if let Some(card) = &self.card {
             text += &card.columns();
+        }
+        if let Some(ratio) = self.of_first {
+            let _ = write!(text, " {ratio:>8.2}");
         }
         text.push('\n');
         if let Some(beside) = &self.beside {
@@ -188,6 +213,8 @@ impl Result {
                 "triad_gb_per_s": p.triad_gb_s,
             })),
             "card": self.card.as_ref().map(Card::json),
+            "parts": self.parts.as_ref().map(Parts::json),
+            "rate_of_first": self.of_first,
             "copy_gb_per_s": self.copy_gb_s,
             "floor_bytes_per_point": self.floor_bytes,
             "floor_ms": self.floor_ms,
@@ -209,7 +236,7 @@ fn percent(part: f64) -> String {
 }
 
 /// A text of at most `width` characters.
-fn shortened(text: &str, width: usize) -> String {
+pub(super) fn shortened(text: &str, width: usize) -> String {
     if text.chars().count() <= width {
         return text.to_string();
     }
@@ -223,25 +250,33 @@ pub(super) fn json(results: &[Result]) -> String {
     format!("{:#}\n", json!({ "cases": cases }))
 }
 
-/// What each kernel of each case takes of its card.
+/// Why parts of a step have no times.
+const UNTIMED: &str = "parts have times of their own where a card does all of a step; the processor does the kernels of a step together\n";
+
+/// What each kernel of each case takes of its card, and what the parts of a step cost.
 pub(super) fn kernels(results: &[Result]) -> String {
     let mut text = String::new();
     for result in results {
-        let Some(card) = &result.card else { continue };
+        let Some(parts) = &result.parts else { continue };
         let schedule = result.schedule.as_deref().unwrap_or("its own schedule");
+        let resources = result.card.as_ref().map_or(String::new(), Card::table);
+        let seconds = 1e-3 * result.ms_per_step;
         let _ = writeln!(
             text,
-            "\n{} {}, {schedule}, mixed {}, order {}, {}\n{}",
+            "\n{} {}, {schedule}, mixed {}, order {}, {}\n{resources}{}",
             result.system,
             result.precision,
             result.mixed,
             result.order,
             result.cells(),
-            card.table().trim_end()
+            parts.table(seconds).trim_end()
         );
     }
-    if text.is_empty() {
-        text.push_str("\nno case ran on a card: only a card has kernels to show\n");
+    let has_times = |r: &Result| r.parts.as_ref().is_some_and(|p| p.seconds().is_some());
+    text.push('\n');
+    text.push_str(parts::NOTES);
+    if !results.iter().any(has_times) {
+        text.push_str(UNTIMED);
     }
     text
 }

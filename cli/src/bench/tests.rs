@@ -7,8 +7,10 @@ use stencil_runtime::backend::cuda::nvrtc::Resources;
 use stencil_runtime::backend::cuda::{Launched, Load};
 
 use super::card::{Card, Kernel};
+use super::parts::{Part, Parts, Work};
 use super::report::{BesideResult, Processor, Result as Measured, json, kernels, notes};
 use super::{Cells, Protocol, counts};
+use crate::pictures::roofline::Roofs;
 
 pub(super) fn measured() -> Measured {
     Measured {
@@ -35,6 +37,8 @@ pub(super) fn measured() -> Measured {
             gflops: Some(10.0),
         }),
         card: None,
+        parts: None,
+        of_first: None,
         copy_gb_s: 8.0,
         floor_bytes: 80.0,
         floor_ms: 0.1,
@@ -99,6 +103,45 @@ pub(super) fn on_card(power_w: Option<f64>) -> Measured {
         beside: None,
         bare_mpts: None,
         ..measured()
+    }
+}
+
+/// Two substeps with a kernel each, a fill of ghost cells, and the time step.
+pub(super) fn parts() -> Parts {
+    let part = |name: &str, computes: &str, substep, work, us: f64| Part {
+        name: name.into(),
+        computes: computes.into(),
+        label: computes.into(),
+        substep,
+        work,
+        seconds: Some(1e-6 * us),
+    };
+    let work = |bytes, flops, operations, divisions| Work {
+        bytes: 1e6 * bytes,
+        flops: 1e6 * flops,
+        operations: 1e6 * operations,
+        divisions: 1e6 * divisions,
+    };
+    let kernel = work(40.0, 100.0, 80.0, 1.0);
+    let speeds = work(20.0, 12.0, 32.0, 3.0);
+    Parts {
+        all: vec![
+            part("time step", "speeds, and the time step", None, speeds, 10.0),
+            part(
+                "ghost cells",
+                "ghost cells",
+                None,
+                work(2.0, 0.0, 0.0, 0.0),
+                4.0,
+            ),
+            part("Heat_1_1", "new q", Some(0), kernel, 20.0),
+            part("Heat_2_1", "new q", Some(1), kernel, 30.0),
+        ],
+        roofs: Roofs {
+            peak: 20_000.0,
+            copy: 4_000.0,
+        },
+        steps: 1,
     }
 }
 
@@ -240,9 +283,13 @@ fn a_card_is_not_measured_by_the_processor() {
 
 #[test]
 fn each_kernel_has_a_line_and_an_object() {
-    let printed = kernels(&[measured(), on_card(None)]);
+    let with = Measured {
+        parts: Some(parts()),
+        ..on_card(None)
+    };
+    let printed = kernels(&[measured(), with]);
     let lines: Vec<&str> = printed.trim().lines().collect();
-    let [head, columns, first, second] = lines[..] else {
+    let [head, columns, first, second, ..] = lines[..] else {
         panic!("{printed}");
     };
     assert_eq!(head, "Heat f64, carried, mixed bidiagonal, order 6, 64×32");
@@ -251,7 +298,7 @@ fn each_kernel_has_a_line_and_an_object() {
         second.split_whitespace().collect::<Vec<_>>().join(" "),
         "Heat_2_1 1 256 160 80 62720 1 2 12 % registers 40.5"
     );
-    assert!(kernels(&[measured()]).contains("no case ran on a card"));
+    assert!(kernels(&[measured()]).contains("where a card does all of a step"));
 
     let value: serde_json::Value = serde_json::from_str(&json(&[on_card(None)])).unwrap();
     let case = &value["cases"][0];
@@ -305,4 +352,82 @@ fn cells_are_one_number_or_one_for_each_axis() {
         let message = counts(wrong).unwrap_err();
         assert!(message.contains(expected), "{message}");
     }
+}
+
+#[test]
+fn each_part_of_a_step_has_its_work_and_its_share() {
+    let printed = parts().table(70e-6);
+    let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let lines: Vec<String> = printed.lines().map(words).collect();
+    let [head, time_step, ghosts, first, _, step] = &lines[..] else {
+        panic!("{printed}");
+    };
+    assert!(
+        head.ends_with("MB Mflop flop/B div us GB/s Gflop/s of roof share"),
+        "{head}"
+    );
+    // 24 of 32 instructions are of divisions; 32 of them a byte-free 3.2 us at half the peak, 20 MB 5 us at a copy.
+    let expected = "20.0 12.0 0.60 75 % 10.0 2000 1200 50.0 % 15.6 %";
+    assert_eq!(
+        *time_step,
+        format!("time step speeds, and the time step {expected}")
+    );
+    assert_eq!(
+        *ghosts,
+        "ghost cells ghost cells 2.000 0.000 - - 4.0 500 - 12.5 % 6.2 %"
+    );
+    assert_eq!(
+        *first,
+        "Heat_1_1 new q 40.0 100.0 2.50 10 % 20.0 2000 5000 50.0 % 31.2 %"
+    );
+    // All bytes and operations over the time of a step.
+    let expected = "102.0 212.0 2.08 21 % 70.0 1457 3029 36.4 % 100.0 %";
+    assert_eq!(*step, format!("a step parts one by one: 64 us {expected}"));
+    let wide: Vec<usize> = printed.lines().map(|line| line.chars().count()).collect();
+    assert!(wide.iter().all(|n| *n == wide[0]), "{printed}");
+}
+
+#[test]
+fn what_substeps_do_alike_is_together() {
+    let together = parts().together();
+    let found: Vec<(String, f64)> = together.iter().map(|t| (t.label(), t.work.bytes)).collect();
+    assert_eq!(found[0], ("2 x new q".into(), 80e6));
+    assert_eq!(together.len(), 3);
+    let mut untimed = parts();
+    untimed.all.iter_mut().for_each(|part| part.seconds = None);
+    assert!(untimed.together().is_empty() && untimed.seconds().is_none());
+    let line = untimed.table(70e-6).lines().nth(3).unwrap().to_string();
+    let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(line, "Heat_1_1 new q 40.0 100.0 2.50 10 % - - - - -");
+    let value = parts().json();
+    let shares = value["parts"].as_array().unwrap().iter();
+    let shares: f64 = shares.map(|part| part["share"].as_f64().unwrap()).sum();
+    assert!((shares - 1.0).abs() < 1e-12);
+    assert!((value["parts"][0]["of_roof"].as_f64().unwrap() - 0.5).abs() < 1e-12);
+}
+
+#[test]
+fn schedules_are_compared_with_the_first() {
+    let first = on_card(None);
+    let mut second = Measured {
+        schedule: Some("direct".into()),
+        best_mpts: 30.0,
+        ..on_card(None)
+    };
+    let other_size = Measured {
+        cells: [8; 3],
+        ..second.clone()
+    };
+    assert_eq!(first.over_first(&[]), 1.0);
+    assert_eq!(second.over_first(std::slice::from_ref(&first)), 1.5);
+    assert_eq!(other_size.over_first(&[first.clone(), second.clone()]), 1.0);
+    second.of_first = Some(1.5);
+    assert!(second.is_other(&first));
+    let wide = second.heading().trim_end().chars().count();
+    assert_eq!(second.row().trim_end().chars().count(), wide);
+    assert!(
+        second.row().trim_end().ends_with(" 1.50"),
+        "{}",
+        second.row()
+    );
 }

@@ -2,6 +2,7 @@
 
 use stencil_runtime::plot::{Anchor, Color, Lettering, Scene};
 
+pub(crate) mod bars;
 pub(crate) mod roofline;
 
 /// Room around a picture.

@@ -96,10 +96,12 @@ impl Axes {
         let least = found().filter(is_number).fold(ridge / 5.0, f64::min) / 1.6;
         let most = found().filter(is_number).fold(ridge, f64::max) * 2.0;
         let rates = dots.iter().map(|dot| dot.at(least).1).filter(is_number);
-        let low = rates.fold(roofs.peak / 10.0, f64::min) / 1.6;
+        let (low, high) = rates.fold((roofs.peak / 10.0, roofs.peak), |(low, high), rate| {
+            (low.min(rate), high.max(rate))
+        });
         Axes {
             x: [least.log10(), most.log10()],
-            y: [low.log10(), (roofs.peak * 1.7).log10()],
+            y: [(low / 1.6).log10(), (high * 1.7).log10()],
         }
     }
 
@@ -240,19 +242,22 @@ impl Roofline {
         kinds.dedup();
         let place = |(x, y): (f64, f64)| axes.place(x, y);
         let mut placed = Vec::new();
+        let mut taken = Vec::new();
         for dot in &self.dots {
             let (x, y) = dot.at(axes.left());
             let at = place((x, y));
             if let Some(most) = dot.most.filter(|most| *most > y) {
                 let (_, top) = place((x, most));
                 reach(scene, at, top);
+                taken.push([at.0 - 3.0, top - 4.0, 6.0, at.1 - top]);
             }
             placed.push((at, dot));
         }
+        taken.extend(roof.iter().map(|(x, y)| [x - 3.0, y - 3.0, 6.0, 6.0]));
         for (at, dot) in &placed {
             disc(scene, *at, dot.mark, color(&kinds, &dot.kind));
         }
-        labels(scene, &placed, roof);
+        labels(scene, &placed, taken);
         self.legend(scene, &kinds);
     }
 
@@ -334,23 +339,19 @@ fn lines(words: &str, letters: Lettering, room: f32) -> Vec<String> {
     lines
 }
 
-/// Writes labels beside their dots, where no other label, no dot and no roof is; a thin line leads to those that
+/// Writes labels beside their dots, where no other label, no dot and nothing else that is `taken` is; a thin line leads to those that
 /// are not near.
-fn labels(scene: &mut Scene, dots: &[(Point, &Dot)], roof: &[Point]) {
+fn labels(scene: &mut Scene, dots: &[(Point, &Dot)], mut taken: Vec<[f32; 4]>) {
     let named: Vec<(Point, &Dot, &String)> = dots
         .iter()
         .rev()
         .filter_map(|(at, dot)| Some((*at, *dot, dot.label.as_ref()?)))
         .collect();
-    let mut taken: Vec<[f32; 4]> = dots
-        .iter()
-        .map(|((x, y), dot)| {
-            let half = if dot.label.is_some() { 9.0 } else { 5.0 };
-            [x - half, y - half, 2.0 * half, 2.0 * half]
-        })
-        .collect();
+    taken.extend(dots.iter().map(|((x, y), dot)| {
+        let half = if dot.label.is_some() { 9.0 } else { 5.0 };
+        [x - half, y - half, 2.0 * half, 2.0 * half]
+    }));
     taken.extend(scene.texts().iter().map(|(_, at)| *at));
-    taken.extend(roof.iter().map(|(x, y)| [x - 3.0, y - 3.0, 6.0, 6.0]));
     for (of, dot, label) in named {
         let letters = Lettering {
             is_bold: dot.mark == Mark::Main,

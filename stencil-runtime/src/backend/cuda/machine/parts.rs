@@ -42,7 +42,6 @@ pub enum StepPart {
 
 /// A part of a step, or of steps that are done at once, and how long it takes on a card.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub struct PartTime {
     /// What it does.
     pub part: StepPart,

@@ -1,0 +1,481 @@
+//! What the parts of a step cost: kernels, fills of ghost cells, and the search for the length of the step.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+use stencil_compiler::cost::{self, KernelCost};
+use stencil_compiler::plan::{BufferRole, Launch, Plan};
+use stencil_runtime::backend::cuda::{PartTime, StepPart};
+
+use super::report::shortened;
+use crate::pictures::roofline::Roofs;
+
+/// What a division or a square root costs, in other operations.
+const DIVISION: f64 = 8.0;
+
+/// Names that stand in the words for a kernel, and in a label for it.
+const NAMES: [usize; 2] = [3, 1];
+
+/// Cells of a run, and the card that they are on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Grid<'a> {
+    pub(super) cells: [usize; 3],
+    pub(super) patches: [usize; 3],
+    pub(super) dimension: usize,
+    pub(super) value_bytes: usize,
+    /// None is a processor.
+    pub(super) card: Option<&'a cost::Card>,
+}
+
+impl Grid<'_> {
+    fn points(&self) -> f64 {
+        self.cells.iter().map(|n| *n as f64).product()
+    }
+
+    /// Bytes that memory moves for a kernel; on a processor those that must move.
+    fn moved(&self, cost: &KernelCost) -> f64 {
+        let patch = std::array::from_fn(|axis| self.cells[axis] / self.patches[axis].max(1));
+        let by_card = self.card.and_then(|card| cost.memory_bytes(patch, card));
+        self.points() * by_card.unwrap_or_else(|| cost.least_bytes())
+    }
+}
+
+/// What is counted of a part of a step, over all cells.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Work {
+    /// Bytes that memory is predicted to move.
+    pub(super) bytes: f64,
+    /// A multiply-add is two.
+    pub(super) flops: f64,
+    /// Arithmetic instructions: a multiply-add is one, a division or a square root eight.
+    pub(super) operations: f64,
+    /// Divisions and square roots.
+    pub(super) divisions: f64,
+}
+
+impl Work {
+    fn of(cost: &KernelCost, grid: &Grid<'_>) -> Self {
+        let points = grid.points();
+        Work {
+            bytes: grid.moved(cost),
+            flops: points * cost.flops,
+            operations: points * cost.operations,
+            divisions: points * cost.work.divisions as f64 / f64::from(cost.cells.max(1)),
+        }
+    }
+
+    pub(super) fn add(&mut self, other: &Work) {
+        self.bytes += other.bytes;
+        self.flops += other.flops;
+        self.operations += other.operations;
+        self.divisions += other.divisions;
+    }
+
+    /// Flops for each byte.
+    fn intensity(&self) -> f64 {
+        self.flops / self.bytes
+    }
+
+    /// The share of divisions and square roots in its instructions.
+    pub(super) fn dividing(&self) -> f64 {
+        match self.operations > 0.0 {
+            true => DIVISION * self.divisions / self.operations,
+            false => 0.0,
+        }
+    }
+
+    /// Billion flops a second if instructions were all that takes time: the peak is of multiply-adds alone.
+    pub(super) fn most(&self, roofs: &Roofs) -> f64 {
+        roofs.peak / 2.0 * self.flops / self.operations
+    }
+
+    /// The time of a copy of its bytes, or of its instructions, over its time: 1 is at the roof.
+    pub(super) fn of_roof(&self, seconds: f64, roofs: &Roofs) -> f64 {
+        let copying = self.bytes / (1e9 * roofs.copy);
+        let computing = self.operations / (1e9 * roofs.peak / 2.0);
+        copying.max(computing) / seconds
+    }
+}
+
+/// A part of a step, or of steps that are done at once.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Part {
+    /// The name of a kernel, or what else it is.
+    pub(super) name: String,
+    /// What it computes, in words.
+    pub(super) computes: String,
+    /// The same, shorter.
+    pub(super) label: String,
+    /// From 0, of a kernel.
+    pub(super) substep: Option<usize>,
+    pub(super) work: Work,
+    /// By itself, where it has a time of its own.
+    pub(super) seconds: Option<f64>,
+}
+
+/// All parts of a step below the roofs of the machine.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Parts {
+    pub(super) all: Vec<Part>,
+    pub(super) roofs: Roofs,
+    /// Steps that they do at once.
+    pub(super) steps: usize,
+}
+
+/// The kernels of a plan, and what else a card was found to do in a step.
+pub(super) fn parts(
+    grid: &Grid<'_>,
+    (plan, costs): (&Plan, &[KernelCost]),
+    times: &[PartTime],
+) -> Vec<Part> {
+    let kernel = |at: usize| {
+        let (launch, cost) = (plan.launches.get(at)?, costs.get(at)?);
+        Some(Part {
+            name: launch.name.clone(),
+            computes: computes(plan, launch, grid.dimension, NAMES[0]),
+            label: computes(plan, launch, grid.dimension, NAMES[1]),
+            substep: Some(launch.substep),
+            work: Work::of(cost, grid),
+            seconds: None,
+        })
+    };
+    if times.is_empty() {
+        return (0..plan.launches.len()).filter_map(kernel).collect();
+    }
+    let other = |name: &str, computes: &str, work| Part {
+        name: name.into(),
+        computes: computes.into(),
+        label: name.into(),
+        substep: None,
+        work,
+        seconds: None,
+    };
+    let value = grid.value_bytes as f64;
+    let part = |time: &PartTime| {
+        let part = match &time.part {
+            StepPart::Kernel(at) => kernel(*at)?,
+            StepPart::Fill { values } => {
+                let bytes = 2.0 * *values as f64 * value;
+                let work = Work {
+                    bytes,
+                    ..Work::default()
+                };
+                other("ghost cells", "ghost cells", work)
+            }
+            StepPart::TimeStep { costs, reduced } => {
+                let mut work = Work::default();
+                for cost in costs {
+                    work.add(&Work::of(cost, grid));
+                }
+                // Each value is read, and compared or added.
+                let reduced = *reduced as f64 * grid.points();
+                work.bytes += reduced * value;
+                work.flops += reduced;
+                work.operations += reduced;
+                other("time step", "speeds, and the time step", work)
+            }
+            _ => other("given fields", "given fields", Work::default()),
+        };
+        let seconds = Some(time.seconds);
+        Some(Part { seconds, ..part })
+    };
+    times.iter().filter_map(part).collect()
+}
+
+/// What a launch computes: names of so many of its outputs, and the axes along which it reads neighbours, if these
+/// are not all.
+fn computes(plan: &Plan, launch: &Launch, dimension: usize, most: usize) -> String {
+    let role = |buffer: &str| plan.buffer(buffer).map(|own| own.role);
+    let outputs = launch.outputs.iter();
+    let new = outputs.clone().filter_map(|(buffer, _)| {
+        let field = buffer.strip_suffix("_new");
+        field.filter(|_| role(buffer) == Some(BufferRole::NewField))
+    });
+    let mut names: Vec<&str> = new.collect();
+    let gives_new = !names.is_empty();
+    if !gives_new {
+        names = outputs.map(|(_, function)| function.as_str()).collect();
+    }
+    let mut words = if gives_new { "new " } else { "" }.to_string();
+    words += &names[..names.len().min(most)].join(", ");
+    if names.len() > most {
+        let _ = write!(words, " and {} more", names.len() - most);
+    }
+    let reads = |axis: &usize| launch.inputs.iter().any(|(_, reach)| reach[*axis] > 0);
+    let axes: Vec<usize> = (0..dimension).filter(reads).collect();
+    if !axes.is_empty() && axes.len() < dimension {
+        let letters: Vec<&str> = axes.iter().map(|axis| ["x", "y", "z"][*axis]).collect();
+        let _ = write!(words, ", along {}", letters.join(" and "));
+    }
+    words
+}
+
+/// Parts that do the same in several substeps, as one.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Together {
+    pub(super) computes: String,
+    short: String,
+    pub(super) times: usize,
+    pub(super) work: Work,
+    pub(super) seconds: f64,
+}
+
+impl Together {
+    /// What they compute, and how often.
+    pub(super) fn words(&self) -> String {
+        self.often(&self.computes)
+    }
+
+    /// The same, shorter.
+    pub(super) fn label(&self) -> String {
+        self.often(&self.short)
+    }
+
+    fn often(&self, words: &str) -> String {
+        match self.times {
+            1 => words.into(),
+            times => format!("{times} x {words}"),
+        }
+    }
+}
+
+impl Parts {
+    /// Seconds of all parts one by one, if they have times of their own.
+    pub(super) fn seconds(&self) -> Option<f64> {
+        let all: Option<Vec<f64>> = self.all.iter().map(|part| part.seconds).collect();
+        all.filter(|all| !all.is_empty())
+            .map(|all| all.iter().sum())
+    }
+
+    /// The work of all of them.
+    pub(super) fn work(&self) -> Work {
+        let mut work = Work::default();
+        self.all.iter().for_each(|part| work.add(&part.work));
+        work
+    }
+
+    /// Those that have times of their own, together if they do the same; the longest first.
+    pub(super) fn together(&self) -> Vec<Together> {
+        let mut all: Vec<Together> = Vec::new();
+        for part in &self.all {
+            let Some(seconds) = part.seconds else {
+                continue;
+            };
+            let same = all.iter_mut().find(|own| own.computes == part.computes);
+            if let Some(own) = same {
+                own.times += 1;
+                own.work.add(&part.work);
+                own.seconds += seconds;
+            } else {
+                all.push(Together {
+                    computes: part.computes.clone(),
+                    short: part.label.clone(),
+                    times: 1,
+                    work: part.work,
+                    seconds,
+                });
+            }
+        }
+        all.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
+        all
+    }
+
+    /// A line for each part; `step` is what a step takes in seconds.
+    pub(super) fn table(&self, step: f64) -> String {
+        let mut text = format!(
+            "  {:<24} {:<38} {:>8} {:>8} {:>7} {:>5} {:>9} {:>7} {:>8} {:>7} {:>7}\n",
+            "part",
+            "computes",
+            "MB",
+            "Mflop",
+            "flop/B",
+            "div",
+            "us",
+            "GB/s",
+            "Gflop/s",
+            "of roof",
+            "share"
+        );
+        let all = self.seconds();
+        for part in &self.all {
+            let time = part
+                .seconds
+                .map(|seconds| (seconds, all.unwrap_or(seconds)));
+            text += &self.line(&part.name, &part.computes, &part.work, time);
+        }
+        // Their sum has no time of its own; a step has.
+        let group = step * self.steps as f64;
+        let name = match self.steps {
+            1 => "a step".to_string(),
+            steps => format!("{steps} steps"),
+        };
+        let words = all.map_or(String::new(), |all| {
+            format!("parts one by one: {:.0} us", 1e6 * all)
+        });
+        text += &self.line(&name, &words, &self.work(), Some((group, group)));
+        text
+    }
+
+    fn line(&self, name: &str, words: &str, work: &Work, time: Option<(f64, f64)>) -> String {
+        let percent = |part: f64| format!("{:.1} %", 100.0 * part);
+        let or_dash = |value: Option<String>| value.unwrap_or_else(|| "-".into());
+        let seconds = time.map(|(seconds, _)| seconds);
+        let rounded = |rate: f64| format!("{rate:.*}", usize::from(rate < 100.0));
+        let rate = |of: f64| or_dash(seconds.map(|s| rounded(of / s / 1e9)));
+        let millions = |of: f64| format!("{:.*}", if of < 1e7 { 3 } else { 1 }, of / 1e6);
+        let has_flops = work.flops > 0.0;
+        format!(
+            "  {name:<24} {:<38} {:>8} {:>8} {:>7} {:>5} {:>9} {:>7} {:>8} {:>7} {:>7}\n",
+            shortened(words, 38),
+            millions(work.bytes),
+            millions(work.flops),
+            or_dash(has_flops.then(|| format!("{:.2}", work.intensity()))),
+            or_dash(has_flops.then(|| format!("{:.0} %", 100.0 * work.dividing()))),
+            or_dash(seconds.map(|s| format!("{:.1}", 1e6 * s))),
+            rate(work.bytes),
+            or_dash(seconds.filter(|_| has_flops).map(|_| rate(work.flops))),
+            or_dash(seconds.map(|s| percent(work.of_roof(s, &self.roofs)))),
+            or_dash(time.map(|(part, all)| percent(part / all))),
+        )
+    }
+
+    pub(super) fn json(&self) -> Value {
+        let all = self.seconds();
+        let part = |part: &Part| {
+            let rate = |of: f64| part.seconds.map(|seconds| of / seconds / 1e9);
+            let of_roof = |seconds: f64| part.work.of_roof(seconds, &self.roofs);
+            json!({
+                "name": part.name,
+                "computes": part.computes,
+                "substep": part.substep.map(|substep| substep + 1),
+                "bytes": part.work.bytes,
+                "flops": part.work.flops,
+                "operations": part.work.operations,
+                "divisions": part.work.divisions,
+                "flops_per_byte": part.work.intensity(),
+                "us": part.seconds.map(|seconds| 1e6 * seconds),
+                "gb_per_s": rate(part.work.bytes),
+                "gflops": rate(part.work.flops),
+                "of_roof": part.seconds.map(of_roof),
+                "share": part.seconds.zip(all).map(|(seconds, all)| seconds / all),
+            })
+        };
+        let parts: Vec<Value> = self.all.iter().map(part).collect();
+        json!({
+            "steps": self.steps,
+            "copy_gb_per_s": self.roofs.copy,
+            "peak_gflops": self.roofs.peak,
+            "parts": parts,
+        })
+    }
+}
+
+/// What the columns mean.
+pub(super) const NOTES: &str = "MB: what memory is predicted to move; of a processor, what must move\n\
+     Mflop, flop/B: operations, a multiply-add is two; for each byte\n\
+     div: the share of divisions and square roots in the arithmetic instructions, of which each is eight\n\
+     us: of each part by itself, with the gap to the next launch; of roof: the time of a copy of its bytes or of its\n\
+     \x20 instructions at the peak, whichever is longer, over its time; what caches hold is above 100 %\n";
+
+#[cfg(test)]
+mod tests {
+    use stencil_compiler::algorithm::Algorithm;
+    use stencil_compiler::model::parse::parse_str;
+    use stencil_compiler::schedule::check::{self, Compiled};
+    use stencil_compiler::{discretize::discretize, schedule::text};
+
+    use super::*;
+
+    fn compiled(schedule: &str) -> (Algorithm, Compiled) {
+        let source = "pub system Sound in 2d { conserved p: scalar; conserved u: vector;
+            flux p -> u; flux u -> p * I; waves { sound: 1; } }
+            scheme s for Sound { reconstruct: waves<limiter = mc>; riemann: roe; sweep: dimensional; time: euler; }";
+        let algorithm = discretize(&parse_str(source).unwrap()).unwrap();
+        let schedule = text::parse(schedule).unwrap();
+        let compiled = check::check(&algorithm, &schedule, 8).unwrap();
+        (algorithm, compiled)
+    }
+
+    fn grid(card: Option<&cost::Card>) -> Grid<'_> {
+        Grid {
+            cells: [64, 32, 1],
+            patches: [1; 3],
+            dimension: 2,
+            value_bytes: 8,
+            card,
+        }
+    }
+
+    #[test]
+    fn kernels_are_told_by_what_they_give_and_read() {
+        let (_, one) = compiled("schedule kernel direct");
+        let costs = cost::kernels(&one).unwrap();
+        let parts = parts(&grid(None), (&one.plan, &costs), &[]);
+        let words: Vec<&str> = parts.iter().map(|part| part.computes.as_str()).collect();
+        assert_eq!(
+            words,
+            ["new p, u_x, u_y, along x", "new p, u_x, u_y, along y"]
+        );
+        assert!(parts.iter().all(|part| part.seconds.is_none()));
+        // Three fields are read and written.
+        assert_eq!(parts[0].work.bytes, 64.0 * 32.0 * 8.0 * 6.0);
+        let (_, stored) = compiled(
+            "schedule place p_x_flux global exchange place u_x_x_flux global exchange
+             place all_families global exchange place all_families_2 global exchange
+             kernel direct kernel direct",
+        );
+        let costs = cost::kernels(&stored).unwrap();
+        let parts = super::parts(&grid(None), (&stored.plan, &costs), &[]);
+        assert!(
+            parts[0].computes.ends_with(" and 1 more, along x"),
+            "{}",
+            parts[0].computes
+        );
+    }
+
+    #[test]
+    fn what_a_card_did_in_a_step_is_in_its_order() {
+        let (_, one) = compiled("schedule kernel direct");
+        let costs = cost::kernels(&one).unwrap();
+        let time = |part, us: f64| PartTime {
+            part,
+            seconds: 1e-6 * us,
+        };
+        let speeds = StepPart::TimeStep {
+            costs: costs[..1].to_vec(),
+            reduced: 1,
+        };
+        let times = [
+            time(speeds, 7.0),
+            time(StepPart::Fill { values: 1000 }, 3.0),
+            time(StepPart::Kernel(1), 5.0),
+        ];
+        let card = cost::Card::default();
+        let parts = parts(&grid(Some(&card)), (&one.plan, &costs), &times);
+        let found: Vec<(&str, Option<usize>, f64)> = parts
+            .iter()
+            .map(|part| {
+                (
+                    part.name.as_str(),
+                    part.substep,
+                    1e6 * part.seconds.unwrap(),
+                )
+            })
+            .collect();
+        let expected = [
+            ("time step", None, 7.0),
+            ("ghost cells", None, 3.0),
+            ("Sound_2_1", Some(1), 5.0),
+        ];
+        for (found, expected) in found.iter().zip(expected) {
+            assert_eq!((found.0, found.1), (expected.0, expected.1));
+            assert!((found.2 - expected.2).abs() < 1e-9);
+        }
+        assert_eq!(parts[1].work.bytes, 16e3);
+        // One more value of each cell is read for its maximum.
+        let points = 64.0 * 32.0;
+        let kernel = costs[0].memory_bytes([64, 32, 1], &card).unwrap();
+        assert!((parts[0].work.bytes - points * (kernel + 8.0)).abs() < 1e-6);
+        assert!((parts[0].work.flops - points * (costs[0].flops + 1.0)).abs() < 1e-6);
+    }
+}

@@ -1,0 +1,350 @@
+//! What the parts of a step take: below the roof of the machine, and as shares of the time. And how much faster
+//! schedules are than the first.
+
+use std::path::Path;
+
+use stencil_runtime::plot::{Color, LinePlot, Scene, Style};
+
+use super::parts::{Parts, Together, Work};
+use super::picture::{firsts, schedule, side};
+use super::report::Result as Measured;
+use crate::pictures::bars::{Bar, Bars};
+use crate::pictures::roofline::{Dot, Mark, Roofline, Roofs};
+
+/// A part with such a share of divisions and square roots in its instructions has a colour of its own.
+const DIVIDING: f64 = 0.25;
+
+/// Parts with a smaller share of the time have no label below the roof.
+const NAMED: f64 = 0.02;
+
+/// Bars of a picture; what is left shares the last one.
+const BARS: usize = 24;
+
+/// A drawing or a plot.
+pub(super) enum Picture {
+    Scene(Box<Scene>),
+    Plot(Box<LinePlot>),
+}
+
+/// Pictures of the parts of each case, with their names.
+pub(super) fn of_parts(results: &[Measured]) -> Vec<(String, Scene)> {
+    let mut all = Vec::new();
+    for result in results {
+        let Some(parts) = &result.parts else { continue };
+        let name = stem(result);
+        all.push((format!("{name}-roofline"), roofline(result, parts)));
+        let together = parts.together();
+        if !together.is_empty() {
+            all.push((format!("{name}-shares"), shares(result, parts, &together)));
+        }
+    }
+    all
+}
+
+/// The name of a case in names of files.
+fn stem(result: &Measured) -> String {
+    let cells: Vec<String> = axes(result).map(|n| n.to_string()).collect();
+    let name = format!(
+        "{}-{}-{}-{}",
+        result.system,
+        result.precision,
+        file_stem(&schedule(result)),
+        cells.join("x")
+    );
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    let parts = name.split(|c| !is_plain(c)).filter(|part| !part.is_empty());
+    parts.collect::<Vec<_>>().join("-")
+}
+
+/// The name of a schedule without folders and what ends the name of a file.
+fn file_stem(name: &str) -> &str {
+    let stem = Path::new(name).file_stem().and_then(|stem| stem.to_str());
+    stem.unwrap_or(name)
+}
+
+/// Cells along the axes that there are.
+fn axes(result: &Measured) -> impl Iterator<Item = usize> {
+    let cells = result.cells;
+    (0..3)
+        .map(move |axis| cells[axis])
+        .enumerate()
+        .filter_map(|(axis, n)| (axis == 0 || n > 1).then_some(n))
+}
+
+fn title(result: &Measured) -> String {
+    let cells: Vec<String> = axes(result).map(|n| n.to_string()).collect();
+    format!(
+        "{}, {}, {} cells",
+        result.system,
+        result.precision,
+        cells.join(" x ")
+    )
+}
+
+/// Each part below the roof, and all of a step.
+fn roofline(result: &Measured, parts: &Parts) -> Scene {
+    let all = parts.seconds().unwrap_or(f64::NAN);
+    let roofs = parts.roofs;
+    let mut dots: Vec<Dot> = parts
+        .together()
+        .iter()
+        .rev()
+        .map(|own| Dot {
+            kind: kind(&own.work),
+            label: (own.seconds >= NAMED * all).then(|| own.label()),
+            mark: Mark::Named,
+            ..dot(&own.work, own.seconds, &roofs)
+        })
+        .collect();
+    let step = 1e-3 * result.ms_per_step * parts.steps as f64;
+    dots.push(Dot {
+        kind: "a step".into(),
+        label: Some("a step".into()),
+        mark: Mark::Main,
+        ..dot(&parts.work(), step, &roofs)
+    });
+    let picture = Roofline {
+        title: format!("{}: a step below the roof", title(result)),
+        subtitle: format!("{}; schedule: {}", result.machine(), schedule(result)),
+        rate: "billion flops a second",
+        roofs,
+        dots,
+        marks: Vec::new(),
+    };
+    picture.draw()
+}
+
+fn dot(work: &Work, seconds: f64, roofs: &Roofs) -> Dot {
+    Dot {
+        flops: work.flops / seconds / 1e9,
+        bytes: work.bytes / seconds / 1e9,
+        most: (work.flops > 0.0).then(|| work.most(roofs)),
+        kind: String::new(),
+        label: None,
+        mark: Mark::Plain,
+    }
+}
+
+fn kind(work: &Work) -> String {
+    let words = match work {
+        work if work.flops <= 0.0 => "moves bytes only",
+        work if work.dividing() >= DIVIDING => "divisions and roots, a quarter of it or more",
+        _ => "sums and products",
+    };
+    words.into()
+}
+
+/// The parts by their shares of the time of all of them.
+fn shares(result: &Measured, parts: &Parts, together: &[Together]) -> Scene {
+    let all: f64 = together.iter().map(|own| own.seconds).sum();
+    let words = |seconds: f64| format!("{:.1} %, {:.1} us", 100.0 * seconds / all, 1e6 * seconds);
+    let mut bars: Vec<Bar> = together
+        .iter()
+        .take(BARS)
+        .map(|own| Bar {
+            label: own.words(),
+            value: own.seconds,
+            words: words(own.seconds),
+            color: 0,
+        })
+        .collect();
+    let rest = together.get(BARS..).unwrap_or_default();
+    if !rest.is_empty() {
+        let seconds = rest.iter().map(|own| own.seconds).sum();
+        bars.push(Bar {
+            label: format!("{} others", rest.len()),
+            value: seconds,
+            words: words(seconds),
+            color: 6,
+        });
+    }
+    let step = 1e-3 * result.ms_per_step * parts.steps as f64;
+    let picture = Bars {
+        title: format!("{}: shares of the time of a step", title(result)),
+        subtitle: format!(
+            "{}; schedule: {}; all parts one by one {:.1} us, a step {:.1} us",
+            result.machine(),
+            schedule(result),
+            1e6 * all / parts.steps as f64,
+            1e6 * step / parts.steps as f64
+        ),
+        bars,
+    };
+    picture.draw()
+}
+
+/// How much faster schedules are than the first one: bars of the times of a step where there is one mesh, and the
+/// ratios against its size where there are several.
+pub(super) fn of_schedules(results: &[Measured]) -> Vec<(String, Picture)> {
+    let compared = || results.iter().filter(|r| r.of_first.is_some());
+    let case = |r: &Measured| (r.system.clone(), r.precision, r.mixed, r.order);
+    let mut all = Vec::new();
+    for of in firsts(compared(), |r| case(r)) {
+        let own: Vec<&Measured> = compared().filter(|r| case(r) == of).collect();
+        let is_one = |other: &&Measured| (other.system.as_str(), other.precision) == (&of.0, of.1);
+        let forms = firsts(compared().filter(is_one), |r| (r.mixed, r.order));
+        let mut name = format!("{}-{}", of.0, of.1);
+        if forms.len() > 1 {
+            name += &format!("-{}-order-{}", of.2, of.3);
+        }
+        let sizes = firsts(&own, |r| side(r));
+        let title = format!("{}, {}", of.0, of.1);
+        all.push(match sizes.len() {
+            1 => (
+                format!("{name}-schedules"),
+                Picture::Scene(Box::new(times(&own))),
+            ),
+            _ => (
+                format!("{name}-ratios"),
+                Picture::Plot(Box::new(ratios(&title, &own))),
+            ),
+        });
+    }
+    all
+}
+
+/// The time of a step by each schedule.
+fn times(results: &[&Measured]) -> Scene {
+    let bars = results.iter().enumerate().map(|(at, result)| Bar {
+        label: schedule(result),
+        value: result.ms_per_step,
+        words: format!(
+            "{:.3} ms, {:.2} times as fast",
+            result.ms_per_step,
+            result.of_first.unwrap_or(1.0)
+        ),
+        color: at,
+    });
+    let picture = Bars {
+        title: results.first().map_or(String::new(), |r| {
+            format!("{}: the time of a step", title(r))
+        }),
+        subtitle: results.first().map_or(String::new(), |r| r.machine()),
+        bars: bars.collect(),
+    };
+    picture.draw()
+}
+
+/// The rate of each schedule over that of the first one.
+fn ratios(title: &str, results: &[&Measured]) -> LinePlot {
+    let machine = results.first().map_or(String::new(), |r| r.machine());
+    let mut plot = LinePlot::new()
+        .title(title)
+        .subtitle(machine)
+        .labels(
+            "cells along an axis",
+            "rate over that of the first schedule",
+        )
+        .x_ticks(firsts(results, |r| side(r)));
+    plot.x_log = true;
+    let mut most = 1.0f64;
+    for (at, name) in firsts(results, |r| schedule(r)).into_iter().enumerate() {
+        let own = results.iter().filter(|r| schedule(r) == name);
+        let (xs, ys): (Vec<f64>, Vec<f64>) =
+            own.map(|r| (side(r), r.of_first.unwrap_or(1.0))).unzip();
+        most = ys
+            .iter()
+            .copied()
+            .filter(|y| y.is_finite())
+            .fold(most, f64::max);
+        plot = plot.series(name, &xs, &ys, Style::LinePoints);
+        if let Some(last) = plot.series.last_mut() {
+            last.color = Some(Color::PALETTE[at % Color::PALETTE.len()]);
+        }
+    }
+    plot.y_range = Some((0.0, 1.1 * most));
+    plot
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::tests::{measured, on_card, parts};
+
+    fn names<P>(pictures: &[(String, P)]) -> Vec<&str> {
+        pictures.iter().map(|(name, _)| name.as_str()).collect()
+    }
+
+    #[test]
+    fn parts_are_drawn_below_the_roof_and_as_shares() {
+        let of = Measured {
+            parts: Some(parts()),
+            schedule: Some("files/plain.schedule".into()),
+            ..on_card(None)
+        };
+        let pictures = of_parts(&[measured(), of]);
+        let stem = "Heat-f64-plain-64x32";
+        assert_eq!(
+            names(&pictures),
+            [format!("{stem}-roofline"), format!("{stem}-shares")]
+        );
+        for (name, scene) in &pictures {
+            let (width, height) = scene.size();
+            let texts = scene.texts();
+            for words in ["2 x new q", "ghost cells"] {
+                assert!(
+                    texts.iter().any(|(text, _)| *text == words),
+                    "{name}: {words}"
+                );
+            }
+            for (text, [x, y, w, h]) in texts {
+                let inside = x >= 0.0 && y >= 0.0 && x + w <= width && y + h <= height;
+                assert!(inside, "{name}: `{text}`");
+            }
+        }
+        // 50 of 64 us.
+        let texts = pictures[1].1.texts();
+        assert!(
+            texts.iter().any(|(text, _)| *text == "78.1 %, 50.0 us"),
+            "{texts:?}"
+        );
+    }
+
+    #[test]
+    fn of_a_processor_there_is_the_whole_step() {
+        let mut parts = parts();
+        parts.all.iter_mut().for_each(|part| part.seconds = None);
+        let of = Measured {
+            parts: Some(parts),
+            ..measured()
+        };
+        let pictures = of_parts(&[of]);
+        let stem = "Heat-f64-compiled-2-threads-64x32";
+        assert_eq!(names(&pictures), [format!("{stem}-roofline")]);
+        let texts = pictures[0].1.texts();
+        assert!(texts.iter().filter(|(text, _)| *text == "a step").count() == 2);
+    }
+
+    #[test]
+    fn schedules_are_bars_of_one_mesh_and_curves_of_several() {
+        let of = |schedule: &str, cells: usize, ratio| Measured {
+            schedule: Some(schedule.into()),
+            cells: [cells; 3],
+            of_first: Some(ratio),
+            ..on_card(None)
+        };
+        assert!(of_schedules(&[on_card(None)]).is_empty());
+        let one = [of("soa", 32, 1.0), of("aos", 32, 0.5)];
+        let pictures = of_schedules(&one);
+        assert_eq!(names(&pictures), ["Heat-f64-schedules"]);
+        let Picture::Scene(scene) = &pictures[0].1 else {
+            panic!("no bars");
+        };
+        let texts = scene.texts();
+        assert!(
+            texts
+                .iter()
+                .any(|(text, _)| text.ends_with("0.50 times as fast"))
+        );
+        let two = [&one[..], &[of("soa", 64, 1.0), of("aos", 64, 0.25)]].concat();
+        let pictures = of_schedules(&two);
+        assert_eq!(names(&pictures), ["Heat-f64-ratios"]);
+        let Picture::Plot(plot) = &pictures[0].1 else {
+            panic!("no curves");
+        };
+        assert_eq!(
+            (&plot.series[1].name[..], &plot.series[1].ys[..]),
+            ("aos", &[0.5, 0.25][..])
+        );
+    }
+}
