@@ -18,4 +18,5 @@ mod passes;
 mod patches;
 mod pointwise;
 mod random_systems;
+mod studies;
 mod texts;

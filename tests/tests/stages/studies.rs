@@ -1,0 +1,124 @@
+//! The files of the book's page on studies: all that are there are named, and give the bits of the definition.
+
+use std::fs;
+use std::path::PathBuf;
+
+use stencil_compiler::algorithm::Algorithm;
+use stencil_compiler::discretize::discretize;
+use stencil_compiler::emit;
+use stencil_compiler::expr::real::Precision;
+use stencil_compiler::kernel::interp::Shadow;
+use stencil_compiler::model::parse::parse_str;
+use stencil_compiler::schedule::check::{self, Compiled};
+use stencil_compiler::schedule::text;
+use stencil_tests::{Case, differing, interpreted, oracle};
+
+const PAGE: &str = include_str!("../../../docs/src/studies.md");
+
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../examples/studies")
+}
+
+fn algorithm(file: &str) -> Algorithm {
+    let source = fs::read_to_string(folder().join(file)).unwrap_or_else(|e| panic!("{file}: {e}"));
+    let model =
+        parse_str(&source).unwrap_or_else(|errors| panic!("{}", errors.render(file, &source)));
+    discretize(&model).unwrap_or_else(|error| panic!("{file}: {error}"))
+}
+
+fn compiled(algorithm: &Algorithm, schedule: &str) -> Compiled {
+    let source = fs::read_to_string(folder().join(schedule)).unwrap_or_else(|e| panic!("{e}"));
+    let schedule = text::parse(&source).unwrap_or_else(|error| panic!("{schedule}: {error}"));
+    check::check(algorithm, &schedule, size_of::<f64>()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The names of files that the page has are those that are there.
+#[test]
+fn files_and_commands_name_each_other() {
+    let words = PAGE.split(|c: char| c.is_whitespace() || "`,()".contains(c));
+    let is_file = |word: &&str| word.ends_with(".pde") || word.ends_with(".schedule");
+    let mut named: Vec<String> = words.filter(is_file).map(String::from).collect();
+    named.sort();
+    named.dedup();
+    let entries = fs::read_dir(folder()).unwrap_or_else(|e| panic!("{e}"));
+    let name = |entry: std::io::Result<fs::DirEntry>| {
+        let entry = entry.unwrap_or_else(|e| panic!("{e}"));
+        entry.file_name().to_string_lossy().into_owned()
+    };
+    let mut files: Vec<String> = entries.map(name).collect();
+    files.sort();
+    assert_eq!(named, files);
+}
+
+/// Fields after some steps by each schedule, against those of the definition around these means.
+fn bits(system: &str, schedules: &[&str], means: &[f64], (cells, steps): ([usize; 3], usize)) {
+    let algorithm = algorithm(system);
+    let case = Case {
+        means: means.to_vec(),
+        dt: 1e-3,
+        ..Case::new(&algorithm, cells)
+    };
+    let expected = oracle::<f64>(&algorithm, &case, steps);
+    let are_numbers = expected.iter().flatten().all(|value| value.is_finite());
+    assert!(are_numbers, "{system}");
+    for schedule in schedules {
+        let compiled = compiled(&algorithm, schedule);
+        let found = interpreted::<f64>(&algorithm, &compiled, &case, steps, 7, Shadow::Off);
+        let found = found.unwrap_or_else(|fault| panic!("{system}, {schedule}: {fault}"));
+        assert_eq!(differing(&expected, &found), 0, "{system}, {schedule}");
+        for kernel in &compiled.kernels {
+            emit::cuda(kernel, Precision::F64).unwrap_or_else(|error| panic!("{error}"));
+        }
+    }
+}
+
+#[test]
+fn sweeps_taken_apart_give_the_bits_of_the_definition() {
+    let plane = ([9, 8, 1], 2);
+    let (sound, water) = ("acoustics_2d_swept.pde", "water_swept.pde");
+    bits(sound, &["acoustics_2d_apart.schedule"], &[], plane);
+    bits(water, &["water_apart.schedule"], &[2.0], plane);
+    let (sound, space) = ("acoustics_3d_swept.pde", ([7, 6, 5], 2));
+    bits(sound, &["acoustics_3d_apart.schedule"], &[], space);
+}
+
+#[test]
+fn stored_operations_of_a_gas_give_the_bits_of_the_definition() {
+    let schedules = [
+        "ns_tiled.schedule",
+        "ns_lexicographic.schedule",
+        "ns_lexicographic_aos.schedule",
+    ];
+    let means = [2.0, 0.0, 0.0, 0.0, 4.0];
+    bits("compressible_ns.pde", &schedules, &means, ([7, 6, 5], 1));
+}
+
+/// As the page says: what each kernel of a substep stores, in this order.
+#[test]
+fn each_operation_of_a_gas_with_friction_is_a_kernel() {
+    let algorithm = algorithm("compressible_ns.pde");
+    let compiled = compiled(&algorithm, "ns_tiled.schedule");
+    let launches = compiled
+        .plan
+        .launches
+        .iter()
+        .filter(|launch| launch.substep == 0);
+    let outputs: Vec<(usize, &str)> = launches
+        .map(|launch| (launch.outputs.len(), launch.outputs[0].1.as_str()))
+        .collect();
+    let weights = outputs[..3]
+        .iter()
+        .all(|(count, name)| *count == 25 && name.starts_with("div"));
+    assert!(weights, "{outputs:?}");
+    let values = outputs[3..6]
+        .iter()
+        .all(|(count, name)| *count == 10 && name.ends_with("upper"));
+    assert!(values, "{outputs:?}");
+    assert_eq!(outputs[6], (12, "dx_div_151"));
+    assert_eq!(outputs[7], (9, "stress"));
+    let fluxes = outputs[8..11]
+        .iter()
+        .all(|(count, name)| *count == 5 && name.ends_with("flux"));
+    assert!(fluxes, "{outputs:?}");
+    assert_eq!(outputs.len(), 12);
+}
