@@ -16,6 +16,7 @@ mod parts;
 mod picture;
 mod report;
 mod shares;
+mod work;
 
 #[cfg(test)]
 mod tests;
@@ -155,7 +156,9 @@ pub(crate) fn run(args: &BenchArgs, out: &mut dyn Write) -> Result<(), Ended> {
                 Precision::F32 => measure::<f32>(args, system, setup)?,
                 Precision::F64 => measure::<f64>(args, system, setup)?,
             };
-            measured.of_first = (args.schedule.len() > 1).then(|| measured.over_first(&results));
+            if args.schedule.len() > 1 {
+                measured.compare(&results);
+            }
             if !args.json {
                 // Cards and processors have other columns.
                 let is_new = results.last().is_none_or(|last| last.is_other(&measured));

@@ -11,7 +11,8 @@ use stencil_runtime::{Engine, Error, Number, Simulation, SystemDef};
 
 use super::beside::Beside;
 use super::card::{Card, Kernel};
-use super::parts::{Grid, Parts, parts};
+use super::parts::{Parts, parts};
+use super::work::Grid;
 use super::{Protocol, Timings, report};
 use crate::pictures::roofline::Roofs;
 use crate::smooth::{self, along_axes};

@@ -3,99 +3,22 @@
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
-use stencil_compiler::cost::{self, KernelCost};
+use stencil_compiler::cost::KernelCost;
 use stencil_compiler::plan::{BufferRole, Launch, Plan};
 use stencil_runtime::backend::cuda::{PartTime, StepPart};
 
 use super::report::shortened;
+use super::work::{Grid, Work};
 use crate::pictures::roofline::Roofs;
 
-/// What a division or a square root costs, in other operations.
-const DIVISION: f64 = 8.0;
+/// Characters of the words for a part in the table; where they are more its label stands there.
+const COMPUTES: usize = 44;
 
 /// Names that stand in the words for a kernel, and in a label for it.
 const NAMES: [usize; 2] = [3, 1];
 
-/// Cells of a run, and the card that they are on.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Grid<'a> {
-    pub(super) cells: [usize; 3],
-    pub(super) patches: [usize; 3],
-    pub(super) dimension: usize,
-    pub(super) value_bytes: usize,
-    /// None is a processor.
-    pub(super) card: Option<&'a cost::Card>,
-}
-
-impl Grid<'_> {
-    fn points(&self) -> f64 {
-        self.cells.iter().map(|n| *n as f64).product()
-    }
-
-    /// Bytes that memory moves for a kernel; on a processor those that must move.
-    fn moved(&self, cost: &KernelCost) -> f64 {
-        let patch = std::array::from_fn(|axis| self.cells[axis] / self.patches[axis].max(1));
-        let by_card = self.card.and_then(|card| cost.memory_bytes(patch, card));
-        self.points() * by_card.unwrap_or_else(|| cost.least_bytes())
-    }
-}
-
-/// What is counted of a part of a step, over all cells.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Work {
-    /// Bytes that memory is predicted to move.
-    pub(super) bytes: f64,
-    /// A multiply-add is two.
-    pub(super) flops: f64,
-    /// Arithmetic instructions: a multiply-add is one, a division or a square root eight.
-    pub(super) operations: f64,
-    /// Divisions and square roots.
-    pub(super) divisions: f64,
-}
-
-impl Work {
-    fn of(cost: &KernelCost, grid: &Grid<'_>) -> Self {
-        let points = grid.points();
-        Work {
-            bytes: grid.moved(cost),
-            flops: points * cost.flops,
-            operations: points * cost.operations,
-            divisions: points * cost.work.divisions as f64 / f64::from(cost.cells.max(1)),
-        }
-    }
-
-    pub(super) fn add(&mut self, other: &Work) {
-        self.bytes += other.bytes;
-        self.flops += other.flops;
-        self.operations += other.operations;
-        self.divisions += other.divisions;
-    }
-
-    /// Flops for each byte.
-    fn intensity(&self) -> f64 {
-        self.flops / self.bytes
-    }
-
-    /// The share of divisions and square roots in its instructions.
-    pub(super) fn dividing(&self) -> f64 {
-        match self.operations > 0.0 {
-            true => DIVISION * self.divisions / self.operations,
-            false => 0.0,
-        }
-    }
-
-    /// Billion flops a second if instructions were all that takes time: the peak is of multiply-adds alone.
-    pub(super) fn most(&self, roofs: &Roofs) -> f64 {
-        roofs.peak / 2.0 * self.flops / self.operations
-    }
-
-    /// The time of a copy of its bytes, or of its instructions, over its time: 1 is at the roof.
-    pub(super) fn of_roof(&self, seconds: f64, roofs: &Roofs) -> f64 {
-        let copying = self.bytes / (1e9 * roofs.copy);
-        let computing = self.operations / (1e9 * roofs.peak / 2.0);
-        copying.max(computing) / seconds
-    }
-}
+/// The part that finds the length of a step.
+const TIME_STEP: &str = "time step";
 
 /// A part of a step, or of steps that are done at once.
 #[derive(Clone, Debug, PartialEq)]
@@ -111,6 +34,8 @@ pub(super) struct Part {
     pub(super) work: Work,
     /// By itself, where it has a time of its own.
     pub(super) seconds: Option<f64>,
+    /// The time of the part that does the same under the first schedule over its own, where there are several.
+    pub(super) of_first: Option<f64>,
 }
 
 /// All parts of a step below the roofs of the machine.
@@ -137,6 +62,7 @@ pub(super) fn parts(
             substep: Some(launch.substep),
             work: Work::of(cost, grid),
             seconds: None,
+            of_first: None,
         })
     };
     if times.is_empty() {
@@ -149,6 +75,7 @@ pub(super) fn parts(
         substep: None,
         work,
         seconds: None,
+        of_first: None,
     };
     let value = grid.value_bytes as f64;
     let part = |time: &PartTime| {
@@ -172,7 +99,7 @@ pub(super) fn parts(
                 work.bytes += reduced * value;
                 work.flops += reduced;
                 work.operations += reduced;
-                other("time step", "speeds, and the time step", work)
+                other(TIME_STEP, "speeds, and the time step", work)
             }
             _ => other("given fields", "given fields", Work::default()),
         };
@@ -218,9 +145,16 @@ pub(super) struct Together {
     pub(super) times: usize,
     pub(super) work: Work,
     pub(super) seconds: f64,
+    /// Seconds of those that do the same under the first schedule, where there are several.
+    first: Option<f64>,
 }
 
 impl Together {
+    /// How many times as fast they are as under the first schedule.
+    pub(super) fn of_first(&self) -> Option<f64> {
+        self.first.map(|first| first / self.seconds)
+    }
+
     /// What they compute, and how often.
     pub(super) fn words(&self) -> String {
         self.often(&self.computes)
@@ -240,6 +174,19 @@ impl Together {
 }
 
 impl Parts {
+    /// Compares kernels with those that compute the same in the same substep of another schedule, and the time step. Fills of ghost
+    /// cells are of different arrays.
+    pub(super) fn compare(&mut self, first: &Parts) {
+        for part in &mut self.all {
+            let same =
+                |other: &&Part| (&other.computes, other.substep) == (&part.computes, part.substep);
+            let is_alone = part.substep.is_some() || part.name == TIME_STEP;
+            let other = first.all.iter().find(same).filter(|_| is_alone);
+            let seconds = other.and_then(|other| other.seconds).zip(part.seconds);
+            part.of_first = seconds.map(|(first, own)| first / own);
+        }
+    }
+
     /// Seconds of all parts one by one, if they have times of their own.
     pub(super) fn seconds(&self) -> Option<f64> {
         let all: Option<Vec<f64>> = self.all.iter().map(|part| part.seconds).collect();
@@ -261,11 +208,13 @@ impl Parts {
             let Some(seconds) = part.seconds else {
                 continue;
             };
+            let first = part.of_first.map(|ratio| ratio * seconds);
             let same = all.iter_mut().find(|own| own.computes == part.computes);
             if let Some(own) = same {
                 own.times += 1;
                 own.work.add(&part.work);
                 own.seconds += seconds;
+                own.first = own.first.zip(first).map(|(sum, more)| sum + more);
             } else {
                 all.push(Together {
                     computes: part.computes.clone(),
@@ -273,6 +222,7 @@ impl Parts {
                     times: 1,
                     work: part.work,
                     seconds,
+                    first,
                 });
             }
         }
@@ -280,10 +230,10 @@ impl Parts {
         all
     }
 
-    /// A line for each part; `step` is what a step takes in seconds.
-    pub(super) fn table(&self, step: f64) -> String {
+    /// A line for each part; `step` is what a step takes in seconds, `of_first` how many times as fast it is as by the first schedule.
+    pub(super) fn table(&self, step: f64, of_first: Option<f64>) -> String {
         let mut text = format!(
-            "  {:<24} {:<38} {:>8} {:>8} {:>7} {:>5} {:>9} {:>7} {:>8} {:>7} {:>7}\n",
+            "  {:<24} {:<44} {:>8} {:>8} {:>7} {:>5} {:>9} {:>7} {:>8} {:>7} {:>7}",
             "part",
             "computes",
             "MB",
@@ -296,12 +246,25 @@ impl Parts {
             "of roof",
             "share"
         );
+        text += if of_first.is_some() {
+            "  of first\n"
+        } else {
+            "\n"
+        };
+        let ratio = |own: Option<f64>| match (of_first, own) {
+            (None, _) => "\n".to_string(),
+            (Some(_), Some(own)) => format!("  {own:>8.2}\n"),
+            (Some(_), None) => format!("  {:>8}\n", "-"),
+        };
         let all = self.seconds();
         for part in &self.all {
             let time = part
                 .seconds
                 .map(|seconds| (seconds, all.unwrap_or(seconds)));
-            text += &self.line(&part.name, &part.computes, &part.work, time);
+            let fits = part.computes.chars().count() <= COMPUTES;
+            let words = if fits { &part.computes } else { &part.label };
+            text += &self.line(&part.name, words, &part.work, time);
+            text += &ratio(part.of_first);
         }
         // Their sum has no time of its own; a step has.
         let group = step * self.steps as f64;
@@ -313,7 +276,7 @@ impl Parts {
             format!("parts one by one: {:.0} us", 1e6 * all)
         });
         text += &self.line(&name, &words, &self.work(), Some((group, group)));
-        text
+        text + &ratio(of_first)
     }
 
     fn line(&self, name: &str, words: &str, work: &Work, time: Option<(f64, f64)>) -> String {
@@ -325,8 +288,8 @@ impl Parts {
         let millions = |of: f64| format!("{:.*}", if of < 1e7 { 3 } else { 1 }, of / 1e6);
         let has_flops = work.flops > 0.0;
         format!(
-            "  {name:<24} {:<38} {:>8} {:>8} {:>7} {:>5} {:>9} {:>7} {:>8} {:>7} {:>7}\n",
-            shortened(words, 38),
+            "  {name:<24} {:<44} {:>8} {:>8} {:>7} {:>5} {:>9} {:>7} {:>8} {:>7} {:>7}",
+            shortened(words, COMPUTES),
             millions(work.bytes),
             millions(work.flops),
             or_dash(has_flops.then(|| format!("{:.2}", work.intensity()))),
@@ -358,6 +321,7 @@ impl Parts {
                 "gflops": rate(part.work.flops),
                 "of_roof": part.seconds.map(of_roof),
                 "share": part.seconds.zip(all).map(|(seconds, all)| seconds / all),
+                "rate_of_first": part.of_first,
             })
         };
         let parts: Vec<Value> = self.all.iter().map(part).collect();
@@ -375,11 +339,13 @@ pub(super) const NOTES: &str = "MB: what memory is predicted to move; of a proce
      Mflop, flop/B: operations, a multiply-add is two; for each byte\n\
      div: the share of divisions and square roots in the arithmetic instructions, of which each is eight\n\
      us: of each part by itself, with the gap to the next launch; of roof: the time of a copy of its bytes or of its\n\
-     \x20 instructions at the peak, whichever is longer, over its time; what caches hold is above 100 %\n";
+     \x20 instructions at the peak, whichever is longer, over its time; what caches hold is above 100 %\n\
+     of first: how many times as fast as what computes the same by the first schedule\n";
 
 #[cfg(test)]
 mod tests {
     use stencil_compiler::algorithm::Algorithm;
+    use stencil_compiler::cost;
     use stencil_compiler::model::parse::parse_str;
     use stencil_compiler::schedule::check::{self, Compiled};
     use stencil_compiler::{discretize::discretize, schedule::text};

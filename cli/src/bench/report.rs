@@ -83,16 +83,25 @@ impl Result {
         self.floor_ms / self.ms_per_step
     }
 
-    /// Its rate over that of the first of these that differs from it in nothing but the schedule; 1 if there is none.
-    pub(super) fn over_first(&self, before: &[Result]) -> f64 {
+    /// Compares it, and the parts of its steps, with the first of these that differs from it in nothing but the schedule; with itself
+    /// if there is none.
+    pub(super) fn compare(&mut self, before: &[Result]) {
+        let first = self.first(before);
+        self.of_first = Some(first.map_or(1.0, |first| self.best_mpts / first.best_mpts));
+        let parts = first.and_then(|first| first.parts.as_ref());
+        if let Some(own) = &mut self.parts {
+            let itself = own.clone();
+            own.compare(parts.unwrap_or(&itself));
+        }
+    }
+
+    fn first<'a>(&self, before: &'a [Result]) -> Option<&'a Result> {
         let case = |r: &Result| {
             let threads = r.processor.map(|processor| processor.threads);
             let of = (r.system.clone(), r.precision, r.mixed, r.order);
             (of, r.cells, r.patches, r.engine, threads)
         };
-        let mut before = before.iter();
-        let first = before.find(|other| case(other) == case(self));
-        first.map_or(1.0, |first| self.best_mpts / first.best_mpts)
+        before.iter().find(|other| case(other) == case(self))
     }
 
     /// Does it stand below another heading?
@@ -269,7 +278,7 @@ pub(super) fn kernels(results: &[Result]) -> String {
             result.mixed,
             result.order,
             result.cells(),
-            parts.table(seconds).trim_end()
+            parts.table(seconds, result.of_first).trim_end()
         );
     }
     let has_times = |r: &Result| r.parts.as_ref().is_some_and(|p| p.seconds().is_some());

@@ -3,11 +3,12 @@
 
 use std::path::Path;
 
-use stencil_runtime::plot::{Color, LinePlot, Scene, Style};
+use stencil_runtime::plot::{Color, LinePlot, Scene, Series, Style};
 
-use super::parts::{Parts, Together, Work};
+use super::parts::{Parts, Together};
 use super::picture::{firsts, schedule, side};
 use super::report::Result as Measured;
+use super::work::Work;
 use crate::pictures::bars::{Bar, Bars};
 use crate::pictures::roofline::{Dot, Mark, Roofline, Roofs};
 
@@ -16,6 +17,9 @@ const DIVIDING: f64 = 0.25;
 
 /// Parts with a smaller share of the time have no label below the roof.
 const NAMED: f64 = 0.02;
+
+/// Parts that are compared in a picture of schedules.
+const COMPARED: usize = 8;
 
 /// Bars of a picture; what is left shares the last one.
 const BARS: usize = 24;
@@ -203,29 +207,51 @@ pub(super) fn of_schedules(results: &[Measured]) -> Vec<(String, Picture)> {
     all
 }
 
-/// The time of a step by each schedule.
+/// The time of a step by each schedule, and of the longest parts that several of them have.
 fn times(results: &[&Measured]) -> Scene {
-    let bars = results.iter().enumerate().map(|(at, result)| Bar {
+    let words = |ms: f64, ratio: Option<f64>| {
+        let ratio = ratio.unwrap_or(1.0);
+        format!("{ms:.3} ms, {ratio:.2} times as fast")
+    };
+    let steps = results.iter().enumerate().map(|(at, result)| Bar {
         label: schedule(result),
         value: result.ms_per_step,
-        words: format!(
-            "{:.3} ms, {:.2} times as fast",
-            result.ms_per_step,
-            result.of_first.unwrap_or(1.0)
-        ),
+        words: words(result.ms_per_step, result.of_first),
         color: at,
     });
+    let mut bars: Vec<Bar> = steps.collect();
+    let parts = |result: &Measured| result.parts.as_ref().map_or(Vec::new(), Parts::together);
+    let all: Vec<Vec<Together>> = results.iter().map(|r| parts(r)).collect();
+    let mut shown = 0;
+    for part in all.first().into_iter().flatten() {
+        let same = |own: &&Together| own.words() == part.words() && own.of_first().is_some();
+        let found = all.iter().map(|own| own.iter().find(same));
+        let found: Vec<(usize, &Together)> = found
+            .enumerate()
+            .filter_map(|(at, own)| Some((at, own?)))
+            .collect();
+        if found.len() < 2 || shown == COMPARED {
+            continue;
+        }
+        shown += 1;
+        bars.extend(found.iter().map(|(at, own)| Bar {
+            label: format!("{}: {}", file_stem(&schedule(results[*at])), own.label()),
+            value: 1e3 * own.seconds,
+            words: words(1e3 * own.seconds, own.of_first()),
+            color: *at,
+        }));
+    }
     let picture = Bars {
         title: results.first().map_or(String::new(), |r| {
             format!("{}: the time of a step", title(r))
         }),
         subtitle: results.first().map_or(String::new(), |r| r.machine()),
-        bars: bars.collect(),
+        bars,
     };
     picture.draw()
 }
 
-/// The rate of each schedule over that of the first one.
+/// The rate of each schedule over that of the first one, and dashed that of the part that differs most.
 fn ratios(title: &str, results: &[&Measured]) -> LinePlot {
     let machine = results.first().map_or(String::new(), |r| r.machine());
     let mut plot = LinePlot::new()
@@ -237,23 +263,53 @@ fn ratios(title: &str, results: &[&Measured]) -> LinePlot {
         )
         .x_ticks(firsts(results, |r| side(r)));
     plot.x_log = true;
-    let mut most = 1.0f64;
+    let mut add = |at: usize, name: String, style, (xs, ys): (Vec<f64>, Vec<f64>)| {
+        let color = Some(Color::PALETTE[at % Color::PALETTE.len()]);
+        plot.series.push(Series {
+            name,
+            xs,
+            ys,
+            style,
+            color,
+        });
+    };
     for (at, name) in firsts(results, |r| schedule(r)).into_iter().enumerate() {
-        let own = results.iter().filter(|r| schedule(r) == name);
-        let (xs, ys): (Vec<f64>, Vec<f64>) =
-            own.map(|r| (side(r), r.of_first.unwrap_or(1.0))).unzip();
-        most = ys
-            .iter()
-            .copied()
-            .filter(|y| y.is_finite())
-            .fold(most, f64::max);
-        plot = plot.series(name, &xs, &ys, Style::LinePoints);
-        if let Some(last) = plot.series.last_mut() {
-            last.color = Some(Color::PALETTE[at % Color::PALETTE.len()]);
-        }
+        let own = || results.iter().filter(|r| schedule(r) == name);
+        let steps = own().map(|r| (side(r), r.of_first.unwrap_or(1.0))).unzip();
+        add(at, name.clone(), Style::LinePoints, steps);
+        let Some(part) = own()
+            .next_back()
+            .and_then(|r| differing(r))
+            .filter(|_| at > 0)
+        else {
+            continue;
+        };
+        let ratio = |r: &&&Measured| {
+            let parts = r.parts.as_ref()?.together();
+            let same = parts.iter().find(|own| own.words() == part.words())?;
+            Some((side(r), same.of_first()?))
+        };
+        let ratios = own().filter_map(|r| ratio(&r)).unzip();
+        let name = format!("{}: {}", file_stem(&name), part.label());
+        add(at, name, Style::Dashed, ratios);
     }
+    let most = plot.series.iter().flat_map(|own| &own.ys);
+    let most = most.copied().filter(|y| y.is_finite()).fold(1.0, f64::max);
     plot.y_range = Some((0.0, 1.1 * most));
     plot
+}
+
+/// The part of a step, of those that take a while, whose time differs most from that by the first schedule.
+fn differing(result: &Measured) -> Option<Together> {
+    let parts = result.parts.as_ref()?;
+    let all = parts.seconds()?;
+    let far = |own: &Together| own.of_first().map_or(0.0, |ratio| ratio.ln().abs());
+    let long = parts
+        .together()
+        .into_iter()
+        .filter(|own| own.seconds >= NAMED * all);
+    long.filter(|own| far(own) > 0.0)
+        .max_by(|a, b| far(a).total_cmp(&far(b)))
 }
 
 #[cfg(test)]
@@ -313,6 +369,57 @@ mod tests {
         assert_eq!(names(&pictures), [format!("{stem}-roofline")]);
         let texts = pictures[0].1.texts();
         assert!(texts.iter().filter(|(text, _)| *text == "a step").count() == 2);
+    }
+
+    #[test]
+    fn parts_that_schedules_share_are_compared() {
+        let of = |schedule: &str, cells: usize, slow: f64, first: &[Measured]| {
+            let mut own = parts();
+            own.all[2..]
+                .iter_mut()
+                .for_each(|part| part.seconds = part.seconds.map(|s| s * slow));
+            let mut of = Measured {
+                schedule: Some(schedule.into()),
+                cells: [cells; 3],
+                parts: Some(own),
+                ..on_card(None)
+            };
+            of.compare(first);
+            of
+        };
+        let soa = of("files/soa.schedule", 32, 1.0, &[]);
+        let aos = of("files/aos.schedule", 32, 2.0, std::slice::from_ref(&soa));
+        let one = [soa, aos];
+        let pictures = of_schedules(&one);
+        let Picture::Scene(scene) = &pictures[0].1 else {
+            panic!("no bars");
+        };
+        let texts = scene.texts();
+        for words in [
+            "aos: 2 x new q",
+            "0.100 ms, 0.50 times as fast",
+            "soa: speeds, and the time step",
+        ] {
+            assert!(
+                texts.iter().any(|(text, _)| *text == words),
+                "{words} of {texts:?}"
+            );
+        }
+        let soa = of("files/soa.schedule", 64, 1.0, &[]);
+        let aos = of("files/aos.schedule", 64, 4.0, std::slice::from_ref(&soa));
+        let pictures = of_schedules(&[&one[..], &[soa, aos]].concat());
+        let Picture::Plot(plot) = &pictures[0].1 else {
+            panic!("no curves");
+        };
+        let [_, step, part] = &plot.series[..] else {
+            panic!("{:?}", plot.series);
+        };
+        assert_eq!(
+            (&part.name[..], part.style),
+            ("aos: 2 x new q", Style::Dashed)
+        );
+        assert_eq!((part.color, &part.xs), (step.color, &step.xs));
+        assert!((part.ys[0] - 0.5).abs() < 1e-12 && (part.ys[1] - 0.25).abs() < 1e-12);
     }
 
     #[test]

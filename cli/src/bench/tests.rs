@@ -7,8 +7,9 @@ use stencil_runtime::backend::cuda::nvrtc::Resources;
 use stencil_runtime::backend::cuda::{Launched, Load};
 
 use super::card::{Card, Kernel};
-use super::parts::{Part, Parts, Work};
+use super::parts::{Part, Parts};
 use super::report::{BesideResult, Processor, Result as Measured, json, kernels, notes};
+use super::work::Work;
 use super::{Cells, Protocol, counts};
 use crate::pictures::roofline::Roofs;
 
@@ -115,6 +116,7 @@ pub(super) fn parts() -> Parts {
         substep,
         work,
         seconds: Some(1e-6 * us),
+        of_first: None,
     };
     let work = |bytes, flops, operations, divisions| Work {
         bytes: 1e6 * bytes,
@@ -356,7 +358,7 @@ fn cells_are_one_number_or_one_for_each_axis() {
 
 #[test]
 fn each_part_of_a_step_has_its_work_and_its_share() {
-    let printed = parts().table(70e-6);
+    let printed = parts().table(70e-6, None);
     let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
     let lines: Vec<String> = printed.lines().map(words).collect();
     let [head, time_step, ghosts, first, _, step] = &lines[..] else {
@@ -396,7 +398,12 @@ fn what_substeps_do_alike_is_together() {
     let mut untimed = parts();
     untimed.all.iter_mut().for_each(|part| part.seconds = None);
     assert!(untimed.together().is_empty() && untimed.seconds().is_none());
-    let line = untimed.table(70e-6).lines().nth(3).unwrap().to_string();
+    let line = untimed
+        .table(70e-6, None)
+        .lines()
+        .nth(3)
+        .unwrap()
+        .to_string();
     let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(line, "Heat_1_1 new q 40.0 100.0 2.50 10 % - - - - -");
     let value = parts().json();
@@ -408,21 +415,46 @@ fn what_substeps_do_alike_is_together() {
 
 #[test]
 fn schedules_are_compared_with_the_first() {
-    let first = on_card(None);
+    let mut first = Measured {
+        parts: Some(parts()),
+        ..on_card(None)
+    };
     let mut second = Measured {
         schedule: Some("direct".into()),
         best_mpts: 30.0,
-        ..on_card(None)
+        ..first.clone()
     };
-    let other_size = Measured {
+    let mut other_size = Measured {
         cells: [8; 3],
         ..second.clone()
     };
-    assert_eq!(first.over_first(&[]), 1.0);
-    assert_eq!(second.over_first(std::slice::from_ref(&first)), 1.5);
-    assert_eq!(other_size.over_first(&[first.clone(), second.clone()]), 1.0);
-    second.of_first = Some(1.5);
-    assert!(second.is_other(&first));
+    first.compare(&[]);
+    assert_eq!(first.of_first, Some(1.0));
+    if let Some(parts) = &mut second.parts {
+        parts.all[2].computes = "new q, along x".into();
+        parts.all[3].seconds = Some(20e-6);
+    }
+    second.compare(std::slice::from_ref(&first));
+    assert_eq!(second.of_first, Some(1.5));
+    other_size.compare(&[first.clone(), second.clone()]);
+    assert_eq!(other_size.of_first, Some(1.0));
+    let ratios = |of: &Measured| -> Vec<Option<f64>> {
+        let parts = of.parts.iter().flat_map(|parts| &parts.all);
+        parts.map(|part| part.of_first).collect()
+    };
+    // Fills are of different arrays, and one kernel computes something else.
+    assert_eq!(ratios(&first), [Some(1.0), None, Some(1.0), Some(1.0)]);
+    let [time_step, None, None, Some(last)] = ratios(&second)[..] else {
+        panic!("{:?}", ratios(&second));
+    };
+    assert!(time_step == Some(1.0) && (last - 1.5).abs() < 1e-12);
+    let printed = kernels(&[first.clone(), second.clone()]);
+    let line = printed
+        .lines()
+        .rfind(|line| line.contains("Heat_2_1"))
+        .unwrap();
+    assert!(line.ends_with(" 1.50"), "{line}");
+    assert!(second.is_other(&on_card(None)));
     let wide = second.heading().trim_end().chars().count();
     assert_eq!(second.row().trim_end().chars().count(), wide);
     assert!(
