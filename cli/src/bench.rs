@@ -212,6 +212,10 @@ fn measure<T: Number>(
     case.measure(timings, beside.as_mut())?;
     let bare_mpts = match &mut bare {
         Some(bare) => {
+            let timings = Timings {
+                kernels: false,
+                ..timings
+            };
             bare.measure(timings, None)?;
             Some(bare.result(None).best_mpts)
         }

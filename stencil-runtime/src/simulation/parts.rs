@@ -7,9 +7,9 @@ use crate::clock::Asked;
 use crate::{Error, Number};
 
 impl<T: Number> Simulation<T> {
-    /// How long each part of a step takes on a card by itself, in their order; none on the processor, and where the host
-    /// has a part in a step. A step was done before. Parts that change what they read are done many times, so the
-    /// fields are as they were, and accumulators are those of no step.
+    /// How long each part of a step takes on a card by itself, in their order. A step was done before. Parts are done many
+    /// times, and the fields are put back afterwards. There are none on the processor, where the host takes part in a step, where
+    /// fields are not kept ([`keep_last`](crate::Builder::keep_last)), and where steps adapt that a schedule fuses.
     ///
     /// ```
     /// # use stencil_runtime::{Simulation, SystemDef};

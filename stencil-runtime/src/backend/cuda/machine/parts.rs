@@ -50,16 +50,16 @@ pub struct PartTime {
 }
 
 impl<T: Number> Machine<T> {
-    /// The parts of a step in their order; none where the host has a part in it, or where the substeps that are fused
-    /// are done one by one. If the step adapts to speeds, these
-    /// are the speeds and what it is asked for. The fields are those of the last look afterwards.
+    /// The parts of a step in their order; none where the host has a part in it, where the substeps that are fused
+    /// are done one by one, or where fields are not kept, which are put back afterwards. If the step adapts to speeds, these
+    /// are the speeds and what it is asked for.
     pub(crate) fn part_times(
         &mut self,
         speeds: Option<(&Reducer, Asked)>,
     ) -> Result<Vec<PartTime>, Error> {
         let is_fused = self.fused.is_some();
         let follows = !is_fused || (speeds.is_none() && self.steps_at_once().is_some());
-        if self.needs_host() || !follows {
+        if self.needs_host() || !follows || self.kept.is_empty() {
             return Ok(Vec::new());
         }
         self.keep()?;
