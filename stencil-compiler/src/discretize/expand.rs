@@ -389,6 +389,12 @@ impl<'a> Expander<'a> {
 
     /// An operation that polynomials do not have, on uniforms or on cell values.
     pub(super) fn operation(&mut self, op: Op, args: &[&Poly]) -> Poly {
+        if let (Op::Abs, [value]) = (op, args)
+            && value.begins_negative()
+        {
+            // Both signs have one size, to the bit, and are one grid function.
+            return self.operation(op, &[&value.negated()]);
+        }
         let uniforms: Option<Vec<Uniform>> = args.iter().map(|a| a.as_uniform()).collect();
         match uniforms {
             Some(uniforms) => Poly::uniform(self.atoms.opaque(op, uniforms)),

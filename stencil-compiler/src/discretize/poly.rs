@@ -259,6 +259,11 @@ impl Poly {
         Ok(out)
     }
 
+    /// Has its first term a negative number before it?
+    pub(super) fn begins_negative(&self) -> bool {
+        self.0.values().next().is_some_and(Uniform::is_negative)
+    }
+
     /// Its negative.
     pub(super) fn negated(&self) -> Self {
         Poly(

@@ -250,8 +250,9 @@ fn kept(
             Kernel::Last
         }
     };
-    recomputations(algorithm, (place, storing), |id, operations| {
-        let is_worth_it = operations > least;
+    recomputations(algorithm, (place, storing), |id, again| {
+        let operations = again * whole_cost(algorithm, id);
+        let is_worth_it = operations > least && !is_light(algorithm, id, again);
         if is_worth_it {
             let name = algorithm.function(id).name.clone();
             chosen.insert(name, placement);
@@ -261,11 +262,24 @@ fn kept(
     chosen
 }
 
+/// Operations for which nothing is kept: fewer than a quotient takes.
+const LIGHT: u32 = 8;
+
+/// Is it little work where the one function that it is made of is kept instead? There may be one such function along
+/// each axis, such as the differences of neighbours of a pressure.
+fn is_light(algorithm: &Algorithm, id: FnId, again: u32) -> bool {
+    let accesses = algorithm.function(id).def.accesses();
+    let of: BTreeSet<FnId> = accesses.iter().map(|access| access.of).collect();
+    let is_state = |of: &FnId| matches!(algorithm.function(*of).def, Def::State(_));
+    of.len() == 1 && !of.iter().any(is_state) && again * algorithm.cost(id) < LIGHT
+}
+
 /// Grid functions that are evaluated at several places around a cell where all is recomputed, with the
 /// operations that storing each would save; those that save most first.
 pub fn recomputed(algorithm: &Algorithm) -> Vec<(String, u32)> {
     let mut all = Vec::new();
-    recomputations(algorithm, (everywhere, Kernel::Last), |id, operations| {
+    recomputations(algorithm, (everywhere, Kernel::Last), |id, again| {
+        let operations = again * whole_cost(algorithm, id);
         all.push((algorithm.function(id).name.clone(), operations));
         false
     });
@@ -283,7 +297,7 @@ enum Kernel {
 }
 
 /// Goes through what may be stored and is evaluated at several places, from the updates down; `store`
-/// gets the operations of all evaluations but one, and says whether it is stored, by the kernel `storing`.
+/// gets how often it is evaluated more than once, and says whether it is stored, by the kernel `storing`.
 fn recomputations(
     algorithm: &Algorithm,
     (place, storing): (fn(Offset) -> Offset, Kernel),
@@ -306,11 +320,8 @@ fn recomputations(
         };
         let is_state = matches!(function.def, Def::State(_));
         let free = !is_state && !roots.contains(&id) && !algorithm.reads_accumulator(id);
-        if free && own.len() > 1 {
-            let again = own.len() as u32 - 1;
-            if store(id, again * whole_cost(algorithm, id)) {
-                own = BTreeSet::from([(storing, [0; 3])]);
-            }
+        if free && own.len() > 1 && store(id, own.len() as u32 - 1) {
+            own = BTreeSet::from([(storing, [0; 3])]);
         }
         for access in function.def.accesses() {
             let shifted = own.iter().map(|(kernel, at)| {

@@ -14,6 +14,7 @@ use crate::kernel::blocking::march::BARRIER;
 use crate::plan::kernel_count;
 
 mod advice;
+mod aligned;
 pub mod check;
 pub mod cuts;
 pub mod heuristic;

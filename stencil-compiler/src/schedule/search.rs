@@ -3,30 +3,35 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::aligned::aligned;
 use super::cuts::cuts;
 use super::heuristic::{carry, fused, recomputed, shared, stored};
 use super::passes::{self, PARTS};
 use super::{Blocking, Halo, Layout, Placement, Schedule, sums};
-use crate::algorithm::Algorithm;
+use crate::algorithm::footprint::footprint;
+use crate::algorithm::{Algorithm, FnId, Offset};
 use crate::kernel::LaunchKind;
 use crate::kernel::blocking::{self, Param, Strategy};
-use crate::plan::kernel_count;
+use crate::plan::{kernel_count, stored_together};
 
 type Placements = BTreeMap<String, Placement>;
 
 /// Ways to place grid functions that differ in kind: all recomputed, what is expensive kept in shared
-/// memory, or stored, what can be added up early stored with it; each with and without sums that
-/// ride along. Not all of them are legal with every blocking.
+/// memory, or stored, what can be added up early stored with it, and what makes these evaluate costly functions
+/// once; each with and without sums that ride along. Not all of them are legal with every blocking.
 pub fn placements(algorithm: &Algorithm) -> Vec<Placements> {
     let derived = stored(algorithm, Halo::Exchange);
     let mut parts = derived.clone();
     sums::store_parts(algorithm, &mut parts);
+    let mut bases = vec![Placements::new()];
+    if algorithm.dimension > 1 {
+        bases.push(shared(algorithm));
+        let marched = lightened(algorithm, &derived);
+        bases.extend(marched.iter().map(|base| aligned(algorithm, base)));
+    }
+    bases.extend([derived, parts]);
     let mut all = Vec::new();
-    let staged = match algorithm.dimension {
-        1 => Placements::new(),
-        _ => shared(algorithm),
-    };
-    for base in [Placements::new(), staged, derived, parts] {
+    for base in bases {
         let mut carried = base.clone();
         if algorithm.dimension > 1 {
             carry(algorithm, &mut carried);
@@ -38,6 +43,41 @@ pub fn placements(algorithm: &Algorithm) -> Vec<Placements> {
         }
     }
     all
+}
+
+/// What is stored, and the same without what the last kernel could keep in registers while it marches, without all
+/// that is computed by the last of the kernels that store, and nothing.
+fn lightened(algorithm: &Algorithm, stored: &Placements) -> [Placements; 4] {
+    let kernels = stored_together(algorithm, &Schedule::placing(stored.clone()));
+    let last: BTreeSet<FnId> = kernels.last().into_iter().flatten().copied().collect();
+    let updates = algorithm.substeps.iter().flat_map(|s| s.updates.iter());
+    let updates: Vec<FnId> = updates.map(|(_, id)| *id).collect();
+    let read = footprint(
+        algorithm,
+        &updates,
+        &kernels.into_iter().flatten().collect(),
+    );
+    let axis = algorithm.slowest_axis();
+    let along = |at: &Offset| (0..3).all(|other| other == axis || at[other] == 0);
+    let in_column = |id: &FnId| {
+        let points = read.get(id).into_iter().flatten();
+        points.clone().count() > 1 && points.clone().all(along)
+    };
+    let without = |dropped: &dyn Fn(&FnId) -> bool| -> Placements {
+        let kept = stored.iter().filter(|(name, _)| {
+            let id = algorithm.find(name);
+            id.is_none_or(|id| !(last.contains(&id) && dropped(&id)))
+        });
+        kept.map(|(name, placement)| (name.clone(), *placement))
+            .collect()
+    };
+    let nothing = Placements::new();
+    [
+        stored.clone(),
+        without(&in_column),
+        without(&|_| true),
+        nothing,
+    ]
 }
 
 /// Where a search begins: each of the [`placements`], all fields in one pass or in two or three, what one

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::check::{check, legal_placements};
 use super::cuts::cuts;
-use super::{Blocking, Layout, Placement, Schedule, passes};
+use super::{Blocking, Layout, Placement, Schedule, passes, search};
 use crate::algorithm::{Algorithm, Def, MOST_FUSED};
 use crate::kernel::blocking::{self, Strategy};
 use crate::plan::kernel_count;
@@ -23,6 +23,9 @@ const FUSED: u64 = 8;
 
 /// Draws in a hundred whose fields lie side by side.
 const BESIDE: u64 = 20;
+
+/// Draws of marches in a hundred that place as a search begins.
+const SEARCHED: u64 = 10;
 
 /// Draws until a legal schedule must have been found.
 const MOST_DRAWS: usize = 2000;
@@ -117,6 +120,9 @@ fn draw(algorithm: &Algorithm, draws: &mut Draws) -> Schedule {
         }
     }
     placements.retain(|_, p| *p != Placement::Inline);
+    if base.marches && draws.below(100) < SEARCHED {
+        placements = draws.pick(&search::placements(algorithm)).clone();
+    }
     let (parts, is_cut) = match draws.below(100) {
         0..SPLIT => (2 + draws.below(2) as usize, draws.below(2) == 0),
         _ => (1, false),

@@ -14,7 +14,16 @@ use super::{Progress, Tuner};
 /// Ways to place whose kernels are blocked each by itself.
 const APART: usize = 8;
 
-/// How often each of them is blocked anew.
+/// Schedules beyond which some of each way to place and kind of blocking are predicted before the others.
+const MANY: usize = 2000;
+
+/// As many of each way and kind.
+const SCOUTS: usize = 6;
+
+/// Ways and kinds of which all are predicted then: those with the best among the first.
+const SCOUTED: usize = 24;
+
+/// How often each of those ways is blocked anew.
 const ROUNDS: usize = 3;
 
 /// Draws for each schedule of a survey before its blocking is given up.
@@ -43,11 +52,7 @@ impl Tuner<'_> {
         let begin = self.trials.len();
         let mut order: Vec<usize> = (begin..begin + trials.len()).collect();
         self.trials.extend(trials);
-        order.sort_by(|a, b| {
-            self.trials[*a]
-                .predicted
-                .total_cmp(&self.trials[*b].predicted)
-        });
+        self.sort(&mut order);
         (self.progress)(Progress::Ranked {
             legal: order.len(),
             all,
@@ -64,7 +69,8 @@ impl Tuner<'_> {
             .map(|preset| (preset.make)(algorithm, precision))
             .filter(|schedule| schedule.is_for(LaunchKind::Blocks))
             .collect();
-        let alike = self.ranked(&[own.clone(), search::first(algorithm)].concat());
+        let mut alike = self.ranked(&own);
+        alike.extend(self.scouted(search::first(algorithm)));
         let order = self.blocked_apart(alike);
         let is_own = |at: &usize| own.contains(&self.trials[*at].schedule);
         let (mut chosen, others): (Vec<usize>, Vec<usize>) = order.into_iter().partition(is_own);
@@ -84,9 +90,37 @@ impl Tuner<'_> {
         chosen
     }
 
+    /// Trials of those schedules that are legal, or where these are many, of some of each way and kind, and of all of those
+    /// that promise most by these; their numbers, in no order.
+    fn scouted(&mut self, all: Vec<Schedule>) -> Vec<usize> {
+        if all.len() <= MANY {
+            return self.ranked(&all);
+        }
+        let of = |s: &Schedule| (way(s), s.kernels.first().map(|k| k.strategy.clone()));
+        let groups: Vec<&[Schedule]> = all.chunk_by(|a, b| of(a) == of(b)).collect();
+        let scouts = groups.iter().flat_map(|group| {
+            let step = group.len().div_ceil(SCOUTS).max(1);
+            group.iter().step_by(step).cloned()
+        });
+        let mut order = self.ranked(&scouts.collect::<Vec<_>>());
+        let mut promising: Vec<usize> = Vec::new();
+        for at in &order {
+            let of_trial = of(&self.trials[*at].schedule);
+            let group = groups.iter().position(|group| of(&group[0]) == of_trial);
+            promising.extend(group.filter(|group| !promising.contains(group)));
+            if promising.len() == SCOUTED {
+                break;
+            }
+        }
+        let rest = promising.iter().flat_map(|group| groups[*group]);
+        order.extend(self.ranked(&rest.cloned().collect::<Vec<_>>()));
+        order
+    }
+
     /// Trials in the order of the model, with those whose kernels are blocked each by itself, as the model likes
     /// each best: of the ways to place that are among the first.
     fn blocked_apart(&mut self, mut order: Vec<usize>) -> Vec<usize> {
+        self.sort(&mut order);
         let mut ways: Vec<Vec<usize>> = Vec::new();
         for at in &order {
             let way = |at: usize| way(&self.trials[at].schedule);
@@ -107,9 +141,14 @@ impl Tuner<'_> {
                 of.extend(new);
             }
         }
+        self.sort(&mut order);
+        order
+    }
+
+    /// Puts trials in the order of the model.
+    fn sort(&self, order: &mut [usize]) {
         let predicted = |at: &usize| self.trials[*at].predicted;
         order.sort_by(|a, b| predicted(a).total_cmp(&predicted(b)));
-        order
     }
 
     /// The schedule of which each kernel is blocked as it is predicted to be fastest among these trials, which place

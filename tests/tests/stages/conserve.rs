@@ -7,8 +7,7 @@ use stencil_compiler::expr::real::Precision;
 use stencil_compiler::kernel::LaunchKind;
 use stencil_compiler::kernel::interp::Shadow;
 use stencil_compiler::schedule::space::{Draws, sample};
-use stencil_compiler::schedule::text;
-use stencil_compiler::schedule::{check, presets};
+use stencil_compiler::schedule::{Blocking, Schedule, check, presets, search, text};
 use stencil_tests::{Case, algorithm_of, differing, interpreted, of_presets, oracle, row_engine};
 
 /// Water over a bed that changes the flow, with a tracer.
@@ -298,5 +297,32 @@ fn the_exact_solver_compiles_without_a_device() {
             let found = resources(nvrtc, &device_text(kernel, precision), ARCH);
             assert_eq!(found.spill_stores, 0, "{} {found:?}", precision.name());
         }
+    }
+}
+
+#[test]
+fn each_way_to_place_that_a_search_begins_with_gives_the_same_bits() {
+    for (dimension, cells) in [(2, [35, 11, 1]), (3, [34, 6, 9])] {
+        let source = water(
+            dimension,
+            "reconstruct: weno_z in primitive; riemann: rusanov; time: ssprk2;",
+        );
+        let algorithm = algorithm_of(&source);
+        let case = Case::new(&algorithm, cells);
+        let expected = oracle::<f64>(&algorithm, &case, 1);
+        let march = Blocking::new("march", &[("tile_x", 32), ("tile_y", 4)]);
+        let mut tried = 0;
+        for placements in search::placements(&algorithm) {
+            let schedule = Schedule::placing(placements).blocked(&algorithm, march.clone());
+            let Ok(compiled) = check::check(&algorithm, &schedule, 8) else {
+                continue;
+            };
+            tried += 1;
+            let found = interpreted(&algorithm, &compiled, &case, 1, 5, Shadow::Full)
+                .unwrap_or_else(|fault| panic!("{fault}\n{}", text::print(&schedule)));
+            let wrong = differing(&expected, &found);
+            assert_eq!(wrong, 0, "{dimension}d: {}", text::print(&schedule));
+        }
+        assert!(tried > 6, "{tried} of the ways are legal in {dimension}d");
     }
 }

@@ -16,10 +16,10 @@ pub(super) const RECONSTRUCTION: Reconstruction = Reconstruction {
     faces: |cell| weno::faces(cell, weight),
 };
 
-/// `d / (β + ε)²`
+/// `d / (β + ε)²`, as `d (1 / (β + ε))²`: so the states at both faces, where the `d` are others, divide once.
 fn weight(of: &mut Algebra<'_, '_>, ideal: i128, own: &Poly, _: [&Poly; 3]) -> Result<Poly> {
     let floor = of.plus(own, &of.number(1, 1_000_000))?;
-    let square = of.times(&floor, &floor)?;
-    let ideal = of.number(ideal, 10);
-    Ok(of.over(&ideal, &square))
+    let inverse = of.over(&of.number(1, 1), &floor);
+    let square = of.times(&inverse, &inverse)?;
+    of.scaled(&square, ideal, 10)
 }

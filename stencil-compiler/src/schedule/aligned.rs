@@ -1,0 +1,363 @@
+//! Functions that are evaluated in their own cell, so that what is costly in them is evaluated once.
+//!
+//! A flux reads the state on the lower side of its face in one cell, and that on the upper side in the next. Both are
+//! made of the same quotients, which are then evaluated for each cell twice. Kept where the next cell, or the next
+//! plane, can read them, both states are evaluated in one cell. Which functions are kept is a cut: the fewest
+//! through which all that is costly and evaluated at several places is used, and none of which is itself such a use.
+
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use super::Placement;
+use crate::algorithm::{Algorithm, Def, FnId, Offset};
+
+/// Operations of a function from which on it is costly: those of a quotient.
+const COSTLY: u32 = 8;
+
+type Placements = BTreeMap<String, Placement>;
+
+/// The placements and those of functions between costly ones and their uses: in registers where only the own
+/// column reads them, else in shared memory. What these are kept for is evaluated once; so, then, may be
+/// what reads them, and so on.
+pub(super) fn aligned(algorithm: &Algorithm, placements: &Placements) -> Placements {
+    let mut all = placements.clone();
+    loop {
+        let more = Uses::of(algorithm, &all).kept();
+        if more.is_empty() {
+            return all;
+        }
+        all.extend(more);
+    }
+}
+
+/// Where functions are evaluated, those that are kept or stored in their own cells.
+struct Uses<'a> {
+    algorithm: &'a Algorithm,
+    /// Functions that are evaluated in their own cells: new values, and what is kept or stored.
+    roots: BTreeSet<FnId>,
+    /// Around a cell, of all that is evaluated for it.
+    places: BTreeMap<FnId, BTreeSet<Offset>>,
+    /// What reads each function.
+    readers: BTreeMap<FnId, BTreeSet<FnId>>,
+}
+
+/// Costly functions that a function is made of.
+#[derive(Default)]
+struct Inside {
+    costly: BTreeSet<FnId>,
+    /// Those of which one evaluation of it needs several.
+    repeated: BTreeSet<FnId>,
+}
+
+impl<'a> Uses<'a> {
+    fn of(algorithm: &'a Algorithm, placements: &Placements) -> Self {
+        let updates = algorithm.substeps.iter().flat_map(|s| s.updates.iter());
+        let placed = placements.iter().filter(|(_, p)| **p != Placement::Inline);
+        let placed = placed.filter_map(|(name, _)| algorithm.find(name));
+        let roots = updates.map(|(_, id)| *id).chain(placed).collect();
+        let mut uses = Uses {
+            algorithm,
+            roots,
+            places: BTreeMap::new(),
+            readers: BTreeMap::new(),
+        };
+        let ids: Vec<FnId> = algorithm.ids().map(|(id, _)| id).collect();
+        for id in ids.into_iter().rev() {
+            if uses.roots.contains(&id) {
+                uses.places.insert(id, BTreeSet::from([[0; 3]]));
+            }
+            uses.read(id);
+        }
+        uses
+    }
+
+    /// Goes on from a function to what it reads.
+    fn read(&mut self, id: FnId) {
+        let Some(own) = self.places.get(&id).cloned() else {
+            return;
+        };
+        for access in self.algorithm.function(id).def.accesses() {
+            self.readers.entry(access.of).or_default().insert(id);
+            let places = self.places.entry(access.of).or_default();
+            places.extend(own.iter().map(|at| shifted(*at, access.at)));
+        }
+    }
+
+    fn is_costly(&self, id: FnId) -> bool {
+        self.algorithm.cost(id) >= COSTLY && !self.roots.contains(&id)
+    }
+
+    /// The costly functions that one is made of, up to what is kept or stored.
+    fn inside(&self, of: FnId) -> Inside {
+        let mut places = BTreeMap::from([(of, BTreeSet::from([[0; 3]]))]);
+        let mut inside = Inside::default();
+        while let Some((id, own)) = places.pop_last() {
+            if id != of && self.roots.contains(&id) {
+                continue;
+            }
+            if self.is_costly(id) {
+                inside.costly.insert(id);
+                if own.len() > 1 {
+                    inside.repeated.insert(id);
+                }
+            }
+            // Functions stand behind all that they read, so all places of this one are known.
+            for access in self.algorithm.function(id).def.accesses() {
+                let places = places.entry(access.of).or_default();
+                places.extend(own.iter().map(|at| shifted(*at, access.at)));
+            }
+        }
+        inside
+    }
+
+    /// What is repeated in functions that are made of none in which anything is: the others come when this is kept.
+    fn lowest_repeated(&self, inside: &BTreeMap<FnId, Inside>) -> BTreeSet<FnId> {
+        let repeats = |id: &FnId| inside.get(id).is_some_and(|i| !i.repeated.is_empty());
+        let is_lowest = |id: &FnId| {
+            let accesses = self.algorithm.function(*id).def.accesses();
+            let mut read = accesses.iter().map(|access| access.of);
+            !read.any(|of| !self.roots.contains(&of) && repeats(&of))
+        };
+        let all = inside.iter().filter(|(id, _)| is_lowest(id));
+        all.flat_map(|(_, inside)| inside.repeated.iter().copied())
+            .collect()
+    }
+
+    /// May it be kept?
+    fn is_free(&self, id: FnId) -> bool {
+        let is_state = matches!(self.algorithm.function(id).def, Def::State(_));
+        !is_state && !self.roots.contains(&id) && !self.algorithm.reads_accumulator(id)
+    }
+
+    /// Does a root use it through nothing that may be kept?
+    fn is_open(&self, id: FnId, may_be_kept: &BTreeSet<FnId>) -> bool {
+        let mut seen = BTreeSet::new();
+        let mut next = vec![id];
+        while let Some(id) = next.pop() {
+            if self.roots.contains(&id) {
+                return true;
+            }
+            if !may_be_kept.contains(&id) && seen.insert(id) {
+                next.extend(self.readers.get(&id).into_iter().flatten());
+            }
+        }
+        false
+    }
+
+    /// What is to be kept, with how.
+    fn kept(&self) -> Placements {
+        let ids = self.places.keys();
+        let inside: BTreeMap<FnId, Inside> = ids.map(|id| (*id, self.inside(*id))).collect();
+        let may_be_kept = inside.iter().filter(|(id, inside)| {
+            let is_once = inside.repeated.is_empty();
+            is_once && self.is_free(**id)
+        });
+        let may_be_kept: BTreeSet<FnId> = may_be_kept.map(|(id, _)| *id).collect();
+        let repeated = self.lowest_repeated(&inside).into_iter();
+        let repeated = repeated.filter(|id| !self.is_open(*id, &may_be_kept));
+        let cut = Cut {
+            uses: self,
+            may_be_kept: &may_be_kept,
+            repeated: repeated.collect(),
+        };
+        let cut = cut.least();
+        let mut kept = Placements::new();
+        for group in groups(cut, &inside) {
+            let axis = self.algorithm.slowest_axis();
+            let along = |at: &Offset| (0..3).all(|other| other == axis || at[other] == 0);
+            let in_column = group.iter().all(|id| self.places[id].iter().all(along));
+            let placement = match in_column {
+                true => Placement::Register,
+                false => Placement::Shared,
+            };
+            let name = |id: &FnId| self.algorithm.function(*id).name.clone();
+            kept.extend(group.iter().map(|id| (name(id), placement)));
+        }
+        kept
+    }
+}
+
+fn shifted(at: Offset, by: Offset) -> Offset {
+    std::array::from_fn(|axis| at[axis] + by[axis])
+}
+
+/// Parts functions such that those that are made of a common costly one are together: they have it once if they are
+/// evaluated at one time.
+fn groups(functions: BTreeSet<FnId>, inside: &BTreeMap<FnId, Inside>) -> Vec<BTreeSet<FnId>> {
+    let mut groups: Vec<(BTreeSet<FnId>, BTreeSet<FnId>)> = Vec::new();
+    for id in functions {
+        let mut group = (BTreeSet::from([id]), inside[&id].costly.clone());
+        let (with, others) = groups
+            .into_iter()
+            .partition(|(_, costly)| !costly.is_disjoint(&group.1));
+        groups = others;
+        let with: Vec<_> = with;
+        for (ids, costly) in with {
+            group.0.extend(ids);
+            group.1.extend(costly);
+        }
+        groups.push(group);
+    }
+    groups.into_iter().map(|(ids, _)| ids).collect()
+}
+
+/// The cut through which roots use what is repeated.
+struct Cut<'a> {
+    uses: &'a Uses<'a>,
+    may_be_kept: &'a BTreeSet<FnId>,
+    repeated: BTreeSet<FnId>,
+}
+
+/// A function as what is read of it, and as what reads: between the two it may be cut.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum End {
+    Read(FnId),
+    Reading(FnId),
+}
+
+/// How many paths go from an end to another.
+type Flow = BTreeMap<(End, End), u32>;
+
+impl Cut<'_> {
+    /// The fewest functions that all uses go through, of several such sets the one nearest to the roots (Ford and
+    /// Fulkerson, Can. J. Math. 8, 399, 1956): as many paths as can be found that share none that may be kept.
+    fn least(&self) -> BTreeSet<FnId> {
+        let mut flow = Flow::new();
+        loop {
+            let (reached, found) = self.search(&flow);
+            let Some(last) = found else {
+                let is_cut = |id: &&FnId| {
+                    let [read, reading] = [End::Read(**id), End::Reading(**id)];
+                    reached.contains_key(&read) && !reached.contains_key(&reading)
+                };
+                return self.may_be_kept.iter().filter(is_cut).copied().collect();
+            };
+            let mut to = last;
+            while let Some(from) = reached[&to] {
+                match flow.get_mut(&(to, from)).filter(|paths| **paths > 0) {
+                    Some(back) => *back -= 1,
+                    None => *flow.entry((from, to)).or_default() += 1,
+                }
+                to = from;
+            }
+        }
+    }
+
+    /// What more paths reach from the roots, each end with the one before it, and where one reaches what is repeated.
+    fn search(&self, flow: &Flow) -> (BTreeMap<End, Option<End>>, Option<End>) {
+        let begin = self.uses.roots.iter().map(|root| End::Reading(*root));
+        let mut next: VecDeque<End> = begin.collect();
+        let mut reached: BTreeMap<End, Option<End>> = next.iter().map(|end| (*end, None)).collect();
+        while let Some(end) = next.pop_front() {
+            if matches!(end, End::Reading(id) if self.repeated.contains(&id)) {
+                return (reached, Some(end));
+            }
+            for other in self.beside(end, flow) {
+                if let Entry::Vacant(new) = reached.entry(other) {
+                    new.insert(Some(end));
+                    next.push_back(other);
+                }
+            }
+        }
+        (reached, None)
+    }
+
+    /// Where one more path may go from an end.
+    fn beside(&self, end: End, flow: &Flow) -> Vec<End> {
+        let paths = |from, to| flow.get(&(from, to)).copied().unwrap_or(0);
+        match end {
+            End::Read(id) => {
+                let is_free = !self.may_be_kept.contains(&id) || paths(end, End::Reading(id)) == 0;
+                let readers = self.uses.readers.get(&id).into_iter().flatten();
+                let back = readers.map(|reader| End::Reading(*reader));
+                let back = back.filter(|reader| paths(*reader, end) > 0);
+                back.chain(is_free.then_some(End::Reading(id))).collect()
+            }
+            End::Reading(id) => {
+                let accesses = self.uses.algorithm.function(id).def.accesses();
+                let read = accesses.iter().map(|access| access.of);
+                let read = read
+                    .filter(|of| !self.uses.roots.contains(of))
+                    .map(End::Read);
+                let back = (paths(End::Read(id), end) > 0).then_some(End::Read(id));
+                read.chain(back).collect()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::discretize::discretize;
+    use crate::model::parse;
+    use crate::schedule::check::check;
+    use crate::schedule::{Blocking, Halo, Schedule};
+    use crate::{cost, schedule::heuristic};
+
+    fn flow(scheme: &str) -> Algorithm {
+        let items = "conserved q: scalar; conserved r: scalar; param a: real = 1;
+            flux q -> a*r*[1, 1, 1]; flux r -> a*q*[1, 1, 1];";
+        let source = format!("system Flow in 3d {{ {items} }} scheme s for Flow {{ {scheme} }}");
+        discretize(&parse::parse_str(&source).unwrap()).unwrap()
+    }
+
+    fn of(placements: &Placements, wanted: Placement) -> Vec<&str> {
+        let own = placements.iter().filter(|(_, p)| **p == wanted);
+        own.map(|(name, _)| name.as_str()).collect()
+    }
+
+    const WEIGHTED: &str = "reconstruct: weno_z; riemann: rusanov; time: ssprk3;";
+
+    #[test]
+    fn states_of_both_faces_are_evaluated_in_one_cell() {
+        let algorithm = flow(WEIGHTED);
+        let stored = heuristic::stored(&algorithm, Halo::Exchange);
+        let aligned = aligned(&algorithm, &stored);
+        let shared = of(&aligned, Placement::Shared);
+        let of_x = ["q_x_lower", "q_x_upper", "r_x_lower", "r_x_upper"];
+        let of_y = ["q_y_lower", "q_y_upper", "r_y_lower", "r_y_upper"];
+        assert_eq!(
+            shared,
+            [&of_x[..2], &of_y[..2], &of_x[2..], &of_y[2..]].concat()
+        );
+        let in_column = of(&aligned, Placement::Register);
+        assert_eq!(
+            in_column,
+            ["q_z_lower", "q_z_upper", "r_z_lower", "r_z_upper"]
+        );
+    }
+
+    #[test]
+    fn what_reads_them_is_kept_next() {
+        let aligned = aligned(&flow(WEIGHTED), &Placements::new());
+        for kept in ["q_x_lower", "q_x_upper"] {
+            assert_eq!(aligned.get(kept), Some(&Placement::Shared), "{kept}");
+        }
+        assert_eq!(of(&aligned, Placement::Global(Halo::Exchange)), [""; 0]);
+    }
+
+    #[test]
+    fn it_saves_quotients() {
+        let algorithm = flow(WEIGHTED);
+        let operations = |placements: Placements| {
+            let march = Blocking::new("march", &[("tile_x", 32), ("tile_y", 8)]);
+            let schedule = Schedule::placing(placements).blocked(&algorithm, march);
+            let compiled = check(&algorithm, &schedule, 8).unwrap();
+            let costs = cost::kernels(&compiled).unwrap();
+            costs.iter().map(|cost| cost.operations).sum::<f64>()
+        };
+        let stored = heuristic::stored(&algorithm, Halo::Exchange);
+        let kept = aligned(&algorithm, &stored);
+        let (before, after) = (operations(stored), operations(kept));
+        assert!(after < 0.8 * before, "{before} operations, then {after}");
+    }
+
+    #[test]
+    fn nothing_is_kept_where_nothing_costly_is_repeated() {
+        let source = "system Flow in 2d { field q: scalar; ddt(q) = lap(q); }
+            scheme s for Flow { space: central<order = 2>; time: euler; }";
+        let algorithm = discretize(&parse::parse_str(source).unwrap()).unwrap();
+        assert_eq!(aligned(&algorithm, &Placements::new()), Placements::new());
+    }
+}
