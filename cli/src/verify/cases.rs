@@ -130,13 +130,14 @@ impl Batch {
     }
 
     /// The kind of the schedule of this number: all of them in turn, those that are more than periodic for
-    /// arrays that lie apart, and steps that are alike for schedules that do several at once.
+    /// arrays that lie apart and for surfaces, and steps that are alike for schedules that do several at once.
     pub(super) fn kind(&self, turn: usize) -> usize {
         let schedule = |turn: usize| &self.schedules[turn].1;
         match (schedule(turn).fuse, schedule(turn).layout) {
             (1, Layout::Soa) => turn % KINDS,
-            (1, Layout::Aos) => {
-                let before = (0..turn).filter(|turn| is_apart(schedule(*turn))).count();
+            (1, layout @ (Layout::Aos | Layout::Surface)) => {
+                let alike = |s: &Schedule| is_apart(s) && s.layout == layout;
+                let before = (0..turn).filter(|turn| alike(schedule(*turn))).count();
                 PERIODIC + before % (KINDS - PERIODIC)
             }
             _ => ALIKE,
@@ -144,9 +145,9 @@ impl Batch {
     }
 }
 
-/// Steps one by one, and values lie apart?
+/// Steps one by one, and values lie apart or in surfaces?
 fn is_apart(schedule: &Schedule) -> bool {
-    schedule.fuse == 1 && schedule.layout == Layout::Aos
+    schedule.fuse == 1 && schedule.layout != Layout::Soa
 }
 
 /// Compute capability with which a card copies boxes.
@@ -240,14 +241,16 @@ fn systems(names: &[String]) -> Result<Vec<(SystemDef, Origin)>, Ended> {
 }
 
 /// Blockings and layouts of arrays that no preset has.
-const UNUSUAL: [(&str, Layout); 3] = [
+const UNUSUAL: [(&str, Layout); 5] = [
     ("direct", Layout::Aos),
+    ("direct", Layout::Surface),
     ("lexicographic", Layout::Soa),
     ("lexicographic", Layout::Aos),
+    ("lexicographic", Layout::Surface),
 ];
 
-/// Schedules that no preset has; where values lie apart, ghost cells are set and fields are copied by other
-/// code, so that these meet all that is beyond faces.
+/// Schedules that no preset has; where values lie apart or in surfaces, ghost cells are set and fields are copied by
+/// other code, so that these meet all that is beyond faces.
 fn unusual(algorithm: &Algorithm) -> Vec<(String, Schedule)> {
     let all = UNUSUAL.iter().flat_map(|(strategy, layout)| {
         let laid_out = Schedule {
@@ -257,7 +260,7 @@ fn unusual(algorithm: &Algorithm) -> Vec<(String, Schedule)> {
         let schedule = laid_out.blocked(algorithm, Blocking::new(strategy, &[]));
         let runs = match layout {
             Layout::Soa => 1,
-            Layout::Aos => KINDS - PERIODIC,
+            Layout::Aos | Layout::Surface => KINDS - PERIODIC,
         };
         let named = (format!("{strategy} {}", layout.word()), schedule);
         iter::repeat_n(named, runs)

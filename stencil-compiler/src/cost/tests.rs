@@ -273,6 +273,25 @@ fn what_lies_between_moves_too() {
     );
 }
 
+/// Surfaces move what arrays move, but four of their values are served in a round.
+#[test]
+fn surfaces_take_rounds_of_the_texture_units() {
+    let source = "pub system Heat in 3d { field a: scalar; ddt(a) = lap(a); }
+         scheme s for Heat { space: central<order = 2>; time: euler; }";
+    let algorithm = discretize(&parse_str(source).unwrap()).unwrap();
+    for (value_bytes, lines) in [(4, 1), (8, 2)] {
+        let [soa, surface] = ["", "layout surface"].map(|layout| {
+            let schedule = format!("schedule {layout} kernel direct");
+            let schedule = crate::schedule::text::parse(&schedule).unwrap();
+            let compiled = check(&algorithm, &schedule, value_bytes).unwrap();
+            super::kernels(&compiled).unwrap().swap_remove(0)
+        });
+        assert_eq!(soa.least_bytes(), surface.least_bytes());
+        // Seven values are read and one is written, each by a warp.
+        assert_eq!((soa.work.rounds, surface.work.rounds), (0, 8 * (8 - lines)));
+    }
+}
+
 #[test]
 fn chunks_of_a_march_read_their_ends_again() {
     let march = Blocking::new("march", &[("tile_x", 32), ("tile_y", 8), ("chunk", 128)]);

@@ -8,6 +8,7 @@ use super::index::{self, Places};
 use super::infix::{self, PRIMARY, SUM, Spelling, parenthesized};
 use super::names::Names;
 use super::nest::{Nested, Tree, count_assignments, nest};
+use super::surfaces::{self, Cells};
 use super::{EmitError, Patches, Source, comment_lines, get, head};
 use crate::expr::Op;
 use crate::expr::real::Precision;
@@ -42,7 +43,7 @@ pub(super) fn emit(
     }
     let functions = functions::names();
     let reserved: Vec<&str> = functions.iter().map(String::as_str).collect();
-    let own = head::reserved(patches);
+    let own = head::reserved(patches, surfaces::has_any(kernel));
     let names = Names::new(kernel, dialect.keywords(), &[&own[..], &reserved].concat())?;
     let mut printer = Printer::new(kernel, &names, precision, (patches, dialect));
     printer.list(&nest(kernel))?;
@@ -65,8 +66,9 @@ pub(super) struct Printer<'a> {
     pub(super) kernel: &'a Kernel,
     pub(super) names: &'a Names,
     pub(super) precision: Precision,
-    patches: Patches,
+    pub(super) patches: Patches,
     pub(super) dialect: &'a dyn Dialect,
+    pub(super) cells: Cells,
     text: String,
     line_notes: Vec<(usize, String)>,
     line_origins: Vec<(usize, String)>,
@@ -151,6 +153,7 @@ impl<'a> Printer<'a> {
             precision,
             patches,
             dialect,
+            cells: Cells::of(kernel),
             text,
             line_notes,
             line_origins,
@@ -178,12 +181,12 @@ impl<'a> Printer<'a> {
         }
     }
 
-    fn index(&mut self, index: &Index, level: u8) -> Result<String, EmitError> {
+    pub(super) fn index(&mut self, index: &Index, level: u8) -> Result<String, EmitError> {
         self.uses.note(index);
         index::print(index, level, self)
     }
 
-    fn linear(&mut self, at: &[Index; 3]) -> Result<String, EmitError> {
+    pub(super) fn linear(&mut self, at: &[Index; 3]) -> Result<String, EmitError> {
         at.iter().for_each(|index| self.uses.note(index));
         index::linear(at, self)
     }
@@ -229,6 +232,9 @@ impl<'a> Printer<'a> {
                 values,
                 ..
             } => {
+                if self.is_surface(*buffer) {
+                    return self.write_surface(*buffer, (*cell, *offset), values);
+                }
                 let [x, y, z] = *offset;
                 let name = get(&self.names.buffers, buffer.0, "buffer")?;
                 let at = |printer: &Self, n| printer.at(*buffer, *cell, [x + n, y, z]);
@@ -274,17 +280,16 @@ impl<'a> Printer<'a> {
         match stmt {
             Stmt::Note(note) => self.note(note),
             Stmt::Int { var, value } => self.int(*var, value)?,
-            Stmt::Cell { cell, at } => {
-                let name = get(&self.names.cells, cell.0, "cell")?;
-                let at = self.linear(at)?;
-                self.line(&format!("const int {name} = {at};"));
-            }
+            Stmt::Cell { cell, at } => self.cell(*cell, at)?,
             Stmt::Load {
                 reg,
                 buffer,
                 cell,
                 offset,
             } => {
+                if self.is_surface(*buffer) {
+                    return self.read_surface(reg.0, *buffer, (*cell, *offset));
+                }
                 let at = self.at(*buffer, *cell, *offset)?;
                 let buffer = get(&self.names.buffers, buffer.0, "buffer")?;
                 self.define(reg.0, &format!("{buffer}[{at}]"))?;

@@ -230,6 +230,36 @@ static __device__ __forceinline__ int wrap_index(int i, int n) {
 }
 ";
 
+const READ_F32: &str = "\
+static __device__ __forceinline__ float read_value(cudaSurfaceObject_t from, int x, int y, int z) {
+  float value;
+  surf3Dread(&value, from, x * 4, y, z, cudaBoundaryModeTrap);
+  return value;
+}
+";
+
+const WRITE_F32: &str = "\
+static __device__ __forceinline__ void write_value(cudaSurfaceObject_t to, int x, int y, int z, float value) {
+  surf3Dwrite(value, to, x * 4, y, z, cudaBoundaryModeTrap);
+}
+";
+
+// No surface has values of 64 bits: such a value is two of 32.
+const READ_F64: &str = "\
+static __device__ __forceinline__ double read_value(cudaSurfaceObject_t from, int x, int y, int z) {
+  int2 halves;
+  surf3Dread(&halves, from, x * 8, y, z, cudaBoundaryModeTrap);
+  return __hiloint2double(halves.y, halves.x);
+}
+";
+
+const WRITE_F64: &str = "\
+static __device__ __forceinline__ void write_value(cudaSurfaceObject_t to, int x, int y, int z, double value) {
+  const int2 halves = make_int2(__double2loint(value), __double2hiint(value));
+  surf3Dwrite(halves, to, x * 8, y, z, cudaBoundaryModeTrap);
+}
+";
+
 // Integers pass through the low bits of a large number, as on every device.
 const EXPONENT_F32: &str = "\
 static __device__ __forceinline__ float stencil_exponentf(float x) {
@@ -283,6 +313,10 @@ impl Dialect for Cuda {
             Mode::Write => format!("{value}* __restrict__ {name}"),
             Mode::ReadWrite => format!("{value}* {name}"),
         }
+    }
+
+    fn surface(&self, name: &str) -> String {
+        format!("const cudaSurfaceObject_t {name}")
     }
 
     fn map(&self, name: &str) -> String {
@@ -370,7 +404,11 @@ impl Dialect for Cuda {
         }
     }
 
-    fn helpers(&self, uses: &Uses) -> Vec<&'static str> {
+    fn helpers(&self, uses: &Uses, precision: Precision) -> Vec<&'static str> {
+        let (read, write) = match precision {
+            Precision::F32 => (READ_F32, WRITE_F32),
+            Precision::F64 => (READ_F64, WRITE_F64),
+        };
         let all = [
             (uses.barriers || uses.copies || uses.boxes, ADDRESS),
             (uses.barriers, INIT),
@@ -384,6 +422,8 @@ impl Dialect for Cuda {
             (uses.arrive, ARRIVE),
             (uses.wait, WAIT),
             (uses.wrap, WRAP),
+            (uses.reads_surfaces, read),
+            (uses.writes_surfaces, write),
         ];
         all.into_iter()
             .filter(|(used, _)| *used)

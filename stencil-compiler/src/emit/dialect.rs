@@ -14,6 +14,8 @@ pub(super) trait Dialect {
     fn entry(&self, kernel: &Kernel) -> String;
     /// The parameter of a buffer.
     fn buffer(&self, mode: Mode, value: &str, name: &str) -> String;
+    /// The parameter of a buffer that is a surface.
+    fn surface(&self, name: &str) -> String;
     /// The parameter that describes a buffer which boxes are copied from.
     fn map(&self, name: &str) -> String;
     /// The least that a device must have for what is used.
@@ -42,7 +44,7 @@ pub(super) trait Dialect {
     /// A value that is not a number.
     fn nan(&self, precision: Precision) -> &'static str;
     /// Definitions of the helpers that are used, in the order of [`Uses`].
-    fn helpers(&self, uses: &Uses) -> Vec<&'static str>;
+    fn helpers(&self, uses: &Uses, precision: Precision) -> Vec<&'static str>;
 }
 
 /// The parts of the language that a kernel's body uses.
@@ -59,6 +61,8 @@ pub(super) struct Uses {
     pub(super) arrive: bool,
     pub(super) wait: bool,
     pub(super) wrap: bool,
+    pub(super) reads_surfaces: bool,
+    pub(super) writes_surfaces: bool,
     pub(super) threads: [bool; 3],
     pub(super) blocks: [bool; 3],
 }

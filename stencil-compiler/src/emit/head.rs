@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::c_like::{BLOCKS, Printer, THREADS};
 use super::dialect::Uses;
 use super::functions;
-use super::{EmitError, Patches, comment_lines};
+use super::{EmitError, Patches, comment_lines, surfaces};
 use crate::kernel::WARP;
 
 /// Names that every text of this kind uses for itself.
@@ -49,11 +49,15 @@ const RESERVED_BY_PATCHES: &[&str] = &[
 ];
 
 /// Names that a text uses for itself.
-pub(super) fn reserved(patches: Patches) -> Vec<&'static str> {
-    match patches {
-        Patches::One => RESERVED.to_vec(),
-        Patches::Many => [RESERVED, RESERVED_BY_PATCHES].concat(),
+pub(super) fn reserved(patches: Patches, has_surfaces: bool) -> Vec<&'static str> {
+    let mut names = RESERVED.to_vec();
+    if patches == Patches::Many {
+        names.extend(RESERVED_BY_PATCHES);
     }
+    if has_surfaces {
+        names.extend(surfaces::RESERVED);
+    }
+    names
 }
 
 impl Printer<'_> {
@@ -66,7 +70,7 @@ impl Printer<'_> {
         };
         let mut out = String::new();
         self.uniforms(&mut out);
-        for helper in self.dialect.helpers(&uses) {
+        for helper in self.dialect.helpers(&uses, self.precision) {
             out += helper;
             out += "\n";
         }
@@ -120,7 +124,10 @@ impl Printer<'_> {
     fn signature(&self, patches: Patches, out: &mut String) {
         let mut parameters: Vec<String> = Vec::new();
         for (buffer, name) in self.kernel.buffers.iter().zip(&self.names.buffers) {
-            parameters.push(self.dialect.buffer(buffer.mode, self.real(), name));
+            parameters.push(match buffer.surface {
+                true => self.dialect.surface(name),
+                false => self.dialect.buffer(buffer.mode, self.real(), name),
+            });
         }
         parameters.push(
             "const int n0, const int n1, const int n2, const int pitch, const int plane"
@@ -132,9 +139,13 @@ impl Printer<'_> {
                     .to_string(),
             );
         }
-        if !self.names.maps.is_empty() {
-            parameters.extend(self.names.maps.values().map(|name| self.dialect.map(name)));
+        parameters.extend(self.names.maps.values().map(|name| self.dialect.map(name)));
+        let has_surfaces = surfaces::has_any(self.kernel);
+        if has_surfaces || !self.names.maps.is_empty() {
             parameters.push("const int first0, const int first1, const int first2".to_string());
+        }
+        if has_surfaces && patches == Patches::Many {
+            parameters.push(surfaces::OF_PATCHES.to_string());
         }
         *out += &format!(
             "{} {}(\n    {}) {{\n",
@@ -151,14 +162,20 @@ impl Printer<'_> {
             return [0, 1, 2].map(|axis| self.dialect.block(axis));
         }
         *out += &format!("  const unsigned block = {};\n", self.dialect.block(0));
-        if self.names.maps.is_empty() {
+        let has_surfaces = surfaces::has_any(self.kernel);
+        if self.names.maps.is_empty() && !has_surfaces {
             *out += "  const long long patch = block / (blocks0 * blocks1 * blocks2) * stride;\n";
         } else {
             *out += "  const int number = block / (blocks0 * blocks1 * blocks2);\n";
             *out += "  const long long patch = number * stride;\n";
         }
-        for name in &self.names.buffers {
-            *out += &format!("  {name} += patch;\n");
+        for (buffer, name) in self.kernel.buffers.iter().zip(&self.names.buffers) {
+            if !buffer.surface {
+                *out += &format!("  {name} += patch;\n");
+            }
+        }
+        if has_surfaces {
+            *out += surfaces::FROM;
         }
         [
             "block % blocks0",

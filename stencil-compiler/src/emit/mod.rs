@@ -22,6 +22,7 @@ mod nest;
 mod pointwise;
 mod rows;
 mod rust;
+mod surfaces;
 #[cfg(test)]
 mod tests;
 mod vectors;
@@ -68,7 +69,9 @@ pub enum Patches {
     One,
     /// Any number of them, of equal shape and equally far apart. The text takes four more
     /// parameters, the blocks of a patch along x, y, z and the values from one patch to the next,
-    /// and is launched on a grid along x with the blocks of all patches.
+    /// and is launched on a grid along x with the blocks of all patches. All patches stand in one surface as they
+    /// do in the mesh: with surfaces it takes four more behind all others, the patches along x and y, and how many
+    /// rows and planes there are from one patch to the next.
     Many,
 }
 
@@ -152,7 +155,8 @@ impl std::error::Error for EmitError {}
 /// Its parameters are the addresses of cell 0 of each buffer, the interior cells along x, y, z, and
 /// the values from a row and from a plane to the next. A kernel that copies boxes takes behind all
 /// others a tensor map of each buffer of [`Kernel::boxes`], in their order, and where cell 0 is in
-/// these maps along x, y, z.
+/// these maps along x, y, z. A buffer that is a surface has its object in the place of an address; such a kernel, too,
+/// takes where cell 0 is in it.
 ///
 /// # Errors
 /// Where a name is no identifier, a literal is not finite, or the kernel is over rows or for

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::surfaces::Cells;
 use super::{EmitError, get};
-use crate::kernel::{BufferId, Kernel};
+use crate::kernel::{BufferId, CellVar, Kernel};
 
 /// Whether a name is an ASCII identifier and none of `keywords`.
 pub fn identifier_ok(name: &str, keywords: &[&str]) -> bool {
@@ -74,6 +75,8 @@ pub(super) struct Names {
     pub(super) registers: Vec<String>,
     pub(super) ints: Vec<String>,
     pub(super) cells: Vec<String>,
+    /// Of where the cells are in surfaces, along each axis.
+    pub(super) along: BTreeMap<CellVar, [String; 3]>,
 }
 
 impl Names {
@@ -97,7 +100,7 @@ impl Names {
             let wanted = format!("{}_map", get(&buffers, buffer.0, "buffer")?);
             maps.insert(buffer, scope.name("map", &wanted)?);
         }
-        Ok(Names {
+        let mut names = Names {
             buffers,
             maps,
             uniforms: Scope::new(&[keywords]).names("uniform", &kernel.uniforms)?,
@@ -106,6 +109,14 @@ impl Names {
             registers: scope.names("register", &kernel.registers)?,
             ints: scope.names("integer variable", &kernel.ints)?,
             cells: scope.names("cell", &kernel.cells)?,
-        })
+            along: BTreeMap::new(),
+        };
+        for cell in Cells::of(kernel).in_surfaces {
+            let name = get(&names.cells, cell.0, "cell")?;
+            let mut along = |axis: &str| scope.name("cell", &format!("{name}_{axis}"));
+            let along = [along("x")?, along("y")?, along("z")?];
+            names.along.insert(cell, along);
+        }
+        Ok(names)
     }
 }

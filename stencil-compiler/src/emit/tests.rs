@@ -2,6 +2,7 @@
 
 mod fixtures;
 mod march;
+mod surfaces;
 
 use fixtures::{Build, accumulate, heat, lit};
 use march::march;
@@ -80,9 +81,9 @@ fn cuda_of_values_that_lie_apart() {
     let together = f32_text(&kernel);
     let place = |of| {
         Some(Place {
-            before: 0,
             at: 1,
             of,
+            ..Place::alone(0)
         })
     };
     kernel.buffers[0].beside = place(5);

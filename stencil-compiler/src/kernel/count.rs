@@ -9,6 +9,9 @@ use crate::expr::Op;
 /// Bytes of a line of the first cache.
 const LINE: usize = 128;
 
+/// Values of a surface that a multiprocessor serves in a round: recent ones have four texture units, each for one.
+const TEXELS: u64 = 4;
+
 /// Work of one thread: in an iteration of the main loop, or in all where there is no loop.
 ///
 /// Statements under a condition count in full, but for operations that few threads do for all, on the
@@ -39,7 +42,7 @@ pub struct Counts {
     /// Values written to shared memory.
     pub shared_stores: u64,
     /// Rounds in which shared memory serves a warp that reads or writes it; and those that the first cache,
-    /// which is the same memory, needs more for values of global memory that lie apart.
+    /// which is the same memory, needs more for values of global memory that lie apart or in surfaces.
     pub rounds: u64,
     /// Stores to global memory, those at the end of a row included.
     pub stores: u64,
@@ -137,11 +140,11 @@ impl Counter<'_> {
                 Stmt::Set { .. } => counts.moves += times,
                 Stmt::Load { buffer, .. } => {
                     counts.loads += times;
-                    counts.rounds += times * self.more_lines(*buffer);
+                    counts.rounds += times * self.more_rounds(*buffer);
                 }
                 Stmt::Store { buffer, values, .. } => {
                     counts.stores += times;
-                    counts.rounds += times * self.more_lines(*buffer) * values.len() as u64;
+                    counts.rounds += times * self.more_rounds(*buffer) * values.len() as u64;
                 }
                 Stmt::LoadShared { regs, base, .. } => {
                     counts.shared_words += times * regs.len() as u64;
@@ -182,14 +185,17 @@ impl Counter<'_> {
     }
 
     /// Lines of the cache that a warp touches for a value each of a buffer, more than if these followed each
-    /// other: one is looked up in a round.
-    fn more_lines(&self, buffer: BufferId) -> u64 {
+    /// other: one is looked up in a round. Values of surfaces take rounds of the texture units.
+    fn more_rounds(&self, buffer: BufferId) -> u64 {
         let buffer = self.kernel.buffers.get(buffer.0 as usize);
         let lines = |apart: usize| {
             let bytes = WARP as usize * apart * self.kernel.value_bytes;
             bytes.div_ceil(LINE).min(WARP as usize) as u64
         };
-        buffer.map_or(0, |buffer| lines(buffer.apart()) - lines(1))
+        buffer.map_or(0, |buffer| match buffer.surface {
+            true => u64::from(WARP) / TEXELS - lines(1),
+            false => lines(buffer.apart()) - lines(1),
+        })
     }
 
     /// Of how many threads, in whole warps, how many do what is under a condition, if it is work on

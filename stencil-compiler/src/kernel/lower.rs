@@ -64,13 +64,17 @@ pub fn lower(
 
 /// Rows and copies are of values that follow each other.
 fn refuse_layout(strategy: &Strategy, kernel: &Kernel, layout: Layout) -> Result<(), Refusal> {
-    let Some(buffer) = kernel.not_apart().find(|buffer| buffer.apart() > 1) else {
+    let Some(buffer) = kernel.not_apart().find(|buffer| !buffer.in_rows()) else {
         return Ok(());
+    };
+    let why = match buffer.surface {
+        true => "it is a surface, which has no rows in memory",
+        false => "the values of other arrays lie between",
     };
     Err(Refusal {
         blame: Blame::Layout,
         message: format!(
-            "`{}` takes rows of `{}` at once, but with `layout {}` the values of other arrays lie between; use a blocking that reads cell by cell",
+            "`{}` takes rows of `{}` at once, but with `layout {}` {why}; use a blocking that reads cell by cell",
             strategy.name,
             buffer.name,
             layout.word()
@@ -206,6 +210,7 @@ impl<'a> Draft<'a> {
             mode,
             halo: at.map_or([0; 3], |at| plan.buffers[at].halo),
             beside: place.filter(|place| place.of > 1),
+            surface: place.is_some_and(|place| place.surface),
         });
     }
 

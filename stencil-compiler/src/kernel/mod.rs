@@ -113,12 +113,20 @@ pub struct Buffer {
     pub halo: [u32; 3],
     /// Where its values are, if those of other buffers lie between them.
     pub beside: Option<Place>,
+    /// Is it a surface? It has no addresses: cells are read and written one by one, by their places along the
+    /// axes. What a launch has written to it is not to be read before the launch has ended.
+    pub surface: bool,
 }
 
 impl Buffer {
     /// Values from one cell to the next.
     pub fn apart(&self) -> usize {
         self.beside.map_or(1, |place| place.of)
+    }
+
+    /// Do its values follow each other in memory along x?
+    pub fn in_rows(&self) -> bool {
+        self.apart() == 1 && !self.surface
     }
 }
 

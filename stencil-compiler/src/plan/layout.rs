@@ -2,7 +2,7 @@
 
 use super::{BufferRole, Plan};
 
-/// How the arrays of fields, of their new values, and of accumulators lie in memory; other arrays are alone.
+/// How the arrays of fields and of their new values lie in memory, and those of accumulators; other arrays are alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Layout {
     /// A structure of arrays: one array behind the other.
@@ -10,17 +10,21 @@ pub enum Layout {
     Soa,
     /// An array of structures: all values of a cell side by side.
     Aos,
+    /// Fields and their new values in surfaces: memory that is read and written through the texture units, which
+    /// lay it out as they like (Cygert et al. 2014, section 2). What is read in its own cell alone has no use for them.
+    Surface,
 }
 
 impl Layout {
     /// All of them.
-    pub const ALL: [Layout; 2] = [Layout::Soa, Layout::Aos];
+    pub const ALL: [Layout; 3] = [Layout::Soa, Layout::Aos, Layout::Surface];
 
     /// Its word in schedules.
     pub fn word(self) -> &'static str {
         match self {
             Layout::Soa => "soa",
             Layout::Aos => "aos",
+            Layout::Surface => "surface",
         }
     }
 
@@ -37,17 +41,25 @@ impl Layout {
         };
         self == Layout::Aos && together
     }
+
+    /// Are the arrays of this role surfaces?
+    fn has_surface(self, role: BufferRole) -> bool {
+        let is_field = matches!(role, BufferRole::Field | BufferRole::NewField);
+        self == Layout::Surface && is_field
+    }
 }
 
 /// Where an array is: it has the `at`-th of `of` values that lie side by side for each cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
-    /// Arrays in front of these, all of one size: no two structures have the same.
+    /// Arrays in front of these, all of one size: no two structures have the same. Of a surface, the surfaces.
     pub before: usize,
     /// Which of the values of a cell, from 0.
     pub at: usize,
     /// How many values a cell has there: the values from one cell to the next.
     pub of: usize,
+    /// Is it a surface, by itself?
+    pub surface: bool,
 }
 
 impl Place {
@@ -57,6 +69,7 @@ impl Place {
             before,
             at: 0,
             of: 1,
+            surface: false,
         }
     }
 
@@ -81,10 +94,13 @@ impl Plan {
         let all: Vec<usize> = (0..homes.len()).filter(own).collect();
         // A structure stands where the first of its arrays would.
         let first = |at: usize| all.iter().copied().find(|other| beside(*other, at));
+        let surface = |at: usize| self.layout.has_surface(self.buffers[at].role);
+        let alike = |at: usize| all.iter().filter(move |o| surface(**o) == surface(at));
         let place = |at: usize| Place {
-            before: all.iter().filter(|o| first(**o) < first(at)).count(),
+            before: alike(at).filter(|o| first(**o) < first(at)).count(),
             at: all.iter().filter(|o| **o < at && beside(**o, at)).count(),
             of: all.iter().filter(|o| beside(**o, at)).count().max(1),
+            surface: surface(at),
         };
         homes.iter().map(|home| place(*home)).collect()
     }
@@ -132,14 +148,31 @@ mod tests {
         assert_eq!(found, [fields, others].concat());
         for layout in Layout::ALL {
             let places = plan(layout).places();
-            let of_memories = (0..8).filter(|at| *at != 6);
+            let of_memories = |surface: bool| {
+                let all = (0..8).filter(|at| *at != 6);
+                all.filter(|at| places[*at].surface == surface)
+                    .collect::<Vec<_>>()
+            };
             let room = 10;
-            let values = of_memories
-                .flat_map(|at| (0..room).map(move |cell| (at, cell)))
-                .map(|(at, cell)| places[at].value(cell, room));
-            let values: BTreeSet<usize> = values.collect();
-            assert_eq!((values.len(), values.last()), (70, Some(&69)), "{layout:?}");
+            for memories in [true, false].map(of_memories) {
+                let values = memories
+                    .iter()
+                    .flat_map(|at| (0..room).map(|cell| (*at, cell)))
+                    .map(|(at, cell)| places[at].value(cell, room));
+                let (values, count): (BTreeSet<usize>, _) =
+                    (values.collect(), room * memories.len());
+                assert!(values.into_iter().eq(0..count), "{layout:?}");
+            }
         }
+    }
+
+    #[test]
+    fn fields_and_their_new_values_are_surfaces() {
+        let places = plan(Layout::Surface).places();
+        let found: Vec<_> = places.iter().map(|p| (p.surface, p.before, p.of)).collect();
+        let surfaces = [0, 1, 2, 3].map(|before| (true, before, 1));
+        let arrays = [0, 1, 1, 2].map(|before| (false, before, 1));
+        assert_eq!(found, [surfaces, arrays].concat());
     }
 
     #[test]
@@ -148,6 +181,7 @@ mod tests {
         let wanted = [0, 1, 2, 3, 4, 5, 5, 6].map(Place::alone);
         assert_eq!(places, wanted);
         assert_eq!(Layout::find("aos"), Some(Layout::Aos));
+        assert_eq!(Layout::find("surface"), Some(Layout::Surface));
         assert_eq!(Layout::find("sao"), None);
     }
 }

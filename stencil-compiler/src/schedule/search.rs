@@ -230,7 +230,8 @@ pub fn neighbours(algorithm: &Algorithm, schedule: &Schedule) -> Vec<Schedule> {
         one.kernels[at].params.insert(name.into(), value);
         all.insert(one);
     }
-    all.extend(Layout::ALL.map(|layout| Schedule {
+    // Surfaces are there for comparisons: texture units serve fewer values at a time than loads.
+    all.extend([Layout::Soa, Layout::Aos].map(|layout| Schedule {
         layout,
         ..schedule.clone()
     }));

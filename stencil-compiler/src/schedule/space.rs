@@ -27,6 +27,9 @@ const BESIDE: u64 = 20;
 /// Draws of marches in a hundred that place as a search begins.
 const SEARCHED: u64 = 10;
 
+/// Draws in a hundred whose fields are surfaces.
+const SURFACE: u64 = 10;
+
 /// Draws until a legal schedule must have been found.
 const MOST_DRAWS: usize = 2000;
 
@@ -63,9 +66,11 @@ pub fn sample(algorithm: &Algorithm, value_bytes: usize, draws: &mut Draws) -> O
                 0..FUSED => draw_fused(algorithm, draws),
                 _ => draw(algorithm, draws),
             };
-            if draws.below(100) < BESIDE {
-                schedule.layout = Layout::Aos;
-            }
+            schedule.layout = match draws.below(100) {
+                drawn if drawn < BESIDE => Layout::Aos,
+                drawn if drawn < BESIDE + SURFACE => Layout::Surface,
+                _ => Layout::Soa,
+            };
             schedule
         })
         .find(|schedule| check(algorithm, schedule, value_bytes).is_ok())

@@ -7,6 +7,7 @@ use crate::discretize::discretize;
 use crate::expr::real::Precision;
 use crate::kernel::blocking;
 use crate::model::parse::parse_str;
+use crate::plan::BufferRole;
 use crate::syntax::Lexer;
 
 const BYTES: usize = 8;
@@ -342,7 +343,7 @@ fn fields_lie_side_by_side_where_blockings_read_cell_by_cell() {
     for (source, message) in [
         (
             "layout xyz kernel direct",
-            "no layout `xyz`; there are soa, aos",
+            "no layout `xyz`; there are soa, aos, surface",
         ),
         (
             "layout soa layout aos kernel direct",
@@ -352,6 +353,37 @@ fn fields_lie_side_by_side_where_blockings_read_cell_by_cell() {
     ] {
         let found = text::parse(&format!("schedule {source}")).unwrap_err();
         assert!(found.message.contains(message), "{}", found.message);
+    }
+}
+
+/// Surfaces have no rows; they are what fields and their new values are in, and nothing else.
+#[test]
+fn fields_are_surfaces_where_blockings_read_cell_by_cell() {
+    let algorithm = flow();
+    let surface = schedule("layout surface kernel direct");
+    let printed = text::print(&surface);
+    assert_eq!(text::parse(&printed), Ok(surface), "{printed}");
+    for blocking in ["direct", "lexicographic", "plane tile_x=32 tile_y=4"] {
+        let source = format!(
+            "layout surface place div_u global exchange kernel {blocking} kernel {blocking}"
+        );
+        let compiled = check(&algorithm, &schedule(&source), BYTES);
+        let compiled = compiled.unwrap_or_else(|e| panic!("{e}"));
+        for buffer in compiled.kernels.iter().flat_map(|kernel| &kernel.buffers) {
+            let role = compiled.plan.buffer(&buffer.name).map(|b| b.role);
+            let is_field = matches!(role, Some(BufferRole::Field | BufferRole::NewField));
+            assert_eq!(buffer.surface, is_field, "{buffer:?}");
+        }
+    }
+    for blocking in ["rows", "tile3d", "march tile_x=32 tile_y=4"] {
+        let found = error(&algorithm, &format!("layout surface kernel {blocking}"));
+        assert_eq!(found.blame, Blame::Layout, "{found}");
+        assert!(found.message.contains("which has no rows"), "{found}");
+        let help = [
+            "the schedule is legal without `layout surface`",
+            "kernel 1 may be `kernel direct`",
+        ];
+        assert_eq!(found.help[..2], help, "{found}");
     }
 }
 

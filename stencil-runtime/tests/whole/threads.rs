@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use stencil_runtime::{Engine, Simulation};
+use stencil_runtime::{Engine, Simulation, SystemDef};
 
 use crate::runs::{text, there_is_a_card};
 
@@ -17,10 +17,15 @@ fn threads_that_share_a_run_read_their_own_fields() {
             ddt(a) = 0 * a; ddt(b) = 0 * b; ddt(c) = 0 * c; }
         scheme s for Many { space: central<order = 2>; time: euler; }",
     );
-    let schedule = stencil_runtime::compiler::schedule::text::parse(
-        "schedule layout aos kernel lexicographic",
-    );
-    let builder = Simulation::<f64>::builder(&system).cells([512, 512, 1]);
+    for layout in ["aos", "surface"] {
+        share(&system, layout);
+    }
+}
+
+fn share(system: &SystemDef, layout: &str) {
+    let schedule = format!("schedule layout {layout} kernel lexicographic");
+    let schedule = stencil_runtime::compiler::schedule::text::parse(&schedule);
+    let builder = Simulation::<f64>::builder(system).cells([512, 512, 1]);
     let builder = builder.dt(0.5).schedule(schedule.unwrap());
     let mut simulation = builder.engine(Engine::Cuda).build().unwrap();
     let names: Vec<String> = simulation.components().map(String::from).collect();

@@ -349,18 +349,20 @@ fn shared_memory_and_kernels_have_the_same_bits() {
     }
 }
 
-/// Fields and accumulators side by side, for each blocking that reads cell by cell, with stored functions and
-/// several passes.
+/// Fields and accumulators side by side, or fields in surfaces, for each blocking that reads cell by cell, with stored
+/// functions and several passes.
 #[test]
-fn arrays_of_structures_have_the_same_bits() {
+fn other_layouts_have_the_same_bits() {
     fn all<T: Real>(source: &str, cells: [usize; 3], schedules: &[&str]) {
         let algorithm = algorithm_of(source);
         let case = Case::new(&algorithm, cells);
         let reference = oracle::<T>(&algorithm, &case, STEPS);
         for (seed, schedule) in schedules.iter().enumerate() {
-            let schedule = format!("schedule layout aos {schedule}");
-            let schedule = text::parse(&schedule).unwrap_or_else(|e| panic!("{e}"));
-            agree(&algorithm, &schedule, &case, STEPS, seed as u64, &reference);
+            for layout in ["aos", "surface"] {
+                let schedule = format!("schedule layout {layout} {schedule}");
+                let schedule = text::parse(&schedule).unwrap_or_else(|e| panic!("{e}"));
+                agree(&algorithm, &schedule, &case, STEPS, seed as u64, &reference);
+            }
         }
     }
     let composed = with_mixed(ISOTHERMAL_NS, "composed");

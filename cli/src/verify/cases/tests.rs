@@ -25,7 +25,12 @@ fn values_that_lie_apart_meet_all_boundaries() {
             let turns = (0..batch.schedules.len()).filter(|t| batch.schedules[*t].0 == name);
             turns.map(|turn| batch.kind(turn)).collect()
         };
-        for name in ["direct aos", "lexicographic aos"] {
+        for name in [
+            "direct aos",
+            "lexicographic aos",
+            "direct surface",
+            "lexicographic surface",
+        ] {
             assert_eq!(kinds_of(name), (PERIODIC..KINDS).collect(), "{name}");
         }
         assert!(!kinds_of("lexicographic soa").is_empty());

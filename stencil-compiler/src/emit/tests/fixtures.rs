@@ -26,6 +26,7 @@ impl Build {
             mode: *mode,
             halo: [4, 3, 3],
             beside: None,
+            surface: false,
         };
         let (threads, tile) = match kind {
             LaunchKind::Rows => ([1, 1, 1], [0, 1, 1]),

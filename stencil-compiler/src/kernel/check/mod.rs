@@ -81,10 +81,10 @@ impl Kernel {
         }
         let wrong = |place: &Place| place.of < 2 || place.at >= place.of;
         let mut beside = self.buffers.iter().filter(|b| b.beside.is_some());
-        if let Some(buffer) = beside.find(|b| b.beside.as_ref().is_some_and(wrong)) {
+        if let Some(buffer) = beside.find(|b| b.surface || b.beside.as_ref().is_some_and(wrong)) {
             return Err(format!("{} is beside nothing", buffer.name));
         }
-        if let Some(buffer) = self.not_apart().find(|b| b.apart() > 1) {
+        if let Some(buffer) = self.not_apart().find(|b| !b.in_rows()) {
             return Err(format!("rows of {}, whose values lie apart", buffer.name));
         }
         if !(1..=3).contains(&self.dimension) {

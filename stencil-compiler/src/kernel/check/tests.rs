@@ -44,6 +44,11 @@ fn each_invariant_is_checked() {
             "buffer u read halo [1, 0, 0] at 2 of 2 behind 0",
             "beside nothing",
         ),
+        (
+            "buffer u read halo [1, 0, 0]",
+            "buffer u read halo [1, 0, 0] at 1 of 2 behind 0 surface",
+            "beside nothing",
+        ),
         ("= a, d", "= a, b", "not yet defined"),
         ("= a, d", "= a, d, e", "shared store of 3"),
         ("b = a + q", "b = a + b", "not yet defined"),

@@ -57,6 +57,7 @@ pub(super) struct View<'a, T> {
     halo: [i64; 3],
     /// Values from one cell to the next, as the kernel has it.
     apart: i64,
+    surface: bool,
     /// Threads that wrote each cell, 0 for none; empty for buffers that are only read.
     writer: Vec<u32>,
     written_at: Vec<u32>,
@@ -81,6 +82,7 @@ impl<'a, T: Real> View<'a, T> {
             mode: buffer.mode,
             halo: buffer.halo.map(i64::from),
             apart: buffer.apart() as i64,
+            surface: buffer.surface,
             writer: vec![0; written],
             written_at: vec![0; both],
             reader: vec![0; both],
@@ -158,6 +160,10 @@ impl<'a, T: Real> View<'a, T> {
                     return Err(
                         self.race(lane, "a thread loads a cell that another thread stores to")
                     );
+                }
+                // The cache of texture units may still have what was there before.
+                if self.surface && self.writer[place] != 0 {
+                    return Err(self.race(lane, "a thread loads a cell that it has stored to"));
                 }
                 self.reader[place] =
                     if matches!(self.reader[place], 0) || self.reader[place] == thread {

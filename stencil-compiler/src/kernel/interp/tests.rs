@@ -427,3 +427,34 @@ fn values_that_lie_apart_are_found_there() {
     let wrong = rows.check().unwrap_err();
     assert!(wrong.contains("lie apart"), "{wrong}");
 }
+
+/// A surface is read and written like an array, by kernels that take no rows of it and read nothing again that
+/// they have written.
+#[test]
+fn what_was_written_to_a_surface_is_not_read_by_the_same_launch() {
+    let run = |surface: &str, again: &str| {
+        let text = format!(
+            "kernel k {{ dimension 1 value_bytes 8
+            launch blocks threads [32, 1, 1] tile [32, 1, 1] extend [0, 0, 0] blocks_per_unit 1
+            buffer u readwrite halo [0, 0, 0]{surface}
+            registers a, b, d ints x cells c
+            code {{
+                int x = block.x * 32 + thread.x
+                if x < size.x {{
+                    cell c = (x, 0, 0) a = load u[c] b = a + 1.0 store u[c] = b {again}
+                }}
+            }} }}"
+        );
+        let kernel = parse(&text).unwrap_or_else(|e| panic!("{e}"));
+        let mut u = GlobalArray::new([40, 1, 1], [0; 3]);
+        (0..40).for_each(|x| u.set([x, 0, 0], x as f64));
+        let mut buffers = [u];
+        let ran = super::run(&kernel, [40, 1, 1], &mut buffers, &[], options(1));
+        ran.map(|_| buffers[0].get([39, 0, 0]))
+    };
+    let again = "d = load u[c]";
+    assert_eq!(run(" surface", "").unwrap(), Some(40.0));
+    assert_eq!(run("", again).unwrap(), Some(40.0));
+    let fault = run(" surface", again).unwrap_err();
+    assert_eq!(fault.kind, FaultKind::Race, "{fault}");
+}

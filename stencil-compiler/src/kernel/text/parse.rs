@@ -182,6 +182,7 @@ impl Parser {
             mode,
             halo: self.triple(['[', ']'])?,
             beside: self.beside()?,
+            surface: self.lexer.eat_name("surface"),
         })
     }
 
@@ -194,7 +195,11 @@ impl Parser {
         let of = self.lexer.count()?;
         self.lexer.keyword("behind")?;
         let before = self.lexer.count()?;
-        Ok(Some(Place { before, at, of }))
+        Ok(Some(Place {
+            at,
+            of,
+            ..Place::alone(before)
+        }))
     }
 
     fn sized(&mut self) -> Result<(String, u32)> {

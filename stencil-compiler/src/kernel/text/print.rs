@@ -59,11 +59,12 @@ fn header(kernel: &Kernel) -> Vec<String> {
         };
         let beside = buffer
             .beside
-            .map_or(String::new(), |Place { before, at, of }| {
+            .map_or(String::new(), |Place { before, at, of, .. }| {
                 format!(" at {at} of {of} behind {before}")
             });
+        let surface = if buffer.surface { " surface" } else { "" };
         lines.push(format!(
-            "buffer {} {mode} halo {:?}{beside}",
+            "buffer {} {mode} halo {:?}{beside}{surface}",
             buffer.name, buffer.halo
         ));
     }

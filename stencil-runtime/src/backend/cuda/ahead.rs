@@ -3,11 +3,12 @@
 use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::emit::{Places, Source};
 use stencil_compiler::model::Reduction;
-use stencil_compiler::plan::BufferRole;
+use stencil_compiler::plan::{BufferRole, Place};
 
 use super::compile::{Compiler, compile};
-use super::launches::{fitted, own_source, texts, usual_units};
+use super::launches::{fitted, texts, usual_units};
 use super::machine::observed_sources;
+use super::own::own_sources;
 use super::patches::over;
 use super::{Cache, Unsteady, clock};
 use crate::builder::Plans;
@@ -33,16 +34,13 @@ pub(crate) fn compile_ahead<T: Number>(
         .count();
     let (over, layout) = (over(patches), plans.single.1.layout);
     let places = plans.single.1.places();
-    let of_fields = plans.single.1.buffers.iter().zip(places);
-    let apart = of_fields
-        .filter(|(b, _)| b.role == BufferRole::NewField)
-        .map(|(_, place)| place.of)
-        .next();
+    let mut of_fields = plans.single.1.buffers.iter().zip(places);
+    let new_field = of_fields.find(|(b, _)| b.role == BufferRole::NewField);
+    let place = new_field.map_or(Place::alone(0), |(_, place)| place);
     let units = usual_units(architecture);
-    let mut groups = vec![(
-        vec![own_source::<T>(over, layout), clock::source::<T>(rules)?],
-        Places::default(),
-    )];
+    let mut own = own_sources::<T>(over, layout);
+    own.push(clock::source::<T>(rules)?);
+    let mut groups = vec![(own, Places::default())];
     for (problem, plan) in plans.all() {
         let plan = fitted(plan, problem.dimension, patches, units);
         let texts = texts::<T>(problem, &plan, over)?;
@@ -59,7 +57,7 @@ pub(crate) fn compile_ahead<T: Number>(
                 watched,
                 &updates,
                 room,
-                (over, apart.unwrap_or(1)),
+                (over, place),
             )?);
         }
         groups.push((sources, Places::of(watched)));
@@ -102,9 +100,10 @@ mod tests {
         Simulation::builder(&system).cells([20, 10, 1]).cfl(0.3)
     }
 
-    /// Fields side by side: ghost cells, moves to the host and what is observed know it, and the launches.
+    /// Fields side by side, or in surfaces: ghost cells, moves to the host and what is observed know it, and the
+    /// launches.
     #[test]
-    fn arrays_of_structures_compile() {
+    fn other_layouts_compile() {
         if nvrtc().is_none() {
             return;
         }
@@ -117,11 +116,11 @@ mod tests {
             let entries = waves(2).schedule(schedule).compile_into(&cache, "sm_90");
             entries.unwrap()
         };
-        let (soa, aos) = (compiled("soa"), compiled("aos"));
-        assert_eq!((soa.len(), aos.len()), (6, 6));
-        // The clock alone does not depend on where arrays lie.
-        let same = soa.iter().filter(|entry| aos.contains(entry)).count();
-        assert_eq!(same, 1);
+        let (soa, aos, surface) = (compiled("soa"), compiled("aos"), compiled("surface"));
+        assert_eq!((soa.len(), aos.len(), surface.len()), (6, 6, 7));
+        let same = |other: &[String]| soa.iter().filter(|entry| other.contains(entry)).count();
+        // The clock alone does not depend on where arrays lie, and there are arrays beside surfaces.
+        assert_eq!((same(&aos), same(&surface)), (1, 2));
         fs::remove_dir_all(&folder).unwrap();
     }
 

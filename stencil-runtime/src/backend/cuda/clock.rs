@@ -9,7 +9,8 @@ use stencil_compiler::emit::{self, Patches, Source};
 use stencil_compiler::expr::{Expr, Real};
 
 use super::card::OLDEST;
-use super::launches::{Ready, choice, function, head, one};
+use super::launches::{Ready, choice, function, one};
+use super::own::head;
 use super::{Cache, CudaError, Opened};
 use crate::clock::{Asked, Length, Rules, place};
 

@@ -82,6 +82,17 @@ pub enum CudaError {
         /// How many arrays lie side by side.
         of: usize,
     },
+    /// Surfaces larger than a card has them.
+    #[error(
+        "fields of {} x {} x {} values, with their ghost cells and those between patches, are to be surfaces; this card has none of more than {} x {} x {}: use `layout soa`",
+        extents[0], extents[1], extents[2], most[0], most[1], most[2]
+    )]
+    Surface {
+        /// Values along each axis.
+        extents: [usize; 3],
+        /// Values along each axis that a surface has at most.
+        most: [usize; 3],
+    },
     /// A kernel needs more shared memory than a block may have on this card.
     #[error(
         "kernel `{kernel}` needs {needed} bytes of shared memory, a block of {name} has {limit}; choose smaller tiles"

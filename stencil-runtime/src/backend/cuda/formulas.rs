@@ -12,7 +12,8 @@ use stencil_compiler::model::formula::Formula;
 
 use super::card::OLDEST;
 use super::ghosts::tables;
-use super::launches::{choice, function, head, one};
+use super::launches::{choice, function, one};
+use super::own::head;
 use super::patches::MeshShape;
 use super::{Cache, CudaError, Opened};
 use crate::mesh::{Boundaries, Face, Mesh, Number};

@@ -20,12 +20,12 @@ struct Box {
 };
 
 struct Arrays {
-  real* at[ARRAYS];
+  Array at[ARRAYS];
 };
 
 // An array of all patches, and the first cell of the patch that is looked at.
 struct Field {
-  const real* values;
+  Pointer values;
   const Rule* rules;
   const double* tables;
   const Mesh& mesh;
@@ -97,17 +97,17 @@ static __device__ __forceinline__ Source source(const Rule& lo, const Rule& hi, 
 }
 
 // A row of ghost cells, one after the other, whatever their rules.
-static __device__ void fill_row(const Field& field, const Box& box, real* values, int row, int lane, int lanes) {
+static __device__ void fill_row(const Field& field, const Box& box, Pointer values, int row, int lane, int lanes) {
   const int y = box.lo[1] + row % box.size[1], z = box.lo[2] + row / box.size[1];
   for (int x = box.lo[0] + lane; x < box.lo[0] + box.size[0]; x += lanes) {
     int c[3] = {x + field.first[0], y + field.first[1], z + field.first[2]};
-    values[x * APART(field.mesh) + y * field.mesh.pitch + z * field.mesh.plane] = Along<2>::value(field, c);
+    values[row_of(field.mesh, y, z) + in_row(field.mesh, x)] = Along<2>::value(field, c);
   }
 }
 
 // Where a row of ghost cells is in its patch, and in all patches the row that it follows.
 struct Row {
-  int to;
+  InPatch to;
   Place from;
   bool exists, negative, simple;
 };
@@ -115,7 +115,7 @@ struct Row {
 static __device__ __forceinline__ Row find_row(const Field& field, const Box& box, int row) {
   const Mesh& m = field.mesh;
   int y = box.lo[1] + row % box.size[1], z = box.lo[2] + row / box.size[1];
-  Row found = {y * m.pitch + z * m.plane, 0, row < box.size[1] * box.size[2], false, true};
+  Row found = {row_of(m, y, z), Place(), row < box.size[1] * box.size[2], false, true};
   y += field.first[1];
   z += field.first[2];
   Source along_y = {y, false}, along_z = {z, false};
@@ -135,7 +135,7 @@ static __device__ __forceinline__ Row find_row(const Field& field, const Box& bo
 // Some rows, and some cells of each, at once: so many loads are under way. `block` is one of those
 // of the box, `values` are those of the patch.
 template <int Rows, int Steps>
-static __device__ __forceinline__ void fill_rows(const Field& field, const Box& box, int block, real* values) {
+static __device__ __forceinline__ void fill_rows(const Field& field, const Box& box, int block, Pointer values) {
   const int id = block * 256 + threadIdx.x;
   const int lanes = 1 << box.shift, lane = id & (lanes - 1), groups = box.blocks * 256 >> box.shift;
   const int begin = box.lo[0] + lane, end = box.lo[0] + box.size[0];
@@ -172,7 +172,7 @@ static __device__ __forceinline__ void fill_rows(const Field& field, const Box& 
       for (int s = 0; s < Steps; ++s)
 #pragma unroll
         for (int r = 0; r < Rows; ++r)
-          if (rows[r].exists && x + s * lanes < end) values[rows[r].to + (x + s * lanes) * APART(field.mesh)] = ghosts[r][s];
+          if (rows[r].exists && x + s * lanes < end) values[rows[r].to + in_row(field.mesh, x + s * lanes)] = ghosts[r][s];
     }
   }
 }
@@ -189,14 +189,14 @@ extern "C" __global__ void __launch_bounds__(256, MANY ? 4 : 5) fill_ghosts(
     begun += __syncthreads_count(at < count && (unsigned)boxes[at].block <= block);
   }
   const Box box = boxes[begun - 1];
-  real* values = arrays.at[box.array];
+  Pointer values = arrays.at[box.array];
   Field field = {values, rules + 6 * box.rules, tables, mesh, {0, 0, 0}};
   if (MANY) {
     const unsigned row = patch / mesh.count[0];
     field.first[0] = patch % mesh.count[0] * mesh.n[0];
     field.first[1] = row % mesh.count[1] * mesh.n[1];
     field.first[2] = row / mesh.count[1] * mesh.n[2];
-    values += patch * mesh.step[0];
+    values = values + corner(mesh, patch);
   }
   if (box.shift == 5)
     fill_rows<1, 4>(field, box, block - box.block, values);
@@ -206,14 +206,14 @@ extern "C" __global__ void __launch_bounds__(256, MANY ? 4 : 5) fill_ghosts(
 
 // Copies the cells of a mesh from an array to one with other ghost cells.
 extern "C" __global__ void __launch_bounds__(256) take_cells(
-    const real* from, const __grid_constant__ Mesh theirs, real* to, const __grid_constant__ Mesh own) {
+    const Array from, const __grid_constant__ Mesh theirs, const Array to, const __grid_constant__ Mesh own) {
   const int rows = own.all[1] * own.all[2];
   for (int row = blockIdx.x; row < rows; row += gridDim.x) {
     const int y = row % own.all[1], z = row / own.all[1];
-    const real* const source = from + place<1>(theirs, y) + place<2>(theirs, z);
-    real* const at = to + place<1>(own, y) + place<2>(own, z);
+    const Pointer source = from + place<1>(theirs, y) + place<2>(theirs, z);
+    const Pointer at = to + place<1>(own, y) + place<2>(own, z);
     for (int x = threadIdx.x; x < own.all[0]; x += 256)
-      at[place<0>(own, x)] = source[place<0>(theirs, x)];
+      at[place<0>(own, x)] = real(source[place<0>(theirs, x)]);
   }
 }
 
@@ -221,9 +221,9 @@ extern "C" __global__ void __launch_bounds__(256) take_cells(
 extern "C" __global__ void __launch_bounds__(256) find_bad(
     const __grid_constant__ Arrays arrays, const __grid_constant__ Mesh mesh, unsigned long long* first) {
   const int rows = mesh.all[1] * mesh.all[2];
-  const real* const values = arrays.at[blockIdx.y];
+  const Pointer values = arrays.at[blockIdx.y];
   for (int row = blockIdx.x; row < rows; row += gridDim.x) {
-    const real* const at = values + place<1>(mesh, row % mesh.all[1]) + place<2>(mesh, row / mesh.all[1]);
+    const Pointer at = values + place<1>(mesh, row % mesh.all[1]) + place<2>(mesh, row / mesh.all[1]);
     for (int x = threadIdx.x; x < mesh.all[0]; x += 256) {
       const real value = at[place<0>(mesh, x)];
       if (!(value * real(0) == real(0)))

@@ -55,6 +55,7 @@ unsafe impl DeviceRepr for GhostBox {}
 #[derive(Debug)]
 pub(super) struct Boxes {
     shape: MeshShape,
+    surfaces: bool,
     boxes: CudaSlice<GhostBox>,
     count: i32,
     blocks: i32,
@@ -72,6 +73,7 @@ impl Boxes {
 #[derive(Debug)]
 pub(super) struct Ghosts {
     fill: CudaFunction,
+    fill_surfaces: CudaFunction,
     shape: MeshShape,
     rules: CudaSlice<FaceRule>,
     /// Numbers on faces that are functions.
@@ -91,7 +93,7 @@ pub(super) struct Table<'a> {
 impl Ghosts {
     pub(super) fn new(
         stream: &Arc<CudaStream>,
-        fill: CudaFunction,
+        (fill, fill_surfaces): (CudaFunction, CudaFunction),
         shape: MeshShape,
         boundaries: &Boundaries,
         value_bytes: usize,
@@ -128,6 +130,7 @@ impl Ghosts {
         let failed = CudaError::driver("copying boundary conditions to the card");
         Ok(Ghosts {
             fill,
+            fill_surfaces,
             shape,
             rules: stream.clone_htod(&rules).map_err(&failed)?,
             tables: stream.alloc_zeros(length + MARGIN).map_err(&failed)?,
@@ -136,12 +139,12 @@ impl Ghosts {
         })
     }
 
-    /// The boxes of ghost cells of some arrays whose values are so far apart, each with a component whose
-    /// rules it follows (`None`: it is periodic) and a depth.
+    /// The boxes of ghost cells of some arrays of a shape, or surfaces, each with a component whose rules it
+    /// follows (`None`: it is periodic) and a depth.
     pub(super) fn boxes(
         &self,
         stream: &Arc<CudaStream>,
-        apart: usize,
+        (shape, surfaces): (MeshShape, bool),
         jobs: impl IntoIterator<Item = (usize, Option<Job>, [usize; 3])>,
     ) -> Result<Option<Boxes>, CudaError> {
         let mut boxes = Vec::new();
@@ -149,7 +152,10 @@ impl Ghosts {
         for (array, job, depth) in jobs {
             let rules = job.map_or(self.components, |job| job.component);
             for (lo, size) in around(self.shape.n, depth.map(|d| d as i32)) {
-                let (lo, size) = self.widened(lo, size);
+                let (lo, size) = match surfaces {
+                    true => (lo, size),
+                    false => self.widened(lo, size),
+                };
                 let (shift, blocks) = threads(size);
                 boxes.push(GhostBox {
                     array: array as i32,
@@ -169,7 +175,8 @@ impl Ghosts {
         let cells = |own: &GhostBox| own.size.iter().map(|n| *n as usize).product::<usize>();
         let failed = CudaError::driver("copying a list of ghost cells to the card");
         Ok(Some(Boxes {
-            shape: self.shape.apart(apart),
+            shape,
+            surfaces,
             count: boxes.len() as i32,
             blocks: block,
             cells: boxes.iter().map(cells).sum(),
@@ -205,7 +212,11 @@ impl Ghosts {
             block_dim: (THREADS, 1, 1),
             shared_mem_bytes: 0,
         };
-        let mut launch = stream.launch_builder(&self.fill);
+        let fill = match boxes.surfaces {
+            true => &self.fill_surfaces,
+            false => &self.fill,
+        };
+        let mut launch = stream.launch_builder(fill);
         launch.arg(&boxes.boxes).arg(&boxes.count).arg(&blocks);
         launch.arg(&self.rules).arg(&self.tables);
         launch.arg(arrays).arg(&boxes.shape);
@@ -352,8 +363,8 @@ mod tests {
     use stencil_compiler::plan::Layout;
 
     use super::*;
-    use crate::backend::cuda::launches::own_text;
     use crate::backend::cuda::nvrtc::tests::nvrtc;
+    use crate::backend::cuda::own::own_text;
 
     #[test]
     fn the_text_compiles_for_each_architecture() {

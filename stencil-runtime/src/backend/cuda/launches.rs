@@ -9,20 +9,19 @@ use cudarc::driver::{
 use cudarc::nvrtc::Ptx;
 use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::emit::{self, Patches, Places, Source};
-use stencil_compiler::expr::Real;
 use stencil_compiler::kernel::lower::lower;
-use stencil_compiler::kernel::{Kernel, LaunchKind};
-use stencil_compiler::plan::{Launch, Layout, Place, Plan, Room};
+use stencil_compiler::kernel::{Buffer, Kernel, LaunchKind};
+use stencil_compiler::plan::{Launch, Plan, Room};
 
+use super::CudaError;
 use super::cache::Cache;
-use super::card::{Card, OLDEST, Opened};
+use super::card::{Card, Opened};
 use super::compile::{Compiler, compile};
 use super::launched::Launched;
 use super::maps::TensorMap;
 use super::memory::{Memory, bytes};
 use super::nvrtc::{Compiled, Resources};
 use super::patches::MeshShape;
-use super::{CudaError, apart, ghosts, memory, patches, reduce};
 use crate::{Number, mesh};
 
 /// A launch of the plan as text, not compiled yet.
@@ -58,15 +57,15 @@ pub(super) fn texts<T: Number>(
     plan: &Plan,
     patches: Patches,
 ) -> Result<Vec<Text>, CudaError> {
-    texts_beside::<T>(algorithm, plan, patches, |_, own| own)
+    texts_placed::<T>(algorithm, plan, patches, |_| ())
 }
 
-/// The same with buffers at places that are not those of the plan, by their names.
-pub(super) fn texts_beside<T: Number>(
+/// The same with buffers that may be placed otherwise than in the plan.
+pub(super) fn texts_placed<T: Number>(
     algorithm: &Algorithm,
     plan: &Plan,
     patches: Patches,
-    place: impl Fn(&str, Option<Place>) -> Option<Place>,
+    place: impl Fn(&mut Buffer),
 ) -> Result<Vec<Text>, CudaError> {
     let text = |(at, launch): (usize, &Launch)| {
         let wrong = |reason: String| CudaError::Kernel {
@@ -74,9 +73,7 @@ pub(super) fn texts_beside<T: Number>(
             reason,
         };
         let mut kernel = lower(algorithm, plan, at, T::BYTES).map_err(|e| wrong(e.message))?;
-        for buffer in &mut kernel.buffers {
-            buffer.beside = place(&buffer.name, buffer.beside);
-        }
+        kernel.buffers.iter_mut().for_each(&place);
         if kernel.launch.kind != LaunchKind::Blocks {
             let strategy = &launch.blocking.strategy;
             return Err(wrong(format!(
@@ -110,8 +107,8 @@ pub(super) struct Ready {
     buffers: Vec<usize>,
     /// Those that it copies boxes of: their places in the plan, and a map of each array.
     maps: Vec<(usize, Vec<TensorMap>)>,
-    /// Where cell 0 is in these maps.
-    first: [i32; 3],
+    /// Where cell 0 is in these maps and in surfaces, and how the patches stand in surfaces.
+    places: Vec<i32>,
     /// Places of its uniforms in the algorithm.
     pub(super) uniforms: Vec<usize>,
     /// Interior cells, values of a row and of a plane.
@@ -135,37 +132,6 @@ struct Loaded {
     resources: Vec<Resources>,
 }
 
-/// The kernels that are the same for all systems, for one precision, for one patch or many, and for arrays
-/// that lie like this.
-pub(super) fn own_text<T: Number>(patches: Patches, layout: Layout) -> String {
-    let moves = match layout {
-        Layout::Soa => "",
-        Layout::Aos => apart::TEXT,
-    };
-    format!(
-        "{}#define ARRAYS {}\n{}\n{}{moves}",
-        head_of::<T>(patches, layout),
-        memory::ARRAYS,
-        ghosts::TEXT,
-        reduce::TEXT
-    )
-}
-
-/// What texts of this backend begin with, whose arrays are alone.
-pub(super) fn head<T: Real>(patches: Patches) -> String {
-    head_of::<T>(patches, Layout::Soa)
-}
-
-fn head_of<T: Real>(patches: Patches, layout: Layout) -> String {
-    format!(
-        "typedef {} real;\n#define MANY {}\n#define BESIDE {}\n{}\n",
-        if T::BYTES == 4 { "float" } else { "double" },
-        i32::from(patches == Patches::Many),
-        i32::from(layout == Layout::Aos),
-        patches::TEXT
-    )
-}
-
 /// A function of a text that calls one of others, which have these names, by its number.
 pub(super) fn choice(name: &str, names: &[String]) -> String {
     let cases = names.iter().enumerate();
@@ -176,28 +142,6 @@ pub(super) fn choice(name: &str, names: &[String]) -> String {
         "static __device__ double {name}(int which, const double* a) {{\n  \
          switch (which) {{\n{cases}    default: return 0.0;\n  }}\n}}\n\n"
     )
-}
-
-/// The kernels that are the same for all systems, as a source.
-pub(super) fn own_source<T: Number>(patches: Patches, layout: Layout) -> Source {
-    Source {
-        name: "own".into(),
-        text: own_text::<T>(patches, layout),
-        shared_bytes: 0,
-        threads: [256, 1, 1],
-        needs: OLDEST,
-        line_notes: Vec::new(),
-        line_origins: Vec::new(),
-    }
-}
-
-/// Compiles and loads the kernels that are the same for all systems.
-pub(super) fn own<T: Number>(
-    card: &Opened,
-    cache: Option<&Cache>,
-    (patches, layout): (Patches, Layout),
-) -> Result<Arc<CudaModule>, CudaError> {
-    one(card, cache, &own_source::<T>(patches, layout))
 }
 
 /// Compiles and loads a text of this backend.
@@ -254,7 +198,7 @@ pub(super) fn load(
     let mut launches = Vec::new();
     for ((text, loaded), launch) in texts.iter().zip(modules).zip(&plan.launches) {
         let mut ready = Ready::new(card, algorithm, plan, launch, text, shape, loaded)?;
-        ready.describe(&card.stream, &text.kernel, memory)?;
+        ready.describe(&card.stream, &text.kernel, (shape, memory))?;
         launches.push(ready);
     }
     Ok(launches)
@@ -367,7 +311,7 @@ impl Ready {
             sizes: [nx, ny, nz, shape.pitch, shape.plane],
             over,
             maps: Vec::new(),
-            first: [0; 3],
+            places: Vec::new(),
         })
     }
 
@@ -382,18 +326,24 @@ impl Ready {
     }
 
     /// Describes all arrays that a buffer may be in, if boxes of it are copied: buffers change places
-    /// from substep to substep.
+    /// from substep to substep. Says where cells are in these and in surfaces.
     fn describe(
         &mut self,
         stream: &Arc<CudaStream>,
         kernel: &Kernel,
-        memory: &Memory,
+        (shape, memory): (&MeshShape, &Memory),
     ) -> Result<(), CudaError> {
-        self.first = memory.rows().first();
         for (buffer, extent) in kernel.boxes() {
             let arrays = (0..memory.count()).map(|slot| memory.map(stream, slot, extent));
             let at = self.buffers[buffer.0 as usize];
             self.maps.push((at, arrays.collect::<Result<_, _>>()?));
+        }
+        let has_surfaces = kernel.buffers.iter().any(|buffer| buffer.surface);
+        if has_surfaces || !self.maps.is_empty() {
+            self.places.extend(memory.rows().first());
+        }
+        if has_surfaces && self.over.is_some() {
+            self.places.extend(shape.in_surfaces());
         }
         Ok(())
     }
@@ -439,14 +389,12 @@ impl Ready {
         for (buffer, arrays) in &self.maps {
             launch.arg(&arrays[slots[*buffer]]);
         }
-        if !self.maps.is_empty() {
-            self.first.iter().for_each(|first| {
-                launch.arg(first);
-            });
-        }
+        self.places.iter().for_each(|place| {
+            launch.arg(place);
+        });
         // SAFETY: the arguments are those that the kernel was generated with; it accesses its
-        // buffers no further than the halo that they were allocated with, and boxes of them as far
-        // as the maps say that there is memory.
+        // buffers no further than the halo that they were allocated with, boxes of them as far
+        // as the maps say that there is memory, and surfaces, which live as long as the memory, nowhere beyond them.
         let launched = unsafe { launch.launch(self.config) };
         launched.map_err(CudaError::driver("launching a kernel"))?;
         Ok(())

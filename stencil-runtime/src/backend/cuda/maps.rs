@@ -51,7 +51,22 @@ impl Rows {
         }
     }
 
-    /// Where cell 0 of an array is in its map.
+    /// Bytes of an array before its first row.
+    pub(super) fn start(&self) -> usize {
+        self.start
+    }
+
+    /// Values of a row, rows of a plane, planes.
+    pub(super) fn counts(&self) -> [usize; 3] {
+        self.counts
+    }
+
+    /// Bytes of a value.
+    pub(super) fn value_bytes(&self) -> usize {
+        self.value_bytes
+    }
+
+    /// Where cell 0 of an array is in its map, or in a surface.
     pub(super) fn first(&self) -> [i32; 3] {
         self.first
     }

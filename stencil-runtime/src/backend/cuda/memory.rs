@@ -1,5 +1,5 @@
 //! The arrays of all patches in the memory of a card: one allocation, arrays of equal shape, those of
-//! a patch one behind the other or, where a plan says so, the values of a cell side by side.
+//! a patch one behind the other or, where a plan says so, the values of a cell side by side, or in surfaces.
 
 use std::ptr::{null, null_mut};
 use std::sync::Arc;
@@ -15,7 +15,9 @@ use super::CudaError;
 use super::apart::{Mover, Values};
 use super::card::Opened;
 use super::maps::{Rows, TensorMap};
+use super::surfaces::{End, Surfaces};
 use crate::backend::cpu::array::{Array, Shape};
+use crate::mesh::Patches;
 
 /// Arrays begin on multiples of this, so that what is aligned in one of them is so in all.
 const ALIGNMENT: usize = 256;
@@ -56,6 +58,7 @@ pub(super) struct Memory {
     mover: Option<Mover>,
     patches: usize,
     rows: Rows,
+    surfaces: Surfaces,
 }
 
 /// Bytes from one array of a shape to the next.
@@ -69,10 +72,12 @@ impl Memory {
         card: &Opened,
         shape: &Shape,
         places: Vec<Place>,
-        patches: usize,
+        patches: Patches,
     ) -> Result<Self, CudaError> {
         let stride = stride::<T>(shape);
-        let bytes = stride.saturating_mul(places.len()).saturating_mul(patches);
+        let surfaces = places.iter().filter(|place| place.surface).count();
+        let arrays = (places.len() - surfaces).saturating_mul(patches.count());
+        let bytes = stride.saturating_mul(arrays);
         let all = card.stream.alloc_zeros(bytes.max(1));
         Ok(Memory {
             all: all.map_err(CudaError::driver("taking memory on the card"))?,
@@ -82,8 +87,9 @@ impl Memory {
             places,
             value_bytes: T::BYTES,
             mover: None,
-            patches,
+            patches: patches.count(),
             rows: Rows::new::<T>(shape),
+            surfaces: Surfaces::new::<T>(card, (shape, patches), surfaces)?,
         })
     }
 
@@ -97,14 +103,25 @@ impl Memory {
         Ok(())
     }
 
-    /// Arrays of a patch.
+    /// Arrays of a patch, and surfaces.
     pub(super) fn count(&self) -> usize {
         self.places.len()
     }
 
+    /// Where an array of a patch is.
+    pub(super) fn place(&self, slot: usize) -> Place {
+        self.places[slot]
+    }
+
     /// Values of an array from one cell to the next.
-    pub(super) fn apart(&self, slot: usize) -> usize {
+    fn apart(&self, slot: usize) -> usize {
         self.places[slot].of
+    }
+
+    /// Which surface it is, where it is one.
+    fn surface(&self, slot: usize) -> Option<usize> {
+        let place = self.places[slot];
+        place.surface.then_some(place.before)
     }
 
     /// Values of an array.
@@ -114,7 +131,8 @@ impl Memory {
 
     /// Bytes from one patch to the next.
     fn step(&self) -> usize {
-        self.count() * self.stride
+        let arrays = self.places.iter().filter(|place| !place.surface);
+        arrays.count() * self.stride
     }
 
     /// Bytes of a patch before the value of an array in the `cell`-th cell from where arrays begin.
@@ -129,7 +147,7 @@ impl Memory {
     }
 
     /// An array of all patches as the copy engine sees it, for boxes of this extent. There are none of arrays
-    /// that lie apart: of these it is a map that nobody uses.
+    /// that lie apart, or of surfaces: of these it is a map that nobody uses.
     pub(super) fn map(
         &self,
         stream: &Arc<CudaStream>,
@@ -139,17 +157,22 @@ impl Memory {
         let bound = stream.context().bind_to_thread();
         bound.map_err(CudaError::driver("taking the card into use"))?;
         let (base, _) = self.all.device_ptr(stream);
-        let address = base + (self.places[slot].before * self.stride) as u64;
+        let before = self.surface(slot).map_or(self.places[slot].before, |_| 0);
+        let address = base + (before * self.stride) as u64;
         self.rows.map(address, extent, (self.patches, self.step()))
     }
 
     /// Bytes of all arrays.
     pub(super) fn bytes(&self) -> usize {
-        self.step() * self.patches
+        self.step() * self.patches + self.surfaces.bytes()
     }
 
-    /// The address of the first interior cell of an array of the first patch.
+    /// The address of the first interior cell of an array of the first patch; of a surface its object, which kernels
+    /// take in the place of it.
     pub(super) fn address(&self, stream: &Arc<CudaStream>, slot: usize) -> u64 {
+        if let Some(surface) = self.surface(slot) {
+            return self.surfaces.object(surface);
+        }
         start(&self.all, stream) + self.bytes_before(slot, self.origin) as u64
     }
 
@@ -182,6 +205,17 @@ impl Memory {
         }
     }
 
+    /// An array of a patch as an end of a copy to or from a surface.
+    fn end(&self, stream: &Arc<CudaStream>, patch: usize, slot: usize) -> End {
+        match self.surface(slot) {
+            Some(surface) => End::Surface(surface, patch),
+            None => {
+                let start = start(&self.all, stream);
+                End::Card(start + self.range(patch, slot).start as u64)
+            }
+        }
+    }
+
     /// What moves the values of some arrays, if those of one lie apart.
     fn mover(&self, slots: &[usize]) -> Result<Option<&Mover>, CudaError> {
         if slots.iter().all(|slot| self.apart(*slot) == 1) {
@@ -203,6 +237,13 @@ impl Memory {
         from: &Array<T>,
     ) -> Result<(), CudaError> {
         let failed = CudaError::driver("copying an array to the card");
+        if self.surface(slot).is_some() {
+            // The driver only reads it.
+            let from = End::Host(bytes(from.values()).as_ptr().cast_mut().cast());
+            let ends = [from, self.end(stream, patch, slot)];
+            self.surfaces.copy(stream, ends)?;
+            return stream.synchronize().map_err(failed);
+        }
         if let Some(mover) = self.mover(&[slot])? {
             let to = (self.values(stream, patch, slot), self.length());
             return mover.write(stream, bytes(from.values()), to);
@@ -221,6 +262,12 @@ impl Memory {
         to: &mut Array<T>,
     ) -> Result<(), CudaError> {
         let failed = CudaError::driver("copying an array from the card");
+        if self.surface(slot).is_some() {
+            let to = End::Host(bytes_mut(to.values_mut()).as_mut_ptr().cast());
+            let ends = [self.end(stream, patch, slot), to];
+            self.surfaces.copy(stream, ends)?;
+            return stream.synchronize().map_err(failed);
+        }
         if let Some(mover) = self.mover(&[slot])? {
             let from = (self.values(stream, patch, slot), self.length());
             return mover.read(stream, from, bytes_mut(to.values_mut()));
@@ -238,6 +285,11 @@ impl Memory {
         to: usize,
     ) -> Result<(), CudaError> {
         let failed = CudaError::driver("copying an array on the card");
+        if [from, to].iter().any(|slot| self.surface(*slot).is_some()) {
+            let ends = |patch| [from, to].map(|slot| self.end(stream, patch, slot));
+            let mut each = 0..self.patches;
+            return each.try_for_each(|patch| self.surfaces.copy(stream, ends(patch)));
+        }
         if let Some(mover) = self.mover(&[from, to])? {
             let ends = [from, to].map(|slot| self.values(stream, 0, slot));
             return mover.move_values(stream, ends, (self.length(), self.patches));

@@ -20,9 +20,11 @@ mod maps;
 mod memory;
 pub mod nvrtc;
 mod opening;
+mod own;
 mod patches;
 mod reduce;
 mod sensors;
+mod surfaces;
 
 pub use cache::{Cache, DIR_VARIABLE as CACHE_VARIABLE};
 pub use calibration::{Calibration, Doubt, Measured};

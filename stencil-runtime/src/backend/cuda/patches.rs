@@ -38,7 +38,8 @@ pub(super) struct MeshShape {
     pub(super) plane: i32,
     /// Values from one cell to the next.
     apart: i32,
-    unused: i32,
+    /// Values of a row of a surface before cell 0.
+    before: i32,
     step: [i64; 3],
     h: [f64; 3],
 }
@@ -58,7 +59,7 @@ impl MeshShape {
             pitch: cut.patch.layout.pitch as i32,
             plane: cut.patch.layout.plane as i32,
             apart: 1,
-            unused: 0,
+            before: 0,
             step: [stride, p * stride, p * q * stride].map(|n| n as i64),
             h: mesh.spacing(),
         }
@@ -73,6 +74,17 @@ impl MeshShape {
             apart: times(self.apart),
             ..self
         }
+    }
+
+    /// The same for surfaces, of which these are the places of the first cell.
+    pub(super) fn in_surface(self, [before, ..]: [i32; 3]) -> Self {
+        MeshShape { before, ..self }
+    }
+
+    /// How patches stand in surfaces: patches along x and y, and rows and planes from one to the next.
+    pub(super) fn in_surfaces(&self) -> [i32; 4] {
+        let [rows, planes] = [1, 2].map(|axis| self.n[axis] + 2 * self.halo[axis]);
+        [self.count[0], self.count[1], rows, planes]
     }
 
     /// Rows of interior cells of the mesh.

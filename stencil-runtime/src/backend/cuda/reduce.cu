@@ -13,7 +13,7 @@ struct Runs {
 
 // A row of the mesh, through all patches that it crosses.
 struct RowOfMesh {
-  const real* values;
+  Pointer values;
   const Mesh& mesh;
   __device__ __forceinline__ real operator[](int x) const { return values[place<0>(mesh, x)]; }
 };
@@ -82,11 +82,11 @@ static __device__ void reduce(const Run& run, const Runs& runs, int reduction, d
 }
 
 extern "C" __global__ void __launch_bounds__(256) reduce_values(
-    const real* values, const __grid_constant__ Mesh mesh, const __grid_constant__ Runs runs, int reduction,
+    const Array values, const __grid_constant__ Mesh mesh, const __grid_constant__ Runs runs, int reduction,
     double* results) {
   const auto row = [&](int number) {
     const int y = number % mesh.all[1], z = number / mesh.all[1];
-    return RowOfMesh{values + place<1>(mesh, y) + place<2>(mesh, z), mesh};
+    return RowOfMesh{Pointer(values) + place<1>(mesh, y) + place<2>(mesh, z), mesh};
   };
   reduce(row, runs, reduction, results);
 }

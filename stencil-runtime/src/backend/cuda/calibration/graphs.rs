@@ -10,8 +10,9 @@ use stencil_compiler::plan::{Layout, Place};
 use super::probes::{THREADS, TIMINGS, timed};
 use crate::backend::cpu::array::Shape;
 use crate::backend::cuda::ghosts::Ghosts;
-use crate::backend::cuda::launches::{function, own};
+use crate::backend::cuda::launches::function;
 use crate::backend::cuda::memory::{self, Memory};
+use crate::backend::cuda::own::own;
 use crate::backend::cuda::patches::{Cut, MeshShape};
 use crate::backend::cuda::{Cache, CudaError, Opened};
 use crate::mesh::{Boundaries, Mesh, Patches};
@@ -79,7 +80,7 @@ pub(super) fn fill(
     let cut = cut.map_err(|_| no_shape())?;
     let stride = memory::stride::<f32>(&cut.patch) / size_of::<f32>();
     let shape = MeshShape::new(&cut, &mesh, stride);
-    let memory = Memory::new::<f32>(opened, &cut.patch, vec![Place::alone(0)], 1)?;
+    let memory = Memory::new::<f32>(opened, &cut.patch, vec![Place::alone(0)], patches)?;
     let kernels = own::<f32>(opened, cache, (emit::Patches::One, Layout::Soa))?;
     let periodic = Boundaries {
         rules: Vec::new(),
@@ -87,9 +88,15 @@ pub(super) fn fill(
         words: Vec::new(),
     };
     let stream = &opened.stream;
-    let kernel = function(&kernels, "fill_ghosts")?;
-    let ghosts = Ghosts::new(stream, kernel, shape, &periodic, size_of::<f32>())?;
-    let boxes = ghosts.boxes(stream, 1, [(0, None, [depth as usize; 3])])?;
+    let kernel = function(&kernels.arrays, "fill_ghosts")?;
+    let ghosts = Ghosts::new(
+        stream,
+        (kernel.clone(), kernel),
+        shape,
+        &periodic,
+        size_of::<f32>(),
+    )?;
+    let boxes = ghosts.boxes(stream, (shape, false), [(0, None, [depth as usize; 3])])?;
     let boxes = boxes.ok_or_else(no_shape)?;
     let arrays = memory.addresses(stream, [0]);
     let seconds = a_launch(opened, || ghosts.fill(stream, &boxes, &arrays))?;

@@ -20,8 +20,9 @@ use super::card::{Card, Opened};
 use super::clock::Clock;
 use super::formulas::{Formulas, Unsteady};
 use super::ghosts::{Ghosts, has_tables};
-use super::launches::{Ready, fitted, function, halo, load, own, texts, usual_units};
+use super::launches::{Ready, fitted, function, halo, load, texts, usual_units};
 use super::memory::{Memory, stride};
+use super::own::own;
 use super::patches::{Cut, MeshShape, over};
 use super::reduce::Tree;
 use super::{Cache, CudaError, Launched};
@@ -144,7 +145,13 @@ fn slots(plan: &Plan) -> Vec<usize> {
 fn places(plan: &Plan, more: usize) -> Vec<Place> {
     let (slots, of_buffers) = (slots(plan), plan.places());
     let home = |slot: usize| slots.iter().position(|own| *own == slot);
-    let place = |slot| home(slot).map_or(Place::alone(slot), |buffer| of_buffers[buffer]);
+    // No surface stands in front of those behind.
+    let surfaces = (0..plan.memories()).filter_map(home);
+    let surfaces = surfaces
+        .filter(|buffer| of_buffers[*buffer].surface)
+        .count();
+    let behind = |slot: usize| Place::alone(slot - surfaces);
+    let place = |slot| home(slot).map_or_else(|| behind(slot), |buffer| of_buffers[buffer]);
     (0..plan.memories() + more).map(place).collect()
 }
 
@@ -203,16 +210,13 @@ impl<T: Number> Machine<T> {
         let cut = Cut::new(patch.shape, patches, T::BYTES)?;
         fits::<T>(&card, plan, &cut, kept.len())?;
         let places = places(plan, kept.len());
-        let shape = MeshShape::new(
-            &cut,
-            &mesh,
-            places.len() * stride::<T>(&cut.patch) / T::BYTES,
-        );
+        let arrays = places.iter().filter(|place| !place.surface).count();
+        let shape = MeshShape::new(&cut, &mesh, arrays * stride::<T>(&cut.patch) / T::BYTES);
         let kept_in = cache.as_ref();
         let own = own::<T>(&card, kept_in, (over, plan.layout))?;
-        let mut memory = Memory::new::<T>(&card, &cut.patch, places, patches.count())?;
+        let mut memory = Memory::new::<T>(&card, &cut.patch, places, patches)?;
         if plan.layout == Layout::Aos {
-            memory.move_by::<T>(&card, function(&own, "move_values")?)?;
+            memory.move_by::<T>(&card, function(&own.fields, "move_values")?)?;
         }
         let in_memory = (&shape, &memory);
         let mut launches = Vec::new();
@@ -220,8 +224,8 @@ impl<T: Number> Machine<T> {
             launches.extend(load(&card, kept_in, problem, plan, texts, in_memory)?);
         }
         let of_trees = (
-            function(&own, "reduce_values")?,
-            function(&own, "reduce_numbers")?,
+            function(&own.fields, "reduce_values")?,
+            function(&own.fields, "reduce_numbers")?,
         );
         let stream = &card.stream;
         let formulas = Formulas::new::<T>(
@@ -245,7 +249,10 @@ impl<T: Number> Machine<T> {
             kept,
             ghosts: Ghosts::new(
                 stream,
-                function(&own, "fill_ghosts")?,
+                (
+                    function(&own.arrays, "fill_ghosts")?,
+                    function(&own.fields, "fill_ghosts")?,
+                ),
                 shape,
                 &boundaries,
                 T::BYTES,
@@ -259,8 +266,8 @@ impl<T: Number> Machine<T> {
             cache,
             patch,
             launches,
-            find_bad: function(&own, "find_bad")?,
-            take_cells: function(&own, "take_cells")?,
+            find_bad: function(&own.fields, "find_bad")?,
+            take_cells: function(&own.fields, "take_cells")?,
             shape,
             substeps: Vec::new(),
             fused: None,
@@ -334,14 +341,19 @@ impl<T: Number> Machine<T> {
         self.memory.bytes()
     }
 
-    /// Values of a buffer from one cell to the next.
-    fn apart(&self, buffer: usize) -> usize {
-        self.memory.apart(self.slots[buffer])
+    /// Where a buffer is; without one, an array alone.
+    fn place_of(&self, buffer: Option<&usize>) -> Place {
+        let place = |buffer: &usize| self.memory.place(self.slots[*buffer]);
+        buffer.map_or(Place::alone(0), place)
     }
 
     /// What kernels know of the mesh and the arrays that a buffer may be in.
     fn shape_of(&self, buffer: usize) -> MeshShape {
-        self.shape.apart(self.apart(buffer))
+        let place = self.place_of(Some(&buffer));
+        match place.surface {
+            true => self.shape.in_surface(self.memory.rows().first()),
+            false => self.shape.apart(place.of),
+        }
     }
 
     /// Must the host do something within a step?
@@ -449,7 +461,8 @@ mod tests {
             ddt(h) = -div(v); ddt(v) = -grad(h); }
             scheme s for Waves { space: central<order = 2>; time: rk3_williamson; }";
         let system = SystemDef::from_text("waves.pde", source).unwrap();
-        for (layout, apart) in [("soa", 1), ("aos", 3)] {
+        for (layout, apart, surface) in [("soa", 1, false), ("aos", 3, false), ("surface", 1, true)]
+        {
             let schedule = text::parse(&format!("schedule layout {layout} kernel direct"));
             let plan = stencil_compiler::plan::plan(system.algorithm(), &schedule.unwrap());
             let plan = plan.unwrap();
@@ -458,18 +471,27 @@ mod tests {
             assert_eq!(places.len(), plan.memories() + kept.len());
             let room = 7;
             let cells = |place: &Place| (0..room).map(|cell| place.value(cell, room)).collect();
-            let all: Vec<Vec<usize>> = places.iter().map(cells).collect();
-            let all: BTreeSet<usize> = all.into_iter().flatten().collect();
-            assert_eq!(all, (0..places.len() * room).collect());
+            for surface in [false, true] {
+                let alike = places.iter().filter(|place| place.surface == surface);
+                let all: Vec<Vec<usize>> = alike.map(cells).collect();
+                let count = all.len() * room;
+                let all: BTreeSet<usize> = all.into_iter().flatten().collect();
+                assert!(all.into_iter().eq(0..count));
+            }
             for (field, slot) in &kept {
-                assert_eq!(places[slots[*field]].of, apart);
-                assert_eq!(places[*slot].of, 1);
+                let (of_field, of_kept) = (places[slots[*field]], places[*slot]);
+                assert_eq!((of_field.of, of_field.surface), (apart, surface));
+                assert_eq!((of_kept.of, of_kept.surface), (1, false));
             }
             for buffer in &plan.buffers {
                 let at = |name: &str| plan.buffers.iter().position(|b| b.name == name);
                 let new = at(&format!("{}_new", buffer.name));
                 if let (Some(old), Some(new)) = (at(&buffer.name), new) {
-                    assert_eq!(places[slots[old]].of, places[slots[new]].of);
+                    let lies = |buffer: usize| {
+                        let place = places[slots[buffer]];
+                        (place.of, place.surface)
+                    };
+                    assert_eq!(lies(old), lies(new));
                 }
             }
         }

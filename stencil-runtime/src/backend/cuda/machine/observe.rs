@@ -6,6 +6,7 @@ use std::sync::Arc;
 use cudarc::driver::CudaStream;
 use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::emit::{Patches, Source};
+use stencil_compiler::kernel::Buffer;
 use stencil_compiler::model::Reduction;
 use stencil_compiler::plan::{self, BufferRole, Place, Plan};
 use stencil_compiler::schedule::presets;
@@ -15,7 +16,7 @@ use super::tasks::{Task, When};
 use crate::backend::cpu::actions::Action;
 use crate::backend::cpu::ghosts::Job;
 use crate::backend::cuda::CudaError;
-use crate::backend::cuda::launches::{Ready, Text, load, texts_beside};
+use crate::backend::cuda::launches::{Ready, Text, load, texts_placed};
 use crate::backend::cuda::patches::over;
 use crate::{Error, Number};
 
@@ -64,7 +65,7 @@ impl Part {
     fn new<T: Number>(
         algorithm: &Algorithm,
         updates: &[(usize, Reduction)],
-        (patches, apart): (Patches, usize),
+        (patches, like): (Patches, Place),
     ) -> Result<Self, Error> {
         let mut part = algorithm.clone();
         let substep = part.substeps.first_mut();
@@ -75,15 +76,18 @@ impl Part {
         let schedule = (schedule.make)(&part, T::PRECISION);
         let plan = plan::plan(&part, &schedule).map_err(|e| Error::Bug(e.message))?;
         // It reads fields and writes to the arrays of their new values.
-        let place = |name: &str, own: Option<Place>| match plan.buffer(name).map(|b| b.role) {
-            Some(BufferRole::Given) | None => own,
-            Some(_) => (apart > 1).then_some(Place {
-                of: apart,
-                ..Place::alone(0)
-            }),
+        let place = |buffer: &mut Buffer| match plan.buffer(&buffer.name).map(|b| b.role) {
+            Some(BufferRole::Given) | None => {}
+            Some(_) => {
+                buffer.beside = (like.of > 1).then_some(Place {
+                    of: like.of,
+                    ..Place::alone(0)
+                });
+                buffer.surface = like.surface;
+            }
         };
         Ok(Part {
-            texts: texts_beside::<T>(&part, &plan, patches, place)?,
+            texts: texts_placed::<T>(&part, &plan, patches, place)?,
             algorithm: part,
             plan,
         })
@@ -98,17 +102,17 @@ fn rounds(
     updates.chunks(room.max(1))
 }
 
-/// The kernels that evaluate some updates, where there is room for the values of so many. The values of
-/// fields, and that room, are so far apart.
+/// The kernels that evaluate some updates, where there is room for the values of so many. Fields, and that room,
+/// lie like this place.
 pub(crate) fn sources<T: Number>(
     algorithm: &Algorithm,
     updates: &[(usize, Reduction)],
     room: usize,
-    beside: (Patches, usize),
+    like: (Patches, Place),
 ) -> Result<Vec<Source>, Error> {
     let mut sources = Vec::new();
     for updates in rounds(updates, room) {
-        let texts = Part::new::<T>(algorithm, updates, beside)?.texts;
+        let texts = Part::new::<T>(algorithm, updates, like)?.texts;
         sources.extend(texts.into_iter().map(|text| text.source));
     }
     Ok(sources)
@@ -142,12 +146,12 @@ impl<T: Number> Machine<T> {
         updates: &[(usize, Reduction)],
         room: &[usize],
     ) -> Result<Round, Error> {
-        let apart = room.first().map_or(1, |buffer| self.apart(*buffer));
+        let like = self.place_of(room.first());
         let Part {
             algorithm: part,
             plan,
             texts,
-        } = Part::new::<T>(algorithm, updates, (over(&self.cut.patches), apart))?;
+        } = Part::new::<T>(algorithm, updates, (over(&self.cut.patches), like))?;
         let outputs: Vec<&str> = part.substeps[0]
             .updates
             .iter()

@@ -8,13 +8,15 @@ use crate::backend::cuda::CudaError;
 
 impl<T: Number> Machine<T> {
     /// Takes the values of all fields from a machine for the same system and mesh, whose arrays may have
-    /// other ghost cells; `false` where the mesh is cut otherwise or the card is another one.
+    /// other ghost cells; `false` where the mesh is cut otherwise, the card is another one, or the fields of one of them
+    /// alone are surfaces.
     pub(crate) fn take_fields(&mut self, from: &Self) -> Result<bool, CudaError> {
         let fields = self.patch.fields_at();
         let same = self.cut.patches == from.cut.patches
             && self.card.card.ordinal == from.card.card.ordinal
             && fields == from.patch.fields_at();
-        if !same {
+        let (theirs, ours) = (from.place_of(fields.first()), self.place_of(fields.first()));
+        if !same || theirs.surface != ours.surface {
             return Ok(false);
         }
         from.card.synchronize()?;
@@ -25,8 +27,7 @@ impl<T: Number> Machine<T> {
             shared_mem_bytes: 0,
         };
         // The kernel for arrays that lie apart knows those that do not, too.
-        let apart = fields.first().map_or(1, |buffer| from.apart(*buffer));
-        let take_cells = match apart {
+        let take_cells = match theirs.of {
             1 => &self.take_cells,
             _ => &from.take_cells,
         };

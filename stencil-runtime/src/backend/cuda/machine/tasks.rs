@@ -100,9 +100,18 @@ impl<T: Number> Machine<T> {
 
     /// Fills ghost cells of arrays that lie alike: fields, or stored functions.
     fn fill_of(&self, jobs: Vec<(usize, Option<Job>, [usize; 3])>) -> Result<Task, CudaError> {
-        let apart = jobs.first().map_or(1, |(array, ..)| self.apart(*array));
-        debug_assert!(jobs.iter().all(|(array, ..)| self.apart(*array) == apart));
-        let boxes = self.ghosts.boxes(&self.card.stream, apart, jobs)?;
+        let of = |array: &usize| {
+            let place = self.place_of(Some(array));
+            (place.of, place.surface)
+        };
+        let (first, surfaces) = match jobs.first() {
+            Some((array, ..)) => (self.shape_of(*array), of(array).1),
+            None => (self.shape, false),
+        };
+        debug_assert!(jobs.iter().all(|(array, ..)| of(array) == of(&jobs[0].0)));
+        let boxes = self
+            .ghosts
+            .boxes(&self.card.stream, (first, surfaces), jobs)?;
         Ok(Task::Fill(boxes))
     }
 

@@ -1,0 +1,92 @@
+//! Kernels of this backend that are the same for all systems.
+
+use std::sync::Arc;
+
+use cudarc::driver::CudaModule;
+use stencil_compiler::emit::{Patches, Source};
+use stencil_compiler::expr::Real;
+use stencil_compiler::plan::Layout;
+
+use super::cache::Cache;
+use super::card::{OLDEST, Opened};
+use super::launches::one;
+use super::{CudaError, apart, ghosts, memory, patches, reduce};
+use crate::Number;
+
+/// The kernels that are the same for all systems, for one precision, for one patch or many, and for arrays
+/// that lie like this, or for surfaces.
+pub(super) fn own_text<T: Number>(patches: Patches, layout: Layout) -> String {
+    let moves = match layout {
+        Layout::Soa | Layout::Surface => "",
+        Layout::Aos => apart::TEXT,
+    };
+    format!(
+        "{}#define ARRAYS {}\n{}\n{}{moves}",
+        head_of::<T>(patches, layout),
+        memory::ARRAYS,
+        ghosts::TEXT,
+        reduce::TEXT
+    )
+}
+
+/// What texts of this backend begin with, whose arrays are alone.
+pub(super) fn head<T: Real>(patches: Patches) -> String {
+    head_of::<T>(patches, Layout::Soa)
+}
+
+fn head_of<T: Real>(patches: Patches, layout: Layout) -> String {
+    format!(
+        "typedef {} real;\n#define MANY {}\n#define BESIDE {}\n#define SURFACE {}\n{}\n",
+        if T::BYTES == 4 { "float" } else { "double" },
+        i32::from(patches == Patches::Many),
+        i32::from(layout == Layout::Aos),
+        i32::from(layout == Layout::Surface),
+        patches::TEXT
+    )
+}
+
+/// The kernels that are the same for all systems, as sources: those for arrays, and those for fields if these are
+/// surfaces.
+pub(super) fn own_sources<T: Number>(patches: Patches, layout: Layout) -> Vec<Source> {
+    let layouts = match layout {
+        Layout::Soa | Layout::Aos => vec![layout],
+        Layout::Surface => vec![Layout::Soa, layout],
+    };
+    let source = |layout| Source {
+        name: "own".into(),
+        text: own_text::<T>(patches, layout),
+        shared_bytes: 0,
+        threads: [256, 1, 1],
+        needs: OLDEST,
+        line_notes: Vec::new(),
+        line_origins: Vec::new(),
+    };
+    layouts.into_iter().map(source).collect()
+}
+
+/// The kernels that are the same for all systems.
+pub(super) struct Own {
+    /// For all arrays but fields.
+    pub(super) arrays: Arc<CudaModule>,
+    /// For fields, and what is observed.
+    pub(super) fields: Arc<CudaModule>,
+}
+
+/// Compiles and loads the kernels that are the same for all systems.
+pub(super) fn own<T: Number>(
+    card: &Opened,
+    cache: Option<&Cache>,
+    (patches, layout): (Patches, Layout),
+) -> Result<Own, CudaError> {
+    let sources = own_sources::<T>(patches, layout);
+    let modules = sources.iter().map(|source| one(card, cache, source));
+    let modules: Vec<Arc<CudaModule>> = modules.collect::<Result<_, _>>()?;
+    let missing = || CudaError::Kernel {
+        kernel: "own".into(),
+        reason: "it was not compiled".into(),
+    };
+    Ok(Own {
+        arrays: modules.first().ok_or_else(missing)?.clone(),
+        fields: modules.last().ok_or_else(missing)?.clone(),
+    })
+}
