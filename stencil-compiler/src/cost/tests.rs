@@ -273,13 +273,13 @@ fn what_lies_between_moves_too() {
     );
 }
 
-/// Surfaces move what arrays move, but four of their values are served in a round.
+/// Surfaces move what arrays move, but their values pass through the texture units.
 #[test]
-fn surfaces_take_rounds_of_the_texture_units() {
+fn values_of_surfaces_wait_for_the_texture_units() {
     let source = "pub system Heat in 3d { field a: scalar; ddt(a) = lap(a); }
          scheme s for Heat { space: central<order = 2>; time: euler; }";
     let algorithm = discretize(&parse_str(source).unwrap()).unwrap();
-    for (value_bytes, lines) in [(4, 1), (8, 2)] {
+    for value_bytes in [4, 8] {
         let [soa, surface] = ["", "layout surface"].map(|layout| {
             let schedule = format!("schedule {layout} kernel direct");
             let schedule = crate::schedule::text::parse(&schedule).unwrap();
@@ -287,8 +287,15 @@ fn surfaces_take_rounds_of_the_texture_units() {
             super::kernels(&compiled).unwrap().swap_remove(0)
         });
         assert_eq!(soa.least_bytes(), surface.least_bytes());
-        // Seven values are read and one is written, each by a warp.
-        assert_eq!((soa.work.rounds, surface.work.rounds), (0, 8 * (8 - lines)));
+        // Seven values are read and one is written.
+        assert_eq!((soa.work.texels, surface.work.texels), (0, 8));
+        let rates = &MODELS[0].rates;
+        let time = |cost: &KernelCost| cost.time([256; 3], rates, (64, 0)).unwrap();
+        let (array, surface) = (time(&soa), time(&surface));
+        assert_eq!(array.texture, 0.0);
+        let cycles = f64::from(256 * 256 * 256) * 8.0 / 4.0 / f64::from(rates.card.units);
+        assert!(close(surface.texture * rates.clock, cycles));
+        assert!(surface.total > array.total);
     }
 }
 

@@ -1,4 +1,4 @@
-//! How long a kernel takes: the time that memory, the instruction issue, the shared memory, the start
+//! How long a kernel takes: the time that memory, the instruction issue, the shared memory, the texture units, the start
 //! of blocks, the copy engine and waiting each need for it, and how well they overlap.
 //!
 //! The bytes are those of [`KernelCost::memory_bytes`]; instructions, and the rounds in which shared memory
@@ -32,6 +32,10 @@ const BOX: f64 = 27.5;
 
 /// Cycles in which an iteration waits for values that it has asked for itself.
 const ANSWER: f64 = 1_110.0;
+
+/// Values of surfaces that a multiprocessor serves in a cycle: recent ones have four texture units, each for one
+/// value, whatever its bytes. Nothing was fitted to it.
+const TEXELS: f64 = 4.0;
 
 /// What blocks lose at their begin and end while no other is there to use the time: this part if one is resident,
 /// half as much if two are.
@@ -83,6 +87,8 @@ pub enum Limit {
     Arithmetic,
     /// Shared memory gives words.
     Shared,
+    /// Texture units serve values of surfaces.
+    Texture,
 }
 
 impl Limit {
@@ -93,6 +99,7 @@ impl Limit {
             Limit::Issue => "issue",
             Limit::Arithmetic => "arithmetic",
             Limit::Shared => "shared memory",
+            Limit::Texture => "texture units",
         }
     }
 }
@@ -108,6 +115,8 @@ pub struct Time {
     pub arithmetic: f64,
     /// Giving words of shared memory.
     pub shared: f64,
+    /// Serving values of surfaces.
+    pub texture: f64,
     /// How much longer it takes than full waves of tiles that fit the patch would.
     pub waste: f64,
     /// All of it, with what does not overlap.
@@ -122,6 +131,7 @@ impl Time {
             (Limit::Issue, self.issue),
             (Limit::Arithmetic, self.arithmetic),
             (Limit::Shared, self.shared),
+            (Limit::Texture, self.texture),
         ];
         let most = parts.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
         most.unwrap_or((Limit::Memory, 0.0))
@@ -162,6 +172,7 @@ impl KernelCost {
         let each = cycles / f64::from(self.cells.max(1));
         let memory = bytes * n / rates.copy_bytes;
         let shared = work.rounds as f64 * each / rates.words;
+        let texture = work.texels as f64 * each / TEXELS;
         let warps = f64::from(resident * self.threads.div_ceil(WARP));
         let slots = ARITHMETIC * computed
             + DIVISION * work.divisions as f64 / warps
@@ -172,6 +183,7 @@ impl KernelCost {
             memory,
             slots * each / rates.lanes,
             shared,
+            texture,
             starts,
             boxes,
             waits,
@@ -188,6 +200,7 @@ impl KernelCost {
             issue: (work.cost as f64 + moved + on_chip + copies) * each / rates.lanes,
             arithmetic: computed * each / rates.lanes,
             shared,
+            texture,
             waste,
             total: (joined * alone + spills) * waste,
         })

@@ -9,9 +9,6 @@ use crate::expr::Op;
 /// Bytes of a line of the first cache.
 const LINE: usize = 128;
 
-/// Values of a surface that a multiprocessor serves in a round: recent ones have four texture units, each for one.
-const TEXELS: u64 = 4;
-
 /// Work of one thread: in an iteration of the main loop, or in all where there is no loop.
 ///
 /// Statements under a condition count in full, but for operations that few threads do for all, on the
@@ -42,8 +39,10 @@ pub struct Counts {
     /// Values written to shared memory.
     pub shared_stores: u64,
     /// Rounds in which shared memory serves a warp that reads or writes it; and those that the first cache,
-    /// which is the same memory, needs more for values of global memory that lie apart or in surfaces.
+    /// which is the same memory, needs more for values of global memory that lie apart.
     pub rounds: u64,
+    /// Values of surfaces read or written.
+    pub texels: u64,
     /// Stores to global memory, those at the end of a row included.
     pub stores: u64,
     /// Asynchronous copies started.
@@ -140,11 +139,14 @@ impl Counter<'_> {
                 Stmt::Set { .. } => counts.moves += times,
                 Stmt::Load { buffer, .. } => {
                     counts.loads += times;
-                    counts.rounds += times * self.more_rounds(*buffer);
+                    counts.rounds += times * self.more_lines(*buffer);
+                    counts.texels += times * self.texel(*buffer);
                 }
                 Stmt::Store { buffer, values, .. } => {
                     counts.stores += times;
-                    counts.rounds += times * self.more_rounds(*buffer) * values.len() as u64;
+                    let count = times * values.len() as u64;
+                    counts.rounds += count * self.more_lines(*buffer);
+                    counts.texels += count * self.texel(*buffer);
                 }
                 Stmt::LoadShared { regs, base, .. } => {
                     counts.shared_words += times * regs.len() as u64;
@@ -185,17 +187,20 @@ impl Counter<'_> {
     }
 
     /// Lines of the cache that a warp touches for a value each of a buffer, more than if these followed each
-    /// other: one is looked up in a round. Values of surfaces take rounds of the texture units.
-    fn more_rounds(&self, buffer: BufferId) -> u64 {
+    /// other: one is looked up in a round.
+    fn more_lines(&self, buffer: BufferId) -> u64 {
         let buffer = self.kernel.buffers.get(buffer.0 as usize);
         let lines = |apart: usize| {
             let bytes = WARP as usize * apart * self.kernel.value_bytes;
             bytes.div_ceil(LINE).min(WARP as usize) as u64
         };
-        buffer.map_or(0, |buffer| match buffer.surface {
-            true => u64::from(WARP) / TEXELS - lines(1),
-            false => lines(buffer.apart()) - lines(1),
-        })
+        buffer.map_or(0, |buffer| lines(buffer.apart()) - lines(1))
+    }
+
+    /// One for a surface, whose values pass through the texture units.
+    fn texel(&self, buffer: BufferId) -> u64 {
+        let buffer = self.kernel.buffers.get(buffer.0 as usize);
+        u64::from(buffer.is_some_and(|buffer| buffer.surface))
     }
 
     /// Of how many threads, in whole warps, how many do what is under a condition, if it is work on
@@ -256,6 +261,7 @@ impl Counts {
             (&mut self.shared_loads, other.shared_loads),
             (&mut self.shared_stores, other.shared_stores),
             (&mut self.rounds, other.rounds),
+            (&mut self.texels, other.texels),
             (&mut self.stores, other.stores),
             (&mut self.copies, other.copies),
             (&mut self.boxes, other.boxes),

@@ -124,7 +124,8 @@ fn kernel(kernel: &Kernel) -> Value {
         },
         "predicted_s": {
             "total": time.total, "memory": time.memory, "issue": time.issue,
-            "arithmetic": time.arithmetic, "shared": time.shared, "waste": time.waste,
+            "arithmetic": time.arithmetic, "shared": time.shared, "texture": time.texture,
+            "waste": time.waste,
         },
         "bound_by": time.limit().0.name(),
         "of_floor": kernel.of_floor(),

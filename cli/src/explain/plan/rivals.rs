@@ -51,6 +51,10 @@ pub(super) fn slower(problem: &Problem<'_>, plan: &Predicted, other: &Predicted)
             part(|t| t.shared),
             times("rounds of shared memory", both(&rounds)),
         ),
+        (
+            part(|t| t.texture),
+            times("values of surfaces", both(&texels)),
+        ),
     ];
     let mut reasons: Vec<(f64, String)> = parts.into_iter().filter(|p| p.0 > MOST * more).collect();
     reasons.sort_by(|a, b| b.0.total_cmp(&a.0));
@@ -87,6 +91,11 @@ pub(super) fn slower(problem: &Problem<'_>, plan: &Predicted, other: &Predicted)
 /// Rounds of shared memory that a point takes.
 fn rounds(of: &Predicted) -> f64 {
     of.sum(|cost| cost.work.rounds as f64 / f64::from(cost.cells.max(1)))
+}
+
+/// Values of surfaces that a point takes.
+fn texels(of: &Predicted) -> f64 {
+    of.sum(|cost| cost.work.texels as f64 / f64::from(cost.cells.max(1)))
 }
 
 /// The waste of the kernels of a step, weighted by their times.

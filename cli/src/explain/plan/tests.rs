@@ -186,13 +186,15 @@ fn pages_name_a_layout_that_is_not_the_default() {
     let folder = folder("layout");
     fs::create_dir_all(&folder).unwrap();
     let file = folder.join("x.schedule");
-    for (layout, named) in [("aos", true), ("soa", false)] {
+    for (layout, named) in [("aos", true), ("surface", true), ("soa", false)] {
         fs::write(&file, format!("schedule\nlayout {layout}\nkernel direct\n")).unwrap();
         let line = format!("ns --mixed composed --schedule {}", file.display());
         for page in [plan(&line), explain(&line)] {
             let is_it = |line: &str| line.split_whitespace().eq(["layout", layout]);
             assert_eq!(page.lines().any(is_it), named, "{page}");
         }
+        let units = plan(&line).contains("texture units");
+        assert_eq!(units, layout == "surface");
     }
     fs::remove_dir_all(folder).unwrap();
 }

@@ -301,8 +301,12 @@ fn occupancy(kernel: &Kernel) -> String {
 fn parts(kernel: &Kernel) -> String {
     let time = &kernel.time;
     let us = |seconds: f64| format!("{:.0}", 1e6 * seconds);
+    let texture = match time.texture {
+        0.0 => String::new(),
+        seconds => format!(", texture units {}", us(seconds)),
+    };
     format!(
-        "us: memory {}, issue {}, arithmetic {}, shared memory {}; waves and overhanging tiles {:.0} % more",
+        "us: memory {}, issue {}, arithmetic {}, shared memory {}{texture}; waves and overhanging tiles {:.0} % more",
         us(time.memory),
         us(time.issue),
         us(time.arithmetic),

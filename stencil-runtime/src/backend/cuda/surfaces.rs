@@ -154,6 +154,12 @@ impl Surfaces {
         std::array::from_fn(|axis| self.patches.counts[axis] * counts[axis])
     }
 
+    /// Where the first value of a patch is.
+    fn corner(&self, patch: usize) -> [usize; 3] {
+        let (at, counts) = (self.patches.at(patch), self.rows.counts());
+        std::array::from_fn(|axis| at[axis] * counts[axis])
+    }
+
     /// What a kernel takes in the place of an address.
     pub(super) fn object(&self, surface: usize) -> u64 {
         self.all[surface].object
@@ -231,8 +237,7 @@ impl Surfaces {
                 ..none
             },
             End::Surface(surface, patch) => {
-                let (at, counts) = (self.patches.at(patch), self.rows.counts());
-                let [x, y, z] = [0, 1, 2].map(|axis| at[axis] * counts[axis]);
+                let [x, y, z] = self.corner(patch);
                 Found {
                     kind: CUmemorytype::CU_MEMORYTYPE_ARRAY,
                     array: self.all[surface].array,
@@ -263,7 +268,34 @@ fn fit(extents: [usize; 3], most: [usize; 3]) -> Result<(), CudaError> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
+
+    #[test]
+    fn patches_fill_a_surface_once() {
+        let patches = Patches {
+            counts: [3, 2, 2],
+            cells: [9, 7, 5],
+        };
+        let shape = Shape::new(patches.cells, [3, 2, 1], 8).unwrap();
+        let surfaces = Surfaces {
+            all: Vec::new(),
+            rows: Rows::new::<f64>(&shape),
+            patches,
+        };
+        let counts = surfaces.rows.counts();
+        assert_eq!(counts, [16, 11, 7]);
+        assert_eq!(surfaces.extents(), [48, 22, 14]);
+        let corners = (0..12).map(|patch| surfaces.corner(patch));
+        let corners: BTreeSet<[usize; 3]> = corners.collect();
+        assert_eq!(corners.len(), 12);
+        for corner in corners {
+            assert!((0..3).all(|a| corner[a].is_multiple_of(counts[a])));
+            assert!((0..3).all(|a| corner[a] + counts[a] <= surfaces.extents()[a]));
+        }
+        assert_eq!(surfaces.corner(4), [16, 11, 0]);
+    }
 
     #[test]
     fn what_no_surface_holds_has_a_way_out() {
