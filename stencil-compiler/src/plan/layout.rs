@@ -10,8 +10,9 @@ pub enum Layout {
     Soa,
     /// An array of structures: all values of a cell side by side.
     Aos,
-    /// Fields and their new values in surfaces: memory that is read and written through the texture units, which
-    /// lay it out as they like (Cygert et al. 2014, section 2). What is read in its own cell alone has no use for them.
+    /// Fields, their new values, and stored functions that neighbours read, in surfaces: memory that is read and written
+    /// through the texture units, which lay it out as they like (Cygert et al. 2014, section 2). What is read in its
+    /// own cell alone has no use for them.
     Surface,
 }
 
@@ -40,12 +41,6 @@ impl Layout {
             BufferRole::Count | BufferRole::Derived | BufferRole::Given => false,
         };
         self == Layout::Aos && together
-    }
-
-    /// Are the arrays of this role surfaces?
-    fn has_surface(self, role: BufferRole) -> bool {
-        let is_field = matches!(role, BufferRole::Field | BufferRole::NewField);
-        self == Layout::Surface && is_field
     }
 }
 
@@ -94,7 +89,7 @@ impl Plan {
         let all: Vec<usize> = (0..homes.len()).filter(own).collect();
         // A structure stands where the first of its arrays would.
         let first = |at: usize| all.iter().copied().find(|other| beside(*other, at));
-        let surface = |at: usize| self.layout.has_surface(self.buffers[at].role);
+        let surface = |at: usize| self.layout == Layout::Surface && self.is_neighbours(&homes, at);
         let alike = |at: usize| all.iter().filter(move |o| surface(**o) == surface(at));
         let place = |at: usize| Place {
             before: alike(at).filter(|o| first(**o) < first(at)).count(),
@@ -103,6 +98,17 @@ impl Plan {
             surface: surface(at),
         };
         homes.iter().map(|home| place(*home)).collect()
+    }
+
+    /// Does a memory have what is read of neighbours? Fields and their new values change places, so both are alike.
+    fn is_neighbours(&self, homes: &[usize], memory: usize) -> bool {
+        let here = homes.iter().zip(&self.buffers);
+        let mut here = here.filter(|(home, _)| **home == memory);
+        here.any(|(_, buffer)| match buffer.role {
+            BufferRole::Field | BufferRole::NewField => true,
+            BufferRole::Derived => buffer.halo != [0; 3],
+            BufferRole::Accumulator | BufferRole::Count | BufferRole::Given => false,
+        })
     }
 }
 
@@ -167,12 +173,19 @@ mod tests {
     }
 
     #[test]
-    fn fields_and_their_new_values_are_surfaces() {
-        let places = plan(Layout::Surface).places();
-        let found: Vec<_> = places.iter().map(|p| (p.surface, p.before, p.of)).collect();
+    fn what_neighbours_read_is_in_surfaces() {
+        let found = |plan: &Plan| -> Vec<_> {
+            let places = plan.places().into_iter();
+            places.map(|p| (p.surface, p.before, p.of)).collect()
+        };
+        let mut plan = plan(Layout::Surface);
         let surfaces = [0, 1, 2, 3].map(|before| (true, before, 1));
         let arrays = [0, 1, 1, 2].map(|before| (false, before, 1));
-        assert_eq!(found, [surfaces, arrays].concat());
+        assert_eq!(found(&plan), [surfaces, arrays].concat());
+        // One of two functions that live in one memory is read by neighbours.
+        plan.buffers[6].halo = [0, 1, 0];
+        let others = [(false, 0, 1), (true, 4, 1), (true, 4, 1), (false, 1, 1)];
+        assert_eq!(found(&plan), [surfaces, others].concat());
     }
 
     #[test]

@@ -356,7 +356,7 @@ fn fields_lie_side_by_side_where_blockings_read_cell_by_cell() {
     }
 }
 
-/// Surfaces have no rows; they are what fields and their new values are in, and nothing else.
+/// Surfaces have no rows; they are what fields, their new values, and functions that neighbours read are in.
 #[test]
 fn fields_are_surfaces_where_blockings_read_cell_by_cell() {
     let algorithm = flow();
@@ -371,8 +371,8 @@ fn fields_are_surfaces_where_blockings_read_cell_by_cell() {
         let compiled = compiled.unwrap_or_else(|e| panic!("{e}"));
         for buffer in compiled.kernels.iter().flat_map(|kernel| &kernel.buffers) {
             let role = compiled.plan.buffer(&buffer.name).map(|b| b.role);
-            let is_field = matches!(role, Some(BufferRole::Field | BufferRole::NewField));
-            assert_eq!(buffer.surface, is_field, "{buffer:?}");
+            let is_own = matches!(role, Some(BufferRole::Accumulator));
+            assert_eq!(buffer.surface, !is_own, "{buffer:?}");
         }
     }
     for blocking in ["rows", "tile3d", "march tile_x=32 tile_y=4"] {

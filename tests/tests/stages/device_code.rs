@@ -269,12 +269,13 @@ fn other_blockings_and_layouts_compile() {
 /// Bytes that a kernel with surfaces may spill in double precision, where arrays leave it few registers.
 const ADDRESSES_OF_SURFACES: u32 = 128;
 
-const OTHERS: [&str; 6] = [
+const OTHERS: [&str; 7] = [
     "schedule kernel lexicographic",
     "schedule layout aos kernel lexicographic",
     "schedule layout aos kernel direct",
     "schedule layout surface kernel direct",
     "schedule layout surface kernel lexicographic",
+    "schedule layout surface place ddt_u_x global exchange kernel direct kernel direct",
     "schedule layout surface kernel plane tile_x=32 tile_y=4",
 ];
 

@@ -84,7 +84,7 @@ pub enum CudaError {
     },
     /// Surfaces larger than a card has them.
     #[error(
-        "fields of {} x {} x {} values, with their ghost cells and those between patches, are to be surfaces; this card has none of more than {} x {} x {}: use `layout soa`",
+        "surfaces of {} x {} x {} values, with ghost cells and those between patches, are larger than this card has them, which is {} x {} x {}: use `layout soa`",
         extents[0], extents[1], extents[2], most[0], most[1], most[2]
     )]
     Surface {

@@ -45,8 +45,8 @@ fn head_of<T: Real>(patches: Patches, layout: Layout) -> String {
     )
 }
 
-/// The kernels that are the same for all systems, as sources: those for arrays, and those for fields if these are
-/// surfaces.
+/// The kernels that are the same for all systems, as sources: those for arrays, and those for surfaces if fields are
+/// such.
 pub(super) fn own_sources<T: Number>(patches: Patches, layout: Layout) -> Vec<Source> {
     let layouts = match layout {
         Layout::Soa | Layout::Aos => vec![layout],
@@ -66,9 +66,9 @@ pub(super) fn own_sources<T: Number>(patches: Patches, layout: Layout) -> Vec<So
 
 /// The kernels that are the same for all systems.
 pub(super) struct Own {
-    /// For all arrays but fields.
+    /// For arrays.
     pub(super) arrays: Arc<CudaModule>,
-    /// For fields, and what is observed.
+    /// For fields, what is observed, and what else lies like these.
     pub(super) fields: Arc<CudaModule>,
 }
 
