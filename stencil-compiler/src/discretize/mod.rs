@@ -304,8 +304,8 @@ fn describe(model: &Model) -> String {
             scheme.variables_text(),
             scheme.riemann_text(),
             match scheme.sweep {
-                Sweep::Unsplit => "",
-                Sweep::Dimensional => ", sweep dimensional",
+                Sweep::Unsplit => String::new(),
+                other => format!(", sweep {}", other.name()),
             },
             match scheme.source {
                 Splitting::Unsplit => String::new(),

@@ -32,6 +32,12 @@ pub(super) struct Parts {
 
 const AXES: [&str; 3] = ["_x", "_y", "_z"];
 
+/// How much of a step goes along an axis at once.
+pub(super) fn share(model: &Model, axis: usize) -> Rational {
+    let halved = model.scheme.sweep == Sweep::Strang && axis + 1 < model.dimension;
+    Rational::new(1, if halved { 2 } else { 1 })
+}
+
 /// The parts of a step of a model; `still` where nothing changes its fields but what flows.
 pub(super) fn parts(model: &Model, still: bool) -> Parts {
     let scheme = &model.scheme;
@@ -47,22 +53,26 @@ pub(super) fn parts(model: &Model, still: bool) -> Parts {
     let mut all = match scheme.sweep {
         Sweep::Unsplit if split => vec![part(axes.collect(), false, one, "")],
         Sweep::Unsplit => vec![part(axes.collect(), true, one, "")],
-        Sweep::Dimensional => axes
-            .map(|axis| part(vec![axis], false, one, AXES[axis]))
+        Sweep::Dimensional | Sweep::Strang => axes
+            .map(|axis| part(vec![axis], false, share(model, axis), AXES[axis]))
             .collect(),
     };
-    let mut order: Vec<(usize, Rational)> = (0..all.len()).map(|at| (at, zero)).collect();
+    let at = all.len();
+    let half = Rational::new(1, 2);
+    let mut order: Vec<(usize, Rational)> = (0..at).map(|at| (at, zero)).collect();
+    if scheme.sweep == Sweep::Strang {
+        // And back: all but the last one again, for the second half of the step.
+        order.extend((0..at - 1).rev().map(|at| (at, half)));
+    }
     if still || all.iter().any(|part| part.rest) {
         return Parts { all, order };
     }
-    let at = all.len();
-    let half = Rational::new(1, 2);
-    let share = match scheme.source {
-        Splitting::Unsplit | Splitting::Godunov => one,
-        Splitting::Strang => {
+    let share = match (scheme.source, scheme.sweep) {
+        (Splitting::Strang, _) | (Splitting::Unsplit, Sweep::Strang) => {
             order.insert(0, (at, zero));
             half
         }
+        (Splitting::Godunov, _) | (Splitting::Unsplit, _) => one,
     };
     order.push((at, one - share));
     all.push(part(Vec::new(), true, share, "_rest"));

@@ -53,6 +53,9 @@ pub enum Sweep {
     Unsplit,
     /// One axis after the other, each with a whole step, and then what does not flow.
     Dimensional,
+    /// Half a step along each axis but the last, a whole one along the last, and the other halves in reverse order; what does not
+    /// flow around them, half before and half after.
+    Strang,
 }
 
 /// How what flows and what else changes fields are put together.

@@ -84,7 +84,7 @@ fn water(dimension: usize, scheme: &str) -> String {
     )
 }
 
-const CASES: [(usize, &str, [usize; 3]); 12] = [
+const CASES: [(usize, &str, [usize; 3]); 14] = [
     (
         1,
         "reconstruct: weno_z; riemann: hll; time: ssprk3;",
@@ -145,6 +145,16 @@ const CASES: [(usize, &str, [usize; 3]); 12] = [
         "reconstruct: ppm in primitive; riemann: force; sweep: dimensional; source: godunov; time: euler;",
         [14, 13, 1],
     ),
+    (
+        2,
+        "reconstruct: plm<limiter = mc> in primitive; riemann: hll; sweep: strang; source: strang; time: ssprk2;",
+        [14, 11, 1],
+    ),
+    (
+        3,
+        "reconstruct: waves<limiter = mc>; riemann: roe; sweep: strang; time: euler;",
+        [9, 8, 7],
+    ),
 ];
 
 fn all_stages<T: Real>() {
@@ -188,6 +198,7 @@ fn repaired<T: Real>() {
         "reconstruct: weno5; riemann: hll; time: ssprk2;",
         "reconstruct: plm<limiter = superbee>; riemann: hll; sweep: dimensional; time: euler;",
         "reconstruct: weno5 in primitive; riemann: hll; source: strang; time: euler;",
+        "reconstruct: weno5 in primitive; riemann: hll; sweep: strang; time: euler;",
         "reconstruct: weno5; riemann: fluxes; time: ssprk2;",
     ] {
         let text = water(2, scheme);

@@ -3,6 +3,7 @@
 use super::half;
 use crate::diag::Span;
 use crate::discretize::expand::{Expander, Result, overflow};
+use crate::discretize::parts::share;
 use crate::discretize::poly::{Poly, Uniform, UniformFactor};
 use crate::expr::Op;
 use crate::model::Rational;
@@ -78,10 +79,14 @@ impl Algebra<'_, '_> {
         Poly::uniform(Uniform::number(Rational::new(above, below)))
     }
 
-    /// The value times the time step over the spacing along an axis, or the other way round.
+    /// The value times the time that what flows along an axis has at once over the spacing along it, or the other way round.
     pub(super) fn times_step(&self, value: &Poly, axis: usize, inverse: bool) -> Result<Poly> {
-        let sign = if inverse { -1 } else { 1 };
-        let ratio = Uniform::power(UniformFactor::Dt, sign);
+        let share = share(self.expander.model, axis);
+        let (sign, share) = match inverse {
+            true => (-1, share.recip()),
+            false => (1, share),
+        };
+        let ratio = Uniform::power(UniformFactor::Dt, sign).times_number(share);
         let ratio = ratio.times(&Uniform::power(UniformFactor::Spacing(axis), -sign));
         let ratio = ratio.map_err(overflow(self.span))?;
         value.scaled(&ratio).map_err(overflow(self.span))

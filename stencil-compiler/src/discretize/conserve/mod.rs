@@ -223,7 +223,9 @@ impl<'a> Law<'a> {
         let passed = passed?;
         let fluxes = match self.model.scheme.sweep {
             Sweep::Unsplit => self.sideways(expander, &passed)?,
-            Sweep::Dimensional => passed.into_iter().map(|passed| passed.fluxes).collect(),
+            Sweep::Dimensional | Sweep::Strang => {
+                passed.into_iter().map(|passed| passed.fluxes).collect()
+            }
         };
         let plain = |fluxes: Vec<Poly>| fluxes.into_iter().map(Through::plain).collect();
         Ok(fluxes.into_iter().map(plain).collect())

@@ -20,6 +20,7 @@ const VARIABLES: &[(&str, Variables)] = &[
 const SWEEPS: &[(&str, Sweep)] = &[
     ("unsplit", Sweep::Unsplit),
     ("dimensional", Sweep::Dimensional),
+    ("strang", Sweep::Strang),
 ];
 
 /// How what flows and all else are put together.

@@ -297,7 +297,7 @@ fn conservation_laws_print_and_read_back() {
     scheme fine for W { reconstruct: weno_z; riemann: rusanov; time: ssprk3; repair: none; }
     scheme sharp for W { reconstruct: plm<limiter = generalized_minmod, theta = 1.30>; }
     scheme roe for W { reconstruct: ppm in characteristic; riemann: roe<fix = 0.05>; sweep: dimensional; source: strang; }
-    scheme waves for W { reconstruct: waves<limiter = mc>; riemann: roe; time: euler; }
+    scheme waves for W { reconstruct: waves<limiter = mc>; riemann: roe; time: euler; sweep: strang; }
     scheme local for W { riemann: musta<stages = 3>; }
     scheme fast for W { reconstruct: plm<limiter = van_leer> in primitive; }";
     for dimension in 1..=3 {
@@ -318,6 +318,7 @@ fn conservation_laws_print_and_read_back() {
             "u by sqrt(h);",
             "riemann: roe<fix = 0.05>;",
             "sweep: dimensional;",
+            "sweep: strang;",
             "source: strang;",
             " where p >= 0 and p < 1000000000;",
             "repair: none;",

@@ -5,11 +5,19 @@ use stencil_runtime::{Simulation, SystemDef};
 
 use super::{ADVECTION, EULER, RECONSTRUCTIONS, law, pairs, started};
 
-/// A gas in 2d with all pairs.
+/// A gas in 2d with all pairs, and with all sweeps.
 fn gases() -> Vec<(String, SystemDef)> {
-    let pairs = pairs().into_iter();
+    let swept = ["dimensional", "strang"].into_iter().flat_map(|sweep| {
+        [
+            ("plm<limiter = mc> in primitive", "hllc"),
+            ("waves<limiter = mc>", "roe"),
+        ]
+        .map(|(made, riemann)| (made.to_string(), format!("{riemann}; sweep: {sweep}")))
+    });
+    let pairs = pairs().into_iter().map(|(r, s)| (r, s.to_string()));
     pairs
-        .map(|(r, s)| (format!("{s}, {r}"), law(EULER, 2, &r, s)))
+        .chain(swept)
+        .map(|(r, s)| (format!("{s}, {r}"), law(EULER, 2, &r, &s)))
         .collect()
 }
 
