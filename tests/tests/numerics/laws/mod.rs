@@ -5,6 +5,7 @@ mod bounds;
 mod contact;
 mod declared;
 mod exact;
+mod gas_waves;
 mod inversions;
 mod library;
 mod order;
