@@ -1,9 +1,10 @@
 //! What holds for every solver and every reconstruction: states that stay, sums that stay, no new extrema,
 //! mirror images to the bit.
 
+use stencil_compiler::model::Scheme;
 use stencil_runtime::{Simulation, SystemDef};
 
-use super::{ADVECTION, EULER, RECONSTRUCTIONS, law, pairs, started};
+use super::{ADVECTION, EULER, RECONSTRUCTIONS, SOLVERS, WATER, law, pairs, started};
 
 /// A gas in 2d with all pairs, and with all sweeps.
 fn gases() -> Vec<(String, SystemDef)> {
@@ -185,5 +186,66 @@ fn the_hybrid_limiter_lies_between_minmod_and_van_leer() {
     }
     for other in ["minmod", "van_leer", "generalized_minmod, theta = 1.5"] {
         assert!(apart("hybrid, theta = 1.5", other) > 1e-4, "{other}");
+    }
+}
+
+/// All solvers that the language has, reconstructions and limiters are among those that the tests here and beside try.
+#[test]
+fn none_is_left_out() {
+    let choices = |key: &str, text: &str| {
+        let error = Scheme::default().with_fluxes(key, text, &[]);
+        let error = error.expect_err("nothing has this name");
+        let notes = error.iter().flat_map(|diagnostic| &diagnostic.notes);
+        let mut lists = notes.filter_map(|(_, note)| note.strip_prefix("choices: "));
+        let names = lists.next().expect("all names").split(", ");
+        names.map(str::to_string).collect::<Vec<String>>()
+    };
+    let tried = pairs();
+    for solver in choices("riemann", "none") {
+        assert!(SOLVERS.contains(&solver.as_str()), "{solver}");
+    }
+    for made in choices("reconstruct", "none") {
+        let is_tried = tried.iter().any(|(tried, _)| tried.starts_with(&made));
+        assert!(is_tried, "{made}");
+    }
+    for limiter in choices("reconstruct", "plm<limiter = none>") {
+        let text = format!("plm<limiter = {limiter}");
+        assert!(
+            RECONSTRUCTIONS.iter().any(|made| made.starts_with(&text)),
+            "{limiter}"
+        );
+    }
+}
+
+/// Where nothing is reconstructed solvers are monotone: from a dam that broke on the water only falls, and the flow rises and falls once.
+/// What two exact waves leave where they started is a dip of less than a hundredth.
+#[test]
+fn solvers_make_no_new_extrema() {
+    for riemann in SOLVERS {
+        let system = law(WATER, 1, "constant", riemann);
+        let mut simulation = started::<f64>(&system, [60, 1, 1], true, None);
+        let set = simulation.set("h", |x, _, _| if x < 0.5 { 3.0 } else { 1.0 });
+        set.unwrap_or_else(|e| panic!("{e}"));
+        run(&mut simulation, 25);
+        let [h, m] = ["h", "m_x"].map(|name| values(&simulation, name));
+        let u: Vec<f64> = m.iter().zip(&h).map(|(m, h)| m / h).collect();
+        let variation = |all: &[f64]| {
+            all.windows(2)
+                .map(|pair| (pair[1] - pair[0]).abs())
+                .sum::<f64>()
+        };
+        let highest = u.iter().copied().fold(0.0, f64::max);
+        let dip = (variation(&h) / (h[0] - h[59]) - 1.0).abs();
+        let allowed = if ["exact", "roe"].contains(&riemann) {
+            0.01
+        } else {
+            1e-13
+        };
+        assert!(dip < allowed, "{riemann}: {dip}");
+        let more = variation(&u) - (2.0 * highest - u[0] - u[59]);
+        assert!(
+            more.abs() < 1e-13 && highest > 0.6,
+            "{riemann}: {more} {highest}"
+        );
     }
 }
