@@ -2,8 +2,8 @@
 
 use std::f64::consts::TAU;
 
-use physics::systems::{Acoustics, LayeredAcoustics, Traffic};
-use stencil_runtime::{System, SystemDef};
+use physics::systems::{ALL, Acoustics, LayeredAcoustics, Traffic};
+use stencil_runtime::{Simulation, System, SystemDef};
 
 use super::{error_of_fan, started};
 
@@ -134,4 +134,76 @@ fn an_interface_reflects_a_part_of_a_pulse() {
         assert!(order > 0.9, "{scheme}: {coarse} {fine}");
         assert!(fine < 4e-3, "{scheme}: {fine}");
     }
+}
+
+/// A run of a system of the library from waves in all that it has, over a flat bed.
+fn in_motion(system: &SystemDef) -> Simulation<f64> {
+    let dimension = system.model().dimension;
+    let cells =
+        std::array::from_fn(|axis| [[32, 1, 1], [13, 11, 1], [8, 7, 6]][dimension - 1][axis]);
+    let mut simulation = started::<f64>(system, cells, false, Some(2e-3));
+    let names: Vec<String> = simulation.components().map(str::to_string).collect();
+    for (c, name) in names.iter().enumerate() {
+        let (mean, size) = match name.as_str() {
+            "rho" | "h" | "K" => (1.0, 0.2),
+            "E" => (2.5, 0.3),
+            "q" => (0.5, 0.3),
+            "bed" => (0.0, 0.0),
+            _ => (0.0, 0.2),
+        };
+        let shift = 0.13 * c as f64;
+        let wave = move |x: f64, y: f64, z: f64| {
+            (TAU * (x + shift)).sin() * (TAU * (y + z - 2.0 * shift)).cos()
+        };
+        let set = simulation.set(name, |x, y, z| mean + size * wave(x, y, z));
+        set.unwrap_or_else(|e| panic!("{e}"));
+    }
+    simulation
+}
+
+/// By every scheme of every law of the library, in each of its dimensions, the sums of what is conserved stay.
+#[test]
+fn every_law_conserves_by_every_scheme() {
+    let mut laws = 0;
+    for definition in ALL {
+        let system = SystemDef::new(definition).unwrap_or_else(|e| panic!("{e}"));
+        let model = system.model();
+        for scheme in model.schemes().filter(|_| !model.fluxes.is_empty()) {
+            let name = format!("{} in {}d, {}", model.name, model.dimension, scheme.name);
+            let system = system.with_scheme(&scheme.name);
+            let mut simulation = in_motion(&system.unwrap_or_else(|e| panic!("{e}")));
+            let fields = model
+                .fluxes
+                .iter()
+                .map(|flux| &model.fields[flux.field].name);
+            let fields: Vec<&String> = fields.collect();
+            let names: Vec<String> = simulation.components().map(str::to_string).collect();
+            let of =
+                |name: &str, field: &str| name == field || name.starts_with(&format!("{field}_"));
+            let conserved = names
+                .iter()
+                .filter(|name| fields.iter().any(|field| of(name, field)));
+            let conserved: Vec<&String> = conserved.collect();
+            let values = |simulation: &Simulation<f64>| -> Vec<ndarray::Array3<f64>> {
+                let all = conserved.iter().map(|name| simulation.to_f64(name));
+                all.map(|found| found.unwrap_or_else(|e| panic!("{name}: {e}")))
+                    .collect()
+            };
+            let before = values(&simulation);
+            let run = simulation.run(10, |_, _| ());
+            run.unwrap_or_else(|e| panic!("{name}: {e}"));
+            for ((before, after), component) in
+                before.iter().zip(values(&simulation)).zip(&conserved)
+            {
+                let change = (after.sum() - before.sum()).abs();
+                let moved = (&after - before).mapv(f64::abs).sum();
+                assert!(
+                    change < 1e-12 && moved > 1e-2,
+                    "{name}: {component} {change:e} of {moved:e}"
+                );
+            }
+            laws += 1;
+        }
+    }
+    assert!(laws > 40, "{laws}");
 }
