@@ -87,9 +87,9 @@ pub(super) fn gas(left: Gas, right: Gas, s: f64) -> Gas {
     }
 }
 
-/// The depth behind a dam of depth `left` that breaks onto water of depth `right`, at rest both, for
-/// `g = 1`, at the speed `s` (Stoker 1957, section 10.8; LeVeque 2002, section 13.7 to 13.9).
-pub(super) fn dam(left: f64, right: f64, s: f64) -> f64 {
+/// The depth between the waves of a dam of depth `left` that breaks onto water of depth `right`, at rest both, for `g = 1`, and the
+/// flow there (Stoker 1957, section 10.8; LeVeque 2002, sections 13.7 to 13.9).
+pub(super) fn between_dams(left: f64, right: f64) -> (f64, f64) {
     let velocity = |h: f64| (h - right) * (0.5 * (1.0 / h + 1.0 / right)).sqrt();
     let (mut low, mut high) = (right, left);
     for _ in 0..200 {
@@ -99,7 +99,12 @@ pub(super) fn dam(left: f64, right: f64, s: f64) -> f64 {
             false => high = h,
         }
     }
-    let (h, u) = (low, velocity(low));
+    (low, velocity(low))
+}
+
+/// The depth at the speed `s`.
+pub(super) fn dam(left: f64, right: f64, s: f64) -> f64 {
+    let (h, u) = between_dams(left, right);
     let shock = h * u / (h - right);
     if s < -left.sqrt() {
         left
@@ -134,6 +139,27 @@ fn states_between_waves_are_those_in_print() {
         assert!(
             (found.1 - u).abs() < 2e-5 * u.abs().max(1.0),
             "{found:?} {u}"
+        );
+    }
+}
+
+/// What others have computed for a dam of three times the depth before it, and the equation in print for the speed of waves between
+/// (Delestre et al., Int. J. Numer. Methods Fluids 72, 269, 2013, section 4.1.1), which was made otherwise.
+#[test]
+fn depths_between_waves_are_those_in_print() {
+    let (h, u) = between_dams(3.0, 1.0);
+    assert!((h - 1.848_576_603_096_76).abs() < 1e-13, "{h}");
+    assert!(
+        (u * 9.80665f64.sqrt() - 2.332_553_527_042_94).abs() < 1e-12,
+        "{u}"
+    );
+    for (left, right) in [(3.0, 1.0), (1.8, 1.0), (5.0, 1.0), (1.0, 0.1), (1.0, 1e-4)] {
+        let c = between_dams(left, right).0.sqrt();
+        let fan = 8.0 * right * (c * (left.sqrt() - c)).powi(2);
+        let bore = (c * c - right).powi(2) * (c * c + right);
+        assert!(
+            (fan / bore - 1.0).abs() < 1e-9,
+            "{left} {right}: {fan} {bore}"
         );
     }
 }
