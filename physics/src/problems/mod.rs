@@ -65,9 +65,12 @@ pub static ALL: &[BuiltIn] = &[
     problem!("turbulence"),
     problem!("kelvin_helmholtz"),
     problem!("dam_break"),
+    problem!("stoker"),
+    problem!("ritter"),
     problem!("island"),
     problem!("bowl"),
     problem!("acoustic_pulse"),
+    problem!("acoustic_ball"),
     problem!("refraction"),
     problem!("red_light"),
 ];

@@ -2,7 +2,7 @@
 
 use stencil_runtime::Simulation;
 
-use super::exact::{GAMMA, Gas, gas};
+use super::exact::{GAMMA, Gas, dam, gas};
 use crate::solutions::support::{begun, solved};
 
 /// Problems, and the most that the mean errors of density, velocity and pressure may be on 200 cells, over the mean
@@ -90,4 +90,24 @@ fn tubes_are_met_by_the_exact_solver() {
             assert!(met, "{name}: {exact} {other}");
         }
     }
+}
+
+/// The solution in the file is that of the oracle, which has met what is in print.
+#[test]
+fn a_dam_of_the_library_has_the_solution_of_the_oracle() {
+    let (problem, simulation) = solved::<f64>("stoker", &[]);
+    let errors = problem.errors(&simulation);
+    let told = errors.unwrap_or_else(|e| panic!("{e}"))["h"].l1;
+    let (mesh, t) = (simulation.mesh(), simulation.t());
+    let found = simulation.to_f64("h").unwrap_or_else(|e| panic!("{e}"));
+    let errors = found.iter().enumerate().map(|(i, h)| {
+        let x = mesh.coordinate(0, i as isize);
+        (h - dam(3.0, 1.0, x / t)).abs()
+    });
+    let own = errors.sum::<f64>() / found.len() as f64;
+    println!("{own:.4e} {told:.4e}");
+    assert!(
+        (own / told - 1.0).abs() < 1e-9 && own < 5e-3,
+        "{own} {told}"
+    );
 }
