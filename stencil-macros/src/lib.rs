@@ -36,7 +36,8 @@ use linked::Linked;
 /// A system `in nd` becomes a type with the number of dimensions as its parameter: `Heat<2>`. Its
 /// kernels are compiled for one, two and three dimensions.
 ///
-/// `use path::name;` before the system links a function that [`macro@pointwise`] has compiled.
+/// `use path::name;` before the system links a function that [`macro@pointwise`] has compiled, and
+/// `use path::name as other;` under another name.
 #[proc_macro]
 pub fn pde(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let input = match Linked::of(input.into()) {

@@ -1,5 +1,6 @@
 //! Functions that are defined elsewhere: `use path::name;` asks the macro that `#[pointwise]` leaves at that path for the tokens
-//! of the function, which come back as `linked [path] { fn name(..) -> .. { .. } }` before the rest of the input.
+//! of the function, which come back as `linked [path] { fn name(..) -> .. { .. } }` before the rest of the input. With `as other` behind the
+//! path, which comes back with it, the function gets another name here.
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::quote;
@@ -10,7 +11,7 @@ pub(crate) struct Linked {
     functions: Vec<TokenStream>,
     /// As they stand in the input.
     groups: TokenStream,
-    /// Paths of functions that are not here yet.
+    /// Paths of functions that are not here yet, with the names that they get.
     paths: Vec<TokenStream>,
     rest: TokenStream,
 }
@@ -63,16 +64,23 @@ impl Linked {
             .into_iter()
             .next()
             .map_or_else(Span::call_site, |t| t.span());
-        let mut one = TokenStream::new();
-        for tree in functions {
-            let is_end = matches!(&tree, TokenTree::Group(g) if g.delimiter() == Delimiter::Brace);
-            one.extend([placed(tree, span)]);
-            if is_end {
-                let function = std::mem::take(&mut one);
-                let text = function.to_string();
-                if self.functions.iter().all(|known| known.to_string() != text) {
-                    self.functions.push(function);
-                }
+        let is_end = |tree: &TokenTree| matches!(tree, TokenTree::Group(g) if g.delimiter() == Delimiter::Brace);
+        let trees: Vec<TokenTree> = functions
+            .into_iter()
+            .map(|tree| placed(tree, span))
+            .collect();
+        let mut all: Vec<Vec<TokenTree>> =
+            trees.split_inclusive(is_end).map(<[_]>::to_vec).collect();
+        // What it calls is before it.
+        let own = all.last_mut().and_then(|function| function.get_mut(1));
+        if let (Some(name), Some(other)) = (own, path_and_name(path).1) {
+            *name = other.into();
+        }
+        for function in all {
+            let function: TokenStream = function.into_iter().collect();
+            let text = function.to_string();
+            if self.functions.iter().all(|known| known.to_string() != text) {
+                self.functions.push(function);
             }
         }
     }
@@ -82,8 +90,9 @@ impl Linked {
         let (path, others) = self.paths.split_first()?;
         let then = Ident::new(then, Span::call_site());
         let (groups, rest) = (&self.groups, &self.rest);
+        let (of, _) = path_and_name(path);
         Some(quote! {
-            #path ! { [::stencil_runtime::#then] [#path] { #groups } #(use #others;)* #rest }
+            #of ! { [::stencil_runtime::#then] [#path] { #groups } #(use #others;)* #rest }
         })
     }
 
@@ -115,7 +124,18 @@ pub(crate) fn uses(paths: TokenStream, item: TokenStream) -> TokenStream {
     out
 }
 
-/// The paths of `a::b`, `a::{b, c}` or `{a::b, c}`.
+/// What is before `as` in a path, and the name behind it.
+fn path_and_name(path: &TokenStream) -> (TokenStream, Option<Ident>) {
+    let trees: Vec<TokenTree> = path.clone().into_iter().collect();
+    match &trees[..] {
+        [of @ .., TokenTree::Ident(word), TokenTree::Ident(name)] if word == "as" => {
+            (of.iter().cloned().collect(), Some(name.clone()))
+        }
+        _ => (path.clone(), None),
+    }
+}
+
+/// The paths of `a::b`, `a::b as c`, `a::{b, c}` or `{a::b, c}`.
 fn paths(trees: &[TokenTree], span: Span) -> Result<Vec<TokenStream>, TokenStream> {
     if let [before @ .., TokenTree::Group(group)] = trees
         && group.delimiter() == Delimiter::Brace
@@ -131,14 +151,15 @@ fn paths(trees: &[TokenTree], span: Span) -> Result<Vec<TokenStream>, TokenStrea
         TokenTree::Punct(punct) => punct.as_char() == ':',
         TokenTree::Group(_) | TokenTree::Literal(_) => false,
     };
-    if let Some(other) = trees.iter().find(|tree| !is_of_path(tree)) {
-        let message =
-            "functions are linked by their own names: `use path::name;` or `use path::{a, b};`";
+    let whole: TokenStream = trees.iter().cloned().collect();
+    let (of, _) = path_and_name(&whole);
+    if let Some(other) = of.clone().into_iter().find(|tree| !is_of_path(tree)) {
+        let message = "functions are linked one by one: `use path::name;`, `use path::name as other;` or `use path::{a, b};`";
         return Err(error(other.span(), message));
     }
-    match trees {
-        [] => Err(error(span, "expected the path of a function")),
-        _ => Ok(vec![trees.iter().cloned().collect()]),
+    match of.is_empty() {
+        true => Err(error(span, "expected the path of a function")),
+        false => Ok(vec![whole]),
     }
 }
 

@@ -37,16 +37,16 @@ mod library {
     }
 
     /// Calls another one, and is of three dimensions alone.
-    #[pointwise(harmonic, super::library::root)]
+    #[pointwise(harmonic, super::library::root as solved)]
     pub(crate) fn turned(u: vector, v: vector, a: scalar) -> vector {
-        harmonic(a, root(a)) * cross(u, v)
+        harmonic(a, solved(a)) * cross(u, v)
     }
 }
 
 use library::{across, harmonic, root, strained, turned};
 
 pde! {
-    use library::{harmonic, root};
+    use library::{harmonic as mean_of, root};
     use crate::pointwise::library::harmonic;
     use stencil_tests::half;
     /// Its slopes are limited.
@@ -56,7 +56,7 @@ pde! {
         field solved: scalar;
         let s = half(d[x](q));
         ddt(q) = -s;
-        ddt(mean) = harmonic(q, solved);
+        ddt(mean) = mean_of(q, solved);
         ddt(solved) = root(q);
         observe lowest = min(root(q));
         observe highest = max(root(q));

@@ -1,7 +1,7 @@
 use stencil_macros::pde;
 
 pde! {
-    use limiters::minmod as limit;
+    use limiters::minmod as;
     system Heat in 2d { field q: scalar; ddt(q) = limit(q, q); }
 }
 
