@@ -40,14 +40,15 @@ system! {
         }
         /// The pressure at which both waves take the jump of the flow (Toro 2009, section 4.3). Where both are fans it is known (Eq.
         /// 4.46), and nothing is left where they part too fast. Else Newton's method rises from the lower pressure, as what is taken
-        /// is concave.
+        /// is concave. Of equal pressures that of the thinner gas is the lower one, for a mirror image, too.
         fn between(jump: scalar, rho_0: scalar, p_0: scalar, c_0: scalar, rho_1: scalar, p_1: scalar, c_1: scalar) -> scalar {
-            let rho_low = if p_0 < p_1 { rho_0 } else { rho_1 };
-            let p_low = if p_0 < p_1 { p_0 } else { p_1 };
-            let rho_high = if p_0 < p_1 { rho_1 } else { rho_0 };
-            let p_high = if p_0 < p_1 { p_1 } else { p_0 };
-            let c_low = if p_0 < p_1 { c_0 } else { c_1 };
-            let c_high = if p_0 < p_1 { c_1 } else { c_0 };
+            let rises = if p_0 < p_1 || (p_0 == p_1 && rho_0 < rho_1) { 1 } else { 0 };
+            let rho_low = if 0 < rises { rho_0 } else { rho_1 };
+            let p_low = if 0 < rises { p_0 } else { p_1 };
+            let rho_high = if 0 < rises { rho_1 } else { rho_0 };
+            let p_high = if 0 < rises { p_1 } else { p_0 };
+            let c_low = if 0 < rises { c_0 } else { c_1 };
+            let c_high = if 0 < rises { c_1 } else { c_0 };
             let sounds = c_low + c_high;
             let parted = sounds - (gamma - 1)/2*jump;
             let share = parted / (c_low + c_high*cooled(p_low/p_high));
