@@ -16,6 +16,7 @@ mod shocks;
 mod splitting;
 mod tubes;
 mod viscous;
+mod walls;
 mod waves;
 
 use stencil_runtime::{Boundary, Error, Number, Simulation, SystemDef};

@@ -1,0 +1,71 @@
+//! Walls are mirrors, to the bit and in corners too.
+
+use stencil_runtime::{Axis, Boundary, Simulation, SystemDef};
+
+use super::{EULER, law};
+
+/// Some steps of a gas in a box from 0 to 1 between walls along all axes; or in a box that is twice as wide, with the images beyond the
+/// walls below.
+fn run(system: &SystemDef, n: usize, with_images: bool) -> Vec<ndarray::Array3<f64>> {
+    let dimension = system.model().dimension;
+    let per_axis =
+        |value: f64| std::array::from_fn(|axis| if axis < dimension { value } else { 1.0 });
+    let (times, below) = if with_images { (2, -1.0) } else { (1, 0.0) };
+    let mut builder = Simulation::<f64>::builder(system)
+        .cells(per_axis((times * n) as f64).map(|n: f64| n as usize))
+        .centered(true)
+        .extent(per_axis(f64::from(times as u32)))
+        .origin(per_axis(below))
+        .dt(0.1 / n as f64);
+    for axis in [Axis::X, Axis::Y, Axis::Z].into_iter().take(dimension) {
+        builder = builder.boundary(axis, Boundary::wall());
+    }
+    let mut simulation = builder.build().unwrap_or_else(|e| panic!("{e}"));
+    // Towards the corner at zero.
+    let is_dense = |x: f64, y: f64| x.abs() < 0.5 && y.abs() < 0.6;
+    let dense = |x: f64, y: f64| if is_dense(x, y) { 2.0 } else { 1.0 };
+    let towards = |x: f64| if x < 0.0 { 0.5 } else { -0.5 };
+    let names: Vec<String> = simulation.components().map(str::to_string).collect();
+    for name in &names {
+        let set = simulation.set(name, |x, y, z| match name.as_str() {
+            "rho" => dense(x, y),
+            "e" => 2.5 + dense(x, y),
+            "m_x" => dense(x, y) * towards(x),
+            "m_y" => dense(x, y) * towards(y),
+            _ => dense(x, y) * towards(z),
+        });
+        set.unwrap_or_else(|e| panic!("{e}"));
+    }
+    let run = simulation.run(12, |_, _| ());
+    run.unwrap_or_else(|e| panic!("{e}"));
+    let found = names.iter().map(|name| simulation.to_f64(name));
+    found
+        .map(|found| found.unwrap_or_else(|e| panic!("{e}")))
+        .collect()
+}
+
+#[test]
+fn a_gas_between_walls_is_one_with_its_images() {
+    let mut wrong = String::new();
+    for (dimension, n, reconstruct, riemann) in [
+        (1, 24, "ppm in primitive", "hllc"),
+        (2, 12, "plm<limiter = mc> in primitive", "exact"),
+        (2, 12, "waves<limiter = mc>", "roe"),
+        (2, 12, "weno_z", "hll; sweep: strang"),
+        (2, 12, "plm<limiter = van_leer> in characteristic", "roe"),
+        (3, 8, "ppm in primitive", "hllc"),
+        (3, 8, "waves<limiter = minmod>", "roe"),
+    ] {
+        let system = law(EULER, dimension, reconstruct, riemann);
+        let (own, images) = (run(&system, n, false), run(&system, n, true));
+        for (c, (own, images)) in own.iter().zip(images).enumerate() {
+            let from = |axis: usize| images.shape()[axis] - own.shape()[axis];
+            let inside = images.slice(ndarray::s![from(0).., from(1).., from(2)..]);
+            let moved = own.iter().any(|v| *v != own[[0, 0, 0]]);
+            if !moved || inside != own.view() {
+                wrong += &format!("{dimension}d {riemann}, {reconstruct}: component {c}\n");
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "\n{wrong}");
+}
