@@ -12,6 +12,7 @@ mod order;
 mod problems;
 mod properties;
 mod ranges;
+mod scalars;
 mod shocks;
 mod splitting;
 mod tubes;
