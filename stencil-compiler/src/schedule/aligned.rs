@@ -329,12 +329,28 @@ mod tests {
     }
 
     #[test]
-    fn what_reads_them_is_kept_next() {
-        let aligned = aligned(&flow(WEIGHTED), &Placements::new());
-        for kept in ["q_x_lower", "q_x_upper"] {
-            assert_eq!(aligned.get(kept), Some(&Placement::Shared), "{kept}");
+    fn fluxes_of_quotients_are_kept_next() {
+        let items = "conserved q: scalar; conserved r: scalar; param a: real = 1;
+            flux q -> r*r/(1 + q*q)*[1, 1, 1]; flux r -> a*q/(2 + r*r)*[1, 1, 1];
+            cfl { advective: 1; }";
+        let source = format!("system Flow in 3d {{ {items} }} scheme s for Flow {{ {WEIGHTED} }}");
+        let source = source.replace("rusanov", "force");
+        let algorithm = discretize(&parse::parse_str(&source).unwrap()).unwrap();
+        let aligned = aligned(&algorithm, &Placements::new());
+        for kept in ["q_x_lower", "q_x_upper", "q_x_flux", "r_x_flux"] {
+            assert_eq!(
+                aligned.get(kept),
+                Some(&Placement::Shared),
+                "{kept}: {aligned:?}"
+            );
         }
-        assert_eq!(of(&aligned, Placement::Global(Halo::Exchange)), [""; 0]);
+        for kept in ["q_z_lower", "q_z_flux"] {
+            assert_eq!(
+                aligned.get(kept),
+                Some(&Placement::Register),
+                "{kept}: {aligned:?}"
+            );
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::kernel::{LaunchKind, blocking};
 use stencil_compiler::schedule::space::{Draws, sample};
-use stencil_compiler::schedule::{Schedule, presets, search};
+use stencil_compiler::schedule::{Blocking, Schedule, presets, search};
 
 use super::trial::{Fate, Trial};
 use super::{Progress, Tuner};
@@ -16,9 +16,6 @@ const APART: usize = 8;
 
 /// Schedules beyond which some of each way to place and kind of blocking are predicted before the others.
 const MANY: usize = 2000;
-
-/// As many of each way and kind.
-const SCOUTS: usize = 6;
 
 /// Ways and kinds of which all are predicted then: those with the best among the first.
 const SCOUTED: usize = 24;
@@ -69,8 +66,7 @@ impl Tuner<'_> {
             .map(|preset| (preset.make)(algorithm, precision))
             .filter(|schedule| schedule.is_for(LaunchKind::Blocks))
             .collect();
-        let mut alike = self.ranked(&own);
-        alike.extend(self.scouted(search::first(algorithm)));
+        let alike = self.scouted(&own, search::first(algorithm));
         let order = self.blocked_apart(alike);
         let is_own = |at: &usize| own.contains(&self.trials[*at].schedule);
         let (mut chosen, others): (Vec<usize>, Vec<usize>) = order.into_iter().partition(is_own);
@@ -90,19 +86,17 @@ impl Tuner<'_> {
         chosen
     }
 
-    /// Trials of those schedules that are legal, or where these are many, of some of each way and kind, and of all of those
-    /// that promise most by these; their numbers, in no order.
-    fn scouted(&mut self, all: Vec<Schedule>) -> Vec<usize> {
+    /// Trials of those schedules that are legal: of our own and of all others, or where these are many, of some of each way
+    /// and kind, and of all of those that promise most by these; their numbers, in no order.
+    fn scouted(&mut self, own: &[Schedule], all: Vec<Schedule>) -> Vec<usize> {
         if all.len() <= MANY {
-            return self.ranked(&all);
+            return self.ranked(&[own, &all].concat());
         }
         let of = |s: &Schedule| (way(s), s.kernels.first().map(|k| k.strategy.clone()));
         let groups: Vec<&[Schedule]> = all.chunk_by(|a, b| of(a) == of(b)).collect();
-        let scouts = groups.iter().flat_map(|group| {
-            let step = group.len().div_ceil(SCOUTS).max(1);
-            group.iter().step_by(step).cloned()
-        });
-        let mut order = self.ranked(&scouts.collect::<Vec<_>>());
+        let scouts = all.iter().filter(|schedule| is_usual(schedule)).cloned();
+        let scouts: Vec<Schedule> = own.iter().cloned().chain(scouts).collect();
+        let mut order = self.ranked(&scouts);
         let mut promising: Vec<usize> = Vec::new();
         for at in &order {
             let of_trial = of(&self.trials[*at].schedule);
@@ -197,6 +191,19 @@ impl Tuner<'_> {
     }
 }
 
+/// Has each of its kernels at most one parameter that is not the usual one?
+fn is_usual(schedule: &Schedule) -> bool {
+    schedule.kernels.iter().all(|kernel| {
+        let Ok(strategy) = blocking::find(&kernel.strategy) else {
+            return false;
+        };
+        let usual = Blocking::new(strategy.name, &[]);
+        let names = strategy.params.iter().map(|param| param.name);
+        let other = names.filter(|n| strategy.param(kernel, n) != strategy.param(&usual, n));
+        other.count() <= 1
+    })
+}
+
 /// How a schedule places and parts, without its blockings.
 fn way(schedule: &Schedule) -> Schedule {
     Schedule {
@@ -271,5 +278,23 @@ mod tests {
             let of = all.iter().filter(|s| s.kernels[0].strategy == name);
             assert_eq!(of.count(), 5, "{name}");
         }
+    }
+    #[test]
+    fn usual_blockings_are_few_of_each_way_and_kind_and_none_is_without() {
+        let system = SystemDef::from_text(
+            "waves.pde",
+            "pub system Waves in 3d { field h: scalar; field v: vector;
+                ddt(h) = -div(v); ddt(v) = -grad(h); }",
+        )
+        .unwrap();
+        let all = search::first(system.algorithm());
+        let of = |s: &Schedule| (way(s), s.kernels.first().map(|k| k.strategy.clone()));
+        let mut count = 0;
+        for group in all.chunk_by(|a, b| of(a) == of(b)) {
+            let usual = group.iter().filter(|s| is_usual(s)).count();
+            assert!((1..=20).contains(&usual), "{usual} of {}", group.len());
+            count += usual;
+        }
+        assert!(5 * count < all.len(), "{count} of {}", all.len());
     }
 }

@@ -161,7 +161,7 @@ impl Strategy {
     }
 
     /// The value of a parameter in a blocking, or its default; 0 if there is no such parameter.
-    pub(crate) fn param(&self, blocking: &Blocking, name: &str) -> u32 {
+    pub fn param(&self, blocking: &Blocking, name: &str) -> u32 {
         let known = self.params.iter().find(|p| p.name == name);
         let given = blocking.params.get(name).copied();
         given.or(known.map(|p| p.default)).unwrap_or(0)
