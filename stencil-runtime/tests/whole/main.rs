@@ -4,6 +4,7 @@ mod accuracy;
 mod boundaries;
 mod loops;
 mod messages;
+mod parts;
 mod places;
 mod reference;
 mod restart;

@@ -186,6 +186,16 @@ impl<T: Number> Patch<T> {
         self.at(|role| role == BufferRole::Field)
     }
 
+    /// The buffers that a step leaves with other values: those of fields, and of what is counted.
+    pub(crate) fn changed_at(&self) -> Vec<usize> {
+        self.at(|role| matches!(role, BufferRole::Field | BufferRole::Count))
+    }
+
+    /// The buffers of what is counted in each cell.
+    pub(crate) fn counts_at(&self) -> Vec<usize> {
+        self.at(|role| role == BufferRole::Count)
+    }
+
     /// The buffers of new values of all fields.
     pub(crate) fn new_fields_at(&self) -> Vec<usize> {
         self.at(|role| role == BufferRole::NewField)

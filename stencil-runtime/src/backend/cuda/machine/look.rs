@@ -54,6 +54,7 @@ impl<T: Number> Machine<T> {
     fn repeat(&mut self, moment: &Moment, look: bool) -> Result<Option<(usize, BadValue)>, Error> {
         let Moment { t, dt, .. } = *moment;
         self.begin_given(t, dt)?;
+        self.forget_changed();
         for substep in 0..self.clock.substeps() {
             self.enqueue(substep, self.clock.time(substep, t, dt))?;
             if look && let Some(bad) = self.find_bad()? {
@@ -85,8 +86,8 @@ impl<T: Number> Machine<T> {
             let to = self.slots[*buffer];
             self.memory.copy(&self.card.stream, *slot, to)?;
         }
-        let fields = self.patch.fields_at();
-        self.forget(&fields);
+        // What is counted is not put back, but was counted since.
+        self.forget_changed();
         Ok(true)
     }
 
@@ -104,6 +105,12 @@ impl<T: Number> Machine<T> {
         for buffer in buffers {
             self.known[*buffer].take();
         }
+    }
+
+    /// Forgets all that steps change.
+    pub(super) fn forget_changed(&mut self) {
+        self.forget(&self.patch.changed_at());
+        self.forget(&self.sampled.clone());
     }
 
     /// The first value of a field that is no number.

@@ -1,12 +1,15 @@
 //! How long each part of a step takes by itself: it is captured some times one behind the other, and replayed
 //! between two events.
 
+use std::sync::OnceLock;
+
 use stencil_compiler::cost::{self, KernelCost};
 use stencil_compiler::schedule::{check, presets};
 
 use super::observe::SCHEDULE;
 use super::tasks::{Part, Task, When, nothing};
 use super::{Machine, Reducer};
+use crate::backend::cpu::array::Array;
 use crate::backend::cuda::calibration::timed;
 use crate::backend::cuda::{CudaError, Opened};
 use crate::clock::Asked;
@@ -63,33 +66,74 @@ impl<T: Number> Machine<T> {
             return Ok(Vec::new());
         }
         self.keep()?;
+        let counts = self.counts()?;
         let slots = self.slots.clone();
         let mut times = Vec::new();
-        if let Some((of, asked)) = speeds {
-            let stream = self.card.stream.clone();
-            self.clock.tell_asked(&stream, asked)?;
-            let part = Part::Speeds { of, t: asked.t };
-            let seconds = self.seconds(|machine| machine.enqueue_part(part))?;
-            // The time of the card has gone on, and is told anew by the next step.
-            self.clock.read(&stream)?;
-            times.push(PartTime {
-                part: of.part::<T>()?,
-                seconds,
-            });
+        let mut done = self.time_step_time(speeds, &mut times);
+        if done.is_ok() {
+            done = self.all_task_times(&mut times);
         }
+        self.slots = slots;
+        self.put_back()?;
+        self.set_counts(counts)?;
+        done?;
+        Ok(times)
+    }
+
+    /// What launches have counted: they count each time that they are done.
+    fn counts(&mut self) -> Result<Vec<(usize, Array<T>)>, Error> {
+        let mut counts = Vec::new();
+        for buffer in self.patch.counts_at() {
+            self.value(buffer)?;
+            let values = self.known[buffer].take();
+            counts.push((buffer, values.ok_or_else(nothing)?));
+        }
+        Ok(counts)
+    }
+
+    fn set_counts(&mut self, counts: Vec<(usize, Array<T>)>) -> Result<(), Error> {
+        for (buffer, values) in counts {
+            let (stream, slot) = (&self.card.stream, self.slots[buffer]);
+            self.cut.upload(&mut self.memory, stream, slot, &values)?;
+            self.known[buffer] = OnceLock::from(values);
+        }
+        Ok(())
+    }
+
+    /// The search for the length of a step, if there is one.
+    fn time_step_time(
+        &mut self,
+        speeds: Option<(&Reducer, Asked)>,
+        times: &mut Vec<PartTime>,
+    ) -> Result<(), Error> {
+        let Some((of, asked)) = speeds else {
+            return Ok(());
+        };
+        let stream = self.card.stream.clone();
+        self.clock.tell_asked(&stream, asked)?;
+        let part = Part::Speeds { of, t: asked.t };
+        let seconds = self.seconds(|machine| machine.enqueue_part(part))?;
+        // The time of the card has gone on, and is told anew by the next step.
+        self.clock.read(&stream)?;
+        times.push(PartTime {
+            part: of.part::<T>()?,
+            seconds,
+        });
+        Ok(())
+    }
+
+    /// What is done in all substeps, of the steps that are done at once if there are any.
+    fn all_task_times(&mut self, times: &mut Vec<PartTime>) -> Result<(), Error> {
         let (tasks, first) = match &mut self.fused {
             Some(fused) => (std::mem::take(&mut fused.tasks), fused.first),
             None => (std::mem::take(&mut self.substeps), 0),
         };
-        let done = self.task_times(&tasks, first, &mut times);
+        let done = self.task_times(&tasks, first, times);
         match &mut self.fused {
             Some(fused) => fused.tasks = tasks,
             None => self.substeps = tasks,
         }
-        self.slots = slots;
-        self.put_back()?;
-        done?;
-        Ok(times)
+        done
     }
 
     /// What is done in each substep. What stands in accumulators after a kernel was done many times is not

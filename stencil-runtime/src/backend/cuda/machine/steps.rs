@@ -65,7 +65,7 @@ impl<T: Number> Machine<T> {
         if begins {
             self.clock.begun(t, dt);
         }
-        self.forget(&self.patch.fields_at());
+        self.forget_changed();
         self.since.extend(moments);
         self.look_in_time()
     }
@@ -93,8 +93,6 @@ impl<T: Number> Machine<T> {
         let Moment { t, dt, .. } = moment;
         let at_once = sources.is_some() || self.needs_host();
         let begins = !begun && (self.depends_on_time() || !self.clock.has_taken(dt));
-        let mut known = self.patch.fields_at();
-        known.extend(&self.sampled);
         if at_once {
             if begins {
                 self.begin_given(t, dt)?;
@@ -105,7 +103,7 @@ impl<T: Number> Machine<T> {
                     sources(self, t)?;
                 }
                 self.enqueue(substep, t)?;
-                self.forget(&known);
+                self.forget_changed();
                 if let Some(bad) = self.find_bad()? {
                     let kept = self.put_back()?;
                     return Err(Failure::NotFinite {
@@ -126,7 +124,7 @@ impl<T: Number> Machine<T> {
         if begins {
             self.clock.begun(t, dt);
         }
-        self.forget(&known);
+        self.forget_changed();
         self.since.push(moment);
         self.look_in_time()
     }
