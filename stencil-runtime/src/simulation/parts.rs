@@ -1,6 +1,8 @@
 //! Steps taken apart: how long each of their parts takes on a card.
 
-use super::{Pace, Simulation};
+use std::collections::BTreeMap;
+
+use super::{Pace, Sampled, Simulation};
 use crate::backend::Machine;
 use crate::backend::cuda::PartTime;
 use crate::clock::Asked;
@@ -8,7 +10,8 @@ use crate::{Error, Number};
 
 impl<T: Number> Simulation<T> {
     /// How long each part of a step takes on a card by itself, in their order. A step was done before. Parts are done many
-    /// times; fields, and what was counted, are put back afterwards. There are none on the processor, where the host takes part in a step, where
+    /// times; fields, and what was counted, are put back afterwards. There are none on the processor, where the host takes part in a step:
+    /// fills ghost cells, evaluates a source that changes with time, or finds the length of the step; where
     /// fields are not kept ([`keep_last`](crate::Builder::keep_last)), and where steps adapt that a schedule fuses.
     ///
     /// ```
@@ -44,14 +47,64 @@ impl<T: Number> Simulation<T> {
             .as_ref()
             .map(|watch| watch.speeds_on_card(&self.setup.mesh));
         let speeds = on_card.flatten().map(|(speeds, _)| speeds);
+        let samples = |name: &str| match machine.patch().given(name) {
+            Some(at) => machine.samples(at),
+            // Nothing reads it.
+            None => true,
+        };
+        if has_host(self.pace, speeds.is_some(), &self.sources, samples) {
+            return Ok(Vec::new());
+        }
         machine.part_times(speeds.zip(asked))
     }
 }
 
+/// Does the host find the length of a step, or evaluate a source in it?
+fn has_host(
+    pace: Pace,
+    has_speeds: bool,
+    sources: &BTreeMap<String, Sampled>,
+    samples: impl Fn(&str) -> bool,
+) -> bool {
+    let adapts = matches!(pace, Pace::Adaptive { .. });
+    let by_host = |(name, source): (&String, &Sampled)| {
+        matches!(source, Sampled::Unsteady(_)) && !samples(name)
+    };
+    (adapts && !has_speeds) || sources.iter().any(by_host)
+}
+
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::SystemDef;
+    use crate::mesh::PointFunction;
+
+    #[test]
+    fn the_host_has_a_part_where_it_finds_a_length_or_evaluates_a_source() {
+        let fixed = Pace::Fixed(0.1);
+        let adaptive = Pace::Adaptive {
+            number: 0.4,
+            most: None,
+            limit: None,
+        };
+        let none = BTreeMap::new();
+        let on_card = |name: &str| name == "formula";
+        assert!(!has_host(fixed, false, &none, on_card));
+        assert!(!has_host(adaptive, true, &none, on_card));
+        assert!(has_host(adaptive, false, &none, on_card));
+        let steady = Sampled::Steady(Arc::new(|_, _, _| 1.0));
+        let with = |name: &str| {
+            let function = PointFunction::new(|_, _, _, t| t);
+            [(name.to_string(), Sampled::Unsteady(function))]
+        };
+        let mut sources = BTreeMap::from(with("formula"));
+        sources.insert("bed".into(), steady);
+        assert!(!has_host(fixed, false, &sources, on_card));
+        sources.extend(with("closure"));
+        assert!(has_host(fixed, false, &sources, on_card));
+    }
 
     #[test]
     fn a_step_leaves_other_fields_and_counts() {

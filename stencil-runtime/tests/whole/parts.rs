@@ -1,6 +1,6 @@
 //! Steps taken apart: their parts are timed, and nothing changes.
 
-use stencil_runtime::{Engine, Simulation};
+use stencil_runtime::{Engine, Simulation, Source};
 
 use crate::runs::{bits, text, there_is_a_card};
 
@@ -22,6 +22,36 @@ fn water(engine: Engine) -> Simulation<f64> {
         .set("m_x", |x, _, _| if is_wet(x) { 100.0 } else { 1e-4 })
         .unwrap();
     simulation
+}
+
+/// A source that only the host can evaluate, in each substep; and a step whose length the host finds.
+#[test]
+fn steps_with_the_host_have_no_parts() {
+    let system = text(
+        "pub system Heated in 1d { field q: scalar; source f: scalar; ddt(q) = lap(q) + f;
+            cfl { diffusive: 1 + f } }
+        scheme s for Heated { space: central<order = 2>; time: rk3_williamson; }",
+    );
+    let engine = if there_is_a_card() {
+        Engine::Cuda
+    } else {
+        Engine::Rows
+    };
+    let new = || {
+        Simulation::<f64>::builder(&system)
+            .cells([32, 1, 1])
+            .engine(engine)
+    };
+    let function = Source::unsteady(|_, _, _, t| 0.1 * t);
+    for new in [
+        new().dt(1e-3).source("f", function),
+        new().cfl(0.1).source("f", Source::text("0.1 * t")),
+    ] {
+        let mut simulation = new.build().unwrap();
+        simulation.set("q", |x, _, _| x.sin()).unwrap();
+        simulation.run(2, |_, _| ()).unwrap();
+        assert!(simulation.part_times().unwrap().is_empty());
+    }
 }
 
 #[test]
