@@ -1,5 +1,7 @@
 //! One case: a system, a precision, an engine and a number of threads.
 
+use std::fmt::Display;
+use std::io::{self, Write};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -192,7 +194,7 @@ impl<T: Number> Case<T> {
             }
         }
         if timings.kernels {
-            self.take_apart()?;
+            self.take_apart();
         }
         if is_card && self.protocol != Protocol::Burst {
             self.sustain(beside)?;
@@ -201,15 +203,23 @@ impl<T: Number> Case<T> {
         Ok(())
     }
 
-    /// Times the parts of a step; what the card does in a second is measured once.
-    fn take_apart(&mut self) -> Result<(), Error> {
+    /// Times the parts of a step; what the card does in a second is measured once. Where that fails the steps
+    /// have been measured all the same, so it is no more than a note.
+    fn take_apart(&mut self) {
+        let note = &mut io::stderr();
         let rates = match self.simulation.card() {
-            Some(card) => Some(card.calibration(Cache::of_user().as_ref(), false)?.rates),
+            Some(card) => {
+                let found = card.calibration(Cache::of_user().as_ref(), false);
+                let Some(found) = or_noted(found, "what the card does in a second", note) else {
+                    return;
+                };
+                Some(found.rates)
+            }
             None => None,
         };
         thread::sleep(REST);
-        self.parts = Some((self.simulation.part_times()?, rates));
-        Ok(())
+        let times = or_noted(self.simulation.part_times(), "parts of a step", note);
+        self.parts = Some((times.unwrap_or_default(), rates));
     }
 
     /// Steps without a rest; where there are no bursts the batches of these stand for the timings.
@@ -375,6 +385,19 @@ impl<T: Number> Case<T> {
             steps: plan.time_steps,
         })
     }
+}
+
+/// What was measured, or a note that it was not, and why.
+pub(super) fn or_noted<V>(
+    measured: Result<V, impl Display>,
+    what: &str,
+    note: &mut dyn Write,
+) -> Option<V> {
+    let noted = |why| {
+        // Where notes cannot be written, results still can.
+        let _ = writeln!(note, "note: {what} could not be measured: {why}");
+    };
+    measured.map_err(noted).ok()
 }
 
 /// The shortest time and the one in the middle.

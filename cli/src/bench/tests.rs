@@ -1,7 +1,7 @@
 //! Numbers, tables and the program beside.
 
 use super::beside::{Beside, speed};
-use super::case::best_and_median;
+use super::case::{best_and_median, or_noted};
 use stencil_compiler::cost::Bound;
 use stencil_runtime::backend::cuda::nvrtc::Resources;
 use stencil_runtime::backend::cuda::{Launched, Load};
@@ -153,6 +153,19 @@ fn the_median_is_the_middle() {
     assert_eq!(best_and_median(&[4.0, 1.0, 2.0, 3.0]), (1.0, 2.5));
     assert_eq!(best_and_median(&[7.0]), (7.0, 7.0));
     assert!(best_and_median(&[]).0.is_nan());
+}
+
+#[test]
+fn what_cannot_be_measured_is_noted() {
+    let mut note = Vec::new();
+    assert_eq!(or_noted(Ok::<_, String>(1), "a part", &mut note), Some(1));
+    assert!(note.is_empty());
+    assert_eq!(
+        or_noted(Err::<u8, _>("no events"), "a part", &mut note),
+        None
+    );
+    let note = String::from_utf8(note).unwrap();
+    assert_eq!(note, "note: a part could not be measured: no events\n");
 }
 
 #[test]

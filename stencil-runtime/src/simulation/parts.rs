@@ -13,6 +13,7 @@ impl<T: Number> Simulation<T> {
     /// times; fields, and what was counted, are put back afterwards. There are none on the processor, where the host takes part in a step:
     /// fills ghost cells, evaluates a source that changes with time, or finds the length of the step; where
     /// fields are not kept ([`keep_last`](crate::Builder::keep_last)), and where steps adapt that a schedule fuses.
+    /// Where a tool that watches launches disturbs the capture of steps, the times are those of launches one by one.
     ///
     /// ```
     /// # use stencil_runtime::{Simulation, SystemDef};

@@ -245,10 +245,10 @@ impl Probes {
 }
 
 /// Seconds on the card of what is started.
-pub(in crate::backend::cuda) fn timed(
+pub(in crate::backend::cuda) fn timed<E: From<CudaError>>(
     opened: &Opened,
-    mut start: impl FnMut() -> Result<(), CudaError>,
-) -> Result<f64, CudaError> {
+    mut start: impl FnMut() -> Result<(), E>,
+) -> Result<f64, E> {
     let failed = CudaError::driver("timing a kernel");
     let flags = Some(CUevent_flags::CU_EVENT_DEFAULT);
     let event = || opened.context.new_event(flags).map_err(&failed);
