@@ -27,6 +27,8 @@ pub(super) struct Part {
     pub(super) name: String,
     /// What it computes, in words.
     pub(super) computes: String,
+    /// All of it, by which parts are told apart.
+    pub(super) whole: String,
     /// The same, shorter.
     pub(super) label: String,
     /// From 0, of a kernel.
@@ -58,6 +60,7 @@ pub(super) fn parts(
         Some(Part {
             name: launch.name.clone(),
             computes: computes(plan, launch, grid.dimension, NAMES[0]),
+            whole: computes(plan, launch, grid.dimension, usize::MAX),
             label: computes(plan, launch, grid.dimension, NAMES[1]),
             substep: Some(launch.substep),
             work: Work::of(cost, grid),
@@ -71,6 +74,7 @@ pub(super) fn parts(
     let other = |name: &str, computes: &str, work| Part {
         name: name.into(),
         computes: computes.into(),
+        whole: computes.into(),
         label: name.into(),
         substep: None,
         work,
@@ -140,7 +144,8 @@ fn computes(plan: &Plan, launch: &Launch, dimension: usize, most: usize) -> Stri
 /// Parts that do the same in several substeps, as one.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Together {
-    pub(super) computes: String,
+    computes: String,
+    whole: String,
     short: String,
     pub(super) times: usize,
     pub(super) work: Work,
@@ -153,6 +158,11 @@ impl Together {
     /// How many times as fast they are as under the first schedule.
     pub(super) fn of_first(&self) -> Option<f64> {
         self.first.map(|first| first / self.seconds)
+    }
+
+    /// Do these do the same as often?
+    pub(super) fn is_like(&self, other: &Together) -> bool {
+        (&self.whole, self.times) == (&other.whole, other.times)
     }
 
     /// What they compute, and how often.
@@ -175,13 +185,14 @@ impl Together {
 
 impl Parts {
     /// Compares kernels with those that compute the same in the same substep of another schedule, and the time step. Fills of ghost
-    /// cells are of different arrays.
+    /// cells are of different arrays, and kernels of several steps do more than those of one.
     pub(super) fn compare(&mut self, first: &Parts) {
+        let do_as_many = self.steps == first.steps;
         for part in &mut self.all {
-            let same =
-                |other: &&Part| (&other.computes, other.substep) == (&part.computes, part.substep);
+            let same = |other: &&Part| (&other.whole, other.substep) == (&part.whole, part.substep);
             let is_alone = part.substep.is_some() || part.name == TIME_STEP;
-            let other = first.all.iter().find(same).filter(|_| is_alone);
+            let other = first.all.iter().find(same);
+            let other = other.filter(|_| is_alone && do_as_many);
             let seconds = other.and_then(|other| other.seconds).zip(part.seconds);
             part.of_first = seconds.map(|(first, own)| first / own);
         }
@@ -209,7 +220,7 @@ impl Parts {
                 continue;
             };
             let first = part.of_first.map(|ratio| ratio * seconds);
-            let same = all.iter_mut().find(|own| own.computes == part.computes);
+            let same = all.iter_mut().find(|own| own.whole == part.whole);
             if let Some(own) = same {
                 own.times += 1;
                 own.work.add(&part.work);
@@ -218,6 +229,7 @@ impl Parts {
             } else {
                 all.push(Together {
                     computes: part.computes.clone(),
+                    whole: part.whole.clone(),
                     short: part.label.clone(),
                     times: 1,
                     work: part.work,
@@ -340,7 +352,7 @@ pub(super) const NOTES: &str = "MB: what memory is predicted to move; of a proce
      div: the share of divisions and square roots in the arithmetic instructions, of which each is eight\n\
      us: of each part by itself, with the gap to the next launch; of roof: the time of a copy of its bytes or of its\n\
      \x20 instructions at the peak, whichever is longer, over its time; what caches hold is above 100 %\n\
-     of first: how many times as fast as what computes the same by the first schedule\n";
+     of first: how many times as fast as what computes the same by the first schedule, where both do as many steps at once\n";
 
 #[cfg(test)]
 mod tests {
@@ -397,6 +409,8 @@ mod tests {
             "{}",
             parts[0].computes
         );
+        // Four names, whatever the words show of them.
+        assert_eq!(parts[0].whole.split(", ").count(), 5, "{}", parts[0].whole);
     }
 
     #[test]

@@ -221,10 +221,12 @@ fn times(results: &[&Measured]) -> Scene {
     });
     let mut bars: Vec<Bar> = steps.collect();
     let parts = |result: &Measured| result.parts.as_ref().map_or(Vec::new(), Parts::together);
+    // Bars beside those of steps are of one step, too.
+    let at_once = |at: usize| results[at].parts.as_ref().map_or(1, |own| own.steps) as f64;
     let all: Vec<Vec<Together>> = results.iter().map(|r| parts(r)).collect();
     let mut shown = 0;
     for part in all.first().into_iter().flatten() {
-        let same = |own: &&Together| own.words() == part.words() && own.of_first().is_some();
+        let same = |own: &&Together| own.is_like(part) && own.of_first().is_some();
         let found = all.iter().map(|own| own.iter().find(same));
         let found: Vec<(usize, &Together)> = found
             .enumerate()
@@ -234,11 +236,14 @@ fn times(results: &[&Measured]) -> Scene {
             continue;
         }
         shown += 1;
-        bars.extend(found.iter().map(|(at, own)| Bar {
-            label: format!("{}: {}", file_stem(&schedule(results[*at])), own.label()),
-            value: 1e3 * own.seconds,
-            words: words(1e3 * own.seconds, own.of_first()),
-            color: *at,
+        bars.extend(found.iter().map(|(at, own)| {
+            let ms = 1e3 * own.seconds / at_once(*at);
+            Bar {
+                label: format!("{}: {}", file_stem(&schedule(results[*at])), own.label()),
+                value: ms,
+                words: words(ms, own.of_first()),
+                color: *at,
+            }
         }));
     }
     let picture = Bars {
@@ -286,7 +291,7 @@ fn ratios(title: &str, results: &[&Measured]) -> LinePlot {
         };
         let ratio = |r: &&&Measured| {
             let parts = r.parts.as_ref()?.together();
-            let same = parts.iter().find(|own| own.words() == part.words())?;
+            let same = parts.iter().find(|own| own.is_like(&part))?;
             Some((side(r), same.of_first()?))
         };
         let ratios = own().filter_map(|r| ratio(&r)).unzip();
@@ -420,6 +425,32 @@ mod tests {
         );
         assert_eq!((part.color, &part.xs), (step.color, &step.xs));
         assert!((part.ys[0] - 0.5).abs() < 1e-12 && (part.ys[1] - 0.25).abs() < 1e-12);
+    }
+
+    #[test]
+    fn parts_of_several_steps_are_drawn_as_of_one() {
+        let of = |schedule: &str, first: &[Measured]| {
+            let mut of = Measured {
+                schedule: Some(schedule.into()),
+                parts: Some(Parts {
+                    steps: 2,
+                    ..parts()
+                }),
+                ..on_card(None)
+            };
+            of.compare(first);
+            of
+        };
+        let first = of("soa", &[]);
+        let second = of("aos", std::slice::from_ref(&first));
+        let pictures = of_schedules(&[first, second]);
+        let Picture::Scene(scene) = &pictures[0].1 else {
+            panic!("no bars");
+        };
+        // 50 us of two steps.
+        let texts = scene.texts();
+        let words = "0.025 ms, 1.00 times as fast";
+        assert!(texts.iter().any(|(text, _)| *text == words), "{texts:?}");
     }
 
     #[test]

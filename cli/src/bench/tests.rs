@@ -112,6 +112,7 @@ pub(super) fn parts() -> Parts {
     let part = |name: &str, computes: &str, substep, work, us: f64| Part {
         name: name.into(),
         computes: computes.into(),
+        whole: computes.into(),
         label: computes.into(),
         substep,
         work,
@@ -408,6 +409,12 @@ fn what_substeps_do_alike_is_together() {
     let found: Vec<(String, f64)> = together.iter().map(|t| (t.label(), t.work.bytes)).collect();
     assert_eq!(found[0], ("2 x new q".into(), 80e6));
     assert_eq!(together.len(), 3);
+    // What is computed is all of it, not the words for it.
+    let mut others = parts();
+    others.all[2].whole = "new q and r".into();
+    let others = others.together();
+    assert_eq!(others.len(), 4);
+    assert!(others[0].is_like(&others[0]) && !others[0].is_like(&others[1]));
     let mut untimed = parts();
     untimed.all.iter_mut().for_each(|part| part.seconds = None);
     assert!(untimed.together().is_empty() && untimed.seconds().is_none());
@@ -444,7 +451,8 @@ fn schedules_are_compared_with_the_first() {
     first.compare(&[]);
     assert_eq!(first.of_first, Some(1.0));
     if let Some(parts) = &mut second.parts {
-        parts.all[2].computes = "new q, along x".into();
+        // The words for it are cut before they differ.
+        parts.all[2].whole = "new q, along x".into();
         parts.all[3].seconds = Some(20e-6);
     }
     second.compare(std::slice::from_ref(&first));
@@ -461,6 +469,11 @@ fn schedules_are_compared_with_the_first() {
         panic!("{:?}", ratios(&second));
     };
     assert!(time_step == Some(1.0) && (last - 1.5).abs() < 1e-12);
+    // A kernel of two steps is no kernel of one.
+    let mut fused = second.clone();
+    fused.parts.iter_mut().for_each(|parts| parts.steps = 2);
+    fused.compare(std::slice::from_ref(&first));
+    assert_eq!((fused.of_first, ratios(&fused)), (Some(1.5), vec![None; 4]));
     let printed = kernels(&[first.clone(), second.clone()]);
     let line = printed
         .lines()
