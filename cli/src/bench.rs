@@ -12,6 +12,7 @@ use crate::{Ended, source};
 mod beside;
 mod card;
 mod case;
+mod names;
 mod parts;
 mod picture;
 mod report;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use stencil_runtime::plot::{Color, LinePlot, Series, Style};
 
+use super::names::schedule;
 use super::report::Result as Measured;
 use super::shares::{self, Picture};
 use crate::{Ended, OUTPUT};
@@ -175,15 +176,6 @@ fn picture(title: &str, against: &Against, results: &[&Measured]) -> LinePlot {
         color: Some(BLACK),
     });
     plot
-}
-
-/// The schedule, or the engine, with the threads that it has.
-pub(super) fn schedule(result: &Measured) -> String {
-    let name = result.schedule.as_deref().unwrap_or(result.engine);
-    match &result.processor {
-        Some(processor) => format!("{name}, {} threads", processor.threads),
-        None => name.to_string(),
-    }
 }
 
 /// Cells along an axis of a cube, or of a square, with as many.

@@ -1,12 +1,11 @@
 //! What the parts of a step take: below the roof of the machine, and as shares of the time. And how much faster
 //! schedules are than the first.
 
-use std::path::Path;
-
 use stencil_runtime::plot::{Color, LinePlot, Scene, Series, Style};
 
+use super::names::{self, axes, schedule, short_schedule};
 use super::parts::{Parts, Together};
-use super::picture::{firsts, schedule, side};
+use super::picture::{firsts, side};
 use super::report::Result as Measured;
 use super::work::Work;
 use crate::pictures::bars::{Bar, Bars};
@@ -33,9 +32,10 @@ pub(super) enum Picture {
 /// Pictures of the parts of each case, with their names.
 pub(super) fn of_parts(results: &[Measured]) -> Vec<(String, Scene)> {
     let mut all = Vec::new();
-    for result in results {
+    let apart = results.iter().filter(|result| result.parts.is_some());
+    let apart: Vec<&Measured> = apart.collect();
+    for (result, name) in apart.iter().zip(names::of_cases(&apart)) {
         let Some(parts) = &result.parts else { continue };
-        let name = stem(result);
         all.push((format!("{name}-roofline"), roofline(result, parts)));
         let together = parts.together();
         if !together.is_empty() {
@@ -43,36 +43,6 @@ pub(super) fn of_parts(results: &[Measured]) -> Vec<(String, Scene)> {
         }
     }
     all
-}
-
-/// The name of a case in names of files.
-fn stem(result: &Measured) -> String {
-    let cells: Vec<String> = axes(result).map(|n| n.to_string()).collect();
-    let name = format!(
-        "{}-{}-{}-{}",
-        result.system,
-        result.precision,
-        file_stem(&schedule(result)),
-        cells.join("x")
-    );
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    let parts = name.split(|c| !is_plain(c)).filter(|part| !part.is_empty());
-    parts.collect::<Vec<_>>().join("-")
-}
-
-/// The name of a schedule without folders and what ends the name of a file.
-fn file_stem(name: &str) -> &str {
-    let stem = Path::new(name).file_stem().and_then(|stem| stem.to_str());
-    stem.unwrap_or(name)
-}
-
-/// Cells along the axes that there are.
-fn axes(result: &Measured) -> impl Iterator<Item = usize> {
-    let cells = result.cells;
-    (0..3)
-        .map(move |axis| cells[axis])
-        .enumerate()
-        .filter_map(|(axis, n)| (axis == 0 || n > 1).then_some(n))
 }
 
 fn title(result: &Measured) -> String {
@@ -185,12 +155,7 @@ pub(super) fn of_schedules(results: &[Measured]) -> Vec<(String, Picture)> {
     let mut all = Vec::new();
     for of in firsts(compared(), |r| case(r)) {
         let own: Vec<&Measured> = compared().filter(|r| case(r) == of).collect();
-        let is_one = |other: &&Measured| (other.system.as_str(), other.precision) == (&of.0, of.1);
-        let forms = firsts(compared().filter(is_one), |r| (r.mixed, r.order));
-        let mut name = format!("{}-{}", of.0, of.1);
-        if forms.len() > 1 {
-            name += &format!("-{}-order-{}", of.2, of.3);
-        }
+        let name = names::of_form(own[0], compared());
         let sizes = firsts(&own, |r| side(r));
         let title = format!("{}, {}", of.0, of.1);
         all.push(match sizes.len() {
@@ -239,7 +204,7 @@ fn times(results: &[&Measured]) -> Scene {
         bars.extend(found.iter().map(|(at, own)| {
             let ms = 1e3 * own.seconds / at_once(*at);
             Bar {
-                label: format!("{}: {}", file_stem(&schedule(results[*at])), own.label()),
+                label: format!("{}: {}", short_schedule(results[*at]), own.label()),
                 value: ms,
                 words: words(ms, own.of_first()),
                 color: *at,
@@ -295,7 +260,8 @@ fn ratios(title: &str, results: &[&Measured]) -> LinePlot {
             Some((side(r), same.of_first()?))
         };
         let ratios = own().filter_map(|r| ratio(&r)).unzip();
-        let name = format!("{}: {}", file_stem(&name), part.label());
+        let short = own().next().map_or(name, |r| short_schedule(r));
+        let name = format!("{short}: {}", part.label());
         add(at, name, Style::Dashed, ratios);
     }
     let most = plot.series.iter().flat_map(|own| &own.ys);
