@@ -1,5 +1,6 @@
 //! What the parts of a step cost: kernels, fills of ghost cells, and the search for the length of the step.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
@@ -29,6 +30,8 @@ pub(super) struct Part {
     pub(super) computes: String,
     /// All of it, by which parts are told apart.
     pub(super) whole: String,
+    /// What it reads.
+    pub(super) reads: BTreeSet<String>,
     /// The same, shorter.
     pub(super) label: String,
     /// From 0, of a kernel.
@@ -61,6 +64,7 @@ pub(super) fn parts(
             name: launch.name.clone(),
             computes: computes(plan, launch, grid.dimension, NAMES[0]),
             whole: computes(plan, launch, grid.dimension, usize::MAX),
+            reads: launch.inputs.iter().map(|(name, _)| name.clone()).collect(),
             label: computes(plan, launch, grid.dimension, NAMES[1]),
             substep: Some(launch.substep),
             work: Work::of(cost, grid),
@@ -75,6 +79,7 @@ pub(super) fn parts(
         name: name.into(),
         computes: computes.into(),
         whole: computes.into(),
+        reads: BTreeSet::new(),
         label: name.into(),
         substep: None,
         work,
@@ -184,12 +189,13 @@ impl Together {
 }
 
 impl Parts {
-    /// Compares kernels with those that compute the same in the same substep of another schedule, and the time step. Fills of ghost
-    /// cells are of different arrays, and kernels of several steps do more than those of one.
+    /// Compares kernels with those that compute the same of the same in the same substep of another schedule, and the time step.
+    /// Fills of ghost cells are of different arrays, and kernels of several steps do more than those of one.
     pub(super) fn compare(&mut self, first: &Parts) {
         let do_as_many = self.steps == first.steps;
         for part in &mut self.all {
-            let same = |other: &&Part| (&other.whole, other.substep) == (&part.whole, part.substep);
+            let of = |part: &Part| (part.whole.clone(), part.reads.clone(), part.substep);
+            let same = |other: &&Part| of(other) == of(part);
             let is_alone = part.substep.is_some() || part.name == TIME_STEP;
             let other = first.all.iter().find(same);
             let other = other.filter(|_| is_alone && do_as_many);
@@ -352,7 +358,7 @@ pub(super) const NOTES: &str = "MB: what memory is predicted to move; of a proce
      div: the share of divisions and square roots in the arithmetic instructions, of which each is eight\n\
      us: of each part by itself, with the gap to the next launch; of roof: the time of a copy of its bytes or of its\n\
      \x20 instructions at the peak, whichever is longer, over its time; what caches hold is above 100 %\n\
-     of first: how many times as fast as what computes the same by the first schedule, where both do as many steps at once\n";
+     of first: how many times as fast as what computes the same of the same by the first schedule, where both do as many steps at once\n";
 
 #[cfg(test)]
 mod tests {

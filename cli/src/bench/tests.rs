@@ -1,5 +1,7 @@
 //! Numbers, tables and the program beside.
 
+use std::collections::BTreeSet;
+
 use super::beside::{Beside, speed};
 use super::case::{best_and_median, or_noted};
 use stencil_compiler::cost::Bound;
@@ -113,6 +115,7 @@ pub(super) fn parts() -> Parts {
         name: name.into(),
         computes: computes.into(),
         whole: computes.into(),
+        reads: BTreeSet::new(),
         label: computes.into(),
         substep,
         work,
@@ -469,6 +472,13 @@ fn schedules_are_compared_with_the_first() {
         panic!("{:?}", ratios(&second));
     };
     assert!(time_step == Some(1.0) && (last - 1.5).abs() < 1e-12);
+    // What reads other arrays does other work.
+    let mut apart = second.clone();
+    if let Some(parts) = &mut apart.parts {
+        parts.all[3].reads.insert("flux".into());
+    }
+    apart.compare(std::slice::from_ref(&first));
+    assert_eq!(ratios(&apart)[3], None);
     // A kernel of two steps is no kernel of one.
     let mut fused = second.clone();
     fused.parts.iter_mut().for_each(|parts| parts.steps = 2);
