@@ -54,9 +54,9 @@ impl<T: Number> Machine<T> {
     fn repeat(&mut self, moment: &Moment, look: bool) -> Result<Option<(usize, BadValue)>, Error> {
         let Moment { t, dt, .. } = *moment;
         self.begin_given(t, dt)?;
-        self.forget_changed();
         for substep in 0..self.clock.substeps() {
             self.enqueue(substep, self.clock.time(substep, t, dt))?;
+            self.forget_changed();
             if look && let Some(bad) = self.find_bad()? {
                 return Ok(Some((substep, bad)));
             }
