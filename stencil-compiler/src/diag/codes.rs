@@ -136,6 +136,8 @@ codes! {
         "The scheme corrects waves in place of states: it needs a Riemann solver that knows all waves, `riemann: roe`, whole steps, `time: euler`, and what is conserved, since its second order in time is in the fluxes.";
     NeedsEulerSteps = "P0318", "range with an integrator that is not made of Euler steps",
         "Ranges are kept by Euler steps, and by means of such: `time: euler`, `ssprk2` or `ssprk3`. Stages of other methods leave a range whatever the fluxes are.";
+    NeedsOthersFluxes = "P0319", "fluxes reconstructed for a Riemann solver that makes its own",
+        "`reconstruct: .. in fluxes` gives the fluxes on both sides of a face. It goes with solvers that add these, and a multiple of the jump: `rusanov`, `hll`, `hlle` and `roe`. Others make states, between both sides or in time, and fluxes of them, which are not of the order of the reconstruction: choose `in conserved` for these.";
     ComponentClash = "P0401", "two components with one name",
         "Components of vectors and tensors have names of their own (`u` has `u_x`), and integrators keep arrays beside each field (`u_x_acc`, `u_x_new`). No field, source or parameter may have such a name.";
     CoefficientRange = "P0402", "coefficient out of range",

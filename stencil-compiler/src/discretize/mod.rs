@@ -280,6 +280,7 @@ impl Model {
             Variables::Conserved => "",
             Variables::Primitive => " of primitive variables",
             Variables::Characteristic => " of each family of waves",
+            Variables::Fluxes => " of fluxes",
         };
         let told = |name: &str, source: &str| format!("{name}, {source}");
         (!self.fluxes.is_empty()).then(|| {

@@ -80,6 +80,8 @@ pub enum Variables {
     Primitive,
     /// What each family of waves carries.
     Characteristic,
+    /// The fields themselves and, in place of fluxes of their values at faces, those in cells.
+    Fluxes,
 }
 
 /// What a derivative of a derivative means (Pekkilä et al. 2017, Eqs. 7 to 9).

@@ -84,7 +84,7 @@ fn water(dimension: usize, scheme: &str) -> String {
     )
 }
 
-const CASES: [(usize, &str, [usize; 3]); 14] = [
+const CASES: [(usize, &str, [usize; 3]); 17] = [
     (
         1,
         "reconstruct: weno_z; riemann: hll; time: ssprk3;",
@@ -155,6 +155,21 @@ const CASES: [(usize, &str, [usize; 3]); 14] = [
         "reconstruct: waves<limiter = mc>; riemann: roe; sweep: strang; time: euler;",
         [9, 8, 7],
     ),
+    (
+        2,
+        "reconstruct: weno5 in fluxes; riemann: roe<fix = 0.2>; time: ssprk2;",
+        [15, 12, 1],
+    ),
+    (
+        3,
+        "reconstruct: weno_z in fluxes; riemann: rusanov; time: euler;",
+        [9, 8, 7],
+    ),
+    (
+        2,
+        "reconstruct: plm<limiter = mc> in fluxes; riemann: hlle; sweep: strang; time: ssprk2;",
+        [14, 11, 1],
+    ),
 ];
 
 fn all_stages<T: Real>() {
@@ -200,6 +215,7 @@ fn repaired<T: Real>() {
         "reconstruct: weno5 in primitive; riemann: hll; source: strang; time: euler;",
         "reconstruct: weno5 in primitive; riemann: hll; sweep: strang; time: euler;",
         "reconstruct: weno5; riemann: fluxes; time: ssprk2;",
+        "reconstruct: weno5 in fluxes; riemann: rusanov; time: ssprk2;",
     ] {
         let text = water(2, scheme);
         let bare = algorithm_of(&text);

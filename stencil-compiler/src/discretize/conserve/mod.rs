@@ -16,6 +16,7 @@ mod at_face;
 mod average;
 mod bounds;
 mod families;
+mod fluxes;
 pub(crate) mod limiters;
 mod ranges;
 mod rational;
@@ -239,20 +240,21 @@ impl<'a> Law<'a> {
     ) -> Result<Face<'f, 'f, 'e>> {
         let span = self.model.fluxes[0].span;
         let own = self.at_faces(expander, axis)?;
+        let [of_below, of_above] = self.fluxes_at_faces(expander, axis)?;
         let sides = match &self.model.at_face {
             None => {
                 let [below, above] = own;
                 [
-                    self.side(expander, below, axis, "upper", 0)?,
-                    self.side(expander, above, axis, "lower", 1)?,
+                    self.side(expander, (below, of_below), axis, "upper", 0)?,
+                    self.side(expander, (above, of_above), axis, "lower", 1)?,
                 ]
             }
             Some(at_face) => {
                 let own = self.seen_from_below(expander, own, axis);
                 let [below, above] = self.meet(expander, at_face, own, axis)?;
                 [
-                    self.side(expander, below, axis, "below", 0)?,
-                    self.side(expander, above, axis, "above", 0)?,
+                    self.side(expander, (below, None), axis, "below", 0)?,
+                    self.side(expander, (above, None), axis, "above", 0)?,
                 ]
             }
         };
@@ -268,17 +270,21 @@ impl<'a> Law<'a> {
         })
     }
 
-    /// What is known on one side of a face: `ahead` cells along the axis from the cell below it.
+    /// What is known on one side of a face: `ahead` cells along the axis from the cell below it. Fluxes are those of the
+    /// states, or reconstructed.
     fn side(
         &self,
         expander: &mut Expander<'_>,
-        states: States,
+        (states, fluxes): (States, Option<Vec<Poly>>),
         axis: usize,
         label: &str,
         ahead: i32,
     ) -> Result<Side> {
         let label = format!("{}_{label}", AXES[axis]);
-        let fluxes = self.fluxes(expander, &states, axis, &label)?;
+        let fluxes = match fluxes {
+            Some(reconstructed) => reconstructed,
+            None => self.fluxes(expander, &states, axis, &label)?,
+        };
         let waves = match &self.waves {
             None => None,
             Some(waves) => Some(self.speeds(expander, waves, &states, (axis, &label))?),
@@ -363,6 +369,7 @@ impl<'a> Law<'a> {
         })
     }
 
+    /// The same of one field, in the states that the expander is in.
     fn flux(
         &self,
         expander: &mut Expander<'_>,

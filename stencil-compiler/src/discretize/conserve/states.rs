@@ -40,7 +40,7 @@ impl Law<'_> {
         let variables = self.variables(of.expander)?;
         let by_families = match self.model.scheme.variables {
             Variables::Characteristic => self.by_families(of, axis)?,
-            Variables::Conserved | Variables::Primitive => BTreeMap::new(),
+            Variables::Conserved | Variables::Primitive | Variables::Fluxes => BTreeMap::new(),
         };
         for variable in variables {
             let name = format!("{}_{}", variable.name, AXES[axis]);
@@ -71,7 +71,7 @@ impl Law<'_> {
     }
 
     /// What a variable has more than its mean at the lower and at the upper face of a cell.
-    fn changes(
+    pub(super) fn changes(
         &self,
         of: &mut Algebra<'_, '_>,
         steps: Steps<'_>,
@@ -162,7 +162,7 @@ impl Law<'_> {
     /// The primitives, where the scheme reconstructs them.
     fn primitives(&self) -> Option<&Primitives> {
         match self.model.scheme.variables {
-            Variables::Conserved | Variables::Characteristic => None,
+            Variables::Conserved | Variables::Characteristic | Variables::Fluxes => None,
             Variables::Primitive => self.model.primitives.as_ref(),
         }
     }

@@ -424,6 +424,11 @@ fn what_both_sides_share_needs_primitives_and_changes_nothing_where_they_are_ali
             "reconstruct: ppm in characteristic;",
             Code::NeedsPrimitives,
         ),
+        (
+            "h = max(surface - bed, 0);",
+            "reconstruct: ppm in fluxes; riemann: rusanov;",
+            Code::NeedsPrimitives,
+        ),
         ("h = surface - 2*bed;", primitive, Code::WrongWayBack),
         ("u = 2*u;", primitive, Code::WrongWayBack),
     ];

@@ -54,10 +54,10 @@ impl Law<'_> {
     /// of it as the limiter allows (LeVeque 2002, Eq. 6.60).
     fn corrections(&self, face: &mut Face<'_, '_, '_>) -> Result<Vec<Poly>> {
         let linear = face.linear()?;
-        let [jumps, rises] = face.jumps()?;
+        let (jumps, rises) = face.jumps()?;
         let axis = face.axis;
         let of = &mut face.algebra;
-        let split = linear.split(of, &jumps, Some(&rises))?;
+        let split = linear.split(of, &jumps, rises.as_deref())?;
         let mut all = Vec::new();
         for (speed, carried) in linear.families(of, &split)? {
             let size = of.abs(&speed);

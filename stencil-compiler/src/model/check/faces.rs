@@ -14,6 +14,7 @@ const VARIABLES: &[(&str, Variables)] = &[
     ("conserved", Variables::Conserved),
     ("primitive", Variables::Primitive),
     ("characteristic", Variables::Characteristic),
+    ("fluxes", Variables::Fluxes),
 ];
 
 /// How axes are swept.
@@ -237,20 +238,56 @@ const ANY_LAW: &str =
 
 /// Reports settings that do not go together, at the one that asks for the others.
 pub(super) fn together(scheme: &Scheme, settings: &[Setting], diagnostics: &mut Diagnostics) {
-    let Some(message) = scheme.misfit() else {
+    let Some(misfit) = scheme.misfit() else {
         return;
     };
     let asks = settings.iter().find(|s| s.key.text == "reconstruct");
-    let span = asks.map_or(Span::default(), |setting| setting.choice.span);
-    let diagnostic = Diagnostic::new(Code::NeedsWholeSteps, span, message);
-    diagnostics.push(
-        diagnostic.help("write `reconstruct: waves<limiter = mc>; riemann: roe; time: euler;`"),
-    );
+    let asks = asks.map(|setting| match &setting.variables {
+        Some(variables) if misfit.of_variables => variables.span,
+        _ => setting.choice.span,
+    });
+    let diagnostic = Diagnostic::new(misfit.code, asks.unwrap_or_default(), misfit.message);
+    diagnostics.push(diagnostic.help(misfit.help));
+}
+
+/// Why settings do not go together.
+pub(super) struct Misfit {
+    code: Code,
+    pub(super) message: String,
+    help: String,
+    /// Is it what stands after `in` that asks for the others?
+    of_variables: bool,
 }
 
 impl Scheme {
     /// Why the settings do not go together, if they do not.
-    pub(super) fn misfit(&self) -> Option<String> {
+    pub(super) fn misfit(&self) -> Option<Misfit> {
+        self.misfit_of_waves().or_else(|| self.misfit_of_fluxes())
+    }
+
+    fn misfit_of_fluxes(&self) -> Option<Misfit> {
+        // One that a system declares is made of states.
+        let combines = riemann::find(&self.riemann).is_some_and(|solver| solver.combines);
+        if self.variables != Variables::Fluxes || combines {
+            return None;
+        }
+        let serving = riemann::ALL.iter().filter(|solver| solver.combines);
+        let serving: Vec<String> = serving.map(|own| format!("`{}`", own.name)).collect();
+        Some(Misfit {
+            code: Code::NeedsOthersFluxes,
+            message: format!(
+                "`{}` makes fluxes of states, and has no use for reconstructed ones",
+                self.riemann
+            ),
+            help: format!(
+                "choose {}, or reconstruct `in conserved`",
+                serving.join(", ")
+            ),
+            of_variables: true,
+        })
+    }
+
+    fn misfit_of_waves(&self) -> Option<Misfit> {
         let made = reconstruct::find(&self.reconstruct)?;
         // One that a system declares knows its own waves only.
         let needs_all = riemann::find(&self.riemann).is_some_and(|own| own.needs == Needs::All);
@@ -267,8 +304,13 @@ impl Scheme {
         } else {
             return None;
         };
-        let message = format!("`{}` corrects waves, and needs {missing}", made.name);
-        made.propagates.then_some(message)
+        made.propagates.then(|| Misfit {
+            code: Code::NeedsWholeSteps,
+            message: format!("`{}` corrects waves, and needs {missing}", made.name),
+            help: "write `reconstruct: waves<limiter = mc>; riemann: roe; time: euler;`"
+                .to_string(),
+            of_variables: false,
+        })
     }
 
     /// The scheme with another setting for fluxes, as the language has it: `riemann` and a solver, `reconstruct` and

@@ -273,7 +273,7 @@ impl Model {
             || format!("a wrong parameter of the limiter `{}`", limiter.name),
         )?;
         if let Some(problem) = scheme.misfit() {
-            return Err(problem);
+            return Err(problem.message);
         }
         let normal = Scheme::default();
         let chosen = (&scheme.riemann, &scheme.reconstruct, &scheme.limiter);

@@ -5,6 +5,7 @@ mod bounds;
 mod contact;
 mod declared;
 mod exact;
+mod fluxes;
 mod gas_waves;
 mod inversions;
 mod library;
@@ -62,7 +63,7 @@ fn with_solver(text: &str, riemann: &str) -> String {
     }
 }
 
-/// Every reconstruction, of both kinds of variables, and every solver, each with some of the others: as the
+/// Every reconstruction, of all kinds of variables, and every solver, each with some of the others: as the
 /// settings `reconstruct` and `riemann`.
 fn pairs() -> Vec<(String, &'static str)> {
     let each = |variables: &str, all: &[&str], riemann: &'static str| -> Vec<_> {
@@ -78,6 +79,10 @@ fn pairs() -> Vec<(String, &'static str)> {
     let some = ["plm<limiter = mc>", "ppm", "weno5"];
     pairs.extend(each(" in characteristic", &some, "roe"));
     pairs.extend(each(" in characteristic", &["weno_z"], "hllc"));
+    pairs.extend(each(" in fluxes", &RECONSTRUCTIONS, "rusanov"));
+    for riemann in ["hll", "hlle", "roe"] {
+        pairs.extend(each(" in fluxes", &some, riemann));
+    }
     for riemann in SOLVERS {
         let some = ["constant", "plm<limiter = mc>"];
         pairs.extend(each("", &some, riemann));

@@ -53,7 +53,9 @@ fn a_gas_between_walls_is_one_with_its_images() {
         (2, 12, "waves<limiter = mc>", "roe"),
         (2, 12, "weno_z", "hll; sweep: strang"),
         (2, 12, "plm<limiter = van_leer> in characteristic", "roe"),
+        (2, 12, "weno5 in fluxes", "roe"),
         (3, 8, "ppm in primitive", "hllc"),
+        (3, 8, "weno_z in fluxes", "rusanov"),
         (3, 8, "waves<limiter = minmod>", "roe"),
     ] {
         let system = law(EULER, dimension, reconstruct, riemann);

@@ -13,6 +13,7 @@ pub(super) const SOLVER: Solver = Solver {
     source: "declared by the system",
     needs: Needs::Nothing,
     parameter: None,
+    combines: false,
     flux,
 };
 

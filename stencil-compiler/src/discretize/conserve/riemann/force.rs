@@ -10,6 +10,7 @@ pub(super) const SOLVER: Solver = Solver {
     source: "the mean of the fluxes of Lax and Friedrichs and of Richtmyer (Toro and Billett 2000)",
     needs: Needs::Nothing,
     parameter: None,
+    combines: false,
     flux,
 };
 

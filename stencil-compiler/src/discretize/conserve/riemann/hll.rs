@@ -11,6 +11,7 @@ pub(super) const SOLVER: Solver = Solver {
     source: "one state between the slowest and the fastest wave (Harten, Lax and van Leer 1983)",
     needs: Needs::Speeds,
     parameter: None,
+    combines: true,
     flux,
 };
 

@@ -12,6 +12,7 @@ pub(super) const SOLVER: Solver = Solver {
     source: "two states between the slowest and the fastest wave, and a contact between them (Toro, Spruce and Speares 1994)",
     needs: Needs::Contact,
     parameter: None,
+    combines: false,
     flux,
 };
 

@@ -10,6 +10,7 @@ pub(super) const SOLVER: Solver = Solver {
     source: "HLL with the slower and the faster of the speeds at both sides and between (Einfeldt 1988)",
     needs: Needs::Average,
     parameter: None,
+    combines: true,
     flux,
 };
 

@@ -35,6 +35,8 @@ pub(crate) struct Solver {
     pub(crate) needs: Needs,
     /// The number that it takes, if it takes one.
     pub(crate) parameter: Option<&'static Parameter>,
+    /// Is the flux made of those on both sides and of a multiple of the jump? Then they need not be fluxes of the states.
+    pub(crate) combines: bool,
     /// The flux of each conserved component.
     pub(in crate::discretize) flux: fn(&mut Face<'_, '_, '_>) -> Result<Vec<Poly>>,
 }
@@ -154,15 +156,19 @@ impl Face<'_, '_, '_> {
         given.or(normal).unwrap_or_default()
     }
 
-    /// The jumps and the rises of the fluxes from below to above.
-    pub(super) fn jumps(&mut self) -> Result<[Vec<Poly>; 2]> {
+    /// The jumps from below to above, and the rises of the fluxes where they stand for the Jacobian times these: where they are
+    /// reconstructed by themselves they do not, and `|A|` is that of the jumps (HyPar, Eq. 10).
+    pub(super) fn jumps(&mut self) -> Result<(Vec<Poly>, Option<Vec<Poly>>)> {
         let (mut jumps, mut rises) = (Vec::new(), Vec::new());
+        let of_states = !self.law.reconstructs_fluxes();
         for at in 0..self.len() {
             let [_, jump] = self.sum_and_jump(at)?;
             jumps.push(jump);
-            rises.push(self.rise(at)?);
+            if of_states {
+                rises.push(self.rise(at)?);
+            }
         }
-        Ok([jumps, rises])
+        Ok((jumps, of_states.then_some(rises)))
     }
 
     /// The law made linear between both sides.

@@ -12,6 +12,7 @@ pub(super) const SOLVER: Solver = Solver {
     source: "FORCE at the end of a local forecast in several stages (Toro and Titarev 2006)",
     needs: Needs::Nothing,
     parameter: Some(&STAGES),
+    combines: false,
     flux,
 };
 

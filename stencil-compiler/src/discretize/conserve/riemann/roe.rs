@@ -20,11 +20,13 @@ pub(super) const SOLVER: Solver = Solver {
     source: "the exact solution of the law made linear between both sides (Roe 1981), with the entropy fix of Harten and Hyman",
     needs: Needs::All,
     parameter: Some(&FIX),
+    combines: true,
     flux,
 };
 
 /// `(f₀ + f₁)/2 - |A| (q₁ - q₀)/2`. With Roe's property `A (q₁ - q₀) = f₁ - f₀` a jump that one wave carries is carried by one
-/// wave, and what the waves do adds up to the jump of the fluxes in any case, since that stands for `A (q₁ - q₀)`.
+/// wave, and what the waves do adds up to the jump of the fluxes in any case, since that stands for `A (q₁ - q₀)`; but where
+/// fluxes are reconstructed by themselves.
 fn flux(face: &mut Face<'_, '_, '_>) -> Result<Vec<Poly>> {
     let spread = face.spread()?;
     let mut all = Vec::new();
@@ -43,8 +45,8 @@ impl Face<'_, '_, '_> {
     /// jump times the greatest speed on both sides.
     fn spread(&mut self) -> Result<Vec<Poly>> {
         let linear = self.linear()?;
-        let [jumps, rises] = self.jumps()?;
-        let split = linear.split(&mut self.algebra, &jumps, Some(&rises))?;
+        let (jumps, rises) = self.jumps()?;
+        let split = linear.split(&mut self.algebra, &jumps, rises.as_deref())?;
         let sizes = self.sizes(&linear)?;
         let of = &mut self.algebra;
         let spread = linear.apply(of, sizes.each_ref(), &split)?;

@@ -10,6 +10,7 @@ pub(super) const SOLVER: Solver = Solver {
     source: "the mean less half the jump times the greatest speed (Rusanov 1961)",
     needs: Needs::Speeds,
     parameter: None,
+    combines: true,
     flux,
 };
 

@@ -45,7 +45,7 @@ fn setting(cursor: &mut Cursor) -> Parsed<Setting> {
     let variables = match cursor.eat_word("in") {
         true => Some(name(
             cursor,
-            "`conserved`, `primitive` or `characteristic`",
+            "`conserved`, `primitive`, `characteristic` or `fluxes`",
         )?),
         false => None,
     };

@@ -1,0 +1,65 @@
+//! Fluxes that are reconstructed themselves: conservative finite differences (Shu and Osher, J. Comput. Phys. 77, 439, 1988; Shu,
+//! ICASE Report 97-65, 1997, section 2.2.2; here as in HyPar, Eqs. 9 and 10).
+//!
+//! Values are taken for those in the middle of cells. The fluxes there are the means, over a cell and along one axis, of a
+//! function whose differences between faces are exact, so what reconstructs means gives that function at faces. Along each axis
+//! by itself that is of the order of the reconstruction, whatever the law.
+
+use super::algebra::Algebra;
+use super::reconstruct::Steps;
+use super::{AXES, Law};
+use crate::discretize::expand::{Expander, Result};
+use crate::discretize::poly::Poly;
+use crate::model::Variables;
+
+impl Law<'_> {
+    /// Are fluxes reconstructed beside states?
+    pub(super) fn reconstructs_fluxes(&self) -> bool {
+        self.model.scheme.variables == Variables::Fluxes
+    }
+
+    /// The fluxes along an axis at the upper and at the lower face of a cell, where they are not those of the states there.
+    pub(super) fn fluxes_at_faces(
+        &self,
+        expander: &mut Expander<'_>,
+        axis: usize,
+    ) -> Result<[Option<Vec<Poly>>; 2]> {
+        if !self.reconstructs_fluxes() {
+            return Ok([None, None]);
+        }
+        let mut in_cells = Vec::new();
+        for flux in &self.model.fluxes {
+            in_cells.extend(self.flux(expander, flux, axis, &format!("{}_cell", AXES[axis]))?);
+        }
+        let (mut uppers, mut lowers) = (Vec::new(), Vec::new());
+        for ((component, span), own) in self.conserved().zip(in_cells) {
+            let name = format!("{}_flux_{}", self.components.fields[component], AXES[axis]);
+            let of = &mut Algebra { expander, span };
+            let [lower, upper] = self.flux_at_faces(of, own, axis, &name)?;
+            lowers.push(lower);
+            uppers.push(upper);
+        }
+        Ok([Some(uppers), Some(lowers)])
+    }
+
+    /// One of them, at the lower and at the upper face.
+    fn flux_at_faces(
+        &self,
+        of: &mut Algebra<'_, '_>,
+        own: Poly,
+        axis: usize,
+        name: &str,
+    ) -> Result<[Poly; 2]> {
+        // The same everywhere.
+        if own.as_uniform().is_some() {
+            return Ok([own.clone(), own]);
+        }
+        let own = of.whole(name, own);
+        let [lower, upper] = self.changes(of, Steps::Of(&own), axis, name)?;
+        let mut at_face = |change: &Poly, label: &str| {
+            let value = of.plus(&own, change)?;
+            Ok(of.named(&format!("{name}_{label}"), value))
+        };
+        Ok([at_face(&lower, "lower")?, at_face(&upper, "upper")?])
+    }
+}
