@@ -9,7 +9,8 @@ system! {
     /// volume. `reynolds` and `mach` are of the reference velocity: the viscosity at the temperature one is `mach/reynolds`, and it grows
     /// as the temperature to the power `exponent`; 0.76 is for air, and 0 for a viscosity that is the same everywhere.
     ///
-    /// Stress and conduction are differences of differences, so that they conserve, too.
+    /// Stress and conduction are differences of differences, so that they conserve, too. The scheme `weno5_fluxes` is that of the paper
+    /// (section 2.2), with the entropy fix of Harten and Hyman.
     pub system CompressibleNs in nd {
         conserved rho: scalar [1];
         conserved m: vector [1];
@@ -47,6 +48,9 @@ system! {
     }
     scheme weno5_roe for CompressibleNs {
         space: central<order = 4>; mixed: composed; reconstruct: weno5; riemann: roe; time: ssprk3;
+    }
+    scheme weno5_fluxes for CompressibleNs {
+        space: central<order = 4>; mixed: composed; reconstruct: weno5 in fluxes; riemann: roe; time: ssprk3;
     }
     scheme weno5_hllc for CompressibleNs {
         space: central<order = 4>; mixed: composed; reconstruct: weno5 in primitive; riemann: hllc; time: ssprk3;

@@ -280,7 +280,7 @@ impl Scheme {
                 self.riemann
             ),
             help: format!(
-                "choose {}, or reconstruct `in conserved`",
+                "choose one of {}, or reconstruct `in conserved`",
                 serving.join(", ")
             ),
             of_variables: true,
