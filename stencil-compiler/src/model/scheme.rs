@@ -76,7 +76,7 @@ pub enum Variables {
     /// The fields themselves.
     #[default]
     Conserved,
-    /// What the system declares as [`Primitives`].
+    /// What the system declares as [`Primitives`](super::Primitives).
     Primitive,
     /// What each family of waves carries.
     Characteristic,
