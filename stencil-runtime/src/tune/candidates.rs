@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::kernel::{LaunchKind, blocking};
 use stencil_compiler::schedule::space::{Draws, sample};
-use stencil_compiler::schedule::{Blocking, Schedule, presets, search};
+use stencil_compiler::schedule::{Blocking, Layout, Schedule, presets, search};
 
 use super::trial::{Fate, Trial};
 use super::{Progress, Tuner};
@@ -246,6 +246,10 @@ fn draw(algorithm: &Algorithm, value_bytes: usize, (count, seed): (usize, u64)) 
         let Some(schedule) = sample(algorithm, value_bytes, &mut draws) else {
             break;
         };
+        if schedule.layout == Layout::Surface {
+            // No search chooses it, and the model was not fitted to it.
+            continue;
+        }
         let first = schedule.kernels.first().map(|k| k.strategy.as_str());
         let Some(at) = names.iter().position(|name| Some(*name) == first) else {
             continue;

@@ -26,8 +26,8 @@ pub(super) fn fits<T: Number>(
     let (shape, patches) = (&cut.patch, cut.patches.count());
     let most = plan.places().iter().map(|place| place.of).max();
     counted(shape, most.unwrap_or(1))?;
-    // An array that crosses the bus is packed first, where values lie apart.
-    let packed = usize::from(plan.layout == Layout::Aos);
+    // An array that crosses the bus is packed first where values lie apart, and surfaces begin as copies of zeros.
+    let packed = usize::from(plan.layout != Layout::Soa);
     card.synchronize()?;
     let (free, total) = card
         .context
