@@ -6,8 +6,8 @@ use std::io::Write;
 use std::path::Path;
 
 use clap::Args;
-use stencil_compiler::algorithm::footprint::{footprint, points, radius};
-use stencil_compiler::algorithm::{Algorithm, Def, FnId, Role};
+use stencil_compiler::algorithm::footprint::{Footprint, footprint, points, radius};
+use stencil_compiler::algorithm::{Algorithm, Def, FnId, Role, Substep};
 use stencil_compiler::model::parse::{Dimensions, dimensions};
 use stencil_runtime::SystemDef;
 use stencil_runtime::problem::{Change, Problem, TimeStep};
@@ -100,24 +100,31 @@ fn row(page: &mut String, name: &str, values: &[String]) {
     }
 }
 
-/// What a right-hand side reads if nothing is stored.
+/// What a right-hand side reads if nothing is stored: that of the substep which reads most.
 fn footprints(algorithm: &Algorithm) -> String {
-    let last = algorithm.substeps.last().map_or(&[][..], |s| &s.updates);
-    let roots: Vec<FnId> = last.iter().map(|(_, id)| *id).collect();
-    let mut read = footprint(algorithm, &roots, &BTreeSet::new());
-    read.retain(|id, _| match algorithm.function(*id).def {
-        Def::State(state) => algorithm.state(state).role == Role::Field,
-        Def::Point(_) | Def::Sum(_) => true,
-    });
+    let of = |substep: &Substep| {
+        let roots: Vec<FnId> = substep.updates.iter().map(|(_, id)| *id).collect();
+        let mut read = footprint(algorithm, &roots, &BTreeSet::new());
+        read.retain(|id, _| match algorithm.function(*id).def {
+            Def::State(state) => algorithm.state(state).role == Role::Field,
+            Def::Point(_) | Def::Sum(_) => true,
+        });
+        read
+    };
+    let all: Vec<Footprint> = algorithm.substeps.iter().map(of).collect();
+    let most = all.iter().max_by_key(|read| points(read));
+    let read = most.cloned().unwrap_or_default();
     let each = read.iter().map(|(id, at)| {
         let name = &algorithm.function(*id).name;
         format!("{name} {}", at.len())
     });
     let each: Vec<String> = each.collect();
+    let alike = all.iter().all(|other| points(other) == points(&read));
     let [rx, ry, rz] = radius(&read);
     format!(
-        "  {} substeps; each reads {} points of its neighbourhood ({}), {} cells away at most\n",
+        "  {} substeps; each reads {}{} points of its neighbourhood ({}), {} cells away at most\n",
         algorithm.substeps.len(),
+        if alike { "" } else { "at most " },
         points(&read),
         each.join(", "),
         rx.max(ry).max(rz)
@@ -156,4 +163,19 @@ fn settings(problem: &Problem) -> String {
     let _ = writeln!(page, "  {dt}{end}{steps}");
     let _ = writeln!(page, "  files go to {}", problem.output.dir.display());
     page
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_read_is_that_of_the_substep_that_reads_most() {
+        let source = "system A in 2d { conserved q: scalar; flux q -> [q, q]; ddt(q) = -q; cfl { advective: 1; } }
+            scheme s for A { reconstruct: plm; riemann: force; time: euler; sweep: strang; }";
+        let page = system(&SystemDef::from_text("a.pde", source).unwrap());
+        let wanted =
+            "5 substeps; each reads at most 5 points of its neighbourhood (q 5), 2 cells away";
+        assert!(page.contains(wanted), "{page}");
+    }
 }
