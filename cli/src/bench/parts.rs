@@ -30,10 +30,10 @@ pub(super) struct Part {
     pub(super) computes: String,
     /// All of it, by which parts are told apart.
     pub(super) whole: String,
+    /// What it computes, in fewer words.
+    pub(super) label: String,
     /// What it reads.
     pub(super) reads: BTreeSet<String>,
-    /// The same, shorter.
-    pub(super) label: String,
     /// From 0, of a kernel.
     pub(super) substep: Option<usize>,
     pub(super) work: Work,

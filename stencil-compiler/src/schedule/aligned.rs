@@ -163,9 +163,8 @@ impl<'a> Uses<'a> {
         let cut = cut.least();
         let mut kept = Placements::new();
         for group in groups(cut, &inside) {
-            let axis = self.algorithm.slowest_axis();
-            let along = |at: &Offset| (0..3).all(|other| other == axis || at[other] == 0);
-            let in_column = group.iter().all(|id| self.places[id].iter().all(along));
+            let own = |at: &Offset| in_own_column(self.algorithm, *at);
+            let in_column = group.iter().all(|id| self.places[id].iter().all(own));
             let placement = match in_column {
                 true => Placement::Register,
                 false => Placement::Shared,
@@ -175,6 +174,12 @@ impl<'a> Uses<'a> {
         }
         kept
     }
+}
+
+/// Does a march keep what lies there in the cell's own column?
+pub(super) fn in_own_column(algorithm: &Algorithm, at: Offset) -> bool {
+    let axis = algorithm.slowest_axis();
+    (0..3).all(|other| other == axis || at[other] == 0)
 }
 
 fn shifted(at: Offset, by: Offset) -> Offset {

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::aligned::aligned;
+use super::aligned::{aligned, in_own_column};
 use super::cuts::cuts;
 use super::heuristic::{carry, fused, recomputed, shared, stored};
 use super::passes::{self, PARTS};
@@ -57,8 +57,7 @@ fn lightened(algorithm: &Algorithm, stored: &Placements) -> [Placements; 4] {
         &updates,
         &kernels.into_iter().flatten().collect(),
     );
-    let axis = algorithm.slowest_axis();
-    let along = |at: &Offset| (0..3).all(|other| other == axis || at[other] == 0);
+    let along = |at: &Offset| in_own_column(algorithm, *at);
     let in_column = |id: &FnId| {
         let points = read.get(id).into_iter().flatten();
         points.clone().count() > 1 && points.clone().all(along)

@@ -283,6 +283,7 @@ mod tests {
             assert_eq!(of.count(), 5, "{name}");
         }
     }
+
     #[test]
     fn usual_blockings_are_few_of_each_way_and_kind_and_none_is_without() {
         let system = SystemDef::from_text(
