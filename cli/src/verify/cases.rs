@@ -5,7 +5,7 @@ use std::{fs, iter};
 
 use stencil_compiler::algorithm::{Algorithm, Role};
 use stencil_compiler::kernel::LaunchKind;
-use stencil_compiler::schedule::space::{Draws, sample};
+use stencil_compiler::schedule::space::{Draws, Space};
 use stencil_compiler::schedule::{Blocking, Layout, Schedule, presets};
 use stencil_runtime::backend::cuda::{Cache, capability};
 use stencil_runtime::tune::ODD;
@@ -288,9 +288,10 @@ fn schedules(
         .filter(|(_, schedule)| on_card(schedule))
         .collect();
     all.extend(unusual(algorithm));
+    let space = Space::new(algorithm, precision.bytes());
     let mut draws = Draws::new(args.seed);
     for number in 1..=args.sample {
-        let mut draw = || sample(algorithm, precision.bytes(), &mut draws).filter(on_card);
+        let mut draw = || space.sample(&mut draws).filter(on_card);
         let drawn = (0..100).find_map(|_| draw());
         all.extend(drawn.map(|schedule| (format!("drawn {number}"), schedule)));
     }

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::collections::btree_map::{BTreeMap, Entry};
 
-use super::{Access, Algorithm, Def, FnId, Offset};
+use super::{Algorithm, Def, FnId, Offset};
 
 /// The points read of each grid function, from the cell that is computed.
 pub type Footprint = BTreeMap<FnId, BTreeSet<Offset>>;
@@ -99,23 +99,21 @@ fn read_by<P: Points>(
     roots: &[FnId],
     stored: &BTreeSet<FnId>,
 ) -> BTreeMap<FnId, P> {
-    let mut known: BTreeMap<FnId, BTreeMap<FnId, P>> = BTreeMap::new();
+    let mut known: Vec<BTreeMap<FnId, P>> = vec![BTreeMap::new(); alg.functions.len()];
     let is_read = |id: FnId| stored.contains(&id) || matches!(alg.function(id).def, Def::State(_));
     for id in needed(alg, roots, stored) {
         let points = if is_read(id) {
             BTreeMap::from([(id, P::here())])
         } else {
-            expand(&alg.function(id).def.accesses(), &known)
+            expand(&alg.function(id).def, &known)
         };
-        known.insert(id, points);
+        known[id.0 as usize] = points;
     }
     let mut out = BTreeMap::new();
     for root in roots {
         match &alg.function(*root).def {
-            Def::State(_) => add(&mut out, &known[root], [0; 3]),
-            def @ (Def::Point(_) | Def::Sum(_)) => {
-                add(&mut out, &expand(&def.accesses(), &known), [0; 3])
-            }
+            Def::State(_) => add(&mut out, &known[root.0 as usize], [0; 3]),
+            def @ (Def::Point(_) | Def::Sum(_)) => add(&mut out, &expand(def, &known), [0; 3]),
         }
     }
     out
@@ -124,29 +122,33 @@ fn read_by<P: Points>(
 /// The functions that must be known to compute `roots`, in order of definition: the roots, what
 /// they read, and so on down to state functions and `stored` ones.
 pub fn needed(alg: &Algorithm, roots: &[FnId], stored: &BTreeSet<FnId>) -> BTreeSet<FnId> {
-    let mut out = BTreeSet::new();
-    let mut open: BTreeSet<FnId> = BTreeSet::new();
+    let mut found = vec![false; alg.functions.len()];
     for root in roots {
-        out.insert(*root);
-        open.extend(alg.function(*root).def.accesses().iter().map(|a| a.of));
-    }
-    while let Some(id) = open.pop_last() {
-        let expanded = !stored.contains(&id) && !roots.contains(&id);
-        if out.insert(id) && expanded {
-            open.extend(alg.function(id).def.accesses().iter().map(|a| a.of));
+        for read in alg.function(*root).def.reads() {
+            found[read.of.0 as usize] = true;
         }
     }
-    out
+    // Functions read those defined before them.
+    for at in (0..found.len()).rev() {
+        let id = FnId(at as u32);
+        if found[at] && !stored.contains(&id) && !roots.contains(&id) {
+            for read in alg.function(id).def.reads() {
+                found[read.of.0 as usize] = true;
+            }
+        }
+    }
+    for root in roots {
+        found[root.0 as usize] = true;
+    }
+    let all = (0..).map(FnId).zip(found);
+    all.filter_map(|(id, found)| found.then_some(id)).collect()
 }
 
 /// Minkowski sums of what each access reads with where it reads it.
-fn expand<P: Points>(
-    accesses: &[Access],
-    known: &BTreeMap<FnId, BTreeMap<FnId, P>>,
-) -> BTreeMap<FnId, P> {
+fn expand<P: Points>(def: &Def, known: &[BTreeMap<FnId, P>]) -> BTreeMap<FnId, P> {
     let mut out = BTreeMap::new();
-    for access in accesses {
-        add(&mut out, &known[&access.of], access.at);
+    for access in def.reads() {
+        add(&mut out, &known[access.of.0 as usize], access.at);
     }
     out
 }

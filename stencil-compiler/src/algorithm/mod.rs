@@ -318,16 +318,21 @@ impl Algorithm {
 impl Def {
     /// The accesses of a definition, in order of first use.
     pub fn accesses(&self) -> Vec<Access> {
-        match self {
-            Def::State(_) => Vec::new(),
-            Def::Point(expr) => {
-                let accesses = expr.atoms().filter_map(|atom| match atom {
-                    Atom::Access(access) => Some(*access),
-                    Atom::Uniform(_) => None,
-                });
-                accesses.collect()
-            }
-            Def::Sum(terms) => terms.iter().map(|term| term.value).collect(),
-        }
+        self.reads().collect()
+    }
+
+    /// The same, one by one.
+    pub fn reads(&self) -> impl Iterator<Item = Access> {
+        let (point, terms) = match self {
+            Def::State(_) => (None, &[][..]),
+            Def::Point(expr) => (Some(expr), &[][..]),
+            Def::Sum(terms) => (None, &terms[..]),
+        };
+        let atoms = point.into_iter().flat_map(|expr| expr.atoms());
+        let of_point = atoms.filter_map(|atom| match atom {
+            Atom::Access(access) => Some(*access),
+            Atom::Uniform(_) => None,
+        });
+        of_point.chain(terms.iter().map(|term| term.value))
     }
 }

@@ -1,10 +1,12 @@
 //! The space of legal schedules: random members of it, by seed.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use super::check::{check, legal_placements};
-use super::cuts::cuts;
-use super::{Blocking, Layout, Placement, Schedule, passes, search};
+use super::cuts::{Cut, cuts};
+use super::{Blocking, Layout, Placement, Schedule, heuristic, passes, search};
 use crate::algorithm::{Algorithm, Def, MOST_FUSED};
 use crate::kernel::blocking::{self, Strategy};
 use crate::plan::kernel_count;
@@ -58,106 +60,161 @@ impl Draws {
     }
 }
 
-/// A legal schedule drawn from the sequence, or `None` if a long search finds none.
-pub fn sample(algorithm: &Algorithm, value_bytes: usize, draws: &mut Draws) -> Option<Schedule> {
-    (0..MOST_DRAWS)
-        .map(|_| {
-            let mut schedule = match draws.below(100) {
-                0..FUSED => draw_fused(algorithm, draws),
-                _ => draw(algorithm, draws),
-            };
-            schedule.layout = match draws.below(100) {
-                drawn if drawn < BESIDE => Layout::Aos,
-                drawn if drawn < BESIDE + SURFACE => Layout::Surface,
-                _ => Layout::Soa,
-            };
-            schedule
-        })
-        .find(|schedule| check(algorithm, schedule, value_bytes).is_ok())
+/// All schedules of an algorithm, to draw from. What draws have in common is found once.
+#[derive(Debug)]
+pub struct Space<'a> {
+    algorithm: Cow<'a, Algorithm>,
+    value_bytes: usize,
+    placements: OnceLock<Vec<BTreeMap<String, Placement>>>,
+    cuts: OnceLock<Vec<Cut>>,
+    /// Those of problems with so many substeps fused, where these are problems.
+    fused: [OnceLock<Option<Box<Space<'static>>>>; MOST_FUSED + 1],
 }
 
-/// A draw for two substeps at once or up to a whole step, where that is a problem.
-fn draw_fused(algorithm: &Algorithm, draws: &mut Draws) -> Schedule {
-    let most = algorithm.substeps.len().clamp(2, MOST_FUSED);
-    let fuse = 2 + draws.below(most as u64 - 1) as usize;
-    let Ok(problem) = algorithm.fused(fuse) else {
-        return draw(algorithm, draws);
-    };
-    let mut schedule = Schedule {
-        fuse,
-        ..draw(&problem, draws)
-    };
-    if draws.below(2) == 0 {
-        schedule.placements = super::heuristic::fused(&problem);
+impl<'a> Space<'a> {
+    /// The space of an algorithm, for values of so many bytes.
+    pub fn new(algorithm: &'a Algorithm, value_bytes: usize) -> Self {
+        Space::of(Cow::Borrowed(algorithm), value_bytes)
     }
-    schedule
-        .placements
-        .retain(|_, p| !matches!(p, Placement::Global(_)));
-    schedule.resize(&problem);
-    schedule
-}
 
-fn draw(algorithm: &Algorithm, draws: &mut Draws) -> Schedule {
-    let strategies: Vec<&Strategy> = blocking::ALL
-        .iter()
-        .copied()
-        .filter(|s| s.least_dimension <= algorithm.dimension)
-        .collect();
-    let base = *draws.pick(&strategies);
-    let mut placements = BTreeMap::new();
-    // Half of the marches carry by the rule, changed here and there; the rest are free draws.
-    if base.marches && draws.below(2) == 0 {
-        super::heuristic::carry(algorithm, &mut placements);
-    }
-    for (id, function) in algorithm.ids() {
-        if matches!(function.def, Def::State(_)) || draws.below(100) >= 12 {
-            continue;
+    fn of(algorithm: Cow<'a, Algorithm>, value_bytes: usize) -> Self {
+        Space {
+            algorithm,
+            value_bytes,
+            placements: OnceLock::new(),
+            cuts: OnceLock::new(),
+            fused: Default::default(),
         }
-        let legal: Vec<Placement> = legal_placements(algorithm, id)
-            .into_iter()
-            .filter(|p| match p {
-                Placement::Global(_) => draws.below(100) < STORED * 4,
-                _ => base.serves(*p),
+    }
+
+    /// A legal schedule drawn from the sequence, or `None` if a long search finds none.
+    pub fn sample(&self, draws: &mut Draws) -> Option<Schedule> {
+        (0..MOST_DRAWS)
+            .map(|_| {
+                let mut schedule = match draws.below(100) {
+                    0..FUSED => self.draw_fused(draws),
+                    _ => self.draw(draws),
+                };
+                schedule.layout = match draws.below(100) {
+                    drawn if drawn < BESIDE => Layout::Aos,
+                    drawn if drawn < BESIDE + SURFACE => Layout::Surface,
+                    _ => Layout::Soa,
+                };
+                schedule
             })
-            .collect();
-        if !legal.is_empty() {
-            placements.insert(function.name.clone(), *draws.pick(&legal));
+            .find(|schedule| check(&self.algorithm, schedule, self.value_bytes).is_ok())
+    }
+
+    /// The space of the problem of so many substeps at once, if that is one.
+    fn fused(&self, fuse: usize) -> Option<&Space<'static>> {
+        let make = || {
+            let problem = self.algorithm.fused(fuse).ok()?;
+            Some(Box::new(Space::of(Cow::Owned(problem), self.value_bytes)))
+        };
+        self.fused.get(fuse)?.get_or_init(make).as_deref()
+    }
+
+    /// A draw for two substeps at once or up to a whole step, where that is a problem.
+    fn draw_fused(&self, draws: &mut Draws) -> Schedule {
+        let most = self.algorithm.substeps.len().clamp(2, MOST_FUSED);
+        let fuse = 2 + draws.below(most as u64 - 1) as usize;
+        let Some(space) = self.fused(fuse) else {
+            return self.draw(draws);
+        };
+        let problem = &space.algorithm;
+        let mut schedule = Schedule {
+            fuse,
+            ..space.draw(draws)
+        };
+        if draws.below(2) == 0 {
+            schedule.placements = heuristic::fused(problem);
         }
+        schedule
+            .placements
+            .retain(|_, p| !matches!(p, Placement::Global(_)));
+        schedule.resize(problem);
+        schedule
     }
-    placements.retain(|_, p| *p != Placement::Inline);
-    if base.marches && draws.below(100) < SEARCHED {
-        placements = draws.pick(&search::placements(algorithm)).clone();
+
+    fn draw(&self, draws: &mut Draws) -> Schedule {
+        let algorithm = &*self.algorithm;
+        let strategies: Vec<&Strategy> = blocking::ALL
+            .iter()
+            .copied()
+            .filter(|s| s.least_dimension <= algorithm.dimension)
+            .collect();
+        let base = *draws.pick(&strategies);
+        let mut placements = self.draw_placements(base, draws);
+        let (parts, is_cut) = match draws.below(100) {
+            0..SPLIT => (2 + draws.below(2) as usize, draws.below(2) == 0),
+            _ => (1, false),
+        };
+        let mut passes = passes::balanced(algorithm, parts).unwrap_or_default();
+        let cuts: &[Cut] = if is_cut { self.cuts() } else { &[] };
+        if !cuts.is_empty() {
+            let cut = draws.pick(cuts).clone();
+            placements.extend(cut.placements);
+            passes = cut.passes;
+        }
+        let mut schedule = Schedule {
+            placements,
+            passes,
+            ..Schedule::default()
+        };
+        if cuts.is_empty() && schedule.passes.is_empty() && draws.below(100) < PARTED {
+            let parts = 2 + draws.below(2) as usize;
+            let parted = passes::of_stored(algorithm, &schedule.placements, parts);
+            schedule.passes = parted.unwrap_or_default();
+        }
+        let mut kernels = kernel_count(algorithm, &schedule);
+        if !cuts.is_empty() && !schedule.passes.is_empty() {
+            // The first pass is done by the kernel that stores.
+            kernels -= 1;
+        }
+        schedule.kernels = (0..kernels)
+            .map(|_| blocking(base, algorithm.dimension, draws))
+            .collect();
+        schedule
     }
-    let (parts, is_cut) = match draws.below(100) {
-        0..SPLIT => (2 + draws.below(2) as usize, draws.below(2) == 0),
-        _ => (1, false),
-    };
-    let mut passes = passes::balanced(algorithm, parts).unwrap_or_default();
-    let cuts = if is_cut { cuts(algorithm) } else { Vec::new() };
-    if !cuts.is_empty() {
-        let cut = draws.pick(&cuts).clone();
-        placements.extend(cut.placements);
-        passes = cut.passes;
+
+    fn draw_placements(&self, base: &Strategy, draws: &mut Draws) -> BTreeMap<String, Placement> {
+        let algorithm = &*self.algorithm;
+        let mut placements = BTreeMap::new();
+        // Half of the marches carry by the rule, changed here and there; the rest are free draws.
+        if base.marches && draws.below(2) == 0 {
+            heuristic::carry(algorithm, &mut placements);
+        }
+        for (id, function) in algorithm.ids() {
+            if matches!(function.def, Def::State(_)) || draws.below(100) >= 12 {
+                continue;
+            }
+            let legal: Vec<Placement> = legal_placements(algorithm, id)
+                .into_iter()
+                .filter(|p| match p {
+                    Placement::Global(_) => draws.below(100) < STORED * 4,
+                    _ => base.serves(*p),
+                })
+                .collect();
+            if !legal.is_empty() {
+                placements.insert(function.name.clone(), *draws.pick(&legal));
+            }
+        }
+        placements.retain(|_, p| *p != Placement::Inline);
+        if base.marches && draws.below(100) < SEARCHED {
+            placements = draws.pick(self.placements()).clone();
+        }
+        placements
     }
-    let mut schedule = Schedule {
-        placements,
-        passes,
-        ..Schedule::default()
-    };
-    if cuts.is_empty() && schedule.passes.is_empty() && draws.below(100) < PARTED {
-        let parts = 2 + draws.below(2) as usize;
-        let parted = passes::of_stored(algorithm, &schedule.placements, parts);
-        schedule.passes = parted.unwrap_or_default();
+
+    /// How searches begin to place.
+    fn placements(&self) -> &[BTreeMap<String, Placement>] {
+        self.placements
+            .get_or_init(|| search::placements(&self.algorithm))
     }
-    let mut kernels = kernel_count(algorithm, &schedule);
-    if !cuts.is_empty() && !schedule.passes.is_empty() {
-        // The first pass is done by the kernel that stores.
-        kernels -= 1;
+
+    fn cuts(&self) -> &[Cut] {
+        self.cuts.get_or_init(|| cuts(&self.algorithm))
     }
-    schedule.kernels = (0..kernels)
-        .map(|_| blocking(base, algorithm.dimension, draws))
-        .collect();
-    schedule
 }
 
 fn blocking(strategy: &Strategy, dimension: usize, draws: &mut Draws) -> Blocking {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rayon::prelude::*;
 use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::kernel::{LaunchKind, blocking};
-use stencil_compiler::schedule::space::{Draws, sample};
+use stencil_compiler::schedule::space::{Draws, Space};
 use stencil_compiler::schedule::{Blocking, Layout, Schedule, presets, search};
 
 use super::trial::{Fate, Trial};
@@ -25,6 +25,9 @@ const ROUNDS: usize = 3;
 
 /// Draws for each schedule of a survey before its blocking is given up.
 const MOST_DRAWS: usize = 200;
+
+/// Draws that are made at once.
+const AT_ONCE: usize = 64;
 
 impl Tuner<'_> {
     /// Trials of those schedules that are legal and not there yet, the first of those with the same
@@ -83,6 +86,7 @@ impl Tuner<'_> {
                 chosen.push(at);
             }
         }
+        self.sort(&mut chosen);
         chosen
     }
 
@@ -183,10 +187,12 @@ impl Tuner<'_> {
         chosen
     }
 
-    /// Trials of schedules drawn at random, as many of each blocking; their numbers.
+    /// Trials of schedules drawn at random in half of the time, as many of each blocking; their numbers.
     pub(super) fn drawn(&mut self, count: usize, seed: u64) -> Vec<usize> {
         let bytes = self.track.key().precision.bytes();
-        let drawn = draw(self.algorithm, bytes, (count, seed));
+        let (track, half) = (&*self.track, self.options.budget / 2);
+        let is_late = || track.elapsed() > half;
+        let drawn = draw(self.algorithm, bytes, (count, seed), is_late);
         self.ranked(&drawn)
     }
 }
@@ -225,8 +231,13 @@ fn kind(schedule: &Schedule) -> (String, Vec<String>) {
     )
 }
 
-/// Legal schedules of a card, as many of each blocking, each once.
-fn draw(algorithm: &Algorithm, value_bytes: usize, (count, seed): (usize, u64)) -> Vec<Schedule> {
+/// Legal schedules of a card, as many of each blocking, each once; those that were drawn when the time is up.
+fn draw(
+    algorithm: &Algorithm,
+    value_bytes: usize,
+    (count, seed): (usize, u64),
+    is_late: impl Fn() -> bool,
+) -> Vec<Schedule> {
     let of_card = |s: &&&blocking::Strategy| {
         s.kind == LaunchKind::Blocks && s.least_dimension <= algorithm.dimension
     };
@@ -236,27 +247,30 @@ fn draw(algorithm: &Algorithm, value_bytes: usize, (count, seed): (usize, u64)) 
         .map(|s| s.name)
         .collect();
     let each = count.div_ceil(names.len().max(1));
-    let mut draws = Draws::new(seed);
+    let space = Space::new(algorithm, value_bytes);
+    let mut seeds = Draws::new(seed);
     let mut all: Vec<Schedule> = Vec::new();
     let mut counts = vec![0; names.len()];
-    for _ in 0..count * MOST_DRAWS {
-        if counts.iter().all(|count| *count >= each) {
+    for _ in 0..count * MOST_DRAWS / AT_ONCE + 1 {
+        if counts.iter().all(|count| *count >= each) || is_late() {
             break;
         }
-        let Some(schedule) = sample(algorithm, value_bytes, &mut draws) else {
-            break;
-        };
-        if schedule.layout == Layout::Surface {
-            // No search chooses it, and the model was not fitted to it.
-            continue;
-        }
-        let first = schedule.kernels.first().map(|k| k.strategy.as_str());
-        let Some(at) = names.iter().position(|name| Some(*name) == first) else {
-            continue;
-        };
-        if counts[at] < each && !all.contains(&schedule) {
-            counts[at] += 1;
-            all.push(schedule);
+        let seeds: Vec<u64> = (0..AT_ONCE).map(|_| seeds.below(u64::MAX)).collect();
+        let drawn = seeds.into_par_iter();
+        let drawn = drawn.filter_map(|seed| space.sample(&mut Draws::new(seed)));
+        for schedule in drawn.collect::<Vec<_>>() {
+            if schedule.layout == Layout::Surface {
+                // No search chooses it, and the model was not fitted to it.
+                continue;
+            }
+            let first = schedule.kernels.first().map(|k| k.strategy.as_str());
+            let Some(at) = names.iter().position(|name| Some(*name) == first) else {
+                continue;
+            };
+            if counts[at] < each && !all.contains(&schedule) {
+                counts[at] += 1;
+                all.push(schedule);
+            }
         }
     }
     all
@@ -275,7 +289,7 @@ mod tests {
                 ddt(h) = -div(v); ddt(v) = -grad(h); }",
         )
         .unwrap();
-        let draw = || draw(system.algorithm(), 4, (25, 3));
+        let draw = || draw(system.algorithm(), 4, (25, 3), || false);
         let all = draw();
         assert_eq!(all, draw());
         for name in ["direct", "lexicographic", "tile3d", "march", "plane"] {

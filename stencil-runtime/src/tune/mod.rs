@@ -38,7 +38,8 @@ const GAIN: f64 = 0.005;
 pub struct Options {
     /// Cells along x, y, z.
     pub cells: [usize; 3],
-    /// No race begins that would end after this if it took as long as the one before.
+    /// No race begins that would end after this if it took as long as the one before, and none of its schedules is
+    /// compiled after half of what is left when it begins.
     pub budget: Duration,
     /// Schedules of the first race.
     pub first: usize,
@@ -157,7 +158,7 @@ pub fn tune<T: Number>(
 }
 
 /// Times schedules drawn at random with a seed, as many of each blocking, and compares the times with
-/// what the performance model predicts.
+/// what the performance model predicts. Those are left out that the budget does not suffice for.
 ///
 /// # Errors
 /// If there is no card.
@@ -170,9 +171,12 @@ pub fn survey<T: Number>(
     let mut track = OnCard::new(subject, options)?;
     let algorithm = subject.system.algorithm();
     let mut tuner = Tuner::new(algorithm, options, &mut track, progress);
-    let drawn = tuner.drawn(count, seed);
-    tuner.prepare(&drawn);
+    let mut drawn = tuner.drawn(count, seed);
+    tuner.prepare(&mut drawn);
     for at in drawn {
+        if tuner.track.elapsed() > options.budget {
+            break;
+        }
         tuner.time_alone(at);
     }
     Ok(tuner.report(None))

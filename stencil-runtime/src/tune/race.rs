@@ -16,15 +16,15 @@ const WINNERS: usize = 3;
 impl Tuner<'_> {
     /// The race of what the search begins with; its winners.
     pub(super) fn first_race(&mut self) -> Vec<usize> {
-        let field = self.beginning();
-        self.prepare(&field);
+        let mut field = self.beginning();
+        self.prepare(&mut field);
         self.race(field)
     }
 
     /// The race of the neighbours of some schedules against these; its winners.
     pub(super) fn next_race(&mut self, finalists: &[usize]) -> Vec<usize> {
         let mut field = self.around(&finalists[..finalists.len().min(2)]);
-        self.prepare(&field);
+        self.prepare(&mut field);
         field.extend(finalists);
         self.race(field)
     }
@@ -35,13 +35,16 @@ impl Tuner<'_> {
         seconds.fold(f64::INFINITY, f64::min)
     }
 
-    /// Makes schedules ready, many at once.
-    pub(super) fn prepare(&mut self, which: &[usize]) {
+    /// Makes schedules ready, many at once, and leaves out those that half of the time that is left does not suffice
+    /// for: compilers of large kernels take as long as they take.
+    pub(super) fn prepare(&mut self, which: &mut Vec<usize>) {
         let schedules: Vec<_> = which.iter().map(|at| &self.trials[*at].schedule).collect();
         let all = schedules.len();
+        let until = (self.track.elapsed() + self.options.budget) / 2;
         let progress = &mut *self.progress;
         let mut told = |done: usize| progress(Progress::Compiled { done, all });
-        self.track.prepare(&schedules, &mut told);
+        let begun = self.track.prepare(&schedules, until, &mut told);
+        which.truncate(begun);
     }
 
     /// Times a batch of a schedule, or keeps why it cannot be timed.

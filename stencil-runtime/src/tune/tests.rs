@@ -27,6 +27,8 @@ struct Machine<'a> {
     /// Schedules whose values are wrong.
     is_wrong: fn(&Schedule) -> bool,
     took: Duration,
+    /// How long it takes to compile a schedule.
+    compiles: Duration,
     there: BTreeSet<usize>,
     prepared: Mutex<BTreeSet<String>>,
 }
@@ -85,10 +87,20 @@ impl Track for Machine<'_> {
             .ok()
     }
 
-    fn prepare(&self, schedules: &[&Schedule], done: &mut (dyn FnMut(usize) + Send)) {
+    fn prepare(
+        &self,
+        schedules: &[&Schedule],
+        until: Duration,
+        done: &mut (dyn FnMut(usize) + Send),
+    ) -> usize {
+        let in_time = |number: &usize| {
+            *number == 0 || self.took + self.compiles * u32::try_from(*number).unwrap() < until
+        };
+        let begun = (0..schedules.len()).take_while(in_time).count();
         let mut prepared = self.prepared.lock().unwrap();
-        prepared.extend(schedules.iter().map(|s| print(s)));
-        done(schedules.len());
+        prepared.extend(schedules[..begun].iter().map(|s| print(s)));
+        done(begun);
+        begun
     }
 
     fn time(&mut self, number: usize, schedule: &Schedule) -> Result<f64, Error> {
@@ -134,6 +146,7 @@ impl<'a> Machine<'a> {
             behaves,
             is_wrong,
             took: Duration::ZERO,
+            compiles: Duration::ZERO,
             there: BTreeSet::new(),
             prepared: Mutex::default(),
         }
@@ -240,6 +253,25 @@ fn what_does_not_run_leaves_and_is_told() {
             .contains("no schedule of Heat was found: the NVIDIA driver"),
         "{error}"
     );
+}
+
+#[test]
+fn what_cannot_be_compiled_in_time_is_left_out_and_the_best_predicted_are_not() {
+    let system = heat();
+    let mut machine = Machine::of(&system, |_, model| Ok(model), |_| false);
+    machine.compiles = Duration::from_secs(10);
+    let options = Options::on(CELLS);
+    let mut progress = |_| ();
+    let algorithm = system.algorithm();
+    let tuner = Tuner::new(algorithm, &options, &mut machine, &mut progress);
+    let tuned = tuner.search().unwrap();
+    // Six of them in half of two minutes; in later races as many or fewer.
+    let timed = |t: &&Trial| t.seconds().is_finite();
+    let count = tuned.trials.iter().filter(timed).count();
+    assert!((6..=6 * 5).contains(&count), "{count} were timed");
+    let best = tuned.trials.iter().find(|t| t.fate == Fate::Best).unwrap();
+    let predicted = tuned.trials.iter().map(|t| t.predicted);
+    assert_eq!(best.predicted, predicted.fold(f64::INFINITY, f64::min));
 }
 
 #[test]

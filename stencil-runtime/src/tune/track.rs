@@ -38,8 +38,14 @@ pub(super) trait Track {
     /// A schedule carried as far as it goes without running, if it is legal and fits.
     fn predicted(&self, schedule: &Schedule) -> Option<Predicted>;
 
-    /// Makes some schedules ready, as many at once as there are cores; `done` hears how many are.
-    fn prepare(&self, schedules: &[&Schedule], done: &mut (dyn FnMut(usize) + Send));
+    /// Makes schedules ready, the first ones first and as many at once as there are cores; none is begun after
+    /// this time but those. `done` hears how many are ready; returns how many were begun.
+    fn prepare(
+        &self,
+        schedules: &[&Schedule],
+        until: Duration,
+        done: &mut (dyn FnMut(usize) + Send),
+    ) -> usize;
 
     /// Seconds of a step in a batch of them; the schedule stays under this number until it leaves.
     fn time(&mut self, number: usize, schedule: &Schedule) -> Result<f64, Error>;
@@ -153,25 +159,42 @@ impl<T: Number> Track for OnCard<'_, T> {
     }
 
     /// Compiles kernels into the cache. What fails here fails again when it is built, and is told then.
-    fn prepare(&self, schedules: &[&Schedule], told: &mut (dyn FnMut(usize) + Send)) {
-        let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    fn prepare(
+        &self,
+        schedules: &[&Schedule],
+        until: Duration,
+        told: &mut (dyn FnMut(usize) + Send),
+    ) -> usize {
+        // Each of them compiles its own kernels at once.
+        let cores = thread::available_parallelism().map_or(1, NonZero::get);
+        let at_once = cores.div_ceil(3).min(schedules.len());
+        let (next, begun, done) = (
+            AtomicUsize::new(0),
+            AtomicUsize::new(0),
+            AtomicUsize::new(0),
+        );
         let architecture = self.card.architecture();
         let told = Mutex::new(told);
         let work = || {
-            while let Some(schedule) = schedules.get(next.fetch_add(1, Ordering::Relaxed)) {
+            loop {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                let in_time = number < at_once || self.elapsed() < until;
+                let Some(schedule) = schedules.get(number).filter(|_| in_time) else {
+                    break;
+                };
+                begun.fetch_max(number + 1, Ordering::Relaxed);
                 let run = (self.subject.run)(self.options.cells).schedule((*schedule).clone());
                 let _ = run.compile_into(&self.cache, &architecture);
                 let done = done.fetch_add(1, Ordering::Relaxed) + 1;
                 told.lock().unwrap_or_else(PoisonError::into_inner)(done);
             }
         };
-        // Each of them compiles its own kernels at once.
-        let cores = thread::available_parallelism().map_or(1, NonZero::get);
         thread::scope(|scope| {
-            for _ in 0..cores.div_ceil(3).min(schedules.len()) {
+            for _ in 0..at_once {
                 scope.spawn(work);
             }
         });
+        begun.into_inner()
     }
 
     /// Where memory is short, all others have to go.

@@ -6,7 +6,7 @@ use stencil_compiler::expr::Real;
 use stencil_compiler::expr::real::Precision;
 use stencil_compiler::kernel::LaunchKind;
 use stencil_compiler::kernel::interp::Shadow;
-use stencil_compiler::schedule::space::{Draws, sample};
+use stencil_compiler::schedule::space::{Draws, Space};
 use stencil_compiler::schedule::{Blocking, Schedule, check, presets, search, text};
 use stencil_tests::{Case, algorithm_of, differing, interpreted, of_presets, oracle, row_engine};
 
@@ -191,8 +191,8 @@ fn by_all<T: Real>(algorithm: &Algorithm, case: &Case, reference: &[Vec<T>]) {
     let scheme = &algorithm.scheme;
     let rows = row_engine::<T>(algorithm, case, STEPS);
     assert_eq!(differing(&rows, reference), 0, "rows: {scheme}");
-    let mut draws = Draws::new(11);
-    let sampled = (0..3).filter_map(|_| sample(algorithm, T::BYTES, &mut draws));
+    let (space, mut draws) = (Space::new(algorithm, T::BYTES), Draws::new(11));
+    let sampled = (0..3).filter_map(|_| space.sample(&mut draws));
     let presets = of_presets(algorithm, T::PRECISION).into_iter();
     for schedule in presets.map(|(_, schedule)| schedule).chain(sampled) {
         let name = text::print(&schedule);

@@ -9,7 +9,7 @@ use stencil_compiler::kernel::blocking;
 use stencil_compiler::kernel::interp::Shadow;
 use stencil_compiler::kernel::lower::lower;
 use stencil_compiler::plan::Step;
-use stencil_compiler::schedule::space::{Draws, sample};
+use stencil_compiler::schedule::space::{Draws, Space};
 use stencil_compiler::schedule::{Schedule, check, heuristic, text};
 use stencil_tests::{
     Case, ELASTIC, ISOTHERMAL_NS, algorithm_of, differing, interpreted, of_presets, oracle, rename,
@@ -86,9 +86,10 @@ fn sampled<T: Real>(source: &str, count: usize, seed: u64) {
         let references = cases
             .each_ref()
             .map(|case| oracle::<T>(&algorithm, case, STEPS));
+        let space = Space::new(&algorithm, T::BYTES);
         let mut draws = Draws::new(seed + form as u64);
         for number in (form..count).step_by(MIXED.len()) {
-            let schedule = sample(&algorithm, T::BYTES, &mut draws).expect("legal schedules exist");
+            let schedule = space.sample(&mut draws).expect("legal schedules exist");
             agree(
                 &algorithm,
                 &schedule,
@@ -105,10 +106,10 @@ fn sampled<T: Real>(source: &str, count: usize, seed: u64) {
 #[test]
 fn samples_hold_every_blocking() {
     let algorithm = algorithm_of(ISOTHERMAL_NS);
-    let mut draws = Draws::new(1);
+    let (space, mut draws) = (Space::new(&algorithm, 4), Draws::new(1));
     let (mut drawn, mut fused) = (BTreeSet::new(), 0);
     for _ in 0..120 {
-        let schedule = sample(&algorithm, 4, &mut draws).expect("legal schedules exist");
+        let schedule = space.sample(&mut draws).expect("legal schedules exist");
         fused += usize::from(schedule.fuse > 1);
         drawn.extend(schedule.kernels.into_iter().map(|kernel| kernel.strategy));
     }

@@ -2,7 +2,7 @@
 
 use stencil_compiler::expr::Real;
 use stencil_compiler::kernel::interp::Shadow;
-use stencil_compiler::schedule::space::{Draws, sample};
+use stencil_compiler::schedule::space::{Draws, Space};
 use stencil_compiler::schedule::{check, text};
 use stencil_tests::{Case, algorithm_of, differing, interpreted, of_presets, oracle, row_engine};
 
@@ -95,8 +95,8 @@ fn all_stages<T: Real>(source: &str, cells: [usize; 3]) {
         0,
         "rows: {source}"
     );
-    let mut draws = Draws::new(5);
-    let sampled = (0..3).filter_map(|_| sample(&algorithm, T::BYTES, &mut draws));
+    let (space, mut draws) = (Space::new(&algorithm, T::BYTES), Draws::new(5));
+    let sampled = (0..3).filter_map(|_| space.sample(&mut draws));
     let presets = of_presets(&algorithm, T::PRECISION).into_iter();
     for schedule in presets.map(|(_, schedule)| schedule).chain(sampled) {
         let about = || format!("{source}\n{}", text::print(&schedule));

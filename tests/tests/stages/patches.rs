@@ -5,7 +5,7 @@ use stencil_compiler::algorithm::Role;
 use stencil_compiler::expr::Real;
 use stencil_compiler::kernel::interp::Shadow;
 use stencil_compiler::model::Rank;
-use stencil_compiler::schedule::space::{Draws, sample};
+use stencil_compiler::schedule::space::{Draws, Space};
 use stencil_compiler::schedule::{Schedule, check, presets, text};
 use stencil_runtime::SystemDef;
 use stencil_tests::{Case, Layout, differing, interpreted_on, oracle};
@@ -45,7 +45,9 @@ fn same_bits_in_all_layouts<T: Real>(number: usize, system: &SystemDef) {
     );
     let preset = &presets::ALL[number % presets::ALL.len()];
     let mut draws = Draws::new(number as u64);
-    let drawn = sample(algorithm, T::BYTES, &mut draws).expect("legal schedules exist");
+    let drawn = Space::new(algorithm, T::BYTES)
+        .sample(&mut draws)
+        .expect("legal schedules exist");
     for schedule in [(preset.make)(algorithm, T::PRECISION), drawn] {
         let compiled = check::check(algorithm, &schedule, T::BYTES);
         let compiled = compiled.unwrap_or_else(|e| panic!("{e}"));

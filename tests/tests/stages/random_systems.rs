@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use stencil_compiler::expr::Real;
 use stencil_compiler::kernel::interp::Shadow;
 use stencil_compiler::model::{self, Model};
-use stencil_compiler::schedule::space::{Draws, sample};
+use stencil_compiler::schedule::space::{Draws, Space};
 use stencil_compiler::schedule::{check, presets};
 use stencil_tests::{
     Case, differing, discretized, interpreted, oracle, random, row_engine, shrink,
@@ -46,7 +46,8 @@ fn compare<T: Real>(model: &Model, seed: u64) -> Result<(), String> {
             &found.map_err(|e| format!("{}: {e}", preset.name))?,
         )?;
     }
-    let Some(schedule) = sample(&algorithm, T::BYTES, &mut Draws::new(seed)) else {
+    let space = Space::new(&algorithm, T::BYTES);
+    let Some(schedule) = space.sample(&mut Draws::new(seed)) else {
         return Err("no legal schedule is found".into());
     };
     let compiled = check::check(&algorithm, &schedule, T::BYTES).map_err(|e| e.to_string())?;

@@ -1,7 +1,7 @@
 //! Every stage's text parses back to the same value, and the same input gives the same bytes.
 
 use stencil_compiler::expr::real::Precision;
-use stencil_compiler::schedule::space::{Draws, sample};
+use stencil_compiler::schedule::space::{Draws, Space};
 use stencil_compiler::schedule::{check, presets};
 use stencil_compiler::{algorithm, emit, kernel, model, plan, schedule};
 use stencil_tests::{ELASTIC, ISOTHERMAL_NS, algorithm_of, with_mixed};
@@ -24,8 +24,8 @@ fn every_text_parses_back() {
                 discrete
             );
 
-            let mut draws = Draws::new(11);
-            let sampled = (0..6).filter_map(|_| sample(&discrete, 4, &mut draws));
+            let (space, mut draws) = (Space::new(&discrete, 4), Draws::new(11));
+            let sampled = (0..6).filter_map(|_| space.sample(&mut draws));
             let named = presets::ALL
                 .iter()
                 .map(|p| (p.make)(&discrete, Precision::F32));
