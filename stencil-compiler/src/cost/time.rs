@@ -166,7 +166,11 @@ impl KernelCost {
         let computed = work.cost as f64 * wide;
         let moved = (work.loads + work.stores) as f64;
         let on_chip = (work.shared_loads + work.shared_stores + work.moves) as f64;
-        let copies = (work.copies + work.boxes) as f64;
+        // A kernel that does both copies in blocks at the ends of axes alone.
+        let copies = match work.boxes {
+            0 => work.copies,
+            boxes => boxes,
+        } as f64;
         // What each thread does, in seconds of all multiprocessors.
         let cycles = n / (f64::from(rates.card.units) * rates.clock);
         let each = cycles / f64::from(self.cells.max(1));

@@ -203,7 +203,11 @@ fn parameters_are_answered_with_names_and_values() {
             &["chunk"],
             "`chunk` may be 0, 16, ",
         ),
-        ("kernel march loader=2", &["loader"], "`loader` may be 0, 1"),
+        (
+            "kernel march loader=3",
+            &["loader"],
+            "`loader` may be 0, 1, 2",
+        ),
         ("kernel march barrier=1", &["barrier"], "`barrier` may be 0"),
         (
             "place div_u shared kernel march tile_x=16 barrier=2",

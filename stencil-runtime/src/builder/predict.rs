@@ -57,3 +57,49 @@ impl<T: Number> Builder<T> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use stencil_compiler::plan::Step;
+    use stencil_compiler::schedule::text::parse;
+
+    use super::*;
+    use crate::{Axis, Boundary, Faces, Simulation};
+
+    /// What a march reads around ends is settled by the mesh: walls and several patches have ghost cells.
+    #[test]
+    fn ends_are_read_around_where_a_patch_has_both() {
+        let text = "pub system Heat in 3d { field q: scalar; ddt(q) = lap(q); }
+             scheme s for Heat { space: central<order = 4>; time: euler; }";
+        let system = SystemDef::from_text("heat.pde", text).unwrap();
+        let builder = || {
+            let builder = Simulation::<f32>::builder(&system);
+            builder.cells([72, 24, 16]).dt(1e-6)
+        };
+        let predicted = |builder: Builder<f32>, loader: u32| {
+            let march = format!("schedule kernel march tile_x=32 tile_y=4 loader={loader}");
+            let schedule = parse(&march).unwrap();
+            let predicted = builder.predicted(&system, &schedule, 132).unwrap();
+            let depth = predicted.plan.steps.iter().find_map(|step| match step {
+                Step::Fill { depth, .. } => Some(*depth),
+                Step::Launch(_) | Step::Swap { .. } => None,
+            });
+            (depth, predicted.kernels)
+        };
+        for loader in [0, 2] {
+            assert_eq!(predicted(builder(), loader).0, None);
+            let walls = builder().boundary(Axis::Y, Boundary::wall());
+            assert_eq!(predicted(walls, loader).0, Some([0, 2, 0]));
+            let patches = builder().patches([2, 1, 1]);
+            assert_eq!(predicted(patches, loader).0, Some([2, 0, 0]));
+            // Rows that are no whole copies.
+            let odd = builder().cells([70, 24, 16]);
+            assert_eq!(predicted(odd, loader).0, Some([2, 0, 0]));
+        }
+        let (boxes, both) = (predicted(builder(), 1), predicted(builder(), 2));
+        assert_eq!(boxes.0, Some([2; 3]));
+        assert_ne!(boxes.1, both.1);
+        let outflow = || builder().boundary(Faces::All, Boundary::outflow());
+        assert_eq!(predicted(outflow(), 1), predicted(outflow(), 2));
+    }
+}

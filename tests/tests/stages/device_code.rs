@@ -11,7 +11,7 @@ use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::emit::{self, Patches};
 use stencil_compiler::expr::real::Precision;
 use stencil_compiler::kernel::{Kernel, LaunchKind};
-use stencil_compiler::schedule::check::check;
+use stencil_compiler::schedule::check::{check, check_wrapped};
 use stencil_compiler::schedule::{self, Blocking, Schedule, heuristic, presets};
 use stencil_runtime::SystemDef;
 use stencil_runtime::backend::cuda::nvrtc::{Nvrtc, Resources, parse_resources};
@@ -334,7 +334,8 @@ fn the_carried_march_keeps_to_its_budget() {
     }
 }
 
-/// Marches whose planes come as boxes: those of a substep with accumulators and those of one without.
+/// Marches whose planes come as boxes, in all blocks or in those that read around no end: those of a substep with
+/// accumulators and those of one without.
 fn marches_of_boxes() -> Vec<(String, Kernel, Precision)> {
     let mut kernels = Vec::new();
     let flat = |source: &str| {
@@ -345,7 +346,8 @@ fn marches_of_boxes() -> Vec<(String, Kernel, Precision)> {
     let of_library = [ISOTHERMAL_NS, ELASTIC].map(|source| [source.to_string(), flat(source)]);
     for algorithm in of_library.as_flattened().iter().map(|s| algorithm_of(s)) {
         for precision in [Precision::F32, Precision::F64] {
-            for (way, points) in [("gathered", 1), ("carried", 2)] {
+            for (way, points, loader) in [("gathered", 1, 1), ("carried", 2, 1), ("carried", 2, 2)]
+            {
                 let columns = match algorithm.dimension {
                     3 => 128 / precision.bytes() as u32,
                     _ => 128,
@@ -354,16 +356,18 @@ fn marches_of_boxes() -> Vec<(String, Kernel, Precision)> {
                 if way == "gathered" {
                     schedule.placements.clear();
                 }
-                schedule.kernels[0].params.insert("loader".into(), 1);
+                schedule.kernels[0].params.insert("loader".into(), loader);
                 // The first substep has no accumulators to read, and the others are alike.
-                let compiled = check(&algorithm, &schedule, precision.bytes());
+                let wrapped = [loader == 2; 3];
+                let compiled = check_wrapped(&algorithm, &schedule, precision.bytes(), wrapped);
                 let compiled = compiled.unwrap_or_else(|e| panic!("{e}"));
                 for kernel in compiled.kernels.into_iter().take(2) {
                     let label = format!(
-                        "{} {}d {} {way} by {points}",
+                        "{} {}d {} {way} by {points}{}",
                         kernel.name,
                         algorithm.dimension,
-                        precision.name()
+                        precision.name(),
+                        if loader == 2 { " around ends" } else { "" }
                     );
                     kernels.push((label, kernel, precision));
                 }

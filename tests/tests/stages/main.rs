@@ -6,6 +6,7 @@ mod barriers;
 mod conserve;
 mod constant_fields;
 mod device_code;
+mod ends;
 mod faults;
 mod functions;
 mod fused;

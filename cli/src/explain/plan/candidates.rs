@@ -166,7 +166,7 @@ impl Problem<'_> {
         }
         if cost.work.boxes > 0 && self.on.capability < BOXES {
             return Err(Rejection::Card(format!(
-                "boxes (loader=1) need compute capability {}.{}, and {} has {}.{}",
+                "boxes (loader=1, loader=2) need compute capability {}.{}, and {} has {}.{}",
                 BOXES.0, BOXES.1, self.on.name, self.on.capability.0, self.on.capability.1
             )));
         }

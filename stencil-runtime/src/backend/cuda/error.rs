@@ -42,7 +42,7 @@ pub enum CudaError {
     },
     /// A kernel needs a newer card than the one that it is compiled for.
     #[error(
-        "kernel `{kernel}` has boxes copied (`loader=1` of `march`), which {architecture} cannot: compute capability {}.{} or newer is needed; use `loader=0`",
+        "kernel `{kernel}` has boxes copied (`loader=1` or `loader=2` of `march`), which {architecture} cannot: compute capability {}.{} or newer is needed; use `loader=0`",
         needs.0, needs.1
     )]
     Architecture {

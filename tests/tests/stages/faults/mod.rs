@@ -6,11 +6,12 @@ use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::expr::real::Precision;
 use stencil_compiler::kernel::interp::{Shadow, faults};
 use stencil_compiler::kernel::{Index, Kernel, Operand, Reg, Relation, Stmt};
-use stencil_compiler::schedule::check::{Compiled, check};
+use stencil_compiler::schedule::check::{Compiled, check_wrapped};
 use stencil_compiler::schedule::{Blocking, Placement, Schedule, heuristic};
 use stencil_tests::{Case, ISOTHERMAL_NS, algorithm_of, differing, interpreted, oracle};
 
 mod boxes;
+mod ends;
 mod stage;
 
 const CELLS: [usize; 3] = [37, 12, 13];
@@ -70,14 +71,25 @@ impl Bench {
         placements: BTreeMap<String, Placement>,
         blocking: Blocking,
     ) -> Self {
+        Bench::on((CELLS, [false; 3]), algorithm, placements, blocking)
+    }
+
+    /// The same on a mesh of which these axes are wrapped.
+    fn on(
+        (cells, wrapped): ([usize; 3], [bool; 3]),
+        algorithm: Algorithm,
+        placements: BTreeMap<String, Placement>,
+        blocking: Blocking,
+    ) -> Self {
         let schedule = Schedule {
             placements,
             kernels: vec![blocking],
             ..Schedule::default()
         };
-        let compiled =
-            check(&algorithm, &schedule, Precision::F32.bytes()).unwrap_or_else(|e| panic!("{e}"));
-        let case = Case::new(&algorithm, CELLS);
+        let bytes = Precision::F32.bytes();
+        let compiled = check_wrapped(&algorithm, &schedule, bytes, wrapped);
+        let compiled = compiled.unwrap_or_else(|e| panic!("{e}"));
+        let case = Case::new(&algorithm, cells);
         let reference = oracle::<f32>(&algorithm, &case, 1);
         let bench = Bench {
             algorithm,

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use super::March;
 use super::boxes;
 use super::copies::Copies;
-use super::layout::{DONE, FULL, Layout};
+use super::ends::Ends;
+use super::layout::{DONE, Layout};
 use super::reader::Planes;
 use super::stage::{Places, Stage};
 use crate::algorithm::FnId;
@@ -15,24 +16,37 @@ use crate::kernel::pipeline::Pipeline;
 use crate::kernel::{Condition, Index, IntVar, Operand, Stmt};
 use crate::schedule::Refusal;
 
-/// What fills the rings.
-enum Loader<'a> {
-    Copies(Copies<'a>),
-    Boxes(boxes::Loader<'a>),
+/// What fills the rings: boxes, copies, or boxes and, in blocks that read around an end, copies.
+struct Loader<'a> {
+    boxes: Option<boxes::Loader<'a>>,
+    copies: Option<Copies<'a>>,
 }
 
 impl Loader<'_> {
     fn prologue(&self, draft: &mut Draft<'_>, body: &mut Vec<Stmt>) {
-        match self {
-            Loader::Copies(copies) => copies.prologue(draft, body),
-            Loader::Boxes(boxes) => boxes.prologue(draft, body),
+        if let Some(copies) = &self.copies {
+            copies.prologue(draft, body);
+        }
+        if let Some(boxes) = &self.boxes {
+            boxes.prologue(draft, body);
         }
     }
 
     fn refill(&self, draft: &mut Draft<'_>, body: &mut Vec<Stmt>, iteration: IntVar) {
-        match self {
-            Loader::Copies(copies) => copies.refill(draft, body, iteration),
-            Loader::Boxes(boxes) => boxes.refill(draft, body, iteration),
+        if let Some(copies) = &self.copies {
+            copies.refill(draft, body, iteration);
+        }
+        if let Some(boxes) = &self.boxes {
+            boxes.refill(draft, body, iteration);
+        }
+    }
+
+    fn wait(&self, body: &mut Vec<Stmt>, iteration: IntVar) {
+        if let Some(copies) = &self.copies {
+            copies.wait(body, iteration);
+        }
+        if let Some(boxes) = &self.boxes {
+            boxes.wait(body, iteration);
         }
     }
 }
@@ -52,19 +66,24 @@ pub(super) fn emit(
     let mut iterations = Index::Var(frame.end)
         - Index::Var(frame.start)
         - Index::Const(i64::from(pipeline.last_lag() + layout.begin));
-    let loader = if march.boxes {
+    let (mut boxes, mut ends) = (None, None);
+    if march.boxes {
         let turns = draft.int("turns");
         body.push(Stmt::Int {
             var: turns,
             value: iterations,
         });
         iterations = Index::Var(turns);
+        ends = Ends::new(draft, &mut body, march, layout, pipeline.axis);
         let within = (frame, pipeline, turns);
-        Loader::Boxes(boxes::Loader::new(draft, &mut body, march, layout, within))
-    } else {
-        let axis = pipeline.axis;
-        Loader::Copies(Copies::new(draft, &mut body, march, layout, frame, axis))
-    };
+        let of_boxes = boxes::Loader::new(draft, &mut body, march, layout, within, ends);
+        boxes = Some(of_boxes);
+    }
+    let copies = (!march.boxes || ends.is_some()).then(|| {
+        let within = (frame, pipeline.axis);
+        Copies::new(draft, &mut body, march, layout, within, ends)
+    });
+    let loader = Loader { boxes, copies };
     loader.prologue(draft, &mut body);
     let mut planes = Planes::new(march, layout, places, pipeline.axis);
     planes.declare_columns(draft);
@@ -128,12 +147,7 @@ fn iterate(
     if !march.split {
         loader.refill(draft, body, iteration);
     }
-    let parity = Index::Var(iteration) / phases % 2;
-    body.push(Stmt::Wait {
-        barrier: FULL,
-        slot: Index::Var(iteration) % phases,
-        parity,
-    });
+    loader.wait(body, iteration);
     planes.addresses(draft, body, iteration, own, &ages(pipeline, layout));
     planes.enter_columns(draft, body)?;
     let rims = [planes.rims(draft, true)?, planes.rims(draft, false)?];

@@ -4,6 +4,7 @@
 //! Every box must have been waited for when the block ends, so only iterations that come are filled.
 
 use super::March;
+use super::ends::{Ends, are_around, source};
 use super::layout::{DONE, FULL, Group, Layout, RING};
 use crate::kernel::iteration::Frame;
 use crate::kernel::lower::Draft;
@@ -20,6 +21,8 @@ struct Boxes {
     y: Option<IntVar>,
     /// Is there an iteration whose plane is before those that exist, or behind them?
     bounds: [bool; 2],
+    /// Those of the blocks that have them copied, where others read around an end.
+    ends: Option<Ends>,
 }
 
 /// Boxes of one march.
@@ -33,6 +36,8 @@ pub(super) struct Loader<'a> {
     boxes: Vec<Boxes>,
     /// Do all threads wait until slots are free, for they need what others did then?
     by_all: bool,
+    /// In blocks that read around an end all threads have waited before they copied.
+    ends: Option<Ends>,
 }
 
 impl<'a> Loader<'a> {
@@ -43,9 +48,10 @@ impl<'a> Loader<'a> {
         march: &March,
         layout: &'a Layout,
         (frame, pipeline, turns): (Frame, &Pipeline, IntVar),
+        ends: Option<Ends>,
     ) -> Self {
         let boxes = (0..layout.groups.len())
-            .map(|at| boxes(draft, body, march, layout, (at, pipeline)))
+            .map(|at| boxes(draft, body, march, layout, (at, pipeline), ends))
             .collect();
         Loader {
             layout,
@@ -55,6 +61,7 @@ impl<'a> Loader<'a> {
             turns,
             boxes,
             by_all: march.split,
+            ends,
         }
     }
 
@@ -97,16 +104,28 @@ impl<'a> Loader<'a> {
         let next = Index::Var(next);
         let mut fill = Vec::new();
         let waiting = if self.by_all { &mut *body } else { &mut fill };
-        waiting.push(Stmt::Wait {
+        let free = Stmt::Wait {
             barrier: DONE,
             slot: next.clone() % phases,
             parity: (next.clone() / phases + Index::Const(1)) % 2,
+        };
+        waiting.push(match self.ends {
+            Some(ends) => Stmt::If {
+                conditions: vec![ends.inside()],
+                body: vec![free],
+            },
+            None => free,
         });
         self.issue(draft, &mut fill, next);
         body.push(Stmt::If {
             conditions,
             body: fill,
         });
+    }
+
+    /// Waits until the slots of an iteration are filled.
+    pub(super) fn wait(&self, body: &mut Vec<Stmt>, iteration: IntVar) {
+        body.push(self.layout.filled(FULL, iteration));
     }
 
     fn elected(&self) -> Condition {
@@ -121,7 +140,7 @@ impl<'a> Loader<'a> {
             Some((boxes, bounds))
         });
         let (always, sometimes): (Vec<_>, Vec<_>) =
-            known.partition(|(_, bounds)| *bounds == [false; 2]);
+            known.partition(|(boxes, bounds)| *bounds == [false; 2] && boxes.ends.is_none());
         for (boxes, bounds) in sometimes {
             let plane = self.plane(draft, body, boxes, &iteration);
             let mut inner = vec![Stmt::Expect {
@@ -188,9 +207,10 @@ impl<'a> Loader<'a> {
             Condition::below(plane, end),
         ];
         let asked = conditions.into_iter().zip(bounds);
-        asked
-            .filter(|(_, asked)| *asked)
-            .map(|(condition, _)| condition)
+        let asked = asked.filter(|(_, asked)| *asked);
+        let inside = boxes.ends.map(Ends::inside).into_iter();
+        inside
+            .chain(asked.map(|(condition, _)| condition))
             .collect()
     }
 
@@ -212,7 +232,7 @@ impl<'a> Loader<'a> {
         if let Some(y) = boxes.y {
             from[1] = Index::Var(y);
         }
-        from[self.axis] = Index::Var(plane);
+        from[self.axis] = Index::Var(source(draft, body, plane, self.axis));
         body.extend(boxes.buffers.iter().map(|(buffer, offset)| Stmt::CopyBox {
             array: RING,
             to: Index::Var(fill) + Index::Const(i64::from(*offset)),
@@ -231,6 +251,7 @@ fn boxes(
     march: &March,
     layout: &Layout,
     (at, pipeline): (usize, &Pipeline),
+    ends: Option<Ends>,
 ) -> Boxes {
     let group = layout.groups[at];
     let shape = &group.shape;
@@ -260,5 +281,6 @@ fn boxes(
         // The plane of iteration i is start + begin + lead + i, of which there are as many as
         // end - start - last - begin.
         bounds: [layout.begin + lead + reach < 0, lead - last > reach],
+        ends: ends.filter(|_| are_around(&group, draft.context.launch, pipeline.axis)),
     }
 }

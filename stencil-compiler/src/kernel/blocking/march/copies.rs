@@ -1,10 +1,11 @@
 //! The loader of a march: which thread copies what into a slot of the ring.
 
 use super::March;
-use super::layout::{DONE, FULL, Layout, RING, Shape};
+use super::ends::{Ends, are_around, source};
+use super::layout::{COPIED, DONE, FULL, Layout, RING, Shape};
 use crate::kernel::iteration::Frame;
 use crate::kernel::lower::Draft;
-use crate::kernel::{Condition, Index, IntVar, Stmt};
+use crate::kernel::{BarrierId, Condition, Index, IntVar, Stmt};
 
 /// One thread's share of a group's copies in each iteration.
 struct Share {
@@ -23,20 +24,28 @@ pub(super) struct Copies<'a> {
     frame: Frame,
     axis: usize,
     shares: Vec<Share>,
+    /// Iterations whose copies are complete.
+    full: BarrierId,
+    /// Those of the blocks that copy, where others have boxes copied.
+    ends: Option<Ends>,
 }
 
 impl<'a> Copies<'a> {
-    /// Computes each thread's share once, ahead of the loop.
+    /// Computes each thread's share once, ahead of the loop: of all planes, or beside boxes of those that are
+    /// read around ends.
     pub(super) fn new(
         draft: &mut Draft<'_>,
         body: &mut Vec<Stmt>,
         march: &March,
         layout: &'a Layout,
-        frame: Frame,
-        axis: usize,
+        (frame, axis): (Frame, usize),
+        ends: Option<Ends>,
     ) -> Self {
         let mut shares = Vec::new();
         for (at, group) in layout.groups.iter().enumerate() {
+            if ends.is_some() && !are_around(group, draft.context.launch, axis) {
+                continue;
+            }
             let threads = march.threads()[0] * march.threads()[1];
             let per_row = group.shape.width / march.vector;
             let copies = per_row * group.shape.height;
@@ -59,19 +68,44 @@ impl<'a> Copies<'a> {
             frame,
             axis,
             shares,
+            full: ends.map_or(FULL, |_| COPIED),
+            ends,
         }
     }
 
     /// Fills the slots of the first iterations.
     pub(super) fn prologue(&self, draft: &mut Draft<'_>, body: &mut Vec<Stmt>) {
+        let mut fill = Vec::new();
         for slot in 0..self.layout.ahead {
-            self.issue(draft, body, Index::Const(i64::from(slot)));
+            self.issue(draft, &mut fill, Index::Const(i64::from(slot)));
         }
+        self.push(body, fill);
+    }
+
+    /// Statements of the blocks that copy.
+    fn push(&self, body: &mut Vec<Stmt>, own: Vec<Stmt>) {
+        match self.ends {
+            Some(ends) => body.push(Stmt::If {
+                conditions: vec![ends.beside()],
+                body: own,
+            }),
+            None => body.extend(own),
+        }
+    }
+
+    /// Waits until the slots of an iteration are filled.
+    pub(super) fn wait(&self, body: &mut Vec<Stmt>, iteration: IntVar) {
+        self.push(body, vec![self.layout.filled(self.full, iteration)]);
     }
 
     /// Fills the slots of an iteration and arrives on its full barrier.
     fn issue(&self, draft: &mut Draft<'_>, body: &mut Vec<Stmt>, iteration: Index) {
         for (at, group) in self.layout.groups.iter().enumerate() {
+            let shares = self.shares.iter().filter(|share| share.group == at);
+            let shares: Vec<&Share> = shares.collect();
+            if shares.is_empty() {
+                continue;
+            }
             let slot = draft.int("fill");
             let value = iteration.clone() % i64::from(group.slots) * i64::from(group.slot_len);
             body.push(Stmt::Int {
@@ -82,19 +116,13 @@ impl<'a> Copies<'a> {
             let lead = i64::from(self.layout.begin + group.shape.lead);
             let value = Index::Var(self.frame.start) + iteration.clone() + Index::Const(lead);
             body.push(Stmt::Int { var: plane, value });
-            let mut from = plane;
-            if draft.context.launch.wrapped[self.axis] {
-                from = draft.int("from");
-                let value = draft.context.wrapped(Index::Var(plane), self.axis);
-                body.push(Stmt::Int { var: from, value });
-            }
+            let from = source(draft, body, plane, self.axis);
             let reach = Index::Const(i64::from(group.shape.reach));
             let exists = vec![
                 Condition::at_least(plane, Index::Var(self.frame.start) - reach.clone()),
                 Condition::below(plane, Index::Var(self.frame.end) + reach),
             ];
-            let shares = self.shares.iter().filter(|share| share.group == at);
-            let copies = shares.map(|share| Stmt::If {
+            let copies = shares.into_iter().map(|share| Stmt::If {
                 conditions: share.conditions.clone(),
                 body: self.copies(draft, share, slot, from),
             });
@@ -104,7 +132,7 @@ impl<'a> Copies<'a> {
             });
         }
         body.push(Stmt::ArriveCopies {
-            barrier: FULL,
+            barrier: self.full,
             slot: iteration % i64::from(self.layout.phases()),
         });
     }
@@ -141,19 +169,21 @@ impl<'a> Copies<'a> {
         let phases = i64::from(self.layout.phases());
         let next = draft.int("next");
         let ahead = Index::Const(i64::from(self.layout.ahead));
-        body.push(Stmt::Int {
+        let mut fill = Vec::new();
+        fill.push(Stmt::Int {
             var: next,
             value: Index::Var(iteration) + ahead.clone(),
         });
         // Iteration i + ahead has the phase that iteration i - 1 had before it.
         let next = Index::Var(next);
         let parity = (next.clone() / phases + Index::Const(1)) % 2;
-        body.push(Stmt::Wait {
+        fill.push(Stmt::Wait {
             barrier: DONE,
             slot: next.clone() % phases,
             parity,
         });
-        self.issue(draft, body, next);
+        self.issue(draft, &mut fill, next);
+        self.push(body, fill);
     }
 }
 

@@ -6,11 +6,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::March;
+use super::ends::are_around;
 use crate::algorithm::FnId;
 use crate::kernel::lower::{Context, Draft};
 use crate::kernel::pipeline::Pipeline;
 use crate::kernel::{
-    BOX_ALIGNMENT, BarrierArray, BarrierId, Index, MOST_BOX, SharedArray, SharedId, WARP,
+    BOX_ALIGNMENT, BarrierArray, BarrierId, Index, IntVar, MOST_BOX, SharedArray, SharedId, Stmt,
+    WARP,
 };
 use crate::schedule::Refusal;
 
@@ -20,6 +22,8 @@ pub(super) const RING: SharedId = SharedId(0);
 pub(super) const FULL: BarrierId = BarrierId(0);
 /// Iterations that all threads have done.
 pub(super) const DONE: BarrierId = BarrierId(1);
+/// Iterations whose copies are complete, in a block that has boxes copied, too.
+pub(super) const COPIED: BarrierId = BarrierId(2);
 
 /// How the planes of a launch lie in shared memory and registers.
 pub(super) struct Layout {
@@ -169,6 +173,23 @@ impl Layout {
         self.ahead + 1
     }
 
+    /// A wait until a barrier's part of the slots of an iteration is filled.
+    pub(super) fn filled(&self, barrier: BarrierId, iteration: IntVar) -> Stmt {
+        let phases = i64::from(self.phases());
+        Stmt::Wait {
+            barrier,
+            slot: Index::Var(iteration) % phases,
+            parity: Index::Var(iteration) / phases % 2,
+        }
+    }
+
+    /// Are there blocks that copy what is read around an end, where others have boxes copied?
+    pub(super) fn copies_at_ends(&self, context: &Context<'_>, march: &March) -> bool {
+        let axis = context.algorithm.slowest_axis();
+        let around = |group: &Group| are_around(group, context.launch, axis);
+        march.boxes && self.groups.iter().any(around)
+    }
+
     /// Values of all rings.
     fn values(&self) -> u32 {
         let ends = self.groups.iter().map(|g| g.start + g.slots * g.slot_len);
@@ -281,7 +302,11 @@ impl Layout {
             len: self.values(),
         });
         let filling = if march.boxes { 1 } else { threads };
-        for (name, arrivals) in [("full", filling), ("done", threads.div_ceil(WARP))] {
+        let mut barriers = vec![("full", filling), ("done", threads.div_ceil(WARP))];
+        if self.copies_at_ends(&draft.context, march) {
+            barriers.push(("copied", threads));
+        }
+        for (name, arrivals) in barriers {
             draft.kernel.barriers.push(BarrierArray {
                 name: name.into(),
                 slots: self.phases(),

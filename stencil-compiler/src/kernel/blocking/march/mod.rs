@@ -4,7 +4,8 @@
 //! and empty barriers hand slots over, so that no block-wide barrier is needed in the loop. What
 //! only its own column reads stays in registers; carried sums take each plane's terms as it passes;
 //! shared functions have a ring of their own, which all threads fill, with a barrier around it.
-//! Either all threads copy 16 bytes at a time, or one thread has whole boxes copied.
+//! Either all threads copy 16 bytes at a time, or one thread has whole boxes copied. Where planes are read
+//! around the ends of periodic axes, blocks at these ends may copy, and all others have boxes.
 
 use super::{BLOCKS, CHUNK, COLUMN, Param, Strategy, chunk};
 use crate::kernel::iteration::{Cover, describe};
@@ -16,6 +17,7 @@ use crate::schedule::{Blame, Refusal};
 mod body;
 mod boxes;
 mod copies;
+mod ends;
 mod layout;
 mod reader;
 mod stage;
@@ -68,7 +70,7 @@ pub const STRATEGY: Strategy = Strategy {
     ],
     marches: true,
     stages: true,
-    // Boxes are copied as they lie.
+    // Boxes are as the array lies.
     wraps: |blocking| STRATEGY.param(blocking, LOADER.name) != BOXES,
     across: Some(across),
     kind: LaunchKind::Blocks,
@@ -79,15 +81,18 @@ pub const STRATEGY: Strategy = Strategy {
 /// What copies planes into the ring.
 const LOADER: Param = Param {
     name: "loader",
-    summary: "1: one thread has whole boxes copied, where a device can; 0: each thread copies 16 bytes at a time",
+    summary: "0: each thread copies 16 bytes at a time; 1: one thread has whole boxes copied, where a device can; 2: boxes, but copies where a block reads around an end",
     default: 0,
-    values: &[0, BOXES],
+    values: &[0, BOXES, BOTH],
     flat: None,
     first: false,
 };
 
 /// The loader that copies boxes.
 const BOXES: u32 = 1;
+
+/// The loader that copies boxes except in blocks that read around an end.
+const BOTH: u32 = 2;
 
 /// Where threads wait for what others made of shared functions.
 pub(crate) const BARRIER: Param = Param {
@@ -126,7 +131,7 @@ struct March {
     column: bool,
     /// Values of one asynchronous copy.
     vector: u32,
-    /// Are planes copied as boxes?
+    /// Are planes copied as boxes, where none is read around an end?
     boxes: bool,
     /// Do warps wait for each other only before they read what is shared?
     split: bool,
@@ -158,7 +163,7 @@ impl March {
             ring: context.param("ring"),
             column: context.param(COLUMN.name) != 0,
             vector,
-            boxes: context.param(LOADER.name) == BOXES,
+            boxes: context.param(LOADER.name) != 0,
             split: context.param(BARRIER.name) == SPLIT,
         };
         march.check_loader(context)?;
@@ -203,13 +208,13 @@ impl March {
 
     fn check_loader(&self, context: &Context<'_>) -> Result<(), Refusal> {
         let loader = context.param(LOADER.name);
-        if loader > BOXES {
-            let message = format!("`loader={loader}`: there are 0 and {BOXES}");
+        if loader > BOTH {
+            let message = format!("`loader={loader}`: there are 0, {BOXES} and {BOTH}");
             return Err(Refusal::params(&[LOADER.name], message));
         }
-        if self.boxes && context.launch.wrapped.contains(&true) {
+        if loader == BOXES && context.launch.wrapped.contains(&true) {
             let message = format!(
-                "`loader={loader}` copies boxes as they lie in memory, and so needs ghost cells; this launch reads periodic axes around their ends: use `loader=0`"
+                "`loader={loader}` copies boxes as they lie in memory, and so needs ghost cells; this launch reads periodic axes around their ends: use `loader=0` or `loader={BOTH}`"
             );
             return Err(Refusal::params(&[LOADER.name], message));
         }
@@ -270,7 +275,11 @@ fn lower(context: &Context<'_>) -> Result<Kernel, Refusal> {
     draft.kernel.notes.push(format!(
         "{}; {} run {} iterations ahead",
         rings.join(", "),
-        if march.boxes { "boxes" } else { "copies" },
+        match (march.boxes, layout.copies_at_ends(context, &march)) {
+            (true, true) => "boxes, or copies at ends of axes,",
+            (true, false) => "boxes",
+            (false, _) => "copies",
+        },
         layout.ahead
     ));
     draft.kernel.notes.extend(describe(context, &pipeline));

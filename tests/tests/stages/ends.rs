@@ -1,0 +1,186 @@
+//! Marches that read around the ends of periodic axes, by copies in the blocks there and boxes in all
+//! others: the bits are those of the definition, whichever axes are wrapped.
+
+use stencil_compiler::algorithm::Algorithm;
+use stencil_compiler::expr::Real;
+use stencil_compiler::kernel::interp::Shadow;
+use stencil_compiler::kernel::{Kernel, Stmt};
+use stencil_compiler::plan::Step;
+use stencil_compiler::schedule::check::{Compiled, check, check_wrapped};
+use stencil_compiler::schedule::{Schedule, heuristic, text};
+use stencil_tests::{
+    Case, ELASTIC, ISOTHERMAL_NS, algorithm_of, differing, interpreted, oracle, with_mixed,
+};
+
+use crate::invariance::STEPS;
+
+/// Rows of whole copies, and tiles of 16 and 32 cells by 4 and 8 away from all ends.
+const CELLS: [usize; 3] = [72, 21, 7];
+
+fn schedule(text: &str) -> Schedule {
+    text::parse(text).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn wrapped(algorithm: &Algorithm, schedule: &Schedule, bytes: usize, axes: [bool; 3]) -> Compiled {
+    check_wrapped(algorithm, schedule, bytes, axes).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn count(body: &[Stmt], is: fn(&Stmt) -> bool) -> usize {
+    let of = |stmt: &Stmt| match stmt {
+        Stmt::For { body, .. } | Stmt::If { body, .. } => count(body, is),
+        other => usize::from(is(other)),
+    };
+    body.iter().map(of).sum()
+}
+
+fn boxes(kernel: &Kernel) -> usize {
+    count(&kernel.body, |stmt| matches!(stmt, Stmt::CopyBox { .. }))
+}
+
+fn copies(kernel: &Kernel) -> usize {
+    count(&kernel.body, |stmt| matches!(stmt, Stmt::Copy { .. }))
+}
+
+fn fills(compiled: &Compiled) -> usize {
+    let is_fill = |step: &&Step| matches!(step, Step::Fill { .. });
+    compiled.plan.steps.iter().filter(is_fill).count()
+}
+
+/// Runs a schedule on the kernel interpreter, on a mesh on which these axes are wrapped.
+fn agree<T: Real>(
+    algorithm: &Algorithm,
+    (case, reference): &(Case, Vec<Vec<T>>),
+    schedule: &Schedule,
+    (axes, seed): ([bool; 3], u64),
+) -> Compiled {
+    let compiled = wrapped(algorithm, schedule, T::BYTES, axes);
+    let about = || format!("{axes:?} {seed} {}\n{}", T::NAME, text::print(schedule));
+    let found = interpreted::<T>(algorithm, &compiled, case, STEPS, seed, Shadow::Full);
+    let found = found.unwrap_or_else(|fault| panic!("{fault}\n{}", about()));
+    assert_eq!(differing(&found, reference), 0, "{}", about());
+    compiled
+}
+
+fn case<T: Real>(algorithm: &Algorithm, cells: [usize; 3]) -> (Case, Vec<Vec<T>>) {
+    let case = Case::new(algorithm, cells);
+    let reference = oracle(algorithm, &case, STEPS);
+    (case, reference)
+}
+
+/// What is gathered and carried, tiles and chunks that fit and that do not, rings as short as may be.
+fn around<T: Real>(source: &str, cells: [usize; 3], blockings: &[&str]) {
+    let algorithm = algorithm_of(source);
+    let case = case::<T>(&algorithm, cells);
+    for (seed, blocking) in blockings.iter().enumerate() {
+        let mut schedule = schedule(&format!("schedule kernel march loader=2 {blocking}"));
+        if seed % 2 == 0 {
+            heuristic::carry(&algorithm, &mut schedule.placements);
+        }
+        let compiled = agree::<T>(&algorithm, &case, &schedule, ([true; 3], seed as u64));
+        assert_eq!(fills(&compiled), 0);
+        for kernel in &compiled.kernels {
+            assert!(boxes(kernel) > 0 && copies(kernel) > 0);
+        }
+    }
+}
+
+#[test]
+fn ends_have_the_same_bits_in_three_dimensions() {
+    let blockings = [
+        "tile_x=32 tile_y=4 chunk=4",
+        "tile_x=16 tile_y=8 points=2 chunk=5 column=0",
+        "tile_x=16 tile_y=8 points=2 chunk=64",
+        "tile_x=32 tile_y=4 chunk=64 ring=9",
+    ];
+    around::<f32>(ISOTHERMAL_NS, CELLS, &blockings);
+    around::<f64>(ISOTHERMAL_NS, [70, 19, 8], &blockings[..2]);
+    around::<f32>(ELASTIC, [40, 17, 5], &blockings[2..]);
+    around::<f64>(ELASTIC, CELLS, &blockings[1..3]);
+}
+
+#[test]
+fn ends_have_the_same_bits_in_two_dimensions() {
+    let blockings = [
+        "tile_x=32 chunk=8",
+        "tile_x=64 points=2 chunk=5 column=0",
+        "tile_x=64 chunk=64",
+    ];
+    let flow = ISOTHERMAL_NS.replace("in 3d", "in 2d");
+    let waves = ELASTIC.replace("in 3d", "in 2d");
+    let waves = waves.replace(", d2[z](w.z)]", "]");
+    for source in [flow, waves] {
+        around::<f32>(&source, [204, 23, 1], &blockings);
+        around::<f64>(&source, [202, 18, 1], &blockings);
+    }
+}
+
+/// Rows that are no whole copies, walls, several patches: some axes are wrapped and others have ghost cells.
+#[test]
+fn some_axes_have_ends_and_others_ghost_cells() {
+    let algorithm = algorithm_of(ISOTHERMAL_NS);
+    let schedule = schedule("schedule kernel march loader=2 tile_x=16 tile_y=4 chunk=4");
+    for (seed, (cells, axes)) in [
+        ([37, 21, 7], [false, true, true]),
+        ([72, 21, 7], [true, false, false]),
+        ([72, 9, 7], [true, false, true]),
+        ([37, 21, 7], [false, true, false]),
+        ([37, 9, 7], [false, false, true]),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let case = case::<f32>(&algorithm, cells);
+        let compiled = agree(&algorithm, &case, &schedule, (axes, seed as u64));
+        assert_eq!(compiled.plan.launches[0].wrapped, axes);
+        let is_across = axes[0] || axes[1];
+        for kernel in &compiled.kernels {
+            assert!(boxes(kernel) > 0);
+            // Along the march each plane may be from the other end.
+            assert_eq!(copies(kernel) > 0, is_across);
+            assert_eq!(kernel.barriers.len(), 2 + usize::from(is_across));
+        }
+    }
+}
+
+/// Kernels that store what others read around ends, or in ghost cells of their own; shared functions, with one barrier and with
+/// a split one; fused substeps.
+#[test]
+fn ends_have_the_same_bits_whatever_is_placed() {
+    let algorithm = algorithm_of(&with_mixed(ISOTHERMAL_NS, "composed"));
+    let march = "kernel march loader=2 tile_x=16 tile_y=4 chunk=5";
+    let schedules = [
+        format!("place div_u global exchange {march} {march}"),
+        format!("place div_u global recompute {march} {march}"),
+        format!("place div_u global recompute {march} kernel direct"),
+        format!("place div_u global exchange kernel direct {march}"),
+        format!("place div_u shared {march}"),
+        format!("place div_u shared {march} barrier=1 column=2 ring=9"),
+    ];
+    let cells = [56, 17, 7];
+    let of_flow = case::<f32>(&algorithm, cells);
+    for (seed, text) in schedules.iter().enumerate() {
+        let schedule = schedule(&format!("schedule {text}"));
+        agree(&algorithm, &of_flow, &schedule, ([true; 3], seed as u64));
+    }
+    let heat = "system Heat in 3d { field q: scalar; ddt(q) = lap(q); }
+        scheme s for Heat { space: central<order = 2>; mixed: bidiagonal; time: euler; }";
+    let heat = algorithm_of(heat);
+    let mut fused = schedule(&format!("schedule fuse 2 {march}"));
+    let problem = heat.fused(fused.fuse).unwrap_or_else(|e| panic!("{e}"));
+    fused.placements = heuristic::fused(&problem);
+    agree(&heat, &case::<f64>(&heat, cells), &fused, ([true; 3], 0));
+}
+
+/// Where no end is read around, all blocks have boxes, and the kernels are the same.
+#[test]
+fn where_nothing_is_wrapped_all_planes_are_boxes() {
+    let algorithm = algorithm_of(ISOTHERMAL_NS);
+    let of = |loader: u32| {
+        let text = format!("schedule kernel march loader={loader} tile_x=32 tile_y=4");
+        let schedule = schedule(&text);
+        check(&algorithm, &schedule, 4).unwrap_or_else(|e| panic!("{e}"))
+    };
+    let (boxes, both) = (of(1), of(2));
+    assert_eq!(boxes.kernels, both.kernels);
+    assert!(fills(&both) > 0 && fills(&both) == fills(&boxes));
+}
