@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::{fs, iter};
 
 use stencil_compiler::algorithm::{Algorithm, Role};
+use stencil_compiler::expr::real::Precision as RealPrecision;
 use stencil_compiler::kernel::LaunchKind;
+use stencil_compiler::schedule::check::check;
 use stencil_compiler::schedule::space::{Draws, Space};
 use stencil_compiler::schedule::{Blocking, Layout, Schedule, presets};
 use stencil_runtime::backend::cuda::{Cache, capability};
@@ -130,10 +132,12 @@ impl Batch {
     }
 
     /// The kind of the schedule of this number: all of them in turn, those that are more than periodic for
-    /// arrays that lie apart and for surfaces, and steps that are alike for schedules that do several at once.
+    /// arrays that lie apart and for surfaces, one for what is loaded otherwise at ends, and steps that are alike for
+    /// schedules that do several at once.
     pub(super) fn kind(&self, turn: usize) -> usize {
         let schedule = |turn: usize| &self.schedules[turn].1;
         match (schedule(turn).fuse, schedule(turn).layout) {
+            (1, Layout::Soa) if schedule(turn).kernels.iter().all(differs_at_ends) => WHOLE_COPIES,
             (1, Layout::Soa) => turn % KINDS,
             (1, layout @ (Layout::Aos | Layout::Surface)) => {
                 let alike = |s: &Schedule| is_apart(s) && s.layout == layout;
@@ -149,6 +153,9 @@ impl Batch {
 fn is_apart(schedule: &Schedule) -> bool {
     schedule.fuse == 1 && schedule.layout != Layout::Soa
 }
+
+/// The loader of a march that does not copy boxes at the ends of axes.
+const BOTH: u32 = 2;
 
 /// Compute capability with which a card copies boxes.
 const BOXES: (u32, u32) = (9, 0);
@@ -167,12 +174,18 @@ pub(super) fn batches(args: &VerifyArgs, architecture: &str) -> Result<Vec<Batch
                 grid,
                 schedules,
             };
-            // For each kind of boundaries one of them, those that are no preset, and one that fuses substeps.
+            // For each kind of boundaries one of them, those that are no preset, one that is loaded otherwise at
+            // ends, and one that fuses substeps.
             let (single, fused): (Vec<_>, Vec<_>) =
                 schedules.iter().cloned().partition(|(_, s)| s.fuse == 1);
+            let at_ends = single
+                .iter()
+                .find(|(_, s)| s.kernels.iter().all(differs_at_ends));
+            let at_ends = at_ends.cloned();
             let beside = single.into_iter().filter(|(_, s)| !is_apart(s));
             let some = beside.collect::<Vec<_>>().into_iter().cycle().take(KINDS);
             let some = some.chain(unusual(system.algorithm()));
+            let some = some.chain(at_ends);
             let some = some.chain(fused.into_iter().take(1)).collect();
             batches.push(batch(Grid::whole(args, dimension), schedules));
             if let Some(grid) = Grid::cut(args, dimension)? {
@@ -288,6 +301,8 @@ fn schedules(
         .filter(|(_, schedule)| on_card(schedule))
         .collect();
     all.extend(unusual(algorithm));
+    let ends = around_ends(algorithm, precision);
+    all.extend(ends.filter(|(_, schedule)| on_card(schedule)));
     let space = Space::new(algorithm, precision.bytes());
     let mut draws = Draws::new(args.seed);
     for number in 1..=args.sample {
@@ -298,11 +313,29 @@ fn schedules(
     all
 }
 
+/// A march that copies at the ends of periodic axes and has boxes in blocks inside, which its tile is small enough
+/// for; `None` where it is illegal.
+fn around_ends(algorithm: &Algorithm, precision: RealPrecision) -> Option<(String, Schedule)> {
+    let tile_x = if algorithm.dimension < 3 { 32 } else { 16 };
+    let params = [("tile_x", tile_x), ("tile_y", 8), ("loader", BOTH)];
+    let schedule = Schedule::default().blocked(algorithm, Blocking::new("march", &params));
+    let is_legal = check(algorithm, &schedule, precision.bytes()).is_ok();
+    is_legal.then(|| ("march around ends".to_string(), schedule))
+}
+
+/// Boxes inside and copies at ends?
+fn differs_at_ends(blocking: &Blocking) -> bool {
+    blocking.params.get("loader") == Some(&BOTH)
+}
+
 /// How many kinds of [`boundaries`] there are.
 const KINDS: usize = 8;
 
 /// The first so many kinds are periodic along all axes.
 const PERIODIC: usize = 2;
+
+/// The one of them with rows of whole copies, around whose ends kernels read.
+const WHOLE_COPIES: usize = 1;
 
 /// One more kind: periodic, with steps and sources that do not change, so that several can be done at once.
 const ALIKE: usize = KINDS;
@@ -376,9 +409,8 @@ impl Runs {
     fn builder<T: Number>(&self, batch: &Batch, kind: usize) -> Builder<T> {
         let system = &batch.system;
         let dimension = system.algorithm().dimension;
-        // The second kind is periodic like the first one, and so is the last.
         let grid = match kind {
-            1 | ALIKE if batch.grid.patches == [1; 3] => batch.grid.even(),
+            WHOLE_COPIES | ALIKE if batch.grid.patches == [1; 3] => batch.grid.even(),
             _ => batch.grid,
         };
         let cells = grid.cells;
