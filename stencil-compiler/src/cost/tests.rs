@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::*;
 use crate::discretize::discretize;
 use crate::model::parse::parse_str;
-use crate::schedule::check::check;
+use crate::schedule::check::{check, check_periodic};
 use crate::schedule::{Blocking, Schedule};
 
 fn heat(time: &str) -> Algorithm {
@@ -389,4 +389,29 @@ fn small_blocks_and_exposed_waits_take_time() {
     // Rows of 16 values and a rim overlap in the banks.
     let march = |x, y| total("march", &[("tile_x", x), ("tile_y", y), ("points", 1)]);
     assert!(march(16, 16) > 1.02 * march(32, 8));
+}
+
+/// No fills, and at most what is done where all planes are boxes: that is what blocks away from ends do.
+#[test]
+fn boxes_inside_and_copies_at_ends_are_counted_as_boxes() {
+    let algorithm = heat("euler");
+    let cells = [256; 3];
+    let of = |loader: u32| {
+        let params = [("tile_x", 32), ("tile_y", 8), ("loader", loader)];
+        let schedule = Schedule {
+            kernels: vec![Blocking::new("march", &params)],
+            ..Schedule::default()
+        };
+        let compiled = check_periodic(&algorithm, &schedule, 4, (cells, 132)).unwrap();
+        let costs = kernels(&compiled).unwrap();
+        let time = costs[0].time(cells, &MODELS[0].rates, (64, 0)).unwrap();
+        (costs[0].work, time, Fills::of(&compiled.plan, cells, 4))
+    };
+    let (copies, boxes, both) = (of(0), of(1), of(2));
+    assert!(copies.0.copies > 0 && copies.0.boxes == 0);
+    assert!(boxes.0.copies == 0 && boxes.0.boxes > 0);
+    assert!(both.0.copies > 0 && both.0.boxes == boxes.0.boxes);
+    assert!(close(both.1.issue, boxes.1.issue));
+    assert!(boxes.2.launches == 1 && boxes.2.bytes > 0.0);
+    assert_eq!((copies.2.launches, both.2.launches), (0, 0));
 }
