@@ -2,7 +2,7 @@
 //! link.
 //!
 //! A function is read as one of a system whose fields are its arguments and which watches its value, so it is checked
-//! and rounded as it is in any other system that gives it single values.
+//! and rounded as it is in any other system that gives it single values and shares none of its divisors.
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 

@@ -8,6 +8,7 @@ use super::build::{Functions, Linear};
 use super::collect;
 use super::operators::{bidiagonal, first, higher, second, upwind};
 use super::poly::{AtomId, Monomial, Overflow, Poly, Uniform, UniformFactor};
+use super::reciprocals::{self, Reciprocals};
 use crate::algorithm::{Access, Atom as FnAtom, Def, FnId};
 use crate::expr::{Builder, Expr, Op, Ref};
 use crate::model::{Arith, Scheme};
@@ -23,6 +24,7 @@ pub(super) struct Assembler<'a> {
     /// Whether coefficients that terms share are looked for.
     pub(super) collected: bool,
     uses: Vec<u32>,
+    reciprocals: Reciprocals,
     made: BTreeMap<AtomId, FnId>,
 }
 
@@ -40,6 +42,7 @@ impl<'a> Assembler<'a> {
             order: scheme.order,
             collected: scheme.arith == Arith::Collected,
             uses: Vec::new(),
+            reciprocals: Reciprocals::default(),
             made: BTreeMap::new(),
         }
     }
@@ -58,6 +61,7 @@ impl<'a> Assembler<'a> {
         if !self.collected {
             return Ok(split);
         }
+        self.reciprocals = Reciprocals::new(self.atoms, &self.uses);
         let mut pointwise: Vec<Poly> = split.iter().map(|(_, p)| p.clone()).collect();
         collect::extract(self.atoms, &mut pointwise, names)?;
         for ((_, slot), collected) in split.iter_mut().zip(pointwise) {
@@ -410,12 +414,26 @@ impl<'a> Assembler<'a> {
     /// The grid function of an operation that polynomials do not have.
     fn call(&mut self, op: Op, args: &[Poly]) -> Result<FnId, Overflow> {
         let mut b = Builder::new();
-        let mut refs = Vec::new();
-        for arg in args {
-            refs.push(self.point_ref(arg, &mut b)?);
-        }
-        let result = b.op(op, &refs);
-        Ok(self.add_point(op.name(), b.finish(result)))
+        let reciprocal = match (op, args) {
+            (Op::Div, [above, below]) => self.reciprocals.of(self.atoms, above, below),
+            _ => None,
+        };
+        let (by, refs) = match (reciprocal, args) {
+            (Some(reciprocal), [above, _]) => {
+                let above = self.point_ref(above, &mut b)?;
+                (Op::Mul, vec![above, self.atom_ref(reciprocal, &mut b)?])
+            }
+            _ => {
+                let refs = args.iter().map(|arg| self.point_ref(arg, &mut b));
+                (op, refs.collect::<Result<_, _>>()?)
+            }
+        };
+        let name = match args {
+            [above, _] if op == Op::Div && reciprocals::is_one(above) => "reciprocal",
+            _ => op.name(),
+        };
+        let result = b.op(by, &refs);
+        Ok(self.add_point(name, b.finish(result)))
     }
 
     fn add_point(&mut self, name: &str, expr: Expr<FnAtom>) -> FnId {

@@ -64,6 +64,8 @@ pub(super) struct Atoms {
     known_named: BTreeMap<Poly, usize>,
     /// Operations on uniforms that polynomials do not have.
     pub opaque: Vec<(Op, Vec<Uniform>)>,
+    /// What vectors and tensors are divided by.
+    divisors: BTreeSet<Poly>,
     mixed: Mixed,
 }
 
@@ -78,6 +80,7 @@ impl Atoms {
             named: Vec::new(),
             known_named: BTreeMap::new(),
             opaque: Vec::new(),
+            divisors: BTreeSet::new(),
             mixed,
         }
     }
@@ -107,6 +110,16 @@ impl Atoms {
         self.spans.push(self.span);
         self.known.insert(atom, id);
         id
+    }
+
+    /// Says that a vector or tensor is divided by this.
+    pub(super) fn divide_vector(&mut self, by: &Poly) {
+        self.divisors.insert(by.clone());
+    }
+
+    /// Is a vector or tensor divided by this?
+    pub(super) fn divides_vector(&self, by: &Poly) -> bool {
+        self.divisors.contains(by)
     }
 
     /// A uniform made by an operation that polynomials do not have.

@@ -8,7 +8,7 @@ use super::components::{Components, Entry};
 use super::poly::{Overflow, Poly, Uniform, UniformFactor};
 use crate::diag::{Code, Span};
 use crate::expr::Op;
-use crate::model::{Arith, Function, Mixed, Model, Rational, Relation, Side, Term, TermKind};
+use crate::model::{Arith, Function, Mixed, Model, Rank, Rational, Relation, Side, Term, TermKind};
 
 /// Terms of a product beyond which a factor keeps its name in place of being expanded.
 const LARGEST_PRODUCT: usize = 200;
@@ -187,7 +187,11 @@ impl<'a> Expander<'a> {
                     .collect()
             }
             TermKind::Div(a, b) => {
+                let of_scalar = a.rank == Rank::Scalar;
                 let (a, b) = (self.term(a)?, self.term(b)?);
+                if !of_scalar {
+                    self.atoms.divide_vector(&b[0]);
+                }
                 a.iter().map(|x| self.quotient(x, &b[0], span)).collect()
             }
             TermKind::Pow(a, n) => {

@@ -21,6 +21,7 @@ mod observe;
 pub mod operators;
 mod parts;
 mod poly;
+mod reciprocals;
 mod stages;
 #[cfg(test)]
 mod tests;

@@ -1,0 +1,142 @@
+//! Quotients with one divisor: how many divisions are left, and which bits they give.
+
+use super::algorithm;
+use crate::algorithm::interp::Oracle;
+use crate::algorithm::{Algorithm, Def};
+use crate::expr::{Node, Op};
+
+/// Three fields with these rates, in steps of Euler.
+fn rates(items: &str, [a, b, c]: [&str; 3], arith: &str) -> Algorithm {
+    algorithm(&format!(
+        "pub system S in 1d {{ field a: scalar; field b: scalar; field c: scalar; {items}
+             ddt(a) = {a}; ddt(b) = {b}; ddt(c) = {c}; }}
+         scheme s for S {{ space: central<order = 2>; arith: {arith}; time: euler; }}"
+    ))
+}
+
+/// How many operations of this kind an evaluation of all grid functions does.
+fn count(algorithm: &Algorithm, op: Op) -> usize {
+    let nodes = algorithm.functions.iter().flat_map(|f| match &f.def {
+        Def::Point(expr) => expr.nodes.as_slice(),
+        Def::State(_) | Def::Sum(_) => &[],
+    });
+    nodes
+        .filter(|node| matches!(node, Node::Op(is, _) if *is == op))
+        .count()
+}
+
+#[test]
+fn quotients_of_one_divisor_divide_once() {
+    let cases = [
+        ("", ["b/c", "a/c", "0"], 1),
+        ("", ["b/(a + c)", "a/(c + a)", "(a - b)/(a + c)"], 1),
+        ("", ["b/c", "1/c", "0"], 1),
+        ("", ["1/c^2", "b/c^2", "0"], 1),
+        ("let q = b/c;", ["q", "sqrt(q)", "a*a/c"], 1),
+        (
+            "fn over(a: scalar, b: scalar) -> scalar { a/b }",
+            ["over(b, c)", "over(a, c)", "0"],
+            1,
+        ),
+        // Read at neighbours, too.
+        ("", ["d[x](b/c)", "a/c", "0"], 1),
+        // Of two or more divisors each.
+        ("", ["b/c + b/a", "a/c", "c/a"], 2),
+        // Alone: one value, whoever reads it, and other divisors.
+        ("let q = b/c;", ["q", "sqrt(q)", "a/b"], 2),
+        ("", ["b/c", "a/d[x](c)", "0"], 2),
+    ];
+    for (items, written, divisions) in cases {
+        let made = rates(items, written, "collected");
+        assert_eq!(count(&made, Op::Div), divisions, "{items} {written:?}");
+    }
+    let vector = "field u: vector; field w: vector; ddt(u) = w/c; ddt(w) = 0*u;";
+    let vector = rates(vector, ["0", "0", "0"], "collected");
+    assert_eq!(
+        [Op::Div, Op::Mul].map(|op| count(&vector, op) > 0),
+        [true, true]
+    );
+    assert!(vector.find("reciprocal").is_some());
+    let as_written = rates("", ["b/c", "a/c", "0"], "as_written");
+    assert_eq!(count(&as_written, Op::Div), 2);
+}
+
+/// The rates in the only cell.
+fn evaluated(algorithm: &Algorithm, values: [f64; 3]) -> [f64; 3] {
+    let mut oracle = Oracle::<f64>::new(algorithm, [1, 1, 1], &[], [1.0; 3], 1.0).unwrap();
+    let states: Vec<_> = (0..3).map(crate::algorithm::StateId).collect();
+    for (state, value) in states.iter().zip(values) {
+        oracle.set(*state, &[value]);
+    }
+    oracle.step();
+    [0, 1, 2].map(|at| oracle.get(states[at])[0] - values[at])
+}
+
+#[test]
+fn lone_quotients_and_those_of_equal_values_are_exact() {
+    // No product of 49 with the number nearest to 1/49 is one.
+    assert_ne!(49.0 * (1.0 / 49.0), 1.0);
+    let alone = rates("", ["b/c - a", "-b", "-c"], "collected");
+    assert_eq!(evaluated(&alone, [0.0, 49.0, 49.0])[0], 1.0);
+    let shared = rates("", ["c/c + b/c - a", "a/c - b", "-c"], "collected");
+    assert_eq!(count(&shared, Op::Div), 2);
+    assert_eq!(evaluated(&shared, [0.0, 0.0, 49.0])[0], 1.0);
+    // What is nothing stays nothing, with its sign.
+    let [_, b, _] = evaluated(&shared, [-0.0, 0.0, 49.0]);
+    assert!(b == 0.0);
+}
+
+/// A gas in one dimension by a solver and a reconstruction.
+fn gas(riemann: &str, reconstruct: &str) -> Algorithm {
+    algorithm(&format!(
+        "pub system Gas in 1d {{
+             conserved rho: scalar; conserved m: vector; conserved e: scalar;
+             param gamma: real = 1.4;
+             let u = m/rho; let p = (gamma - 1)*(e - dot(m, u)/2); let h = (e + p)/rho;
+             flux rho -> m; flux m -> outer(m, u) + p*I; flux e -> (e + p)*u;
+             primitive {{ rho; u; p; m = rho*u; e = p/(gamma - 1) + rho*dot(u, u)/2; }}
+             average {{ rho; u by sqrt(rho); h by sqrt(rho); m = rho*u; e = rho*(h + (gamma - 1)*dot(u, u)/2)/gamma; }}
+             waves {{ flow: u; sound: sqrt(gamma*p/rho); density: rho; pressure: p; }}
+         }}
+         scheme s for Gas {{ reconstruct: {reconstruct}; riemann: {riemann}; time: ssprk2; }}"
+    ))
+}
+
+#[test]
+fn states_at_faces_share_reciprocals_and_keep_their_mirror_images() {
+    // The flow, the sound and what is carried with the energy divide by the density on each side.
+    let roe = gas("roe", "plm<limiter = minmod>");
+    let names = roe.functions.iter().map(|f| f.name.as_str());
+    let reciprocals = names.filter(|name| name.starts_with("reciprocal")).count();
+    // Of both densities, of that between them, of the sum of their roots, and of the sound; two fans divide by themselves.
+    assert_eq!([reciprocals, count(&roe, Op::Div)], [5, 7]);
+    let n = 12;
+    for algorithm in [roe, gas("hllc", "weno_z in primitive")] {
+        let run = |mirrored: bool| {
+            let mut oracle =
+                Oracle::<f64>::new(&algorithm, [n, 1, 1], &[1.4], [0.1; 3], 0.01).unwrap();
+            for (at, of) in ["rho", "m_x", "e"].into_iter().enumerate() {
+                let value = |i: usize| {
+                    let x = i as f64 * 0.37 + at as f64;
+                    match at {
+                        1 => x.sin() * 0.8,
+                        _ => 2.0 + x.cos() * 0.7 + at as f64,
+                    }
+                };
+                let sign = if mirrored && at == 1 { -1.0 } else { 1.0 };
+                let cell = |i: usize| if mirrored { n - 1 - i } else { i };
+                let values: Vec<f64> = (0..n).map(|i| sign * value(cell(i))).collect();
+                oracle.set(algorithm.find_state(of).unwrap(), &values);
+            }
+            (0..3).for_each(|_| oracle.step());
+            ["rho", "m_x", "e"].map(|of| oracle.get(algorithm.find_state(of).unwrap()))
+        };
+        let (straight, mirrored) = (run(false), run(true));
+        for (at, (straight, mirrored)) in straight.iter().zip(mirrored).enumerate() {
+            let sign = if at == 1 { -1.0 } else { 1.0 };
+            let back: Vec<f64> = mirrored.iter().rev().map(|v| sign * v).collect();
+            assert!(straight.iter().all(|v| v.is_finite()));
+            assert_eq!(*straight, back, "{}, component {at}", algorithm.scheme);
+        }
+    }
+}
