@@ -214,7 +214,7 @@ fn cost(cost: &KernelCost) -> Value {
             "shared_words": work.shared_words, "shared_loads": work.shared_loads,
             "shared_stores": work.shared_stores, "copies": work.copies, "boxes": work.boxes,
             "syncs": work.syncs, "divisions": work.divisions,
-            "rounds": work.rounds, "texels": work.texels,
+            "rounds": work.rounds, "texels": work.texels, "chain": work.chain,
         },
     })
 }

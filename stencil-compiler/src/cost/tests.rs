@@ -415,3 +415,84 @@ fn boxes_inside_and_copies_at_ends_are_counted_as_boxes() {
     assert!(boxes.2.launches == 1 && boxes.2.bytes > 0.0);
     assert_eq!((copies.2.launches, both.2.launches), (0, 0));
 }
+
+/// A field with so many quotients behind each other.
+fn fraction(quotients: usize) -> Algorithm {
+    let fraction = (0..quotients).fold("q".to_string(), |inner, _| format!("1/(1 + {inner})"));
+    let source = format!(
+        "system Fraction in 3d {{ field q: scalar; ddt(q) = lap(q) + {fraction}; }}
+        scheme s for Fraction {{ space: central<order = 2>; time: euler; }}"
+    );
+    discretize(&parse_str(&source).unwrap()).unwrap()
+}
+
+/// Values that wait for each other take time where few warps are there to fill it.
+#[test]
+fn a_lone_warp_waits_for_its_quotients() {
+    let march = |params: &[(&str, u32)]| Blocking::new("march", params);
+    let slim = march(&[("tile_x", 32), ("tile_y", 4), ("chunk", 128)]);
+    let seconds = |cost: &KernelCost, registers: u32| {
+        let time = cost.time([256; 3], &MODELS[0].rates, (registers, 0));
+        time.unwrap().total
+    };
+    let cost = cost_of(&fraction(40), slim.clone(), 8).swap_remove(0);
+    assert_eq!(cost.work.divisions, 40);
+    // A quotient and the sum before it, one after the other.
+    assert!((9 * 40..9 * 40 + 20).contains(&cost.work.chain));
+    let mut loose = cost.clone();
+    loose.work.chain = 0;
+    // With 255 registers two blocks of four warps are there, with 40 twelve.
+    let slower = |registers| seconds(&cost, registers) / seconds(&loose, registers);
+    assert!(slower(255) > 2.0 && slower(40) < 1.3 && slower(255) > slower(128));
+    // Where nothing waits for long the chain is not seen.
+    let heat = cost_of(&heat("euler"), slim, 8).swap_remove(0);
+    let mut loose = heat.clone();
+    loose.work.chain = 0;
+    assert!(seconds(&heat, 40) < 1.005 * seconds(&loose, 40));
+}
+
+/// Spilled words stay in the first cache as long as they have room there, beside shared memory.
+#[test]
+fn spills_without_room_go_to_memory() {
+    let blocking = Blocking::new("direct", &[("x", 32), ("y", 8), ("z", 1)]);
+    let cost = cost_of(&heat("euler"), blocking, 8).swap_remove(0);
+    let seconds = |cost: &KernelCost, spilled: u32| {
+        let time = cost.time([256; 3], &MODELS[0].rates, (255, spilled));
+        time.unwrap().total
+    };
+    let more = |cost: &KernelCost, few, many| seconds(cost, many) - seconds(cost, few);
+    // 256 threads that keep 400 bytes each have room, those that keep 4,000 do not.
+    assert!(close(more(&cost, 400, 800), more(&cost, 0, 400)));
+    assert!(more(&cost, 4_000, 8_000) > 20.0 * more(&cost, 0, 400));
+    // Shared memory takes that room away.
+    let full = KernelCost {
+        shared_bytes: 220 << 10,
+        ..cost.clone()
+    };
+    assert!(more(&full, 0, 800) > 2.0 * more(&cost, 0, 800));
+}
+
+/// Quotients keep the compiler from moving statements, so a march full of them needs what the order of its text says.
+#[test]
+fn quotients_need_registers_and_spill_sooner() {
+    let blocking = Blocking::new("march", &[("tile_x", 32), ("tile_y", 8)]);
+    let mut cost = cost_of(&fraction(20), blocking, 8).swap_remove(0);
+    let straight = |cost: &KernelCost| {
+        let mut straight = cost.clone();
+        straight.work.divisions = 1;
+        straight.likely_registers()
+    };
+    (cost.registers, cost.threads, cost.blocks) = (100, 256, 1);
+    assert_eq!(straight(&cost), (100, 0));
+    assert_eq!(cost.likely_registers(), (126, 0));
+    // 128 registers are not enough: 189 of 210 at once, and each lacking one is spilled more than once.
+    (cost.registers, cost.blocks) = (184, 2);
+    assert_eq!(straight(&cost), (128, 8 * (147 - 128)));
+    assert_eq!(cost.likely_registers(), (128, 500));
+    // Addresses of many arrays take registers, but are computed again where there are none.
+    (cost.registers, cost.blocks) = (100, 1);
+    let input = cost.inputs[0].clone();
+    cost.inputs.resize(30, input);
+    let arrays = 30 + cost.outputs.len() as u32;
+    assert_eq!(cost.likely_registers(), (126 + 5 * (arrays - 16), 0));
+}

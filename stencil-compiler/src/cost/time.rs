@@ -7,16 +7,17 @@
 //!
 //! Constants below that have no unit, and those in cycles, were fitted on an H200: to 889 schedules drawn at
 //! random, of four systems in two and three dimensions and both precisions; those of issue slots again to 164
-//! such schedules, presets of Navier-Stokes, and kernels full of divisions that hold 8 to 32 warps.
+//! such schedules and presets of Navier-Stokes; what quotients and spills cost, to 86 schedules of conservation
+//! laws and 15 of their kernels.
 
 use super::{Card, KernelCost, Multiprocessor};
-use crate::kernel::WARP;
 
 /// Issue slots of an arithmetic instruction on four bytes, with what it waits for its operands.
 const ARITHMETIC: f64 = 1.15;
 
-/// Issue slots that go by while a lone warp waits for a division or a root; other warps fill them.
-const DIVISION: f64 = 350.0;
+/// Cycles of a step in which a value waits for another ([`Counts::chain`](crate::kernel::count::Counts::chain)), with
+/// what branches and full registers keep the compiler from mixing in.
+const STEP: f64 = 15.0;
 
 /// Issue slots of an access to global memory, with its address and its wait.
 const ACCESS: f64 = 4.0;
@@ -43,6 +44,9 @@ const ALONE: f64 = 0.5;
 
 /// The part of the time of spilled words that is seen.
 const SPILLS: f64 = 0.08;
+
+/// The share of a copy's time that the spilled bytes take which the first cache cannot hold.
+const LOST: f64 = 0.7;
 
 /// What a card does in a second.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -177,27 +181,23 @@ impl KernelCost {
         let memory = bytes * n / rates.copy_bytes;
         let shared = work.rounds as f64 * each / rates.words;
         let texture = work.texels as f64 * each / TEXELS;
-        let warps = f64::from(resident * self.threads.div_ceil(WARP));
-        let slots = ARITHMETIC * computed
-            + DIVISION * work.divisions as f64 / warps
-            + ACCESS * moved
-            + ITERATION * self.planes(cells);
-        let [starts, boxes, waits] = self.overheads(cells, rates, resident);
-        let parts = [
-            memory,
-            slots * each / rates.lanes,
-            shared,
-            texture,
-            starts,
-            boxes,
-            waits,
-        ];
-        let joined = parts.iter().map(|part| part * part).sum::<f64>().sqrt();
         let alone = match self.ahead {
             true => 1.0,
             false => 1.0 + ALONE / f64::from(resident),
         };
-        let spills = SPILLS * f64::from(spilled) / 4.0 * each;
+        let planes = self.planes(cells);
+        let slots = ARITHMETIC * computed + ACCESS * moved + ITERATION * planes;
+        // All warps wait at once; what they issue fills their waits as far as it goes.
+        let threads = f64::from(resident * self.threads.max(1));
+        let chain = STEP * work.chain as f64 * planes * each / threads;
+        let square = |part: f64| part * part;
+        let issued = square(alone * slots * each / rates.lanes);
+        let issued = (square(issued) + square(square(chain))).sqrt();
+        let others = [memory, shared, texture].into_iter();
+        let others = others.chain(self.overheads(cells, rates, resident));
+        let joined = others.map(|part| square(alone * part)).sum::<f64>() + issued;
+        let joined = joined.sqrt();
+        let spills = self.spills(rates, resident, spilled) * n;
         let waste = self.waste(cells, rates.card.units, resident);
         Some(Time {
             memory,
@@ -206,8 +206,23 @@ impl KernelCost {
             shared,
             texture,
             waste,
-            total: (joined * alone + spills) * waste,
+            total: (joined + spills) * waste,
         })
+    }
+
+    /// Seconds for what the threads that compute a cell spill: words, and the bytes for which there is no room in the
+    /// memory that is both the first cache and shared memory, seven eighths of which can be shared.
+    fn spills(&self, rates: &Rates, resident: u32, spilled: u32) -> f64 {
+        let spilled = f64::from(spilled);
+        let of_cell = spilled / f64::from(self.cells.max(1));
+        let words = SPILLS * of_cell / 4.0 / (f64::from(rates.card.units) * rates.clock);
+        // Each value is written and read.
+        let kept = spilled / 2.0 * f64::from(resident * self.threads);
+        let unit = &rates.multiprocessor;
+        let shared = resident as usize * (self.shared_bytes + unit.reserved_bytes);
+        let room = (unit.shared_bytes * 8 / 7).saturating_sub(shared) as f64;
+        let lost = if kept > room { 1.0 - room / kept } else { 0.0 };
+        words + LOST * lost * of_cell / rates.copy_bytes
     }
 
     /// Seconds for what depends on how many blocks and iterations there are: starting blocks, copying

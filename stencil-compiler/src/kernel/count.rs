@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::lanes::Lanes;
-use super::{BufferId, Condition, Index, Kernel, Operand, Reg, Relation, Stmt, WARP};
+use super::{BufferId, Condition, Index, Kernel, Operand, Reg, Relation, Stmt, WARP, chain};
 use crate::expr::Op;
 
 /// Bytes of a line of the first cache.
@@ -55,6 +55,8 @@ pub struct Counts {
     pub cells: u64,
     /// Value registers that are live at once, at most, in the order of the statements.
     pub live: usize,
+    /// Steps in which values wait for each other.
+    pub chain: u64,
 }
 
 impl Kernel {
@@ -71,6 +73,7 @@ impl Kernel {
         .add(body, 1, &mut counts);
         counts.cells = cells(body) as u64;
         counts.live = self.live(body);
+        counts.chain = chain::steps(body);
         counts
     }
 
@@ -352,6 +355,8 @@ mod tests {
             cells: 1,
             // All values of the neighbours are read before the first is used.
             live: 12,
+            // A value is read, and six operations follow each other.
+            chain: 4 + 6,
             ..Counts::default()
         };
         assert_eq!(counts, expected);

@@ -12,6 +12,7 @@ use crate::expr::{Lit, Op};
 use crate::plan::Place;
 
 pub mod blocking;
+mod chain;
 pub mod check;
 pub mod count;
 mod index;
