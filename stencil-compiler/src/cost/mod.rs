@@ -44,11 +44,12 @@ const OF_ARRAY: u32 = 5;
 /// compiler reports of 120 kernels with many quotients and 320 with few.
 const BETWEEN: u64 = 80;
 
-/// Registers that quotients take beside values, and values that are on their way to them.
+/// Registers that quotients take beside values, and values that are on their way to them: rather too many, since one that is
+/// lacking may cost a block.
 const TEMPORARY_REGISTERS: u32 = 6;
 
 /// See [`TEMPORARY_REGISTERS`].
-const TEMPORARY_VALUES: u32 = 10;
+const TEMPORARY_VALUES: u32 = 14;
 
 /// Bytes that are spilled for each register that is lacking, in a kernel with divisions.
 const SPILLED: f64 = 2.5;
@@ -154,7 +155,7 @@ impl KernelCost {
         }
         let words = self.value_bytes.div_ceil(REGISTER_BYTES) as u32;
         let wanted = self.registers + TEMPORARY_REGISTERS + TEMPORARY_VALUES * words;
-        let lacking = (wanted * 9 / 10).saturating_sub(limit);
+        let lacking = (wanted * 17 / 20).saturating_sub(limit);
         // The fewer there are, the more often a value is spilled.
         let bytes = SPILLED * f64::from(lacking * words) * f64::from(wanted) / f64::from(limit);
         ((wanted + self.addresses()).min(limit), bytes as u32)
