@@ -142,3 +142,29 @@ fn states_at_faces_share_reciprocals_and_keep_their_mirror_images() {
         }
     }
 }
+
+#[test]
+fn weights_of_parabolas_are_numbers_in_single_precision_whatever_the_jump() {
+    let n = 16;
+    for made in ["weno5", "weno_z"] {
+        let algorithm = algorithm(&format!(
+            "pub system S in 1d {{ conserved q: scalar; flux q -> [q]; waves {{ flow: [1]; }} }}
+             scheme s for S {{ reconstruct: {made}; riemann: hll; time: euler; }}"
+        ));
+        // The common divisor, and a sum of weights for each face.
+        assert_eq!(count(&algorithm, Op::Div), 3, "{made}");
+        for jump in [1e-18_f32, 1e-9, 1e-3, 1.0, 1e6, 1e12, 1e17] {
+            let mut oracle =
+                Oracle::<f32>::new(&algorithm, [n, 1, 1], &[], [1.0; 3], 0.25).unwrap();
+            let before: Vec<f32> = (0..n).map(|i| if i < n / 2 { jump } else { 0.0 }).collect();
+            let q = algorithm.find_state("q").unwrap();
+            oracle.set(q, &before);
+            oracle.step();
+            let after = oracle.get(q);
+            assert!(
+                after.iter().all(|v| v.is_finite()),
+                "{made}, {jump}: {after:?}"
+            );
+        }
+    }
+}

@@ -12,14 +12,24 @@ use crate::discretize::poly::Poly;
 /// The weights in tenths that together give fifth order, from the far parabola on.
 const IDEAL: [i128; 3] = [1, 6, 3];
 
-/// A weight that is not normalized, from the ideal one, the smoothness of its parabola, and that of all.
-pub(super) type Weight = fn(&mut Algebra<'_, '_>, i128, &Poly, [&Poly; 3]) -> Result<Poly>;
+/// How weights follow from how smooth parabolas are.
+pub(super) struct Weights {
+    /// What is added to the smoothness, one over this: weights of a constant are the ideal ones.
+    pub(super) floor: i128,
+    /// What an ideal weight is multiplied by, but for a factor that all share: from the product of the squares of the other two
+    /// `β`, that of the own parabola, and the difference of both outer ones.
+    pub(super) weight: fn(&mut Algebra<'_, '_>, &Poly, &Poly, &Poly) -> Result<Poly>,
+}
+
+/// Of the sum of both outer ones: what the smoothness is at least. So large a weight leaves nothing to the others, and the
+/// products of squares below stay far from the smallest numbers, in single precision, too.
+const LEAST: i128 = 10_i128.pow(12);
 
 /// What the states at the lower and at the upper face have more than the mean.
 ///
 /// A parabola that ends at a face adds half a step and part of a bend, the difference of two steps. Six times that is
 /// a sum of whole numbers, exact but for its last rounding, in whatever order.
-pub(super) fn faces(cell: &mut Cell<'_, '_, '_>, weight: Weight) -> Result<[Poly; 2]> {
+pub(super) fn faces(cell: &mut Cell<'_, '_, '_>, weights: &Weights) -> Result<[Poly; 2]> {
     let (below, above) = (cell.step(-1)?, cell.step(0)?);
     let bends = [
         cell.around(-1, "bend", bend)?,
@@ -28,20 +38,21 @@ pub(super) fn faces(cell: &mut Cell<'_, '_, '_>, weight: Weight) -> Result<[Poly
     ];
     let (name, of) = (cell.name, &mut cell.algebra);
     let smoothness = smoothness(of, name, [&below, &above], &bends)?;
+    let weights = weights.relative(of, name, &smoothness)?;
     let upper = Parabolas {
         steps: [&below, &above, &above].map(|step| (step, 1)),
         bends: bends.each_ref(),
-        smoothness: smoothness.each_ref(),
+        weights: weights.each_ref(),
     };
-    let upper = upper.weighted(of, &format!("{name}_upper"), weight)?;
+    let upper = upper.weighted(of, &format!("{name}_upper"))?;
     let [low, middle, high] = bends.each_ref();
-    let [first, second, third] = smoothness.each_ref();
+    let [first, second, third] = weights.each_ref();
     let lower = Parabolas {
         steps: [&above, &below, &below].map(|step| (step, -1)),
         bends: [high, middle, low],
-        smoothness: [third, second, first],
+        weights: [third, second, first],
     };
-    let lower = lower.weighted(of, &format!("{name}_lower"), weight)?;
+    let lower = lower.weighted(of, &format!("{name}_lower"))?;
     Ok([lower, upper])
 }
 
@@ -74,17 +85,55 @@ fn smoothness(
     Ok(all)
 }
 
+impl Weights {
+    /// What the ideal weights are multiplied by, but for a factor that all share: with that, the product of all squares, no parabola
+    /// has a division of its own. The sum of both outer ones is one before, so that the products are never too large: where they are
+    /// small, so is that between, `β₁ ≤ 8/3 (β₀ + β₂)`.
+    fn relative(
+        &self,
+        of: &mut Algebra<'_, '_>,
+        name: &str,
+        smoothness: &[Poly; 3],
+    ) -> Result<[Poly; 3]> {
+        let floor = of.number(1, self.floor);
+        let mut floored = [(); 3].map(|()| Poly::default());
+        for (floored, own) in floored.iter_mut().zip(smoothness) {
+            let sum = of.plus(own, &floor)?;
+            *floored = of.named(&format!("{name}_floored"), sum);
+        }
+        let sum = of.plus(&floored[0], &floored[2])?;
+        let unit = of.over(&of.number(1, 1), &sum);
+        for own in &mut floored {
+            let ratio = of.times(own, &unit)?;
+            let ratio = of.plus(&ratio, &of.number(1, LEAST))?;
+            *own = of.named(&format!("{name}_ratio"), ratio);
+        }
+        let difference = of.minus(&floored[0], &floored[2])?;
+        let difference = of.abs(&difference);
+        let mut all = [(); 3].map(|()| Poly::default());
+        for (at, weight) in all.iter_mut().enumerate() {
+            let [first, second] = [[1, 2], [0, 2], [0, 1]][at];
+            let others = of.times(&floored[first], &floored[second])?;
+            let others = of.named(&format!("{name}_others"), others);
+            let squares = of.times(&others, &others)?;
+            let own = (self.weight)(of, &squares, &floored[at], &difference)?;
+            *weight = of.named(&format!("{name}_weight"), own);
+        }
+        Ok(all)
+    }
+}
+
 /// Three parabolas that end at a face, from the one that begins farthest from it: the step that each
-/// takes half of, with a sign, its bend, and how smooth it is.
+/// takes half of, with a sign, its bend, and what its ideal weight is multiplied by.
 struct Parabolas<'p> {
     steps: [(&'p Poly, i128); 3],
     bends: [&'p Poly; 3],
-    smoothness: [&'p Poly; 3],
+    weights: [&'p Poly; 3],
 }
 
 impl Parabolas<'_> {
     /// What their mean with weights adds to the mean of the cell.
-    fn weighted(self, of: &mut Algebra<'_, '_>, name: &str, weight: Weight) -> Result<Poly> {
+    fn weighted(self, of: &mut Algebra<'_, '_>, name: &str) -> Result<Poly> {
         let mut parts = [(); 3].map(|()| Poly::default());
         let mut weights = parts.clone();
         for at in 0..3 {
@@ -97,8 +146,8 @@ impl Parabolas<'_> {
             let rest = of.scaled(&step, steps, 1)?;
             let value = of.plus(&rest, &of.scaled(&bent, 3 - steps, 1)?)?;
             let value = of.named(&format!("{name}_parabola"), value);
-            let own = weight(of, IDEAL[at], self.smoothness[at], self.smoothness)?;
-            weights[at] = of.named(&format!("{name}_weight"), own);
+            let own = of.scaled(self.weights[at], IDEAL[at], 1)?;
+            weights[at] = of.whole(&format!("{name}_weight"), own);
             let part = of.times(&weights[at], &value)?;
             parts[at] = of.named(&format!("{name}_part"), part);
         }
