@@ -322,7 +322,7 @@ impl Def {
     }
 
     /// The same, one by one.
-    pub fn reads(&self) -> impl Iterator<Item = Access> {
+    pub fn reads(&self) -> impl Iterator<Item = Access> + Clone {
         let (point, terms) = match self {
             Def::State(_) => (None, &[][..]),
             Def::Point(expr) => (Some(expr), &[][..]),

@@ -74,7 +74,7 @@ impl<A: Clone + Ord> Expr<A> {
     }
 
     /// The atoms, in order of first use.
-    pub fn atoms(&self) -> impl Iterator<Item = &A> {
+    pub fn atoms(&self) -> impl Iterator<Item = &A> + Clone {
         self.nodes.iter().filter_map(|node| match node {
             Node::Atom(atom) => Some(atom),
             Node::Lit(_) | Node::Op(..) => None,

@@ -39,6 +39,9 @@ struct Uses<'a> {
     places: BTreeMap<FnId, BTreeSet<Offset>>,
     /// What reads each function.
     readers: BTreeMap<FnId, BTreeSet<FnId>>,
+    /// Functions that take a quotient, and those made of one in their own cell alone: where one quotient serves many of
+    /// them, these are much work, too.
+    costly: BTreeSet<FnId>,
 }
 
 /// Costly functions that a function is made of.
@@ -60,8 +63,14 @@ impl<'a> Uses<'a> {
             roots,
             places: BTreeMap::new(),
             readers: BTreeMap::new(),
+            costly: BTreeSet::new(),
         };
         let ids: Vec<FnId> = algorithm.ids().map(|(id, _)| id).collect();
+        for id in &ids {
+            if uses.is_costly(*id) {
+                uses.costly.insert(*id);
+            }
+        }
         for id in ids.into_iter().rev() {
             if uses.roots.contains(&id) {
                 uses.places.insert(id, BTreeSet::from([[0; 3]]));
@@ -83,8 +92,12 @@ impl<'a> Uses<'a> {
         }
     }
 
+    /// Is it, where those are known that stand before it?
     fn is_costly(&self, id: FnId) -> bool {
-        self.algorithm.cost(id) >= COSTLY && !self.roots.contains(&id)
+        let mut reads = self.algorithm.function(id).def.reads();
+        let of_costly = reads.clone().any(|read| self.costly.contains(&read.of));
+        let is_pointwise = of_costly && reads.all(|read| read.at == [0; 3]);
+        !self.roots.contains(&id) && (is_pointwise || self.algorithm.cost(id) >= COSTLY)
     }
 
     /// The costly functions that one is made of, up to what is kept or stored.
@@ -95,7 +108,7 @@ impl<'a> Uses<'a> {
             if id != of && self.roots.contains(&id) {
                 continue;
             }
-            if self.is_costly(id) {
+            if self.costly.contains(&id) {
                 inside.costly.insert(id);
                 if own.len() > 1 {
                     inside.repeated.insert(id);
