@@ -38,14 +38,20 @@ pub(super) fn text((system, precision, seed): What<'_>, tuned: &Tuned) -> String
     for trial in order.iter().take(ROWS) {
         let _ = writeln!(out, "{}", row(trial));
     }
+    let late = count(&|t| t.fate == Fate::Late);
+    if late > 0 {
+        let _ = writeln!(out, "  no time was left for {late} more; --budget gives it");
+    }
     let error = tuned.model_error();
-    let _ = writeln!(
-        out,
-        "  the model: rank correlation {:.2} over {} timed schedules, median error {:.0} % of those without spills",
-        error.correlation,
-        error.measured,
-        100.0 * error.median
-    );
+    if error.measured > 0 {
+        let _ = writeln!(
+            out,
+            "  the model: rank correlation {:.2} over {} timed schedules, median error {:.0} % of those without spills",
+            error.correlation,
+            error.measured,
+            100.0 * error.median
+        );
+    }
     for doubt in &tuned.doubts {
         let _ = writeln!(out, "  note: {doubt}");
     }
@@ -57,11 +63,12 @@ pub(super) fn text((system, precision, seed): What<'_>, tuned: &Tuned) -> String
 
 /// How well the model predicts, over several surveys; nothing where there is but one.
 pub(super) fn surveys(errors: &[ModelError]) -> String {
+    let errors: Vec<&ModelError> = errors.iter().filter(|e| e.measured > 0).collect();
     if errors.len() < 2 {
         return String::new();
     }
     let sorted = |of: fn(&ModelError) -> f64| {
-        let mut all: Vec<f64> = errors.iter().map(of).collect();
+        let mut all: Vec<f64> = errors.iter().copied().map(of).collect();
         all.sort_by(f64::total_cmp);
         all
     };
@@ -151,6 +158,7 @@ fn rates(rates: &Rates) -> Value {
 fn trial(trial: &Trial) -> Value {
     let fate = match &trial.fate {
         Fate::Ranked => "ranked".to_string(),
+        Fate::Late => "late".into(),
         Fate::Hopeless => "hopeless".into(),
         Fate::Failed { reason } => format!("failed: {reason}"),
         Fate::Slower => "slower".into(),

@@ -9,7 +9,7 @@ use stencil_compiler::kernel::LaunchKind;
 use stencil_compiler::schedule::check::check;
 use stencil_compiler::schedule::space::{Draws, Space};
 use stencil_compiler::schedule::{Blocking, Layout, Schedule, presets};
-use stencil_runtime::backend::cuda::{Cache, capability};
+use stencil_runtime::backend::cuda::{BOXES, Cache, capability};
 use stencil_runtime::tune::ODD;
 use stencil_runtime::{Axis, Boundary, Builder, Engine, Number, Simulation, Source, SystemDef};
 
@@ -132,12 +132,18 @@ impl Batch {
     }
 
     /// The kind of the schedule of this number: all of them in turn, those that are more than periodic for
-    /// arrays that lie apart and for surfaces, one for what is loaded otherwise at ends, and steps that are alike for
-    /// schedules that do several at once.
+    /// arrays that lie apart and for surfaces, and after one that has ends of whole copies for what is loaded otherwise there, and
+    /// steps that are alike for schedules that do several at once.
     pub(super) fn kind(&self, turn: usize) -> usize {
         let schedule = |turn: usize| &self.schedules[turn].1;
         match (schedule(turn).fuse, schedule(turn).layout) {
-            (1, Layout::Soa) if schedule(turn).kernels.iter().all(differs_at_ends) => WHOLE_COPIES,
+            (1, Layout::Soa) if differs_at_ends(schedule(turn)) => {
+                let before = (0..turn).filter(|turn| differs_at_ends(schedule(*turn)));
+                match before.count() {
+                    0 => WHOLE_COPIES,
+                    others => PERIODIC + (others - 1) % (KINDS - PERIODIC),
+                }
+            }
             (1, Layout::Soa) => turn % KINDS,
             (1, layout @ (Layout::Aos | Layout::Surface)) => {
                 let alike = |s: &Schedule| is_apart(s) && s.layout == layout;
@@ -157,9 +163,6 @@ fn is_apart(schedule: &Schedule) -> bool {
 /// The loader of a march that does not copy boxes at the ends of axes.
 const BOTH: u32 = 2;
 
-/// Compute capability with which a card copies boxes.
-const BOXES: (u32, u32) = (9, 0);
-
 /// All that the command line asks for, and a card of an architecture can run.
 pub(super) fn batches(args: &VerifyArgs, architecture: &str) -> Result<Vec<Batch>, Ended> {
     let mut batches = Vec::new();
@@ -178,9 +181,7 @@ pub(super) fn batches(args: &VerifyArgs, architecture: &str) -> Result<Vec<Batch
             // ends, and one that fuses substeps.
             let (single, fused): (Vec<_>, Vec<_>) =
                 schedules.iter().cloned().partition(|(_, s)| s.fuse == 1);
-            let at_ends = single
-                .iter()
-                .find(|(_, s)| s.kernels.iter().all(differs_at_ends));
+            let at_ends = single.iter().find(|(_, s)| differs_at_ends(s));
             let at_ends = at_ends.cloned();
             let beside = single.into_iter().filter(|(_, s)| !is_apart(s));
             let some = beside.collect::<Vec<_>>().into_iter().cycle().take(KINDS);
@@ -301,8 +302,10 @@ fn schedules(
         .filter(|(_, schedule)| on_card(schedule))
         .collect();
     all.extend(unusual(algorithm));
-    let ends = around_ends(algorithm, precision);
-    all.extend(ends.filter(|(_, schedule)| on_card(schedule)));
+    if let Some(schedule) = around_ends(algorithm, precision).filter(on_card) {
+        all.push(("march around ends".to_string(), schedule.clone()));
+        all.push(("march around ends beside walls".to_string(), schedule));
+    }
     let space = Space::new(algorithm, precision.bytes());
     let mut draws = Draws::new(args.seed);
     for number in 1..=args.sample {
@@ -315,17 +318,18 @@ fn schedules(
 
 /// A march that copies at the ends of periodic axes and has boxes in blocks inside, which its tile is small enough
 /// for; `None` where it is illegal.
-fn around_ends(algorithm: &Algorithm, precision: RealPrecision) -> Option<(String, Schedule)> {
+fn around_ends(algorithm: &Algorithm, precision: RealPrecision) -> Option<Schedule> {
     let tile_x = if algorithm.dimension < 3 { 32 } else { 16 };
     let params = [("tile_x", tile_x), ("tile_y", 8), ("loader", BOTH)];
     let schedule = Schedule::default().blocked(algorithm, Blocking::new("march", &params));
     let is_legal = check(algorithm, &schedule, precision.bytes()).is_ok();
-    is_legal.then(|| ("march around ends".to_string(), schedule))
+    is_legal.then_some(schedule)
 }
 
-/// Boxes inside and copies at ends?
-fn differs_at_ends(blocking: &Blocking) -> bool {
-    blocking.params.get("loader") == Some(&BOTH)
+/// Boxes inside and copies at ends, in all of its kernels?
+fn differs_at_ends(schedule: &Schedule) -> bool {
+    let of_kernel = |k: &Blocking| k.params.get("loader") == Some(&BOTH);
+    !schedule.kernels.is_empty() && schedule.kernels.iter().all(of_kernel)
 }
 
 /// How many kinds of [`boundaries`] there are.

@@ -1,8 +1,8 @@
 //! Quotients that share a divisor share its reciprocal: one division, and a product each.
 //!
 //! A quotient whose divisor no other value is divided by stays one, so that `x/y` of equal values is one, and `x/x` does
-//! everywhere. A product is as good as its quotient but for a last bit, and for divisors below the smallest normal number,
-//! whose reciprocals may be infinite.
+//! everywhere. A product is as good as its quotient but for a last bit, where neither the divisor nor its reciprocal is below the
+//! smallest normal number.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,10 @@ use crate::expr::Op;
 
 /// Divisors whose reciprocals are grid functions, each at the lowest cell that it reads.
 #[derive(Default)]
-pub(super) struct Reciprocals(BTreeSet<Poly>);
+pub(super) struct Reciprocals {
+    shared: BTreeSet<Poly>,
+    places: Places,
+}
 
 impl Reciprocals {
     /// Those by which two values or more are divided, of all quotients that are used, at whatever cells: so both sides of a face are
@@ -21,6 +24,7 @@ impl Reciprocals {
     pub(super) fn new(atoms: &mut Atoms, uses: &[u32]) -> Self {
         let mut quotients: BTreeMap<Poly, BTreeSet<Poly>> = BTreeMap::new();
         let mut shared = BTreeSet::new();
+        let mut places = Places::default();
         for (atom, _) in uses.iter().enumerate().filter(|(_, uses)| **uses > 0) {
             let Atom::Call(Op::Div, args) = atoms.get(atom as AtomId).clone() else {
                 continue;
@@ -28,8 +32,8 @@ impl Reciprocals {
             let ([above, below], of_vector) = (&args[..], atoms.divides_vector(&args[1])) else {
                 continue;
             };
-            let at = lowest(atoms, below);
-            let [above, below] = [above, below].map(|part| moved(atoms, part, at.map(|c| -c)));
+            let at = places.lowest(atoms, below);
+            let [above, below] = [above, below].map(|part| places.moved(atoms, part, back(at)));
             if above == below {
                 continue;
             }
@@ -40,23 +44,23 @@ impl Reciprocals {
         }
         let several = quotients.into_iter().filter(|(_, of)| of.len() > 1);
         shared.extend(several.map(|(below, _)| below));
-        Reciprocals(shared)
+        Reciprocals { shared, places }
     }
 
     /// What the first is multiplied by in place of a division by the second; `None` for one that stays a quotient.
-    pub(super) fn of(&self, atoms: &mut Atoms, above: &Poly, below: &Poly) -> Option<AtomId> {
-        if above == below || is_one(above) {
+    pub(super) fn of(&mut self, atoms: &mut Atoms, above: &Poly, below: &Poly) -> Option<AtomId> {
+        if above == below {
             return None;
         }
-        let at = lowest(atoms, below);
-        let base = moved(atoms, below, at.map(|c| -c));
-        if !self.0.contains(&base) {
+        let at = self.places.lowest(atoms, below);
+        let base = self.places.moved(atoms, below, back(at));
+        if !self.shared.contains(&base) {
             return None;
         }
         let one = Poly::uniform(Uniform::one());
-        let reciprocal = Poly::atom(atoms.intern(Atom::Call(Op::Div, vec![one, base])));
-        let read = moved(atoms, &reciprocal, at);
-        read.as_scaled_atom().map(|(atom, _)| atom)
+        let is_reciprocal = *above == one && base == *below;
+        let reciprocal = atoms.intern(Atom::Call(Op::Div, vec![one, base]));
+        (!is_reciprocal).then(|| elsewhere(atoms, reciprocal, at))
     }
 }
 
@@ -65,21 +69,68 @@ pub(super) fn is_one(value: &Poly) -> bool {
     value.as_uniform().is_some_and(|value| value.is_one())
 }
 
-/// The lowest place along each axis at which a polynomial reads something.
-fn lowest(atoms: &Atoms, poly: &Poly) -> Offset {
-    let places = poly.0.keys().flatten().map(|atom| match atoms.get(*atom) {
-        Atom::At { at, .. } => *at,
-        _ => [0; 3],
-    });
-    let lower = |a: Offset, b: Offset| [0, 1, 2].map(|axis| a[axis].min(b[axis]));
-    places.reduce(lower).unwrap_or_default()
+/// Atoms as others at another cell: what a function of values at cells is at the lowest of them, and that cell.
+#[derive(Default)]
+struct Places(BTreeMap<AtomId, (AtomId, Offset)>);
+
+impl Places {
+    /// The lowest place along each axis at which a polynomial reads something.
+    fn lowest(&mut self, atoms: &mut Atoms, poly: &Poly) -> Offset {
+        let all: BTreeSet<AtomId> = poly.0.keys().flatten().copied().collect();
+        let places = all.into_iter().map(|atom| self.of(atoms, atom).1);
+        let lower = |a: Offset, b: Offset| [0, 1, 2].map(|axis| a[axis].min(b[axis]));
+        places.reduce(lower).unwrap_or_default()
+    }
+
+    /// A polynomial as it is at another cell.
+    fn moved(&mut self, atoms: &mut Atoms, poly: &Poly, to: Offset) -> Poly {
+        let mut out = Poly::default();
+        for (monomial, c) in &poly.0 {
+            let moved = monomial.iter().map(|atom| {
+                let (base, at) = self.of(atoms, *atom);
+                elsewhere(atoms, base, [0, 1, 2].map(|axis| at[axis] + to[axis]))
+            });
+            let mut moved: Vec<AtomId> = moved.collect();
+            moved.sort_unstable();
+            out.0.insert(moved, c.clone());
+        }
+        out
+    }
+
+    fn of(&mut self, atoms: &mut Atoms, atom: AtomId) -> (AtomId, Offset) {
+        if let Some(known) = self.0.get(&atom) {
+            return *known;
+        }
+        let found = match atoms.get(atom).clone() {
+            Atom::At { of, at } => {
+                let (base, own) = self.of(atoms, of);
+                (base, [0, 1, 2].map(|axis| own[axis] + at[axis]))
+            }
+            Atom::Call(op, args) => {
+                let read = args.iter().filter(|arg| arg.as_uniform().is_none());
+                let places: Vec<Offset> = read.map(|arg| self.lowest(atoms, arg)).collect();
+                let lower = |a: Offset, b: Offset| [0, 1, 2].map(|axis| a[axis].min(b[axis]));
+                let at = places.into_iter().reduce(lower).unwrap_or_default();
+                let args = args.iter().map(|arg| self.moved(atoms, arg, back(at)));
+                let args = args.collect();
+                (atoms.intern(Atom::Call(op, args)), at)
+            }
+            // Named functions are evaluated where they are written, for others, too.
+            Atom::Named(_) | Atom::State(_) | Atom::Derivative { .. } => (atom, [0; 3]),
+        };
+        self.0.insert(atom, found);
+        found
+    }
 }
 
-/// A polynomial as it is at another cell.
-fn moved(atoms: &mut Atoms, poly: &Poly, to: Offset) -> Poly {
-    let along = |poly: Poly, axis: usize| match to[axis] {
-        0 => poly,
-        ahead => atoms.at(&poly, axis, ahead),
-    };
-    (0..3).fold(poly.clone(), along)
+fn back(at: Offset) -> Offset {
+    at.map(|c| -c)
+}
+
+/// An atom that is not read elsewhere, as it is at another cell.
+fn elsewhere(atoms: &mut Atoms, of: AtomId, at: Offset) -> AtomId {
+    match at {
+        [0, 0, 0] => of,
+        at => atoms.intern(Atom::At { of, at }),
+    }
 }

@@ -173,7 +173,9 @@ impl Tuner<'_> {
             .iter()
             .flat_map(|at| search::neighbours(self.algorithm, &self.trials[*at].schedule));
         let around: Vec<Schedule> = around.collect();
-        let order = self.ranked(&around);
+        let mut order = self.late(&around);
+        order.extend(self.ranked(&around));
+        self.sort(&mut order);
         let mut chosen = Vec::new();
         for at in order {
             let trial = &mut self.trials[at];
@@ -185,6 +187,13 @@ impl Tuner<'_> {
             }
         }
         chosen
+    }
+
+    /// Trials of those schedules that there was no time for in an earlier race.
+    fn late(&self, among: &[Schedule]) -> Vec<usize> {
+        let all = self.trials.iter().enumerate();
+        let late = all.filter(|(_, t)| t.fate == Fate::Late && among.contains(&t.schedule));
+        late.map(|(at, _)| at).collect()
     }
 
     /// Trials of schedules drawn at random in half of the time, as many of each blocking; their numbers.
@@ -251,8 +260,8 @@ fn draw(
     let mut seeds = Draws::new(seed);
     let mut all: Vec<Schedule> = Vec::new();
     let mut counts = vec![0; names.len()];
-    for _ in 0..count * MOST_DRAWS / AT_ONCE + 1 {
-        if counts.iter().all(|count| *count >= each) || is_late() {
+    for turn in 0..count * MOST_DRAWS / AT_ONCE + 1 {
+        if counts.iter().all(|count| *count >= each) || turn > 0 && is_late() {
             break;
         }
         let seeds: Vec<u64> = (0..AT_ONCE).map(|_| seeds.below(u64::MAX)).collect();

@@ -38,8 +38,8 @@ const GAIN: f64 = 0.005;
 pub struct Options {
     /// Cells along x, y, z.
     pub cells: [usize; 3],
-    /// No race begins that would end after this if it took as long as the one before, and none of its schedules is
-    /// compiled after half of what is left when it begins.
+    /// No race begins that would end after this if it took as long as the one before, with what is compiled for it, to which
+    /// half of the time that is left is given.
     pub budget: Duration,
     /// Schedules of the first race.
     pub first: usize,
@@ -140,6 +140,8 @@ struct Tuner<'a> {
     track: &'a mut (dyn Track + Sync),
     progress: &'a mut (dyn FnMut(Progress) + Send),
     trials: Vec<Trial>,
+    /// How long the last race took, without what was compiled for it.
+    raced: Duration,
 }
 
 /// Finds a fast schedule.
@@ -172,12 +174,15 @@ pub fn survey<T: Number>(
     let algorithm = subject.system.algorithm();
     let mut tuner = Tuner::new(algorithm, options, &mut track, progress);
     let mut drawn = tuner.drawn(count, seed);
+    // As they were drawn: what the time does not suffice for must not be what the model thinks little of.
+    drawn.sort_unstable();
     tuner.prepare(&mut drawn);
     for at in drawn {
-        if tuner.track.elapsed() > options.budget {
-            break;
+        if tuner.track.elapsed() < options.budget {
+            tuner.time_alone(at);
+        } else {
+            tuner.trials[at].fate = Fate::Late;
         }
-        tuner.time_alone(at);
     }
     Ok(tuner.report(None))
 }
@@ -195,22 +200,20 @@ impl<'a> Tuner<'a> {
             track,
             progress,
             trials: Vec::new(),
+            raced: Duration::ZERO,
         }
     }
 
     /// Races, until neighbours are no faster or the time is up.
     fn search(mut self) -> Result<Tuned, Error> {
         let mut finalists = self.first_race();
-        let mut took = self.track.elapsed();
         for _ in 0..self.options.rounds {
-            let begun = self.track.elapsed();
-            // A race like the last one is to end in time.
-            if begun + took > self.options.budget {
+            // A race like the last one is to end in time; what is compiled for it gets half of the rest.
+            if self.track.elapsed() + 2 * self.raced > self.options.budget {
                 break;
             }
             let before = self.best_of(&finalists);
             finalists = self.next_race(&finalists);
-            took = self.track.elapsed().saturating_sub(begun);
             if self.best_of(&finalists) > before * (1.0 - GAIN) {
                 break;
             }
@@ -255,7 +258,7 @@ impl<'a> Tuner<'a> {
             Fate::Wrong { differing } => {
                 Some(format!("{differing} values are not the processor's"))
             }
-            Fate::Ranked | Fate::Hopeless | Fate::Slower | Fate::Best => None,
+            Fate::Ranked | Fate::Late | Fate::Hopeless | Fate::Slower | Fate::Best => None,
         });
         Error::NoSchedule {
             system: self.algorithm.name.clone(),

@@ -17,8 +17,15 @@ impl Tuner<'_> {
     /// The race of what the search begins with; its winners.
     pub(super) fn first_race(&mut self) -> Vec<usize> {
         let mut field = self.beginning();
-        self.prepare(&mut field);
-        self.race(field)
+        loop {
+            let late = self.prepare(&mut field);
+            let winners = self.race(field);
+            if !winners.is_empty() || late.is_empty() {
+                return winners;
+            }
+            // What was predicted to be fastest does not run.
+            field = late;
+        }
     }
 
     /// The race of the neighbours of some schedules against these; its winners.
@@ -36,15 +43,19 @@ impl Tuner<'_> {
     }
 
     /// Makes schedules ready, many at once, and leaves out those that half of the time that is left does not suffice
-    /// for: compilers of large kernels take as long as they take.
-    pub(super) fn prepare(&mut self, which: &mut Vec<usize>) {
+    /// for: compilers of large kernels take as long as they take. Returns those.
+    pub(super) fn prepare(&mut self, which: &mut Vec<usize>) -> Vec<usize> {
         let schedules: Vec<_> = which.iter().map(|at| &self.trials[*at].schedule).collect();
         let all = schedules.len();
         let until = (self.track.elapsed() + self.options.budget) / 2;
         let progress = &mut *self.progress;
         let mut told = |done: usize| progress(Progress::Compiled { done, all });
         let begun = self.track.prepare(&schedules, until, &mut told);
-        which.truncate(begun);
+        let late = which.split_off(begun.min(all));
+        for at in &late {
+            self.trials[*at].fate = Fate::Late;
+        }
+        late
     }
 
     /// Times a batch of a schedule, or keeps why it cannot be timed.
@@ -80,7 +91,14 @@ impl Tuner<'_> {
     }
 
     /// Heats in which all are timed in turn; after each the slower half leaves.
-    fn race(&mut self, mut field: Vec<usize>) -> Vec<usize> {
+    fn race(&mut self, field: Vec<usize>) -> Vec<usize> {
+        let begun = self.track.elapsed();
+        let winners = self.heats(field);
+        self.raced = self.track.elapsed().saturating_sub(begun);
+        winners
+    }
+
+    fn heats(&mut self, mut field: Vec<usize>) -> Vec<usize> {
         let mut batches = BATCHES;
         // What was timed in another race was timed on another card: a cooler or a warmer one.
         for at in &field {

@@ -29,9 +29,9 @@ pub struct Tuned {
 pub struct ModelError {
     /// Schedules that were measured.
     pub measured: usize,
-    /// The rank correlation of predicted and measured times.
+    /// The rank correlation of predicted and measured times; 0 where nothing was measured.
     pub correlation: f64,
-    /// The error in the middle of those that spill nothing, as a part of the measured time.
+    /// The error in the middle of those that spill nothing, as a part of the measured time; 0 where there are none.
     pub median: f64,
 }
 

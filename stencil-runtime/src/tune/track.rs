@@ -13,7 +13,7 @@ use stencil_compiler::schedule::Schedule;
 use stencil_compiler::schedule::plans::Key;
 
 use super::{Options, Subject};
-use crate::backend::cuda::{Cache, Calibration, Card, CudaError, Doubt, Launched, Sensors};
+use crate::backend::cuda::{BOXES, Cache, Calibration, Card, CudaError, Doubt, Launched, Sensors};
 use crate::bench::{self, BURST, Sustained};
 use crate::builder::Predicted;
 use crate::{Builder, Engine, Error, Number, Simulation};
@@ -154,7 +154,10 @@ impl<T: Number> Track for OnCard<'_, T> {
         let run = (self.subject.run)(self.options.cells);
         let units = self.card.multiprocessors;
         let predicted = run.predicted(self.subject.system, schedule, units).ok()?;
-        let fits = |cost: &cost::KernelCost| cost.shared_bytes <= self.card.shared_bytes;
+        let fits = |cost: &cost::KernelCost| {
+            let has_boxes = cost.work.boxes == 0 || self.card.capability >= BOXES;
+            has_boxes && cost.shared_bytes <= self.card.shared_bytes
+        };
         predicted.costs.iter().all(fits).then_some(predicted)
     }
 
@@ -168,21 +171,19 @@ impl<T: Number> Track for OnCard<'_, T> {
         // Each of them compiles its own kernels at once.
         let cores = thread::available_parallelism().map_or(1, NonZero::get);
         let at_once = cores.div_ceil(3).min(schedules.len());
-        let (next, begun, done) = (
-            AtomicUsize::new(0),
-            AtomicUsize::new(0),
-            AtomicUsize::new(0),
-        );
+        let (begun, done) = (Mutex::new(0), AtomicUsize::new(0));
+        // Whoever is late comes after all that are in time.
+        let next = || {
+            let mut begun = begun.lock().unwrap_or_else(PoisonError::into_inner);
+            let in_time = *begun < at_once || self.elapsed() < until;
+            let schedule = schedules.get(*begun).filter(|_| in_time)?;
+            *begun += 1;
+            Some(schedule)
+        };
         let architecture = self.card.architecture();
         let told = Mutex::new(told);
         let work = || {
-            loop {
-                let number = next.fetch_add(1, Ordering::Relaxed);
-                let in_time = number < at_once || self.elapsed() < until;
-                let Some(schedule) = schedules.get(number).filter(|_| in_time) else {
-                    break;
-                };
-                begun.fetch_max(number + 1, Ordering::Relaxed);
+            while let Some(schedule) = next() {
                 let run = (self.subject.run)(self.options.cells).schedule((*schedule).clone());
                 let _ = run.compile_into(&self.cache, &architecture);
                 let done = done.fetch_add(1, Ordering::Relaxed) + 1;
@@ -194,7 +195,7 @@ impl<T: Number> Track for OnCard<'_, T> {
                 scope.spawn(work);
             }
         });
-        begun.into_inner()
+        begun.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Where memory is short, all others have to go.

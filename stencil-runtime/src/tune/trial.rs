@@ -12,6 +12,8 @@ use crate::builder::Predicted;
 pub enum Fate {
     /// The model puts it behind those that were tried.
     Ranked,
+    /// There was no time left for it.
+    Late,
     /// It cannot be faster than what was measured, by the model.
     Hopeless,
     /// It was not compiled, or did not run.

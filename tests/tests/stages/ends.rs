@@ -184,3 +184,16 @@ fn where_nothing_is_wrapped_all_planes_are_boxes() {
     assert_eq!(boxes.kernels, both.kernels);
     assert!(fills(&both) > 0 && fills(&both) == fills(&boxes));
 }
+
+#[test]
+fn fields_may_be_called_like_rings_and_barriers() {
+    let source = "system Names in 3d {
+        field ring: scalar; field full: scalar; field done: scalar; field copied: scalar;
+        ddt(ring) = lap(full); ddt(full) = lap(done); ddt(done) = lap(copied); ddt(copied) = lap(ring);
+    }
+    scheme s for Names { space: central<order = 2>; mixed: bidiagonal; time: euler; }";
+    let algorithm = algorithm_of(source);
+    let of_names = case::<f32>(&algorithm, [56, 17, 7]);
+    let schedule = schedule("schedule kernel march loader=2 tile_x=32 tile_y=4");
+    agree(&algorithm, &of_names, &schedule, ([true; 3], 1));
+}

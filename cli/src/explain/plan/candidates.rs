@@ -12,6 +12,7 @@ use stencil_compiler::plan::{self, Plan};
 use stencil_compiler::schedule::check::{self, Compiled, ScheduleError};
 use stencil_compiler::schedule::text::print_blocking;
 use stencil_compiler::schedule::{Layout, Placement, Schedule, presets, search};
+use stencil_runtime::backend::cuda::BOXES;
 
 /// What is planned, and for what.
 #[derive(Clone, Copy, Debug)]
@@ -240,9 +241,6 @@ fn sort(all: &mut [Candidate]) {
 
 /// Of so many candidates from where a search begins there is one neighbour of the fastest.
 const NEAR: usize = 2;
-
-/// The compute capability from which on boxes are copied.
-const BOXES: (u32, u32) = (9, 0);
 
 /// The kind of a schedule: its blockings by name, how many functions live where, and its passes.
 pub(super) fn kind(schedule: &Schedule) -> Vec<String> {

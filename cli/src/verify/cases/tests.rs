@@ -38,6 +38,10 @@ fn values_that_lie_apart_meet_all_boundaries() {
             kinds_of("march around ends"),
             BTreeSet::from([WHOLE_COPIES])
         );
+        assert_eq!(
+            kinds_of("march around ends beside walls"),
+            BTreeSet::from([PERIODIC])
+        );
         assert_eq!(batch.kinds(), (0..=ALIKE).collect());
     }
 }

@@ -53,6 +53,9 @@ pub fn capability(architecture: &str) -> Option<(u32, u32)> {
     Some((number / 10, number % 10))
 }
 
+/// The compute capability from which on a card copies boxes.
+pub const BOXES: (u32, u32) = (9, 0);
+
 impl Card {
     /// The architecture for which code is generated, as in `sm_90`.
     pub fn architecture(&self) -> String {

@@ -28,7 +28,7 @@ mod surfaces;
 
 pub use cache::{Cache, DIR_VARIABLE as CACHE_VARIABLE};
 pub use calibration::{Calibration, Doubt, Measured};
-pub use card::{Card, OLDEST, capability};
+pub use card::{BOXES, Card, OLDEST, capability};
 pub use compile::{check_needs, resources};
 pub use error::CudaError;
 pub use launched::Launched;

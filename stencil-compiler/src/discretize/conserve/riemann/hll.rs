@@ -4,7 +4,6 @@
 use super::{Face, Needs, Solver};
 use crate::discretize::expand::Result;
 use crate::discretize::poly::Poly;
-use crate::expr::Op;
 
 pub(super) const SOLVER: Solver = Solver {
     name: "hll",
@@ -21,22 +20,27 @@ fn flux(face: &mut Face<'_, '_, '_>) -> Result<Vec<Poly>> {
 }
 
 /// With `s⁻ = min(s_slowest, 0)` and `s⁺ = max(s_fastest, 0)` the flux is
-/// `(f₀ + f₁)/2 - (s⁺ + s⁻)/(s⁺ - s⁻) (f₁ - f₀)/2 + s⁺ s⁻/(s⁺ - s⁻) (q₁ - q₀)`: a form whose mirror image has
-/// the mirrored bits.
+/// `(f₀ + f₁)/2 - k (f₁ - f₀)/2 + (k² - 1) (s⁺ - s⁻)/4 (q₁ - q₀)` with `k = (s⁺ + s⁻)/(s⁺ - s⁻)`: a form whose mirror image has
+/// the mirrored bits, and that is the flux of one side to the last bit where all waves go one way.
 pub(super) fn between(
     face: &mut Face<'_, '_, '_>,
     [slowest, fastest]: &[Poly; 2],
 ) -> Result<Vec<Poly>> {
     let (of, zero) = (&mut face.algebra, Poly::default());
     let (back, ahead) = (of.min(slowest, &zero), of.max(fastest, &zero));
-    // Where nothing moves, both quotients are zero.
+    // Where nothing moves, the quotient is zero.
     let least = of.number(1, 10_i128.pow(30));
     let width = of.minus(&ahead, &back)?;
-    let width = of.max(&width, &least);
+    let width = of.named("width", width);
     let sum = of.plus(&ahead, &back)?;
-    let skew = of.over(&sum, &width);
-    let product = of.times(&ahead, &back)?;
-    let diffusion = of.op(Op::Div, &[&product, &width]);
+    let divisor = of.max(&width, &least);
+    let skew = of.over(&sum, &divisor);
+    let square = of.times(&skew, &skew)?;
+    let excess = of.minus(&square, &of.number(1, 1))?;
+    let excess = of.named("excess", excess);
+    let quarter = of.scaled(&width, 1, 4)?;
+    let diffusion = of.times(&excess, &quarter)?;
+    let diffusion = of.named("diffusion", diffusion);
     let mut all = Vec::new();
     for at in 0..face.len() {
         let [sum, jump] = face.sum_and_jump(at)?;

@@ -297,8 +297,9 @@ impl Layout {
     /// Declares the rings and their barriers.
     pub(super) fn declare(&self, draft: &mut Draft<'_>, march: &March) {
         let threads: u32 = draft.kernel.launch.threads.iter().product();
+        let name = draft.unique("ring");
         draft.kernel.shared.push(SharedArray {
-            name: "ring".into(),
+            name,
             len: self.values(),
         });
         let filling = if march.boxes { 1 } else { threads };
@@ -307,8 +308,9 @@ impl Layout {
             barriers.push(("copied", threads));
         }
         for (name, arrivals) in barriers {
+            let name = draft.unique(name);
             draft.kernel.barriers.push(BarrierArray {
-                name: name.into(),
+                name,
                 slots: self.phases(),
                 arrivals,
             });
