@@ -177,12 +177,12 @@ pub(super) fn batches(args: &VerifyArgs, architecture: &str) -> Result<Vec<Batch
                 grid,
                 schedules,
             };
-            // For each kind of boundaries one of them, those that are no preset, one that is loaded otherwise at
+            // For each kind of boundaries one of them, those that are no preset, two that are loaded otherwise at
             // ends, and one that fuses substeps.
             let (single, fused): (Vec<_>, Vec<_>) =
                 schedules.iter().cloned().partition(|(_, s)| s.fuse == 1);
-            let at_ends = single.iter().find(|(_, s)| differs_at_ends(s));
-            let at_ends = at_ends.cloned();
+            let at_ends = single.iter().filter(|(_, s)| differs_at_ends(s)).take(2);
+            let at_ends: Vec<_> = at_ends.cloned().collect();
             let beside = single.into_iter().filter(|(_, s)| !is_apart(s));
             let some = beside.collect::<Vec<_>>().into_iter().cycle().take(KINDS);
             let some = some.chain(unusual(system.algorithm()));
