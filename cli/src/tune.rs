@@ -53,8 +53,8 @@ pub(crate) struct TuneArgs {
     /// The card, counted from 0
     #[arg(long, value_name = "N", default_value = "0")]
     card: usize,
-    /// Time so many schedules drawn at random, as many of each blocking, in place of a search, and say how
-    /// well the performance model predicts them
+    /// Time so many schedules drawn at random, as many of each blocking, or those that the budget suffices for, in place of
+    /// a search, and say how well the performance model predicts them
     #[arg(long, value_name = "N")]
     survey: Option<usize>,
     /// The seeds of surveys, each of which is one

@@ -226,15 +226,20 @@ impl Atoms {
                     _ => (*atom, [0; 3]),
                 };
                 at[axis] += ahead;
-                moved.push(match at {
-                    [0, 0, 0] => of,
-                    at => self.intern(Atom::At { of, at }),
-                });
+                moved.push(self.elsewhere(of, at));
             }
             moved.sort_unstable();
             out.0.insert(moved, c.clone());
         }
         out
+    }
+
+    /// An atom, which is none of another cell, as it is at this one.
+    pub(super) fn elsewhere(&mut self, of: AtomId, at: Offset) -> AtomId {
+        match at {
+            [0, 0, 0] => of,
+            at => self.intern(Atom::At { of, at }),
+        }
     }
 
     fn difference(

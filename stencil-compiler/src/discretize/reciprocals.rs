@@ -29,10 +29,11 @@ impl Reciprocals {
             let Atom::Call(Op::Div, args) = atoms.get(atom as AtomId).clone() else {
                 continue;
             };
-            let ([above, below], of_vector) = (&args[..], atoms.divides_vector(&args[1])) else {
+            let [above, below] = &args[..] else {
                 continue;
             };
-            let at = places.lowest(atoms, below);
+            let of_vector = atoms.divides_vector(below);
+            let at = places.lowest(atoms, std::slice::from_ref(below));
             let [above, below] = [above, below].map(|part| places.moved(atoms, part, back(at)));
             if above == below {
                 continue;
@@ -52,7 +53,7 @@ impl Reciprocals {
         if above == below {
             return None;
         }
-        let at = self.places.lowest(atoms, below);
+        let at = self.places.lowest(atoms, std::slice::from_ref(below));
         let base = self.places.moved(atoms, below, back(at));
         if !self.shared.contains(&base) {
             return None;
@@ -60,7 +61,7 @@ impl Reciprocals {
         let one = Poly::uniform(Uniform::one());
         let is_reciprocal = *above == one && base == *below;
         let reciprocal = atoms.intern(Atom::Call(Op::Div, vec![one, base]));
-        (!is_reciprocal).then(|| elsewhere(atoms, reciprocal, at))
+        (!is_reciprocal).then(|| atoms.elsewhere(reciprocal, at))
     }
 }
 
@@ -74,9 +75,10 @@ pub(super) fn is_one(value: &Poly) -> bool {
 struct Places(BTreeMap<AtomId, (AtomId, Offset)>);
 
 impl Places {
-    /// The lowest place along each axis at which a polynomial reads something.
-    fn lowest(&mut self, atoms: &mut Atoms, poly: &Poly) -> Offset {
-        let all: BTreeSet<AtomId> = poly.0.keys().flatten().copied().collect();
+    /// The lowest place along each axis at which polynomials read something.
+    fn lowest(&mut self, atoms: &mut Atoms, polys: &[Poly]) -> Offset {
+        let read = polys.iter().flat_map(|poly| poly.0.keys().flatten());
+        let all: BTreeSet<AtomId> = read.copied().collect();
         let places = all.into_iter().map(|atom| self.of(atoms, atom).1);
         let lower = |a: Offset, b: Offset| [0, 1, 2].map(|axis| a[axis].min(b[axis]));
         places.reduce(lower).unwrap_or_default()
@@ -88,7 +90,7 @@ impl Places {
         for (monomial, c) in &poly.0 {
             let moved = monomial.iter().map(|atom| {
                 let (base, at) = self.of(atoms, *atom);
-                elsewhere(atoms, base, [0, 1, 2].map(|axis| at[axis] + to[axis]))
+                atoms.elsewhere(base, [0, 1, 2].map(|axis| at[axis] + to[axis]))
             });
             let mut moved: Vec<AtomId> = moved.collect();
             moved.sort_unstable();
@@ -107,10 +109,7 @@ impl Places {
                 (base, [0, 1, 2].map(|axis| own[axis] + at[axis]))
             }
             Atom::Call(op, args) => {
-                let read = args.iter().filter(|arg| arg.as_uniform().is_none());
-                let places: Vec<Offset> = read.map(|arg| self.lowest(atoms, arg)).collect();
-                let lower = |a: Offset, b: Offset| [0, 1, 2].map(|axis| a[axis].min(b[axis]));
-                let at = places.into_iter().reduce(lower).unwrap_or_default();
+                let at = self.lowest(atoms, &args);
                 let args = args.iter().map(|arg| self.moved(atoms, arg, back(at)));
                 let args = args.collect();
                 (atoms.intern(Atom::Call(op, args)), at)
@@ -125,12 +124,4 @@ impl Places {
 
 fn back(at: Offset) -> Offset {
     at.map(|c| -c)
-}
-
-/// An atom that is not read elsewhere, as it is at another cell.
-fn elsewhere(atoms: &mut Atoms, of: AtomId, at: Offset) -> AtomId {
-    match at {
-        [0, 0, 0] => of,
-        at => atoms.intern(Atom::At { of, at }),
-    }
 }
