@@ -36,7 +36,7 @@ pub(crate) struct TuneArgs {
     #[arg(long, value_name = "FILE", default_value = "stencil.plans")]
     plans: PathBuf,
     /// Seconds after which no further schedules are looked for
-    #[arg(long, value_name = "SECONDS", default_value = "120")]
+    #[arg(long, value_name = "SECONDS", default_value = "50")]
     budget: u64,
     /// Schedules of each race
     #[arg(long, value_name = "N", default_value = "24", value_parser = clap::value_parser!(u32).range(3..))]

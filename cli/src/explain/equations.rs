@@ -3,7 +3,7 @@
 use stencil_compiler::discretize::DerivedWaves;
 use stencil_compiler::discretize::integrators;
 use stencil_compiler::model::text::{expression, face_lines, rates, variable_lines};
-use stencil_compiler::model::{Average, Gives, Mixed, Model, Rational, to_f64};
+use stencil_compiler::model::{Average, Gives, Mixed, Model, Rational, Waves, to_f64};
 
 use super::table::{Table, equation, paragraph};
 use crate::source::Loaded;
@@ -38,8 +38,11 @@ pub(super) fn section(loaded: &Loaded) -> String {
         page += &equation(&format!("  {kind} of waves: "), &expression(model, part));
     }
     let derived = model.derived_waves();
-    for DerivedWaves { waves, exact } in derived.iter() {
-        let how = if *exact { "derived" } else { "bound" };
+    for DerivedWaves { waves, only_bounds } in derived.iter() {
+        let how = match only_bounds {
+            None => "derived",
+            Some(_) => "bound",
+        };
         for (kind, part) in waves.parts() {
             let left = format!("  {kind} of waves, {how}: ");
             page += &equation(&left, &expression(model, part));
@@ -68,6 +71,38 @@ pub(super) fn section(loaded: &Loaded) -> String {
         page += &paragraph("  ", &line);
     }
     page
+}
+
+/// Where the speeds of waves come from, and why; nothing where there are no fluxes.
+pub(super) fn waves(model: &Model) -> Option<String> {
+    if model.fluxes.is_empty() {
+        return None;
+    }
+    let words = |waves: &Waves| {
+        let parts = waves.parts();
+        let parts = parts.map(|(kind, part)| format!("{kind} {}", expression(model, part)));
+        parts.collect::<Vec<_>>().join(", ")
+    };
+    if let Some(declared) = &model.waves {
+        return Some(format!("as declared: {}", words(declared)));
+    }
+    Some(match model.derived_waves() {
+        Some(DerivedWaves {
+            waves,
+            only_bounds: None,
+        }) => format!(
+            "derived from the fluxes, whose speeds have a closed form: {}. All solvers of Riemann problems have what they need of them",
+            words(&waves)
+        ),
+        Some(DerivedWaves {
+            waves,
+            only_bounds: Some(why),
+        }) => format!(
+            "bounds from the fluxes: {}. They do for `rusanov` and `hll`; `roe` and characteristic variables need each speed, but {why}",
+            words(&waves)
+        ),
+        None => "none: not declared, and no bounds of them can be written out; `force` and `musta` ask for none".into(),
+    })
 }
 
 /// The variables of a block, and what follows from them, each on a line.

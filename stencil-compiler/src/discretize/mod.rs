@@ -232,8 +232,8 @@ fn settled(mixed: Mixed) -> Mixed {
 pub struct DerivedWaves {
     /// A flow and a sound for each axis.
     pub waves: Waves,
-    /// Are these the speeds of all waves, and not only bounds?
-    pub exact: bool,
+    /// Why these are only bounds; `None` if they are the speeds of all waves.
+    pub only_bounds: Option<String>,
 }
 
 impl Model {

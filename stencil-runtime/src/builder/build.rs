@@ -121,6 +121,12 @@ impl<T: Number> Builder<T> {
         cache: &cuda::Cache,
         architecture: &str,
     ) -> Result<Vec<String>, Error> {
+        let ahead = self.ahead(architecture)?;
+        ahead.compile(cache).map_err(Error::Cuda)
+    }
+
+    /// All kernels of this run as texts for cards of an architecture.
+    pub(crate) fn ahead(self, architecture: &str) -> Result<cuda::Ahead, Error> {
         let system = match self.system {
             Ok(ref system) => system.clone(),
             Err(error) => return Err(error),
@@ -138,13 +144,12 @@ impl<T: Number> Builder<T> {
         let unsteady = cuda::Unsteady::new(formulas(&sources, &plan), &boundaries, &params);
         let watched = system.observation();
         let watched = watched.map(|o| (&o.algorithm, observe::groups(o).to_vec()));
-        let into = (cache, architecture);
         let plans = Plans {
             single: (system.algorithm(), &plan),
             fused: fused.as_ref(),
         };
         let rules = rules(&system, &params, &mesh);
-        cuda::compile_ahead::<T>(into, plans, &patches, (&unsteady, &rules), watched)
+        cuda::ahead::<T>(architecture, plans, &patches, (&unsteady, &rules), watched)
     }
 
     /// What is computed where, and by which plan.

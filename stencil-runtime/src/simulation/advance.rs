@@ -229,7 +229,7 @@ impl<T: Number> Simulation<T> {
     }
 
     /// Looks at what the user has set since the last step.
-    fn check_ready(&mut self) -> Result<(), Error> {
+    pub(super) fn check_ready(&mut self) -> Result<(), Error> {
         if self.lost {
             return Err(Error::Lost);
         }

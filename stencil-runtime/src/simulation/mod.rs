@@ -5,6 +5,7 @@ mod evaluate;
 mod parts;
 mod restart;
 mod retake;
+mod timed;
 mod values;
 
 use std::collections::BTreeMap;

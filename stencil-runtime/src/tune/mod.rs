@@ -54,7 +54,7 @@ impl Options {
     pub fn on(cells: [usize; 3]) -> Self {
         Options {
             cells,
-            budget: Duration::from_secs(120),
+            budget: Duration::from_secs(50),
             first: 24,
             rounds: 4,
             card: 0,

@@ -43,15 +43,23 @@ impl Tuner<'_> {
     }
 
     /// Makes schedules ready, many at once, and leaves out those that half of the time that is left does not suffice
-    /// for: compilers of large kernels take as long as they take. Returns those.
+    /// for. Returns those.
     pub(super) fn prepare(&mut self, which: &mut Vec<usize>) -> Vec<usize> {
         let schedules: Vec<_> = which.iter().map(|at| &self.trials[*at].schedule).collect();
         let all = schedules.len();
         let until = (self.track.elapsed() + self.options.budget) / 2;
         let progress = &mut *self.progress;
         let mut told = |done: usize| progress(Progress::Compiled { done, all });
-        let begun = self.track.prepare(&schedules, until, &mut told);
-        let late = which.split_off(begun.min(all));
+        let ready = self.track.prepare(&schedules, until, &mut told);
+        let (mut number, mut late) = (0, Vec::new());
+        which.retain(|at| {
+            let is_ready = ready.contains(&number);
+            number += 1;
+            if !is_ready {
+                late.push(*at);
+            }
+            is_ready
+        });
         for at in &late {
             self.trials[*at].fate = Fate::Late;
         }

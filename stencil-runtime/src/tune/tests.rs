@@ -94,7 +94,7 @@ impl Track for Machine<'_> {
         schedules: &[&Schedule],
         until: Duration,
         done: &mut (dyn FnMut(usize) + Send),
-    ) -> usize {
+    ) -> BTreeSet<usize> {
         let in_time = |number: &usize| {
             *number == 0 || self.elapsed() + self.compiles * u32::try_from(*number).unwrap() < until
         };
@@ -103,7 +103,7 @@ impl Track for Machine<'_> {
         let mut prepared = self.prepared.lock().unwrap();
         prepared.extend(schedules[..begun].iter().map(|s| print(s)));
         done(begun);
-        begun
+        (0..begun).collect()
     }
 
     fn time(&mut self, number: usize, schedule: &Schedule) -> Result<f64, Error> {
@@ -264,7 +264,10 @@ fn what_cannot_be_compiled_in_time_is_left_out_and_the_best_predicted_are_not() 
     let system = heat();
     let mut machine = Machine::of(&system, |_, model| Ok(model), |_| false);
     machine.compiles = Duration::from_secs(10);
-    let options = Options::on(CELLS);
+    let options = Options {
+        budget: Duration::from_secs(120),
+        ..Options::on(CELLS)
+    };
     let mut progress = |_| ();
     let algorithm = system.algorithm();
     let tuner = Tuner::new(algorithm, &options, &mut machine, &mut progress);

@@ -1,19 +1,21 @@
 //! The card as a race sees it: schedules are compiled at once, timed one after the other, and
 //! compared with the processor.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::num::NonZero;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rayon::prelude::*;
 use stencil_compiler::cost::{self, Rates};
 use stencil_compiler::schedule::Schedule;
 use stencil_compiler::schedule::plans::Key;
 
 use super::{Options, Subject};
-use crate::backend::cuda::{BOXES, Cache, Calibration, Card, CudaError, Doubt, Launched, Sensors};
+use crate::backend::cuda::{
+    Ahead, BOXES, Cache, Calibration, Card, CudaError, Doubt, Launched, Piece, Sensors,
+};
 use crate::bench::{self, BURST, Sustained};
 use crate::builder::Predicted;
 use crate::{Builder, Engine, Error, Number, Simulation};
@@ -23,6 +25,9 @@ pub const ODD: [[usize; 3]; 3] = [[1037, 1, 1], [137, 53, 1], [37, 53, 29]];
 
 /// Rest before a batch.
 const REST: Duration = Duration::from_millis(20);
+
+/// Schedules that a race should have: fewer are waited for longer.
+const ENOUGH: usize = 3;
 
 /// What a search asks of the machine that schedules are for.
 pub(super) trait Track {
@@ -38,14 +43,14 @@ pub(super) trait Track {
     /// A schedule carried as far as it goes without running, if it is legal and fits.
     fn predicted(&self, schedule: &Schedule) -> Option<Predicted>;
 
-    /// Makes schedules ready, the first ones first and as many at once as there are cores; none is begun after
-    /// this time but those. `done` hears how many are ready; returns how many were begun.
+    /// Makes schedules ready, the first ones first, until this time, or until some are ready. `done`
+    /// hears how many are; returns which.
     fn prepare(
         &self,
         schedules: &[&Schedule],
         until: Duration,
         done: &mut (dyn FnMut(usize) + Send),
-    ) -> usize;
+    ) -> BTreeSet<usize>;
 
     /// Seconds of a step in a batch of them; the schedule stays under this number until it leaves.
     fn time(&mut self, number: usize, schedule: &Schedule) -> Result<f64, Error>;
@@ -161,49 +166,62 @@ impl<T: Number> Track for OnCard<'_, T> {
         predicted.costs.iter().all(fits).then_some(predicted)
     }
 
-    /// Compiles kernels into the cache. What fails here fails again when it is built, and is told then.
+    /// Compiles kernels into the cache. What fails here fails again when it is built, and is told then. A compiler cannot be
+    /// stopped: what it is at when the time is up it goes on with, and nobody waits for it.
     fn prepare(
         &self,
         schedules: &[&Schedule],
         until: Duration,
         told: &mut (dyn FnMut(usize) + Send),
-    ) -> usize {
-        // Each of them compiles its own kernels at once.
-        let cores = thread::available_parallelism().map_or(1, NonZero::get);
-        let at_once = cores.div_ceil(3).min(schedules.len());
-        let (begun, done) = (Mutex::new(0), AtomicUsize::new(0));
-        // Whoever is late comes after all that are in time.
-        let next = || {
-            let mut begun = begun.lock().unwrap_or_else(PoisonError::into_inner);
-            let in_time = *begun < at_once || self.elapsed() < until;
-            let schedule = schedules.get(*begun).filter(|_| in_time)?;
-            *begun += 1;
-            Some(schedule)
-        };
+    ) -> BTreeSet<usize> {
         let architecture = self.card.architecture();
-        let told = Mutex::new(told);
-        let work = || {
-            while let Some(schedule) = next() {
-                let run = (self.subject.run)(self.options.cells).schedule((*schedule).clone());
-                let _ = run.compile_into(&self.cache, &architecture);
-                let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-                told.lock().unwrap_or_else(PoisonError::into_inner)(done);
-            }
-        };
-        thread::scope(|scope| {
-            for _ in 0..at_once {
-                scope.spawn(work);
-            }
+        let texts = schedules.par_iter().map(|schedule| {
+            let run = (self.subject.run)(self.options.cells).schedule((*schedule).clone());
+            run.ahead(&architecture).ok()
         });
-        begun.into_inner().unwrap_or_else(PoisonError::into_inner)
+        let texts: Vec<Option<Ahead>> = texts.collect();
+        let mut work = Work::new(texts.into_iter());
+        let jobs = Arc::new(Mutex::new(std::mem::take(&mut work.pieces)));
+        let (done, heard) = mpsc::channel();
+        for _ in 0..thread::available_parallelism().map_or(1, NonZero::get) {
+            let (jobs, done, cache) = (jobs.clone(), done.clone(), self.cache.clone());
+            thread::spawn(move || {
+                while let Some((piece, of)) = next(&jobs) {
+                    let _ = piece.compile(&cache);
+                    if done.send(of).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(done);
+        loop {
+            let left = match work.ready.len() {
+                0 => Duration::MAX,
+                few if few < ENOUGH => self.options.budget.saturating_sub(self.elapsed()),
+                _ => until.saturating_sub(self.elapsed()),
+            };
+            let Ok(of) = heard.recv_timeout(left) else {
+                return work.ready;
+            };
+            if work.is_done(&of) {
+                told(work.ready.len());
+            }
+        }
     }
 
-    /// Where memory is short, all others have to go.
+    /// Where memory is short, all others have to go but one, whose values are used again, and that one, too, if it is still short.
     fn time(&mut self, number: usize, schedule: &Schedule) -> Result<f64, Error> {
         if !self.there.contains_key(&number) {
             let mut runner = self.runner(schedule);
-            let is_full = matches!(runner, Err(Error::Cuda(CudaError::Memory { .. })));
-            if is_full && !(self.there.is_empty() && self.spare.is_none()) {
+            let is_full =
+                |of: &Result<_, Error>| matches!(of, Err(Error::Cuda(CudaError::Memory { .. })));
+            if is_full(&runner) && self.there.len() > 1 {
+                self.spare = self.there.pop_last().map(|(_, one)| one);
+                self.there.clear();
+                runner = self.runner(schedule);
+            }
+            if is_full(&runner) && !(self.there.is_empty() && self.spare.is_none()) {
                 self.there.clear();
                 self.spare = None;
                 runner = self.runner(schedule);
@@ -257,5 +275,106 @@ impl<T: Number> Track for OnCard<'_, T> {
 
     fn elapsed(&self) -> Duration {
         self.begun.elapsed()
+    }
+}
+
+/// What there is to compile for some schedules, and which of them are ready.
+struct Work {
+    /// Kernels, each once, with the schedules that have it: those of the first schedules first, and of one schedule the
+    /// longest, which take longest.
+    pieces: VecDeque<(Piece, Vec<usize>)>,
+    /// Kernels of each schedule that are not compiled yet.
+    left: Vec<usize>,
+    /// Schedules without such.
+    ready: BTreeSet<usize>,
+}
+
+impl Work {
+    /// Of schedules without texts it will be told why when they are built.
+    fn new(texts: impl Iterator<Item = Option<Ahead>>) -> Self {
+        let mut work = Work {
+            pieces: VecDeque::new(),
+            left: Vec::new(),
+            ready: BTreeSet::new(),
+        };
+        let mut known: BTreeMap<String, usize> = BTreeMap::new();
+        for (number, text) in texts.enumerate() {
+            let pieces = text.map(Ahead::pieces);
+            let mut pieces: Vec<Piece> = pieces.into_iter().flatten().collect();
+            pieces.sort_by_key(|piece| std::cmp::Reverse(piece.source.text.len()));
+            pieces.dedup_by(|a, b| a.source.text == b.source.text);
+            work.left.push(pieces.len());
+            if pieces.is_empty() {
+                work.ready.insert(number);
+            }
+            for piece in pieces {
+                let text = piece.source.text.clone();
+                let at = *known.entry(text).or_insert(work.pieces.len());
+                match work.pieces.get_mut(at) {
+                    Some((_, of)) => of.push(number),
+                    None => work.pieces.push_back((piece, vec![number])),
+                }
+            }
+        }
+        work
+    }
+
+    /// A kernel of these schedules is compiled; is one of them ready by that?
+    fn is_done(&mut self, of: &[usize]) -> bool {
+        let before = self.ready.len();
+        for number in of {
+            self.left[*number] -= 1;
+            if self.left[*number] == 0 {
+                self.ready.insert(*number);
+            }
+        }
+        self.ready.len() > before
+    }
+}
+
+/// The next of what there is to do.
+fn next<J>(jobs: &Mutex<VecDeque<J>>) -> Option<J> {
+    let mut jobs = jobs.lock().unwrap_or_else(PoisonError::into_inner);
+    jobs.pop_front()
+}
+
+#[cfg(test)]
+mod tests {
+    use stencil_compiler::schedule;
+
+    use super::*;
+    use crate::SystemDef;
+
+    #[test]
+    fn kernels_of_several_schedules_are_compiled_once() {
+        let heat = SystemDef::from_text(
+            "heat.pde",
+            "pub system Heat in 2d { field q: scalar; ddt(q) = lap(q); }
+             scheme s for Heat { space: central<order = 2>; time: euler; }",
+        );
+        let heat = heat.unwrap();
+        let text = |strategy: &str| {
+            let schedule = format!("schedule\nkernel {strategy}\n");
+            let schedule = schedule::text::parse(&schedule).unwrap();
+            let run = Simulation::<f64>::builder(&heat).cells([64, 64, 1]);
+            Some(run.dt(1e-6).schedule(schedule).ahead("sm_90").unwrap())
+        };
+        let each: Vec<usize> = ["direct", "march"]
+            .map(|s| text(s).unwrap().pieces().count())
+            .into();
+        let texts = [text("direct"), None, text("march")];
+        let mut work = Work::new(texts.into_iter());
+        assert_eq!(work.ready, [1].into());
+        assert_eq!([work.left[0], work.left[2]], each[..]);
+        let pieces = std::mem::take(&mut work.pieces);
+        assert!(pieces.len() < each[0] + each[1]);
+        let own = pieces.iter().filter(|(_, of)| of.contains(&0)).count();
+        for (at, (_, of)) in pieces.iter().enumerate() {
+            assert!(at >= own || of[0] == 0, "the first ones are first");
+            let last_of_first = at + 1 == own;
+            let last = at + 1 == pieces.len();
+            assert_eq!(work.is_done(of), last_of_first || last);
+        }
+        assert_eq!(work.ready, [0, 1, 2].into());
     }
 }

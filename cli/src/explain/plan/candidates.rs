@@ -195,7 +195,10 @@ impl Problem<'_> {
             let schedule = (preset.make)(self.algorithm, self.precision);
             (preset.name.to_string(), true, schedule)
         });
-        let first = spread(search::first(self.algorithm), most).into_iter();
+        let first = search::first(self.algorithm);
+        // The report says of fused substeps what they would cost.
+        let fused = first.iter().find(|schedule| schedule.fuse > 1).cloned();
+        let first = spread(first, most).into_iter().chain(fused);
         let named = |schedule: Schedule| (words(&schedule), false, schedule);
         let mut all = self.evaluated(presets.chain(first.map(named)).collect());
         sort(&mut all);
@@ -242,7 +245,7 @@ fn sort(all: &mut [Candidate]) {
 /// Of so many candidates from where a search begins there is one neighbour of the fastest.
 const NEAR: usize = 2;
 
-/// The kind of a schedule: its blockings by name, how many functions live where, and its passes.
+/// The kind of a schedule: its blockings by name, how many functions live where, its passes, and what it fuses.
 pub(super) fn kind(schedule: &Schedule) -> Vec<String> {
     let kernels = schedule.kernels.iter().map(|k| k.strategy.clone());
     let placed = |is: fn(&Placement) -> bool| {
@@ -254,6 +257,7 @@ pub(super) fn kind(schedule: &Schedule) -> Vec<String> {
         placed(|p| *p == Placement::Carried),
         schedule.more_passes().to_string(),
         schedule.parted().count().to_string(),
+        schedule.fuse.to_string(),
     ];
     kernels.chain(counts).collect()
 }
@@ -303,6 +307,8 @@ pub(super) fn words(schedule: &Schedule) -> String {
     });
     let carried = placed(|p| *p == Placement::Carried).len();
     words.extend((carried > 0).then(|| format!("{carried} carried")));
+    let steps = schedule.fuse;
+    words.extend((steps > 1).then(|| format!("{steps} substeps fused")));
     let more = schedule.more_passes();
     words.extend((more > 0).then(|| format!("{} passes", more + 1)));
     let parted = schedule.parted().count();

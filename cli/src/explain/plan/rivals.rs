@@ -19,6 +19,33 @@ const SAME: f64 = 1e-3;
 /// A part of a time that is called the reason is so much of the difference.
 const MOST: f64 = 0.2;
 
+/// What fused substeps would cost, or why there are none; nothing where the plan has them.
+pub(super) fn fused(problem: &Problem<'_>, report: &Report) -> Option<String> {
+    if report.plan.schedule.fuse > 1 {
+        return None;
+    }
+    if let Err(why) = problem.algorithm.fused(2) {
+        return Some(format!("not possible: {why}"));
+    }
+    let tried = || report.rejected.iter().filter(|c| c.schedule.fuse > 1);
+    let best = &report.plan.predicted;
+    // The fastest is the first.
+    tried().next().map(|first| match &first.outcome {
+        Ok(found) => format!(
+            "{}, {:+.0} % a step: {}",
+            first.names(),
+            100.0 * (found.seconds / best.seconds - 1.0),
+            slower(problem, best, found)
+        ),
+        Err(reason) => format!(
+            "none of {} that were tried can run, such as {}: {}",
+            tried().count(),
+            first.name,
+            reason.words()
+        ),
+    })
+}
+
 /// What makes a candidate slower than the plan, or where it saves something that does not help.
 pub(super) fn slower(problem: &Problem<'_>, plan: &Predicted, other: &Predicted) -> String {
     let more = other.seconds - plan.seconds;

@@ -133,6 +133,46 @@ fn json_has_all_of_it_and_its_parts_add_up() {
 }
 
 #[test]
+fn fused_substeps_are_told_of_where_the_plan_has_none() {
+    let page = plan("ns");
+    assert!(page.contains("  fused substeps: none of"), "{page}");
+    assert!(page.contains("2 substeps fused"), "{page}");
+    let given = declared(
+        "unfused",
+        "pub system Pulled in 2d { field q: scalar; ddt(q) = lap(q) + t; }
+         scheme s for Pulled { space: central<order = 2>; time: euler; }",
+    );
+    let page = plan(given.to_str().unwrap());
+    assert!(page.contains("  fused substeps: not possible: "), "{page}");
+}
+
+#[test]
+fn where_speeds_of_waves_come_from_is_told() {
+    let of = |items: &str| {
+        let text = format!(
+            "pub system S in 1d {{ conserved h: scalar; conserved m: vector; {items} }}
+             scheme s for S {{ reconstruct: plm<limiter = mc>; riemann: hll; time: ssprk2; }}"
+        );
+        plan(declared("waves", &text).to_str().unwrap())
+    };
+    let declared = of("flux h -> m; flux m -> outer(m, m)/h + h^2/2*I;
+        waves { flow: m/h; sound: sqrt(h); }");
+    assert!(declared.contains("  waves     as declared: flow"));
+    let derived = of("flux h -> m; flux m -> outer(m, m)/h + h^2/2*I;");
+    assert!(derived.contains("  waves     derived from the fluxes"));
+    let bounds =
+        "pub system S in 1d { conserved a: scalar; conserved b: scalar; conserved c: scalar;
+        flux a -> [b]; flux b -> [c]; flux c -> [7*b - 2*a]; }
+        scheme s for S { reconstruct: constant; riemann: hll; time: euler; }";
+    let bounds = plan(self::declared("bounds", bounds).to_str().unwrap());
+    assert!(
+        bounds.contains("  waves     bounds from the fluxes"),
+        "{bounds}"
+    );
+    assert!(!plan("heat").contains("  waves "));
+}
+
+#[test]
 fn a_cut_has_the_bound_of_the_paper() {
     let report = json("ns --mixed composed --schedule decomposed");
     let cuts = report["cuts"].as_array().unwrap();

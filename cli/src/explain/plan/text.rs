@@ -10,9 +10,9 @@ use super::diff;
 use super::report::{Entry, Kernel, Planned, Report};
 use super::rivals;
 use super::tree::Tree;
-use crate::explain::count;
 use crate::explain::schedules::{threads, triple};
 use crate::explain::table::{Table, paragraph};
+use crate::explain::{count, equations};
 
 /// The page.
 pub(super) fn page(problem: &Problem<'_>, report: &Report) -> String {
@@ -22,6 +22,9 @@ pub(super) fn page(problem: &Problem<'_>, report: &Report) -> String {
         report.system, report.precision, report.on.name
     );
     page += &paragraph("  scheme    ", &report.scheme);
+    if let Some(waves) = equations::waves(problem.model) {
+        page += &paragraph("  waves     ", &waves);
+    }
     let plan = &report.plan;
     page += &paragraph("  schedule  ", &plan.name);
     page += &paragraph("            ", &plan.why);
@@ -405,6 +408,9 @@ fn rejected(problem: &Problem<'_>, report: &Report) -> String {
             "  and {left} more of these kinds, the slowest with {}\n",
             time(slowest)
         );
+    }
+    if let Some(fused) = rivals::fused(problem, report) {
+        page += &paragraph("  fused substeps: ", &fused);
     }
     let (reasons, others) = rivals::reasons(&report.rejected);
     for (number, words, first) in reasons {

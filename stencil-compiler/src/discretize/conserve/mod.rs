@@ -128,11 +128,15 @@ pub(super) fn derived_waves(
     bare.scheme.variables = Variables::Conserved;
     bare.at_face = None;
     let law = Law::new(&bare, components, span).ok()?;
-    let (waves, exact) = match law.derived_waves() {
-        Ok(waves) => (waves, true),
-        Err(error) => (law.bounding_waves(error).ok()?, false),
+    let (waves, only_bounds) = match law.derived_waves() {
+        Ok(waves) => (waves, None),
+        Err(error) => {
+            // What is wrong, without the way out.
+            let why = error.message.split(';').next().map(str::to_string);
+            (law.bounding_waves(error).ok()?, why)
+        }
     };
-    Some(DerivedWaves { waves, exact })
+    Some(DerivedWaves { waves, only_bounds })
 }
 
 /// The fluxes of a model, and the scheme that takes their divergence.

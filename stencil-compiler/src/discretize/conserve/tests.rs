@@ -260,7 +260,7 @@ fn bounding(items: &str) -> (Vec<String>, bool) {
     assert_eq!(law.waves.as_ref(), Some(&found.waves));
     let parts = found.waves.parts();
     let texts = parts.map(|(_, part)| expression(&model, part)).collect();
-    (texts, found.exact)
+    (texts, found.only_bounds.is_none())
 }
 
 #[test]

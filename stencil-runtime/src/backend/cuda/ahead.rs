@@ -1,5 +1,7 @@
 //! Kernels of a run compiled ahead of it, on a machine that need not have a card.
 
+use std::sync::Arc;
+
 use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::emit::{Places, Source};
 use stencil_compiler::model::Reduction;
@@ -10,7 +12,7 @@ use super::launches::{fitted, texts, usual_units};
 use super::machine::observed_sources;
 use super::own::own_sources;
 use super::patches::over;
-use super::{Cache, Unsteady, clock};
+use super::{Cache, CudaError, Unsteady, clock};
 use crate::builder::Plans;
 use crate::clock::Rules;
 use crate::mesh::Patches;
@@ -19,15 +21,70 @@ use crate::{Error, Number};
 /// A problem whose updates are reduced, and those that are reduced at once.
 pub(crate) type Watched<'a> = (&'a Algorithm, Vec<Vec<(usize, Reduction)>>);
 
-/// Compiles all that a run of a plan compiles on a card of an architecture, which reduces these
-/// groups of updates of `watched`, and keeps it. Returns the names of the cache's entries.
-pub(crate) fn compile_ahead<T: Number>(
-    (cache, architecture): (&Cache, &str),
+/// All kernels of a run, as texts for an architecture.
+pub(crate) struct Ahead {
+    architecture: String,
+    /// What carries the places of one declaration is compiled at once.
+    groups: Vec<(Vec<Source>, Arc<Places>)>,
+}
+
+/// One kernel of a run.
+pub(crate) struct Piece {
+    /// Its text.
+    pub(crate) source: Source,
+    places: Arc<Places>,
+    architecture: String,
+}
+
+impl Ahead {
+    /// Compiles and keeps them. Returns the names of the cache's entries.
+    pub(crate) fn compile(&self, cache: &Cache) -> Result<Vec<String>, CudaError> {
+        let compiler = Compiler::new(None, Some(cache))?;
+        let mut entries = Vec::new();
+        for (sources, places) in &self.groups {
+            let sources: Vec<&Source> = sources.iter().collect();
+            compile(&sources, places, &self.architecture, compiler)?;
+            for source in sources {
+                let entry = compiler.entry(source, places, &self.architecture);
+                cache.check(&entry)?;
+                entries.push(entry);
+            }
+        }
+        Ok(entries)
+    }
+
+    /// Each kernel by itself.
+    pub(crate) fn pieces(self) -> impl Iterator<Item = Piece> {
+        let architecture = self.architecture;
+        let groups = self.groups.into_iter();
+        groups.flat_map(move |(sources, places)| {
+            let architecture = architecture.clone();
+            sources.into_iter().map(move |source| Piece {
+                source,
+                places: places.clone(),
+                architecture: architecture.clone(),
+            })
+        })
+    }
+}
+
+impl Piece {
+    /// Compiles and keeps it.
+    pub(crate) fn compile(&self, cache: &Cache) -> Result<(), CudaError> {
+        let compiler = Compiler::new(None, Some(cache))?;
+        compile(&[&self.source], &self.places, &self.architecture, compiler).map(drop)
+    }
+}
+
+/// All that a run of a plan compiles on a card of an architecture, which reduces these groups of updates of
+/// `watched`.
+pub(crate) fn ahead<T: Number>(
+    architecture: &str,
     plans: Plans<'_>,
     patches: &Patches,
     (unsteady, rules): (&Unsteady, &Rules),
     watched: Option<Watched<'_>>,
-) -> Result<Vec<String>, Error> {
+) -> Result<Ahead, Error> {
     let new_fields = plans.single.1.buffers.iter();
     let room = new_fields
         .filter(|b| b.role == BufferRole::NewField)
@@ -40,15 +97,15 @@ pub(crate) fn compile_ahead<T: Number>(
     let units = usual_units(architecture);
     let mut own = own_sources::<T>(over, layout);
     own.push(clock::source::<T>(rules)?);
-    let mut groups = vec![(own, Places::default())];
+    let mut groups = vec![(own, Arc::default())];
     for (problem, plan) in plans.all() {
         let plan = fitted(plan, problem.dimension, patches, units);
         let texts = texts::<T>(problem, &plan, over)?;
         let sources = texts.into_iter().map(|t| t.source).collect();
-        groups.push((sources, Places::of(problem)));
+        groups.push((sources, Arc::new(Places::of(problem))));
     }
     if let Some(source) = unsteady.source::<T>(over)? {
-        groups.push((vec![source], Places::default()));
+        groups.push((vec![source], Arc::default()));
     }
     if let Some((watched, all)) = watched {
         let mut sources = Vec::new();
@@ -60,20 +117,12 @@ pub(crate) fn compile_ahead<T: Number>(
                 (over, place),
             )?);
         }
-        groups.push((sources, Places::of(watched)));
+        groups.push((sources, Arc::new(Places::of(watched))));
     }
-    let compiler = Compiler::new(None, Some(cache)).map_err(Error::Cuda)?;
-    let mut entries = Vec::new();
-    for (sources, places) in &groups {
-        let sources: Vec<&Source> = sources.iter().collect();
-        compile(&sources, places, architecture, compiler)?;
-        for source in sources {
-            let entry = compiler.entry(source, places, architecture);
-            cache.check(&entry).map_err(Error::Cuda)?;
-            entries.push(entry);
-        }
-    }
-    Ok(entries)
+    Ok(Ahead {
+        architecture: architecture.to_string(),
+        groups,
+    })
 }
 
 #[cfg(test)]

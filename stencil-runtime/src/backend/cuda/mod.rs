@@ -35,7 +35,7 @@ pub use launched::Launched;
 pub use machine::{PartTime, StepPart};
 pub use sensors::{Load, Sensors};
 
-pub(crate) use ahead::compile_ahead;
+pub(crate) use ahead::{Ahead, Piece, ahead};
 pub(crate) use card::Opened;
 pub(crate) use formulas::Unsteady;
 pub(crate) use machine::{Failure, Machine, Moment, Reducer};

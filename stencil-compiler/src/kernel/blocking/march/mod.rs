@@ -50,7 +50,7 @@ pub const STRATEGY: Strategy = Strategy {
             name: "points",
             summary: "cells of a thread along x",
             default: 1,
-            values: &[1, 2],
+            values: &[1, 2, 4],
             flat: Some(&[1, 2, 4]),
             first: true,
         },

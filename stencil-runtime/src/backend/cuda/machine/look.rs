@@ -4,7 +4,7 @@
 use cudarc::driver::{LaunchConfig, PushKernelArg};
 
 use super::tasks::nothing;
-use super::{Failure, Machine, Moment};
+use super::{Failure, Machine, Moment, PERIOD};
 use crate::backend::cpu::BadValue;
 use crate::backend::cuda::CudaError;
 use crate::{Error, Number};
@@ -75,6 +75,18 @@ impl<T: Number> Machine<T> {
         }
         self.holds = true;
         Ok(())
+    }
+
+    /// Keeps the fields before the next step does, and waits for it; returns for how many steps.
+    pub(crate) fn keep_ahead(&mut self) -> Result<usize, CudaError> {
+        self.keep()?;
+        self.wait()?;
+        Ok(PERIOD)
+    }
+
+    /// Waits for all that was begun.
+    pub(crate) fn wait(&self) -> Result<(), CudaError> {
+        self.card.synchronize()
     }
 
     /// Puts the kept fields back; `false` if there are none.

@@ -1,0 +1,36 @@
+//! Steps as they are in a long run, timed in a short one.
+
+use std::time::Instant;
+
+use super::Simulation;
+use crate::backend::Machine;
+use crate::{Error, Number};
+
+impl<T: Number> Simulation<T> {
+    /// Seconds of so many steps. What a card does once in some steps, which is to keep the fields and to look for values that are no
+    /// numbers, counts by the share of these steps: a batch of large meshes has few.
+    pub(crate) fn timed(&mut self, steps: u64) -> Result<f64, Error> {
+        self.check_ready()?;
+        self.settle()?;
+        let begun = Instant::now();
+        let period = match &mut self.machine {
+            Machine::Cpu(_) => None,
+            Machine::Cuda(machine) => Some(machine.keep_ahead()?),
+        };
+        let kept = begun.elapsed();
+        let begun = Instant::now();
+        let end = self.steps.saturating_add(steps);
+        while self.steps < end {
+            self.step_some(end - self.steps, f64::INFINITY)?;
+        }
+        if let Machine::Cuda(machine) = &self.machine {
+            machine.wait()?;
+        }
+        let stepped = begun.elapsed();
+        let begun = Instant::now();
+        self.settle()?;
+        let watched = kept + begun.elapsed();
+        let share = period.map_or(0.0, |period| (steps as f64 / period as f64).min(1.0));
+        Ok(stepped.as_secs_f64() + share * watched.as_secs_f64())
+    }
+}
