@@ -7,12 +7,14 @@ use stencil_compiler::algorithm::{Algorithm, Role};
 use stencil_compiler::diag::{Diagnostic, Diagnostics};
 use stencil_compiler::discretize::{DiscretizeError, Observation};
 use stencil_compiler::expr::real::Precision;
-use stencil_compiler::model::{Mixed, Model, Rank};
+use stencil_compiler::model::{Model, Rank};
 use stencil_compiler::schedule::{Schedule, heuristic, presets};
 use stencil_compiler::{algorithm, discretize, model, schedule};
 
 use crate::Error;
 use crate::program::CompiledKernel;
+
+mod schemes;
 
 /// A system declared with [`pde!`](crate::pde): a type without values that carries its definition.
 pub trait System {
@@ -207,66 +209,6 @@ impl SystemDef {
             .ok_or_else(|| Error::unknown(self.name(), "scheme", name, known))?;
         let failed = |e: DiscretizeError| Error::Declaration(format!("scheme `{name}`: {e}"));
         let parts = Parts::discretize(model, &self.0.source).map_err(failed)?;
-        Ok(SystemDef(Arc::new(parts)))
-    }
-
-    /// The same system where a derivative of a derivative means something else, under the name of
-    /// its scheme and of that choice. Only the scheme that it was declared with is compiled.
-    ///
-    /// ```
-    /// use stencil_runtime::{SystemDef, compiler::model::Mixed};
-    /// let heat = SystemDef::from_text("heat.pde", "
-    ///     pub system Heat in 2d { field q: scalar; ddt(q) = lap(q); }
-    ///     scheme fine for Heat { space: central<order = 6>; mixed: bidiagonal; time: rk4; }
-    /// ")?;
-    /// let composed = heat.with_mixed(Mixed::Composed)?;
-    /// assert!(composed.algorithm().scheme.contains("mixed composed"));
-    /// # Ok::<(), stencil_runtime::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// If the scheme cannot be carried out with it.
-    pub fn with_mixed(&self, mixed: Mixed) -> Result<Self, Error> {
-        if self.model().scheme.mixed == mixed {
-            return Ok(self.clone());
-        }
-        let mut model = self.model().clone();
-        model.scheme.mixed = mixed;
-        self.changed(model, mixed.name())
-    }
-
-    /// The system with central differences of another order than declared: 2, 4, 6, 8 or 10. It has no
-    /// compiled program unless the order is the declared one.
-    ///
-    /// ```
-    /// let heat = stencil_runtime::SystemDef::from_text("heat.pde", "
-    ///     pub system Heat in 2d { field q: scalar; ddt(q) = lap(q); }
-    ///     scheme fine for Heat { space: central<order = 6>; mixed: bidiagonal; time: rk4; }
-    /// ")?;
-    /// assert!(heat.with_order(8)?.algorithm().scheme.contains("order 8"));
-    /// assert!(heat.with_order(7).is_err());
-    /// # Ok::<(), stencil_runtime::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// If there is no such order.
-    pub fn with_order(&self, order: u32) -> Result<Self, Error> {
-        if self.model().scheme.order == order {
-            return Ok(self.clone());
-        }
-        let mut model = self.model().clone();
-        model.scheme.order = order;
-        self.changed(model, &format!("order{order}"))
-    }
-
-    /// The system by a model whose scheme differs, which its name tells.
-    fn changed(&self, mut model: Model, suffix: &str) -> Result<Self, Error> {
-        model.scheme.name = format!("{}_{suffix}", model.scheme.name);
-        let name = model.scheme.name.clone();
-        let failed =
-            |e: &dyn std::fmt::Display| Error::Declaration(format!("scheme `{name}`: {e}"));
-        model.check().map_err(|e| failed(&e))?;
-        let parts = Parts::discretize(model, &self.0.source).map_err(|e| failed(&e))?;
         Ok(SystemDef(Arc::new(parts)))
     }
 

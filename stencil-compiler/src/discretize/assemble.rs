@@ -40,7 +40,7 @@ impl<'a> Assembler<'a> {
             functions,
             states,
             order: scheme.order,
-            collected: scheme.arith == Arith::Collected,
+            collected: scheme.arith.settled() == Arith::Collected,
             uses: Vec::new(),
             reciprocals: Reciprocals::default(),
             made: BTreeMap::new(),

@@ -344,7 +344,7 @@ impl<'a> Expander<'a> {
         }
         let degree = a.degree() + b.degree();
         let small = a.0.len() * b.0.len() <= LARGEST_PRODUCT && degree <= LARGEST_DEGREE;
-        let as_written = self.model.scheme.arith == Arith::AsWritten;
+        let as_written = self.model.scheme.arith.settled() == Arith::AsWritten;
         if small && (!as_written || a.0.len().max(b.0.len()) <= 1) {
             return a.times(b).map_err(overflow(span));
         }

@@ -6,7 +6,7 @@ use std::fmt;
 use crate::algorithm::prune::prune;
 use crate::algorithm::{Algorithm, Def, FnId, NEW, Param, Role, State, StateId, Substep};
 use crate::diag::{Code, Diagnostic, Span};
-use crate::model::{Equation, Mixed, Model, Speed, Splitting, Sweep, Symmetry, Variables, Waves};
+use crate::model::{Equation, Model, Speed, Splitting, Sweep, Symmetry, Variables, Waves};
 
 mod assemble;
 mod atoms;
@@ -79,7 +79,7 @@ impl From<DiscretizeError> for Diagnostic {
 pub fn discretize(model: &Model) -> Result<Algorithm, DiscretizeError> {
     let tableau = integrator(model)?;
     let components = Components::new(model, &tableau)?;
-    let mut expander = Expander::new(model, &components, settled(model.scheme.mixed))?;
+    let mut expander = Expander::new(model, &components, model.scheme.mixed.settled())?;
     let mut equations = Vec::new();
     for equation in &model.equations {
         let parts = expander.term(&model.rest_of(equation))?;
@@ -219,14 +219,6 @@ fn named_integrator(model: &Model) -> Result<Tableau, DiscretizeError> {
     Ok((integrator.tableau)())
 }
 
-/// What a derivative of a derivative means where any meaning will do.
-fn settled(mixed: Mixed) -> Mixed {
-    match mixed {
-        Mixed::Either => Mixed::Bidiagonal,
-        Mixed::Bidiagonal | Mixed::Product | Mixed::Composed => mixed,
-    }
-}
-
 /// The speeds of waves as they follow from fluxes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DerivedWaves {
@@ -324,7 +316,7 @@ fn describe(model: &Model) -> String {
         "{}: central order {}, mixed {}{faces}, time {}",
         scheme.name,
         scheme.order,
-        settled(scheme.mixed).name(),
+        scheme.mixed.settled().name(),
         scheme.time
     )
 }

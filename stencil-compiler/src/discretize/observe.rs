@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::components::Components;
 use super::expand::Expander;
-use super::{DiscretizeError, Roots, integrator, settled};
+use super::{DiscretizeError, Roots, integrator};
 use crate::algorithm::prune::prune;
 use crate::algorithm::{Algorithm, FnId, Role, StateId, Substep};
 use crate::model::{Model, Reduction};
@@ -40,7 +40,7 @@ pub fn observe(model: &Model) -> Result<Option<Observation>, DiscretizeError> {
         return Ok(None);
     }
     let components = Components::new(model, &integrator(model)?)?;
-    let mut expander = Expander::new(model, &components, settled(model.scheme.mixed))?;
+    let mut expander = Expander::new(model, &components, model.scheme.mixed.settled())?;
     let mut quantities = Vec::new();
     let mut roots = Vec::new();
     for observable in &model.observables {

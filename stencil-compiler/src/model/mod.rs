@@ -12,12 +12,14 @@ use crate::expr::Op;
 mod at_face;
 pub mod check;
 pub mod formula;
+mod formulation;
 pub mod parse;
 pub mod riemann;
 mod scheme;
 pub mod text;
 
 pub use at_face::AtFace;
+pub use formulation::Formulation;
 pub use riemann::{Gives, RiemannSolver, Side, Solved};
 pub use scheme::{Arith, Mixed, Repair, Scheme, Splitting, Sweep, Variables};
 

@@ -93,7 +93,7 @@ pub enum Mixed {
     Product,
     /// Eq. 6 applied to a grid function that is itself made of derivatives by Eq. 6.
     Composed,
-    /// Any of them; resolved to `Bidiagonal` unless a run says otherwise.
+    /// Any of them: `Bidiagonal` unless a [`Formulation`](super::Formulation) says otherwise.
     Either,
 }
 
@@ -105,4 +105,6 @@ pub enum Arith {
     Collected,
     /// Products and quotients are evaluated as they are written.
     AsWritten,
+    /// Any of them: `Collected` unless a [`Formulation`](super::Formulation) says otherwise.
+    Either,
 }

@@ -6,7 +6,7 @@ use stencil_compiler::algorithm::Role;
 use stencil_compiler::diag::{Code, nearest};
 use stencil_compiler::discretize::integrators;
 use stencil_compiler::model::parse::{Dimensions, dimensions};
-use stencil_compiler::model::{Arith, Mixed, Model, Rank, Scheme, Symmetry, text};
+use stencil_compiler::model::{Arith, Formulation, Mixed, Model, Rank, Scheme, Symmetry, text};
 
 use super::document::{Data, Item, Table};
 use super::library::Library;
@@ -265,14 +265,21 @@ fn change_scheme(system: SystemDef, item: &Item, reader: &mut Reader) -> Option<
     if scheme == model.scheme {
         return Some(system);
     }
+    let settles = scheme.settles(&model.scheme);
     let mut changed = model.clone();
     changed.scheme = scheme;
-    changed.others = Vec::new();
+    if !settles {
+        changed.others = Vec::new();
+    }
     if let Err(problem) = changed.check() {
         reader.bad(item.at, problem.to_string(), "change the scheme");
         return None;
     }
-    match with_model(&changed) {
+    let found = match settles {
+        true => system.settled(changed),
+        false => with_model(&changed),
+    };
+    match found {
         Ok(system) => Some(system),
         Err(error) => {
             let message = format!("this scheme does not go with the system: {error}");
@@ -342,7 +349,8 @@ fn edited_scheme(model: &Model, table: &Table, reader: &mut Reader) -> Option<Sc
         };
         whole &= read.is_some();
     }
-    if scheme != *declared {
+    // What the declaration leaves open is still its scheme.
+    if !scheme.settles(declared) {
         scheme.name = "problem".to_string();
     }
     whole.then_some(scheme)
@@ -380,7 +388,8 @@ fn order(name: Name<'_>, item: &Item, reader: &mut Reader) -> Option<u32> {
 
 /// The scheme of a model as a value of a problem file.
 pub(super) fn scheme_text(model: &Model) -> String {
-    let scheme = &model.scheme;
+    // A run that is written down leaves nothing open.
+    let scheme = &model.scheme.by(Formulation::default());
     let fluxes = match model.fluxes.is_empty() {
         true => String::new(),
         false => format!(

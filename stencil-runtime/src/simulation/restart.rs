@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use ndarray::{ArrayD, ArrayView3, Ix3};
-use stencil_compiler::model::text;
+use stencil_compiler::model::{Formulation, text};
 
 use super::values::check_shape;
 use super::{Pace, Simulation};
@@ -97,7 +97,11 @@ impl<T: Number> Simulation<T> {
         let sources = self.setup.sources.iter();
         let sources: Vec<String> = sources.map(|(n, words)| format!("{n} = {words}")).collect();
         vec![
-            ("system", text::print(self.system().model())),
+            // Nothing is left open in a run that has begun.
+            (
+                "system",
+                text::print(&self.system().model().by(Formulation::default())),
+            ),
             ("scheme", self.system().algorithm().scheme.clone()),
             ("params", params.join("\n")),
             ("boundaries", self.boundaries().join("\n")),

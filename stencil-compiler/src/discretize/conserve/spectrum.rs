@@ -14,9 +14,9 @@ use super::sample::Point;
 use super::tangent::Tangent;
 use super::{AXES, Law, written};
 use crate::diag::Code;
+use crate::discretize::DiscretizeError;
 use crate::discretize::expand::{Expander, Result, States, overflow};
 use crate::discretize::poly::{Overflow, Poly, Uniform};
-use crate::discretize::{DiscretizeError, settled};
 use crate::model::{Rank, Rational, Term, TermKind, Waves};
 
 /// Points that are tried.
@@ -122,7 +122,7 @@ impl Law<'_> {
 
     /// An expander of its own: nothing of what it makes is evaluated in a run.
     pub(super) fn expander_for_forms(&self) -> Result<Expander<'_>> {
-        let mixed = settled(self.model.scheme.mixed);
+        let mixed = self.model.scheme.mixed.settled();
         Expander::new(self.model, self.components, mixed)
     }
 

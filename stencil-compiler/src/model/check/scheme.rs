@@ -31,6 +31,7 @@ impl Arith {
     pub const ALL: &[(&str, Arith)] = &[
         ("collected", Arith::Collected),
         ("as_written", Arith::AsWritten),
+        ("either", Arith::Either),
     ];
 
     /// Its name in the language.
@@ -62,7 +63,7 @@ impl Default for Scheme {
         Scheme {
             name: "default".to_string(),
             order: 6,
-            mixed: Mixed::Bidiagonal,
+            mixed: Mixed::Either,
             arith: Arith::Collected,
             time: "rk3_williamson".to_string(),
             riemann: "hll".to_string(),

@@ -272,7 +272,7 @@ pub system H in 1d {
 }
 scheme default for H {
     space: central<order = 6>;
-    mixed: bidiagonal;
+    mixed: either;
     arith: collected;
     time: rk3_williamson;
 }

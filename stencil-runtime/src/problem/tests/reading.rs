@@ -1,6 +1,7 @@
 //! What a right file means.
 
 use ndarray::Array3;
+use stencil_compiler::model::Formulation;
 
 use super::super::boundary::Kind;
 use super::*;
@@ -212,7 +213,8 @@ fn a_scheme_for_fluxes_survives_writing() {
     );
     let made = "plm<limiter = generalized_minmod, theta = 1.5> in primitive";
     assert_eq!(scheme.reconstruction_text(), made);
-    assert_eq!(scheme, same);
+    // What is written leaves nothing open.
+    assert!(same.settles(scheme) && !same.is_open());
     let waves = "riemann = \"roe<fix = 0.2>\", reconstruct = \"waves<limiter = mc>\", sweep = \"dimensional\", source = \"strang\", time = \"euler\"";
     let made = "riemann = \"rusanov\", reconstruct = \"plm<limiter = generalized_minmod, theta = 1.5> in primitive\"";
     let text = LAW.replace(made, waves);
@@ -222,7 +224,8 @@ fn a_scheme_for_fluxes_survives_writing() {
     assert_eq!(scheme.riemann_text(), "roe<fix = 0.2>");
     assert_eq!(scheme.sweep.name(), "dimensional");
     assert_eq!(scheme.source.name(), "strang");
-    assert_eq!(scheme, same);
+    // What is written leaves nothing open.
+    assert!(same.settles(scheme) && !same.is_open());
     let own = LAW.replace(
         "waves {",
         "riemann mean { q = (below.v + above.v)/2; }\n    waves {",
@@ -231,8 +234,9 @@ fn a_scheme_for_fluxes_survives_writing() {
     let again = parse(&problem.to_toml(None), &[]).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(problem.system.model().scheme.riemann, "mean");
     assert_eq!(problem.system.model().solvers[0].name, "mean");
+    let open = Formulation::default();
     assert_eq!(
-        problem.system.model().without_spans(),
+        problem.system.model().by(open).without_spans(),
         again.system.model().without_spans()
     );
     let several = parse(&text.replace("euler", "rk4"), &[]).expect_err("rk4");

@@ -1,0 +1,197 @@
+//! The same system by another scheme than it was declared with, or with open choices settled.
+
+use std::sync::Arc;
+
+use stencil_compiler::discretize::DiscretizeError;
+use stencil_compiler::model::{Formulation, Mixed, Model};
+
+use super::{Parts, SystemDef};
+use crate::Error;
+
+impl SystemDef {
+    /// The same system where a derivative of a derivative means something else, under the name of
+    /// its scheme and of that choice, or under that of its scheme alone where the one or the other leaves the choice open. Only
+    /// what it was declared with is compiled.
+    ///
+    /// ```
+    /// use stencil_runtime::{SystemDef, compiler::model::Mixed};
+    /// let heat = SystemDef::from_text("heat.pde", "
+    ///     pub system Heat in 2d { field q: scalar; ddt(q) = lap(q); }
+    ///     scheme fine for Heat { space: central<order = 6>; mixed: bidiagonal; time: rk4; }
+    /// ")?;
+    /// let composed = heat.with_mixed(Mixed::Composed)?;
+    /// assert!(composed.algorithm().scheme.contains("mixed composed"));
+    /// # Ok::<(), stencil_runtime::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the scheme cannot be carried out with it.
+    pub fn with_mixed(&self, mixed: Mixed) -> Result<Self, Error> {
+        if self.model().scheme.mixed == mixed {
+            return Ok(self.clone());
+        }
+        let mut model = self.model().clone();
+        model.scheme.mixed = mixed;
+        match model.scheme.settles(&self.model().scheme) {
+            true => self.settled(model),
+            false => self.changed(model, mixed.name()),
+        }
+    }
+
+    /// The same system with nothing left open: its scheme is settled by a formulation. Only the usual one is compiled.
+    ///
+    /// # Errors
+    /// If the scheme cannot be carried out with it.
+    pub fn by(&self, formulation: Formulation) -> Result<Self, Error> {
+        self.settled(self.model().by(formulation))
+    }
+
+    /// The ways to settle what its scheme leaves open that give different discrete problems, with the system by each; the first is
+    /// what stands where nothing else is said. What cannot be carried out is left out.
+    ///
+    /// ```
+    /// use stencil_runtime::SystemDef;
+    /// let of = |rate: &str| SystemDef::from_text("shear.pde", &format!("
+    ///     pub system Shear in 2d {{ field q: scalar; ddt(q) = {rate}; }}
+    ///     scheme open for Shear {{ space: central<order = 6>; mixed: either; time: rk4; }}
+    /// "));
+    /// let names = |rate| -> Result<Vec<String>, stencil_runtime::Error> {
+    ///     let all = of(rate)?.formulations()?;
+    ///     Ok(all.iter().map(|(formulation, _)| formulation.to_string()).collect())
+    /// };
+    /// let all = ["mixed bidiagonal", "mixed product", "mixed composed"];
+    /// assert_eq!(names("d[x](d[y](q))")?, all[..2]);
+    /// assert_eq!(names("d[x](d[x](q) + d[y](q))")?, all);
+    /// assert_eq!(names("d[x](q)")?, all[..1]);
+    /// # Ok::<(), stencil_runtime::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If not even the first can be carried out.
+    pub fn formulations(&self) -> Result<Vec<(Formulation, Self)>, Error> {
+        let mut found: Vec<(Formulation, SystemDef)> = Vec::new();
+        for formulation in self.model().scheme.formulations() {
+            let system = match self.by(formulation) {
+                Ok(system) => system,
+                Err(error) if found.is_empty() => return Err(error),
+                Err(_) => continue,
+            };
+            let functions = &system.algorithm().functions;
+            let mut before = found.iter();
+            if before.all(|(_, other)| other.algorithm().functions != *functions) {
+                found.push((formulation, system));
+            }
+        }
+        Ok(found)
+    }
+
+    /// The system by a model of which more or less is open, with its program where what stands without more words is the same.
+    pub(crate) fn settled(&self, model: Model) -> Result<Self, Error> {
+        let own = &self.0;
+        let usual = |model: &Model| model.scheme.by(Formulation::default());
+        if usual(&model) != usual(&own.model) {
+            let failed = |e: DiscretizeError| {
+                Error::Declaration(format!("scheme `{}`: {e}", own.model.scheme.name))
+            };
+            let parts = Parts::discretize(model, &own.source).map_err(failed)?;
+            return Ok(SystemDef(Arc::new(parts)));
+        }
+        Ok(SystemDef(Arc::new(Parts {
+            model,
+            source: own.source.clone(),
+            algorithm: own.algorithm.clone(),
+            schedule: own.schedule.clone(),
+            observation: own.observation.clone(),
+            kernels: own.kernels,
+        })))
+    }
+
+    /// The system with central differences of another order than declared: 2, 4, 6, 8 or 10. It has no
+    /// compiled program unless the order is the declared one.
+    ///
+    /// ```
+    /// let heat = stencil_runtime::SystemDef::from_text("heat.pde", "
+    ///     pub system Heat in 2d { field q: scalar; ddt(q) = lap(q); }
+    ///     scheme fine for Heat { space: central<order = 6>; mixed: bidiagonal; time: rk4; }
+    /// ")?;
+    /// assert!(heat.with_order(8)?.algorithm().scheme.contains("order 8"));
+    /// assert!(heat.with_order(7).is_err());
+    /// # Ok::<(), stencil_runtime::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If there is no such order.
+    pub fn with_order(&self, order: u32) -> Result<Self, Error> {
+        if self.model().scheme.order == order {
+            return Ok(self.clone());
+        }
+        let mut model = self.model().clone();
+        model.scheme.order = order;
+        self.changed(model, &format!("order{order}"))
+    }
+
+    /// The system by a model whose scheme differs, which its name tells.
+    fn changed(&self, mut model: Model, suffix: &str) -> Result<Self, Error> {
+        model.scheme.name = format!("{}_{suffix}", model.scheme.name);
+        let name = model.scheme.name.clone();
+        let failed =
+            |e: &dyn std::fmt::Display| Error::Declaration(format!("scheme `{name}`: {e}"));
+        model.check().map_err(|e| failed(&e))?;
+        let parts = Parts::discretize(model, &self.0.source).map_err(|e| failed(&e))?;
+        Ok(SystemDef(Arc::new(parts)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn system(settings: &str) -> SystemDef {
+        let text = format!(
+            "pub system Open in 2d {{ field q: scalar; let s = d[x](q) + d[y](q);
+                ddt(q) = d[x](s) + q/(1 + q) + 2/(1 + q); }}
+             scheme s for Open {{ space: central<order = 2>; {settings} time: euler; }}"
+        );
+        SystemDef::from_text("open.pde", &text).unwrap()
+    }
+
+    #[test]
+    fn each_open_choice_is_settled_in_each_way() {
+        let names = |settings| {
+            let all = system(settings).formulations().unwrap();
+            let names = all.iter().map(|(formulation, _)| formulation.to_string());
+            names.collect::<Vec<_>>()
+        };
+        let closed = "mixed: composed; arith: as_written;";
+        assert_eq!(names(closed), [""]);
+        assert_eq!(
+            names("mixed: composed; arith: either;"),
+            ["arith collected", "arith as_written"]
+        );
+        assert_eq!(names("mixed: either; arith: either;").len(), 6);
+        assert_eq!(names(""), names("mixed: either; arith: collected;"));
+    }
+
+    #[test]
+    fn what_settles_an_open_choice_is_still_the_declared_scheme() {
+        let (open, closed) = (system(""), system("mixed: bidiagonal;"));
+        assert_eq!(open.algorithm(), closed.algorithm());
+        let scheme = |system: &SystemDef, mixed| {
+            let with = system.with_mixed(mixed).unwrap();
+            with.algorithm().scheme.clone()
+        };
+        let composed = "s: central order 2, mixed composed, time euler";
+        assert_eq!(scheme(&open, Mixed::Composed), composed);
+        let renamed = "s_composed: central order 2, mixed composed, time euler";
+        assert_eq!(scheme(&closed, Mixed::Composed), renamed);
+        // What is opened again comes to the same, until it is settled otherwise.
+        let opened = closed.with_mixed(Mixed::Either).unwrap();
+        assert_eq!(opened.algorithm(), closed.algorithm());
+        assert_eq!(scheme(&opened, Mixed::Composed), composed);
+        let by = open.by("mixed composed".parse().unwrap()).unwrap();
+        assert_eq!(
+            by.algorithm(),
+            open.with_mixed(Mixed::Composed).unwrap().algorithm()
+        );
+    }
+}
