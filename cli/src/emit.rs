@@ -71,7 +71,7 @@ pub(crate) fn run(
     out: &mut dyn Write,
     notes: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let loaded = source::load(&args.system, built_ins)?;
+    let loaded = source::load(&args.system, built_ins)?.settled(&args.schedule, None)?;
     let text = match args.target {
         Target::Model => model::text::print(&loaded.model),
         Target::Algorithm => algorithm::text::print(&loaded.algorithm),

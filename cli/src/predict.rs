@@ -199,7 +199,7 @@ fn predict(
     let cases = cards.iter().zip(best).map(|(card, best)| Case {
         system: system.name().to_string(),
         precision: precision.name(),
-        mixed: system.model().scheme.mixed.name(),
+        mixed: system.model().scheme.mixed.settled().name(),
         order: system.model().scheme.order,
         cells,
         card: card.name,

@@ -11,6 +11,7 @@ use stencil_runtime::problem::{Problem, ProblemError};
 use stencil_runtime::report::Progress;
 use stencil_runtime::{Error, Number, Simulation};
 
+use crate::source::plans::{ByPlan, settled};
 use crate::source::{self, Backend, Failure, Precision};
 use crate::{BUG, INTERRUPTED, NUMERICAL, OUTPUT, USAGE};
 
@@ -146,10 +147,13 @@ impl From<ProblemError> for Ended {
 
 /// Runs the command.
 pub(crate) fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Ended> {
-    let problem = target::open(&args.problem, &changes::of(args))?;
+    let mut problem = target::open(&args.problem, &changes::of(args))?;
+    let (wanted, cells) = (args.schedule.as_deref(), problem.mesh.cells);
+    let (system, chosen) = settled(&problem.system, wanted, problem.precision, cells)?;
+    problem.system = system;
     match problem.precision {
-        real::Precision::F32 => run_as::<f32>(args, &problem, out),
-        real::Precision::F64 => run_as::<f64>(args, &problem, out),
+        real::Precision::F32 => run_as::<f32>(args, (&problem, chosen.as_ref()), out),
+        real::Precision::F64 => run_as::<f64>(args, (&problem, chosen.as_ref()), out),
     }
 }
 
@@ -162,9 +166,13 @@ fn say(args: &RunArgs, out: &mut dyn Write, text: &str) -> Result<(), Ended> {
     }
 }
 
-fn run_as<T: Number>(args: &RunArgs, problem: &Problem, out: &mut dyn Write) -> Result<(), Ended> {
+fn run_as<T: Number>(
+    args: &RunArgs,
+    (problem, chosen): (&Problem, Option<&ByPlan>),
+    out: &mut dyn Write,
+) -> Result<(), Ended> {
     let mut simulation = set_up::<T>(args, problem)?;
-    say(args, out, &plan::report(problem, &simulation))?;
+    say(args, out, &plan::report((problem, chosen), &simulation))?;
     let restored = match &args.restart {
         Some(path) => {
             let mut restored = simulation.restore(path).map_err(|error| Ended {
@@ -208,6 +216,7 @@ fn run_as<T: Number>(args: &RunArgs, problem: &Problem, out: &mut dyn Write) -> 
     let facts = summary::Facts {
         repaired: repairs.map(|repairs| repairs.sum()),
         problem,
+        chosen,
         done: &done,
         errors: &errors,
         seconds,

@@ -7,19 +7,20 @@ use std::io::{self, Write};
 
 use clap::{Args, ValueEnum};
 use stencil_compiler::algorithm::Algorithm;
-use stencil_compiler::algorithm::text::fingerprint;
 use stencil_compiler::diag::{Code, Diagnostic, nearest};
 use stencil_compiler::discretize::{DiscretizeError, discretize};
 use stencil_compiler::expr::real;
 use stencil_compiler::model::parse::{Dimensions, dimensions, parse_str_in};
 use stencil_compiler::model::{Mixed, Model};
-use stencil_compiler::schedule::plans::{Key, Plan, Plans};
+use stencil_compiler::schedule::plans::Plans;
 use stencil_compiler::schedule::{Schedule, presets, text};
 use stencil_runtime::Engine;
-use stencil_runtime::backend::cuda::Card;
 
+pub(crate) mod plans;
 #[cfg(test)]
 mod tests;
+
+use plans::ByPlan;
 
 /// A system that comes with the command.
 #[derive(Clone, Debug)]
@@ -88,6 +89,8 @@ pub(crate) enum MixedChoice {
     Product,
     /// Every derivative of a derivative as it is written
     Composed,
+    /// Any of them: what a plan file chose, else bidiagonal
+    Either,
 }
 
 impl MixedChoice {
@@ -97,6 +100,7 @@ impl MixedChoice {
             MixedChoice::Bidiagonal => Mixed::Bidiagonal,
             MixedChoice::Product => Mixed::Product,
             MixedChoice::Composed => Mixed::Composed,
+            MixedChoice::Either => Mixed::Either,
         }
     }
 }
@@ -163,6 +167,34 @@ pub(crate) struct Loaded {
     pub(crate) model: Model,
     /// The discrete problem.
     pub(crate) algorithm: Algorithm,
+    /// Its formulation, if a plan file chose it.
+    pub(crate) chosen: Option<ByPlan>,
+}
+
+impl Loaded {
+    /// The same in the formulation that a plan file chose for it, if one is given and the declaration leaves one open.
+    pub(crate) fn settled(
+        self,
+        schedule: &ScheduleArgs,
+        cells: Option<[usize; 3]>,
+    ) -> Result<Self, Failure> {
+        let of = (&self.model, &self.algorithm);
+        let precision = schedule.precision.get();
+        let wanted = schedule.schedule.as_deref();
+        let found = wanted.map(|wanted| plans::chosen(wanted, of, precision, cells));
+        let Some(found) = found.transpose()?.flatten() else {
+            return Ok(self);
+        };
+        let model = self.model.by(found.formulation);
+        let wrong = |error: DiscretizeError| Failure::new(format!("error: {error}"));
+        let mut algorithm = discretize(&model).map_err(wrong)?;
+        algorithm.file = self.algorithm.file;
+        Ok(Loaded {
+            model,
+            algorithm,
+            chosen: Some(found),
+        })
+    }
 }
 
 /// Reads a system, changes its scheme as told, and discretizes it.
@@ -174,6 +206,7 @@ pub(crate) fn load(args: &SystemArgs, built_ins: &[BuiltIn]) -> Result<Loaded, F
     };
     let mut model = parse_str_in(&text, dimension)
         .map_err(|errors| Failure::new(errors.render(&name, &text)))?;
+    let declared = model.scheme.clone();
     if let Some(order) = args.order {
         model.scheme.order = order;
     }
@@ -181,7 +214,10 @@ pub(crate) fn load(args: &SystemArgs, built_ins: &[BuiltIn]) -> Result<Loaded, F
         model.scheme.mixed = mixed.get();
     }
     if args.order.is_some() || args.mixed.is_some() {
-        model.scheme.name = "command_line".to_string();
+        // What settles an open choice is still the declared scheme.
+        if !model.scheme.settles(&declared) {
+            model.scheme.name = "command_line".to_string();
+        }
         model
             .check()
             .map_err(|problem| Failure::new(format!("error: {problem}")))?;
@@ -194,7 +230,11 @@ pub(crate) fn load(args: &SystemArgs, built_ins: &[BuiltIn]) -> Result<Loaded, F
             "error: {name}: {problem}; this is a bug of the compiler, please report it"
         ))
     })?;
-    Ok(Loaded { model, algorithm })
+    Ok(Loaded {
+        model,
+        algorithm,
+        chosen: None,
+    })
 }
 
 /// The text of a system, and the name that messages call it by.
@@ -258,7 +298,7 @@ pub(crate) fn schedule(
             let wrong = |error| Failure::new(format!("error: {wanted}: {error}"));
             let schedule = if Plans::is_plans(&source) {
                 let plans = Plans::parse(&source).map_err(wrong)?;
-                planned(wanted, &plans, algorithm, precision, cells)?
+                plans::schedule(wanted, &plans, algorithm, precision, cells)?
             } else {
                 text::parse(&source).map_err(wrong)?
             };
@@ -271,56 +311,6 @@ pub(crate) fn schedule(
             "error: `{wanted}` cannot be read: {error}"
         ))),
     }
-}
-
-/// The schedule of a plan file for a problem: on the first card of this machine if there is one,
-/// else on any.
-fn planned(
-    file: &str,
-    plans: &Plans,
-    algorithm: &Algorithm,
-    precision: real::Precision,
-    cells: Option<[usize; 3]>,
-) -> Result<Schedule, Failure> {
-    let problem = fingerprint(algorithm);
-    let own = |plan: &&Plan| (plan.key.problem, plan.key.precision) == (problem, precision);
-    let card = Card::all().ok().and_then(|all| all.into_iter().next());
-    let any = plans.0.iter().find(own);
-    let key = any.map(|plan| Key {
-        card: card
-            .as_ref()
-            .map_or(plan.key.card.clone(), |card| card.name.clone()),
-        cells: cells.unwrap_or(plan.key.cells),
-        ..plan.key.clone()
-    });
-    if let Some(plan) = key.and_then(|key| plans.find(&key)) {
-        return Ok(plan.schedule.clone());
-    }
-    let (name, precision) = (&algorithm.name, precision.name());
-    let mut message = format!("error: {file} has no plan for {name} in {precision}");
-    match (any, card) {
-        (Some(_), Some(card)) => message += &format!(" on {}", card.name),
-        _ => {
-            message += " as it is declared now";
-        }
-    }
-    for plan in plans.0.iter().filter(|plan| plan.key.system == *name) {
-        let Key {
-            precision,
-            cells: [x, y, z],
-            card,
-            problem,
-            ..
-        } = &plan.key;
-        let precision = precision.name();
-        message += &format!(
-            "\n  it has one in {precision} for {x}x{y}x{z} on {card}, of the declaration {problem:016x}"
-        );
-    }
-    message += &format!(
-        "\n  help: on the card, `stencil tune {name} --precision {precision} --plans {file}` adds one"
-    );
-    Err(Failure::new(message))
 }
 
 fn no_schedule(wanted: &str) -> String {

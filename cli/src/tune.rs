@@ -7,13 +7,15 @@ use std::process;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use stencil_compiler::schedule::plans::{Plan, Plans};
-use stencil_runtime::tune::{Options, Progress, Subject, Tuned, survey, tune};
+use stencil_compiler::cost::Model;
+use stencil_compiler::schedule::plans::{Key, Plan, Plans};
+use stencil_runtime::tune::{Form, Options, Progress, Subject, Tuned, survey, tune};
 use stencil_runtime::{Number, SystemDef};
 
 use crate::source::{Failure, MixedChoice, Precision};
-use crate::{Ended, OUTPUT, bench, smooth, source, usage};
+use crate::{Ended, OUTPUT, bench, explain, smooth, source, usage};
 
+mod forms;
 mod pictures;
 mod table;
 
@@ -32,6 +34,10 @@ pub(crate) struct TuneArgs {
     /// What a derivative of a derivative means, in place of the declared choice; each in turn
     #[arg(long, value_name = "CHOICE,..", value_enum, value_delimiter = ',')]
     mixed: Vec<MixedChoice>,
+    /// Search the formulations that a declaration leaves open (`mixed: either`, or none), too: the plan says which one it is of,
+    /// and so changes bits
+    #[arg(long)]
+    tune_scheme: bool,
     /// The file that what is found is added to
     #[arg(long, value_name = "FILE", default_value = "stencil.plans")]
     plans: PathBuf,
@@ -53,6 +59,9 @@ pub(crate) struct TuneArgs {
     /// The card, counted from 0
     #[arg(long, value_name = "N", default_value = "0")]
     card: usize,
+    /// Time nothing: believe the performance model of a card that need not be there, H200, A100 or K40
+    #[arg(long, value_name = "CARD", value_parser = explain::card, conflicts_with_all = ["card", "survey", "pictures"])]
+    on: Option<&'static Model>,
     /// Time so many schedules drawn at random, as many of each blocking, or those that the budget suffices for, in place of
     /// a search, and say how well the performance model predicts them
     #[arg(long, value_name = "N")]
@@ -78,15 +87,18 @@ pub(crate) fn run(args: &TuneArgs, out: &mut dyn Write) -> Result<(), Ended> {
     let (mut tried, mut errors) = (Vec::new(), Vec::new());
     for system in bench::systems(&args.systems, &args.mixed)? {
         for precision in &args.precision {
-            if args.survey.is_none() && is_there(args, &plans, &system, *precision, out)? {
+            let key = options(args, &system).key(&system, precision.get())?;
+            let (forms, note) = forms::of(args, &plans, &system, &key)?;
+            source::write(out, note.as_bytes())?;
+            if args.survey.is_none() && is_there(args, &plans, &forms, &key, out)? {
                 continue;
             }
             for seed in &seeds {
                 let tuned = match precision {
-                    Precision::F32 => one::<f32>(args, &system, *seed)?,
-                    Precision::F64 => one::<f64>(args, &system, *seed)?,
+                    Precision::F32 => one::<f32>(args, &forms, *seed)?,
+                    Precision::F64 => one::<f64>(args, &forms, *seed)?,
                 };
-                let what = (&system, precision.get().name(), *seed);
+                let what = (&forms[..], precision.get().name(), *seed);
                 source::write(out, table::text(what, &tuned).as_bytes())?;
                 tried.push(table::json(what, &tuned));
                 errors.push(tuned.model_error());
@@ -111,7 +123,7 @@ pub(crate) fn run(args: &TuneArgs, out: &mut dyn Write) -> Result<(), Ended> {
 /// Keeps and draws what was found.
 fn save(
     args: &TuneArgs,
-    (system, precision, seed): table::What<'_>,
+    (forms, precision, seed): table::What<'_>,
     tuned: &Tuned,
     out: &mut dyn Write,
 ) -> Result<(), Ended> {
@@ -127,7 +139,7 @@ fn save(
         Some(seed) if args.seed.len() > 1 => format!("{precision}-seed-{seed}"),
         _ => precision.to_string(),
     };
-    let what = (system, name.as_str(), cells(args, system));
+    let what = (forms, name.as_str(), cells(args, &forms[0].system));
     for file in pictures::save(folder, what, tuned)? {
         source::write(out, format!("  {}\n", file.display()).as_bytes())?;
     }
@@ -139,26 +151,30 @@ fn save(
 fn is_there(
     args: &TuneArgs,
     plans: &Plans,
-    system: &SystemDef,
-    precision: Precision,
+    forms: &[Form],
+    key: &Key,
     out: &mut dyn Write,
 ) -> Result<bool, Ended> {
-    let key = options(args, system).key(system, precision.get())?;
     let (name, precision, [x, y, z]) = (&key.system, key.precision.name(), key.cells);
     let what = format!("{name} {precision} {x}x{y}x{z}");
-    match plans.0.iter().find(|plan| plan.key == key) {
+    match forms::plan(plans, forms, key) {
         Some(plan) if !args.again => {
             let line = format!(
-                "{what}: {} million points a second, as found before\n",
-                plan.rate
+                "{what}: {} million points a second{}, as found before\n",
+                plan.rate,
+                forms::words(plan.chosen)
             );
             source::write(out, line.as_bytes())?;
             Ok(true)
         }
         None if args.locked => Err(usage(Failure::new(format!(
-            "error: {} has no plan for {what} on {}, as it is declared now\n  help: run it without --locked",
+            "error: {} has no plan for {what} on {}, as it is declared now{}\n  help: run it without --locked",
             args.plans.display(),
-            key.card
+            key.card,
+            match forms.len() {
+                1 => "",
+                _ => ", that chose its formulation",
+            }
         )))),
         Some(_) | None => Ok(false),
     }
@@ -177,15 +193,17 @@ fn options(args: &TuneArgs, system: &SystemDef) -> Options {
         first: args.first as usize,
         rounds: args.rounds,
         card: args.card,
+        on: args.on,
         ..Options::on(cells(args, system))
     }
 }
 
-fn one<T: Number>(args: &TuneArgs, system: &SystemDef, seed: Option<u64>) -> Result<Tuned, Ended> {
+fn one<T: Number>(args: &TuneArgs, forms: &[Form], seed: Option<u64>) -> Result<Tuned, Ended> {
+    let system = &forms[0].system;
     let options = options(args, system);
     let subject = Subject::<T> {
-        system,
-        run: &|cells| smooth::run(system, cells),
+        forms,
+        run: &smooth::run,
         fill: &smooth::fill,
     };
     let begun = Instant::now();

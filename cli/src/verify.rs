@@ -22,6 +22,7 @@ use crate::{Ended, source, usage};
 
 mod cases;
 mod list;
+mod plans;
 
 use cases::{Batch, Runs, boundaries};
 use list::List;
@@ -50,6 +51,9 @@ pub(crate) struct VerifyArgs {
     /// What a derivative of a derivative means, in place of the declared choice; each in turn
     #[arg(long, value_name = "CHOICE,..", value_enum, value_delimiter = ',')]
     mixed: Vec<MixedChoice>,
+    /// The schedules of this plan file, too, each against the processor by the formulation that it is of
+    #[arg(long, value_name = "FILE")]
+    plans: Option<PathBuf>,
     /// Patches along x, y, z that some schedules run in once more
     #[arg(long, value_name = "P,Q,R", value_delimiter = ',', num_args = 1)]
     patches: Vec<usize>,
@@ -75,7 +79,7 @@ pub(crate) struct VerifyArgs {
     #[arg(
         long,
         value_name = "DIR",
-        conflicts_with_all = ["export", "systems", "sample", "seed", "precision", "cells", "mixed", "patches", "steps"]
+        conflicts_with_all = ["export", "systems", "sample", "seed", "precision", "cells", "mixed", "plans", "patches", "steps"]
     )]
     from: Option<PathBuf>,
 }
@@ -157,9 +161,12 @@ fn verify(runs: &Runs, batches: &[Batch], out: &mut dyn Write) -> Result<(), End
 }
 
 fn name(batch: &Batch) -> String {
-    let what = match (batch.grid.patches, batch.origin.mixed) {
+    let origin = &batch.origin;
+    let mixed = origin.mixed.map(|mixed| mixed.get().name().to_string());
+    let form = origin.formulation.map(|form| form.to_string()).or(mixed);
+    let what = match (batch.grid.patches, form) {
         ([1, 1, 1], None) => batch.system.name().to_string(),
-        ([1, 1, 1], Some(mixed)) => format!("{} {}", batch.system.name(), mixed.get().name()),
+        ([1, 1, 1], Some(form)) => format!("{} {form}", batch.system.name()),
         ([p, q, r], _) => format!("  {p}x{q}x{r} patches"),
     };
     format!(

@@ -79,14 +79,16 @@ impl<T: Number> Case<T> {
         // Of a size that no cache holds.
         let usual = [1 << 22, 2048, 128][model.dimension.clamp(1, 3) - 1];
         let cells = along_axes(system, &setup.cells, usual);
-        let schedule = match setup.schedule {
+        let wanted = setup.schedule;
+        let (system, _) = source::plans::settled(system, wanted, T::PRECISION, cells)?;
+        let schedule = match wanted {
             Some(wanted) => {
                 let algorithm = system.algorithm();
                 Some(source::schedule(wanted, algorithm, T::PRECISION, Some(cells))?.1)
             }
             None => None,
         };
-        Self::of(system, cells, schedule, setup)
+        Self::of(&system, cells, schedule, setup)
     }
 
     /// The same steps where no cell reads another one.
@@ -150,10 +152,7 @@ impl<T: Number> Case<T> {
         let cells = simulation.cells().map(|n| n.to_string());
         [
             ("BENCH_SYSTEM", simulation.system().name().to_string()),
-            (
-                "BENCH_MIXED",
-                simulation.system().model().scheme.mixed.name().to_string(),
-            ),
+            ("BENCH_MIXED", mixed(simulation.system()).to_string()),
             (
                 "BENCH_ORDER",
                 simulation.system().model().scheme.order.to_string(),
@@ -318,7 +317,7 @@ impl<T: Number> Case<T> {
             best_mpts: per_second(best) / 1e6,
             median_mpts: per_second(median) / 1e6,
             ms_per_step: 1e3 * best / self.steps as f64,
-            mixed: system.model().scheme.mixed.name(),
+            mixed: mixed(system),
             order: system.model().scheme.order,
             processor: processor.map(|processor| report::Processor {
                 gflops: (!costs.is_empty()).then(|| flops * per_second(best) / 1e9),
@@ -385,6 +384,11 @@ impl<T: Number> Case<T> {
             steps: plan.time_steps,
         })
     }
+}
+
+/// What a derivative of a derivative means.
+fn mixed(system: &SystemDef) -> &'static str {
+    system.model().scheme.mixed.settled().name()
 }
 
 /// What was measured, or a note that it was not, and why.

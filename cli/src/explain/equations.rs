@@ -70,6 +70,9 @@ pub(super) fn section(loaded: &Loaded) -> String {
     for line in scheme(model) {
         page += &paragraph("  ", &line);
     }
+    if let Some(chosen) = &loaded.chosen {
+        page += &paragraph("  ", &chosen.words());
+    }
     page
 }
 

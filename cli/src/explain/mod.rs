@@ -61,6 +61,8 @@ pub(crate) fn run(
 
 fn page(args: &ExplainArgs, built_ins: &[BuiltIn]) -> Result<String, Failure> {
     let loaded = source::load(&args.system, built_ins)?;
+    let cells = cells(&args.cells, loaded.algorithm.dimension)?;
+    let loaded = loaded.settled(&args.schedule, cells)?;
     let precision = args.schedule.precision.get();
     let sections = [
         equations::section(&loaded),
@@ -70,7 +72,7 @@ fn page(args: &ExplainArgs, built_ins: &[BuiltIn]) -> Result<String, Failure> {
             &loaded.algorithm,
             args.schedule.schedule.as_deref(),
             precision,
-            (cells(&args.cells, loaded.algorithm.dimension)?, args.on),
+            (cells, args.on),
         )?,
     ];
     Ok(sections.join("\n"))

@@ -11,14 +11,22 @@ use stencil_compiler::plan::{BufferRole, Launch};
 use stencil_runtime::problem::{Problem, TimeStep};
 use stencil_runtime::{Number, Restored, Simulation};
 
+use crate::source::plans::ByPlan;
+
 /// The text.
-pub(super) fn report<T: Number>(problem: &Problem, simulation: &Simulation<T>) -> String {
+pub(super) fn report<T: Number>(
+    (problem, chosen): (&Problem, Option<&ByPlan>),
+    simulation: &Simulation<T>,
+) -> String {
     let system = simulation.system();
     let mut out = format!("{}: {}\n\n{}\n", problem.name, problem.title, system.name());
     for equation in system.equations() {
         let _ = writeln!(out, "  {equation}");
     }
     let _ = writeln!(out, "  {}", system.algorithm().scheme);
+    if let Some(chosen) = chosen {
+        let _ = writeln!(out, "  {}", chosen.words());
+    }
     settings(&mut out, problem, simulation);
     plan_of_a_step(&mut out, simulation);
     out

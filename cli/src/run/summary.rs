@@ -8,10 +8,13 @@ use stencil_runtime::report::Summary;
 use stencil_runtime::{Number, Simulation};
 
 use super::drive::Done;
+use crate::source::plans::ByPlan;
 
 /// What there is to say.
 pub(super) struct Facts<'a, T> {
     pub(super) problem: &'a Problem,
+    /// The formulation, if a plan file chose it.
+    pub(super) chosen: Option<&'a ByPlan>,
     pub(super) done: &'a Done<T>,
     pub(super) errors: &'a BTreeMap<String, Norms>,
     /// Time on the wall of all steps, with the output between them.
@@ -57,6 +60,10 @@ impl<T: Number> Facts<'_, T> {
             "problem": self.problem.name,
             "system": simulation.system().name(),
             "scheme": simulation.system().algorithm().scheme,
+            "formulation": self.chosen.map(|chosen| json!({
+                "choice": chosen.formulation.to_string(),
+                "by": chosen.file,
+            })),
             "mesh": {
                 "cells": self.cells(),
                 "extent": &mesh.extent[..axes],
@@ -123,6 +130,10 @@ impl<T: Number> Facts<'_, T> {
                 "speed",
                 format_args!("{:.2} Mpts/s ({})", self.speed(), T::NAME),
             );
+        if let Some(chosen) = self.chosen {
+            let words = format_args!("{}, by {}", chosen.formulation, chosen.file);
+            summary = summary.row("formulation", words);
+        }
         if let Some(repaired) = self.repaired {
             let ranges = simulation.system().model().ranges_text();
             summary = summary.row(

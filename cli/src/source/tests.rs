@@ -2,6 +2,10 @@
 
 use std::io;
 
+use stencil_compiler::algorithm::text::fingerprint;
+use stencil_compiler::schedule::plans::{Key, Plan};
+use stencil_runtime::backend::cuda::Card;
+
 use super::*;
 
 const HEAT: &str = "system Heat in 2d { field q: scalar; param k: real = 1; ddt(q) = k * lap(q); }";
@@ -91,6 +95,7 @@ fn plans(algorithm: &Algorithm, widths: &[u32]) -> String {
                 .and_then(|all| all.into_iter().next())
                 .map_or("some card".into(), |card| card.name),
         },
+        chosen: None,
         rate: 1.0,
         schedule: text::parse(&format!("schedule\nkernel march tile_x={width}")).unwrap(),
     };

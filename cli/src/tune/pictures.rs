@@ -4,17 +4,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use stencil_compiler::cost::KernelCost;
-use stencil_runtime::SystemDef;
 use stencil_runtime::plot::{LinePlot, Scene, Style};
-use stencil_runtime::tune::{Fate, Trial, Tuned};
+use stencil_runtime::tune::{Fate, Form, Trial, Tuned};
 
+use super::forms::words;
 use crate::pictures::roofline::{Dot, Mark, Roofline, Roofs};
 use crate::{Ended, OUTPUT};
 
 /// Draws both into a folder; the files.
 pub(super) fn save(
     folder: &Path,
-    (system, precision, cells): (&SystemDef, &str, [usize; 3]),
+    (forms, precision, cells): (&[Form], &str, [usize; 3]),
     tuned: &Tuned,
 ) -> Result<Vec<PathBuf>, Ended> {
     let failed = |what: String| Ended {
@@ -23,11 +23,12 @@ pub(super) fn save(
     };
     fs::create_dir_all(folder)
         .map_err(|e| failed(format!("`{}` cannot be made: {e}", folder.display())))?;
-    let name = format!("{}-{precision}", system.name());
-    let title = format!("{}, {precision}", system.name());
+    let system = forms.first().map_or("", |form| form.system.name());
+    let name = format!("{system}-{precision}");
+    let title = format!("{system}, {precision}");
     let files = ["roofline", "search"].map(|what| folder.join(format!("{name}-{what}.png")));
-    let roofline = roofline(&title, cells, tuned).save_png(&files[0]);
-    let saved = roofline.and_then(|()| search(&title, cells, tuned).save(&files[1]));
+    let roofline = roofline((&title, forms), cells, tuned).save_png(&files[0]);
+    let saved = roofline.and_then(|()| search((&title, forms), cells, tuned).save(&files[1]));
     saved.map_err(|error| failed(error.to_string()))?;
     Ok(files.into())
 }
@@ -37,7 +38,7 @@ fn timed(tuned: &Tuned) -> impl Iterator<Item = &Trial> {
 }
 
 /// Every schedule that was timed, by its blocking, below the roof of the card.
-fn roofline(title: &str, cells: [usize; 3], tuned: &Tuned) -> Scene {
+fn roofline((title, forms): (&str, &[Form]), cells: [usize; 3], tuned: &Tuned) -> Scene {
     let points: f64 = cells.iter().map(|n| *n as f64).product();
     let rates = &tuned.rates;
     let dot = |trial: &Trial| {
@@ -52,7 +53,7 @@ fn roofline(title: &str, cells: [usize; 3], tuned: &Tuned) -> Scene {
             flops: rate(trial.costs.iter().map(|c| c.flops).sum()),
             bytes: rate(trial.costs.iter().filter_map(moved).sum()),
             most: None,
-            kind: strategy(trial).to_string(),
+            kind: kind(trial, forms),
             label,
             mark,
         }
@@ -78,7 +79,7 @@ fn roofline(title: &str, cells: [usize; 3], tuned: &Tuned) -> Scene {
 }
 
 /// Rates in the order in which schedules were come to, and the best so far.
-fn search(title: &str, cells: [usize; 3], tuned: &Tuned) -> LinePlot {
+fn search((title, forms): (&str, &[Form]), cells: [usize; 3], tuned: &Tuned) -> LinePlot {
     let points: f64 = cells.iter().map(|n| *n as f64).product();
     let rate = |t: &Trial| points / t.seconds() / 1e6;
     let all: Vec<&Trial> = timed(tuned).collect();
@@ -86,10 +87,10 @@ fn search(title: &str, cells: [usize; 3], tuned: &Tuned) -> LinePlot {
         .title(format!("{title}: the search as it went"))
         .labels("schedules that were timed", "million points a second");
     let numbered = || all.iter().enumerate().map(|(at, t)| (at as f64 + 1.0, *t));
-    for name in names(tuned) {
-        let of = numbered().filter(|(_, t)| strategy(t) == name);
+    for name in kinds(tuned, forms) {
+        let of = numbered().filter(|(_, t)| kind(t, forms) == name);
         let (xs, ys): (Vec<f64>, Vec<f64>) = of.map(|(x, t)| (x, rate(t))).unzip();
-        plot = plot.series(name, &xs, &ys, Style::Points);
+        plot = plot.series(&name, &xs, &ys, Style::Points);
     }
     let predicted = numbered().map(|(x, t)| (x, points / t.predicted / 1e6));
     let (px, py): (Vec<f64>, Vec<f64>) = predicted.unzip();
@@ -102,15 +103,20 @@ fn search(title: &str, cells: [usize; 3], tuned: &Tuned) -> LinePlot {
         .series("best so far", &bx, &by, Style::Line)
 }
 
-/// The blocking of the first kernel.
-fn strategy(trial: &Trial) -> &str {
-    trial.schedule.kernels.first().map_or("", |k| &k.strategy)
+/// The blocking of the first kernel, and of several formulations the one that is blocked.
+fn kind(trial: &Trial, forms: &[Form]) -> String {
+    let strategy = trial.schedule.kernels.first();
+    let strategy = strategy.map_or("", |k| &k.strategy);
+    match forms.len() {
+        1 => strategy.to_string(),
+        _ => strategy.to_string() + &words(forms[trial.form].chosen),
+    }
 }
 
-/// The blockings of what was timed, each once.
-fn names(tuned: &Tuned) -> Vec<String> {
-    let mut names: Vec<String> = timed(tuned).map(|t| strategy(t).to_string()).collect();
-    names.sort();
-    names.dedup();
-    names
+/// The kinds of what was timed, each once.
+fn kinds(tuned: &Tuned, forms: &[Form]) -> Vec<String> {
+    let mut kinds: Vec<String> = timed(tuned).map(|t| kind(t, forms)).collect();
+    kinds.sort();
+    kinds.dedup();
+    kinds
 }

@@ -4,25 +4,31 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 use stencil_compiler::cost::{KernelCost, Rates};
+use stencil_compiler::schedule::plans::Chosen;
 use stencil_compiler::schedule::{Layout, text};
-use stencil_runtime::SystemDef;
-use stencil_runtime::tune::{Fate, ModelError, Trial, Tuned};
+use stencil_runtime::tune::{Fate, Form, ModelError, Trial, Tuned};
+
+use super::forms::words;
 
 /// Rows of the table.
 const ROWS: usize = 8;
 
-/// What was searched: a system, its precision, and the seed of a survey.
-pub(super) type What<'a> = (&'a SystemDef, &'a str, Option<u64>);
+/// What was searched: formulations of a system, its precision, and the seed of a survey.
+pub(super) type What<'a> = (&'a [Form], &'a str, Option<u64>);
 
 /// A table of the fastest, and how well they were predicted.
-pub(super) fn text((system, precision, seed): What<'_>, tuned: &Tuned) -> String {
+pub(super) fn text((forms, precision, seed): What<'_>, tuned: &Tuned) -> String {
     let count = |is: &dyn Fn(&Trial) -> bool| tuned.trials.iter().filter(|t| is(t)).count();
     let timed = count(&|t| t.seconds().is_finite());
     let failed = count(&|t| matches!(t.fate, Fate::Failed { .. }));
     let mut out = format!(
-        "{} {precision}{}: {} legal schedules, {timed} timed, {} without hope, {failed} failed, {:.0} s\n",
-        system.name(),
+        "{} {precision}{}{}: {} legal schedules, {timed} timed, {} without hope, {failed} failed, {:.0} s\n",
+        name(forms),
         seed.map_or(String::new(), |seed| format!(", seed {seed}")),
+        match forms.len() {
+            1 => String::new(),
+            count => format!(", {count} formulations"),
+        },
         tuned.trials.len(),
         count(&|t| t.fate == Fate::Hopeless),
         tuned.took.as_secs_f64()
@@ -33,10 +39,15 @@ pub(super) fn text((system, precision, seed): What<'_>, tuned: &Tuned) -> String
         "ms/step", "predicted", "sustained", "MHz", "W", "regs", "spilled", "bound by"
     );
     let mut order: Vec<&Trial> = tuned.trials.iter().collect();
-    order.retain(|trial| trial.seconds().is_finite());
-    order.sort_by(|a, b| a.seconds().total_cmp(&b.seconds()));
+    // Where nothing was timed the model has the word.
+    let time = |trial: &Trial| match timed {
+        0 => trial.predicted,
+        _ => trial.seconds(),
+    };
+    order.retain(|trial| time(trial).is_finite());
+    order.sort_by(|a, b| time(a).total_cmp(&time(b)));
     for trial in order.iter().take(ROWS) {
-        let _ = writeln!(out, "{}", row(trial));
+        let _ = writeln!(out, "{}{}", row(trial), words(forms[trial.form].chosen));
     }
     let late = count(&|t| t.fate == Fate::Late);
     if late > 0 {
@@ -56,9 +67,19 @@ pub(super) fn text((system, precision, seed): What<'_>, tuned: &Tuned) -> String
         let _ = writeln!(out, "  note: {doubt}");
     }
     if let Some(plan) = &tuned.plan {
-        let _ = writeln!(out, "  found: {} million points a second", plan.rate);
+        let (rate, chosen) = (plan.rate, words(plan.chosen));
+        let predicted = if timed == 0 { ", predicted" } else { "" };
+        let _ = writeln!(
+            out,
+            "  found: {rate} million points a second{predicted}{chosen}"
+        );
     }
     out
+}
+
+/// The name of the system.
+fn name(forms: &[Form]) -> &str {
+    forms.first().map_or("", |form| form.system.name())
 }
 
 /// How well the model predicts, over several surveys; nothing where there is but one.
@@ -106,9 +127,12 @@ fn row(trial: &Trial) -> String {
     let held = trial.sustained.as_ref();
     let rounded = |value: Option<f64>| value.map_or_else(dash, |value| format!("{value:.0}"));
     format!(
-        "{}{:>9.4} {:>9.4} {:>9} {:>5} {:>5} {:>5} {:>7}  {:<13} {}{carried}{layout}",
+        "{}{:>9} {:>9.4} {:>9} {:>5} {:>5} {:>5} {:>7}  {:<13} {}{carried}{layout}",
         if trial.fate == Fate::Best { "> " } else { "  " },
-        1e3 * trial.seconds(),
+        match trial.seconds() {
+            seconds if seconds.is_finite() => format!("{:.4}", 1e3 * seconds),
+            _ => dash(),
+        },
         1e3 * trial.predicted,
         held.map_or_else(dash, |held| format!("{:.4}", 1e3 * held.seconds())),
         rounded(held.and_then(|held| held.load.clock_mhz)),
@@ -121,11 +145,12 @@ fn row(trial: &Trial) -> String {
 }
 
 /// Everything that was tried.
-pub(super) fn json((system, precision, seed): What<'_>, tuned: &Tuned) -> Value {
+pub(super) fn json((forms, precision, seed): What<'_>, tuned: &Tuned) -> Value {
     let error = tuned.model_error();
-    let trials: Vec<Value> = tuned.trials.iter().map(trial).collect();
+    let trials = tuned.trials.iter().map(|t| trial(t, &forms[t.form]));
+    let trials: Vec<Value> = trials.collect();
     json!({
-        "system": system.name(),
+        "system": name(forms),
         "precision": precision,
         "seed": seed,
         "took_s": tuned.took.as_secs_f64(),
@@ -138,6 +163,7 @@ pub(super) fn json((system, precision, seed): What<'_>, tuned: &Tuned) -> Value 
             "rank_correlation": error.correlation,
             "median_error": error.median,
         },
+        "formulation": tuned.plan.as_ref().and_then(|plan| formulation(plan.chosen)),
         "found": tuned.plan.as_ref().map(|plan| text::print(&plan.schedule)),
         "mpts_per_s": tuned.plan.as_ref().map(|plan| plan.rate),
         "trials": trials,
@@ -155,7 +181,12 @@ fn rates(rates: &Rates) -> Value {
     })
 }
 
-fn trial(trial: &Trial) -> Value {
+/// What was chosen, where there was a choice.
+fn formulation(chosen: Option<Chosen>) -> Option<String> {
+    chosen.map(|chosen| chosen.formulation.to_string())
+}
+
+fn trial(trial: &Trial, form: &Form) -> Value {
     let fate = match &trial.fate {
         Fate::Ranked => "ranked".to_string(),
         Fate::Late => "late".into(),
@@ -179,6 +210,8 @@ fn trial(trial: &Trial) -> Value {
         })
         .collect();
     json!({
+        "formulation": formulation(form.chosen),
+        "scheme": form.system.algorithm().scheme,
         "schedule": text::print(&trial.schedule),
         "fate": fate,
         "predicted_s": trial.predicted,

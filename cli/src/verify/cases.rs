@@ -6,6 +6,7 @@ use std::{fs, iter};
 use stencil_compiler::algorithm::{Algorithm, Role};
 use stencil_compiler::expr::real::Precision as RealPrecision;
 use stencil_compiler::kernel::LaunchKind;
+use stencil_compiler::model::Formulation;
 use stencil_compiler::schedule::check::check;
 use stencil_compiler::schedule::space::{Draws, Space};
 use stencil_compiler::schedule::{Blocking, Layout, Schedule, presets};
@@ -13,7 +14,7 @@ use stencil_runtime::backend::cuda::{BOXES, Cache, capability};
 use stencil_runtime::tune::ODD;
 use stencil_runtime::{Axis, Boundary, Builder, Engine, Number, Simulation, Source, SystemDef};
 
-use super::VerifyArgs;
+use super::{VerifyArgs, plans};
 use crate::smooth::mean;
 use crate::source::{Failure, MixedChoice, Precision};
 use crate::{Ended, bench, usage};
@@ -98,6 +99,8 @@ pub(super) struct Origin {
     pub(super) declared: Declared,
     /// What a derivative of a derivative means, in place of the declared choice.
     pub(super) mixed: Option<MixedChoice>,
+    /// How a plan settled what is open.
+    pub(super) formulation: Option<Formulation>,
 }
 
 /// Where a declaration is.
@@ -116,9 +119,13 @@ impl Origin {
             Declared::Library { name, dimension } => physics::systems::find_in(name, *dimension)?,
             Declared::File { name, text } => SystemDef::from_text(name, text)?,
         };
-        Ok(match self.mixed {
+        let system = match self.mixed {
             None => system,
             Some(mixed) => system.with_mixed(mixed.get())?,
+        };
+        Ok(match self.formulation {
+            None => system,
+            Some(formulation) => system.by(formulation)?,
         })
     }
 }
@@ -166,6 +173,7 @@ const BOTH: u32 = 2;
 /// All that the command line asks for, and a card of an architecture can run.
 pub(super) fn batches(args: &VerifyArgs, architecture: &str) -> Result<Vec<Batch>, Ended> {
     let mut batches = Vec::new();
+    let planned = args.plans.as_deref().map(plans::read).transpose()?;
     for (system, origin) in in_forms(systems(&args.systems)?, &args.mixed)? {
         for precision in &args.precision {
             let schedules = schedules(args, system.algorithm(), *precision, architecture);
@@ -191,6 +199,16 @@ pub(super) fn batches(args: &VerifyArgs, architecture: &str) -> Result<Vec<Batch
             batches.push(batch(Grid::whole(args, dimension), schedules));
             if let Some(grid) = Grid::cut(args, dimension)? {
                 batches.push(batch(grid, some));
+            }
+            let planned = planned.iter();
+            let of = |planned| plans::of(planned, (&system, &origin), *precision);
+            let planned: Vec<_> = planned.map(of).collect::<Result<_, _>>()?;
+            for (system, origin, schedules) in planned.into_iter().flatten() {
+                batches.push(Batch {
+                    system,
+                    origin,
+                    ..batch(Grid::whole(args, dimension), schedules)
+                });
             }
         }
     }
@@ -229,6 +247,7 @@ fn systems(names: &[String]) -> Result<Vec<(SystemDef, Origin)>, Ended> {
     let declared = |declared| Origin {
         declared,
         mixed: None,
+        formulation: None,
     };
     let of_library = |system: SystemDef| {
         let origin = declared(Declared::Library {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use serde_json::{Map, Value, json};
+use stencil_compiler::model::Formulation;
 use stencil_compiler::schedule::{Schedule, text};
 
 use super::cases::{Batch, Declared, Grid, Origin};
@@ -114,6 +115,7 @@ fn batch_json((batch, kernels): &(Batch, Vec<Vec<String>>)) -> Value {
             Declared::File { name, text } => json!({ "file": name, "text": text }),
         },
         "mixed": batch.origin.mixed.map(|mixed| mixed.get().name()),
+        "formulation": batch.origin.formulation.map(|formulation| formulation.to_string()),
         "precision": batch.precision.get().name(),
         "cells": batch.grid.cells,
         "patches": batch.grid.patches,
@@ -165,6 +167,7 @@ impl<'a> Fields<'a> {
         let origin = Origin {
             declared: Fields::of(self.get("system", Some)?)?.declared()?,
             mixed: self.mixed()?,
+            formulation: self.formulation()?,
         };
         let system = origin.system().map_err(|ended| ended.message)?;
         let precisions = [Precision::F32, Precision::F64].into_iter();
@@ -206,6 +209,13 @@ impl<'a> Fields<'a> {
         let found = all.find(|choice| choice.get().name() == wanted);
         let unknown = || format!("there is no choice `{wanted}`");
         found.map(Some).ok_or_else(unknown)
+    }
+
+    fn formulation(&self) -> Result<Option<Formulation>, String> {
+        match self.get("formulation", Some)?.is_null() {
+            true => Ok(None),
+            false => self.text("formulation")?.parse().map(Some),
+        }
     }
 
     fn declared(&self) -> Result<Declared, String> {

@@ -7,30 +7,49 @@
 //! plan IsothermalNs f32 256x256x256
 //! card Some Card 200
 //! problem 1f0c9e8f5a3b7d21
+//! formulation mixed composed of 5ee8bbf83d2e11de
 //! rate 17123.4
 //! schedule
 //! kernel march tile_x=64 tile_y=12 points=2
 //! end
 //! ```
+//!
+//! A plan has a `formulation` where its search chose among those that the declaration leaves open: the choice, and the
+//! fingerprint of the problem where nothing is said.
 
 use std::fmt::Write as _;
 
 use super::{Schedule, text};
 use crate::expr::real::Precision;
+use crate::model::Formulation;
 use crate::syntax::TextError;
 
 /// The word that plan files begin with.
 const HEAD: &str = "plans";
+
+/// The word of a line that says which formulation was chosen.
+const CHOSEN: &str = "formulation";
 
 /// A schedule that was found good.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// What it is for.
     pub key: Key,
+    /// The formulation that was chosen, if the declaration leaves one open and the search was to choose it.
+    pub chosen: Option<Chosen>,
     /// Million points a full step and second that it made.
     pub rate: f64,
     /// The schedule.
     pub schedule: Schedule,
+}
+
+/// A formulation that a search chose for a declaration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chosen {
+    /// How what is open was settled.
+    pub formulation: Formulation,
+    /// The fingerprint of the declaration's problem where nothing else is said.
+    pub of: u64,
 }
 
 /// What a schedule is for.
@@ -38,7 +57,7 @@ pub struct Plan {
 pub struct Key {
     /// The system's name, for readers.
     pub system: String,
-    /// The [fingerprint](crate::algorithm::text::fingerprint) of the discrete problem.
+    /// The [fingerprint](crate::algorithm::text::fingerprint) of the discrete problem, of the formulation that was chosen.
     pub problem: u64,
     /// Precision of the values.
     pub precision: Precision,
@@ -52,21 +71,48 @@ pub struct Key {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plans(pub Vec<Plan>);
 
+impl Plan {
+    /// Is it for the same as another one, or does it settle the same declaration for the same?
+    fn is_for_same(&self, other: &Plan) -> bool {
+        let settles = |plan: &Plan| plan.chosen.map(|chosen| chosen.of);
+        let of_declaration = |plan: &Plan| Key {
+            problem: settles(plan).unwrap_or(plan.key.problem),
+            ..plan.key.clone()
+        };
+        let settle = settles(self).is_some() && settles(self) == settles(other);
+        self.key == other.key || settle && of_declaration(self) == of_declaration(other)
+    }
+}
+
 impl Plans {
-    /// Adds a plan, in the place of one for the same.
-    pub fn merge(&mut self, plan: Plan) {
-        match self.0.iter_mut().find(|old| old.key == plan.key) {
-            Some(old) => *old = plan,
-            None => self.0.push(plan),
-        }
+    /// Adds a plan, in the place of those for the same: a declaration has one formulation for a card, a precision and a mesh. A
+    /// better schedule of the one that was chosen leaves the choice as it is.
+    pub fn merge(&mut self, mut plan: Plan) {
+        let at = self.0.iter().position(|old| old.is_for_same(&plan));
+        let before = self.0.iter().find(|old| old.key == plan.key);
+        plan.chosen = plan.chosen.or(before.and_then(|old| old.chosen));
+        self.0.retain(|old| !old.is_for_same(&plan));
+        self.0.insert(at.unwrap_or(self.0.len()), plan);
     }
 
     /// The plan for a problem on a card: that of the same mesh, or else of the one whose number of
     /// cells is nearest.
     pub fn find(&self, key: &Key) -> Option<&Plan> {
+        self.nearest(key, |plan| plan.key.problem == key.problem)
+    }
+
+    /// What was chosen for a declaration whose problem is this where nothing else is said, on a card: for the same mesh, or else
+    /// the nearest one.
+    pub fn chosen(&self, key: &Key) -> Option<Chosen> {
+        let settles = |plan: &Plan| plan.chosen.is_some_and(|chosen| chosen.of == key.problem);
+        self.nearest(key, settles)?.chosen
+    }
+
+    /// Of some plans for the precision and the card of a key, the one for the nearest mesh.
+    fn nearest(&self, key: &Key, is_one: impl Fn(&Plan) -> bool) -> Option<&Plan> {
         let same = |plan: &&Plan| {
             let own = &plan.key;
-            (own.problem, own.precision, &own.card) == (key.problem, key.precision, &key.card)
+            (own.precision, &own.card) == (key.precision, &key.card) && is_one(plan)
         };
         let count = |cells: [usize; 3]| cells.iter().map(|n| *n as f64).product::<f64>();
         let apart = |plan: &&Plan| {
@@ -93,6 +139,7 @@ impl Plans {
         let mut out = format!("{HEAD}\n");
         for Plan {
             key,
+            chosen,
             rate,
             schedule,
         } in &self.0
@@ -100,12 +147,15 @@ impl Plans {
             let cells: Vec<String> = key.cells.iter().map(usize::to_string).collect();
             let _ = write!(
                 out,
-                "\nplan {} {} {}\ncard {}\nproblem {:016x}\nrate {rate}\n{}end\n",
+                "\nplan {} {} {}\ncard {}\nproblem {:016x}\n{}rate {rate}\n{}end\n",
                 key.system,
                 key.precision.name(),
                 cells.join("x"),
                 key.card,
                 key.problem,
+                chosen.map_or(String::new(), |Chosen { formulation, of }| {
+                    format!("{CHOSEN} {formulation} of {of:016x}\n")
+                }),
                 text::print(schedule)
             );
         }
@@ -124,7 +174,7 @@ impl Plans {
         let mut plans = Plans::default();
         while let Some((at, line)) = lines.next() {
             let plan = plan(at, line, &mut lines)?;
-            if plans.0.iter().any(|old| old.key == plan.key) {
+            if plans.0.iter().any(|old| old.is_for_same(&plan)) {
                 return Err(wrong(
                     at,
                     format!("`{line}` is there twice for this card and problem"),
@@ -176,19 +226,18 @@ fn plan<'a>(
     let cells = counts
         .and_then(|counts| counts.try_into().ok())
         .ok_or_else(|| wrong(at, format!("`{cells}` is no mesh, such as 256x256x256")))?;
-    let mut field = |name: &str| -> Result<(usize, &'a str), TextError> {
-        let (at, line) = lines
-            .next()
-            .ok_or_else(|| wrong(at, format!("`{first}` has no `{name}`")))?;
-        let value = line.strip_prefix(name).filter(|rest| rest.starts_with(' '));
-        let value = value.ok_or_else(|| wrong(at, format!("expected `{name}`, found `{line}`")))?;
-        Ok((at, value.trim()))
-    };
-    let card = field("card")?.1.to_string();
-    let (line, problem) = field("problem")?;
-    let problem = u64::from_str_radix(problem, 16)
-        .map_err(|_| wrong(line, format!("`{problem}` is no fingerprint of 16 digits")))?;
-    let (line, rate) = field("rate")?;
+    let missing = |name: &str| wrong(at, format!("`{first}` has no `{name}`"));
+    let mut next = |name: &str| lines.next().ok_or_else(|| missing(name));
+    let (_, card) = field(next("card")?, "card")?;
+    let (line, problem) = field(next("problem")?, "problem")?;
+    let problem = fingerprint(line, problem)?;
+    let mut after = next("rate")?;
+    let mut chosen = None;
+    if let Ok((line, text)) = field(after, CHOSEN) {
+        chosen = Some(choice(line, text)?);
+        after = next("rate")?;
+    }
+    let (line, rate) = field(after, "rate")?;
     let rate: f64 = rate
         .parse()
         .ok()
@@ -213,10 +262,35 @@ fn plan<'a>(
             problem,
             precision,
             cells,
-            card,
+            card: card.to_string(),
         },
+        chosen,
         rate,
         schedule,
+    })
+}
+
+/// What a line says after its name.
+fn field<'a>((at, line): (usize, &'a str), name: &str) -> Result<(usize, &'a str), TextError> {
+    let value = line.strip_prefix(name).filter(|rest| rest.starts_with(' '));
+    let value = value.ok_or_else(|| wrong(at, format!("expected `{name}`, found `{line}`")))?;
+    Ok((at, value.trim()))
+}
+
+fn fingerprint(line: usize, digits: &str) -> Result<u64, TextError> {
+    u64::from_str_radix(digits, 16)
+        .map_err(|_| wrong(line, format!("`{digits}` is no fingerprint of 16 digits")))
+}
+
+/// `mixed composed of 5ee8bbf83d2e11de`.
+fn choice(line: usize, text: &str) -> Result<Chosen, TextError> {
+    let (formulation, of) = text.split_once(" of ").ok_or_else(|| {
+        let message = format!("expected `{CHOSEN} mixed composed of FINGERPRINT`, found `{text}`");
+        wrong(line, message)
+    })?;
+    Ok(Chosen {
+        formulation: formulation.parse().map_err(|why| wrong(line, why))?,
+        of: fingerprint(line, of.trim())?,
     })
 }
 
@@ -238,6 +312,7 @@ mod tests {
     fn plan(n: usize) -> Plan {
         Plan {
             key: key([n; 3]),
+            chosen: None,
             rate: 1234.5,
             schedule: Schedule {
                 placements: Default::default(),
@@ -270,6 +345,76 @@ mod tests {
             plans.0.iter().map(|p| p.rate).collect::<Vec<_>>(),
             [2000.0, 1234.5]
         );
+    }
+
+    /// A plan of another problem, that of a choice that the declaration of [`plan`] leaves open.
+    fn settled(n: usize, formulation: &str, problem: u64) -> Plan {
+        let chosen = Some(Chosen {
+            formulation: formulation.parse().unwrap(),
+            of: key([n; 3]).problem,
+        });
+        let key = Key {
+            problem,
+            ..key([n; 3])
+        };
+        Plan {
+            key,
+            chosen,
+            ..plan(n)
+        }
+    }
+
+    #[test]
+    fn a_formulation_is_read_again_and_chosen_for_the_nearest_mesh() {
+        let plans = Plans(vec![
+            plan(64),
+            settled(64, "mixed composed", 1),
+            settled(256, "mixed product arith as_written", 2),
+        ]);
+        let text = plans.print();
+        assert_eq!(Plans::parse(&text), Ok(plans.clone()));
+        let line = "problem 0000000000000001\nformulation mixed composed of 0123456789abcdef\nrate 1234.5\n";
+        assert!(text.contains(line), "{text}");
+        let chosen = |n| {
+            plans
+                .chosen(&key([n; 3]))
+                .map(|c| c.formulation.to_string())
+        };
+        assert_eq!(chosen(80).as_deref(), Some("mixed composed"));
+        assert_eq!(
+            chosen(256).as_deref(),
+            Some("mixed product arith as_written")
+        );
+        // A plan that was not to choose says nothing of it.
+        assert_eq!(Plans(vec![plan(64)]).chosen(&key([64; 3])), None);
+        let other = Key {
+            precision: Precision::F32,
+            ..key([64; 3])
+        };
+        assert_eq!(plans.chosen(&other), None);
+    }
+
+    #[test]
+    fn a_declaration_has_one_formulation_for_a_mesh() {
+        let mut plans = Plans(vec![plan(64), settled(64, "mixed composed", 1)]);
+        plans.merge(settled(128, "mixed composed", 1));
+        assert_eq!(plans.0.len(), 3);
+        plans.merge(settled(64, "mixed product", 2));
+        let problems = |plans: &Plans| plans.0.iter().map(|p| p.key.problem).collect::<Vec<_>>();
+        // The plain plan stays: it settles nothing.
+        assert_eq!(problems(&plans), [plan(64).key.problem, 2, 1]);
+        // The usual formulation, where it is chosen, is for the same as the plain plan.
+        plans.merge(settled(64, "mixed bidiagonal", plan(64).key.problem));
+        assert_eq!(problems(&plans), [plan(64).key.problem, 1]);
+        assert!(plans.0[0].chosen.is_some());
+        plans.merge(plan(64));
+        assert!(plans.0[0].chosen.is_some());
+        let two = Plans(vec![
+            settled(64, "mixed composed", 1),
+            settled(64, "mixed product", 2),
+        ]);
+        let error = Plans::parse(&two.print()).unwrap_err();
+        assert!(error.message.contains("there twice"), "{error:?}");
     }
 
     #[test]
@@ -308,6 +453,30 @@ mod tests {
             ("card Some Card 200\n", "", 4, "expected `card`"),
             ("0123456789abcdef", "xyz", 5, "no fingerprint"),
             ("1234.5", "fast", 6, "is no rate"),
+            (
+                "rate",
+                "formulation mixed composed\nrate",
+                6,
+                "of FINGERPRINT",
+            ),
+            (
+                "rate",
+                "formulation mixed either of 7\nrate",
+                6,
+                "settles no choice",
+            ),
+            (
+                "rate",
+                "formulation mixed composed of x\nrate",
+                6,
+                "no fingerprint",
+            ),
+            (
+                "rate 1234.5",
+                "formulation mixed composed of 7",
+                7,
+                "expected `rate`",
+            ),
             ("kernel march", "kernel march 7", 8, ""),
             ("end", "", 3, "has no `end`"),
         ] {

@@ -9,7 +9,7 @@ use stencil_compiler::schedule::space::{Draws, Space};
 use stencil_compiler::schedule::{Blocking, Layout, Schedule, presets, search};
 
 use super::trial::{Fate, Trial};
-use super::{Progress, Tuner};
+use super::{Candidate, Progress, Tuner};
 
 /// Ways to place whose kernels are blocked each by itself.
 const APART: usize = 8;
@@ -30,20 +30,22 @@ const MOST_DRAWS: usize = 200;
 const AT_ONCE: usize = 64;
 
 impl Tuner<'_> {
-    /// Trials of those schedules that are legal and not there yet, the first of those with the same
+    /// Trials of those candidates that are legal and not there yet, the first of those with the same
     /// kernels; their numbers, the fastest predicted first.
-    pub(super) fn ranked(&mut self, schedules: &[Schedule]) -> Vec<usize> {
-        let mut known: BTreeSet<&Schedule> = self.trials.iter().map(|t| &t.schedule).collect();
-        let new = schedules.iter().filter(|schedule| known.insert(*schedule));
-        let new: Vec<Schedule> = new.cloned().collect();
+    pub(super) fn ranked(&mut self, candidates: &[Candidate]) -> Vec<usize> {
+        let there = self.trials.iter().map(|t| (t.form, &t.schedule));
+        let mut known: BTreeSet<(usize, &Schedule)> = there.collect();
+        let new = candidates.iter();
+        let new = new.filter(|c| known.insert((c.form, &c.schedule)));
+        let new: Vec<Candidate> = new.cloned().collect();
         let all = new.len();
         let (cells, rates) = (self.options.cells, self.track.rates());
         let track = &*self.track;
         let mut trials: Vec<Trial> = new
             .into_par_iter()
-            .filter_map(|schedule| {
-                let predicted = track.predicted(&schedule)?;
-                Some(Trial::new(schedule, predicted, cells, &rates))
+            .filter_map(|candidate| {
+                let predicted = track.predicted(&candidate)?;
+                Some(Trial::new(candidate, predicted, cells, &rates))
             })
             .collect();
         // Parameters that a run fits may come to what is there already.
@@ -60,27 +62,32 @@ impl Tuner<'_> {
         order
     }
 
-    /// The first race: presets, and of all others the best of each kind.
+    /// The first race: presets of the usual formulation, the best of each other one, and of all others the best of each kind.
     pub(super) fn beginning(&mut self) -> Vec<usize> {
-        let algorithm = self.algorithm;
-        let precision = self.track.key().precision;
-        let own: Vec<Schedule> = presets::ALL
-            .iter()
-            .map(|preset| (preset.make)(algorithm, precision))
-            .filter(|schedule| schedule.is_for(LaunchKind::Blocks))
-            .collect();
-        let alike = self.scouted(&own, search::first(algorithm));
+        let mut alike = Vec::new();
+        for form in 0..self.forms.len() {
+            let own = self.presets(form);
+            alike.extend(self.scouted(&own, form));
+        }
         let order = self.blocked_apart(alike);
-        let is_own = |at: &usize| own.contains(&self.trials[*at].schedule);
+        let own = self.presets(0);
+        let mut seen = BTreeSet::from([0]);
+        let is_own = |at: &usize| {
+            let trial = &self.trials[*at];
+            // Only a time says how far the model is off between formulations.
+            seen.insert(trial.form) || own.contains(&trial.candidate())
+        };
         let (mut chosen, others): (Vec<usize>, Vec<usize>) = order.into_iter().partition(is_own);
         // No kind may fill the race, however well the model thinks of it.
         let most = (self.options.first / 5).max(2);
-        let mut of_kind: BTreeMap<(String, Vec<String>), usize> = BTreeMap::new();
+        let mut of_kind: BTreeMap<Kind, usize> = BTreeMap::new();
         for at in others {
             if chosen.len() >= self.options.first {
                 break;
             }
-            let count = of_kind.entry(kind(&self.trials[at].schedule)).or_default();
+            let trial = &self.trials[at];
+            let kind = (trial.form, kind(&trial.schedule));
+            let count = of_kind.entry(kind).or_default();
             if *count < most {
                 *count += 1;
                 chosen.push(at);
@@ -90,17 +97,31 @@ impl Tuner<'_> {
         chosen
     }
 
-    /// Trials of those schedules that are legal: of our own and of all others, or where these are many, of some of each way
-    /// and kind, and of all of those that promise most by these; their numbers, in no order.
-    fn scouted(&mut self, own: &[Schedule], all: Vec<Schedule>) -> Vec<usize> {
+    /// The presets of a card.
+    fn presets(&self, form: usize) -> Vec<Candidate> {
+        let algorithm = self.algorithm(form);
+        let precision = self.track.key(form).precision;
+        let all = presets::ALL.iter();
+        let all = all.map(|preset| (preset.make)(algorithm, precision));
+        let own = all.filter(|schedule| schedule.is_for(LaunchKind::Blocks));
+        own.map(|schedule| Candidate { form, schedule }).collect()
+    }
+
+    /// Trials of those schedules of a formulation that are legal: of its own and of all others that a search begins with, or where
+    /// these are many, of some of each way and kind, and of all of those that promise most by these; their numbers, in no order.
+    fn scouted(&mut self, own: &[Candidate], form: usize) -> Vec<usize> {
+        let all = search::first(self.algorithm(form));
+        let candidates = |all: &mut dyn Iterator<Item = &Schedule>| -> Vec<Candidate> {
+            let all = all.cloned();
+            all.map(|schedule| Candidate { form, schedule }).collect()
+        };
         if all.len() <= MANY {
-            return self.ranked(&[own, &all].concat());
+            return self.ranked(&[own, &candidates(&mut all.iter())].concat());
         }
         let of = |s: &Schedule| (way(s), s.kernels.first().map(|k| k.strategy.clone()));
         let groups: Vec<&[Schedule]> = all.chunk_by(|a, b| of(a) == of(b)).collect();
-        let scouts = all.iter().filter(|schedule| is_usual(schedule)).cloned();
-        let scouts: Vec<Schedule> = own.iter().cloned().chain(scouts).collect();
-        let mut order = self.ranked(&scouts);
+        let scouts = candidates(&mut all.iter().filter(|schedule| is_usual(schedule)));
+        let mut order = self.ranked(&[own, &scouts].concat());
         let mut promising: Vec<usize> = Vec::new();
         for at in &order {
             let of_trial = of(&self.trials[*at].schedule);
@@ -110,8 +131,8 @@ impl Tuner<'_> {
                 break;
             }
         }
-        let rest = promising.iter().flat_map(|group| groups[*group]);
-        order.extend(self.ranked(&rest.cloned().collect::<Vec<_>>()));
+        let mut rest = promising.iter().flat_map(|group| groups[*group]);
+        order.extend(self.ranked(&candidates(&mut rest)));
         order
     }
 
@@ -121,7 +142,7 @@ impl Tuner<'_> {
         self.sort(&mut order);
         let mut ways: Vec<Vec<usize>> = Vec::new();
         for at in &order {
-            let way = |at: usize| way(&self.trials[at].schedule);
+            let way = |at: usize| (self.trials[at].form, way(&self.trials[at].schedule));
             match ways.iter_mut().find(|of| way(of[0]) == way(*at)) {
                 Some(of) => of.push(*at),
                 None => ways.push(vec![*at]),
@@ -132,8 +153,11 @@ impl Tuner<'_> {
                 let Some(best) = self.best_of_each(&of) else {
                     break;
                 };
-                let mut around = search::reblocked(self.algorithm.dimension, &best);
-                around.insert(0, best);
+                let form = best.form;
+                let dimension = self.algorithm(form).dimension;
+                let around = search::reblocked(dimension, &best.schedule).into_iter();
+                let around = around.map(|schedule| Candidate { form, schedule });
+                let around: Vec<Candidate> = [best].into_iter().chain(around).collect();
                 let new = self.ranked(&around);
                 order.extend(&new);
                 of.extend(new);
@@ -151,10 +175,10 @@ impl Tuner<'_> {
 
     /// The schedule of which each kernel is blocked as it is predicted to be fastest among these trials, which place
     /// alike; `None` where there are none.
-    fn best_of_each(&self, trials: &[usize]) -> Option<Schedule> {
-        let mut best = self.trials[*trials.first()?].schedule.clone();
+    fn best_of_each(&self, trials: &[usize]) -> Option<Candidate> {
+        let mut best = self.trials[*trials.first()?].candidate();
         let rates = self.track.rates();
-        for (number, kernel) in best.kernels.iter_mut().enumerate() {
+        for (number, kernel) in best.schedule.kernels.iter_mut().enumerate() {
             let of = trials.iter().map(|at| &self.trials[*at]);
             let timed = of.filter_map(|trial| {
                 let seconds = trial.kernel_seconds(number, self.options.cells, &rates)?;
@@ -169,10 +193,7 @@ impl Tuner<'_> {
     /// Neighbours of some schedules that may be faster than the best one, by the model.
     pub(super) fn around(&mut self, of: &[usize]) -> Vec<usize> {
         let best = self.best_of(of);
-        let around = of
-            .iter()
-            .flat_map(|at| search::neighbours(self.algorithm, &self.trials[*at].schedule));
-        let around: Vec<Schedule> = around.collect();
+        let around = self.neighbours(of);
         let mut order = self.late(&around);
         order.extend(self.ranked(&around));
         self.sort(&mut order);
@@ -189,20 +210,35 @@ impl Tuner<'_> {
         chosen
     }
 
-    /// Trials of those schedules that there was no time for in an earlier race.
-    fn late(&self, among: &[Schedule]) -> Vec<usize> {
+    /// Schedules of the same formulations that differ in one choice.
+    pub(super) fn neighbours(&self, of: &[usize]) -> Vec<Candidate> {
+        let around = |at: &usize| {
+            let Trial { form, schedule, .. } = &self.trials[*at];
+            let around = search::neighbours(self.algorithm(*form), schedule).into_iter();
+            around.map(|schedule| Candidate {
+                form: *form,
+                schedule,
+            })
+        };
+        of.iter().flat_map(around).collect()
+    }
+
+    /// Trials of those candidates that there was no time for in an earlier race.
+    fn late(&self, among: &[Candidate]) -> Vec<usize> {
         let all = self.trials.iter().enumerate();
-        let late = all.filter(|(_, t)| t.fate == Fate::Late && among.contains(&t.schedule));
+        let late = all.filter(|(_, t)| t.fate == Fate::Late && among.contains(&t.candidate()));
         late.map(|(at, _)| at).collect()
     }
 
     /// Trials of schedules drawn at random in half of the time, as many of each blocking; their numbers.
     pub(super) fn drawn(&mut self, count: usize, seed: u64) -> Vec<usize> {
-        let bytes = self.track.key().precision.bytes();
+        let form = 0;
+        let bytes = self.track.key(form).precision.bytes();
         let (track, half) = (&*self.track, self.options.budget / 2);
         let is_late = || track.elapsed() > half;
-        let drawn = draw(self.algorithm, bytes, (count, seed), is_late);
-        self.ranked(&drawn)
+        let drawn = draw(self.algorithm(form), bytes, (count, seed), is_late).into_iter();
+        let drawn = drawn.map(|schedule| Candidate { form, schedule });
+        self.ranked(&drawn.collect::<Vec<_>>())
     }
 }
 
@@ -226,6 +262,9 @@ fn way(schedule: &Schedule) -> Schedule {
         ..schedule.clone()
     }
 }
+
+/// What kind a candidate is of: its formulation, the blocking of its kernels, and what it places.
+type Kind = (usize, (String, Vec<String>));
 
 /// What kind a schedule is of: the blocking of its kernels, and what it places.
 fn kind(schedule: &Schedule) -> (String, Vec<String>) {

@@ -6,8 +6,12 @@
 //! rest are timed for longer. Then the neighbours of the winners race, until none of them is faster or
 //! the time is up. Races are of short batches after rests; what is left at the end is timed without rests,
 //! too. What wins must give the bits of the processor on a mesh that no tile divides.
+//!
+//! Where a scheme leaves choices open, its formulations may race, too: each candidate is a schedule of one of them, and its bits
+//! are those of the same formulation on the processor.
 
 mod candidates;
+mod modelled;
 mod race;
 mod report;
 #[cfg(test)]
@@ -19,11 +23,14 @@ use std::time::Duration;
 
 use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::algorithm::text::fingerprint;
+use stencil_compiler::cost::Model;
 use stencil_compiler::expr::real::Precision;
-use stencil_compiler::schedule::plans::{Key, Plan};
+use stencil_compiler::schedule::Schedule;
+use stencil_compiler::schedule::plans::{Chosen, Key, Plan};
 
 use crate::backend::cuda::{Card, CudaError};
 use crate::{Builder, Error, Number, Simulation, SystemDef};
+use modelled::Modelled;
 use track::{OnCard, Track};
 
 pub use report::{ModelError, Tuned};
@@ -47,6 +54,8 @@ pub struct Options {
     pub rounds: usize,
     /// The card, counted from 0.
     pub card: usize,
+    /// A card in place of that one which the performance model knows: nothing runs, and what it predicts is believed.
+    pub on: Option<&'static Model>,
 }
 
 impl Options {
@@ -58,6 +67,7 @@ impl Options {
             first: 24,
             rounds: 4,
             card: 0,
+            on: None,
         }
     }
 
@@ -66,16 +76,20 @@ impl Options {
     /// # Errors
     /// If there is no such card.
     pub fn key(&self, system: &SystemDef, precision: Precision) -> Result<Key, Error> {
-        Ok(self.key_on(&self.find_card()?, system, precision))
+        let card = match self.on {
+            Some(model) => modelled::name(model),
+            None => self.find_card()?.name,
+        };
+        Ok(self.key_on(&card, system, precision))
     }
 
-    fn key_on(&self, card: &Card, system: &SystemDef, precision: Precision) -> Key {
+    fn key_on(&self, card: &str, system: &SystemDef, precision: Precision) -> Key {
         Key {
             system: system.name().to_string(),
             problem: fingerprint(system.algorithm()),
             precision,
             cells: self.cells,
-            card: card.name.clone(),
+            card: card.to_string(),
         }
     }
 
@@ -90,20 +104,37 @@ impl Options {
     }
 }
 
+/// A discrete problem that schedules are looked for: one of several formulations of a system, or the only one.
+#[derive(Clone, Debug)]
+pub struct Form {
+    /// The system by this formulation.
+    pub system: SystemDef,
+    /// What a plan says of the choice, if it is to say something.
+    pub chosen: Option<Chosen>,
+}
+
+/// A schedule of one of the discrete problems that are searched, by its number.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Candidate {
+    form: usize,
+    schedule: Schedule,
+}
+
 /// What is tuned: a run on a mesh of any size, and the values that it begins with.
 #[derive(Clone, Copy)]
 pub struct Subject<'a, T: Number> {
-    /// The system of the run.
-    pub system: &'a SystemDef,
-    /// The run on so many cells, without an engine and a schedule.
-    pub run: &'a (dyn Fn([usize; 3]) -> Builder<T> + Sync),
+    /// The discrete problems that race, the usual one first.
+    pub forms: &'a [Form],
+    /// The run of a system on so many cells, without an engine and a schedule.
+    pub run: &'a (dyn Fn(&SystemDef, [usize; 3]) -> Builder<T> + Sync),
     /// Sets the values of a run.
     pub fill: &'a (dyn Fn(&mut Simulation<T>) -> Result<(), Error> + Sync),
 }
 
 impl<T: Number> std::fmt::Debug for Subject<'_, T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Subject({}, {})", self.system.name(), T::NAME)
+        let name = self.forms.first().map_or("", |form| form.system.name());
+        write!(f, "Subject({name}, {})", T::NAME)
     }
 }
 
@@ -135,7 +166,7 @@ pub enum Progress {
 
 /// A search on one machine.
 struct Tuner<'a> {
-    algorithm: &'a Algorithm,
+    forms: &'a [Form],
     options: &'a Options,
     track: &'a mut (dyn Track + Sync),
     progress: &'a mut (dyn FnMut(Progress) + Send),
@@ -154,13 +185,16 @@ pub fn tune<T: Number>(
     options: &Options,
     progress: &mut (dyn FnMut(Progress) + Send),
 ) -> Result<Tuned, Error> {
+    if let Some(model) = options.on {
+        let mut track = Modelled::new(subject, options, model);
+        return Tuner::new(subject.forms, options, &mut track, progress).by_model();
+    }
     let mut track = OnCard::new(subject, options)?;
-    let algorithm = subject.system.algorithm();
-    Tuner::new(algorithm, options, &mut track, progress).search()
+    Tuner::new(subject.forms, options, &mut track, progress).search()
 }
 
 /// Times schedules drawn at random with a seed, as many of each blocking, and compares the times with
-/// what the performance model predicts. Those are left out that the budget does not suffice for.
+/// what the performance model predicts. Those are left out that the budget does not suffice for. They are of the first formulation.
 ///
 /// # Errors
 /// If there is no card.
@@ -171,8 +205,7 @@ pub fn survey<T: Number>(
     progress: &mut (dyn FnMut(Progress) + Send),
 ) -> Result<Tuned, Error> {
     let mut track = OnCard::new(subject, options)?;
-    let algorithm = subject.system.algorithm();
-    let mut tuner = Tuner::new(algorithm, options, &mut track, progress);
+    let mut tuner = Tuner::new(subject.forms, options, &mut track, progress);
     let mut drawn = tuner.drawn(count, seed);
     // As they were drawn: what the time does not suffice for must not be what the model thinks little of.
     drawn.sort_unstable();
@@ -189,13 +222,13 @@ pub fn survey<T: Number>(
 
 impl<'a> Tuner<'a> {
     fn new(
-        algorithm: &'a Algorithm,
+        forms: &'a [Form],
         options: &'a Options,
         track: &'a mut (dyn Track + Sync),
         progress: &'a mut (dyn FnMut(Progress) + Send),
     ) -> Self {
         Tuner {
-            algorithm,
+            forms,
             options,
             track,
             progress,
@@ -235,20 +268,33 @@ impl<'a> Tuner<'a> {
             seconds(a).total_cmp(&seconds(b))
         });
         for at in order {
-            match self.track.differing(&self.trials[at].schedule)? {
+            match self.track.differing(&self.trials[at].candidate())? {
                 0 => {
-                    self.trials[at].fate = Fate::Best;
-                    let plan = Plan {
-                        key: self.track.key(),
-                        rate: self.rate(self.trials[at].seconds()),
-                        schedule: self.trials[at].schedule.clone(),
-                    };
-                    return Ok(self.report(Some(plan)));
+                    let rate = self.rate(self.trials[at].seconds());
+                    return Ok(self.found(at, rate));
                 }
                 differing => self.trials[at].fate = Fate::Wrong { differing },
             }
         }
         Err(self.nothing())
+    }
+
+    /// The end of a search that has found a schedule.
+    fn found(mut self, at: usize, rate: f64) -> Tuned {
+        let trial = &mut self.trials[at];
+        trial.fate = Fate::Best;
+        let plan = Plan {
+            key: self.track.key(trial.form),
+            chosen: self.forms[trial.form].chosen,
+            rate,
+            schedule: trial.schedule.clone(),
+        };
+        self.report(Some(plan))
+    }
+
+    /// The discrete problem of a candidate.
+    fn algorithm(&self, form: usize) -> &'a Algorithm {
+        self.forms[form].system.algorithm()
     }
 
     /// Why there is no schedule.
@@ -261,7 +307,7 @@ impl<'a> Tuner<'a> {
             Fate::Ranked | Fate::Late | Fate::Hopeless | Fate::Slower | Fate::Best => None,
         });
         Error::NoSchedule {
-            system: self.algorithm.name.clone(),
+            system: self.track.key(0).system,
             reason: reason.unwrap_or_else(|| "none is legal".into()),
         }
     }

@@ -1,7 +1,7 @@
 //! A race: all schedules are timed in turn, the slower half leaves, the rest is timed for longer.
 
 use super::trial::Fate;
-use super::{Progress, Tuner};
+use super::{Candidate, Progress, Tuner};
 use crate::Error;
 
 /// Batches of each schedule in the first heat; twice as many in each later one.
@@ -45,12 +45,13 @@ impl Tuner<'_> {
     /// Makes schedules ready, many at once, and leaves out those that half of the time that is left does not suffice
     /// for. Returns those.
     pub(super) fn prepare(&mut self, which: &mut Vec<usize>) -> Vec<usize> {
-        let schedules: Vec<_> = which.iter().map(|at| &self.trials[*at].schedule).collect();
-        let all = schedules.len();
+        let candidates = which.iter().map(|at| self.trials[*at].candidate());
+        let candidates: Vec<Candidate> = candidates.collect();
+        let all = candidates.len();
         let until = (self.track.elapsed() + self.options.budget) / 2;
         let progress = &mut *self.progress;
         let mut told = |done: usize| progress(Progress::Compiled { done, all });
-        let ready = self.track.prepare(&schedules, until, &mut told);
+        let ready = self.track.prepare(&candidates, until, &mut told);
         let (mut number, mut late) = (0, Vec::new());
         which.retain(|at| {
             let is_ready = ready.contains(&number);
@@ -69,12 +70,12 @@ impl Tuner<'_> {
     /// Times a batch of a schedule, or keeps why it cannot be timed.
     fn time(&mut self, at: usize) -> bool {
         let trial = &mut self.trials[at];
-        match self.track.time(at, &trial.schedule) {
+        match self.track.time(at, &trial.candidate()) {
             Ok(seconds) => {
                 trial.batches.push(seconds);
                 if trial.kernels.is_empty() {
                     trial.kernels = self.track.kernels(at);
-                    trial.predict(self.track.key().cells, &self.track.rates());
+                    trial.predict(self.options.cells, &self.track.rates());
                 }
                 true
             }

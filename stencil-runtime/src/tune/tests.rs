@@ -22,7 +22,7 @@ const RATES: Rates = MODELS[0].rates;
 type Behaves = fn(&Schedule, f64) -> Result<f64, CudaError>;
 
 struct Machine<'a> {
-    system: &'a SystemDef,
+    forms: &'a [Form],
     behaves: Behaves,
     /// Schedules whose values are wrong.
     is_wrong: fn(&Schedule) -> bool,
@@ -32,7 +32,7 @@ struct Machine<'a> {
     /// How long all took that were compiled.
     compiled: Mutex<Duration>,
     there: BTreeSet<usize>,
-    prepared: Mutex<BTreeSet<String>>,
+    prepared: Mutex<BTreeSet<Candidate>>,
 }
 
 fn heat() -> SystemDef {
@@ -56,18 +56,29 @@ fn roots() -> SystemDef {
 }
 
 fn run(system: &SystemDef) -> Builder<f32> {
-    Simulation::builder(system).cells(CELLS).dt(1e-6)
+    let [x, y, z] = CELLS;
+    let is_flat = system.model().dimension == 2;
+    let cells = [x, y, if is_flat { 1 } else { z }];
+    Simulation::builder(system).cells(cells).dt(1e-6)
 }
 
-fn seconds(predicted: &Predicted, schedule: &Schedule) -> f64 {
-    Trial::new(schedule.clone(), predicted.clone(), CELLS, &RATES).predicted
+fn seconds(predicted: &Predicted, candidate: &Candidate) -> f64 {
+    Trial::new(candidate.clone(), predicted.clone(), CELLS, &RATES).predicted
+}
+
+/// A system in its usual formulation.
+fn alone(system: SystemDef) -> [Form; 1] {
+    [Form {
+        system,
+        chosen: None,
+    }]
 }
 
 impl Track for Machine<'_> {
-    fn key(&self) -> Key {
+    fn key(&self, form: usize) -> Key {
         Key {
             system: "Heat".into(),
-            problem: 7,
+            problem: 7 + form as u64,
             precision: Precision::F32,
             cells: CELLS,
             card: "made up".into(),
@@ -82,37 +93,37 @@ impl Track for Machine<'_> {
         Vec::new()
     }
 
-    fn predicted(&self, schedule: &Schedule) -> Option<Predicted> {
+    fn predicted(&self, Candidate { form, schedule }: &Candidate) -> Option<Predicted> {
         let units = RATES.card.units;
-        run(self.system)
-            .predicted(self.system, schedule, units)
-            .ok()
+        let system = &self.forms[*form].system;
+        run(system).predicted(system, schedule, units).ok()
     }
 
     fn prepare(
         &self,
-        schedules: &[&Schedule],
+        candidates: &[Candidate],
         until: Duration,
         done: &mut (dyn FnMut(usize) + Send),
     ) -> BTreeSet<usize> {
         let in_time = |number: &usize| {
             *number == 0 || self.elapsed() + self.compiles * u32::try_from(*number).unwrap() < until
         };
-        let begun = (0..schedules.len()).take_while(in_time).count();
+        let begun = (0..candidates.len()).take_while(in_time).count();
         *self.compiled.lock().unwrap() += self.compiles * u32::try_from(begun).unwrap();
         let mut prepared = self.prepared.lock().unwrap();
-        prepared.extend(schedules[..begun].iter().map(|s| print(s)));
+        prepared.extend(candidates[..begun].iter().cloned());
         done(begun);
         (0..begun).collect()
     }
 
-    fn time(&mut self, number: usize, schedule: &Schedule) -> Result<f64, Error> {
-        let known = self.prepared.lock().unwrap().contains(&print(schedule));
-        assert!(known, "it was not compiled with the others: {schedule:?}");
+    fn time(&mut self, number: usize, candidate: &Candidate) -> Result<f64, Error> {
+        let known = self.prepared.lock().unwrap().contains(candidate);
+        assert!(known, "it was not compiled with the others: {candidate:?}");
         self.there.insert(number);
         self.took += Duration::from_millis(20);
-        let predicted = self.predicted(schedule).unwrap();
-        Ok((self.behaves)(schedule, seconds(&predicted, schedule))?)
+        let predicted = self.predicted(candidate).unwrap();
+        let model = seconds(&predicted, candidate);
+        Ok((self.behaves)(&candidate.schedule, model)?)
     }
 
     fn sustained(&mut self, number: usize) -> Result<Option<Sustained>, Error> {
@@ -133,8 +144,8 @@ impl Track for Machine<'_> {
         self.there.remove(&number);
     }
 
-    fn differing(&self, schedule: &Schedule) -> Result<usize, Error> {
-        Ok(usize::from((self.is_wrong)(schedule)) * 5)
+    fn differing(&self, candidate: &Candidate) -> Result<usize, Error> {
+        Ok(usize::from((self.is_wrong)(&candidate.schedule)) * 5)
     }
 
     fn elapsed(&self) -> Duration {
@@ -143,9 +154,9 @@ impl Track for Machine<'_> {
 }
 
 impl<'a> Machine<'a> {
-    fn of(system: &'a SystemDef, behaves: Behaves, is_wrong: fn(&Schedule) -> bool) -> Self {
+    fn of(forms: &'a [Form], behaves: Behaves, is_wrong: fn(&Schedule) -> bool) -> Self {
         Machine {
-            system,
+            forms,
             behaves,
             is_wrong,
             took: Duration::ZERO,
@@ -158,16 +169,15 @@ impl<'a> Machine<'a> {
 }
 
 fn found(behaves: Behaves, is_wrong: fn(&Schedule) -> bool) -> Result<Tuned, Error> {
-    let system = heat();
-    let mut machine = Machine::of(&system, behaves, is_wrong);
+    let forms = alone(heat());
+    let mut machine = Machine::of(&forms, behaves, is_wrong);
     let options = Options {
         first: 12,
         ..Options::on(CELLS)
     };
     let mut heard = Vec::new();
     let mut progress = |progress| heard.push(progress);
-    let algorithm = system.algorithm();
-    let tuned = Tuner::new(algorithm, &options, &mut machine, &mut progress).search();
+    let tuned = Tuner::new(&forms, &options, &mut machine, &mut progress).search();
     assert!(matches!(heard[0], Progress::Ranked { legal, all } if 0 < legal && legal < all));
     assert!(heard.iter().any(|p| matches!(p, Progress::Compiled { .. })));
     tuned
@@ -261,16 +271,15 @@ fn what_does_not_run_leaves_and_is_told() {
 
 #[test]
 fn what_cannot_be_compiled_in_time_is_left_out_and_the_best_predicted_are_not() {
-    let system = heat();
-    let mut machine = Machine::of(&system, |_, model| Ok(model), |_| false);
+    let forms = alone(heat());
+    let mut machine = Machine::of(&forms, |_, model| Ok(model), |_| false);
     machine.compiles = Duration::from_secs(10);
     let options = Options {
         budget: Duration::from_secs(120),
         ..Options::on(CELLS)
     };
     let mut progress = |_| ();
-    let algorithm = system.algorithm();
-    let tuner = Tuner::new(algorithm, &options, &mut machine, &mut progress);
+    let tuner = Tuner::new(&forms, &options, &mut machine, &mut progress);
     let tuned = tuner.search().unwrap();
     // Six of them in half of two minutes, of neighbours in half of the rest.
     let timed = |t: &&Trial| t.seconds().is_finite();
@@ -285,29 +294,27 @@ fn what_cannot_be_compiled_in_time_is_left_out_and_the_best_predicted_are_not() 
 
 #[test]
 fn where_what_promises_most_does_not_run_the_others_are_tried() {
-    let system = heat();
+    let forms = alone(heat());
     let does = |schedule: &Schedule, model: f64| match schedule.kernels[0].strategy.as_str() {
         "direct" => Ok(model),
         _ => Err(CudaError::NoMaps),
     };
-    let mut machine = Machine::of(&system, does, |_| false);
+    let mut machine = Machine::of(&forms, does, |_| false);
     machine.compiles = Duration::from_secs(100);
     let options = Options::on(CELLS);
     let mut progress = |_| ();
-    let algorithm = system.algorithm();
-    let tuner = Tuner::new(algorithm, &options, &mut machine, &mut progress);
+    let tuner = Tuner::new(&forms, &options, &mut machine, &mut progress);
     let plan = tuner.search().unwrap().plan.unwrap();
     assert_eq!(plan.schedule.kernels[0].strategy, "direct");
 }
 
 #[test]
 fn a_search_begins_with_kernels_that_are_blocked_each_by_itself() {
-    let system = roots();
-    let mut machine = Machine::of(&system, |_, model| Ok(model), |_| false);
+    let forms = alone(roots());
+    let mut machine = Machine::of(&forms, |_, model| Ok(model), |_| false);
     let options = Options::on(CELLS);
     let mut progress = |_| ();
-    let algorithm = system.algorithm();
-    let mut tuner = Tuner::new(algorithm, &options, &mut machine, &mut progress);
+    let mut tuner = Tuner::new(&forms, &options, &mut machine, &mut progress);
     let first = tuner.beginning();
     let two = first.iter().map(|at| &tuner.trials[*at]);
     let two = two.filter(|trial| trial.schedule.kernels.len() == 2);
@@ -329,4 +336,84 @@ fn a_search_begins_with_kernels_that_are_blocked_each_by_itself() {
     let of_kernel = |number| best.kernel_seconds(number, CELLS, &RATES).unwrap();
     let sum = of_kernel(0) + of_kernel(1);
     assert!(0.8 * best.predicted < sum && sum < best.predicted);
+}
+
+/// A system whose formulations differ in what they cost: composed, `s` is evaluated at many points or stored.
+fn open() -> SystemDef {
+    SystemDef::from_text(
+        "open.pde",
+        "pub system Open in 2d { field q: scalar; let s = d[x](q) + d[y](q); ddt(q) = d[x](s) - 2*d[y](s); }
+         scheme s for Open { space: central<order = 6>; mixed: either; time: euler; }",
+    )
+    .unwrap()
+}
+
+/// All formulations of a system, as a search that is to choose has them.
+fn formulations(system: &SystemDef) -> Vec<Form> {
+    let of = fingerprint(system.algorithm());
+    let all = system.formulations().unwrap().into_iter();
+    let chosen = |formulation| Some(Chosen { formulation, of });
+    all.map(|(formulation, system)| Form {
+        system,
+        chosen: chosen(formulation),
+    })
+    .collect()
+}
+
+#[test]
+fn formulations_race_and_the_plan_says_which_one_won() {
+    let forms = formulations(&open());
+    assert_eq!(forms.len(), 3);
+    let options = Options {
+        first: 12,
+        ..Options::on(CELLS)
+    };
+    let mut progress = |_| ();
+    let mut search = |wrong: fn(&Schedule) -> bool| {
+        let mut machine = Machine::of(&forms, |_, model| Ok(model), wrong);
+        let tuner = Tuner::new(&forms, &options, &mut machine, &mut progress);
+        tuner.search().unwrap()
+    };
+    let tuned = search(|_| false);
+    let best = tuned.trials.iter().find(|t| t.fate == Fate::Best).unwrap();
+    let plan = tuned.plan.as_ref().unwrap();
+    assert_eq!(plan.chosen, forms[best.form].chosen);
+    assert_eq!(plan.key.problem, 7 + best.form as u64);
+    // Each was measured, as the model may be off between them, and none was faster.
+    for form in 0..3 {
+        let of_form = tuned.trials.iter().filter(|t| t.form == form);
+        let fastest = of_form.map(Trial::seconds).fold(f64::INFINITY, f64::min);
+        assert!(best.seconds() <= fastest && fastest.is_finite(), "{form}");
+    }
+    // Neighbours are of the formulation that they are neighbours of.
+    let last = tuned.trials.last().unwrap().form;
+    assert!(tuned.trials.iter().filter(|t| t.form == last).count() > 1);
+}
+
+#[test]
+fn without_a_card_the_model_chooses_the_formulation() {
+    let forms = formulations(&open());
+    let subject = Subject::<f32> {
+        forms: &forms,
+        run: &|system, _| run(system),
+        fill: &|_| Ok(()),
+    };
+    let options = Options {
+        on: Some(&MODELS[0]),
+        ..Options::on(CELLS)
+    };
+    let tuned = tune(subject, &options, &mut |_| ()).unwrap();
+    let plan = tuned.plan.as_ref().unwrap();
+    let best = tuned.trials.iter().find(|t| t.fate == Fate::Best).unwrap();
+    assert_eq!(plan.key.card, "H200 by the model");
+    assert_eq!(plan.chosen, forms[best.form].chosen);
+    assert_eq!(
+        plan.key.problem,
+        fingerprint(forms[best.form].system.algorithm())
+    );
+    assert!(tuned.trials.iter().all(|t| t.seconds().is_infinite()));
+    // It is the fastest of all, whose rate the plan has.
+    let predicted = tuned.trials.iter().map(|t| t.predicted);
+    assert_eq!(best.predicted, predicted.fold(f64::INFINITY, f64::min));
+    assert!((0..3).all(|form| tuned.trials.iter().any(|t| t.form == form)));
 }

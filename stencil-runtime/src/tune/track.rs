@@ -9,10 +9,9 @@ use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 use stencil_compiler::cost::{self, Rates};
-use stencil_compiler::schedule::Schedule;
 use stencil_compiler::schedule::plans::Key;
 
-use super::{Options, Subject};
+use super::{Candidate, Options, Subject};
 use crate::backend::cuda::{
     Ahead, BOXES, Cache, Calibration, Card, CudaError, Doubt, Launched, Piece, Sensors,
 };
@@ -31,8 +30,8 @@ const ENOUGH: usize = 3;
 
 /// What a search asks of the machine that schedules are for.
 pub(super) trait Track {
-    /// What the schedule that is found is for.
-    fn key(&self) -> Key;
+    /// What the schedule that is found is for, if it is of the discrete problem of this number.
+    fn key(&self, form: usize) -> Key;
 
     /// What the machine does in a second.
     fn rates(&self) -> Rates;
@@ -41,19 +40,19 @@ pub(super) trait Track {
     fn doubts(&self) -> Vec<Doubt>;
 
     /// A schedule carried as far as it goes without running, if it is legal and fits.
-    fn predicted(&self, schedule: &Schedule) -> Option<Predicted>;
+    fn predicted(&self, candidate: &Candidate) -> Option<Predicted>;
 
     /// Makes schedules ready, the first ones first, until this time, or until some are ready. `done`
     /// hears how many are; returns which.
     fn prepare(
         &self,
-        schedules: &[&Schedule],
+        candidates: &[Candidate],
         until: Duration,
         done: &mut (dyn FnMut(usize) + Send),
     ) -> BTreeSet<usize>;
 
     /// Seconds of a step in a batch of them; the schedule stays under this number until it leaves.
-    fn time(&mut self, number: usize, schedule: &Schedule) -> Result<f64, Error>;
+    fn time(&mut self, number: usize, candidate: &Candidate) -> Result<f64, Error>;
 
     /// The schedule of this number without a rest, while it is there.
     fn sustained(&mut self, number: usize) -> Result<Option<Sustained>, Error>;
@@ -64,11 +63,30 @@ pub(super) trait Track {
     /// The schedule of this number is not timed any more.
     fn leave(&mut self, number: usize);
 
-    /// How many values of a small run are not those of the processor.
-    fn differing(&self, schedule: &Schedule) -> Result<usize, Error>;
+    /// How many values of a small run are not those of the processor by the same formulation.
+    fn differing(&self, candidate: &Candidate) -> Result<usize, Error>;
 
     /// Time since the search began.
     fn elapsed(&self) -> Duration;
+}
+
+impl<T: Number> Subject<'_, T> {
+    /// The run of a formulation on so many cells.
+    pub(super) fn run_of(&self, form: usize, cells: [usize; 3]) -> Builder<T> {
+        (self.run)(&self.forms[form].system, cells)
+    }
+
+    /// A candidate carried as far as it goes without running, if it is legal on a card of so many multiprocessors.
+    pub(super) fn predicted(
+        &self,
+        Candidate { form, schedule }: &Candidate,
+        cells: [usize; 3],
+        units: u32,
+    ) -> Option<Predicted> {
+        let run = self.run_of(*form, cells);
+        let system = &self.forms[*form].system;
+        run.predicted(system, schedule, units).ok()
+    }
 }
 
 /// A simulation that is timed again and again.
@@ -122,15 +140,16 @@ impl<'a, T: Number> OnCard<'a, T> {
     }
 
     /// A run of a schedule on so many cells.
-    fn run(&self, cells: [usize; 3], schedule: &Schedule) -> Builder<T> {
-        let run = (self.subject.run)(cells).schedule(schedule.clone());
+    fn run(&self, cells: [usize; 3], candidate: &Candidate) -> Builder<T> {
+        let run = self.subject.run_of(candidate.form, cells);
+        let run = run.schedule(candidate.schedule.clone());
         run.engine(Engine::Cuda)
             .card(self.options.card)
             .kernels(self.cache.clone())
     }
 
-    fn runner(&self, schedule: &Schedule) -> Result<Runner<T>, Error> {
-        let mut simulation = self.run(self.options.cells, schedule).build()?;
+    fn runner(&self, candidate: &Candidate) -> Result<Runner<T>, Error> {
+        let mut simulation = self.run(self.options.cells, candidate).build()?;
         // The host takes longer to set values than a race takes to time a schedule.
         let other = self.there.values().chain(&self.spare).next();
         let taken = other.map(|other| simulation.take_fields(&other.simulation));
@@ -142,9 +161,9 @@ impl<'a, T: Number> OnCard<'a, T> {
 }
 
 impl<T: Number> Track for OnCard<'_, T> {
-    fn key(&self) -> Key {
-        let system = self.subject.system;
-        self.options.key_on(&self.card, system, T::PRECISION)
+    fn key(&self, form: usize) -> Key {
+        let system = &self.subject.forms[form].system;
+        self.options.key_on(&self.card.name, system, T::PRECISION)
     }
 
     fn rates(&self) -> Rates {
@@ -155,10 +174,11 @@ impl<T: Number> Track for OnCard<'_, T> {
         self.calibration.doubts.clone()
     }
 
-    fn predicted(&self, schedule: &Schedule) -> Option<Predicted> {
-        let run = (self.subject.run)(self.options.cells);
+    fn predicted(&self, candidate: &Candidate) -> Option<Predicted> {
         let units = self.card.multiprocessors;
-        let predicted = run.predicted(self.subject.system, schedule, units).ok()?;
+        let predicted = self
+            .subject
+            .predicted(candidate, self.options.cells, units)?;
         let fits = |cost: &cost::KernelCost| {
             let has_boxes = cost.work.boxes == 0 || self.card.capability >= BOXES;
             has_boxes && cost.shared_bytes <= self.card.shared_bytes
@@ -170,14 +190,14 @@ impl<T: Number> Track for OnCard<'_, T> {
     /// stopped: what it is at when the time is up it goes on with, and nobody waits for it.
     fn prepare(
         &self,
-        schedules: &[&Schedule],
+        candidates: &[Candidate],
         until: Duration,
         told: &mut (dyn FnMut(usize) + Send),
     ) -> BTreeSet<usize> {
         let architecture = self.card.architecture();
-        let texts = schedules.par_iter().map(|schedule| {
-            let run = (self.subject.run)(self.options.cells).schedule((*schedule).clone());
-            run.ahead(&architecture).ok()
+        let texts = candidates.par_iter().map(|Candidate { form, schedule }| {
+            let run = self.subject.run_of(*form, self.options.cells);
+            run.schedule(schedule.clone()).ahead(&architecture).ok()
         });
         let texts: Vec<Option<Ahead>> = texts.collect();
         let mut work = Work::new(texts.into_iter());
@@ -211,20 +231,20 @@ impl<T: Number> Track for OnCard<'_, T> {
     }
 
     /// Where memory is short, all others have to go but one, whose values are used again, and that one, too, if it is still short.
-    fn time(&mut self, number: usize, schedule: &Schedule) -> Result<f64, Error> {
+    fn time(&mut self, number: usize, candidate: &Candidate) -> Result<f64, Error> {
         if !self.there.contains_key(&number) {
-            let mut runner = self.runner(schedule);
+            let mut runner = self.runner(candidate);
             let is_full =
                 |of: &Result<_, Error>| matches!(of, Err(Error::Cuda(CudaError::Memory { .. })));
             if is_full(&runner) && self.there.len() > 1 {
                 self.spare = self.there.pop_last().map(|(_, one)| one);
                 self.there.clear();
-                runner = self.runner(schedule);
+                runner = self.runner(candidate);
             }
             if is_full(&runner) && !(self.there.is_empty() && self.spare.is_none()) {
                 self.there.clear();
                 self.spare = None;
-                runner = self.runner(schedule);
+                runner = self.runner(candidate);
             }
             self.there.insert(number, runner?);
             self.spare = None;
@@ -254,22 +274,21 @@ impl<T: Number> Track for OnCard<'_, T> {
         }
     }
 
-    fn differing(&self, schedule: &Schedule) -> Result<usize, Error> {
-        let dimension = self.subject.system.algorithm().dimension;
+    fn differing(&self, candidate: &Candidate) -> Result<usize, Error> {
+        let form = &self.subject.forms[candidate.form];
+        let dimension = form.system.algorithm().dimension;
         let cells = ODD[dimension.clamp(1, 3) - 1];
         let bits = |mut simulation: Simulation<T>, steps: u64| -> Result<Vec<u64>, Error> {
             (self.subject.fill)(&mut simulation)?;
             simulation.run(steps, |_, _| ())?;
             simulation.bits()
         };
-        let ours = self.run(cells, schedule).build()?;
+        let ours = self.run(cells, candidate).build()?;
         // Fields change places after each group: two of them, and single steps.
         let steps = 2 * ours.steps_at_once() + 1;
         let ours = bits(ours, steps)?;
-        let reference = bits(
-            (self.subject.run)(cells).engine(Engine::Cpu).build()?,
-            steps,
-        )?;
+        let reference = self.subject.run_of(candidate.form, cells);
+        let reference = bits(reference.engine(Engine::Cpu).build()?, steps)?;
         Ok(ours.iter().zip(&reference).filter(|(a, b)| a != b).count())
     }
 

@@ -3,6 +3,7 @@
 use stencil_compiler::cost::{Fills, KernelCost, Limit, Rates, StepTime, Time};
 use stencil_compiler::schedule::Schedule;
 
+use super::Candidate;
 use crate::backend::cuda::Launched;
 use crate::bench::Sustained;
 use crate::builder::Predicted;
@@ -35,6 +36,8 @@ pub enum Fate {
 /// A schedule, what it is predicted to take, and what it took.
 #[derive(Clone, Debug)]
 pub struct Trial {
+    /// The number of its discrete problem among those that were searched.
+    pub form: usize,
     /// The schedule.
     pub schedule: Schedule,
     /// What its kernels cost, by the model.
@@ -61,13 +64,14 @@ pub struct Trial {
 
 impl Trial {
     pub(super) fn new(
-        schedule: Schedule,
+        Candidate { form, schedule }: Candidate,
         predicted: Predicted,
         cells: [usize; 3],
         rates: &Rates,
     ) -> Self {
         let value_bytes = predicted.costs.first().map_or(0, |cost| cost.value_bytes);
         let mut trial = Trial {
+            form,
             schedule,
             fills: Fills::of(&predicted.plan, cells, value_bytes),
             identity: predicted.kernels,
@@ -82,6 +86,14 @@ impl Trial {
         };
         trial.predict(cells, rates);
         trial
+    }
+
+    /// The schedule, and what it is of.
+    pub(super) fn candidate(&self) -> Candidate {
+        Candidate {
+            form: self.form,
+            schedule: self.schedule.clone(),
+        }
     }
 
     /// Predicts, with what is known of the kernels.

@@ -14,6 +14,8 @@ use stencil_compiler::schedule::text::print_blocking;
 use stencil_compiler::schedule::{Layout, Placement, Schedule, presets, search};
 use stencil_runtime::backend::cuda::BOXES;
 
+use crate::source::plans::ByPlan;
+
 /// What is planned, and for what.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Problem<'a> {
@@ -21,6 +23,8 @@ pub(super) struct Problem<'a> {
     pub(super) model: &'a Model,
     /// The discrete problem.
     pub(super) algorithm: &'a Algorithm,
+    /// Its formulation, if a plan file chose it.
+    pub(super) chosen: Option<&'a ByPlan>,
     /// Of the values.
     pub(super) precision: Precision,
     /// Cells of the mesh, which is periodic and one patch.

@@ -21,6 +21,7 @@ pub(super) fn report(problem: &Problem<'_>, report: &Report) -> Value {
         "system": report.system,
         "file": report.file,
         "scheme": report.scheme,
+        "formulation": problem.chosen.map(|chosen| chosen.formulation.to_string()),
         "precision": report.precision,
         "cells": report.cells,
         "card": report.on.name,

@@ -79,13 +79,16 @@ pub(super) fn run(
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     let loaded = source::load(&args.system, built_ins)?;
-    let algorithm = &loaded.algorithm;
-    let given = super::cells(&args.cells, algorithm.dimension)?;
+    let dimension = loaded.algorithm.dimension;
+    let given = super::cells(&args.cells, dimension)?;
+    let cells = given.unwrap_or(usual(dimension));
+    let loaded = loaded.settled(&args.schedule, Some(cells))?;
     let problem = Problem {
         model: &loaded.model,
-        algorithm,
+        algorithm: &loaded.algorithm,
+        chosen: loaded.chosen.as_ref(),
         precision: args.schedule.precision.get(),
-        cells: given.unwrap_or(usual(algorithm.dimension)),
+        cells,
         on: args.on,
     };
     if args.plan.analyze {

@@ -373,6 +373,7 @@ fn with_report<R>(line: &str, of: impl Fn(&Problem<'_>, Report) -> R) -> R {
     let problem = Problem {
         model: &loaded.model,
         algorithm: &loaded.algorithm,
+        chosen: None,
         precision: args.schedule.precision.get(),
         cells: usual(loaded.algorithm.dimension),
         on: args.on,

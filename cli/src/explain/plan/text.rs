@@ -22,6 +22,9 @@ pub(super) fn page(problem: &Problem<'_>, report: &Report) -> String {
         report.system, report.precision, report.on.name
     );
     page += &paragraph("  scheme    ", &report.scheme);
+    if let Some(chosen) = problem.chosen {
+        page += &paragraph("            ", &chosen.words());
+    }
     if let Some(waves) = equations::waves(problem.model) {
         page += &paragraph("  waves     ", &waves);
     }

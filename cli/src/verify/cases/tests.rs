@@ -70,6 +70,7 @@ fn laws_stay_finite_with_all_boundaries() {
                     dimension: system.model().dimension,
                 },
                 mixed: None,
+                formulation: None,
             },
             system,
             precision: Precision::F64,

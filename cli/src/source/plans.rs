@@ -1,0 +1,139 @@
+//! What plan files say of a problem: its schedule, and its formulation where the declaration leaves one open.
+
+use std::fs;
+
+use stencil_compiler::algorithm::Algorithm;
+use stencil_compiler::algorithm::text::fingerprint;
+use stencil_compiler::expr::real::Precision;
+use stencil_compiler::model::{Formulation, Model};
+use stencil_compiler::schedule::plans::{Key, Plan, Plans};
+use stencil_compiler::schedule::{Schedule, presets};
+use stencil_runtime::SystemDef;
+use stencil_runtime::backend::cuda::Card;
+
+use super::Failure;
+
+/// A formulation that a plan file chose, and the name of the file.
+#[derive(Clone, Debug)]
+pub(crate) struct ByPlan {
+    pub(crate) formulation: Formulation,
+    pub(crate) file: String,
+}
+
+impl ByPlan {
+    /// The choice and who made it.
+    pub(crate) fn words(&self) -> String {
+        let ByPlan { formulation, file } = self;
+        format!("{formulation}, as {file} chose; the declaration leaves it open")
+    }
+}
+
+/// The formulation that a plan file chose for a problem, if `wanted` names such a file and the declaration leaves one open. It is
+/// chosen for the first card of this machine if there is one, else for any.
+pub(crate) fn chosen(
+    wanted: &str,
+    (model, algorithm): (&Model, &Algorithm),
+    precision: Precision,
+    cells: Option<[usize; 3]>,
+) -> Result<Option<ByPlan>, Failure> {
+    if !model.scheme.is_open() || presets::find(wanted).is_some() {
+        return Ok(None);
+    }
+    // What is wrong with a file is told where its schedule is looked for.
+    let Ok(source) = fs::read_to_string(wanted) else {
+        return Ok(None);
+    };
+    if !Plans::is_plans(&source) {
+        return Ok(None);
+    }
+    let plans =
+        Plans::parse(&source).map_err(|error| Failure::new(format!("error: {wanted}: {error}")))?;
+    let problem = fingerprint(algorithm);
+    let settles = |plan: &&Plan| {
+        let of = plan.chosen.map(|chosen| chosen.of);
+        (of, plan.key.precision) == (Some(problem), precision)
+    };
+    let key = plans.0.iter().find(settles).map(|plan| Key {
+        problem,
+        ..here(plan, first_card().as_ref(), cells)
+    });
+    let found = key.and_then(|key| plans.chosen(&key));
+    Ok(found.map(|chosen| ByPlan {
+        formulation: chosen.formulation,
+        file: wanted.to_string(),
+    }))
+}
+
+/// A system in the formulation that a plan file chose for it.
+pub(crate) fn settled(
+    system: &SystemDef,
+    wanted: Option<&str>,
+    precision: Precision,
+    cells: [usize; 3],
+) -> Result<(SystemDef, Option<ByPlan>), Failure> {
+    let of = (system.model(), system.algorithm());
+    let found = wanted.map(|wanted| chosen(wanted, of, precision, Some(cells)));
+    let Some(found) = found.transpose()?.flatten() else {
+        return Ok((system.clone(), None));
+    };
+    let settled = system.by(found.formulation);
+    let settled = settled.map_err(|error| Failure::new(format!("error: {error}")))?;
+    Ok((settled, Some(found)))
+}
+
+/// What a plan is for, on the card of this machine and on these cells.
+fn here(plan: &Plan, card: Option<&Card>, cells: Option<[usize; 3]>) -> Key {
+    Key {
+        card: card.map_or(plan.key.card.clone(), |card| card.name.clone()),
+        cells: cells.unwrap_or(plan.key.cells),
+        ..plan.key.clone()
+    }
+}
+
+fn first_card() -> Option<Card> {
+    Card::all().ok().and_then(|all| all.into_iter().next())
+}
+
+/// The schedule of a plan file for a problem: on the first card of this machine if there is one,
+/// else on any.
+pub(super) fn schedule(
+    file: &str,
+    plans: &Plans,
+    algorithm: &Algorithm,
+    precision: Precision,
+    cells: Option<[usize; 3]>,
+) -> Result<Schedule, Failure> {
+    let problem = fingerprint(algorithm);
+    let own = |plan: &&Plan| (plan.key.problem, plan.key.precision) == (problem, precision);
+    let card = first_card();
+    let any = plans.0.iter().find(own);
+    let key = any.map(|plan| here(plan, card.as_ref(), cells));
+    if let Some(plan) = key.and_then(|key| plans.find(&key)) {
+        return Ok(plan.schedule.clone());
+    }
+    let (name, precision) = (&algorithm.name, precision.name());
+    let mut message = format!("error: {file} has no plan for {name} in {precision}");
+    match (any, card) {
+        (Some(_), Some(card)) => message += &format!(" on {}", card.name),
+        _ => {
+            message += " as it is declared now";
+        }
+    }
+    for plan in plans.0.iter().filter(|plan| plan.key.system == *name) {
+        let Key {
+            precision,
+            cells: [x, y, z],
+            card,
+            problem,
+            ..
+        } = &plan.key;
+        let precision = precision.name();
+        message += &format!(
+            "\n  it has one in {precision} for {x}x{y}x{z} on {card}, of the declaration {problem:016x}"
+        );
+    }
+    message += &format!(
+        "\n  help: on the card, `stencil tune {name} --precision {precision} --plans {file}` adds one"
+    );
+    Err(Failure::new(message))
+}

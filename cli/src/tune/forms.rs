@@ -1,0 +1,77 @@
+//! Which formulations of a system are searched: the one that stands, or all that its declaration leaves open.
+
+use stencil_compiler::algorithm::text::fingerprint;
+use stencil_compiler::schedule::plans::{Chosen, Key, Plan, Plans};
+use stencil_runtime::SystemDef;
+use stencil_runtime::tune::Form;
+
+use super::TuneArgs;
+use crate::Ended;
+
+/// The formulations, the usual one first, and a note on them. `key` is of what stands where nothing is said.
+pub(super) fn of(
+    args: &TuneArgs,
+    plans: &Plans,
+    system: &SystemDef,
+    key: &Key,
+) -> Result<(Vec<Form>, String), Ended> {
+    let form = |(formulation, system)| {
+        let of = key.problem;
+        let chosen = Some(Chosen { formulation, of });
+        Form { system, chosen }
+    };
+    let scheme = &system.model().scheme;
+    let mut note = String::new();
+    if args.tune_scheme {
+        let all = system.formulations()?;
+        if all.len() > 1 {
+            return Ok((all.into_iter().map(form).collect(), note));
+        }
+        note = closed(args, system);
+    } else if let Some(Chosen { formulation, .. }) = plans.chosen(key).filter(|_| scheme.is_open())
+    {
+        // What the file has settled stays so.
+        let settled = system.by(formulation)?;
+        return Ok((vec![form((formulation, settled))], note));
+    }
+    let system = system.clone();
+    let chosen = None;
+    Ok((vec![Form { system, chosen }], note))
+}
+
+/// Why there is but one formulation.
+fn closed(args: &TuneArgs, system: &SystemDef) -> String {
+    let (name, scheme) = (system.name(), &system.model().scheme);
+    let mixed = scheme.mixed.name();
+    let why = match (scheme.is_open(), args.mixed.is_empty()) {
+        (true, _) => {
+            "all that its declaration leaves open comes to one discrete problem".to_string()
+        }
+        (false, true) => format!(
+            "its scheme `{}` says `mixed: {mixed}`; `mixed: either`, or --mixed either, leaves it open",
+            scheme.name
+        ),
+        (false, false) => format!("--mixed says {mixed}"),
+    };
+    format!("note: {name} has one formulation: {why}\n")
+}
+
+/// The plan of a file for what is searched: where formulations race, one that chose among them.
+pub(super) fn plan<'a>(plans: &'a Plans, forms: &[Form], key: &Key) -> Option<&'a Plan> {
+    let is_of = |plan: &Plan, form: &Form| {
+        let problem = fingerprint(form.system.algorithm());
+        plan.key
+            == Key {
+                problem,
+                ..key.clone()
+            }
+    };
+    let chose = |plan: &&Plan| plan.chosen.is_some_and(|chosen| chosen.of == key.problem);
+    let mut all = plans.0.iter();
+    all.find(|plan| (forms.len() == 1 || chose(plan)) && forms.iter().any(|form| is_of(plan, form)))
+}
+
+/// `, mixed composed`, where that was chosen.
+pub(super) fn words(chosen: Option<Chosen>) -> String {
+    chosen.map_or(String::new(), |chosen| format!(", {}", chosen.formulation))
+}

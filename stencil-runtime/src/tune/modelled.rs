@@ -1,0 +1,123 @@
+//! A card that is not there: the search follows what the performance model predicts, and nothing runs.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use stencil_compiler::cost::{KernelCost, Model, Rates};
+use stencil_compiler::schedule::plans::Key;
+
+use super::track::Track;
+use super::{Candidate, GAIN, Options, Subject, Tuned, Tuner};
+use crate::backend::cuda::{BOXES, Doubt, Launched};
+use crate::bench::Sustained;
+use crate::builder::Predicted;
+use crate::{Error, Number};
+
+/// How plan files call such a card, so that none takes it for a measured one.
+pub(super) fn name(model: &Model) -> String {
+    format!("{} by the model", model.name)
+}
+
+/// What is known of it.
+pub(super) struct Modelled<'a, T: Number> {
+    subject: Subject<'a, T>,
+    options: &'a Options,
+    model: &'static Model,
+    begun: Instant,
+}
+
+impl<'a, T: Number> Modelled<'a, T> {
+    pub(super) fn new(
+        subject: Subject<'a, T>,
+        options: &'a Options,
+        model: &'static Model,
+    ) -> Self {
+        Modelled {
+            subject,
+            options,
+            model,
+            begun: Instant::now(),
+        }
+    }
+}
+
+impl<T: Number> Track for Modelled<'_, T> {
+    fn key(&self, form: usize) -> Key {
+        let system = &self.subject.forms[form].system;
+        self.options.key_on(&name(self.model), system, T::PRECISION)
+    }
+
+    fn rates(&self) -> Rates {
+        self.model.rates
+    }
+
+    fn doubts(&self) -> Vec<Doubt> {
+        Vec::new()
+    }
+
+    fn predicted(&self, candidate: &Candidate) -> Option<Predicted> {
+        let (cells, rates) = (self.options.cells, &self.model.rates);
+        let predicted = self.subject.predicted(candidate, cells, rates.card.units)?;
+        let fits = |cost: &KernelCost| {
+            let has_boxes = cost.work.boxes == 0 || self.model.capability >= BOXES;
+            let time = || cost.time(cells, rates, cost.likely_registers());
+            has_boxes && time().is_some()
+        };
+        predicted.costs.iter().all(fits).then_some(predicted)
+    }
+
+    fn prepare(
+        &self,
+        _: &[Candidate],
+        _: Duration,
+        _: &mut (dyn FnMut(usize) + Send),
+    ) -> BTreeSet<usize> {
+        BTreeSet::new()
+    }
+
+    fn time(&mut self, _: usize, _: &Candidate) -> Result<f64, Error> {
+        Err(Error::Bug("a card that is not there was timed".into()))
+    }
+
+    fn sustained(&mut self, _: usize) -> Result<Option<Sustained>, Error> {
+        Ok(None)
+    }
+
+    fn kernels(&self, _: usize) -> Vec<Launched> {
+        Vec::new()
+    }
+
+    fn leave(&mut self, _: usize) {}
+
+    fn differing(&self, _: &Candidate) -> Result<usize, Error> {
+        Ok(0)
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.begun.elapsed()
+    }
+}
+
+impl Tuner<'_> {
+    /// Goes to the neighbour that is predicted to be fastest, until none is or the time is up.
+    pub(super) fn by_model(mut self) -> Result<Tuned, Error> {
+        let Some(mut best) = self.beginning().first().copied() else {
+            return Err(self.nothing());
+        };
+        for _ in 0..self.options.rounds {
+            if self.track.elapsed() > self.options.budget {
+                break;
+            }
+            let around = self.neighbours(&[best]);
+            let Some(next) = self.ranked(&around).first().copied() else {
+                break;
+            };
+            if self.trials[next].predicted > self.trials[best].predicted * (1.0 - GAIN) {
+                break;
+            }
+            best = next;
+        }
+        let rate = self.rate(self.trials[best].predicted);
+        Ok(self.found(best, rate))
+    }
+}
