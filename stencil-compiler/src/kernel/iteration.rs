@@ -244,7 +244,7 @@ fn advance(
     };
     let source = place(delayed.source);
     let sums = match (&function.def, delayed.placement) {
-        (Def::Sum(terms), Placement::Carried) => carry(
+        (Def::Sum(terms), Placement::Carried(_)) => carry(
             values,
             axis,
             delayed,

@@ -5,7 +5,8 @@
 //! wherever they are needed. A *register* function is evaluated once, in its own column, on the
 //! newest plane it can be. A *carried* sum takes the terms of its source plane s in iteration p:
 //! a term at offset o goes to the output on plane p + s - o, so the sum completes with lag
-//! s - o_max. Both then stay for as many planes as their consumers lag behind. A *shared* function
+//! s - o_max. The source is plane p, or plane p + o_max for a sum that is carried *ahead*; no newer
+//! than what its terms are made of. Both then stay for as many planes as their consumers lag behind. A *shared* function
 //! is evaluated on the newest plane it can be, on the tile and the rim that neighbours read, and is
 //! read from the iteration after: one barrier an iteration stands between.
 
@@ -16,7 +17,7 @@ use super::lower::{Context, add, describe};
 use super::rim::Rim;
 use crate::algorithm::footprint::needed;
 use crate::algorithm::{Access, Def, FnId, Offset};
-use crate::schedule::{Placement, Refusal};
+use crate::schedule::{Carry, Placement, Refusal};
 
 /// Lags and windows of one launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -257,19 +258,18 @@ fn delay(
             ),
         ));
     };
-    // Every term is evaluated on the source plane, whatever its offset.
-    let source = terms
-        .iter()
-        .filter_map(|t| available.get(&t.value.of))
-        .copied()
-        .min()
-        .unwrap_or(0)
-        .min(0);
     let offsets = terms.iter().map(|t| t.value.at[axis]);
     let (low, high) = (
         offsets.clone().min().unwrap_or(0),
         offsets.max().unwrap_or(0),
     );
+    let wanted = match placement {
+        Placement::Carried(Carry::Ahead) => high.max(0),
+        _ => 0,
+    };
+    // Every term is evaluated on the source plane, whatever its offset.
+    let at_hand = terms.iter().filter_map(|t| available.get(&t.value.of));
+    let source = at_hand.copied().min().map_or(wanted, |at| at.min(wanted));
     Ok(Delayed {
         source,
         lag: source - high,
@@ -394,7 +394,7 @@ impl Walk<'_, '_> {
             for access in self.context.algorithm.function(id).def.accesses() {
                 let mut at = [point + access.at[0], access.at[1], access.at[2]];
                 let mut from = first;
-                if delayed.placement == Placement::Carried {
+                if matches!(delayed.placement, Placement::Carried(_)) {
                     // A term at offset o was due high - o iterations before completion.
                     from -= delayed.high - access.at[self.axis];
                     at[self.axis] = delayed.source;

@@ -431,7 +431,7 @@ impl Planner<'_> {
                 .is_some_and(|id| inside.contains(&id));
             here && matches!(
                 placement,
-                Placement::Register | Placement::Carried | Placement::Shared
+                Placement::Register | Placement::Carried(_) | Placement::Shared
             )
         });
         Launch {

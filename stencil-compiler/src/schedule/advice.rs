@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::check::{ScheduleError, check};
 use super::text::{placement_words, print_blocking};
-use super::{Blame, Blocking, Halo, Layout, Placement, Schedule};
+use super::{Blame, Blocking, Carry, Halo, Layout, Placement, Schedule};
 use crate::algorithm::Algorithm;
 use crate::diag::nearest;
 use crate::kernel::blocking::{self, Param, Strategy};
@@ -16,10 +16,11 @@ const MOST_TRIES: usize = 48;
 const MOST_LISTED: usize = 3;
 
 /// Every placement, the cheapest to try first.
-const PLACEMENTS: [Placement; 6] = [
+const PLACEMENTS: [Placement; 7] = [
     Placement::Inline,
     Placement::Register,
-    Placement::Carried,
+    Placement::Carried(Carry::Behind),
+    Placement::Carried(Carry::Ahead),
     Placement::Shared,
     Placement::Global(Halo::Exchange),
     Placement::Global(Halo::Recompute),

@@ -177,7 +177,7 @@ pub fn advised(
 
 /// Placements that a grid function may have in some schedule.
 pub fn legal_placements(algorithm: &Algorithm, id: FnId) -> Vec<Placement> {
-    use super::Halo;
+    use super::{Carry, Halo};
     let any = [
         Placement::Inline,
         Placement::Register,
@@ -188,6 +188,9 @@ pub fn legal_placements(algorithm: &Algorithm, id: FnId) -> Vec<Placement> {
     match algorithm.function(id).def {
         Def::State(_) => Vec::new(),
         Def::Point(_) => any.to_vec(),
-        Def::Sum(_) => [&any[..], &[Placement::Carried]].concat(),
+        Def::Sum(_) => {
+            let carried = [Carry::Behind, Carry::Ahead].map(Placement::Carried);
+            [&any[..], &carried].concat()
+        }
     }
 }

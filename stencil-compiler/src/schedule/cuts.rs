@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::heuristic::{carry, shared};
+use super::heuristic::shared;
 use super::{Halo, Placement};
 use crate::algorithm::footprint::{bounds, needed};
 use crate::algorithm::{Algorithm, Def, FnId, Role, StateId};
@@ -27,8 +27,12 @@ pub struct Cut {
 }
 
 impl Cut {
-    /// The placements of a march that shares and carries what it can of the rest, too.
-    pub fn carried(&self, algorithm: &Algorithm) -> BTreeMap<String, Placement> {
+    /// The placements of a march that shares and carries what it can of the rest, too, by a rule.
+    pub fn carried(
+        &self,
+        algorithm: &Algorithm,
+        carry: fn(&Algorithm, &mut BTreeMap<String, Placement>),
+    ) -> BTreeMap<String, Placement> {
         let mut placements = BTreeMap::new();
         if algorithm.dimension > 1 {
             placements = shared(algorithm);

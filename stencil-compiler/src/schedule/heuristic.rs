@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::check::{check, check_periodic};
 use super::cuts::cuts;
+use super::factors::factors;
 use super::passes::{self, PARTS};
 use super::tiles::{boxes, direct, largest_march, tiled};
-use super::{Blocking, Halo, Placement, Schedule};
+use super::{Blocking, Carry, Halo, Placement, Schedule};
 use crate::algorithm::footprint::needed;
-use crate::algorithm::{Algorithm, Def, FnId, Offset};
+use crate::algorithm::{Access, Algorithm, Def, FnId, Offset};
 use crate::cost::{self, Fills, KernelCost, Limit, MOST_REGISTERS, StepTime};
 use crate::expr::real::Precision;
 use crate::plan::kernel_count;
@@ -142,7 +143,7 @@ pub fn one_by_one(algorithm: &Algorithm, precision: Precision) -> Schedule {
     }
     let cut = cuts(algorithm).into_iter().filter_map(|cut| {
         let base = Schedule {
-            placements: cut.only_later(&cut.carried(algorithm)),
+            placements: cut.only_later(&cut.carried(algorithm, carry)),
             passes: cut.passes,
             ..Schedule::default()
         };
@@ -246,7 +247,7 @@ fn kept(
     let mut chosen = BTreeMap::new();
     let storing = match placement {
         Placement::Global(_) => Kernel::Storing,
-        Placement::Inline | Placement::Register | Placement::Carried | Placement::Shared => {
+        Placement::Inline | Placement::Register | Placement::Carried(_) | Placement::Shared => {
             Kernel::Last
         }
     };
@@ -368,6 +369,27 @@ fn around(algorithm: &Algorithm, placements: &BTreeMap<String, Placement>) -> BT
 
 /// Carries every sum that reads several planes, and keeps in registers what is added to one.
 pub fn carry(algorithm: &Algorithm, placements: &mut BTreeMap<String, Placement>) {
+    ride(algorithm, placements, &BTreeSet::new(), BTreeSet::new());
+}
+
+/// The same, but sums that are multiplied by what changes from cell to cell are carried ahead where that
+/// brings them to the plane of their factors, so that these need not wait.
+pub fn carry_ahead(algorithm: &Algorithm, placements: &mut BTreeMap<String, Placement>) {
+    let shared = placements.iter().filter(|(_, p)| **p == Placement::Shared);
+    let shared = shared
+        .filter_map(|(name, _)| algorithm.find(name))
+        .collect();
+    ride(algorithm, placements, &factors(algorithm), shared);
+}
+
+/// Carries every sum that reads several planes, those of `ahead` so that they complete on the plane of the iteration, if
+/// they are made of no `bound` function: one that is on this plane no sooner.
+fn ride(
+    algorithm: &Algorithm,
+    placements: &mut BTreeMap<String, Placement>,
+    ahead: &BTreeSet<FnId>,
+    mut bound: BTreeSet<FnId>,
+) {
     let axis = algorithm.slowest_axis();
     let around = around(algorithm, placements);
     let mut late: BTreeSet<FnId> = BTreeSet::new();
@@ -379,11 +401,28 @@ pub fn carry(algorithm: &Algorithm, placements: &mut BTreeMap<String, Placement>
             && planes.len() > 1
             && is_free(placements.get(&function.name))
         {
-            placements.insert(function.name.clone(), Placement::Carried);
-            late.insert(id);
+            let is_bound = |of: &FnId| late.contains(of) || bound.contains(of);
+            let is_ahead = ahead.contains(&id) && !accesses.iter().any(|a| is_bound(&a.of));
+            let carry = if is_ahead {
+                Carry::Ahead
+            } else {
+                Carry::Behind
+            };
+            placements.insert(function.name.clone(), Placement::Carried(carry));
+            match carry {
+                Carry::Ahead => bound.insert(id),
+                Carry::Behind => late.insert(id),
+            };
             continue;
         }
-        if !accesses.iter().any(|a| late.contains(&a.of)) {
+        let is_late =
+            |a: &Access| late.contains(&a.of) || (a.at[axis] > 0 && bound.contains(&a.of));
+        if !accesses.iter().any(is_late) {
+            // What is stored is read from memory, on any plane.
+            let is_stored = matches!(placements.get(&function.name), Some(Placement::Global(_)));
+            if !is_stored && accesses.iter().any(|a| bound.contains(&a.of)) {
+                bound.insert(id);
+            }
             continue;
         }
         late.insert(id);

@@ -17,6 +17,7 @@ mod advice;
 mod aligned;
 pub mod check;
 pub mod cuts;
+mod factors;
 pub mod heuristic;
 pub mod passes;
 pub mod plans;
@@ -60,12 +61,21 @@ pub enum Placement {
     /// Computed once in its own column and kept in registers while a march passes.
     Register,
     /// A sum whose partial sums ride along the march: each plane adds its terms when it is there.
-    Carried,
+    Carried(Carry),
     /// Computed once for each plane of a block's tile and the rim that neighbours read, and kept in
     /// shared memory while a march passes.
     Shared,
     /// Materialized in global memory by a kernel of its own.
     Global(Halo),
+}
+
+/// Which plane gives its terms to a carried sum in an iteration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Carry {
+    /// The one of the iteration: the sum completes some planes behind it, and what it is combined with waits.
+    Behind,
+    /// The newest that a term reaches: the sum completes on the plane of the iteration, and nothing waits.
+    Ahead,
 }
 
 /// How the ghost cells of a stored grid function come to be.

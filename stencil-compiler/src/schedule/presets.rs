@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::heuristic::{self, carry, cpu, gpu, stored};
+use super::heuristic::{self, carry, carry_ahead, cpu, gpu, stored};
 use super::tiles::{self, march};
 use super::{Blocking, Halo, Placement, Schedule, sums};
 use crate::algorithm::Algorithm;
@@ -66,6 +66,11 @@ pub const ALL: &[Preset] = &[
         make: carried,
     },
     Preset {
+        name: "ahead",
+        summary: "the same; sums that are factors complete ahead, so that nothing waits for them",
+        make: ahead,
+    },
+    Preset {
         name: "shared",
         summary: "one march; derived grid functions in shared memory, sums ride along",
         make: shared,
@@ -111,6 +116,15 @@ fn carried(algorithm: &Algorithm, precision: Precision) -> Schedule {
     let mut placements = BTreeMap::new();
     if algorithm.dimension > 1 {
         carry(algorithm, &mut placements);
+    }
+    marched(algorithm, placements, precision)
+}
+
+/// Where no sum that rides along is a factor, this is `carried`.
+fn ahead(algorithm: &Algorithm, precision: Precision) -> Schedule {
+    let mut placements = BTreeMap::new();
+    if algorithm.dimension > 1 {
+        carry_ahead(algorithm, &mut placements);
     }
     marched(algorithm, placements, precision)
 }

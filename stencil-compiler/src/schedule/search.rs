@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::aligned::{aligned, in_own_column};
 use super::cuts::cuts;
-use super::heuristic::{carry, fused, recomputed, shared, stored};
+use super::heuristic::{carry, carry_ahead, fused, recomputed, shared, stored};
 use super::passes::{self, PARTS};
-use super::{Blocking, Halo, Layout, Placement, Schedule, sums};
+use super::{Blocking, Carry, Halo, Layout, Placement, Schedule, sums};
 use crate::algorithm::footprint::footprint;
 use crate::algorithm::{Algorithm, FnId, Offset};
 use crate::kernel::LaunchKind;
@@ -18,7 +18,7 @@ type Placements = BTreeMap<String, Placement>;
 
 /// Ways to place grid functions that differ in kind: all recomputed, what is expensive kept in shared
 /// memory, or stored, what can be added up early stored with it, and what makes these evaluate costly functions
-/// once; each with and without sums that ride along. Not all of them are legal with every blocking.
+/// once; each with and without sums that ride along, those that are factors also ahead. Not all of them are legal with every blocking.
 pub fn placements(algorithm: &Algorithm) -> Vec<Placements> {
     let derived = stored(algorithm, Halo::Exchange);
     let mut parts = derived.clone();
@@ -32,11 +32,12 @@ pub fn placements(algorithm: &Algorithm) -> Vec<Placements> {
     bases.extend([derived, parts]);
     let mut all = Vec::new();
     for base in bases {
-        let mut carried = base.clone();
+        let (mut carried, mut ahead) = (base.clone(), base.clone());
         if algorithm.dimension > 1 {
             carry(algorithm, &mut carried);
+            carry_ahead(algorithm, &mut ahead);
         }
-        for placements in [base, carried] {
+        for placements in [base, carried, ahead] {
             if !all.contains(&placements) {
                 all.push(placements);
             }
@@ -165,8 +166,10 @@ fn ways(algorithm: &Algorithm) -> Vec<Way> {
         }
     }
     for cut in cuts(algorithm) {
-        let carried = cut.carried(algorithm);
-        let mut placed = vec![cut.placements.clone(), cut.only_later(&carried), carried];
+        let carried = cut.carried(algorithm, carry);
+        let ahead = cut.carried(algorithm, carry_ahead);
+        let later = cut.only_later(&carried);
+        let mut placed = vec![cut.placements.clone(), later, carried, ahead];
         placed.dedup();
         all.extend(
             placed
@@ -213,7 +216,8 @@ const MOST_STORED: usize = 6;
 
 /// Schedules that differ from one in a single choice: the layout of arrays, a parameter of a kernel, or of all kernels (the
 /// next smaller or larger value of those that a search varies from the start, any value of the others),
-/// or whether a function that is evaluated at several places is stored, or shared.
+/// whether a function that is evaluated at several places is stored, or shared, or whether a sum that rides along
+/// completes behind or ahead.
 pub fn neighbours(algorithm: &Algorithm, schedule: &Schedule) -> Vec<Schedule> {
     let Ok(problem) = schedule.problem(algorithm) else {
         return Vec::new();
@@ -223,6 +227,7 @@ pub fn neighbours(algorithm: &Algorithm, schedule: &Schedule) -> Vec<Schedule> {
         .take(MOST_STORED)
         .flat_map(|(name, _)| otherwise_placed(&problem, schedule, &name))
         .collect();
+    all.extend(carried_otherwise(schedule));
     all.extend(reblocked(algorithm.dimension, schedule));
     for (at, name, value) in blockings_beside(algorithm.dimension, schedule) {
         let mut one = schedule.clone();
@@ -293,6 +298,21 @@ fn otherwise_placed(problem: &Algorithm, schedule: &Schedule, name: &str) -> Vec
         other
     });
     placed.collect()
+}
+
+/// The schedule with one sum that rides along completed behind in place of ahead, or the other way round.
+fn carried_otherwise(schedule: &Schedule) -> Vec<Schedule> {
+    let others = schedule.placements.iter().filter_map(|(name, now)| {
+        let other = match now {
+            Placement::Carried(Carry::Behind) => Carry::Ahead,
+            Placement::Carried(Carry::Ahead) => Carry::Behind,
+            _ => return None,
+        };
+        let mut otherwise = schedule.clone();
+        otherwise.place(name, Placement::Carried(other));
+        Some(otherwise)
+    });
+    others.collect()
 }
 
 /// Values of a parameter to try in place of one.
@@ -410,5 +430,37 @@ mod tests {
         split.kernels[0].params.insert("barrier".into(), 1);
         assert!(neighbours(&algorithm, shared).contains(&split));
         assert!(neighbours(&algorithm, &split).contains(&schedule));
+    }
+
+    /// What multiplies such a sum need not wait for it, in one kernel or in two.
+    #[test]
+    fn a_search_begins_with_factors_ahead_and_tries_sums_on_both_sides() {
+        let text = "pub system Two in 3d { field q: scalar; field w: scalar;
+            ddt(q) = lap(q) + q*d[x](q)*(d[x](d[z](w)) + d[y](d[z](q)));
+            ddt(w) = d[y](d[z](w)) + lap(q)*d[x](w); }
+         scheme s for Two { space: central<order = 6>; mixed: bidiagonal; time: euler; }";
+        let algorithm = discretize(&parse::parse_str(text).unwrap()).unwrap();
+        let on = |s: &Schedule, carry| {
+            s.placements
+                .values()
+                .any(|p| *p == Placement::Carried(carry))
+        };
+        let (first, march) = (first(&algorithm), |s: &&Schedule| {
+            s.kernels[0].strategy == "march"
+        });
+        let mut mixed = first.iter().filter(march);
+        let mixed = mixed.find(|s| on(s, Carry::Ahead) && on(s, Carry::Behind));
+        let mixed = mixed.expect("a march with sums of both kinds");
+        assert!(!mixed.placements.values().any(|p| *p == Placement::Register));
+        for (name, placement) in &mixed.placements {
+            let other = match placement {
+                Placement::Carried(Carry::Ahead) => Carry::Behind,
+                _ => Carry::Ahead,
+            };
+            let mut otherwise = mixed.clone();
+            otherwise.place(name, Placement::Carried(other));
+            assert!(neighbours(&algorithm, mixed).contains(&otherwise), "{name}");
+            assert!(neighbours(&algorithm, &otherwise).contains(mixed), "{name}");
+        }
     }
 }

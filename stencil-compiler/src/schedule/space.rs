@@ -181,8 +181,10 @@ impl<'a> Space<'a> {
         let algorithm = &*self.algorithm;
         let mut placements = BTreeMap::new();
         // Half of the marches carry by the rule, changed here and there; the rest are free draws.
-        if base.marches && draws.below(2) == 0 {
-            heuristic::carry(algorithm, &mut placements);
+        match draws.below(4) {
+            0 if base.marches => heuristic::carry(algorithm, &mut placements),
+            1 if base.marches => heuristic::carry_ahead(algorithm, &mut placements),
+            _ => {}
         }
         for (id, function) in algorithm.ids() {
             if matches!(function.def, Def::State(_)) || draws.below(100) >= 12 {

@@ -1,7 +1,7 @@
 //! Each mistake is blamed on what made it, and what is offered in its place is legal.
 
 use super::check::{ScheduleError, advised, check};
-use super::{Blame, Placement, Schedule, presets, text};
+use super::{Blame, Carry, Placement, Schedule, presets, text};
 use crate::algorithm::Algorithm;
 use crate::discretize::discretize;
 use crate::expr::real::Precision;
@@ -54,7 +54,11 @@ fn placements_are_legal(algorithm: &Algorithm, source: &str, name: &str) -> Sche
     let error = error(algorithm, source);
     assert_eq!(error.blame, Blame::Placement(name.to_string()), "{error}");
     let offered = offered(&error, name);
-    for placement in [Placement::Inline, Placement::Register, Placement::Carried] {
+    let riding = [Carry::Behind, Carry::Ahead].map(Placement::Carried);
+    for placement in [Placement::Inline, Placement::Register]
+        .into_iter()
+        .chain(riding)
+    {
         let mut changed = schedule(source);
         changed.placements.insert(name.to_string(), placement);
         let legal = is_legal(algorithm, &changed);
@@ -129,6 +133,35 @@ fn a_placement_that_cannot_be_served_is_answered_with_those_that_can() {
     placements_are_legal(&flow, "place div_u carried kernel march", "div_u");
     // It is no sum.
     placements_are_legal(&flow, "place ddt_u_x carried kernel march", "ddt_u_x");
+}
+
+#[test]
+fn a_sum_is_carried_behind_or_ahead() {
+    let source = "place ddt_u_x_part0 carried ahead place ddt_u_y_part0 carried kernel march";
+    let printed = text::print(&schedule(source));
+    assert_eq!(text::parse(&printed), Ok(schedule(source)), "{printed}");
+    for (name, carry) in [
+        ("ddt_u_x_part0", Carry::Ahead),
+        ("ddt_u_y_part0", Carry::Behind),
+    ] {
+        assert_eq!(schedule(source).placement(name), Placement::Carried(carry));
+    }
+    let found = text::parse("schedule place a carried later kernel march").unwrap_err();
+    assert!(found.message.contains("`kernel`"), "{}", found.message);
+    let found = text::parse("schedule place a ahead kernel march").unwrap_err();
+    assert!(found.message.contains("carried ahead"), "{}", found.message);
+    // It is no sum, and neighbours in the plane read it.
+    let flow = flow();
+    for (source, name) in [
+        ("place ddt_u_x carried ahead kernel march", "ddt_u_x"),
+        ("place div_u carried ahead kernel march", "div_u"),
+        (
+            "place ddt_u_x_part0 carried ahead kernel direct",
+            "ddt_u_x_part0",
+        ),
+    ] {
+        placements_are_legal(&flow, source, name);
+    }
 }
 
 #[test]

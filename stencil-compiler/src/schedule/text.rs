@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::{Blocking, Halo, Layout, Placement, Schedule};
+use super::{Blocking, Carry, Halo, Layout, Placement, Schedule};
 use crate::syntax::{Lexer, TextError, Token};
 
 /// The words of each placement.
@@ -11,7 +11,8 @@ pub fn placement_words(placement: Placement) -> &'static str {
     match placement {
         Placement::Inline => "inline",
         Placement::Register => "register",
-        Placement::Carried => "carried",
+        Placement::Carried(Carry::Behind) => "carried",
+        Placement::Carried(Carry::Ahead) => "carried ahead",
         Placement::Shared => "shared",
         Placement::Global(Halo::Exchange) => "global exchange",
         Placement::Global(Halo::Recompute) => "global recompute",
@@ -115,12 +116,13 @@ pub(crate) fn parse_placement(lexer: &mut Lexer) -> Result<Placement, TextError>
     match word.as_str() {
         "inline" => Ok(Placement::Inline),
         "register" => Ok(Placement::Register),
-        "carried" => Ok(Placement::Carried),
+        "carried" if lexer.eat_name("ahead") => Ok(Placement::Carried(Carry::Ahead)),
+        "carried" => Ok(Placement::Carried(Carry::Behind)),
         "shared" => Ok(Placement::Shared),
         "global" if lexer.eat_name("exchange") => Ok(Placement::Global(Halo::Exchange)),
         "global" if lexer.eat_name("recompute") => Ok(Placement::Global(Halo::Recompute)),
         "global" => lexer.error("`global` is followed by `exchange` or `recompute`"),
-        _ => lexer.error(format!("no placement `{word}`; there are inline, register, carried, shared, global exchange, global recompute")),
+        _ => lexer.error(format!("no placement `{word}`; there are inline, register, carried, carried ahead, shared, global exchange, global recompute")),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The stages against each other: whatever a system is scheduled, lowered or emitted as, its bits are
 //! those of the definition. One program, since each instantiates the engines for itself.
 
+mod ahead;
 mod algebra;
 mod barriers;
 mod conserve;

@@ -10,8 +10,8 @@ use stencil_compiler::kernel::{Kernel, LaunchKind};
 use stencil_compiler::model::Model;
 use stencil_compiler::plan::{self, Plan};
 use stencil_compiler::schedule::check::{self, Compiled, ScheduleError};
-use stencil_compiler::schedule::text::print_blocking;
-use stencil_compiler::schedule::{Layout, Placement, Schedule, presets, search};
+use stencil_compiler::schedule::text::{placement_words, print_blocking};
+use stencil_compiler::schedule::{Carry, Layout, Placement, Schedule, presets, search};
 use stencil_runtime::backend::cuda::BOXES;
 
 use crate::source::plans::ByPlan;
@@ -258,7 +258,8 @@ pub(super) fn kind(schedule: &Schedule) -> Vec<String> {
     };
     let counts = [
         placed(|p| matches!(p, Placement::Global(_))),
-        placed(|p| *p == Placement::Carried),
+        placed(|p| *p == Placement::Carried(Carry::Behind)),
+        placed(|p| *p == Placement::Carried(Carry::Ahead)),
         schedule.more_passes().to_string(),
         schedule.parted().count().to_string(),
         schedule.fuse.to_string(),
@@ -309,8 +310,11 @@ pub(super) fn words(schedule: &Schedule) -> String {
         1..=2 => Some(format!("{} stored", stored.join(" and "))),
         n => Some(format!("{n} stored")),
     });
-    let carried = placed(|p| *p == Placement::Carried).len();
-    words.extend((carried > 0).then(|| format!("{carried} carried")));
+    for carry in [Carry::Behind, Carry::Ahead].map(Placement::Carried) {
+        let of = schedule.placements.values().filter(|p| **p == carry);
+        let carried = of.count();
+        words.extend((carried > 0).then(|| format!("{carried} {}", placement_words(carry))));
+    }
     let steps = schedule.fuse;
     words.extend((steps > 1).then(|| format!("{steps} substeps fused")));
     let more = schedule.more_passes();

@@ -154,7 +154,7 @@ impl Strategy {
     /// Can it serve this placement at all?
     pub fn serves(&self, placement: Placement) -> bool {
         match placement {
-            Placement::Register | Placement::Carried => self.marches,
+            Placement::Register | Placement::Carried(_) => self.marches,
             Placement::Shared => self.stages,
             Placement::Inline | Placement::Global(_) => true,
         }

@@ -10,6 +10,7 @@ use stencil_compiler::schedule::check::{Compiled, check_wrapped};
 use stencil_compiler::schedule::{Blocking, Placement, Schedule, heuristic};
 use stencil_tests::{Case, ISOTHERMAL_NS, algorithm_of, differing, interpreted, oracle};
 
+mod ahead;
 mod boxes;
 mod ends;
 mod stage;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use stencil_compiler::algorithm::footprint::needed;
 use stencil_compiler::algorithm::{Algorithm, FnId};
-use stencil_compiler::schedule::{Placement, Schedule};
+use stencil_compiler::schedule::{Carry, Placement, Schedule};
 use stencil_runtime::plot::{Color, Lettering, Scene, Stroke};
 
 use super::layers::{Layout, layout};
@@ -29,17 +29,19 @@ enum Place {
     Inline,
     Register,
     Carried,
+    Ahead,
     Shared,
     Stored,
     New,
 }
 
 impl Place {
-    const ALL: [Place; 7] = [
+    const ALL: [Place; 8] = [
         Place::Field,
         Place::Inline,
         Place::Register,
         Place::Carried,
+        Place::Ahead,
         Place::Shared,
         Place::Stored,
         Place::New,
@@ -49,7 +51,8 @@ impl Place {
         match placement {
             Placement::Inline => Place::Inline,
             Placement::Register => Place::Register,
-            Placement::Carried => Place::Carried,
+            Placement::Carried(Carry::Behind) => Place::Carried,
+            Placement::Carried(Carry::Ahead) => Place::Ahead,
             Placement::Shared => Place::Shared,
             Placement::Global(_) => Place::Stored,
         }
@@ -61,6 +64,7 @@ impl Place {
             Place::Inline => "inline: recomputed where it is used",
             Place::Register => "register: kept while a march passes",
             Place::Carried => "carried: partial sums ride along",
+            Place::Ahead => "carried ahead: and complete with the plane",
             Place::Shared => "shared: once a plane, on the tile and its rim",
             Place::Stored => "global: stored by a kernel",
             Place::New => "new values",
@@ -73,6 +77,7 @@ impl Place {
             Place::Inline => Color(150, 158, 170),
             Place::Register => Color(0, 107, 178),
             Place::Carried => Color(0, 148, 110),
+            Place::Ahead => Color(88, 110, 0),
             Place::Shared => Color(216, 148, 0),
             Place::Stored => Color(213, 94, 0),
             Place::New => Color(176, 74, 138),
