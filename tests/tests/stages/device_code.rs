@@ -334,6 +334,36 @@ fn the_carried_march_keeps_to_its_budget() {
     }
 }
 
+/// Eight fields in one kernel: what waits for the current density takes more registers than there are, and nothing waits
+/// where it is ahead.
+#[test]
+fn factors_ahead_leave_registers_for_eight_fields() {
+    let Some(nvrtc) = compiler() else { return };
+    let system = physics::systems::find_in("mhd", 3).unwrap_or_else(|e| panic!("{e}"));
+    let algorithm = system.algorithm();
+    let spilled = |precision: Precision, carry: fn(&Algorithm, &mut _), params: &[(&str, u32)]| {
+        let mut schedule = Schedule::default();
+        carry(algorithm, &mut schedule.placements);
+        schedule.kernels = vec![Blocking::new("march", params)];
+        let compiled = check(algorithm, &schedule, precision.bytes());
+        let compiled = compiled.unwrap_or_else(|e| panic!("{e}"));
+        let r = resources(nvrtc, &text(compiled.kernels[1].clone(), precision), ARCH);
+        r.spill_stores + r.spill_loads
+    };
+    let tile = [("tile_x", 32), ("tile_y", 8)];
+    let large = [("tile_x", 32), ("tile_y", 12)];
+    let small = [("tile_x", 16), ("tile_y", 8), ("column", 0)];
+    assert!(spilled(Precision::F32, heuristic::carry, &tile) > 0);
+    for (precision, params) in [
+        (Precision::F32, &tile[..]),
+        (Precision::F32, &large),
+        (Precision::F64, &small),
+    ] {
+        let bytes = spilled(precision, heuristic::carry_ahead, params);
+        assert_eq!(bytes, 0, "{} {params:?}", precision.name());
+    }
+}
+
 /// Marches whose planes come as boxes, in all blocks or in those that read around no end: those of a substep with
 /// accumulators and those of one without.
 fn marches_of_boxes() -> Vec<(String, Kernel, Precision)> {

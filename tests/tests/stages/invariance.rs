@@ -10,7 +10,7 @@ use stencil_compiler::kernel::interp::Shadow;
 use stencil_compiler::kernel::lower::lower;
 use stencil_compiler::plan::Step;
 use stencil_compiler::schedule::space::{Draws, Space};
-use stencil_compiler::schedule::{Schedule, check, heuristic, text};
+use stencil_compiler::schedule::{Carry, Placement, Schedule, check, heuristic, text};
 use stencil_tests::{
     Case, ELASTIC, ISOTHERMAL_NS, algorithm_of, differing, interpreted, of_presets, oracle, rename,
     row_engine, with_mixed,
@@ -107,16 +107,20 @@ fn sampled<T: Real>(source: &str, count: usize, seed: u64) {
 fn samples_hold_every_blocking() {
     let algorithm = algorithm_of(ISOTHERMAL_NS);
     let (space, mut draws) = (Space::new(&algorithm, 4), Draws::new(1));
-    let (mut drawn, mut fused) = (BTreeSet::new(), 0);
+    let (mut drawn, mut placed, mut fused) = (BTreeSet::new(), BTreeSet::new(), 0);
     for _ in 0..120 {
         let schedule = space.sample(&mut draws).expect("legal schedules exist");
         fused += usize::from(schedule.fuse > 1);
         drawn.extend(schedule.kernels.into_iter().map(|kernel| kernel.strategy));
+        placed.extend(schedule.placements.into_values());
     }
     for strategy in blocking::ALL {
         assert!(drawn.contains(strategy.name), "no {}", strategy.name);
     }
     assert!(fused > 0, "no fused substeps");
+    for placement in [Carry::Behind, Carry::Ahead].map(Placement::Carried) {
+        assert!(placed.contains(&placement), "no {placement:?}");
+    }
 }
 
 #[test]
