@@ -46,6 +46,7 @@ pub static ALL: &[BuiltIn] = &[
     problem!("solitons"),
     problem!("burgers"),
     problem!("rotation"),
+    problem!("slotted_disk"),
     problem!("heat_blob"),
     problem!("sod"),
     problem!("lax"),

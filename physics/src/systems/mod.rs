@@ -20,6 +20,7 @@ macro_rules! system {
 pub mod acoustics;
 pub mod advection;
 pub mod burgers;
+pub mod burgers_law;
 pub mod compressible_ns;
 pub mod elastic;
 pub mod gray_scott;
@@ -33,11 +34,13 @@ pub mod mhd;
 pub mod river;
 pub mod shallow_water;
 pub mod traffic;
+pub mod transport;
 pub mod wave;
 
 pub use acoustics::Acoustics;
 pub use advection::Advection;
 pub use burgers::Burgers;
+pub use burgers_law::BurgersLaw;
 pub use compressible_ns::CompressibleNs;
 pub use elastic::ElasticWave;
 pub use gray_scott::GrayScott;
@@ -51,6 +54,7 @@ pub use mhd::Mhd;
 pub use river::River;
 pub use shallow_water::ShallowWater;
 pub use traffic::Traffic;
+pub use transport::Transport;
 pub use wave::Wave;
 
 /// Every system; those for any number of dimensions in each of them, the plane first.
@@ -62,6 +66,9 @@ pub static ALL: &[Definition] = &[
     Advection::<1>::DEFINITION,
     Advection::<3>::DEFINITION,
     Burgers::DEFINITION,
+    BurgersLaw::<2>::DEFINITION,
+    BurgersLaw::<1>::DEFINITION,
+    BurgersLaw::<3>::DEFINITION,
     CompressibleNs::<2>::DEFINITION,
     CompressibleNs::<1>::DEFINITION,
     CompressibleNs::<3>::DEFINITION,
@@ -86,6 +93,9 @@ pub static ALL: &[Definition] = &[
     ShallowWater::<2>::DEFINITION,
     ShallowWater::<1>::DEFINITION,
     Traffic::DEFINITION,
+    Transport::<2>::DEFINITION,
+    Transport::<1>::DEFINITION,
+    Transport::<3>::DEFINITION,
     Wave::<2>::DEFINITION,
     Wave::<1>::DEFINITION,
     Wave::<3>::DEFINITION,

@@ -41,6 +41,7 @@ impl Expander<'_> {
                 pairs.map(|(x, y)| self.product(x, y, span)).collect()
             }
             Function::Transpose => Ok((0..n * n).map(|k| a[(k % n) * n + k / n].clone()).collect()),
+            Function::Diagonal => Ok(a.iter().step_by(n + 1).cloned().collect()),
             Function::Trace => {
                 let trace = self.trace(a, span)?;
                 Ok(vec![self.atoms.name(&trace_label(&name), trace)])

@@ -410,6 +410,8 @@ pub enum Function {
     Transpose,
     /// Trace of a tensor.
     Trace,
+    /// Diagonal of a tensor, as a vector.
+    Diagonal,
     /// Symmetric part of a tensor.
     Sym,
     /// Symmetric part of a tensor, less a third (1 / dimension) of its trace on the diagonal.

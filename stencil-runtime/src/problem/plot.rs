@@ -50,7 +50,7 @@ impl Shown {
 }
 
 /// Words that only the language has.
-const OPERATORS: [&str; 19] = [
+const OPERATORS: [&str; 20] = [
     "d",
     "d2",
     "d3",
@@ -68,6 +68,7 @@ const OPERATORS: [&str; 19] = [
     "outer",
     "transpose",
     "trace",
+    "diagonal",
     "sym",
     "sym_traceless",
 ];

@@ -222,6 +222,7 @@ pub(super) fn differentiates(function: Function) -> bool {
         | Function::Outer
         | Function::Transpose
         | Function::Trace
+        | Function::Diagonal
         | Function::Sym
         | Function::SymTraceless
         | Function::Norm

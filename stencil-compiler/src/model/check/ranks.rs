@@ -35,6 +35,7 @@ const FUNCTIONS: &[(&str, Function)] = &[
     ("outer", Function::Outer),
     ("transpose", Function::Transpose),
     ("trace", Function::Trace),
+    ("diagonal", Function::Diagonal),
     ("sym", Function::Sym),
     ("sym_traceless", Function::SymTraceless),
     ("norm", Function::Norm),
@@ -92,6 +93,7 @@ impl Function {
             | Function::Curl
             | Function::Transpose
             | Function::Trace
+            | Function::Diagonal
             | Function::Sym
             | Function::SymTraceless
             | Function::Norm => 1,
@@ -250,6 +252,7 @@ pub(super) fn call(function: Function, arguments: &[Rank], dimension: usize) -> 
         (Function::Cross, [Rank::Vector, Rank::Vector]) => Some(Rank::Vector),
         (Function::Outer, [Rank::Vector, Rank::Vector]) => Some(Rank::Tensor),
         (Function::Trace, [Rank::Tensor]) => Some(Rank::Scalar),
+        (Function::Diagonal, [Rank::Tensor]) => Some(Rank::Vector),
         (Function::Transpose | Function::Sym | Function::SymTraceless, [Rank::Tensor]) => {
             Some(Rank::Tensor)
         }
@@ -289,6 +292,7 @@ fn wanted(function: Function) -> &'static str {
         Function::Outer => "`outer` is of two vectors",
         Function::Transpose => "`transpose` is of a tensor",
         Function::Trace => "`trace` is of a tensor",
+        Function::Diagonal => "`diagonal` is of a tensor, such as `I`",
         Function::Sym => "`sym` is of a tensor, such as `grad(u)`",
         Function::SymTraceless => "`sym_traceless` is of a tensor, such as `grad(u)`",
         Function::Norm => "`norm` is of a vector or a tensor; write `abs` for a scalar",

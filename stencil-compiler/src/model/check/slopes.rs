@@ -239,6 +239,7 @@ impl<'a> Slopes<'a> {
                 | Function::Outer
                 | Function::Transpose
                 | Function::Trace
+                | Function::Diagonal
                 | Function::Sym
                 | Function::SymTraceless,
                 parts,

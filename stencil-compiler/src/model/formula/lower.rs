@@ -154,6 +154,7 @@ impl Lowering {
                 Some(pairs.map(|pair| self.op(Op::Mul, &pair)).collect())
             }
             Function::Transpose => Some(transposed(first, n)),
+            Function::Diagonal => Some(first.iter().step_by(n + 1).copied().collect()),
             Function::Trace => Some(vec![self.trace(first, n)?]),
             Function::Sym => self.symmetric(first, n),
             Function::SymTraceless => self.traceless(first, n),

@@ -137,6 +137,7 @@ fn sources_have_a_formula_for_each_component() {
             source w: vector = if norm([x, y, 0]) > 1 { dot([[1, 2, 3], [4, 5, 6], [7, 8, 9]], [x, y, z]) } else { 0*[x, y, z] };
             source n: scalar = [x, y, z].y * [[1, 2, 3], [4, 5, 6], [7, 8, 9]].zx;
             source none: vector;
+            source o: vector = diagonal(outer([x, y, z], [1, k, 3]));
             ddt(f) = f;
         }",
     )
@@ -157,6 +158,7 @@ fn sources_have_a_formula_for_each_component() {
     assert_eq!(all(2), [0.5, 3.5, 6.5]);
     assert_eq!(all(3), [1.5 * 7.0]);
     assert_eq!(of_source(&model, 4), None);
+    assert_eq!(all(5), [0.5, 3.0, -3.0]);
     assert_eq!(of_source(&model, 9), None);
 }
 

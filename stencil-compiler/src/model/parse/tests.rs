@@ -136,6 +136,10 @@ fn operators_bind_as_in_mathematics() {
             "trace(outer(u, cross(u, curl(u))))",
             "trace(outer(u, cross(u, curl(u))))",
         ),
+        (
+            "dot(diagonal(outer(u, u)), u)",
+            "dot(diagonal(outer(u, u)), u)",
+        ),
         ("div(div(transpose(sym(s))))", "div(div(transpose(sym(s))))"),
         ("[u, u, u].xy", "[u, u, u].xy"),
     ];

@@ -21,7 +21,7 @@ mod viscous;
 mod walls;
 mod waves;
 
-use stencil_runtime::{Boundary, Error, Number, Simulation, SystemDef};
+use stencil_runtime::{Boundary, Definition, Error, Number, Simulation, SystemDef};
 
 /// Reconstructions with a limiter each, as a scheme has them.
 const RECONSTRUCTIONS: [&str; 12] = [
@@ -146,6 +146,21 @@ fn law(text: &str, dimension: usize, reconstruct: &str, riemann: &str) -> System
     );
     let text = format!("{}\n{scheme}", with_solver(text, riemann));
     SystemDef::from_text_in(name, &text, Some(dimension)).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// A law of the library with a scheme as [`law`] has it, in place of its own.
+fn of_library(definition: &Definition, reconstruct: &str, riemann: &str) -> SystemDef {
+    let name = definition.name;
+    let time = match reconstruct.starts_with("waves") {
+        true => "euler",
+        false => "ssprk3",
+    };
+    let scheme = format!(
+        "scheme s for {name} {{ reconstruct: {reconstruct}; riemann: {riemann}; time: {time}; }}"
+    );
+    let text = format!("{}\n{scheme}", definition.model);
+    let system = SystemDef::from_text(name, &text).and_then(|system| system.with_scheme("s"));
+    system.unwrap_or_else(|e| panic!("{e}"))
 }
 
 /// A run on a unit box, periodic or with outflow along x.

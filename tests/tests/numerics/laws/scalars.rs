@@ -2,18 +2,15 @@
 
 use std::f64::consts::TAU;
 
-use stencil_runtime::Simulation;
+use physics::systems::BurgersLaw;
+use stencil_runtime::{Boundary, Simulation, System, SystemDef};
 
-use super::{RECONSTRUCTIONS, SOLVERS, error_of_fan, law, started};
+use super::{RECONSTRUCTIONS, SOLVERS, error_of_fan, of_library, started};
 
-/// LeVeque 2002, Eq. 11.12.
-const BURGERS: &str = "system Burgers in 1d {
-    conserved q: scalar;
-    flux q -> [q^2/2];
-    primitive { q; }
-    waves { flow: [q]; }
-    cfl { advective: abs(q); }
-}";
+/// Burgers' equation of the library.
+fn burgers(reconstruct: &str, riemann: &str) -> SystemDef {
+    of_library(&BurgersLaw::<1>::DEFINITION, reconstruct, riemann)
+}
 
 /// Solvers that need no contact.
 fn solvers() -> impl Iterator<Item = &'static str> {
@@ -43,7 +40,7 @@ fn mean(x: f64, h: f64, t: f64) -> f64 {
 fn waves_steepen_at_the_order_of_each_reconstruction() {
     let end = 0.15;
     let error = |reconstruct: &str, riemann: &str, n: usize| {
-        let system = law(BURGERS, 1, reconstruct, riemann);
+        let system = burgers(reconstruct, riemann);
         let h = 1.0 / n as f64;
         // The integrator is of third order.
         let steps = (0.3 * (n as f64).powf(5.0 / 3.0)).ceil();
@@ -89,7 +86,7 @@ fn shocks_and_fans_are_those_of_the_entropy() {
         for riemann in solvers() {
             for reconstruct in ["constant", "plm<limiter = mc>", "ppm", "weno_z"] {
                 let error = |n: usize| {
-                    let system = law(BURGERS, 1, reconstruct, riemann);
+                    let system = burgers(reconstruct, riemann);
                     let mut simulation: Simulation<f64> = started(&system, [n, 1, 1], true, None);
                     let set = simulation.set("q", |x, _, _| if x < 0.5 { left } else { right });
                     set.unwrap_or_else(|e| panic!("{e}"));
@@ -108,5 +105,82 @@ fn shocks_and_fans_are_those_of_the_entropy() {
                 );
             }
         }
+    }
+}
+
+/// Waves along the diagonal of two or three axes are those along one that are as many times as fast, by the library's schemes.
+#[test]
+fn waves_steepen_along_the_diagonal() {
+    fn error<S: System>(scheme: &str, n: usize) -> f64 {
+        let system = SystemDef::new(&S::DEFINITION).and_then(|s| s.with_scheme(scheme));
+        let system = system.unwrap_or_else(|e| panic!("{e}"));
+        let axes = system.model().dimension;
+        let cells = std::array::from_fn(|axis| if axis < axes { n } else { 1 });
+        let end = 0.08 / axes as f64;
+        let steps = (1.2 * end * (axes * n) as f64 / 0.35).ceil();
+        let mut simulation: Simulation<f64> = started(&system, cells, false, Some(end / steps));
+        let coordinate = |x: f64, y: f64, z: f64| [x, y, z][..axes].iter().sum::<f64>();
+        let set = simulation.set("q", |x, y, z| steepened(coordinate(x, y, z), 0.0));
+        set.unwrap_or_else(|e| panic!("{e}"));
+        let run = simulation.run(steps as u64, |_, _| ());
+        run.unwrap_or_else(|e| panic!("{scheme}: {e}"));
+        let q = simulation.to_f64("q").unwrap_or_else(|e| panic!("{e}"));
+        let at = |i: usize| (i as f64 + 0.5) / n as f64;
+        let errors = q.indexed_iter().map(|((l, j, i), q)| {
+            let exact = steepened(coordinate(at(i), at(j), at(l)), axes as f64 * end);
+            (q - exact).abs()
+        });
+        errors.sum::<f64>() / q.len() as f64
+    }
+    // Time is of third order at most.
+    for (scheme, least) in [
+        ("plm_roe", 1.7),
+        ("ppm_hll", 1.7),
+        ("weno5_roe", 1.8),
+        ("weno_z_fluxes", 2.9),
+        ("waves_roe", 1.6),
+    ] {
+        let plane = [24, 48].map(|n| error::<BurgersLaw<2>>(scheme, n));
+        let space = [12, 24].map(|n| error::<BurgersLaw<3>>(scheme, n));
+        for (axes, [coarse, fine]) in [(2, plane), (3, space)] {
+            let order = (coarse / fine).log2();
+            println!("{scheme}, {axes}d: {coarse:.2e} {fine:.2e}, order {order:.2}");
+            // Twelve cells are few.
+            let least = if axes == 2 { least } else { least - 0.3 };
+            assert!(order > least, "{scheme}, {axes}d: {order}");
+        }
+    }
+}
+
+/// A shock with viscosity is as wide as that (Whitham, Linear and Nonlinear Waves, section 4.3), and moves at the mean of both sides.
+#[test]
+fn viscosity_makes_the_profile_of_a_shock() {
+    let (nu, end) = (0.01, 0.2);
+    let exact = |x: f64, t: f64| 0.5 - 0.5 * (0.5 * (x - 0.4 - 0.5 * t) / (2.0 * nu)).tanh();
+    // Derivatives take means for values in the middle, but for `fluxes`, which are made of these.
+    for (scheme, least) in [("plm_roe", 1.6), ("weno5_roe", 1.8), ("weno_z_fluxes", 3.5)] {
+        let error = |n: usize| {
+            let system = SystemDef::new(&BurgersLaw::<1>::DEFINITION);
+            let system = system.and_then(|s| s.with_scheme(scheme));
+            let system = system.unwrap_or_else(|e| panic!("{e}"));
+            let steps = (n * n / 16) as u64;
+            let builder = Simulation::<f64>::builder(&system).cells([n, 1, 1]);
+            let builder = builder.centered(true).param("nu", nu);
+            let builder = builder.boundary(stencil_runtime::Axis::X, Boundary::outflow());
+            let simulation = builder.dt(end / steps as f64).build();
+            let mut simulation = simulation.unwrap_or_else(|e| panic!("{e}"));
+            let set = simulation.set("q", |x, _, _| exact(x, 0.0));
+            set.unwrap_or_else(|e| panic!("{e}"));
+            let run = simulation.run(steps, |_, _| ());
+            run.unwrap_or_else(|e| panic!("{scheme}: {e}"));
+            let q = simulation.to_f64("q").unwrap_or_else(|e| panic!("{e}"));
+            let errors = q.iter().enumerate();
+            let errors = errors.map(|(i, q)| (q - exact((i as f64 + 0.5) / n as f64, end)).abs());
+            errors.sum::<f64>() / n as f64
+        };
+        let [coarse, fine] = [80, 160].map(error);
+        let order = (coarse / fine).log2();
+        println!("{scheme}: {coarse:.2e} {fine:.2e}, order {order:.2}");
+        assert!(order > least, "{scheme}: {order}");
     }
 }

@@ -231,6 +231,7 @@ impl<'a> Point<'a> {
             }),
             Function::Outer => outer(a, &arguments[1], |a, b| space.product(a, b)),
             Function::Transpose => transposed(a, d),
+            Function::Diagonal => a.iter().step_by(d + 1).cloned().collect(),
             Function::Trace => vec![self.trace(a)],
             Function::Sym => symmetric(a, d),
             Function::SymTraceless => {
