@@ -2,7 +2,8 @@
 
 use std::f64::consts::PI;
 
-use stencil_runtime::{Number, Simulation};
+use physics::systems::IdealGas;
+use stencil_runtime::{Number, Simulation, System, SystemDef};
 
 use crate::solutions::support::{begun, solved};
 
@@ -38,39 +39,43 @@ fn short_waves_behind_a_shock_are_kept_by_higher_order() {
     assert!(plm < 0.8, "{plm}");
 }
 
-/// What is symmetric at the start stays so to the bit in all octants, and density stays positive beside the shock.
+/// Every scheme of gases runs the blast to its end, in both precisions; what is symmetric at the start stays so to the bit in all octants,
+/// and density stays positive beside the shock.
 #[test]
 fn a_blast_is_its_own_mirror_image() {
-    let names = ["rho", "m_x", "m_y", "m_z", "E"];
-    for scheme in [
-        "plm_hllc",
-        "ppm_hllc",
-        "plm_exact",
-        "plm_roe",
-        "waves_roe",
-        "weno_z_repaired",
-    ] {
-        let scheme = format!("scheme='{scheme}'");
-        let changes = ["mesh.cells=16", "time.end=0.04", &scheme];
-        let (_, simulation) = solved::<f32>("blast", &changes);
-        for (component, name) in names.iter().enumerate() {
-            let found = simulation.to_f64(name).unwrap_or_else(|e| panic!("{e}"));
-            assert!(found.iter().any(|v| *v != found[[0, 0, 0]]));
-            for axis in 0..3 {
-                let mut mirrored = found.view();
-                mirrored.invert_axis(ndarray::Axis(2 - axis));
-                let sign = if component == axis + 1 { -1.0 } else { 1.0 };
-                let mirrored = mirrored.mapv(|v| sign * v);
-                assert_eq!(mirrored, found, "{scheme}: {name} along axis {axis}");
-            }
-        }
-        let rho = density(&simulation);
-        let [least, most] = [f64::min, f64::max].map(|of| rho.iter().copied().fold(1.0, of));
-        assert!(
-            least > 0.0 && least < 0.6 && most > 1.1,
-            "{scheme}: {least} {most}"
-        );
+    let system = SystemDef::new(&IdealGas::<3>::DEFINITION).unwrap_or_else(|e| panic!("{e}"));
+    let schemes = system.model().schemes().map(|scheme| &scheme.name);
+    // It spends nothing on ranges, and has a twin that does.
+    let schemes: Vec<&String> = schemes.filter(|name| *name != "weno_z_hllc").collect();
+    assert!(schemes.len() > 9 && schemes.iter().any(|name| *name == "weno_z_repaired"));
+    for scheme in schemes {
+        blast_by::<f32>(scheme);
+        blast_by::<f64>(scheme);
     }
+}
+
+fn blast_by<T: Number>(scheme: &str) {
+    let scheme = format!("scheme='{scheme}'");
+    let (_, simulation) = solved::<T>("blast", &["mesh.cells=12", &scheme]);
+    let scheme = format!("{scheme}, {}", T::PRECISION.name());
+    for (component, name) in ["rho", "m_x", "m_y", "m_z", "E"].iter().enumerate() {
+        let found = simulation.to_f64(name).unwrap_or_else(|e| panic!("{e}"));
+        assert!(found.iter().any(|v| *v != found[[0, 0, 0]]));
+        for axis in 0..3 {
+            let mut mirrored = found.view();
+            mirrored.invert_axis(ndarray::Axis(2 - axis));
+            let sign = if component == axis + 1 { -1.0 } else { 1.0 };
+            let mirrored = mirrored.mapv(|v| sign * v);
+            assert_eq!(mirrored, found, "{scheme}: {name} along axis {axis}");
+        }
+    }
+    let rho = density(&simulation);
+    let [least, most] = [f64::min, f64::max].map(|of| rho.iter().copied().fold(1.0, of));
+    println!("{scheme}: density from {least:.3} to {most:.3}");
+    assert!(
+        least > 0.0 && least < 0.6 && most > 1.1,
+        "{scheme}: {least} {most}"
+    );
 }
 
 /// Where values pass a level, from the far end of their coordinates on.
