@@ -2,6 +2,7 @@
 
 mod beds;
 mod bounds;
+mod choices;
 mod contact;
 mod declared;
 mod exact;
