@@ -1,6 +1,7 @@
 //! A gas with friction and conduction of heat.
 
 system! {
+    use crate::functions::viscosity;
     /// The compressible Navier-Stokes equations of an ideal gas without dimensions (Kim et al., Comput. Fluids 251, 105744, 2023, Eqs. 2 to
     /// 8), as conservation laws.
     ///
@@ -26,7 +27,7 @@ system! {
         let temperature = gamma * p / rho;
         let c = sqrt(temperature);
         let H = (E + p) / rho;
-        let mu = mach/reynolds * pow(temperature, exponent);
+        let mu = mach/reynolds * viscosity(temperature, exponent);
         let stress = mu * (grad(u) + transpose(grad(u)) - 2/3*div(u)*I);
         let energy_flux = dot(stress, u) + mu/((gamma - 1)*prandtl) * grad(temperature);
         flux rho -> m;

@@ -3,7 +3,7 @@
 use stencil_runtime::problem::Library;
 use stencil_runtime::{Definition, Error, System, SystemDef};
 
-/// Declares a system. Its kernels are part of the program if the feature `compiled` is on.
+/// Declares a system, behind the functions that it links. Its kernels are part of the program if the feature `compiled` is on.
 #[cfg(feature = "compiled")]
 macro_rules! system {
     ($($declaration:tt)*) => {
@@ -12,6 +12,9 @@ macro_rules! system {
 }
 #[cfg(not(feature = "compiled"))]
 macro_rules! system {
+    (use $($segment:ident)::+; $($declaration:tt)*) => {
+        stencil_runtime::pde! { use $($segment)::+; #[interpreted] $($declaration)* }
+    };
     ($($declaration:tt)*) => {
         stencil_runtime::pde! { #[interpreted] $($declaration)* }
     };
