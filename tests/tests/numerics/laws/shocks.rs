@@ -9,7 +9,12 @@ use super::{EULER, RECONSTRUCTIONS, SOLVERS, WATER, error_of_fan, law, pairs, st
 type Tube = (&'static str, Gas, Gas, f64);
 
 const fn state(rho: f64, u: f64, p: f64) -> Gas {
-    Gas { rho, u, p }
+    Gas {
+        rho,
+        u,
+        p,
+        gamma: GAMMA,
+    }
 }
 
 /// Sod, J. Comput. Phys. 27, 1, 1978; Lax, Comm. Pure Appl. Math. 7, 159, 1954; two rarefactions, and the

@@ -26,6 +26,7 @@ fn states(simulation: &Simulation<f64>) -> Vec<Gas> {
         rho: *rho,
         u: m / rho,
         p: (GAMMA - 1.0) * (e - m * m / (2.0 * rho)),
+        gamma: GAMMA,
     };
     cells.map(state).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::f64::consts::TAU;
 
-use stencil_runtime::Simulation;
+use stencil_runtime::{Simulation, SystemDef};
 
 use super::{ADVECTION, WATER, law, started};
 
@@ -161,13 +161,15 @@ fn the_entropy_fix_opens_a_fan() {
     assert!(without > 0.2, "{without}");
 }
 
+/// Of sound |a| in a flow b.
+const STILL: &str = "system Still in 1d { conserved a: scalar; conserved b: scalar;
+    flux a -> [a*b]; flux b -> [(a^2 + b^2)/2]; }";
+
 #[test]
 fn states_without_sound_are_carried_with_the_flow() {
-    // Of sound |a| in a flow b: to the left nothing but the flow.
-    let still = "system Still in 1d { conserved a: scalar; conserved b: scalar;
-        flux a -> [a*b]; flux b -> [(a^2 + b^2)/2]; }";
+    // To the left nothing but the flow.
     for reconstruct in ["waves<limiter = mc>", "plm<limiter = mc> in characteristic"] {
-        let a = from_jump(still, "roe", reconstruct, [&[0.0, 0.2], &[0.5, 0.2]]);
+        let a = from_jump(STILL, "roe", reconstruct, [&[0.0, 0.2], &[0.5, 0.2]]);
         let within = a.iter().all(|a| (-1e-3..0.51).contains(a));
         assert!(within, "{reconstruct}: {a:?}");
     }
@@ -175,6 +177,48 @@ fn states_without_sound_are_carried_with_the_flow() {
     let film = "system Film in 1d { conserved h: scalar; flux h -> [pow(h, 5/3)/2]; }";
     let h = from_jump(film, "hll", "plm<limiter = mc>", [&[0.8], &[0.0]]);
     assert!(h.iter().all(|h| (-1e-12..0.81).contains(h)), "{h:?}");
+}
+
+/// Both sides have sound, the state between has none: Rusanov's flux takes the place of that of the waves, as the first step shows. Then
+/// a fan and a shock go their ways, `a + b` and `b - a` each by itself by Burgers' equation.
+#[test]
+fn where_the_state_between_has_no_sound_the_jump_is_spread() {
+    let n = 80;
+    let run = |reconstruct: &str, time: &str, steps: usize| {
+        let text = format!(
+            "{STILL} scheme s for Still {{ reconstruct: {reconstruct}; riemann: roe; time: {time}; }}"
+        );
+        let system = SystemDef::from_text("Still", &text).unwrap_or_else(|e| panic!("{e}"));
+        let mut simulation = started::<f64>(&system, [n, 1, 1], true, Some(0.5 / n as f64));
+        let set = simulation.set("a", |x, _, _| if x < 0.5 { -0.5 } else { 0.5 });
+        let set = set.and_then(|()| simulation.set("b", |_, _, _| 0.2));
+        set.unwrap_or_else(|e| panic!("{e}"));
+        stepped(&mut simulation, steps);
+        ["a", "b"].map(|name| simulation.to_f64(name).unwrap_or_else(|e| panic!("{e}")))
+    };
+    // What flows is no more -0.1, as to the left, but half of the jump times the speed 0.7 less than the mean, which is zero.
+    let [a, _] = run("constant", "euler", 1);
+    let beside = a[[0, 0, n / 2 - 1]];
+    assert!((beside - (-0.5 + 0.5 * 0.25)).abs() < 1e-14, "{beside}");
+    for reconstruct in ["constant", "plm<limiter = mc>"] {
+        let [a, b] = run(reconstruct, "ssprk3", 40);
+        let mut error = 0.0;
+        for (i, (a, b)) in a.iter().zip(&b).enumerate() {
+            let s = ((i as f64 + 0.5) / n as f64 - 0.5) / 0.25;
+            let (fan, shock) = (s.clamp(-0.3, 0.7), if s < 0.2 { 0.7 } else { -0.3 });
+            error += ((a + b - fan).abs() + (b - a - shock).abs()) / n as f64;
+            // A comparison that a NaN fails.
+            let within = a.abs() < 0.51 && (b - 0.2).abs() < 0.51;
+            assert!(within, "{reconstruct}: {a} {b}");
+        }
+        println!("{reconstruct}: {error:.3e}");
+        let most = if reconstruct == "constant" {
+            0.03
+        } else {
+            0.01
+        };
+        assert!(error < most, "{reconstruct}: {error}");
+    }
 }
 
 /// Along y there is nothing but a flow.
