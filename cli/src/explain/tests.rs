@@ -115,6 +115,26 @@ fn carried_sums_are_shown_with_their_lags() {
 }
 
 #[test]
+fn sums_ahead_are_shown_on_the_plane_that_they_complete_on() {
+    let file = std::env::temp_dir().join(format!("stencil-ahead-{}.pde", std::process::id()));
+    let text = "system Two in 3d { field q: scalar; field w: scalar;
+        ddt(q) = q*d[x](q)*d[x](d[z](w)); ddt(w) = lap(w) + d[y](d[z](w)); }
+        scheme s for Two { space: central<order = 6>; mixed: bidiagonal; time: euler; }";
+    std::fs::write(&file, text).unwrap();
+    let page = explain(&format!("{} --schedule ahead", file.display()));
+    std::fs::remove_file(&file).unwrap();
+    let has = |row: &[&str]| {
+        let mut lines = page.lines().map(str::split_whitespace);
+        lines.any(|line| line.eq(row.iter().copied()))
+    };
+    let ahead = ["dxz_w", "carried", "ahead", "p+3", "p", "0", "6"];
+    assert!(has(&ahead), "{page}");
+    assert!(has(&["ddt_w", "carried", "p", "p-3", "0", "6"]), "{page}");
+    assert!(page.contains("placed carried ahead: dxz_w"), "{page}");
+    assert!(page.contains("stores plane p: q_new"), "{page}");
+}
+
+#[test]
 fn codes_have_pages() {
     for code in Code::ALL {
         assert!(

@@ -67,7 +67,7 @@ pub const ALL: &[Preset] = &[
     },
     Preset {
         name: "ahead",
-        summary: "the same; sums that are factors complete ahead, so that nothing waits for them",
+        summary: "one march; sums that ride along complete ahead where they are factors",
         make: ahead,
     },
     Preset {
