@@ -168,7 +168,7 @@ impl Tuner<'_> {
     }
 
     /// Puts trials in the order of the model.
-    fn sort(&self, order: &mut [usize]) {
+    pub(super) fn sort(&self, order: &mut [usize]) {
         let predicted = |at: &usize| self.trials[*at].predicted;
         order.sort_by(|a, b| predicted(a).total_cmp(&predicted(b)));
     }

@@ -101,7 +101,11 @@ impl<T: Number> Track for Modelled<'_, T> {
 impl Tuner<'_> {
     /// Goes to the neighbour that is predicted to be fastest, until none is or the time is up.
     pub(super) fn by_model(mut self) -> Result<Tuned, Error> {
-        let Some(mut best) = self.beginning().first().copied() else {
+        // Not all that was predicted would be in a race.
+        self.beginning();
+        let mut order: Vec<usize> = (0..self.trials.len()).collect();
+        self.sort(&mut order);
+        let Some(mut best) = order.first().copied() else {
             return Err(self.nothing());
         };
         for _ in 0..self.options.rounds {
