@@ -115,7 +115,10 @@ impl Tuner<'_> {
             let all = all.cloned();
             all.map(|schedule| Candidate { form, schedule }).collect()
         };
-        if all.len() <= MANY {
+        // Several formulations take no longer to look at than one.
+        let share = |number: usize| number.div_ceil(self.forms.len());
+        let (many, scouted) = (share(MANY), share(SCOUTED));
+        if all.len() <= many {
             return self.ranked(&[own, &candidates(&mut all.iter())].concat());
         }
         let of = |s: &Schedule| (way(s), s.kernels.first().map(|k| k.strategy.clone()));
@@ -127,7 +130,7 @@ impl Tuner<'_> {
             let of_trial = of(&self.trials[*at].schedule);
             let group = groups.iter().position(|group| of(&group[0]) == of_trial);
             promising.extend(group.filter(|group| !promising.contains(group)));
-            if promising.len() == SCOUTED {
+            if promising.len() == scouted {
                 break;
             }
         }
