@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use super::atoms::{Atom, Atoms, Difference};
 use super::build::{Functions, Linear};
 use super::collect;
+use super::names::{self, Names};
 use super::operators::{bidiagonal, first, higher, second, upwind};
 use super::poly::{AtomId, Monomial, Overflow, Poly, Uniform, UniformFactor};
 use super::reciprocals::{self, Reciprocals};
@@ -24,8 +25,11 @@ pub(super) struct Assembler<'a> {
     /// Whether coefficients that terms share are looked for.
     pub(super) collected: bool,
     uses: Vec<u32>,
-    reciprocals: Reciprocals,
-    made: BTreeMap<AtomId, FnId>,
+    pub(super) reciprocals: Reciprocals,
+    pub(super) made: BTreeMap<AtomId, FnId>,
+    pub(super) names: Names,
+    /// Names of grid functions, with numbers, that are kept for atoms.
+    pub(super) kept: BTreeMap<AtomId, String>,
 }
 
 impl<'a> Assembler<'a> {
@@ -44,6 +48,8 @@ impl<'a> Assembler<'a> {
             uses: Vec::new(),
             reciprocals: Reciprocals::default(),
             made: BTreeMap::new(),
+            names: Names::default(),
+            kept: BTreeMap::new(),
         }
     }
 
@@ -58,15 +64,15 @@ impl<'a> Assembler<'a> {
         self.dissolve_single_uses(equations)?;
         self.count_uses(equations);
         let mut split: Vec<(Poly, Poly)> = equations.iter().map(|e| self.split(e)).collect();
-        if !self.collected {
-            return Ok(split);
+        if self.collected {
+            self.reciprocals = Reciprocals::new(self.atoms, &self.uses);
+            let mut pointwise: Vec<Poly> = split.iter().map(|(_, p)| p.clone()).collect();
+            collect::extract(self.atoms, &mut pointwise, names)?;
+            for ((_, slot), collected) in split.iter_mut().zip(pointwise) {
+                *slot = collected;
+            }
         }
-        self.reciprocals = Reciprocals::new(self.atoms, &self.uses);
-        let mut pointwise: Vec<Poly> = split.iter().map(|(_, p)| p.clone()).collect();
-        collect::extract(self.atoms, &mut pointwise, names)?;
-        for ((_, slot), collected) in split.iter_mut().zip(pointwise) {
-            *slot = collected;
-        }
+        self.keep_names(&split);
         Ok(split)
     }
 
@@ -149,7 +155,7 @@ impl<'a> Assembler<'a> {
         (linear, pointwise)
     }
 
-    /// The grid function of a split polynomial. Each level of derived grid functions under its
+    /// The grid function of a split polynomial, with a name that is kept for it. Each level of derived grid functions under its
     /// terms is a sum of its own, so that a schedule may split the equation between kernels there.
     pub(super) fn define(
         &mut self,
@@ -162,16 +168,12 @@ impl<'a> Assembler<'a> {
             terms.extend(self.linear_terms(monomial[0], c)?);
         }
         let mut terms = Functions::merge(terms)?;
-        if !pointwise.0.is_empty() || terms.is_empty() {
-            let label = if terms.is_empty() {
-                name.to_string()
-            } else {
-                format!("{name}_products")
-            };
-            let of = self.point(&label, pointwise)?;
-            if terms.is_empty() {
-                return Ok(of);
-            }
+        if terms.is_empty() {
+            return self.point(name.to_string(), pointwise);
+        }
+        if !pointwise.0.is_empty() {
+            let label = self.functions.reserve(&format!("{name}_products"));
+            let of = self.point(label, pointwise)?;
             terms.push((
                 Uniform::one(),
                 Access { of, at: HERE },
@@ -184,11 +186,11 @@ impl<'a> Assembler<'a> {
         }
         if levels.len() == 1 {
             let (depth, terms) = levels.pop_first().unwrap_or_default();
-            return Ok(self.functions.sum(name, terms, depth));
+            return Ok(self.functions.sum(name.to_string(), terms, depth));
         }
         let part = |(depth, terms)| {
-            self.functions
-                .sum(&format!("{name}_part{depth}"), terms, depth)
+            let label = self.functions.reserve(&format!("{name}_part{depth}"));
+            self.functions.sum(label, terms, depth)
         };
         let parts: Vec<FnId> = levels.into_iter().map(part).collect();
         let mut b = Builder::new();
@@ -205,7 +207,8 @@ impl<'a> Assembler<'a> {
             .map(|p| self.functions.depth_of(*p))
             .max()
             .unwrap_or(0);
-        Ok(self.functions.add(name, Def::Point(b.finish(total)), depth))
+        let total = Def::Point(b.finish(total));
+        Ok(self.functions.put(name.to_string(), total, depth))
     }
 
     /// The terms of a linear atom: the stencil of a derivative that joins, else the atom itself.
@@ -309,26 +312,29 @@ impl<'a> Assembler<'a> {
                 let mut b = Builder::new();
                 let access = self.access(atom)?;
                 let name = format!("{}_moved", self.functions.name(access.of));
+                let name = self.functions.reserve(&name);
                 let value = b.atom(FnAtom::Access(access));
-                self.add_point(&name, b.finish(value))
+                self.add_point(name, b.finish(value))
             }
             Atom::Derivative { difference, of } => {
                 let base = self.function(of)?;
                 let terms = self.derivative_terms(&difference, base, &Uniform::one())?;
                 let name = format!("{}_{}", difference.label(), self.functions.name(base));
+                let name = self.name_of(atom, &name);
                 let depth = terms.first().map_or(0, |(.., depth)| *depth);
                 let terms = terms
                     .into_iter()
                     .map(|(c, access, _)| (c, access))
                     .collect();
-                self.functions.sum(&name, terms, depth)
+                self.functions.sum(name, terms, depth)
             }
             Atom::Named(at) => {
-                let (name, poly) = self.atoms.named[at].clone();
+                let poly = self.atoms.named[at].1.clone();
+                let name = self.name_of(atom, "part");
                 let (linear, pointwise) = self.split(&poly);
                 self.define(&name, &linear, &pointwise)?
             }
-            Atom::Call(op, args) => self.call(op, &args)?,
+            Atom::Call(op, args) => self.call(atom, op, &args)?,
         };
         self.functions.span = outer;
         self.made.insert(atom, made);
@@ -336,7 +342,7 @@ impl<'a> Assembler<'a> {
     }
 
     /// A pointwise grid function.
-    fn point(&mut self, name: &str, poly: &Poly) -> Result<FnId, Overflow> {
+    fn point(&mut self, name: String, poly: &Poly) -> Result<FnId, Overflow> {
         let mut b = Builder::new();
         let result = self.point_ref(poly, &mut b)?;
         Ok(self.add_point(name, b.finish(result)))
@@ -412,7 +418,7 @@ impl<'a> Assembler<'a> {
     }
 
     /// The grid function of an operation that polynomials do not have.
-    fn call(&mut self, op: Op, args: &[Poly]) -> Result<FnId, Overflow> {
+    fn call(&mut self, atom: AtomId, op: Op, args: &[Poly]) -> Result<FnId, Overflow> {
         let mut b = Builder::new();
         let reciprocal = match (op, args) {
             (Op::Div, [above, below]) => self.reciprocals.of(self.atoms, above, below),
@@ -429,20 +435,23 @@ impl<'a> Assembler<'a> {
             }
         };
         let name = match args {
-            [above, _] if op == Op::Div && reciprocals::is_one(above) => "reciprocal",
-            _ => op.name(),
+            [above, below] if op == Op::Div && reciprocals::is_one(above) => {
+                let name = self.reciprocal_name(below);
+                self.name_of(atom, &name)
+            }
+            _ => self.name_of(atom, names::word(op)),
         };
         let result = b.op(by, &refs);
         Ok(self.add_point(name, b.finish(result)))
     }
 
-    fn add_point(&mut self, name: &str, expr: Expr<FnAtom>) -> FnId {
+    fn add_point(&mut self, name: String, expr: Expr<FnAtom>) -> FnId {
         let depth = expr.atoms().map(|atom| match atom {
             FnAtom::Access(access) => self.functions.depth_of(access.of),
             FnAtom::Uniform(_) => 0,
         });
         let depth = depth.max().unwrap_or(0);
-        self.functions.add(name, Def::Point(expr), depth)
+        self.functions.put(name, Def::Point(expr), depth)
     }
 }
 

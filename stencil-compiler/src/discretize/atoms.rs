@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::names::{Label, Labels};
 use super::poly::{AtomId, Overflow, Poly, Uniform, UniformFactor};
 use crate::algorithm::Offset;
 use crate::diag::Span;
@@ -51,7 +52,6 @@ pub(super) enum Difference {
 }
 
 /// Interned atoms, in order of first use.
-#[derive(Debug)]
 pub(super) struct Atoms {
     atoms: Vec<Atom>,
     /// Where each atom was first written.
@@ -59,9 +59,11 @@ pub(super) struct Atoms {
     /// Where the term at work was written.
     pub span: Span,
     known: BTreeMap<Atom, AtomId>,
-    /// Named polynomials.
-    pub named: Vec<(String, Poly)>,
+    /// Named polynomials, as they were called first.
+    pub named: Vec<(Label, Poly)>,
     known_named: BTreeMap<Poly, usize>,
+    /// What atoms are called.
+    pub labels: Labels,
     /// Operations on uniforms that polynomials do not have.
     pub opaque: Vec<(Op, Vec<Uniform>)>,
     /// What vectors and tensors are divided by.
@@ -79,6 +81,7 @@ impl Atoms {
             known: BTreeMap::new(),
             named: Vec::new(),
             known_named: BTreeMap::new(),
+            labels: Labels::default(),
             opaque: Vec::new(),
             divisors: BTreeSet::new(),
             mixed,
@@ -136,28 +139,62 @@ impl Atoms {
         Uniform::power(UniformFactor::Opaque(at), 1)
     }
 
+    /// What an atom is made of.
+    pub(super) fn below(&self, atom: AtomId) -> Vec<AtomId> {
+        let all = |poly: &Poly| -> Vec<AtomId> { poly.0.keys().flatten().copied().collect() };
+        match self.get(atom) {
+            Atom::State(_) => Vec::new(),
+            Atom::Derivative {
+                difference: Difference::Outflow { entering, .. },
+                of,
+            } => vec![*of, *entering],
+            Atom::Derivative { of, .. } | Atom::At { of, .. } => vec![*of],
+            Atom::Named(at) => all(&self.named[*at].1),
+            Atom::Call(_, args) => args.iter().flat_map(all).collect(),
+        }
+    }
+
     /// Gives a polynomial a name, so that it is one grid function wherever it occurs. A single
-    /// scaled atom needs none.
-    pub(super) fn name(&mut self, name: &str, poly: Poly) -> Poly {
+    /// scaled atom is none of its own; an operation is called so.
+    pub(super) fn name(&mut self, label: impl Into<Label>, poly: Poly) -> Poly {
+        if let Some(atom) = poly.as_atom()
+            && let Atom::Named(_) | Atom::Call(..) = self.get(atom)
+        {
+            self.labels.give(atom, label.into());
+            return poly;
+        }
         if poly.as_scaled_atom().is_some() || poly.as_uniform().is_some() {
             return poly;
         }
-        Poly::atom(self.named_atom(name, poly))
+        Poly::atom(self.named_atom(label.into(), poly))
+    }
+
+    /// The polynomial as a factor of a product: one grid function. A single atom is called what it is.
+    pub(super) fn factor(&mut self, poly: &Poly) -> Poly {
+        match poly.as_scaled_atom() {
+            Some(_) => poly.clone(),
+            None => self.name("factor", poly.clone()),
+        }
     }
 
     /// Gives a polynomial a name, even if it is a single atom.
-    pub(super) fn always_name(&mut self, name: &str, poly: Poly) -> Poly {
-        Poly::atom(self.named_atom(name, poly))
+    pub(super) fn always_name(&mut self, label: impl Into<Label>, poly: Poly) -> Poly {
+        Poly::atom(self.named_atom(label.into(), poly))
     }
 
     /// The first derivative of a polynomial along an axis. Derivatives of derivatives become what
     /// the scheme's `mixed` says; a product is differentiated as one grid function (`name`).
-    pub(super) fn first(&mut self, axis: usize, poly: &Poly, name: &str) -> Result<Poly, Overflow> {
+    pub(super) fn first(
+        &mut self,
+        axis: usize,
+        poly: &Poly,
+        name: &Label,
+    ) -> Result<Poly, Overflow> {
         if self.mixed == Mixed::Composed
             && poly.as_scaled_atom().is_none()
             && self.holds_derivative(poly)
         {
-            let whole = self.name(name, poly.clone());
+            let whole = self.name(name.clone(), poly.clone());
             return self.linear(&whole, name, &mut |atoms, of| {
                 Ok(atoms.derivative(vec![axis], of))
             });
@@ -172,7 +209,7 @@ impl Atoms {
         axis: usize,
         times: u32,
         poly: &Poly,
-        name: &str,
+        name: &Label,
     ) -> Result<Poly, Overflow> {
         self.difference(Difference::Central(vec![axis; times as usize]), poly, name)
     }
@@ -182,7 +219,7 @@ impl Atoms {
         &mut self,
         axis: usize,
         poly: &Poly,
-        name: &str,
+        name: &Label,
     ) -> Result<Poly, Overflow> {
         self.difference(Difference::Upwind(axis), poly, name)
     }
@@ -196,7 +233,7 @@ impl Atoms {
         entering: &Poly,
     ) -> Result<Poly, Overflow> {
         if leaving == entering {
-            return self.difference_of(leaving, "flux", &|of| Difference::Outflow {
+            return self.difference_of(leaving, &"flux".into(), &|of| Difference::Outflow {
                 axis,
                 entering: of,
             });
@@ -246,7 +283,7 @@ impl Atoms {
         &mut self,
         difference: Difference,
         poly: &Poly,
-        name: &str,
+        name: &Label,
     ) -> Result<Poly, Overflow> {
         self.difference_of(poly, name, &|_| difference.clone())
     }
@@ -255,11 +292,11 @@ impl Atoms {
     fn difference_of(
         &mut self,
         poly: &Poly,
-        name: &str,
+        name: &Label,
         difference: &dyn Fn(AtomId) -> Difference,
     ) -> Result<Poly, Overflow> {
         let whole = match poly.as_scaled_atom() {
-            None if self.holds_derivative(poly) => self.name(name, poly.clone()),
+            None if self.holds_derivative(poly) => self.name(name.clone(), poly.clone()),
             _ => poly.clone(),
         };
         self.linear(&whole, name, &mut |atoms, of| {
@@ -274,7 +311,7 @@ impl Atoms {
     fn linear(
         &mut self,
         poly: &Poly,
-        name: &str,
+        name: &Label,
         operator: &mut dyn FnMut(&mut Self, AtomId) -> Result<Poly, Overflow>,
     ) -> Result<Poly, Overflow> {
         let mut out = Poly::default();
@@ -287,23 +324,25 @@ impl Atoms {
             }
         }
         if !products.0.is_empty() {
-            let named = self.named_atom(name, products);
+            let named = self.named_atom(name.clone(), products);
             out = out.plus(&operator(self, named)?)?;
         }
         Ok(out)
     }
 
     /// The atom of a named polynomial, new or known.
-    fn named_atom(&mut self, name: &str, poly: Poly) -> AtomId {
+    fn named_atom(&mut self, label: Label, poly: Poly) -> AtomId {
         let at = match self.known_named.get(&poly) {
             Some(&at) => at,
             None => {
                 self.known_named.insert(poly.clone(), self.named.len());
-                self.named.push((name.to_string(), poly));
+                self.named.push((label.clone(), poly));
                 self.named.len() - 1
             }
         };
-        self.intern(Atom::Named(at))
+        let atom = self.intern(Atom::Named(at));
+        self.labels.give(atom, label);
+        atom
     }
 
     fn derivative(&mut self, mut axes: Vec<usize>, of: AtomId) -> Poly {

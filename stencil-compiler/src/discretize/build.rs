@@ -57,8 +57,13 @@ impl Functions {
 
     /// Adds a grid function; a name that is taken gets a number.
     pub(super) fn add(&mut self, name: &str, def: Def, depth: u32) -> FnId {
+        let name = self.reserve(name);
+        self.put(name, def, depth)
+    }
+
+    /// Adds a grid function with a name that is kept for it.
+    pub(super) fn put(&mut self, name: String, def: Def, depth: u32) -> FnId {
         let id = FnId(self.functions.len() as u32);
-        let name = self.free_name(name);
         self.functions.push(GridFn {
             name,
             def,
@@ -68,7 +73,8 @@ impl Functions {
         id
     }
 
-    fn free_name(&mut self, name: &str) -> String {
+    /// Keeps a name; one that is taken gets a number.
+    pub(super) fn reserve(&mut self, name: &str) -> String {
         let mut free = name.to_string();
         while self.names.contains_key(&free) {
             let count = self.names.entry(name.to_string()).or_insert(1);
@@ -98,7 +104,7 @@ impl Functions {
         }
         let id = UniformId(self.uniforms.len() as u32);
         let name = name.map_or_else(|| format!("c{}", id.0), str::to_string);
-        let name = self.free_name(&name);
+        let name = self.reserve(&name);
         let value_expr = self.uniform_expr(value);
         self.uniforms.push(NamedUniform {
             name,
@@ -296,10 +302,10 @@ impl Functions {
         Ok(merged)
     }
 
-    /// An ordered sum of linear terms, by plane along the slowest axis.
+    /// An ordered sum of linear terms, by plane along the slowest axis, with a name that is kept for it.
     pub(super) fn sum(
         &mut self,
-        name: &str,
+        name: String,
         mut terms: Vec<(Uniform, Access)>,
         depth: u32,
     ) -> FnId {
@@ -308,7 +314,7 @@ impl Functions {
             .into_iter()
             .map(|(c, value)| self.sum_term(&c, value))
             .collect();
-        self.add(name, Def::Sum(terms), depth)
+        self.put(name, Def::Sum(terms), depth)
     }
 
     fn sum_term(&mut self, c: &Uniform, value: Access) -> SumTerm {

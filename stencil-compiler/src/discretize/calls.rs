@@ -2,7 +2,8 @@
 
 use num_rational::Ratio;
 
-use super::expand::{Expander, Result, Tensor, name_of, overflow};
+use super::expand::{Expander, Result, Tensor, label_of, overflow};
+use super::names::Label;
 use super::poly::{Poly, Uniform};
 use crate::diag::Span;
 use crate::expr::Op;
@@ -11,7 +12,7 @@ use crate::model::{Function, Term};
 impl Expander<'_> {
     pub(super) fn call(&mut self, function: Function, args: &[Term], span: Span) -> Result<Tensor> {
         let n = self.model.dimension;
-        let name = name_of(self.model, &args[0]);
+        let name = label_of(self.model, &args[0]);
         let values: Result<Vec<Tensor>> = args.iter().map(|a| self.term(a)).collect();
         let values = values?;
         let a = &values[0];
@@ -24,7 +25,7 @@ impl Expander<'_> {
             Function::Lap => a.iter().map(|x| self.laplacian(x, &name, span)).collect(),
             Function::Div => {
                 let width = a.len() / n;
-                let label = format!("div_{name}");
+                let label = name.map(|name| format!("div_{name}"));
                 (0..width)
                     .map(|j| self.divergence(&a[j..], width, &name, &label, span))
                     .collect()
@@ -44,12 +45,12 @@ impl Expander<'_> {
             Function::Diagonal => Ok(a.iter().step_by(n + 1).cloned().collect()),
             Function::Trace => {
                 let trace = self.trace(a, span)?;
-                Ok(vec![self.atoms.name(&trace_label(&name), trace)])
+                Ok(vec![self.atoms.name(trace_label(&name), trace)])
             }
             Function::Sym => self.symmetric(a, span),
             Function::SymTraceless => {
                 let trace = self.trace(a, span)?;
-                let trace = self.atoms.name(&trace_label(&name), trace);
+                let trace = self.atoms.name(trace_label(&name), trace);
                 let mut sym = self.symmetric(a, span)?;
                 let share = Uniform::number(Ratio::new(-1, n as i128));
                 let share = trace.scaled(&share).map_err(overflow(span))?;
@@ -68,7 +69,7 @@ impl Expander<'_> {
             }
             Function::Upwind => {
                 let carried = &values[1];
-                let name = name_of(self.model, &args[1]);
+                let name = label_of(self.model, &args[1]);
                 carried
                     .iter()
                     .map(|f| self.upwind(a, f, &name, span))
@@ -86,7 +87,7 @@ impl Expander<'_> {
         axis: usize,
         times: u32,
         of: &Poly,
-        name: &str,
+        name: &Label,
         span: Span,
     ) -> Result<Poly> {
         self.beside_given_slopes(span)?;
@@ -99,7 +100,7 @@ impl Expander<'_> {
     }
 
     /// `u_i d_i f - |u_i| D_i f`, with D the difference that upwinding takes away.
-    fn upwind(&mut self, u: &[Poly], f: &Poly, name: &str, span: Span) -> Result<Poly> {
+    fn upwind(&mut self, u: &[Poly], f: &Poly, name: &Label, span: Span) -> Result<Poly> {
         let mut sum = Poly::default();
         for (axis, speed) in u.iter().enumerate() {
             let central = self.derivative(axis, 1, f, name, span)?;
@@ -115,7 +116,7 @@ impl Expander<'_> {
         Ok(sum)
     }
 
-    fn laplacian(&mut self, of: &Poly, name: &str, span: Span) -> Result<Poly> {
+    fn laplacian(&mut self, of: &Poly, name: &Label, span: Span) -> Result<Poly> {
         let mut sum = Poly::default();
         for axis in 0..self.model.dimension {
             let part = self.derivative(axis, 2, of, name, span)?;
@@ -128,8 +129,8 @@ impl Expander<'_> {
         &mut self,
         of: &[Poly],
         stride: usize,
-        name: &str,
-        label: &str,
+        name: &Label,
+        label: &Label,
         span: Span,
     ) -> Result<Poly> {
         let mut sum = Poly::default();
@@ -137,17 +138,16 @@ impl Expander<'_> {
             let part = self.derivative(axis, 1, &of[axis * stride], name, span)?;
             sum = sum.plus(&part).map_err(overflow(span))?;
         }
-        Ok(self.atoms.name(label, sum))
+        Ok(self.atoms.name(label.clone(), sum))
     }
 
-    fn curl_component(&mut self, a: &[Poly], i: usize, name: &str, span: Span) -> Result<Poly> {
+    fn curl_component(&mut self, a: &[Poly], i: usize, name: &Label, span: Span) -> Result<Poly> {
         let (j, k) = ((i + 1) % 3, (i + 2) % 3);
         let plus = self.derivative(j, 1, &a[k], name, span)?;
         let minus = self.derivative(k, 1, &a[j], name, span)?;
         let curl = plus.plus(&minus.negated()).map_err(overflow(span))?;
-        Ok(self
-            .atoms
-            .name(&format!("curl_{name}_{}", ["x", "y", "z"][i]), curl))
+        let label = name.map(|name| format!("curl_{name}_{}", ["x", "y", "z"][i]));
+        Ok(self.atoms.name(label, curl))
     }
 
     fn cross_component(&mut self, a: &[Poly], b: &[Poly], i: usize, span: Span) -> Result<Poly> {
@@ -196,9 +196,9 @@ impl Expander<'_> {
 }
 
 /// The trace of a gradient is a divergence.
-fn trace_label(name: &str) -> String {
-    match name.strip_prefix("grad_") {
+fn trace_label(label: &Label) -> Label {
+    label.map(|name| match name.strip_prefix("grad_") {
         Some(of) => format!("div_{of}"),
         None => format!("trace_{name}"),
-    }
+    })
 }

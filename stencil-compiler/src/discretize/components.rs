@@ -72,6 +72,15 @@ impl Components {
         &self.independent[field]
     }
 
+    /// The names of the rates of a field's components, and of all of them.
+    pub(super) fn rates(&self, field: usize, name: &str, suffix: &str) -> Vec<[String; 2]> {
+        let independent = self.independent(field).iter();
+        let components = independent.filter_map(|at| Some(self.entries[field][*at]?.0));
+        let named = components
+            .map(|component| [&self.fields[component], name].map(|of| format!("ddt_{of}{suffix}")));
+        named.collect()
+    }
+
     /// Lays out one field or source; the names of its components.
     fn add(&mut self, name: &str, rank: Rank, symmetry: Symmetry, n: usize) -> Vec<String> {
         let first = self.fields.len() + self.sources.len();

@@ -4,11 +4,14 @@ use std::collections::BTreeMap;
 
 use super::DiscretizeError;
 use super::atoms::{Atom, Atoms};
-use super::components::{Components, Entry};
+use super::components::{Components, Entry, suffixes};
+use super::names::Label;
 use super::poly::{Overflow, Poly, Uniform, UniformFactor};
 use crate::diag::{Code, Span};
 use crate::expr::Op;
-use crate::model::{Arith, Function, Mixed, Model, Rank, Rational, Relation, Side, Term, TermKind};
+use crate::model::{
+    Arith, Function, Let, Mixed, Model, Rank, Rational, Relation, Side, Term, TermKind,
+};
 
 /// Terms of a product beyond which a factor keeps its name in place of being expanded.
 const LARGEST_PRODUCT: usize = 200;
@@ -85,6 +88,12 @@ impl<'a> Expander<'a> {
         };
         for named in &model.lets {
             let value = this.term(&named.value)?;
+            let suffixes = suffixes(named.value.rank, model.dimension).into_iter();
+            let names = suffixes.map(|suffix| format!("{}{suffix}", named.name));
+            let components = names.zip(value.iter().cloned()).collect();
+            // A call of a function is a `let` of its own, before that which it is the value of.
+            let renames = matches!(named.value.kind, TermKind::Let(_));
+            this.atoms.labels.define(&named.name, components, renames);
             this.lets.push(value);
         }
         Ok(this)
@@ -210,7 +219,7 @@ impl<'a> Expander<'a> {
                 Ok(vec![of[at].clone()])
             }
             TermKind::Derivative { axis, times, of } => {
-                let name = name_of(self.model, of);
+                let name = label_of(self.model, of);
                 let of = self.term(of)?;
                 of.iter()
                     .map(|x| self.derivative(*axis, *times, x, &name, span))
@@ -291,15 +300,36 @@ impl<'a> Expander<'a> {
         let Some(item) = self.model.let_at(at) else {
             return Ok(Tensor::new());
         };
-        let mut value = self.term(&item.value)?;
-        for component in &mut value {
-            let name = format!("{}_{label}", item.name);
-            *component = self.atoms.name(&name, std::mem::take(component));
-        }
+        let value = self.term(&item.value)?;
+        let value = self.name_let(item, &label, value);
         if let Some(instead) = &mut self.instead {
             instead.states.lets.insert(at, value.clone());
         }
         Ok(value)
+    }
+
+    /// Names the components of what stands for a `let` in the states of that label.
+    pub(super) fn name_let(&mut self, item: &Let, label: &str, value: Tensor) -> Tensor {
+        let suffixes = suffixes(item.value.rank, self.model.dimension);
+        let names = suffixes
+            .iter()
+            .map(|suffix| format!("{}{suffix}_{label}", item.name));
+        self.name_all(format!("{}_{label}", item.name), names.zip(value))
+    }
+
+    /// Names values that belong together.
+    pub(super) fn name_all(
+        &mut self,
+        shared: String,
+        values: impl Iterator<Item = (String, Poly)>,
+    ) -> Tensor {
+        let named = values.map(|(name, value)| (self.atoms.name(&name, value), name));
+        let named: Vec<(Poly, String)> = named.collect();
+        let members = named
+            .iter()
+            .map(|(value, name)| (name.clone(), value.clone()));
+        self.atoms.labels.together(shared, members.collect());
+        named.into_iter().map(|(value, _)| value).collect()
     }
 
     fn entries(&mut self, entries: &[Entry]) -> Tensor {
@@ -348,10 +378,7 @@ impl<'a> Expander<'a> {
         if small && (!as_written || a.0.len().max(b.0.len()) <= 1) {
             return a.times(b).map_err(overflow(span));
         }
-        let (a, b) = (
-            self.atoms.name("factor", a.clone()),
-            self.atoms.name("factor", b.clone()),
-        );
+        let (a, b) = (self.atoms.factor(a), self.atoms.factor(b));
         a.times(&b).map_err(overflow(span))
     }
 
@@ -410,22 +437,30 @@ impl<'a> Expander<'a> {
     }
 }
 
-/// A short name for what a term stands for, used to name derived grid functions.
-pub(super) fn name_of(model: &Model, term: &Term) -> String {
+/// What a term stands for, for the names of grid functions that are made of it.
+pub(super) fn label_of(model: &Model, term: &Term) -> Label {
+    let begun = |word: &str, of: &Term| label_of(model, of).map(|name| format!("{word}_{name}"));
     match &term.kind {
-        TermKind::Field(i) => model.fields[*i].name.clone(),
-        TermKind::Let(i) => model
-            .let_at(*i)
-            .map_or("part".into(), |named| named.name.clone()),
+        TermKind::Field(i) => Label::from(&model.fields[*i].name),
+        TermKind::Let(i) => match model.let_at(*i) {
+            Some(named) => Label::from(&named.name),
+            None => Label::from("part"),
+        },
         TermKind::Component(of, axes) => {
             let axes: String = axes.iter().map(|a| ["x", "y", "z"][*a]).collect();
-            format!("{}_{axes}", name_of(model, of))
+            label_of(model, of).map(|name| format!("{name}_{axes}"))
         }
-        TermKind::Call(Function::Grad, args) => format!("grad_{}", name_of(model, &args[0])),
-        TermKind::Call(Function::Div, args) => format!("div_{}", name_of(model, &args[0])),
-        TermKind::Call(Function::Curl, args) => format!("curl_{}", name_of(model, &args[0])),
-        _ => "part".into(),
+        TermKind::Call(Function::Grad, args) => begun("grad", &args[0]),
+        TermKind::Call(Function::Div, args) => begun("div", &args[0]),
+        TermKind::Call(Function::Curl, args) => begun("curl", &args[0]),
+        _ => Label::from("part"),
     }
+}
+
+/// The name of a field or a `let`, or of what is made of one.
+pub(super) fn name_of(model: &Model, term: &Term) -> String {
+    let (Label::Whole(name) | Label::Part(name)) = label_of(model, term);
+    name
 }
 
 fn zip(

@@ -17,6 +17,7 @@ mod components;
 pub(crate) mod conserve;
 mod expand;
 pub mod integrators;
+mod names;
 mod observe;
 pub mod operators;
 mod parts;
@@ -99,8 +100,8 @@ pub fn discretize(model: &Model) -> Result<Algorithm, DiscretizeError> {
     let count = count_name(model, &components).filter(|_| !repairs.is_empty());
     let counted = repairs.len();
     let labels = parts.all.iter().flat_map(|part| {
-        let names = components.fields.iter();
-        names.map(|n| format!("ddt_{n}{}", part.suffix))
+        let fields = model.fields.iter().enumerate();
+        fields.flat_map(|(field, of)| components.rates(field, &of.name, part.suffix))
     });
     let registers: Vec<Vec<String>> = tableau
         .registers
@@ -116,7 +117,7 @@ pub fn discretize(model: &Model) -> Result<Algorithm, DiscretizeError> {
     let marks = repairs.into_iter().map(|mark| (mark, Span::default()));
     let roots = Roots {
         labels: labels
-            .chain((0..counted).map(|_| "repaired".to_string()))
+            .chain((0..counted).map(|_| ["repaired", "repaired"].map(String::from)))
             .collect(),
         equations: rates.into_iter().flatten().chain(marks).collect(),
     };
@@ -348,7 +349,8 @@ fn check_symmetry(
 /// Polynomials that become grid functions together, so that they share factors.
 struct Roots {
     equations: Vec<(Poly, Span)>,
-    labels: Vec<String>,
+    /// What each is, and what it is together with those beside it that have the same.
+    labels: Vec<[String; 2]>,
 }
 
 /// The grid functions of [`Roots`] and of what they read.
@@ -403,12 +405,13 @@ impl Roots {
         let readable = fields.iter().chain(&sources).copied().collect();
         let mut assembler = Assembler::new(&mut expander.atoms, functions, readable, &model.scheme);
         let (mut polys, spans): (Vec<Poly>, Vec<Span>) = self.equations.into_iter().unzip();
-        let split = assembler.prepare(&mut polys, &self.labels);
+        let names = assembler.roots(&self.labels, &polys);
+        let split = assembler.prepare(&mut polys, &names);
         let split = split.map_err(expand::overflow(Span::default()))?;
         let mut rates = Vec::new();
         for ((i, (linear, pointwise)), span) in split.iter().enumerate().zip(spans) {
             assembler.functions.span = span;
-            let made = assembler.define(&self.labels[i], linear, pointwise);
+            let made = assembler.define(&names[i], linear, pointwise);
             rates.push(made.map_err(expand::overflow(span))?);
         }
         assembler.functions.span = Span::default();

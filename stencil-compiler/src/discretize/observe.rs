@@ -65,7 +65,10 @@ pub fn observe(model: &Model) -> Result<Option<Observation>, DiscretizeError> {
     let spans = spans.chain(model.speeds.iter().map(|s| s.span));
     let equations = roots.into_iter().zip(spans).collect();
     let names: Vec<String> = quantities.iter().map(|q| q.name.clone()).collect();
-    let labels = names.iter().map(|n| format!("value_{n}")).collect();
+    let labels = names
+        .iter()
+        .map(|n| [format!("value_{n}"), format!("value_{n}")]);
+    let labels = labels.collect();
     let made = Roots { equations, labels }.grid_functions(
         model,
         &components,

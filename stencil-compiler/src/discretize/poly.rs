@@ -204,6 +204,12 @@ impl Poly {
         }
     }
 
+    /// The atom, if that is all.
+    pub(super) fn as_atom(&self) -> Option<AtomId> {
+        let scaled = self.as_scaled_atom().filter(|(_, by)| by.is_one());
+        scaled.map(|(atom, _)| atom)
+    }
+
     /// Is every term an atom times a uniform?
     pub(super) fn is_linear(&self) -> bool {
         self.0.keys().all(|m| m.len() == 1)

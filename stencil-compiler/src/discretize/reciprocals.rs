@@ -14,7 +14,8 @@ use crate::expr::Op;
 /// Divisors whose reciprocals are grid functions, each at the lowest cell that it reads.
 #[derive(Default)]
 pub(super) struct Reciprocals {
-    shared: BTreeSet<Poly>,
+    /// With the first quotient of each.
+    shared: BTreeMap<Poly, AtomId>,
     places: Places,
 }
 
@@ -23,6 +24,7 @@ impl Reciprocals {
     /// treated alike. Also those of vectors, in one dimension, too, so that a flow along an axis has the same bits whatever their number.
     pub(super) fn new(atoms: &mut Atoms, uses: &[u32]) -> Self {
         let mut quotients: BTreeMap<Poly, BTreeSet<Poly>> = BTreeMap::new();
+        let mut first: BTreeMap<Poly, AtomId> = BTreeMap::new();
         let mut shared = BTreeSet::new();
         let mut places = Places::default();
         for (atom, _) in uses.iter().enumerate().filter(|(_, uses)| **uses > 0) {
@@ -38,6 +40,7 @@ impl Reciprocals {
             if above == below {
                 continue;
             }
+            first.entry(below.clone()).or_insert(atom as AtomId);
             if of_vector {
                 shared.insert(below.clone());
             }
@@ -45,7 +48,11 @@ impl Reciprocals {
         }
         let several = quotients.into_iter().filter(|(_, of)| of.len() > 1);
         shared.extend(several.map(|(below, _)| below));
-        Reciprocals { shared, places }
+        first.retain(|below, _| shared.contains(below));
+        Reciprocals {
+            shared: first,
+            places,
+        }
     }
 
     /// What the first is multiplied by in place of a division by the second; `None` for one that stays a quotient.
@@ -55,13 +62,24 @@ impl Reciprocals {
         }
         let at = self.places.lowest(atoms, std::slice::from_ref(below));
         let base = self.places.moved(atoms, below, back(at));
-        if !self.shared.contains(&base) {
+        if !self.shared.contains_key(&base) {
             return None;
         }
         let one = Poly::uniform(Uniform::one());
         let is_reciprocal = *above == one && base == *below;
         let reciprocal = atoms.intern(Atom::Call(Op::Div, vec![one, base]));
         (!is_reciprocal).then(|| atoms.elsewhere(reciprocal, at))
+    }
+
+    /// The first quotient with this divisor, at whatever cell.
+    pub(super) fn quotient(&self, divisor: &Poly) -> Option<AtomId> {
+        self.shared.get(divisor).copied()
+    }
+
+    /// The first atom that is this one at another cell.
+    pub(super) fn origin(&self, atom: AtomId) -> Option<AtomId> {
+        let mut all = self.places.0.iter();
+        all.find_map(|(from, (to, _))| (*to == atom && *from != atom).then_some(*from))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Models as text to algorithms: states, times, names, errors.
 
 mod loops;
+mod names;
 mod reciprocals;
 
 use super::{discretize, observe};

@@ -79,12 +79,16 @@ impl Search<'_> {
 
     /// The schedule without a name that is none, and names that are near.
     fn names(&mut self, name: &str) -> Vec<String> {
-        let functions = self.problem.functions.iter().map(|f| f.name.as_str());
-        let near = nearest(name, functions);
-        let mut help: Vec<String> = near
-            .map(|near| format!("did you mean `{near}`?"))
-            .into_iter()
-            .collect();
+        let functions = || self.problem.functions.iter().map(|f| f.name.as_str());
+        let near = nearest(name, functions());
+        let akin = functions().filter(|other| is_in(name, other) && near != Some(other));
+        let listed = near.into_iter().chain(akin).map(|near| format!("`{near}`"));
+        let listed: Vec<String> = listed.collect();
+        let mut help = match &listed[..listed.len().min(MOST_LISTED)] {
+            [] => Vec::new(),
+            [one] => vec![format!("did you mean {one}?")],
+            [others @ .., last] => vec![format!("did you mean {} or {last}?", others.join(", "))],
+        };
         let mut without = self.schedule.clone();
         without.place(name, Placement::Inline);
         without.resize(self.problem);
@@ -283,6 +287,13 @@ impl Search<'_> {
         }
         legal
     }
+}
+
+/// Does a name hold all words of another one, but for a number at its end?
+fn is_in(name: &str, other: &str) -> bool {
+    let words = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    let words = words.trim_matches('_');
+    !words.is_empty() && format!("_{other}_").contains(&format!("_{words}_"))
 }
 
 fn of_kernels(number: usize) -> String {

@@ -3,6 +3,7 @@
 use super::half;
 use crate::diag::Span;
 use crate::discretize::expand::{Expander, Result, overflow};
+use crate::discretize::names::Label;
 use crate::discretize::parts::share;
 use crate::discretize::poly::{Poly, Uniform, UniformFactor};
 use crate::expr::Op;
@@ -16,8 +17,8 @@ pub(in crate::discretize) struct Algebra<'e, 'a> {
 
 impl Algebra<'_, '_> {
     /// The value as a grid function of its own, the same wherever it is used.
-    pub(super) fn named(&mut self, name: &str, value: Poly) -> Poly {
-        self.expander.atoms.name(name, value)
+    pub(super) fn named(&mut self, label: impl Into<Label>, value: Poly) -> Poly {
+        self.expander.atoms.name(label, value)
     }
 
     pub(super) fn plus(&self, a: &Poly, b: &Poly) -> Result<Poly> {
@@ -25,24 +26,30 @@ impl Algebra<'_, '_> {
     }
 
     /// The value as one grid function, rounded, and not a number times one; uniforms stay what they are.
-    pub(super) fn whole(&mut self, name: &str, value: Poly) -> Poly {
+    pub(super) fn whole(&mut self, label: impl Into<Label>, value: Poly) -> Poly {
         let is_whole = value.as_scaled_atom().is_some_and(|(_, by)| by.is_one());
         if is_whole || value.as_uniform().is_some() {
             return value;
         }
-        self.expander.atoms.always_name(name, value)
+        self.expander.atoms.always_name(label, value)
     }
 
     /// A sum as a grid function of its own: several are added in the order in which they are made, so that what a
     /// mirror exchanges has the same bits.
-    pub(super) fn onto(&mut self, sum: &Poly, part: &Poly, name: &str) -> Result<Poly> {
+    pub(super) fn onto(
+        &mut self,
+        sum: &Poly,
+        part: &Poly,
+        label: impl Into<Label>,
+    ) -> Result<Poly> {
+        let label = label.into();
         let rounds = |(_, by): (_, &Uniform)| !by.is_power_of_two();
         let part = match part.as_scaled_atom().is_some_and(rounds) {
-            true => &self.whole(name, part.clone()),
+            true => &self.whole(label.clone(), part.clone()),
             false => part,
         };
         let sum = self.plus(sum, part)?;
-        Ok(self.whole(name, sum))
+        Ok(self.whole(label, sum))
     }
 
     pub(super) fn minus(&self, a: &Poly, b: &Poly) -> Result<Poly> {
@@ -51,10 +58,8 @@ impl Algebra<'_, '_> {
 
     /// A product of values, sums of which become grid functions.
     pub(super) fn times(&mut self, a: &Poly, b: &Poly) -> Result<Poly> {
-        let (a, b) = (
-            self.named("factor", a.clone()),
-            self.named("factor", b.clone()),
-        );
+        let atoms = &mut self.expander.atoms;
+        let (a, b) = (atoms.factor(a), atoms.factor(b));
         a.times(&b).map_err(overflow(self.span))
     }
 

@@ -125,9 +125,8 @@ impl Law<'_> {
                     }
                 }
                 TermKind::Let(at) => {
-                    let name = format!("{}_{label}", self.model.lets[at].name);
-                    let named = values.into_iter().map(|v| expander.atoms.name(&name, v));
-                    states.lets.insert(at, named.collect());
+                    let named = expander.name_let(&self.model.lets[at], &label, values);
+                    states.lets.insert(at, named);
                 }
                 _ => {}
             }
@@ -176,13 +175,10 @@ impl Law<'_> {
             let mut beside = |path: Poly, word: &str| match path.0.is_empty() {
                 true => Ok(flux.clone()),
                 false => {
-                    let flux = of.whole(&format!("{name}_flux"), flux.clone());
+                    let flux = of.whole(format!("{name}_flux"), flux.clone());
                     let half = of.halved(&path)?;
                     let sum = of.minus(&flux, &half)?;
-                    Ok(of
-                        .expander
-                        .atoms
-                        .always_name(&format!("{name}_{word}"), sum))
+                    Ok(of.expander.atoms.always_name(format!("{name}_{word}"), sum))
                 }
             };
             all.push(Through {
@@ -234,7 +230,7 @@ impl Law<'_> {
                 }
                 for (ends, factors) in stops.windows(2).zip(factors.windows(2)) {
                     let change = of.minus(&ends[1].seen[at], &ends[0].seen[at])?;
-                    let change = of.named(&format!("{word}_change"), change);
+                    let change = of.named(format!("{word}_change"), change);
                     let both = factors[0].iter().zip(&factors[1]);
                     for (sum, (first, second)) in sums.iter_mut().zip(both) {
                         let twice = of.plus(first, second)?;
@@ -283,7 +279,7 @@ impl Law<'_> {
             }
             let own = entries.iter().zip(sums);
             for (_, sum) in own.filter(|(entry, _)| entry.is_some()) {
-                all.push(of.whole(&format!("factor_{label}"), sum));
+                all.push(of.whole(format!("factor_{label}"), sum));
             }
         }
         Ok(all)

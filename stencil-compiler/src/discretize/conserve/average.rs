@@ -59,7 +59,7 @@ impl Law<'_> {
                 Some(weight) => {
                     let term = |expander: &mut Expander<'_>| expander.term(weight);
                     let weight = expander.in_states(states, label, term)?[0].clone();
-                    Some(expander.atoms.name(&format!("weight_{label}"), weight))
+                    Some(expander.atoms.name(format!("weight_{label}"), weight))
                 }
             };
             match variable.kind {
@@ -71,7 +71,7 @@ impl Law<'_> {
                     all.extend(values.into_iter().zip(suffixes).map(|(value, suffix)| {
                         let name = format!("{base}{suffix}");
                         Weighed {
-                            value: expander.atoms.name(&format!("{name}_{label}"), value),
+                            value: expander.atoms.name(format!("{name}_{label}"), value),
                             name,
                             place: Place::Let(at),
                             weight: weight.clone(),

@@ -70,9 +70,9 @@ impl Law<'_> {
             None => of.op(Op::Lt, &[&zero, &sound, &sound, &zero]),
         };
         let slowest = of.minus(&flow, &sound)?;
-        let slowest = of.named(&format!("slowest_{label}"), slowest);
+        let slowest = of.named(format!("slowest_{label}"), slowest);
         let fastest = of.plus(&flow, &sound)?;
-        let fastest = of.named(&format!("fastest_{label}"), fastest);
+        let fastest = of.named(format!("fastest_{label}"), fastest);
         let conserved = self.components_conserved();
         let names = conserved.iter().map(|c| &self.components.fields[*c]);
         let names = names.map(|name| format!("{name}_{label}")).collect();
@@ -143,7 +143,7 @@ impl Linear {
             let carried = of.times(&self.speeds[1], jump)?;
             let rest = of.minus(advanced, &carried)?;
             let over = of.times(&rest, inverse)?;
-            all.push(of.named(&format!("{name}_through"), over));
+            all.push(of.named(format!("{name}_through"), over));
         }
         Ok(all)
     }
@@ -240,7 +240,7 @@ impl Linear {
             only[at] = &one;
             let parts = self.apply(of, only, split)?;
             let parts = parts.into_iter().zip(&self.names);
-            let parts = parts.map(|(part, name)| of.named(&format!("{name}_wave"), part));
+            let parts = parts.map(|(part, name)| of.named(format!("{name}_wave"), part));
             all.push((self.speeds[at].clone(), parts.collect()));
         }
         Ok(all)

@@ -27,10 +27,7 @@ impl Law<'_> {
         if !self.reconstructs_fluxes() {
             return Ok([None, None]);
         }
-        let mut in_cells = Vec::new();
-        for flux in &self.model.fluxes {
-            in_cells.extend(self.flux(expander, flux, axis, &format!("{}_cell", AXES[axis]))?);
-        }
+        let in_cells = self.flowing(expander, axis, &format!("{}_cell", AXES[axis]))?;
         let (mut uppers, mut lowers) = (Vec::new(), Vec::new());
         for ((component, span), own) in self.conserved().zip(in_cells) {
             let name = format!("{}_flux_{}", self.components.fields[component], AXES[axis]);
@@ -48,7 +45,7 @@ impl Law<'_> {
         of: &mut Algebra<'_, '_>,
         own: Poly,
         axis: usize,
-        name: &str,
+        name: &String,
     ) -> Result<[Poly; 2]> {
         // The same everywhere.
         if own.as_uniform().is_some() {
@@ -58,7 +55,7 @@ impl Law<'_> {
         let [lower, upper] = self.changes(of, Steps::Of(&own), axis, name)?;
         let mut at_face = |change: &Poly, label: &str| {
             let value = of.plus(&own, change)?;
-            Ok(of.named(&format!("{name}_{label}"), value))
+            Ok(of.named(format!("{name}_{label}"), value))
         };
         Ok([at_face(&lower, "lower")?, at_face(&upper, "upper")?])
     }

@@ -156,5 +156,6 @@ pub(super) fn least(of: &mut Algebra<'_, '_>, all: &[&Poly]) -> Result<Poly> {
 fn joined(of: &mut Algebra<'_, '_>, positive: &Poly, negative: &Poly) -> Result<Poly> {
     let zero = Poly::default();
     let (positive, negative) = (of.max(positive, &zero), of.min(negative, &zero));
+    let (positive, negative) = (of.named("rising", positive), of.named("falling", negative));
     of.plus(&positive, &negative)
 }

@@ -213,7 +213,7 @@ impl<'a> Law<'a> {
         if !self.reconstruction.propagates {
             let through = axes.map(|axis| {
                 let mut face = self.face(expander, axis)?;
-                let fluxes = (self.solver.flux)(&mut face)?;
+                let fluxes = face.solved()?;
                 self.through(expander, fluxes, axis)
             });
             return through.collect();
@@ -221,7 +221,7 @@ impl<'a> Law<'a> {
         let passed: Result<Vec<_>> = axes
             .map(|axis| {
                 let mut face = self.face(expander, axis)?;
-                let solved = (self.solver.flux)(&mut face)?;
+                let solved = face.solved()?;
                 self.passed(&mut face, solved)
             })
             .collect();
@@ -348,7 +348,7 @@ impl<'a> Law<'a> {
         let [flow, sound] = self.flow_and_sound(expander, waves, states, (axis, label))?;
         let mut bound = |name: &str, sound: &Poly| {
             let speed = flow.plus(sound).map_err(overflow(waves.span))?;
-            Ok(expander.atoms.name(&format!("{name}_{label}"), speed))
+            Ok(expander.atoms.name(format!("{name}_{label}"), speed))
         };
         Ok([
             bound("slowest", &sound.negated())?,
@@ -365,22 +365,31 @@ impl<'a> Law<'a> {
         label: &str,
     ) -> Result<Vec<Poly>> {
         expander.in_states(states, label, |expander| {
-            let mut all = Vec::new();
-            for flux in &self.model.fluxes {
-                all.extend(self.flux(expander, flux, axis, label)?);
-            }
-            Ok(all)
+            self.flowing(expander, axis, label)
         })
     }
 
-    /// The same of one field, in the states that the expander is in.
+    /// The same in the states that the expander is in.
+    fn flowing(&self, expander: &mut Expander<'_>, axis: usize, label: &str) -> Result<Vec<Poly>> {
+        let mut all = Vec::new();
+        for flux in &self.model.fluxes {
+            all.extend(self.flux(expander, flux, axis, label)?);
+        }
+        expander
+            .atoms
+            .labels
+            .together(format!("flux_{label}"), all.clone());
+        Ok(all.into_iter().map(|(_, value)| value).collect())
+    }
+
+    /// The same of one field, with names.
     fn flux(
         &self,
         expander: &mut Expander<'_>,
         flux: &Flux,
         axis: usize,
         label: &str,
-    ) -> Result<Vec<Poly>> {
+    ) -> Result<Vec<(String, Poly)>> {
         let flowing = expander.term(&flux.value)?;
         let entries = self.components.of_field(flux.field);
         let row = &flowing[axis * entries.len()..][..entries.len()];
@@ -389,7 +398,10 @@ impl<'a> Law<'a> {
             Some((format!("{name}_flux_{label}"), value.clone()))
         });
         Ok(own
-            .map(|(name, value)| expander.atoms.name(&name, value))
+            .map(|(name, value)| {
+                let value = expander.atoms.name(&name, value);
+                (name, value)
+            })
             .collect())
     }
 }

@@ -115,7 +115,7 @@ impl Law<'_> {
             marks.push(expander.atoms.at(&outside, axis, ahead));
         }
         let mut face = self.face(expander, axis)?;
-        let low = (self.solver.flux)(&mut face)?;
+        let low = face.solved()?;
         let low = self.through(face.algebra.expander, low, axis)?;
         let cells = self.cells_at(&mut face)?;
         for ((side, word), cell) in ["below", "above"].into_iter().enumerate().zip(&cells) {
@@ -129,7 +129,7 @@ impl Law<'_> {
         let mark = of
             .expander
             .atoms
-            .always_name(&format!("repair_{}", AXES[axis]), mark);
+            .always_name(format!("repair_{}", AXES[axis]), mark);
         let pairs = names.iter().zip(low.iter().zip(high));
         let kept = pairs.map(|(name, (low, high))| {
             let mut kept = |low: &Poly, high: &Poly, word: &str| {
@@ -172,7 +172,7 @@ impl Law<'_> {
                 _ => &through[at].entering,
             };
             let more = of.minus(through, &own.fluxes[at])?;
-            let more = of.whole(&format!("{name}_more_{word}"), more);
+            let more = of.whole(format!("{name}_more_{word}"), more);
             let change = of.times_step(&more, axis, false)?;
             let change = of.scaled(&change, sign * 2 * axes as i128, 1)?;
             let name = format!("{name}_by_face_{word}");

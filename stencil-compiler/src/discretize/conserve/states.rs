@@ -54,7 +54,7 @@ impl Law<'_> {
             };
             for ((states, label), change) in sides.iter_mut().zip(LABELS).zip([upper, lower]) {
                 let value = of.plus(&variable.own, &change)?;
-                let value = of.named(&format!("{name}_{label}"), value);
+                let value = of.named(format!("{name}_{label}"), value);
                 match variable.place {
                     Place::Component(component) => states.components[component] = value,
                     Place::Let(at) => states.lets.entry(at).or_default().push(value),

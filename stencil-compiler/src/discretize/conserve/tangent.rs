@@ -72,9 +72,9 @@ impl<'d> Tangent<'d> {
             Some(meaning) => self.of_value(algebra, &meaning, &Poly::atom(atom))?,
             None => match algebra.expander.atoms.get(atom).clone() {
                 Atom::Named(at) => {
-                    let (name, value) = algebra.expander.atoms.named[at].clone();
+                    let (label, value) = algebra.expander.atoms.named[at].clone();
                     let change = self.of(algebra, &value)?;
-                    algebra.named(&format!("{name}_change"), change)
+                    algebra.named(label.map(|name| format!("{name}_change")), change)
                 }
                 Atom::Call(op, parts) => self.of_call(algebra, op, &parts, &Poly::atom(atom))?,
                 Atom::State(_) | Atom::At { .. } | Atom::Derivative { .. } => Poly::default(),

@@ -37,13 +37,13 @@ impl Law<'_> {
         for (at, (solved, correction)) in solved.iter().zip(&corrections).enumerate() {
             let name = &face.names[at];
             let flux = of.plus(solved, correction)?;
-            let flux = of.named(&format!("{name}_flux"), flux);
+            let flux = of.named(format!("{name}_flux"), flux);
             let into = [
                 of.minus(&flux, &below.fluxes[at])?,
                 of.minus(&above.fluxes[at], &flux)?,
             ];
             for ((entering, into), side) in passed.entering.iter_mut().zip(into).zip(SIDES) {
-                entering.push(of.named(&format!("{name}_into_{side}"), into));
+                entering.push(of.named(format!("{name}_into_{side}"), into));
             }
             passed.fluxes.push(flux);
         }
@@ -158,14 +158,21 @@ impl Law<'_> {
                 }
             }
         }
+        let (along, beside) = (AXES[axis], AXES[other]);
+        let names = self.components_conserved().into_iter();
+        let names =
+            names.map(|c| format!("{}_{along}_leaving_{beside}", self.components.fields[c]));
         let mut all = Vec::new();
-        for [rising, falling] in sums {
+        for (name, [rising, falling]) in names.zip(sums) {
             let (rising, falling) = (of.named("rising", rising), of.named("falling", falling));
             let falling = of.expander.atoms.at(&falling, other, 1);
             let sum = of.plus(&rising, &falling)?;
-            all.push(of.named("leaving", sum));
+            all.push((name.clone(), of.named(name, sum)));
         }
-        Ok(all)
+        let shared = format!("leaving_{along}_{beside}");
+        let labels = &mut of.expander.atoms.labels;
+        labels.together(shared, all.clone());
+        Ok(all.into_iter().map(|(_, leaving)| leaving).collect())
     }
 }
 

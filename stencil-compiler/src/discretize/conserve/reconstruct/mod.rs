@@ -77,7 +77,7 @@ impl Cell<'_, '_, '_> {
         let of = &mut self.algebra;
         let next = of.expander.atoms.at(own, self.axis, 1);
         let step = of.minus(&next, own)?;
-        let step = of.named(&format!("{}_step", self.name), step);
+        let step = of.named(format!("{}_step", self.name), step);
         Ok(of.expander.atoms.at(&step, self.axis, ahead))
     }
 
@@ -94,7 +94,7 @@ impl Cell<'_, '_, '_> {
         };
         let value = rule(self, of_cell)?;
         let of = &mut self.algebra;
-        let value = of.named(&format!("{}_{label}", self.name), value);
+        let value = of.named(format!("{}_{label}", self.name), value);
         Ok(of.expander.atoms.at(&value, self.axis, seen))
     }
 }

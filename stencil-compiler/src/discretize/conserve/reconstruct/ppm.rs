@@ -25,14 +25,14 @@ fn faces(cell: &mut Cell<'_, '_, '_>) -> Result<[Poly; 2]> {
     let change_above = cell.around(0, "slope_step", change_of_slope)?;
     let (name, of) = (cell.name, &mut cell.algebra);
     let rise = of.minus(&of.scaled(&above, 3, 1)?, &change_above)?;
-    let rise = of.named(&format!("{name}_to_upper"), rise);
+    let rise = of.named(format!("{name}_to_upper"), rise);
     let fall = of.plus(&of.scaled(&below, 3, 1)?, &change_below)?;
-    let fall = of.named(&format!("{name}_to_lower"), fall);
+    let fall = of.named(format!("{name}_to_lower"), fall);
     let (twice_rise, twice_fall) = (of.scaled(&rise, 2, 1)?, of.scaled(&fall, 2, 1)?);
     let upper = least(of, &[&rise, &twice_fall])?;
-    let upper = of.named(&format!("{name}_above"), upper);
+    let upper = of.named(format!("{name}_above"), upper);
     let lower = least(of, &[&fall, &twice_rise])?;
-    let lower = of.named(&format!("{name}_below"), lower);
+    let lower = of.named(format!("{name}_below"), lower);
     Ok([of.scaled(&lower, -1, 6)?, of.scaled(&upper, 1, 6)?])
 }
 

@@ -76,11 +76,11 @@ fn smoothness(
     ];
     let mut all = [(); 3].map(|()| Poly::default());
     for ((smoothness, rise), bend) in all.iter_mut().zip(rises).zip(bends) {
-        let rise = of.named(&format!("{name}_rise"), rise);
+        let rise = of.named(format!("{name}_rise"), rise);
         let (bend, rise) = (of.times(bend, bend)?, of.times(&rise, &rise)?);
-        let bends = of.named(&format!("{name}_bends"), of.scaled(&bend, 13, 12)?);
+        let bends = of.named(format!("{name}_bends"), of.scaled(&bend, 13, 12)?);
         let rise = of.scaled(&rise, 1, 4)?;
-        *smoothness = of.onto(&bends, &rise, &format!("{name}_smoothness"))?;
+        *smoothness = of.onto(&bends, &rise, format!("{name}_smoothness"))?;
     }
     Ok(all)
 }
@@ -99,14 +99,14 @@ impl Weights {
         let mut floored = [(); 3].map(|()| Poly::default());
         for (floored, own) in floored.iter_mut().zip(smoothness) {
             let sum = of.plus(own, &floor)?;
-            *floored = of.named(&format!("{name}_floored"), sum);
+            *floored = of.named(format!("{name}_floored"), sum);
         }
         let sum = of.plus(&floored[0], &floored[2])?;
         let unit = of.over(&of.number(1, 1), &sum);
         for own in &mut floored {
             let ratio = of.times(own, &unit)?;
             let ratio = of.plus(&ratio, &of.number(1, LEAST))?;
-            *own = of.named(&format!("{name}_ratio"), ratio);
+            *own = of.named(format!("{name}_ratio"), ratio);
         }
         let difference = of.minus(&floored[0], &floored[2])?;
         let difference = of.abs(&difference);
@@ -114,10 +114,10 @@ impl Weights {
         for (at, weight) in all.iter_mut().enumerate() {
             let [first, second] = [[1, 2], [0, 2], [0, 1]][at];
             let others = of.times(&floored[first], &floored[second])?;
-            let others = of.named(&format!("{name}_others"), others);
+            let others = of.named(format!("{name}_others"), others);
             let squares = of.times(&others, &others)?;
             let own = (self.weight)(of, &squares, &floored[at], &difference)?;
-            *weight = of.named(&format!("{name}_weight"), own);
+            *weight = of.named(format!("{name}_weight"), own);
         }
         Ok(all)
     }
@@ -141,19 +141,19 @@ impl Parabolas<'_> {
             let (step, bend) = (of.scaled(step, sign, 1)?, self.bends[at]);
             let (steps, bends) = if at == 0 { (1, 1) } else { (2, -1) };
             let bent = of.plus(&step, &of.scaled(bend, bends, 1)?)?;
-            let bent = of.named(&format!("{name}_bent"), bent);
+            let bent = of.named(format!("{name}_bent"), bent);
             // `3s + 2b` is `s + 2(s + b)`, and `3s - b` is `2s + (s - b)`.
             let rest = of.scaled(&step, steps, 1)?;
             let value = of.plus(&rest, &of.scaled(&bent, 3 - steps, 1)?)?;
-            let value = of.named(&format!("{name}_parabola"), value);
+            let value = of.named(format!("{name}_parabola"), value);
             let own = of.scaled(self.weights[at], IDEAL[at], 1)?;
-            weights[at] = of.whole(&format!("{name}_weight"), own);
+            weights[at] = of.whole(format!("{name}_weight"), own);
             let part = of.times(&weights[at], &value)?;
-            parts[at] = of.named(&format!("{name}_part"), part);
+            parts[at] = of.named(format!("{name}_part"), part);
         }
         let (sum, weights) = (total(of, name, &parts)?, total(of, name, &weights)?);
         let share = of.over(&sum, &weights);
-        let share = of.named(&format!("{name}_share"), share);
+        let share = of.named(format!("{name}_share"), share);
         of.scaled(&share, 1, 6)
     }
 }
@@ -161,6 +161,6 @@ impl Parabolas<'_> {
 /// The outer two first, so that the order is that of the mirror image.
 fn total(of: &mut Algebra<'_, '_>, name: &str, [far, middle, near]: &[Poly; 3]) -> Result<Poly> {
     let outer = of.plus(far, near)?;
-    let outer = of.named(&format!("{name}_outer"), outer);
+    let outer = of.named(format!("{name}_outer"), outer);
     of.plus(&outer, middle)
 }

@@ -52,7 +52,7 @@ impl Law<'_> {
         expander.in_states(states, label, |expander| {
             let mut named = |name: &str, term, at: usize| -> Result<Poly> {
                 let value = expander.term(term)?[at].clone();
-                Ok(expander.atoms.name(&format!("{name}_{label}"), value))
+                Ok(expander.atoms.name(format!("{name}_{label}"), value))
             };
             Ok(Some(Contact {
                 density: named("density", density, 0)?,

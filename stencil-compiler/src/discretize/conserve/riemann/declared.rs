@@ -87,10 +87,8 @@ impl Law<'_> {
                     }
                 }
                 TermKind::Let(at) => {
-                    let name = format!("{}_{label}", self.model.lets[at].name);
-                    let entries = value.into_iter();
-                    let entries = entries.map(|entry| expander.atoms.name(&name, entry));
-                    states.lets.insert(at, entries.collect());
+                    let named = expander.name_let(&self.model.lets[at], &label, value);
+                    states.lets.insert(at, named);
                 }
                 _ => {}
             }

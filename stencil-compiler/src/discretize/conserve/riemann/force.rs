@@ -24,7 +24,7 @@ pub(super) fn flux(face: &mut Face<'_, '_, '_>) -> Result<Vec<Poly>> {
         let mut twice = of.named("both_sides", twice);
         if let Some(at) = conserved.iter().position(|c| *c == component) {
             let rise = of.minus(&above.fluxes[at], &below.fluxes[at])?;
-            let rise = of.named(&format!("{}_flux_jump", face.names[at]), rise);
+            let rise = of.named(format!("{}_flux_jump", face.names[at]), rise);
             twice = of.minus(&twice, &of.times_step(&rise, axis, false)?)?;
         }
         let state = of.halved(&twice)?;

@@ -28,13 +28,16 @@ pub(super) fn between(
 ) -> Result<Vec<Poly>> {
     let (of, zero) = (&mut face.algebra, Poly::default());
     let (back, ahead) = (of.min(slowest, &zero), of.max(fastest, &zero));
+    let (back, ahead) = (of.named("back", back), of.named("ahead", ahead));
     // Where nothing moves, the quotient is zero.
     let least = of.number(1, 10_i128.pow(30));
     let width = of.minus(&ahead, &back)?;
     let width = of.named("width", width);
     let sum = of.plus(&ahead, &back)?;
     let divisor = of.max(&width, &least);
+    let divisor = of.named("divisor", divisor);
     let skew = of.over(&sum, &divisor);
+    let skew = of.named("skew", skew);
     let square = of.times(&skew, &skew)?;
     let excess = of.minus(&square, &of.number(1, 1))?;
     let excess = of.named("excess", excess);

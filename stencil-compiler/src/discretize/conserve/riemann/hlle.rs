@@ -21,7 +21,6 @@ fn flux(face: &mut Face<'_, '_, '_>) -> Result<Vec<Poly>> {
         return Ok(Vec::new());
     };
     let [slowest, _, fastest] = face.linear()?.speeds;
-    let of = &mut face.algebra;
-    let speeds = [of.min(&below[0], &slowest), of.max(&above[1], &fastest)];
+    let speeds = face.bounds([&below[0], &slowest], [&above[1], &fastest]);
     hll::between(face, &speeds)
 }

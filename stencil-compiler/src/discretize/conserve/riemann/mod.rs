@@ -130,6 +130,17 @@ impl Face<'_, '_, '_> {
         self.names.len()
     }
 
+    /// The flux of each conserved component; what several are made of is the solver's.
+    pub(super) fn solved(&mut self) -> Result<Vec<Poly>> {
+        let fluxes = (self.law.solver.flux)(self)?;
+        let shared = format!("{}_{}", self.law.model.scheme.riemann, AXES[self.axis]);
+        let names = self.names.iter().map(|name| format!("{name}_flux"));
+        let members = names.zip(fluxes.iter().cloned()).collect();
+        let labels = &mut self.algebra.expander.atoms.labels;
+        labels.together(shared, members);
+        Ok(fluxes)
+    }
+
     /// The sum of a component's fluxes on both sides, and the jump of the component.
     fn sum_and_jump(&mut self, at: usize) -> Result<[Poly; 2]> {
         let ([below, above], of) = (&self.sides, &mut self.algebra);
@@ -137,8 +148,8 @@ impl Face<'_, '_, '_> {
         let jump = of.minus(&above.conserved[at], &below.conserved[at])?;
         let name = &self.names[at];
         Ok([
-            of.named(&format!("{name}_flux_sum"), sum),
-            of.named(&format!("{name}_jump"), jump),
+            of.named(format!("{name}_flux_sum"), sum),
+            of.named(format!("{name}_jump"), jump),
         ])
     }
 
@@ -146,7 +157,7 @@ impl Face<'_, '_, '_> {
     fn rise(&mut self, at: usize) -> Result<Poly> {
         let ([below, above], of) = (&self.sides, &mut self.algebra);
         let rise = of.minus(&above.fluxes[at], &below.fluxes[at])?;
-        Ok(of.named(&format!("{}_flux_jump", self.names[at]), rise))
+        Ok(of.named(format!("{}_flux_jump", self.names[at]), rise))
     }
 
     /// The number that the solver takes; zero for one that takes none.
@@ -184,7 +195,8 @@ impl Face<'_, '_, '_> {
         let [slowest, fastest] = self.speeds();
         let of = &mut self.algebra;
         let (slowest, fastest) = (of.abs(&slowest), of.abs(&fastest));
-        of.max(&slowest, &fastest)
+        let greatest = of.max(&slowest, &fastest);
+        of.named(format!("greatest_{}", AXES[self.axis]), greatest)
     }
 
     /// Bounds of the speeds on both sides: the slowest and the fastest.
@@ -194,8 +206,17 @@ impl Face<'_, '_, '_> {
             // The check of the scheme asks for them.
             return [Poly::default(), Poly::default()];
         };
-        let of = &mut self.algebra;
-        [of.min(&below[0], &above[0]), of.max(&below[1], &above[1])]
+        self.bounds([&below[0], &above[0]], [&below[1], &above[1]])
+    }
+
+    /// The slower and the faster of two speeds each.
+    fn bounds(&mut self, slow: [&Poly; 2], fast: [&Poly; 2]) -> [Poly; 2] {
+        let (axis, of) = (AXES[self.axis], &mut self.algebra);
+        let (slowest, fastest) = (of.min(slow[0], slow[1]), of.max(fast[0], fast[1]));
+        [
+            of.named(format!("slowest_{axis}"), slowest),
+            of.named(format!("fastest_{axis}"), fastest),
+        ]
     }
 
     /// The flux as a grid function.

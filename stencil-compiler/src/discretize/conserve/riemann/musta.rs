@@ -54,7 +54,7 @@ fn forecast(face: &mut Face<'_, '_, '_>, between: &[Poly], label: &str) -> Resul
             let moved = of.times_step(&outflow, axis, false)?;
             let moved = of.whole("moved", moved);
             let state = of.minus(&side.conserved[number], &moved)?;
-            let state = of.named(&format!("{}_forecast", face.names[number]), state);
+            let state = of.named(format!("{}_forecast", face.names[number]), state);
             side.conserved[number] = state.clone();
             side.states[*component] = state;
         }

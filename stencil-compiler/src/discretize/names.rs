@@ -1,0 +1,303 @@
+//! Names of grid functions: what they are, or their part in what they are made for.
+//!
+//! A value that is something as a whole has a name, the value of a `let` that of the `let`. All else that is made on the way to it
+//! is a part of it and is called after it: `c_quotient` is a quotient in `c`. What several need is part of the first of them, and of what they
+//! are together if they were named together: components of one vector, fluxes of one solver. So a name depends on what is near in the
+//! declaration, and only parts of one whole are told apart by numbers.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::assemble::Assembler;
+use super::atoms::{Atom, Atoms};
+use super::poly::{AtomId, Poly};
+use super::reciprocals::is_one;
+use crate::expr::Op;
+
+/// What a value is called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Label {
+    /// By what it is.
+    Whole(String),
+    /// By what it does in something else.
+    Part(String),
+}
+
+/// Words that are written out are parts.
+impl From<&'static str> for Label {
+    fn from(part: &'static str) -> Self {
+        Label::Part(part.to_string())
+    }
+}
+
+/// Names that are put together say what they are of.
+impl From<String> for Label {
+    fn from(whole: String) -> Self {
+        Label::Whole(whole)
+    }
+}
+
+impl From<&String> for Label {
+    fn from(whole: &String) -> Self {
+        Label::Whole(whole.clone())
+    }
+}
+
+impl Label {
+    /// The same kind of label, with other words.
+    pub(super) fn map(&self, words: impl FnOnce(&str) -> String) -> Self {
+        match self {
+            Label::Whole(name) => Label::Whole(words(name)),
+            Label::Part(name) => Label::Part(words(name)),
+        }
+    }
+}
+
+/// Values that were named together, in order, and what they are together.
+struct Group {
+    shared: String,
+    members: Vec<(String, Poly)>,
+}
+
+/// The labels of atoms, as they are given.
+#[derive(Default)]
+pub(super) struct Labels {
+    /// Names of `let`s by their values, which need not be grid functions of their own.
+    lets: BTreeMap<Poly, String>,
+    wholes: BTreeMap<AtomId, String>,
+    parts: BTreeMap<AtomId, String>,
+    groups: Vec<Group>,
+}
+
+impl Labels {
+    /// Labels an atom; of names, and of parts, the first counts.
+    pub(super) fn give(&mut self, atom: AtomId, label: Label) {
+        match label {
+            Label::Whole(name) => {
+                self.groups.push(Group {
+                    shared: name.clone(),
+                    members: vec![(name.clone(), Poly::atom(atom))],
+                });
+                self.wholes.entry(atom).or_insert(name);
+            }
+            Label::Part(part) => {
+                self.parts.entry(atom).or_insert(part);
+            }
+        }
+    }
+
+    /// Says that these belong together.
+    pub(super) fn together(&mut self, shared: String, members: Vec<(String, Poly)>) {
+        self.groups.push(Group { shared, members });
+    }
+
+    /// The components of a `let`, with their names: the first that has a value, or one that is said to be another.
+    pub(super) fn define(&mut self, name: &str, components: Vec<(String, Poly)>, renames: bool) {
+        for (name, value) in &components {
+            let known = self.lets.entry(value.clone()).or_insert(name.clone());
+            if renames {
+                known.clone_from(name);
+            }
+        }
+        self.together(name.to_string(), components);
+    }
+}
+
+/// What each atom is called, but for numbers.
+#[derive(Default)]
+pub(super) struct Names {
+    labels: Labels,
+    /// What atoms that are no whole belong to.
+    owners: BTreeMap<AtomId, String>,
+    /// What those belong to that were named with others.
+    families: BTreeMap<AtomId, String>,
+}
+
+impl Names {
+    /// The rank of parts.
+    pub(super) const LAST_RANK: u32 = 2;
+
+    /// Settles what every atom is part of.
+    pub(super) fn new(atoms: &mut Atoms) -> Self {
+        let mut names = Names {
+            labels: std::mem::take(&mut atoms.labels),
+            ..Names::default()
+        };
+        let groups = std::mem::take(&mut names.labels.groups);
+        let several = groups.iter().filter(|group| group.members.len() > 1);
+        let members = several.flat_map(|group| &group.members);
+        let with_others = members.filter_map(|member| names.as_whole(atoms, member));
+        let with_others: BTreeSet<AtomId> = with_others.collect();
+        for group in groups {
+            let alone = match &group.members[..] {
+                [member] => names.as_whole(atoms, member),
+                _ => None,
+            };
+            if alone.is_none_or(|atom| !with_others.contains(&atom)) {
+                names.claim(atoms, &group);
+            }
+        }
+        names
+    }
+
+    /// The atom that is this value and has this name.
+    fn as_whole(&self, atoms: &Atoms, (name, value): &(String, Poly)) -> Option<AtomId> {
+        let atom = value.as_atom()?;
+        (self.whole(atoms, atom) == Some(name)).then_some(atom)
+    }
+
+    /// Gives the atoms below what was named together to it, as far as they are neither wholes nor parts of others.
+    fn claim(&mut self, atoms: &Atoms, group: &Group) {
+        let mut found: BTreeMap<AtomId, Option<usize>> = BTreeMap::new();
+        for (member, named) in group.members.iter().enumerate() {
+            let mut open = match self.as_whole(atoms, named) {
+                None => named.1.0.keys().flatten().copied().collect(),
+                Some(atom) => {
+                    self.families.entry(atom).or_insert(group.shared.clone());
+                    atoms.below(atom)
+                }
+            };
+            let mut seen = BTreeSet::new();
+            while let Some(atom) = open.pop() {
+                let known = self.owners.contains_key(&atom) || self.whole(atoms, atom).is_some();
+                if known || !seen.insert(atom) {
+                    continue;
+                }
+                let first = found.entry(atom).or_insert(Some(member));
+                if *first != Some(member) {
+                    *first = None;
+                }
+                open.extend(atoms.below(atom));
+            }
+        }
+        for (atom, member) in found {
+            let owner = member.map_or(&group.shared, |member| &group.members[member].0);
+            self.owners.insert(atom, owner.clone());
+        }
+    }
+
+    /// The name of an atom that is something as a whole.
+    fn whole(&self, atoms: &Atoms, atom: AtomId) -> Option<&String> {
+        let defined = match atoms.get(atom) {
+            Atom::State(_) | Atom::At { .. } => return None,
+            Atom::Named(at) => self.of_value(&atoms.named[*at].1),
+            Atom::Call(..) | Atom::Derivative { .. } => None,
+        };
+        let defined = defined.or_else(|| self.of_value(&Poly::atom(atom)));
+        defined.or_else(|| self.labels.wholes.get(&atom))
+    }
+
+    /// The name of the `let` with this value.
+    pub(super) fn of_value(&self, value: &Poly) -> Option<&String> {
+        self.labels.lets.get(value)
+    }
+
+    /// Whether this is the value of a `let`, something else as a whole, or a part; in order of what keeps its name.
+    pub(super) fn rank(&self, atoms: &Atoms, atom: AtomId) -> u32 {
+        match self.whole(atoms, atom) {
+            Some(name) if self.labels.wholes.get(&atom) != Some(name) => 0,
+            Some(_) => 1,
+            None => Self::LAST_RANK,
+        }
+    }
+
+    /// What an atom is called; nothing for those that are called after what they are made of.
+    pub(super) fn of(&self, atoms: &Atoms, atom: AtomId) -> Option<String> {
+        if let Some(name) = self.whole(atoms, atom) {
+            return Some(name.clone());
+        }
+        let part = match (self.labels.parts.get(&atom), atoms.get(atom)) {
+            (Some(part), _) => part.as_str(),
+            (None, Atom::Call(Op::Div, args)) if is_one(&args[0]) => return None,
+            (None, Atom::Call(op, _)) => word(*op),
+            (None, Atom::Named(_)) => "part",
+            (None, Atom::State(_) | Atom::At { .. } | Atom::Derivative { .. }) => return None,
+        };
+        let owner = self.owners.get(&atom)?;
+        Some(format!("{owner}_{part}"))
+    }
+
+    /// What a value that only this atom leads to is part of.
+    pub(super) fn family(&self, atom: AtomId) -> Option<&String> {
+        self.families.get(&atom).or_else(|| self.owners.get(&atom))
+    }
+}
+
+impl Assembler<'_> {
+    /// Keeps the names of equations; with each comes what it is together with others.
+    pub(super) fn roots(&mut self, labels: &[[String; 2]], equations: &[Poly]) -> Vec<String> {
+        let named: Vec<(&[String; 2], &Poly)> = labels.iter().zip(equations).collect();
+        for group in named.chunk_by(|(a, _), (b, _)| a[1] == b[1]) {
+            let members = group
+                .iter()
+                .map(|([own, _], poly)| (own.clone(), (*poly).clone()));
+            let shared = group[0].0[1].clone();
+            self.atoms.labels.together(shared, members.collect());
+        }
+        let names = labels.iter().map(|[own, _]| self.functions.reserve(own));
+        names.collect()
+    }
+
+    /// Keeps a name for every atom that becomes a grid function: those of `let`s come first, then those of other wholes, then those
+    /// of parts; equal ones are numbered as they were written.
+    pub(super) fn keep_names(&mut self, equations: &[(Poly, Poly)]) {
+        self.names = Names::new(self.atoms);
+        let mut open: Vec<AtomId> = equations
+            .iter()
+            .flat_map(|(linear, pointwise)| [linear, pointwise])
+            .flat_map(|poly| poly.0.keys().flatten().copied())
+            .collect();
+        let mut read: BTreeSet<AtomId> = BTreeSet::new();
+        while let Some(atom) = open.pop() {
+            if read.insert(atom) {
+                open.extend(self.atoms.below(atom));
+            }
+        }
+        for rank in 0..=Names::LAST_RANK {
+            for atom in &read {
+                if self.names.rank(self.atoms, *atom) == rank
+                    && let Some(name) = self.names.of(self.atoms, *atom)
+                {
+                    self.kept.insert(*atom, self.functions.reserve(&name));
+                }
+            }
+        }
+    }
+
+    /// The name that is kept for an atom, or one for what it is.
+    pub(super) fn name_of(&mut self, atom: AtomId, otherwise: &str) -> String {
+        if let Some(kept) = self.kept.get(&atom) {
+            return kept.clone();
+        }
+        let named = self.names.of(self.atoms, atom);
+        let named = named.or_else(|| {
+            let origin = self.reciprocals.origin(atom)?;
+            self.names.of(self.atoms, origin)
+        });
+        self.functions
+            .reserve(named.as_deref().unwrap_or(otherwise))
+    }
+
+    /// What the reciprocal of a divisor is called: after it, if it has a name, or after what it divides.
+    pub(super) fn reciprocal_name(&self, divisor: &Poly) -> String {
+        let one = divisor.as_atom().map(|atom| match self.atoms.get(atom) {
+            Atom::At { of, .. } => *of,
+            _ => atom,
+        });
+        let made = one.and_then(|atom| Some(self.functions.name(*self.made.get(&atom)?)));
+        let named = made.or_else(|| self.names.of_value(divisor).map(String::as_str));
+        let named = named.or_else(|| {
+            let quotient = self.reciprocals.quotient(divisor)?;
+            self.names.family(quotient).map(String::as_str)
+        });
+        named.map_or("reciprocal".to_string(), |of| format!("{of}_reciprocal"))
+    }
+}
+
+/// What the result of an operation is called: a divergence is `div`, and no quotient.
+pub(super) fn word(op: Op) -> &'static str {
+    match op {
+        Op::Div => "quotient",
+        Op::Lt | Op::Le | Op::Eq => "choice",
+        _ => op.name(),
+    }
+}
