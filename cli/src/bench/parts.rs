@@ -405,7 +405,7 @@ mod tests {
         assert_eq!(parts[0].work.bytes, 64.0 * 32.0 * 8.0 * 6.0);
         let (_, stored) = compiled(
             "schedule place p_x_flux global exchange place u_x_x_flux global exchange
-             place all_families global exchange place all_families_2 global exchange
+             place p_x_flux_all_families global exchange place u_x_x_flux_all_families global exchange
              kernel direct kernel direct",
         );
         let costs = cost::kernels(&stored).unwrap();

@@ -139,6 +139,16 @@ impl Atoms {
         Uniform::power(UniformFactor::Opaque(at), 1)
     }
 
+    /// The atom that is this value, if it is called by what it is.
+    pub(super) fn of_value(&self, value: &Poly) -> Option<AtomId> {
+        let named = || self.known.get(&Atom::Named(*self.known_named.get(value)?));
+        let made = value.as_atom().or_else(|| named().copied())?;
+        match self.get(made) {
+            Atom::State(_) | Atom::At { .. } => None,
+            Atom::Named(_) | Atom::Call(..) | Atom::Derivative { .. } => Some(made),
+        }
+    }
+
     /// What an atom is made of.
     pub(super) fn below(&self, atom: AtomId) -> Vec<AtomId> {
         let all = |poly: &Poly| -> Vec<AtomId> { poly.0.keys().flatten().copied().collect() };

@@ -5,6 +5,7 @@
 //! are together if they were named together: components of one vector, fluxes of one solver. So a name depends on what is near in the
 //! declaration, and only parts of one whole are told apart by numbers.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::assemble::Assembler;
@@ -73,11 +74,13 @@ impl Labels {
     pub(super) fn give(&mut self, atom: AtomId, label: Label) {
         match label {
             Label::Whole(name) => {
-                self.groups.push(Group {
-                    shared: name.clone(),
-                    members: vec![(name.clone(), Poly::atom(atom))],
-                });
-                self.wholes.entry(atom).or_insert(name);
+                if let Entry::Vacant(free) = self.wholes.entry(atom) {
+                    self.groups.push(Group {
+                        shared: name.clone(),
+                        members: vec![(name.clone(), Poly::atom(atom))],
+                    });
+                    free.insert(name);
+                }
             }
             Label::Part(part) => {
                 self.parts.entry(atom).or_insert(part);
@@ -106,6 +109,8 @@ impl Labels {
 #[derive(Default)]
 pub(super) struct Names {
     labels: Labels,
+    /// Atoms that are `let`s.
+    lets: BTreeMap<AtomId, String>,
     /// What atoms that are no whole belong to.
     owners: BTreeMap<AtomId, String>,
     /// What those belong to that were named with others.
@@ -113,23 +118,23 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// The rank of parts.
-    pub(super) const LAST_RANK: u32 = 2;
-
     /// Settles what every atom is part of.
     pub(super) fn new(atoms: &mut Atoms) -> Self {
         let mut names = Names {
             labels: std::mem::take(&mut atoms.labels),
             ..Names::default()
         };
+        let lets = names.labels.lets.iter();
+        let lets = lets.filter_map(|(value, name)| Some((atoms.of_value(value)?, name.clone())));
+        names.lets = lets.collect();
         let groups = std::mem::take(&mut names.labels.groups);
         let several = groups.iter().filter(|group| group.members.len() > 1);
         let members = several.flat_map(|group| &group.members);
-        let with_others = members.filter_map(|member| names.as_whole(atoms, member));
+        let with_others = members.filter_map(|member| names.as_whole(member));
         let with_others: BTreeSet<AtomId> = with_others.collect();
         for group in groups {
             let alone = match &group.members[..] {
-                [member] => names.as_whole(atoms, member),
+                [member] => names.as_whole(member),
                 _ => None,
             };
             if alone.is_none_or(|atom| !with_others.contains(&atom)) {
@@ -140,16 +145,16 @@ impl Names {
     }
 
     /// The atom that is this value and has this name.
-    fn as_whole(&self, atoms: &Atoms, (name, value): &(String, Poly)) -> Option<AtomId> {
+    fn as_whole(&self, (name, value): &(String, Poly)) -> Option<AtomId> {
         let atom = value.as_atom()?;
-        (self.whole(atoms, atom) == Some(name)).then_some(atom)
+        (self.whole(atom) == Some(name)).then_some(atom)
     }
 
     /// Gives the atoms below what was named together to it, as far as they are neither wholes nor parts of others.
     fn claim(&mut self, atoms: &Atoms, group: &Group) {
         let mut found: BTreeMap<AtomId, Option<usize>> = BTreeMap::new();
         for (member, named) in group.members.iter().enumerate() {
-            let mut open = match self.as_whole(atoms, named) {
+            let mut open = match self.as_whole(named) {
                 None => named.1.0.keys().flatten().copied().collect(),
                 Some(atom) => {
                     self.families.entry(atom).or_insert(group.shared.clone());
@@ -158,7 +163,7 @@ impl Names {
             };
             let mut seen = BTreeSet::new();
             while let Some(atom) = open.pop() {
-                let known = self.owners.contains_key(&atom) || self.whole(atoms, atom).is_some();
+                let known = self.owners.contains_key(&atom) || self.whole(atom).is_some();
                 if known || !seen.insert(atom) {
                     continue;
                 }
@@ -176,13 +181,8 @@ impl Names {
     }
 
     /// The name of an atom that is something as a whole.
-    fn whole(&self, atoms: &Atoms, atom: AtomId) -> Option<&String> {
-        let defined = match atoms.get(atom) {
-            Atom::State(_) | Atom::At { .. } => return None,
-            Atom::Named(at) => self.of_value(&atoms.named[*at].1),
-            Atom::Call(..) | Atom::Derivative { .. } => None,
-        };
-        let defined = defined.or_else(|| self.of_value(&Poly::atom(atom)));
+    fn whole(&self, atom: AtomId) -> Option<&String> {
+        let defined = self.lets.get(&atom);
         defined.or_else(|| self.labels.wholes.get(&atom))
     }
 
@@ -192,17 +192,19 @@ impl Names {
     }
 
     /// Whether this is the value of a `let`, something else as a whole, or a part; in order of what keeps its name.
-    pub(super) fn rank(&self, atoms: &Atoms, atom: AtomId) -> u32 {
-        match self.whole(atoms, atom) {
-            Some(name) if self.labels.wholes.get(&atom) != Some(name) => 0,
-            Some(_) => 1,
-            None => Self::LAST_RANK,
+    fn rank(&self, atom: AtomId) -> u32 {
+        if self.lets.contains_key(&atom) {
+            0
+        } else if self.labels.wholes.contains_key(&atom) {
+            1
+        } else {
+            2
         }
     }
 
     /// What an atom is called; nothing for those that are called after what they are made of.
     pub(super) fn of(&self, atoms: &Atoms, atom: AtomId) -> Option<String> {
-        if let Some(name) = self.whole(atoms, atom) {
+        if let Some(name) = self.whole(atom) {
             return Some(name.clone());
         }
         let part = match (self.labels.parts.get(&atom), atoms.get(atom)) {
@@ -252,13 +254,11 @@ impl Assembler<'_> {
                 open.extend(self.atoms.below(atom));
             }
         }
-        for rank in 0..=Names::LAST_RANK {
-            for atom in &read {
-                if self.names.rank(self.atoms, *atom) == rank
-                    && let Some(name) = self.names.of(self.atoms, *atom)
-                {
-                    self.kept.insert(*atom, self.functions.reserve(&name));
-                }
+        let mut read: Vec<AtomId> = read.into_iter().collect();
+        read.sort_by_key(|atom| self.names.rank(*atom));
+        for atom in read {
+            if let Some(name) = self.names.of(self.atoms, atom) {
+                self.kept.insert(atom, self.functions.reserve(&name));
             }
         }
     }

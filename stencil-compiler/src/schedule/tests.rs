@@ -99,6 +99,12 @@ fn a_name_that_is_none_is_near_one_that_is() {
     assert_eq!(found.blame, Blame::Name("div_v".into()));
     assert_eq!(found.help[0], "did you mean `div_u`?");
     assert_eq!(found.help[1], "the schedule is legal without `place div_v`");
+    // A number may be another one, or gone: whatever holds the words is told.
+    let numbered = error(&flow(), "place part0_70 shared kernel march");
+    assert_eq!(
+        numbered.help[0],
+        "did you mean `ddt_u_x_part0`, `ddt_u_y_part0` or `ddt_u_z_part0`?"
+    );
     let with_pass = "place div_v global exchange pass div_v 1 kernel direct kernel direct";
     assert_eq!(error(&flow(), with_pass).help, found.help);
 }
