@@ -1,6 +1,6 @@
 //! A race: all schedules are timed in turn, the slower half leaves, the rest is timed for longer.
 
-use super::trial::Fate;
+use super::trial::{Fate, Trial};
 use super::{Candidate, Progress, Tuner};
 use crate::Error;
 
@@ -32,7 +32,8 @@ impl Tuner<'_> {
     pub(super) fn next_race(&mut self, finalists: &[usize]) -> Vec<usize> {
         let mut field = self.around(&finalists[..finalists.len().min(2)]);
         self.prepare(&mut field);
-        field.extend(finalists);
+        // Those that have won before are timed in any case.
+        field.splice(0..0, finalists.iter().copied());
         self.race(field)
     }
 
@@ -115,13 +116,17 @@ impl Tuner<'_> {
         }
         loop {
             for _ in 0..batches {
-                field.retain(|at| self.time(*at));
+                self.heat(&mut field);
             }
             let seconds = |at: &usize| self.trials[*at].seconds();
             field.sort_by(|a, b| seconds(a).total_cmp(&seconds(b)));
-            let is_over = field.len() <= WINNERS;
+            let is_late = self.is_late();
+            let is_over = is_late || field.len() <= WINNERS;
             let best = self.best_of(&field);
-            let half = field.len().div_ceil(2).max(WINNERS);
+            let half = match is_late {
+                true => WINNERS,
+                false => field.len().div_ceil(2).max(WINNERS),
+            };
             let near = field.iter().filter(|at| seconds(at) <= SLOWEST * best);
             let stay = near.count().min(half);
             for at in field.drain(stay.min(field.len())..) {
@@ -138,6 +143,30 @@ impl Tuner<'_> {
             }
             batches *= 2;
         }
+    }
+}
+
+impl Tuner<'_> {
+    fn is_late(&self) -> bool {
+        self.track.elapsed() > self.options.budget
+    }
+
+    /// Times each once. Where the time is up what was timed stays as it is, and what was not leaves, if anything was.
+    fn heat(&mut self, field: &mut Vec<usize>) {
+        let was_timed = |trials: &[Trial], at: usize| !trials[at].batches.is_empty();
+        let mut any = field.iter().any(|at| was_timed(&self.trials, *at));
+        field.retain(|at| {
+            if self.is_late() && any {
+                let stays = was_timed(&self.trials, *at);
+                if !stays {
+                    self.trials[*at].fate = Fate::Late;
+                }
+                return stays;
+            }
+            let is_timed = self.time(*at);
+            any |= is_timed;
+            is_timed
+        });
     }
 }
 

@@ -293,6 +293,27 @@ fn what_cannot_be_compiled_in_time_is_left_out_and_the_best_predicted_are_not() 
 }
 
 #[test]
+fn a_race_ends_with_the_budget() {
+    let forms = alone(heat());
+    // It takes 20 ms to time each once.
+    for (milliseconds, most) in [(1, 1), (150, 8), (700, 24)] {
+        let mut machine = Machine::of(&forms, |_, model| Ok(model), |_| false);
+        let options = Options {
+            budget: Duration::from_millis(milliseconds),
+            ..Options::on(CELLS)
+        };
+        let mut progress = |_| ();
+        let tuner = Tuner::new(&forms, &options, &mut machine, &mut progress);
+        let tuned = tuner.search().unwrap();
+        let timed = tuned.trials.iter().filter(|t| t.seconds().is_finite());
+        assert_eq!(timed.count(), most, "in {milliseconds} ms");
+        let over = tuned.took.saturating_sub(options.budget);
+        assert!(over <= Duration::from_millis(20), "{over:?}");
+        assert!(tuned.trials.iter().any(|t| t.fate == Fate::Best));
+    }
+}
+
+#[test]
 fn where_what_promises_most_does_not_run_the_others_are_tried() {
     let forms = alone(heat());
     let does = |schedule: &Schedule, model: f64| match schedule.kernels[0].strategy.as_str() {
