@@ -194,7 +194,7 @@ fn mistakes_exit_with_2() {
         (&["heat", "--backend", "gpu"], "cuda"),
         (&["heat", "--cells", "0"], "cells"),
         (&["heat", "--cells", "8,eight"], "`eight`"),
-        (&["heat", "--mixed", "either"], "composed"),
+        (&["heat", "--mixed", "neither"], "composed"),
         (&["--precision", "f16"], "f32"),
         (&["--protocol", "slow"], "sustained"),
     ] {

@@ -101,7 +101,7 @@ pub(super) fn waves(model: &Model) -> Option<String> {
             waves,
             only_bounds: Some(why),
         }) => format!(
-            "bounds from the fluxes: {}. They do for `rusanov` and `hll`; `roe` and characteristic variables need each speed, but {why}",
+            "bounds from the fluxes: {}. They do for `rusanov`, `hll` and `hlle`; `roe`, characteristic variables and `waves` need each speed, but {why}",
             words(&waves)
         ),
         None => "none: not declared, and no bounds of them can be written out; `force` and `musta` ask for none".into(),

@@ -58,6 +58,9 @@ pub(crate) fn chosen(
         ..here(plan, first_card().as_ref(), cells)
     });
     let found = key.and_then(|key| plans.chosen(&key));
+    // Other declarations that come to the same where nothing is said may leave other choices open.
+    let open = model.scheme.formulations();
+    let found = found.filter(|chosen| open.contains(&chosen.formulation));
     Ok(found.map(|chosen| ByPlan {
         formulation: chosen.formulation,
         file: wanted.to_string(),

@@ -28,7 +28,9 @@ pub(super) fn of(
             return Ok((all.into_iter().map(form).collect(), note));
         }
         note = closed(args, system);
-    } else if let Some(Chosen { formulation, .. }) = plans.chosen(key).filter(|_| scheme.is_open())
+    } else if let Some(Chosen { formulation, .. }) = plans
+        .chosen(key)
+        .filter(|chosen| scheme.is_open() && scheme.formulations().contains(&chosen.formulation))
     {
         // What the file has settled stays so.
         let settled = system.by(formulation)?;

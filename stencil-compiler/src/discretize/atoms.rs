@@ -334,7 +334,12 @@ impl Atoms {
             }
         }
         if !products.0.is_empty() {
-            let named = self.named_atom(name.clone(), products);
+            let is_all = products == *poly;
+            let label = match is_all {
+                true => name.clone(),
+                false => name.map(|name| format!("{name}_products")),
+            };
+            let named = self.named_atom(label, products);
             out = out.plus(&operator(self, named)?)?;
         }
         Ok(out)

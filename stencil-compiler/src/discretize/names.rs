@@ -93,12 +93,18 @@ impl Labels {
         self.groups.push(Group { shared, members });
     }
 
-    /// The components of a `let`, with their names: the first that has a value, or one that is said to be another.
-    pub(super) fn define(&mut self, name: &str, components: Vec<(String, Poly)>, renames: bool) {
-        for (name, value) in &components {
-            let known = self.lets.entry(value.clone()).or_insert(name.clone());
-            if renames {
-                known.clone_from(name);
+    /// The components of a `let`, with their names: the first that has a value, but for one that this stands in place of.
+    pub(super) fn define(
+        &mut self,
+        name: &str,
+        components: Vec<(String, Poly)>,
+        instead: Option<&String>,
+    ) {
+        for (component, value) in &components {
+            let known = self.lets.entry(value.clone()).or_insert(component.clone());
+            let suffix = component.strip_prefix(name).unwrap_or_default();
+            if instead.is_some_and(|other| *known == format!("{other}{suffix}")) {
+                known.clone_from(component);
             }
         }
         self.together(name.to_string(), components);

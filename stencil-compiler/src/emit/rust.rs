@@ -142,14 +142,23 @@ impl Spelling for Cells<'_> {
     }
 }
 
+/// A name that no item around a system has: `let H = ..` beside a constant `H` would compare with it.
+fn local(name: &str) -> String {
+    match name.ends_with("_v") {
+        true => name.to_string(),
+        false => format!("{name}_v"),
+    }
+}
+
 impl<'a> Cells<'a> {
     fn new(kernel: &'a Kernel, access: &'a RowAccess) -> Result<Self, EmitError> {
-        let names = Names::new(kernel, KEYWORDS, RESERVED)?;
+        let mut names = Names::new(kernel, KEYWORDS, RESERVED)?;
         let mut scope = Scope::new(&[KEYWORDS, RESERVED]);
-        for list in [&names.buffers, &names.registers] {
-            scope.names("register", list)?;
-        }
-        let uniforms = scope.names("uniform", &kernel.uniforms)?;
+        scope.names("buffer", &names.buffers)?;
+        let registers: Vec<String> = names.registers.iter().map(|name| local(name)).collect();
+        names.registers = scope.names("register", &registers)?;
+        let uniforms: Vec<String> = kernel.uniforms.iter().map(|name| local(name)).collect();
+        let uniforms = scope.names("uniform", &uniforms)?;
         let mut outputs = Vec::new();
         for buffer in &access.outputs {
             let name = format!("{}_result", names.buffers[*buffer]);

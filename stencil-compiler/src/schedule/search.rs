@@ -9,7 +9,7 @@ use super::heuristic::{carry, carry_ahead, fused, recomputed, shared, stored};
 use super::passes::{self, PARTS};
 use super::{Blocking, Carry, Halo, Layout, Placement, Schedule, sums};
 use crate::algorithm::footprint::footprint;
-use crate::algorithm::{Algorithm, FnId, Offset};
+use crate::algorithm::{Algorithm, Def, FnId, Offset};
 use crate::kernel::LaunchKind;
 use crate::kernel::blocking::{self, Param, Strategy};
 use crate::plan::{kernel_count, stored_together};
@@ -227,7 +227,7 @@ pub fn neighbours(algorithm: &Algorithm, schedule: &Schedule) -> Vec<Schedule> {
         .take(MOST_STORED)
         .flat_map(|(name, _)| otherwise_placed(&problem, schedule, &name))
         .collect();
-    all.extend(carried_otherwise(schedule));
+    all.extend(carried_otherwise(&problem, schedule));
     all.extend(reblocked(algorithm.dimension, schedule));
     for (at, name, value) in blockings_beside(algorithm.dimension, schedule) {
         let mut one = schedule.clone();
@@ -301,17 +301,26 @@ fn otherwise_placed(problem: &Algorithm, schedule: &Schedule, name: &str) -> Vec
 }
 
 /// The schedule with one sum that rides along completed behind in place of ahead, or the other way round.
-fn carried_otherwise(schedule: &Schedule) -> Vec<Schedule> {
-    let others = schedule.placements.iter().filter_map(|(name, now)| {
-        let other = match now {
-            Placement::Carried(Carry::Behind) => Carry::Ahead,
-            Placement::Carried(Carry::Ahead) => Carry::Behind,
-            _ => return None,
-        };
-        let mut otherwise = schedule.clone();
-        otherwise.place(name, Placement::Carried(other));
-        Some(otherwise)
-    });
+/// Where it reads no plane ahead both are the same.
+fn carried_otherwise(problem: &Algorithm, schedule: &Schedule) -> Vec<Schedule> {
+    let axis = problem.slowest_axis();
+    let reads_ahead = |name: &str| {
+        let def = problem.find(name).map(|id| &problem.function(id).def);
+        matches!(def, Some(Def::Sum(terms)) if terms.iter().any(|term| term.value.at[axis] > 0))
+    };
+    let placed = schedule.placements.iter();
+    let others = placed
+        .filter(|(name, _)| reads_ahead(name))
+        .filter_map(|(name, now)| {
+            let other = match now {
+                Placement::Carried(Carry::Behind) => Carry::Ahead,
+                Placement::Carried(Carry::Ahead) => Carry::Behind,
+                _ => return None,
+            };
+            let mut otherwise = schedule.clone();
+            otherwise.place(name, Placement::Carried(other));
+            Some(otherwise)
+        });
     others.collect()
 }
 

@@ -1,8 +1,10 @@
 //! A plan that is run for a moment: what a step takes on the card at hand, and its kernels as the driver
 //! and the compiler of the card report them.
 
+use std::collections::BTreeMap;
+
 use stencil_compiler::cost::{Fills, Rates, StepTime, Time};
-use stencil_runtime::backend::cuda::{Cache, Card, CudaError, Doubt, Launched};
+use stencil_runtime::backend::cuda::{Cache, Card, CudaError, Doubt, Launched, StepPart};
 use stencil_runtime::bench::{batch, steps_of};
 use stencil_runtime::{Engine, Error, Number, Simulation, SystemDef};
 
@@ -34,6 +36,8 @@ pub(super) struct Measured {
     pub(super) launches: usize,
     /// The kernels of the plan in the order of a step.
     pub(super) kernels: Vec<Launched>,
+    /// Seconds of each of them by itself, by its number, with the gap to the next launch; none where steps cannot be taken apart.
+    pub(super) seconds_of: BTreeMap<usize, f64>,
 }
 
 /// Is there a card? Asked before a long search.
@@ -82,7 +86,13 @@ pub(super) fn measure<T: Number>(
     let seconds = timed(&mut simulation).map_err(told)?;
     let (best, median) = bench::best_and_median(&seconds);
     let kernels = simulation.launched();
+    let parts = simulation.part_times().map_err(told)?;
+    let seconds_of = parts.iter().filter_map(|time| match time.part {
+        StepPart::Kernel(number) => Some((number, time.seconds)),
+        _ => None,
+    });
     Ok(Measured {
+        seconds_of: seconds_of.collect(),
         copy_bytes: 1e9 * card.copy_gb_s().map_err(of_card)?,
         card: card.name,
         best,

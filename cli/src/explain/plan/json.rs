@@ -128,6 +128,7 @@ fn kernel(kernel: &Kernel) -> Value {
             "arithmetic": time.arithmetic, "shared": time.shared, "texture": time.texture,
             "waste": time.waste,
         },
+        "measured_s": kernel.measured,
         "bound_by": time.limit().0.name(),
         "of_floor": kernel.of_floor(),
     })

@@ -104,6 +104,8 @@ pub(super) struct Kernel {
     pub(super) cost: KernelCost,
     /// How long it takes.
     pub(super) time: Time,
+    /// Seconds that it took by itself, where it ran.
+    pub(super) measured: Option<f64>,
     /// Equations whose new values it gives, with their lines.
     pub(super) equations: Vec<Declared>,
     /// Grid functions that it stores for other kernels.
@@ -135,7 +137,7 @@ impl Kernel {
 
     /// The part of its time in which the bytes that must move could be copied.
     pub(super) fn of_floor(&self) -> f64 {
-        self.floor_seconds / self.time.total
+        self.floor_seconds / self.measured.unwrap_or(self.time.total)
     }
 }
 
@@ -180,7 +182,8 @@ impl Planned {
             Entry::Kernel(kernel) => Some(kernel),
             Entry::Fill { .. } => None,
         });
-        for (kernel, launched) in kernels.zip(&measured.kernels) {
+        for (number, (kernel, launched)) in kernels.zip(&measured.kernels).enumerate() {
+            kernel.measured = measured.seconds_of.get(&number).copied();
             kernel.occupancy = Occupancy {
                 blocks: launched.resident,
                 bound: launched.bound,
@@ -333,6 +336,7 @@ impl Problem<'_> {
                 .unwrap_or(0.0),
             floor_seconds: self.copying(cost.least_bytes()),
             likely,
+            measured: None,
             compiled: compiled.cloned(),
             warps: unit.share(occupancy.blocks, cost.threads),
             occupancy,

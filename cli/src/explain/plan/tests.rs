@@ -416,6 +416,7 @@ fn what_was_measured_stands_beside_what_was_predicted() {
             copy_bytes: problem.on.rates.copy_bytes,
             launches: 6,
             kernels: kernels.collect(),
+            seconds_of: [(0, 0.5 * report.plan.kernels().next().unwrap().time.total)].into(),
         };
         report.plan.analyze(problem, measured);
         let share = report.plan.floor_seconds / report.plan.predicted.seconds / 2.0;
@@ -423,6 +424,11 @@ fn what_was_measured_stands_beside_what_was_predicted() {
         assert_eq!(json["plan"]["measured"]["card"], "Some Card");
         let kernel = &json["plan"]["substeps"][0][1];
         assert_eq!(kernel["registers"]["compiled"]["spilled_bytes"], 12);
+        let seconds = ["measured_s", "total"].map(|name| match name {
+            "total" => number(&kernel["predicted_s"][name]),
+            _ => number(&kernel[name]),
+        });
+        assert_eq!(seconds[0], 0.5 * seconds[1]);
         let page = text::page(problem, &report);
         assert!(
             page.contains(&format!("{:.0} % of", 100.0 * share)),
@@ -437,6 +443,7 @@ fn what_was_measured_stands_beside_what_was_predicted() {
         "1.25 times the one with the numbers of this card",
         "  note      the clock, Hz, was measured as 1.000e8",
         "77 compiled, 12 bytes of spills",
+        "measured (0.50 times that)",
         "3 blocks on a multiprocessor, 38 % of its warps; no more for registers",
         "Registers: of Some Card, where it ran.",
     ] {

@@ -173,10 +173,18 @@ fn step(report: &Report) -> Tree {
 
 /// A kernel, in a line if there was one before with the same numbers.
 fn kernel(kernel: &Kernel, twin: Option<&Kernel>) -> Tree {
+    let measured = kernel.measured.map(|seconds| {
+        let ratio = seconds / kernel.time.total;
+        format!(
+            " predicted, {} measured ({ratio:.2} times that)",
+            time(seconds)
+        )
+    });
     let title = format!(
-        "kernel {}  {}, {:.0} % of its floor, bound by {}",
+        "kernel {}  {}{}, {:.0} % of its floor, bound by {}",
         kernel.launch.name,
         time(kernel.time.total),
+        measured.unwrap_or_default(),
         100.0 * kernel.of_floor(),
         kernel.time.limit().0.name()
     );

@@ -6,6 +6,7 @@ use super::algorithm;
 use crate::algorithm::{Access, Algorithm, Atom, Def, SumTerm, UniformId};
 use crate::emit;
 use crate::expr::Op;
+use crate::expr::real::Precision;
 use crate::hash::fnv1a;
 use crate::schedule::{check::check, text};
 
@@ -229,22 +230,66 @@ fn no_name_is_there_twice() {
 }
 
 #[test]
-fn names_may_be_words_of_emitted_texts() {
-    let words = ["ring", "full", "done", "row", "plane"];
+fn names_may_be_words_of_emitted_texts_and_of_items_around_them() {
+    // `let None = ..` is a pattern, and so is `let H = ..` beside a constant.
+    let words = [
+        "ring", "full", "done", "row", "plane", "None", "Ok", "S", "H", "KERNELS",
+    ];
     let lets = words.iter().enumerate();
     let lets: String = lets
         .map(|(at, word)| format!("let {word} = exp(a + {at}*a*a); "))
         .collect();
-    let slopes = words.map(|word| format!("d[x]({word})*d[z]({word})"));
+    let rates = words.map(|word| format!("d[x]({word})*d[z]({word}) + {word}*{word}*a"));
     let made = algorithm(&format!(
         "pub system S in 3d {{ field a: scalar; {lets} ddt(a) = {}; }}
          scheme s for S {{ space: central<order = 2>; time: euler; }}",
-        slopes.join(" + ")
+        rates.join(" + ")
     ));
-    let places = words.map(|word| format!("place {word} global recompute "));
-    let schedule = format!("schedule {} kernel rows kernel rows", places.join(""));
-    let schedule = text::parse(&schedule).unwrap_or_else(|e| panic!("{e}"));
-    let compiled = check(&made, &schedule, 8).unwrap_or_else(|e| panic!("{e}"));
-    let launches: Vec<_> = compiled.kernels.iter().collect();
-    emit::rust(&launches).unwrap_or_else(|e| panic!("{e}"));
+    let schedules = ["kernel rows", "kernel direct", "kernel march"];
+    for kernel in schedules {
+        let schedule = format!("schedule {kernel}");
+        let schedule = text::parse(&schedule).unwrap_or_else(|e| panic!("{e}"));
+        let compiled = check(&made, &schedule, 8).unwrap_or_else(|e| panic!("{e}"));
+        let launches: Vec<_> = compiled.kernels.iter().collect();
+        if kernel != "kernel rows" {
+            for kernel in launches {
+                emit::cuda(kernel, Precision::F64).unwrap_or_else(|e| panic!("{e}"));
+            }
+            continue;
+        }
+        let emitted = emit::rust(&launches).unwrap_or_else(|e| panic!("{e}"));
+        let locals = emitted
+            .lines()
+            .filter_map(|l| l.trim().strip_prefix("let "));
+        let locals: Vec<&str> = locals
+            .filter_map(|l| l.split([' ', ',', ']']).next())
+            .collect();
+        assert!(locals.contains(&"None_v"), "{locals:?}");
+        assert!(locals.contains(&"H_v"), "{locals:?}");
+        for local in locals {
+            assert!(
+                local.starts_with('[') || local.contains("_v") || local.contains("_result"),
+                "{local}"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_is_a_part_of_a_let_is_not_called_like_it() {
+    let made = rate("let s = a + b*b;", "d[x](s)");
+    let products = made.find("s_products").map(|id| &made.function(id).def);
+    assert!(matches!(products, Some(Def::Point(_))), "{products:?}");
+    let whole = rate("let s = a*a + b*b;", "d[x](s)");
+    assert!(whole.find("s").is_some() && whole.find("s_products").is_none());
+}
+
+#[test]
+fn an_alias_takes_no_name() {
+    let calls =
+        "fn over(p: scalar, q: scalar) -> scalar { p/q } let q = over(a, b); let r = over(a, b);";
+    let made = rate(calls, "q + r*r");
+    assert!(made.find("q").is_some() && made.find("r").is_none());
+    let made = rate("let r = a/b; let w = a*a*b; let q = r;", "sqrt(r) + q*w");
+    assert!(made.find("r").is_some() && made.find("q").is_none());
 }

@@ -51,7 +51,7 @@ pub const STRATEGY: Strategy = Strategy {
             summary: "cells of a thread along x",
             default: 1,
             values: &[1, 2, 4],
-            flat: Some(&[1, 2, 4]),
+            flat: None,
             first: true,
         },
         Param {
