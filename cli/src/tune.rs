@@ -36,7 +36,7 @@ pub(crate) struct TuneArgs {
     mixed: Vec<MixedChoice>,
     /// Search the formulations that a declaration leaves open (`mixed: either`, or none), too: the plan says which one it is of,
     /// and so changes bits
-    #[arg(long)]
+    #[arg(long, conflicts_with = "survey")]
     tune_scheme: bool,
     /// The file that what is found is added to
     #[arg(long, value_name = "FILE", default_value = "stencil.plans")]

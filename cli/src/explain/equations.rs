@@ -94,7 +94,7 @@ pub(super) fn waves(model: &Model) -> Option<String> {
             waves,
             only_bounds: None,
         }) => format!(
-            "derived from the fluxes, whose speeds have a closed form: {}. All solvers of Riemann problems have what they need of them",
+            "derived from the fluxes, whose speeds have a closed form: {}. They do for all solvers but `hllc`, which needs `density` and `pressure` of `waves {{ .. }}`, too",
             words(&waves)
         ),
         Some(DerivedWaves {

@@ -28,13 +28,20 @@ pub(super) fn of(
             return Ok((all.into_iter().map(form).collect(), note));
         }
         note = closed(args, system);
-    } else if let Some(Chosen { formulation, .. }) = plans
+    } else if let Some(chosen) = plans
         .chosen(key)
         .filter(|chosen| scheme.is_open() && scheme.formulations().contains(&chosen.formulation))
     {
-        // What the file has settled stays so.
-        let settled = system.by(formulation)?;
-        return Ok((vec![form((formulation, settled))], note));
+        // What the file has settled stays so; what it has for another mesh is followed, and no choice of this one.
+        let is_here = |plan: &Plan| {
+            let own = (&plan.key.card, plan.key.precision, plan.key.cells);
+            plan.chosen == Some(chosen) && own == (&key.card, key.precision, key.cells)
+        };
+        let form = Form {
+            system: system.by(chosen.formulation)?,
+            chosen: plans.0.iter().any(is_here).then_some(chosen),
+        };
+        return Ok((vec![form], note));
     }
     let system = system.clone();
     let chosen = None;

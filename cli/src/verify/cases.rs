@@ -173,6 +173,7 @@ const BOTH: u32 = 2;
 /// All that the command line asks for, and a card of an architecture can run.
 pub(super) fn batches(args: &VerifyArgs, architecture: &str) -> Result<Vec<Batch>, Ended> {
     let mut batches = Vec::new();
+    let mut has_planned = false;
     let planned = args.plans.as_deref().map(plans::read).transpose()?;
     for (system, origin) in in_forms(systems(&args.systems)?, &args.mixed)? {
         for precision in &args.precision {
@@ -203,7 +204,12 @@ pub(super) fn batches(args: &VerifyArgs, architecture: &str) -> Result<Vec<Batch
             let planned = planned.iter();
             let of = |planned| plans::of(planned, (&system, &origin), *precision);
             let planned: Vec<_> = planned.map(of).collect::<Result<_, _>>()?;
-            for (system, origin, schedules) in planned.into_iter().flatten() {
+            for (system, origin, mut schedules) in planned.into_iter().flatten() {
+                schedules.retain(|(_, schedule)| on_card(schedule, architecture));
+                if schedules.is_empty() {
+                    continue;
+                }
+                has_planned = true;
                 batches.push(Batch {
                     system,
                     origin,
@@ -212,7 +218,17 @@ pub(super) fn batches(args: &VerifyArgs, architecture: &str) -> Result<Vec<Batch
             }
         }
     }
+    if let Some(file) = args.plans.as_deref().filter(|_| !has_planned) {
+        return Err(plans::none(file, architecture));
+    }
     Ok(batches)
+}
+
+/// Can a card of an architecture run it? Rows are a blocking of the processor, and older cards copy no boxes.
+fn on_card(schedule: &Schedule, architecture: &str) -> bool {
+    let boxes = capability(architecture).is_none_or(|has| has >= BOXES);
+    let can = |k: &Blocking| boxes || k.params.get("loader").is_none_or(|loader| *loader == 0);
+    schedule.is_for(LaunchKind::Blocks) && schedule.kernels.iter().all(can)
 }
 
 /// Systems as they are declared, or in these forms; those whose form changes nothing come once.
@@ -309,12 +325,7 @@ fn schedules(
     architecture: &str,
 ) -> Vec<(String, Schedule)> {
     let precision = precision.get();
-    let boxes = capability(architecture).is_none_or(|has| has >= BOXES);
-    // Rows are a blocking of the processor, and older cards copy no boxes.
-    let on_card = |s: &Schedule| {
-        let can = |k: &Blocking| boxes || k.params.get("loader").is_none_or(|loader| *loader == 0);
-        s.is_for(LaunchKind::Blocks) && s.kernels.iter().all(can)
-    };
+    let on_card = |schedule: &Schedule| on_card(schedule, architecture);
     let mut all: Vec<(String, Schedule)> = presets::ALL
         .iter()
         .map(|p| (p.name.to_string(), (p.make)(algorithm, precision)))

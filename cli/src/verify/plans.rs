@@ -22,6 +22,15 @@ pub(super) fn read(file: &Path) -> Result<Plans, Ended> {
     Plans::parse(&text).map_err(|error| wrong(error.to_string()))
 }
 
+/// A file whose plans are of other systems, of declarations that have changed, or for other cards.
+pub(super) fn none(file: &Path, architecture: &str) -> Ended {
+    usage(Failure::new(format!(
+        "error: no plan of {} is for the systems and precisions that are compared, as they are declared now, and for a card of {architecture}\n  \
+         help: name the systems or files that they were found for",
+        file.display()
+    )))
+}
+
 /// The plans for a system in a precision, each schedule once. Those of a formulation that they chose are of the system by it, where
 /// it leaves one open.
 pub(super) fn of(

@@ -30,7 +30,11 @@ impl<T: Number> Simulation<T> {
         let begun = Instant::now();
         self.settle()?;
         let watched = kept + begun.elapsed();
-        let share = period.map_or(0.0, |period| (steps as f64 / period as f64).min(1.0));
+        // Whole periods within the steps have had theirs.
+        let share = period.map_or(0.0, |period| match steps % period as u64 {
+            0 => 1.0,
+            left => left as f64 / period as f64,
+        });
         Ok(stepped.as_secs_f64() + share * watched.as_secs_f64())
     }
 }

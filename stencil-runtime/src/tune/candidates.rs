@@ -107,6 +107,15 @@ impl Tuner<'_> {
         own.map(|schedule| Candidate { form, schedule }).collect()
     }
 
+    /// So many of a formulation: what stands where nothing is said is looked at as when it is alone, and the others share as
+    /// much.
+    fn share(&self, form: usize, number: usize) -> usize {
+        match form {
+            0 => number,
+            _ => number.div_ceil(self.forms.len() - 1),
+        }
+    }
+
     /// Trials of those schedules of a formulation that are legal: of its own and of all others that a search begins with, or where
     /// these are many, of some of each way and kind, and of all of those that promise most by these; their numbers, in no order.
     fn scouted(&mut self, own: &[Candidate], form: usize) -> Vec<usize> {
@@ -115,9 +124,7 @@ impl Tuner<'_> {
             let all = all.cloned();
             all.map(|schedule| Candidate { form, schedule }).collect()
         };
-        // Several formulations take no longer to look at than one.
-        let share = |number: usize| number.div_ceil(self.forms.len());
-        let (many, scouted) = (share(MANY), share(SCOUTED));
+        let (many, scouted) = (self.share(form, MANY), self.share(form, SCOUTED));
         if all.len() <= many {
             return self.ranked(&[own, &candidates(&mut all.iter())].concat());
         }
@@ -151,7 +158,16 @@ impl Tuner<'_> {
                 None => ways.push(vec![*at]),
             }
         }
-        for mut of in ways.into_iter().take(APART) {
+        let mut left: Vec<usize> = (0..self.forms.len())
+            .map(|form| self.share(form, APART))
+            .collect();
+        ways.retain(|of| {
+            let left = &mut left[self.trials[of[0]].form];
+            let stays = *left > 0;
+            *left = left.saturating_sub(1);
+            stays
+        });
+        for mut of in ways {
             for _ in 0..ROUNDS {
                 let Some(best) = self.best_of_each(&of) else {
                     break;

@@ -209,7 +209,7 @@ pub fn survey<T: Number>(
     let mut drawn = tuner.drawn(count, seed);
     // As they were drawn: what the time does not suffice for must not be what the model thinks little of.
     drawn.sort_unstable();
-    tuner.prepare(&mut drawn);
+    tuner.prepare(&mut drawn, 1);
     for at in drawn {
         if tuner.track.elapsed() < options.budget {
             tuner.time_alone(at);

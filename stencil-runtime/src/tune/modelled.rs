@@ -69,7 +69,7 @@ impl<T: Number> Track for Modelled<'_, T> {
     fn prepare(
         &self,
         _: &[Candidate],
-        _: Duration,
+        _: (Duration, usize),
         _: &mut (dyn FnMut(usize) + Send),
     ) -> BTreeSet<usize> {
         BTreeSet::new()

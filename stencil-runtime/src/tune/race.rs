@@ -18,7 +18,7 @@ impl Tuner<'_> {
     pub(super) fn first_race(&mut self) -> Vec<usize> {
         let mut field = self.beginning();
         loop {
-            let late = self.prepare(&mut field);
+            let late = self.prepare(&mut field, WINNERS);
             let winners = self.race(field);
             if !winners.is_empty() || late.is_empty() {
                 return winners;
@@ -31,7 +31,7 @@ impl Tuner<'_> {
     /// The race of the neighbours of some schedules against these; its winners.
     pub(super) fn next_race(&mut self, finalists: &[usize]) -> Vec<usize> {
         let mut field = self.around(&finalists[..finalists.len().min(2)]);
-        self.prepare(&mut field);
+        self.prepare(&mut field, 0);
         // Those that have won before are timed in any case.
         field.splice(0..0, finalists.iter().copied());
         self.race(field)
@@ -44,15 +44,15 @@ impl Tuner<'_> {
     }
 
     /// Makes schedules ready, many at once, and leaves out those that half of the time that is left does not suffice
-    /// for. Returns those.
-    pub(super) fn prepare(&mut self, which: &mut Vec<usize>) -> Vec<usize> {
+    /// for, but waits for as many as are needed. Returns those.
+    pub(super) fn prepare(&mut self, which: &mut Vec<usize>, needed: usize) -> Vec<usize> {
         let candidates = which.iter().map(|at| self.trials[*at].candidate());
         let candidates: Vec<Candidate> = candidates.collect();
         let all = candidates.len();
         let until = (self.track.elapsed() + self.options.budget) / 2;
         let progress = &mut *self.progress;
         let mut told = |done: usize| progress(Progress::Compiled { done, all });
-        let ready = self.track.prepare(&candidates, until, &mut told);
+        let ready = self.track.prepare(&candidates, (until, needed), &mut told);
         let (mut number, mut late) = (0, Vec::new());
         which.retain(|at| {
             let is_ready = ready.contains(&number);

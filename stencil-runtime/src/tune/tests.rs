@@ -102,11 +102,12 @@ impl Track for Machine<'_> {
     fn prepare(
         &self,
         candidates: &[Candidate],
-        until: Duration,
+        (until, needed): (Duration, usize),
         done: &mut (dyn FnMut(usize) + Send),
     ) -> BTreeSet<usize> {
         let in_time = |number: &usize| {
-            *number == 0 || self.elapsed() + self.compiles * u32::try_from(*number).unwrap() < until
+            *number < needed.min(1)
+                || self.elapsed() + self.compiles * u32::try_from(*number).unwrap() < until
         };
         let begun = (0..candidates.len()).take_while(in_time).count();
         *self.compiled.lock().unwrap() += self.compiles * u32::try_from(begun).unwrap();
@@ -379,6 +380,27 @@ fn formulations(system: &SystemDef) -> Vec<Form> {
         chosen: chosen(formulation),
     })
     .collect()
+}
+
+#[test]
+fn beside_others_the_usual_formulation_is_looked_at_as_when_alone() {
+    let forms = formulations(&open());
+    let options = Options::on(CELLS);
+    let mut schedules = [&forms[..1], &forms[..]].map(|forms| {
+        let mut machine = Machine::of(forms, |_, model| Ok(model), |_| false);
+        let mut progress = |_| ();
+        let mut tuner = Tuner::new(forms, &options, &mut machine, &mut progress);
+        tuner.beginning();
+        let usual = tuner.trials.iter().filter(|trial| trial.form == 0);
+        usual
+            .map(|trial| trial.schedule.clone())
+            .collect::<BTreeSet<_>>()
+    });
+    let [alone, beside] = &mut schedules;
+    assert!(alone.len() > 100);
+    alone.retain(|schedule| !beside.contains(schedule));
+    // Which are blocked kernel by kernel depends on the best of all.
+    assert!(alone.len() <= 8, "{} are missing", alone.len());
 }
 
 #[test]

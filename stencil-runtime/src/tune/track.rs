@@ -25,9 +25,6 @@ pub const ODD: [[usize; 3]; 3] = [[1037, 1, 1], [137, 53, 1], [37, 53, 29]];
 /// Rest before a batch.
 const REST: Duration = Duration::from_millis(20);
 
-/// Schedules that a race should have: fewer are waited for longer.
-const ENOUGH: usize = 3;
-
 /// What a search asks of the machine that schedules are for.
 pub(super) trait Track {
     /// What the schedule that is found is for, if it is of the discrete problem of this number.
@@ -42,12 +39,12 @@ pub(super) trait Track {
     /// A schedule carried as far as it goes without running, if it is legal and fits.
     fn predicted(&self, candidate: &Candidate) -> Option<Predicted>;
 
-    /// Makes schedules ready, the first ones first, until this time, or until some are ready. `done`
+    /// Makes schedules ready, the first ones first, until this time, or until as many are ready as a race needs. `done`
     /// hears how many are; returns which.
     fn prepare(
         &self,
         candidates: &[Candidate],
-        until: Duration,
+        until_and_needed: (Duration, usize),
         done: &mut (dyn FnMut(usize) + Send),
     ) -> BTreeSet<usize>;
 
@@ -191,7 +188,7 @@ impl<T: Number> Track for OnCard<'_, T> {
     fn prepare(
         &self,
         candidates: &[Candidate],
-        until: Duration,
+        (until, needed): (Duration, usize),
         told: &mut (dyn FnMut(usize) + Send),
     ) -> BTreeSet<usize> {
         let architecture = self.card.architecture();
@@ -217,8 +214,8 @@ impl<T: Number> Track for OnCard<'_, T> {
         drop(done);
         loop {
             let left = match work.ready.len() {
-                0 => Duration::MAX,
-                few if few < ENOUGH => self.options.budget.saturating_sub(self.elapsed()),
+                0 if needed > 0 => Duration::MAX,
+                few if few < needed => self.options.budget.saturating_sub(self.elapsed()),
                 _ => until.saturating_sub(self.elapsed()),
             };
             let Ok(of) = heard.recv_timeout(left) else {
