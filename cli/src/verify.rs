@@ -22,6 +22,7 @@ use crate::{Ended, source, usage};
 
 mod cases;
 mod list;
+mod on_card;
 mod plans;
 
 use cases::{Batch, Runs, boundaries};

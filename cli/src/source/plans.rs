@@ -6,7 +6,7 @@ use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::algorithm::text::fingerprint;
 use stencil_compiler::expr::real::Precision;
 use stencil_compiler::model::{Formulation, Model};
-use stencil_compiler::schedule::plans::{Key, Plan, Plans};
+use stencil_compiler::schedule::plans::{Chosen, Key, Plan, Plans};
 use stencil_compiler::schedule::{Schedule, presets};
 use stencil_runtime::SystemDef;
 use stencil_runtime::backend::cuda::Card;
@@ -49,18 +49,13 @@ pub(crate) fn chosen(
     let plans =
         Plans::parse(&source).map_err(|error| Failure::new(format!("error: {wanted}: {error}")))?;
     let problem = fingerprint(algorithm);
-    let settles = |plan: &&Plan| {
-        let of = plan.chosen.map(|chosen| chosen.of);
-        (of, plan.key.precision) == (Some(problem), precision)
-    };
+    let is_for = |chosen: Chosen| chosen.is_for(problem, &model.scheme);
+    let settles = |plan: &&Plan| plan.key.precision == precision && plan.chosen.is_some_and(is_for);
     let key = plans.0.iter().find(settles).map(|plan| Key {
         problem,
         ..here(plan, first_card().as_ref(), cells)
     });
-    let found = key.and_then(|key| plans.chosen(&key));
-    // Other declarations that come to the same where nothing is said may leave other choices open.
-    let open = model.scheme.formulations();
-    let found = found.filter(|chosen| open.contains(&chosen.formulation));
+    let found = key.and_then(|key| plans.chosen(&key, &model.scheme));
     Ok(found.map(|chosen| ByPlan {
         formulation: chosen.formulation,
         file: wanted.to_string(),

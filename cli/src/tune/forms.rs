@@ -20,7 +20,6 @@ pub(super) fn of(
         let chosen = Some(Chosen { formulation, of });
         Form { system, chosen }
     };
-    let scheme = &system.model().scheme;
     let mut note = String::new();
     if args.tune_scheme {
         let all = system.formulations()?;
@@ -28,10 +27,7 @@ pub(super) fn of(
             return Ok((all.into_iter().map(form).collect(), note));
         }
         note = closed(args, system);
-    } else if let Some(chosen) = plans
-        .chosen(key)
-        .filter(|chosen| scheme.is_open() && scheme.formulations().contains(&chosen.formulation))
-    {
+    } else if let Some(chosen) = plans.chosen(key, &system.model().scheme) {
         // What the file has settled stays so; what it has for another mesh is followed, and no choice of this one.
         let is_here = |plan: &Plan| {
             let own = (&plan.key.card, plan.key.precision, plan.key.cells);

@@ -5,15 +5,15 @@ use std::{fs, iter};
 
 use stencil_compiler::algorithm::{Algorithm, Role};
 use stencil_compiler::expr::real::Precision as RealPrecision;
-use stencil_compiler::kernel::LaunchKind;
 use stencil_compiler::model::Formulation;
 use stencil_compiler::schedule::check::check;
 use stencil_compiler::schedule::space::{Draws, Space};
 use stencil_compiler::schedule::{Blocking, Layout, Schedule, presets};
-use stencil_runtime::backend::cuda::{BOXES, Cache, capability};
+use stencil_runtime::backend::cuda::Cache;
 use stencil_runtime::tune::ODD;
 use stencil_runtime::{Axis, Boundary, Builder, Engine, Number, Simulation, Source, SystemDef};
 
+use super::on_card::on_card;
 use super::{VerifyArgs, plans};
 use crate::smooth::mean;
 use crate::source::{Failure, MixedChoice, Precision};
@@ -222,13 +222,6 @@ pub(super) fn batches(args: &VerifyArgs, architecture: &str) -> Result<Vec<Batch
         return Err(plans::none(file, architecture));
     }
     Ok(batches)
-}
-
-/// Can a card of an architecture run it? Rows are a blocking of the processor, and older cards copy no boxes.
-fn on_card(schedule: &Schedule, architecture: &str) -> bool {
-    let boxes = capability(architecture).is_none_or(|has| has >= BOXES);
-    let can = |k: &Blocking| boxes || k.params.get("loader").is_none_or(|loader| *loader == 0);
-    schedule.is_for(LaunchKind::Blocks) && schedule.kernels.iter().all(can)
 }
 
 /// Systems as they are declared, or in these forms; those whose form changes nothing come once.

@@ -39,7 +39,6 @@ pub(super) fn of(
     precision: Precision,
 ) -> Result<Vec<Planned>, Ended> {
     let problem = fingerprint(system.algorithm());
-    let is_open = system.model().scheme.is_open();
     let mut all: Vec<Planned> = Vec::new();
     let of_precision = |plan: &&Plan| plan.key.precision == precision.get();
     for Plan {
@@ -49,7 +48,7 @@ pub(super) fn of(
         ..
     } in plans.0.iter().filter(of_precision)
     {
-        let chosen = chosen.filter(|chosen| is_open && chosen.of == problem);
+        let chosen = chosen.filter(|chosen| chosen.is_for(problem, &system.model().scheme));
         if chosen.is_none() && key.problem != problem {
             continue;
         }
@@ -125,6 +124,8 @@ mod tests {
             plan(64, 1, Some("mixed composed")),
             plan(128, 1, Some("mixed composed")),
             plan(64, 2, None),
+            // Chosen where `arith` was open, too.
+            plan(64, 3, Some("mixed product arith as_written")),
         ]);
         let found = super::of(&plans, (&system, &origin), Precision::F32).unwrap();
         assert_eq!(found.len(), 2);

@@ -21,7 +21,7 @@ use std::fmt::Write as _;
 
 use super::{Schedule, text};
 use crate::expr::real::Precision;
-use crate::model::Formulation;
+use crate::model::{Formulation, Scheme};
 use crate::syntax::TextError;
 
 /// The word that plan files begin with.
@@ -50,6 +50,15 @@ pub struct Chosen {
     pub formulation: Formulation,
     /// The fingerprint of the declaration's problem where nothing else is said.
     pub of: u64,
+}
+
+impl Chosen {
+    /// Was it chosen for a declaration with this scheme, whose problem is this where nothing else is said? Declarations that come to the
+    /// same there may leave other choices open.
+    pub fn is_for(&self, problem: u64, scheme: &Scheme) -> bool {
+        let is_open = || scheme.is_open() && scheme.formulations().contains(&self.formulation);
+        self.of == problem && is_open()
+    }
 }
 
 /// What a schedule is for.
@@ -101,10 +110,10 @@ impl Plans {
         self.nearest(key, |plan| plan.key.problem == key.problem)
     }
 
-    /// What was chosen for a declaration whose problem is this where nothing else is said, on a card: for the same mesh, or else
-    /// the nearest one.
-    pub fn chosen(&self, key: &Key) -> Option<Chosen> {
-        let settles = |plan: &Plan| plan.chosen.is_some_and(|chosen| chosen.of == key.problem);
+    /// What was [chosen](Chosen::is_for) for a declaration with this scheme, on a card: for the same mesh, or else the nearest one.
+    pub fn chosen(&self, key: &Key, scheme: &Scheme) -> Option<Chosen> {
+        let is_for = |chosen: Chosen| chosen.is_for(key.problem, scheme);
+        let settles = |plan: &Plan| plan.chosen.is_some_and(is_for);
         self.nearest(key, settles)?.chosen
     }
 
@@ -297,6 +306,7 @@ fn choice(line: usize, text: &str) -> Result<Chosen, TextError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::parse::parse_str;
     use crate::schedule::Blocking;
 
     fn key(cells: [usize; 3]) -> Key {
@@ -375,23 +385,32 @@ mod tests {
         assert_eq!(Plans::parse(&text), Ok(plans.clone()));
         let line = "problem 0000000000000001\nformulation mixed composed of 0123456789abcdef\nrate 1234.5\n";
         assert!(text.contains(line), "{text}");
-        let chosen = |n| {
-            plans
-                .chosen(&key([n; 3]))
-                .map(|c| c.formulation.to_string())
+        let of = |mixed: &str, arith: &str| {
+            let text = format!(
+                "pub system S in 1d {{ field a: scalar; ddt(a) = d2[x](a); }}
+                 scheme s for S {{ space: central<order = 2>; mixed: {mixed}; arith: {arith}; time: euler; }}"
+            );
+            parse_str(&text).unwrap().scheme
         };
-        assert_eq!(chosen(80).as_deref(), Some("mixed composed"));
-        assert_eq!(
-            chosen(256).as_deref(),
-            Some("mixed product arith as_written")
-        );
+        let chosen = |n, scheme: &Scheme| {
+            let chosen = plans.chosen(&key([n; 3]), scheme);
+            chosen.map(|c| c.formulation.to_string())
+        };
+        // Each declaration takes what was chosen among the choices that it leaves open.
+        let one = of("either", "collected");
+        assert_eq!(chosen(80, &one).as_deref(), Some("mixed composed"));
+        assert_eq!(chosen(256, &one).as_deref(), Some("mixed composed"));
+        let both = of("either", "either");
+        let product = Some("mixed product arith as_written");
+        assert_eq!(chosen(256, &both).as_deref(), product);
+        assert_eq!(chosen(64, &of("composed", "collected")), None);
         // A plan that was not to choose says nothing of it.
-        assert_eq!(Plans(vec![plan(64)]).chosen(&key([64; 3])), None);
+        assert_eq!(Plans(vec![plan(64)]).chosen(&key([64; 3]), &one), None);
         let other = Key {
             precision: Precision::F32,
             ..key([64; 3])
         };
-        assert_eq!(plans.chosen(&other), None);
+        assert_eq!(plans.chosen(&other, &one), None);
     }
 
     #[test]
