@@ -7,7 +7,7 @@ use super::check::{check, check_periodic};
 use super::cuts::cuts;
 use super::factors::factors;
 use super::passes::{self, PARTS};
-use super::tiles::{boxes, direct, largest_march, tiled};
+use super::tiles::{boxes, direct, largest_march, tiled, tiles};
 use super::{Blocking, Carry, Halo, Placement, Schedule};
 use crate::algorithm::footprint::needed;
 use crate::algorithm::{Access, Algorithm, Def, FnId, Offset};
@@ -46,8 +46,8 @@ fn over_rows(algorithm: &Algorithm, placements: BTreeMap<String, Placement>) -> 
     Schedule::placing(placements).blocked(algorithm, Blocking::new("rows", &[]))
 }
 
-/// The schedule of a GPU: a march that carries what it can, or gathers all, for two substeps at once
-/// where that is predicted to take less time; where the estimate of registers is more than a thread
+/// The schedule of a GPU: a march that carries what it can; one that carries less of it behind, or gathers all, if registers
+/// do not suffice for it; for two substeps at once where that is predicted to take less time; where the estimate of registers is more than a thread
 /// can have, as marches that spill are slower by far, boxes, or two marches of a cut step: what is
 /// predicted to take less time.
 pub fn gpu(algorithm: &Algorithm, precision: Precision) -> Schedule {
@@ -131,28 +131,48 @@ pub fn one_by_one(algorithm: &Algorithm, precision: Precision) -> Schedule {
         let blocking = Blocking::new("direct", &[("x", 128)]);
         return Schedule::placing(stored).blocked(algorithm, blocking);
     }
-    let mut carried = stored.clone();
-    carry(algorithm, &mut carried);
-    for placements in [&carried, &stored] {
-        let marched = largest_march(algorithm, placements, precision);
-        if let Some((schedule, costs)) = marched
-            && fit(&costs)
-        {
-            return parted(algorithm, schedule, precision);
-        }
+    let carried = |carry: fn(&Algorithm, &mut BTreeMap<String, Placement>)| {
+        let mut carried = stored.clone();
+        carry(algorithm, &mut carried);
+        carried
+    };
+    let marched = largest_march(algorithm, &carried(carry), precision);
+    if let Some((schedule, _)) = marched.filter(|(_, costs)| fit(costs)) {
+        return parted(algorithm, schedule, precision);
     }
-    let cut = cuts(algorithm).into_iter().filter_map(|cut| {
-        let base = Schedule {
-            placements: cut.only_later(&cut.carried(algorithm, carry)),
-            passes: cut.passes,
-            ..Schedule::default()
-        };
-        Some(tiled(algorithm, &base, 2, precision)?.0)
+    let others = [stored.clone(), carried(carry_ahead)].map(Schedule::placing);
+    let others = others.iter().flat_map(|base| {
+        let kernels = kernel_count(algorithm, base);
+        tiles(algorithm, base, kernels, precision).filter(|(_, costs)| fit(costs))
     });
-    let all = cut.chain([boxes(algorithm, stored.clone(), precision)]);
-    let timed = all.filter_map(|s| Some((predicted(algorithm, &s, precision)?, s)));
+    let others = others.map(|(schedule, _)| schedule);
+    if let Some(schedule) = fastest(algorithm, others, precision) {
+        return parted(algorithm, schedule, precision);
+    }
+    let cut = cuts(algorithm).into_iter().flat_map(|cut| {
+        let later = cut.only_later(&cut.carried(algorithm, carry));
+        let ahead = cut.carried(algorithm, carry_ahead);
+        let bases = [later, ahead].map(|placements| Schedule {
+            placements,
+            passes: cut.passes.clone(),
+            ..Schedule::default()
+        });
+        bases.map(|base| Some(tiled(algorithm, &base, 2, precision)?.0))
+    });
+    let boxes = boxes(algorithm, stored.clone(), precision);
+    fastest(algorithm, cut.flatten().chain([boxes]), precision)
+        .unwrap_or_else(|| direct(algorithm, stored, precision))
+}
+
+/// The one of some schedules that is predicted to take least time, the first of those that take the same.
+fn fastest(
+    algorithm: &Algorithm,
+    schedules: impl Iterator<Item = Schedule>,
+    precision: Precision,
+) -> Option<Schedule> {
+    let timed = schedules.filter_map(|s| Some((predicted(algorithm, &s, precision)?, s)));
     let best = timed.min_by(|a, b| a.0.total_cmp(&b.0));
-    best.map_or_else(|| direct(algorithm, stored, precision), |(_, s)| s)
+    best.map(|(_, schedule)| schedule)
 }
 
 /// The same, or what one kernel stores parted among several, which leave each other more threads: what is
@@ -172,9 +192,7 @@ fn parted(algorithm: &Algorithm, schedule: Schedule, precision: Precision) -> Sc
         return schedule;
     }
     let all = [schedule.clone()].into_iter().chain(others);
-    let timed = all.filter_map(|s| Some((predicted(algorithm, &s, precision)?, s)));
-    let best = timed.min_by(|a, b| a.0.total_cmp(&b.0));
-    best.map_or(schedule, |(_, s)| s)
+    fastest(algorithm, all, precision).unwrap_or(schedule)
 }
 
 /// Cells along each axis of the mesh that the time of schedules is compared on.

@@ -100,16 +100,27 @@ pub(super) fn tiled(
     kernels: usize,
     precision: Precision,
 ) -> Option<(Schedule, Vec<KernelCost>)> {
-    let in_precision = |tile: &(u32, u32, u32)| precision == Precision::F32 || tile.2 == 1;
-    let (schedule, costs) = TILES.into_iter().filter(in_precision).find_map(|tile| {
+    tiles(algorithm, base, kernels, precision).next()
+}
+
+/// So many marches over each tile with which the schedule is legal, the largest first.
+pub(super) fn tiles(
+    algorithm: &Algorithm,
+    base: &Schedule,
+    kernels: usize,
+    precision: Precision,
+) -> impl Iterator<Item = (Schedule, Vec<KernelCost>)> {
+    let in_precision = move |tile: &(u32, u32, u32)| precision == Precision::F32 || tile.2 == 1;
+    let tiled = move |tile: (u32, u32, u32)| {
         let schedule = Schedule {
             kernels: vec![marching(algorithm, "march", tile); kernels],
             ..base.clone()
         };
         let costs = costs(algorithm, &schedule, precision)?;
-        (tile.2 == 1 || fit(&costs)).then_some((schedule, costs))
-    })?;
-    Some(split(algorithm, &schedule, precision).unwrap_or((schedule, costs)))
+        let is_legal = tile.2 == 1 || fit(&costs);
+        is_legal.then(|| split(algorithm, &schedule, precision).unwrap_or((schedule, costs)))
+    };
+    TILES.into_iter().filter(in_precision).filter_map(tiled)
 }
 
 /// The same with the barriers around shared functions split, if there are some. It gains 3 to 14 %, measured
