@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use stencil_runtime::{Number, SystemDef};
 
 use crate::source::{Backend, MixedChoice, Precision};
-use crate::{Ended, source};
+use crate::{Ended, Failure, source};
 
 mod beside;
 mod card;
@@ -248,6 +248,15 @@ pub(crate) fn systems(names: &[String], mixed: &[MixedChoice]) -> Result<Vec<Sys
 pub(crate) fn of_orders(systems: Vec<SystemDef>, orders: &[u32]) -> Result<Vec<SystemDef>, Ended> {
     if orders.is_empty() {
         return Ok(systems);
+    }
+    for system in &systems {
+        if !system.has_differences()? {
+            let (name, scheme) = (system.name(), &system.model().scheme.name);
+            return Err(crate::usage(Failure::new(format!(
+                "`{name}` has no central differences whose order could be another: its scheme `{scheme}` reconstructs states at faces\n  \
+                 help: leave --order out, or ask for this system by itself"
+            ))));
+        }
     }
     let each = systems
         .iter()

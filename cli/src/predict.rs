@@ -99,32 +99,72 @@ struct Case {
     order: u32,
     cells: [usize; 3],
     card: &'static str,
-    /// Million points a second, and the schedule.
-    best: BTreeMap<Method, (f64, Schedule)>,
+    /// Are there differences whose order could be another?
+    has_order: bool,
+    best: BTreeMap<Method, Best>,
+}
+
+/// The best schedule of a method.
+struct Best {
+    schedule: Schedule,
+    /// Points of the mesh.
+    points: f64,
+    step: StepTime,
+    /// Bytes a point that memory moves in a step.
+    bytes: f64,
+    /// Arithmetic instructions a point of a step.
+    operations: f64,
+    /// The most of a kernel: registers that a thread is likely to get, and bytes that it spills.
+    registers: (u32, u32),
+}
+
+impl Best {
+    /// Million points a second in a burst.
+    fn rate(&self) -> f64 {
+        self.points / self.step.total / 1e6
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "mpts_per_s": self.rate(),
+            "sustained_mpts_per_s": self.points / self.step.sustained / 1e6,
+            "clock_held": self.step.held,
+            "bound_by": self.step.limit.name(),
+            "bytes_per_point": self.bytes,
+            "operations_per_point": self.operations,
+            "registers": self.registers.0,
+            "spilled_bytes": self.registers.1,
+            "schedule": stencil_compiler::schedule::text::print(&self.schedule),
+        })
+    }
 }
 
 impl Case {
     fn rate(&self, wanted: fn(Method) -> bool) -> f64 {
         let of = self.best.iter().filter(|(method, _)| wanted(**method));
-        of.map(|(_, (rate, _))| *rate).fold(0.0, f64::max)
+        of.map(|(_, best)| best.rate()).fold(0.0, f64::max)
     }
 
-    /// How much faster the best of several kernels is than the best of one.
-    fn gain(&self) -> f64 {
-        self.rate(Method::is_decomposed) / self.rate(|method| !method.is_decomposed())
+    /// How many times as fast the best of several kernels is as the best of one, where there are both.
+    fn gain(&self) -> Option<f64> {
+        let several = self.rate(Method::is_decomposed);
+        let one = self.rate(|method| !method.is_decomposed());
+        (several > 0.0 && one > 0.0).then(|| several / one)
+    }
+
+    /// The order of the differences, if there are any.
+    fn order(&self) -> Option<u32> {
+        self.has_order.then_some(self.order)
     }
 
     fn json(&self) -> Value {
-        let methods = self.best.iter().map(|(method, (rate, schedule))| {
-            let text = stencil_compiler::schedule::text::print(schedule);
-            let one = json!({ "mpts_per_s": rate, "schedule": text });
-            (method.name().to_string(), one)
-        });
+        let best = self.best.iter();
+        let methods = best.map(|(method, best)| (method.name().to_string(), best.json()));
         json!({
             "system": self.system,
             "precision": self.precision,
             "mixed": self.mixed,
-            "order": self.order,
+            "order": self.order(),
             "cells": self.cells,
             "card": self.card,
             "methods": methods.collect::<serde_json::Map<_, _>>(),
@@ -152,7 +192,7 @@ pub(crate) fn run(args: &PredictArgs, out: &mut dyn Write) -> Result<(), Ended> 
                 );
             }
             let given = cells(&args.cells, system.model().dimension).map_err(crate::usage)?;
-            cases.extend(predict(system, given, precision.get(), &cards));
+            cases.extend(predict(system, given, precision.get(), &cards)?);
         }
     }
     let text = match args.json {
@@ -171,7 +211,8 @@ fn predict(
     cells: Option<[usize; 3]>,
     precision: stencil_compiler::expr::real::Precision,
     cards: &[&'static Model],
-) -> Vec<Case> {
+) -> Result<Vec<Case>, Ended> {
+    let has_order = system.has_differences()?;
     let usual = [1 << 22, 4096, 256][system.model().dimension.clamp(1, 3) - 1];
     let cells = cells.unwrap_or_else(|| along_axes(system, &[], usual));
     let algorithm = system.algorithm();
@@ -181,7 +222,7 @@ fn predict(
     let mut best: Vec<BTreeMap<Method, (f64, Schedule)>> = vec![BTreeMap::new(); cards.len()];
     for (schedule, costs) in costed(&short, precision.bytes(), (cells, cards)) {
         for ((card, costs), best) in cards.iter().zip(&costs).zip(&mut best) {
-            let Some(seconds) = costs.seconds(cells, card) else {
+            let Some(seconds) = costs.step(cells, card).map(|step| step.total) else {
                 continue;
             };
             let known = best.get(&Method::of(&schedule));
@@ -193,14 +234,28 @@ fn predict(
     let points: f64 = cells.iter().map(|n| *n as f64).product();
     let of_step = |(method, (_, schedule)): (Method, (f64, Schedule)), card: &Model| {
         let costs = Costs::of(algorithm, &schedule, precision.bytes(), (cells, &[card]))?;
-        let seconds = costs.first()?.seconds(cells, card)?;
-        Some((method, (points / seconds / 1e6, schedule)))
+        let costs = costs.first()?;
+        let sum = |of: &dyn Fn(&KernelCost) -> f64| costs.kernels.iter().map(of).sum::<f64>();
+        let likely = || costs.kernels.iter().map(KernelCost::likely_registers);
+        let best = Best {
+            schedule,
+            points,
+            step: costs.step(cells, card)?,
+            bytes: sum(&|cost| cost.memory_bytes(cells, &card.rates.card).unwrap_or(0.0)),
+            operations: sum(&|cost| cost.operations),
+            registers: (
+                likely().map(|of| of.0).max().unwrap_or(0),
+                likely().map(|of| of.1).max().unwrap_or(0),
+            ),
+        };
+        Some((method, best))
     };
     let cases = cards.iter().zip(best).map(|(card, best)| Case {
         system: system.name().to_string(),
         precision: precision.name(),
         mixed: system.model().scheme.mixed.settled().name(),
         order: system.model().scheme.order,
+        has_order,
         cells,
         card: card.name,
         best: best
@@ -208,7 +263,7 @@ fn predict(
             .filter_map(|found| of_step(found, card))
             .collect(),
     });
-    cases.collect()
+    Ok(cases.collect())
 }
 
 fn ends(substeps: &[Substep]) -> Vec<Substep> {
@@ -305,10 +360,9 @@ impl Costs {
         cards.iter().map(on).collect()
     }
 
-    /// Predicted seconds of the step; `None` where a kernel has no room on the card.
-    fn seconds(&self, cells: [usize; 3], card: &Model) -> Option<f64> {
-        let step = StepTime::likely(&self.kernels, &self.fills, cells, &card.rates)?;
-        Some(step.total)
+    /// What the step is predicted to take; `None` where a kernel has no room on the card.
+    fn step(&self, cells: [usize; 3], card: &Model) -> Option<StepTime> {
+        StepTime::likely(&self.kernels, &self.fills, cells, &card.rates)
     }
 }
 
@@ -331,27 +385,24 @@ fn table(cases: &[Case]) -> String {
     for case in cases {
         let [one, shared, stored, parted] = METHODS.map(|method| {
             let rate = case.best.get(&method);
-            rate.map_or("-".to_string(), |(rate, _)| format!("{rate:.0}"))
+            rate.map_or("-".to_string(), |best| format!("{:.0}", best.rate()))
         });
-        let gain = case.gain();
+        let dash = || "-".to_string();
         table.row([
             case.system.clone(),
             case.precision.to_string(),
             case.mixed.to_string(),
-            case.order.to_string(),
+            case.order().map_or_else(dash, |order| order.to_string()),
             case.card.to_string(),
             one,
             shared,
             stored,
             parted,
-            match gain.is_finite() && gain > 0.0 {
-                true => format!("{gain:.2}"),
-                false => "-".to_string(),
-            },
+            case.gain().map_or_else(dash, |gain| format!("{gain:.2}")),
         ]);
     }
     format!(
-        "{table}\nmillion points a full step and second of the best schedule of each kind, predicted; nothing was run\n\
+        "{table}\nmillion points a full step and second of the best schedule of each kind, predicted for bursts; nothing was run\n\
          one kernel: all is recomputed or carried along; shared: derived functions are kept in shared memory\n\
          stored: derived functions are stored by kernels of their own; parted: fields are renewed in several kernels\n\
          decomposing: the best of several kernels over the best of one\n"
@@ -369,12 +420,20 @@ mod tests {
         args: PredictArgs,
     }
 
-    fn printed(words: &[&str]) -> String {
+    fn outcome(words: &[&str]) -> Result<String, Ended> {
         let words = ["predict"].iter().chain(words);
         let args = Cli::try_parse_from(words).unwrap().args;
         let mut out = Vec::new();
-        run(&args, &mut out).unwrap_or_else(|e| panic!("{}", e.message));
-        String::from_utf8(out).unwrap()
+        run(&args, &mut out)?;
+        Ok(String::from_utf8(out).unwrap())
+    }
+
+    fn printed(words: &[&str]) -> String {
+        outcome(words).unwrap_or_else(|e| panic!("{}", e.message))
+    }
+
+    fn refused(words: &[&str]) -> String {
+        outcome(words).unwrap_err().message
     }
 
     #[test]
@@ -395,7 +454,11 @@ mod tests {
         assert!(gain(0) > 1.0 && gain(1) < 1.0, "{found}");
         let methods = cases[0]["methods"].as_object().unwrap();
         for method in METHODS {
-            assert!(methods[method.name()]["mpts_per_s"].as_f64().unwrap() > 0.0);
+            let found = &methods[method.name()];
+            let number = |name: &str| found[name].as_f64().unwrap();
+            assert!(number("mpts_per_s") > 0.0 && number("bytes_per_point") > 0.0);
+            // No limit of power is known of it.
+            assert_eq!(number("sustained_mpts_per_s"), number("mpts_per_s"));
         }
     }
 
@@ -413,5 +476,31 @@ mod tests {
         let row = text.lines().nth(1).unwrap();
         assert!(row.starts_with("Heat"), "{text}");
         assert!(row.ends_with("-"), "{row}");
+    }
+
+    #[test]
+    fn fluxes_of_reconstructed_states_have_no_order() {
+        let words = [
+            "acoustics",
+            "--precision",
+            "f32",
+            "--on",
+            "K40",
+            "--cells",
+            "64",
+        ];
+        let row = printed(&words);
+        assert!(row.lines().nth(1).unwrap().contains(" -  K40 "), "{row}");
+        let asked: Vec<&str> = words.into_iter().chain(["--order", "4"]).collect();
+        let told = refused(&asked);
+        assert!(
+            told.contains("`Acoustics` has no central differences") && told.contains("help: "),
+            "{told}"
+        );
+        let told = refused(&["heat", "--order", "3"]);
+        assert!(
+            told.contains("no order 3, there are [2, 4, 6, 8, 10]"),
+            "{told}"
+        );
     }
 }

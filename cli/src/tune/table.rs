@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
-use stencil_compiler::cost::{KernelCost, Rates};
+use stencil_compiler::cost::{KernelCost, Power, Rates};
 use stencil_compiler::schedule::plans::Chosen;
 use stencil_compiler::schedule::{Layout, text};
 use stencil_runtime::tune::{Fate, Form, ModelError, Trial, Tuned};
@@ -68,13 +68,31 @@ pub(super) fn text((forms, precision, seed): What<'_>, tuned: &Tuned) -> String 
     }
     if let Some(plan) = &tuned.plan {
         let (rate, chosen) = (plan.rate, words(plan.chosen));
-        let predicted = if timed == 0 { ", predicted" } else { "" };
+        let predicted = if timed == 0 {
+            ", predicted for a burst"
+        } else {
+            ""
+        };
         let _ = writeln!(
             out,
             "  found: {rate} million points a second{predicted}{chosen}"
         );
+        out += &sustained(tuned);
     }
     out
+}
+
+/// What the model says of the schedule that was found in a long run; nothing where no limit of power is known.
+fn sustained(tuned: &Tuned) -> String {
+    let best = tuned.trials.iter().find(|trial| trial.fate == Fate::Best);
+    let Some(best) = best.filter(|_| !tuned.rates.power.is_unknown()) else {
+        return String::new();
+    };
+    format!(
+        "  predicted without rests: {:.2} of the clock, {:.2} times the time of a burst\n",
+        best.held,
+        best.predicted_sustained / best.predicted
+    )
 }
 
 /// The name of the system.
@@ -157,6 +175,7 @@ pub(super) fn json((forms, precision, seed): What<'_>, tuned: &Tuned) -> Value {
         "copy_bytes_per_s": tuned.rates.copy_bytes,
         "clock_hz": tuned.rates.clock,
         "rates": rates(&tuned.rates),
+        "power": power(&tuned.rates.power),
         "doubts": tuned.doubts.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "model": {
             "measured": error.measured,
@@ -178,6 +197,13 @@ fn rates(rates: &Rates) -> Value {
         "shared_words_per_cycle": rates.words,
         "launch_s": rates.launch,
         "fill_s": rates.fill,
+    })
+}
+
+/// How much of its clock it holds without rests.
+fn power(power: &Power) -> Value {
+    json!({
+        "most": power.most, "spare": power.spare, "memory": power.memory, "arithmetic": power.arithmetic,
     })
 }
 
@@ -215,6 +241,8 @@ fn trial(trial: &Trial, form: &Form) -> Value {
         "schedule": text::print(&trial.schedule),
         "fate": fate,
         "predicted_s": trial.predicted,
+        "predicted_sustained_s": trial.predicted_sustained,
+        "predicted_clock_held": trial.held,
         "least_s": trial.least,
         "bound_by": trial.limit.name(),
         "seconds": seconds.is_finite().then_some(seconds),

@@ -18,15 +18,17 @@ use crate::schedule::check::Compiled;
 mod cards;
 mod memory;
 mod occupancy;
+mod power;
 mod sectors;
 mod step;
 #[cfg(test)]
 mod tests;
 mod time;
 
-pub use cards::{MODELS, Model, model};
+pub use cards::{MODELS, Model, model, power};
 pub use memory::Card;
 pub use occupancy::{Bound, Multiprocessor, Occupancy};
+pub use power::Power;
 pub use step::{Fills, StepTime};
 pub use time::{Limit, Rates, Time, rank_correlation};
 

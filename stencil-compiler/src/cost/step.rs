@@ -55,8 +55,12 @@ impl Fills {
 /// Predicted seconds of a step, or of a part of one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StepTime {
-    /// Kernels, the gaps behind them, and fills of ghost cells.
+    /// Kernels, the gaps behind them, and fills of ghost cells, in a burst after a rest.
     pub total: f64,
+    /// The same without rests.
+    pub sustained: f64,
+    /// The share of the clock that multiprocessors hold then.
+    pub held: f64,
     /// What bounds the kernels takes so long: with their work no step is faster.
     pub least: f64,
     /// What bounds the kernel that takes longest.
@@ -70,14 +74,18 @@ impl StepTime {
         fills: &Fills,
         rates: &Rates,
     ) -> Self {
+        let kernels: Vec<&Time> = kernels.into_iter().collect();
         let mut sum = StepTime {
             total: fills.seconds(rates),
+            sustained: fills.seconds(rates),
+            held: held(&kernels, rates),
             least: 0.0,
             limit: Limit::Memory,
         };
         let mut longest = 0.0;
         for time in kernels {
             sum.total += time.total + rates.launch;
+            sum.sustained += time.at(sum.held) + rates.launch;
             let (limit, bound) = time.limit();
             sum.least += bound;
             if time.total > longest {
@@ -87,6 +95,7 @@ impl StepTime {
         let steps = fills.time_steps.max(1) as f64;
         StepTime {
             total: sum.total / steps,
+            sustained: sum.sustained / steps,
             least: sum.least / steps,
             ..sum
         }
@@ -104,6 +113,17 @@ impl StepTime {
         let times: Vec<Time> = costs.iter().map(time).collect::<Option<_>>()?;
         Some(Self::new(&times, fills, rates))
     }
+}
+
+/// The share of the clock that kernels hold which follow each other without rests: a limit of power looks at many steps.
+fn held(kernels: &[&Time], rates: &Rates) -> f64 {
+    let sum = |part: fn(&Time) -> f64| kernels.iter().map(|time| part(time)).sum::<f64>();
+    let all = sum(|time| time.total);
+    if all <= 0.0 {
+        return rates.power.held(0.0, 0.0);
+    }
+    let (memory, arithmetic) = (sum(|time| time.memory), sum(|time| time.arithmetic));
+    rates.power.held(memory / all, arithmetic / all)
 }
 
 #[cfg(test)]
@@ -166,6 +186,48 @@ mod tests {
             (step.total, step.least)
         );
         let none = StepTime::new(&[], &Fills::default(), rates);
-        assert_eq!((none.total, none.least), (0.0, 0.0));
+        assert_eq!((none.total, none.least, none.held), (0.0, 0.0, 1.0));
+    }
+
+    #[test]
+    fn without_rests_what_goes_with_the_clock_takes_longer() {
+        let (rates, fills) = (&MODELS[0].rates, Fills::default());
+        let kernel = |memory: f64, clocked: f64, arithmetic: f64| Time {
+            memory,
+            arithmetic,
+            joined: [memory, clocked],
+            total: (memory * memory + clocked * clocked).sqrt(),
+            ..Time::default()
+        };
+        let near = |a: f64, b: f64| (a / b - 1.0).abs() < 1e-12;
+        let step = |kernels: &[Time]| StepTime::new(kernels, &fills, rates);
+        // 4 ms of memory and 3 of others are 5: memory is busy for 0.8 of it.
+        let both = step(&[kernel(4e-3, 3e-3, 1e-3)]);
+        let held = rates.power.held(0.8, 0.2);
+        assert!(near(both.held, held) && held < 1.0);
+        let others: f64 = 3e-3 / held;
+        let wanted = (16e-6 + others * others).sqrt() + rates.launch;
+        assert!(near(both.sustained, wanted), "{both:?}");
+        // A copy waits for memory at any clock, and what computes alone keeps its clock.
+        for alone in [kernel(4e-3, 0.0, 0.0), kernel(0.0, 4e-3, 4e-3)] {
+            let alone = step(&[alone]);
+            assert!(near(alone.sustained, alone.total), "{alone:?}");
+        }
+        // The limit is of the whole step: a kernel that computes makes room for one that copies.
+        let mixed = step(&[kernel(4e-3, 3e-3, 1e-3), kernel(0.0, 20e-3, 20e-3)]);
+        assert!(mixed.held > both.held && near(mixed.sustained, mixed.total));
+        // Spilled words go with the clock, spilled bytes do not.
+        let spilled = |bytes, words| Time {
+            spilled: [bytes, words],
+            ..kernel(4e-3, 3e-3, 1e-3)
+        };
+        assert!(near(
+            spilled(1e-3, 0.0).at(0.5) - spilled(0.0, 0.0).at(0.5),
+            1e-3
+        ));
+        assert!(near(
+            spilled(0.0, 1e-3).at(0.5) - spilled(0.0, 0.0).at(0.5),
+            2e-3
+        ));
     }
 }

@@ -353,6 +353,11 @@ fn times_follow_what_bounds_a_kernel() {
     let slower = time(&march, &slow, (64, 0)).unwrap();
     assert!(close(slower.memory, 2.0 * usual.memory) && slower.total > 1.5 * usual.total);
     assert!(time(&march, &h200, (64, 800)).unwrap().total > usual.total);
+    // A share of the clock is another clock.
+    let (mut held, spills) = (h200, (64, 4_000));
+    held.clock *= 0.8;
+    let at = time(&march, &h200, spills).unwrap().at(0.8);
+    assert!(close(at, time(&march, &held, spills).unwrap().total));
     let rows = cost_of(&algorithm, Blocking::new("rows", &[]), 8);
     assert!(rows[1].time(cells, &h200, (64, 0)).is_none());
     // Shared memory of the oldest card.

@@ -10,7 +10,7 @@
 //! such schedules and presets of Navier-Stokes; what quotients and spills cost, to 86 schedules of conservation
 //! laws and 15 of their kernels.
 
-use super::{Card, KernelCost, Multiprocessor};
+use super::{Card, KernelCost, Multiprocessor, Power};
 
 /// Issue slots of an arithmetic instruction on four bytes, with what it waits for its operands.
 const ARITHMETIC: f64 = 1.15;
@@ -53,7 +53,7 @@ const LOST: f64 = 0.7;
 pub struct Rates {
     /// Bytes of a copy, read and written.
     pub copy_bytes: f64,
-    /// Cycles of a multiprocessor under load.
+    /// Cycles of a multiprocessor under load, after a rest.
     pub clock: f64,
     /// Lanes of a multiprocessor that compute on four bytes: multiply-adds in a cycle.
     pub lanes: f64,
@@ -65,6 +65,8 @@ pub struct Rates {
     pub launch: f64,
     /// Seconds that a launch that fills ghost cells takes at least.
     pub fill: f64,
+    /// How much of its clock it holds without rests.
+    pub power: Power,
     /// What a multiprocessor has for its blocks.
     pub multiprocessor: Multiprocessor,
     /// Its multiprocessors, and the cache that they share.
@@ -123,6 +125,10 @@ pub struct Time {
     pub texture: f64,
     /// How much longer it takes than full waves of tiles that fit the patch would.
     pub waste: f64,
+    /// What overlaps, joined as the root of the sum of squares: memory, and all that goes with the clock.
+    pub joined: [f64; 2],
+    /// What spills add: bytes, and words, which go with the clock.
+    pub spilled: [f64; 2],
     /// All of it, with what does not overlap.
     pub total: f64,
 }
@@ -139,6 +145,16 @@ impl Time {
         ];
         let most = parts.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
         most.unwrap_or((Limit::Memory, 0.0))
+    }
+
+    /// All of it at this share of the clock.
+    pub fn at(&self, held: f64) -> f64 {
+        if held >= 1.0 {
+            return self.total;
+        }
+        let ([memory, clocked], [bytes, words]) = (self.joined, self.spilled);
+        let clocked = clocked / held;
+        (memory * memory + clocked * clocked).sqrt() + bytes + words / held
     }
 }
 
@@ -195,10 +211,10 @@ impl KernelCost {
         let issued = (square(issued) + square(square(chain))).sqrt();
         let others = [memory, shared, texture].into_iter();
         let others = others.chain(self.overheads(cells, rates, resident));
-        let joined = others.map(|part| square(alone * part)).sum::<f64>() + issued;
-        let joined = joined.sqrt();
-        let spills = self.spills(rates, resident, spilled) * n;
+        let squares = others.map(|part| square(alone * part)).sum::<f64>() + issued;
+        let clocked = (squares - square(alone * memory)).max(0.0).sqrt();
         let waste = self.waste(cells, rates.card.units, resident);
+        let spills = self.spills(rates, resident, spilled).map(|part| part * n);
         Some(Time {
             memory,
             issue: (work.cost as f64 + moved + on_chip + copies) * each / rates.lanes,
@@ -206,13 +222,15 @@ impl KernelCost {
             shared,
             texture,
             waste,
-            total: (joined + spills) * waste,
+            joined: [alone * memory, clocked].map(|part| part * waste),
+            spilled: spills.map(|part| part * waste),
+            total: (squares.sqrt() + spills.iter().sum::<f64>()) * waste,
         })
     }
 
-    /// Seconds for what the threads that compute a cell spill: words, and the bytes for which there is no room in the
-    /// memory that is both the first cache and shared memory, seven eighths of which can be shared.
-    fn spills(&self, rates: &Rates, resident: u32, spilled: u32) -> f64 {
+    /// Seconds for what the threads that compute a cell spill: the bytes for which there is no room in the memory that is
+    /// both the first cache and shared memory, seven eighths of which can be shared, and words.
+    fn spills(&self, rates: &Rates, resident: u32, spilled: u32) -> [f64; 2] {
         let spilled = f64::from(spilled);
         let of_cell = spilled / f64::from(self.cells.max(1));
         let words = SPILLS * of_cell / 4.0 / (f64::from(rates.card.units) * rates.clock);
@@ -222,7 +240,7 @@ impl KernelCost {
         let shared = resident as usize * (self.shared_bytes + unit.reserved_bytes);
         let room = (unit.shared_bytes * 8 / 7).saturating_sub(shared) as f64;
         let lost = if kept > room { 1.0 - room / kept } else { 0.0 };
-        words + LOST * lost * of_cell / rates.copy_bytes
+        [LOST * lost * of_cell / rates.copy_bytes, words]
     }
 
     /// Seconds for what depends on how many blocks and iterations there are: starting blocks, copying

@@ -130,6 +130,19 @@ impl SystemDef {
         self.changed(model, &format!("order{order}"))
     }
 
+    /// Does it have central differences, whose order [may be another](Self::with_order)? Fluxes of reconstructed states alone have none.
+    ///
+    /// # Errors
+    /// If it cannot be discretized by another order.
+    pub fn has_differences(&self) -> Result<bool, Error> {
+        let own = self.model().scheme.order;
+        // What was made elsewhere may name other places of the declaration, so both are made here.
+        let mut others = [2, 4, 6].into_iter().filter(|order| *order != own);
+        let mut other = || self.with_order(others.next().unwrap_or(own));
+        let (low, high) = (other()?, other()?);
+        Ok(low.algorithm().functions != high.algorithm().functions)
+    }
+
     /// The system by a model whose scheme differs, which its name tells.
     fn changed(&self, mut model: Model, suffix: &str) -> Result<Self, Error> {
         model.scheme.name = format!("{}_{suffix}", model.scheme.name);
@@ -153,6 +166,20 @@ mod tests {
              scheme s for Open {{ space: central<order = 2>; {settings} time: euler; }}"
         );
         SystemDef::from_text("open.pde", &text).unwrap()
+    }
+
+    #[test]
+    fn fluxes_of_reconstructed_states_have_no_order() {
+        let law = |more: &str| {
+            let text = format!(
+                "pub system Law in 1d {{ conserved q: scalar; flux q -> q^2/2 * diagonal(I); {more} waves {{ flow: q*diagonal(I); }} }}
+                 scheme s for Law {{ reconstruct: plm<limiter = mc>; riemann: hll; time: ssprk2; }}"
+            );
+            SystemDef::from_text("law.pde", &text).unwrap()
+        };
+        assert!(!law("").has_differences().unwrap());
+        assert!(law("ddt(q) = lap(q);").has_differences().unwrap());
+        assert!(system("").has_differences().unwrap());
     }
 
     #[test]

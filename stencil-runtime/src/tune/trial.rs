@@ -44,8 +44,12 @@ pub struct Trial {
     pub costs: Vec<KernelCost>,
     /// The kernels as the card runs them; none if it was not built.
     pub kernels: Vec<Launched>,
-    /// Predicted seconds of a step; with the registers of the compiler once they are known.
+    /// Predicted seconds of a step in a burst; with the registers of the compiler once they are known.
     pub predicted: f64,
+    /// Predicted seconds of a step without rests.
+    pub predicted_sustained: f64,
+    /// The share of the clock that it is predicted to hold then.
+    pub held: f64,
     /// Seconds that a step takes at least, by the model.
     pub least: f64,
     /// What bounds the kernel that is predicted to take longest.
@@ -78,6 +82,8 @@ impl Trial {
             costs: predicted.costs,
             kernels: Vec::new(),
             predicted: f64::INFINITY,
+            predicted_sustained: f64::INFINITY,
+            held: 1.0,
             least: 0.0,
             limit: Limit::Memory,
             batches: Vec::new(),
@@ -109,6 +115,7 @@ impl Trial {
         let times: Vec<Time> = self.costs.iter().enumerate().filter_map(time).collect();
         let step = StepTime::new(&times, &self.fills, rates);
         (self.predicted, self.least, self.limit) = (step.total, step.least, step.limit);
+        (self.predicted_sustained, self.held) = (step.sustained, step.held);
     }
 
     /// Predicted seconds of a kernel of its schedule, in all substeps; `None` where it cannot run.

@@ -83,8 +83,12 @@ pub(super) struct Predicted {
     pub(super) costs: Vec<KernelCost>,
     /// How long each launch takes.
     pub(super) times: Vec<Time>,
-    /// Seconds of a step, with fills and gaps between launches.
+    /// Seconds of a step in a burst, with fills and gaps between launches.
     pub(super) seconds: f64,
+    /// The same without rests.
+    pub(super) sustained: f64,
+    /// The share of its clock that the card holds then.
+    pub(super) held: f64,
 }
 
 impl Predicted {
@@ -157,8 +161,11 @@ impl Problem<'_> {
             })?);
         }
         let fills = Fills::of(&compiled.plan, self.cells, self.precision.bytes());
+        let step = StepTime::new(&times, &fills, rates);
         Ok(Predicted {
-            seconds: StepTime::new(&times, &fills, rates).total,
+            seconds: step.total,
+            sustained: step.sustained,
+            held: step.held,
             plan: compiled.plan.clone(),
             costs,
             times,

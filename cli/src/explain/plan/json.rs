@@ -65,6 +65,12 @@ fn planned(report: &Report, plan: &Planned) -> Value {
         })),
         "predicted_s": seconds,
         "mpts_per_s": report.rate(seconds),
+        "sustained": {
+            "predicted_s": plan.predicted.sustained,
+            "mpts_per_s": report.rate(plan.predicted.sustained),
+            "clock_held": plan.predicted.held,
+            "is_power_known": !report.on.rates.power.is_unknown(),
+        },
         "floor_bytes": plan.floor_bytes,
         "floor_s": plan.floor_seconds,
         "of_floor": plan.floor_seconds / seconds,

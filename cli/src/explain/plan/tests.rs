@@ -81,6 +81,28 @@ fn a_step_is_a_tree_of_substeps_fills_and_kernels() {
 }
 
 #[test]
+fn a_step_is_told_for_a_burst_and_without_rests() {
+    let words = |page: &str| {
+        let words = page.split_whitespace().filter(|word| *word != "│");
+        words.collect::<Vec<_>>().join(" ")
+    };
+    let line = "ns --schedule carried --cells 256";
+    let page = explain(&format!("{line} --plan --no-compile"));
+    assert!(words(&page).contains(" of the clock; 3 kernels"), "{page}");
+    let page = plan("ns --schedule direct --on K40");
+    let known = words(&page).contains("; no limit of power is known of K40; 3 kernels");
+    assert!(known, "{page}");
+    let report: Value =
+        serde_json::from_str(&explain(&format!("{line} --plan --no-compile --json"))).unwrap();
+    let plan = &report["plan"];
+    let (burst, held) = (&plan["predicted_s"], &plan["sustained"]["clock_held"]);
+    let ratio = number(&plan["sustained"]["predicted_s"]) / number(burst);
+    // What memory bounds takes no longer.
+    assert!(ratio > 1.0 && number(held) < 1.0 && ratio < 1.0 / number(held));
+    assert_eq!(plan["sustained"]["is_power_known"], true);
+}
+
+#[test]
 fn fills_stand_before_the_kernels_that_wait_for_them() {
     let page = plan("heat --schedule direct");
     let lines: Vec<&str> = page.lines().collect();

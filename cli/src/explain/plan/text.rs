@@ -122,6 +122,20 @@ fn measured(report: &Report) -> String {
     page
 }
 
+/// What a step takes without rests.
+fn sustained(report: &Report) -> String {
+    let found = &report.plan.predicted;
+    if report.on.rates.power.is_unknown() {
+        return format!("no limit of power is known of {}", report.on.name);
+    }
+    format!(
+        "sustained {}, {:.0} million, at {:.2} of the clock",
+        time(found.sustained),
+        report.rate(found.sustained),
+        found.held
+    )
+}
+
 /// The tree of a step.
 fn step(report: &Report) -> Tree {
     let plan = &report.plan;
@@ -130,11 +144,12 @@ fn step(report: &Report) -> Tree {
     let fills = plan.substeps.iter().flatten();
     let fills = fills.filter(|e| matches!(e, Entry::Fill { .. })).count();
     let mut tree = Tree::new(format!(
-        "step  {} predicted, {:.0} million points a second, {:.0} % of the floor ({:.0} bytes); {}, {}",
+        "step  {} predicted, {:.0} million points a second, {:.0} % of the floor ({:.0} bytes); {}; {}, {}",
         time(seconds),
         report.rate(seconds),
         100.0 * plan.floor_seconds / seconds,
         plan.floor_bytes,
+        sustained(report),
         count(kernels, "kernel"),
         match plan.predicted.plan.time_steps {
             1 => count(fills, "fill"),

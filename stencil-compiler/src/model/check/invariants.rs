@@ -248,7 +248,9 @@ impl Model {
             let name = &scheme.name;
             ensure(seen.insert(name), || format!("a second scheme `{name}`"))?;
             let (order, time) = (scheme.order, &scheme.time);
-            ensure(ORDERS.contains(&order), || format!("no order {order}"))?;
+            ensure(ORDERS.contains(&order), || {
+                format!("no order {order}, there are {ORDERS:?}")
+            })?;
             ensure(integrators().contains(&time.as_str()), || {
                 format!("no time integrator `{time}`")
             })?;

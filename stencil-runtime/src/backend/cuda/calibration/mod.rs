@@ -9,7 +9,7 @@ mod probes;
 
 use std::fmt;
 
-use stencil_compiler::cost::{self, MODELS, Rates};
+use stencil_compiler::cost::{self, MODELS, Power, Rates};
 
 use super::{Cache, Card, CudaError};
 
@@ -114,6 +114,7 @@ impl Calibration {
             sheet.copy_bytes,
         );
         let clock = near("the clock, Hz", measured.clock, sheet.clock);
+        let held = near("the clock held, Hz", measured.held, clock);
         let words = near(
             "shared memory, words a multiprocessor and cycle",
             measured.words,
@@ -131,6 +132,11 @@ impl Calibration {
             words,
             launch,
             fill,
+            // What multiply-adds alone hold, no step exceeds.
+            power: Power {
+                most: (held / clock).min(sheet.power.most),
+                ..sheet.power
+            },
             ..*sheet
         };
         Calibration {
@@ -191,6 +197,7 @@ impl Card {
             clock: self.clock_hz()?,
             lanes: f64::from(self.lanes()),
             double: self.double(),
+            power: cost::power(&self.name),
             multiprocessor: self.multiprocessor,
             card: cost::Card {
                 units: self.multiprocessors,
@@ -234,6 +241,7 @@ mod tests {
             words,
             launch,
             fill,
+            power,
             multiprocessor,
             card,
         } = found.rates;
@@ -243,6 +251,9 @@ mod tests {
         );
         assert!((double - 127.5 / 63.5).abs() < 1e-12);
         let sheet = sheet();
+        assert!((power.most - 1.7 / 1.9).abs() < 1e-12);
+        let most = sheet.power.most;
+        assert_eq!(Power { most, ..power }, sheet.power);
         assert_eq!((multiprocessor, card), (sheet.multiprocessor, sheet.card));
         assert!(found.doubts.is_empty());
     }
@@ -252,15 +263,15 @@ mod tests {
         let wrong = Measured {
             copy_bytes: f64::NAN,
             clock: 0.0,
+            held: f64::NAN,
             single: f64::INFINITY,
             double: -64.0,
             words: 32.0 * 3.1,
             launch: 1.5e-6 / 11.0,
             fill: -1e-7,
-            ..measured()
         };
         let found = Calibration::new(wrong, &sheet());
-        assert_eq!((found.rates, found.doubts.len()), (sheet(), 7));
+        assert_eq!((found.rates, found.doubts.len()), (sheet(), 8));
         let told: Vec<String> = found.doubts.iter().map(Doubt::to_string).collect();
         assert!(
             told[3].contains("the clock, Hz, was measured as 0.000e0")
