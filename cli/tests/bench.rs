@@ -59,6 +59,24 @@ fn sizes_and_discretizations_are_combined() {
         )
     };
     let found: Vec<String> = cases.iter().map(of).collect();
+    // Four runs of 6 fields with their new values and accumulators.
+    for case in cases {
+        let memory = |part: &str| case["memory"][part].as_u64().unwrap_or(0);
+        let cells: u64 = (0..3)
+            .filter_map(|axis| case["cells"][axis].as_u64())
+            .product();
+        assert_eq!(memory("values_bytes"), 4 * 18 * cells);
+        let parts = [
+            "values_bytes",
+            "kept_bytes",
+            "ghost_bytes",
+            "padding_bytes",
+            "other_bytes",
+        ];
+        let sum: u64 = parts.iter().map(|part| memory(part)).sum();
+        assert_eq!(memory("bytes"), sum);
+        assert!(memory("kept_bytes") == 4 * 6 * cells && memory("ghost_bytes") > 0);
+    }
     assert_eq!(
         found,
         [

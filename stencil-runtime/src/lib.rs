@@ -62,6 +62,7 @@ mod observe;
 pub mod plot;
 pub mod problem;
 pub mod report;
+mod room;
 mod simulation;
 #[cfg(feature = "spectrum")]
 pub mod spectrum;
@@ -74,6 +75,7 @@ pub use builder::{Builder, Engine};
 pub use error::{Error, NotFinite};
 pub use mesh::{Axis, Boundary, BoundaryPoint, Face, Faces, Mesh, Side, Source};
 pub use number::Number;
+pub use room::Room;
 pub use simulation::{Flow, Outcome, Quantity, Restored, Retaken, Simulation, Timings};
 pub use stencil_compiler as compiler;
 pub use stencil_compiler::emit::RowInput;

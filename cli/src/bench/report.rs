@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
+use stencil_runtime::Room;
 
 use super::card::{self, Card};
 use super::parts::{self, Parts};
@@ -45,6 +46,8 @@ pub(super) struct Result {
     pub(super) floor_bytes: f64,
     /// Time of a step that only moves what must move.
     pub(super) floor_ms: f64,
+    /// The memory that the run takes.
+    pub(super) room: Room,
     pub(super) beside: Option<BesideResult>,
     /// Million points a second where no cell reads another one.
     pub(super) bare_mpts: Option<f64>,
@@ -114,8 +117,18 @@ impl Result {
     pub(super) fn heading(&self) -> String {
         let of_all = |how: &str, special: &str| {
             format!(
-                "{:<18} {:<4} {:<10} {:>5} {how:<16} {:>15}  {:>9} {:>9} {:>9}  {:>8}{special}\n",
-                "system", "", "mixed", "order", "cells", "Mpts/s", "median", "ms/step", "of floor"
+                "{:<18} {:<4} {:<10} {:>5} {how:<16} {:>15}  {:>9} {:>9} {:>9}  {:>8} {:>8} {:>9}{special}\n",
+                "system",
+                "",
+                "mixed",
+                "order",
+                "cells",
+                "Mpts/s",
+                "median",
+                "ms/step",
+                "of floor",
+                "memory",
+                "of values"
             )
         };
         let heading = match &self.card {
@@ -145,7 +158,7 @@ impl Result {
     /// A line of the table, and one for the other program.
     pub(super) fn row(&self) -> String {
         let mut text = format!(
-            "{:<18} {:<4} {:<10} {:>5} {:<16} {:>15}  {:>9.2} {:>9.2} {:>9.3}  {:>8}",
+            "{:<18} {:<4} {:<10} {:>5} {:<16} {:>15}  {:>9.2} {:>9.2} {:>9.3}  {:>8} {:>8} {:>9.3}",
             self.system,
             self.precision,
             self.mixed,
@@ -156,6 +169,8 @@ impl Result {
             self.median_mpts,
             self.ms_per_step,
             percent(self.floor_fraction()),
+            of_memory(self.room.bytes()),
+            self.room.ratio(),
         );
         if let Some(processor) = &self.processor {
             let peak = processor.peak_fraction().map_or("-".to_string(), percent);
@@ -228,6 +243,15 @@ impl Result {
             "floor_bytes_per_point": self.floor_bytes,
             "floor_ms": self.floor_ms,
             "floor_fraction": self.floor_fraction(),
+            "memory": json!({
+                "bytes": self.room.bytes(),
+                "of_values": self.room.ratio(),
+                "values_bytes": self.room.values,
+                "kept_bytes": self.room.kept,
+                "ghost_bytes": self.room.ghosts,
+                "padding_bytes": self.room.padding,
+                "other_bytes": self.room.others,
+            }),
             "bare_mpts_per_s": self.bare_mpts,
             "beside": self.beside.as_ref().map(|b| json!({
                 "command": b.command,
@@ -238,6 +262,17 @@ impl Result {
             })),
         })
     }
+}
+
+/// Bytes in a short form: `1.25G`.
+fn of_memory(bytes: usize) -> String {
+    let bytes = bytes as f64;
+    let (unit, name) = match bytes {
+        b if b < 1e6 => (1e3, "K"),
+        b if b < 1e9 => (1e6, "M"),
+        _ => (1e9, "G"),
+    };
+    format!("{:.2}{name}", bytes / unit)
 }
 
 fn percent(part: f64) -> String {
@@ -315,7 +350,9 @@ pub(super) fn notes(results: &[Result]) -> String {
     }
     text.push_str(
         "Mpts/s: million points a full step and second, best and median of the timings\n\
-         of floor: the time to read and write each field and accumulator once a substep, at the speed of a copy\n",
+         of floor: the time to read and write each field and accumulator once a substep, at the speed of a copy\n\
+         memory: bytes of all arrays; of values: these over the values of cells that a step cannot do without: the rest is ghost cells,\n\
+         \x20 rows that are filled up, and fields as they were, to go back to (--json has each)\n",
     );
     if results.iter().any(|r| r.cfl.is_some()) {
         text.push_str("steps adapt to speeds: the reduction for each of them is in its time\n");

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::beside::{Beside, speed};
 use super::case::{best_and_median, or_noted};
 use stencil_compiler::cost::Bound;
+use stencil_runtime::Room;
 use stencil_runtime::backend::cuda::nvrtc::Resources;
 use stencil_runtime::backend::cuda::{Launched, Load};
 
@@ -47,6 +48,13 @@ pub(super) fn measured() -> Measured {
         copy_gb_s: 8.0,
         floor_bytes: 80.0,
         floor_ms: 0.1,
+        room: Room {
+            values: 32_768,
+            kept: 16_384,
+            ghosts: 8_192,
+            padding: 4_096,
+            others: 4_096,
+        },
         beside: Some(BesideResult {
             command: "other --fast".into(),
             best_s: 1.5,
@@ -246,7 +254,15 @@ fn a_row_stands_below_its_heading() {
     let (first, second) = row.trim_end().split_once('\n').unwrap();
     let heading = measured().heading();
     assert_eq!(first.chars().count(), heading.trim_end().chars().count());
-    for expected in ["64×32", "20.00", "16.00", "25.0 %", "20.0 %", "bidiagonal"] {
+    for expected in [
+        "64×32",
+        "20.00",
+        "16.00",
+        "25.0 %",
+        "20.0 %",
+        "65.54K     2.000",
+        "bidiagonal",
+    ] {
         assert!(first.contains(expected), "no `{expected}` in {first}");
     }
     assert!(second.contains("ours is 2.00 times as fast"), "{second}");
@@ -265,6 +281,10 @@ fn json_has_numbers_and_fractions() {
     assert_eq!(case["processor"]["peak_fraction"], 0.25);
     assert!(case["card"].is_null());
     assert_eq!(case["floor_fraction"], 0.2);
+    assert_eq!(
+        (&case["memory"]["bytes"], &case["memory"]["of_values"]),
+        (&65_536.into(), &2.0.into())
+    );
     assert_eq!(case["beside"]["best_s"], 1.5);
 }
 

@@ -8,7 +8,7 @@ use rayon::ThreadPool;
 use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::model::Reduction;
 
-use crate::{Error, Number};
+use crate::{Error, Number, Room};
 use cpu::{BadValue, Evaluation, Patch};
 
 /// Quantities of all cells, made ready for what evaluates them and reduces each to a number.
@@ -158,11 +158,11 @@ impl<T: Number> Machine<T> {
         }
     }
 
-    /// Memory of all arrays in bytes.
-    pub(crate) fn bytes(&self) -> usize {
+    /// What it takes, part by part.
+    pub(crate) fn room(&self) -> Room {
         match self {
-            Machine::Cpu(machine) => machine.bytes(),
-            Machine::Cuda(machine) => machine.bytes(),
+            Machine::Cpu(machine) => machine.room(),
+            Machine::Cuda(machine) => machine.room(),
         }
     }
 }

@@ -22,7 +22,7 @@ use crate::builder::{Fused, number, rules};
 use crate::clock::Rules;
 use crate::mesh::{Mesh, Patches, PointFunction, SteadyFunction};
 use crate::observe::Watch;
-use crate::{Builder, Engine, Error, Instructions, Number, Schedule, SystemDef, ToSystem};
+use crate::{Builder, Engine, Error, Instructions, Number, Room, Schedule, SystemDef, ToSystem};
 
 pub use advance::{Flow, Outcome, Timings};
 pub use evaluate::Quantity;
@@ -385,8 +385,13 @@ impl<T: Number> Simulation<T> {
         self.pool.current_num_threads()
     }
 
+    /// Memory that it takes on what does its steps, part by part.
+    pub fn room(&self) -> Room {
+        self.machine.room()
+    }
+
     /// Memory of all arrays, ghost cells included.
     pub fn bytes(&self) -> usize {
-        self.machine.bytes()
+        self.room().bytes()
     }
 }

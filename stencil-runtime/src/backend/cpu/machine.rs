@@ -12,7 +12,7 @@ use super::march::March;
 use super::patch::{BadValue, Domain, Patch};
 use super::pipeline::{self, Pipeline};
 use super::prepare::{Choice, Code, Prepared};
-use crate::{Error, Number};
+use crate::{Error, Number, Room};
 
 /// Arrays and what is done with them in a step.
 #[derive(Debug)]
@@ -171,9 +171,13 @@ impl<T: Number> Machine<T> {
         }
     }
 
-    /// Bytes of all arrays.
-    pub(crate) fn bytes(&self) -> usize {
-        let all = self.patch.arrays.iter().chain(self.spares.values());
-        all.map(|a| a.values().len() * T::BYTES).sum()
+    /// What its arrays take. Functions that live in rings have none: these are a few planes.
+    pub(crate) fn room(&self) -> Room {
+        let (arrays, spares) = (&self.patch.arrays, &self.spares);
+        let used = arrays.iter().filter(|array| !array.values().is_empty());
+        let all = used.clone().chain(spares.values());
+        let bytes = all.map(|array| array.values().len() * T::BYTES).sum();
+        let counts = [used.count(), spares.len()];
+        Room::of_arrays(&self.patch.shape, T::BYTES, counts, 1, bytes)
     }
 }

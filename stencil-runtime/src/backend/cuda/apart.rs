@@ -51,6 +51,11 @@ impl Mover {
         })
     }
 
+    /// Bytes of that room.
+    pub(super) fn bytes(&self) -> usize {
+        self.room().num_bytes()
+    }
+
     /// The room, which no other thread has meanwhile.
     fn room(&self) -> MutexGuard<'_, CudaSlice<u8>> {
         // What is in it says nothing once it is let go, even by a thread that panics.

@@ -140,6 +140,14 @@ impl Clock {
         })
     }
 
+    /// Bytes of its state.
+    pub(super) fn bytes(&self) -> usize {
+        self.state.num_bytes()
+            + self.times.num_bytes()
+            + self.order.num_bytes()
+            + self.taken.num_bytes()
+    }
+
     /// Does a substep take anything that changes from step to step though their length does not?
     pub(super) fn depends_on_time(&self) -> bool {
         self.rules.depend_on_time

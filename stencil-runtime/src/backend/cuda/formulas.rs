@@ -160,6 +160,11 @@ impl Formulas {
         }))
     }
 
+    /// Bytes of its parameters.
+    pub(super) fn bytes(&self) -> usize {
+        self.params.num_bytes()
+    }
+
     /// Faces with a table of numbers each, in the order of their tables.
     pub(super) fn faces(&self) -> &[Face] {
         &self.faces

@@ -67,6 +67,11 @@ impl Boxes {
     pub(super) fn cells(&self) -> usize {
         self.cells
     }
+
+    /// Bytes of the list.
+    pub(super) fn bytes(&self) -> usize {
+        self.boxes.num_bytes()
+    }
 }
 
 /// The rules of all components on the card.
@@ -137,6 +142,11 @@ impl Ghosts {
             sector: (SECTOR / value_bytes) as i32,
             components: boundaries.rules.len(),
         })
+    }
+
+    /// Bytes of its rules and tables.
+    pub(super) fn bytes(&self) -> usize {
+        self.rules.num_bytes() + self.tables.num_bytes()
     }
 
     /// The boxes of ghost cells of some arrays of a shape, or surfaces, each with a component whose rules it

@@ -167,6 +167,11 @@ impl Memory {
         self.step() * self.patches + self.surfaces.bytes()
     }
 
+    /// Bytes of the room in which arrays are packed.
+    pub(super) fn packing(&self) -> usize {
+        self.mover.as_ref().map_or(0, Mover::bytes)
+    }
+
     /// The address of the first interior cell of an array of the first patch; of a surface its object, which kernels
     /// take in the place of it.
     pub(super) fn address(&self, stream: &Arc<CudaStream>, slot: usize) -> u64 {

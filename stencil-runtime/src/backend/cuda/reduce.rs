@@ -73,6 +73,14 @@ impl Tree {
         })
     }
 
+    /// Bytes of its sums.
+    pub(super) fn bytes(&self) -> usize {
+        [&self.rows, &self.planes, &self.total]
+            .map(CudaSlice::num_bytes)
+            .iter()
+            .sum()
+    }
+
     /// Starts the reduction of an array to a number, which is written to the address `to`; of a
     /// mean it is the sum. `first` is the address of the first interior cell of the first patch. Rows
     /// are those of the mesh, so patches change no bit.

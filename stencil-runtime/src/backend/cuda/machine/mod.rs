@@ -336,11 +336,6 @@ impl<T: Number> Machine<T> {
         &self.patch
     }
 
-    /// Bytes on the card.
-    pub(crate) fn bytes(&self) -> usize {
-        self.memory.bytes()
-    }
-
     /// Where a buffer is; without one, an array alone.
     fn place_of(&self, buffer: Option<&usize>) -> Place {
         let place = |buffer: &usize| self.memory.place(self.slots[*buffer]);

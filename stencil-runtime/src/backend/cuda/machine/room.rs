@@ -1,14 +1,44 @@
-//! Is there room on a card for the arrays of a run?
+//! Is there room on a card for the arrays of a run, and what do they take?
 
 use stencil_compiler::plan::{BufferRole, Layout, Plan};
 
-use super::RESERVE;
+use super::tasks::Task;
+use super::{Machine, RESERVE};
 use crate::backend::cpu::array::Shape;
 use crate::backend::cuda::CudaError;
 use crate::backend::cuda::card::Opened;
+use crate::backend::cuda::formulas::Formulas;
 use crate::backend::cuda::memory::{ARRAYS, stride};
 use crate::backend::cuda::patches::Cut;
-use crate::{Error, Number};
+use crate::{Error, Number, Room};
+
+impl<T: Number> Machine<T> {
+    /// What it takes on the card: all that is taken when it is made.
+    pub(crate) fn room(&self) -> Room {
+        let kept = self.kept.len();
+        let counts = [self.memory.count() - kept, kept];
+        let fused = self.fused.iter().flat_map(|fused| &fused.tasks);
+        let tasks = self.substeps.iter().chain(fused).flatten();
+        let lists = tasks.map(|task| match task {
+            Task::Fill(Some(boxes)) => boxes.bytes(),
+            _ => 0,
+        });
+        let formulas = self.formulas.as_ref().map_or(0, Formulas::bytes);
+        let others = [
+            self.memory.packing(),
+            self.tree.bytes(),
+            self.clock.bytes(),
+            self.ghosts.bytes(),
+            formulas,
+            self.first_bad.num_bytes(),
+        ];
+        let (patch, patches) = (&self.cut.patch, self.cut.patches.count());
+        Room {
+            others: others.iter().sum::<usize>() + lists.sum::<usize>(),
+            ..Room::of_arrays(patch, T::BYTES, counts, patches, self.memory.bytes())
+        }
+    }
+}
 
 /// Is there room on the card, and are there few enough arrays and cells?
 pub(super) fn fits<T: Number>(
