@@ -3,16 +3,11 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal, Write};
-use std::sync::Arc;
-use std::thread;
 
 use clap::Args;
 use serde_json::{Value, json};
-use stencil_compiler::algorithm::{Algorithm, Substep};
-use stencil_compiler::cost::{self, Fills, KernelCost, MODELS, Model, StepTime};
-use stencil_compiler::kernel::blocking;
-use stencil_compiler::plan::Plan;
-use stencil_compiler::schedule::{Placement, Schedule, check, search};
+use stencil_compiler::cost::{KernelCost, MODELS, Model, StepTime};
+use stencil_compiler::schedule::{Placement, Schedule};
 use stencil_runtime::SystemDef;
 
 use crate::bench;
@@ -21,6 +16,10 @@ use crate::explain::{card, cells};
 use crate::run::Ended;
 use crate::smooth::along_axes;
 use crate::source::{self, MixedChoice, Precision};
+
+mod search;
+
+use search::Costs;
 
 /// What is predicted.
 #[derive(Args, Clone, Debug)]
@@ -216,21 +215,7 @@ fn predict(
     let usual = [1 << 22, 4096, 256][system.model().dimension.clamp(1, 3) - 1];
     let cells = cells.unwrap_or_else(|| along_axes(system, &[], usual));
     let algorithm = system.algorithm();
-    // Substeps differ in their constants, and the first in what it reads: two of them stand for all.
-    let mut short = algorithm.clone();
-    short.substeps = ends(&algorithm.substeps);
-    let mut best: Vec<BTreeMap<Method, (f64, Schedule)>> = vec![BTreeMap::new(); cards.len()];
-    for (schedule, costs) in costed(&short, precision.bytes(), (cells, cards)) {
-        for ((card, costs), best) in cards.iter().zip(&costs).zip(&mut best) {
-            let Some(seconds) = costs.step(cells, card).map(|step| step.total) else {
-                continue;
-            };
-            let known = best.get(&Method::of(&schedule));
-            if known.is_none_or(|(known, _)| seconds < *known) {
-                best.insert(Method::of(&schedule), (seconds, schedule.clone()));
-            }
-        }
-    }
+    let best = search::best(algorithm, precision.bytes(), (cells, cards));
     let points: f64 = cells.iter().map(|n| *n as f64).product();
     let of_step = |(method, (_, schedule)): (Method, (f64, Schedule)), card: &Model| {
         let costs = Costs::of(algorithm, &schedule, precision.bytes(), (cells, &[card]))?;
@@ -264,106 +249,6 @@ fn predict(
             .collect(),
     });
     Ok(cases.collect())
-}
-
-fn ends(substeps: &[Substep]) -> Vec<Substep> {
-    match substeps {
-        [first, .., last] => vec![first.clone(), last.clone()],
-        all => all.to_vec(),
-    }
-}
-
-/// Blocks of a usual number of threads, and no more of a ring than must be: what a search varies
-/// beside these changes little.
-fn is_usual(schedule: &Schedule) -> bool {
-    schedule.kernels.iter().all(|kernel| {
-        let Ok(strategy) = blocking::find(&kernel.strategy) else {
-            return false;
-        };
-        let usual = |name: &str| {
-            let known = strategy.params.iter().find(|p| p.name == name);
-            known.is_none_or(|p| kernel.params.get(name).is_none_or(|v| *v == p.default))
-        };
-        usual("ring") && usual("buffers") && usual("rolls")
-    })
-}
-
-/// All legal schedules that a search begins with, of the usual ones, with what they cost on each card; on all
-/// cores, as each is lowered.
-fn costed(
-    algorithm: &Algorithm,
-    value_bytes: usize,
-    mesh: Mesh<'_>,
-) -> Vec<(Schedule, Vec<Arc<Costs>>)> {
-    let all: Vec<Schedule> = search::first(algorithm)
-        .into_iter()
-        // Fusing is another question.
-        .filter(|schedule| schedule.fuse == 1 && is_usual(schedule))
-        .collect();
-    let cores = thread::available_parallelism().map_or(1, usize::from);
-    let some = |core: usize| {
-        let own = all.iter().enumerate().skip(core).step_by(cores);
-        let costed = own.filter_map(|(at, s)| {
-            let costs = Costs::of(algorithm, s, value_bytes, mesh)?;
-            Some((at, s.clone(), costs))
-        });
-        costed.collect::<Vec<_>>()
-    };
-    thread::scope(|scope| {
-        let some = &some;
-        let cores: Vec<_> = (0..cores)
-            .map(|core| scope.spawn(move || some(core)))
-            .collect();
-        let found = cores
-            .into_iter()
-            .flat_map(|core| core.join().unwrap_or_default());
-        // Of equals the first is taken, however many cores there are.
-        let mut found: Vec<_> = found.collect();
-        found.sort_by_key(|(at, ..)| *at);
-        found.into_iter().map(|(_, s, costs)| (s, costs)).collect()
-    })
-}
-
-/// So many cells, and cards.
-type Mesh<'a> = ([usize; 3], &'a [&'a Model]);
-
-/// What a step costs on a periodic mesh.
-struct Costs {
-    kernels: Vec<KernelCost>,
-    fills: Fills,
-}
-
-impl Costs {
-    /// Of a schedule, as each card runs it: cards for which the same chunks are fitted share them. `None`
-    /// where it is illegal.
-    fn of(
-        algorithm: &Algorithm,
-        schedule: &Schedule,
-        value_bytes: usize,
-        (cells, cards): Mesh<'_>,
-    ) -> Option<Vec<Arc<Self>>> {
-        let mut known: Vec<(Plan, Arc<Self>)> = Vec::new();
-        let on = |card: &&Model| {
-            let mesh = (cells, card.rates.card.units);
-            let plan = check::plan_periodic(algorithm, schedule, value_bytes, mesh).ok()?;
-            if let Some((_, costs)) = known.iter().find(|(other, _)| *other == plan) {
-                return Some(Arc::clone(costs));
-            }
-            let lowered = check::check_plan(algorithm, schedule, value_bytes, plan.clone());
-            let costs = Arc::new(Costs {
-                kernels: cost::kernels(&lowered.ok()?).ok()?,
-                fills: Fills::of(&plan, cells, value_bytes),
-            });
-            known.push((plan, Arc::clone(&costs)));
-            Some(costs)
-        };
-        cards.iter().map(on).collect()
-    }
-
-    /// What the step is predicted to take; `None` where a kernel has no room on the card.
-    fn step(&self, cells: [usize; 3], card: &Model) -> Option<StepTime> {
-        StepTime::likely(&self.kernels, &self.fills, cells, &card.rates)
-    }
 }
 
 fn table(cases: &[Case]) -> String {

@@ -21,6 +21,8 @@ pub(crate) mod table;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use plan::{kind, spread};
+
 /// Shows how a system is understood, what it reads and what a schedule costs (without one: every preset).
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ExplainArgs {

@@ -257,7 +257,7 @@ fn sort(all: &mut [Candidate]) {
 const NEAR: usize = 2;
 
 /// The kind of a schedule: its blockings by name, how many functions live where, its passes, and what it fuses.
-pub(super) fn kind(schedule: &Schedule) -> Vec<String> {
+pub(crate) fn kind(schedule: &Schedule) -> Vec<String> {
     let kernels = schedule.kernels.iter().map(|k| k.strategy.clone());
     let placed = |is: fn(&Placement) -> bool| {
         let own = schedule.placements.values().filter(|p| is(p));
@@ -276,7 +276,7 @@ pub(super) fn kind(schedule: &Schedule) -> Vec<String> {
 
 /// So many of all schedules: as many of each kind, spread over its parameters. To lower all of them
 /// would take minutes.
-fn spread(all: Vec<Schedule>, most: usize) -> Vec<Schedule> {
+pub(crate) fn spread(all: Vec<Schedule>, most: usize) -> Vec<Schedule> {
     let mut kinds: BTreeMap<Vec<String>, Vec<Schedule>> = BTreeMap::new();
     for schedule in all {
         kinds.entry(kind(&schedule)).or_default().push(schedule);

@@ -23,6 +23,7 @@ mod text;
 mod tree;
 
 use candidates::Problem;
+pub(crate) use candidates::{kind, spread};
 use report::{Report, Wanted};
 
 /// What of a plan is shown.
