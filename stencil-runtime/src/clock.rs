@@ -1,7 +1,7 @@
 //! How long a step is, and what its substeps know of time: rules over numbers, which the host
 //! evaluates, or a card by the same operations and so with the same bits.
 
-use stencil_compiler::algorithm::{Algorithm, UniformAtom};
+use stencil_compiler::algorithm::{Algorithm, Constants, UniformAtom};
 use stencil_compiler::expr::{Builder, Expr, Op, Ref};
 
 /// A step that would leave less than this part of it to the end of a run goes to the end.
@@ -74,6 +74,8 @@ pub(crate) struct Rules {
     pub(crate) uniforms: Vec<Expr<usize>>,
     /// Does any of them change from substep to substep?
     pub(crate) depend_on_time: bool,
+    /// Those that never change.
+    pub(crate) constants: Constants,
 }
 
 impl Rules {
@@ -107,6 +109,7 @@ impl Rules {
             times: algorithm.substeps.iter().map(|s| time(s.at)).collect(),
             uniforms: uniforms.map(|u| u.value.map_atoms(place)).collect(),
             depend_on_time: algorithm.depends_on_time(),
+            constants: algorithm.constants(params, spacing),
             limits,
             given,
         }

@@ -15,6 +15,8 @@ use super::memory::{Arrays, Layout, Memory, Named};
 /// Walks a plan on the kernel interpreter.
 pub struct Machine<'a, T> {
     compiled: &'a Compiled,
+    /// As a run of the case has them.
+    kernels: Vec<Kernel>,
     memory: Memory<T>,
     case: Case,
     t: f64,
@@ -64,8 +66,10 @@ impl<'a, T: Real> Machine<'a, T> {
                 &vec![T::from_f64(0.0); case.cells.iter().product()],
             );
         }
+        let constants = compiled.problem.constants(&case.params, case.spacing);
         Machine {
             compiled,
+            kernels: compiled.clone().of_run(&constants).kernels,
             memory,
             case: case.clone(),
             t: 0.0,
@@ -89,7 +93,7 @@ impl<'a, T: Real> Machine<'a, T> {
                 }),
                 Step::Launch(at) => {
                     self.enter(self.compiled.plan.launches[*at].substep);
-                    self.launch(&self.compiled.kernels[*at])?;
+                    self.launch(*at)?;
                 }
                 Step::Swap { fields } => {
                     self.memory.patches().for_each(|patch| swap(patch, fields));
@@ -116,7 +120,8 @@ impl<'a, T: Real> Machine<'a, T> {
     }
 
     /// Runs a kernel on each patch.
-    fn launch(&mut self, kernel: &Kernel) -> Result<(), Fault> {
+    fn launch(&mut self, at: usize) -> Result<(), Fault> {
+        let kernel = &self.kernels[at];
         let uniforms: Vec<T> = kernel
             .uniforms
             .iter()

@@ -401,3 +401,17 @@ fn diagonal_mixed_derivatives_read_55_points() {
     let all = footprint(&alg, &[alg.find("f_1").expect("defined")], &BTreeSet::new());
     assert_eq!((points(&all), radius(&all)), (55, [3, 3, 3]));
 }
+
+#[test]
+fn uniforms_without_a_step_in_them_are_constants() {
+    let heat = text::parse(HEAT).unwrap();
+    let (params, spacing) = ([0.3, 1.0], [0.1, 0.2, 0.4]);
+    let all = heat.uniform_values(&params, spacing, 0.01, 7.0);
+    let named = heat.uniforms.iter().map(|u| u.name.clone()).zip(all);
+    let others: super::Constants = named.filter(|(name, _)| name != "h").collect();
+    assert_eq!(others.len(), heat.uniforms.len() - 1);
+    assert_eq!(heat.constants(&params, spacing), others);
+    let later = HEAT.replace("uniform beta = 0.25", "uniform beta = t");
+    let later = text::parse(&later).unwrap();
+    assert!(!later.constants(&params, spacing).contains_key("beta"));
+}

@@ -1,6 +1,7 @@
 //! What is emitted, and what is refused.
 
 mod fixtures;
+mod literals;
 mod march;
 mod surfaces;
 

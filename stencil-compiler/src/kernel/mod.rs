@@ -19,6 +19,7 @@ mod index;
 pub mod interp;
 mod iteration;
 mod lanes;
+mod literals;
 pub mod lower;
 mod order;
 pub mod pipeline;

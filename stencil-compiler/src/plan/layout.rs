@@ -117,7 +117,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::plan::Buffer;
+    use crate::plan::{Buffer, Coefficients};
 
     fn plan(layout: Layout) -> Plan {
         let buffer = |name: &str, role, within: Option<&str>| Buffer {
@@ -129,6 +129,7 @@ mod tests {
         Plan {
             time_steps: 1,
             layout,
+            coefficients: Coefficients::default(),
             buffers: vec![
                 buffer("a", BufferRole::Field, None),
                 buffer("a_new", BufferRole::NewField, None),

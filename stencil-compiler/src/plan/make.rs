@@ -52,6 +52,7 @@ pub fn plan_wrapped(
         plan: Plan {
             time_steps,
             layout: schedule.layout,
+            coefficients: schedule.coefficients,
             buffers: Vec::new(),
             launches: Vec::new(),
             steps: Vec::new(),

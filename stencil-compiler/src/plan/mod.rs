@@ -7,6 +7,7 @@
 use crate::schedule::{Blocking, Placement};
 
 pub mod check;
+mod coefficients;
 mod fit;
 mod layout;
 pub mod make;
@@ -15,6 +16,7 @@ mod reuse;
 mod tests;
 pub mod text;
 
+pub use coefficients::Coefficients;
 pub use fit::{Room, crossable};
 pub use layout::{Layout, Place};
 pub use make::{kernel_count, plan, plan_wrapped, stored_together};
@@ -26,6 +28,8 @@ pub struct Plan {
     pub time_steps: usize,
     /// How the arrays lie in memory.
     pub layout: Layout,
+    /// Where kernels have the uniforms from that do not change in a run.
+    pub coefficients: Coefficients,
     /// Arrays.
     pub buffers: Vec<Buffer>,
     /// Launches in order of first execution.

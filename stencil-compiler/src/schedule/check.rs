@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::advice::advice;
 use super::{Blame, Placement, Refusal, Schedule};
-use crate::algorithm::{Algorithm, Def, FnId};
+use crate::algorithm::{Algorithm, Constants, Def, FnId};
 use crate::kernel::Kernel;
 use crate::kernel::lower::lower;
 use crate::plan::{Plan, Room, crossable, plan, plan_wrapped};
@@ -54,6 +54,17 @@ pub struct Compiled {
     pub plan: Plan,
     /// Kernels in the order of [`Plan::launches`].
     pub kernels: Vec<Kernel>,
+}
+
+impl Compiled {
+    /// As a run with these constants has it: see [`Kernel::of_run`].
+    pub fn of_run(mut self, constants: &Constants) -> Self {
+        let coefficients = self.plan.coefficients;
+        let kernels = self.kernels.into_iter();
+        let of_run = kernels.map(|kernel| kernel.of_run(coefficients, constants));
+        self.kernels = of_run.collect();
+        self
+    }
 }
 
 /// Plans and lowers a schedule for values of this many bytes; checks every stage on the way.

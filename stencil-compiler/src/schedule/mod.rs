@@ -16,6 +16,7 @@ use crate::plan::kernel_count;
 mod advice;
 mod aligned;
 pub mod check;
+mod coefficients;
 pub mod cuts;
 mod factors;
 pub mod heuristic;
@@ -31,7 +32,7 @@ mod tests;
 pub mod text;
 mod tiles;
 
-pub use crate::plan::Layout;
+pub use crate::plan::{Coefficients, Layout};
 pub use refusal::{Blame, Refusal};
 
 /// Where grid functions live and how kernels are blocked; the same for every substep.
@@ -42,6 +43,8 @@ pub struct Schedule {
     pub fuse: usize,
     /// How the arrays of fields and accumulators lie in memory.
     pub layout: Layout,
+    /// Where kernels of a card have the uniforms from that do not change in a run.
+    pub coefficients: Coefficients,
     /// Placements by name; a grid function that is not listed is [`Placement::Inline`].
     pub placements: BTreeMap<String, Placement>,
     /// The pass in which a component of a field gets its new values, from 0, or a stored function is
@@ -115,6 +118,7 @@ impl Default for Schedule {
         Schedule {
             fuse: 1,
             layout: Layout::default(),
+            coefficients: Coefficients::default(),
             placements: BTreeMap::new(),
             passes: BTreeMap::new(),
             kernels: Vec::new(),

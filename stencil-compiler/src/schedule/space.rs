@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use super::check::{check, legal_placements};
 use super::cuts::{Cut, cuts};
-use super::{Blocking, Layout, Placement, Schedule, heuristic, passes, search};
+use super::{Blocking, Coefficients, Layout, Placement, Schedule, heuristic, passes, search};
 use crate::algorithm::{Algorithm, Def, MOST_FUSED};
 use crate::kernel::blocking::{self, Strategy};
 use crate::plan::kernel_count;
@@ -31,6 +31,9 @@ const SEARCHED: u64 = 10;
 
 /// Draws in a hundred whose fields are surfaces.
 const SURFACE: u64 = 10;
+
+/// Draws in a hundred whose coefficients are literals.
+const LITERAL: u64 = 20;
 
 /// Draws until a legal schedule must have been found.
 const MOST_DRAWS: usize = 2000;
@@ -99,6 +102,11 @@ impl<'a> Space<'a> {
                     drawn if drawn < BESIDE => Layout::Aos,
                     drawn if drawn < BESIDE + SURFACE => Layout::Surface,
                     _ => Layout::Soa,
+                };
+                // Not taken from the sequence: what follows is what would follow without this choice.
+                schedule.coefficients = match draws.clone().below(100) {
+                    0..LITERAL => Coefficients::Literal,
+                    _ => Coefficients::Parameter,
                 };
                 schedule
             })

@@ -393,6 +393,14 @@ fn fields_lie_side_by_side_where_blockings_read_cell_by_cell() {
             "`layout` is given twice",
         ),
         ("fuse 1 fuse 2 kernel direct", "`fuse` is given twice"),
+        (
+            "coefficients literals kernel direct",
+            "coefficients are no `literals`; they may be parameter, literal",
+        ),
+        (
+            "coefficients literal coefficients parameter kernel direct",
+            "`coefficients` is given twice",
+        ),
     ] {
         let found = text::parse(&format!("schedule {source}")).unwrap_err();
         assert!(found.message.contains(message), "{}", found.message);

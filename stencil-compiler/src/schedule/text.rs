@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::{Blocking, Carry, Halo, Layout, Placement, Schedule};
+use super::{Blocking, Carry, Coefficients, Halo, Layout, Placement, Schedule};
 use crate::syntax::{Lexer, TextError, Token};
 
 /// The words of each placement.
@@ -19,14 +19,23 @@ pub fn placement_words(placement: Placement) -> &'static str {
     }
 }
 
+/// Lines for what a schedule says of all its kernels at once, and is not the usual choice.
+pub fn of_all_kernels(layout: Layout, coefficients: Coefficients) -> impl Iterator<Item = String> {
+    let layout = Some(layout).filter(|layout| *layout != Layout::default());
+    let layout = layout.map(|layout| format!("layout {}", layout.word()));
+    let coefficients = Some(coefficients).filter(|choice| *choice != Coefficients::default());
+    let coefficients = coefficients.map(|choice| format!("coefficients {}", choice.word()));
+    layout.into_iter().chain(coefficients)
+}
+
 /// Prints a schedule.
 pub fn print(schedule: &Schedule) -> String {
     let mut out = String::from("schedule\n");
     if schedule.fuse != 1 {
         let _ = writeln!(out, "fuse {}", schedule.fuse);
     }
-    if schedule.layout != Layout::default() {
-        let _ = writeln!(out, "layout {}", schedule.layout.word());
+    for line in of_all_kernels(schedule.layout, schedule.coefficients) {
+        let _ = writeln!(out, "{line}");
     }
     for (name, placement) in &schedule.placements {
         let _ = writeln!(out, "place {name} {}", placement_words(*placement));
@@ -58,7 +67,7 @@ pub fn parse(text: &str) -> Result<Schedule, TextError> {
     lexer.keyword("schedule")?;
     let mut schedule = Schedule::default();
     // What is given may be the default.
-    let (mut fuse, mut layout) = (None, None);
+    let (mut fuse, mut layout, mut coefficients) = (None, None, None);
     loop {
         if lexer.eat_name("fuse") {
             if fuse.is_some() {
@@ -70,6 +79,11 @@ pub fn parse(text: &str) -> Result<Schedule, TextError> {
                 return lexer.error("`layout` is given twice");
             }
             schedule.layout = *layout.insert(parse_layout(&mut lexer)?);
+        } else if lexer.eat_name("coefficients") {
+            if coefficients.is_some() {
+                return lexer.error("`coefficients` is given twice");
+            }
+            schedule.coefficients = *coefficients.insert(parse_coefficients(&mut lexer)?);
         } else if lexer.eat_name("place") {
             let name = lexer.name()?;
             let placement = parse_placement(&mut lexer)?;
@@ -95,7 +109,7 @@ pub fn parse(text: &str) -> Result<Schedule, TextError> {
             return Ok(schedule);
         } else {
             return lexer.error(format!(
-                "expected `fuse`, `layout`, `place`, `pass` or `kernel`, found {:?}",
+                "expected `fuse`, `layout`, `coefficients`, `place`, `pass` or `kernel`, found {:?}",
                 lexer.peek()
             ));
         }
@@ -107,6 +121,15 @@ pub(crate) fn parse_layout(lexer: &mut Lexer) -> Result<Layout, TextError> {
     let words = Layout::ALL.map(Layout::word).join(", ");
     Layout::find(&word).map_or_else(
         || lexer.error(format!("no layout `{word}`; there are {words}")),
+        Ok,
+    )
+}
+
+pub(crate) fn parse_coefficients(lexer: &mut Lexer) -> Result<Coefficients, TextError> {
+    let word = lexer.name()?;
+    let words = Coefficients::ALL.map(Coefficients::word).join(", ");
+    Coefficients::find(&word).map_or_else(
+        || lexer.error(format!("coefficients are no `{word}`; they may be {words}")),
         Ok,
     )
 }

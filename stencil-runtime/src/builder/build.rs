@@ -448,9 +448,8 @@ fn choose<T: Number>(
         return Ok((Chosen::Cuda, schedule));
     }
     let recomputed = recomputed(system.schedule());
-    let fits = schedule
-        .as_ref()
-        .is_none_or(|s| *s == *system.schedule() || *s == recomputed);
+    let own = |s: Schedule| s == *system.schedule() || s == recomputed;
+    let fits = schedule.iter().map(Schedule::of_processor).all(own);
     let choice = match (engine, system.kernels()) {
         (Engine::Cpu | Engine::Auto | Engine::Compiled, Some(kernels)) if fits => {
             Choice::Compiled(kernels)

@@ -7,7 +7,7 @@ use stencil_compiler::plan::{Plan, Room};
 use stencil_compiler::schedule::check;
 
 use super::Builder;
-use super::build::{on_mesh, wrapped};
+use super::build::{on_mesh, rules, wrapped};
 use super::check::params;
 use crate::mesh::{Boundaries, Patches};
 use crate::{Error, Number, Schedule, SystemDef};
@@ -48,6 +48,7 @@ impl<T: Number> Builder<T> {
             units,
         });
         let compiled = check::check_plan(algorithm, &schedule, T::BYTES, plan)?;
+        let compiled = compiled.of_run(&rules(system, &params, &mesh).constants);
         let costs = cost::kernels(&compiled).map_err(Error::Bug)?;
         let texts = compiled.kernels.iter().map(text::print);
         Ok(Predicted {
@@ -65,6 +66,31 @@ mod tests {
 
     use super::*;
     use crate::{Axis, Boundary, Faces, Simulation};
+
+    /// Kernels of a run with literals are no kernels of another, and are told apart from those that take parameters.
+    #[test]
+    fn literals_are_those_of_the_run() {
+        let text =
+            "pub system Heat in 2d { field q: scalar; param k: real = 1; ddt(q) = k * lap(q); }
+             scheme s for Heat { space: central<order = 4>; time: euler; }";
+        let system = SystemDef::from_text("heat.pde", text).unwrap();
+        let kernels = |choice: &str, k: f64, dt: f64| {
+            let builder = Simulation::<f32>::builder(&system).cells([64, 32, 1]);
+            let builder = builder.param("k", k).dt(dt);
+            let schedule = parse(&format!("schedule coefficients {choice} kernel direct"));
+            let predicted = builder.predicted(&system, &schedule.unwrap(), 132);
+            predicted.unwrap().kernels
+        };
+        let (parameter, literal) = (
+            kernels("parameter", 1.0, 1e-6),
+            kernels("literal", 1.0, 1e-6),
+        );
+        assert_ne!(parameter, literal);
+        assert_eq!(kernels("parameter", 0.5, 1e-6), parameter);
+        assert_ne!(kernels("literal", 0.5, 1e-6), literal);
+        // The last step of a run may be shorter.
+        assert_eq!(kernels("literal", 1.0, 1e-7), literal);
+    }
 
     /// What a march reads around ends is settled by the mesh: walls and several patches have ghost cells.
     #[test]

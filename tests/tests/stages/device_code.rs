@@ -295,7 +295,7 @@ fn carried(algorithm: &Algorithm, tile: [u32; 2], points: u32) -> Schedule {
 
 /// Bytes that the last substep may spill in double precision: addresses of the loader, used once an
 /// iteration.
-const ADDRESSES: u32 = 24;
+pub(super) const ADDRESSES: u32 = 24;
 
 /// A hand-tuned kernel of this form takes 151 and 165 registers and 218 operations.
 #[test]

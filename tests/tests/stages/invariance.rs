@@ -10,7 +10,9 @@ use stencil_compiler::kernel::interp::Shadow;
 use stencil_compiler::kernel::lower::lower;
 use stencil_compiler::plan::Step;
 use stencil_compiler::schedule::space::{Draws, Space};
-use stencil_compiler::schedule::{Carry, Placement, Schedule, check, heuristic, text};
+use stencil_compiler::schedule::{
+    Carry, Coefficients, Placement, Schedule, check, heuristic, text,
+};
 use stencil_tests::{
     Case, ELASTIC, ISOTHERMAL_NS, algorithm_of, differing, interpreted, of_presets, oracle, rename,
     row_engine, with_mixed,
@@ -108,9 +110,11 @@ fn samples_hold_every_blocking() {
     let algorithm = algorithm_of(ISOTHERMAL_NS);
     let (space, mut draws) = (Space::new(&algorithm, 4), Draws::new(1));
     let (mut drawn, mut placed, mut fused) = (BTreeSet::new(), BTreeSet::new(), 0);
+    let mut literal = 0;
     for _ in 0..120 {
         let schedule = space.sample(&mut draws).expect("legal schedules exist");
         fused += usize::from(schedule.fuse > 1);
+        literal += usize::from(schedule.coefficients == Coefficients::Literal);
         drawn.extend(schedule.kernels.into_iter().map(|kernel| kernel.strategy));
         placed.extend(schedule.placements.into_values());
     }
@@ -118,6 +122,7 @@ fn samples_hold_every_blocking() {
         assert!(drawn.contains(strategy.name), "no {}", strategy.name);
     }
     assert!(fused > 0, "no fused substeps");
+    assert!((10..40).contains(&literal), "{literal} with literals");
     for placement in [Carry::Behind, Carry::Ahead].map(Placement::Carried) {
         assert!(placed.contains(&placement), "no {placement:?}");
     }

@@ -14,6 +14,7 @@ mod fused;
 mod generic;
 mod invariance;
 mod language;
+mod literals;
 mod marks;
 mod names;
 mod passes;

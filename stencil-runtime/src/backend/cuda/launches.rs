@@ -7,10 +7,10 @@ use cudarc::driver::{
     CudaFunction, CudaModule, CudaStream, DevicePtr, LaunchConfig, PushKernelArg,
 };
 use cudarc::nvrtc::Ptx;
-use stencil_compiler::algorithm::Algorithm;
+use stencil_compiler::algorithm::{Algorithm, Constants};
 use stencil_compiler::emit::{self, Patches, Places, Source};
 use stencil_compiler::kernel::lower::lower;
-use stencil_compiler::kernel::{Buffer, Kernel, LaunchKind};
+use stencil_compiler::kernel::{Kernel, LaunchKind};
 use stencil_compiler::plan::{Launch, Plan, Room};
 
 use super::CudaError;
@@ -51,29 +51,30 @@ pub(super) fn usual_units(architecture: &str) -> u32 {
     }
 }
 
-/// The texts of all launches of a plan over one patch or many.
+/// The texts of all launches of a plan over one patch or many, in a run with these constants.
 pub(super) fn texts<T: Number>(
-    algorithm: &Algorithm,
+    (algorithm, constants): (&Algorithm, &Constants),
     plan: &Plan,
     patches: Patches,
 ) -> Result<Vec<Text>, CudaError> {
-    texts_placed::<T>(algorithm, plan, patches, |_| ())
+    let of_run = |kernel: Kernel| kernel.of_run(plan.coefficients, constants);
+    texts_changed::<T>(algorithm, plan, patches, of_run)
 }
 
-/// The same with buffers that may be placed otherwise than in the plan.
-pub(super) fn texts_placed<T: Number>(
+/// The same with kernels that are not quite those of the plan.
+pub(super) fn texts_changed<T: Number>(
     algorithm: &Algorithm,
     plan: &Plan,
     patches: Patches,
-    place: impl Fn(&mut Buffer),
+    change: impl Fn(Kernel) -> Kernel,
 ) -> Result<Vec<Text>, CudaError> {
     let text = |(at, launch): (usize, &Launch)| {
         let wrong = |reason: String| CudaError::Kernel {
             kernel: launch.name.clone(),
             reason,
         };
-        let mut kernel = lower(algorithm, plan, at, T::BYTES).map_err(|e| wrong(e.message))?;
-        kernel.buffers.iter_mut().for_each(&place);
+        let kernel = lower(algorithm, plan, at, T::BYTES).map_err(|e| wrong(e.message))?;
+        let kernel = change(kernel);
         if kernel.launch.kind != LaunchKind::Blocks {
             let strategy = &launch.blocking.strategy;
             return Err(wrong(format!(

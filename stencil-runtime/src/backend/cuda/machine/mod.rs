@@ -184,7 +184,7 @@ impl<T: Number> Machine<T> {
         let mut programs = Vec::new();
         for (problem, plan) in plans.all() {
             let plan = fitted(plan, problem.dimension, &domain.patches, units);
-            let texts = texts::<T>(problem, &plan, over)?;
+            let texts = texts::<T>((problem, &rules.constants), &plan, over)?;
             programs.push((problem, plan, texts));
         }
         let halo = programs

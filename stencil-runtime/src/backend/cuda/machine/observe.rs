@@ -6,7 +6,7 @@ use std::sync::Arc;
 use cudarc::driver::CudaStream;
 use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::emit::{Patches, Source};
-use stencil_compiler::kernel::Buffer;
+use stencil_compiler::kernel::{Buffer, Kernel};
 use stencil_compiler::model::Reduction;
 use stencil_compiler::plan::{self, BufferRole, Place, Plan};
 use stencil_compiler::schedule::presets;
@@ -16,7 +16,7 @@ use super::tasks::{Task, When};
 use crate::backend::cpu::actions::Action;
 use crate::backend::cpu::ghosts::Job;
 use crate::backend::cuda::CudaError;
-use crate::backend::cuda::launches::{Ready, Text, load, texts_placed};
+use crate::backend::cuda::launches::{Ready, Text, load, texts_changed};
 use crate::backend::cuda::patches::over;
 use crate::{Error, Number};
 
@@ -86,8 +86,12 @@ impl Part {
                 buffer.surface = like.surface;
             }
         };
+        let placed = |mut kernel: Kernel| {
+            kernel.buffers.iter_mut().for_each(place);
+            kernel
+        };
         Ok(Part {
-            texts: texts_placed::<T>(&part, &plan, patches, place)?,
+            texts: texts_changed::<T>(&part, &plan, patches, placed)?,
             algorithm: part,
             plan,
         })

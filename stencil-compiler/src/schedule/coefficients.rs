@@ -1,0 +1,102 @@
+//! Schedules that differ in where kernels have their coefficients from.
+
+use super::{Coefficients, Schedule};
+use crate::expr::real::Precision;
+
+impl Schedule {
+    /// The same with its coefficients from there.
+    pub fn with_coefficients(&self, coefficients: Coefficients) -> Self {
+        Schedule {
+            coefficients,
+            ..self.clone()
+        }
+    }
+
+    /// The same for a processor, whose programs are compiled before a run and have no literals of it.
+    pub fn of_processor(&self) -> Self {
+        self.with_coefficients(Coefficients::Parameter)
+    }
+
+    /// What a search tries last of what has won: the same with literals, where instructions have room for them. They
+    /// change little, and alike for most schedules, so others with them are not looked at.
+    ///
+    /// ```
+    /// use stencil_compiler::expr::real::Precision;
+    /// use stencil_compiler::schedule::text::{parse, print};
+    ///
+    /// let direct = parse("schedule kernel direct")?;
+    /// let refined = direct.refined(Precision::F32);
+    /// assert_eq!(refined.map(|s| print(&s)), Some("schedule\ncoefficients literal\nkernel direct\n".into()));
+    /// assert_eq!(direct.refined(Precision::F64), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn refined(&self, precision: Precision) -> Option<Self> {
+        let refined = match precision {
+            Precision::F32 => self.with_coefficients(Coefficients::Literal),
+            Precision::F64 => return None,
+        };
+        (refined != *self).then_some(refined)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithm::Algorithm;
+    use crate::discretize::discretize;
+    use crate::kernel::blocking;
+    use crate::model::parse::parse_str;
+    use crate::schedule::check::check;
+    use crate::schedule::{Blocking, search, text};
+
+    fn heat() -> Algorithm {
+        let source =
+            "system Heat in 3d { field q: scalar; param k: real = 1; ddt(q) = k * lap(q); }
+            scheme s for Heat { space: central<order = 2>; time: ssprk2; }";
+        discretize(&parse_str(source).unwrap()).unwrap()
+    }
+
+    fn schedule(source: &str) -> Schedule {
+        text::parse(&format!("schedule {source}")).unwrap()
+    }
+
+    /// Any blocking serves them, and a run of fused substeps and single ones has them in both.
+    #[test]
+    fn coefficients_are_a_choice_of_their_own() {
+        let algorithm = heat();
+        for strategy in blocking::ALL {
+            let usual = Schedule::default().blocked(&algorithm, Blocking::new(strategy.name, &[]));
+            let literal = usual.with_coefficients(Coefficients::Literal);
+            let printed = text::print(&literal);
+            assert_eq!(text::parse(&printed), Ok(literal.clone()), "{printed}");
+            let of = |schedule: &Schedule| {
+                let compiled = check(&algorithm, schedule, 4);
+                compiled.unwrap_or_else(|e| panic!("{}: {e}", strategy.name))
+            };
+            assert_eq!(of(&literal).plan.coefficients, Coefficients::Literal);
+            // Their values are those of a run.
+            assert_eq!(of(&literal).kernels, of(&usual).kernels);
+        }
+        let both = schedule("fuse 2 coefficients literal kernel direct");
+        assert_eq!(both.unfused(&algorithm).coefficients, Coefficients::Literal);
+        assert_eq!(
+            schedule("coefficients parameter kernel direct"),
+            schedule("kernel direct")
+        );
+    }
+
+    #[test]
+    fn a_search_looks_at_them_in_the_end() {
+        let algorithm = heat();
+        let march = schedule("kernel march");
+        let others = [
+            search::first(&algorithm),
+            search::neighbours(&algorithm, &march),
+        ];
+        let usual = |s: &Schedule| s.coefficients == Coefficients::default();
+        assert!(others.concat().iter().all(usual));
+        let literal = march.refined(Precision::F32).unwrap();
+        assert_eq!(literal.coefficients, Coefficients::Literal);
+        assert_eq!(literal.refined(Precision::F32), None);
+    }
+}
