@@ -9,11 +9,13 @@ use clap::{Args, ValueEnum};
 use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::emit::{self, EmitError, Places, Source};
 use stencil_compiler::kernel::{self, Kernel};
+use stencil_compiler::schedule::Coefficients;
 use stencil_compiler::schedule::check::{Compiled, advised};
 use stencil_compiler::{algorithm, model, plan, schedule};
 use stencil_runtime::backend::cuda::check_needs;
 use stencil_runtime::backend::cuda::nvrtc::{Nvrtc, Resources};
 
+use crate::explain::cells;
 use crate::source::{self, BuiltIn, Failure, ScheduleArgs, SystemArgs};
 
 #[cfg(test)]
@@ -29,6 +31,10 @@ pub(crate) struct EmitArgs {
     system: SystemArgs,
     #[command(flatten)]
     schedule: ScheduleArgs,
+    /// Cells of a run, as one number for all axes or one each: a plan file has a schedule for them, and `coefficients
+    /// literal` stands for the numbers of a box with edges of 1, with parameters as `bench` has them
+    #[arg(long, value_name = "N[,N,N]", value_delimiter = ',', num_args = 1)]
+    cells: Vec<usize>,
     /// Only this launch of a step, from 0, in place of all
     #[arg(long, value_name = "N")]
     launch: Option<usize>,
@@ -71,11 +77,13 @@ pub(crate) fn run(
     out: &mut dyn Write,
     notes: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let loaded = source::load(&args.system, built_ins)?.settled(&args.schedule, None)?;
+    let loaded = source::load(&args.system, built_ins)?;
+    let cells = cells(&args.cells, loaded.algorithm.dimension)?;
+    let loaded = loaded.settled(&args.schedule, cells)?;
     let text = match args.target {
         Target::Model => model::text::print(&loaded.model),
         Target::Algorithm => algorithm::text::print(&loaded.algorithm),
-        _ => return scheduled(args, &loaded.algorithm, out, notes),
+        _ => return scheduled(args, (&loaded.algorithm, cells), out, notes),
     };
     deliver(args, text.as_bytes(), out)
 }
@@ -83,7 +91,7 @@ pub(crate) fn run(
 /// Stages that need a schedule.
 fn scheduled(
     args: &EmitArgs,
-    algorithm: &Algorithm,
+    (algorithm, cells): (&Algorithm, Option<[usize; 3]>),
     out: &mut dyn Write,
     notes: &mut dyn Write,
 ) -> Result<(), Failure> {
@@ -94,12 +102,13 @@ fn scheduled(
     };
     let wanted = args.schedule.schedule.as_deref().unwrap_or(default);
     let precision = args.schedule.precision.get();
-    let (name, schedule) = source::schedule(wanted, algorithm, precision, None)?;
+    let (name, schedule) = source::schedule(wanted, algorithm, precision, cells)?;
     if args.target == Target::Schedule {
         return deliver(args, schedule::text::print(&schedule).as_bytes(), out);
     }
     let compiled = advised(algorithm, &schedule, precision.bytes())
         .map_err(|error| Failure::new(format!("error: schedule `{name}` is illegal: {error}")))?;
+    let compiled = of_run(args, compiled, cells, notes)?;
     let text = match args.target {
         Target::Plan => plan::text::print(&compiled.plan),
         Target::Kernel => joined(&chosen(args, &compiled)?, |kernel| {
@@ -127,6 +136,25 @@ fn scheduled(
         Target::Model | Target::Algorithm | Target::Schedule => String::new(),
     };
     deliver(args, text.as_bytes(), out)
+}
+
+/// The kernels as a run on these cells has them. Without a run coefficients are parameters, which is said.
+fn of_run(
+    args: &EmitArgs,
+    compiled: Compiled,
+    cells: Option<[usize; 3]>,
+    notes: &mut dyn Write,
+) -> Result<Compiled, Failure> {
+    let Some(cells) = cells else {
+        let of_card = matches!(args.target, Target::Kernel | Target::Cuda | Target::Cubin);
+        if of_card && compiled.plan.coefficients == Coefficients::Literal {
+            let note = "note: a run has the values of coefficients, which are parameters here; --cells makes them literals\n";
+            source::write(notes, note.as_bytes())?;
+        }
+        return Ok(compiled);
+    };
+    let constants = source::constants(&compiled.problem, cells);
+    Ok(compiled.of_run(&constants))
 }
 
 /// The kernel that `--launch` names, or all.

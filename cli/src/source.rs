@@ -6,7 +6,7 @@ use std::fs;
 use std::io::{self, Write};
 
 use clap::{Args, ValueEnum};
-use stencil_compiler::algorithm::Algorithm;
+use stencil_compiler::algorithm::{Algorithm, Constants};
 use stencil_compiler::diag::{Code, Diagnostic, nearest};
 use stencil_compiler::discretize::{DiscretizeError, discretize};
 use stencil_compiler::expr::real;
@@ -311,6 +311,13 @@ pub(crate) fn schedule(
             "error: `{wanted}` cannot be read: {error}"
         ))),
     }
+}
+
+/// What does not change in a run on so many cells of a box with edges of 1, with parameters as `bench` has them.
+pub(crate) fn constants(algorithm: &Algorithm, cells: [usize; 3]) -> Constants {
+    let params = algorithm.params.iter().map(|p| p.default.unwrap_or(1.0));
+    let params: Vec<f64> = params.collect();
+    algorithm.constants(&params, cells.map(|n| 1.0 / n as f64))
 }
 
 fn no_schedule(wanted: &str) -> String {

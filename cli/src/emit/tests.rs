@@ -13,6 +13,11 @@ struct Command {
 }
 
 fn emit(line: &str) -> Result<String, String> {
+    emit_and_note(line).map(|(text, _)| text)
+}
+
+/// What is emitted, and what is said of it.
+fn emit_and_note(line: &str) -> Result<(String, String), String> {
     let words = ["emit", "heat"].into_iter().chain(line.split_whitespace());
     let args = Command::try_parse_from(words)
         .map_err(|error| error.to_string())?
@@ -24,7 +29,41 @@ fn emit(line: &str) -> Result<String, String> {
     }];
     let (mut out, mut notes) = (Vec::new(), Vec::new());
     run(&args, &built_ins, &mut out, &mut notes).map_err(|error| error.to_string())?;
-    Ok(String::from_utf8(out).unwrap())
+    Ok((
+        String::from_utf8(out).unwrap(),
+        String::from_utf8(notes).unwrap(),
+    ))
+}
+
+#[test]
+fn coefficients_are_literals_where_the_mesh_is_known() {
+    let file =
+        std::env::temp_dir().join(format!("stencil-literal-{}.schedule", std::process::id()));
+    fs::write(&file, "schedule\ncoefficients literal\nkernel direct\n").unwrap();
+    let of = |more: &str| {
+        let line = format!(
+            "--target cuda --launch 0 --no-marks --schedule {} {more}",
+            file.display()
+        );
+        emit_and_note(&line)
+    };
+    let (unknown, known) = (of("").unwrap(), of("--cells 8").unwrap());
+    let wrong = of("--cells 8,8").unwrap_err();
+    fs::remove_file(&file).unwrap();
+    assert!(unknown.0.contains("c.c0") && unknown.1.contains("--cells makes them literals"));
+    // 1.5 * 8^2 of a central difference of order 6; the time step may be any.
+    assert!(
+        known.0.contains("9.6e1f") && known.0.contains("c.beta_dt_1"),
+        "{}",
+        known.0
+    );
+    assert!(!known.0.contains("c.c0") && known.1.is_empty());
+    assert!(wrong.contains("--cells takes one number"), "{wrong}");
+    let usual = emit("--target cuda --schedule direct").unwrap();
+    assert_eq!(
+        emit("--target cuda --schedule direct --cells 8").unwrap(),
+        usual
+    );
 }
 
 #[test]

@@ -10,8 +10,8 @@ use stencil_compiler::kernel::lower::Context;
 use stencil_compiler::kernel::pipeline::{Pipeline, analyze};
 use stencil_compiler::plan::{BufferRole, Launch, Plan, Room, Step};
 use stencil_compiler::schedule::check::{Compiled, advised, check_plan};
-use stencil_compiler::schedule::text::{placement_words, print_blocking};
-use stencil_compiler::schedule::{Layout, Placement, Schedule, presets};
+use stencil_compiler::schedule::text::{of_all_kernels, placement_words, print_blocking};
+use stencil_compiler::schedule::{Placement, Schedule, presets};
 
 use super::table::{Table, paragraph};
 use super::{count, substep};
@@ -198,8 +198,8 @@ fn kernels(
     let plan = &compiled.plan;
     let at = substep(algorithm);
     let mut page = placements(schedule);
-    if plan.layout != Layout::default() {
-        page += &format!("  layout {}\n", plan.layout.word());
+    for line in of_all_kernels(plan.layout, plan.coefficients) {
+        page += &format!("  {line}\n");
     }
     let derived: Vec<&str> = plan
         .buffers

@@ -1,7 +1,7 @@
 //! What is compared: systems, schedules, and a run for each kind of boundaries.
 
 use std::collections::BTreeSet;
-use std::{fs, iter};
+use std::fs;
 
 use stencil_compiler::algorithm::{Algorithm, Role};
 use stencil_compiler::expr::real::Precision as RealPrecision;
@@ -18,9 +18,11 @@ use super::{VerifyArgs, plans};
 use crate::smooth::mean;
 use crate::source::{Failure, MixedChoice, Precision};
 use crate::{Ended, bench, usage};
+use unusual::unusual;
 
 #[cfg(test)]
 mod tests;
+mod unusual;
 
 /// Patches that some runs are cut into, by the number of dimensions.
 const PATCHES: [[usize; 3]; 3] = [[3, 1, 1], [2, 3, 1], [2, 1, 3]];
@@ -194,7 +196,7 @@ pub(super) fn batches(args: &VerifyArgs, architecture: &str) -> Result<Vec<Batch
             let at_ends: Vec<_> = at_ends.cloned().collect();
             let beside = single.into_iter().filter(|(_, s)| !is_apart(s));
             let some = beside.collect::<Vec<_>>().into_iter().cycle().take(KINDS);
-            let some = some.chain(unusual(system.algorithm()));
+            let some = some.chain(unusual(system.algorithm(), *precision, architecture));
             let some = some.chain(at_ends);
             let some = some.chain(fused.into_iter().take(1)).collect();
             batches.push(batch(Grid::whole(args, dimension), schedules));
@@ -282,34 +284,6 @@ fn systems(names: &[String]) -> Result<Vec<(SystemDef, Origin)>, Ended> {
     names.iter().map(named).collect()
 }
 
-/// Blockings and layouts of arrays that no preset has.
-const UNUSUAL: [(&str, Layout); 5] = [
-    ("direct", Layout::Aos),
-    ("direct", Layout::Surface),
-    ("lexicographic", Layout::Soa),
-    ("lexicographic", Layout::Aos),
-    ("lexicographic", Layout::Surface),
-];
-
-/// Schedules that no preset has; where values lie apart or in surfaces, ghost cells are set and fields are copied by
-/// other code, so that these meet all that is beyond faces.
-fn unusual(algorithm: &Algorithm) -> Vec<(String, Schedule)> {
-    let all = UNUSUAL.iter().flat_map(|(strategy, layout)| {
-        let laid_out = Schedule {
-            layout: *layout,
-            ..Schedule::default()
-        };
-        let schedule = laid_out.blocked(algorithm, Blocking::new(strategy, &[]));
-        let runs = match layout {
-            Layout::Soa => 1,
-            Layout::Aos | Layout::Surface => KINDS - PERIODIC,
-        };
-        let named = (format!("{strategy} {}", layout.word()), schedule);
-        iter::repeat_n(named, runs)
-    });
-    all.collect()
-}
-
 /// Schedules of a system with names: presets, blockings and layouts that none has, and some drawn at random.
 fn schedules(
     args: &VerifyArgs,
@@ -317,6 +291,7 @@ fn schedules(
     precision: Precision,
     architecture: &str,
 ) -> Vec<(String, Schedule)> {
+    let unusual = unusual(algorithm, precision, architecture);
     let precision = precision.get();
     let on_card = |schedule: &Schedule| on_card(schedule, architecture);
     let mut all: Vec<(String, Schedule)> = presets::ALL
@@ -324,7 +299,7 @@ fn schedules(
         .map(|p| (p.name.to_string(), (p.make)(algorithm, precision)))
         .filter(|(_, schedule)| on_card(schedule))
         .collect();
-    all.extend(unusual(algorithm));
+    all.extend(unusual);
     if let Some(schedule) = around_ends(algorithm, precision).filter(on_card) {
         all.push(("march around ends".to_string(), schedule.clone()));
         all.push(("march around ends beside walls".to_string(), schedule));

@@ -10,8 +10,8 @@ use stencil_compiler::kernel::{Kernel, LaunchKind};
 use stencil_compiler::model::Model;
 use stencil_compiler::plan::{self, Plan};
 use stencil_compiler::schedule::check::{self, Compiled, ScheduleError};
-use stencil_compiler::schedule::text::{placement_words, print_blocking};
-use stencil_compiler::schedule::{Carry, Layout, Placement, Schedule, presets, search};
+use stencil_compiler::schedule::text::{of_all_kernels, placement_words, print_blocking};
+use stencil_compiler::schedule::{Carry, Placement, Schedule, presets, search};
 use stencil_runtime::backend::cuda::BOXES;
 
 use crate::source::plans::ByPlan;
@@ -328,7 +328,6 @@ pub(super) fn words(schedule: &Schedule) -> String {
     words.extend((more > 0).then(|| format!("{} passes", more + 1)));
     let parted = schedule.parted().count();
     words.extend((parted > 0).then(|| format!("{parted} stored apart")));
-    let layout = schedule.layout;
-    words.extend((layout != Layout::default()).then(|| format!("layout {}", layout.word())));
+    words.extend(of_all_kernels(schedule.layout, schedule.coefficients));
     words.join(", ")
 }

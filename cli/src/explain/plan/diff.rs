@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
-use stencil_compiler::schedule::text::{placement_words, print_blocking};
-use stencil_compiler::schedule::{Layout, Placement, Schedule};
+use stencil_compiler::schedule::text::{of_all_kernels, placement_words, print_blocking};
+use stencil_compiler::schedule::{Placement, Schedule};
 
 use super::report::{Entry, Kernel, Planned};
 use super::text::time;
@@ -92,15 +92,14 @@ fn changed(from: &[String], to: &[String]) -> Vec<String> {
         .collect()
 }
 
-/// What a schedule places, passes, and how arrays lie.
+/// What a schedule places, passes, and says of all kernels.
 fn placements(schedule: &Schedule) -> Vec<String> {
     let placed = schedule.placements.iter();
     let placed = placed.map(|(name, placement)| format!("{name} {}", placement_words(*placement)));
     let passes = schedule.passes.iter();
     let passes = passes.map(|(name, pass)| format!("{name} in pass {pass}"));
-    let layout = Some(schedule.layout).filter(|layout| *layout != Layout::default());
-    let layout = layout.map(|layout| format!("layout {}", layout.word()));
-    placed.chain(passes).chain(layout).collect()
+    let of_all = of_all_kernels(schedule.layout, schedule.coefficients);
+    placed.chain(passes).chain(of_all).collect()
 }
 
 /// Kernels of the substep that has most of them, the first of those, as lines.

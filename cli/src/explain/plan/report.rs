@@ -266,6 +266,8 @@ impl Problem<'_> {
             );
             return (Vec::new(), words);
         }
+        let constants = source::constants(&compiled.problem, self.cells);
+        let compiled = compiled.clone().of_run(&constants);
         let kernels = compiled.kernels.iter();
         let sources: Result<Vec<_>, _> = kernels
             .map(|kernel| emit::cuda(kernel, self.precision))

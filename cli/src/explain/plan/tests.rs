@@ -244,7 +244,7 @@ fn without_a_schedule_the_fastest_candidate_is_the_plan() {
 }
 
 #[test]
-fn pages_name_a_layout_that_is_not_the_default() {
+fn pages_name_what_all_kernels_have_and_is_not_the_default() {
     let folder = folder("layout");
     fs::create_dir_all(&folder).unwrap();
     let file = folder.join("x.schedule");
@@ -257,6 +257,19 @@ fn pages_name_a_layout_that_is_not_the_default() {
         }
         let units = plan(&line).contains("texture units");
         assert_eq!(units, layout == "surface");
+    }
+    for (choice, named) in [("literal", true), ("parameter", false)] {
+        let text = format!("schedule\ncoefficients {choice}\nkernel direct\n");
+        fs::write(&file, text).unwrap();
+        let line = format!("ns --mixed composed --schedule {}", file.display());
+        for page in [plan(&line), explain(&line)] {
+            assert_eq!(
+                page.contains("\n            coefficients literal\n")
+                    || page.contains("\n  coefficients literal\n"),
+                named,
+                "{page}"
+            );
+        }
     }
     fs::remove_dir_all(folder).unwrap();
 }

@@ -1,7 +1,7 @@
 //! A report as text: the tree of a step, then tables of cuts and of other candidates.
 
-use stencil_compiler::schedule::text::{placement_words, print_blocking};
-use stencil_compiler::schedule::{Layout, Placement};
+use stencil_compiler::schedule::Placement;
+use stencil_compiler::schedule::text::{of_all_kernels, placement_words, print_blocking};
 
 use super::candidates::Problem;
 use super::cuts::Cut;
@@ -31,8 +31,8 @@ pub(super) fn page(problem: &Problem<'_>, report: &Report) -> String {
     let plan = &report.plan;
     page += &paragraph("  schedule  ", &plan.name);
     page += &paragraph("            ", &plan.why);
-    if plan.schedule.layout != Layout::default() {
-        page += &format!("  layout    {}\n", plan.schedule.layout.word());
+    for line in of_all_kernels(plan.schedule.layout, plan.schedule.coefficients) {
+        page += &format!("            {line}\n");
     }
     page += &placements(plan);
     page += &paragraph(

@@ -1,0 +1,46 @@
+//! Schedules that no preset has.
+
+use std::iter;
+
+use stencil_compiler::algorithm::Algorithm;
+use stencil_compiler::schedule::{Blocking, Coefficients, Layout, Schedule, heuristic};
+
+use super::{KINDS, PERIODIC};
+use crate::source::Precision;
+use crate::verify::on_card::on_card;
+
+/// Blockings and layouts of arrays that no preset has.
+const UNUSUAL: [(&str, Layout); 5] = [
+    ("direct", Layout::Aos),
+    ("direct", Layout::Surface),
+    ("lexicographic", Layout::Soa),
+    ("lexicographic", Layout::Aos),
+    ("lexicographic", Layout::Surface),
+];
+
+/// Schedules that no preset has; where values lie apart or in surfaces, ghost cells are set and fields are copied by
+/// other code, so that these meet all that is beyond faces. One more has literals.
+pub(super) fn unusual(
+    algorithm: &Algorithm,
+    precision: Precision,
+    architecture: &str,
+) -> Vec<(String, Schedule)> {
+    let all = UNUSUAL.iter().flat_map(|(strategy, layout)| {
+        let laid_out = Schedule {
+            layout: *layout,
+            ..Schedule::default()
+        };
+        let schedule = laid_out.blocked(algorithm, Blocking::new(strategy, &[]));
+        let runs = match layout {
+            Layout::Soa => 1,
+            Layout::Aos | Layout::Surface => KINDS - PERIODIC,
+        };
+        let named = (format!("{strategy} {}", layout.word()), schedule);
+        iter::repeat_n(named, runs)
+    });
+    let of_literals = heuristic::one_by_one(algorithm, precision.get());
+    let of_literals = of_literals.with_coefficients(Coefficients::Literal);
+    let of_literals = Some(of_literals).filter(|schedule| on_card(schedule, architecture));
+    let of_literals = of_literals.map(|schedule| ("gpu of literals".to_string(), schedule));
+    all.chain(of_literals).collect()
+}
