@@ -229,6 +229,19 @@ impl Tuner<'_> {
         chosen
     }
 
+    /// Trials of what a search tries last of some schedules.
+    pub(super) fn refined(&mut self, of: &[usize]) -> Vec<usize> {
+        let precision = self.track.key(0).precision;
+        let refined = of.iter().filter_map(|at| {
+            let Trial { form, schedule, .. } = &self.trials[*at];
+            let schedule = schedule.refined(precision)?;
+            let form = *form;
+            Some(Candidate { form, schedule })
+        });
+        let refined: Vec<Candidate> = refined.collect();
+        self.ranked(&refined)
+    }
+
     /// Schedules of the same formulations that differ in one choice.
     pub(super) fn neighbours(&self, of: &[usize]) -> Vec<Candidate> {
         let around = |at: &usize| {

@@ -4,7 +4,7 @@
 //! ([`search`](stencil_compiler::schedule::search)), which the performance model orders. The best of
 //! each kind are compiled, many at once, and race: all are timed in turn, the slower half leaves, and the
 //! rest are timed for longer. Then the neighbours of the winners race, until none of them is faster or
-//! the time is up. Races are of short batches after rests; what is left at the end is timed without rests,
+//! the time is up. At last the winners race against themselves with what gains a little anywhere. Races are of short batches after rests; what is left at the end is timed without rests,
 //! too. What wins must give the bits of the processor on a mesh that no tile divides.
 //!
 //! Where a scheme leaves choices open, its formulations may race, too: each candidate is a schedule of one of them, and its bits
@@ -241,8 +241,8 @@ impl<'a> Tuner<'a> {
     fn search(mut self) -> Result<Tuned, Error> {
         let mut finalists = self.first_race();
         for _ in 0..self.options.rounds {
-            // A race like the last one is to end in time; what is compiled for it gets half of the rest.
-            if self.track.elapsed() + 2 * self.raced > self.options.budget {
+            // What is compiled for a race gets half of the time that is left.
+            if !self.has_time(2 * self.raced) {
                 break;
             }
             let before = self.best_of(&finalists);
@@ -251,7 +251,16 @@ impl<'a> Tuner<'a> {
                 break;
             }
         }
+        // A few schedules take a small part of what many took.
+        if self.has_time(self.raced / 2) {
+            finalists = self.last_race(&finalists);
+        }
         self.end(finalists)
+    }
+
+    /// Does the budget suffice for what takes so long?
+    fn has_time(&self, long: Duration) -> bool {
+        self.track.elapsed() + long <= self.options.budget
     }
 
     /// The winner of finalists, the fastest first: the first that gives the right bits.

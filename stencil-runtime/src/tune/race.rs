@@ -37,6 +37,17 @@ impl Tuner<'_> {
         self.race(field)
     }
 
+    /// The race of some schedules against what a search tries last of them; its winners.
+    pub(super) fn last_race(&mut self, finalists: &[usize]) -> Vec<usize> {
+        let mut field = self.refined(finalists);
+        self.prepare(&mut field, 0);
+        if field.is_empty() {
+            return finalists.to_vec();
+        }
+        field.splice(0..0, finalists.iter().copied());
+        self.race(field)
+    }
+
     /// Seconds of a step of the fastest.
     pub(super) fn best_of(&self, of: &[usize]) -> f64 {
         let seconds = of.iter().map(|at| self.trials[*at].seconds());

@@ -14,6 +14,8 @@ use crate::backend::cuda::{CudaError, Doubt, Launched, Load};
 use crate::bench::Sustained;
 use crate::builder::Predicted;
 
+mod literals;
+
 const CELLS: [usize; 3] = [128, 128, 128];
 
 const RATES: Rates = MODELS[0].rates;
@@ -23,6 +25,7 @@ type Behaves = fn(&Schedule, f64) -> Result<f64, CudaError>;
 
 struct Machine<'a> {
     forms: &'a [Form],
+    precision: Precision,
     behaves: Behaves,
     /// Schedules whose values are wrong.
     is_wrong: fn(&Schedule) -> bool,
@@ -79,7 +82,7 @@ impl Track for Machine<'_> {
         Key {
             system: "Heat".into(),
             problem: 7 + form as u64,
-            precision: Precision::F32,
+            precision: self.precision,
             cells: CELLS,
             card: "made up".into(),
         }
@@ -158,6 +161,7 @@ impl<'a> Machine<'a> {
     fn of(forms: &'a [Form], behaves: Behaves, is_wrong: fn(&Schedule) -> bool) -> Self {
         Machine {
             forms,
+            precision: Precision::F32,
             behaves,
             is_wrong,
             took: Duration::ZERO,
