@@ -6,7 +6,7 @@ use stencil_compiler::algorithm::{Algorithm, Role};
 use stencil_compiler::expr::Real;
 use stencil_compiler::kernel::Kernel;
 use stencil_compiler::kernel::interp::{self, Fault, GlobalArray, Options, Shadow};
-use stencil_compiler::plan::{Plan, Step};
+use stencil_compiler::plan::{Place, Plan, Step, make::new_name};
 use stencil_compiler::schedule::check::Compiled;
 
 use super::Case;
@@ -18,6 +18,8 @@ pub struct Machine<'a, T> {
     /// As a run of the case has them.
     kernels: Vec<Kernel>,
     memory: Memory<T>,
+    /// Where a device would have each buffer now.
+    places: Vec<Place>,
     case: Case,
     t: f64,
     substep: Option<usize>,
@@ -71,6 +73,7 @@ impl<'a, T: Real> Machine<'a, T> {
             compiled,
             kernels: compiled.clone().of_run(&constants).kernels,
             memory,
+            places: plan.places(),
             case: case.clone(),
             t: 0.0,
             substep: None,
@@ -97,12 +100,38 @@ impl<'a, T: Real> Machine<'a, T> {
                 }
                 Step::Swap { fields } => {
                     self.memory.patches().for_each(|patch| swap(patch, fields));
+                    for name in fields {
+                        let [old, new] = [name, &new_name(name)].map(|name| self.at(name));
+                        self.places.swap(old, new);
+                    }
                 }
             }
         }
         self.t += self.case.dt * self.compiled.plan.time_steps as f64;
         self.substep = None;
         Ok(())
+    }
+
+    fn at(&self, name: &str) -> usize {
+        let buffers = &self.compiled.plan.buffers;
+        let at = buffers.iter().position(|buffer| buffer.name == name);
+        at.expect("a buffer of the plan")
+    }
+
+    /// A device copies boxes of several buffers as if these were one array with an axis more.
+    fn check_series(&self, kernel: &Kernel) {
+        for buffers in kernel.boxes().into_keys() {
+            let names = buffers.iter().map(|b| &kernel.buffers[b.0 as usize].name);
+            let before: Vec<usize> = names.map(|n| self.places[self.at(n)].before).collect();
+            let pairs = || before.windows(2);
+            let apart = |pair: &[usize]| pair[1] as i64 - pair[0] as i64;
+            let first = pairs().next().map(apart);
+            assert!(
+                pairs().all(|pair| apart(pair) > 0 && Some(apart(pair)) == first),
+                "{}: a box of arrays at {before:?}",
+                kernel.name
+            );
+        }
     }
 
     /// Sets the uniforms of a substep.
@@ -127,6 +156,7 @@ impl<'a, T: Real> Machine<'a, T> {
             .iter()
             .map(|name| self.uniforms[name])
             .collect();
+        self.check_series(kernel);
         let cells = self.memory.cells();
         for patch in self.memory.patches() {
             let take = |name: &str| {

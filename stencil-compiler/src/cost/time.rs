@@ -28,7 +28,8 @@ const ITERATION: f64 = 77.0;
 /// Cycles of a multiprocessor from the start of a block to that of the next.
 const BLOCK: f64 = 138.0;
 
-/// Cycles in which the copy engine of a multiprocessor sees to a box.
+/// Cycles in which the copy engine of a multiprocessor sees to a box of one array. Those of a box of several are
+/// taken to add up: nothing was fitted to it.
 const BOX: f64 = 27.5;
 
 /// Cycles in which an iteration waits for values that it has asked for itself.
@@ -254,7 +255,7 @@ impl KernelCost {
             true => ANSWER * iterations * planes / f64::from(resident),
             false => 0.0,
         };
-        let boxes = BOX * self.work.boxes as f64 * march * planes;
+        let boxes = BOX * self.work.boxed as f64 * march * planes;
         [BLOCK * each, boxes * each, waits * each]
     }
 

@@ -345,7 +345,7 @@ impl<'a> Printer<'a> {
             Stmt::CopyBox {
                 array,
                 to,
-                buffer,
+                buffers,
                 from,
                 barrier,
                 slot,
@@ -353,9 +353,9 @@ impl<'a> Printer<'a> {
             } => {
                 self.uses.boxes = true;
                 let array = get(&self.names.shared, array.0, "shared array")?;
-                let map = self.names.maps.get(buffer).ok_or(EmitError::Unknown {
+                let map = self.names.maps.get(buffers).ok_or(EmitError::Unknown {
                     what: "map of buffer",
-                    id: buffer.0 as usize,
+                    id: buffers.first().map_or(0, |buffer| buffer.0 as usize),
                 })?;
                 let (to, barrier) = (self.index(to, SUM)?, self.barrier(*barrier, slot)?);
                 let mut at = Vec::new();

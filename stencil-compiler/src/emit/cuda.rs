@@ -154,29 +154,29 @@ static __device__ __forceinline__ void copy_16(void* to, const void* from) {
 ";
 
 const TENSOR_MAP: &str = "\
-// An array as the copy engine sees it; only the driver knows what is in it.
+// Some arrays as the copy engine sees them; only the driver knows what is in it.
 struct __align__(64) TensorMap {
   unsigned long long opaque[16];
 };
 ";
 
 const COPY_BOX: &str = "\
-// Has a box copied, from where it begins in the array; its bytes count on the barrier.
+// Has a box of all arrays of a map copied, from where it begins in each; its bytes count on the barrier.
 static __device__ __forceinline__ void copy_box(
     void* to, const TensorMap* from, int x, int y, int z, unsigned barrier) {
   asm volatile(
-      \"cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4}], [%5];\"
-      ::\"r\"(shared_address(to)), \"l\"(from), \"r\"(x), \"r\"(y), \"r\"(z), \"r\"(barrier) : \"memory\");
+      \"cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4, %5}], [%6];\"
+      ::\"r\"(shared_address(to)), \"l\"(from), \"r\"(x), \"r\"(y), \"r\"(z), \"r\"(0), \"r\"(barrier) : \"memory\");
 }
 ";
 
 const COPY_BOX_OF_PATCH: &str = "\
-// Has a box of a patch copied, from where it begins in the array; its bytes count on the barrier.
+// Has a box of a patch and all arrays of a map copied, from where it begins in each; its bytes count on the barrier.
 static __device__ __forceinline__ void copy_box(
     void* to, const TensorMap* from, int x, int y, int z, int patch, unsigned barrier) {
   asm volatile(
-      \"cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4, %5}], [%6];\"
-      ::\"r\"(shared_address(to)), \"l\"(from), \"r\"(x), \"r\"(y), \"r\"(z), \"r\"(patch), \"r\"(barrier) : \"memory\");
+      \"cp.async.bulk.tensor.5d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4, %5, %6}], [%7];\"
+      ::\"r\"(shared_address(to)), \"l\"(from), \"r\"(x), \"r\"(y), \"r\"(z), \"r\"(0), \"r\"(patch), \"r\"(barrier) : \"memory\");
 }
 ";
 

@@ -154,7 +154,7 @@ impl std::error::Error for EmitError {}
 ///
 /// Its parameters are the addresses of cell 0 of each buffer, the interior cells along x, y, z, and
 /// the values from a row and from a plane to the next. A kernel that copies boxes takes behind all
-/// others a tensor map of each buffer of [`Kernel::boxes`], in their order, and where cell 0 is in
+/// others a tensor map of the buffers of each of [`Kernel::boxes`], in their order, and where cell 0 is in
 /// these maps along x, y, z. A buffer that is a surface has its object in the place of an address; such a kernel, too,
 /// takes where cell 0 is in it.
 ///

@@ -67,8 +67,8 @@ impl Scope {
 /// The names of a kernel's things in a text, indexed as in the kernel.
 pub(super) struct Names {
     pub(super) buffers: Vec<String>,
-    /// Of the buffers that boxes are copied from.
-    pub(super) maps: BTreeMap<BufferId, String>,
+    /// Of what boxes are copied from: some buffers, called like the first of them.
+    pub(super) maps: BTreeMap<Vec<BufferId>, String>,
     pub(super) uniforms: Vec<String>,
     pub(super) shared: Vec<String>,
     pub(super) barriers: Vec<String>,
@@ -96,9 +96,10 @@ impl Names {
         let mut scope = Scope::new(&[keywords, reserved, &[&kernel.name]]);
         let buffers = scope.names("buffer", kernel.buffers.iter().map(|b| &b.name))?;
         let mut maps = BTreeMap::new();
-        for buffer in kernel.boxes().into_keys() {
-            let wanted = format!("{}_map", get(&buffers, buffer.0, "buffer")?);
-            maps.insert(buffer, scope.name("map", &wanted)?);
+        for of in kernel.boxes().into_keys() {
+            let first = of.first().map_or(u32::MAX, |buffer| buffer.0);
+            let wanted = format!("{}_map", get(&buffers, first, "buffer")?);
+            maps.insert(of, scope.name("map", &wanted)?);
         }
         let mut names = Names {
             buffers,

@@ -156,23 +156,29 @@ fn cuda_of_march() {
     assert_eq!(source.note_at(line - 1), None);
 }
 
-/// One thread has boxes copied; many patches are one axis more of the maps.
+/// One thread has boxes copied; arrays are one axis of the maps, and many patches one more.
 #[test]
 fn cuda_of_boxes() {
-    let kernel = include_str!("../kernel/interp/tests/boxes.kernel");
-    let kernel = crate::kernel::text::parse(kernel).unwrap();
+    let text = include_str!("../kernel/interp/tests/boxes.kernel");
+    let kernel = crate::kernel::text::parse(text).unwrap();
     let source = cuda(&kernel, Precision::F32).unwrap();
     assert_eq!(source.text, include_str!("tests/boxes.cu"));
     assert_eq!(source.needs, (9, 0));
     assert_eq!(cuda(&march(1), Precision::F32).unwrap().needs, (8, 0));
     let many = cuda_over(Patches::Many, &kernel, Precision::F32).unwrap();
     for part in [
-        "cp.async.bulk.tensor.4d.",
+        "cp.async.bulk.tensor.5d.",
         "  const int number = block / (blocks0 * blocks1 * blocks2);\n",
         ", z0 + p - 1 + first2, number, full + 8 * slot);\n",
     ] {
         assert!(many.text.contains(part), "{part}\n{}", many.text);
     }
+    let two = text.replace("buffer u_new", "buffer v read halo [1, 1, 1] buffer u_new");
+    let two = crate::kernel::text::parse(&two.replace("<- u(", "<- u, v(")).unwrap();
+    let two = f32_text(&two);
+    assert!(two.contains(" TensorMap u_map,\n") && !two.contains("v_map"));
+    let copies = |text: &str| text.matches("copy_box(&").count();
+    assert_eq!(copies(&two), copies(&source.text));
 }
 
 #[test]

@@ -49,6 +49,8 @@ pub struct Counts {
     pub copies: u64,
     /// Boxes started, all of them by one thread.
     pub boxes: u64,
+    /// Arrays that these are of, each as often as it is in one.
+    pub boxed: u64,
     /// Times that all threads of the block wait for each other.
     pub syncs: u64,
     /// Cells that a thread stores at once, where all of them exist.
@@ -161,7 +163,10 @@ impl Counter<'_> {
                     counts.rounds += times * self.lanes.rounds(*base, values.len());
                 }
                 Stmt::Copy { .. } => counts.copies += times,
-                Stmt::CopyBox { .. } => counts.boxes += times,
+                Stmt::CopyBox { buffers, .. } => {
+                    counts.boxes += times;
+                    counts.boxed += times.saturating_mul(buffers.len() as u64);
+                }
                 Stmt::For {
                     from: Index::Const(from),
                     to: Index::Const(to),
@@ -268,6 +273,7 @@ impl Counts {
             (&mut self.stores, other.stores),
             (&mut self.copies, other.copies),
             (&mut self.boxes, other.boxes),
+            (&mut self.boxed, other.boxed),
             (&mut self.syncs, other.syncs),
         ];
         for (own, other) in pairs {

@@ -37,7 +37,7 @@ pub const COPY_BYTES: usize = 16;
 /// Bytes that shared arrays, and the boxes copied into them, begin on a multiple of.
 pub const BOX_ALIGNMENT: usize = 128;
 
-/// Most cells of a box along an axis.
+/// Most cells of a box along an axis, and most buffers.
 pub const MOST_BOX: u32 = 256;
 
 /// One launch.
@@ -364,19 +364,21 @@ pub enum Stmt {
         /// Which of them.
         slot: Index,
     },
-    /// Starts an asynchronous copy of a box of cells from global to shared memory, whose rows then
-    /// lie one behind the other. It counts in bytes on the present phase of a barrier, however much
-    /// of the box is outside of the buffer: such values are nobody's, and must not be used.
+    /// Starts an asynchronous copy of a box of the same cells of some buffers from global to shared memory,
+    /// whose rows then lie one behind the other, all of a buffer before those of the next. It counts in bytes
+    /// on the present phase of a barrier, however much of the box is outside of the buffers: such values
+    /// are nobody's, and must not be used.
     ///
-    /// Rows are a multiple of [`COPY_BYTES`], and each box of a buffer has the same extent, which is
-    /// at most [`MOST_BOX`] along each axis. One thread starts a box for its block.
+    /// The buffers are equally far apart in memory ([`Plan::series`](crate::plan::Plan::series)). Rows are a
+    /// multiple of [`COPY_BYTES`], and each box of the same buffers has the same extent, which is at most
+    /// [`MOST_BOX`] along each axis, and as many buffers. One thread starts a box for its block.
     CopyBox {
         /// To which array.
         array: SharedId,
         /// Index of the first value, which begins on [`BOX_ALIGNMENT`].
         to: Index,
-        /// From which buffer.
-        buffer: BufferId,
+        /// From which buffers, in their order in memory.
+        buffers: Vec<BufferId>,
         /// Coordinates of the first cell; x is a multiple of the values of [`COPY_BYTES`].
         from: [Index; 3],
         /// Cells along x, y, z.

@@ -25,9 +25,10 @@ impl Kernel {
         fn find(body: &[Stmt], copied: &mut BTreeSet<BufferId>) {
             for stmt in body {
                 match stmt {
-                    Stmt::Copy { buffer, .. } | Stmt::CopyBox { buffer, .. } => {
+                    Stmt::Copy { buffer, .. } => {
                         copied.insert(*buffer);
                     }
+                    Stmt::CopyBox { buffers, .. } => copied.extend(buffers),
                     Stmt::For { body, .. } | Stmt::If { body, .. } => find(body, copied),
                     _ => {}
                 }
@@ -41,30 +42,33 @@ impl Kernel {
         all.filter(move |(at, _)| is(*at)).map(|(_, buffer)| buffer)
     }
 
-    /// Buffers that boxes are copied from, and the extent of each one's boxes.
+    /// Buffers that boxes are copied from, those of a box together, and the extent of these boxes.
     ///
     /// ```
     /// use stencil_compiler::kernel::{BufferId, text::parse};
     ///
     /// let kernel = parse("kernel k { dimension 1 value_bytes 8
     ///     launch blocks threads [32, 1, 1] tile [32, 1, 1] extend [0, 0, 0] blocks_per_unit 1
-    ///     buffer u read halo [2, 0, 0] shared line[48] barrier full[1] arrivals 1
+    ///     buffer u read halo [2, 0, 0] buffer v read halo [2, 0, 0]
+    ///     shared line[80] barrier full[1] arrivals 1
     ///     code {
     ///         if thread.x < 1 {
-    ///             arrive full[0] bytes 288
-    ///             copy box line[0] <- u(block.x * 32 - 2, 0, 0) by (36, 1, 1) to full[0]
+    ///             arrive full[0] bytes 576
+    ///             copy box line[0] <- u, v(block.x * 32 - 2, 0, 0) by (36, 1, 1) to full[0]
     ///         }
     ///         wait full[0] parity 0
     ///     } }")?;
-    /// assert_eq!(kernel.boxes()[&BufferId(0)], [36, 1, 1]);
+    /// assert_eq!(kernel.boxes()[&vec![BufferId(0), BufferId(1)]], [36, 1, 1]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn boxes(&self) -> BTreeMap<BufferId, [u32; 3]> {
-        fn find(body: &[Stmt], boxes: &mut BTreeMap<BufferId, [u32; 3]>) {
+    pub fn boxes(&self) -> BTreeMap<Vec<BufferId>, [u32; 3]> {
+        fn find(body: &[Stmt], boxes: &mut BTreeMap<Vec<BufferId>, [u32; 3]>) {
             for stmt in body {
                 match stmt {
-                    Stmt::CopyBox { buffer, extent, .. } => {
-                        boxes.insert(*buffer, *extent);
+                    Stmt::CopyBox {
+                        buffers, extent, ..
+                    } => {
+                        boxes.insert(buffers.clone(), *extent);
                     }
                     Stmt::For { body, .. } | Stmt::If { body, .. } => find(body, boxes),
                     _ => {}

@@ -1,6 +1,9 @@
 //! How arrays lie in memory: the one home of where a value of an array is.
 
-use super::{BufferRole, Plan};
+use std::collections::BTreeSet;
+
+use super::make::new_name;
+use super::{BufferRole, Plan, Step};
 
 /// How the arrays of fields and of their new values lie in memory, and those of accumulators; other arrays are alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -100,6 +103,78 @@ impl Plan {
         homes.iter().map(|home| place(*home)).collect()
     }
 
+    /// Parts buffers into series of arrays that are equally far apart in memory, each in its order there and as
+    /// long as may be. Fields that are in a series change places with their new values together, so whatever
+    /// has changed places, they are as far apart.
+    pub fn series(&self, buffers: &[usize]) -> Vec<Vec<usize>> {
+        let places = self.places();
+        let before = |at: usize| places.get(at).map_or(0, |place| place.before);
+        let mut order = buffers.to_vec();
+        order.sort_by_key(|at| before(*at));
+        let mut series: Vec<Vec<usize>> = Vec::new();
+        for at in order {
+            let joins = |last: &&mut Vec<usize>| {
+                let follows = last.last().is_some_and(|other| {
+                    before(*other) < before(at) && self.are_together(&places, [*other, at])
+                });
+                let apart = |a: usize, b: usize| before(b).wrapping_sub(before(a));
+                let equally = match last[..] {
+                    [.., a, b] => apart(a, b) == apart(b, at),
+                    _ => true,
+                };
+                follows && equally
+            };
+            match series.last_mut().filter(joins) {
+                Some(last) => last.push(at),
+                None => series.push(vec![at]),
+            }
+        }
+        series
+    }
+
+    /// Are two arrays, each by itself, as far apart whenever a launch finds them?
+    fn are_together(&self, places: &[Place], pair: [usize; 2]) -> bool {
+        let [Some(a), Some(b)] = pair.map(|at| self.buffers.get(at)) else {
+            return false;
+        };
+        let is_alone = |at: usize| places[at].of == 1 && !places[at].surface;
+        if !pair.into_iter().all(is_alone) {
+            return false;
+        }
+        let changes = |role| matches!(role, BufferRole::Field | BufferRole::NewField);
+        if !changes(a.role) && !changes(b.role) {
+            return true;
+        }
+        let new = pair.map(|at| {
+            let name = new_name(&self.buffers[at].name);
+            let new = self.buffers.iter().position(|buffer| buffer.name == name);
+            new.map(|new| places[new].before.wrapping_sub(places[at].before))
+        });
+        let together = self.steps.iter().all(|step| match step {
+            Step::Swap { fields } => fields.contains(&a.name) == fields.contains(&b.name),
+            Step::Fill { .. } | Step::Launch(_) => true,
+        });
+        a.role == b.role && new[0].is_some() && new[0] == new[1] && together
+    }
+
+    /// Once it is done, are all fields that have changed places with their new values in these places, or none? Then
+    /// another such plan on the same arrays finds them as far apart as it left them.
+    pub fn leaves_alike(&self) -> bool {
+        let (mut turned, mut all) = (BTreeSet::new(), BTreeSet::new());
+        for step in &self.steps {
+            let Step::Swap { fields } = step else {
+                continue;
+            };
+            all.extend(fields);
+            for field in fields {
+                if !turned.insert(field) {
+                    turned.remove(field);
+                }
+            }
+        }
+        turned.is_empty() || turned == all
+    }
+
     /// Does a memory have what is read of neighbours? Fields and their new values change places, so both are alike.
     fn is_neighbours(&self, homes: &[usize], memory: usize) -> bool {
         let here = homes.iter().zip(&self.buffers);
@@ -114,8 +189,6 @@ impl Plan {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use super::*;
     use crate::plan::{Buffer, Coefficients};
 
@@ -171,6 +244,48 @@ mod tests {
                 assert!(values.into_iter().eq(0..count), "{layout:?}");
             }
         }
+    }
+
+    #[test]
+    fn arrays_in_a_series_are_equally_far_apart_whatever_changes_places() {
+        let mut plan = plan(Layout::Soa);
+        let buffer = |name: &str, role| Buffer {
+            name: name.into(),
+            role,
+            halo: [0; 3],
+            within: None,
+        };
+        for (at, name) in [(4, "c"), (5, "d")] {
+            let new = new_name(name);
+            plan.buffers.insert(at, buffer(name, BufferRole::Field));
+            plan.buffers.push(buffer(&new, BufferRole::NewField));
+        }
+        // a, a_new, b, b_new, c, d, sum, p, q in p, f, c_new, d_new: c and d are as far from theirs.
+        let swap = |fields: &[&str]| Step::Swap {
+            fields: fields.iter().map(|name| name.to_string()).collect(),
+        };
+        let all: Vec<usize> = (0..plan.buffers.len()).collect();
+        let of = |plan: &Plan, some: &[usize]| plan.series(some);
+        plan.steps = vec![swap(&["a", "b", "c", "d"])];
+        assert!(plan.leaves_alike());
+        assert_eq!(of(&plan, &[4, 2, 0]), [vec![0, 2], vec![4]]);
+        assert_eq!(of(&plan, &[5, 4]), [[4, 5]]);
+        // What does not change places is where it is; two that share a memory are not apart.
+        assert_eq!(of(&plan, &[6, 7, 9]), [[6, 7, 9]]);
+        assert_eq!(of(&plan, &[6, 8, 7]), [vec![6, 8], vec![7]]);
+        assert_eq!(of(&plan, &[5, 6]), [[5], [6]]);
+        assert_eq!(of(&plan, &[]), Vec::<Vec<usize>>::new());
+        plan.steps = vec![swap(&["a", "c", "d"]), swap(&["b", "c", "d"])];
+        assert!(!plan.leaves_alike());
+        assert_eq!(of(&plan, &[0, 2, 4, 5]), [vec![0], vec![2], vec![4, 5]]);
+        plan.steps = Vec::new();
+        plan.layout = Layout::Aos;
+        assert!(plan.series(&all).iter().all(|series| {
+            let places = plan.places();
+            series.len() == 1 || series.iter().all(|at| places[*at].of == 1)
+        }));
+        plan.layout = Layout::Surface;
+        assert_eq!(of(&plan, &[0, 2]), [[0], [2]]);
     }
 
     #[test]

@@ -80,7 +80,7 @@ impl Checker<'_> {
         let Stmt::CopyBox {
             array,
             to,
-            buffer,
+            buffers,
             from,
             extent,
             ..
@@ -90,8 +90,16 @@ impl Checker<'_> {
         };
         self.by_one_thread()?;
         self.array(*array)?;
-        if self.buffer(*buffer)? == Mode::Write {
-            return Err("a copy from a buffer that is only written".into());
+        if buffers.is_empty() || buffers.len() > MOST_BOX as usize {
+            return Err(format!("a box has cells of 1 to {MOST_BOX} buffers"));
+        }
+        for (at, buffer) in buffers.iter().enumerate() {
+            if self.buffer(*buffer)? == Mode::Write {
+                return Err("a copy from a buffer that is only written".into());
+            }
+            if buffers[..at].contains(buffer) {
+                return Err("a box has cells of a buffer twice".into());
+            }
         }
         self.index(to)?;
         self.indices(from)?;
@@ -104,6 +112,7 @@ impl Checker<'_> {
             return Err(format!("rows of a box are multiples of {COPY_BYTES} bytes"));
         }
         let values = u64::from(width) * u64::from(height) * u64::from(depth);
+        let values = values * buffers.len() as u64;
         if values > u64::from(self.kernel.shared[array.0 as usize].len) {
             return Err(format!("a box of {values} values in a smaller array"));
         }
@@ -116,9 +125,9 @@ impl Checker<'_> {
                 ));
             }
         }
-        match self.extents.insert(*buffer, *extent) {
+        match self.extents.insert(buffers.clone(), *extent) {
             Some(other) if other != *extent => Err(format!(
-                "boxes of {other:?} and {extent:?} cells of one buffer"
+                "boxes of {other:?} and {extent:?} cells of the same buffers"
             )),
             _ => Ok(()),
         }

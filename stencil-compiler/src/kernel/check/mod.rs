@@ -156,8 +156,8 @@ struct Checker<'a> {
     /// Conditions around the statement that depend on the thread.
     divergent: usize,
     stored: Vec<(BufferId, [i32; 3])>,
-    /// Of each buffer, the extent of its boxes.
-    extents: BTreeMap<BufferId, [u32; 3]>,
+    /// The extent of boxes of some buffers.
+    extents: BTreeMap<Vec<BufferId>, [u32; 3]>,
 }
 
 impl Checker<'_> {

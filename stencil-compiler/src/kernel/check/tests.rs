@@ -98,15 +98,15 @@ fn a_message_names_the_statement() {
 
 const BOXES: &str = "kernel k { dimension 2 value_bytes 4
     launch blocks threads [32, 1, 1] tile [32, 1, 1] extend [0, 0, 0] blocks_per_unit 1
-    buffer u read halo [4, 0, 0] buffer v write halo [0, 0, 0]
+    buffer u read halo [4, 0, 0] buffer v write halo [0, 0, 0] buffer w read halo [4, 0, 0]
     shared ring[256] barrier full[2] arrivals 1 registers a ints x, fill, i cells c
     code {
         int x = block.x * 32 - 4
         for i in 0 .. size.y {
             int fill = i % 4 * 64
             if thread.x < 1 {
-                expect full[i % 2] bytes 160
-                copy box ring[fill + 32] <- u(x, i, 0) by (40, 1, 1) to full[i % 2]
+                expect full[i % 2] bytes 320
+                copy box ring[fill + 32] <- u, w(x, i, 0) by (40, 1, 1) to full[i % 2]
                 arrive full[i % 2] bytes 0
             }
             wait full[i % 2] parity i / 2 % 2
@@ -120,7 +120,7 @@ fn boxes_are_what_a_device_can_copy() {
         ("by (40, 1, 1)", "by (38, 1, 1)", "rows of a box"),
         ("by (40, 1, 1)", "by (0, 1, 1)", "1 to 256 cells"),
         ("by (40, 1, 1)", "by (4, 257, 1)", "1 to 256 cells"),
-        ("by (40, 1, 1)", "by (40, 7, 1)", "smaller array"),
+        ("by (40, 1, 1)", "by (40, 4, 1)", "320 values in a smaller"),
         (
             "block.x * 32 - 4",
             "block.x * 32 - 3",
@@ -137,9 +137,10 @@ fn boxes_are_what_a_device_can_copy() {
             "multiple of 16 values, not of 32",
         ),
         ("fill + 32", "fill + 16", "multiple of 16 values, not of 32"),
-        ("<- u(", "<- v(", "only written"),
+        ("<- u, w(", "<- u, v(", "only written"),
+        ("<- u, w(", "<- u, w, u(", "a buffer twice"),
         ("if thread.x < 1", "if x < 1", "one thread"),
-        ("bytes 160", "bytes 1048576", "at most"),
+        ("bytes 320", "bytes 1048576", "at most"),
         (
             "to full[i % 2]",
             "to full[thread.x]",
@@ -147,8 +148,8 @@ fn boxes_are_what_a_device_can_copy() {
         ),
         (
             "arrive full[i % 2] bytes 0",
-            "copy box ring[fill] <- u(x, i, 0) by (32, 1, 1) to full[0]",
-            "of one buffer",
+            "copy box ring[fill] <- u, w(x, i, 0) by (32, 1, 1) to full[0]",
+            "of the same buffers",
         ),
     ];
     for (from, to, message) in cases {

@@ -75,14 +75,15 @@ impl<T: Real> Machine<'_, T> {
         Ok(())
     }
 
-    /// Each thread starts a box, which is one thread at most in a kernel that is right.
+    /// Each thread starts a box, which is one thread at most in a kernel that is right. The cells of its buffers
+    /// land in any order.
     pub(super) fn copy_box(&mut self, w: usize) -> Result {
         let warp = &self.warps[w];
         let pc = warp.pc;
         let Inst::CopyBox {
             array,
             to,
-            buffer,
+            buffers,
             from,
             extent,
             barrier,
@@ -98,25 +99,29 @@ impl<T: Real> Machine<'_, T> {
         let to = warp.each(*to);
         let from = [warp.each(from[0]), warp.each(from[1]), warp.each(from[2])];
         let count: i64 = extent.iter().map(|n| i64::from(*n)).product();
-        let shape = (count, (BOX_ALIGNMENT / T::BYTES) as i64);
+        let all = count * buffers.len() as i64;
+        let shape = (all, (BOX_ALIGNMENT / T::BYTES) as i64);
         for lane in lanes(warp.mask) {
             let begun = (*array, to[lane]);
-            let first = self.shared.begin_copy(begun, shape, lane, &clock, epoch)?;
+            let mut first = self.shared.begin_copy(begun, shape, lane, &clock, epoch)?;
             let at = from.map(|axis| axis[lane]);
-            let places = self.global[*buffer].begin_box(who, lane, at, *extent, epoch)?;
-            let piece = |(at, place): (usize, Option<usize>)| PendingCopy {
-                buffer: *buffer,
-                place,
-                word: first + at * (COPY_BYTES / T::BYTES),
-                boxed: true,
-            };
-            self.deferred.push(Deferred {
-                barrier,
-                warp: w,
-                arrival: Arrival::Bytes((count as usize * T::BYTES) as u32),
-                pc,
-                copies: places.into_iter().enumerate().map(piece).collect(),
-            });
+            for buffer in buffers {
+                let places = self.global[*buffer].begin_box(who, lane, at, *extent, epoch)?;
+                let piece = |(at, place): (usize, Option<usize>)| PendingCopy {
+                    buffer: *buffer,
+                    place,
+                    word: first + at * (COPY_BYTES / T::BYTES),
+                    boxed: true,
+                };
+                self.deferred.push(Deferred {
+                    barrier,
+                    warp: w,
+                    arrival: Arrival::Bytes((count as usize * T::BYTES) as u32),
+                    pc,
+                    copies: places.into_iter().enumerate().map(piece).collect(),
+                });
+                first += count as usize;
+            }
             self.report.copies += 1;
         }
         Ok(())

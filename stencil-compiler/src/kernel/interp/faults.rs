@@ -118,6 +118,17 @@ pub fn shift_box_to(kernel: &Kernel, n: usize, by: i64) -> Option<Kernel> {
     })
 }
 
+/// The kernel whose `n`-th box of several buffers has them the other way round.
+pub fn turn_box(kernel: &Kernel, n: usize) -> Option<Kernel> {
+    change(kernel, n, |stmt| match stmt {
+        Stmt::CopyBox { buffers, .. } if buffers.len() > 1 => {
+            buffers.reverse();
+            true
+        }
+        _ => false,
+    })
+}
+
 /// The kernel whose `n`-th count of bytes is `by` off.
 pub fn miscount(kernel: &Kernel, n: usize, by: i32) -> Option<Kernel> {
     change(kernel, n, |stmt| match stmt {

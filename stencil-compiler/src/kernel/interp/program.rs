@@ -77,7 +77,7 @@ pub(super) enum Inst<'k> {
     CopyBox {
         array: usize,
         to: Scalar<'k>,
-        buffer: usize,
+        buffers: Vec<usize>,
         from: [Scalar<'k>; 3],
         extent: [u32; 3],
         barrier: usize,
@@ -358,7 +358,7 @@ impl<'k, T: Real> Compiler<'k, '_, T> {
             Stmt::CopyBox {
                 array,
                 to,
-                buffer,
+                buffers,
                 from,
                 extent,
                 barrier,
@@ -366,7 +366,7 @@ impl<'k, T: Real> Compiler<'k, '_, T> {
             } => Inst::CopyBox {
                 array: array.0 as usize,
                 to: self.scalar(to),
-                buffer: buffer.0 as usize,
+                buffers: buffers.iter().map(|buffer| buffer.0 as usize).collect(),
                 from: self.scalars(from),
                 extent: *extent,
                 barrier: barrier.0 as usize,

@@ -306,19 +306,22 @@ impl Printer<'_> {
             Stmt::CopyBox {
                 array,
                 to,
-                buffer,
+                buffers,
                 from,
                 extent: [x, y, z],
                 barrier,
                 slot,
-            } => format!(
-                "copy box {}[{}] <- {}{} by ({x}, {y}, {z}) to {}",
-                self.array(*array),
-                self.index(to),
-                self.buffer(*buffer),
-                self.place(from),
-                self.barrier(*barrier, slot)
-            ),
+            } => {
+                let buffers: Vec<String> = buffers.iter().map(|b| self.buffer(*b)).collect();
+                format!(
+                    "copy box {}[{}] <- {}{} by ({x}, {y}, {z}) to {}",
+                    self.array(*array),
+                    self.index(to),
+                    buffers.join(", "),
+                    self.place(from),
+                    self.barrier(*barrier, slot)
+                )
+            }
             _ => String::new(),
         }
     }

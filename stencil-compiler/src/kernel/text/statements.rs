@@ -300,6 +300,10 @@ impl Parser {
         self.lexer.expect('<')?;
         self.lexer.expect('-')?;
         let buffer = self.buffer_id()?;
+        let mut buffers = vec![buffer];
+        while boxed && self.lexer.eat(',') {
+            buffers.push(self.buffer_id()?);
+        }
         let from = self.place()?;
         if !boxed {
             return Ok(Stmt::Copy {
@@ -316,7 +320,7 @@ impl Parser {
         Ok(Stmt::CopyBox {
             array,
             to,
-            buffer,
+            buffers,
             from,
             extent,
             barrier,

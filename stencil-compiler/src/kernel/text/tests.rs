@@ -27,6 +27,7 @@ const ALL: &str = "kernel all { note \"say \\\"hi\\\"\" dimension 2 value_bytes 
         arrive copies full[x % 2]
         arrive full[0]
         copy box copies[x * 16] <- w(x, -1, 0) by (16, 3, 1) to full[x % 2]
+        copy box copies[x * 16] <- w, u@1(x, -1, 0) by (16, 2, 1) to full[x % 2]
         expect full[x % 2] bytes 384
         arrive load[0] bytes 0
         arrive load[0]
@@ -82,7 +83,7 @@ fn errors_have_lines() {
         (
             "sync\n        for",
             "sink\n        for",
-            29,
+            30,
             "starts no statement",
         ),
         ("threads [1,", "threads [9999999999,", 2, "too large"),

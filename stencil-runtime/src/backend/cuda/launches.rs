@@ -18,7 +18,7 @@ use super::cache::Cache;
 use super::card::{Card, Opened};
 use super::compile::{Compiler, compile};
 use super::launched::Launched;
-use super::maps::TensorMap;
+use super::maps::{Maps, Series, TensorMap};
 use super::memory::{Memory, bytes};
 use super::nvrtc::{Compiled, Resources};
 use super::patches::MeshShape;
@@ -95,6 +95,14 @@ pub(super) fn halo(texts: &[Text]) -> [usize; 3] {
     })
 }
 
+/// Does a kernel copy boxes of several arrays at once, which are to stay as far apart?
+pub(super) fn has_series(texts: &[Text]) -> bool {
+    let mut boxes = texts
+        .iter()
+        .flat_map(|text| text.kernel.boxes().into_keys());
+    boxes.any(|buffers| buffers.len() > 1)
+}
+
 /// A kernel on the card, ready to be launched.
 #[derive(Debug)]
 pub(super) struct Ready {
@@ -106,8 +114,8 @@ pub(super) struct Ready {
     config: LaunchConfig,
     /// Places of its buffers in the plan.
     buffers: Vec<usize>,
-    /// Those that it copies boxes of: their places in the plan, and a map of each array.
-    maps: Vec<(usize, Vec<TensorMap>)>,
+    /// Of those that it copies boxes of.
+    maps: Vec<Maps>,
     /// Where cell 0 is in these maps and in surfaces, and how the patches stand in surfaces.
     places: Vec<i32>,
     /// Places of its uniforms in the algorithm.
@@ -199,7 +207,7 @@ pub(super) fn load(
     let mut launches = Vec::new();
     for ((text, loaded), launch) in texts.iter().zip(modules).zip(&plan.launches) {
         let mut ready = Ready::new(card, algorithm, plan, launch, text, shape, loaded)?;
-        ready.describe(&card.stream, &text.kernel, (shape, memory))?;
+        ready.describe(&card.stream, plan, &text.kernel, (shape, memory))?;
         launches.push(ready);
     }
     Ok(launches)
@@ -326,18 +334,19 @@ impl Ready {
         Ok(Some(constants.device_ptr(stream).0))
     }
 
-    /// Describes all arrays that a buffer may be in, if boxes of it are copied: buffers change places
-    /// from substep to substep. Says where cells are in these and in surfaces.
+    /// Describes all arrays that boxes may be copied from. Says where cells are in these and in surfaces.
     fn describe(
         &mut self,
         stream: &Arc<CudaStream>,
+        plan: &Plan,
         kernel: &Kernel,
         (shape, memory): (&MeshShape, &Memory),
     ) -> Result<(), CudaError> {
-        for (buffer, extent) in kernel.boxes() {
-            let arrays = (0..memory.count()).map(|slot| memory.map(stream, slot, extent));
-            let at = self.buffers[buffer.0 as usize];
-            self.maps.push((at, arrays.collect::<Result<_, _>>()?));
+        for (buffers, extent) in kernel.boxes() {
+            let buffers = buffers.iter().map(|at| self.buffers[at.0 as usize]);
+            let series = Series::new(plan, buffers.collect());
+            let maps = Maps::new(stream, memory, series, extent)?;
+            self.maps.push(maps);
         }
         let has_surfaces = kernel.buffers.iter().any(|buffer| buffer.surface);
         if has_surfaces || !self.maps.is_empty() {
@@ -374,6 +383,14 @@ impl Ready {
     ) -> Result<(), CudaError> {
         let address = |buffer: &usize| memory.address(stream, slots[*buffer]);
         let addresses: Vec<u64> = self.buffers.iter().map(address).collect();
+        let misplaced = || CudaError::Kernel {
+            kernel: self.launched.name.clone(),
+            reason: "arrays that it copies boxes of are not equally far apart".into(),
+        };
+        let place = |buffer: usize| memory.place(slots[buffer]);
+        let maps = self.maps.iter().map(|maps| maps.now(place));
+        let maps: Option<Vec<&TensorMap>> = maps.collect();
+        let maps = maps.ok_or_else(misplaced)?;
         let mut launch = stream.launch_builder(&self.function);
         for address in &addresses {
             launch.arg(address);
@@ -387,8 +404,8 @@ impl Ready {
             });
             launch.arg(stride);
         }
-        for (buffer, arrays) in &self.maps {
-            launch.arg(&arrays[slots[*buffer]]);
+        for map in maps {
+            launch.arg(map);
         }
         self.places.iter().for_each(|place| {
             launch.arg(place);

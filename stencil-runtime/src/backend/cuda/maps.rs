@@ -2,15 +2,18 @@
 
 use std::ffi::c_void;
 use std::mem::size_of;
+use std::sync::Arc;
 
-use cudarc::driver::{DeviceRepr, sys};
+use cudarc::driver::{CudaStream, DeviceRepr, sys};
 use stencil_compiler::expr::Real;
 use stencil_compiler::kernel::COPY_BYTES;
+use stencil_compiler::plan::{Place, Plan};
 
 use super::CudaError;
+use super::memory::Memory;
 use crate::backend::cpu::array::Shape;
 
-/// An array described to the copy engine, as a parameter of a kernel.
+/// Arrays described to the copy engine, as a parameter of a kernel.
 #[repr(C, align(128))]
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TensorMap([u64; 16]);
@@ -19,6 +22,92 @@ const _: () = assert!(size_of::<TensorMap>() == size_of::<sys::CUtensorMap>());
 
 // SAFETY: plain integers in the layout of C, which only the card reads.
 unsafe impl DeviceRepr for TensorMap {}
+
+/// Arrays that are equally far apart, whose boxes are copied at once.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrays {
+    /// How many of a patch, and bytes from one to the next.
+    pub(super) arrays: (usize, usize),
+    /// Patches, and bytes from one to the next.
+    pub(super) patches: (usize, usize),
+    /// Cells of a box of one of them.
+    pub(super) extent: [u32; 3],
+}
+
+/// What a map counts along, fastest first: x, y, z, the array and, if there are several, the patch.
+struct Axes {
+    rank: u32,
+    counts: [u64; 5],
+    /// Bytes from one to the next, along all but x.
+    strides: [u64; 4],
+    /// What a box has of each: all arrays, and one patch.
+    boxed: [u32; 5],
+}
+
+/// Buffers that a kernel copies boxes of at once. They change places with others from substep to substep, and
+/// stay as far apart.
+#[derive(Debug)]
+pub(super) struct Series {
+    /// Their places in the plan, in the order of memory.
+    buffers: Vec<usize>,
+    /// Arrays from one to the next.
+    between: usize,
+}
+
+impl Series {
+    pub(super) fn new(plan: &Plan, buffers: Vec<usize>) -> Self {
+        let places = plan.places();
+        let before = |at: usize| places.get(at).map_or(0, |place| place.before);
+        let between = match buffers[..] {
+            [a, b, ..] => before(b).saturating_sub(before(a)),
+            _ => 1,
+        };
+        Series { buffers, between }
+    }
+
+    /// Arrays in front of the first of them, as they are now; `None` if they are not as far apart as they should.
+    pub(super) fn before(&self, place: impl Fn(usize) -> Place) -> Option<usize> {
+        let first = place(*self.buffers.first()?).before;
+        let mut each = self.buffers.iter().enumerate();
+        let follow = |(at, buffer): (usize, &usize)| {
+            place(*buffer) == Place::alone(first + at * self.between)
+        };
+        each.all(follow).then_some(first)
+    }
+}
+
+/// The maps of a series.
+#[derive(Debug)]
+pub(super) struct Maps {
+    series: Series,
+    /// By the arrays in front of its first one.
+    maps: Vec<TensorMap>,
+}
+
+impl Maps {
+    /// Describes all arrays that the buffers may be in, for boxes of this extent.
+    pub(super) fn new(
+        stream: &Arc<CudaStream>,
+        memory: &Memory,
+        series: Series,
+        extent: [u32; 3],
+    ) -> Result<Self, CudaError> {
+        let count = series.buffers.len();
+        let behind = series.between.saturating_mul(count.saturating_sub(1));
+        let firsts = 0..memory.arrays().saturating_sub(behind);
+        let of = (count, series.between);
+        let maps = firsts.map(|first| memory.map(stream, first, of, extent));
+        Ok(Maps {
+            maps: maps.collect::<Result<_, _>>()?,
+            series,
+        })
+    }
+
+    /// The map for the arrays in which the buffers are now.
+    pub(super) fn now(&self, place: impl Fn(usize) -> Place) -> Option<&TensorMap> {
+        self.maps.get(self.series.before(place)?)
+    }
+}
 
 /// How the rows of arrays of a shape lie in memory, from the first ghost cell on that a copy may
 /// begin at.
@@ -71,20 +160,27 @@ impl Rows {
         self.first
     }
 
-    /// Describes an array that begins at an address, for boxes of this extent; those of all patches,
-    /// if there are some and these many bytes apart, as one array with the patch as its slowest axis.
-    pub(super) fn map(
-        &self,
-        address: u64,
-        extent: [u32; 3],
-        (patches, apart): (usize, usize),
-    ) -> Result<TensorMap, CudaError> {
+    /// The axes of a map of these arrays.
+    fn axes(&self, of: Arrays) -> Axes {
         let [x, y, z] = self.counts.map(|n| n as u64);
         let row = x * self.value_bytes as u64;
-        let counts = [x, y, z, patches as u64];
-        let strides = [row, row * y, apart as u64];
-        let boxed = [extent[0], extent[1], extent[2], 1];
-        let rank = if patches > 1 { 4 } else { 3 };
+        let [x_box, y_box, z_box] = of.extent;
+        Axes {
+            rank: if of.patches.0 > 1 { 5 } else { 4 },
+            counts: [x, y, z, of.arrays.0 as u64, of.patches.0 as u64],
+            strides: [row, row * y, of.arrays.1 as u64, of.patches.1 as u64],
+            boxed: [x_box, y_box, z_box, of.arrays.0 as u32, 1],
+        }
+    }
+
+    /// Describes arrays the first of which begins at an address.
+    pub(super) fn map(&self, address: u64, of: Arrays) -> Result<TensorMap, CudaError> {
+        let Axes {
+            rank,
+            counts,
+            strides,
+            boxed,
+        } = self.axes(of);
         let values = match self.value_bytes {
             4 => sys::CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
             _ => sys::CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_FLOAT64,
@@ -109,14 +205,14 @@ impl Rows {
                 counts.as_ptr(),
                 strides.as_ptr(),
                 boxed.as_ptr(),
-                [1; 4].as_ptr(),
+                [1; 5].as_ptr(),
                 sys::CUtensorMapInterleave::CU_TENSOR_MAP_INTERLEAVE_NONE,
                 sys::CUtensorMapSwizzle::CU_TENSOR_MAP_SWIZZLE_NONE,
                 sys::CUtensorMapL2promotion::CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
                 sys::CUtensorMapFloatOOBfill::CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
             )
         };
-        let failed = CudaError::driver("describing an array to the copy engine");
+        let failed = CudaError::driver("describing arrays to the copy engine");
         described.result().map_err(failed)?;
         Ok(map)
     }
@@ -124,8 +220,16 @@ impl Rows {
 
 #[cfg(test)]
 mod tests {
+    use stencil_compiler::kernel::lower::lower;
+    use stencil_compiler::kernel::{BufferId, Kernel, MOST_BOX};
+    use stencil_compiler::plan::{Step, make::new_name, plan};
+    use stencil_compiler::schedule::text::parse;
+
     use super::*;
+    use crate::SystemDef;
     use crate::backend::cpu::array::Array;
+    use crate::backend::cuda::machine::{places, slots};
+    use crate::backend::cuda::memory::stride;
 
     /// What the driver asks for, and that each cell is where a map has it: the engine counts from the
     /// first row on, value by value.
@@ -164,6 +268,97 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Each cell of each array that a kernel copies boxes of is where its map has it, in all patches, wherever the
+    /// buffers are now. Returns the most arrays of a box.
+    fn series_fit<T: Real>(
+        (plan, kernel): (&Plan, &Kernel),
+        shape: &Shape,
+        (places, slots): (&[Place], &[usize]),
+    ) -> usize {
+        let (rows, stride) = (Rows::new::<T>(shape), stride::<T>(shape));
+        let patches = 3;
+        let step = places.len() * stride;
+        let mut most = 0;
+        for (buffers, extent) in kernel.boxes() {
+            let name = |buffer: &BufferId| &kernel.buffers[buffer.0 as usize].name;
+            let of_plan = |name: &String| plan.buffers.iter().position(|b| b.name == *name);
+            let buffers: Option<Vec<usize>> = buffers.iter().map(name).map(of_plan).collect();
+            let buffers = buffers.unwrap();
+            let series = Series::new(plan, buffers.clone());
+            let first = series.before(|buffer| places[slots[buffer]]).unwrap();
+            let axes = rows.axes(Arrays {
+                arrays: (buffers.len(), series.between * stride),
+                patches: (patches, step),
+                extent,
+            });
+            assert!(axes.rank == 5 && axes.boxed.iter().all(|n| (1..=MOST_BOX).contains(n)));
+            let fits = |bytes: &u64| bytes.is_multiple_of(16) && *bytes < 1 << 40;
+            assert!(axes.strides.iter().all(fits), "{:?}", axes.strides);
+            assert_eq!(axes.counts[3..], [buffers.len() as u64, patches as u64]);
+            assert_eq!(
+                axes.boxed,
+                [extent[0], extent[1], extent[2], buffers.len() as u32, 1]
+            );
+            let last = shape.cells.map(|n| n as isize - 1);
+            for (at, patch) in (0..buffers.len()).flat_map(|at| (0..patches).map(move |p| (at, p)))
+            {
+                for cell in [[0; 3], last, [-1, 0, 1], [last[0], -1, 0]] {
+                    let index = |axis: usize| (cell[axis] + rows.first[axis] as isize) as u64;
+                    let along = [index(1), index(2), at as u64, patch as u64];
+                    let strides = along.iter().zip(axes.strides).map(|(n, bytes)| n * bytes);
+                    let by_map = first * stride
+                        + rows.start
+                        + index(0) as usize * T::BYTES
+                        + strides.sum::<u64>() as usize;
+                    let place = places[slots[buffers[at]]];
+                    let value = place.value(shape.index(cell), stride / T::BYTES);
+                    assert_eq!(
+                        by_map,
+                        patch * step + value * T::BYTES,
+                        "{at} {patch} {cell:?}"
+                    );
+                }
+            }
+            most = most.max(buffers.len());
+        }
+        most
+    }
+
+    #[test]
+    fn boxes_of_several_arrays_are_where_the_memory_has_them() {
+        let source = "pub system Waves in 3d { field h: scalar; field v: vector;
+            ddt(h) = lap(h) - div(v); ddt(v) = lap(v) - grad(h); }
+            scheme s for Waves { space: central<order = 2>; time: rk3_williamson; }";
+        let system = SystemDef::from_text("waves.pde", source).unwrap();
+        let schedule = parse("schedule kernel march loader=1 tile_x=32 tile_y=4").unwrap();
+        let plan = plan(system.algorithm(), &schedule).unwrap();
+        let at = |name: &str| plan.buffers.iter().position(|b| b.name == name).unwrap();
+        let (places, mut slots) = (places(&plan, 4), slots(&plan));
+        let mut most = Vec::new();
+        for step in (0..3).flat_map(|_| &plan.steps) {
+            match step {
+                Step::Swap { fields } => fields.iter().for_each(|name| {
+                    slots.swap(at(name), at(&new_name(name)));
+                }),
+                Step::Launch(at) => {
+                    let kernel = lower(system.algorithm(), &plan, *at, 4).unwrap();
+                    let (of, now) = ((&plan, &kernel), (&places[..], &slots[..]));
+                    let shape = |bytes| Shape::new([37, 9, 5], [3, 2, 1], bytes).unwrap();
+                    most.push(series_fit::<f32>(of, &shape(4), now));
+                    most.push(series_fit::<f64>(of, &shape(8), now));
+                }
+                Step::Fill { .. } => {}
+            }
+        }
+        // All fields are in one box.
+        assert!(most.len() == 18 && most.into_iter().all(|arrays| arrays == 4));
+        // One field alone in the place of its new values is none of a series.
+        let series = Series::new(&plan, vec![at("h"), at("v_x"), at("v_y")]);
+        assert!(series.before(|buffer| places[slots[buffer]]).is_some());
+        slots.swap(at("v_x"), at("v_x_new"));
+        assert_eq!(series.before(|buffer| places[slots[buffer]]), None);
     }
 
     #[test]

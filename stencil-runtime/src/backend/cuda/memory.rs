@@ -14,7 +14,7 @@ use stencil_compiler::plan::Place;
 use super::CudaError;
 use super::apart::{Mover, Values};
 use super::card::Opened;
-use super::maps::{Rows, TensorMap};
+use super::maps::{Arrays, Rows, TensorMap};
 use super::surfaces::{End, Surfaces};
 use crate::backend::cpu::array::{Array, Shape};
 use crate::mesh::Patches;
@@ -103,11 +103,6 @@ impl Memory {
         Ok(())
     }
 
-    /// Arrays of a patch, and surfaces.
-    pub(super) fn count(&self) -> usize {
-        self.places.len()
-    }
-
     /// Where an array of a patch is.
     pub(super) fn place(&self, slot: usize) -> Place {
         self.places[slot]
@@ -129,10 +124,14 @@ impl Memory {
         self.array / self.value_bytes
     }
 
+    /// Arrays of a patch, without surfaces.
+    pub(super) fn arrays(&self) -> usize {
+        self.places.iter().filter(|place| !place.surface).count()
+    }
+
     /// Bytes from one patch to the next.
     fn step(&self) -> usize {
-        let arrays = self.places.iter().filter(|place| !place.surface);
-        arrays.count() * self.stride
+        self.arrays() * self.stride
     }
 
     /// Bytes of a patch before the value of an array in the `cell`-th cell from where arrays begin.
@@ -146,20 +145,24 @@ impl Memory {
         &self.rows
     }
 
-    /// An array of all patches as the copy engine sees it, for boxes of this extent. There are none of arrays
-    /// that lie apart, or of surfaces: of these it is a map that nobody uses.
+    /// Arrays of all patches as the copy engine sees them, for boxes of this extent: so many of a patch, each so many arrays
+    /// behind the one before, behind the `first` arrays of the patch. Nobody copies boxes of arrays that lie apart.
     pub(super) fn map(
         &self,
         stream: &Arc<CudaStream>,
-        slot: usize,
+        first: usize,
+        (count, between): (usize, usize),
         extent: [u32; 3],
     ) -> Result<TensorMap, CudaError> {
         let bound = stream.context().bind_to_thread();
         bound.map_err(CudaError::driver("taking the card into use"))?;
         let (base, _) = self.all.device_ptr(stream);
-        let before = self.surface(slot).map_or(self.places[slot].before, |_| 0);
-        let address = base + (before * self.stride) as u64;
-        self.rows.map(address, extent, (self.patches, self.step()))
+        let of = Arrays {
+            arrays: (count, between * self.stride),
+            patches: (self.patches, self.step()),
+            extent,
+        };
+        self.rows.map(base + (first * self.stride) as u64, of)
     }
 
     /// Bytes of all arrays.

@@ -48,7 +48,8 @@ fn waits_arrivals_and_planes_of_both_loaders() {
             1,
             faults::drop_arrive_copies,
         );
-        bench.catches_all("a box that is not started", 8, 1, faults::drop_box);
+        bench.catches_all("a box that is not started", 4, 1, faults::drop_box);
+        bench.catches_all("fields in another order", 3, 1, faults::turn_box);
         bench.catches_all("bytes that are not counted", 2, 1, faults::drop_expect);
         let kernel = &bench.compiled.kernels[1];
         let copies = prologue(kernel, |stmt| matches!(stmt, Stmt::Copy { .. }));
@@ -58,7 +59,7 @@ fn waits_arrivals_and_planes_of_both_loaders() {
             bench.catches_all("a copy off by one", 4, 1, |kernel, n| {
                 faults::shift_copy(kernel, copies + n, axis, by)
             });
-            bench.catches_all("a box off by one", 4, 1, |kernel, n| {
+            bench.catches_all("a box off by one", 2, 1, |kernel, n| {
                 faults::shift_box(kernel, boxes + n, axis, by)
             });
         }

@@ -1,11 +1,12 @@
-//! The loader of a march that has boxes copied: one thread starts a box a plane and buffer, and says how
-//! many bytes an iteration awaits.
+//! The loader of a march that has boxes copied: one thread starts a box a plane and series of buffers, and says
+//! how many bytes an iteration awaits.
 //!
 //! Every box must have been waited for when the block ends, so only iterations that come are filled.
 
 use super::March;
 use super::ends::{Ends, are_around, source};
 use super::layout::{DONE, FULL, Group, Layout, RING};
+use crate::algorithm::FnId;
 use crate::kernel::iteration::Frame;
 use crate::kernel::lower::Draft;
 use crate::kernel::pipeline::Pipeline;
@@ -14,8 +15,8 @@ use crate::kernel::{BufferId, Condition, Index, IntVar, Stmt};
 /// The boxes of a group.
 struct Boxes {
     group: Group,
-    /// Buffers, and where in a slot the plane of each begins.
-    buffers: Vec<(BufferId, u32)>,
+    /// The buffers of each box, and where in a slot their planes begin.
+    buffers: Vec<(Vec<BufferId>, u32)>,
     /// The first cell of a plane.
     x: IntVar,
     y: Option<IntVar>,
@@ -169,7 +170,8 @@ impl<'a> Loader<'a> {
 
     fn bytes(&self, boxes: &Boxes) -> u32 {
         let values = boxes.group.shape.width * boxes.group.shape.height;
-        values * boxes.buffers.len() as u32 * self.value_bytes as u32
+        let buffers: usize = boxes.buffers.iter().map(|(of, _)| of.len()).sum();
+        values * buffers as u32 * self.value_bytes as u32
     }
 
     /// The plane that an iteration takes into a slot of a group.
@@ -233,10 +235,10 @@ impl<'a> Loader<'a> {
             from[1] = Index::Var(y);
         }
         from[self.axis] = Index::Var(source(draft, body, plane, self.axis));
-        body.extend(boxes.buffers.iter().map(|(buffer, offset)| Stmt::CopyBox {
+        body.extend(boxes.buffers.iter().map(|(buffers, offset)| Stmt::CopyBox {
             array: RING,
             to: Index::Var(fill) + Index::Const(i64::from(*offset)),
-            buffer: *buffer,
+            buffers: buffers.clone(),
             from: from.clone(),
             extent: [group.shape.width, group.shape.height, 1],
             barrier: FULL,
@@ -255,12 +257,13 @@ fn boxes(
 ) -> Boxes {
     let group = layout.groups[at];
     let shape = &group.shape;
-    let planes = layout.planes.iter().filter(|(_, plane)| plane.group == at);
-    let buffers = planes.filter_map(|(of, plane)| {
-        let name = &draft.context.algorithm.function(*of).name;
-        Some((draft.find_buffer(name)?, plane.offset))
-    });
-    let buffers = buffers.collect();
+    let buffer = |of: &FnId| draft.find_buffer(&draft.context.algorithm.function(*of).name);
+    let of_box = |planes: &Vec<FnId>| {
+        let first = &layout.planes[planes.first()?];
+        let buffers: Option<Vec<BufferId>> = planes.iter().map(buffer).collect();
+        (first.group == at).then_some((buffers?, first.offset))
+    };
+    let buffers = layout.boxes.iter().filter_map(of_box).collect();
     let extend = draft.context.launch.extend;
     let mut first = |name: &str, axis: usize, rim: u32| {
         let var = draft.int(name);

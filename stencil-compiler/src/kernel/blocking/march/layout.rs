@@ -31,6 +31,8 @@ pub(super) struct Layout {
     pub(super) planes: BTreeMap<FnId, Plane>,
     /// Distinct shapes of boxes; copies and addresses are shared within one.
     pub(super) groups: Vec<Group>,
+    /// The buffers of boxes, of one group each, in their order in a slot.
+    pub(super) boxes: Vec<Vec<FnId>>,
     /// Iterations by which copies run ahead.
     pub(super) ahead: u32,
     /// First iteration, counted from the first output plane.
@@ -103,12 +105,14 @@ impl Layout {
         let mut layout = Layout {
             planes: BTreeMap::new(),
             groups: Vec::new(),
+            boxes: Vec::new(),
             ahead: 0,
             begin: pipeline.first_iteration(),
         };
         for (of, reads) in reads {
             layout.add(context, march, pipeline, of, &reads);
         }
+        layout.fill_slots(context, march)?;
         let kept = layout.groups.iter().map(|g| g.kept).max().unwrap_or(0);
         // Nothing is computed before every slot that is read has been filled once: a read of a
         // plane that nobody needs would still race with the copy that fills its slot.
@@ -134,6 +138,36 @@ impl Layout {
             layout.check_boxes()?;
         }
         Ok(layout)
+    }
+
+    /// Gives each plane its place in the slots of its group: the planes of a box lie one behind the other, as it is
+    /// copied, and a box begins where one may.
+    fn fill_slots(&mut self, context: &Context<'_>, march: &March) -> Result<(), Refusal> {
+        for at in 0..self.groups.len() {
+            let of_group = self.planes.iter().filter(|(_, plane)| plane.group == at);
+            let of_group: Vec<FnId> = of_group.map(|(of, _)| *of).collect();
+            let boxes = match march.boxes {
+                true => series(context, &of_group)?,
+                false => vec![of_group],
+            };
+            let group = &mut self.groups[at];
+            let values = group.shape.width * group.shape.height;
+            for planes in &boxes {
+                if march.boxes {
+                    group.slot_len = group.slot_len.next_multiple_of(unit(context));
+                }
+                for of in planes {
+                    if let Some(plane) = self.planes.get_mut(of) {
+                        plane.offset = group.slot_len;
+                    }
+                    group.slot_len += values;
+                }
+            }
+            if march.boxes {
+                self.boxes.extend(boxes);
+            }
+        }
+        Ok(())
     }
 
     /// Gives each group its ring; slots begin at multiples of `align` values.
@@ -235,15 +269,11 @@ impl Layout {
         let at = self.group(march, reads, lead, reach, axis);
         let group = &mut self.groups[at];
         group.kept = group.kept.max(kept);
-        if march.boxes {
-            group.slot_len = group.slot_len.next_multiple_of(unit(context));
-        }
         let plane = Plane {
             group: at,
-            offset: group.slot_len,
+            offset: 0,
             column,
         };
-        group.slot_len += group.shape.width * group.shape.height;
         self.planes.insert(of, plane);
     }
 
@@ -316,6 +346,23 @@ impl Layout {
             });
         }
     }
+}
+
+/// The planes that a box has, for some of one shape: those of a series of arrays.
+fn series(context: &Context<'_>, planes: &[FnId]) -> Result<Vec<Vec<FnId>>, Refusal> {
+    let mut of_arrays = BTreeMap::new();
+    for of in planes {
+        let name = &context.algorithm.function(*of).name;
+        let array = context.plan.buffers.iter().position(|b| b.name == *name);
+        let array = array.ok_or_else(|| format!("the plan has no array of `{name}`"))?;
+        of_arrays.insert(array, *of);
+    }
+    let arrays: Vec<usize> = of_arrays.keys().copied().collect();
+    let series = context.plan.series(&arrays);
+    let boxes = series.iter().flat_map(|s| s.chunks(MOST_BOX as usize));
+    Ok(boxes
+        .map(|arrays| arrays.iter().map(|array| of_arrays[array]).collect())
+        .collect())
 }
 
 /// Values between places where a slot, or a box in it, may begin.

@@ -116,6 +116,56 @@ fn a_block_waits_for_all_its_boxes() {
 }
 
 #[test]
+fn cells_of_a_buffer_are_behind_those_of_the_one_before() {
+    let text = "kernel minus { dimension 2 value_bytes 4
+        launch blocks threads [32, 1, 1] tile [32, 1, 1] extend [0, 0, 0] blocks_per_unit 1
+        barrier full[1] arrivals 1 shared line[128] buffer a read halo [0, 0, 0]
+        buffer b read halo [0, 0, 0] buffer c write halo [0, 0, 0] registers u, v, w ints to cells d
+        code {
+            if thread.x < 1 {
+                arrive full[0] bytes 256
+                copy box line[32] <- a, b(block.x * 32, block.y, 0) by (32, 1, 1) to full[0]
+            }
+            wait full[0] parity 0
+            int to = thread.x
+            cell d = (block.x * 32 + thread.x, block.y, 0)
+            u = line[to + 32]
+            v = line[to + 64]
+            w = u - v
+            store c[d] = w
+        } }";
+    let size = [64, 2, 1];
+    let run_on = |text: &str, seed: u64| {
+        let a = GlobalArray::from_fn(size, [0; 3], |[x, y, _]| (x + 100 * y) as f32);
+        let b = GlobalArray::from_fn(size, [0; 3], |[x, y, _]| (7 * x - 3 * y) as f32);
+        let mut buffers = [a, b, GlobalArray::new(size, [0; 3])];
+        let done = run(&kernel(text), size, &mut buffers, &[], options(seed));
+        done.map(|report| {
+            (
+                report.copies,
+                buffers[2].get([40, 1, 0]),
+                buffers[2].get([3, 0, 0]),
+            )
+        })
+    };
+    for seed in 0..8 {
+        assert_eq!(run_on(text, seed).unwrap(), (4, Some(-137.0), Some(-18.0)));
+    }
+    let turned = run_on(&text.replace("<- a, b(", "<- b, a("), 1);
+    assert_eq!(turned.unwrap().1, Some(137.0));
+    for (from, to, kind) in [
+        ("a, b(", "a(", FaultKind::Deadlock),
+        ("bytes 256", "bytes 128", FaultKind::Race),
+        ("line[to + 64]", "line[to]", FaultKind::Uninitialised),
+        ("line[32]", "line[96]", FaultKind::OutOfBounds),
+    ] {
+        assert!(text.contains(from));
+        let fault = run_on(&text.replace(from, to), 1).unwrap_err();
+        assert_eq!(fault.kind, kind, "{to}: {fault}");
+    }
+}
+
+#[test]
 fn what_is_outside_of_a_buffer_is_nobodys() {
     let text = "kernel shift { dimension 1 value_bytes 8
         launch blocks threads [32, 1, 1] tile [32, 1, 1] extend [0, 0, 0] blocks_per_unit 1

@@ -20,7 +20,7 @@ use super::card::{Card, Opened};
 use super::clock::Clock;
 use super::formulas::{Formulas, Unsteady};
 use super::ghosts::{Ghosts, has_tables};
-use super::launches::{Ready, fitted, function, halo, load, texts, usual_units};
+use super::launches::{Ready, fitted, function, halo, has_series, load, texts, usual_units};
 use super::memory::{Memory, stride};
 use super::own::own;
 use super::patches::{Cut, MeshShape, over};
@@ -130,7 +130,7 @@ struct Fused {
 }
 
 /// Where in the memory each buffer is; some are where another one is.
-fn slots(plan: &Plan) -> Vec<usize> {
+pub(super) fn slots(plan: &Plan) -> Vec<usize> {
     let mut next = 0;
     let mut slots: Vec<usize> = Vec::with_capacity(plan.buffers.len());
     for at in 0..plan.buffers.len() {
@@ -142,7 +142,7 @@ fn slots(plan: &Plan) -> Vec<usize> {
 }
 
 /// Where the arrays of a plan are in the memory, by their slots, and so many more behind them.
-fn places(plan: &Plan, more: usize) -> Vec<Place> {
+pub(super) fn places(plan: &Plan, more: usize) -> Vec<Place> {
     let (slots, of_buffers) = (slots(plan), plan.places());
     let home = |slot: usize| slots.iter().position(|own| *own == slot);
     // No surface stands in front of those behind.
@@ -186,6 +186,11 @@ impl<T: Number> Machine<T> {
             let plan = fitted(plan, problem.dimension, &domain.patches, units);
             let texts = texts::<T>((problem, &rules.constants), &plan, over)?;
             programs.push((problem, plan, texts));
+        }
+        // Single steps and fused ones are done in turn: each has to find fields as it left them.
+        let alike = programs.iter().all(|(_, plan, _)| plan.leaves_alike());
+        if !alike && programs.iter().any(|(_, _, texts)| has_series(texts)) {
+            programs.truncate(1);
         }
         let halo = programs
             .iter()
