@@ -103,6 +103,11 @@ impl Memory {
         Ok(())
     }
 
+    /// Arrays of a patch, and surfaces.
+    pub(super) fn count(&self) -> usize {
+        self.places.len()
+    }
+
     /// Where an array of a patch is.
     pub(super) fn place(&self, slot: usize) -> Place {
         self.places[slot]
