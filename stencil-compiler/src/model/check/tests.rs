@@ -115,7 +115,10 @@ fn each_broken_invariant_is_found() {
             problem(|m| m.others.push(m.scheme.clone())),
             "a second scheme `default`",
         ),
-        (problem(|m| m.scheme.order = 5), "no order 5"),
+        (
+            problem(|m| m.scheme.order = 5),
+            "no order 5, there are [2, 4, 6, 8, 10]",
+        ),
         (
             problem(|m| m.scheme.time = "rk9".into()),
             "no time integrator `rk9`",
