@@ -226,7 +226,8 @@ fn a_search_by_the_model_keeps_the_formulation_that_it_finds() {
     let printed = good(&format!("{tune} --tune-scheme --json all.json"), &here);
     for expected in [
         "3 formulations",
-        "million points a second, predicted, mixed ",
+        "million points a second, predicted for a burst, mixed ",
+        "predicted without rests: ",
     ] {
         assert!(printed.contains(expected), "no `{expected}` in\n{printed}");
     }
