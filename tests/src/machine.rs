@@ -1,6 +1,6 @@
 //! Walks a plan on the kernel interpreter, over all patches of a mesh.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use stencil_compiler::algorithm::{Algorithm, Role};
 use stencil_compiler::expr::Real;
@@ -118,18 +118,18 @@ impl<'a, T: Real> Machine<'a, T> {
         at.expect("a buffer of the plan")
     }
 
-    /// A device copies boxes of several buffers as if these were one array with an axis more.
+    /// A device copies boxes of several buffers as if these were one array with an axis more. Tests turn them round,
+    /// so this tells distances and not the order.
     fn check_series(&self, kernel: &Kernel) {
         for buffers in kernel.boxes().into_keys() {
             let names = buffers.iter().map(|b| &kernel.buffers[b.0 as usize].name);
             let before: Vec<usize> = names.map(|n| self.places[self.at(n)].before).collect();
-            let pairs = || before.windows(2);
             let apart = |pair: &[usize]| pair[1] as i64 - pair[0] as i64;
-            let first = pairs().next().map(apart);
+            let all: BTreeSet<i64> = before.windows(2).map(apart).collect();
+            let name = &kernel.name;
             assert!(
-                pairs().all(|pair| apart(pair) > 0 && Some(apart(pair)) == first),
-                "{}: a box of arrays at {before:?}",
-                kernel.name
+                all.len() < 2 && !all.contains(&0),
+                "{name}: a box of arrays at {before:?}"
             );
         }
     }

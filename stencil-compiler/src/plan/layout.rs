@@ -1,7 +1,5 @@
 //! How arrays lie in memory: the one home of where a value of an array is.
 
-use std::collections::BTreeSet;
-
 use super::make::new_name;
 use super::{BufferRole, Plan, Step};
 
@@ -104,8 +102,8 @@ impl Plan {
     }
 
     /// Parts buffers into series of arrays that are equally far apart in memory, each in its order there and as
-    /// long as may be. Fields that are in a series change places with their new values together, so whatever
-    /// has changed places, they are as far apart.
+    /// long as may be. Fields in a series change places with their new values together, in each substep, so
+    /// they are as far apart whichever of both places they are in.
     pub fn series(&self, buffers: &[usize]) -> Vec<Vec<usize>> {
         let places = self.places();
         let before = |at: usize| places.get(at).map_or(0, |place| place.before);
@@ -157,24 +155,6 @@ impl Plan {
         a.role == b.role && new[0].is_some() && new[0] == new[1] && together
     }
 
-    /// Once it is done, are all fields that have changed places with their new values in these places, or none? Then
-    /// another such plan on the same arrays finds them as far apart as it left them.
-    pub fn leaves_alike(&self) -> bool {
-        let (mut turned, mut all) = (BTreeSet::new(), BTreeSet::new());
-        for step in &self.steps {
-            let Step::Swap { fields } = step else {
-                continue;
-            };
-            all.extend(fields);
-            for field in fields {
-                if !turned.insert(field) {
-                    turned.remove(field);
-                }
-            }
-        }
-        turned.is_empty() || turned == all
-    }
-
     /// Does a memory have what is read of neighbours? Fields and their new values change places, so both are alike.
     fn is_neighbours(&self, homes: &[usize], memory: usize) -> bool {
         let here = homes.iter().zip(&self.buffers);
@@ -189,6 +169,8 @@ impl Plan {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
     use crate::plan::{Buffer, Coefficients};
 
@@ -267,7 +249,6 @@ mod tests {
         let all: Vec<usize> = (0..plan.buffers.len()).collect();
         let of = |plan: &Plan, some: &[usize]| plan.series(some);
         plan.steps = vec![swap(&["a", "b", "c", "d"])];
-        assert!(plan.leaves_alike());
         assert_eq!(of(&plan, &[4, 2, 0]), [vec![0, 2], vec![4]]);
         assert_eq!(of(&plan, &[5, 4]), [[4, 5]]);
         // What does not change places is where it is; two that share a memory are not apart.
@@ -276,7 +257,6 @@ mod tests {
         assert_eq!(of(&plan, &[5, 6]), [[5], [6]]);
         assert_eq!(of(&plan, &[]), Vec::<Vec<usize>>::new());
         plan.steps = vec![swap(&["a", "c", "d"]), swap(&["b", "c", "d"])];
-        assert!(!plan.leaves_alike());
         assert_eq!(of(&plan, &[0, 2, 4, 5]), [vec![0], vec![2], vec![4, 5]]);
         plan.steps = Vec::new();
         plan.layout = Layout::Aos;

@@ -95,14 +95,6 @@ pub(super) fn halo(texts: &[Text]) -> [usize; 3] {
     })
 }
 
-/// Does a kernel copy boxes of several arrays at once, which are to stay as far apart?
-pub(super) fn has_series(texts: &[Text]) -> bool {
-    let mut boxes = texts
-        .iter()
-        .flat_map(|text| text.kernel.boxes().into_keys());
-    boxes.any(|buffers| buffers.len() > 1)
-}
-
 /// A kernel on the card, ready to be launched.
 #[derive(Debug)]
 pub(super) struct Ready {

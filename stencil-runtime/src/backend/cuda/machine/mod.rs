@@ -20,7 +20,7 @@ use super::card::{Card, Opened};
 use super::clock::Clock;
 use super::formulas::{Formulas, Unsteady};
 use super::ghosts::{Ghosts, has_tables};
-use super::launches::{Ready, fitted, function, halo, has_series, load, texts, usual_units};
+use super::launches::{Ready, fitted, function, halo, load, texts, usual_units};
 use super::memory::{Memory, stride};
 use super::own::own;
 use super::patches::{Cut, MeshShape, over};
@@ -186,11 +186,6 @@ impl<T: Number> Machine<T> {
             let plan = fitted(plan, problem.dimension, &domain.patches, units);
             let texts = texts::<T>((problem, &rules.constants), &plan, over)?;
             programs.push((problem, plan, texts));
-        }
-        // Single steps and fused ones are done in turn: each has to find fields as it left them.
-        let alike = programs.iter().all(|(_, plan, _)| plan.leaves_alike());
-        if !alike && programs.iter().any(|(_, _, texts)| has_series(texts)) {
-            programs.truncate(1);
         }
         let halo = programs
             .iter()
