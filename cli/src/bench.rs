@@ -253,8 +253,8 @@ pub(crate) fn of_orders(systems: Vec<SystemDef>, orders: &[u32]) -> Result<Vec<S
         if !system.has_differences()? {
             let (name, scheme) = (system.name(), &system.model().scheme.name);
             return Err(crate::usage(Failure::new(format!(
-                "`{name}` has no central differences whose order could be another: its scheme `{scheme}` reconstructs states at faces\n  \
-                 help: leave --order out, or ask for this system by itself"
+                "`{name}` has no central differences whose order could be another, by its scheme `{scheme}`\n  \
+                 help: leave --order out for this system, and give it to the others alone"
             ))));
         }
     }

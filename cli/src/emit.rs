@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::emit::{self, EmitError, Places, Source};
-use stencil_compiler::kernel::{self, Kernel};
+use stencil_compiler::kernel::{self, Kernel, LaunchKind};
 use stencil_compiler::schedule::Coefficients;
 use stencil_compiler::schedule::check::{Compiled, advised};
 use stencil_compiler::{algorithm, model, plan, schedule};
@@ -138,7 +138,7 @@ fn scheduled(
     deliver(args, text.as_bytes(), out)
 }
 
-/// The kernels as a run on these cells has them. Without a run coefficients are parameters, which is said.
+/// The kernels with the coefficients that a run on these cells has. Without a run coefficients are parameters, which is said.
 fn of_run(
     args: &EmitArgs,
     compiled: Compiled,
@@ -147,6 +147,11 @@ fn of_run(
 ) -> Result<Compiled, Failure> {
     let Some(cells) = cells else {
         let of_card = matches!(args.target, Target::Kernel | Target::Cuda | Target::Cubin);
+        let of_card = of_card
+            && compiled
+                .kernels
+                .iter()
+                .any(|k| k.launch.kind == LaunchKind::Blocks);
         if of_card && compiled.plan.coefficients == Coefficients::Literal {
             let note = "note: a run has the values of coefficients, which are parameters here; --cells makes them literals\n";
             source::write(notes, note.as_bytes())?;

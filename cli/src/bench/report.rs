@@ -351,7 +351,7 @@ pub(super) fn notes(results: &[Result]) -> String {
     text.push_str(
         "Mpts/s: million points a full step and second, best and median of the timings\n\
          of floor: the time to read and write each field and accumulator once a substep, at the speed of a copy\n\
-         memory: bytes of all arrays; of values: these over the values of cells that a step cannot do without: the rest is ghost cells,\n\
+         memory: bytes that the run takes; of values: these over the values of cells that a step cannot do without: the rest is ghost cells,\n\
          \x20 rows that are filled up, and fields as they were, to go back to (--json has each)\n",
     );
     if results.iter().any(|r| r.cfl.is_some()) {

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::thread;
 
-use stencil_compiler::algorithm::{Algorithm, Substep};
+use stencil_compiler::algorithm::footprint::needed;
+use stencil_compiler::algorithm::{Algorithm, FnId, Substep};
 use stencil_compiler::cost::{self, Fills, KernelCost, Model, StepTime};
 use stencil_compiler::kernel::blocking;
 use stencil_compiler::plan::Plan;
@@ -25,9 +26,8 @@ type Found = BTreeMap<Method, (f64, Schedule)>;
 
 /// The best of each method on each card.
 pub(super) fn best(algorithm: &Algorithm, value_bytes: usize, mesh: Mesh<'_>) -> Vec<Found> {
-    // Substeps differ in their constants, and the first in what it reads: two of them stand for all.
     let mut short = algorithm.clone();
-    short.substeps = ends(&algorithm.substeps);
+    short.substeps = ends(algorithm);
     let all: Vec<Schedule> = search::first(&short)
         .into_iter()
         // Fusing is another question.
@@ -61,11 +61,20 @@ pub(super) fn best(algorithm: &Algorithm, value_bytes: usize, mesh: Mesh<'_>) ->
     best
 }
 
-fn ends(substeps: &[Substep]) -> Vec<Substep> {
-    match substeps {
-        [first, .., last] => vec![first.clone(), last.clone()],
-        all => all.to_vec(),
-    }
+/// The first and the last of all substeps that are made of the same functions: they differ in their constants, and the first in
+/// what it reads.
+fn ends(algorithm: &Algorithm) -> Vec<Substep> {
+    let made_of = |substep: &Substep| -> BTreeSet<FnId> {
+        let updates: Vec<FnId> = substep.updates.iter().map(|(_, id)| *id).collect();
+        let mut all = needed(algorithm, &updates, &BTreeSet::new());
+        all.retain(|id| !updates.contains(id));
+        all
+    };
+    let of: Vec<BTreeSet<FnId>> = algorithm.substeps.iter().map(made_of).collect();
+    let is_end = |at: usize| !of[..at].contains(&of[at]) || !of[at + 1..].contains(&of[at]);
+    let substeps = algorithm.substeps.iter().enumerate();
+    let ends = substeps.filter(|(at, _)| is_end(*at));
+    ends.map(|(_, substep)| substep.clone()).collect()
 }
 
 /// Blocks of a usual number of threads, and no more of a ring than must be: what a search varies
@@ -157,5 +166,31 @@ impl Costs {
             return None;
         }
         StepTime::likely(&self.kernels, &self.fills, cells, &card.rates)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stencil_runtime::SystemDef;
+
+    #[test]
+    fn sweeps_along_all_axes_are_looked_at() {
+        let count = |sweep: &str| {
+            let source = format!(
+                "pub system Sound in 3d {{ conserved p: scalar; conserved u: vector; param c: real = 1 where c > 0;
+                    flux p -> c^2*u; flux u -> p*I; waves {{ sound: c; }} }}
+                scheme s for Sound {{ reconstruct: plm<limiter = mc>; riemann: rusanov; time: ssprk3; {sweep} }}"
+            );
+            let system = SystemDef::from_text("sound.pde", &source).unwrap();
+            (
+                system.algorithm().substeps.len(),
+                ends(system.algorithm()).len(),
+            )
+        };
+        let (all, kept) = count("");
+        assert!(all == 3 && kept <= 3, "{kept} of {all}");
+        let (all, kept) = count("sweep: strang;");
+        assert!(6 <= kept && kept < all, "{kept} of {all}");
     }
 }

@@ -10,6 +10,7 @@ use stencil_compiler::schedule::plans::{Chosen, Key, Plan, Plans};
 use stencil_compiler::schedule::{Schedule, presets};
 use stencil_runtime::SystemDef;
 use stencil_runtime::backend::cuda::Card;
+use stencil_runtime::tune::by_the_model;
 
 use super::Failure;
 
@@ -55,7 +56,7 @@ pub(crate) fn chosen(
         problem,
         ..here(plan, first_card().as_ref(), cells)
     });
-    let found = key.and_then(|key| plans.chosen(&key, &model.scheme));
+    let found = key.and_then(|key| of_card(&key, |key| plans.chosen(key, &model.scheme)));
     Ok(found.map(|chosen| ByPlan {
         formulation: chosen.formulation,
         file: wanted.to_string(),
@@ -88,6 +89,18 @@ fn here(plan: &Plan, card: Option<&Card>, cells: Option<[usize; 3]>) -> Key {
     }
 }
 
+/// What is found for a card, or else for its model.
+fn of_card<T>(key: &Key, find: impl Fn(&Key) -> Option<T>) -> Option<T> {
+    let modelled = || {
+        let card = by_the_model(&key.card)?;
+        find(&Key {
+            card,
+            ..key.clone()
+        })
+    };
+    find(key).or_else(modelled)
+}
+
 fn first_card() -> Option<Card> {
     Card::all().ok().and_then(|all| all.into_iter().next())
 }
@@ -106,7 +119,7 @@ pub(super) fn schedule(
     let card = first_card();
     let any = plans.0.iter().find(own);
     let key = any.map(|plan| here(plan, card.as_ref(), cells));
-    if let Some(plan) = key.and_then(|key| plans.find(&key)) {
+    if let Some(plan) = key.and_then(|key| of_card(&key, |key| plans.find(key))) {
         return Ok(plan.schedule.clone());
     }
     let (name, precision) = (&algorithm.name, precision.name());

@@ -120,8 +120,12 @@ pub fn model(name: &str) -> Option<&'static Model> {
     MODELS.iter().find(|m| m.name.eq_ignore_ascii_case(name))
 }
 
-/// What a card holds of its clock whose driver calls it so; the last word of that is the name of a model.
+/// The model of a card whose driver calls it so; the last word of that is the name of a model.
+pub fn called(name: &str) -> Option<&'static Model> {
+    name.split_whitespace().last().and_then(model)
+}
+
+/// What a card holds of its clock whose driver calls it so.
 pub fn power(name: &str) -> Power {
-    let known = name.split_whitespace().last().and_then(model);
-    known.map_or(Power::UNKNOWN, |known| known.rates.power)
+    called(name).map_or(Power::UNKNOWN, |known| known.rates.power)
 }

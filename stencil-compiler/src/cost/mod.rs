@@ -25,7 +25,7 @@ mod step;
 mod tests;
 mod time;
 
-pub use cards::{MODELS, Model, model, power};
+pub use cards::{MODELS, Model, called, model, power};
 pub use memory::Card;
 pub use occupancy::{Bound, Multiprocessor, Occupancy};
 pub use power::Power;

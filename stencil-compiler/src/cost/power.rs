@@ -34,7 +34,8 @@ impl Power {
 
     /// Is nothing known of it?
     pub fn is_unknown(&self) -> bool {
-        *self == Self::UNKNOWN
+        // What multiply-adds alone hold, which was perhaps measured, tells no limit.
+        self.memory == 0.0 && self.arithmetic == 0.0
     }
 }
 
@@ -60,6 +61,11 @@ mod tests {
         let power = model("K40").unwrap().rates.power;
         assert!(power.is_unknown());
         assert_eq!(power.held(1.0, 1.0), 1.0);
+        let calibrated = Power {
+            most: 0.999,
+            ..power
+        };
+        assert!(calibrated.is_unknown());
     }
 
     /// Rates without rests over those of bursts, as measured on an H200, with the parts of the time that memory and arithmetic

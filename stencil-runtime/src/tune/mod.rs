@@ -25,6 +25,7 @@ use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::algorithm::text::fingerprint;
 use stencil_compiler::cost::Model;
 use stencil_compiler::expr::real::Precision;
+use stencil_compiler::plan::Coefficients;
 use stencil_compiler::schedule::Schedule;
 use stencil_compiler::schedule::plans::{Chosen, Key, Plan};
 
@@ -33,6 +34,7 @@ use crate::{Builder, Error, Number, Simulation, SystemDef};
 use modelled::Modelled;
 use track::{OnCard, Track};
 
+pub use modelled::by_the_model;
 pub use report::{ModelError, Tuned};
 pub use track::ODD;
 pub use trial::{Fate, Trial};
@@ -272,10 +274,15 @@ impl<'a> Tuner<'a> {
         }
         let mut order: Vec<usize> = (0..self.trials.len()).collect();
         order.retain(|at| self.trials[*at].fate == Fate::Slower);
-        order.sort_by(|a, b| {
-            let seconds = |at: &usize| self.trials[*at].seconds();
-            seconds(a).total_cmp(&seconds(b))
-        });
+        // Kernels of literals are compiled anew for each mesh and set of parameters, which noise is not worth.
+        let worth = |at: &usize| {
+            let trial = &self.trials[*at];
+            match trial.schedule.coefficients {
+                Coefficients::Literal => trial.seconds() / (1.0 - GAIN),
+                Coefficients::Parameter => trial.seconds(),
+            }
+        };
+        order.sort_by(|a, b| worth(a).total_cmp(&worth(b)));
         for at in order {
             match self.track.differing(&self.trials[at].candidate())? {
                 0 => {

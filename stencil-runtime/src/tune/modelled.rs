@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use stencil_compiler::cost::{KernelCost, Model, Rates};
+use stencil_compiler::cost::{KernelCost, Model, Rates, called};
 use stencil_compiler::schedule::plans::Key;
 
 use super::track::Track;
@@ -16,6 +16,18 @@ use crate::{Error, Number};
 /// How plan files call such a card, so that none takes it for a measured one.
 pub(super) fn name(model: &Model) -> String {
     format!("{} by the model", model.name)
+}
+
+/// How plan files call the model of a card, if there is one: their plans for it stand in where none was made on the card.
+///
+/// ```
+/// use stencil_runtime::tune::by_the_model;
+///
+/// assert_eq!(by_the_model("NVIDIA H200").as_deref(), Some("H200 by the model"));
+/// assert_eq!(by_the_model("NVIDIA GeForce 256"), None);
+/// ```
+pub fn by_the_model(card: &str) -> Option<String> {
+    called(card).map(name)
 }
 
 /// What is known of it.

@@ -10,6 +10,9 @@ const BATCHES: usize = 2;
 /// How much slower than the fastest a schedule may be and stay in a race.
 const SLOWEST: f64 = 1.5;
 
+/// Schedules that are timed though the time is up: what a run has without a plan, and what is predicted to be fastest.
+const LEAST: usize = 2;
+
 /// Schedules that are left at the end of a race.
 const WINNERS: usize = 3;
 
@@ -162,12 +165,13 @@ impl Tuner<'_> {
         self.track.elapsed() > self.options.budget
     }
 
-    /// Times each once. Where the time is up what was timed stays as it is, and what was not leaves, if anything was.
+    /// Times each once. Where the time is up what was timed stays as it is, and what was not leaves, if a few were.
     fn heat(&mut self, field: &mut Vec<usize>) {
         let was_timed = |trials: &[Trial], at: usize| !trials[at].batches.is_empty();
-        let mut any = field.iter().any(|at| was_timed(&self.trials, *at));
+        let timed = field.iter().filter(|at| was_timed(&self.trials, **at));
+        let mut count = timed.count();
         field.retain(|at| {
-            if self.is_late() && any {
+            if self.is_late() && count >= LEAST {
                 let stays = was_timed(&self.trials, *at);
                 if !stays {
                     self.trials[*at].fate = Fate::Late;
@@ -175,7 +179,7 @@ impl Tuner<'_> {
                 return stays;
             }
             let is_timed = self.time(*at);
-            any |= is_timed;
+            count += usize::from(is_timed);
             is_timed
         });
     }

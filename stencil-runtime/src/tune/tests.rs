@@ -5,9 +5,9 @@ use std::sync::Mutex;
 
 use stencil_compiler::cost::{MODELS, Rates};
 use stencil_compiler::expr::real::Precision;
-use stencil_compiler::schedule::Schedule;
 use stencil_compiler::schedule::plans::Key;
 use stencil_compiler::schedule::text::print;
+use stencil_compiler::schedule::{Schedule, heuristic};
 
 use super::*;
 use crate::backend::cuda::{CudaError, Doubt, Launched, Load};
@@ -301,7 +301,7 @@ fn what_cannot_be_compiled_in_time_is_left_out_and_the_best_predicted_are_not() 
 fn a_race_ends_with_the_budget() {
     let forms = alone(heat());
     // It takes 20 ms to time each once.
-    for (milliseconds, most) in [(1, 1), (150, 8), (700, 24)] {
+    for (milliseconds, most) in [(1, 2), (150, 8), (700, 24)] {
         let mut machine = Machine::of(&forms, |_, model| Ok(model), |_| false);
         let options = Options {
             budget: Duration::from_millis(milliseconds),
@@ -311,9 +311,11 @@ fn a_race_ends_with_the_budget() {
         let tuner = Tuner::new(&forms, &options, &mut machine, &mut progress);
         let tuned = tuner.search().unwrap();
         let timed = tuned.trials.iter().filter(|t| t.seconds().is_finite());
+        let usual = heuristic::gpu(forms[0].system.algorithm(), Precision::F32);
+        assert!(timed.clone().any(|t| t.schedule == usual));
         assert_eq!(timed.count(), most, "in {milliseconds} ms");
         let over = tuned.took.saturating_sub(options.budget);
-        assert!(over <= Duration::from_millis(20), "{over:?}");
+        assert!(over <= Duration::from_millis(40), "{over:?}");
         assert!(tuned.trials.iter().any(|t| t.fate == Fate::Best));
     }
 }

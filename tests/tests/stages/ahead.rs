@@ -304,3 +304,20 @@ fn differences_that_sums_share_are_formed_once_for_each_plane() {
         }
     }
 }
+
+#[test]
+fn the_preset_gpu_carries_ahead_where_sums_behind_leave_too_few_registers() {
+    let gpu = presets::find("gpu").unwrap();
+    for (name, wanted) in [("mhd", true), ("isothermal_ns", false)] {
+        let system = physics::systems::find(name).unwrap();
+        for precision in [Precision::F32, Precision::F64] {
+            let schedule = (gpu.make)(system.algorithm(), precision);
+            let has = |carry| {
+                let mut placements = schedule.placements.values();
+                placements.any(|p| *p == Placement::Carried(carry))
+            };
+            assert!(has(Carry::Behind), "{name} {precision:?}");
+            assert_eq!(has(Carry::Ahead), wanted, "{name} {precision:?}");
+        }
+    }
+}
