@@ -32,6 +32,7 @@ impl Room {
         let around = around.product::<usize>() - inside;
         let of = |arrays: usize, cells: usize| arrays * patches * cells * value_bytes;
         let all = of(arrays + kept, inside + around);
+        debug_assert!(all <= bytes, "{all} bytes of cells in {bytes}");
         Room {
             values: of(arrays, inside),
             kept: of(kept, inside),
