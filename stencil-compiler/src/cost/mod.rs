@@ -60,6 +60,9 @@ const SPILLED: f64 = 2.5;
 /// and of its rim are computed side by side. Of 30 kernels that a compiler reported on, of fused substeps most, 5 to 23.
 const SPILLED_BESIDE_PLANES: u32 = 14;
 
+/// Registers that may be lacking there and are found: values that are in shared memory are read again.
+const FOUND: u32 = 8;
+
 /// Registers that the threads of a block share, on every multiprocessor of today.
 const REGISTER_FILE: u32 = 65_536;
 
@@ -155,7 +158,7 @@ impl KernelCost {
         let is_straight = BETWEEN * self.work.divisions < self.work.cost;
         if is_straight || self.passes.is_none() {
             let bytes = match self.ahead && self.work.shared_stores > 0 {
-                true => SPILLED_BESIDE_PLANES * self.registers.saturating_sub(limit),
+                true => SPILLED_BESIDE_PLANES * self.registers.saturating_sub(limit + FOUND),
                 // The estimate is on the high side.
                 false => 2 * (self.registers * 4 / 5).saturating_sub(limit) * REGISTER_BYTES as u32,
             };
