@@ -75,6 +75,10 @@ pub(crate) struct BenchArgs {
     /// the steps. Otherwise all steps are alike
     #[arg(long, value_name = "NUMBER")]
     cfl: Option<f64>,
+    /// Keep no fields to go back to, and look at values as seldom as with them: what a run takes on a card is then what its
+    /// arrays take
+    #[arg(long)]
+    lean: bool,
     /// Show what each kernel takes of a card, and what each part of a step costs: bytes, operations and, on
     /// a card, its time and how near it comes to what memory and arithmetic allow. With --pictures, draw these parts
     /// below the roof of the machine, and their shares of the time
@@ -300,6 +304,7 @@ fn setups(args: &BenchArgs) -> Vec<(Precision, Setup<'_>)> {
                             engine: backend.engine(),
                             threads: *threads,
                             cfl: args.cfl,
+                            lean: args.lean,
                             schedule: *schedule,
                         };
                         (*precision, setup)

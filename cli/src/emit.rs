@@ -10,10 +10,10 @@ use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::emit::{self, EmitError, Places, Source};
 use stencil_compiler::kernel::{self, Kernel, LaunchKind};
 use stencil_compiler::schedule::Coefficients;
-use stencil_compiler::schedule::check::{Compiled, advised};
+use stencil_compiler::schedule::check::{Compiled, advised_on};
 use stencil_compiler::{algorithm, model, plan, schedule};
-use stencil_runtime::backend::cuda::check_needs;
 use stencil_runtime::backend::cuda::nvrtc::{Nvrtc, Resources};
+use stencil_runtime::backend::cuda::{check_needs, usual_units};
 
 use crate::explain::cells;
 use crate::source::{self, BuiltIn, Failure, ScheduleArgs, SystemArgs};
@@ -31,14 +31,14 @@ pub(crate) struct EmitArgs {
     system: SystemArgs,
     #[command(flatten)]
     schedule: ScheduleArgs,
-    /// Cells of a run, as one number for all axes or one each: a plan file has a schedule for them, and `coefficients
-    /// literal` stands for the numbers of a box with edges of 1, with parameters as `bench` has them
+    /// Cells of a run, as one number for all axes or one each: a plan file has a schedule for them, and kernels are those of
+    /// a periodic box with edges of 1, with chunks for the usual card of --arch and parameters as `bench` has them
     #[arg(long, value_name = "N[,N,N]", value_delimiter = ',', num_args = 1)]
     cells: Vec<usize>,
     /// Only this launch of a step, from 0, in place of all
     #[arg(long, value_name = "N")]
     launch: Option<usize>,
-    /// The architecture of the machine code
+    /// The architecture of the machine code, and with --cells of the card whose multiprocessors share the mesh
     #[arg(long, value_name = "ARCH", default_value = "sm_90")]
     arch: String,
     /// CUDA C++ and machine code without marks (`#line`) that lead back to the declaration
@@ -106,7 +106,10 @@ fn scheduled(
     if args.target == Target::Schedule {
         return deliver(args, schedule::text::print(&schedule).as_bytes(), out);
     }
-    let compiled = advised(algorithm, &schedule, precision.bytes())
+    // The processor has ghost cells, and fits nothing.
+    let on_card = cells.filter(|_| schedule.is_for(LaunchKind::Blocks));
+    let mesh = on_card.map(|cells| (cells, usual_units(&args.arch)));
+    let compiled = advised_on(algorithm, &schedule, precision.bytes(), mesh)
         .map_err(|error| Failure::new(format!("error: schedule `{name}` is illegal: {error}")))?;
     let compiled = of_run(args, compiled, cells, notes)?;
     let text = match args.target {

@@ -8,7 +8,9 @@ use stencil_runtime::{Builder, Error, Number, Simulation, Source, SystemDef};
 /// A run on so many cells, of steps that are all alike.
 pub(crate) fn run<T: Number>(system: &SystemDef, cells: [usize; 3]) -> Builder<T> {
     let finest = cells.iter().copied().max().unwrap_or(1).max(1) as f64;
-    without_steps(system, cells).dt(1e-6 / (finest * finest))
+    let powers = system.model().speeds.iter().map(|speed| speed.power);
+    let power = powers.max().unwrap_or(2).max(2);
+    without_steps(system, cells).dt(1e-6 / finest.powi(power as i32))
 }
 
 /// A run on so many cells, of which nothing says how long its steps are.

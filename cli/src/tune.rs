@@ -41,7 +41,8 @@ pub(crate) struct TuneArgs {
     /// The file that what is found is added to
     #[arg(long, value_name = "FILE", default_value = "stencil.plans")]
     plans: PathBuf,
-    /// Seconds after which no further schedules are looked for
+    /// Seconds after which no further schedules are looked for; of these, half are for what the performance model orders before
+    /// anything is timed
     #[arg(long, value_name = "SECONDS", default_value = "50")]
     budget: u64,
     /// Schedules of each race

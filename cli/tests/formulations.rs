@@ -263,6 +263,49 @@ fn a_search_by_the_model_keeps_the_formulation_that_it_finds() {
     assert!(told.contains("that chose its formulation"), "{told}");
 }
 
+/// A plan of the model is for its card, and the one of this machine may be another.
+fn for_this_card(file: &Path) {
+    let Some(card) = Card::all().ok().and_then(|all| all.into_iter().next()) else {
+        return;
+    };
+    let text = std::fs::read_to_string(file).unwrap_or_else(|e| panic!("{e}"));
+    let text = text.replace("H200 by the model", &card.name);
+    std::fs::write(file, text).unwrap_or_else(|e| panic!("{e}"));
+}
+
+#[test]
+fn what_is_searched_for_a_choice_is_found_by_that_choice() {
+    let here = folder("formulations-said");
+    let closed = WAVES.replace("either", "bidiagonal");
+    std::fs::write(here.join("waves.pde"), closed).unwrap_or_else(|e| panic!("{e}"));
+    for (system, cells) in [("waves.pde", "24,20"), ("isothermal_ns", "32")] {
+        let of = format!("{system} --mixed composed --precision f64");
+        let tune = format!("tune --on H200 --budget 0 --plans of.plans --cells {cells}");
+        good(&format!("{tune} {of}"), &here);
+        let told = good(&format!("{tune} {of} --locked"), &here);
+        assert!(told.contains("as found before"), "{told}");
+        for_this_card(&here.join("of.plans"));
+        let with = format!("{of} --schedule of.plans");
+        for args in [
+            format!("emit --target schedule {with} --cells {cells}"),
+            format!("explain --plan --no-compile --candidates 0 {with} --cells {cells}"),
+            format!("bench {with} --cells {cells} --repeat 1 --steps 1"),
+        ] {
+            good(&args, &here);
+        }
+        // It is no plan for what was declared.
+        let told = refused(
+            &format!("explain {system} --precision f64 --schedule of.plans"),
+            &here,
+        );
+        assert!(told.contains("as it is declared now"), "{told}");
+    }
+    let run = "run waves.toml --schedule of.plans --out";
+    good(&format!("{run} said --set scheme.mixed=composed"), &here);
+    let told = refused(&format!("{run} no"), &here);
+    assert!(told.contains("no plan for Waves in f64"), "{told}");
+}
+
 #[test]
 fn what_is_not_open_is_said_and_what_is_not_there_is_missed() {
     let here = folder("formulations-closed");

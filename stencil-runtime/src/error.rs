@@ -45,7 +45,7 @@ pub enum Error {
         /// The cells along x, y, z.
         cells: [usize; 3],
         /// The way out.
-        help: &'static str,
+        help: String,
     },
     /// A number of patches that does not divide the cells.
     #[error("the cells along {axis} ({cells}) do not divide into {patches} patches; {help}")]
@@ -245,7 +245,8 @@ pub enum Error {
 /// A step that made a value which is infinite or not a number.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error(
-    "`{field}` is not finite in cell {cell:?}, at {at:?}, after substep {substep} of step {step} (t = {t}), by {equation}; {}.{}{} A smaller time step, a larger viscosity or more cells may help",
+    "`{field}` is not finite in cell {cell:?}, at {at:?}, after substep {substep} of step {step} (t = {t}){}, by {equation}; {}.{}{} A smaller time step, a larger viscosity or more cells may help",
+    or_before(*unseen),
     state(*kept),
     out_of_range(ranges.as_deref()),
     unended(iterations.as_deref())
@@ -269,11 +270,22 @@ pub struct NotFinite {
     /// The step after which the fields were as they are now; `None` if they are those of the
     /// failed step.
     pub kept: Option<u64>,
+    /// So many steps before that one may have made it: values were not looked at after them, and the fields before them
+    /// were not kept (see [`look_every`](crate::Builder::look_every)).
+    pub unseen: u64,
     /// The ranges that the system declares, if there are some: a cell that leaves one although its fluxes were
     /// repaired is not finite, either.
     pub ranges: Option<String>,
     /// The loops that end by a test, if there are some: what comes out of one whose test never held is no number.
     pub iterations: Option<String>,
+}
+
+fn or_before(unseen: u64) -> String {
+    match unseen {
+        0 => String::new(),
+        1 => " or the step before".to_string(),
+        steps => format!(" or one of the {steps} steps before"),
+    }
 }
 
 fn out_of_range(ranges: Option<&str>) -> String {

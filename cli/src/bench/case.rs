@@ -23,6 +23,9 @@ use crate::{Ended, source};
 /// How long a timing takes where the number of steps is not given, in seconds.
 const TIMING: f64 = 0.2;
 
+/// Steps between two looks at the values of a card whose fields are not kept: as many as where they are.
+const SELDOM: usize = 32;
+
 /// Rest of a card before a burst: its power follows within less.
 const REST: Duration = Duration::from_millis(120);
 
@@ -43,6 +46,8 @@ pub(super) struct Setup<'a> {
     pub(super) threads: Option<usize>,
     /// The Courant number of steps that adapt to speeds.
     pub(super) cfl: Option<f64>,
+    /// Are no fields kept?
+    pub(super) lean: bool,
     /// A preset or a file.
     pub(super) schedule: Option<&'a str>,
 }
@@ -109,6 +114,7 @@ impl<T: Number> Case<T> {
             engine,
             threads,
             cfl,
+            lean,
             schedule,
             ..
         } = setup;
@@ -121,6 +127,9 @@ impl<T: Number> Case<T> {
             .engine(engine);
         if let Some(threads) = threads {
             builder = builder.threads(threads);
+        }
+        if lean {
+            builder = builder.keep_last(false).look_every(SELDOM);
         }
         if let Some(chosen) = chosen {
             builder = builder.schedule(chosen);

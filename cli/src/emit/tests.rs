@@ -59,11 +59,33 @@ fn coefficients_are_literals_where_the_mesh_is_known() {
     );
     assert!(!known.0.contains("c.c0") && known.1.is_empty());
     assert!(wrong.contains("--cells takes one number"), "{wrong}");
-    let usual = emit("--target cuda --schedule direct").unwrap();
-    assert_eq!(
-        emit("--target cuda --schedule direct --cells 8").unwrap(),
-        usual
+    assert!(
+        emit("--target cuda --schedule direct --cells 8")
+            .unwrap()
+            .contains("c.c0")
     );
+}
+
+#[test]
+fn kernels_are_those_of_a_periodic_mesh_where_it_is_known() {
+    let plan = |more: &str| emit(&format!("--target plan --schedule carried {more}")).unwrap();
+    let chunk = |text: &str| {
+        let (_, after) = text.split_once(" chunk=").unwrap_or(("", "0"));
+        let digits: String = after.chars().take_while(char::is_ascii_digit).collect();
+        digits.parse::<u32>().unwrap()
+    };
+    // On 132 multiprocessors, as in a run, and on 108.
+    let (unknown, known) = (plan(""), plan("--cells 256"));
+    assert_eq!(chunk(&unknown), 0);
+    assert!(chunk(&known) > 0 && chunk(&known) != chunk(&plan("--cells 128")));
+    assert_ne!(known, plan("--cells 256 --arch sm_80"));
+    assert!(
+        unknown.contains("fill") && !known.contains("fill"),
+        "{known}"
+    );
+    // The processor fills ghost cells, and has no chunks.
+    let rows = |more: &str| emit(&format!("--target plan --schedule cpu {more}")).unwrap();
+    assert_eq!(rows("--cells 64"), rows(""));
 }
 
 #[test]

@@ -8,8 +8,8 @@ use stencil_compiler::expr::real::Precision;
 use stencil_compiler::kernel::blocking;
 use stencil_compiler::kernel::lower::Context;
 use stencil_compiler::kernel::pipeline::{Pipeline, analyze};
-use stencil_compiler::plan::{BufferRole, Launch, Plan, Room, Step};
-use stencil_compiler::schedule::check::{Compiled, advised, check_plan};
+use stencil_compiler::plan::{BufferRole, Launch, Plan, Step};
+use stencil_compiler::schedule::check::{Compiled, ScheduleError, advised_on};
 use stencil_compiler::schedule::text::{of_all_kernels, placement_words, print_blocking};
 use stencil_compiler::schedule::{Placement, Schedule, presets};
 
@@ -27,75 +27,22 @@ pub(super) fn section(
     (cells, on): (Option<[usize; 3]>, &Model),
 ) -> Result<String, Failure> {
     let at = substep(algorithm);
-    let of = algorithm.substeps.len();
-    let mut page = format!(
-        "SCHEDULES, in {}, looking at substep {} of {of}\n",
-        precision.name(),
-        at + 1
-    );
-    page += &paragraph(
-        "  ",
-        "All numbers are predictions for a large patch, a cell: bytes `at least` if each array is read or written once, and \
-         `as tiled` if each block reads its tile with its halo and shares nothing with others (Pekkilä et al. 2017, Eqs. 11 \
-         to 13 and 19 to 21). Registers are the values alive at once in the order of the text and an estimate for addresses; a \
-         compiler moves loads, so this is a rough guess, and for kernels without shared memory a low one.",
-    );
-    let floor = cost::floor_bytes(algorithm, at, precision.bytes());
-    page += &format!(
-        "  The arrays of this substep hold {floor:.0} bytes a cell: no schedule of single substeps moves less.\n"
-    );
+    let mut page = heading(algorithm, precision, at);
     let mut seen: BTreeMap<Schedule, String> = BTreeMap::new();
-    let mut summary = Table::new(
-        2,
-        &[
-            "schedule",
-            "kernels#",
-            "at least#",
-            "as tiled#",
-            "ops#",
-            "flops/byte#",
-            "registers#",
-            "shared#",
-            "us#",
-        ],
-    );
+    let mut summary = Table::new(2, &SUMMARY);
     for (name, words, schedule) in chosen(algorithm, wanted, precision, cells)? {
         page += &paragraph(&format!("\n{name}: "), &words).replacen("\n\n", "\n", 1);
         if let Some(before) = seen.get(&schedule) {
             page += &format!("  here the same schedule as `{before}`\n");
             continue;
         }
-        let compiled = advised(algorithm, &schedule, precision.bytes());
-        let fitted = |compiled: Compiled| match cells {
-            None => Ok(compiled),
-            Some(cells) => {
-                let plan = compiled.plan.fitted(Room {
-                    dimension: algorithm.dimension,
-                    cells,
-                    patches: 1,
-                    units: on.rates.card.units,
-                });
-                check_plan(algorithm, &schedule, precision.bytes(), plan)
-            }
-        };
-        match compiled.and_then(fitted) {
-            Err(error) => {
-                page += &paragraph("  illegal: ", &error.message);
-                page += &error
-                    .help
-                    .iter()
-                    .map(|help| paragraph("  help: ", help))
-                    .collect::<String>();
-            }
+        let mesh = cells.map(|cells| (cells, on.rates.card.units));
+        match advised_on(algorithm, &schedule, precision.bytes(), mesh) {
+            Err(error) => page += &illegal(&error),
             Ok(compiled) => {
                 let costs = cost::kernels(&compiled)
                     .map_err(|error| Failure::new(format!("error: {error}")))?;
-                if compiled.plan.time_steps > 1 {
-                    page += &format!(
-                        "  Numbers are of {} time steps, which are done at once.\n",
-                        compiled.plan.time_steps
-                    );
-                }
+                page += &steps_at_once(&compiled.plan);
                 page += &kernels(&compiled.problem, &schedule, &compiled, &costs, precision);
                 if let Some(cells) = cells {
                     page += &predicted::table(&costs, at, cells, on);
@@ -111,6 +58,53 @@ pub(super) fn section(
     page += "\nSUMMARY of the substep, all kernels: bytes and operations a cell, most registers, most shared bytes,\n\
              and, with --cells, the predicted time\n";
     Ok(page + &summary.to_string())
+}
+
+/// The columns of the table at the end.
+const SUMMARY: [&str; 9] = [
+    "schedule",
+    "kernels#",
+    "at least#",
+    "as tiled#",
+    "ops#",
+    "flops/byte#",
+    "registers#",
+    "shared#",
+    "us#",
+];
+
+/// What the numbers mean.
+fn heading(algorithm: &Algorithm, precision: Precision, at: usize) -> String {
+    let (of, precision_name) = (algorithm.substeps.len(), precision.name());
+    let looking = at + 1;
+    let mut page =
+        format!("SCHEDULES, in {precision_name}, looking at substep {looking} of {of}\n");
+    page += &paragraph(
+        "  ",
+        "All numbers are predictions for a large patch, a cell: bytes `at least` if each array is read or written once, and \
+         `as tiled` if each block reads its tile with its halo and shares nothing with others (Pekkilä et al. 2017, Eqs. 11 \
+         to 13 and 19 to 21). Registers are the values alive at once in the order of the text and an estimate for addresses; a \
+         compiler moves loads, so this is a rough guess, and for kernels without shared memory a low one.",
+    );
+    let floor = cost::floor_bytes(algorithm, at, precision.bytes());
+    page + &format!(
+        "  The arrays of this substep hold {floor:.0} bytes a cell: no schedule of single substeps moves less.\n"
+    )
+}
+
+/// Why there are no numbers of a schedule, and what would be legal.
+fn illegal(error: &ScheduleError) -> String {
+    let help = error.help.iter();
+    let help = help.map(|help| paragraph("  help: ", help));
+    paragraph("  illegal: ", &error.message) + &help.collect::<String>()
+}
+
+/// A line that says so, where numbers are not of one time step.
+fn steps_at_once(plan: &Plan) -> String {
+    match plan.time_steps {
+        0 | 1 => String::new(),
+        steps => format!("  Numbers are of {steps} time steps, which are done at once.\n"),
+    }
 }
 
 type Named = (String, String, Schedule);

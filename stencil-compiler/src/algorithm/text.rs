@@ -69,7 +69,7 @@ pub fn print(alg: &Algorithm) -> String {
 }
 
 /// A number that tells discrete problems apart, wherever they are declared: that of their text
-/// without the name of the file and the places in it.
+/// without the name of the file and the places in it, and without the words of the scheme, which is in the functions.
 ///
 /// ```
 /// use stencil_compiler::algorithm::text::fingerprint;
@@ -77,13 +77,20 @@ pub fn print(alg: &Algorithm) -> String {
 /// use stencil_compiler::model::parse;
 ///
 /// let of = |text: &str| discretize(&parse::parse_str(text).unwrap()).map(|a| fingerprint(&a));
-/// let heat = "pub system Heat in 1d { field q: scalar; ddt(q) = lap(q); }";
-/// assert_eq!(of(heat), of(&heat.replace("; ", ";\n\n")));
-/// assert_ne!(of(heat), of(&heat.replace("lap(q)", "2*lap(q)")));
+/// let heat = "pub system Heat in 1d { field q: scalar; ddt(q) = lap(q); }
+///     scheme fine for Heat { space: central<order = 4>; time: euler; }";
+/// for same in [("; ", ";\n\n"), ("fine", "quick")] {
+///     assert_eq!(of(heat), of(&heat.replace(same.0, same.1)));
+/// }
+/// for other in [("lap(q)", "2*lap(q)"), ("= 4", "= 6"), ("euler", "rk4")] {
+///     assert_ne!(of(heat), of(&heat.replace(other.0, other.1)));
+/// }
 /// ```
 pub fn fingerprint(alg: &Algorithm) -> u64 {
     let mut plain = alg.clone();
     plain.file.clear();
+    // The same choice is called otherwise by a declaration, a problem file and a command line.
+    plain.scheme.clear();
     for function in &mut plain.functions {
         function.span = Span::default();
     }

@@ -91,12 +91,7 @@ impl<'a> Expander<'a> {
             let suffixes = suffixes(named.value.rank, model.dimension).into_iter();
             let names = suffixes.map(|suffix| format!("{}{suffix}", named.name));
             let components = names.zip(value.iter().cloned()).collect();
-            // A call of a function is a `let` of its own, right before that which it is the value of.
-            let instead = match named.value.kind {
-                TermKind::Let(at) if at + 1 == this.lets.len() => Some(&model.lets[at].name),
-                _ => None,
-            };
-            this.atoms.labels.define(&named.name, components, instead);
+            this.atoms.labels.define(&named.name, components);
             this.lets.push(value);
         }
         Ok(this)

@@ -93,19 +93,11 @@ impl Labels {
         self.groups.push(Group { shared, members });
     }
 
-    /// The components of a `let`, with their names: the first that has a value, but for one that this stands in place of.
-    pub(super) fn define(
-        &mut self,
-        name: &str,
-        components: Vec<(String, Poly)>,
-        instead: Option<&String>,
-    ) {
+    /// The components of a `let`, with their names; of several with one value the first counts.
+    pub(super) fn define(&mut self, name: &str, components: Vec<(String, Poly)>) {
         for (component, value) in &components {
-            let known = self.lets.entry(value.clone()).or_insert(component.clone());
-            let suffix = component.strip_prefix(name).unwrap_or_default();
-            if instead.is_some_and(|other| *known == format!("{other}{suffix}")) {
-                known.clone_from(component);
-            }
+            let known = self.lets.entry(value.clone());
+            known.or_insert(component.clone());
         }
         self.together(name.to_string(), components);
     }

@@ -4,14 +4,14 @@ mod fixtures;
 mod literals;
 mod march;
 mod surfaces;
+mod texts;
 
-use fixtures::{Build, accumulate, heat, lit};
+use fixtures::{Build, heat, lit};
 use march::march;
 
 use super::*;
 use crate::expr::{Lit, Op};
 use crate::kernel::*;
-use crate::plan::Place;
 
 fn f32_text(kernel: &Kernel) -> String {
     cuda(kernel, Precision::F32).unwrap().text
@@ -27,171 +27,6 @@ fn block(fill: impl FnOnce(&mut Build)) -> Kernel {
     );
     fill(&mut b);
     b.finish()
-}
-
-#[test]
-fn cuda_of_heat() {
-    assert_eq!(
-        f32_text(&heat(LaunchKind::Blocks)),
-        include_str!("tests/heat.cu")
-    );
-}
-
-/// The statements of a kernel are the same; the head finds the patch.
-#[test]
-fn cuda_over_many_patches() {
-    let kernel = heat(LaunchKind::Blocks);
-    let source = cuda_over(Patches::Many, &kernel, Precision::F32).unwrap();
-    assert_eq!(source.text, include_str!("tests/heat_patches.cu"));
-    let body = |text: &str| text[text.find("  const int x = ").unwrap()..].to_string();
-    assert_eq!(body(&source.text), body(&f32_text(&kernel)));
-}
-
-/// Threads by one number for all cells: rows and planes of the region, and what is computed beyond the interior.
-#[test]
-fn cuda_of_numbered_cells() {
-    let text = |dimension: usize, extend: [u32; 3]| {
-        let mut kernel = block(|b| {
-            let number = Index::Block(0) * 64 + Index::Thread(0);
-            let number = Index::Var(b.int("number", number));
-            let at = [0, 1, 2].map(|axis| Index::Numbered(Box::new(number.clone()), axis));
-            b.cell("here", at);
-        });
-        kernel.dimension = dimension;
-        kernel.launch.extend = extend;
-        f32_text(&kernel)
-    };
-    let lines = |text: &str| {
-        let found = text.lines().find(|line| line.contains("int here"));
-        found.unwrap_or_default().trim().to_string()
-    };
-    assert_eq!(
-        lines(&text(3, [0; 3])),
-        "const int here = number % n0 + number / n0 % n1 * pitch + number / (n0 * n1) * plane;"
-    );
-    assert_eq!(
-        lines(&text(2, [4, 1, 0])),
-        "const int here = number % (n0 + 8) - 4 + (number / (n0 + 8) - 1) * pitch + number / ((n0 + 8) * (n1 + 2)) * plane;"
-    );
-}
-
-/// Values of a cell that lie side by side: each access counts them, and no two cells are written at once.
-#[test]
-fn cuda_of_values_that_lie_apart() {
-    let mut kernel = heat(LaunchKind::Blocks);
-    let together = f32_text(&kernel);
-    let place = |of| {
-        Some(Place {
-            at: 1,
-            of,
-            ..Place::alone(0)
-        })
-    };
-    kernel.buffers[0].beside = place(5);
-    let text = f32_text(&kernel);
-    let read = format!("{}[", kernel.buffers[0].name);
-    let accesses = |text: &str| -> Vec<String> {
-        let after = text.split(&read).skip(1);
-        let of = after.map(|rest| rest.split(']').next().unwrap_or_default());
-        of.map(String::from).collect()
-    };
-    let (plain, apart) = (accesses(&together), accesses(&text));
-    assert!(plain.len() > 6 && plain.len() == apart.len());
-    for (plain, apart) in plain.iter().zip(&apart) {
-        let wanted = match plain.contains(' ') {
-            true => format!("({plain}) * 5"),
-            false => format!("{plain} * 5"),
-        };
-        assert_eq!(*apart, wanted);
-    }
-    assert_eq!(
-        text.matches("* 5]").count(),
-        apart.len(),
-        "other buffers are alone"
-    );
-    let wide = |of| {
-        let mut kernel = block(|b| {
-            let x = b.int("x", Index::Thread(0) * 2);
-            let cell = b.cell("here", [Index::Var(x), Index::Const(0), Index::Const(0)]);
-            b.body.push(Stmt::Store {
-                buffer: BufferId(1),
-                cell,
-                offset: [0; 3],
-                values: vec![lit(1.0), lit(2.0)],
-            });
-        });
-        kernel.buffers[1].beside = place(of);
-        f32_text(&kernel)
-    };
-    let text = wide(3);
-    assert!(text.contains("out[here * 3] = 1e0f;"), "{text}");
-    assert!(text.contains("out[(here + 1) * 3] = 2e0f;"), "{text}");
-}
-
-#[test]
-fn cuda_of_accumulate() {
-    let text = f32_text(&accumulate(LaunchKind::Blocks));
-    assert!(
-        text.contains("float* a,\n"),
-        "read and written: may be the same memory\n{text}"
-    );
-    assert!(
-        text.contains("= (5e-1f < size ? 5e-1f : size) * 3e0f;"),
-        "{text}"
-    );
-}
-
-#[test]
-fn cuda_of_march() {
-    let source = cuda(&march(1), Precision::F32).unwrap();
-    assert_eq!(source.text, include_str!("tests/march.cu"));
-    assert_eq!(source.shared_bytes, 8 * 40 * 14 * 4 + 2 * 8 * 8);
-    assert_eq!(source.threads, [32, 8, 1]);
-    let (line, note) = &source.line_notes[0];
-    assert_eq!(
-        source.text.lines().nth(line - 1).unwrap().trim(),
-        format!("// {note}")
-    );
-    assert_eq!(source.note_at(line + 3), Some(note.as_str()));
-    assert_eq!(source.note_at(line - 1), None);
-}
-
-/// One thread has boxes copied; arrays are one axis of the maps, and many patches one more.
-#[test]
-fn cuda_of_boxes() {
-    let text = include_str!("../kernel/interp/tests/boxes.kernel");
-    let kernel = crate::kernel::text::parse(text).unwrap();
-    let source = cuda(&kernel, Precision::F32).unwrap();
-    assert_eq!(source.text, include_str!("tests/boxes.cu"));
-    assert_eq!(source.needs, (9, 0));
-    assert_eq!(cuda(&march(1), Precision::F32).unwrap().needs, (8, 0));
-    let many = cuda_over(Patches::Many, &kernel, Precision::F32).unwrap();
-    for part in [
-        "cp.async.bulk.tensor.5d.",
-        "  const int number = block / (blocks0 * blocks1 * blocks2);\n",
-        ", z0 + p - 1 + first2, number, full + 8 * slot);\n",
-    ] {
-        assert!(many.text.contains(part), "{part}\n{}", many.text);
-    }
-    let two = text.replace("buffer u_new", "buffer v read halo [1, 1, 1] buffer u_new");
-    let two = crate::kernel::text::parse(&two.replace("<- u(", "<- u, v(")).unwrap();
-    let two = f32_text(&two);
-    assert!(two.contains(" TensorMap u_map,\n") && !two.contains("v_map"));
-    let copies = |text: &str| text.matches("copy_box(&").count();
-    assert_eq!(copies(&two), copies(&source.text));
-}
-
-#[test]
-fn rust_of_rows() {
-    let text = rust(&[&heat(LaunchKind::Rows), &accumulate(LaunchKind::Rows)]).unwrap();
-    assert_eq!(text, include_str!("tests/rows.rs.txt"));
-    text.parse::<proc_macro2::TokenStream>().unwrap();
-    syn::parse_file(&text).unwrap();
-}
-
-#[test]
-fn the_same_kernel_gives_the_same_bytes() {
-    assert_eq!(f32_text(&march(4)), f32_text(&march(4)));
 }
 
 #[test]

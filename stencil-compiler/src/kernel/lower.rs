@@ -46,6 +46,7 @@ pub fn lower(
         value_bytes,
     })?;
     refuse_layout(strategy, &kernel, plan.layout)?;
+    check_boxes(&kernel, plan)?;
     let (blocks, shared) = (
         kernel.launch.blocks_per_unit as usize,
         kernel.shared_bytes(),
@@ -60,6 +61,17 @@ pub fn lower(
         ));
     }
     Ok(kernel)
+}
+
+/// A box is told of its first array, how many there are, and how far they are apart.
+fn check_boxes(kernel: &Kernel, plan: &Plan) -> Result<(), Refusal> {
+    for buffers in kernel.boxes().keys() {
+        let buffers = buffers.iter().map(|at| &kernel.buffers[at.0 as usize]);
+        let names: Vec<&str> = buffers.map(|buffer| buffer.name.as_str()).collect();
+        let wrong = |why| format!("a box of arrays that are not one series: {why}");
+        plan.check_apart(&names).map_err(wrong)?;
+    }
+    Ok(())
 }
 
 /// Rows and copies are of values that follow each other.
@@ -338,4 +350,57 @@ pub(super) fn shape(
 /// An access by id and offset, for messages.
 pub(super) fn describe(algorithm: &Algorithm, access: Access) -> String {
     label(&algorithm.function(access.of).name, access.at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithm::text::parse;
+    use crate::plan::{Step, plan};
+    use crate::schedule::text;
+
+    const PAIR: &str = "algorithm Pair 3d scheme \"pair\"
+state a field
+state b field
+fn a = state a
+fn b = state b
+fn a_1 = b[1,0,0] - a[-1,0,0]
+fn b_1 = a[1,0,0] - b[-1,0,0]
+substep { a = a_1, b = b_1 }";
+
+    #[test]
+    fn a_box_of_arrays_that_are_no_series_is_found() {
+        let pair = parse(PAIR).unwrap();
+        let schedule = text::parse("schedule kernel march loader=1").unwrap();
+        let good = plan(&pair, &schedule).unwrap();
+        let kernel = lower(&pair, &good, 0, 4).unwrap();
+        let most = kernel.boxes().into_keys().map(|of| of.len()).max();
+        assert_eq!(most, Some(2));
+        let check = |change: &dyn Fn(&mut Plan)| {
+            let mut other = good.clone();
+            change(&mut other);
+            check_boxes(&kernel, &other)
+        };
+        assert_eq!(check(&|_| ()), Ok(()));
+        let refused = |change: &dyn Fn(&mut Plan)| {
+            let refusal = check(change).unwrap_err();
+            assert_eq!(refusal.blame, Blame::Nothing);
+            let message = refusal.message;
+            assert!(message.contains("are not one series"), "{message}");
+        };
+        // One of them changes places alone, in a walk that leaves it there, or that brings it back.
+        for times in [1, 2] {
+            refused(&|plan| {
+                plan.steps.retain(|step| !matches!(step, Step::Swap { .. }));
+                let fields = vec!["a".to_string()];
+                let swap = Step::Swap { fields };
+                plan.steps.extend(vec![swap; times]);
+            });
+        }
+        // They lie the other way round, side by side, in surfaces, or one is missing.
+        refused(&|plan| plan.buffers.reverse());
+        refused(&|plan| plan.layout = Layout::Aos);
+        refused(&|plan| plan.layout = Layout::Surface);
+        refused(&|plan| plan.buffers.retain(|buffer| buffer.name != "b"));
+    }
 }

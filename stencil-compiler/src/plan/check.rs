@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{Buffer, BufferRole, Plan, Step, max3};
+use super::make::new_name;
+use super::{Buffer, BufferRole, Place, Plan, Step, max3};
 
 impl Plan {
     /// Checks that each buffer is written before it is read and that ghost cells are filled as
@@ -51,7 +52,7 @@ impl Plan {
                 Step::Launch(at) => self.check_launch(*at, &mut valid)?,
                 Step::Swap { fields } => {
                     for name in fields {
-                        let new = super::make::new_name(name);
+                        let new = new_name(name);
                         let Some((new, _)) = valid.remove_entry(new.as_str()) else {
                             return Err(format!(
                                 "`{name}` is swapped with new values that were not written"
@@ -71,6 +72,46 @@ impl Plan {
             }
         }
         Ok(())
+    }
+
+    /// Checks that arrays which a kernel copies as one are where it takes them to be, in this order: each by itself, and as
+    /// far from the one before as at first, whatever changes places in this step and in the next ones.
+    ///
+    /// # Errors
+    /// Names the arrays, and where they are.
+    pub fn check_apart(&self, arrays: &[&str]) -> Result<(), String> {
+        let find = |name: &str| self.buffers.iter().position(|b| b.name == name);
+        let of: Option<Vec<usize>> = arrays.iter().map(|name| find(name)).collect();
+        let of = of.ok_or_else(|| format!("{arrays:?} are not all in the plan"))?;
+        let [first, second, ..] = of[..] else {
+            return Ok(());
+        };
+        let begin = self.places();
+        let between = begin[second].before.saturating_sub(begin[first].before);
+        let mut places = begin.clone();
+        loop {
+            for step in [None].into_iter().chain(self.steps.iter().map(Some)) {
+                if let Some(Step::Swap { fields }) = step {
+                    for name in fields {
+                        if let (Some(old), Some(new)) = (find(name), find(&new_name(name))) {
+                            places.swap(old, new);
+                        }
+                    }
+                }
+                let before = places[first].before;
+                let is_there = |(at, array): (usize, &usize)| {
+                    places[*array] == Place::alone(before + at * between)
+                };
+                if between == 0 || !of.iter().enumerate().all(is_there) {
+                    let places: Vec<usize> = of.iter().map(|at| places[*at].before).collect();
+                    return Err(format!("{arrays:?} have {places:?} arrays before them"));
+                }
+            }
+            // What changes places once a step is back after two.
+            if places == begin {
+                return Ok(());
+            }
+        }
     }
 
     /// Only stored functions share memory, and only with one that has its own.

@@ -180,7 +180,24 @@ pub fn advised(
     schedule: &Schedule,
     value_bytes: usize,
 ) -> Result<Compiled, ScheduleError> {
-    check(algorithm, schedule, value_bytes).map_err(|error| ScheduleError {
+    advised_on(algorithm, schedule, value_bytes, None)
+}
+
+/// As [`advised`]; where a mesh and the multiprocessors of a card are known, as [`check_periodic`] has it.
+///
+/// # Errors
+/// As [`advised`].
+pub fn advised_on(
+    algorithm: &Algorithm,
+    schedule: &Schedule,
+    value_bytes: usize,
+    mesh: Option<([usize; 3], u32)>,
+) -> Result<Compiled, ScheduleError> {
+    let checked = match mesh {
+        None => check(algorithm, schedule, value_bytes),
+        Some(mesh) => check_periodic(algorithm, schedule, value_bytes, mesh),
+    };
+    checked.map_err(|error| ScheduleError {
         help: advice(algorithm, schedule, value_bytes, &error),
         ..error
     })

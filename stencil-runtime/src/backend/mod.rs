@@ -83,9 +83,7 @@ impl<T: Number> Machine<T> {
         let evaluation = Evaluation::new(algorithm, &which, self.patch())?;
         let on_card = match self {
             Machine::Cpu(_) => None,
-            Machine::Cuda(machine) => {
-                Some(machine.reducer(algorithm, updates, &evaluation.jobs)?)
-            }
+            Machine::Cuda(machine) => Some(machine.reducer(algorithm, updates)?),
         };
         Ok(Reducer {
             evaluation,

@@ -47,6 +47,7 @@ impl<T: Number> Builder<T> {
             Err(error) => return Err(error),
         };
         let pace = self.pace(&system)?;
+        let look_every = self.looks()?;
         let instructions = Checked::new(self.instructions.unwrap_or_else(Instructions::best))?;
         let cache = self.cache.clone().or_else(cuda::Cache::of_user);
         let mut card = cuda::Opening::new(self.card);
@@ -93,6 +94,7 @@ impl<T: Number> Builder<T> {
             boundaries,
             halo,
             keep_last: self.keep_last,
+            look_every,
         };
         let domain = (domain, formulas(&sources, &setup.plan));
         let machine = machine(&setup, domain, engine, &pool, (card, cache))?;
@@ -142,14 +144,14 @@ impl<T: Number> Builder<T> {
         } = self.planned(&system, Engine::Cuda, &mut cuda::Opening::new(self.card))?;
         let sources = sources(&system, &params, self.sources, mesh.cells)?;
         let unsteady = cuda::Unsteady::new(formulas(&sources, &plan), &boundaries, &params);
-        let watched = system.observation();
-        let watched = watched.map(|o| (&o.algorithm, observe::groups(o).to_vec()));
         let plans = Plans {
             single: (system.algorithm(), &plan),
             fused: fused.as_ref(),
+            watched: system.observation(),
         };
         let rules = rules(&system, &params, &mesh);
-        cuda::ahead::<T>(architecture, plans, &patches, (&unsteady, &rules), watched)
+        let on = (&patches, boundaries.around(&patches));
+        cuda::ahead::<T>(architecture, plans, on, (&unsteady, &rules))
     }
 
     /// What is computed where, and by which plan.
@@ -223,6 +225,15 @@ impl<T: Number> Builder<T> {
         })
     }
 
+    /// Steps between two looks at the values of a card.
+    fn looks(&self) -> Result<usize, Error> {
+        let usual = if self.keep_last { LOOK } else { 1 };
+        let steps = self.look_every.unwrap_or(usual);
+        let what = "the steps between two looks at values".to_string();
+        number(what, steps as f64, |v| v >= 1.0, "give at least one".into())?;
+        Ok(steps)
+    }
+
     fn pace(&self, system: &SystemDef) -> Result<Pace, Error> {
         let positive = |what: &str, value: f64| {
             let help = "give a positive number".to_string();
@@ -282,15 +293,10 @@ pub(super) fn wrapped<T: Number>(
     boundaries: &Boundaries,
     (mesh, patches): (&Mesh, &Patches),
 ) -> Result<[bool; 3], Error> {
-    if boundaries.has_custom() {
-        // The host fills all ghost cells then.
-        return Ok([false; 3]);
-    }
+    let around = boundaries.around(patches);
     let halo = plan(system, schedule, [false; 3])?.halo();
     let crossable = plan::crossable(halo, mesh.cells, T::BYTES);
-    Ok(std::array::from_fn(|axis| {
-        boundaries.periodic[axis] && patches.counts[axis] == 1 && crossable[axis]
-    }))
+    Ok(std::array::from_fn(|axis| around[axis] && crossable[axis]))
 }
 
 /// How long steps are, and what their substeps know of time.
@@ -375,6 +381,7 @@ fn machine<T: Number>(
     let plans = Plans {
         single: (algorithm, plan),
         fused: setup.fused.as_ref(),
+        watched: setup.system.observation(),
     };
     let instructions = setup.instructions;
     match engine {
@@ -399,6 +406,9 @@ enum Chosen {
     Cpu(Choice),
     Cuda,
 }
+
+/// Steps between two looks for values that are no numbers, where fields are kept to do these steps again.
+const LOOK: usize = 32;
 
 /// Cells between walls from which on the row engine stores grid functions.
 const NARROW: usize = 16;

@@ -6,6 +6,9 @@ use stencil_compiler::model::{Comparison, Param, to_f64};
 
 use crate::{Error, SystemDef};
 
+/// Most cells along an axis.
+pub(crate) const MOST_CELLS: usize = 1 << 30;
+
 pub(super) fn missing(what: &str, help: &str) -> Error {
     Error::Missing {
         what: what.to_string(),
@@ -40,10 +43,12 @@ pub(super) fn check_cells(
         help,
     };
     if cells[dimension..].iter().any(|n| *n != 1) {
-        return Err(fail("give 1 along the axes that it does not have"));
+        return Err(fail("give 1 along the axes that it does not have".into()));
     }
-    if cells.iter().any(|n| !(1..=1 << 20).contains(n)) {
-        return Err(fail("give from 1 to 1048576 cells along each axis"));
+    if cells.iter().any(|n| !(1..=MOST_CELLS).contains(n)) {
+        return Err(fail(format!(
+            "give from 1 to {MOST_CELLS} cells along each axis"
+        )));
     }
     Ok(cells)
 }

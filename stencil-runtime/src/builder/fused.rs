@@ -1,6 +1,7 @@
 //! Steps that are done several at once.
 
 use stencil_compiler::algorithm::{Algorithm, Role};
+use stencil_compiler::discretize::Observation;
 use stencil_compiler::plan::{BufferRole, Plan};
 use stencil_compiler::schedule::check::ScheduleError;
 
@@ -16,6 +17,8 @@ pub(crate) struct Plans<'a> {
     /// The problem and the plan of a step.
     pub(crate) single: (&'a Algorithm, &'a Plan),
     pub(crate) fused: Option<&'a Fused>,
+    /// What is evaluated between steps.
+    pub(crate) watched: Option<&'a Observation>,
 }
 
 impl<'a> Plans<'a> {

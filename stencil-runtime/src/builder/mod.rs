@@ -13,7 +13,7 @@ use crate::mesh::{Faces, Setting};
 use crate::{Boundary, Error, Instructions, Number, Schedule, Source, SystemDef, ToSystem};
 
 pub(crate) use build::rules;
-pub(crate) use check::number;
+pub(crate) use check::{MOST_CELLS, number};
 pub(crate) use fused::{Fused, Plans};
 pub(crate) use predict::Predicted;
 
@@ -64,6 +64,7 @@ pub struct Builder<T> {
     cfl: Option<f64>,
     cfl_limit: Option<f64>,
     keep_last: bool,
+    look_every: Option<usize>,
     threads: Option<usize>,
     engine: Engine,
     card: usize,
@@ -89,6 +90,7 @@ impl<T: Number> Builder<T> {
             cfl: None,
             cfl_limit: None,
             keep_last: true,
+            look_every: None,
             threads: None,
             engine: Engine::Cpu,
             card: 0,
@@ -287,9 +289,19 @@ impl<T: Number> Builder<T> {
 
     /// Whether the fields before a step are kept until it has succeeded, so that they can be
     /// written when it fails; true if not set. It takes the memory of one more array a component,
-    /// and no time.
+    /// and no time. Without it a card looks at values after each step, unless told to do so
+    /// [less often](Self::look_every).
     pub fn keep_last(mut self, keep: bool) -> Self {
         self.keep_last = keep;
+        self
+    }
+
+    /// Steps of a card after which values are looked at for ones that are no numbers; 32 if not set, and 1 where
+    /// fields are [not kept](Self::keep_last). A step among several that turns out to have made such a value is found by
+    /// doing them again, from the fields as they were kept; where they were not, the error says that it was
+    /// [one of the last](crate::NotFinite::unseen). On a processor values are looked at as they are made.
+    pub fn look_every(mut self, steps: usize) -> Self {
+        self.look_every = Some(steps);
         self
     }
 

@@ -1,14 +1,17 @@
 //! What a run on a card would cost, without a card.
 
 use stencil_compiler::cost::{self, KernelCost};
+use stencil_compiler::emit::{self, Places};
 use stencil_compiler::hash::fnv1a;
 use stencil_compiler::kernel::text;
 use stencil_compiler::plan::{Plan, Room};
-use stencil_compiler::schedule::check;
+use stencil_compiler::schedule::check::{self, Compiled};
 
 use super::Builder;
 use super::build::{on_mesh, rules, wrapped};
 use super::check::params;
+use crate::backend::cuda::nvrtc::Resources;
+use crate::backend::cuda::{self, CudaError};
 use crate::mesh::{Boundaries, Patches};
 use crate::{Error, Number, Schedule, SystemDef};
 
@@ -33,22 +36,7 @@ impl<T: Number> Builder<T> {
         schedule: &Schedule,
         units: u32,
     ) -> Result<Predicted, Error> {
-        let mesh = self.mesh(system)?;
-        let params = params(system, &self.params)?;
-        let boundaries = Boundaries::new(system, &params, &self.boundaries)?;
-        let patches = Patches::new(&mesh, self.patches)?;
-        let algorithm = system.algorithm();
-        let steps_alike = self.steps_alike(system, &params);
-        let schedule = on_mesh(algorithm, schedule, boundaries.periodic, steps_alike);
-        let wrapped = wrapped::<T>(system, &schedule, &boundaries, (&mesh, &patches))?;
-        let plan = super::build::plan(system, &schedule, wrapped)?.fitted(Room {
-            dimension: algorithm.dimension,
-            cells: patches.cells,
-            patches: patches.count(),
-            units,
-        });
-        let compiled = check::check_plan(algorithm, &schedule, T::BYTES, plan)?;
-        let compiled = compiled.of_run(&rules(system, &params, &mesh).constants);
+        let compiled = self.carried(system, schedule, units)?;
         let costs = cost::kernels(&compiled).map_err(Error::Bug)?;
         let texts = compiled.kernels.iter().map(text::print);
         Ok(Predicted {
@@ -56,6 +44,62 @@ impl<T: Number> Builder<T> {
             plan: compiled.plan,
             costs,
         })
+    }
+
+    /// What the kernels of a schedule take of a card with so many multiprocessors, of an architecture that the compiler knows.
+    ///
+    /// # Errors
+    /// As [`predicted`](Self::predicted); if there is no compiler, or it does not take a kernel.
+    pub(crate) fn resources(
+        &self,
+        system: &SystemDef,
+        schedule: &Schedule,
+        (units, architecture): (u32, &str),
+    ) -> Result<Vec<Resources>, Error> {
+        let compiled = self.carried(system, schedule, units)?;
+        let over = match self.patches {
+            [1, 1, 1] => emit::Patches::One,
+            _ => emit::Patches::Many,
+        };
+        let kernels = compiled.kernels.iter();
+        let sources = kernels.map(|kernel| emit::cuda_over(over, kernel, T::PRECISION));
+        let sources = sources
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(CudaError::from)?;
+        let places = Places::of(&compiled.problem);
+        Ok(cuda::resources(&sources, &places, architecture)?)
+    }
+
+    /// A schedule as far as it goes without a compiler, of a run on a card with so many multiprocessors.
+    fn carried(
+        &self,
+        system: &SystemDef,
+        schedule: &Schedule,
+        units: u32,
+    ) -> Result<Compiled, Error> {
+        let mesh = self.mesh(system)?;
+        let params = params(system, &self.params)?;
+        let boundaries = Boundaries::new(system, &params, &self.boundaries)?;
+        let patches = Patches::new(&mesh, self.patches)?;
+        let algorithm = system.algorithm();
+        let steps_alike = self.steps_alike(system, &params);
+        let schedule = on_mesh(algorithm, schedule, boundaries.periodic, steps_alike);
+        let carried = |schedule: &Schedule| -> Result<Compiled, Error> {
+            let wrapped = wrapped::<T>(system, schedule, &boundaries, (&mesh, &patches))?;
+            let plan = super::build::plan(system, schedule, wrapped)?.fitted(Room {
+                dimension: algorithm.dimension,
+                cells: patches.cells,
+                patches: patches.count(),
+                units,
+            });
+            Ok(check::check_plan(algorithm, schedule, T::BYTES, plan)?)
+        };
+        let compiled = carried(&schedule)?;
+        // A run makes single steps, too.
+        if schedule.fuse > 1 {
+            carried(&schedule.unfused(algorithm))?;
+        }
+        Ok(compiled.of_run(&rules(system, &params, &mesh).constants))
     }
 }
 

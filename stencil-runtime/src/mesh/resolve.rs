@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::boundary::{Custom, GhostFunction, Kind, PointFunction, Value};
-use super::{Axis, Boundary, Face, Faces, Side};
+use super::{Axis, Boundary, Face, Faces, Patches, Side};
 use crate::system::Component;
 use crate::{Error, SystemDef, formula};
 
@@ -147,6 +147,14 @@ impl Boundaries {
     pub(crate) fn has_custom(&self) -> bool {
         let mut rules = self.rules.iter().flatten().flatten();
         rules.any(|rule| matches!(rule, Rule::Custom(_)))
+    }
+
+    /// Axes along which a kernel may read beyond one end of the mesh at the other: periodic ones, where a patch has
+    /// both ends.
+    pub(crate) fn around(&self, patches: &Patches) -> [bool; 3] {
+        // Where functions of the user do so, the host fills all ghost cells.
+        let by_card = !self.has_custom();
+        std::array::from_fn(|axis| by_card && self.periodic[axis] && patches.counts[axis] == 1)
     }
 }
 

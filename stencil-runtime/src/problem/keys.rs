@@ -156,6 +156,12 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "time",
+        "keep_last",
+        "keep_last = false",
+        "whether fields are kept as they were, to go back to when a value is no number; without that a run takes a third less memory, or so, and a card looks at values after each step",
+    ),
+    key(
+        "time",
         "end",
         "end = 2000",
         "the time at which the run ends; the last step is shortened to meet it",

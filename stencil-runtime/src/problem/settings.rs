@@ -11,6 +11,7 @@ use super::mistakes::At;
 use super::reader::{Name, Reader};
 use super::system::Resolved;
 use crate::Mesh;
+use crate::builder::MOST_CELLS;
 use crate::mesh::Patches;
 
 /// The time step of a problem.
@@ -29,6 +30,8 @@ pub struct Time {
     pub dt: TimeStep,
     /// The Courant number that no step may turn out to have, if steps are looked at for it.
     pub cfl_limit: Option<f64>,
+    /// Are the fields kept as they were, to go back to when a value is no number?
+    pub keep_last: bool,
     /// The time at which the run ends, if it ends by time.
     pub end: Option<f64>,
     /// The number of steps after which it ends at the latest.
@@ -66,7 +69,7 @@ pub(super) fn mesh(document: &Table, dimension: usize, reader: &mut Reader) -> O
     };
     let cells = reader.axes(name("cells"), item, dimension, |reader, item| {
         let count = reader.count(name("cells"), item)?;
-        if count > MOST_CELLS {
+        if count > MOST_CELLS as u64 {
             let message = format!("{count} cells along an axis");
             reader.bad(item.at, message, format!("give at most {MOST_CELLS}"));
             return None;
@@ -93,8 +96,6 @@ pub(super) fn mesh(document: &Table, dimension: usize, reader: &mut Reader) -> O
         centered: centered.unwrap_or(Some(false))?,
     })
 }
-
-const MOST_CELLS: u64 = 1 << 20;
 
 /// Reads the patches of `[mesh]`.
 pub(super) fn patches(
@@ -221,9 +222,20 @@ pub(super) fn time(
         Some(item) => cfl_limit(item, dt, reader).map(Some),
         None => Some(None),
     };
+    let keep_last = table.get("keep_last");
+    let keep_last = keep_last.map(|item| (item, reader.flag(Name("time", "keep_last"), item)));
+    if let (Some((item, Some(false))), Some(Some(_))) = (&keep_last, cfl_limit) {
+        let message = "steps that are too long are done again from what is kept";
+        let help = "leave keep_last out, or cfl_limit";
+        reader
+            .mistakes
+            .add(Code::Contradiction, item.at, message, help);
+        return None;
+    }
     Some(Time {
         dt: dt?,
         cfl_limit: cfl_limit?,
+        keep_last: keep_last.map_or(Some(true), |(_, keep)| keep)?,
         end: end.map_or(Some(None), |end| end.map(Some))?,
         steps: steps.map_or(Some(None), |steps| steps.map(Some))?,
     })

@@ -52,6 +52,7 @@ impl Problem {
         if let Some(limit) = self.time.cfl_limit {
             builder = builder.cfl_limit(limit);
         }
+        builder = builder.keep_last(self.time.keep_last);
         match self.time.dt {
             TimeStep::Fixed(dt) => builder.dt(dt),
             TimeStep::Cfl(number) => builder.cfl(number),

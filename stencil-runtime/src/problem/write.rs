@@ -126,6 +126,7 @@ impl Problem {
     fn write_time(&self, out: &mut String) {
         let dt = self.time.dt.to_toml();
         let limit = self.time.cfl_limit.map(|v| ("cfl_limit", number(v)));
+        let keep = (!self.time.keep_last).then(|| ("keep_last", "false".to_string()));
         let end = self.time.end.map(|end| ("end", number(end)));
         let steps = self.time.steps.map(|steps| ("steps", steps.to_string()));
         section(
@@ -134,6 +135,7 @@ impl Problem {
             [("dt", dt)]
                 .into_iter()
                 .chain(limit)
+                .chain(keep)
                 .chain(end)
                 .chain(steps),
         );

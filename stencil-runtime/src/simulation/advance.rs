@@ -323,6 +323,7 @@ impl<T: Number> Simulation<T> {
             };
             if let Err(bad) = self.pool.install(|| machine.substep(substep, t)) {
                 return Err(Failure::NotFinite {
+                    unseen: 0,
                     kept: machine.restore_last(),
                     bad,
                     moment: self.moment(dt),
@@ -399,14 +400,15 @@ impl<T: Number> Simulation<T> {
 
     /// Says what happened; time and step are those of the fields, if they were kept.
     fn fail(&mut self, failure: Failure) -> Error {
-        let (bad, moment, substep, kept) = match failure {
+        let (bad, moment, substep, kept, unseen) = match failure {
             Failure::Other(error) => return error,
             Failure::NotFinite {
                 bad,
                 moment,
                 substep,
                 kept,
-            } => (bad, moment, substep, kept),
+                unseen,
+            } => (bad, moment, substep, kept, unseen),
         };
         self.lost = !kept;
         (self.t, self.steps) = (moment.t, moment.step - 1);
@@ -425,6 +427,7 @@ impl<T: Number> Simulation<T> {
             substep: substep + 1,
             t: self.rules.time(substep, moment.t, moment.dt),
             kept: kept.then_some(self.steps),
+            unseen,
         }))
     }
 }

@@ -1,6 +1,7 @@
 //! Which schedules are tried: legal ones, in the order of the model.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use rayon::prelude::*;
 use stencil_compiler::algorithm::Algorithm;
@@ -32,23 +33,28 @@ const AT_ONCE: usize = 64;
 
 impl Tuner<'_> {
     /// Trials of those candidates that are legal and not there yet, the first of those with the same
-    /// kernels; their numbers, the fastest predicted first.
-    pub(super) fn ranked(&mut self, candidates: &[Candidate]) -> Vec<usize> {
+    /// kernels; their numbers, the fastest predicted first. What comes later than this is not looked at.
+    pub(super) fn ranked(&mut self, candidates: &[Candidate], until: Duration) -> Vec<usize> {
         let there = self.trials.iter().map(|t| (t.form, &t.schedule));
         let mut known: BTreeSet<(usize, &Schedule)> = there.collect();
         let new = candidates.iter();
         let new = new.filter(|c| known.insert((c.form, &c.schedule)));
         let new: Vec<Candidate> = new.cloned().collect();
-        let all = new.len();
         let (cells, rates) = (self.options.cells, self.track.rates());
         let track = &*self.track;
-        let mut trials: Vec<Trial> = new
-            .into_par_iter()
-            .filter_map(|candidate| {
-                let predicted = track.predicted(&candidate)?;
-                Some(Trial::new(candidate, predicted, cells, &rates))
-            })
-            .collect();
+        // Cores take them in their order, so that it is the last ones that there is no time for.
+        let in_time = new.into_iter().enumerate();
+        let in_time = in_time.take_while(|_| track.elapsed() < until);
+        let looked_at = in_time.par_bridge().map(|(at, candidate)| {
+            let predicted = track.predicted(&candidate);
+            let trial = |predicted| Trial::new(candidate, predicted, cells, &rates);
+            (at, predicted.map(trial))
+        });
+        let mut looked_at: Vec<(usize, Option<Trial>)> = looked_at.collect();
+        looked_at.sort_by_key(|(at, _)| *at);
+        let all = looked_at.len();
+        let trials = looked_at.into_iter().filter_map(|(_, trial)| trial);
+        let mut trials: Vec<Trial> = trials.collect();
         // Parameters that a run fits may come to what is there already.
         let mut seen: BTreeSet<u64> = self.trials.iter().map(|t| t.identity).collect();
         trials.retain(|trial| seen.insert(trial.identity));
@@ -63,14 +69,22 @@ impl Tuner<'_> {
         order
     }
 
-    /// The first race: presets of the usual formulation, the best of each other one, and of all others the best of each kind.
-    pub(super) fn beginning(&mut self) -> Vec<usize> {
+    /// The first race: presets of the usual formulation, the best of each other one, and of all others the best of each kind,
+    /// as far as they are looked at until this time.
+    pub(super) fn beginning(&mut self, until: Duration) -> Vec<usize> {
         let mut alike = Vec::new();
         for form in 0..self.forms.len() {
-            let own = self.presets(form);
-            alike.extend(self.scouted(&own, form));
+            alike.extend(self.in_any_case(form));
         }
-        let order = self.blocked_apart(alike);
+        let begun = self.track.elapsed();
+        // A third is left for kernels that are blocked each by itself.
+        let scouting = 2 * until.saturating_sub(begun) / 3;
+        for (number, form) in (1u32..).zip(0..self.forms.len()) {
+            let until = begun + scouting * number / self.forms.len() as u32;
+            let own = self.presets(form);
+            alike.extend(self.scouted(&own, form, until));
+        }
+        let order = self.blocked_apart(alike, until);
         let own = self.presets(0);
         let mut seen = BTreeSet::from([0]);
         let is_own = |at: &usize| {
@@ -96,15 +110,31 @@ impl Tuner<'_> {
         }
         self.sort(&mut chosen);
         // What a run has without a plan is in every race, however little time there is.
-        let usual = heuristic::gpu(self.algorithm(0), self.track.key(0).precision);
-        let is_usual = |at: &usize| {
-            let trial = &self.trials[*at];
-            trial.form == 0 && trial.schedule == usual
-        };
+        let usual = self.usual(0);
+        let is_usual = |at: &usize| self.trials[*at].candidate() == usual;
         if let Some(at) = chosen.iter().position(is_usual) {
             chosen[..=at].rotate_right(1);
         }
         chosen
+    }
+
+    /// What a run of a formulation has without a plan.
+    fn usual(&self, form: usize) -> Candidate {
+        let precision = self.track.key(form).precision;
+        let schedule = heuristic::gpu(self.algorithm(form), precision);
+        Candidate { form, schedule }
+    }
+
+    /// The trial of what a run of a formulation has without a plan, or of the first preset that is legal, however little time
+    /// there is.
+    fn in_any_case(&mut self, form: usize) -> Vec<usize> {
+        let usual = self.ranked(&[self.usual(form)], Duration::MAX);
+        if !usual.is_empty() {
+            return usual;
+        }
+        let presets = self.presets(form).into_iter();
+        let mut each = presets.map(|preset| self.ranked(&[preset], Duration::MAX));
+        each.find(|trial| !trial.is_empty()).unwrap_or_default()
     }
 
     /// The presets of a card.
@@ -128,20 +158,21 @@ impl Tuner<'_> {
 
     /// Trials of those schedules of a formulation that are legal: of its own and of all others that a search begins with, or where
     /// these are many, of some of each way and kind, and of all of those that promise most by these; their numbers, in no order.
-    fn scouted(&mut self, own: &[Candidate], form: usize) -> Vec<usize> {
+    fn scouted(&mut self, own: &[Candidate], form: usize, until: Duration) -> Vec<usize> {
         let all = search::first(self.algorithm(form));
         let candidates = |all: &mut dyn Iterator<Item = &Schedule>| -> Vec<Candidate> {
             let all = all.cloned();
             all.map(|schedule| Candidate { form, schedule }).collect()
         };
         let (many, scouted) = (self.share(form, MANY), self.share(form, SCOUTED));
-        if all.len() <= many {
-            return self.ranked(&[own, &candidates(&mut all.iter())].concat());
-        }
         let of = |s: &Schedule| (way(s), s.kernels.first().map(|k| k.strategy.clone()));
         let groups: Vec<&[Schedule]> = all.chunk_by(|a, b| of(a) == of(b)).collect();
-        let scouts = candidates(&mut all.iter().filter(|schedule| is_usual(schedule)));
-        let mut order = self.ranked(&[own, &scouts].concat());
+        let scouts = candidates(&mut in_turn(&groups, is_usual).into_iter());
+        if all.len() <= many {
+            let rest = candidates(&mut all.iter());
+            return self.ranked(&[own, &scouts, &rest].concat(), until);
+        }
+        let mut order = self.ranked(&[own, &scouts].concat(), until);
         let mut promising: Vec<usize> = Vec::new();
         for at in &order {
             let of_trial = of(&self.trials[*at].schedule);
@@ -152,13 +183,13 @@ impl Tuner<'_> {
             }
         }
         let mut rest = promising.iter().flat_map(|group| groups[*group]);
-        order.extend(self.ranked(&candidates(&mut rest)));
+        order.extend(self.ranked(&candidates(&mut rest), until));
         order
     }
 
     /// Trials in the order of the model, with those whose kernels are blocked each by itself, as the model likes
     /// each best: of the ways to place that are among the first.
-    fn blocked_apart(&mut self, mut order: Vec<usize>) -> Vec<usize> {
+    fn blocked_apart(&mut self, mut order: Vec<usize>, until: Duration) -> Vec<usize> {
         self.sort(&mut order);
         let mut ways: Vec<Vec<usize>> = Vec::new();
         for at in &order {
@@ -187,7 +218,7 @@ impl Tuner<'_> {
                 let around = search::reblocked(dimension, &best.schedule).into_iter();
                 let around = around.map(|schedule| Candidate { form, schedule });
                 let around: Vec<Candidate> = [best].into_iter().chain(around).collect();
-                let new = self.ranked(&around);
+                let new = self.ranked(&around, until);
                 order.extend(&new);
                 of.extend(new);
             }
@@ -224,7 +255,7 @@ impl Tuner<'_> {
         let best = self.best_of(of);
         let around = self.neighbours(of);
         let mut order = self.late(&around);
-        order.extend(self.ranked(&around));
+        order.extend(self.ranked(&around, self.half_of_rest()));
         self.sort(&mut order);
         let mut chosen = Vec::new();
         for at in order {
@@ -249,7 +280,7 @@ impl Tuner<'_> {
             Some(Candidate { form, schedule })
         });
         let refined: Vec<Candidate> = refined.collect();
-        self.ranked(&refined)
+        self.ranked(&refined, self.options.budget)
     }
 
     /// Schedules of the same formulations that differ in one choice.
@@ -280,8 +311,19 @@ impl Tuner<'_> {
         let is_late = || track.elapsed() > half;
         let drawn = draw(self.algorithm(form), bytes, (count, seed), is_late).into_iter();
         let drawn = drawn.map(|schedule| Candidate { form, schedule });
-        self.ranked(&drawn.collect::<Vec<_>>())
+        self.ranked(&drawn.collect::<Vec<_>>(), self.half_of_rest())
     }
+}
+
+/// Those that are looked for, the first of each group before the second of any.
+fn in_turn<'a>(groups: &[&'a [Schedule]], wanted: impl Fn(&Schedule) -> bool) -> Vec<&'a Schedule> {
+    let each = groups.iter().flat_map(|group| {
+        let own = group.iter().filter(|schedule| wanted(schedule));
+        own.enumerate()
+    });
+    let mut each: Vec<(usize, &Schedule)> = each.collect();
+    each.sort_by_key(|(turn, _)| *turn);
+    each.into_iter().map(|(_, schedule)| schedule).collect()
 }
 
 /// Has each of its kernels at most one parameter that is not the usual one?

@@ -48,7 +48,7 @@ pub struct Options {
     /// Cells along x, y, z.
     pub cells: [usize; 3],
     /// No race begins that would end after this if it took as long as the one before, with what is compiled for it, to which
-    /// half of the time that is left is given.
+    /// half of the time that is left is given; so it is to what the model orders before.
     pub budget: Duration,
     /// Schedules of the first race.
     pub first: usize,
@@ -263,6 +263,11 @@ impl<'a> Tuner<'a> {
     /// Does the budget suffice for what takes so long?
     fn has_time(&self, long: Duration) -> bool {
         self.track.elapsed() + long <= self.options.budget
+    }
+
+    /// When half of the time that is left is over.
+    fn half_of_rest(&self) -> Duration {
+        (self.track.elapsed() + self.options.budget) / 2
     }
 
     /// The winner of finalists, the fastest first: the first that gives the right bits.

@@ -3,15 +3,20 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
+use rayon::prelude::*;
 use stencil_compiler::cost::{KernelCost, Model, Rates, called};
 use stencil_compiler::schedule::plans::Key;
 
 use super::track::Track;
 use super::{Candidate, GAIN, Options, Subject, Tuned, Tuner};
+use crate::backend::cuda::nvrtc::Resources;
 use crate::backend::cuda::{BOXES, Doubt, Launched};
 use crate::bench::Sustained;
 use crate::builder::Predicted;
 use crate::{Error, Number};
+
+/// Schedules that are compiled at once.
+const AT_ONCE: usize = 4;
 
 /// How plan files call such a card, so that none takes it for a measured one.
 pub(super) fn name(model: &Model) -> String {
@@ -78,6 +83,15 @@ impl<T: Number> Track for Modelled<'_, T> {
         predicted.costs.iter().all(fits).then_some(predicted)
     }
 
+    fn compiled(&self, Candidate { form, schedule }: &Candidate) -> Option<Vec<(u32, u32)>> {
+        let (major, minor) = self.model.capability;
+        let on = (self.model.rates.card.units, format!("sm_{major}{minor}"));
+        let run = self.subject.run_of(*form, self.options.cells);
+        let system = &self.subject.forms[*form].system;
+        let found = run.resources(system, schedule, (on.0, &on.1)).ok()?;
+        Some(found.iter().map(Resources::taken).collect())
+    }
+
     fn prepare(
         &self,
         _: &[Candidate],
@@ -114,20 +128,18 @@ impl Tuner<'_> {
     /// Goes to the neighbour that is predicted to be fastest, until none is or the time is up.
     pub(super) fn by_model(mut self) -> Result<Tuned, Error> {
         // Not all that was predicted would be in a race.
-        self.beginning();
-        let mut order: Vec<usize> = (0..self.trials.len()).collect();
-        self.sort(&mut order);
-        let Some(mut best) = order.first().copied() else {
+        let budget = self.options.budget;
+        self.beginning(3 * budget / 4);
+        let Some(mut best) = self.fastest() else {
             return Err(self.nothing());
         };
         for _ in 0..self.options.rounds {
-            if self.track.elapsed() > self.options.budget {
+            if self.track.elapsed() > budget {
                 break;
             }
             let around = self.neighbours(&[best]);
-            let Some(next) = self.ranked(&around).first().copied() else {
-                break;
-            };
+            self.ranked(&around, budget);
+            let next = self.fastest().unwrap_or(best);
             if self.trials[next].predicted > self.trials[best].predicted * (1.0 - GAIN) {
                 break;
             }
@@ -135,5 +147,42 @@ impl Tuner<'_> {
         }
         let rate = self.rate(self.trials[best].predicted);
         Ok(self.found(best, rate))
+    }
+
+    /// What is predicted to be fastest with the registers of the compiler, if there is one: an estimate of them is most often
+    /// wrong where it promises most. Where the time is up it is one of those that were compiled; where there is no compiler,
+    /// estimates have to do.
+    fn fastest(&mut self) -> Option<usize> {
+        let mut order: Vec<usize> = (0..self.trials.len()).collect();
+        let (cells, rates) = (self.options.cells, self.track.rates());
+        loop {
+            self.sort(&mut order);
+            let best = order.first().copied()?;
+            let is_open = |at: &usize| self.trials[*at].compiled.is_empty();
+            let known = order.iter().copied().find(|at| !is_open(at));
+            let is_late = self.track.elapsed() > self.options.budget;
+            if let Some(known) = known.filter(|known| is_late || *known == best) {
+                return Some(known);
+            }
+            let first = order[..order.len().min(AT_ONCE)].iter().copied();
+            let open: Vec<usize> = first.filter(is_open).collect();
+            let (track, trials) = (&*self.track, &self.trials);
+            let compiled: Vec<_> = open
+                .par_iter()
+                .map(|at| (*at, track.compiled(&trials[*at].candidate())))
+                .collect();
+            if compiled.iter().all(|(_, compiled)| compiled.is_none()) {
+                return Some(best);
+            }
+            for (at, compiled) in compiled {
+                let trial = &mut self.trials[at];
+                // The compiler takes it, and a card would not.
+                match compiled {
+                    Some(compiled) => trial.compiled = compiled,
+                    None => order.retain(|other| *other != at),
+                }
+                trial.predict(cells, &rates);
+            }
+        }
     }
 }

@@ -19,7 +19,7 @@ const WINNERS: usize = 3;
 impl Tuner<'_> {
     /// The race of what the search begins with; its winners.
     pub(super) fn first_race(&mut self) -> Vec<usize> {
-        let mut field = self.beginning();
+        let mut field = self.beginning(self.half_of_rest());
         loop {
             let late = self.prepare(&mut field, WINNERS);
             let winners = self.race(field);
@@ -63,7 +63,7 @@ impl Tuner<'_> {
         let candidates = which.iter().map(|at| self.trials[*at].candidate());
         let candidates: Vec<Candidate> = candidates.collect();
         let all = candidates.len();
-        let until = (self.track.elapsed() + self.options.budget) / 2;
+        let until = self.half_of_rest();
         let progress = &mut *self.progress;
         let mut told = |done: usize| progress(Progress::Compiled { done, all });
         let ready = self.track.prepare(&candidates, (until, needed), &mut told);

@@ -14,6 +14,7 @@ use crate::backend::cuda::{CudaError, Doubt, Launched, Load};
 use crate::bench::Sustained;
 use crate::builder::Predicted;
 
+mod budget;
 mod literals;
 
 const CELLS: [usize; 3] = [128, 128, 128];
@@ -30,6 +31,10 @@ struct Machine<'a> {
     /// Schedules whose values are wrong.
     is_wrong: fn(&Schedule) -> bool,
     took: Duration,
+    /// How long it takes to predict a schedule.
+    predicts: Duration,
+    /// How long all took that were predicted.
+    predicted: Mutex<Duration>,
     /// How long it takes to compile a schedule.
     compiles: Duration,
     /// How long all took that were compiled.
@@ -96,10 +101,9 @@ impl Track for Machine<'_> {
         Vec::new()
     }
 
-    fn predicted(&self, Candidate { form, schedule }: &Candidate) -> Option<Predicted> {
-        let units = RATES.card.units;
-        let system = &self.forms[*form].system;
-        run(system).predicted(system, schedule, units).ok()
+    fn predicted(&self, candidate: &Candidate) -> Option<Predicted> {
+        *self.predicted.lock().unwrap() += self.predicts;
+        self.of_model(candidate)
     }
 
     fn prepare(
@@ -125,7 +129,7 @@ impl Track for Machine<'_> {
         assert!(known, "it was not compiled with the others: {candidate:?}");
         self.there.insert(number);
         self.took += Duration::from_millis(20);
-        let predicted = self.predicted(candidate).unwrap();
+        let predicted = self.of_model(candidate).unwrap();
         let model = seconds(&predicted, candidate);
         Ok((self.behaves)(&candidate.schedule, model)?)
     }
@@ -153,11 +157,18 @@ impl Track for Machine<'_> {
     }
 
     fn elapsed(&self) -> Duration {
-        self.took + *self.compiled.lock().unwrap()
+        self.took + *self.predicted.lock().unwrap() + *self.compiled.lock().unwrap()
     }
 }
 
 impl<'a> Machine<'a> {
+    /// What the model says of a candidate, which takes no time.
+    fn of_model(&self, Candidate { form, schedule }: &Candidate) -> Option<Predicted> {
+        let units = RATES.card.units;
+        let system = &self.forms[*form].system;
+        run(system).predicted(system, schedule, units).ok()
+    }
+
     fn of(forms: &'a [Form], behaves: Behaves, is_wrong: fn(&Schedule) -> bool) -> Self {
         Machine {
             forms,
@@ -165,6 +176,8 @@ impl<'a> Machine<'a> {
             behaves,
             is_wrong,
             took: Duration::ZERO,
+            predicts: Duration::ZERO,
+            predicted: Mutex::default(),
             compiles: Duration::ZERO,
             compiled: Mutex::default(),
             there: BTreeSet::new(),
@@ -183,7 +196,9 @@ fn found(behaves: Behaves, is_wrong: fn(&Schedule) -> bool) -> Result<Tuned, Err
     let mut heard = Vec::new();
     let mut progress = |progress| heard.push(progress);
     let tuned = Tuner::new(&forms, &options, &mut machine, &mut progress).search();
-    assert!(matches!(heard[0], Progress::Ranked { legal, all } if 0 < legal && legal < all));
+    let some =
+        |p: &Progress| matches!(p, Progress::Ranked { legal, all } if 0 < *legal && legal < all);
+    assert!(heard.iter().any(some));
     assert!(heard.iter().any(|p| matches!(p, Progress::Compiled { .. })));
     tuned
 }
@@ -343,7 +358,7 @@ fn a_search_begins_with_kernels_that_are_blocked_each_by_itself() {
     let options = Options::on(CELLS);
     let mut progress = |_| ();
     let mut tuner = Tuner::new(&forms, &options, &mut machine, &mut progress);
-    let first = tuner.beginning();
+    let first = tuner.beginning(options.budget);
     let two = first.iter().map(|at| &tuner.trials[*at]);
     let two = two.filter(|trial| trial.schedule.kernels.len() == 2);
     let best = two.min_by(|a, b| a.predicted.total_cmp(&b.predicted));
@@ -396,7 +411,7 @@ fn beside_others_the_usual_formulation_is_looked_at_as_when_alone() {
         let mut machine = Machine::of(forms, |_, model| Ok(model), |_| false);
         let mut progress = |_| ();
         let mut tuner = Tuner::new(forms, &options, &mut machine, &mut progress);
-        tuner.beginning();
+        tuner.beginning(options.budget);
         let usual = tuner.trials.iter().filter(|trial| trial.form == 0);
         usual
             .map(|trial| trial.schedule.clone())

@@ -39,6 +39,11 @@ pub(super) trait Track {
     /// A schedule carried as far as it goes without running, if it is legal and fits.
     fn predicted(&self, candidate: &Candidate) -> Option<Predicted>;
 
+    /// Registers of the kernels of a schedule, and bytes that they spill, if they are compiled without being run.
+    fn compiled(&self, _: &Candidate) -> Option<Vec<(u32, u32)>> {
+        None
+    }
+
     /// Makes schedules ready, the first ones first, until this time, or until as many are ready as a race needs. `done`
     /// hears how many are; returns which.
     fn prepare(

@@ -60,6 +60,8 @@ pub struct Trial {
     pub sustained: Option<Sustained>,
     /// What became of it.
     pub fate: Fate,
+    /// Registers of its kernels, and bytes that they spill, as a compiler reports them: of a search without a card.
+    pub(super) compiled: Vec<(u32, u32)>,
     /// Ghost cells that are filled in a step.
     fills: Fills,
     /// The number of its kernels.
@@ -81,6 +83,7 @@ impl Trial {
             identity: predicted.kernels,
             costs: predicted.costs,
             kernels: Vec::new(),
+            compiled: Vec::new(),
             predicted: f64::INFINITY,
             predicted_sustained: f64::INFINITY,
             held: 1.0,
@@ -105,12 +108,13 @@ impl Trial {
     /// Predicts, with what is known of the kernels.
     pub(super) fn predict(&mut self, cells: [usize; 3], rates: &Rates) {
         let time = |(at, cost): (usize, &KernelCost)| {
-            let known = self.kernels.get(at).map(|kernel| &kernel.resources);
-            let registers = match known {
-                Some(known) => (known.registers, known.spill_loads + known.spill_stores),
-                None => cost.likely_registers(),
-            };
-            cost.time(cells, rates, registers)
+            let run = self.kernels.get(at).map(|kernel| kernel.resources.taken());
+            let known = run.or_else(|| self.compiled.get(at).copied());
+            cost.time(
+                cells,
+                rates,
+                known.unwrap_or_else(|| cost.likely_registers()),
+            )
         };
         let times: Vec<Time> = self.costs.iter().enumerate().filter_map(time).collect();
         let step = StepTime::new(&times, &self.fills, rates);
@@ -145,7 +149,7 @@ impl Trial {
 
     /// Bytes that its kernels wrote to local memory for want of registers.
     pub fn spilled(&self) -> u32 {
-        let of = |kernel: &Launched| kernel.resources.spill_stores + kernel.resources.spill_loads;
+        let of = |kernel: &Launched| kernel.resources.taken().1;
         self.kernels.iter().map(of).sum()
     }
 }

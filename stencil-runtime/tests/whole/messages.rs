@@ -49,7 +49,10 @@ fn settings_that_do_not_fit() {
             builder().cells([8, 8, 8]),
             "Heat is 2-dimensional and cannot have [8, 8, 8] cells; give 1 along",
         ),
-        (builder().cells([0, 8, 1]), "give from 1 to 1048576 cells"),
+        (
+            builder().cells([0, 8, 1]),
+            "give from 1 to 1073741824 cells",
+        ),
         (
             builder().extent([1.0, -1.0, 1.0]),
             "the extent along y is -1; give a positive length",

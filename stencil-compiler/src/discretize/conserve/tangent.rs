@@ -113,91 +113,119 @@ impl<'d> Tangent<'d> {
         if changes.iter().all(|change| change.0.is_empty()) {
             return Ok(Poly::default());
         }
-        let of = algebra;
-        let (a, da) = (&parts[0], &changes[0]);
-        let (b, db) = (parts.get(1).unwrap_or(a), changes.get(1).unwrap_or(da));
-        match op {
-            Op::Neg => Ok(da.negated()),
-            Op::Add => of.plus(da, db),
-            Op::Sub => of.minus(da, db),
-            Op::Mul => {
-                let (first, second) = (of.times(da, b)?, of.times(a, db)?);
-                of.plus(&first, &second)
-            }
-            Op::Fma => {
-                let (first, second) = (of.times(da, b)?, of.times(a, db)?);
-                let sum = of.plus(&first, &second)?;
-                of.plus(&sum, &changes[2])
-            }
-            Op::Div => {
-                let by = of.times(value, db)?;
-                let above = of.minus(da, &by)?;
-                Ok(of.over(&above, b))
-            }
-            Op::Sqrt => {
-                let twice = of.scaled(value, 2, 1)?;
-                Ok(of.over(da, &twice))
-            }
-            Op::Cbrt => {
-                let square = of.times(value, value)?;
-                let below = of.scaled(&square, 3, 1)?;
-                Ok(of.over(da, &below))
-            }
-            Op::Exp => of.times(value, da),
-            Op::Log => Ok(of.over(da, a)),
-            Op::Sin => {
-                let cos = of.op(Op::Cos, &[a]);
-                of.times(&cos, da)
-            }
-            Op::Cos => {
-                let sin = of.op(Op::Sin, &[a]);
-                of.times(&sin.negated(), da)
-            }
-            Op::Tanh => {
-                let square = of.times(value, value)?;
-                let rest = of.minus(&of.number(1, 1), &square)?;
-                of.times(&rest, da)
-            }
-            Op::Pow => {
-                let less = of.minus(b, &of.number(1, 1))?;
-                let power = of.op(Op::Pow, &[a, &less]);
-                let slope = of.times(b, &power)?;
-                let mut change = of.times(&slope, da)?;
-                if !db.0.is_empty() {
-                    let log = of.op(Op::Log, &[a]);
-                    let by = of.times(&log, db)?;
-                    let by = of.times(value, &by)?;
-                    change = of.onto(&change, &by, "change")?;
-                }
-                Ok(change)
-            }
-            Op::Atan2 => {
-                let (first, second) = (of.times(b, da)?, of.times(a, db)?);
-                let above = of.minus(&first, &second)?;
-                let (square, other) = (of.times(a, a)?, of.times(b, b)?);
-                let below = of.plus(&square, &other)?;
-                Ok(of.over(&above, &below))
-            }
-            Op::Abs => Ok(of.op(Op::Lt, &[&Poly::default(), a, da, &da.negated()])),
-            // As the values themselves are chosen.
-            Op::Min => Ok(of.op(Op::Lt, &[b, a, db, da])),
-            Op::Max => Ok(of.op(Op::Lt, &[a, b, db, da])),
-            Op::Lt | Op::Le | Op::Eq => Ok(of.op(op, &[a, b, &changes[2], &changes[3]])),
-            Op::Copysign => {
-                let one = of.number(1, 1);
-                let (own, given) = (
-                    of.op(Op::Copysign, &[&one, a]),
-                    of.op(Op::Copysign, &[&one, b]),
-                );
-                let sign = of.times(&own, &given)?;
-                of.times(&sign, da)
-            }
-            // Constant but for steps.
-            Op::Exponent | Op::PowerOfTwo => Ok(Poly::default()),
-            Op::Significand => {
-                let ratio = of.over(value, a);
-                of.times(&ratio, da)
-            }
+        change(algebra, op, (parts, &changes), value)
+    }
+}
+
+/// How much the value of an operation on these parts changes when they change by so much.
+fn change(
+    of: &mut Algebra<'_, '_>,
+    op: Op,
+    (parts, changes): (&[Poly], &[Poly]),
+    value: &Poly,
+) -> Result<Poly> {
+    let (a, da) = (&parts[0], &changes[0]);
+    let (b, db) = (parts.get(1).unwrap_or(a), changes.get(1).unwrap_or(da));
+    match op {
+        Op::Neg => Ok(da.negated()),
+        Op::Add => of.plus(da, db),
+        Op::Sub => of.minus(da, db),
+        Op::Mul => product(of, [a, da], [b, db]),
+        Op::Fma => {
+            let sum = product(of, [a, da], [b, db])?;
+            of.plus(&sum, &changes[2])
+        }
+        Op::Div => {
+            let by = of.times(value, db)?;
+            let above = of.minus(da, &by)?;
+            Ok(of.over(&above, b))
+        }
+        Op::Sqrt => {
+            let twice = of.scaled(value, 2, 1)?;
+            Ok(of.over(da, &twice))
+        }
+        Op::Cbrt => {
+            let square = of.times(value, value)?;
+            let below = of.scaled(&square, 3, 1)?;
+            Ok(of.over(da, &below))
+        }
+        Op::Exp => of.times(value, da),
+        Op::Log => Ok(of.over(da, a)),
+        Op::Pow => power(of, [a, da], [b, db], value),
+        Op::Sin => {
+            let cos = of.op(Op::Cos, &[a]);
+            of.times(&cos, da)
+        }
+        Op::Cos => {
+            let sin = of.op(Op::Sin, &[a]);
+            of.times(&sin.negated(), da)
+        }
+        Op::Tanh => {
+            let square = of.times(value, value)?;
+            let rest = of.minus(&of.number(1, 1), &square)?;
+            of.times(&rest, da)
+        }
+        Op::Atan2 => angle(of, [a, da], [b, db]),
+        Op::Abs => Ok(of.op(Op::Lt, &[&Poly::default(), a, da, &da.negated()])),
+        // As the values themselves are chosen.
+        Op::Min => Ok(of.op(Op::Lt, &[b, a, db, da])),
+        Op::Max => Ok(of.op(Op::Lt, &[a, b, db, da])),
+        Op::Lt | Op::Le | Op::Eq => Ok(of.op(op, &[a, b, &changes[2], &changes[3]])),
+        Op::Copysign => signed(of, [a, da], b),
+        // Constant but for steps.
+        Op::Exponent | Op::PowerOfTwo => Ok(Poly::default()),
+        Op::Significand => {
+            let ratio = of.over(value, a);
+            of.times(&ratio, da)
         }
     }
+}
+
+/// A value, and how much it changes.
+type Changing<'v> = [&'v Poly; 2];
+
+/// How much `a * b` changes.
+fn product(of: &mut Algebra<'_, '_>, [a, da]: Changing<'_>, [b, db]: Changing<'_>) -> Result<Poly> {
+    let (first, second) = (of.times(da, b)?, of.times(a, db)?);
+    of.plus(&first, &second)
+}
+
+/// How much `value`, which is `a` to the power `b`, changes.
+fn power(
+    of: &mut Algebra<'_, '_>,
+    [a, da]: Changing<'_>,
+    [b, db]: Changing<'_>,
+    value: &Poly,
+) -> Result<Poly> {
+    let less = of.minus(b, &of.number(1, 1))?;
+    let power = of.op(Op::Pow, &[a, &less]);
+    let slope = of.times(b, &power)?;
+    let change = of.times(&slope, da)?;
+    if db.0.is_empty() {
+        return Ok(change);
+    }
+    let log = of.op(Op::Log, &[a]);
+    let by = of.times(&log, db)?;
+    let by = of.times(value, &by)?;
+    of.onto(&change, &by, "change")
+}
+
+/// How much the angle of a point at `b` and, across, at `a` changes.
+fn angle(of: &mut Algebra<'_, '_>, [a, da]: Changing<'_>, [b, db]: Changing<'_>) -> Result<Poly> {
+    let (first, second) = (of.times(b, da)?, of.times(a, db)?);
+    let above = of.minus(&first, &second)?;
+    let (square, other) = (of.times(a, a)?, of.times(b, b)?);
+    let below = of.plus(&square, &other)?;
+    Ok(of.over(&above, &below))
+}
+
+/// How much `a` with the sign of `b` changes.
+fn signed(of: &mut Algebra<'_, '_>, [a, da]: Changing<'_>, b: &Poly) -> Result<Poly> {
+    let one = of.number(1, 1);
+    let (own, given) = (
+        of.op(Op::Copysign, &[&one, a]),
+        of.op(Op::Copysign, &[&one, b]),
+    );
+    let sign = of.times(&own, &given)?;
+    of.times(&sign, da)
 }

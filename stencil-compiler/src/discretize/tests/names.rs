@@ -277,6 +277,15 @@ fn an_alias_takes_no_name() {
         "fn over(p: scalar, q: scalar) -> scalar { p/q } let q = over(a, b); let r = over(a, b);";
     let made = rate(calls, "q + r*r");
     assert!(made.find("q").is_some() && made.find("r").is_none());
-    let made = rate("let r = a/b; let w = a*a*b; let q = r;", "sqrt(r) + q*w");
-    assert!(made.find("r").is_some() && made.find("q").is_none());
+    for aliases in [
+        "let r = a/b; let w = a*a*b; let q = r;",
+        "let r = a/b; let q = r; let w = a*a*b;",
+        "fn over(p: scalar, q: scalar) -> scalar { p/q } let r = over(a, b); let q = r; let w = a*a*b;",
+    ] {
+        let made = rate(aliases, "sqrt(r) + q*w");
+        assert!(made.find("r").is_some() && made.find("q").is_none());
+        assert!(made.find("over_1").is_none());
+    }
+    let made = rate("let h = v/a; let w = h;", "h.x*w.y + sqrt(w.x)");
+    assert!(made.find("h_x").is_some() && made.find("w_x").is_none());
 }

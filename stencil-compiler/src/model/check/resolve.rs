@@ -9,8 +9,10 @@ use super::scope::{Meaning, Scope};
 use super::terms::Place;
 use super::{limits, names, primitives, ranges, ranks, riemann, scheme, watched};
 use crate::diag::{Code, Diagnostic, Diagnostics, Span};
-use crate::model::parse::ast::{Ast, FieldItem, Name, SourceItem, System};
-use crate::model::{Comparison, Equation, Field, Let, Model, Rank, Source, Symmetry, Term};
+use crate::model::parse::ast::{Ast, FieldItem, LetItem, Name, SourceItem, System};
+use crate::model::{
+    Comparison, Equation, Field, Let, Model, Rank, Source, Symmetry, Term, TermKind,
+};
 
 /// Resolves everything and reports every error; `None` only after an error. A system in any
 /// number of dimensions takes the one that is asked for.
@@ -169,21 +171,39 @@ impl<'a> Scope<'a> {
         let mut all = Some(());
         for item in &system.lets {
             let value = item.value.as_ref();
+            let before = self.expansion.lets.len();
             let value = value.and_then(|ast| self.term(ast, item.at, Place::System));
             let meaning = value.map(|value| {
                 let rank = value.rank;
-                self.expansion.lets.push(Let {
-                    name: item.name.text.clone(),
-                    value,
-                    within: item.within.clone(),
-                    span: item.name.span,
-                });
-                (self.expansion.lets.len() - 1, rank)
+                (self.named(item, value, before), rank)
             });
             self.let_meaning.push(meaning);
             all = all.and(meaning.map(|_| ()));
         }
         all
+    }
+
+    /// The index of the `let` with this value. Where that is a call, which is a `let` since there were so many before, it is the
+    /// one that has the name.
+    fn named(&mut self, item: &LetItem, value: Term, before: usize) -> usize {
+        let (name, span) = (item.name.text.clone(), item.name.span);
+        let lets = &mut self.expansion.lets;
+        if let TermKind::Let(at) = value.kind
+            && at >= before
+            && at + 1 == lets.len()
+        {
+            let call = &mut lets[at];
+            (call.name, call.span) = (name, span);
+            call.within = item.within.clone().or(call.within.take());
+            return at;
+        }
+        lets.push(Let {
+            name,
+            value,
+            within: item.within.clone(),
+            span,
+        });
+        lets.len() - 1
     }
 
     /// The sources with their values.

@@ -22,6 +22,8 @@ pub(crate) struct Domain {
     pub(crate) halo: [usize; 3],
     /// Keep the fields as they were before the step?
     pub(crate) keep_last: bool,
+    /// Steps between two looks for values that are no numbers, where they are not looked at as they are made.
+    pub(crate) look_every: usize,
 }
 
 /// Arrays of equal shape, with names.
@@ -136,7 +138,7 @@ impl<T: Number> Patch<T> {
 
     /// What is to be filled of each array, if it is a component of this depth. Where a function of
     /// the user reads any component, all are filled to the same depth.
-    pub(super) fn jobs(&self, depth: impl Fn(&str) -> Option<[usize; 3]>) -> Vec<Option<Job>> {
+    pub(crate) fn jobs(&self, depth: impl Fn(&str) -> Option<[usize; 3]>) -> Vec<Option<Job>> {
         let depths = || self.fields().filter_map(&depth);
         let union = depths().fold([0; 3], |union: [usize; 3], depth| {
             std::array::from_fn(|axis| union[axis].max(depth[axis]))

@@ -2,14 +2,11 @@
 
 use std::sync::Arc;
 
-use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::emit::{Places, Source};
-use stencil_compiler::model::Reduction;
-use stencil_compiler::plan::{BufferRole, Place};
 
 use super::compile::{Compiler, compile};
 use super::launches::{fitted, texts, usual_units};
-use super::machine::observed_sources;
+use super::machine::{On, watched_sources};
 use super::own::own_sources;
 use super::patches::over;
 use super::{Cache, CudaError, Unsteady, clock};
@@ -17,9 +14,6 @@ use crate::builder::Plans;
 use crate::clock::Rules;
 use crate::mesh::Patches;
 use crate::{Error, Number};
-
-/// A problem whose updates are reduced, and those that are reduced at once.
-pub(crate) type Watched<'a> = (&'a Algorithm, Vec<Vec<(usize, Reduction)>>);
 
 /// All kernels of a run, as texts for an architecture.
 pub(crate) struct Ahead {
@@ -76,26 +70,17 @@ impl Piece {
     }
 }
 
-/// All that a run of a plan compiles on a card of an architecture, which reduces these groups of updates of
-/// `watched`.
+/// All that a run of some plans compiles on a card of an architecture, in patches that kernels may read around the ends
+/// of along these axes.
 pub(crate) fn ahead<T: Number>(
     architecture: &str,
     plans: Plans<'_>,
-    patches: &Patches,
+    (patches, around): (&Patches, [bool; 3]),
     (unsteady, rules): (&Unsteady, &Rules),
-    watched: Option<Watched<'_>>,
 ) -> Result<Ahead, Error> {
-    let new_fields = plans.single.1.buffers.iter();
-    let room = new_fields
-        .filter(|b| b.role == BufferRole::NewField)
-        .count();
-    let (over, layout) = (over(patches), plans.single.1.layout);
-    let places = plans.single.1.places();
-    let mut of_fields = plans.single.1.buffers.iter().zip(places);
-    let new_field = of_fields.find(|(b, _)| b.role == BufferRole::NewField);
-    let place = new_field.map_or(Place::alone(0), |(_, place)| place);
+    let over = over(patches);
     let units = usual_units(architecture);
-    let mut own = own_sources::<T>(over, layout);
+    let mut own = own_sources::<T>(over, plans.single.1.layout);
     own.push(clock::source::<T>(rules)?);
     let mut groups = vec![(own, Arc::default())];
     for (problem, plan) in plans.all() {
@@ -107,17 +92,10 @@ pub(crate) fn ahead<T: Number>(
     if let Some(source) = unsteady.source::<T>(over)? {
         groups.push((vec![source], Arc::default()));
     }
-    if let Some((watched, all)) = watched {
-        let mut sources = Vec::new();
-        for updates in all {
-            sources.extend(observed_sources::<T>(
-                watched,
-                &updates,
-                room,
-                (over, place),
-            )?);
-        }
-        groups.push((sources, Arc::new(Places::of(watched))));
+    if let Some(watched) = plans.watched {
+        let on = On::new(plans.single.1, (*patches, around), units);
+        let sources = watched_sources::<T>(watched, &on)?;
+        groups.push((sources, Arc::new(Places::of(&watched.algorithm))));
     }
     Ok(Ahead {
         architecture: architecture.to_string(),

@@ -43,7 +43,13 @@ pub(super) fn fitted(plan: &Plan, dimension: usize, patches: &mesh::Patches, uni
 
 /// Multiprocessors that cards of an architecture usually have: what is compiled ahead cannot know
 /// the card.
-pub(super) fn usual_units(architecture: &str) -> u32 {
+///
+/// ```
+/// use stencil_runtime::backend::cuda::usual_units;
+///
+/// assert_eq!([usual_units("sm_80"), usual_units("sm_90")], [108, 132]);
+/// ```
+pub fn usual_units(architecture: &str) -> u32 {
     match architecture {
         "sm_80" => 108,
         "sm_90" => 132,
@@ -413,12 +419,42 @@ impl Ready {
 
 #[cfg(test)]
 mod tests {
+    use stencil_compiler::expr::real::Precision;
     use stencil_compiler::kernel::text::parse;
+    use stencil_compiler::schedule;
+    use stencil_compiler::schedule::check::advised_on;
 
     use super::*;
     use crate::backend::cpu::array::Shape;
     use crate::backend::cuda::patches::Cut;
     use crate::mesh::Mesh;
+    use crate::{Simulation, SystemDef};
+
+    /// What tools show for a mesh is what a run on it compiles: chunks, reads around ends of axes, and literals.
+    #[test]
+    fn kernels_for_a_mesh_are_those_of_a_run_on_it() {
+        let text =
+            "pub system Heat in 3d { field q: scalar; param k: real = 0.5; ddt(q) = k * lap(q); }
+            scheme s for Heat { space: central<order = 4>; time: ssprk2; }";
+        let system = SystemDef::from_text("heat.pde", text).unwrap();
+        let cells = [64, 48, 80];
+        let constants = system
+            .algorithm()
+            .constants(&[0.5], cells.map(|n| 1.0 / n as f64));
+        for blocking in ["march chunk=0", "march chunk=0 loader=2", "direct"] {
+            let schedule = format!("schedule coefficients literal kernel {blocking}");
+            let schedule = schedule::text::parse(&schedule).unwrap();
+            let mesh = (cells, usual_units("sm_90"));
+            let shown = advised_on(system.algorithm(), &schedule, 4, Some(mesh)).unwrap();
+            let run = Simulation::<f32>::builder(&system).cells(cells).dt(1e-6);
+            let run = run.schedule(schedule).ahead("sm_90").unwrap();
+            let compiled: Vec<String> = run.pieces().map(|piece| piece.source.text).collect();
+            for kernel in &shown.of_run(&constants).kernels {
+                let text = emit::cuda(kernel, Precision::F32).unwrap().text;
+                assert!(compiled.contains(&text), "{text}");
+            }
+        }
+    }
 
     #[test]
     fn the_last_block_numbers_no_cell_twice() {
@@ -430,7 +466,8 @@ mod tests {
             centered: false,
         };
         let patches = mesh::Patches::new(&mesh, [1; 3]).unwrap();
-        let cut = Cut::new(Shape::new(cells, [0; 3], 8).unwrap(), patches, 8).unwrap();
+        let shape = Shape::new(cells, [0; 3], 8).unwrap();
+        let cut = Cut::new(shape, patches, [0; 3], 8).unwrap();
         let shape = MeshShape::new(&cut, &mesh, 0);
         for (threads, runs, fits) in [(64, "runs", true), (96, "runs", false), (96, "", true)] {
             let kernel = parse(&format!(

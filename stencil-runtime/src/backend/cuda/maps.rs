@@ -228,7 +228,7 @@ mod tests {
     use super::*;
     use crate::SystemDef;
     use crate::backend::cpu::array::Array;
-    use crate::backend::cuda::machine::{places, slots};
+    use crate::backend::cuda::machine::places::{places, slots};
     use crate::backend::cuda::memory::stride;
 
     /// What the driver asks for, and that each cell is where a map has it: the engine counts from the

@@ -32,6 +32,7 @@ pub use card::{BOXES, Card, OLDEST, capability};
 pub use compile::{check_needs, resources};
 pub use error::CudaError;
 pub use launched::Launched;
+pub use launches::usual_units;
 pub use machine::{PartTime, StepPart};
 pub use sensors::{Load, Sensors};
 

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use cudarc::driver::CudaModule;
+use cudarc::driver::{CudaFunction, CudaModule};
 use stencil_compiler::emit::{Patches, Source};
 use stencil_compiler::expr::Real;
 use stencil_compiler::plan::Layout;
 
 use super::cache::Cache;
 use super::card::{OLDEST, Opened};
-use super::launches::one;
+use super::launches::{function, one};
 use super::{CudaError, apart, ghosts, memory, patches, reduce};
 use crate::Number;
 
@@ -67,9 +67,28 @@ pub(super) fn own_sources<T: Number>(patches: Patches, layout: Layout) -> Vec<So
 /// The kernels that are the same for all systems.
 pub(super) struct Own {
     /// For arrays.
-    pub(super) arrays: Arc<CudaModule>,
+    arrays: Arc<CudaModule>,
     /// For fields, what is observed, and what else lies like these.
-    pub(super) fields: Arc<CudaModule>,
+    fields: Arc<CudaModule>,
+}
+
+impl Own {
+    /// A kernel for fields and what lies like them.
+    pub(super) fn of_fields(&self, name: &str) -> Result<CudaFunction, CudaError> {
+        function(&self.fields, name)
+    }
+
+    /// The kernels that fill ghost cells, of arrays and of fields.
+    pub(super) fn fill_ghosts(&self) -> Result<(CudaFunction, CudaFunction), CudaError> {
+        let of = |module| function(module, "fill_ghosts");
+        Ok((of(&self.arrays)?, of(&self.fields)?))
+    }
+
+    /// The kernels that reduce values, and then numbers.
+    pub(super) fn reduce(&self) -> Result<(CudaFunction, CudaFunction), CudaError> {
+        let values = self.of_fields("reduce_values")?;
+        Ok((values, self.of_fields("reduce_numbers")?))
+    }
 }
 
 /// Compiles and loads the kernels that are the same for all systems.

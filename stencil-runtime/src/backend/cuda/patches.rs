@@ -128,23 +128,35 @@ impl MeshShape {
 pub(super) struct Cut {
     /// Of an array of the host.
     mesh: Shape,
-    /// Of an array of a patch, with the same halo.
+    /// Of an array of a patch, whose halo is no deeper.
     pub(super) patch: Shape,
     pub(super) patches: Patches,
 }
 
 impl Cut {
-    pub(super) fn new(mesh: Shape, patches: Patches, value_bytes: usize) -> Result<Self, Error> {
+    /// Patches with so many ghost cells; the host has these, too, and may have more.
+    pub(super) fn new(
+        mesh: Shape,
+        patches: Patches,
+        halo: [usize; 3],
+        value_bytes: usize,
+    ) -> Result<Self, Error> {
+        debug_assert!((0..3).all(|axis| halo[axis] <= mesh.halo[axis]));
         let cells = patches.cells;
         let too_many = Error::Memory { cells, buffers: 1 };
         Ok(Cut {
             mesh,
-            patch: Shape::new(cells, mesh.halo, value_bytes).ok_or(too_many)?,
+            patch: Shape::new(cells, halo, value_bytes).ok_or(too_many)?,
             patches,
         })
     }
 
-    /// Copies an array of the mesh to the card, ghost cells and all.
+    /// Do arrays on both sides of the bus lie alike?
+    fn is_alike(&self) -> bool {
+        self.patches.is_one() && self.patch.halo == self.mesh.halo
+    }
+
+    /// Copies an array of the mesh to the card, with the ghost cells that there are.
     pub(super) fn upload<T: Real>(
         &self,
         memory: &mut Memory,
@@ -152,7 +164,7 @@ impl Cut {
         slot: usize,
         values: &Array<T>,
     ) -> Result<(), Error> {
-        if self.patches.is_one() {
+        if self.is_alike() {
             return Ok(memory.write(stream, 0, slot, values)?);
         }
         let mut of_patch = self.array()?;
@@ -172,7 +184,7 @@ impl Cut {
         slot: usize,
         values: &mut Array<T>,
     ) -> Result<(), Error> {
-        if self.patches.is_one() {
+        if self.is_alike() {
             return Ok(memory.read(stream, 0, slot, values)?);
         }
         let mut of_patch = self.array()?;
@@ -191,7 +203,7 @@ impl Cut {
         })
     }
 
-    /// Copies what an array of the mesh has of a patch, ghost cells and all: those between patches
+    /// Copies what an array of the mesh has of a patch and its ghost cells: those between patches
     /// are cells of the mesh.
     pub(super) fn take<T: Real>(&self, patch: usize, from: &Array<T>, to: &mut Array<T>) {
         let (from, to) = (from.values(), to.values_mut());
@@ -242,7 +254,8 @@ impl Cut {
 mod tests {
     use super::*;
 
-    fn cut(counts: [usize; 3], halo: [usize; 3]) -> Cut {
+    /// Ghost cells of the host and of the card.
+    fn cut(counts: [usize; 3], [mesh_halo, halo]: [[usize; 3]; 2]) -> Cut {
         let mesh = Mesh {
             cells: [8, 6, 3],
             extent: [1.0; 3],
@@ -250,7 +263,8 @@ mod tests {
             centered: false,
         };
         let patches = Patches::new(&mesh, counts).unwrap();
-        Cut::new(Shape::new(mesh.cells, halo, 8).unwrap(), patches, 8).unwrap()
+        let shape = Shape::new(mesh.cells, mesh_halo, 8).unwrap();
+        Cut::new(shape, patches, halo, 8).unwrap()
     }
 
     fn value([x, y, z]: [isize; 3]) -> f64 {
@@ -260,7 +274,7 @@ mod tests {
     /// Every cell of every patch, ghost cells too, is that cell of the mesh.
     #[test]
     fn patches_have_the_cells_of_the_mesh() {
-        let cut = cut([2, 1, 3], [3, 2, 2]);
+        let cut = cut([2, 1, 3], [[3, 3, 2], [3, 2, 2]]);
         let mut mesh = Array::new(&cut.mesh).unwrap();
         mesh.set(&cut.mesh, cut.mesh.halo, value);
         let mut patch = Array::new(&cut.patch).unwrap();
@@ -279,11 +293,16 @@ mod tests {
     #[test]
     fn patches_make_up_the_mesh() {
         for (counts, halo) in [
-            ([2, 1, 3], [3, 2, 1]),
-            ([4, 6, 1], [3, 2, 0]),
-            ([1; 3], [0; 3]),
+            ([2, 1, 3], [[3, 2, 1]; 2]),
+            ([4, 6, 1], [[3, 2, 0]; 2]),
+            ([1; 3], [[0; 3]; 2]),
+            ([1; 3], [[3, 2, 1], [0, 1, 0]]),
+            ([2, 1, 3], [[3; 3], [1, 0, 2]]),
         ] {
             let cut = cut(counts, halo);
+            assert_eq!(cut.is_alike(), counts == [1; 3] && halo == [[0; 3]; 2]);
+            // Ghost cells that patches do not have do not cross the bus.
+            let halo = halo[1];
             let mut mesh = Array::new(&cut.mesh).unwrap();
             mesh.set(&cut.mesh, halo, value);
             let mut again = Array::new(&cut.mesh).unwrap();

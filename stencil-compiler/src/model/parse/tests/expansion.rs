@@ -118,6 +118,21 @@ fn calls_become_lets_and_nothing_is_written_twice() {
 }
 
 #[test]
+fn a_let_that_is_a_call_has_its_name_and_an_alias_is_another() {
+    let items = "fn half(b: scalar) -> scalar { let c = b/2; c + a } let h = half(f); let g = h; let k = half(h) + 1;";
+    let expected = [
+        "half_1_c = f / 2",
+        "h = half_1_c + a",
+        "g = h",
+        "half_2_c = h / 2",
+        "half_2 = half_2_c + a",
+        "k = half_2 + 1",
+        "g",
+    ];
+    assert_eq!(lets(items, "g"), expected);
+}
+
+#[test]
 fn loops_are_unrolled_over_names_that_change() {
     let root = "fn root(a: scalar) -> scalar {
         let mut x = a;

@@ -10,7 +10,6 @@ use stencil_compiler::plan::{Layout, Place};
 use super::probes::{THREADS, TIMINGS, timed};
 use crate::backend::cpu::array::Shape;
 use crate::backend::cuda::ghosts::Ghosts;
-use crate::backend::cuda::launches::function;
 use crate::backend::cuda::memory::{self, Memory};
 use crate::backend::cuda::own::own;
 use crate::backend::cuda::patches::{Cut, MeshShape};
@@ -75,8 +74,9 @@ pub(super) fn fill(
         counts: [1; 3],
         cells: mesh.cells,
     };
-    let shape = Shape::new(mesh.cells, [depth as usize; 3], size_of::<f32>());
-    let cut = Cut::new(shape.ok_or_else(no_shape)?, patches, size_of::<f32>());
+    let halo = [depth as usize; 3];
+    let shape = Shape::new(mesh.cells, halo, size_of::<f32>());
+    let cut = Cut::new(shape.ok_or_else(no_shape)?, patches, halo, size_of::<f32>());
     let cut = cut.map_err(|_| no_shape())?;
     let stride = memory::stride::<f32>(&cut.patch) / size_of::<f32>();
     let shape = MeshShape::new(&cut, &mesh, stride);
@@ -88,15 +88,14 @@ pub(super) fn fill(
         words: Vec::new(),
     };
     let stream = &opened.stream;
-    let kernel = function(&kernels.arrays, "fill_ghosts")?;
     let ghosts = Ghosts::new(
         stream,
-        (kernel.clone(), kernel),
+        kernels.fill_ghosts()?,
         shape,
         &periodic,
         size_of::<f32>(),
     )?;
-    let boxes = ghosts.boxes(stream, (shape, false), [(0, None, [depth as usize; 3])])?;
+    let boxes = ghosts.boxes(stream, (shape, false), [(0, None, halo)])?;
     let boxes = boxes.ok_or_else(no_shape)?;
     let arrays = memory.addresses(stream, [0]);
     let seconds = a_launch(opened, || ghosts.fill(stream, &boxes, &arrays))?;

@@ -4,7 +4,7 @@
 use cudarc::driver::{LaunchConfig, PushKernelArg};
 
 use super::tasks::nothing;
-use super::{Failure, Machine, Moment, PERIOD};
+use super::{Failure, Machine, Moment};
 use crate::backend::cpu::BadValue;
 use crate::backend::cuda::CudaError;
 use crate::{Error, Number};
@@ -22,12 +22,12 @@ impl<T: Number> Machine<T> {
         };
         let since = std::mem::take(&mut self.since);
         if !self.put_back()? {
-            // Nothing was kept, so each step was looked at.
             return Err(Failure::NotFinite {
                 bad,
                 moment: *since.last().ok_or_else(nothing)?,
                 substep: self.clock.substeps().saturating_sub(1),
                 kept: false,
+                unseen: since.len() as u64 - 1,
             });
         }
         for (good, moment) in since.iter().enumerate() {
@@ -44,6 +44,7 @@ impl<T: Number> Machine<T> {
                 moment: *moment,
                 substep,
                 kept: true,
+                unseen: 0,
             });
         }
         Err(nothing().into())
@@ -81,7 +82,12 @@ impl<T: Number> Machine<T> {
     pub(crate) fn keep_ahead(&mut self) -> Result<usize, CudaError> {
         self.keep()?;
         self.wait()?;
-        Ok(PERIOD)
+        Ok(self.look_every())
+    }
+
+    /// Steps between two looks.
+    pub(super) fn look_every(&self) -> usize {
+        self.patch.domain().look_every
     }
 
     /// Waits for all that was begun.

@@ -3,10 +3,13 @@
 mod look;
 mod observe;
 mod parts;
+pub(super) mod places;
+mod programs;
 mod room;
 mod steps;
 mod take;
 mod tasks;
+mod watched;
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -14,15 +17,14 @@ use std::sync::OnceLock;
 use cudarc::driver::{CudaFunction, CudaSlice};
 use ndarray::ArrayView3;
 use rayon::ThreadPool;
-use stencil_compiler::plan::{BufferRole, Layout, Place, Plan};
+use stencil_compiler::plan::{Place, Plan};
 
 use super::card::{Card, Opened};
 use super::clock::Clock;
 use super::formulas::{Formulas, Unsteady};
 use super::ghosts::{Ghosts, has_tables};
-use super::launches::{Ready, fitted, function, halo, load, texts, usual_units};
-use super::memory::{Memory, stride};
-use super::own::own;
+use super::launches::{Ready, usual_units};
+use super::memory::Memory;
 use super::patches::{Cut, MeshShape, over};
 use super::reduce::Tree;
 use super::{Cache, CudaError, Launched};
@@ -31,13 +33,13 @@ use crate::backend::cpu::{BadValue, Checked, Domain, Patch};
 use crate::builder::Plans;
 use crate::clock::Rules;
 use crate::{Error, Number};
-pub(crate) use observe::{Reducer, sources as observed_sources};
+pub(crate) use observe::Reducer;
 pub use parts::{PartTime, StepPart};
-use room::fits;
-use tasks::{Graph, Kind, Task, When, nothing};
-
-/// Steps between two looks for values that are no numbers.
-const PERIOD: usize = 32;
+use places::slots;
+use programs::{Arrays, Programs};
+use tasks::{Graph, Kind, Task, When};
+use watched::deepest;
+pub(crate) use watched::{On, sources as watched_sources};
 
 /// Bytes of the card that are left to others: the driver's own, and lists of ghost cells.
 const RESERVE: usize = 64 << 20;
@@ -66,6 +68,8 @@ pub(crate) enum Failure {
         substep: usize,
         /// Are the fields those before that step?
         kept: bool,
+        /// Steps before that one which may have made it, too.
+        unseen: u64,
     },
     /// Something else.
     Other(Error),
@@ -91,6 +95,8 @@ pub(crate) struct Machine<T> {
     memory: Memory,
     /// How the mesh is in that memory.
     cut: Cut,
+    /// What kernels of what is observed are made for.
+    on: On,
     /// Where in the memory each buffer is.
     slots: Vec<usize>,
     /// Where the fields are kept as they were when they were last looked at, by their buffers.
@@ -129,39 +135,6 @@ struct Fused {
     tasks: Vec<Vec<Task>>,
 }
 
-/// Where in the memory each buffer is; some are where another one is.
-pub(super) fn slots(plan: &Plan) -> Vec<usize> {
-    let mut next = 0;
-    let mut slots: Vec<usize> = Vec::with_capacity(plan.buffers.len());
-    for at in 0..plan.buffers.len() {
-        let shared = slots.get(plan.memory_of(at)).copied();
-        slots.push(shared.unwrap_or(next));
-        next += usize::from(shared.is_none());
-    }
-    slots
-}
-
-/// Where the arrays of a plan are in the memory, by their slots, and so many more behind them.
-pub(super) fn places(plan: &Plan, more: usize) -> Vec<Place> {
-    let (slots, of_buffers) = (slots(plan), plan.places());
-    let home = |slot: usize| slots.iter().position(|own| *own == slot);
-    // No surface stands in front of those behind.
-    let surfaces = (0..plan.memories()).filter_map(home);
-    let surfaces = surfaces
-        .filter(|buffer| of_buffers[*buffer].surface)
-        .count();
-    let behind = |slot: usize| Place::alone(slot - surfaces);
-    let place = |slot| home(slot).map_or_else(|| behind(slot), |buffer| of_buffers[buffer]);
-    (0..plan.memories() + more).map(place).collect()
-}
-
-/// Where in the memory fields are kept, by their buffers: behind what the plan needs.
-fn kept(plan: &Plan) -> BTreeMap<usize, usize> {
-    let fields = plan.buffers.iter().enumerate();
-    let fields = fields.filter(|(_, buffer)| buffer.role == BufferRole::Field);
-    fields.map(|(at, _)| at).zip(plan.memories()..).collect()
-}
-
 /// Multiprocessors that chunks are fitted to: what was compiled ahead did not know the card.
 fn units(card: &Opened, cache: Option<&Cache>) -> u32 {
     match cache.and_then(Cache::sealed_by) {
@@ -171,7 +144,7 @@ fn units(card: &Opened, cache: Option<&Cache>) -> u32 {
 }
 
 impl<T: Number> Machine<T> {
-    /// Compiles the kernels of a plan and takes memory on the card for its buffers.
+    /// Compiles the kernels of plans and takes memory on the card for their buffers.
     pub(crate) fn new(
         card: Opened,
         cache: Option<Cache>,
@@ -179,95 +152,59 @@ impl<T: Number> Machine<T> {
         (domain, unsteady, rules): (Domain, &Unsteady, Rules),
         instructions: Checked,
     ) -> Result<Self, Error> {
-        let over = over(&domain.patches);
-        let units = units(&card, cache.as_ref());
-        let mut programs = Vec::new();
-        for (problem, plan) in plans.all() {
-            let plan = fitted(plan, problem.dimension, &domain.patches, units);
-            let texts = texts::<T>((problem, &rules.constants), &plan, over)?;
-            programs.push((problem, plan, texts));
-        }
-        let halo = programs
-            .iter()
-            .fold(domain.halo, |deepest, (_, plan, texts)| {
-                let (of_plan, of_kernels) = (plan.halo(), halo(texts));
-                std::array::from_fn(|axis| {
-                    deepest[axis]
-                        .max(of_plan[axis] as usize)
-                        .max(of_kernels[axis])
-                })
-            });
-        let plan = &programs.first().ok_or_else(nothing)?.1;
-        let (mesh, patches) = (domain.mesh, domain.patches);
-        let boundaries = domain.boundaries.clone();
-        let keep_last = domain.keep_last;
-        let patch = Patch::<T>::without_arrays(plan, domain, halo, instructions)?;
-        let buffers = plan.buffers.len();
-        let kept = match keep_last {
-            true => kept(plan),
-            false => BTreeMap::new(),
-        };
-        let cut = Cut::new(patch.shape, patches, T::BYTES)?;
-        fits::<T>(&card, plan, &cut, kept.len())?;
-        let places = places(plan, kept.len());
-        let arrays = places.iter().filter(|place| !place.surface).count();
-        let shape = MeshShape::new(&cut, &mesh, arrays * stride::<T>(&cut.patch) / T::BYTES);
         let kept_in = cache.as_ref();
-        let own = own::<T>(&card, kept_in, (over, plan.layout))?;
-        let mut memory = Memory::new::<T>(&card, &cut.patch, places, patches)?;
-        if plan.layout == Layout::Aos {
-            memory.move_by::<T>(&card, function(&own.fields, "move_values")?)?;
-        }
-        let in_memory = (&shape, &memory);
-        let mut launches = Vec::new();
-        for (problem, plan, texts) in &programs {
-            launches.extend(load(&card, kept_in, problem, plan, texts, in_memory)?);
-        }
-        let of_trees = (
-            function(&own.fields, "reduce_values")?,
-            function(&own.fields, "reduce_numbers")?,
-        );
-        let stream = &card.stream;
+        let programs =
+            Programs::new::<T>(plans, (&domain, unsteady), &rules, units(&card, kept_in))?;
+        let plan = programs.single()?;
+        let of_host = deepest([programs.halo, programs.reach, domain.halo]);
+        let halos = [programs.halo, of_host];
+        let arrays = Arrays::<T>::new((&card, kept_in), plan, domain, halos, instructions)?;
+        let launches = arrays.load((&card, kept_in), &programs)?;
+        let Arrays {
+            patch,
+            cut,
+            memory,
+            shape,
+            kept,
+            own,
+        } = arrays;
+        let Domain {
+            mesh, boundaries, ..
+        } = patch.domain();
+        let periodic = boundaries.periodic;
         let formulas = Formulas::new::<T>(
             &card,
             kept_in,
-            (over, shape),
-            (&mesh, boundaries.periodic),
+            (over(&cut.patches), shape),
+            (mesh, periodic),
             unsteady,
         )?;
         let sampled = unsteady.sources.iter().map(|(name, _)| {
             let bug = || Error::Bug(format!("the source `{name}` has no array"));
             patch.given(name).ok_or_else(bug)
         });
+        let stream = &card.stream;
         let mut machine = Machine {
             sampled: sampled.collect::<Result<_, _>>()?,
             clock: Clock::new::<T>(&card, kept_in, rules, &launches)?,
             formulas,
             memory,
             cut,
+            on: programs.on,
             slots: slots(plan),
             kept,
-            ghosts: Ghosts::new(
-                stream,
-                (
-                    function(&own.arrays, "fill_ghosts")?,
-                    function(&own.fields, "fill_ghosts")?,
-                ),
-                shape,
-                &boundaries,
-                T::BYTES,
-            )?,
-            tree: Tree::new(stream, of_trees, &shape)?,
-            known: (0..buffers).map(|_| OnceLock::new()).collect(),
+            ghosts: Ghosts::new(stream, own.fill_ghosts()?, shape, boundaries, T::BYTES)?,
+            tree: Tree::new(stream, own.reduce()?, &shape)?,
+            known: plan.buffers.iter().map(|_| OnceLock::new()).collect(),
             first_bad: stream
                 .alloc_zeros(1)
                 .map_err(CudaError::driver("taking memory on the card"))?,
+            find_bad: own.of_fields("find_bad")?,
+            take_cells: own.of_fields("take_cells")?,
             card,
             cache,
             patch,
             launches,
-            find_bad: function(&own.fields, "find_bad")?,
-            take_cells: function(&own.fields, "take_cells")?,
             shape,
             substeps: Vec::new(),
             fused: None,
@@ -277,7 +214,7 @@ impl<T: Number> Machine<T> {
             has_speeds: false,
         };
         machine.substeps = machine.tasks(plan, 0)?;
-        if let Some((_, fused, _)) = programs.get(1) {
+        if let Some(fused) = programs.fused() {
             let first = plan.launches.len();
             machine.fused = Some(Fused {
                 steps: fused.time_steps,
@@ -437,58 +374,5 @@ impl<T: Number> Machine<T> {
         self.known[buffer] = OnceLock::from(values);
         self.holds = false;
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use stencil_compiler::schedule::text;
-
-    use super::*;
-    use crate::SystemDef;
-
-    /// No two values are in one place, whatever is kept, and what changes places lies alike.
-    #[test]
-    fn each_value_has_a_place_of_its_own() {
-        let source = "pub system Waves in 2d { field h: scalar; field v: vector;
-            ddt(h) = -div(v); ddt(v) = -grad(h); }
-            scheme s for Waves { space: central<order = 2>; time: rk3_williamson; }";
-        let system = SystemDef::from_text("waves.pde", source).unwrap();
-        for (layout, apart, surface) in [("soa", 1, false), ("aos", 3, false), ("surface", 1, true)]
-        {
-            let schedule = text::parse(&format!("schedule layout {layout} kernel direct"));
-            let plan = stencil_compiler::plan::plan(system.algorithm(), &schedule.unwrap());
-            let plan = plan.unwrap();
-            let (kept, slots) = (kept(&plan), slots(&plan));
-            let places = places(&plan, kept.len());
-            assert_eq!(places.len(), plan.memories() + kept.len());
-            let room = 7;
-            let cells = |place: &Place| (0..room).map(|cell| place.value(cell, room)).collect();
-            for surface in [false, true] {
-                let alike = places.iter().filter(|place| place.surface == surface);
-                let all: Vec<Vec<usize>> = alike.map(cells).collect();
-                let count = all.len() * room;
-                let all: BTreeSet<usize> = all.into_iter().flatten().collect();
-                assert!(all.into_iter().eq(0..count));
-            }
-            for (field, slot) in &kept {
-                let (of_field, of_kept) = (places[slots[*field]], places[*slot]);
-                assert_eq!((of_field.of, of_field.surface), (apart, surface));
-                assert_eq!((of_kept.of, of_kept.surface), (1, false));
-            }
-            for buffer in &plan.buffers {
-                let at = |name: &str| plan.buffers.iter().position(|b| b.name == name);
-                let new = at(&format!("{}_new", buffer.name));
-                if let (Some(old), Some(new)) = (at(&buffer.name), new) {
-                    let lies = |buffer: usize| {
-                        let place = places[slots[buffer]];
-                        (place.of, place.surface)
-                    };
-                    assert_eq!(lies(old), lies(new));
-                }
-            }
-        }
     }
 }

@@ -5,23 +5,16 @@ use std::sync::Arc;
 
 use cudarc::driver::CudaStream;
 use stencil_compiler::algorithm::Algorithm;
-use stencil_compiler::emit::{Patches, Source};
-use stencil_compiler::kernel::{Buffer, Kernel};
 use stencil_compiler::model::Reduction;
-use stencil_compiler::plan::{self, BufferRole, Place, Plan};
-use stencil_compiler::schedule::presets;
+use stencil_compiler::plan::BufferRole;
 
 use super::Machine;
 use super::tasks::{Task, When};
+use super::watched::{Part, Problem, bug, deepest};
 use crate::backend::cpu::actions::Action;
-use crate::backend::cpu::ghosts::Job;
 use crate::backend::cuda::CudaError;
-use crate::backend::cuda::launches::{Ready, Text, load, texts_changed};
-use crate::backend::cuda::patches::over;
+use crate::backend::cuda::launches::{Ready, load};
 use crate::{Error, Number};
-
-/// The blocking of what is observed.
-pub(super) const SCHEDULE: &str = "direct";
 
 /// Quantities, ready to be evaluated.
 #[derive(Debug)]
@@ -34,7 +27,7 @@ pub(crate) struct Reducer {
 #[derive(Debug)]
 pub(super) struct Round {
     launch: Ready,
-    pub(super) algorithm: Algorithm,
+    pub(super) problem: Problem,
     /// For each buffer of the launch's plan the one of the machine.
     buffers: Vec<usize>,
     /// The buffer of each quantity.
@@ -54,112 +47,44 @@ impl Reducer {
     }
 }
 
-/// What one launch evaluates, as a problem of its own.
-struct Part {
-    algorithm: Algorithm,
-    plan: Plan,
-    texts: Vec<Text>,
-}
-
-impl Part {
-    fn new<T: Number>(
-        algorithm: &Algorithm,
-        updates: &[(usize, Reduction)],
-        (patches, like): (Patches, Place),
-    ) -> Result<Self, Error> {
-        let mut part = algorithm.clone();
-        let substep = part.substeps.first_mut();
-        let all = substep.ok_or_else(|| bug("without a substep"))?;
-        let chosen = updates.iter().filter_map(|(at, _)| all.updates.get(*at));
-        all.updates = chosen.copied().collect();
-        let schedule = presets::find(SCHEDULE).ok_or_else(|| bug("without a schedule"))?;
-        let schedule = (schedule.make)(&part, T::PRECISION);
-        let plan = plan::plan(&part, &schedule).map_err(|e| Error::Bug(e.message))?;
-        // It reads fields and writes to the arrays of their new values.
-        let place = |buffer: &mut Buffer| match plan.buffer(&buffer.name).map(|b| b.role) {
-            Some(BufferRole::Given) | None => {}
-            Some(_) => {
-                buffer.beside = (like.of > 1).then_some(Place {
-                    of: like.of,
-                    ..Place::alone(0)
-                });
-                buffer.surface = like.surface;
-            }
-        };
-        let placed = |mut kernel: Kernel| {
-            kernel.buffers.iter_mut().for_each(place);
-            kernel
-        };
-        Ok(Part {
-            texts: texts_changed::<T>(&part, &plan, patches, placed)?,
-            algorithm: part,
-            plan,
-        })
-    }
-}
-
-/// Updates that are evaluated at once, where there is room for the values of so many.
-fn rounds(
-    updates: &[(usize, Reduction)],
-    room: usize,
-) -> impl Iterator<Item = &[(usize, Reduction)]> {
-    updates.chunks(room.max(1))
-}
-
-/// The kernels that evaluate some updates, where there is room for the values of so many. Fields, and that room,
-/// lie like this place.
-pub(crate) fn sources<T: Number>(
-    algorithm: &Algorithm,
-    updates: &[(usize, Reduction)],
-    room: usize,
-    like: (Patches, Place),
-) -> Result<Vec<Source>, Error> {
-    let mut sources = Vec::new();
-    for updates in rounds(updates, room) {
-        let texts = Part::new::<T>(algorithm, updates, like)?.texts;
-        sources.extend(texts.into_iter().map(|text| text.source));
-    }
-    Ok(sources)
-}
-
-fn bug(what: &str) -> Error {
-    Error::Bug(format!("an observation on a card {what}"))
-}
-
 impl<T: Number> Machine<T> {
-    /// Makes ready some updates of an algorithm with one substep and the same states, which reads
-    /// the ghost cells of the jobs.
+    /// Makes ready some updates of an algorithm with one substep and the same states.
     pub(crate) fn reducer(
         &self,
         algorithm: &Algorithm,
         updates: &[(usize, Reduction)],
-        jobs: &[Option<Job>],
     ) -> Result<Reducer, Error> {
         let room = self.patch.new_fields_at();
-        let rounds = rounds(updates, room.len());
-        let rounds = rounds.map(|updates| self.round(algorithm, updates, &room));
+        let parts = self.on.rounds(updates);
+        let parts =
+            parts.map(|updates| Ok((updates, Part::new::<T>(algorithm, updates, &self.on)?)));
+        let parts: Vec<_> = parts.collect::<Result<_, Error>>()?;
+        let jobs = self.patch.jobs(|field| {
+            let reads = parts.iter().map(|(_, part)| part.depth(field));
+            Some(deepest(reads)).filter(|depth| *depth != [0; 3])
+        });
+        let rounds = parts.into_iter();
+        let rounds = rounds.map(|(updates, part)| self.round(part, updates, &room));
         Ok(Reducer {
             rounds: rounds.collect::<Result<_, _>>()?,
-            fill: self.task(Action::Fill(jobs.to_vec()), 0)?,
+            fill: self.task(Action::Fill(jobs), 0)?,
         })
     }
 
     fn round(
         &self,
-        algorithm: &Algorithm,
+        part: Part,
         updates: &[(usize, Reduction)],
         room: &[usize],
     ) -> Result<Round, Error> {
-        let like = self.place_of(room.first());
-        let Part {
-            algorithm: part,
-            plan,
-            texts,
-        } = Part::new::<T>(algorithm, updates, (over(&self.cut.patches), like))?;
-        let outputs: Vec<&str> = part.substeps[0]
+        let Part { problem, texts } = part;
+        let Problem {
+            algorithm, plan, ..
+        } = &problem;
+        let outputs: Vec<&str> = algorithm.substeps[0]
             .updates
             .iter()
-            .map(|(state, _)| part.state(*state).name.as_str())
+            .map(|(state, _)| algorithm.state(*state).name.as_str())
             .collect();
         let buffer = |name: &str, role: BufferRole| {
             let output = outputs.iter().position(|output| *output == name);
@@ -178,11 +103,11 @@ impl<T: Number> Machine<T> {
         let buffers: Vec<usize> = buffers.collect::<Result<_, _>>()?;
         let cache = self.cache.as_ref();
         let in_memory = (&self.shape, &self.memory);
-        let launches = load(&self.card, cache, &part, &plan, &texts, in_memory)?;
+        let launches = load(&self.card, cache, algorithm, plan, &texts, in_memory)?;
         let launch = launches.into_iter().next();
         Ok(Round {
             launch: launch.ok_or_else(|| bug("without a kernel"))?,
-            algorithm: part,
+            problem,
             buffers,
             quantities: room
                 .iter()

@@ -4,10 +4,10 @@
 use std::sync::OnceLock;
 
 use stencil_compiler::cost::{self, KernelCost};
-use stencil_compiler::schedule::{check, presets};
+use stencil_compiler::schedule::check;
 
-use super::observe::SCHEDULE;
 use super::tasks::{Part, Task, When, nothing};
+use super::watched::Problem;
 use super::{Machine, Reducer};
 use crate::backend::cpu::array::Array;
 use crate::backend::cuda::calibration::timed;
@@ -202,9 +202,12 @@ impl Reducer {
         let bug = |what: String| Error::Bug(format!("the speeds of a step: {what}"));
         let mut costs = Vec::new();
         for round in &self.rounds {
-            let preset = presets::find(SCHEDULE).ok_or_else(nothing)?;
-            let schedule = (preset.make)(&round.algorithm, T::PRECISION);
-            let compiled = check::check(&round.algorithm, &schedule, T::BYTES);
+            let Problem {
+                algorithm,
+                schedule,
+                plan,
+            } = &round.problem;
+            let compiled = check::check_plan(algorithm, schedule, T::BYTES, plan.clone());
             let compiled = compiled.map_err(|error| bug(error.to_string()))?;
             costs.extend(cost::kernels(&compiled).map_err(bug)?);
         }

@@ -1,7 +1,7 @@
 //! Steps: one, or several at once.
 
 use super::tasks::{Part, nothing};
-use super::{Failure, Machine, Moment, PERIOD, Reducer};
+use super::{Failure, Machine, Moment, Reducer};
 use crate::backend::cuda::CudaError;
 use crate::clock::{Asked, Length};
 use crate::{Error, Number};
@@ -46,10 +46,10 @@ impl<T: Number> Machine<T> {
     }
 
     /// Steps that it can do at once, if it can: those in which nothing depends on the time, and the host
-    /// has no part. Where the fields are not kept, each step is looked at.
+    /// has no part. They are looked at together.
     pub(crate) fn steps_at_once(&self) -> Option<usize> {
         let fused = self.fused.as_ref()?;
-        let is_seen = fused.steps == 1 || !self.kept.is_empty();
+        let is_seen = fused.steps <= self.look_every();
         (is_seen && !self.needs_host() && !self.depends_on_time()).then_some(fused.steps)
     }
 
@@ -72,7 +72,7 @@ impl<T: Number> Machine<T> {
 
     /// Looks for values that are no numbers, once there are some steps to look at.
     fn look_in_time(&mut self) -> Result<(), Failure> {
-        if self.since.len() >= PERIOD || self.kept.is_empty() {
+        if self.since.len() >= self.look_every() {
             self.check()?;
         }
         Ok(())
@@ -111,6 +111,7 @@ impl<T: Number> Machine<T> {
                         moment,
                         substep,
                         kept,
+                        unseen: 0,
                     });
                 }
             }

@@ -25,6 +25,11 @@ impl Resources {
         self.spill_stores + self.spill_loads > 0
     }
 
+    /// Registers of a thread, and bytes that it spills: what the performance model asks for.
+    pub(crate) fn taken(&self) -> (u32, u32) {
+        (self.registers, self.spill_loads + self.spill_stores)
+    }
+
     /// Takes in one line of the form `12 bytes stack frame, 0 bytes spill stores, ..`.
     fn read(&mut self, line: &str) {
         for part in line.split(", ") {

@@ -1,0 +1,149 @@
+//! What a machine is made of: the plans of a run, fitted to its mesh and its card, and the arrays for them.
+
+use std::collections::BTreeMap;
+
+use stencil_compiler::algorithm::Algorithm;
+use stencil_compiler::plan::{Layout, Plan};
+
+use super::places::{kept, places};
+use super::room::fits;
+use super::tasks::nothing;
+use super::watched::{self, On, deepest};
+use crate::backend::cpu::{Checked, Domain, Patch};
+use crate::backend::cuda::card::Opened;
+use crate::backend::cuda::formulas::Unsteady;
+use crate::backend::cuda::launches::{Ready, Text, fitted, halo, load, texts};
+use crate::backend::cuda::memory::{Memory, stride};
+use crate::backend::cuda::own::{Own, own};
+use crate::backend::cuda::patches::{Cut, MeshShape, over};
+use crate::backend::cuda::{Cache, CudaError};
+use crate::builder::Plans;
+use crate::clock::Rules;
+use crate::{Error, Number};
+
+/// The plans of a run as texts.
+pub(super) struct Programs<'a> {
+    /// Each with its problem, that of single steps first.
+    all: Vec<(&'a Algorithm, Plan, Vec<Text>)>,
+    /// Ghost cells that they and what is observed read.
+    pub(super) halo: [usize; 3],
+    /// Those that they would read if none of them read around the ends: the host has as many, so that it can evaluate what
+    /// it can in a run of its own.
+    pub(super) reach: [usize; 3],
+    /// What kernels of what is observed are made for.
+    pub(super) on: On,
+}
+
+impl<'a> Programs<'a> {
+    /// On a card with so many multiprocessors.
+    pub(super) fn new<T: Number>(
+        plans: Plans<'a>,
+        (domain, unsteady): (&Domain, &Unsteady),
+        rules: &Rules,
+        units: u32,
+    ) -> Result<Self, Error> {
+        let patches = &domain.patches;
+        let mut all = Vec::new();
+        for (problem, plan) in plans.all() {
+            let plan = fitted(plan, problem.dimension, patches, units);
+            let texts = texts::<T>((problem, &rules.constants), &plan, over(patches))?;
+            all.push((problem, plan, texts));
+        }
+        let around = domain.boundaries.around(patches);
+        let on = On::new(plans.single.1, (*patches, around), units);
+        let mut halos = vec![match plans.watched {
+            Some(observation) => watched::halo::<T>(observation, &on)?,
+            None => [0; 3],
+        }];
+        // The host gets given fields that the card evaluates with their ghost cells.
+        if !unsteady.sources.is_empty() {
+            halos.push(domain.halo);
+        }
+        for (_, plan, texts) in &all {
+            halos.extend([plan.halo().map(|n| n as usize), halo(texts)]);
+        }
+        let reach = all.iter().flat_map(|(_, plan, _)| &plan.launches);
+        let reach = reach.flat_map(|launch| {
+            let reads = launch.inputs.iter().map(|(_, read)| read);
+            reads
+                .map(|read| std::array::from_fn(|axis| (read[axis] + launch.extend[axis]) as usize))
+        });
+        Ok(Programs {
+            reach: deepest(reach),
+            all,
+            halo: deepest(halos),
+            on,
+        })
+    }
+
+    /// The plan of single steps.
+    pub(super) fn single(&self) -> Result<&Plan, Error> {
+        let (_, plan, _) = self.all.first().ok_or_else(nothing)?;
+        Ok(plan)
+    }
+
+    /// The plan of fused substeps.
+    pub(super) fn fused(&self) -> Option<&Plan> {
+        self.all.get(1).map(|(_, plan, _)| plan)
+    }
+}
+
+/// Arrays on a card, of zeros, and the kernels that are the same for all plans.
+pub(super) struct Arrays<T> {
+    pub(super) patch: Patch<T>,
+    pub(super) cut: Cut,
+    pub(super) memory: Memory,
+    pub(super) shape: MeshShape,
+    pub(super) kept: BTreeMap<usize, usize>,
+    pub(super) own: Own,
+}
+
+impl<T: Number> Arrays<T> {
+    /// With so many ghost cells on the card, and on the host.
+    pub(super) fn new(
+        (card, cache): (&Opened, Option<&Cache>),
+        plan: &Plan,
+        domain: Domain,
+        [halo, of_host]: [[usize; 3]; 2],
+        instructions: Checked,
+    ) -> Result<Self, Error> {
+        let kept = match domain.keep_last {
+            true => kept(plan),
+            false => BTreeMap::new(),
+        };
+        let patch = Patch::<T>::without_arrays(plan, domain, of_host, instructions)?;
+        let (mesh, patches) = (patch.domain().mesh, patch.domain().patches);
+        let cut = Cut::new(patch.shape, patches, halo, T::BYTES)?;
+        fits::<T>(card, plan, &cut, kept.len())?;
+        let places = places(plan, kept.len());
+        let arrays = places.iter().filter(|place| !place.surface).count();
+        let shape = MeshShape::new(&cut, &mesh, arrays * stride::<T>(&cut.patch) / T::BYTES);
+        let own = own::<T>(card, cache, (over(&patches), plan.layout))?;
+        let mut memory = Memory::new::<T>(card, &cut.patch, places, patches)?;
+        if plan.layout == Layout::Aos {
+            memory.move_by::<T>(card, own.of_fields("move_values")?)?;
+        }
+        Ok(Arrays {
+            patch,
+            cut,
+            memory,
+            shape,
+            kept,
+            own,
+        })
+    }
+
+    /// The kernels of all plans, ready to be launched on them.
+    pub(super) fn load(
+        &self,
+        (card, cache): (&Opened, Option<&Cache>),
+        programs: &Programs<'_>,
+    ) -> Result<Vec<Ready>, CudaError> {
+        let mut launches = Vec::new();
+        for (problem, plan, texts) in &programs.all {
+            let on = (&self.shape, &self.memory);
+            launches.extend(load(card, cache, problem, plan, texts, on)?);
+        }
+        Ok(launches)
+    }
+}

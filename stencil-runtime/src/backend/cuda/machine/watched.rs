@@ -1,0 +1,207 @@
+//! The kernels of what is observed: each evaluates some updates of an algorithm into arrays that are free between steps.
+
+use stencil_compiler::algorithm::Algorithm;
+use stencil_compiler::discretize::Observation;
+use stencil_compiler::emit::Source;
+use stencil_compiler::kernel::{Buffer, Kernel};
+use stencil_compiler::model::Reduction;
+use stencil_compiler::plan::{self, BufferRole, Place, Plan};
+use stencil_compiler::schedule::{Schedule, presets};
+
+use crate::backend::cuda::launches::{Text, fitted, halo as halo_of, texts_changed};
+use crate::backend::cuda::patches::over;
+use crate::mesh::Patches;
+use crate::observe::groups;
+use crate::{Error, Number};
+
+/// The schedule of what is observed in each cell by itself, or beside ghost cells.
+const DIRECT: &str = "direct";
+
+/// That of what reads other cells around the ends of the mesh: arrays need no ghost cells for it.
+const AROUND: &str = "gathered";
+
+/// What such kernels are made for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct On {
+    pub(super) patches: Patches,
+    /// Axes along which they may read beyond one end at the other.
+    around: [bool; 3],
+    /// Multiprocessors.
+    units: u32,
+    /// How many values of a cell they have room for.
+    pub(super) room: usize,
+    /// How fields and that room lie.
+    like: Place,
+}
+
+impl On {
+    /// The room is that of new values of fields in the arrays of a plan.
+    pub(crate) fn new(plan: &Plan, (patches, around): (Patches, [bool; 3]), units: u32) -> Self {
+        let buffers = plan.buffers.iter().zip(plan.places());
+        let free: Vec<Place> = buffers
+            .filter(|(buffer, _)| buffer.role == BufferRole::NewField)
+            .map(|(_, place)| place)
+            .collect();
+        On {
+            patches,
+            around,
+            units,
+            room: free.len(),
+            like: free.first().copied().unwrap_or(Place::alone(0)),
+        }
+    }
+
+    /// Updates that are evaluated at once, where there is room for the values of so many.
+    pub(super) fn rounds<'a>(
+        &self,
+        updates: &'a [(usize, Reduction)],
+    ) -> impl Iterator<Item = &'a [(usize, Reduction)]> {
+        updates.chunks(self.room.max(1))
+    }
+}
+
+/// What one launch evaluates, as a problem of its own.
+pub(super) struct Part {
+    pub(super) problem: Problem,
+    pub(super) texts: Vec<Text>,
+}
+
+/// Such a problem, and how it is computed.
+#[derive(Debug)]
+pub(super) struct Problem {
+    pub(super) algorithm: Algorithm,
+    pub(super) schedule: Schedule,
+    pub(super) plan: Plan,
+}
+
+impl Part {
+    /// Some updates of an algorithm with one substep.
+    pub(super) fn new<T: Number>(
+        algorithm: &Algorithm,
+        updates: &[(usize, Reduction)],
+        on: &On,
+    ) -> Result<Self, Error> {
+        let mut part = algorithm.clone();
+        let substep = part.substeps.first_mut();
+        let all = substep.ok_or_else(|| bug("without a substep"))?;
+        let chosen = updates.iter().filter_map(|(at, _)| all.updates.get(*at));
+        all.updates = chosen.copied().collect();
+        match Self::reading_around::<T>(&part, on)? {
+            Some(around) => Ok(around),
+            None => Self::scheduled::<T>(part, DIRECT, [false; 3], on),
+        }
+    }
+
+    /// One march that reads around the ends along all axes where that may be, if there are such axes, and it can.
+    fn reading_around<T: Number>(algorithm: &Algorithm, on: &On) -> Result<Option<Self>, Error> {
+        let reach = planned::<T>(algorithm, DIRECT, [false; 3])?.1.halo();
+        let reads = |axis: usize| on.around[axis] && reach[axis] > 0;
+        // A march copies rows of values.
+        if !(0..3).any(reads) || on.like.of > 1 || on.like.surface {
+            return Ok(None);
+        }
+        let halo = planned::<T>(algorithm, AROUND, [false; 3])?.1.halo();
+        let crossable = plan::crossable(halo, on.patches.cells, T::BYTES);
+        let around = std::array::from_fn(|axis| on.around[axis] && crossable[axis]);
+        // Where a march cannot be, or has no room in a block, there are ghost cells.
+        let part = Self::scheduled::<T>(algorithm.clone(), AROUND, around, on);
+        let is_less = |part: &Part| {
+            let halo = halo_of(&part.texts);
+            part.texts.len() == 1 && (0..3).all(|axis| halo[axis] <= reach[axis] as usize)
+        };
+        Ok(part.ok().filter(is_less))
+    }
+
+    fn scheduled<T: Number>(
+        algorithm: Algorithm,
+        schedule: &str,
+        around: [bool; 3],
+        on: &On,
+    ) -> Result<Self, Error> {
+        let (schedule, plan) = planned::<T>(&algorithm, schedule, around)?;
+        let plan = fitted(&plan, algorithm.dimension, &on.patches, on.units);
+        // It reads fields and writes to the arrays of their new values.
+        let place = |buffer: &mut Buffer| match plan.buffer(&buffer.name).map(|b| b.role) {
+            Some(BufferRole::Given) | None => {}
+            Some(_) => {
+                buffer.beside = (on.like.of > 1).then_some(Place {
+                    of: on.like.of,
+                    ..Place::alone(0)
+                });
+                buffer.surface = on.like.surface;
+            }
+        };
+        let placed = |mut kernel: Kernel| {
+            kernel.buffers.iter_mut().for_each(place);
+            kernel
+        };
+        Ok(Part {
+            texts: texts_changed::<T>(&algorithm, &plan, over(&on.patches), placed)?,
+            problem: Problem {
+                algorithm,
+                schedule,
+                plan,
+            },
+        })
+    }
+
+    /// Ghost cells of a field that it reads.
+    pub(super) fn depth(&self, field: &str) -> [usize; 3] {
+        let launches = self.problem.plan.launches.iter();
+        let reads = launches.flat_map(|launch| {
+            let inputs = launch.inputs.iter().filter(|(name, _)| name == field);
+            inputs.map(|(_, read)| launch.depth(*read))
+        });
+        deepest(reads.map(|depth| depth.map(|n| n as usize)))
+    }
+
+    /// Ghost cells that its arrays have at least.
+    fn halo(&self) -> [usize; 3] {
+        let of_plan = self.problem.plan.halo().map(|n| n as usize);
+        deepest([of_plan, halo_of(&self.texts)])
+    }
+}
+
+/// What is observed by a preset, and its plan.
+fn planned<T: Number>(
+    algorithm: &Algorithm,
+    schedule: &str,
+    around: [bool; 3],
+) -> Result<(Schedule, Plan), Error> {
+    let preset = presets::find(schedule).ok_or_else(|| bug("without a schedule"))?;
+    let schedule = (preset.make)(algorithm, T::PRECISION);
+    let plan = plan::plan_wrapped(algorithm, &schedule, around);
+    let plan = plan.map_err(|e| Error::Bug(e.message))?;
+    Ok((schedule, plan))
+}
+
+/// Along each axis the most of these.
+pub(super) fn deepest(halos: impl IntoIterator<Item = [usize; 3]>) -> [usize; 3] {
+    let deeper = |a: [usize; 3], b: [usize; 3]| std::array::from_fn(|axis| a[axis].max(b[axis]));
+    halos.into_iter().fold([0; 3], deeper)
+}
+
+/// All launches that evaluate what is observed, and the speeds.
+fn parts<T: Number>(observation: &Observation, on: &On) -> Result<Vec<Part>, Error> {
+    let groups = groups(observation);
+    let rounds = groups.iter().flat_map(|updates| on.rounds(updates));
+    let parts = rounds.map(|updates| Part::new::<T>(&observation.algorithm, updates, on));
+    parts.collect()
+}
+
+/// Ghost cells that arrays have for what is observed.
+pub(super) fn halo<T: Number>(observation: &Observation, on: &On) -> Result<[usize; 3], Error> {
+    let parts = parts::<T>(observation, on)?;
+    Ok(deepest(parts.iter().map(Part::halo)))
+}
+
+/// The texts of its kernels.
+pub(crate) fn sources<T: Number>(observation: &Observation, on: &On) -> Result<Vec<Source>, Error> {
+    let parts = parts::<T>(observation, on)?;
+    let texts = parts.into_iter().flat_map(|part| part.texts);
+    Ok(texts.map(|text| text.source).collect())
+}
+
+pub(super) fn bug(what: &str) -> Error {
+    Error::Bug(format!("an observation on a card {what}"))
+}
