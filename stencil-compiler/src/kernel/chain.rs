@@ -3,7 +3,8 @@
 //!
 //! Operations that do not need each other overlap, and the compiler of a card mixes them. It does so between branches only:
 //! quotients and roots branch to a slow path for what is too small or too large, so what follows one in the text waits
-//! until it is there. So does what follows work that some threads do for all.
+//! until it is there. So does what follows work that some threads do for all. And a warp issues in the order of its text:
+//! an operation waits for the operands of all before it.
 
 use std::collections::BTreeMap;
 
@@ -13,9 +14,12 @@ use crate::expr::Op;
 /// Steps until a value of shared memory is there.
 const SHARED: u64 = 4;
 
-/// Steps until a value of global memory is there, most of which the caches have: the compiler asks early only for what
-/// is needed before the next branch.
+/// Steps until a value of global memory is there, which the compiler asks for early where no branch is before it; most of
+/// them the caches have.
 const GLOBAL: u64 = 16;
+
+/// Steps until one is there that is asked for behind a branch.
+const GLOBAL_BEHIND: u64 = 50;
 
 /// Steps of statements; one step is the time from a sum to the next one that needs it.
 pub(super) fn steps(body: &[Stmt]) -> u64 {
@@ -30,6 +34,8 @@ struct Chain {
     begin: u64,
     /// Steps until all is there.
     last: u64,
+    /// Steps until all operations have begun.
+    issued: u64,
     ready: BTreeMap<Reg, u64>,
 }
 
@@ -38,17 +44,18 @@ impl Chain {
         for stmt in body {
             match stmt {
                 Stmt::Let { reg, op, args } => {
-                    let at = self.known(args) + latency(*op);
-                    self.define(*reg, at);
+                    let known = self.known(args);
+                    self.define(*reg, known + latency(*op));
+                    self.issued = self.issued.max(known);
                     if matches!(op, Op::Div | Op::Sqrt) {
-                        self.begin = at;
+                        self.begin = self.issued + latency(*op);
                     }
                 }
                 Stmt::Set { reg, value } => {
                     let at = self.known(std::slice::from_ref(value));
                     self.define(*reg, at);
                 }
-                Stmt::Load { reg, .. } => self.define(*reg, self.begin + GLOBAL),
+                Stmt::Load { reg, .. } => self.define(*reg, self.begin + self.answer()),
                 Stmt::LoadShared { regs, .. } => {
                     for reg in regs {
                         self.define(*reg, self.begin + SHARED);
@@ -64,6 +71,14 @@ impl Chain {
                 Stmt::Sync => self.begin = self.last,
                 _ => {}
             }
+        }
+    }
+
+    /// Steps until a value of global memory is there that is asked for now.
+    fn answer(&self) -> u64 {
+        match self.begin {
+            0 => GLOBAL,
+            _ => GLOBAL_BEHIND,
         }
     }
 
@@ -157,8 +172,14 @@ mod tests {
     fn nothing_passes_a_quotient_or_work_for_others() {
         // Two quotients of what is there one after the other.
         assert_eq!(steps("s = 1.0 / 3.0 t = 2.0 / 3.0 q = s + t"), 8 + 8 + 1);
-        // What is read behind one is asked for behind it.
+        // What is read behind one is asked for behind it, and takes its time if that is of global memory.
         assert_eq!(steps("s = 1.0 / 3.0 a = line[own] q = s + a"), 8 + 4 + 1);
+        assert_eq!(steps("s = 1.0 / 3.0 a = load u[c] q = s + a"), 8 + 50 + 1);
+        // One that needs nothing of it begins when what stands before it has begun.
+        assert_eq!(
+            steps("a = load u[c] s = a + 1.0 t = 1.0 / 3.0 q = t + 1.0"),
+            16 + 8 + 1
+        );
         let rim = "if own < 32 { a = 1.0 + 2.0 b = a + a store line[own + 64] = b }";
         assert_eq!(steps(&format!("{rim} q = 1.0 + 1.0")), 2 + 1);
         assert_eq!(
