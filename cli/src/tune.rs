@@ -43,7 +43,7 @@ pub(crate) struct TuneArgs {
     plans: PathBuf,
     /// Seconds after which no further schedules are looked for; of these, half are for what the performance model orders before
     /// anything is timed
-    #[arg(long, value_name = "SECONDS", default_value = "50")]
+    #[arg(long, value_name = "SECONDS", default_value = "45")]
     budget: u64,
     /// Schedules of each race
     #[arg(long, value_name = "N", default_value = "24", value_parser = clap::value_parser!(u32).range(3..))]

@@ -3,8 +3,8 @@
 //!
 //! Operations that do not need each other overlap, and the compiler of a card mixes them. It does so between branches only:
 //! quotients and roots branch to a slow path for what is too small or too large, so what follows one in the text waits
-//! until it is there. So does what follows work that some threads do for all. And a warp issues in the order of its text:
-//! an operation waits for the operands of all before it.
+//! until it is there, and until values of global memory are there that are needed before it. So does what follows work that
+//! some threads do for all.
 
 use std::collections::BTreeMap;
 
@@ -34,9 +34,11 @@ struct Chain {
     begin: u64,
     /// Steps until all is there.
     last: u64,
-    /// Steps until all operations have begun.
-    issued: u64,
+    /// Steps until all values of global memory are there that operations so far take.
+    answered: u64,
     ready: BTreeMap<Reg, u64>,
+    /// The registers that values of global memory come to, and when.
+    loaded: BTreeMap<Reg, u64>,
 }
 
 impl Chain {
@@ -44,18 +46,22 @@ impl Chain {
         for stmt in body {
             match stmt {
                 Stmt::Let { reg, op, args } => {
-                    let known = self.known(args);
-                    self.define(*reg, known + latency(*op));
-                    self.issued = self.issued.max(known);
+                    let at = self.known(args) + latency(*op);
+                    self.define(*reg, at);
+                    self.answered = self.answered.max(self.asked_for(args));
                     if matches!(op, Op::Div | Op::Sqrt) {
-                        self.begin = self.issued + latency(*op);
+                        self.begin = at.max(self.answered + latency(*op));
                     }
                 }
                 Stmt::Set { reg, value } => {
                     let at = self.known(std::slice::from_ref(value));
                     self.define(*reg, at);
                 }
-                Stmt::Load { reg, .. } => self.define(*reg, self.begin + self.answer()),
+                Stmt::Load { reg, .. } => {
+                    let at = self.begin + self.answer();
+                    self.define(*reg, at);
+                    self.loaded.insert(*reg, at);
+                }
                 Stmt::LoadShared { regs, .. } => {
                     for reg in regs {
                         self.define(*reg, self.begin + SHARED);
@@ -82,6 +88,15 @@ impl Chain {
         }
     }
 
+    /// Steps until those of these are there that are values of global memory.
+    fn asked_for(&self, args: &[Operand]) -> u64 {
+        let of = |arg: &Operand| match arg {
+            Operand::Reg(reg) => self.loaded.get(reg).copied(),
+            Operand::Uniform(_) | Operand::Lit(_) => None,
+        };
+        args.iter().filter_map(of).max().unwrap_or(0)
+    }
+
     /// Iterations after the second take as long as the second.
     fn repeat(&mut self, body: &[Stmt], trips: u64) {
         let mut more = 0;
@@ -106,6 +121,7 @@ impl Chain {
 
     fn define(&mut self, reg: Reg, at: u64) {
         self.ready.insert(reg, at);
+        self.loaded.remove(&reg);
         self.last = self.last.max(at);
     }
 }
@@ -175,10 +191,14 @@ mod tests {
         // What is read behind one is asked for behind it, and takes its time if that is of global memory.
         assert_eq!(steps("s = 1.0 / 3.0 a = line[own] q = s + a"), 8 + 4 + 1);
         assert_eq!(steps("s = 1.0 / 3.0 a = load u[c] q = s + a"), 8 + 50 + 1);
-        // One that needs nothing of it begins when what stands before it has begun.
+        // A quotient that needs nothing of it waits all the same, if what stands before does.
         assert_eq!(
             steps("a = load u[c] s = a + 1.0 t = 1.0 / 3.0 q = t + 1.0"),
             16 + 8 + 1
+        );
+        assert_eq!(
+            steps("a = line[own] s = a + 1.0 t = 1.0 / 3.0 q = t + 1.0"),
+            8 + 1
         );
         let rim = "if own < 32 { a = 1.0 + 2.0 b = a + a store line[own + 64] = b }";
         assert_eq!(steps(&format!("{rim} q = 1.0 + 1.0")), 2 + 1);

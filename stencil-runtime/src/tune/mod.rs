@@ -65,7 +65,7 @@ impl Options {
     pub fn on(cells: [usize; 3]) -> Self {
         Options {
             cells,
-            budget: Duration::from_secs(50),
+            budget: Duration::from_secs(45),
             first: 24,
             rounds: 4,
             card: 0,
