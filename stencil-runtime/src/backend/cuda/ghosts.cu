@@ -204,6 +204,8 @@ extern "C" __global__ void __launch_bounds__(256, MANY ? 4 : 5) fill_ghosts(
     fill_rows<4, 1>(field, box, block - box.block, values);
 }
 
+// Blocks take rows along x of their grid, and parts of each row along z.
+
 // Copies the cells of a mesh from an array to one with other ghost cells.
 extern "C" __global__ void __launch_bounds__(256) take_cells(
     const Array from, const __grid_constant__ Mesh theirs, const Array to, const __grid_constant__ Mesh own) {
@@ -212,7 +214,7 @@ extern "C" __global__ void __launch_bounds__(256) take_cells(
     const int y = row % own.all[1], z = row / own.all[1];
     const Pointer source = from + place<1>(theirs, y) + place<2>(theirs, z);
     const Pointer at = to + place<1>(own, y) + place<2>(own, z);
-    for (int x = threadIdx.x; x < own.all[0]; x += 256)
+    for (int x = blockIdx.z * 256 + threadIdx.x; x < own.all[0]; x += 256 * gridDim.z)
       at[place<0>(own, x)] = real(source[place<0>(theirs, x)]);
   }
 }
@@ -224,7 +226,7 @@ extern "C" __global__ void __launch_bounds__(256) find_bad(
   const Pointer values = arrays.at[blockIdx.y];
   for (int row = blockIdx.x; row < rows; row += gridDim.x) {
     const Pointer at = values + place<1>(mesh, row % mesh.all[1]) + place<2>(mesh, row / mesh.all[1]);
-    for (int x = threadIdx.x; x < mesh.all[0]; x += 256) {
+    for (int x = blockIdx.z * 256 + threadIdx.x; x < mesh.all[0]; x += 256 * gridDim.z) {
       const real value = at[place<0>(mesh, x)];
       if (!(value * real(0) == real(0)))
         atomicMin(first, (blockIdx.y * (unsigned long long)rows + row) * mesh.all[0] + x);

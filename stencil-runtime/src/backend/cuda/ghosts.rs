@@ -394,8 +394,12 @@ mod tests {
             for architecture in ["sm_80", "sm_90", "sm_100"] {
                 let compiled = nvrtc.compile(&text, "own.cu", architecture).unwrap();
                 let names: Vec<&str> = compiled.kernels.iter().map(|k| &*k.name).collect();
-                for kernel in ["fill_ghosts", "find_bad", "reduce_values", "reduce_numbers"] {
-                    assert!(names.contains(&kernel), "{kernel}");
+                let reduce = ["reduce_values", "reduce_parts", "reduce_numbers"];
+                for kernel in ["fill_ghosts", "find_bad", "take_cells"]
+                    .iter()
+                    .chain(&reduce)
+                {
+                    assert!(names.contains(kernel), "{kernel}");
                 }
                 let moves = names.contains(&"move_values");
                 assert_eq!(moves, layout == Layout::Aos);

@@ -84,10 +84,13 @@ impl Own {
         Ok((of(&self.arrays)?, of(&self.fields)?))
     }
 
-    /// The kernels that reduce values, and then numbers.
-    pub(super) fn reduce(&self) -> Result<(CudaFunction, CudaFunction), CudaError> {
-        let values = self.of_fields("reduce_values")?;
-        Ok((values, self.of_fields("reduce_numbers")?))
+    /// The kernels that reduce values.
+    pub(super) fn reduce(&self) -> Result<reduce::Kernels, CudaError> {
+        Ok(reduce::Kernels {
+            values: self.of_fields("reduce_values")?,
+            parts: self.of_fields("reduce_parts")?,
+            numbers: self.of_fields("reduce_numbers")?,
+        })
     }
 }
 

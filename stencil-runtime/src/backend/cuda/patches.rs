@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cudarc::driver::{CudaStream, DeviceRepr};
+use cudarc::driver::{CudaStream, DeviceRepr, LaunchConfig};
 use stencil_compiler::emit;
 use stencil_compiler::expr::Real;
 
@@ -23,6 +23,10 @@ pub(super) fn over(patches: &Patches) -> emit::Patches {
         emit::Patches::Many
     }
 }
+
+/// Blocks that keep all multiprocessors busy, and the threads of each, as in the text of the kernels that they are for.
+const BLOCKS: u32 = 2048;
+const THREADS: u32 = 256;
 
 /// As in the text.
 #[repr(C)]
@@ -90,6 +94,17 @@ impl MeshShape {
     /// Rows of interior cells of the mesh.
     pub(super) fn rows(&self) -> u32 {
         (self.all[1] * self.all[2]).unsigned_abs()
+    }
+
+    /// A launch of blocks that go through all cells for each of so many arrays: blocks share rows, and where there are few of them, each row.
+    pub(super) fn through(&self, arrays: usize) -> LaunchConfig {
+        let rows = self.rows().clamp(1, BLOCKS);
+        let of_row = self.all[0].unsigned_abs().div_ceil(THREADS);
+        LaunchConfig {
+            grid_dim: (rows, arrays as u32, (BLOCKS / rows).clamp(1, of_row.max(1))),
+            block_dim: (THREADS, 1, 1),
+            shared_mem_bytes: 0,
+        }
     }
 
     /// Is it one patch?

@@ -54,7 +54,8 @@ static __device__ double part_of(int reduction, const Values& values, int begin,
   }
 }
 
-// blockDim.x threads, a power of two, take the parts of a run, and each row of a block takes a run.
+// gridDim.y blocks, a power of two, take the parts of a run, blockDim.x threads, too, the parts of those, and each row of
+// threads takes a run.
 template <typename Run>
 static __device__ void reduce(const Run& run, const Runs& runs, int reduction, double* results) {
   __shared__ double parts[256];
@@ -63,6 +64,11 @@ static __device__ void reduce(const Run& run, const Runs& runs, int reduction, d
   const bool exists = number < runs.count;
   const unsigned me = threadIdx.x;
   int first = 0, left = runs.length;
+  for (unsigned bit = gridDim.y / 2; bit > 0; bit /= 2) {
+    const int half = (left + 1) / 2;
+    if (blockIdx.y & bit) first += half;
+    left = blockIdx.y & bit ? left - half : half;
+  }
   unsigned width = blockDim.x;
   while (width > 1 && left > LEAF) {
     width /= 2;
@@ -78,7 +84,7 @@ static __device__ void reduce(const Run& run, const Runs& runs, int reduction, d
     // Parts of a run that was not halved here have no neighbour.
     if (exists && me % (2 * step) == 0 && width <= step) part[me] = both(reduction, part[me], part[me + step]);
   }
-  if (exists && me == 0) results[number] = part[0];
+  if (exists && me == 0) results[number * (long long)gridDim.y + blockIdx.y] = part[0];
 }
 
 extern "C" __global__ void __launch_bounds__(256) reduce_values(
@@ -95,4 +101,16 @@ extern "C" __global__ void __launch_bounds__(256) reduce_numbers(
     const double* values, const __grid_constant__ Runs runs, int reduction, double* results) {
   const auto run = [&](int number) { return values + number * (long long)runs.length; };
   reduce(run, runs, reduction, results);
+}
+
+// What the blocks of a run have made of its parts, of which a block of as many threads makes one number.
+extern "C" __global__ void __launch_bounds__(256) reduce_parts(const double* values, int reduction, double* results) {
+  __shared__ double parts[256];
+  const unsigned me = threadIdx.x;
+  parts[me] = values[blockIdx.x * (long long)blockDim.x + me];
+  for (unsigned step = 1; step < blockDim.x; step *= 2) {
+    __syncthreads();
+    if (me % (2 * step) == 0) parts[me] = both(reduction, parts[me], parts[me + step]);
+  }
+  if (me == 0) results[blockIdx.x] = parts[0];
 }

@@ -19,6 +19,9 @@ const THREADS: u32 = 256;
 /// Values that are taken in order, as in the text.
 const LEAF: u32 = 16;
 
+/// Blocks that keep all multiprocessors busy.
+const BLOCKS: u32 = 2048;
+
 /// As in the text.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +34,13 @@ struct Runs {
 unsafe impl DeviceRepr for Runs {}
 
 impl Runs {
+    /// Blocks that share a run: a power of two, more than one where there are few runs and each has work for many.
+    fn shared_by(&self) -> u32 {
+        let of_run = self.length.unsigned_abs() / (THREADS * LEAF);
+        let blocks = (BLOCKS / self.count.unsigned_abs().max(1)).min(of_run);
+        1 << blocks.clamp(1, THREADS).ilog2()
+    }
+
     /// Threads for the parts of a run, and runs for a block; blocks for all of them.
     fn config(&self) -> LaunchConfig {
         let leaves = self.length.unsigned_abs().div_ceil(LEAF);
@@ -44,11 +54,20 @@ impl Runs {
     }
 }
 
-/// The kernels, and room for the numbers that rows and planes become.
+/// The kernels: for values, for what blocks make of parts of them, and for the numbers of rows and planes.
+#[derive(Debug)]
+pub(super) struct Kernels {
+    pub(super) values: CudaFunction,
+    pub(super) parts: CudaFunction,
+    pub(super) numbers: CudaFunction,
+}
+
+/// The kernels, and room for the numbers that parts of rows, rows and planes become.
 #[derive(Debug)]
 pub(super) struct Tree {
-    values: CudaFunction,
-    numbers: CudaFunction,
+    kernels: Kernels,
+    /// None where a row is that of one block.
+    parts: Option<CudaSlice<f64>>,
     rows: CudaSlice<f64>,
     planes: CudaSlice<f64>,
     total: CudaSlice<f64>,
@@ -57,16 +76,18 @@ pub(super) struct Tree {
 impl Tree {
     pub(super) fn new(
         stream: &Arc<CudaStream>,
-        (values, numbers): (CudaFunction, CudaFunction),
+        kernels: Kernels,
         shape: &MeshShape,
     ) -> Result<Self, CudaError> {
         let room = |count: u32| {
             let room = stream.alloc_zeros(count as usize);
             room.map_err(CudaError::driver("taking memory on the card"))
         };
+        let shared_by = rows_of(shape).shared_by();
+        let parts = (shared_by > 1).then(|| room(shape.rows() * shared_by));
         Ok(Tree {
-            values,
-            numbers,
+            kernels,
+            parts: parts.transpose()?,
             rows: room(shape.rows())?,
             planes: room(shape.all[2].unsigned_abs())?,
             total: room(1)?,
@@ -75,10 +96,8 @@ impl Tree {
 
     /// Bytes of its sums.
     pub(super) fn bytes(&self) -> usize {
-        [&self.rows, &self.planes, &self.total]
-            .map(CudaSlice::num_bytes)
-            .iter()
-            .sum()
+        let each = [&self.rows, &self.planes, &self.total].into_iter();
+        each.chain(&self.parts).map(CudaSlice::num_bytes).sum()
     }
 
     /// Starts the reduction of an array to a number, which is written to the address `to`; of a
@@ -93,26 +112,39 @@ impl Tree {
         to: u64,
     ) -> Result<(), CudaError> {
         let failed = CudaError::driver("reducing an array to a number");
-        let [nx, ny, nz] = shape.all;
+        let [_, ny, nz] = shape.all;
         let rule: i32 = match reduction {
             Reduction::Sum | Reduction::Mean => 0,
             Reduction::Max => 1,
             Reduction::Min => 2,
         };
         let runs = |length, count| Runs { length, count };
-        let (rows, planes, total) = (runs(nx, ny * nz), runs(ny, nz), runs(nz, 1));
-        let mut launch = stream.launch_builder(&self.values);
+        let (rows, planes, total) = (rows_of(shape), runs(ny, nz), runs(nz, 1));
+        let mut config = rows.config();
+        config.grid_dim.1 = rows.shared_by();
+        let mut launch = stream.launch_builder(&self.kernels.values);
         launch.arg(&first).arg(shape).arg(&rows).arg(&rule);
-        launch.arg(&mut self.rows);
+        launch.arg(self.parts.as_mut().unwrap_or(&mut self.rows));
         // SAFETY: the arguments are those of the kernel, which reads interior cells and writes a
-        // number for each row.
-        unsafe { launch.launch(rows.config()) }.map_err(&failed)?;
-        let mut launch = stream.launch_builder(&self.numbers);
+        // number for each part of a row, or for each row where there are no parts.
+        unsafe { launch.launch(config) }.map_err(&failed)?;
+        if let Some(parts) = &self.parts {
+            let config = LaunchConfig {
+                grid_dim: (shape.rows(), 1, 1),
+                block_dim: (rows.shared_by(), 1, 1),
+                shared_mem_bytes: 0,
+            };
+            let mut launch = stream.launch_builder(&self.kernels.parts);
+            launch.arg(parts).arg(&rule).arg(&mut self.rows);
+            // SAFETY: as above, a number for each row from those of its parts.
+            unsafe { launch.launch(config) }.map_err(&failed)?;
+        }
+        let mut launch = stream.launch_builder(&self.kernels.numbers);
         launch.arg(&self.rows).arg(&planes).arg(&rule);
         launch.arg(&mut self.planes);
         // SAFETY: as above, a number for each plane from those of its rows.
         unsafe { launch.launch(planes.config()) }.map_err(&failed)?;
-        let mut launch = stream.launch_builder(&self.numbers);
+        let mut launch = stream.launch_builder(&self.kernels.numbers);
         launch.arg(&self.planes).arg(&total).arg(&rule).arg(&to);
         // SAFETY: as above, one number from those of all planes; the caller has room for it.
         unsafe { launch.launch(total.config()) }.map_err(&failed)?;
@@ -138,5 +170,32 @@ impl Tree {
             Reduction::Mean => number[0] / cells as f64,
             Reduction::Sum | Reduction::Max | Reduction::Min => number[0],
         })
+    }
+}
+
+/// The rows of a mesh.
+fn rows_of(shape: &MeshShape) -> Runs {
+    let [length, ny, nz] = shape.all;
+    Runs {
+        length,
+        count: ny * nz,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_long_runs_are_shared_by_blocks() {
+        let shared_by = |length, count| Runs { length, count }.shared_by();
+        // Each of 256 threads has a leaf at least, and a thread joins the parts of each block.
+        assert_eq!(shared_by(1 << 24, 1), 256);
+        assert_eq!(shared_by(1 << 16, 1), 16);
+        assert_eq!(shared_by(100_000, 1), 16);
+        assert_eq!(shared_by(100_000, 300), 4);
+        for (length, count) in [(4_096, 4_096), (8_191, 1), (1 << 20, 2_000), (1, 1), (5, 0)] {
+            assert_eq!(shared_by(length, count), 1);
+        }
     }
 }

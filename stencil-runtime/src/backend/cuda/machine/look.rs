@@ -1,7 +1,7 @@
 //! Values that are no numbers: steps are looked at some at a time, and done again one by one where
 //! such a value came up, from the fields as they were when they were last good.
 
-use cudarc::driver::{LaunchConfig, PushKernelArg};
+use cudarc::driver::PushKernelArg;
 
 use super::tasks::nothing;
 use super::{Failure, Machine, Moment};
@@ -144,11 +144,7 @@ impl<T: Number> Machine<T> {
         stream
             .memcpy_htod(&[none], &mut self.first_bad)
             .map_err(&failed)?;
-        let config = LaunchConfig {
-            grid_dim: (self.shape.rows().clamp(1, 2048), fields.len() as u32, 1),
-            block_dim: (256, 1, 1),
-            shared_mem_bytes: 0,
-        };
+        let config = self.shape.through(fields.len());
         let mut launch = stream.launch_builder(&self.find_bad);
         launch.arg(&arrays).arg(&shape).arg(&mut self.first_bad);
         // SAFETY: the arguments are those of the kernel, which reads interior cells.

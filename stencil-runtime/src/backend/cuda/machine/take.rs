@@ -1,6 +1,6 @@
 //! Values that another machine on the same card has already.
 
-use cudarc::driver::{LaunchConfig, PushKernelArg};
+use cudarc::driver::PushKernelArg;
 
 use super::Machine;
 use crate::Number;
@@ -21,11 +21,7 @@ impl<T: Number> Machine<T> {
         }
         from.card.synchronize()?;
         let stream = self.card.stream.clone();
-        let config = LaunchConfig {
-            grid_dim: (self.shape.rows().clamp(1, 2048), 1, 1),
-            block_dim: (256, 1, 1),
-            shared_mem_bytes: 0,
-        };
+        let config = self.shape.through(1);
         // The kernel for arrays that lie apart knows those that do not, too.
         let take_cells = match theirs.of {
             1 => &self.take_cells,
