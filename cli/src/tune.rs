@@ -42,7 +42,7 @@ pub(crate) struct TuneArgs {
     #[arg(long, value_name = "FILE", default_value = "stencil.plans")]
     plans: PathBuf,
     /// Seconds after which no further schedules are looked for; of these, half are for what the performance model orders before
-    /// anything is timed
+    /// anything is timed, or with --on three quarters, before the best are compiled
     #[arg(long, value_name = "SECONDS", default_value = "45")]
     budget: u64,
     /// Schedules of each race

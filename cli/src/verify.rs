@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal, Write};
 use std::num::NonZero;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -230,8 +231,11 @@ fn in_parallel<R: Send>(batch: &Batch, threads: usize, work: impl Fn(usize) -> R
         }
     };
     thread::scope(|scope| {
-        for _ in 0..threads.clamp(1, all.len().max(1)) {
-            scope.spawn(work);
+        let threads = 0..threads.clamp(1, all.len().max(1));
+        let threads: Vec<_> = threads.map(|_| scope.spawn(work)).collect();
+        // The end of a scope does not wait for what a driver leaves to the end of a thread.
+        for thread in threads {
+            thread.join().unwrap_or_else(|panic| resume_unwind(panic));
         }
     });
     if io::stderr().is_terminal() {

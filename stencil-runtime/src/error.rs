@@ -245,8 +245,8 @@ pub enum Error {
 /// A step that made a value which is infinite or not a number.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error(
-    "`{field}` is not finite in cell {cell:?}, at {at:?}, after substep {substep} of step {step} (t = {t}){}, by {equation}; {}.{}{} A smaller time step, a larger viscosity or more cells may help",
-    or_before(*unseen),
+    "`{field}` is not finite in cell {cell:?}, at {at:?}, after {}; {}.{}{} A smaller time step, a larger viscosity or more cells may help",
+    made(*unseen, (*substep, *step, *t), equation),
     state(*kept),
     out_of_range(ranges.as_deref()),
     unended(iterations.as_deref())
@@ -280,12 +280,17 @@ pub struct NotFinite {
     pub iterations: Option<String>,
 }
 
-fn or_before(unseen: u64) -> String {
-    match unseen {
-        0 => String::new(),
-        1 => " or the step before".to_string(),
-        steps => format!(" or one of the {steps} steps before"),
-    }
+/// When, and by what where that is known: a value spreads to other fields until it is seen.
+fn made(unseen: u64, (substep, step, t): (usize, u64, f64), equation: &str) -> String {
+    let before = match unseen {
+        0 => return format!("substep {substep} of step {step} (t = {t}), by {equation}"),
+        1 => "the step before".to_string(),
+        steps => format!("one of the {steps} steps before"),
+    };
+    format!(
+        "step {step} (t = {t}), by that step or {before}, which were not looked at: `look_every` of 1 tells the step and the \
+         equation, and so do fields that are kept (`keep_last`)"
+    )
 }
 
 fn out_of_range(ranges: Option<&str>) -> String {

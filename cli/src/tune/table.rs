@@ -125,7 +125,7 @@ pub(super) fn surveys(errors: &[ModelError]) -> String {
 }
 
 fn row(trial: &Trial) -> String {
-    let registers = trial.kernels.iter().map(|k| k.resources.registers).max();
+    let registers = trial.resources().iter().map(|(own, _)| *own).max();
     let mut kernels: Vec<String> = trial
         .schedule
         .kernels
@@ -228,14 +228,13 @@ fn trial(trial: &Trial, form: &Form) -> Value {
     };
     let seconds = trial.seconds();
     let kernels: Vec<Value> = trial.costs.iter().map(cost).collect();
-    let launched: Vec<Value> = trial
-        .kernels
-        .iter()
-        .map(|k| {
+    let resources = trial.resources().into_iter().enumerate();
+    let launched: Vec<Value> = resources
+        .map(|(at, (registers, spilled))| {
             json!({
-                "registers": k.resources.registers,
-                "spilled_bytes": k.resources.spill_stores + k.resources.spill_loads,
-                "resident": k.resident,
+                "registers": registers,
+                "spilled_bytes": spilled,
+                "resident": trial.kernels.get(at).map(|kernel| kernel.resident),
             })
         })
         .collect();

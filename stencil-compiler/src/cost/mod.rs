@@ -157,7 +157,7 @@ impl KernelCost {
         let limit = self.register_limit();
         let is_straight = BETWEEN * self.work.divisions < self.work.cost;
         if is_straight || self.passes.is_none() {
-            let bytes = match self.ahead && self.work.shared_stores > 0 {
+            let bytes = match self.computes_planes() {
                 true => SPILLED_BESIDE_PLANES * self.registers.saturating_sub(limit + FOUND),
                 // The estimate is on the high side.
                 false => 2 * (self.registers * 4 / 5).saturating_sub(limit) * REGISTER_BYTES as u32,
@@ -170,6 +170,11 @@ impl KernelCost {
         // The fewer there are, the more often a value is spilled.
         let bytes = SPILLED * f64::from(lacking * words) * f64::from(wanted) / f64::from(limit);
         ((wanted + self.addresses()).min(limit), bytes as u32)
+    }
+
+    /// Does a march compute planes of shared memory, beside those that it loads?
+    fn computes_planes(&self) -> bool {
+        self.ahead && self.work.shared_stores > 0
     }
 
     /// Registers of a march for addresses of many arrays.

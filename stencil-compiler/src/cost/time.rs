@@ -7,8 +7,8 @@
 //!
 //! Constants below that have no unit, and those in cycles, were fitted on an H200: to 889 schedules drawn at
 //! random, of four systems in two and three dimensions and both precisions; those of issue slots again to 164
-//! such schedules and presets of Navier-Stokes; what quotients and spills cost, to 86 schedules of conservation
-//! laws and 15 of their kernels.
+//! such schedules and presets of Navier-Stokes; what quotients cost, and spills that find no room in the first cache, to 86
+//! schedules of conservation laws and 15 of their kernels.
 
 use super::{Card, KernelCost, Multiprocessor, Power};
 
@@ -39,20 +39,21 @@ const ANSWER: f64 = 1_110.0;
 /// value, whatever its bytes. Nothing was fitted to it.
 const TEXELS: f64 = 4.0;
 
-/// Where the threads of a block wait for what others compute, all have begun at once, and ask shared memory for values while
-/// nobody computes: these times add up so far (none: 0, all: 1). Fitted, with the cycles, to 22 kernels, of fused substeps
-/// most, with one block on a multiprocessor; of several each has the time of the others.
+/// Where the threads of a block wait for planes that others compute, all have begun at once, and ask shared memory for values
+/// while nobody computes: how far these times add up (0: they overlap, and their squares are added; 1: they follow each other). Fitted, with the
+/// cycles, to 22 kernels, of fused substeps most, with one block on a multiprocessor; of several each has the time of the others.
 const IN_STEP: f64 = 0.5;
 
-/// Cycles that each iteration takes longer then: if all threads wait at one barrier, or at one half before the other.
+/// Cycles that each iteration takes longer then: with whole barriers, or with split ones, at which a thread says that it has come and
+/// waits later.
 const TOGETHER: [f64; 2] = [300.0, 100.0];
 
 /// What blocks lose at their begin and end while no other is there to use the time: this part if one is resident,
 /// half as much if two are.
 const ALONE: f64 = 0.5;
 
-/// The part of the time of spilled words that is seen. Of four kernels with 8 warps on a multiprocessor 0.14 to 0.17;
-/// more warps see less.
+/// The part of the time of spilled words that is seen: of four kernels with 8 warps on a multiprocessor 0.14 to 0.17. More
+/// warps see less, which is not in it.
 const SPILLS: f64 = 0.16;
 
 /// The share of a copy's time that the spilled bytes take which the first cache cannot hold.
@@ -224,7 +225,7 @@ impl KernelCost {
         let issued = (square(issued) + square(square(chain))).sqrt();
         let others = [memory, shared, texture].into_iter();
         let others = others.chain(self.overheads(cells, rates, resident));
-        let in_step = match self.waits_for_values() {
+        let in_step = match self.computes_planes() {
             true => 2.0 * IN_STEP / f64::from(resident) * issued.sqrt() * alone * shared,
             false => 0.0,
         };
@@ -262,14 +263,9 @@ impl KernelCost {
         [LOST * lost * of_cell / rates.copy_bytes, words]
     }
 
-    /// Do threads of a march wait for what others of their block compute?
-    fn waits_for_values(&self) -> bool {
-        self.passes.is_some() && self.work.shared_stores > 0
-    }
-
-    /// Seconds in which they do nothing else.
+    /// Seconds in which threads wait for what others of their block compute, and do nothing else.
     fn together(&self, cells: [usize; 3], rates: &Rates, resident: u32) -> f64 {
-        if !self.waits_for_values() {
+        if !self.computes_planes() {
             return 0.0;
         }
         let cycles = TOGETHER[usize::from(self.work.syncs == 0)];

@@ -18,7 +18,7 @@ const SHARED: u64 = 4;
 /// them the caches have.
 const GLOBAL: u64 = 16;
 
-/// Steps until one is there that is asked for behind a branch.
+/// Steps until one is there that is asked for behind a branch or a barrier.
 const GLOBAL_BEHIND: u64 = 50;
 
 /// Steps of statements; one step is the time from a sum to the next one that needs it.

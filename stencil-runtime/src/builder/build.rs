@@ -3,14 +3,13 @@
 use std::collections::BTreeMap;
 
 use rayon::ThreadPool;
-use stencil_compiler::algorithm::{Algorithm, Role};
-use stencil_compiler::kernel::LaunchKind;
+use stencil_compiler::algorithm::Role;
 use stencil_compiler::model::formula::Formula;
 use stencil_compiler::plan::{self, Plan};
-use stencil_compiler::schedule::check::{self, ScheduleError};
-use stencil_compiler::schedule::{Halo, Placement, heuristic};
+use stencil_compiler::schedule::check::ScheduleError;
 
 use super::check::{check_cells, missing, number, params};
+use super::chosen::{Chosen, choose};
 use super::fused::{Fused, Plans};
 use super::{Builder, Engine};
 use crate::backend::cpu::{self, Checked, Choice, Domain};
@@ -20,6 +19,9 @@ use crate::mesh::{Axis, Boundaries, Mesh, Patches};
 use crate::observe::{self, Watch};
 use crate::simulation::{Pace, Parts, Sampled, Setup, sampled};
 use crate::{Error, Instructions, Number, Schedule, Simulation, Source, SystemDef, formula};
+
+/// Steps between two looks for values that are no numbers, where fields are kept to do these steps again.
+const LOOK: usize = 32;
 
 /// A run before memory is taken.
 struct Planned {
@@ -398,112 +400,4 @@ fn machine<T: Number>(
             Ok(Machine::Cuda(Box::new(new?)))
         }
     }
-}
-
-/// What computes the steps.
-#[derive(Clone, Copy, Debug)]
-enum Chosen {
-    Cpu(Choice),
-    Cuda,
-}
-
-/// Steps between two looks for values that are no numbers, where fields are kept to do these steps again.
-const LOOK: usize = 32;
-
-/// Cells between walls from which on the row engine stores grid functions.
-const NARROW: usize = 16;
-
-/// The compiled program if it fits, and the schedule to follow.
-///
-/// Stored grid functions have no boundary conditions: on a mesh that is not periodic the system's
-/// own schedule computes their ghost cells from those of the fields. The program is the same, as
-/// the rows that it computes may begin and end anywhere.
-fn choose<T: Number>(
-    system: &SystemDef,
-    (engine, card): (Engine, &mut cuda::Opening),
-    schedule: Option<Schedule>,
-    (periodic, steps_alike): ([bool; 3], bool),
-    cells: [usize; 3],
-) -> Result<(Chosen, Schedule), Error> {
-    let not_compiled = |why| Error::NotCompiled {
-        system: system.name().to_string(),
-        why,
-    };
-    let mut is_for_cards = true;
-    if let Some(schedule) = &schedule {
-        let compiled = check::advised(system.algorithm(), schedule, T::BYTES)?;
-        let mut kinds = compiled.kernels.iter().map(|kernel| kernel.launch.kind);
-        is_for_cards = kinds.all(|kind| kind == LaunchKind::Blocks);
-    }
-    let algorithm = system.algorithm();
-    let can_fuse = periodic == [true; 3] && steps_alike;
-    let own = || match can_fuse {
-        true => heuristic::gpu(algorithm, T::PRECISION),
-        false => heuristic::one_by_one(algorithm, T::PRECISION),
-    };
-    // A schedule is looked for while the card is being taken into use.
-    let on_card = match engine {
-        Engine::Cuda => Some(schedule.clone().unwrap_or_else(own)),
-        Engine::Auto if is_for_cards && !card.is_hopeless() => {
-            let wanted = schedule.clone().unwrap_or_else(own);
-            card.is_usable().then_some(wanted)
-        }
-        Engine::Auto | Engine::Cpu | Engine::Compiled | Engine::Rows => None,
-    };
-    if let Some(wanted) = on_card {
-        let schedule = on_mesh(algorithm, &wanted, periodic, steps_alike);
-        if schedule != wanted {
-            check::advised(algorithm, &schedule, T::BYTES)?;
-        }
-        return Ok((Chosen::Cuda, schedule));
-    }
-    let recomputed = recomputed(system.schedule());
-    let own = |s: Schedule| s == *system.schedule() || s == recomputed;
-    let fits = schedule.iter().map(Schedule::of_processor).all(own);
-    let choice = match (engine, system.kernels()) {
-        (Engine::Cpu | Engine::Auto | Engine::Compiled, Some(kernels)) if fits => {
-            Choice::Compiled(kernels)
-        }
-        (Engine::Cpu | Engine::Auto | Engine::Rows, _) => Choice::Rows,
-        (Engine::Compiled, Some(_)) => return Err(not_compiled("for this schedule")),
-        (Engine::Compiled, None) => return Err(not_compiled("in this binary")),
-        (Engine::Cuda, _) => return Err(Error::Bug("a card was chosen above".into())),
-    };
-    // What is stored needs more ghost cells, and a wall cannot mirror more cells than there are.
-    let is_narrow = (0..3).any(|axis| !periodic[axis] && cells[axis] < NARROW);
-    let schedule = schedule.unwrap_or_else(|| match choice {
-        Choice::Rows if is_narrow => heuristic::recomputing(algorithm),
-        Choice::Rows => heuristic::row_engine(algorithm),
-        Choice::Compiled(_) if periodic == [true; 3] => system.schedule().clone(),
-        Choice::Compiled(_) => recomputed,
-    });
-    let schedule = schedule.unfused(algorithm);
-    Ok((Chosen::Cpu(choice), schedule))
-}
-
-/// A schedule for a card on a mesh with these periodic axes: elsewhere only fields have boundary
-/// conditions, and those between fused substeps are none. Steps that are not all alike are done one by
-/// one.
-pub(super) fn on_mesh(
-    algorithm: &Algorithm,
-    schedule: &Schedule,
-    periodic: [bool; 3],
-    steps_alike: bool,
-) -> Schedule {
-    match periodic {
-        [true, true, true] if steps_alike => schedule.clone(),
-        [true, true, true] => schedule.unfused(algorithm),
-        _ => recomputed(&schedule.unfused(algorithm)),
-    }
-}
-
-/// A schedule that exchanges no ghost cells of stored grid functions.
-fn recomputed(schedule: &Schedule) -> Schedule {
-    let mut schedule = schedule.clone();
-    for placement in schedule.placements.values_mut() {
-        if let Placement::Global(halo) = placement {
-            *halo = Halo::Recompute;
-        }
-    }
-    schedule
 }

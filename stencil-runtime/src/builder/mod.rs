@@ -2,6 +2,7 @@
 
 mod build;
 mod check;
+mod chosen;
 mod fused;
 mod predict;
 

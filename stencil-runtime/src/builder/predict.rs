@@ -8,8 +8,9 @@ use stencil_compiler::plan::{Plan, Room};
 use stencil_compiler::schedule::check::{self, Compiled};
 
 use super::Builder;
-use super::build::{on_mesh, rules, wrapped};
+use super::build::{rules, wrapped};
 use super::check::params;
+use super::chosen::on_mesh;
 use crate::backend::cuda::nvrtc::Resources;
 use crate::backend::cuda::{self, CudaError};
 use crate::mesh::{Boundaries, Patches};

@@ -1,5 +1,7 @@
 //! A mesh as patches of equal shape.
 
+use std::collections::BTreeSet;
+
 use super::{Axis, Mesh};
 use crate::Error;
 
@@ -52,9 +54,10 @@ impl Patches {
 
 /// What divides: numbers of patches next to the one that was given, and of cells.
 fn nearest(axis: Axis, cells: usize, patches: usize) -> String {
-    let divides = |count: &usize| cells.is_multiple_of(*count);
-    let fewer = (1..=patches.min(cells)).rev().find(divides);
-    let more = (patches.saturating_add(1)..=cells).find(divides);
+    let small = (1..=cells.isqrt()).filter(|count| cells.is_multiple_of(*count));
+    let divisors: BTreeSet<usize> = small.flat_map(|count| [count, cells / count]).collect();
+    let fewer = divisors.range(..=patches).next_back();
+    let more = divisors.range(patches.saturating_add(1)..).next();
     let choice = fewer.into_iter().chain(more);
     let choice: Vec<String> = choice.map(|n| n.to_string()).collect();
     let choice = choice.join(" or ");

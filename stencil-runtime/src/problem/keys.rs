@@ -162,6 +162,12 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "time",
+        "look_every",
+        "look_every = 100",
+        "after how many steps a card looks for values that are no numbers: 32 if nothing is said, and 1 with keep_last = false, where steps that a schedule fuses are done one by one then",
+    ),
+    key(
+        "time",
         "end",
         "end = 2000",
         "the time at which the run ends; the last step is shortened to meet it",

@@ -32,6 +32,8 @@ pub struct Time {
     pub cfl_limit: Option<f64>,
     /// Are the fields kept as they were, to go back to when a value is no number?
     pub keep_last: bool,
+    /// Steps of a card after which values are looked at, if that is said.
+    pub look_every: Option<usize>,
     /// The time at which the run ends, if it ends by time.
     pub end: Option<f64>,
     /// The number of steps after which it ends at the latest.
@@ -232,10 +234,14 @@ pub(super) fn time(
             .add(Code::Contradiction, item.at, message, help);
         return None;
     }
+    let look_every = table.get("look_every");
+    let look_every = look_every.map(|item| reader.count(Name("time", "look_every"), item));
+    let look_every = look_every.map(|steps| usize::try_from(steps?).ok());
     Some(Time {
         dt: dt?,
         cfl_limit: cfl_limit?,
         keep_last: keep_last.map_or(Some(true), |(_, keep)| keep)?,
+        look_every: look_every.map_or(Some(None), |steps| steps.map(Some))?,
         end: end.map_or(Some(None), |end| end.map(Some))?,
         steps: steps.map_or(Some(None), |steps| steps.map(Some))?,
     })

@@ -53,6 +53,9 @@ impl Problem {
             builder = builder.cfl_limit(limit);
         }
         builder = builder.keep_last(self.time.keep_last);
+        if let Some(steps) = self.time.look_every {
+            builder = builder.look_every(steps);
+        }
         match self.time.dt {
             TimeStep::Fixed(dt) => builder.dt(dt),
             TimeStep::Cfl(number) => builder.cfl(number),

@@ -127,6 +127,8 @@ impl Problem {
         let dt = self.time.dt.to_toml();
         let limit = self.time.cfl_limit.map(|v| ("cfl_limit", number(v)));
         let keep = (!self.time.keep_last).then(|| ("keep_last", "false".to_string()));
+        let look = self.time.look_every;
+        let look = look.map(|steps| ("look_every", steps.to_string()));
         let end = self.time.end.map(|end| ("end", number(end)));
         let steps = self.time.steps.map(|steps| ("steps", steps.to_string()));
         section(
@@ -136,6 +138,7 @@ impl Problem {
                 .into_iter()
                 .chain(limit)
                 .chain(keep)
+                .chain(look)
                 .chain(end)
                 .chain(steps),
         );

@@ -48,7 +48,8 @@ pub struct Options {
     /// Cells along x, y, z.
     pub cells: [usize; 3],
     /// No race begins that would end after this if it took as long as the one before, with what is compiled for it, to which
-    /// half of the time that is left is given; so it is to what the model orders before.
+    /// half of the time that is left is given; so it is to what the model orders before. Of a search without a card three
+    /// quarters are for where it begins, and no schedule is compiled after this.
     pub budget: Duration,
     /// Schedules of the first race.
     pub first: usize,

@@ -8,9 +8,9 @@ use stencil_compiler::cost::{KernelCost, Model, Rates, called};
 use stencil_compiler::schedule::plans::Key;
 
 use super::track::Track;
-use super::{Candidate, GAIN, Options, Subject, Tuned, Tuner};
-use crate::backend::cuda::nvrtc::Resources;
-use crate::backend::cuda::{BOXES, Doubt, Launched};
+use super::{Candidate, Fate, GAIN, Options, Subject, Trial, Tuned, Tuner};
+use crate::backend::cuda::nvrtc::{Nvrtc, Resources};
+use crate::backend::cuda::{BOXES, Doubt, Launched, OLDEST};
 use crate::bench::Sustained;
 use crate::builder::Predicted;
 use crate::{Error, Number};
@@ -83,13 +83,17 @@ impl<T: Number> Track for Modelled<'_, T> {
         predicted.costs.iter().all(fits).then_some(predicted)
     }
 
-    fn compiled(&self, Candidate { form, schedule }: &Candidate) -> Option<Vec<(u32, u32)>> {
+    fn compiles(&self) -> bool {
+        self.model.capability >= OLDEST && Nvrtc::shared().is_ok()
+    }
+
+    fn compiled(&self, Candidate { form, schedule }: &Candidate) -> Result<Vec<(u32, u32)>, Error> {
         let (major, minor) = self.model.capability;
         let on = (self.model.rates.card.units, format!("sm_{major}{minor}"));
         let run = self.subject.run_of(*form, self.options.cells);
         let system = &self.subject.forms[*form].system;
-        let found = run.resources(system, schedule, (on.0, &on.1)).ok()?;
-        Some(found.iter().map(Resources::taken).collect())
+        let found = run.resources(system, schedule, (on.0, &on.1))?;
+        Ok(found.iter().map(Resources::taken).collect())
     }
 
     fn prepare(
@@ -139,7 +143,9 @@ impl Tuner<'_> {
             }
             let around = self.neighbours(&[best]);
             self.ranked(&around, budget);
-            let next = self.fastest().unwrap_or(best);
+            let Some(next) = self.fastest() else {
+                return Err(self.nothing());
+            };
             if self.trials[next].predicted > self.trials[best].predicted * (1.0 - GAIN) {
                 break;
             }
@@ -150,39 +156,45 @@ impl Tuner<'_> {
     }
 
     /// What is predicted to be fastest with the registers of the compiler, if there is one: an estimate of them is most often
-    /// wrong where it promises most. Where the time is up it is one of those that were compiled; where there is no compiler,
-    /// estimates have to do.
+    /// wrong where it promises most. Where the time is up it is one of those that were compiled, or by estimates if none was.
     fn fastest(&mut self) -> Option<usize> {
+        let can_be = |trial: &Trial| !matches!(trial.fate, Fate::Failed { .. });
         let mut order: Vec<usize> = (0..self.trials.len()).collect();
-        let (cells, rates) = (self.options.cells, self.track.rates());
-        loop {
+        order.retain(|at| can_be(&self.trials[*at]));
+        self.sort(&mut order);
+        while self.track.compiles() {
+            let best = *order.first()?;
+            let is_known = |at: &usize| self.trials[*at].compiled.is_some();
+            let known = order.iter().copied().find(is_known);
+            if known == Some(best) || self.track.elapsed() > self.options.budget {
+                return known.or(Some(best));
+            }
+            let first = order.iter().take(AT_ONCE).copied();
+            self.compile(&first.filter(|at| !is_known(at)).collect::<Vec<_>>());
+            order.retain(|at| can_be(&self.trials[*at]));
             self.sort(&mut order);
-            let best = order.first().copied()?;
-            let is_open = |at: &usize| self.trials[*at].compiled.is_empty();
-            let known = order.iter().copied().find(|at| !is_open(at));
-            let is_late = self.track.elapsed() > self.options.budget;
-            if let Some(known) = known.filter(|known| is_late || *known == best) {
-                return Some(known);
-            }
-            let first = order[..order.len().min(AT_ONCE)].iter().copied();
-            let open: Vec<usize> = first.filter(is_open).collect();
-            let (track, trials) = (&*self.track, &self.trials);
-            let compiled: Vec<_> = open
-                .par_iter()
-                .map(|at| (*at, track.compiled(&trials[*at].candidate())))
-                .collect();
-            if compiled.iter().all(|(_, compiled)| compiled.is_none()) {
-                return Some(best);
-            }
-            for (at, compiled) in compiled {
-                let trial = &mut self.trials[at];
-                // The compiler takes it, and a card would not.
-                match compiled {
-                    Some(compiled) => trial.compiled = compiled,
-                    None => order.retain(|other| *other != at),
+        }
+        order.first().copied()
+    }
+
+    /// Compiles schedules at once, and predicts them with what the compiler reports.
+    fn compile(&mut self, open: &[usize]) {
+        let (cells, rates) = (self.options.cells, self.track.rates());
+        let (track, trials) = (&*self.track, &self.trials);
+        let compiled = open
+            .par_iter()
+            .map(|at| track.compiled(&trials[*at].candidate()));
+        let compiled: Vec<Result<_, Error>> = compiled.collect();
+        for (at, compiled) in open.iter().zip(compiled) {
+            let trial = &mut self.trials[*at];
+            match compiled {
+                Ok(compiled) => trial.compiled = Some(compiled),
+                Err(error) => {
+                    let reason = error.to_string();
+                    trial.fate = Fate::Failed { reason };
                 }
-                trial.predict(cells, &rates);
             }
+            trial.predict(cells, &rates);
         }
     }
 }

@@ -15,33 +15,15 @@ use crate::bench::Sustained;
 use crate::builder::Predicted;
 
 mod budget;
+mod compiled;
 mod literals;
+mod machine;
+
+use machine::{Behaves, Compiler, Machine};
 
 const CELLS: [usize; 3] = [128, 128, 128];
 
 const RATES: Rates = MODELS[0].rates;
-
-/// What a schedule does on the machine.
-type Behaves = fn(&Schedule, f64) -> Result<f64, CudaError>;
-
-struct Machine<'a> {
-    forms: &'a [Form],
-    precision: Precision,
-    behaves: Behaves,
-    /// Schedules whose values are wrong.
-    is_wrong: fn(&Schedule) -> bool,
-    took: Duration,
-    /// How long it takes to predict a schedule.
-    predicts: Duration,
-    /// How long all took that were predicted.
-    predicted: Mutex<Duration>,
-    /// How long it takes to compile a schedule.
-    compiles: Duration,
-    /// How long all took that were compiled.
-    compiled: Mutex<Duration>,
-    there: BTreeSet<usize>,
-    prepared: Mutex<BTreeSet<Candidate>>,
-}
 
 fn heat() -> SystemDef {
     SystemDef::from_text(
@@ -80,110 +62,6 @@ fn alone(system: SystemDef) -> [Form; 1] {
         system,
         chosen: None,
     }]
-}
-
-impl Track for Machine<'_> {
-    fn key(&self, form: usize) -> Key {
-        Key {
-            system: "Heat".into(),
-            problem: 7 + form as u64,
-            precision: self.precision,
-            cells: CELLS,
-            card: "made up".into(),
-        }
-    }
-
-    fn rates(&self) -> Rates {
-        RATES
-    }
-
-    fn doubts(&self) -> Vec<Doubt> {
-        Vec::new()
-    }
-
-    fn predicted(&self, candidate: &Candidate) -> Option<Predicted> {
-        *self.predicted.lock().unwrap() += self.predicts;
-        self.of_model(candidate)
-    }
-
-    fn prepare(
-        &self,
-        candidates: &[Candidate],
-        (until, needed): (Duration, usize),
-        done: &mut (dyn FnMut(usize) + Send),
-    ) -> BTreeSet<usize> {
-        let in_time = |number: &usize| {
-            *number < needed.min(1)
-                || self.elapsed() + self.compiles * u32::try_from(*number).unwrap() < until
-        };
-        let begun = (0..candidates.len()).take_while(in_time).count();
-        *self.compiled.lock().unwrap() += self.compiles * u32::try_from(begun).unwrap();
-        let mut prepared = self.prepared.lock().unwrap();
-        prepared.extend(candidates[..begun].iter().cloned());
-        done(begun);
-        (0..begun).collect()
-    }
-
-    fn time(&mut self, number: usize, candidate: &Candidate) -> Result<f64, Error> {
-        let known = self.prepared.lock().unwrap().contains(candidate);
-        assert!(known, "it was not compiled with the others: {candidate:?}");
-        self.there.insert(number);
-        self.took += Duration::from_millis(20);
-        let predicted = self.of_model(candidate).unwrap();
-        let model = seconds(&predicted, candidate);
-        Ok((self.behaves)(&candidate.schedule, model)?)
-    }
-
-    fn sustained(&mut self, number: usize) -> Result<Option<Sustained>, Error> {
-        // It has left no simulation behind where it is not in the race any more.
-        let batches = vec![f64::from(u32::try_from(number).unwrap())];
-        let load = Load::default();
-        Ok(self
-            .there
-            .contains(&number)
-            .then_some(Sustained { batches, load }))
-    }
-
-    fn kernels(&self, _: usize) -> Vec<Launched> {
-        Vec::new()
-    }
-
-    fn leave(&mut self, number: usize) {
-        self.there.remove(&number);
-    }
-
-    fn differing(&self, candidate: &Candidate) -> Result<usize, Error> {
-        Ok(usize::from((self.is_wrong)(&candidate.schedule)) * 5)
-    }
-
-    fn elapsed(&self) -> Duration {
-        self.took + *self.predicted.lock().unwrap() + *self.compiled.lock().unwrap()
-    }
-}
-
-impl<'a> Machine<'a> {
-    /// What the model says of a candidate, which takes no time.
-    fn of_model(&self, Candidate { form, schedule }: &Candidate) -> Option<Predicted> {
-        let units = RATES.card.units;
-        let system = &self.forms[*form].system;
-        run(system).predicted(system, schedule, units).ok()
-    }
-
-    fn of(forms: &'a [Form], behaves: Behaves, is_wrong: fn(&Schedule) -> bool) -> Self {
-        Machine {
-            forms,
-            precision: Precision::F32,
-            behaves,
-            is_wrong,
-            took: Duration::ZERO,
-            predicts: Duration::ZERO,
-            predicted: Mutex::default(),
-            compiles: Duration::ZERO,
-            compiled: Mutex::default(),
-            there: BTreeSet::new(),
-            prepared: Mutex::default(),
-        }
-    }
 }
 
 fn found(behaves: Behaves, is_wrong: fn(&Schedule) -> bool) -> Result<Tuned, Error> {

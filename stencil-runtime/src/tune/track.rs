@@ -39,9 +39,14 @@ pub(super) trait Track {
     /// A schedule carried as far as it goes without running, if it is legal and fits.
     fn predicted(&self, candidate: &Candidate) -> Option<Predicted>;
 
-    /// Registers of the kernels of a schedule, and bytes that they spill, if they are compiled without being run.
-    fn compiled(&self, _: &Candidate) -> Option<Vec<(u32, u32)>> {
-        None
+    /// Is there a compiler for a card that is not there?
+    fn compiles(&self) -> bool {
+        false
+    }
+
+    /// Registers of the kernels of a schedule, and bytes that they spill, as that compiler reports them.
+    fn compiled(&self, _: &Candidate) -> Result<Vec<(u32, u32)>, Error> {
+        Err(Error::Bug("there is no compiler without a card".into()))
     }
 
     /// Makes schedules ready, the first ones first, until this time, or until as many are ready as a race needs. `done`

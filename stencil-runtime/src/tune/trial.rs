@@ -60,8 +60,8 @@ pub struct Trial {
     pub sustained: Option<Sustained>,
     /// What became of it.
     pub fate: Fate,
-    /// Registers of its kernels, and bytes that they spill, as a compiler reports them: of a search without a card.
-    pub(super) compiled: Vec<(u32, u32)>,
+    /// Registers of its kernels, and bytes that they spill, as a compiler reports them in a search without a card.
+    pub(super) compiled: Option<Vec<(u32, u32)>>,
     /// Ghost cells that are filled in a step.
     fills: Fills,
     /// The number of its kernels.
@@ -83,7 +83,7 @@ impl Trial {
             identity: predicted.kernels,
             costs: predicted.costs,
             kernels: Vec::new(),
-            compiled: Vec::new(),
+            compiled: None,
             predicted: f64::INFINITY,
             predicted_sustained: f64::INFINITY,
             held: 1.0,
@@ -107,14 +107,11 @@ impl Trial {
 
     /// Predicts, with what is known of the kernels.
     pub(super) fn predict(&mut self, cells: [usize; 3], rates: &Rates) {
+        let known = self.resources();
         let time = |(at, cost): (usize, &KernelCost)| {
-            let run = self.kernels.get(at).map(|kernel| kernel.resources.taken());
-            let known = run.or_else(|| self.compiled.get(at).copied());
-            cost.time(
-                cells,
-                rates,
-                known.unwrap_or_else(|| cost.likely_registers()),
-            )
+            let known = known.get(at).copied();
+            let taken = known.unwrap_or_else(|| cost.likely_registers());
+            cost.time(cells, rates, taken)
         };
         let times: Vec<Time> = self.costs.iter().enumerate().filter_map(time).collect();
         let step = StepTime::new(&times, &self.fills, rates);
@@ -147,9 +144,18 @@ impl Trial {
         sorted.get(at).copied().unwrap_or(f64::INFINITY)
     }
 
-    /// Bytes that its kernels wrote to local memory for want of registers.
+    /// Registers of each kernel, and the bytes that it spills for want of more: as the card runs it, or without a card as
+    /// the compiler reports it; none of a schedule that was not compiled.
+    pub fn resources(&self) -> Vec<(u32, u32)> {
+        let run = self.kernels.iter().map(|kernel| kernel.resources.taken());
+        match &self.compiled {
+            Some(compiled) => compiled.clone(),
+            None => run.collect(),
+        }
+    }
+
+    /// Bytes that its kernels write to local memory for want of registers.
     pub fn spilled(&self) -> u32 {
-        let of = |kernel: &Launched| kernel.resources.taken().1;
-        self.kernels.iter().map(of).sum()
+        self.resources().iter().map(|(_, spilled)| spilled).sum()
     }
 }

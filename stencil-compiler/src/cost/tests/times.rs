@@ -177,3 +177,49 @@ fn quotients_need_registers_and_spill_sooner() {
     let arrays = 30 + cost.outputs.len() as u32;
     assert_eq!(cost.likely_registers(), (134 + 5 * (arrays - 16), 0));
 }
+
+/// Threads that wait for planes which others compute lose cycles in each iteration, and overlap less.
+#[test]
+fn marches_that_compute_planes_wait_for_them() {
+    let blocking = Blocking::new("march", &[("tile_x", 32), ("tile_y", 8), ("chunk", 256)]);
+    let alone = cost_of(&heat("euler"), blocking, 4).swap_remove(0);
+    assert!(alone.ahead && alone.work.shared_stores == 0);
+    let (cells, rates) = ([256; 3], MODELS[0].rates);
+    // One block on a multiprocessor, for the sake of its registers.
+    let time = |cost: &KernelCost| cost.time(cells, &rates, (255, 0)).unwrap();
+    let of = |stores: u64, syncs: u64, ahead: bool| {
+        let mut cost = alone.clone();
+        (cost.work.shared_stores, cost.work.syncs) = (stores, syncs);
+        (cost.ahead, cost.shared_bytes) = (ahead, 200 << 10);
+        time(&cost)
+    };
+    let (loads, whole, split) = (of(0, 1, true), of(1, 1, true), of(1, 0, true));
+    assert!(loads.together == 0.0 && whole.total > split.total && split.total > loads.total);
+    // 8 by 32 blocks of 256 iterations, and two planes more.
+    let iterations = 8.0 * 32.0 * (256.0 + 2.0);
+    let cycles = iterations / (f64::from(rates.card.units) * rates.clock);
+    assert!(close(whole.together, 300.0 * cycles * whole.waste));
+    assert!(close(split.together, whole.together / 3.0));
+    // Cycles go with the clock.
+    let slower = whole.at(0.5) - loads.at(0.5);
+    assert!(slower > 2.0 * whole.together);
+    // A plane that waits for what it has loaded itself pays for that alone.
+    assert!(close(of(1, 1, false).total, of(0, 1, false).total));
+}
+
+/// A wave with half of the blocks that there is room for takes more than half of the time of a full one, and less than all.
+#[test]
+fn blocks_of_a_wave_that_is_not_full_have_more_each() {
+    let rates = MODELS[0].rates;
+    let units = rates.card.units as usize;
+    let blocking = Blocking::new("direct", &[("x", 32), ("y", 1), ("z", 1)]);
+    let cost = cost_of(&heat("euler"), blocking, 8).swap_remove(0);
+    // 16 blocks of 32 threads with so many registers.
+    let waste = |blocks: usize| {
+        let time = cost.time([32 * units, blocks, 1], &rates, (128, 0));
+        time.unwrap().waste
+    };
+    assert!(close(waste(16), 1.0) && close(waste(32), 1.0));
+    assert!(close(waste(8), 2.0_f64.sqrt().sqrt()));
+    assert!(close(waste(24) * 1.5, 1.0 + 0.5 * waste(8)));
+}

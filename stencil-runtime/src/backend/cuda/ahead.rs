@@ -5,10 +5,11 @@ use std::sync::Arc;
 use stencil_compiler::emit::{Places, Source};
 
 use super::compile::{Compiler, compile};
-use super::launches::{fitted, texts, usual_units};
+use super::launches::{fitted, texts};
 use super::machine::{On, watched_sources};
 use super::own::own_sources;
 use super::patches::over;
+use super::units::Units;
 use super::{Cache, CudaError, Unsteady, clock};
 use crate::builder::Plans;
 use crate::clock::Rules;
@@ -79,12 +80,12 @@ pub(crate) fn ahead<T: Number>(
     (unsteady, rules): (&Unsteady, &Rules),
 ) -> Result<Ahead, Error> {
     let over = over(patches);
-    let units = usual_units(architecture);
+    let units = Units::usual(architecture);
     let mut own = own_sources::<T>(over, plans.single.1.layout);
     own.push(clock::source::<T>(rules)?);
     let mut groups = vec![(own, Arc::default())];
     for (problem, plan) in plans.all() {
-        let plan = fitted(plan, problem.dimension, patches, units);
+        let plan = fitted(plan, problem.dimension, patches, units.count);
         let texts = texts::<T>((problem, &rules.constants), &plan, over)?;
         let sources = texts.into_iter().map(|t| t.source).collect();
         groups.push((sources, Arc::new(Places::of(problem))));

@@ -1,7 +1,7 @@
 //! Cards, and the driver that knows them.
 
 use std::ffi::CStr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use cudarc::driver::sys::CUdevice_attribute as Attribute;
 use cudarc::driver::{CudaContext, CudaStream, DriverError, result, sys};
@@ -151,9 +151,11 @@ impl Card {
 
 /// Is the driver's library there?
 pub(super) fn has_driver() -> bool {
+    // It is opened and closed, which threads had better not do side by side.
+    static PRESENT: OnceLock<bool> = OnceLock::new();
     // SAFETY: looks whether the system loader opens the driver's library; its initializers have
     // no preconditions.
-    unsafe { sys::is_culib_present() }
+    *PRESENT.get_or_init(|| unsafe { sys::is_culib_present() })
 }
 
 /// The major version of CUDA that the driver speaks; the highest number if there is no saying.

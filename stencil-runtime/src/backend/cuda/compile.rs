@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZero;
+use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -162,19 +163,22 @@ fn in_parallel<R: Send>(count: usize, work: impl Fn(usize) -> R + Sync) -> Vec<R
         .min(count);
     let next = AtomicUsize::new(0);
     let results = Mutex::new(BTreeMap::new());
+    let work = || {
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            if at >= count {
+                return;
+            }
+            let result = work(at);
+            let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
+            results.insert(at, result);
+        }
+    };
     thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                loop {
-                    let at = next.fetch_add(1, Ordering::Relaxed);
-                    if at >= count {
-                        return;
-                    }
-                    let result = work(at);
-                    let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
-                    results.insert(at, result);
-                }
-            });
+        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        // The end of a scope does not wait for what compilers and drivers leave to the end of a thread.
+        for thread in threads {
+            thread.join().unwrap_or_else(|panic| resume_unwind(panic));
         }
     });
     let results = results.into_inner();

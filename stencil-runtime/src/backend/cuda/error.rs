@@ -82,6 +82,15 @@ pub enum CudaError {
         /// How many arrays lie side by side.
         of: usize,
     },
+    /// More values on faces than positions of 32 bits tell apart.
+    #[error(
+        "boundary conditions that are formulas have {values} values on the faces of this mesh, and a card has room for {}: give numbers, or use fewer cells",
+        i32::MAX
+    )]
+    Tables {
+        /// Values on all faces with such a condition, of all components.
+        values: usize,
+    },
     /// Surfaces larger than a card has them.
     #[error(
         "surfaces of {} x {} x {} values, with ghost cells and those between patches, are larger than this card has them, which is {} x {} x {}: use `layout soa`",

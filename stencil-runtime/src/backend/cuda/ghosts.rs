@@ -132,6 +132,10 @@ impl Ghosts {
             number: 0.0,
         };
         rules.extend([periodic; 6]);
+        // Kernels count them with 32 bits, from MARGIN values before a face to as many behind it.
+        if length + MARGIN > i32::MAX as usize {
+            return Err(CudaError::Tables { values: length });
+        }
         let failed = CudaError::driver("copying boundary conditions to the card");
         Ok(Ghosts {
             fill,

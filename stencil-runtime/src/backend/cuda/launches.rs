@@ -41,22 +41,6 @@ pub(super) fn fitted(plan: &Plan, dimension: usize, patches: &mesh::Patches, uni
     })
 }
 
-/// Multiprocessors that cards of an architecture usually have: what is compiled ahead cannot know
-/// the card.
-///
-/// ```
-/// use stencil_runtime::backend::cuda::usual_units;
-///
-/// assert_eq!([usual_units("sm_80"), usual_units("sm_90")], [108, 132]);
-/// ```
-pub fn usual_units(architecture: &str) -> u32 {
-    match architecture {
-        "sm_80" => 108,
-        "sm_90" => 132,
-        _ => 148,
-    }
-}
-
 /// The texts of all launches of a plan over one patch or many, in a run with these constants.
 pub(super) fn texts<T: Number>(
     (algorithm, constants): (&Algorithm, &Constants),
@@ -444,7 +428,7 @@ mod tests {
         for blocking in ["march chunk=0", "march chunk=0 loader=2", "direct"] {
             let schedule = format!("schedule coefficients literal kernel {blocking}");
             let schedule = schedule::text::parse(&schedule).unwrap();
-            let mesh = (cells, usual_units("sm_90"));
+            let mesh = (cells, crate::backend::cuda::usual_units("sm_90"));
             let shown = advised_on(system.algorithm(), &schedule, 4, Some(mesh)).unwrap();
             let run = Simulation::<f32>::builder(&system).cells(cells).dt(1e-6);
             let run = run.schedule(schedule).ahead("sm_90").unwrap();

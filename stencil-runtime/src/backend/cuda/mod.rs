@@ -25,6 +25,7 @@ mod patches;
 mod reduce;
 mod sensors;
 mod surfaces;
+mod units;
 
 pub use cache::{Cache, DIR_VARIABLE as CACHE_VARIABLE};
 pub use calibration::{Calibration, Doubt, Measured};
@@ -32,9 +33,9 @@ pub use card::{BOXES, Card, OLDEST, capability};
 pub use compile::{check_needs, resources};
 pub use error::CudaError;
 pub use launched::Launched;
-pub use launches::usual_units;
 pub use machine::{PartTime, StepPart};
 pub use sensors::{Load, Sensors};
+pub use units::usual_units;
 
 pub(crate) use ahead::{Ahead, Piece, ahead};
 pub(crate) use card::Opened;

@@ -96,7 +96,8 @@ impl MeshShape {
         (self.all[1] * self.all[2]).unsigned_abs()
     }
 
-    /// A launch of blocks that go through all cells for each of so many arrays: blocks share rows, and where there are few of them, each row.
+    /// A launch of blocks that go through all cells for each of so many arrays: blocks share rows, and where there are few
+    /// of them, each row.
     pub(super) fn through(&self, arrays: usize) -> LaunchConfig {
         let rows = self.rows().clamp(1, BLOCKS);
         let of_row = self.all[0].unsigned_abs().div_ceil(THREADS);
@@ -156,7 +157,11 @@ impl Cut {
         halo: [usize; 3],
         value_bytes: usize,
     ) -> Result<Self, Error> {
-        debug_assert!((0..3).all(|axis| halo[axis] <= mesh.halo[axis]));
+        if (0..3).any(|axis| halo[axis] > mesh.halo[axis]) {
+            return Err(Error::Bug(
+                "patches have more ghost cells than the mesh".into(),
+            ));
+        }
         let cells = patches.cells;
         let too_many = Error::Memory { cells, buffers: 1 };
         Ok(Cut {

@@ -23,10 +23,11 @@ use super::card::{Card, Opened};
 use super::clock::Clock;
 use super::formulas::{Formulas, Unsteady};
 use super::ghosts::{Ghosts, has_tables};
-use super::launches::{Ready, usual_units};
+use super::launches::Ready;
 use super::memory::Memory;
 use super::patches::{Cut, MeshShape, over};
 use super::reduce::Tree;
+use super::units::Units;
 use super::{Cache, CudaError, Launched};
 use crate::backend::cpu::array::Array;
 use crate::backend::cpu::{BadValue, Checked, Domain, Patch};
@@ -124,6 +125,15 @@ pub(crate) struct Machine<T> {
     has_speeds: bool,
 }
 
+impl<T> Drop for Machine<T> {
+    /// Graphs go before the kernels and the memory that they are of, and nothing is under way then.
+    fn drop(&mut self) {
+        // A card that fails has told so before.
+        let _ = self.card.synchronize();
+        self.graphs.clear();
+    }
+}
+
 /// Steps that are done several at once.
 #[derive(Debug)]
 struct Fused {
@@ -135,11 +145,14 @@ struct Fused {
     tasks: Vec<Vec<Task>>,
 }
 
-/// Multiprocessors that chunks are fitted to: what was compiled ahead did not know the card.
-fn units(card: &Opened, cache: Option<&Cache>) -> u32 {
+/// What kernels are fitted to: what was compiled ahead did not know the card.
+fn units(card: &Opened, cache: Option<&Cache>) -> Units {
     match cache.and_then(Cache::sealed_by) {
-        None => card.card.multiprocessors,
-        Some(_) => usual_units(&card.card.architecture()),
+        None => Units {
+            count: card.card.multiprocessors,
+            shared_bytes: card.card.shared_bytes,
+        },
+        Some(_) => Units::usual(&card.card.architecture()),
     }
 }
 

@@ -16,6 +16,7 @@ use crate::backend::cuda::launches::{Ready, Text, fitted, halo, load, texts};
 use crate::backend::cuda::memory::{Memory, stride};
 use crate::backend::cuda::own::{Own, own};
 use crate::backend::cuda::patches::{Cut, MeshShape, over};
+use crate::backend::cuda::units::Units;
 use crate::backend::cuda::{Cache, CudaError};
 use crate::builder::Plans;
 use crate::clock::Rules;
@@ -35,17 +36,17 @@ pub(super) struct Programs<'a> {
 }
 
 impl<'a> Programs<'a> {
-    /// On a card with so many multiprocessors.
+    /// On a card with such multiprocessors.
     pub(super) fn new<T: Number>(
         plans: Plans<'a>,
         (domain, unsteady): (&Domain, &Unsteady),
         rules: &Rules,
-        units: u32,
+        units: Units,
     ) -> Result<Self, Error> {
         let patches = &domain.patches;
         let mut all = Vec::new();
         for (problem, plan) in plans.all() {
-            let plan = fitted(plan, problem.dimension, patches, units);
+            let plan = fitted(plan, problem.dimension, patches, units.count);
             let texts = texts::<T>((problem, &rules.constants), &plan, over(patches))?;
             all.push((problem, plan, texts));
         }
@@ -55,10 +56,6 @@ impl<'a> Programs<'a> {
             Some(observation) => watched::halo::<T>(observation, &on)?,
             None => [0; 3],
         }];
-        // The host gets given fields that the card evaluates with their ghost cells.
-        if !unsteady.sources.is_empty() {
-            halos.push(domain.halo);
-        }
         for (_, plan, texts) in &all {
             halos.extend([plan.halo().map(|n| n as usize), halo(texts)]);
         }
@@ -68,8 +65,13 @@ impl<'a> Programs<'a> {
             reads
                 .map(|read| std::array::from_fn(|axis| (read[axis] + launch.extend[axis]) as usize))
         });
+        let reach = deepest(reach);
+        // The host gets given fields that the card evaluates with all ghost cells that it has of them.
+        if !unsteady.sources.is_empty() {
+            halos.extend([domain.halo, reach]);
+        }
         Ok(Programs {
-            reach: deepest(reach),
+            reach,
             all,
             halo: deepest(halos),
             on,

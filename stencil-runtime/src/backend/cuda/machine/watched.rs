@@ -10,6 +10,7 @@ use stencil_compiler::schedule::{Schedule, presets};
 
 use crate::backend::cuda::launches::{Text, fitted, halo as halo_of, texts_changed};
 use crate::backend::cuda::patches::over;
+use crate::backend::cuda::units::Units;
 use crate::mesh::Patches;
 use crate::observe::groups;
 use crate::{Error, Number};
@@ -26,8 +27,7 @@ pub(crate) struct On {
     pub(super) patches: Patches,
     /// Axes along which they may read beyond one end at the other.
     around: [bool; 3],
-    /// Multiprocessors.
-    units: u32,
+    units: Units,
     /// How many values of a cell they have room for.
     pub(super) room: usize,
     /// How fields and that room lie.
@@ -36,7 +36,7 @@ pub(crate) struct On {
 
 impl On {
     /// The room is that of new values of fields in the arrays of a plan.
-    pub(crate) fn new(plan: &Plan, (patches, around): (Patches, [bool; 3]), units: u32) -> Self {
+    pub(crate) fn new(plan: &Plan, (patches, around): (Patches, [bool; 3]), units: Units) -> Self {
         let buffers = plan.buffers.iter().zip(plan.places());
         let free: Vec<Place> = buffers
             .filter(|(buffer, _)| buffer.role == BufferRole::NewField)
@@ -104,12 +104,17 @@ impl Part {
         let crossable = plan::crossable(halo, on.patches.cells, T::BYTES);
         let around = std::array::from_fn(|axis| on.around[axis] && crossable[axis]);
         // Where a march cannot be, or has no room in a block, there are ghost cells.
-        let part = Self::scheduled::<T>(algorithm.clone(), AROUND, around, on);
-        let is_less = |part: &Part| {
-            let halo = halo_of(&part.texts);
-            part.texts.len() == 1 && (0..3).all(|axis| halo[axis] <= reach[axis] as usize)
+        let part = match Self::scheduled::<T>(algorithm.clone(), AROUND, around, on) {
+            Ok(part) => part,
+            Err(bug @ Error::Bug(_)) => return Err(bug),
+            Err(_) => return Ok(None),
         };
-        Ok(part.ok().filter(is_less))
+        let halo = halo_of(&part.texts);
+        let has_room = |text: &Text| text.source.shared_bytes <= on.units.shared_bytes;
+        let is_less = part.texts.len() == 1
+            && part.texts.iter().all(has_room)
+            && (0..3).all(|axis| halo[axis] <= reach[axis] as usize);
+        Ok(is_less.then_some(part))
     }
 
     fn scheduled<T: Number>(
@@ -119,7 +124,7 @@ impl Part {
         on: &On,
     ) -> Result<Self, Error> {
         let (schedule, plan) = planned::<T>(&algorithm, schedule, around)?;
-        let plan = fitted(&plan, algorithm.dimension, &on.patches, on.units);
+        let plan = fitted(&plan, algorithm.dimension, &on.patches, on.units.count);
         // It reads fields and writes to the arrays of their new values.
         let place = |buffer: &mut Buffer| match plan.buffer(&buffer.name).map(|b| b.role) {
             Some(BufferRole::Given) | None => {}
@@ -204,4 +209,48 @@ pub(crate) fn sources<T: Number>(observation: &Observation, on: &On) -> Result<V
 
 pub(super) fn bug(what: &str) -> Error {
     Error::Bug(format!("an observation on a card {what}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SystemDef;
+    use crate::mesh::Mesh;
+
+    /// Ghost cells for the vorticity of a flow, which is read around the ends along these axes, where a block has so much
+    /// shared memory.
+    fn halo_on(cells: [usize; 3], around: [bool; 3], shared_bytes: usize) -> [usize; 3] {
+        let text = "pub system Flow in 3d {
+            field u: vector; ddt(u) = lap(u);
+            let w = curl(u); observe swirl = mean(dot(w, w));
+        }
+        scheme s for Flow { space: central<order = 6>; time: euler; }";
+        let system = SystemDef::from_text("flow.pde", text).unwrap();
+        let mesh = Mesh {
+            cells,
+            extent: [1.0; 3],
+            origin: [0.0; 3],
+            centered: false,
+        };
+        let patches = Patches::new(&mesh, [1; 3]).unwrap();
+        let plan = planned::<f32>(system.algorithm(), AROUND, around)
+            .unwrap()
+            .1;
+        let units = Units {
+            count: 132,
+            shared_bytes,
+        };
+        let on = On::new(&plan, (patches, around), units);
+        halo::<f32>(system.observation().unwrap(), &on).unwrap()
+    }
+
+    #[test]
+    fn what_reads_around_the_ends_needs_no_ghost_cells() {
+        let all = [true; 3];
+        assert_eq!(halo_on([32; 3], all, 227 << 10), [0; 3]);
+        // A wall, rows of no whole copies, a block without room for planes of three fields.
+        assert_eq!(halo_on([32; 3], [true, true, false], 227 << 10), [0, 0, 3]);
+        assert!(halo_on([33, 32, 32], all, 227 << 10)[0] >= 3);
+        assert_eq!(halo_on([32; 3], all, 4 << 10), [3; 3]);
+    }
 }
