@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use cudarc::driver::{CudaStream, DeviceRepr, LaunchConfig};
+use rayon::prelude::*;
 use stencil_compiler::emit;
 use stencil_compiler::expr::Real;
 
@@ -27,6 +28,9 @@ pub(super) fn over(patches: &Patches) -> emit::Patches {
 /// Blocks that keep all multiprocessors busy, and the threads of each, as in the text of the kernels that they are for.
 const BLOCKS: u32 = 2048;
 const THREADS: u32 = 256;
+
+/// Rows that a core copies at once.
+const ROWS: usize = 256;
 
 /// As in the text.
 #[repr(C)]
@@ -226,10 +230,9 @@ impl Cut {
     /// Copies what an array of the mesh has of a patch and its ghost cells: those between patches
     /// are cells of the mesh.
     pub(super) fn take<T: Real>(&self, patch: usize, from: &Array<T>, to: &mut Array<T>) {
-        let (from, to) = (from.values(), to.values_mut());
-        self.rows(patch, [[true; 3]; 2], |in_mesh, in_patch, length| {
-            to[in_patch..][..length].copy_from_slice(&from[in_mesh..][..length]);
-        });
+        let rows = self.rows(patch, [[true; 3]; 2]);
+        let rows = rows.map(|(in_mesh, in_patch, length)| (in_patch, in_mesh, length));
+        copy_rows(rows.collect(), to.values_mut(), from.values());
     }
 
     /// Copies a patch to its place in an array of the mesh, with the ghost cells beyond the faces of
@@ -238,10 +241,8 @@ impl Cut {
         let (at, counts) = (self.patches.at(patch), self.patches.counts);
         let first = at.map(|at| at == 0);
         let last = std::array::from_fn(|axis| at[axis] + 1 == counts[axis]);
-        let (from, to) = (from.values(), to.values_mut());
-        self.rows(patch, [first, last], |in_mesh, in_patch, length| {
-            to[in_mesh..][..length].copy_from_slice(&from[in_patch..][..length]);
-        });
+        let rows = self.rows(patch, [first, last]);
+        copy_rows(rows.collect(), to.values_mut(), from.values());
     }
 
     /// The rows of a patch, with the ghost cells below and above it along the axes that `ghosts`
@@ -250,24 +251,38 @@ impl Cut {
         &self,
         patch: usize,
         ghosts: [[bool; 3]; 2],
-        mut each: impl FnMut(usize, usize, usize),
-    ) {
+    ) -> impl Iterator<Item = (usize, usize, usize)> {
         let (at, shape) = (self.patches.at(patch), &self.patch);
         let depth = |side: usize, axis: usize| match ghosts[side][axis] {
             true => shape.halo[axis] as isize,
             false => 0,
         };
         let range = |axis: usize| -depth(0, axis)..shape.cells[axis] as isize + depth(1, axis);
-        for z in range(2) {
-            for y in range(1) {
-                let cell = [range(0).start, y, z];
-                let in_mesh = std::array::from_fn(|axis| {
-                    (at[axis] * shape.cells[axis]) as isize + cell[axis]
-                });
-                each(self.mesh.index(in_mesh), shape.index(cell), range(0).len());
-            }
-        }
+        let [xs, ys, zs] = [0, 1, 2].map(range);
+        let cells = zs.flat_map(move |z| ys.clone().map(move |y| [xs.start, y, z]));
+        cells.map(move |cell| {
+            let corner = |axis: usize| (at[axis] * shape.cells[axis]) as isize;
+            let in_mesh = std::array::from_fn(|axis| corner(axis) + cell[axis]);
+            (self.mesh.index(in_mesh), shape.index(cell), xs.len())
+        })
     }
+}
+
+/// Copies rows on all cores: where each goes, where it comes from, and its length; in the order in which they go.
+fn copy_rows<T: Real>(rows: Vec<(usize, usize, usize)>, to: &mut [T], from: &[T]) {
+    let (mut parts, mut rest, mut begun) = (Vec::new(), to, 0);
+    for part in rows.chunks(ROWS) {
+        let begin = part.first().map_or(begun, |(to, ..)| *to);
+        let end = part.last().map_or(begin, |(to, _, length)| to + length);
+        let (before, behind) = rest.split_at_mut(end - begun);
+        parts.push((part, begin, &mut before[begin - begun..]));
+        (rest, begun) = (behind, end);
+    }
+    parts.into_par_iter().for_each(|(part, begin, values)| {
+        for (to, at, length) in part {
+            values[to - begin..][..*length].copy_from_slice(&from[*at..][..*length]);
+        }
+    });
 }
 
 #[cfg(test)]
@@ -307,6 +322,25 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// More rows than one core copies, with room between them.
+    #[test]
+    fn rows_that_cores_share_are_all_copied() {
+        let rows: usize = 3 * ROWS + 7;
+        let from: Vec<f64> = (0..4 * rows).map(|at| at as f64).collect();
+        let mut to = vec![-1.0; 5 * rows + 2];
+        let turned = (0..rows).map(|row| (5 * row + 2, 4 * (rows - 1 - row), 3));
+        copy_rows(turned.collect(), &mut to, &from);
+        for (at, value) in to.iter().enumerate() {
+            let (row, x) = ((at + 3) / 5, (at + 3) % 5);
+            let wanted = match (row, x) {
+                (0, _) | (_, 3..) => -1.0,
+                _ => from[4 * (rows - row) + x],
+            };
+            assert_eq!(*value, wanted, "{at}");
+        }
+        copy_rows::<f64>(Vec::new(), &mut to, &from);
     }
 
     /// Taken apart and put together, the mesh is the same, whatever stands between patches.
