@@ -25,8 +25,10 @@ pub(super) fn over(patches: &Patches) -> emit::Patches {
     }
 }
 
-/// Blocks that keep all multiprocessors busy, and the threads of each, as in the text of the kernels that they are for.
-const BLOCKS: u32 = 2048;
+/// Blocks that keep all multiprocessors busy.
+pub(super) const BLOCKS: u32 = 2048;
+
+/// Threads of each, as in the text of the kernels that they are for.
 const THREADS: u32 = 256;
 
 /// Rows that a core copies at once.

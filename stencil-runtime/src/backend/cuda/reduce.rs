@@ -8,7 +8,7 @@ use cudarc::driver::{
 use stencil_compiler::model::Reduction;
 
 use super::CudaError;
-use super::patches::MeshShape;
+use super::patches::{BLOCKS, MeshShape};
 
 /// The kernels, for values of the type `real`.
 pub(super) const TEXT: &str = include_str!("reduce.cu");
@@ -18,9 +18,6 @@ const THREADS: u32 = 256;
 
 /// Values that are taken in order, as in the text.
 const LEAF: u32 = 16;
-
-/// Blocks that keep all multiprocessors busy.
-const BLOCKS: u32 = 2048;
 
 /// As in the text.
 #[repr(C)]
