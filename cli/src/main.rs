@@ -123,34 +123,41 @@ fn usage(failure: Failure) -> Ended {
 }
 
 fn list() -> String {
-    let problems = physics::problems::ALL
-        .iter()
-        .map(|p| format!("  {:<16}{} ({})\n", p.name, p.summary, p.system));
     let mut systems = built_ins();
     // Systems for any number of dimensions are there once for each.
     systems.dedup_by(|a, b| a.name == b.name);
+    let problems = physics::problems::ALL.iter();
+    let names = problems.clone().map(|p| p.name.len());
+    let width = names.chain(systems.iter().map(|s| s.name.len())).max();
+    let width = width.unwrap_or(0) + 2;
+    let problems = problems.map(|p| format!("  {:<width$}{} ({})\n", p.name, p.summary, p.system));
     let systems = systems
         .into_iter()
-        .map(|s| format!("  {:<16}{}\n", s.name, s.summary));
+        .map(|s| format!("  {:<width$}{}\n", s.name, s.summary));
     let (problems, systems): (String, String) = (problems.collect(), systems.collect());
     format!(
         "problems, for `stencil run`:\n{problems}\nsystems, for `stencil explain` and `stencil emit`:\n{systems}"
     )
 }
 
+/// What a documentation says first, without where that is from and what follows from it.
+fn first_clause(doc: &str) -> String {
+    let ends = [" (", ". ", ": [", ", `"].iter();
+    let end = ends.filter_map(|end| doc.find(end)).min();
+    doc[..end.unwrap_or(doc.len())]
+        .trim_end_matches('.')
+        .to_string()
+}
+
 /// The systems of the library, as text.
 fn built_ins() -> Vec<BuiltIn> {
     let all = physics::systems::ALL.iter();
     all.map(|system| {
-        let doc = system
-            .model
-            .lines()
-            .next()
-            .and_then(|line| line.strip_prefix("/// "))
-            .unwrap_or_default();
+        let doc = system.model.lines();
+        let doc = doc.map_while(|line| line.strip_prefix("/// "));
         BuiltIn {
             name: system.name.to_string(),
-            summary: doc.trim_end_matches('.').to_string(),
+            summary: first_clause(&doc.collect::<Vec<_>>().join(" ")),
             text: system.model.to_string(),
         }
     })

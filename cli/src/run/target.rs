@@ -94,7 +94,7 @@ fn unknown(wanted: &str) -> String {
         ));
     }
     for problem in problems::ALL {
-        message.push_str(&format!("  {:<16}{}\n", problem.name, problem.summary));
+        message.push_str(&format!("  {:<18}{}\n", problem.name, problem.summary));
     }
     message.push_str("  or the path of a problem file, such as heat.toml");
     message

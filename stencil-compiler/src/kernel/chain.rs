@@ -8,6 +8,7 @@
 
 use std::collections::BTreeMap;
 
+use super::branches::usual;
 use super::{Index, Operand, Reg, Stmt};
 use crate::expr::Op;
 
@@ -43,7 +44,7 @@ struct Chain {
 
 impl Chain {
     fn follow(&mut self, body: &[Stmt]) {
-        for stmt in body {
+        for stmt in usual(body) {
             match stmt {
                 Stmt::Let { reg, op, args } => {
                     let at = self.known(args) + latency(*op);

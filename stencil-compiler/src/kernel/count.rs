@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::branches::usual;
 use super::lanes::Lanes;
 use super::{BufferId, Condition, Index, Kernel, Operand, Reg, Relation, Stmt, WARP, chain};
 use crate::expr::Op;
@@ -12,7 +13,8 @@ const LINE: usize = 128;
 /// Work of one thread: in an iteration of the main loop, or in all where there is no loop.
 ///
 /// Statements under a condition count in full, but for operations that few threads do for all, on the
-/// rim of a tile: these count for the part of the warps that do them. A loop inside counts as often as its
+/// rim of a tile: these count for the part of the warps that do them. Of branches that exclude each other the one with
+/// most work counts: the others are of planes around a chunk. A loop inside counts as often as its
 /// bounds say where they are constants, else once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
@@ -128,7 +130,7 @@ struct Counter<'k> {
 
 impl Counter<'_> {
     fn add(&self, body: &[Stmt], times: u64, counts: &mut Counts) {
-        for stmt in body {
+        for stmt in usual(body) {
             match stmt {
                 Stmt::Let { op, .. } => {
                     let class = match op {

@@ -134,8 +134,18 @@ pub(super) struct Computed {
     pub(super) operations: Vec<Stmt>,
     /// Values of shared functions for the thread's cells.
     pub(super) staged: Vec<(FnId, Vec<Operand>)>,
+    /// What is stored after the operations, by the lag of its plane.
+    pub(super) stores: Vec<(i32, Vec<Stmt>)>,
+    /// What queues are set to after that.
+    pub(super) sets: Vec<Stmt>,
+}
+
+impl Computed {
     /// What is stored and handed on, after the operations.
-    pub(super) results: Vec<Stmt>,
+    pub(super) fn results(&self) -> impl Iterator<Item = Stmt> {
+        let stores = self.stores.iter().flat_map(|(_, stores)| stores);
+        stores.chain(&self.sets).cloned()
+    }
 }
 
 /// What an iteration on a plane computes, and then stores and hands on; `columns` are the registers of
@@ -184,9 +194,7 @@ pub(super) fn compute(
         assignments.push(Stmt::Set { reg, value });
     }
     let kept = kept(columns, &stores, (&assignments, &staged));
-    let mut results = Vec::new();
-    store(draft, &mut results, pipeline, stores, (plane, frame));
-    results.extend(assignments);
+    let stores = store(draft, pipeline, stores, (plane, frame));
     let is_early = |(id, _): &&(FnId, Vec<Operand>)| early.contains(id);
     let values = staged.iter().filter(is_early).flat_map(|(_, of)| of);
     let [ahead, work] = part(work, registers(values).collect());
@@ -195,7 +203,8 @@ pub(super) fn compute(
         ahead: order(ahead, &before),
         operations: order(work, &kept),
         staged,
-        results,
+        stores,
+        sets: assignments,
     })
 }
 
@@ -369,19 +378,19 @@ fn output_value(
 /// Stores of one iteration, where their planes and cells belong to the block.
 fn store(
     draft: &mut Draft<'_>,
-    body: &mut Vec<Stmt>,
     pipeline: &Pipeline,
     stores: Stores,
     (plane, frame): (IntVar, Frame),
-) {
+) -> Vec<(i32, Vec<Stmt>)> {
     let axis = pipeline.axis;
     let extend = draft.context.launch.extend.map(i64::from);
+    let mut all = Vec::new();
     for (lag, points) in stores {
         let target = draft.int("q");
-        body.push(Stmt::Int {
+        let plane = Stmt::Int {
             var: target,
             value: Index::Var(plane) + Index::Const(i64::from(lag)),
-        });
+        };
         let mut conditions = vec![
             Condition::at_least(target, Index::Var(frame.start)),
             Condition::below(target, Index::Var(frame.end)),
@@ -398,11 +407,13 @@ fn store(
         let cell = draft.cell("cell");
         let mut inner = vec![Stmt::Cell { cell, at }];
         inner.extend(store_points(draft, (frame.x, cell), &points, extend[0]));
-        body.push(Stmt::If {
+        let stores = Stmt::If {
             conditions,
             body: inner,
-        });
+        };
+        all.push((lag, vec![plane, stores]));
     }
+    all
 }
 
 /// Stores of a thread's cells from x on: several at once where all of them exist, one by one at the

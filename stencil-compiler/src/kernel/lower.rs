@@ -257,6 +257,19 @@ impl<'a> Draft<'a> {
         reg
     }
 
+    /// A register for the same as this one, elsewhere in the kernel.
+    pub(super) fn another(&mut self, reg: Reg) -> Reg {
+        let name = self.kernel.registers[reg.0 as usize].clone();
+        let origin = self.kernel.origins.get(&reg).cloned();
+        let name = self.unique(&name);
+        self.kernel.registers.push(name);
+        let another = Reg(self.kernel.registers.len() as u32 - 1);
+        self.kernel
+            .origins
+            .extend(origin.map(|name| (another, name)));
+        another
+    }
+
     /// Says for which grid function registers are made from now on; returns what was said before.
     pub(super) fn computes(&mut self, of: Option<FnId>) -> Option<FnId> {
         std::mem::replace(&mut self.origin, of)

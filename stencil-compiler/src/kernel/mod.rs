@@ -12,6 +12,7 @@ use crate::expr::{Lit, Op};
 use crate::plan::Place;
 
 pub mod blocking;
+mod branches;
 mod chain;
 pub mod check;
 pub mod count;
@@ -26,6 +27,7 @@ pub mod pipeline;
 pub mod rim;
 mod shape;
 pub mod text;
+mod trim;
 mod values;
 
 /// Threads that run in lockstep.

@@ -1,8 +1,10 @@
 //! Schedules that no preset has.
 
+use std::collections::BTreeMap;
 use std::iter;
 
 use stencil_compiler::algorithm::Algorithm;
+use stencil_compiler::schedule::check::check;
 use stencil_compiler::schedule::{Blocking, Coefficients, Layout, Schedule, heuristic};
 
 use super::{KINDS, PERIODIC};
@@ -42,5 +44,19 @@ pub(super) fn unusual(
     let of_literals = of_literals.with_coefficients(Coefficients::Literal);
     let of_literals = Some(of_literals).filter(|schedule| on_card(schedule, architecture));
     let of_literals = of_literals.map(|schedule| ("gpu of literals".to_string(), schedule));
-    all.chain(of_literals).collect()
+    let trimmed = trimmed(algorithm, precision).filter(|schedule| on_card(schedule, architecture));
+    let trimmed = trimmed.map(|schedule| ("march, trimmed".to_string(), schedule));
+    all.chain(of_literals).chain(trimmed).collect()
+}
+
+/// A march whose sums ride along, with a text of its own for planes around a chunk, and planes that are asked for behind
+/// the work; `None` where it is illegal.
+fn trimmed(algorithm: &Algorithm, precision: Precision) -> Option<Schedule> {
+    let mut placements = BTreeMap::new();
+    heuristic::carry(algorithm, &mut placements);
+    let params = [("trim", 1), ("refill", 1), ("chunk", 16)];
+    let schedule =
+        Schedule::placing(placements).blocked(algorithm, Blocking::new("march", &params));
+    let is_legal = check(algorithm, &schedule, precision.get().bytes()).is_ok();
+    is_legal.then_some(schedule)
 }

@@ -6,7 +6,7 @@ use std::mem::zeroed;
 use std::sync::Arc;
 
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute, CUmemorytype};
-use cudarc::driver::{CudaContext, CudaStream, DriverError};
+use cudarc::driver::{CudaStream, DriverError};
 use stencil_compiler::expr::Real;
 
 use super::CudaError;
@@ -36,7 +36,8 @@ fn limits(card: &Opened) -> Result<[usize; 3], CudaError> {
 struct Surface {
     array: sys::CUarray,
     object: sys::CUsurfObject,
-    context: Arc<CudaContext>,
+    /// What works with it.
+    stream: Arc<CudaStream>,
 }
 
 // SAFETY: the driver's objects belong to a context, not to a thread.
@@ -47,11 +48,11 @@ unsafe impl Sync for Surface {}
 impl Surface {
     /// Of so many values along each axis: those of eight bytes are two of four, as the texture units know none.
     fn new(
-        context: &Arc<CudaContext>,
+        stream: &Arc<CudaStream>,
         extents: [usize; 3],
         value_bytes: usize,
     ) -> Result<Self, DriverError> {
-        context.bind_to_thread()?;
+        stream.context().bind_to_thread()?;
         let description = sys::CUDA_ARRAY3D_DESCRIPTOR {
             Width: extents[0],
             Height: extents[1],
@@ -63,7 +64,7 @@ impl Surface {
         let mut surface = Surface {
             array: std::ptr::null_mut(),
             object: 0,
-            context: context.clone(),
+            stream: stream.clone(),
         };
         // SAFETY: reads one description and writes one handle.
         unsafe { sys::cuArray3DCreate_v2(&raw mut surface.array, &raw const description) }
@@ -82,8 +83,9 @@ impl Surface {
 impl Drop for Surface {
     fn drop(&mut self) {
         // What fails here has nobody to tell, and the context takes all with it.
-        let _ = self.context.bind_to_thread();
-        let _ = self.context.synchronize();
+        let _ = self.stream.context().bind_to_thread();
+        // To wait for the whole context would spoil what other simulations capture meanwhile.
+        let _ = self.stream.synchronize();
         if self.object != 0 {
             // SAFETY: made by `new` and destroyed once; no kernel uses it any more.
             let _ = unsafe { sys::cuSurfObjectDestroy(self.object) };
@@ -133,7 +135,7 @@ impl Surfaces {
         fit(extents, limits(card)?)?;
         let failed = CudaError::driver("taking surfaces on the card");
         for _ in 0..count {
-            let surface = Surface::new(&card.context, extents, T::BYTES);
+            let surface = Surface::new(&card.stream, extents, T::BYTES);
             surfaces.all.push(surface.map_err(&failed)?);
         }
         let zeros = card.stream.alloc_zeros::<u8>(shape.len() * T::BYTES);

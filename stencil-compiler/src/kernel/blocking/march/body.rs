@@ -2,17 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use super::March;
 use super::boxes;
 use super::copies::Copies;
 use super::ends::Ends;
 use super::layout::{DONE, Layout};
 use super::reader::Planes;
 use super::stage::{Places, Stage};
+use super::{March, Refill};
 use crate::algorithm::FnId;
 use crate::kernel::iteration::{Computed, Frame, compute, frame};
 use crate::kernel::lower::Draft;
 use crate::kernel::pipeline::Pipeline;
+use crate::kernel::trim::{Needs, Span, renamed};
 use crate::kernel::{Condition, Index, IntVar, Operand, Stmt};
 use crate::schedule::Refusal;
 
@@ -144,7 +145,7 @@ fn iterate(
             + Index::Var(iteration)
             + Index::Const(i64::from(layout.begin)),
     });
-    if !march.split {
+    if march.refill == Refill::Ahead {
         loader.refill(draft, body, iteration);
     }
     loader.wait(body, iteration);
@@ -164,27 +165,50 @@ fn iterate(
         slot: Index::Var(iteration) % phases,
     };
     // The wait that comes with it is the one for what others shared.
-    let mut refill = || {
+    let between = |draft: &mut Draft<'_>| {
         let mut refill = Vec::new();
-        if march.split {
+        if march.refill == Refill::Between {
             loader.refill(draft, &mut refill, iteration);
         }
         refill
     };
-    let between = (refill(), done.clone());
-    let work = work(march, planes, &early, (rims, computed), between);
     let warmup = i64::from(pipeline.first_iteration() - layout.begin);
+    let turn = |warm: bool| match (warm, Index::Const(warmup)) {
+        (true, warmup) => Condition::at_least(iteration, warmup),
+        (false, warmup) => Condition::below(iteration, warmup),
+    };
+    for branch in branches(march, pipeline, computed, (plane, frame)) {
+        let mut conditions = branch.conditions;
+        if warmup > 0 && !branch.is_warm {
+            conditions.insert(0, turn(true));
+        }
+        let (refill, done) = (between(draft), done.clone());
+        let mut work = work(
+            march,
+            planes,
+            &early,
+            (&rims, branch.computed),
+            (refill, done),
+        );
+        if branch.again {
+            work = renamed(draft, work);
+        }
+        match conditions[..] {
+            [] => body.extend(work),
+            _ => body.push(Stmt::If {
+                conditions,
+                body: work,
+            }),
+        }
+    }
     if warmup > 0 {
         body.push(Stmt::If {
-            conditions: vec![Condition::at_least(iteration, Index::Const(warmup))],
-            body: work,
+            conditions: vec![turn(false)],
+            body: between(draft).into_iter().chain([done]).collect(),
         });
-        body.push(Stmt::If {
-            conditions: vec![Condition::below(iteration, Index::Const(warmup))],
-            body: refill().into_iter().chain([done]).collect(),
-        });
-    } else {
-        body.extend(work);
+    }
+    if march.refill == Refill::Behind {
+        loader.refill(draft, body, iteration);
     }
     planes.shift_columns(body);
     if planes.is_staged() && !march.split {
@@ -193,25 +217,92 @@ fn iterate(
     Ok(())
 }
 
+/// What an iteration computes under some conditions.
+struct Branch {
+    conditions: Vec<Condition>,
+    computed: Computed,
+    /// Do the conditions leave out the iterations that only fill the first planes?
+    is_warm: bool,
+    /// Is the same computed in a branch before?
+    again: bool,
+}
+
+/// All of the work on the planes for which all is needed, and before and behind these what is needed there.
+fn branches(
+    march: &March,
+    pipeline: &Pipeline,
+    computed: Computed,
+    (plane, frame): (IntVar, Frame),
+) -> Vec<Branch> {
+    let all = Span {
+        first: pipeline.first_iteration(),
+        last: -pipeline.last_lag(),
+    };
+    let needs = march.trim.then(|| Needs::new(&computed, all)).flatten();
+    let core = needs.as_ref().and_then(|needs| needs.core(&computed, all));
+    let (Some(needs), Some(core)) = (needs, core) else {
+        return vec![Branch {
+            conditions: Vec::new(),
+            computed,
+            is_warm: false,
+            again: false,
+        }];
+    };
+    let begin = Index::Var(frame.start) + Index::Const(i64::from(core.first));
+    let end = Index::Var(frame.end) + Index::Const(i64::from(core.last));
+    let before = needs.around(&computed, |span| span.first < core.first);
+    let behind = needs.around(&computed, |span| core.last < span.last);
+    let mut branches = vec![Branch {
+        conditions: vec![
+            Condition::at_least(plane, begin.clone()),
+            Condition::below(plane, end.clone()),
+        ],
+        computed,
+        is_warm: true,
+        again: false,
+    }];
+    if all.first < core.first {
+        branches.push(Branch {
+            conditions: vec![Condition::below(plane, begin.clone())],
+            computed: before,
+            is_warm: false,
+            again: true,
+        });
+    }
+    if core.last < all.last {
+        branches.push(Branch {
+            conditions: vec![
+                Condition::at_least(plane, begin),
+                Condition::at_least(plane, end),
+            ],
+            computed: behind,
+            is_warm: true,
+            again: true,
+        });
+    }
+    branches
+}
+
 /// What an iteration does with its planes, in order.
 fn work(
     march: &March,
     planes: &Planes<'_>,
     early: &BTreeSet<FnId>,
-    ([ahead, rims], computed): ([Vec<Stmt>; 2], Computed),
+    ([ahead, rims], computed): (&[Vec<Stmt>; 2], Computed),
     (refill, done): (Vec<Stmt>, Stmt),
 ) -> Vec<Stmt> {
+    let results: Vec<Stmt> = computed.results().collect();
     let staged = computed.staged.into_iter();
     let (first, last): (Vec<_>, Vec<_>) = staged.partition(|(of, _)| early.contains(of));
     let store = |staged: Vec<(FnId, Vec<Operand>)>| {
         let stores = staged.into_iter();
         stores.filter_map(|(of, values)| planes.store(of, values))
     };
-    let mut work = ahead;
+    let mut work = ahead.clone();
     work.extend(computed.ahead);
     work.extend(store(first));
     work.extend(refill);
-    work.extend(rims);
+    work.extend(rims.clone());
     work.extend(computed.operations);
     // Nothing is read from a ring after the operations: what takes the place of the oldest planes
     // need not wait for stores. But where a barrier is split, it is all that readers wait for.
@@ -222,7 +313,7 @@ fn work(
         work.push(done);
         work.extend(store(last));
     }
-    work.extend(computed.results);
+    work.extend(results);
     work
 }
 

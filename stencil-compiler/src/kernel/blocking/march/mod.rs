@@ -67,6 +67,8 @@ pub const STRATEGY: Strategy = Strategy {
         BLOCKS,
         LOADER,
         BARRIER,
+        REFILL,
+        TRIM,
     ],
     marches: true,
     stages: true,
@@ -107,6 +109,40 @@ pub(crate) const BARRIER: Param = Param {
 /// The barrier that warps arrive on and wait at in different places.
 const SPLIT: u32 = 1;
 
+/// When an iteration fills the slots of a coming one.
+const REFILL: Param = Param {
+    name: "refill",
+    summary: "when planes of coming iterations are asked for: 0: before the work of an iteration; 1: behind it, so that warps wait less for each other",
+    default: 0,
+    values: &[0, BEHIND],
+    flat: None,
+    first: false,
+};
+
+/// Planes are asked for behind the work.
+const BEHIND: u32 = 1;
+
+/// Do planes around a chunk get less work?
+const TRIM: Param = Param {
+    name: "trim",
+    summary: "1: planes before and behind a chunk get only the work that its outputs need of them, in a text of their own; 0: all of it",
+    default: 0,
+    values: &[0, 1],
+    flat: None,
+    first: false,
+};
+
+/// Where an iteration fills the slots of a coming one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Refill {
+    /// Before its own planes are waited for.
+    Ahead,
+    /// Where it waits for what others shared.
+    Between,
+    /// When its work is done.
+    Behind,
+}
+
 /// Bytes of shared memory that one block may have.
 pub const SHARED_LIMIT: usize = 232_448;
 
@@ -135,6 +171,10 @@ struct March {
     boxes: bool,
     /// Do warps wait for each other only before they read what is shared?
     split: bool,
+    /// When slots are filled again.
+    refill: Refill,
+    /// Do planes around a chunk get only the work that is needed of them?
+    trim: bool,
 }
 
 /// Cells of the tile along x and y.
@@ -156,6 +196,7 @@ impl March {
             });
         }
         let tile = across(&|name| context.param(name), dimension);
+        let split = context.param(BARRIER.name) == SPLIT;
         let march = March {
             tile,
             points: context.param("points"),
@@ -164,7 +205,9 @@ impl March {
             column: context.param(COLUMN.name) != 0,
             vector,
             boxes: context.param(LOADER.name) != 0,
-            split: context.param(BARRIER.name) == SPLIT,
+            split,
+            refill: refill(context, split)?,
+            trim: trim(context)?,
         };
         march.check_loader(context)?;
         if !matches!(march.points, 1 | 2 | 4) || march.points > vector {
@@ -244,6 +287,29 @@ impl March {
 
     fn threads(&self) -> [u32; 2] {
         self.cover().threads()
+    }
+}
+
+fn refill(context: &Context<'_>, split: bool) -> Result<Refill, Refusal> {
+    let message = match (context.param(REFILL.name), split) {
+        (0, false) => return Ok(Refill::Ahead),
+        (0, true) => return Ok(Refill::Between),
+        (BEHIND, false) => return Ok(Refill::Behind),
+        (BEHIND, true) => format!(
+            "`refill={BEHIND}` asks for planes behind the work, and with `barrier={SPLIT}` that is done in the middle of it: use one of them"
+        ),
+        (refill, _) => format!("`refill={refill}`: there are 0 and {BEHIND}"),
+    };
+    Err(Refusal::params(&[REFILL.name, BARRIER.name], message))
+}
+
+fn trim(context: &Context<'_>) -> Result<bool, Refusal> {
+    match context.param(TRIM.name) {
+        trim @ (0 | 1) => Ok(trim == 1),
+        trim => {
+            let message = format!("`trim={trim}`: there are 0 and 1");
+            Err(Refusal::params(&[TRIM.name], message))
+        }
     }
 }
 

@@ -52,13 +52,10 @@ pub(super) fn emit(
         (&mut planes, &columns, &BTreeSet::new()),
         (plane, frame),
     )?;
+    let results: Vec<Stmt> = computed.results().collect();
     inner.push(Stmt::If {
         conditions,
-        body: computed
-            .operations
-            .into_iter()
-            .chain(computed.results)
-            .collect(),
+        body: computed.operations.into_iter().chain(results).collect(),
     });
     planes.shift(&mut inner, |of, point| loader.next(of, point));
     if !layout.groups.is_empty() {

@@ -1,0 +1,229 @@
+//! What planes around a chunk are needed for. In the iterations before its first plane and behind its last one, sums that
+//! ride along take some terms, and older planes are stored; all else of an iteration is for outputs that another block has.
+//!
+//! On which planes a value is needed follows from the stores, against the order of evaluation: an operand is needed where
+//! one of its readers is, and what a queue is set to where the next iteration reads it. Dropping what is not needed changes
+//! no bit that is stored.
+
+use std::collections::BTreeMap;
+
+use super::iteration::Computed;
+use super::lower::Draft;
+use super::{Operand, Reg, Stmt};
+
+/// Iterations from plane `start + first` of a chunk to plane `end + last`, this one excluded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Span {
+    pub(super) first: i32,
+    pub(super) last: i32,
+}
+
+impl Span {
+    /// Where an output of this lag is stored.
+    fn of_store(lag: i32) -> Span {
+        Span {
+            first: -lag,
+            last: -lag,
+        }
+    }
+
+    fn hull(self, other: Span) -> Span {
+        Span {
+            first: self.first.min(other.first),
+            last: self.last.max(other.last),
+        }
+    }
+
+    fn is_within(self, other: Span) -> bool {
+        other.first <= self.first && self.last <= other.last
+    }
+
+    /// Where something is needed that the next iteration reads.
+    fn before(self) -> Span {
+        Span {
+            first: self.first - 1,
+            last: self.last - 1,
+        }
+    }
+}
+
+/// Where the values of an iteration are needed.
+pub(super) struct Needs {
+    of: BTreeMap<Reg, Span>,
+}
+
+impl Needs {
+    /// Of an iteration, of which there are so many; `None` if that does not settle, as for a value that is made of itself
+    /// an iteration before.
+    pub(super) fn new(computed: &Computed, all: Span) -> Option<Self> {
+        let mut needs = Needs {
+            of: BTreeMap::new(),
+        };
+        for (lag, stores) in &computed.stores {
+            needs.widen(&stored(stores), Span::of_store(*lag));
+        }
+        // Neighbours may read these in any of the next iterations.
+        for (_, values) in &computed.staged {
+            needs.widen(&registers(values), all);
+        }
+        for _ in 0..=computed.sets.len() + 1 {
+            let known = needs.of.clone();
+            for set in &computed.sets {
+                if let Some((span, value)) = needs.of_set(set) {
+                    needs.widen(&registers(&[value]), span);
+                }
+            }
+            for stmt in computed.operations.iter().rev() {
+                needs.follow(stmt);
+            }
+            for stmt in computed.ahead.iter().rev() {
+                needs.follow(stmt);
+            }
+            if known == needs.of {
+                return Some(needs);
+            }
+        }
+        None
+    }
+
+    /// Where most of the work is needed that is not needed in all iterations; `None` if all work is.
+    pub(super) fn core(&self, computed: &Computed, all: Span) -> Option<Span> {
+        let operations = computed.ahead.iter().chain(&computed.operations);
+        let mut work: BTreeMap<Span, u64> = BTreeMap::new();
+        for stmt in operations {
+            if let Some(span) = self.span(stmt) {
+                *work.entry(span).or_default() += cost(stmt);
+            }
+        }
+        let spared = |core: Span| {
+            let within = work.iter().filter(|(span, _)| span.is_within(core));
+            let work: u64 = within.map(|(_, work)| work).sum();
+            work * u64::from(core.first.abs_diff(all.first) + all.last.abs_diff(core.last))
+        };
+        let cores = work.keys().copied().filter(|core| core.is_within(all));
+        let most = cores.max_by_key(|core| (spared(*core), *core))?;
+        (spared(most) > 0).then_some(most)
+    }
+
+    /// An iteration before the core, or behind it: what is needed there alone.
+    pub(super) fn around(&self, computed: &Computed, wanted: impl Fn(Span) -> bool) -> Computed {
+        let is_wanted = |span: Option<Span>| span.is_some_and(&wanted);
+        let operations = |all: &[Stmt]| -> Vec<Stmt> {
+            let wanted = all.iter().filter(|stmt| is_wanted(self.span(stmt)));
+            wanted.cloned().collect()
+        };
+        let stores = computed.stores.iter();
+        let stores = stores.filter(|(lag, _)| wanted(Span::of_store(*lag)));
+        let sets = computed.sets.iter();
+        let sets = sets.filter(|set| is_wanted(self.of_set(set).map(|(span, _)| span)));
+        Computed {
+            ahead: operations(&computed.ahead),
+            operations: operations(&computed.operations),
+            staged: computed.staged.clone(),
+            stores: stores.cloned().collect(),
+            sets: sets.cloned().collect(),
+        }
+    }
+
+    fn widen(&mut self, regs: &[Reg], span: Span) {
+        for reg in regs {
+            let known = self.of.entry(*reg).or_insert(span);
+            *known = known.hull(span);
+        }
+    }
+
+    /// The operands of a load or an operation are needed where what it defines is.
+    fn follow(&mut self, stmt: &Stmt) {
+        if let (Some(span), Stmt::Let { args, .. }) = (self.span(stmt), stmt) {
+            self.widen(&registers(args), span);
+        }
+    }
+
+    fn span(&self, stmt: &Stmt) -> Option<Span> {
+        let spans = defined(stmt).iter().filter_map(|reg| self.of.get(reg));
+        spans.copied().reduce(Span::hull)
+    }
+
+    /// Where a queue has to be set, and to what.
+    fn of_set(&self, set: &Stmt) -> Option<(Span, Operand)> {
+        match set {
+            Stmt::Set { reg, value } => Some((self.of.get(reg)?.before(), *value)),
+            _ => None,
+        }
+    }
+}
+
+/// Gives the registers that statements define other names: they stand in the kernel once more.
+pub(super) fn renamed(draft: &mut Draft<'_>, statements: Vec<Stmt>) -> Vec<Stmt> {
+    let mut names = BTreeMap::new();
+    let mut again =
+        |draft: &mut Draft<'_>, reg: Reg| *names.entry(reg).or_insert_with(|| draft.another(reg));
+    let mut statements = statements;
+    define(&mut statements, &mut |reg| again(draft, reg));
+    let known = |reg: Reg| names.get(&reg).copied().unwrap_or(reg);
+    read(&mut statements, &known);
+    statements
+}
+
+fn define(statements: &mut [Stmt], name: &mut impl FnMut(Reg) -> Reg) {
+    for stmt in statements {
+        match stmt {
+            Stmt::Let { reg, .. } | Stmt::Load { reg, .. } => *reg = name(*reg),
+            Stmt::LoadShared { regs, .. } => regs.iter_mut().for_each(|reg| *reg = name(*reg)),
+            Stmt::If { body, .. } | Stmt::For { body, .. } => define(body, name),
+            _ => {}
+        }
+    }
+}
+
+fn read(statements: &mut [Stmt], name: &impl Fn(Reg) -> Reg) {
+    let rename = |operand: &mut Operand| {
+        if let Operand::Reg(reg) = operand {
+            *reg = name(*reg);
+        }
+    };
+    for stmt in statements {
+        match stmt {
+            Stmt::Let { args, .. } => args.iter_mut().for_each(rename),
+            Stmt::Set { value, .. } => rename(value),
+            Stmt::Store { values, .. } | Stmt::StoreShared { values, .. } => {
+                values.iter_mut().for_each(rename);
+            }
+            Stmt::If { body, .. } | Stmt::For { body, .. } => read(body, name),
+            _ => {}
+        }
+    }
+}
+
+/// Registers that are stored.
+fn stored(statements: &[Stmt]) -> Vec<Reg> {
+    let of = |stmt: &Stmt| match stmt {
+        Stmt::Store { values, .. } => registers(values),
+        Stmt::If { body, .. } => stored(body),
+        _ => Vec::new(),
+    };
+    statements.iter().flat_map(of).collect()
+}
+
+fn registers(operands: &[Operand]) -> Vec<Reg> {
+    let reg = |operand: &Operand| match operand {
+        Operand::Reg(reg) => Some(*reg),
+        Operand::Uniform(_) | Operand::Lit(_) => None,
+    };
+    operands.iter().filter_map(reg).collect()
+}
+
+fn defined(stmt: &Stmt) -> &[Reg] {
+    match stmt {
+        Stmt::Let { reg, .. } | Stmt::Load { reg, .. } => std::slice::from_ref(reg),
+        Stmt::LoadShared { regs, .. } => regs,
+        _ => &[],
+    }
+}
+
+fn cost(stmt: &Stmt) -> u64 {
+    match stmt {
+        Stmt::Let { op, .. } => u64::from(op.cost()),
+        _ => 1,
+    }
+}
