@@ -93,8 +93,8 @@ pub(super) const AT_ONCE: usize = 2;
 /// run from looking at each step.
 const WORTH_FUSING: f64 = 0.85;
 
-/// The largest march over a problem with so many substeps at once, fields in between in shared memory, if
-/// there is one that has registers enough.
+/// The largest march over a problem with so many substeps at once, fields in between in shared memory, with which
+/// substeps can be done one by one, too, if there is one that has registers enough.
 pub(super) fn fused_march(
     algorithm: &Algorithm,
     fuse: usize,
@@ -106,7 +106,17 @@ pub(super) fn fused_march(
     }
     let mut placements = fused(&problem);
     carry(&problem, &mut placements);
-    let (schedule, costs) = largest_march(&problem, &placements, precision)?;
+    let base = Schedule::placing(placements);
+    let kernels = kernel_count(&problem, &base);
+    let one_by_one = |schedule: &Schedule| {
+        let fused = Schedule {
+            fuse,
+            ..schedule.clone()
+        };
+        costs(algorithm, &fused.unfused(algorithm), precision).is_some()
+    };
+    let mut tiles = tiles(&problem, &base, kernels, precision);
+    let (schedule, costs) = tiles.find(|(schedule, _)| one_by_one(schedule))?;
     let schedule = two_blocks(&problem, &schedule, precision).unwrap_or(schedule);
     fit(&costs).then_some(Schedule { fuse, ..schedule })
 }

@@ -123,8 +123,13 @@ fn jobs() -> Vec<Job> {
             let presets = presets::ALL.iter().map(|p| (p, p.name == USUAL));
             for (preset, usual) in presets.filter(|(_, usual)| first || *usual) {
                 let schedule = (preset.make)(&algorithm, precision);
-                let compiled = check(&algorithm, &schedule, precision.bytes())
-                    .unwrap_or_else(|e| panic!("{e}"));
+                let legal = |schedule: &Schedule| {
+                    let compiled = check(&algorithm, schedule, precision.bytes());
+                    compiled.unwrap_or_else(|e| panic!("{} {}: {e}", algorithm.name, preset.name))
+                };
+                let compiled = legal(&schedule);
+                // A run makes single steps, too.
+                legal(&schedule.unfused(&algorithm));
                 let (kernels, form) = (compiled.kernels.into_iter(), precision.name());
                 let blocks = kernels.filter(|kernel| kernel.launch.kind == LaunchKind::Blocks);
                 jobs.extend(blocks.map(|kernel| Job {
