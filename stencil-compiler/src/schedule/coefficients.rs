@@ -1,7 +1,6 @@
 //! Schedules that differ in where kernels have their coefficients from.
 
 use super::{Coefficients, Schedule};
-use crate::expr::real::Precision;
 
 impl Schedule {
     /// The same with its coefficients from there.
@@ -16,27 +15,6 @@ impl Schedule {
     pub fn of_processor(&self) -> Self {
         self.with_coefficients(Coefficients::Parameter)
     }
-
-    /// What a search tries last of what has won: the same with literals, where instructions have room for them. They
-    /// change little, and alike for most schedules, so others with them are not looked at.
-    ///
-    /// ```
-    /// use stencil_compiler::expr::real::Precision;
-    /// use stencil_compiler::schedule::text::{parse, print};
-    ///
-    /// let direct = parse("schedule kernel direct")?;
-    /// let refined = direct.refined(Precision::F32);
-    /// assert_eq!(refined.map(|s| print(&s)), Some("schedule\ncoefficients literal\nkernel direct\n".into()));
-    /// assert_eq!(direct.refined(Precision::F64), None);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn refined(&self, precision: Precision) -> Option<Self> {
-        let refined = match precision {
-            Precision::F32 => self.with_coefficients(Coefficients::Literal),
-            Precision::F64 => return None,
-        };
-        (refined != *self).then_some(refined)
-    }
 }
 
 #[cfg(test)]
@@ -44,6 +22,7 @@ mod tests {
     use super::*;
     use crate::algorithm::Algorithm;
     use crate::discretize::discretize;
+    use crate::expr::real::Precision;
     use crate::kernel::blocking;
     use crate::model::parse::parse_str;
     use crate::schedule::check::check;
@@ -95,8 +74,10 @@ mod tests {
         ];
         let usual = |s: &Schedule| s.coefficients == Coefficients::default();
         assert!(others.concat().iter().all(usual));
-        let literal = march.refined(Precision::F32).unwrap();
-        assert_eq!(literal.coefficients, Coefficients::Literal);
-        assert_eq!(literal.refined(Precision::F32), None);
+        let literals = |of: &Schedule| {
+            let refined = of.refined(3, Precision::F32).into_iter();
+            refined.filter(|s| !usual(s)).count()
+        };
+        assert_eq!(literals(&march), 1);
     }
 }

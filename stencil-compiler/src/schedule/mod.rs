@@ -23,6 +23,7 @@ pub mod heuristic;
 pub mod passes;
 pub mod plans;
 pub mod presets;
+mod refined;
 mod refusal;
 pub mod search;
 pub mod space;

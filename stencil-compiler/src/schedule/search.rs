@@ -11,7 +11,7 @@ use super::{Blocking, Carry, Halo, Layout, Placement, Schedule, sums};
 use crate::algorithm::footprint::footprint;
 use crate::algorithm::{Algorithm, Def, FnId, Offset};
 use crate::kernel::LaunchKind;
-use crate::kernel::blocking::{self, Param, Strategy};
+use crate::kernel::blocking::{self, Param, Strategy, Tried};
 use crate::plan::{kernel_count, stored_together};
 
 type Placements = BTreeMap<String, Placement>;
@@ -104,7 +104,9 @@ pub fn first(algorithm: &Algorithm) -> Vec<Schedule> {
     let ways = ways(algorithm).into_iter().map(|way| (1, way));
     for (fuse, (placements, passes, kernels)) in ways.chain(fused_ways(algorithm)) {
         for strategy in on_card(algorithm).filter(|s| placements.values().all(|p| s.serves(*p))) {
-            let blockings = combinations(strategy, algorithm.dimension, |p| p.first).into_iter();
+            let blockings =
+                combinations(strategy, algorithm.dimension, |p| p.tried == Tried::First)
+                    .into_iter();
             all.extend(blockings.map(|blocking| Schedule {
                 fuse,
                 placements: placements.clone(),
@@ -328,8 +330,10 @@ fn carried_otherwise(problem: &Algorithm, schedule: &Schedule) -> Vec<Schedule> 
 fn next(param: &Param, value: u32, dimension: usize) -> Vec<u32> {
     let values = param.values(dimension).iter();
     let others = || values.clone().copied().filter(|v| *v != value);
-    if !param.first {
-        return others().collect();
+    match param.tried {
+        Tried::First => {}
+        Tried::Beside => return others().collect(),
+        Tried::Last => return Vec::new(),
     }
     let below = others().filter(|v| *v < value).max();
     let above = others().filter(|v| *v > value).min();

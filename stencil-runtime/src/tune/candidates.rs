@@ -273,11 +273,12 @@ impl Tuner<'_> {
     /// Trials of what a search tries last of some schedules.
     pub(super) fn refined(&mut self, of: &[usize]) -> Vec<usize> {
         let precision = self.track.key(0).precision;
-        let refined = of.iter().filter_map(|at| {
+        let refined = of.iter().flat_map(|at| {
             let Trial { form, schedule, .. } = &self.trials[*at];
-            let schedule = schedule.refined(precision)?;
             let form = *form;
-            Some(Candidate { form, schedule })
+            let dimension = self.algorithm(form).dimension;
+            let refined = schedule.refined(dimension, precision).into_iter();
+            refined.map(move |schedule| Candidate { form, schedule })
         });
         let refined: Vec<Candidate> = refined.collect();
         self.ranked(&refined, self.options.budget)

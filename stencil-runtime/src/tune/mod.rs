@@ -167,6 +167,9 @@ pub enum Progress {
     },
 }
 
+/// The part of the budget that is kept for the last race.
+const LAST: u32 = 6;
+
 /// A search on one machine.
 struct Tuner<'a> {
     forms: &'a [Form],
@@ -244,8 +247,8 @@ impl<'a> Tuner<'a> {
     fn search(mut self) -> Result<Tuned, Error> {
         let mut finalists = self.first_race();
         for _ in 0..self.options.rounds {
-            // What is compiled for a race gets half of the time that is left.
-            if !self.has_time(2 * self.raced) {
+            // What is compiled for a race gets half of the time that is left, and the last one has to have some.
+            if !self.has_time(2 * self.raced + self.options.budget / LAST) {
                 break;
             }
             let before = self.best_of(&finalists);

@@ -1,7 +1,7 @@
 //! `direct`: one thread a cell, every point read from global memory through the caches.
 
 use super::rows::point_program;
-use super::{BLOCKS, MOST_THREADS, Param, Strategy};
+use super::{BLOCKS, MOST_THREADS, Param, Strategy, Tried};
 use crate::kernel::lower::{Context, Draft, shape};
 use crate::kernel::{Condition, Index, Kernel, LaunchKind, Relation, Stmt};
 use crate::schedule::Refusal;
@@ -17,7 +17,7 @@ pub const STRATEGY: Strategy = Strategy {
             default: 32,
             values: &[32, 64, 128],
             flat: None,
-            first: true,
+            tried: Tried::First,
         },
         Param {
             name: "y",
@@ -25,7 +25,7 @@ pub const STRATEGY: Strategy = Strategy {
             default: 4,
             values: &[1, 2, 4, 8],
             flat: None,
-            first: true,
+            tried: Tried::First,
         },
         Param {
             name: "z",
@@ -33,7 +33,7 @@ pub const STRATEGY: Strategy = Strategy {
             default: 2,
             values: &[1, 2, 4],
             flat: None,
-            first: true,
+            tried: Tried::First,
         },
         BLOCKS,
     ],

@@ -3,7 +3,7 @@
 //! through the caches.
 
 use super::rows::point_program;
-use super::{BLOCKS, MOST_THREADS, Param, Strategy};
+use super::{BLOCKS, MOST_THREADS, Param, Strategy, Tried};
 use crate::kernel::lower::{Context, Draft, shape};
 use crate::kernel::{Condition, Index, Kernel, LaunchKind, Stmt};
 use crate::schedule::Refusal;
@@ -19,7 +19,7 @@ pub const STRATEGY: Strategy = Strategy {
             default: 256,
             values: &[64, 128, 256, 512, 1024],
             flat: None,
-            first: true,
+            tried: Tried::First,
         },
         BLOCKS,
     ],

@@ -61,8 +61,19 @@ pub struct Param {
     pub values: &'static [u32],
     /// Those in fewer than three dimensions, where they are others.
     pub flat: Option<&'static [u32]>,
-    /// Does a search vary it from the start? Others are tried around what is found first.
-    pub first: bool,
+    /// When a search tries its values.
+    pub tried: Tried,
+}
+
+/// When a search tries the values of a parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tried {
+    /// From the start.
+    First,
+    /// Around what is found first.
+    Beside,
+    /// On what has won, all values together: the performance model does not tell them apart.
+    Last,
 }
 
 /// A parameter of blockings that go from plane to plane.
@@ -72,7 +83,7 @@ pub(crate) const CHUNK: Param = Param {
     default: 0,
     values: &[0, 16, 32, 64, 128],
     flat: None,
-    first: false,
+    tried: Tried::Beside,
 };
 
 /// The chunk where the grid and the card are not known.
@@ -97,7 +108,7 @@ pub(crate) const COLUMN: Param = Param {
     default: 1,
     values: &[0, 1, ALL_COLUMNS],
     flat: None,
-    first: false,
+    tried: Tried::Beside,
 };
 
 /// A parameter of every blocking of a device: what bounds the registers of a thread.
@@ -107,7 +118,7 @@ pub(crate) const BLOCKS: Param = Param {
     default: 1,
     values: &[1, 2, 3],
     flat: None,
-    first: false,
+    tried: Tried::Beside,
 };
 
 /// The strategy of this name.

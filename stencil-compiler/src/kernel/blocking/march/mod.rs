@@ -7,7 +7,7 @@
 //! Either all threads copy 16 bytes at a time, or one thread has whole boxes copied. Where planes are read
 //! around the ends of periodic axes, blocks at these ends may copy, and all others have boxes.
 
-use super::{BLOCKS, CHUNK, COLUMN, Param, Strategy, chunk};
+use super::{BLOCKS, CHUNK, COLUMN, Param, Strategy, Tried, chunk};
 use crate::kernel::iteration::{Cover, describe};
 use crate::kernel::lower::{Context, Draft, shape};
 use crate::kernel::pipeline::{Pipeline, analyze};
@@ -36,7 +36,7 @@ pub const STRATEGY: Strategy = Strategy {
             default: 32,
             values: &[16, 32, 64, 128],
             flat: Some(&[64, 128, 256, 512, 1024]),
-            first: true,
+            tried: Tried::First,
         },
         Param {
             name: "tile_y",
@@ -44,7 +44,7 @@ pub const STRATEGY: Strategy = Strategy {
             default: 8,
             values: &[4, 8, 12, 16, 24],
             flat: Some(&[1]),
-            first: true,
+            tried: Tried::First,
         },
         Param {
             name: "points",
@@ -52,7 +52,7 @@ pub const STRATEGY: Strategy = Strategy {
             default: 1,
             values: &[1, 2, 4],
             flat: None,
-            first: true,
+            tried: Tried::First,
         },
         Param {
             name: "ring",
@@ -60,7 +60,7 @@ pub const STRATEGY: Strategy = Strategy {
             default: 0,
             values: &[0, 6, 7, 8, 9],
             flat: None,
-            first: true,
+            tried: Tried::First,
         },
         CHUNK,
         COLUMN,
@@ -87,7 +87,7 @@ const LOADER: Param = Param {
     default: 0,
     values: &[0, BOXES, BOTH],
     flat: None,
-    first: false,
+    tried: Tried::Beside,
 };
 
 /// The loader that copies boxes.
@@ -103,7 +103,7 @@ pub(crate) const BARRIER: Param = Param {
     default: 0,
     values: &[0, SPLIT],
     flat: None,
-    first: false,
+    tried: Tried::Beside,
 };
 
 /// The barrier that warps arrive on and wait at in different places.
@@ -116,7 +116,7 @@ const REFILL: Param = Param {
     default: 0,
     values: &[0, BEHIND],
     flat: None,
-    first: false,
+    tried: Tried::Last,
 };
 
 /// Planes are asked for behind the work.
@@ -129,7 +129,7 @@ const TRIM: Param = Param {
     default: 0,
     values: &[0, 1],
     flat: None,
-    first: false,
+    tried: Tried::Last,
 };
 
 /// Where an iteration fills the slots of a coming one.
@@ -291,16 +291,22 @@ impl March {
 }
 
 fn refill(context: &Context<'_>, split: bool) -> Result<Refill, Refusal> {
-    let message = match (context.param(REFILL.name), split) {
+    let (blamed, message) = match (context.param(REFILL.name), split) {
         (0, false) => return Ok(Refill::Ahead),
         (0, true) => return Ok(Refill::Between),
         (BEHIND, false) => return Ok(Refill::Behind),
-        (BEHIND, true) => format!(
-            "`refill={BEHIND}` asks for planes behind the work, and with `barrier={SPLIT}` that is done in the middle of it: use one of them"
+        (BEHIND, true) => (
+            &[REFILL.name, BARRIER.name][..],
+            format!(
+                "`refill={BEHIND}` asks for planes behind the work, and with `barrier={SPLIT}` that is done in the middle of it: use one of them"
+            ),
         ),
-        (refill, _) => format!("`refill={refill}`: there are 0 and {BEHIND}"),
+        (refill, _) => (
+            &[REFILL.name][..],
+            format!("`refill={refill}`: there are 0 and {BEHIND}"),
+        ),
     };
-    Err(Refusal::params(&[REFILL.name, BARRIER.name], message))
+    Err(Refusal::params(blamed, message))
 }
 
 fn trim(context: &Context<'_>) -> Result<bool, Refusal> {

@@ -9,7 +9,7 @@
 //! only its own cell reads never enters shared memory. Block-wide barriers stand around the update.
 
 use super::march::SHARED_LIMIT;
-use super::{BLOCKS, CHUNK, Param, Strategy, chunk};
+use super::{BLOCKS, CHUNK, Param, Strategy, Tried, chunk};
 use crate::kernel::iteration::{Cover, describe};
 use crate::kernel::lower::{Context, Draft, shape};
 use crate::kernel::pipeline::analyze;
@@ -34,7 +34,7 @@ pub const STRATEGY: Strategy = Strategy {
             default: 32,
             values: &[16, 32, 64],
             flat: Some(&[64, 128, 256, 512, 1024]),
-            first: true,
+            tried: Tried::First,
         },
         Param {
             name: "tile_y",
@@ -42,7 +42,7 @@ pub const STRATEGY: Strategy = Strategy {
             default: 8,
             values: &[4, 8, 12, 16],
             flat: Some(&[1]),
-            first: true,
+            tried: Tried::First,
         },
         Param {
             name: "points",
@@ -50,7 +50,7 @@ pub const STRATEGY: Strategy = Strategy {
             default: 1,
             values: &[1, 2],
             flat: None,
-            first: true,
+            tried: Tried::First,
         },
         CHUNK,
         Param {
@@ -59,7 +59,7 @@ pub const STRATEGY: Strategy = Strategy {
             default: 2,
             values: &[1, 2],
             flat: None,
-            first: false,
+            tried: Tried::Beside,
         },
         BLOCKS,
     ],

@@ -5,7 +5,7 @@
 //! The single-pass scheme of Pekkilä et al. 2017, section 4.1.
 
 use super::march::SHARED_LIMIT;
-use super::{BLOCKS, Param, Strategy};
+use super::{BLOCKS, Param, Strategy, Tried};
 use crate::kernel::lower::{Context, Draft, shape};
 use crate::kernel::values::{Values, Writer};
 use crate::kernel::{Condition, Index, Kernel, LaunchKind, Relation, Stmt, WARP};
@@ -28,7 +28,7 @@ pub const STRATEGY: Strategy = Strategy {
             default: 32,
             values: &[16, 32, 64],
             flat: None,
-            first: true,
+            tried: Tried::First,
         },
         Param {
             name: "y",
@@ -36,7 +36,7 @@ pub const STRATEGY: Strategy = Strategy {
             default: 4,
             values: &[2, 4, 8],
             flat: None,
-            first: true,
+            tried: Tried::First,
         },
         Param {
             name: "z",
@@ -44,7 +44,7 @@ pub const STRATEGY: Strategy = Strategy {
             default: 4,
             values: &[1, 2, 4, 8],
             flat: None,
-            first: true,
+            tried: Tried::First,
         },
         Param {
             name: "rolls",
@@ -52,7 +52,7 @@ pub const STRATEGY: Strategy = Strategy {
             default: 8,
             values: &[1, 4, 8, 16],
             flat: None,
-            first: false,
+            tried: Tried::Beside,
         },
         BLOCKS,
     ],
