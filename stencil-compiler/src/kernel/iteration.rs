@@ -228,7 +228,10 @@ fn kept(
     regs.chain(columns.iter().copied()).collect()
 }
 
-fn registers<'a>(values: impl Iterator<Item = &'a Operand>) -> impl Iterator<Item = Reg> {
+/// Operands that are registers.
+pub(super) fn registers<'a>(
+    values: impl Iterator<Item = &'a Operand>,
+) -> impl Iterator<Item = Reg> {
     values.filter_map(|value| match value {
         Operand::Reg(reg) => Some(*reg),
         Operand::Uniform(_) | Operand::Lit(_) => None,

@@ -270,7 +270,7 @@ fn reads(stmt: &Stmt) -> Vec<Reg> {
 
 /// Registers that a statement reads, of a multiply-add the sum so far first: evaluated the other
 /// way, all terms of a long sum would be alive at once.
-fn operands(stmt: &Stmt) -> Vec<Reg> {
+pub(super) fn operands(stmt: &Stmt) -> Vec<Reg> {
     let Stmt::Let { op, args, .. } = stmt else {
         return Vec::new();
     };
@@ -285,7 +285,8 @@ fn operands(stmt: &Stmt) -> Vec<Reg> {
     regs
 }
 
-fn writes(stmt: &Stmt) -> Vec<Reg> {
+/// Registers that a load or an operation defines.
+pub(super) fn writes(stmt: &Stmt) -> Vec<Reg> {
     match stmt {
         Stmt::Let { reg, .. } | Stmt::Load { reg, .. } => vec![*reg],
         Stmt::LoadShared { regs, .. } => regs.clone(),

@@ -7,8 +7,9 @@
 
 use std::collections::BTreeMap;
 
-use super::iteration::Computed;
+use super::iteration::{Computed, registers};
 use super::lower::Draft;
+use super::order::{operands, writes};
 use super::{Operand, Reg, Stmt};
 
 /// Iterations from plane `start + first` of a chunk to plane `end + last`, this one excluded.
@@ -60,17 +61,17 @@ impl Needs {
             of: BTreeMap::new(),
         };
         for (lag, stores) in &computed.stores {
-            needs.widen(&stored(stores), Span::of_store(*lag));
+            needs.widen(stored(stores), Span::of_store(*lag));
         }
         // Neighbours may read these in any of the next iterations.
         for (_, values) in &computed.staged {
-            needs.widen(&registers(values), all);
+            needs.widen(registers(values.iter()), all);
         }
         for _ in 0..=computed.sets.len() + 1 {
             let known = needs.of.clone();
             for set in &computed.sets {
                 if let Some((span, value)) = needs.of_set(set) {
-                    needs.widen(&registers(&[value]), span);
+                    needs.widen(registers([value].iter()), span);
                 }
             }
             for stmt in computed.operations.iter().rev() {
@@ -125,23 +126,24 @@ impl Needs {
         }
     }
 
-    fn widen(&mut self, regs: &[Reg], span: Span) {
+    fn widen(&mut self, regs: impl IntoIterator<Item = Reg>, span: Span) {
         for reg in regs {
-            let known = self.of.entry(*reg).or_insert(span);
+            let known = self.of.entry(reg).or_insert(span);
             *known = known.hull(span);
         }
     }
 
     /// The operands of a load or an operation are needed where what it defines is.
     fn follow(&mut self, stmt: &Stmt) {
-        if let (Some(span), Stmt::Let { args, .. }) = (self.span(stmt), stmt) {
-            self.widen(&registers(args), span);
+        if let Some(span) = self.span(stmt) {
+            self.widen(operands(stmt), span);
         }
     }
 
     fn span(&self, stmt: &Stmt) -> Option<Span> {
-        let spans = defined(stmt).iter().filter_map(|reg| self.of.get(reg));
-        spans.copied().reduce(Span::hull)
+        let written = writes(stmt).into_iter();
+        let spans = written.filter_map(|reg| self.of.get(&reg).copied());
+        spans.reduce(Span::hull)
     }
 
     /// Where a queue has to be set, and to what.
@@ -198,27 +200,11 @@ fn read(statements: &mut [Stmt], name: &impl Fn(Reg) -> Reg) {
 /// Registers that are stored.
 fn stored(statements: &[Stmt]) -> Vec<Reg> {
     let of = |stmt: &Stmt| match stmt {
-        Stmt::Store { values, .. } => registers(values),
+        Stmt::Store { values, .. } => registers(values.iter()).collect(),
         Stmt::If { body, .. } => stored(body),
         _ => Vec::new(),
     };
     statements.iter().flat_map(of).collect()
-}
-
-fn registers(operands: &[Operand]) -> Vec<Reg> {
-    let reg = |operand: &Operand| match operand {
-        Operand::Reg(reg) => Some(*reg),
-        Operand::Uniform(_) | Operand::Lit(_) => None,
-    };
-    operands.iter().filter_map(reg).collect()
-}
-
-fn defined(stmt: &Stmt) -> &[Reg] {
-    match stmt {
-        Stmt::Let { reg, .. } | Stmt::Load { reg, .. } => std::slice::from_ref(reg),
-        Stmt::LoadShared { regs, .. } => regs,
-        _ => &[],
-    }
 }
 
 fn cost(stmt: &Stmt) -> u64 {

@@ -179,6 +179,8 @@ struct Tuner<'a> {
     trials: Vec<Trial>,
     /// How long the last race took, without what was compiled for it.
     raced: Duration,
+    /// When what is done now has to end: the budget, less what is kept for the last race.
+    until: Duration,
 }
 
 /// Finds a fast schedule.
@@ -240,15 +242,17 @@ impl<'a> Tuner<'a> {
             progress,
             trials: Vec::new(),
             raced: Duration::ZERO,
+            until: options.budget,
         }
     }
 
     /// Races, until neighbours are no faster or the time is up.
     fn search(mut self) -> Result<Tuned, Error> {
+        self.until = self.options.budget - self.options.budget / LAST;
         let mut finalists = self.first_race();
         for _ in 0..self.options.rounds {
-            // What is compiled for a race gets half of the time that is left, and the last one has to have some.
-            if !self.has_time(2 * self.raced + self.options.budget / LAST) {
+            // What is compiled for a race gets half of the time that is left.
+            if !self.has_time(2 * self.raced) {
                 break;
             }
             let before = self.best_of(&finalists);
@@ -257,6 +261,7 @@ impl<'a> Tuner<'a> {
                 break;
             }
         }
+        self.until = self.options.budget;
         // A few schedules take a small part of what many took.
         if self.has_time(self.raced / 2) {
             finalists = self.last_race(&finalists);
@@ -264,14 +269,14 @@ impl<'a> Tuner<'a> {
         self.end(finalists)
     }
 
-    /// Does the budget suffice for what takes so long?
+    /// Is there time for what takes so long?
     fn has_time(&self, long: Duration) -> bool {
-        self.track.elapsed() + long <= self.options.budget
+        self.track.elapsed() + long <= self.until
     }
 
     /// When half of the time that is left is over.
     fn half_of_rest(&self) -> Duration {
-        (self.track.elapsed() + self.options.budget) / 2
+        (self.track.elapsed() + self.until) / 2
     }
 
     /// The winner of finalists, the fastest first: the first that gives the right bits.

@@ -40,9 +40,9 @@ impl Tuner<'_> {
         self.race(field)
     }
 
-    /// The race of some schedules against what a search tries last of them; its winners.
+    /// The race of some schedules, the fastest first, against what a search tries last of that one; its winners.
     pub(super) fn last_race(&mut self, finalists: &[usize]) -> Vec<usize> {
-        let mut field = self.refined(finalists);
+        let mut field = self.refined(&finalists[..finalists.len().min(1)]);
         self.prepare(&mut field, 0);
         if field.is_empty() {
             return finalists.to_vec();
@@ -162,7 +162,7 @@ impl Tuner<'_> {
 
 impl Tuner<'_> {
     fn is_late(&self) -> bool {
-        self.track.elapsed() > self.options.budget
+        self.track.elapsed() > self.until
     }
 
     /// Times each once. Where the time is up what was timed stays as it is, and what was not leaves, if a few were.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::around::{Branch, branches};
 use super::boxes;
 use super::copies::Copies;
 use super::ends::Ends;
@@ -13,7 +14,6 @@ use crate::algorithm::FnId;
 use crate::kernel::iteration::{Computed, Frame, compute, frame};
 use crate::kernel::lower::Draft;
 use crate::kernel::pipeline::Pipeline;
-use crate::kernel::trim::{Needs, Span, renamed};
 use crate::kernel::{Condition, Index, IntVar, Operand, Stmt};
 use crate::schedule::Refusal;
 
@@ -172,38 +172,20 @@ fn iterate(
         }
         refill
     };
-    let warmup = i64::from(pipeline.first_iteration() - layout.begin);
-    let turn = |warm: bool| match (warm, Index::Const(warmup)) {
-        (true, warmup) => Condition::at_least(iteration, warmup),
-        (false, warmup) => Condition::below(iteration, warmup),
-    };
-    for branch in branches(march, pipeline, computed, (plane, frame)) {
-        let mut conditions = branch.conditions;
-        if warmup > 0 && !branch.is_warm {
-            conditions.insert(0, turn(true));
-        }
-        let (refill, done) = (between(draft), done.clone());
-        let mut work = work(
-            march,
-            planes,
-            &early,
-            (&rims, branch.computed),
-            (refill, done),
-        );
-        if branch.again {
-            work = renamed(draft, work);
-        }
-        match conditions[..] {
-            [] => body.extend(work),
-            _ => body.push(Stmt::If {
-                conditions,
-                body: work,
-            }),
-        }
+    let warmup = pipeline.first_iteration() - layout.begin;
+    let warm = (warmup > 0).then(|| Index::Const(i64::from(warmup)));
+    let is_warm = warm
+        .clone()
+        .map(|warm| Condition::at_least(iteration, warm));
+    for branch in branches(march, pipeline, computed, (plane, frame, is_warm)) {
+        let Branch { computed, when } = branch;
+        let amid = (between(draft), done.clone());
+        let work = work(march, planes, &early, (&rims, computed), amid);
+        body.extend(when.run(draft, work));
     }
-    if warmup > 0 {
+    if let Some(warm) = warm {
         body.push(Stmt::If {
-            conditions: vec![turn(false)],
+            conditions: vec![Condition::below(iteration, warm)],
             body: between(draft).into_iter().chain([done]).collect(),
         });
     }
@@ -215,72 +197,6 @@ fn iterate(
         body.push(Stmt::Sync);
     }
     Ok(())
-}
-
-/// What an iteration computes under some conditions.
-struct Branch {
-    conditions: Vec<Condition>,
-    computed: Computed,
-    /// Do the conditions leave out the iterations that only fill the first planes?
-    is_warm: bool,
-    /// Is the same computed in a branch before?
-    again: bool,
-}
-
-/// All of the work on the planes for which all is needed, and before and behind these what is needed there.
-fn branches(
-    march: &March,
-    pipeline: &Pipeline,
-    computed: Computed,
-    (plane, frame): (IntVar, Frame),
-) -> Vec<Branch> {
-    let all = Span {
-        first: pipeline.first_iteration(),
-        last: -pipeline.last_lag(),
-    };
-    let needs = march.trim.then(|| Needs::new(&computed, all)).flatten();
-    let core = needs.as_ref().and_then(|needs| needs.core(&computed, all));
-    let (Some(needs), Some(core)) = (needs, core) else {
-        return vec![Branch {
-            conditions: Vec::new(),
-            computed,
-            is_warm: false,
-            again: false,
-        }];
-    };
-    let begin = Index::Var(frame.start) + Index::Const(i64::from(core.first));
-    let end = Index::Var(frame.end) + Index::Const(i64::from(core.last));
-    let before = needs.around(&computed, |span| span.first < core.first);
-    let behind = needs.around(&computed, |span| core.last < span.last);
-    let mut branches = vec![Branch {
-        conditions: vec![
-            Condition::at_least(plane, begin.clone()),
-            Condition::below(plane, end.clone()),
-        ],
-        computed,
-        is_warm: true,
-        again: false,
-    }];
-    if all.first < core.first {
-        branches.push(Branch {
-            conditions: vec![Condition::below(plane, begin.clone())],
-            computed: before,
-            is_warm: false,
-            again: true,
-        });
-    }
-    if core.last < all.last {
-        branches.push(Branch {
-            conditions: vec![
-                Condition::at_least(plane, begin),
-                Condition::at_least(plane, end),
-            ],
-            computed: behind,
-            is_warm: true,
-            again: true,
-        });
-    }
-    branches
 }
 
 /// What an iteration does with its planes, in order.

@@ -14,6 +14,7 @@ use crate::kernel::pipeline::{Pipeline, analyze};
 use crate::kernel::{Kernel, LaunchKind, WARP};
 use crate::schedule::{Blame, Refusal};
 
+mod around;
 mod body;
 mod boxes;
 mod copies;
@@ -112,7 +113,7 @@ const SPLIT: u32 = 1;
 /// When an iteration fills the slots of a coming one.
 const REFILL: Param = Param {
     name: "refill",
-    summary: "when planes of coming iterations are asked for: 0: before the work of an iteration; 1: behind it, so that warps wait less for each other",
+    summary: "when planes of coming iterations are asked for: 0: before the work of an iteration, or amid it where barriers are split; 1: behind it, so that warps wait less for each other",
     default: 0,
     values: &[0, BEHIND],
     flat: None,
