@@ -128,8 +128,10 @@ fn jobs() -> Vec<Job> {
                     compiled.unwrap_or_else(|e| panic!("{} {}: {e}", algorithm.name, preset.name))
                 };
                 let compiled = legal(&schedule);
-                // A run makes single steps, too.
-                legal(&schedule.unfused(&algorithm));
+                if schedule.fuse > 1 {
+                    // A run makes single steps, too.
+                    legal(&schedule.unfused(&algorithm));
+                }
                 let (kernels, form) = (compiled.kernels.into_iter(), precision.name());
                 let blocks = kernels.filter(|kernel| kernel.launch.kind == LaunchKind::Blocks);
                 jobs.extend(blocks.map(|kernel| Job {
