@@ -23,7 +23,7 @@ impl Schedule {
     /// let march = parse("schedule kernel march")?;
     /// let refined = march.refined(3, Precision::F64);
     /// assert!(refined.contains(&parse("schedule kernel march refill=1 trim=1")?));
-    /// # Ok::<(), stencil_compiler::schedule::text::Error>(())
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn refined(&self, dimension: usize, precision: Precision) -> Vec<Self> {
         let mut all = BTreeSet::from([self.clone()]);
