@@ -1,6 +1,7 @@
 //! The kernel of one run: uniforms that do not change in it are literals.
 
-use super::{Kernel, LaunchKind, Operand, Stmt};
+use super::rename::each_operand;
+use super::{Kernel, LaunchKind, Operand};
 use crate::algorithm::Constants;
 use crate::expr::real::Precision;
 use crate::expr::{Lit, Real};
@@ -27,7 +28,13 @@ impl Kernel {
             }
         }
         self.uniforms = left;
-        replace(&mut self.body, &places);
+        each_operand(&mut self.body, &mut |operand| {
+            if let Operand::Uniform(at) = *operand
+                && let Some(place) = places.get(at as usize)
+            {
+                *operand = *place;
+            }
+        });
         self
     }
 }
@@ -40,39 +47,6 @@ fn literal(value: f64, value_bytes: usize) -> Option<Operand> {
     };
     let has_text = value.is_finite() && !(value == 0.0 && value.is_sign_negative());
     has_text.then(|| Operand::Lit(Lit::new(value)))
-}
-
-/// Puts what stands at its place for each uniform.
-fn replace(body: &mut [Stmt], places: &[Operand]) {
-    let put = |operand: &mut Operand| {
-        if let Operand::Uniform(at) = *operand
-            && let Some(other) = places.get(at as usize)
-        {
-            *operand = *other;
-        }
-    };
-    for stmt in body {
-        match stmt {
-            Stmt::Let { args, .. } => args.iter_mut().for_each(put),
-            Stmt::Set { value, .. } => put(value),
-            Stmt::Store { values, .. } | Stmt::StoreShared { values, .. } => {
-                values.iter_mut().for_each(put);
-            }
-            Stmt::For { body, .. } | Stmt::If { body, .. } => replace(body, places),
-            Stmt::Note(_)
-            | Stmt::Int { .. }
-            | Stmt::Cell { .. }
-            | Stmt::Load { .. }
-            | Stmt::LoadShared { .. }
-            | Stmt::Copy { .. }
-            | Stmt::ArriveCopies { .. }
-            | Stmt::Arrive { .. }
-            | Stmt::CopyBox { .. }
-            | Stmt::Expect { .. }
-            | Stmt::Wait { .. }
-            | Stmt::Sync => {}
-        }
-    }
 }
 
 #[cfg(test)]

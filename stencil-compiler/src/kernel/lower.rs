@@ -247,27 +247,24 @@ impl<'a> Draft<'a> {
     }
 
     pub(super) fn reg(&mut self, name: &str) -> Reg {
-        let name = self.unique(name);
-        self.kernel.registers.push(name);
-        let reg = Reg(self.kernel.registers.len() as u32 - 1);
-        if let Some(of) = self.origin {
-            let name = self.context.algorithm.function(of).name.clone();
-            self.kernel.origins.insert(reg, name);
-        }
-        reg
+        let algorithm = self.context.algorithm;
+        let origin = self.origin.map(|of| algorithm.function(of).name.clone());
+        self.reg_of(name, origin)
     }
 
     /// A register for the same as this one, elsewhere in the kernel.
     pub(super) fn another(&mut self, reg: Reg) -> Reg {
         let name = self.kernel.registers[reg.0 as usize].clone();
         let origin = self.kernel.origins.get(&reg).cloned();
-        let name = self.unique(&name);
+        self.reg_of(&name, origin)
+    }
+
+    fn reg_of(&mut self, name: &str, origin: Option<String>) -> Reg {
+        let name = self.unique(name);
         self.kernel.registers.push(name);
-        let another = Reg(self.kernel.registers.len() as u32 - 1);
-        self.kernel
-            .origins
-            .extend(origin.map(|name| (another, name)));
-        another
+        let reg = Reg(self.kernel.registers.len() as u32 - 1);
+        self.kernel.origins.extend(origin.map(|of| (reg, of)));
+        reg
     }
 
     /// Says for which grid function registers are made from now on; returns what was said before.

@@ -24,6 +24,7 @@ mod literals;
 pub mod lower;
 mod order;
 pub mod pipeline;
+mod rename;
 pub mod rim;
 mod shape;
 pub mod text;

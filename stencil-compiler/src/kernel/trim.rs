@@ -8,7 +8,6 @@
 use std::collections::BTreeMap;
 
 use super::iteration::{Computed, registers};
-use super::lower::Draft;
 use super::order::{operands, writes};
 use super::{Operand, Reg, Stmt};
 
@@ -151,48 +150,6 @@ impl Needs {
         match set {
             Stmt::Set { reg, value } => Some((self.of.get(reg)?.before(), *value)),
             _ => None,
-        }
-    }
-}
-
-/// Gives the registers that statements define other names: they stand in the kernel once more.
-pub(super) fn renamed(draft: &mut Draft<'_>, statements: Vec<Stmt>) -> Vec<Stmt> {
-    let mut names = BTreeMap::new();
-    let mut again =
-        |draft: &mut Draft<'_>, reg: Reg| *names.entry(reg).or_insert_with(|| draft.another(reg));
-    let mut statements = statements;
-    define(&mut statements, &mut |reg| again(draft, reg));
-    let known = |reg: Reg| names.get(&reg).copied().unwrap_or(reg);
-    read(&mut statements, &known);
-    statements
-}
-
-fn define(statements: &mut [Stmt], name: &mut impl FnMut(Reg) -> Reg) {
-    for stmt in statements {
-        match stmt {
-            Stmt::Let { reg, .. } | Stmt::Load { reg, .. } => *reg = name(*reg),
-            Stmt::LoadShared { regs, .. } => regs.iter_mut().for_each(|reg| *reg = name(*reg)),
-            Stmt::If { body, .. } | Stmt::For { body, .. } => define(body, name),
-            _ => {}
-        }
-    }
-}
-
-fn read(statements: &mut [Stmt], name: &impl Fn(Reg) -> Reg) {
-    let rename = |operand: &mut Operand| {
-        if let Operand::Reg(reg) = operand {
-            *reg = name(*reg);
-        }
-    };
-    for stmt in statements {
-        match stmt {
-            Stmt::Let { args, .. } => args.iter_mut().for_each(rename),
-            Stmt::Set { value, .. } => rename(value),
-            Stmt::Store { values, .. } | Stmt::StoreShared { values, .. } => {
-                values.iter_mut().for_each(rename);
-            }
-            Stmt::If { body, .. } | Stmt::For { body, .. } => read(body, name),
-            _ => {}
         }
     }
 }

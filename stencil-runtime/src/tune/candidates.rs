@@ -270,18 +270,15 @@ impl Tuner<'_> {
         chosen
     }
 
-    /// Trials of what a search tries last of some schedules.
-    pub(super) fn refined(&mut self, of: &[usize]) -> Vec<usize> {
+    /// Trials of what a search tries last of a schedule.
+    pub(super) fn refined(&mut self, of: usize) -> Vec<usize> {
         let precision = self.track.key(0).precision;
-        let refined = of.iter().flat_map(|at| {
-            let Trial { form, schedule, .. } = &self.trials[*at];
-            let form = *form;
-            let dimension = self.algorithm(form).dimension;
-            let refined = schedule.refined(dimension, precision).into_iter();
-            refined.map(move |schedule| Candidate { form, schedule })
-        });
-        let refined: Vec<Candidate> = refined.collect();
-        self.ranked(&refined, self.options.budget)
+        let Trial { form, schedule, .. } = &self.trials[of];
+        let form = *form;
+        let refined = schedule.refined(self.algorithm(form).dimension, precision);
+        let refined = refined.into_iter();
+        let refined = refined.map(|schedule| Candidate { form, schedule });
+        self.ranked(&refined.collect::<Vec<_>>(), self.options.budget)
     }
 
     /// Schedules of the same formulations that differ in one choice.

@@ -42,7 +42,8 @@ impl Tuner<'_> {
 
     /// The race of some schedules, the fastest first, against what a search tries last of that one; its winners.
     pub(super) fn last_race(&mut self, finalists: &[usize]) -> Vec<usize> {
-        let mut field = self.refined(&finalists[..finalists.len().min(1)]);
+        let best = finalists.first().copied();
+        let mut field = best.map_or_else(Vec::new, |best| self.refined(best));
         self.prepare(&mut field, 0);
         if field.is_empty() {
             return finalists.to_vec();

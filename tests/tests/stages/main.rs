@@ -23,3 +23,4 @@ mod pointwise;
 mod random_systems;
 mod studies;
 mod texts;
+mod trimmed;

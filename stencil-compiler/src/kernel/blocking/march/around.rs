@@ -4,7 +4,8 @@ use super::March;
 use crate::kernel::iteration::{Computed, Frame};
 use crate::kernel::lower::Draft;
 use crate::kernel::pipeline::Pipeline;
-use crate::kernel::trim::{Needs, Span, renamed};
+use crate::kernel::rename::renamed;
+use crate::kernel::trim::{Needs, Span};
 use crate::kernel::{Condition, Index, IntVar, Stmt};
 
 /// What an iteration computes on some planes.
