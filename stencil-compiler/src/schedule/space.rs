@@ -35,8 +35,11 @@ const SURFACE: u64 = 10;
 /// Draws in a hundred whose coefficients are literals.
 const LITERAL: u64 = 20;
 
-/// Draws until a legal schedule must have been found.
-const MOST_DRAWS: usize = 2000;
+/// Blockings that are drawn until a legal schedule must have been found.
+const MOST_BLOCKINGS: usize = 20;
+
+/// Draws of each.
+const DRAWS_OF_EACH: usize = 100;
 
 /// A sequence of numbers from a seed (splitmix64; Steele, Lea and Flood, OOPSLA 2014).
 #[derive(Clone, Debug)]
@@ -91,26 +94,39 @@ impl<'a> Space<'a> {
     }
 
     /// A legal schedule drawn from the sequence, or `None` if a long search finds none.
+    ///
+    /// The blocking is drawn first and kept until a draw is legal: else those with many parameters that exclude each
+    /// other would hardly ever be seen.
     pub fn sample(&self, draws: &mut Draws) -> Option<Schedule> {
-        (0..MOST_DRAWS)
-            .map(|_| {
-                let mut schedule = match draws.below(100) {
-                    0..FUSED => self.draw_fused(draws),
-                    _ => self.draw(draws),
-                };
-                schedule.layout = match draws.below(100) {
-                    drawn if drawn < BESIDE => Layout::Aos,
-                    drawn if drawn < BESIDE + SURFACE => Layout::Surface,
-                    _ => Layout::Soa,
-                };
-                // Not taken from the sequence: what follows is what would follow without this choice.
-                schedule.coefficients = match draws.clone().below(100) {
-                    0..LITERAL => Coefficients::Literal,
-                    _ => Coefficients::Parameter,
-                };
-                schedule
-            })
-            .find(|schedule| check(&self.algorithm, schedule, self.value_bytes).is_ok())
+        let strategies: Vec<&Strategy> = blocking::ALL
+            .iter()
+            .copied()
+            .filter(|s| s.least_dimension <= self.algorithm.dimension)
+            .collect();
+        (0..MOST_BLOCKINGS).find_map(|_| {
+            let base = *draws.pick(&strategies);
+            (0..DRAWS_OF_EACH)
+                .map(|_| self.draw_any(base, draws))
+                .find(|schedule| check(&self.algorithm, schedule, self.value_bytes).is_ok())
+        })
+    }
+
+    /// A draw with substeps fused or not, in any layout, with coefficients as literals or not.
+    fn draw_any(&self, base: &Strategy, draws: &mut Draws) -> Schedule {
+        let mut schedule = match draws.below(100) {
+            0..FUSED => self.draw_fused(base, draws),
+            _ => self.draw(base, draws),
+        };
+        schedule.layout = match draws.below(100) {
+            drawn if drawn < BESIDE => Layout::Aos,
+            drawn if drawn < BESIDE + SURFACE => Layout::Surface,
+            _ => Layout::Soa,
+        };
+        schedule.coefficients = match draws.below(100) {
+            0..LITERAL => Coefficients::Literal,
+            _ => Coefficients::Parameter,
+        };
+        schedule
     }
 
     /// The space of the problem of so many substeps at once, if that is one.
@@ -123,16 +139,16 @@ impl<'a> Space<'a> {
     }
 
     /// A draw for two substeps at once or up to a whole step, where that is a problem.
-    fn draw_fused(&self, draws: &mut Draws) -> Schedule {
+    fn draw_fused(&self, base: &Strategy, draws: &mut Draws) -> Schedule {
         let most = self.algorithm.substeps.len().clamp(2, MOST_FUSED);
         let fuse = 2 + draws.below(most as u64 - 1) as usize;
         let Some(space) = self.fused(fuse) else {
-            return self.draw(draws);
+            return self.draw(base, draws);
         };
         let problem = &space.algorithm;
         let mut schedule = Schedule {
             fuse,
-            ..space.draw(draws)
+            ..space.draw(base, draws)
         };
         if draws.below(2) == 0 {
             schedule.placements = heuristic::fused(problem);
@@ -144,14 +160,8 @@ impl<'a> Space<'a> {
         schedule
     }
 
-    fn draw(&self, draws: &mut Draws) -> Schedule {
+    fn draw(&self, base: &Strategy, draws: &mut Draws) -> Schedule {
         let algorithm = &*self.algorithm;
-        let strategies: Vec<&Strategy> = blocking::ALL
-            .iter()
-            .copied()
-            .filter(|s| s.least_dimension <= algorithm.dimension)
-            .collect();
-        let base = *draws.pick(&strategies);
         let mut placements = self.draw_placements(base, draws);
         let (parts, is_cut) = match draws.below(100) {
             0..SPLIT => (2 + draws.below(2) as usize, draws.below(2) == 0),

@@ -104,22 +104,35 @@ fn sampled<T: Real>(source: &str, count: usize, seed: u64) {
     }
 }
 
-/// A blocking that samples never hold would pass unseen.
+/// A blocking that samples hardly ever hold would pass unseen, and so would a parameter that they never set.
 #[test]
 fn samples_hold_every_blocking() {
     let algorithm = algorithm_of(ISOTHERMAL_NS);
     let (space, mut draws) = (Space::new(&algorithm, 4), Draws::new(1));
-    let (mut drawn, mut placed, mut fused) = (BTreeSet::new(), BTreeSet::new(), 0);
+    let (mut drawn, mut placed, mut fused) = (Vec::new(), BTreeSet::new(), 0);
     let mut literal = 0;
     for _ in 0..120 {
         let schedule = space.sample(&mut draws).expect("legal schedules exist");
         fused += usize::from(schedule.fuse > 1);
         literal += usize::from(schedule.coefficients == Coefficients::Literal);
-        drawn.extend(schedule.kernels.into_iter().map(|kernel| kernel.strategy));
+        drawn.extend(schedule.kernels.into_iter().next());
         placed.extend(schedule.placements.into_values());
     }
     for strategy in blocking::ALL {
-        assert!(drawn.contains(strategy.name), "no {}", strategy.name);
+        let of = drawn
+            .iter()
+            .filter(|kernel| kernel.strategy == strategy.name);
+        let count = of.clone().count();
+        assert!((8..40).contains(&count), "{count} of {}", strategy.name);
+        for param in strategy.params {
+            let values: BTreeSet<u32> = of.clone().map(|k| strategy.param(k, param.name)).collect();
+            assert!(
+                values.len() > 1,
+                "{}: {} is {values:?}",
+                strategy.name,
+                param.name
+            );
+        }
     }
     assert!(fused > 0, "no fused substeps");
     assert!((10..40).contains(&literal), "{literal} with literals");
