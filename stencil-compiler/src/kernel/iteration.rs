@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::lower::{Context, Draft, label};
+use super::moves::at_once;
 use super::order::{order, part, read_by};
 use super::pipeline::{Delayed, Pipeline};
 use super::values::{Reader, Value, ValueId, Values, Writer};
@@ -136,7 +137,7 @@ pub(super) struct Computed {
     pub(super) staged: Vec<(FnId, Vec<Operand>)>,
     /// What is stored after the operations, by the lag of its plane.
     pub(super) stores: Vec<(i32, Vec<Stmt>)>,
-    /// What queues are set to after that.
+    /// What queues are set to after that, all at once.
     pub(super) sets: Vec<Stmt>,
 }
 
@@ -191,8 +192,9 @@ pub(super) fn compute(
     let mut assignments = Vec::new();
     for (reg, value) in sets {
         let value = writer.write(draft, &values, reader, &mut work, value)?;
-        assignments.push(Stmt::Set { reg, value });
+        assignments.push((reg, value));
     }
+    let assignments = at_once(assignments)?;
     let kept = kept(columns, &stores, (&assignments, &staged));
     let stores = store(draft, pipeline, stores, (plane, frame));
     let is_early = |(id, _): &&(FnId, Vec<Operand>)| early.contains(id);

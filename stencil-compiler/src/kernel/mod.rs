@@ -22,6 +22,7 @@ mod iteration;
 mod lanes;
 mod literals;
 pub mod lower;
+mod moves;
 mod order;
 pub mod pipeline;
 mod rename;

@@ -1,6 +1,7 @@
 //! Systems that use all of the language go through every stage and preset with the oracle's bits.
 
 use stencil_compiler::expr::Real;
+use stencil_compiler::hash::fnv1a;
 use stencil_compiler::kernel::interp::Shadow;
 use stencil_compiler::schedule::space::{Draws, Space};
 use stencil_compiler::schedule::{check, text};
@@ -95,7 +96,10 @@ fn all_stages<T: Real>(source: &str, cells: [usize; 3]) {
         0,
         "rows: {source}"
     );
-    let (space, mut draws) = (Space::new(&algorithm, T::BYTES), Draws::new(5));
+    let (space, mut draws) = (
+        Space::new(&algorithm, T::BYTES),
+        Draws::new(fnv1a(source.as_bytes())),
+    );
     let sampled = (0..3).filter_map(|_| space.sample(&mut draws));
     let presets = of_presets(&algorithm, T::PRECISION).into_iter();
     for schedule in presets.map(|(_, schedule)| schedule).chain(sampled) {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::moves::read_late;
 use super::text::{is_name, statement};
 use super::{
     BufferId, CellVar, Condition, Index, IntVar, Kernel, LaunchKind, Mode, Operand, Reg, SharedId,
@@ -182,6 +183,11 @@ impl Checker<'_> {
     /// A body is a scope: what it defines ends with it.
     fn body(&mut self, body: &[Stmt]) -> Result {
         let outer = (self.defined.clone(), self.ints.clone(), self.cells.clone());
+        if let Some(reg) = read_late(body) {
+            let name = self.kernel.registers.get(reg.0 as usize);
+            let name = name.map_or("a register", String::as_str);
+            return Err(format!("`{name}` is set before another queue is set to it"));
+        }
         for stmt in body {
             self.stmt(stmt).map_err(|message| {
                 // An inner statement has already been named.

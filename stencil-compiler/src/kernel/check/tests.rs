@@ -5,7 +5,7 @@ use crate::kernel::text::parse;
 const GOOD: &str = "kernel k { dimension 1 value_bytes 4
     launch blocks threads [8, 1, 1] tile [8, 1, 1] extend [0, 0, 0] blocks_per_unit 1
     buffer u read halo [1, 0, 0] buffer v write halo [0, 0, 0] buffer w readwrite halo [0, 0, 0]
-    shared ring[64] barrier full[2] arrivals 8 uniforms k1 registers a, b, d, e, q queues q ints x, n, i
+    shared ring[64] barrier full[2] arrivals 8 uniforms k1 registers a, b, d, e, q, r queues q, r ints x, n, i
         cells c
     code {
         int x = thread.x
@@ -19,6 +19,7 @@ const GOOD: &str = "kernel k { dimension 1 value_bytes 4
         if x < 4 { b = a + q store v[c] = b }
         wait full[0] parity 1
         store w[c] = a
+        set r = q
         set q = d
     } }";
 
@@ -54,6 +55,11 @@ fn each_invariant_is_checked() {
         ("b = a + q", "b = a + b", "not yet defined"),
         ("d = load w[c]", "a = load w[c]", "assigned twice"),
         ("set q = d", "set a = d", "only queues"),
+        (
+            "set r = q\n        set q = d",
+            "set q = d\n        set r = q",
+            "before another queue is set to it",
+        ),
         ("d = load w[c]", "q = load w[c]", "`set` only"),
         (
             "d = load w[c]",

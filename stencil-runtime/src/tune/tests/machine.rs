@@ -1,6 +1,11 @@
 //! The machine of the tests of searches.
 
+use std::collections::BTreeMap;
+
 use super::*;
+
+/// What the model says of schedules of problems, by their fingerprints: most searches look at the same ones.
+static OF_MODEL: Mutex<BTreeMap<(u64, Schedule), Option<Predicted>>> = Mutex::new(BTreeMap::new());
 
 /// What a schedule does on the machine.
 pub(super) type Behaves = fn(&Schedule, f64) -> Result<f64, CudaError>;
@@ -125,9 +130,15 @@ impl Track for Machine<'_> {
 impl<'a> Machine<'a> {
     /// What the model says of a candidate, which takes no time.
     fn of_model(&self, Candidate { form, schedule }: &Candidate) -> Option<Predicted> {
-        let units = RATES.card.units;
         let system = &self.forms[*form].system;
-        run(system).predicted(system, schedule, units).ok()
+        let key = (fingerprint(system.algorithm()), schedule.clone());
+        if let Some(known) = OF_MODEL.lock().unwrap().get(&key) {
+            return known.clone();
+        }
+        let units = RATES.card.units;
+        let predicted = run(system).predicted(system, schedule, units).ok();
+        OF_MODEL.lock().unwrap().insert(key, predicted.clone());
+        predicted
     }
 
     pub(super) fn of(forms: &'a [Form], behaves: Behaves, is_wrong: fn(&Schedule) -> bool) -> Self {
