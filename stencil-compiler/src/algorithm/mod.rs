@@ -291,13 +291,22 @@ impl Algorithm {
         }
     }
 
-    /// Does a grid function read an accumulator, directly or through others?
-    pub fn reads_accumulator(&self, root: FnId) -> bool {
-        let all = footprint::needed(self, &[root], &BTreeSet::new());
-        all.into_iter().any(|id| match self.function(id).def {
-            Def::State(state) => self.state(state).role.is_in_place(),
-            Def::Point(_) | Def::Sum(_) => false,
-        })
+    /// Grid functions that read an accumulator, directly or through others.
+    pub fn made_of_accumulators(&self) -> BTreeSet<FnId> {
+        let mut found = BTreeSet::new();
+        // Functions read those defined before them.
+        for (id, function) in self.ids() {
+            let is_made = match function.def {
+                Def::State(state) => self.state(state).role.is_in_place(),
+                Def::Point(_) | Def::Sum(_) => {
+                    function.def.reads().any(|read| found.contains(&read.of))
+                }
+            };
+            if is_made {
+                found.insert(id);
+            }
+        }
+        found
     }
 
     /// The same with every read in the cell itself: as many operations on the same arrays, but no

@@ -7,6 +7,7 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use super::{Index, IntVar, Kernel, Stmt, WARP};
 
@@ -20,6 +21,10 @@ const WORD: i64 = 4;
 pub(super) struct Lanes<'k> {
     kernel: &'k Kernel,
     ints: BTreeMap<IntVar, &'k Index>,
+    /// Positions of the threads of the first warp.
+    warp: Vec<[i64; 3]>,
+    /// What variables are in each of these threads.
+    values: RefCell<BTreeMap<IntVar, Rc<[i64]>>>,
     /// Rounds of reads and writes of so many values, by the variable that says where.
     rounds: RefCell<BTreeMap<(IntVar, usize), u64>>,
 }
@@ -29,6 +34,8 @@ impl<'k> Lanes<'k> {
         let mut lanes = Lanes {
             kernel,
             ints: BTreeMap::new(),
+            warp: warp(kernel).collect(),
+            values: RefCell::default(),
             rounds: RefCell::default(),
         };
         lanes.find(&kernel.body);
@@ -65,10 +72,7 @@ impl<'k> Lanes<'k> {
         let bytes = self.kernel.value_bytes as i64;
         let words = (values as i64 * bytes / WORD).max(1);
         let at_once = (BANKS / words).max(1) as usize;
-        let first: Vec<i64> = self
-            .warp()
-            .map(|thread| self.int_at(base, thread))
-            .collect();
+        let first = self.of_variable(base);
         let rounds = |part: &[i64]| {
             let wanted = part.iter().map(|first| first * bytes / WORD);
             let wanted: BTreeSet<i64> = wanted.flat_map(|word| word..word + words).collect();
@@ -81,38 +85,51 @@ impl<'k> Lanes<'k> {
         first.chunks(at_once).map(rounds).sum()
     }
 
-    /// Positions of the threads of the first warp.
-    fn warp(&self) -> impl Iterator<Item = [i64; 3]> + use<> {
-        let [x, y, z] = self.kernel.launch.threads.map(|n| n.max(1));
-        let all = (x * y * z).min(WARP);
-        (0..all).map(move |thread| [thread % x, thread / x % y, thread / x / y].map(i64::from))
+    /// What a variable is in each thread.
+    fn of_variable(&self, var: IntVar) -> Rc<[i64]> {
+        let known = self.values.borrow().get(&var).cloned();
+        known.unwrap_or_else(|| {
+            let index = self.ints.get(&var);
+            // Variables of loops are the same for all threads.
+            let same = || vec![0; self.warp.len()];
+            let values: Rc<[i64]> = index.map_or_else(same, |index| self.of(index)).into();
+            self.values.borrow_mut().insert(var, values.clone());
+            values
+        })
     }
 
-    fn int_at(&self, var: IntVar, thread: [i64; 3]) -> i64 {
-        // Variables of loops are the same for all threads.
-        self.ints
-            .get(&var)
-            .map_or(0, |index| self.at(index, thread))
-    }
-
-    /// A position of a thread, but for what is the same in all threads of a warp.
-    fn at(&self, index: &Index, thread: [i64; 3]) -> i64 {
-        let at = |index: &Index| self.at(index, thread);
+    /// A position in each thread, but for what is the same in all of them.
+    fn of(&self, index: &Index) -> Vec<i64> {
+        let each = |of: &Index, f: &dyn Fn(i64) -> i64| -> Vec<i64> {
+            let of = self.of(of).into_iter();
+            of.map(f).collect()
+        };
+        let both = |a: &Index, b: &Index, f: fn((i64, i64)) -> i64| -> Vec<i64> {
+            let both = self.of(a).into_iter().zip(self.of(b));
+            both.map(f).collect()
+        };
+        let same = |value: i64| vec![value; self.warp.len()];
         match index {
-            Index::Const(value) => *value,
-            Index::Var(var) => self.int_at(*var, thread),
-            Index::Block(_) | Index::Size(_) => 0,
-            Index::Thread(axis) => thread[*axis],
-            Index::Add(a, b) => at(a) + at(b),
-            Index::Sub(a, b) => at(a) - at(b),
-            Index::Mul(a, by) => at(a) * by,
-            Index::Div(a, by) => at(a).div_euclid(*by),
-            Index::Rem(a, by) => at(a).rem_euclid(*by),
+            Index::Const(value) => same(*value),
+            Index::Var(var) => self.of_variable(*var).to_vec(),
+            Index::Block(_) | Index::Size(_) | Index::Numbered(_, 1..) => same(0),
+            Index::Thread(axis) => self.warp.iter().map(|thread| thread[*axis]).collect(),
+            Index::Add(a, b) => both(a, b, |(a, b)| a + b),
+            Index::Sub(a, b) => both(a, b, |(a, b)| a - b),
+            Index::Mul(a, by) => each(a, &|a| a * by),
+            Index::Div(a, by) => each(a, &|a| a.div_euclid(*by)),
+            Index::Rem(a, by) => each(a, &|a| a.rem_euclid(*by)),
             // An end of the patch, which the first block does not meet.
-            Index::Min(a, _) | Index::Wrap(a, _) | Index::Numbered(a, 0) => at(a),
-            Index::Numbered(..) => 0,
+            Index::Min(a, _) | Index::Wrap(a, _) | Index::Numbered(a, 0) => self.of(a),
         }
     }
+}
+
+/// Positions of the threads of the first warp of a block.
+fn warp(kernel: &Kernel) -> impl Iterator<Item = [i64; 3]> + use<> {
+    let [x, y, z] = kernel.launch.threads.map(|n| n.max(1));
+    let all = (x * y * z).min(WARP);
+    (0..all).map(move |thread| [thread % x, thread / x % y, thread / x / y].map(i64::from))
 }
 
 #[cfg(test)]

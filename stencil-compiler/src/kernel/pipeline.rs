@@ -233,7 +233,7 @@ fn delay(
         });
     }
     if placement == Placement::Shared {
-        if context.algorithm.reads_accumulator(id) {
+        if context.algorithm.made_of_accumulators().contains(&id) {
             return Err(Refusal::placement(
                 &function.name,
                 format!(

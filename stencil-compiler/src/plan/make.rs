@@ -86,6 +86,7 @@ fn stored_functions(
     algorithm: &Algorithm,
     schedule: &Schedule,
 ) -> Result<BTreeMap<FnId, Halo>, Refusal> {
+    let of_accumulators = algorithm.made_of_accumulators();
     let mut stored = BTreeMap::new();
     for (name, placement) in &schedule.placements {
         let Some(id) = algorithm.find(name) else {
@@ -106,7 +107,7 @@ fn stored_functions(
             ));
         }
         if let Placement::Global(halo) = placement {
-            if algorithm.reads_accumulator(id) {
+            if of_accumulators.contains(&id) {
                 return Err(Refusal::placement(
                     name,
                     format!(

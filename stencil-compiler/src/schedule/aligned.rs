@@ -42,15 +42,12 @@ struct Uses<'a> {
     /// Functions that take a quotient, and those made of one in their own cell alone: where one quotient serves many of
     /// them, these are much work, too.
     costly: BTreeSet<FnId>,
+    /// Those that every cell has to itself, as they are made of an accumulator.
+    of_accumulators: BTreeSet<FnId>,
 }
 
-/// Costly functions that a function is made of.
-#[derive(Default)]
-struct Inside {
-    costly: BTreeSet<FnId>,
-    /// Those of which one evaluation of it needs several.
-    repeated: BTreeSet<FnId>,
-}
+/// Costly functions that a function is made of, up to what is kept or stored, and where one evaluation of it needs them.
+type Inside = BTreeMap<FnId, BTreeSet<Offset>>;
 
 impl<'a> Uses<'a> {
     fn of(algorithm: &'a Algorithm, placements: &Placements) -> Self {
@@ -64,6 +61,7 @@ impl<'a> Uses<'a> {
             places: BTreeMap::new(),
             readers: BTreeMap::new(),
             costly: BTreeSet::new(),
+            of_accumulators: algorithm.made_of_accumulators(),
         };
         let ids: Vec<FnId> = algorithm.ids().map(|(id, _)| id).collect();
         for id in &ids {
@@ -100,46 +98,44 @@ impl<'a> Uses<'a> {
         !self.roots.contains(&id) && (is_pointwise || self.algorithm.cost(id) >= COSTLY)
     }
 
-    /// The costly functions that one is made of, up to what is kept or stored.
-    fn inside(&self, of: FnId) -> Inside {
-        let mut places = BTreeMap::from([(of, BTreeSet::from([[0; 3]]))]);
-        let mut inside = Inside::default();
-        while let Some((id, own)) = places.pop_last() {
-            if id != of && self.roots.contains(&id) {
-                continue;
+    /// What costly functions each one is made of that is evaluated.
+    fn inside(&self) -> BTreeMap<FnId, Inside> {
+        let mut all: BTreeMap<FnId, Inside> = BTreeMap::new();
+        // Functions stand behind all that they read.
+        for id in self.places.keys() {
+            let mut inside = Inside::new();
+            if self.costly.contains(id) {
+                inside.insert(*id, BTreeSet::from([[0; 3]]));
             }
-            if self.costly.contains(&id) {
-                inside.costly.insert(id);
-                if own.len() > 1 {
-                    inside.repeated.insert(id);
+            for access in self.algorithm.function(*id).def.accesses() {
+                let is_inside = !self.roots.contains(&access.of);
+                let read = all.get(&access.of).filter(|_| is_inside);
+                for (costly, places) in read.into_iter().flatten() {
+                    let places = places.iter().map(|at| shifted(*at, access.at));
+                    inside.entry(*costly).or_default().extend(places);
                 }
             }
-            // Functions stand behind all that they read, so all places of this one are known.
-            for access in self.algorithm.function(id).def.accesses() {
-                let places = places.entry(access.of).or_default();
-                places.extend(own.iter().map(|at| shifted(*at, access.at)));
-            }
+            all.insert(*id, inside);
         }
-        inside
+        all
     }
 
     /// What is repeated in functions that are made of none in which anything is: the others come when this is kept.
     fn lowest_repeated(&self, inside: &BTreeMap<FnId, Inside>) -> BTreeSet<FnId> {
-        let repeats = |id: &FnId| inside.get(id).is_some_and(|i| !i.repeated.is_empty());
+        let repeats = |id: &FnId| inside.get(id).is_some_and(|i| repeated(i).next().is_some());
         let is_lowest = |id: &FnId| {
             let accesses = self.algorithm.function(*id).def.accesses();
             let mut read = accesses.iter().map(|access| access.of);
             !read.any(|of| !self.roots.contains(&of) && repeats(&of))
         };
         let all = inside.iter().filter(|(id, _)| is_lowest(id));
-        all.flat_map(|(_, inside)| inside.repeated.iter().copied())
-            .collect()
+        all.flat_map(|(_, inside)| repeated(inside)).collect()
     }
 
     /// May it be kept?
     fn is_free(&self, id: FnId) -> bool {
         let is_state = matches!(self.algorithm.function(id).def, Def::State(_));
-        !is_state && !self.roots.contains(&id) && !self.algorithm.reads_accumulator(id)
+        !is_state && !self.roots.contains(&id) && !self.of_accumulators.contains(&id)
     }
 
     /// Does a root use it through nothing that may be kept?
@@ -159,19 +155,18 @@ impl<'a> Uses<'a> {
 
     /// What is to be kept, with how.
     fn kept(&self) -> Placements {
-        let ids = self.places.keys();
-        let inside: BTreeMap<FnId, Inside> = ids.map(|id| (*id, self.inside(*id))).collect();
+        let inside = self.inside();
         let may_be_kept = inside.iter().filter(|(id, inside)| {
-            let is_once = inside.repeated.is_empty();
+            let is_once = repeated(inside).next().is_none();
             is_once && self.is_free(**id)
         });
         let may_be_kept: BTreeSet<FnId> = may_be_kept.map(|(id, _)| *id).collect();
-        let repeated = self.lowest_repeated(&inside).into_iter();
-        let repeated = repeated.filter(|id| !self.is_open(*id, &may_be_kept));
+        let lowest = self.lowest_repeated(&inside).into_iter();
+        let lowest = lowest.filter(|id| !self.is_open(*id, &may_be_kept));
         let cut = Cut {
             uses: self,
             may_be_kept: &may_be_kept,
-            repeated: repeated.collect(),
+            repeated: lowest.collect(),
         };
         let cut = cut.least();
         let mut kept = Placements::new();
@@ -195,6 +190,12 @@ pub(super) fn in_own_column(algorithm: &Algorithm, at: Offset) -> bool {
     (0..3).all(|other| other == axis || at[other] == 0)
 }
 
+/// Costly functions of which one evaluation needs several.
+fn repeated(inside: &Inside) -> impl Iterator<Item = FnId> {
+    let several = inside.iter().filter(|(_, places)| places.len() > 1);
+    several.map(|(id, _)| *id)
+}
+
 fn shifted(at: Offset, by: Offset) -> Offset {
     std::array::from_fn(|axis| at[axis] + by[axis])
 }
@@ -204,7 +205,8 @@ fn shifted(at: Offset, by: Offset) -> Offset {
 fn groups(functions: BTreeSet<FnId>, inside: &BTreeMap<FnId, Inside>) -> Vec<BTreeSet<FnId>> {
     let mut groups: Vec<(BTreeSet<FnId>, BTreeSet<FnId>)> = Vec::new();
     for id in functions {
-        let mut group = (BTreeSet::from([id]), inside[&id].costly.clone());
+        let costly: BTreeSet<FnId> = inside[&id].keys().copied().collect();
+        let mut group = (BTreeSet::from([id]), costly);
         let (with, others) = groups
             .into_iter()
             .partition(|(_, costly)| !costly.is_disjoint(&group.1));

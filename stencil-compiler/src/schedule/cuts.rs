@@ -79,6 +79,8 @@ struct Step<'a> {
     fields: Vec<(StateId, FnId, Vec<FnId>)>,
     /// Fields that each function needs at other cells.
     beside: BTreeMap<FnId, BTreeSet<FnId>>,
+    /// What only the last kernel can compute.
+    of_accumulators: BTreeSet<FnId>,
 }
 
 impl<'a> Step<'a> {
@@ -110,6 +112,7 @@ impl<'a> Step<'a> {
             algorithm,
             fields,
             beside,
+            of_accumulators: algorithm.made_of_accumulators(),
         })
     }
 
@@ -171,7 +174,7 @@ impl<'a> Step<'a> {
             }
             let beside = &self.beside[&id];
             let stays = !beside.is_empty() && beside.is_subset(inside);
-            if stays && !self.algorithm.reads_accumulator(id) {
+            if stays && !self.of_accumulators.contains(&id) {
                 frontier.insert(id);
             } else if !beside.is_empty() {
                 let accesses = self.algorithm.function(id).def.accesses();

@@ -337,6 +337,7 @@ fn recomputations(
         .iter()
         .flat_map(|s| s.updates.iter().map(|(_, id)| *id))
         .collect();
+    let of_accumulators = algorithm.made_of_accumulators();
     // The places around a cell at which each function is evaluated for it, by the last kernel or by one that
     // stores. All that read a function come after it.
     let mut places: BTreeMap<FnId, BTreeSet<(Kernel, Offset)>> = BTreeMap::new();
@@ -348,7 +349,7 @@ fn recomputations(
             continue;
         };
         let is_state = matches!(function.def, Def::State(_));
-        let free = !is_state && !roots.contains(&id) && !algorithm.reads_accumulator(id);
+        let free = !is_state && !roots.contains(&id) && !of_accumulators.contains(&id);
         if free && own.len() > 1 && store(id, own.len() as u32 - 1) {
             own = BTreeSet::from([(storing, [0; 3])]);
         }

@@ -35,6 +35,8 @@ struct Sums<'a> {
     last: BTreeSet<FnId>,
     /// What earlier kernels compute.
     early: BTreeSet<FnId>,
+    /// What no earlier kernel can compute.
+    of_accumulators: BTreeSet<FnId>,
 }
 
 impl<'a> Sums<'a> {
@@ -49,6 +51,7 @@ impl<'a> Sums<'a> {
             early: needed(algorithm, &early, &stored),
             roots,
             stored,
+            of_accumulators: algorithm.made_of_accumulators(),
         }
     }
 
@@ -74,7 +77,7 @@ impl<'a> Sums<'a> {
     fn is_part(&self, of: FnId) -> bool {
         let is_state = matches!(self.algorithm.function(of).def, Def::State(_));
         let taken = self.stored.contains(&of) || self.early.contains(&of);
-        if is_state || taken || self.roots.contains(&of) || self.algorithm.reads_accumulator(of) {
+        if is_state || taken || self.roots.contains(&of) || self.of_accumulators.contains(&of) {
             return false;
         }
         let mut readers = self.last.iter().filter(|id| !self.stored.contains(id));
