@@ -1,6 +1,6 @@
 //! A launch of the plan to a kernel: the parts that all blocking strategies share.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use super::blocking::{self, BLOCKS, Strategy};
 use super::{
@@ -155,7 +155,7 @@ impl<'a> Context<'a> {
 pub(super) struct Draft<'a> {
     pub(super) context: Context<'a>,
     pub(super) kernel: Kernel,
-    names: HashMap<String, u32>,
+    names: BTreeMap<String, u32>,
     uniforms: BTreeMap<UniformId, u32>,
     /// What registers are made for at present.
     origin: Option<FnId>,
@@ -189,7 +189,7 @@ impl<'a> Draft<'a> {
         let mut draft = Draft {
             context,
             kernel,
-            names: HashMap::new(),
+            names: BTreeMap::new(),
             uniforms: BTreeMap::new(),
             origin: None,
         };
