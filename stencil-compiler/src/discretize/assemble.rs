@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 use super::atoms::{Atom, Atoms, Difference};
 use super::build::{Functions, Linear};
 use super::collect;
-use super::names::{self, Names};
+use super::names::Names;
 use super::operators::{bidiagonal, first, higher, second, upwind};
 use super::poly::{AtomId, Monomial, Overflow, Poly, Uniform, UniformFactor};
-use super::reciprocals::{self, Reciprocals};
+use super::reciprocals::Reciprocals;
 use crate::algorithm::{Access, Atom as FnAtom, Def, FnId};
-use crate::expr::{Builder, Expr, Op, Ref};
+use crate::expr::{Builder, Op, Ref};
 use crate::model::{Arith, Scheme};
 
 const HERE: [i32; 3] = [0; 3];
@@ -76,7 +76,7 @@ impl<'a> Assembler<'a> {
         Ok(split)
     }
 
-    /// A named sum that is used once, linearly, in an equation is part of that equation.
+    /// A named sum that is used once, linearly, in an equation is part of that equation; as it is written only one of derivatives is.
     fn dissolve_single_uses(&mut self, equations: &mut [Poly]) -> Result<(), Overflow> {
         for equation in equations.iter_mut() {
             while let Some((monomial, named)) = self.single_use(equation) {
@@ -95,7 +95,10 @@ impl<'a> Assembler<'a> {
             .keys()
             .find_map(|monomial| match monomial.as_slice() {
                 [atom] if self.uses[*atom as usize] == 1 => match self.atoms.get(*atom) {
-                    Atom::Named(at) => Some((monomial.clone(), *at)),
+                    Atom::Named(at) if self.collected || self.is_of_derivatives(*at) => {
+                        Some((monomial.clone(), *at))
+                    }
+                    Atom::Named(_) => None,
                     Atom::State(_) | Atom::At { .. } | Atom::Derivative { .. } | Atom::Call(..) => {
                         None
                     }
@@ -134,14 +137,14 @@ impl<'a> Assembler<'a> {
     /// Splits into what joins the ordered sum and what is computed cell by cell.
     fn split(&self, poly: &Poly) -> (Poly, Poly) {
         let joins = |monomial: &Monomial| match monomial.as_slice() {
-            [atom] => {
-                matches!(self.atoms.get(*atom), Atom::Derivative { .. })
-                    && self.uses.get(*atom as usize) == Some(&1)
-            }
+            [atom] => self.is_derivative(*atom) && self.uses.get(*atom as usize) == Some(&1),
             _ => false,
         };
         let has_products = poly.0.keys().any(|m| m.len() != 1);
         let has_joined = poly.0.keys().any(joins);
+        if self.collected && self.is_multiple_of_values(poly) {
+            return (Poly::default(), poly.clone());
+        }
         let (mut linear, mut pointwise) = (Poly::default(), Poly::default());
         for (monomial, c) in &poly.0 {
             let is_state =
@@ -153,6 +156,28 @@ impl<'a> Assembler<'a> {
             part.0.insert(monomial.clone(), c.clone());
         }
         (linear, pointwise)
+    }
+
+    /// Is it a uniform times a sum of values that are no derivatives? The sum is rounded before it is multiplied.
+    fn is_multiple_of_values(&self, poly: &Poly) -> bool {
+        let is_multiple = poly.primitive().is_some_and(|(by, _)| !by.is_unit());
+        is_multiple
+            && !poly
+                .0
+                .keys()
+                .flatten()
+                .any(|atom| self.is_derivative(*atom))
+    }
+
+    /// Has a named sum a derivative as a term?
+    fn is_of_derivatives(&self, named: usize) -> bool {
+        let terms = &self.atoms.named[named].1.0;
+        let mut single = terms.keys().filter(|monomial| monomial.len() == 1);
+        single.any(|monomial| self.is_derivative(monomial[0]))
+    }
+
+    fn is_derivative(&self, atom: AtomId) -> bool {
+        matches!(self.atoms.get(atom), Atom::Derivative { .. })
     }
 
     /// The grid function of a split polynomial, with a name that is kept for it. Each level of derived grid functions under its
@@ -284,7 +309,7 @@ impl<'a> Assembler<'a> {
     }
 
     /// Where an atom is read.
-    fn access(&mut self, atom: AtomId) -> Result<Access, Overflow> {
+    pub(super) fn access(&mut self, atom: AtomId) -> Result<Access, Overflow> {
         match *self.atoms.get(atom) {
             Atom::At { of, at } => Ok(Access {
                 of: self.function(of)?,
@@ -340,119 +365,6 @@ impl<'a> Assembler<'a> {
         self.made.insert(atom, made);
         Ok(made)
     }
-
-    /// A pointwise grid function.
-    fn point(&mut self, name: String, poly: &Poly) -> Result<FnId, Overflow> {
-        let mut b = Builder::new();
-        let result = self.point_ref(poly, &mut b)?;
-        Ok(self.add_point(name, b.finish(result)))
-    }
-
-    /// A sum of products as a chain of fused multiply-adds; what needs no product comes first.
-    fn point_ref(&mut self, poly: &Poly, b: &mut Builder<FnAtom>) -> Result<Ref, Overflow> {
-        let bare = |(monomial, c): &(&Monomial, &Uniform)| {
-            monomial.is_empty() || (monomial.len() == 1 && c.is_unit())
-        };
-        let (mut terms, products): (Vec<_>, Vec<_>) = poly.0.iter().partition(bare);
-        terms.extend(products);
-        let mut sum: Option<Ref> = None;
-        for (monomial, c) in terms {
-            let (x, y) = self.factors(monomial, c, b)?;
-            let negative = c.is_negative();
-            sum = Some(match (sum, y) {
-                (None, None) => signed(b, x, negative),
-                (None, Some(y)) => {
-                    let x = signed(b, x, negative);
-                    b.op(Op::Mul, &[x, y])
-                }
-                (Some(sum), None) => b.op(if negative { Op::Sub } else { Op::Add }, &[sum, x]),
-                (Some(sum), Some(y)) => {
-                    let x = signed(b, x, negative);
-                    b.op(Op::Fma, &[x, y, sum])
-                }
-            });
-        }
-        Ok(sum.unwrap_or_else(|| b.lit(0.0)))
-    }
-
-    /// A term as a value, or as two factors of a fused multiply-add, sign apart.
-    fn factors(
-        &mut self,
-        monomial: &Monomial,
-        c: &Uniform,
-        b: &mut Builder<FnAtom>,
-    ) -> Result<(Ref, Option<Ref>), Overflow> {
-        let size = if c.is_negative() {
-            c.negated()
-        } else {
-            c.clone()
-        };
-        let mut values = Vec::new();
-        for atom in monomial {
-            values.push(self.atom_ref(*atom, b)?);
-        }
-        if !size.is_one() || values.is_empty() {
-            let uniform = if size.is_one() {
-                b.lit(1.0)
-            } else {
-                b.atom(FnAtom::Uniform(self.functions.uniform(&size, None)))
-            };
-            // The factor goes to the first atom, so that terms with the same scaled atom share it.
-            if values.len() >= 2 {
-                values[0] = b.op(Op::Mul, &[uniform, values[0]]);
-            } else {
-                values.insert(0, uniform);
-            }
-        }
-        let last = if values.len() > 1 { values.pop() } else { None };
-        let mut product = values[0];
-        for value in &values[1..] {
-            product = b.op(Op::Mul, &[product, *value]);
-        }
-        Ok((product, last))
-    }
-
-    fn atom_ref(&mut self, atom: AtomId, b: &mut Builder<FnAtom>) -> Result<Ref, Overflow> {
-        let access = self.access(atom)?;
-        Ok(b.atom(FnAtom::Access(access)))
-    }
-
-    /// The grid function of an operation that polynomials do not have.
-    fn call(&mut self, atom: AtomId, op: Op, args: &[Poly]) -> Result<FnId, Overflow> {
-        let mut b = Builder::new();
-        let reciprocal = match (op, args) {
-            (Op::Div, [above, below]) => self.reciprocals.of(self.atoms, above, below),
-            _ => None,
-        };
-        let (by, refs) = match (reciprocal, args) {
-            (Some(reciprocal), [above, _]) => {
-                let above = self.point_ref(above, &mut b)?;
-                (Op::Mul, vec![above, self.atom_ref(reciprocal, &mut b)?])
-            }
-            _ => {
-                let refs = args.iter().map(|arg| self.point_ref(arg, &mut b));
-                (op, refs.collect::<Result<_, _>>()?)
-            }
-        };
-        let name = match args {
-            [above, below] if op == Op::Div && reciprocals::is_one(above) => {
-                let name = self.reciprocal_name(below);
-                self.name_of(atom, &name)
-            }
-            _ => self.name_of(atom, names::word(op)),
-        };
-        let result = b.op(by, &refs);
-        Ok(self.add_point(name, b.finish(result)))
-    }
-
-    fn add_point(&mut self, name: String, expr: Expr<FnAtom>) -> FnId {
-        let depth = expr.atoms().map(|atom| match atom {
-            FnAtom::Access(access) => self.functions.depth_of(access.of),
-            FnAtom::Uniform(_) => 0,
-        });
-        let depth = depth.max().unwrap_or(0);
-        self.functions.put(name, Def::Point(expr), depth)
-    }
 }
 
 impl Difference {
@@ -470,13 +382,5 @@ impl Difference {
             Difference::Upwind(axis) => format!("up{}", LETTERS[*axis]),
             Difference::Outflow { axis, .. } => format!("out{}", LETTERS[*axis]),
         }
-    }
-}
-
-fn signed(b: &mut Builder<FnAtom>, value: Ref, negative: bool) -> Ref {
-    if negative {
-        b.op(Op::Neg, &[value])
-    } else {
-        value
     }
 }

@@ -3,24 +3,13 @@
 use std::collections::BTreeMap;
 
 use super::DiscretizeError;
-use super::atoms::{Atom, Atoms};
+use super::atoms::Atoms;
 use super::components::{Components, Entry, suffixes};
 use super::names::Label;
 use super::poly::{Overflow, Poly, Uniform, UniformFactor};
 use crate::diag::{Code, Span};
 use crate::expr::Op;
-use crate::model::{
-    Arith, Function, Let, Mixed, Model, Rank, Rational, Relation, Side, Term, TermKind,
-};
-
-/// Terms of a product beyond which a factor keeps its name in place of being expanded.
-const LARGEST_PRODUCT: usize = 200;
-
-/// Degree of a product beyond which its factors keep their names.
-const LARGEST_DEGREE: usize = 8;
-
-/// Powers of a uniform beyond which its factors are no polynomial.
-const LARGEST_POWER: u32 = 100;
+use crate::model::{Function, Let, Mixed, Model, Rank, Rational, Relation, Side, Term, TermKind};
 
 /// Components of a scalar, vector or tensor (row by row).
 pub(super) type Tensor = Vec<Poly>;
@@ -360,78 +349,6 @@ impl<'a> Expander<'a> {
         Ok(entries
             .map(|(c, d)| self.operation(op, &[&a[0], &b[0], c, d]))
             .collect())
-    }
-
-    pub(super) fn product(&mut self, a: &Poly, b: &Poly, span: Span) -> Result<Poly> {
-        if let (Some(a), Some(b)) = (a.as_uniform(), b.as_uniform()) {
-            let terms = a.0.len() * b.0.len();
-            if terms > LARGEST_PRODUCT || a.degree() + b.degree() > LARGEST_POWER {
-                // Loops over parameters would expand without end.
-                return Ok(Poly::uniform(self.atoms.opaque(Op::Mul, vec![a, b])));
-            }
-        }
-        let degree = a.degree() + b.degree();
-        let small = a.0.len() * b.0.len() <= LARGEST_PRODUCT && degree <= LARGEST_DEGREE;
-        let as_written = self.model.scheme.arith.settled() == Arith::AsWritten;
-        if small && (!as_written || a.0.len().max(b.0.len()) <= 1) {
-            return a.times(b).map_err(overflow(span));
-        }
-        let (a, b) = (self.atoms.factor(a), self.atoms.factor(b));
-        a.times(&b).map_err(overflow(span))
-    }
-
-    fn quotient(&mut self, a: &Poly, b: &Poly, span: Span) -> Result<Poly> {
-        match b.as_uniform() {
-            Some(uniform) if uniform.is_zero() => Err(DiscretizeError::new(
-                Code::DivisionByZero,
-                span,
-                "the divisor is zero whatever the parameters are",
-            )),
-            Some(uniform) => {
-                if let Some(above) = a.as_uniform()
-                    && above.0.len() > LARGEST_PRODUCT
-                {
-                    let quotient = self.atoms.opaque(Op::Div, vec![above, uniform]);
-                    return Ok(Poly::uniform(quotient));
-                }
-                let inverse = match uniform.reciprocal() {
-                    Some(inverse) => inverse,
-                    None => self.atoms.opaque(Op::Div, vec![Uniform::one(), uniform]),
-                };
-                a.scaled(&inverse).map_err(overflow(span))
-            }
-            None => Ok(self.operation(Op::Div, &[a, b])),
-        }
-    }
-
-    fn power(&mut self, a: &Poly, n: i32, span: Span) -> Result<Poly> {
-        let mut out = Poly::uniform(Uniform::one());
-        for _ in 0..n.unsigned_abs() {
-            out = self.product(&out, a, span)?;
-        }
-        if n < 0 {
-            self.quotient(&Poly::uniform(Uniform::one()), &out, span)
-        } else {
-            Ok(out)
-        }
-    }
-
-    /// An operation that polynomials do not have, on uniforms or on cell values.
-    pub(super) fn operation(&mut self, op: Op, args: &[&Poly]) -> Poly {
-        if let (Op::Abs, [value]) = (op, args)
-            && value.begins_negative()
-        {
-            // Both signs have one size, to the bit, and are one grid function.
-            return self.operation(op, &[&value.negated()]);
-        }
-        let uniforms: Option<Vec<Uniform>> = args.iter().map(|a| a.as_uniform()).collect();
-        match uniforms {
-            Some(uniforms) => Poly::uniform(self.atoms.opaque(op, uniforms)),
-            None => Poly::atom(
-                self.atoms
-                    .intern(Atom::Call(op, args.iter().map(|a| (*a).clone()).collect())),
-            ),
-        }
     }
 }
 

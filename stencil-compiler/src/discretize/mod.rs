@@ -6,7 +6,7 @@ use std::fmt;
 use crate::algorithm::prune::prune;
 use crate::algorithm::{Algorithm, Def, FnId, NEW, Param, Role, State, StateId, Substep};
 use crate::diag::{Code, Diagnostic, Span};
-use crate::model::{Equation, Model, Speed, Splitting, Sweep, Symmetry, Variables, Waves};
+use crate::model::{Equation, Model, Speed, Splitting, Sweep, Variables, Waves};
 
 mod assemble;
 mod atoms;
@@ -22,10 +22,13 @@ mod observe;
 pub mod operators;
 mod parts;
 mod poly;
+mod products;
 mod reciprocals;
 mod stages;
+mod symmetry;
 #[cfg(test)]
 mod tests;
+mod values;
 pub mod weights;
 
 use assemble::Assembler;
@@ -84,7 +87,7 @@ pub fn discretize(model: &Model) -> Result<Algorithm, DiscretizeError> {
     let mut equations = Vec::new();
     for equation in &model.equations {
         let parts = expander.term(&model.rest_of(equation))?;
-        check_symmetry(model, equation.field, &parts, equation.span)?;
+        expander.check_symmetry(equation.field, &parts, equation.span)?;
         let independent = components.independent(equation.field);
         equations.extend(
             independent
@@ -320,30 +323,6 @@ fn describe(model: &Model) -> String {
         scheme.mixed.settled().name(),
         scheme.time
     )
-}
-
-/// The right-hand side of a symmetric field is symmetric as a polynomial, that is always.
-fn check_symmetry(
-    model: &Model,
-    field: usize,
-    parts: &[Poly],
-    span: Span,
-) -> Result<(), DiscretizeError> {
-    let (n, field) = (model.dimension, &model.fields[field]);
-    let (word, mirrored): (_, fn(&Poly) -> Poly) = match field.symmetry {
-        Symmetry::General => return Ok(()),
-        Symmetry::Symmetric => ("symmetric", Poly::clone),
-        Symmetry::Antisymmetric => ("antisymmetric", Poly::negated),
-    };
-    let holds = (0..n * n).all(|at| parts[at] == mirrored(&parts[at % n * n + at / n]));
-    if holds {
-        return Ok(());
-    }
-    let message = format!(
-        "`{}` is {word}, and its right-hand side is not; write `sym(..)` or declare a `tensor`",
-        field.name
-    );
-    Err(DiscretizeError::new(Code::NotSymmetric, span, message))
 }
 
 /// Polynomials that become grid functions together, so that they share factors.

@@ -67,6 +67,19 @@ impl Uniform {
         *self == Uniform::one()
     }
 
+    /// Is it a number, of no parameter and nothing else that runs choose?
+    pub(super) fn is_number(&self) -> bool {
+        self.0.keys().all(UniformMonomial::is_empty)
+    }
+
+    /// Its first term and the sum of the others; `None` where there are none.
+    pub(super) fn split_first(&self) -> Option<(Self, Self)> {
+        let mut rest = self.0.clone();
+        let (monomial, c) = rest.pop_first()?;
+        let first = Uniform(BTreeMap::from([(monomial, c)]));
+        (!rest.is_empty()).then_some((first, Uniform(rest)))
+    }
+
     /// Is it one or minus one?
     pub(super) fn is_unit(&self) -> bool {
         self.is_one() || self.negated().is_one()
@@ -263,6 +276,23 @@ impl Poly {
             }
         }
         Ok(out)
+    }
+
+    /// The uniform that all terms of a sum have in common but for their signs, and the sum without it, which begins with one;
+    /// `None` if there is no such uniform, or no sum.
+    pub(super) fn primitive(&self) -> Option<(Uniform, Self)> {
+        let common = self.0.values().next().filter(|_| self.0.len() > 1)?;
+        let negative = common.negated();
+        let sign = |c: &Uniform| match c {
+            c if c == common => Some(Uniform::one()),
+            c if *c == negative => Some(Uniform::one().negated()),
+            _ => None,
+        };
+        let terms = self.0.iter();
+        let terms: Option<_> = terms
+            .map(|(monomial, c)| Some((monomial.clone(), sign(c)?)))
+            .collect();
+        Some((common.clone(), Poly(terms?)))
     }
 
     /// Has its first term a negative number before it?

@@ -7,6 +7,7 @@ use super::components::Components;
 use super::expand::to_f64;
 use super::integrators::{Combination, Tableau, Target, Term, Value};
 use super::poly::{Uniform, UniformFactor};
+use super::values::signed;
 use crate::algorithm::{Access, Atom, Def, FnId, StateId, Substep, UniformId};
 use crate::diag::Span;
 use crate::expr::{Builder, Op, Ref};
@@ -29,8 +30,10 @@ pub(super) struct Stages<'a> {
     pub(super) share: Rational,
 }
 
-/// A factor as combinations use it: a uniform and its sign; `None` is one.
-type Factor = Option<(UniformId, bool)>;
+/// A factor as combinations use it: a uniform, none for one, and whether it is negative.
+type Factor = (Option<UniformId>, bool);
+
+const ONE: Factor = (None, false);
 
 impl Stages<'_> {
     /// The updates of all substeps: fields first, then registers.
@@ -119,16 +122,16 @@ pub(super) fn counted(
     substep: usize,
 ) -> FnId {
     let name = format!("{}_{}", functions.name(count), substep + 1);
-    combine(functions, &name, &[None, None], &[count, repaired])
+    combine(functions, &name, &[ONE, ONE], &[count, repaired])
 }
 
 /// The uniform of a term's factor.
 fn factor(functions: &mut Functions, term: &Term, share: Rational, substep: usize) -> Factor {
-    if term.factor.is_one() && !term.dt {
-        return None;
-    }
     let negative = term.factor.is_negative();
     let size: Rational = if negative { -term.factor } else { term.factor };
+    if size.is_one() && !term.dt {
+        return (None, negative);
+    }
     let (value, label) = if term.dt {
         let dt = Uniform::power(UniformFactor::Dt, 1);
         (dt.times_number(size * share), "beta_dt")
@@ -136,13 +139,13 @@ fn factor(functions: &mut Functions, term: &Term, share: Rational, substep: usiz
         (Uniform::number(size), "alpha")
     };
     let name = format!("{label}_{}", substep + 1);
-    Some((functions.uniform(&value, Some(&name)), negative))
+    (Some(functions.uniform(&value, Some(&name))), negative)
 }
 
 /// The grid function of a linear combination: fused multiply-adds, in order, onto the last term
 /// without a factor.
 fn combine(functions: &mut Functions, name: &str, factors: &[Factor], values: &[FnId]) -> FnId {
-    let base = factors.iter().rposition(Option::is_none);
+    let base = factors.iter().rposition(|factor| *factor == ONE);
     if let (Some(0), [value]) = (base, values)
         && !functions.is_state(*value)
     {
@@ -156,20 +159,17 @@ fn combine(functions: &mut Functions, name: &str, factors: &[Factor], values: &[
         order.insert(0, base);
     }
     for at in order {
-        let factor = factors[at].map(|(uniform, negative)| {
+        let (uniform, negative) = factors[at];
+        let factor = uniform.map(|uniform| {
             let uniform = b.atom(Atom::Uniform(uniform));
-            if negative {
-                b.op(Op::Neg, &[uniform])
-            } else {
-                uniform
-            }
+            signed(&mut b, uniform, negative)
         });
         // The factor before the value before the sum: the order in which the text shows them.
         let value = access(&mut b, values[at]);
         sum = Some(match (sum, factor) {
-            (None, None) => value,
+            (None, None) => signed(&mut b, value, negative),
             (None, Some(factor)) => b.op(Op::Mul, &[factor, value]),
-            (Some(sum), None) => b.op(Op::Add, &[sum, value]),
+            (Some(sum), None) => b.op(if negative { Op::Sub } else { Op::Add }, &[sum, value]),
             (Some(sum), Some(factor)) => b.op(Op::Fma, &[factor, value, sum]),
         });
     }

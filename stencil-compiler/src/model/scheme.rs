@@ -97,10 +97,11 @@ pub enum Mixed {
     Either,
 }
 
-/// Whether equations are expanded and collected: the values differ in rounding only.
+/// Whether equations are collected: the values differ in rounding only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Arith {
-    /// Products of sums are expanded, equal derivatives collected: the fewest operations.
+    /// Uniforms are distributed over sums, equal terms and what they share collected: the fewest operations.
+    /// Products of cell values are never multiplied out.
     #[default]
     Collected,
     /// Products and quotients are evaluated as they are written.

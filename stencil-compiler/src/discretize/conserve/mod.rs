@@ -35,6 +35,7 @@ mod written;
 use algebra::Algebra;
 use at_face::Through;
 use families::Kinds;
+pub(super) use rational::are_equal;
 use riemann::{Face, Needs, Side};
 
 use super::{DerivedWaves, DiscretizeError};

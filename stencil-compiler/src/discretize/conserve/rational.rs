@@ -52,7 +52,7 @@ impl Quotient {
     fn of_known(poly: &Poly, (atoms, known): (&Atoms, &mut Known)) -> Result<Quotient> {
         let mut sum = Quotient::whole(Poly::default());
         for (monomial, c) in &poly.0 {
-            let mut product = Quotient::whole(Poly::uniform(c.clone()));
+            let mut product = Quotient::whole(Poly::uniform(atoms.written_out(c)?));
             for atom in monomial {
                 product = product.times(&Quotient::of_atom(*atom, (atoms, &mut *known))?)?;
             }
@@ -178,6 +178,13 @@ impl Quotient {
             below: self.below.clone(),
         }))
     }
+}
+
+/// Have two polynomials the same value whatever their atoms have? Not if they have too many terms to tell.
+pub(in crate::discretize) fn are_equal(a: &Poly, b: &Poly, atoms: &Atoms) -> bool {
+    let difference = a.plus(&b.negated()).map_err(Refused::from);
+    let difference = difference.and_then(|difference| Quotient::of(&difference, atoms));
+    difference.is_ok_and(|difference| difference.above.0.is_empty())
 }
 
 /// Is one of some atoms made of another?

@@ -7,7 +7,6 @@ use super::algebra::Algebra;
 use super::families::sum_of_families;
 use super::reconstruct::{Cell, Steps};
 use super::{AXES, Law};
-use crate::discretize::check_symmetry;
 use crate::discretize::components::suffixes;
 use crate::discretize::expand::{Expander, Result, States, Tensor, name_of};
 use crate::discretize::poly::Poly;
@@ -228,7 +227,7 @@ impl Law<'_> {
                 .collect())
         })?;
         for (followed, value) in primitives.conserved.iter().zip(values?) {
-            check_symmetry(self.model, followed.field, &value, followed.span)?;
+            expander.check_symmetry(followed.field, &value, followed.span)?;
             for (at, component) in self.components_of(followed.field) {
                 let name = format!("{}_{label}", self.components.fields[component]);
                 states.components[component] = expander.atoms.name(&name, value[at].clone());

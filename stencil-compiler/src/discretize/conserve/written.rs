@@ -220,6 +220,8 @@ impl Writer<'_, '_> {
                 let below = Box::new(parts.swap_remove(1));
                 return self.scalar(TermKind::Div(Box::new(parts.swap_remove(0)), below));
             }
+            Op::Add => return self.sum(parts.into_iter()),
+            Op::Mul => return self.product(parts),
             _ => return self.scalar(TermKind::Call(Function::Scalar(op), parts)),
         };
         match <[Term; 4]>::try_from(parts) {

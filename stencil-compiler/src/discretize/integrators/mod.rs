@@ -217,6 +217,21 @@ fn register(at: usize, terms: Vec<Term>) -> Combination {
     }
 }
 
+/// The field that much of the way from a register to itself after an Euler step: `old + share ((f - old) + dt rate)`. A mean of
+/// both would multiply what is conserved by the sum of two rounded weights; the difference has nothing of it.
+fn toward_step(old: Value, share: Rational) -> Vec<Combination> {
+    let change = vec![
+        times(-Ratio::one(), old),
+        one(Value::Field),
+        step(Ratio::one(), Value::Rate),
+    ];
+    let change = Combination {
+        into: Target::Nothing,
+        terms: change,
+    };
+    vec![change, field(vec![times(share, Value::New(0)), one(old)])]
+}
+
 /// A term with the factor one.
 fn one(of: Value) -> Term {
     times(Ratio::one(), of)

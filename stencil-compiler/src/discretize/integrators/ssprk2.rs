@@ -2,7 +2,7 @@
 
 use num_rational::Ratio;
 
-use super::{Integrator, Tableau, Value, field, one, register, step, times};
+use super::{Integrator, Tableau, Value, field, one, register, step, toward_step};
 
 /// Two substeps; the field at the start of the step is kept.
 pub const INTEGRATOR: Integrator = Integrator {
@@ -10,7 +10,6 @@ pub const INTEGRATOR: Integrator = Integrator {
     order: 2,
     source: "S. Gottlieb, C.-W. Shu and E. Tadmor, SIAM Rev. 43, 89 (2001), Eq. 4.1",
     tableau: || {
-        let half = Ratio::new(1, 2);
         let old = Value::Register(0);
         Tableau {
             registers: &["old"],
@@ -19,11 +18,7 @@ pub const INTEGRATOR: Integrator = Integrator {
                     register(0, vec![one(Value::Field)]),
                     field(vec![step(Ratio::ONE, Value::Rate), one(Value::Field)]),
                 ],
-                vec![field(vec![
-                    times(half, old),
-                    times(half, Value::Field),
-                    step(half, Value::Rate),
-                ])],
+                toward_step(old, Ratio::new(1, 2)),
             ],
         }
     },

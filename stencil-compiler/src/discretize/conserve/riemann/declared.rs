@@ -1,7 +1,6 @@
 //! What a solver of the system gives at a face: the state there, of which the fluxes follow, or the fluxes.
 
 use super::{Face, Needs, Solver};
-use crate::discretize::check_symmetry;
 use crate::discretize::conserve::{AXES, Law};
 use crate::discretize::expand::{Expander, Result, Sides, States, Tensor};
 use crate::discretize::poly::Poly;
@@ -79,7 +78,7 @@ impl Law<'_> {
         for (line, value) in solver.values.iter().zip(values) {
             match line.of.kind {
                 TermKind::Field(field) => {
-                    check_symmetry(self.model, field, &value, line.span)?;
+                    expander.check_symmetry(field, &value, line.span)?;
                     for (at, component) in self.components_of(field) {
                         let name = format!("{}_{label}", self.components.fields[component]);
                         states.components[component] =

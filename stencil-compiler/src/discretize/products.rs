@@ -1,0 +1,101 @@
+//! Products, quotients and other operations on polynomials: what is distributed, and what stays a factor.
+
+use super::DiscretizeError;
+use super::atoms::{Atom, Atoms};
+use super::expand::{Expander, Result, overflow};
+use super::poly::{Poly, Uniform};
+use crate::diag::{Code, Span};
+use crate::expr::Op;
+use crate::model::Arith;
+
+/// Terms of a product of uniforms beyond which it is none of their polynomials.
+const LARGEST_PRODUCT: usize = 200;
+
+/// Degree of a product beyond which its factors keep their names.
+const LARGEST_DEGREE: usize = 8;
+
+/// Powers of a uniform beyond which its factors are no polynomial.
+const LARGEST_POWER: u32 = 100;
+
+impl Expander<'_> {
+    /// A product. Uniforms are distributed over sums, where equations are collected; sums of cell values are never multiplied
+    /// out, for a small difference has lost its digits in the difference of two large products. Each is one grid function.
+    pub(super) fn product(&mut self, a: &Poly, b: &Poly, span: Span) -> Result<Poly> {
+        if let (Some(a), Some(b)) = (a.as_uniform(), b.as_uniform()) {
+            let terms = a.0.len() * b.0.len();
+            if terms > LARGEST_PRODUCT || a.degree() + b.degree() > LARGEST_POWER {
+                // Loops over parameters would expand without end.
+                return Ok(Poly::uniform(self.atoms.opaque(Op::Mul, vec![a, b])));
+            }
+        }
+        let as_written = self.model.scheme.arith.settled() == Arith::AsWritten;
+        if !as_written && (a.as_uniform().is_some() || b.as_uniform().is_some()) {
+            return self.atoms.times(a, b).map_err(overflow(span));
+        }
+        let single = a.0.len().max(b.0.len()) <= 1;
+        if single && a.degree() + b.degree() <= LARGEST_DEGREE {
+            return self.atoms.times(a, b).map_err(overflow(span));
+        }
+        let factor = |atoms: &mut Atoms, of: &Poly| match as_written {
+            true => Ok(atoms.factor(of)),
+            false => atoms.primitive_factor(of),
+        };
+        let (a, b) = (factor(&mut self.atoms, a), factor(&mut self.atoms, b));
+        let product = a.and_then(|a| self.atoms.times(&a, &b?));
+        product.map_err(overflow(span))
+    }
+
+    pub(super) fn quotient(&mut self, a: &Poly, b: &Poly, span: Span) -> Result<Poly> {
+        match b.as_uniform() {
+            Some(uniform) if uniform.is_zero() => Err(DiscretizeError::new(
+                Code::DivisionByZero,
+                span,
+                "the divisor is zero whatever the parameters are",
+            )),
+            Some(uniform) => {
+                if let Some(above) = a.as_uniform()
+                    && above.0.len() > LARGEST_PRODUCT
+                {
+                    let quotient = self.atoms.opaque(Op::Div, vec![above, uniform]);
+                    return Ok(Poly::uniform(quotient));
+                }
+                let inverse = match uniform.reciprocal() {
+                    Some(inverse) => inverse,
+                    None => self.atoms.opaque(Op::Div, vec![Uniform::one(), uniform]),
+                };
+                self.product(a, &Poly::uniform(inverse), span)
+            }
+            None => Ok(self.operation(Op::Div, &[a, b])),
+        }
+    }
+
+    pub(super) fn power(&mut self, a: &Poly, n: i32, span: Span) -> Result<Poly> {
+        let mut out = Poly::uniform(Uniform::one());
+        for _ in 0..n.unsigned_abs() {
+            out = self.product(&out, a, span)?;
+        }
+        if n < 0 {
+            self.quotient(&Poly::uniform(Uniform::one()), &out, span)
+        } else {
+            Ok(out)
+        }
+    }
+
+    /// An operation that polynomials do not have, on uniforms or on cell values.
+    pub(super) fn operation(&mut self, op: Op, args: &[&Poly]) -> Poly {
+        if let (Op::Abs, [value]) = (op, args)
+            && value.begins_negative()
+        {
+            // Both signs have one size, to the bit, and are one grid function.
+            return self.operation(op, &[&value.negated()]);
+        }
+        let uniforms: Option<Vec<Uniform>> = args.iter().map(|a| a.as_uniform()).collect();
+        match uniforms {
+            Some(uniforms) => Poly::uniform(self.atoms.opaque(op, uniforms)),
+            None => Poly::atom(
+                self.atoms
+                    .intern(Atom::Call(op, args.iter().map(|a| (*a).clone()).collect())),
+            ),
+        }
+    }
+}
