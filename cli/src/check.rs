@@ -49,7 +49,7 @@ fn wrong(message: String) -> Ended {
 /// A declaration, in each number of dimensions that it leaves open.
 fn declaration(path: &Path) -> Result<String, Ended> {
     let name = path.display().to_string();
-    let text = std::fs::read_to_string(path)
+    let text = stencil_runtime::io::read_text(path)
         .map_err(|e| wrong(format!("error: cannot read `{name}`: {e}")))?;
     let read = |dimension: Option<usize>| {
         SystemDef::from_text_in(&name, &text, dimension).map_err(|e| wrong(e.to_string()))

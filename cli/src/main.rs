@@ -87,6 +87,7 @@ fn main() -> ExitCode {
             return ExitCode::from(if error.use_stderr() { USAGE } else { OK });
         }
     };
+    run::outlive_limits();
     let (mut out, mut notes) = (io::stdout().lock(), io::stderr());
     let result = match cli
         .command
@@ -109,7 +110,7 @@ fn main() -> ExitCode {
     match result {
         Ok(()) => ExitCode::from(OK),
         Err(Ended { code, message }) => {
-            let _ = writeln!(notes, "{message}");
+            let _ = writeln!(notes, "{}", source::visible(&message));
             ExitCode::from(code)
         }
     }

@@ -1,15 +1,16 @@
 //! `stencil run`: a problem from its initial values to files and pictures.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
 use physics::problems;
+use stencil_compiler::diag::Code;
 use stencil_compiler::expr::real;
 use stencil_runtime::problem::{Problem, ProblemError};
 use stencil_runtime::report::Progress;
-use stencil_runtime::{Error, Number, Simulation};
+use stencil_runtime::{Error, Number, Restored, Simulation};
 
 use crate::source::plans::{ByPlan, settled};
 use crate::source::{self, Backend, Failure, Precision};
@@ -18,6 +19,7 @@ use crate::{BUG, INTERRUPTED, NUMERICAL, OUTPUT, USAGE};
 mod changes;
 mod drive;
 mod files;
+mod folder;
 mod picture;
 mod plan;
 mod signals;
@@ -26,7 +28,9 @@ pub(crate) mod target;
 
 use drive::{Drive, End};
 use files::Files;
+use folder::{Folder, IfUsed, State};
 use signals::Stop;
+pub(crate) use signals::outlive_limits;
 
 /// How a run goes; whatever is not given is the problem's choice.
 #[derive(Args, Clone, Debug)]
@@ -44,7 +48,7 @@ pub(crate) struct RunArgs {
     /// Patches along x, y, z that a card cuts the mesh into; the results are the same
     #[arg(long, value_name = "P,Q,R")]
     patches: Option<String>,
-    /// Number of time steps, whatever time that is
+    /// Number of time steps from where the run starts, whatever time that is
     #[arg(long, value_name = "N")]
     steps: Option<u64>,
     /// Time step: a number or cfl(NUMBER)
@@ -59,6 +63,12 @@ pub(crate) struct RunArgs {
     /// Folder for pictures and data
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Replace the run that the folder holds
+    #[arg(long, conflicts_with = "number")]
+    overwrite: bool,
+    /// Take the next free folder, such as DIR-2, if DIR holds a run; so it is where no folder is named
+    #[arg(long)]
+    number: bool,
     /// Go on from the state in a file such as final.npz
     #[arg(long, value_name = "FILE.npz")]
     restart: Option<PathBuf>,
@@ -92,6 +102,8 @@ impl RunArgs {
             params: Vec::new(),
             precision: None,
             out: None,
+            overwrite: false,
+            number: false,
             restart: None,
             threads: None,
             backend: Backend::Cpu,
@@ -100,6 +112,28 @@ impl RunArgs {
             quiet: false,
         }
     }
+
+    /// What is done about a folder that holds a run: one that the command names is meant.
+    fn if_used(&self) -> IfUsed {
+        let is_named = self.out.is_some() || self.sets("output.dir");
+        match (self.overwrite, self.number || !is_named) {
+            (true, _) => IfUsed::Overwrite,
+            (false, true) => IfUsed::Number,
+            (false, false) => IfUsed::Refuse,
+        }
+    }
+
+    /// Does an option `--set` give this setting?
+    fn sets(&self, key: &str) -> bool {
+        let keys = self.set.iter().filter_map(|set| set.split_once('='));
+        keys.map(|(key, _)| key.trim()).any(|found| found == key)
+    }
+
+    /// The step at which `--steps` ends a run that starts at this one.
+    fn last_step(&self, first: u64) -> Option<u64> {
+        let steps = self.steps.filter(|_| !self.sets("time.steps"))?;
+        Some(first.saturating_add(steps))
+    }
 }
 
 /// Why the command ends, and with which code.
@@ -107,6 +141,16 @@ impl RunArgs {
 pub(crate) struct Ended {
     pub(crate) code: u8,
     pub(crate) message: String,
+}
+
+impl Ended {
+    /// `error[CODE]: message`
+    pub(crate) fn coded(exit: u8, code: Code, message: &str) -> Self {
+        Ended {
+            code: exit,
+            message: format!("error[{code}]: {message}"),
+        }
+    }
 }
 
 impl From<Error> for Ended {
@@ -120,9 +164,12 @@ impl From<Error> for Ended {
             Error::Bug(_) => BUG,
             _ => USAGE,
         };
-        Ended {
-            code,
-            message: format!("error: {error}"),
+        match error.code() {
+            Some(known) => Ended::coded(code, known, &error.to_string()),
+            None => Ended {
+                code,
+                message: format!("error: {error}"),
+            },
         }
     }
 }
@@ -172,33 +219,43 @@ fn run_as<T: Number>(
     out: &mut dyn Write,
 ) -> Result<(), Ended> {
     let mut simulation = set_up::<T>(args, problem)?;
-    say(args, out, &plan::report((problem, chosen), &simulation))?;
     let restored = match &args.restart {
-        Some(path) => {
-            let mut restored = simulation.restore(path).map_err(|error| Ended {
-                code: USAGE,
-                message: format!("error: {error}"),
-            })?;
-            // In the words of the problem file, if the state has them.
-            if let Some(changed) = problem.changed_since(&simulation, path)? {
-                restored.changed = changed;
-            }
-            say(args, out, &plan::restored(path, &restored))?;
-            true
+        Some(path) => Some((path, restore(problem, &mut simulation, path)?)),
+        None => None,
+    };
+    let mut problem = problem.clone();
+    let first = simulation.step_count();
+    problem.time.steps = args.last_step(first).or(problem.time.steps);
+    say(args, out, &plan::report((&problem, chosen), &simulation))?;
+    let state = match &restored {
+        Some((path, restored)) => {
+            say(args, out, &plan::restored(path, restored))?;
+            let step = restored.step;
+            let is_same = restored.changed.is_empty();
+            is_same.then_some(State { path, step })
         }
         None => {
             problem.initialize(&mut simulation)?;
-            false
+            None
         }
     };
-    let files = Files::create(problem)?;
+    let folder = Folder::take(&problem, args.if_used(), state)?;
+    if folder.path() != problem.output.dir {
+        let (wanted, taken) = (problem.output.dir.display(), folder.path().display());
+        let note = format!("`{wanted}` holds another run; this one goes to `{taken}`\n\n");
+        say(args, out, &note)?;
+        problem.output.dir = folder.path().to_path_buf();
+    }
+    let problem = &problem;
+    let files = Files::create(problem, folder)?;
     let points: usize = simulation.cells().iter().product();
-    let total = drive::steps_left(problem, &simulation) + simulation.step_count();
+    let left = drive::steps_left(problem, &simulation);
+    let total = left.saturating_add(simulation.step_count());
     let progress =
         Progress::new(total, points as u64, args.quiet).starting_at(simulation.step_count());
     let stop = Stop::on_signals();
-    let first = simulation.step_count();
-    let mut drive = Drive::start(problem, simulation, files, progress, restored)?;
+    let is_new = args.restart.is_none();
+    let mut drive = Drive::start(problem, simulation, files, progress, is_new)?;
     let start = Instant::now();
     let end = drive.run(&stop);
     let seconds = start.elapsed().as_secs_f64();
@@ -208,7 +265,7 @@ fn run_as<T: Number>(
     };
     let mut done = drive.finish(end)?;
     if end == End::Interrupted {
-        return Err(interrupted(args, &done));
+        return Err(interrupted(args, problem, &done));
     }
     let errors = problem.errors(&done.simulation)?;
     done.files.pictures(problem, &mut done.simulation)?;
@@ -229,12 +286,32 @@ fn run_as<T: Number>(
     say(args, out, &facts.text(&args.problem))
 }
 
-fn interrupted<T: Number>(args: &RunArgs, done: &drive::Done<T>) -> Ended {
+/// Goes on from a state; what changed is told in the words of the problem file, if the state has them.
+fn restore<T: Number>(
+    problem: &Problem,
+    simulation: &mut Simulation<T>,
+    path: &Path,
+) -> Result<Restored, Ended> {
+    let usage = |error: Error| Ended {
+        code: USAGE,
+        ..Ended::from(error)
+    };
+    let mut restored = simulation.restore(path).map_err(usage)?;
+    if let Some(changed) = problem.changed_since(simulation, path).map_err(usage)? {
+        restored.changed = changed;
+    }
+    Ok(restored)
+}
+
+fn interrupted<T: Number>(args: &RunArgs, problem: &Problem, done: &drive::Done<T>) -> Ended {
     let state = done.files.state();
+    let left = problem.time.steps.filter(|_| args.last_step(0).is_some());
+    let left = left.map(|last| last.saturating_sub(done.simulation.step_count()));
+    let steps = left.map_or(String::new(), |left| format!(" and --steps {left}"));
     Ended {
         code: INTERRUPTED,
         message: format!(
-            "interrupted after step {}, t = {}; the state is in {}\n  help: the same command with --restart {} goes on{}",
+            "interrupted after step {}, t = {}; the state is in {}\n  help: the same command with --restart {}{steps} goes on{}",
             done.simulation.step_count(),
             done.simulation.t(),
             state.display(),

@@ -2,8 +2,8 @@
 //! with them.
 
 use std::fmt;
-use std::fs;
 use std::io::{self, Write};
+use std::path::Path;
 
 use clap::{Args, ValueEnum};
 use stencil_compiler::algorithm::{Algorithm, Constants};
@@ -15,6 +15,7 @@ use stencil_compiler::model::{Mixed, Model};
 use stencil_compiler::schedule::plans::Plans;
 use stencil_compiler::schedule::{Schedule, presets, text};
 use stencil_runtime::Engine;
+use stencil_runtime::io::read_text;
 
 pub(crate) mod plans;
 #[cfg(test)]
@@ -243,7 +244,7 @@ fn find(system: &str, built_ins: &[BuiltIn]) -> Result<(String, String), Failure
     if let Some(built_in) = built_ins.iter().find(same) {
         return Ok((format!("<{}>", built_in.name), built_in.text.clone()));
     }
-    match fs::read_to_string(system) {
+    match read_text(Path::new(system)) {
         Ok(text) => Ok((system.to_string(), text)),
         Err(error) if error.kind() == io::ErrorKind::NotFound && !system.ends_with(".pde") => {
             Err(Failure::new(unknown(system, built_ins)))
@@ -282,6 +283,19 @@ fn render(error: &DiscretizeError, name: &str, text: &str) -> String {
     format!("error: {}\n{place}", error.message)
 }
 
+/// A text with what would control a terminal made visible; line ends and tabs stay.
+pub(crate) fn visible(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\t' => out.push(c),
+            c if c.is_control() => out.extend(c.escape_default()),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
 /// A schedule by name or from a file, with the name to call it by. Of a plan file it is the one for
 /// this problem on a mesh of this size, or on the nearest one.
 pub(crate) fn schedule(
@@ -293,7 +307,7 @@ pub(crate) fn schedule(
     if let Some(preset) = presets::find(wanted) {
         return Ok((wanted.to_string(), (preset.make)(algorithm, precision)));
     }
-    match fs::read_to_string(wanted) {
+    match read_text(Path::new(wanted)) {
         Ok(source) => {
             let wrong = |error| Failure::new(format!("error: {wanted}: {error}"));
             let schedule = if Plans::is_plans(&source) {

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use stencil_compiler::cost::Model;
 use stencil_compiler::schedule::plans::{Key, Plan, Plans};
+use stencil_runtime::io::read_text;
 use stencil_runtime::tune::{Form, Options, Progress, Subject, Tuned, survey, tune};
 use stencil_runtime::{Number, SystemDef};
 
@@ -236,7 +237,7 @@ fn note(what: &str, begun: Instant, progress: Progress) {
 
 /// The plans of a file; none where there is no file yet.
 fn read(file: &Path) -> Result<Plans, Ended> {
-    let text = match fs::read_to_string(file) {
+    let text = match read_text(file) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Plans::default()),
         Err(error) => {

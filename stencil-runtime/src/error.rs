@@ -3,14 +3,14 @@
 use std::io;
 use std::path::PathBuf;
 
-use stencil_compiler::diag::Diagnostics;
+use stencil_compiler::diag::{Code, Diagnostics};
 use stencil_compiler::schedule::check::ScheduleError;
 
-use crate::Retaken;
 use crate::backend::cpu::UnknownInstructions;
 use crate::backend::cuda::CudaError;
-use crate::io::NpzError;
+use crate::io::{NpzError, way_out};
 use crate::mesh::Axis;
+use crate::{Retaken, Shortage};
 
 /// Why a system or a simulation could not be made, or a run had to end.
 #[derive(Debug, thiserror::Error)]
@@ -28,7 +28,7 @@ pub enum Error {
         reason: String,
     },
     /// A file that declares a system cannot be read.
-    #[error("cannot read `{}`: {source}", path.display())]
+    #[error("cannot read `{}`: {source}{}", path.display(), way_out(source))]
     Read {
         /// The file.
         path: PathBuf,
@@ -142,13 +142,8 @@ pub enum Error {
         reason: String,
     },
     /// The arrays do not fit into memory.
-    #[error("no memory for {buffers} arrays of {cells:?} cells; use fewer cells or `f32`")]
-    Memory {
-        /// Cells along x, y, z.
-        cells: [usize; 3],
-        /// Number of arrays.
-        buffers: usize,
-    },
+    #[error(transparent)]
+    Memory(Box<Shortage>),
     /// A boundary condition that cannot be met.
     #[error("boundary of {place}: {reason}; {help}")]
     Boundary {
@@ -303,7 +298,25 @@ fn unended(iterations: Option<&str>) -> String {
     iterations.map_or(String::new(), |loops| format!(" Or {loops} did not end."))
 }
 
+impl From<Shortage> for Error {
+    fn from(shortage: Shortage) -> Self {
+        Error::Memory(Box::new(shortage))
+    }
+}
+
 impl Error {
+    /// The code, where there is one: `stencil explain-error` tells more.
+    pub fn code(&self) -> Option<Code> {
+        match self {
+            Error::Memory(_) => Some(Code::TooMuchMemory),
+            Error::Cuda(CudaError::Memory { .. }) => Some(Code::TooMuchMemory),
+            Error::Restart { .. } => Some(Code::NoState),
+            Error::Output(error) => Some(error.code()),
+            Error::Read { .. } => Some(Code::CannotRead),
+            _ => None,
+        }
+    }
+
     /// There is nothing of this name in `system`; the nearest of the `known` names is suggested.
     pub fn unknown<'a>(
         system: &str,

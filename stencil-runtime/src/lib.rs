@@ -75,7 +75,7 @@ pub use builder::{Builder, Engine};
 pub use error::{Error, NotFinite};
 pub use mesh::{Axis, Boundary, BoundaryPoint, Face, Faces, Mesh, Side, Source};
 pub use number::Number;
-pub use room::Room;
+pub use room::{Room, Shortage};
 pub use simulation::{Flow, Outcome, Quantity, Restored, Retaken, Simulation, Timings};
 pub use stencil_compiler as compiler;
 pub use stencil_compiler::emit::RowInput;

@@ -1,4 +1,9 @@
-//! What memory a run takes, and for what.
+//! What memory a run takes, for what, and how much there is.
+
+use std::fmt::Write as _;
+use std::fs;
+
+use stencil_compiler::plan::{BufferRole, Plan};
 
 use crate::backend::cpu::array::Shape;
 
@@ -53,6 +58,210 @@ impl Room {
     }
 }
 
+/// Arrays of a run on the host that do not fit into its memory.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{}", shortage(self))]
+#[non_exhaustive]
+pub struct Shortage {
+    /// Cells along x, y, z.
+    pub cells: [usize; 3],
+    /// Bytes that all arrays take.
+    pub needed: f64,
+    /// Bytes that are free, where the system says so.
+    pub free: Option<u64>,
+    /// What is needed, and its bytes.
+    pub parts: Vec<(String, f64)>,
+    /// Cells along x, y, z of the largest mesh of this shape that fits, if that is known.
+    pub fits: Option<[usize; 3]>,
+}
+
+fn shortage(of: &Shortage) -> String {
+    let [nx, ny, nz] = of.cells;
+    let mut text = format!(
+        "a run of {nx} x {ny} x {nz} cells needs {} of memory, ",
+        gigabytes(of.needed)
+    );
+    match of.free {
+        Some(free) => {
+            let _ = writeln!(text, "and {} are free:", gigabytes(free as f64));
+        }
+        None => text.push_str("which the system does not give:\n"),
+    }
+    for (what, bytes) in &of.parts {
+        let _ = writeln!(text, "  {:>12}  {what}", gigabytes(*bytes));
+    }
+    match of.fits {
+        Some([nx, ny, nz]) => {
+            let _ = write!(
+                text,
+                "the largest mesh of this shape that fits has {nx} x {ny} x {nz} cells; `f32` takes half of what `f64` does"
+            );
+        }
+        None => text.push_str("use fewer cells or `f32`"),
+    }
+    text
+}
+
+fn gigabytes(bytes: f64) -> String {
+    match bytes / 1e9 {
+        large if large >= 1e6 => format!("{large:.2e} GB"),
+        small => format!("{small:.3} GB"),
+    }
+}
+
+/// Arrays of the host by what they hold: those of a plan that have memory of their own, and fields as they were.
+pub(crate) fn arrays_of(
+    plan: &Plan,
+    has_rings: bool,
+    keep_last: bool,
+) -> impl Iterator<Item = (&'static str, usize)> {
+    let of_role = move |role| {
+        let buffers = plan.buffers.iter().enumerate();
+        let own = buffers.filter(|(at, _)| plan.memory_of(*at) == *at);
+        own.filter(|(_, buffer)| buffer.role == role).count()
+    };
+    let fields = plan.buffers.iter().filter(|b| b.role == BufferRole::Field);
+    let kept = if keep_last { fields.count() } else { 0 };
+    let derived = if has_rings {
+        0
+    } else {
+        of_role(BufferRole::Derived)
+    };
+    let all = [
+        ("fields", of_role(BufferRole::Field)),
+        ("new values of fields", of_role(BufferRole::NewField)),
+        ("accumulators", of_role(BufferRole::Accumulator)),
+        ("counts", of_role(BufferRole::Count)),
+        ("stored grid functions", derived),
+        ("sources", of_role(BufferRole::Given)),
+        ("fields as they were, for `keep_last`", kept),
+    ];
+    all.into_iter().filter(|(_, count)| *count > 0)
+}
+
+/// Do arrays of these numbers fit into so many free bytes, all together?
+///
+/// # Errors
+/// What they take, and the largest mesh of the same shape that fits.
+pub(crate) fn fits(
+    arrays: &[(&'static str, usize)],
+    (cells, halo): ([usize; 3], [usize; 3]),
+    value_bytes: usize,
+    free: Option<u64>,
+) -> Result<(), Shortage> {
+    let count: usize = arrays.iter().map(|(_, count)| count).sum();
+    // Bytes as a real number, as those of a mesh that nobody has may not be counted in 64 bits.
+    let bytes_of = |cells: [usize; 3]| {
+        let array =
+            Shape::new(cells, halo, value_bytes).map(|shape| shape.array_bytes(value_bytes));
+        let values = (0..3).map(|axis| cells[axis] as f64 + 2.0 * halo[axis] as f64);
+        array.map_or_else(
+            || values.product::<f64>() * value_bytes as f64,
+            |bytes| bytes as f64,
+        )
+    };
+    let needed = |cells: [usize; 3]| bytes_of(cells) * count as f64;
+    let most = free.map_or(isize::MAX as f64, |free| free as f64);
+    if needed(cells) <= most {
+        return Ok(());
+    }
+    let part = |(what, count): &(&str, usize)| {
+        let bytes = *count as f64 * bytes_of(cells);
+        (format!("{count} {what}"), bytes)
+    };
+    Err(Shortage {
+        cells,
+        needed: needed(cells),
+        free,
+        parts: arrays.iter().map(part).collect(),
+        fits: Some(largest(cells, |cells| needed(cells) <= most)),
+    })
+}
+
+/// An array that the system does not give.
+pub(crate) fn of_array(shape: &Shape, value_bytes: usize) -> Shortage {
+    let bytes = shape.array_bytes(value_bytes) as f64;
+    Shortage {
+        cells: shape.cells,
+        needed: bytes,
+        free: None,
+        parts: vec![("1 array".to_string(), bytes)],
+        fits: None,
+    }
+}
+
+/// The largest mesh of the same shape that fits.
+pub(crate) fn largest(cells: [usize; 3], fits: impl Fn([usize; 3]) -> bool) -> [usize; 3] {
+    let scaled = |part: f64| cells.map(|n| ((n as f64 * part) as usize).max(1));
+    let (mut low, mut high) = (0.0, 1.0);
+    for _ in 0..60 {
+        let middle = 0.5 * (low + high);
+        if fits(scaled(middle)) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    scaled(low)
+}
+
+/// Bytes of memory that this process may still take: what the machine has free, what its control
+/// group leaves, and what is left of its address space, whichever is least. `None` where the system
+/// does not say.
+pub(crate) fn available() -> Option<u64> {
+    let all = [of_machine(), of_group(), of_address_space()];
+    all.into_iter().flatten().min()
+}
+
+fn of_machine() -> Option<u64> {
+    let text = fs::read_to_string("/proc/meminfo").ok()?;
+    let swap = kilobytes(&text, "SwapFree:").unwrap_or(0);
+    Some(kilobytes(&text, "MemAvailable:")?.saturating_add(swap))
+}
+
+/// What the control group of this process leaves; what it holds of files is given back when it is needed.
+fn of_group() -> Option<u64> {
+    let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
+    let own = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
+    let of = |group: &str| {
+        let folder = format!("/sys/fs/cgroup{}", group.trim_end_matches('/'));
+        let read = |name: &str| fs::read_to_string(format!("{folder}/{name}")).ok();
+        let number = |name: &str| read(name)?.trim().parse::<u64>().ok();
+        let (most, now) = (number("memory.max")?, number("memory.current")?);
+        let kinds = read("memory.stat").unwrap_or_default();
+        let file = |kind: &str| plain(&kinds, kind).unwrap_or(0);
+        let given_back = file("inactive_file").saturating_add(file("active_file"));
+        Some(most.saturating_sub(now.saturating_sub(given_back)))
+    };
+    // Within a container the own group is often shown as the root of all.
+    let above = std::iter::successors(Some(own), |group| {
+        group.rsplit_once('/').map(|(above, _)| above)
+    });
+    above.filter_map(of).min()
+}
+
+fn of_address_space() -> Option<u64> {
+    let limits = fs::read_to_string("/proc/self/limits").ok()?;
+    let line = limits
+        .lines()
+        .find_map(|line| line.strip_prefix("Max address space"))?;
+    let most: u64 = line.split_whitespace().next()?.parse().ok()?;
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    Some(most.saturating_sub(kilobytes(&status, "VmSize:")?))
+}
+
+/// The number of a line `NAME   1234 kB`, in bytes.
+fn kilobytes(text: &str, name: &str) -> Option<u64> {
+    plain(text, name)?.checked_mul(1024)
+}
+
+/// The number behind a name at the beginning of a line.
+fn plain(text: &str, name: &str) -> Option<u64> {
+    let mut lines = text.lines().map(str::split_whitespace);
+    let mut words = lines.find_map(|mut words| (words.next() == Some(name)).then_some(words))?;
+    words.next()?.parse().ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -70,5 +279,55 @@ mod tests {
         assert!(room.padding >= 3 * 4 * 16 * 7 * 4);
         assert_eq!(room.ratio(), bytes as f64 / (2 * 4 * cells) as f64);
         assert_eq!(Room::default().ratio(), 0.0);
+    }
+    /// Each array alone would fit.
+    #[test]
+    fn arrays_fit_together_or_not_at_all() {
+        let arrays = [("fields", 5), ("new values of fields", 5)];
+        let (cells, halo) = ([64, 32, 1], [2, 2, 0]);
+        let array = Shape::new(cells, halo, 8).unwrap().array_bytes(8) as u64;
+        assert_eq!(fits(&arrays, (cells, halo), 8, Some(10 * array)), Ok(()));
+        let error = fits(&arrays, (cells, halo), 8, Some(10 * array - 1)).unwrap_err();
+        assert_eq!(error.needed, 10.0 * array as f64);
+        let there = error.fits.unwrap();
+        assert_eq!(
+            fits(&arrays, (there, halo), 8, Some(10 * array - 1)),
+            Ok(())
+        );
+        assert!(
+            there[0] < 64 && there[0] >= 48 && there[2] == 1,
+            "{there:?}"
+        );
+        let text = error.to_string();
+        assert!(
+            text.contains("5 new values of fields")
+                && text.contains("the largest mesh of this shape"),
+            "{text}"
+        );
+    }
+
+    /// Numbers of cells whose product is 0 in 64 bits, and that no bytes count.
+    #[test]
+    fn no_mesh_is_too_large_for_its_message() {
+        for cells in [[1 << 22, 1 << 21, 1 << 21], [1 << 30; 3]] {
+            let error = fits(&[("fields", 1)], (cells, [3; 3]), 8, None).unwrap_err();
+            let points = cells.iter().map(|n| *n as f64).product::<f64>();
+            assert!(
+                error.needed >= 8.0 * points && error.fits.is_some(),
+                "{error}"
+            );
+            assert!(error.to_string().contains("e1"), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_system_says_what_is_free() {
+        if !cfg!(target_os = "linux") {
+            return;
+        }
+        assert!(available().is_some_and(|free| free > 1 << 20));
+        let text = "MemTotal: 10 kB\nMemAvailable:    7 kB\n";
+        assert_eq!(kilobytes(text, "MemAvailable:"), Some(7 * 1024));
+        assert_eq!(kilobytes(text, "SwapFree:"), None);
     }
 }

@@ -12,6 +12,7 @@ use stencil_compiler::schedule::{Schedule, heuristic, presets};
 use stencil_compiler::{algorithm, discretize, model, schedule};
 
 use crate::Error;
+use crate::io::read_text;
 use crate::program::CompiledKernel;
 
 mod schemes;
@@ -251,7 +252,7 @@ impl SystemDef {
     /// See [`from_file`](Self::from_file); if the system is declared in another number.
     pub fn from_file_in(path: impl AsRef<Path>, dimension: Option<usize>) -> Result<Self, Error> {
         let path = path.as_ref();
-        let text = std::fs::read_to_string(path).map_err(|source| Error::Read {
+        let text = read_text(path).map_err(|source| Error::Read {
             path: path.to_path_buf(),
             source,
         })?;

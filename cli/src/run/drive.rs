@@ -9,6 +9,7 @@ use stencil_runtime::{Number, Simulation};
 
 use super::Ended;
 use super::files::{Files, cannot_write};
+use super::folder::{FINAL, INTERRUPTED, LAST_GOOD, SERIES};
 use super::signals::Stop;
 
 /// How a run came to its end.
@@ -72,21 +73,27 @@ impl<'a, T: Number> Drive<'a, T> {
         mut simulation: Simulation<T>,
         mut files: Files,
         progress: Progress,
-        restored: bool,
+        is_new: bool,
     ) -> Result<Self, Ended> {
         let first = simulation.observe()?;
         let mut columns = vec!["step".to_string(), "t".to_string(), "dt".to_string()];
         columns.extend(first.keys().cloned());
-        let path = files.path("series.csv");
+        let path = files.path(SERIES);
         let step = simulation.step_count();
-        // Rows up to a restart are those of the earlier run, if it left some.
-        let goes_on = restored && path.is_file();
-        let series = if restored {
-            SeriesWriter::resume(&path, &columns, step)
+        let is_regular = step.is_multiple_of(problem.output.series_every);
+        let series = if files.go_on() {
+            // The last row of the earlier run would be in no uninterrupted one if it is between two others.
+            let last = if is_regular {
+                step
+            } else {
+                step.saturating_sub(1)
+            };
+            SeriesWriter::resume(&path, &columns, last)
         } else {
             SeriesWriter::create(&path, &columns)
         };
         let series = series.map_err(|e| cannot_write(&e))?;
+        let last = series.last_step().map(|step| step as u64);
         files.add(path);
         let mut drive = Drive {
             problem,
@@ -96,12 +103,12 @@ impl<'a, T: Number> Drive<'a, T> {
             series,
             last: first.clone(),
             first,
-            written: step,
+            written: last.unwrap_or(step),
         };
-        if !goes_on {
+        if last.is_none_or(|last| is_regular && last != step) {
             drive.row()?;
         }
-        if !restored && problem.output.every.is_some() {
+        if is_new && problem.output.every.is_some() {
             drive.files.frame(problem, &drive.simulation)?;
         }
         Ok(drive)
@@ -180,14 +187,12 @@ impl<'a, T: Number> Drive<'a, T> {
                 if self.written != self.simulation.step_count() {
                     self.observe_row()?;
                 }
-                self.files
-                    .last(self.problem, &self.simulation, "final.npz")?;
+                self.files.last(self.problem, &self.simulation, FINAL)?;
             }
             // The row of a step between two others would be in no uninterrupted run.
-            End::Interrupted => {
-                self.files
-                    .last(self.problem, &self.simulation, "interrupted.npz")?
-            }
+            End::Interrupted => self
+                .files
+                .last(self.problem, &self.simulation, INTERRUPTED)?,
         }
         self.series.finish().map_err(|e| cannot_write(&e))?;
         Ok(Done {
@@ -205,7 +210,7 @@ impl<'a, T: Number> Drive<'a, T> {
         if ended.code == crate::NUMERICAL
             && self
                 .files
-                .last(self.problem, &self.simulation, "last_good.npz")
+                .last(self.problem, &self.simulation, LAST_GOOD)
                 .is_ok()
         {
             let path = self.files.state().display().to_string();

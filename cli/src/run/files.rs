@@ -2,14 +2,16 @@
 
 use std::fmt::Display;
 use std::fs;
-use std::io::Write;
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use stencil_runtime::io::{NpzWriter, PartFile};
+use stencil_compiler::diag::Code;
+use stencil_runtime::io::{NpzWriter, PartFile, open_regular, way_out};
 use stencil_runtime::problem::Problem;
 use stencil_runtime::spectrum::kinetic_energy;
 use stencil_runtime::{Axis, Error, Number, Quantity, Simulation, SystemDef};
 
+use super::folder::{FINAL, Folder, INITIAL, PROBLEM};
 use super::{Ended, picture};
 use crate::OUTPUT;
 
@@ -22,34 +24,26 @@ const VELOCITY: [&str; 3] = ["u.x", "u.y", "u.z"];
 /// The folder of a run, and what was written into it.
 #[derive(Debug)]
 pub(super) struct Files {
-    folder: PathBuf,
+    folder: Folder,
     written: Vec<PathBuf>,
     state: PathBuf,
 }
 
 /// Something could not be written.
 pub(super) fn cannot_write(error: &dyn Display) -> Ended {
-    Ended {
-        code: OUTPUT,
-        message: format!("error: {error}"),
-    }
+    Ended::coded(OUTPUT, Code::CannotWrite, &error.to_string())
 }
 
 impl Files {
-    /// Makes the folder, and writes the problem with everything resolved into it.
-    pub(super) fn create(problem: &Problem) -> Result<Self, Ended> {
-        let folder = problem.output.dir.clone();
-        fs::create_dir_all(&folder).map_err(|e| {
-            let shown = folder.display();
-            cannot_write(&format!("cannot make the folder `{shown}`: {e}"))
-        })?;
+    /// Writes the problem with everything resolved into its folder.
+    pub(super) fn create(problem: &Problem, folder: Folder) -> Result<Self, Ended> {
         let mut files = Files {
-            state: folder.join("final.npz"),
+            state: folder.path().join(FINAL),
             folder,
             written: Vec::new(),
         };
         let initial = files.copy_initial(problem)?;
-        let path = files.path("problem.toml");
+        let path = files.path(PROBLEM);
         files.write(&path, problem.to_toml(initial).as_bytes())?;
         files.add(path);
         Ok(files)
@@ -57,25 +51,33 @@ impl Files {
 
     /// Initial values that come from a file go with the problem that reads them.
     fn copy_initial(&mut self, problem: &Problem) -> Result<Option<&'static str>, Ended> {
-        const NAME: &str = "initial.npz";
         let Some(from) = problem.initial_file() else {
             return Ok(None);
         };
-        let to = self.path(NAME);
+        let to = self.path(INITIAL);
         let same =
             matches!((fs::canonicalize(from), fs::canonicalize(&to)), (Ok(a), Ok(b)) if a == b);
         if !same {
-            let bytes = fs::read(from)
-                .map_err(|e| cannot_write(&format!("cannot read `{}`: {e}", from.display())))?;
+            let mut bytes = Vec::new();
+            let read = open_regular(from).and_then(|mut file| file.read_to_end(&mut bytes));
+            read.map_err(|e| {
+                let out = way_out(&e);
+                cannot_write(&format!("cannot read `{}`: {e}{out}", from.display()))
+            })?;
             self.write(&to, &bytes)?;
         }
         self.add(to);
-        Ok(Some(NAME))
+        Ok(Some(INITIAL))
     }
 
     /// The path of a name in the folder.
     pub(super) fn path(&self, name: &str) -> PathBuf {
-        self.folder.join(name)
+        self.folder.path().join(name)
+    }
+
+    /// Does the run go on that the folder holds?
+    pub(super) fn go_on(&self) -> bool {
+        self.folder.goes_on()
     }
 
     /// Notes that a file is there.
@@ -99,8 +101,9 @@ impl Files {
             file.write_all(bytes)?;
             file.finish()
         };
-        write().map_err(|e: std::io::Error| {
-            cannot_write(&format!("cannot write `{}`: {e}", path.display()))
+        write().map_err(|e: io::Error| {
+            let out = way_out(&e);
+            cannot_write(&format!("cannot write `{}`: {e}{out}", path.display()))
         })
     }
 

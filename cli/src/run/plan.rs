@@ -11,6 +11,7 @@ use stencil_compiler::plan::{BufferRole, Launch};
 use stencil_runtime::problem::{Problem, TimeStep};
 use stencil_runtime::{Number, Restored, Simulation};
 
+use crate::source;
 use crate::source::plans::ByPlan;
 
 /// The text.
@@ -89,7 +90,8 @@ pub(super) fn restored(path: &Path, restored: &Restored) -> String {
         let _ = writeln!(out, "  note: {line}");
     }
     out.push('\n');
-    out
+    // The words are those of a file.
+    source::visible(&out)
 }
 
 fn plan_of_a_step<T: Number>(out: &mut String, simulation: &Simulation<T>) {

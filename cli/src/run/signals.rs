@@ -3,10 +3,17 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag;
 
 use crate::INTERRUPTED;
+
+/// Makes a file that grows beyond what the system allows (`ulimit -f`) an error of its writer, not the
+/// end of the program.
+pub(crate) fn outlive_limits() {
+    // Any handler will do. Where signals cannot be had, the program goes on without.
+    let _ = flag::register(SIGXFSZ, Arc::default());
+}
 
 /// Whether a signal asked the run to stop.
 #[derive(Clone, Debug, Default)]

@@ -1,6 +1,6 @@
 //! What plan files say of a problem: its schedule, and its formulation where the declaration leaves one open.
 
-use std::fs;
+use std::path::Path;
 
 use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::algorithm::text::fingerprint;
@@ -10,6 +10,7 @@ use stencil_compiler::schedule::plans::{Chosen, Key, Plan, Plans};
 use stencil_compiler::schedule::{Schedule, presets};
 use stencil_runtime::SystemDef;
 use stencil_runtime::backend::cuda::Card;
+use stencil_runtime::io::read_text;
 use stencil_runtime::tune::by_the_model;
 
 use super::Failure;
@@ -41,7 +42,7 @@ pub(crate) fn chosen(
         return Ok(None);
     }
     // What is wrong with a file is told where its schedule is looked for.
-    let Ok(source) = fs::read_to_string(wanted) else {
+    let Ok(source) = read_text(Path::new(wanted)) else {
         return Ok(None);
     };
     if !Plans::is_plans(&source) {

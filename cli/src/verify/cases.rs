@@ -1,7 +1,7 @@
 //! What is compared: systems, schedules, and a run for each kind of boundaries.
 
 use std::collections::BTreeSet;
-use std::fs;
+use std::path::Path;
 
 use stencil_compiler::algorithm::{Algorithm, Role};
 use stencil_compiler::expr::real::Precision as RealPrecision;
@@ -10,6 +10,7 @@ use stencil_compiler::schedule::check::check;
 use stencil_compiler::schedule::space::{Draws, Space};
 use stencil_compiler::schedule::{Blocking, Layout, Schedule, presets};
 use stencil_runtime::backend::cuda::Cache;
+use stencil_runtime::io::read_text;
 use stencil_runtime::tune::ODD;
 use stencil_runtime::{Axis, Boundary, Builder, Engine, Number, Simulation, Source, SystemDef};
 
@@ -276,7 +277,7 @@ fn systems(names: &[String]) -> Result<Vec<(SystemDef, Origin)>, Ended> {
         if !bench::is_file(name) {
             return Ok(of_library(system));
         }
-        let text = fs::read_to_string(name)
+        let text = read_text(Path::new(name))
             .map_err(|e| usage(Failure::new(format!("error: `{name}`: {e}"))))?;
         let name = name.clone();
         Ok((system, declared(Declared::File { name, text })))

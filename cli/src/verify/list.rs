@@ -7,6 +7,7 @@ use clap::ValueEnum;
 use serde_json::{Map, Value, json};
 use stencil_compiler::model::Formulation;
 use stencil_compiler::schedule::{Schedule, text};
+use stencil_runtime::io::read_text;
 
 use super::cases::{Batch, Declared, Grid, Origin};
 use crate::source::{Failure, MixedChoice, Precision};
@@ -59,8 +60,7 @@ impl List {
                 folder.display()
             )))
         };
-        let text =
-            fs::read_to_string(&path).map_err(|error| wrong(format!("cannot be read: {error}")))?;
+        let text = read_text(&path).map_err(|error| wrong(format!("cannot be read: {error}")))?;
         let all: Value =
             serde_json::from_str(&text).map_err(|error| wrong(format!("is damaged: {error}")))?;
         let Value::Object(mut all) = all else {

@@ -1,12 +1,12 @@
 //! Plans that are compared, too, each by the formulation that it chose.
 
-use std::fs;
 use std::path::Path;
 
 use stencil_compiler::algorithm::text::fingerprint;
 use stencil_compiler::schedule::Schedule;
 use stencil_compiler::schedule::plans::{Key, Plan, Plans};
 use stencil_runtime::SystemDef;
+use stencil_runtime::io::read_text;
 
 use super::cases::Origin;
 use crate::source::{Failure, Precision};
@@ -18,7 +18,7 @@ pub(super) type Planned = (SystemDef, Origin, Vec<(String, Schedule)>);
 /// The plans of a file.
 pub(super) fn read(file: &Path) -> Result<Plans, Ended> {
     let wrong = |what: String| usage(Failure::new(format!("error: {}: {what}", file.display())));
-    let text = fs::read_to_string(file).map_err(|error| wrong(error.to_string()))?;
+    let text = read_text(file).map_err(|error| wrong(error.to_string()))?;
     Plans::parse(&text).map_err(|error| wrong(error.to_string()))
 }
 

@@ -5,6 +5,8 @@ use std::process::{Command, Output, Stdio};
 
 use stencil_runtime::io::{Npz, Table};
 
+mod folders;
+mod hostile;
 mod restarts;
 
 const DECLARATION: &str = "\

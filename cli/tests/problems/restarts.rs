@@ -57,7 +57,7 @@ fn a_restart_names_what_changed() {
         notes.map(str::to_string).collect::<Vec<_>>()
     };
     run(&format!("{top} --set time.steps=3"));
-    let again = "--restart out/final.npz --out again --set time.steps=5";
+    let again = "--restart out/final.npz --out again --overwrite --set time.steps=5";
     let same = run(&format!("{top} {again} --set output.every=2"));
     assert!(same.is_empty(), "{same:?}");
     let faster = top.replace("1+t", "1+2*t");

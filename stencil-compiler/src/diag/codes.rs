@@ -169,9 +169,21 @@ codes! {
     Contradiction = "F0106", "settings that contradict each other",
         "One setting excludes the other: an axis is periodic on both faces or on none, `cfl(..)` needs speeds that the system declares in `cfl { .. }`, a spectrum needs a periodic velocity.";
     CannotRead = "F0201", "file cannot be read",
-        "A file that the problem names is not there or cannot be read. Paths begin at the folder of the problem file.";
+        "A file that the problem or the command names is not there or cannot be read. Paths in a problem begin at the folder of its file, and others where the command runs. Pipes and devices are not read.";
     BadData = "F0202", "arrays that do not fit",
         "A file of initial values has an array for each component (`rho`, `u_x`, `u_y`), of the shape [z, y, x] of the mesh, as f32 or f64.";
+    FolderInUse = "R0101", "folder in which another run writes",
+        "Two runs in one folder would overwrite each other's files. The one that began first goes on; give the other one a folder of its own with `--out`, or `--number` to have it take the next free name.";
+    FolderUsed = "R0102", "folder that holds files of a run",
+        "A folder holds one run, so that no file is mistaken for one of another run. `--number` goes into the next free folder (`NAME-2`, `NAME-3`, ..), `--overwrite` removes the files of the earlier run first, and `--out` names another folder. `--restart` with a state of the folder goes on there if its settings are the same.";
+    CannotWrite = "R0201", "file cannot be written",
+        "The system refused to write: the disk is full, a limit of size is reached, or the place is not yours. Files appear under their names when they are complete, so what was written before is whole.";
+    Damaged = "R0202", "damaged or foreign data",
+        "The file is cut off, was changed after it was written, or holds something else than is expected. Files of runs end in a checksum of all their bytes, and one bit that changed is seen. Take another state of the run, such as a frame with all fields.";
+    NoState = "R0203", "no state to go on from",
+        "A run goes on from a file that a run of the same system, scheme, precision and number of cells wrote: `final.npz`, `interrupted.npz`, `last_good.npz`, or a frame with all fields. Arrays of other programs are initial values: give them as `[init] file = ..`.";
+    TooMuchMemory = "R0301", "more memory than there is",
+        "All arrays of a run are added up before any is taken. Use the number of cells that the message names, `f32` in place of `f64`, or `keep_last = false`, which takes a third less or so.";
 }
 
 impl Code {

@@ -1,12 +1,12 @@
 //! Tables of numbers as `.csv`: time series that grow with a run, and reading them back.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use stencil_compiler::diag::nearest;
+use stencil_compiler::diag::{Code, nearest};
 
+use super::failure::{open_regular, way_out};
 use super::part::PartFile;
 
 mod series;
@@ -21,7 +21,7 @@ pub use series::SeriesWriter;
 #[non_exhaustive]
 pub enum CsvError {
     /// The operating system refused.
-    #[error("cannot {action} `{}`: {source}", path.display())]
+    #[error("cannot {action} `{}`: {source}{}", path.display(), way_out(source))]
     Io {
         /// The file.
         path: PathBuf,
@@ -98,6 +98,22 @@ pub enum CsvError {
     },
 }
 
+impl CsvError {
+    /// The code, which `stencil explain-error` knows.
+    pub fn code(&self) -> Code {
+        match self {
+            Self::Io { source, .. } if source.kind() == io::ErrorKind::WouldBlock => {
+                Code::FolderInUse
+            }
+            Self::Io {
+                action: "write", ..
+            } => Code::CannotWrite,
+            Self::Io { .. } => Code::CannotRead,
+            _ => Code::Damaged,
+        }
+    }
+}
+
 fn suggest(column: &str, known: &[String]) -> String {
     match nearest(column, known.iter().map(String::as_str)) {
         Some(near) => format!("did you mean `{near}`?"),
@@ -150,7 +166,7 @@ impl Table {
     /// Where the file cannot be read, or the first line that does not fit the header.
     pub fn read(path: impl AsRef<Path>) -> Result<Self, CsvError> {
         let path = path.as_ref();
-        let text = fs::read_to_string(path).map_err(|e| io_error(path, "read", e))?;
+        let text = read_table(path).map_err(|e| io_error(path, "read", e))?;
         let mut lines = text
             .lines()
             .zip(1..)
@@ -285,6 +301,12 @@ fn width(path: &Path, line: usize, expected: usize, found: usize) -> Result<(), 
         expected,
         found,
     })
+}
+
+fn read_table(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    open_regular(path)?.read_to_string(&mut text)?;
+    Ok(text)
 }
 
 fn write_whole(path: &Path, text: &str) -> io::Result<()> {

@@ -4,12 +4,14 @@
 //! gives equal bytes, and a file appears under its name only when it is complete.
 
 mod csv;
+mod failure;
 mod npy;
 mod npz;
 mod part;
 mod zip;
 
 pub use csv::{CsvError, SeriesWriter, Table};
+pub use failure::{open_regular, read_text, way_out};
 pub use npy::{Element, Value};
 pub use npz::{Npz, NpzError, NpzWriter};
-pub use part::PartFile;
+pub use part::{PartFile, whole_of};

@@ -110,6 +110,12 @@ pub(crate) fn write_elements<T: Element>(
     }
 }
 
+/// The shape of a `.npy` of which this is the beginning.
+pub(crate) fn shape_of(bytes: &[u8]) -> Result<Vec<usize>, String> {
+    let (header, _) = split(bytes).ok_or("not a .npy array")?;
+    shape(after(header, "'shape':")?).ok_or_else(|| "a header without a shape".into())
+}
+
 /// Reads a whole `.npy`. The error is the reason, for a person.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Value, String> {
     let (header, data) = split(bytes).ok_or("not a .npy array")?;

@@ -1,21 +1,30 @@
 //! `.npz`: named arrays, numbers and texts in one file that `numpy.load` opens.
 
-use std::fs::File;
-use std::io::{self, BufReader, Write};
+use std::fmt::Debug;
+use std::io::{self, BufReader, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use ndarray::{ArrayD, ArrayView, Dimension};
+use stencil_compiler::diag::Code;
 
+use super::failure::{open_regular, way_out};
 use super::npy::{self, Element, Value};
 use super::part::PartFile;
 use super::zip::{self, Entry, ZipWriter};
+
+/// Bytes of a text at most.
+const MOST_OF_A_TEXT: u64 = 1 << 26;
+/// Bytes of a number at most, with its header.
+const MOST_OF_A_NUMBER: u64 = 1 << 16;
+/// Bytes in which a header ends.
+const MOST_OF_A_HEADER: u64 = 1 << 16;
 
 /// Why a `.npz` could not be written or read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NpzError {
     /// The operating system refused.
-    #[error("cannot {action} `{}`: {source}", path.display())]
+    #[error("cannot {action} `{}`: {source}{}", path.display(), way_out(source))]
     Io {
         /// The file.
         path: PathBuf,
@@ -56,6 +65,20 @@ pub enum NpzError {
         /// The kind found.
         found: String,
     },
+}
+
+impl NpzError {
+    /// The code, which `stencil explain-error` knows.
+    pub fn code(&self) -> Code {
+        match self {
+            Self::Io {
+                action: "write", ..
+            } => Code::CannotWrite,
+            Self::Io { source, .. } if source.kind() == io::ErrorKind::InvalidData => Code::Damaged,
+            Self::Io { .. } => Code::CannotRead,
+            Self::Entry { .. } | Self::Missing { .. } | Self::Kind { .. } => Code::Damaged,
+        }
+    }
 }
 
 impl Value {
@@ -190,31 +213,61 @@ impl NpzWriter {
     }
 }
 
+/// Where bytes are read from.
+trait Source: Read + Seek + Debug + Send + Sync {}
+
+impl<S: Read + Seek + Debug + Send + Sync> Source for S {}
+
 /// Reads a `.npz`, entry by entry, as `numpy.savez` and `numpy.savez_compressed` write it.
 ///
 /// See [`NpzWriter`] for an example.
 #[derive(Debug)]
 pub struct Npz {
     path: PathBuf,
-    file: BufReader<File>,
+    file: Box<dyn Source>,
     entries: Vec<Entry>,
+    sealed: bool,
 }
 
 impl Npz {
-    /// Opens the file and reads its directory.
+    /// Opens the file and reads its directory. A file that [`NpzWriter`] wrote ends in a checksum of
+    /// all its bytes, which is compared.
+    ///
+    /// # Errors
+    /// If it is no regular file, cannot be read, is no `.npz`, or has another checksum.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, NpzError> {
         let path = path.as_ref().to_path_buf();
+        let file = open_regular(&path).map_err(|e| io_error(&path, "read", e))?;
+        Self::of(path, Box::new(BufReader::with_capacity(1 << 18, file)))
+    }
+
+    /// The same of bytes, which messages call by a name.
+    ///
+    /// # Errors
+    /// As for [`Npz::open`].
+    pub fn from_bytes(name: &str, bytes: Vec<u8>) -> Result<Self, NpzError> {
+        Self::of(PathBuf::from(name), Box::new(io::Cursor::new(bytes)))
+    }
+
+    fn of(path: PathBuf, mut file: Box<dyn Source>) -> Result<Self, NpzError> {
         let read = || {
-            let mut file = BufReader::with_capacity(1 << 18, File::open(&path)?);
+            let sealed = zip::check_seal(&mut file)?;
             let entries = zip::directory(&mut file)?;
-            Ok((file, entries))
+            Ok((file, entries, sealed))
         };
-        let (file, entries) = read().map_err(|e| io_error(&path, "read", e))?;
+        let (file, entries, sealed) = read().map_err(|e| io_error(&path, "read", e))?;
         Ok(Self {
             path,
             file,
             entries,
+            sealed,
         })
+    }
+
+    /// Does the file end in a checksum of all its bytes, so that none has changed? Files of NumPy
+    /// have none.
+    pub fn is_sealed(&self) -> bool {
+        self.sealed
     }
 
     /// The names of the entries, in the order of the file.
@@ -224,23 +277,57 @@ impl Npz {
             .map(|e| e.name.strip_suffix(".npy").unwrap_or(&e.name))
     }
 
-    /// Reads one entry, of any kind.
+    /// Reads one entry, of any kind, if the memory that is free holds it twice.
+    ///
+    /// # Errors
+    /// If there is none of this name, or it is damaged or too large.
     pub fn get(&mut self, name: &str) -> Result<Value, NpzError> {
-        let Some(index) = self.names().position(|n| n == name) else {
-            return Err(NpzError::Missing {
-                path: self.path.clone(),
-                entry: name.into(),
-                available: self.names().map(String::from).collect(),
-            });
-        };
-        let bytes = zip::read(&mut self.file, &self.entries[index]).map_err(|e| e.to_string());
+        let most = crate::room::available().map_or(u64::MAX, |free| free / 2);
+        self.get_within(name, most)
+    }
+
+    /// Reads one entry, of any kind, that takes at most so many bytes, its header among them. A
+    /// small file may announce and inflate to any size.
+    ///
+    /// # Errors
+    /// If there is none of this name, or it is damaged or too large.
+    pub fn get_within(&mut self, name: &str, most: u64) -> Result<Value, NpzError> {
+        let index = self.index(name)?;
+        let bytes =
+            zip::read(&mut self.file, &self.entries[index], most).map_err(|e| e.to_string());
         bytes
             .and_then(|bytes| npy::parse(&bytes))
-            .map_err(|reason| NpzError::Entry {
-                path: self.path.clone(),
-                entry: name.into(),
-                reason,
-            })
+            .map_err(|reason| self.wrong(name, reason))
+    }
+
+    /// The shape of an array, as its header has it; a number or text has none.
+    ///
+    /// # Errors
+    /// If there is no entry of this name, or it has no header.
+    pub fn shape(&mut self, name: &str) -> Result<Vec<usize>, NpzError> {
+        let index = self.index(name)?;
+        let head = zip::head(&mut self.file, &self.entries[index], MOST_OF_A_HEADER);
+        let shape = head.map_err(|e| e.to_string());
+        shape
+            .and_then(|head| npy::shape_of(&head))
+            .map_err(|reason| self.wrong(name, reason))
+    }
+
+    fn index(&self, name: &str) -> Result<usize, NpzError> {
+        let missing = || NpzError::Missing {
+            path: self.path.clone(),
+            entry: name.into(),
+            available: self.names().map(String::from).collect(),
+        };
+        self.names().position(|n| n == name).ok_or_else(missing)
+    }
+
+    fn wrong(&self, entry: &str, reason: String) -> NpzError {
+        NpzError::Entry {
+            path: self.path.clone(),
+            entry: entry.into(),
+            reason,
+        }
     }
 
     /// Reads an array of `f32`.
@@ -261,7 +348,7 @@ impl Npz {
 
     /// Reads a number.
     pub fn f64(&mut self, name: &str) -> Result<f64, NpzError> {
-        match self.get(name)? {
+        match self.get_within(name, MOST_OF_A_NUMBER)? {
             Value::F64(a) if a.ndim() == 0 => Ok(a.sum()),
             other => Err(self.kind(name, "an f64 number", &other)),
         }
@@ -269,7 +356,7 @@ impl Npz {
 
     /// Reads an unsigned number; a signed one that is not negative will do.
     pub fn u64(&mut self, name: &str) -> Result<u64, NpzError> {
-        let value = self.get(name)?;
+        let value = self.get_within(name, MOST_OF_A_NUMBER)?;
         let number = match value {
             Value::U64(n) => Some(n),
             Value::I64(n) => n.try_into().ok(),
@@ -280,7 +367,7 @@ impl Npz {
 
     /// Reads a signed number; an unsigned one that fits will do.
     pub fn i64(&mut self, name: &str) -> Result<i64, NpzError> {
-        let value = self.get(name)?;
+        let value = self.get_within(name, MOST_OF_A_NUMBER)?;
         let number = match value {
             Value::I64(n) => Some(n),
             Value::U64(n) => n.try_into().ok(),
@@ -291,7 +378,7 @@ impl Npz {
 
     /// Reads a text.
     pub fn text(&mut self, name: &str) -> Result<String, NpzError> {
-        match self.get(name)? {
+        match self.get_within(name, MOST_OF_A_TEXT)? {
             Value::Text(text) => Ok(text),
             other => Err(self.kind(name, "a text", &other)),
         }
@@ -410,16 +497,42 @@ mod tests {
         write(&temp.0);
         let mut bytes = std::fs::read(&temp.0).unwrap();
         bytes[1000] ^= 1;
-        std::fs::write(&temp.0, bytes).unwrap();
-        let message = Npz::open(&temp.0)
-            .unwrap()
-            .get("cube")
-            .unwrap_err()
-            .to_string();
+        std::fs::write(&temp.0, &bytes).unwrap();
+        let message = Npz::open(&temp.0).unwrap_err().to_string();
+        assert!(message.contains("damaged: its bytes have"), "{message}");
+        // Without the seal, as files of NumPy are, the entry's own checksum shows it.
+        bytes.extend([0; 1]);
+        std::fs::write(&temp.0, &bytes).unwrap();
+        let mut file = Npz::open(&temp.0).unwrap();
+        assert!(!file.is_sealed());
+        let message = file.get("cube").unwrap_err().to_string();
         assert!(
             message.contains("entry `cube`: damaged: checksum"),
             "{message}"
         );
+    }
+
+    #[test]
+    fn arrays_are_read_within_what_is_expected() {
+        let temp = Temp::new("within");
+        write(&temp.0);
+        let mut file = Npz::open(&temp.0).unwrap();
+        assert!(file.is_sealed());
+        assert_eq!(file.shape("cube").unwrap(), [3, 40, 100]);
+        assert_eq!(file.shape("t").unwrap(), [0; 0]);
+        assert!(file.get_within("cube", 8 * 12_000 + 128).is_ok());
+        let message = file.get_within("cube", 8 * 12_000).unwrap_err().to_string();
+        assert!(message.contains("entry `cube`: it announces"), "{message}");
+        // An array where a number or text is expected is not read, however large it is.
+        assert!(file.u64("cube").is_err() && file.f64("cube").is_err());
+    }
+
+    #[test]
+    fn what_is_no_regular_file_is_refused() {
+        let message = Npz::open(std::env::temp_dir()).unwrap_err().to_string();
+        assert!(message.contains("no regular file"), "{message}");
+        let message = Npz::open("/dev/zero").unwrap_err().to_string();
+        assert!(message.contains("no regular file"), "{message}");
     }
 
     #[test]

@@ -4,10 +4,15 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// A file written beside its final place as `NAME.part`; [`PartFile::finish`] renames it.
+/// Partial files of one name in one process.
+const MOST_PARTS: u32 = 10_000;
+
+/// A file written beside its final place as `NAME.PID.part`, where `PID` is the number of this
+/// process; [`PartFile::finish`] renames it.
 ///
 /// Dropped without `finish`, it removes the partial file and leaves an older file of the same
-/// name as it was.
+/// name as it was. Writers of one name never share a partial file, in one process or in several:
+/// the last one that finishes leaves its file, whole.
 ///
 /// ```
 /// # use stencil_runtime::io::PartFile;
@@ -30,7 +35,10 @@ pub struct PartFile {
 }
 
 impl PartFile {
-    /// Creates `path` + `.part`; an old partial file is overwritten.
+    /// Creates a partial file that nobody else has.
+    ///
+    /// # Errors
+    /// If the path names no file, or the system refuses.
     pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
         let path = path.as_ref().to_path_buf();
         if path.file_name().is_none() {
@@ -39,10 +47,7 @@ impl PartFile {
                 "the path names no file",
             ));
         }
-        let mut name = path.clone().into_os_string();
-        name.push(".part");
-        let part = PathBuf::from(name);
-        let file = File::create(&part)?;
+        let (part, file) = create_part(&path)?;
         Ok(Self {
             path,
             part,
@@ -70,6 +75,43 @@ impl PartFile {
         }
         Ok(())
     }
+}
+
+/// A new partial file beside a path. What a killed process of the same number left is passed over.
+fn create_part(path: &Path) -> io::Result<(PathBuf, File)> {
+    let process = std::process::id();
+    let mut count = 0_u32;
+    loop {
+        let mut name = path.as_os_str().to_owned();
+        name.push(match count {
+            0 => format!(".{process}.part"),
+            _ => format!(".{process}-{count}.part"),
+        });
+        let part = PathBuf::from(name);
+        match File::create_new(&part) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && count < MOST_PARTS => {
+                count += 1;
+            }
+            done => return Ok((part, done?)),
+        }
+    }
+}
+
+/// The path that a partial file was to have, if this is the name of one.
+///
+/// ```
+/// use std::path::Path;
+/// use stencil_runtime::io::whole_of;
+///
+/// let whole = whole_of(Path::new("out/final.npz.4711.part"));
+/// assert_eq!(whole.as_deref(), Some(Path::new("out/final.npz")));
+/// assert_eq!(whole_of(Path::new("out/series.csv.part")), None);
+/// ```
+pub fn whole_of(part: &Path) -> Option<PathBuf> {
+    let name = part.file_name()?.to_str()?.strip_suffix(".part")?;
+    let (whole, process) = name.rsplit_once('.')?;
+    let is_process = |c: char| c.is_ascii_digit() || c == '-';
+    (!process.is_empty() && process.chars().all(is_process)).then(|| part.with_file_name(whole))
 }
 
 impl Write for PartFile {
@@ -117,6 +159,27 @@ mod tests {
         file.finish().unwrap();
         assert!(!part.exists());
         assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+        fs::remove_file(&path).unwrap();
+    }
+
+    #[test]
+    fn writers_of_one_name_do_not_mix() {
+        let path = std::env::temp_dir().join(format!("part-two-{}", std::process::id()));
+        // A process of the same number was killed.
+        let mut left = path.clone().into_os_string();
+        left.push(format!(".{}.part", std::process::id()));
+        fs::write(&left, "left").unwrap();
+        let mut one = PartFile::create(&path).unwrap();
+        let mut two = PartFile::create(&path).unwrap();
+        one.write_all(&[1; 1000]).unwrap();
+        two.write_all(&[2; 10]).unwrap();
+        assert_eq!(whole_of(&one.part).as_deref(), Some(path.as_path()));
+        one.finish().unwrap();
+        assert_eq!(fs::read(&path).unwrap(), [1; 1000]);
+        two.finish().unwrap();
+        assert_eq!(fs::read(&path).unwrap(), [2; 10]);
+        assert_eq!(fs::read(&left).unwrap(), b"left");
+        fs::remove_file(&left).unwrap();
         fs::remove_file(&path).unwrap();
     }
 

@@ -1,6 +1,7 @@
 //! The part of ZIP that `.npz` needs: entries are written as they are and read also if they are
 //! deflated, with ZIP64 where a size or place does not fit 32 bits. No time stamps: equal entries
-//! give equal bytes.
+//! give equal bytes. The comment of an archive is a seal: the checksum of all bytes before it, so
+//! that damage shows wherever it is.
 //!
 //! Layout: PKWARE's APPNOTE.TXT, 4.3.
 
@@ -10,7 +11,7 @@ mod read;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use read::{directory, read};
+pub(crate) use read::{check_seal, directory, head, read};
 
 const LOCAL: u32 = 0x0403_4b50;
 const CENTRAL: u32 = 0x0201_4b50;
@@ -24,6 +25,9 @@ const MADE_BY: u16 = 45;
 const DOS_DATE: u16 = 0x0021;
 const UTF8_NAME: u16 = 1 << 11;
 const END_LEN: u64 = 22;
+/// What a seal begins with; eight hexadecimal digits follow.
+const SEAL: &[u8] = b"stencil crc32 ";
+const SEAL_DIGITS: usize = 8;
 const STORED: u16 = 0;
 const DEFLATED: u16 = 8;
 
@@ -46,6 +50,8 @@ pub(crate) struct ZipWriter<W> {
     out: W,
     entries: Vec<Entry>,
     position: u64,
+    /// The checksum of everything so far.
+    all: crc32fast::Hasher,
     /// The first value that needs ZIP64: `u32::MAX`, and less in tests.
     limit: u64,
     /// An entry failed half-way, so the archive cannot be finished.
@@ -62,6 +68,7 @@ impl<W: Write + Seek> ZipWriter<W> {
             out,
             entries: Vec::new(),
             position: 0,
+            all: crc32fast::Hasher::new(),
             limit,
             broken: false,
         }
@@ -86,7 +93,7 @@ impl<W: Write + Seek> ZipWriter<W> {
             deflated: false,
             at: self.position,
         };
-        let header = self.local_header(&entry)?;
+        let mut header = self.local_header(&entry)?;
         if std::mem::replace(&mut self.broken, true) {
             return Err(invalid("an earlier entry failed"));
         }
@@ -98,16 +105,19 @@ impl<W: Write + Seek> ZipWriter<W> {
             written: 0,
         };
         write(&mut body)?;
-        let written = body.written;
-        entry.crc = body.crc.finalize();
+        let (written, data) = (body.written, body.crc);
+        entry.crc = data.clone().finalize();
         if written != size {
             return Err(invalid("an entry's length differs from the announced one"));
         }
 
         self.position = entry.at + header.len() as u64 + size;
         // The checksum is known only now; it stands 14 bytes into the local header.
+        header[14..18].copy_from_slice(&entry.crc.to_le_bytes());
         self.out.seek(SeekFrom::Start(entry.at + 14))?;
-        self.out.write_all(&entry.crc.to_le_bytes())?;
+        self.out.write_all(&header[14..18])?;
+        self.all.update(&header);
+        self.all.combine(&data);
         self.out.seek(SeekFrom::Start(self.position))?;
         self.entries.push(entry);
         self.broken = false;
@@ -170,7 +180,7 @@ impl<W: Write + Seek> ZipWriter<W> {
         Ok(b.0)
     }
 
-    /// Writes the directory and gives the sink back.
+    /// Writes the directory and the seal, and gives the sink back.
     pub(crate) fn finish(mut self) -> io::Result<W> {
         if self.broken {
             return Err(invalid("an entry failed"));
@@ -204,10 +214,19 @@ impl<W: Write + Seek> ZipWriter<W> {
         directory
             .u32(short_or_extra(len, needs64))
             .u32(short_or_extra(start, needs64))
-            .u16(0);
+            .u16((SEAL.len() + SEAL_DIGITS) as u16)
+            .raw(SEAL);
+        self.all.update(&directory.0);
+        let seal = seal_digits(self.all);
+        directory.raw(seal.as_bytes());
         self.out.write_all(&directory.0)?;
         Ok(self.out)
     }
+}
+
+/// The digits of a checksum in a seal.
+fn seal_digits(all: crc32fast::Hasher) -> String {
+    format!("{:08x}", all.finalize())
 }
 
 fn short_or_extra(value: u64, extra: bool) -> u32 {

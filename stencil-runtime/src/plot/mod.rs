@@ -31,12 +31,14 @@ pub use panels::Panels;
 pub use sample::finer;
 pub use scene::{Anchor, Lettering, Point, Scene, Stroke};
 
+use crate::io::way_out;
+
 /// Why a picture could not be made.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlotError {
     /// The file could not be written.
-    #[error("cannot write the picture `{}`: {source}", path.display())]
+    #[error("cannot write the picture `{}`: {source}{}", path.display(), way_out(source))]
     Io {
         /// The file.
         path: PathBuf,

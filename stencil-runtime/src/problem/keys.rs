@@ -176,7 +176,7 @@ pub const KEYS: &[Key] = &[
         "time",
         "steps",
         "steps = 4000",
-        "the number of steps after which the run ends",
+        "the number of steps after which the run ends; 0 for the initial state alone",
     ),
     key(
         "output",
@@ -224,7 +224,7 @@ pub const KEYS: &[Key] = &[
         "plot",
         "file",
         r#"file = "density""#,
-        "the picture's name; pictures of one name become panels of one",
+        "the picture's name, without folders: pictures stay in the folder of the run; pictures of one name become panels of one",
     ),
     key(
         "plot",

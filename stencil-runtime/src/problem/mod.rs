@@ -28,8 +28,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use stencil_compiler::diag::Code;
 use stencil_compiler::expr::real::Precision;
 
+use crate::io::{read_text, way_out};
 use crate::{Axis, Mesh, SystemDef};
 
 pub mod boundary;
@@ -57,7 +59,7 @@ pub use expression::Expression;
 pub use keys::{KEYS, Key};
 pub use library::Library;
 pub use mistakes::ProblemError;
-pub use plot::{Plot, Shown};
+pub use plot::{Plot, Shown, picture_names};
 pub use random::Random;
 pub use settings::{Output, Time, TimeStep};
 pub use setup::Norms;
@@ -144,14 +146,18 @@ impl Problem {
     ) -> Result<Self, ProblemError> {
         let path = path.as_ref();
         let source = path.display().to_string();
-        match std::fs::read_to_string(path) {
+        match read_text(path) {
             Ok(text) => {
                 let folder = path.parent().unwrap_or(Path::new(""));
                 Self::parse(&source, &text, folder, library, changes)
             }
             Err(error) => {
                 let mut reader = Reader::default();
-                let message = format!("error: cannot read `{source}`: {error}");
+                let out = way_out(&error);
+                let message = format!(
+                    "error[{}]: cannot read `{source}`: {error}{out}",
+                    Code::CannotRead
+                );
                 reader.mistakes.rendered(message);
                 reader.mistakes.into_result(None)
             }
@@ -302,7 +308,10 @@ fn read(
 fn name_of(source: &str) -> String {
     let inner = source.strip_prefix('<').and_then(|s| s.strip_suffix('>'));
     let stem = Path::new(inner.unwrap_or(source)).file_stem();
-    stem.map_or("problem".into(), |s| s.to_string_lossy().into_owned())
+    let visible = |c: char| if c.is_control() { '_' } else { c };
+    stem.map_or("problem".into(), |s| {
+        s.to_string_lossy().chars().map(visible).collect()
+    })
 }
 
 /// What expressions may use, `[let]` included.

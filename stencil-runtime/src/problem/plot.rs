@@ -2,7 +2,7 @@
 
 use stencil_compiler::diag::Code;
 
-use super::document::{Data, Item, Table};
+use super::document::{self, Data, Item, Table};
 use super::expression::{Expression, Scope};
 use super::reader::{Name, Reader};
 use super::system::{Group, Resolved, components};
@@ -123,7 +123,7 @@ pub(super) fn read(
     };
     let plots = list
         .iter()
-        .filter_map(|item| read_one(item, scope, resolved, mesh, reader));
+        .filter_map(|item| read_one(item, document, (scope, resolved, mesh), reader));
     plots.collect()
 }
 
@@ -157,9 +157,8 @@ fn of_fields(resolved: &Resolved) -> Vec<Plot> {
 
 fn read_one(
     item: &Item,
-    scope: &Scope,
-    resolved: &Resolved,
-    mesh: Option<&Mesh>,
+    document: &Table,
+    (scope, resolved, mesh): (&Scope, &Resolved, Option<&Mesh>),
     reader: &mut Reader,
 ) -> Option<Plot> {
     let Data::Table(table) = &item.data else {
@@ -183,7 +182,8 @@ fn read_one(
     };
     let title = text("title", reader);
     let label = text("label", reader);
-    let file = text("file", reader);
+    let file = table.get("file");
+    let file = file.map(|item| picture_name(item, document, reader));
     let slice = table.get("slice").map(|item| slice(item, mesh, reader));
     let map = table
         .get("map")
@@ -194,7 +194,7 @@ fn read_one(
     let text = value.text().to_string();
     Some(Plot {
         slice: slice.map_or(Some(None), |slice| slice.map(Some))?,
-        file: file.unwrap_or_else(|| file_name(&text)),
+        file: file.unwrap_or_else(|| Some(file_name(&text)))?,
         title: title.unwrap_or_else(|| text.clone()),
         label: label.unwrap_or(text),
         map: map.unwrap_or(Some(ColorMap::Sequential))?,
@@ -254,6 +254,73 @@ fn range(item: &Item, reader: &mut Reader) -> Option<[f64; 2]> {
     let message = format!("the range goes from {low} to {high}");
     reader.bad(item.at, message, "put the smaller number first");
     None
+}
+
+/// Bytes of a picture's name at most: with its ending and that of a partial file it is a name.
+const MOST_OF_A_NAME: usize = 200;
+
+/// A name of a picture, without folders: pictures stay in the folder of the run.
+fn picture_name(item: &Item, document: &Table, reader: &mut Reader) -> Option<String> {
+    let name = reader.text(Name("plot", "file"), item)?;
+    if let Err((reason, help)) = is_plain(&name) {
+        reader.bad(item.at, format!("`file` is `{name}`, {reason}"), help);
+        return None;
+    }
+    let spectrum = document.table("output").and_then(|t| t.get("spectrum"));
+    if name == "spectrum" && spectrum.is_some_and(|item| item.data == Data::Flag(true)) {
+        let message = "the picture of the energy spectrum has the name `spectrum`";
+        let help = "give this one another name, or leave `spectrum = true` out";
+        reader
+            .mistakes
+            .add(Code::Contradiction, item.at, message, help);
+        return None;
+    }
+    Some(name)
+}
+
+/// Is it a name of a file in whatever folder? Else why not, and the way out.
+fn is_plain(name: &str) -> Result<(), (&'static str, &'static str)> {
+    const FOLDER: &str = "pictures go into the folder of the run, which `dir` under [output] names";
+    if name.is_empty() {
+        Err(("which is no name", "write, for example, file = \"density\""))
+    } else if name.contains(['/', '\\']) {
+        Err(("which names a folder", FOLDER))
+    } else if name.contains(char::is_control) {
+        Err(("which has a control character", "write it without"))
+    } else if name.starts_with('.') {
+        Err(("which begins with a dot", FOLDER))
+    } else if name.len() > MOST_OF_A_NAME {
+        Err(("which is longer than 200 bytes", "choose a shorter name"))
+    } else {
+        Ok(())
+    }
+}
+
+/// The names of pictures that a problem file gives, as far as it reads.
+///
+/// ```
+/// use stencil_runtime::problem::picture_names;
+///
+/// let text = "[[plot]]\nvalue = 'q'\nfile = 'density'\n[[plot]]\nfile = '../x'\n";
+/// assert_eq!(picture_names(text), ["density"]);
+/// ```
+pub fn picture_names(text: &str) -> Vec<String> {
+    let mut reader = Reader::default();
+    let at = reader.mistakes.source("", text);
+    let document = document::parse(at, text, &mut reader.mistakes);
+    let plots = document.as_ref().and_then(|document| document.get("plot"));
+    let plots = match plots.map(|item| &item.data) {
+        Some(Data::List(list)) => &list[..],
+        _ => &[],
+    };
+    let file = |item: &Item| match &item.data {
+        Data::Table(table) => match &table.get("file")?.data {
+            Data::Text(name) => is_plain(name).is_ok().then(|| name.clone()),
+            _ => None,
+        },
+        _ => None,
+    };
+    plots.iter().filter_map(file).collect()
 }
 
 /// Letters, digits and single underscores.

@@ -114,8 +114,20 @@ impl Reader {
         }
     }
 
-    /// A string.
+    /// A string without control characters but tabs: they could do anything to a terminal.
     pub(super) fn text(&mut self, name: Name<'_>, item: &Item) -> Option<String> {
+        let text = self.lines(name, item)?;
+        let Some(c) = text.chars().find(|c| c.is_control() && *c != '\t') else {
+            return Some(text);
+        };
+        let (path, c) = (name.path(), c.escape_unicode());
+        let message = format!("`{path}` has the control character {c}");
+        self.bad(item.at, message, "write it without");
+        None
+    }
+
+    /// A string of any characters, such as a declaration.
+    pub(super) fn lines(&mut self, name: Name<'_>, item: &Item) -> Option<String> {
         match &item.data {
             Data::Text(text) => Some(text.clone()),
             _ => {
@@ -138,11 +150,17 @@ impl Reader {
 
     /// A whole number, at least 1.
     pub(super) fn count(&mut self, name: Name<'_>, item: &Item) -> Option<u64> {
+        self.whole(name, item, 1)
+    }
+
+    /// A whole number, at least this one.
+    pub(super) fn whole(&mut self, name: Name<'_>, item: &Item, least: i64) -> Option<u64> {
         match item.data {
-            Data::Integer(number) if number >= 1 => u64::try_from(number).ok(),
+            Data::Integer(number) if number >= least => u64::try_from(number).ok(),
             Data::Integer(number) => {
                 let message = format!("`{}` is {number}", name.path());
-                self.bad(item.at, message, "give a whole number from 1 on");
+                let help = format!("give a whole number from {least} on");
+                self.bad(item.at, message, help);
                 None
             }
             _ => {

@@ -207,7 +207,7 @@ pub(super) fn time(
     let end = table.get("end");
     let end = end.map(|item| reader.positive(Name("time", "end"), item));
     let steps = table.get("steps");
-    let steps = steps.map(|item| reader.count(Name("time", "steps"), item));
+    let steps = steps.map(|item| reader.whole(Name("time", "steps"), item, 0));
     if end.is_none() && steps.is_none() {
         let help = "add end = .. (a time) or steps = .. (a number of steps) under [time]";
         missing(reader, "nothing says when the run ends", help);

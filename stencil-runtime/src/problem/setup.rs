@@ -6,6 +6,7 @@ use ndarray::{Array3, ArrayView3};
 use rayon::prelude::*;
 
 use super::boundary::{FaceKind, Kind};
+use super::values::array_bytes;
 use super::{Expression, Problem, TimeStep};
 use crate::io::{Npz, Value};
 use crate::{Boundary, Builder, Error, Mesh, Number, Simulation, Source};
@@ -82,7 +83,8 @@ impl Problem {
                     simulation.set_array(name, values.view())?;
                 }
                 (None, Some(file)) => {
-                    let values = array::<T>(name, file.get(name)?, self.mesh.cells)?;
+                    let value = file.get_within(name, array_bytes(self.mesh.cells))?;
+                    let values = array::<T>(name, value, self.mesh.cells)?;
                     simulation.set_array(name, values.view())?;
                 }
                 (None, None) => {

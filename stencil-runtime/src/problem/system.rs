@@ -12,6 +12,7 @@ use super::document::{Data, Item, Table};
 use super::library::Library;
 use super::mistakes::At;
 use super::reader::{Name, Reader};
+use crate::io::read_text;
 use crate::{Error, SystemDef};
 
 /// Where a system comes from.
@@ -65,7 +66,7 @@ pub(super) fn read(
             .add(Code::MissingSetting, At::FILE, "no `system` is given", help);
         return None;
     };
-    let name = reader.text(Name("", "system"), item)?;
+    let name = reader.lines(Name("", "system"), item)?;
     let dimension = dimension(document, reader);
     let (system, origin) = if name.contains('{') {
         // Places in the declaration are then those of the file.
@@ -135,7 +136,7 @@ fn from_file(
     reader: &mut Reader,
 ) -> Option<(SystemDef, Origin)> {
     let path = folder.join(name);
-    match std::fs::read_to_string(&path) {
+    match read_text(&path) {
         Ok(text) => {
             let system = declared(&path.display().to_string(), &text, dimension, reader)?;
             Some((system, Origin::Text(text)))
@@ -349,9 +350,17 @@ fn edited_scheme(model: &Model, table: &Table, reader: &mut Reader) -> Option<Sc
         };
         whole &= read.is_some();
     }
-    // What the declaration leaves open is still its scheme.
+    // What the declaration leaves open is still its scheme, and what is one of its schemes has its name.
     if !scheme.settles(declared) {
-        scheme.name = "problem".to_string();
+        let same = |of: &&Scheme| {
+            Scheme {
+                name: of.name.clone(),
+                ..scheme.clone()
+            }
+            .settles(of)
+        };
+        let named = model.others.iter().find(same);
+        scheme.name = named.map_or("problem".to_string(), |of| of.name.clone());
     }
     whole.then_some(scheme)
 }

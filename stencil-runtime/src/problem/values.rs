@@ -193,11 +193,21 @@ fn check_file(
             reader.mistakes.add(Code::BadData, at, message, help);
             continue;
         }
-        let problem = match file.get(component) {
+        let value = file.shape(component).and_then(|shape| {
+            let fits = fits(&shape, mesh.cells, dimension);
+            let value = fits.then(|| file.get_within(component, array_bytes(mesh.cells)));
+            Ok((shape, value.transpose()?))
+        });
+        let misfit = match &value {
             Err(error) => Some(error.to_string()),
-            Ok(value) => misfit(&value, mesh.cells, dimension)
-                .map(|misfit| format!("`{component}` of `{}` {misfit}", path.display())),
+            Ok((_, Some(Value::F32(_) | Value::F64(_)))) => None,
+            Ok((shape, None)) => Some(format!("has the shape {shape:?}")),
+            Ok((_, Some(_))) => Some("is no array of f32 or f64".to_string()),
         };
+        let problem = misfit.map(|misfit| match value {
+            Err(_) => misfit,
+            Ok(_) => format!("`{component}` of `{}` {misfit}", path.display()),
+        });
         if let Some(message) = problem {
             let shape = shape(mesh.cells, dimension);
             let order = ["[x]", "[y, x]", "[z, y, x]"][dimension - 1];
@@ -212,15 +222,15 @@ fn shape([nx, ny, nz]: [usize; 3], dimension: usize) -> Vec<usize> {
     [nz, ny, nx][3 - dimension..].to_vec()
 }
 
-fn misfit(value: &Value, cells: [usize; 3], dimension: usize) -> Option<String> {
-    let found = match value {
-        Value::F32(array) => array.shape().to_vec(),
-        Value::F64(array) => array.shape().to_vec(),
-        Value::U64(_) | Value::I64(_) | Value::Text(_) => {
-            return Some("is no array of f32 or f64".to_string());
-        }
-    };
+fn fits(found: &[usize], cells: [usize; 3], dimension: usize) -> bool {
     let [nx, ny, nz] = cells;
-    let fits = found == shape(cells, dimension) || found == [nz, ny, nx];
-    (!fits).then(|| format!("has the shape {found:?}"))
+    found == shape(cells, dimension) || found == [nz, ny, nx]
+}
+
+/// Bytes that an array of a mesh takes in a file, in either precision and with its header.
+pub(super) fn array_bytes(cells: [usize; 3]) -> u64 {
+    let points = cells
+        .iter()
+        .fold(1_u64, |all, n| all.saturating_mul(*n as u64));
+    points.saturating_mul(8).saturating_add(1 << 16)
 }

@@ -96,12 +96,11 @@ impl<T: Number> Simulation<T> {
         let params: Vec<String> = params.collect();
         let sources = self.setup.sources.iter();
         let sources: Vec<String> = sources.map(|(n, words)| format!("{n} = {words}")).collect();
+        // Nothing is left open in a run that has begun, and it knows no other scheme.
+        let mut model = self.system().model().by(Formulation::default());
+        model.others.clear();
         vec![
-            // Nothing is left open in a run that has begun.
-            (
-                "system",
-                text::print(&self.system().model().by(Formulation::default())),
-            ),
+            ("system", text::print(&model)),
             ("scheme", self.system().algorithm().scheme.clone()),
             ("params", params.join("\n")),
             ("boundaries", self.boundaries().join("\n")),
@@ -134,8 +133,8 @@ impl<T: Number> Simulation<T> {
     /// ```
     ///
     /// # Errors
-    /// If the file cannot be read or is damaged, or is of another system, scheme, precision or
-    /// number of cells. The simulation is then as it was.
+    /// If the file cannot be read, is damaged in one bit or carries no checksum of its bytes, or is of
+    /// another system, scheme, precision or number of cells. The simulation is then as it was.
     pub fn restore(&mut self, path: impl AsRef<Path>) -> Result<Restored, Error> {
         let path = path.as_ref();
         let mut file = Npz::open(path)?;
@@ -151,6 +150,12 @@ impl<T: Number> Simulation<T> {
             ),
             other => Error::Output(other),
         };
+        if !file.is_sealed() {
+            return Err(foreign(
+                "its end is no checksum of its bytes, as that of a state is".to_string(),
+                "it is damaged, or another program wrote it: give another state, or its arrays as initial values (`[init] file = ..`)",
+            ));
+        }
         let mut texts = BTreeMap::new();
         for (name, _) in self.texts() {
             texts.insert(name, file.text(&self.entry(name)).map_err(no_state)?);
@@ -161,18 +166,24 @@ impl<T: Number> Simulation<T> {
         let t = file.f64(&t).map_err(no_state)?;
         let step = file.u64(&step).map_err(no_state)?;
         let mut values: Vec<(String, ArrayD<T>)> = Vec::new();
+        let most = self.array_bytes();
         for name in self.machine.patch().fields() {
-            let value = file.get(name).map_err(no_state)?;
+            if let [nz, ny, nx] = *file.shape(name).map_err(no_state)? {
+                check_shape(name, self.cells(), (nz, ny, nx))?;
+            }
+            let value = file.get_within(name, most).map_err(no_state)?;
             let array = T::array(value).map_err(|found| {
                 let reason = format!("`{name}` is {found}, and this run computes in {}", T::NAME);
                 foreign(reason, "run in the precision of the file")
             })?;
-            if let [nz, ny, nx] = *array.shape() {
-                check_shape(name, self.cells(), (nz, ny, nx))?;
-            }
             values.push((name.to_string(), array));
         }
-        let changed = self.changed(&mut file, &texts);
+        let changed = self.changed(&mut file, &texts).map_err(Error::Output)?;
+        // No step is made before the next one is known.
+        let dt = match self.pace {
+            Pace::Adaptive { .. } => file.f64(&self.entry("dt")).map_err(no_state)?,
+            Pace::Fixed(dt) => dt,
+        };
         for (name, array) in &values {
             let view: Result<ArrayView3<'_, T>, _> = array.view().into_dimensionality::<Ix3>();
             let view =
@@ -180,20 +191,21 @@ impl<T: Number> Simulation<T> {
             self.set_array(name, view)?;
         }
         (self.t, self.steps, self.lost) = (t, step, false);
+        self.last_dt = dt;
         Ok(Restored { t, step, changed })
     }
 
     /// Is a state one of this system? Else why not, and the way out.
     fn check_same(&self, texts: &BTreeMap<&str, String>) -> Result<(), (String, &'static str)> {
         let own: BTreeMap<&str, String> = self.texts().into_iter().collect();
-        if texts["scheme"] != own["scheme"] {
+        if nameless(&texts["scheme"]) != nameless(&own["scheme"]) {
             let reason = format!(
                 "its scheme is `{}`, and this run's `{}`",
                 texts["scheme"], own["scheme"]
             );
             return Err((reason, "choose the scheme of the file"));
         }
-        if texts["system"] != own["system"] {
+        if nameless_scheme(&texts["system"]) != nameless_scheme(&own["system"]) {
             let head = |text: &str| {
                 let line = text.lines().find(|line| line.contains("system "));
                 line.unwrap_or_default().trim_end_matches(" {").to_string()
@@ -212,19 +224,31 @@ impl<T: Number> Simulation<T> {
     }
 
     /// Settings that differ from those of a file.
-    fn changed(&self, file: &mut Npz, texts: &BTreeMap<&str, String>) -> Vec<String> {
+    ///
+    /// # Errors
+    /// If an entry is there and cannot be read.
+    fn changed(
+        &self,
+        file: &mut Npz,
+        texts: &BTreeMap<&str, String>,
+    ) -> Result<Vec<String>, NpzError> {
+        let mut number = |name: &str| match file.f64(&self.entry(name)) {
+            Ok(value) => Ok(Some(value)),
+            Err(NpzError::Missing { .. }) => Ok(None),
+            Err(other) => Err(other),
+        };
         let mut changed = Vec::new();
         for (name, now) in self.numbers() {
-            match file.f64(&self.entry(&name)) {
-                Ok(was) if was.to_bits() == now.to_bits() => {}
+            match number(&name)? {
+                Some(was) if was.to_bits() == now.to_bits() => {}
                 // The last of the steps that adapt is no setting.
-                Ok(_) if name == "dt" && self.cfl().is_some() => {}
-                Ok(was) => changed.push(format!("{name}: {was} in the file, {now} now")),
-                Err(_) => changed.push(format!("{name}: {now} now")),
+                Some(_) if name == "dt" && self.cfl().is_some() => {}
+                Some(was) => changed.push(format!("{name}: {was} in the file, {now} now")),
+                None => changed.push(format!("{name}: {now} now")),
             }
         }
         if self.cfl().is_none()
-            && let Ok(was) = file.f64(&self.entry("cfl"))
+            && let Some(was) = number("cfl")?
         {
             changed.push(format!("cfl: {was} in the file, fixed time steps now"));
         }
@@ -236,8 +260,35 @@ impl<T: Number> Simulation<T> {
                 _ => {}
             }
         }
-        changed
+        Ok(changed)
     }
+
+    /// Bytes of an array of the mesh in a file, in either precision and with its header.
+    fn array_bytes(&self) -> u64 {
+        let points = self
+            .cells()
+            .iter()
+            .fold(1_u64, |all, n| all.saturating_mul(*n as u64));
+        points.saturating_mul(8).saturating_add(1 << 16)
+    }
+}
+
+/// `name: choices` of a scheme without the name, which no bit depends on.
+fn nameless(scheme: &str) -> &str {
+    scheme
+        .split_once(": ")
+        .map_or(scheme, |(_, choices)| choices)
+}
+
+/// A declaration without the name of its scheme.
+fn nameless_scheme(system: &str) -> Vec<&str> {
+    let lines = system
+        .lines()
+        .map(|line| match line.strip_prefix("scheme ") {
+            Some(of) => of.split_once(' ').map_or(of, |(_, of)| of),
+            None => line,
+        });
+    lines.collect()
 }
 
 /// Lines `name = value` that differ, a note for each name, in the order of `now`.

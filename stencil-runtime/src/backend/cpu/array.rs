@@ -61,6 +61,11 @@ impl Shape {
         self.length
     }
 
+    /// Bytes that an array takes, with what aligns it.
+    pub(crate) fn array_bytes(&self, value_bytes: usize) -> usize {
+        (self.length + ALIGNMENT / value_bytes) * value_bytes
+    }
+
     /// Index of a cell or ghost cell.
     pub(crate) fn index(&self, [x, y, z]: [isize; 3]) -> usize {
         let (pitch, plane) = (self.layout.pitch as isize, self.layout.plane as isize);

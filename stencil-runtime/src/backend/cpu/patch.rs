@@ -9,7 +9,7 @@ use super::ghosts::{Beyond, Job};
 use super::instructions::Checked;
 use super::pipeline::has_rings;
 use crate::mesh::{Boundaries, Mesh, Patches};
-use crate::{Error, Number};
+use crate::{Error, Number, room};
 
 /// What a machine is made for, apart from its plan.
 #[derive(Clone, Debug)]
@@ -60,6 +60,10 @@ impl<T: Number> Patch<T> {
     ) -> Result<Self, Error> {
         let mut patch = Self::without_arrays(plan, domain, halo, instructions)?;
         patch.has_rings = has_rings(plan);
+        let keep_last = patch.domain.keep_last;
+        let arrays: Vec<_> = room::arrays_of(plan, patch.has_rings, keep_last).collect();
+        let size = (patch.shape.cells, patch.shape.halo);
+        room::fits(&arrays, size, T::BYTES, room::available())?;
         for at in 0..patch.arrays.len() {
             if patch.is_ring(at) {
                 patch.memory[at] = at;
@@ -79,12 +83,14 @@ impl<T: Number> Patch<T> {
     ) -> Result<Self, Error> {
         let cells = domain.mesh.cells;
         let names = plan.buffers.iter().map(|b| (b.name.clone(), b.role));
-        let fields = plan.buffers.iter().filter(|b| b.role == BufferRole::Field);
-        let kept = if domain.keep_last { fields.count() } else { 0 };
-        let shape = Shape::new(cells, halo, T::BYTES).ok_or(Error::Memory {
-            cells,
-            buffers: plan.memories() + kept,
-        })?;
+        let shape = match Shape::new(cells, halo, T::BYTES) {
+            Some(shape) => shape,
+            None => {
+                let arrays: Vec<_> = room::arrays_of(plan, false, domain.keep_last).collect();
+                room::fits(&arrays, (cells, halo), T::BYTES, room::available())?;
+                return Err(Error::Bug(format!("{cells:?} cells fit and have no shape")));
+            }
+        };
         Ok(Patch {
             shape,
             names: names.collect(),
@@ -105,17 +111,7 @@ impl<T: Number> Patch<T> {
 
     /// An array of this shape, all zero.
     pub(crate) fn array(&self) -> Result<Array<T>, Error> {
-        let kept = if self.domain.keep_last {
-            self.fields().count()
-        } else {
-            0
-        };
-        let own = self.memory.iter().enumerate();
-        let own = own.filter(|(at, memory)| at == *memory && !self.is_ring(*at));
-        Array::new(&self.shape).map_err(|_| Error::Memory {
-            cells: self.shape.cells,
-            buffers: own.count() + kept,
-        })
+        Array::new(&self.shape).map_err(|_| room::of_array(&self.shape, T::BYTES).into())
     }
 
     /// The array of a buffer.

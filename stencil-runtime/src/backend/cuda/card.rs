@@ -1,13 +1,13 @@
 //! Cards, and the driver that knows them.
 
 use std::ffi::CStr;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use cudarc::driver::sys::CUdevice_attribute as Attribute;
 use cudarc::driver::{CudaContext, CudaStream, DriverError, result, sys};
 use stencil_compiler::cost::Multiprocessor;
 
-use super::CudaError;
+use super::{CudaError, driver};
 
 /// The oldest compute capability that generated code runs on: asynchronous copies came with it.
 pub const OLDEST: (u32, u32) = (8, 0);
@@ -149,26 +149,6 @@ impl Card {
     }
 }
 
-/// Is the driver's library there?
-pub(super) fn has_driver() -> bool {
-    // It is opened and closed, which threads had better not do side by side.
-    static PRESENT: OnceLock<bool> = OnceLock::new();
-    // SAFETY: looks whether the system loader opens the driver's library; its initializers have
-    // no preconditions.
-    *PRESENT.get_or_init(|| unsafe { sys::is_culib_present() })
-}
-
-/// The major version of CUDA that the driver speaks; the highest number if there is no saying.
-pub(super) fn driver_major() -> i32 {
-    let mut version = 0;
-    if !has_driver() {
-        return i32::MAX;
-    }
-    // SAFETY: writes one integer, and may be called before anything else.
-    let got = unsafe { sys::cuDriverGetVersion(&raw mut version) };
-    got.result().map_or(i32::MAX, |()| version / 1000)
-}
-
 /// A card in use.
 #[derive(Clone, Debug)]
 pub(crate) struct Opened {
@@ -219,9 +199,7 @@ impl Opened {
 }
 
 fn count() -> Result<usize, CudaError> {
-    if !has_driver() {
-        return Err(CudaError::NoDriver);
-    }
+    driver::whole()?;
     match result::init().and_then(|()| result::device::get_count()) {
         Ok(count) => Ok(usize::try_from(count).unwrap_or(0)),
         Err(error) if error.0 == sys::CUresult::CUDA_ERROR_NO_DEVICE => Ok(0),

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use stencil_compiler::emit::EmitError;
 
+use super::driver;
 use super::nvrtc::NvrtcError;
 
 /// Why a card could not be used, or a run on it had to end.
@@ -15,6 +16,19 @@ pub enum CudaError {
         "no NVIDIA driver: the system loader knows no libcuda.so.1; install the driver, or run without `--backend cuda`"
     )]
     NoDriver,
+    /// The driver's library is there and lacks a function.
+    #[error(
+        "the NVIDIA driver has no {function}: its libcuda.so.1 is older than CUDA 12.0, damaged, or none of NVIDIA's; install a newer driver, or run without `--backend cuda`"
+    )]
+    IncompleteDriver {
+        /// The first function that is missing.
+        function: &'static str,
+    },
+    /// Opening the card ended by a fault of the driver or of the program.
+    #[error(
+        "the NVIDIA driver could not be started, as its start ended by a fault; run without `--backend cuda`"
+    )]
+    Died,
     /// The driver finds no card.
     #[error("the NVIDIA driver finds no card{hidden}; run without `--backend cuda`")]
     NoCard {
@@ -153,24 +167,9 @@ impl CudaError {
     pub(super) fn driver(call: &'static str) -> impl Fn(cudarc::driver::DriverError) -> Self {
         move |error| CudaError::Driver {
             call,
-            reason: reason(error),
+            reason: driver::words(error),
         }
     }
-}
-
-/// The driver's name of an error and its words for it.
-fn reason(error: cudarc::driver::DriverError) -> String {
-    let words = |text: Result<&std::ffi::CStr, _>| {
-        text.map_or_else(
-            |_: cudarc::driver::DriverError| format!("error {}", error.0 as u32),
-            |text| text.to_string_lossy().into_owned(),
-        )
-    };
-    format!(
-        "{} ({})",
-        words(error.error_string()),
-        words(error.error_name())
-    )
 }
 
 fn too_large(cells: [usize; 3], values: usize, of: usize) -> String {

@@ -10,6 +10,7 @@ mod calibration;
 mod card;
 mod clock;
 mod compile;
+mod driver;
 mod error;
 mod formulas;
 mod ghosts;

@@ -69,6 +69,21 @@ pub enum NvrtcError {
         /// The compiler's messages, with line numbers.
         log: String,
     },
+    /// A library that announces more bytes than a kernel has.
+    #[error(
+        "{call} announces {bytes} bytes, and at most {most} are expected: {} is damaged or no NVRTC; set STENCIL_NVRTC_DIR to the folder of another one",
+        path.display()
+    )]
+    Size {
+        /// The function of NVRTC.
+        call: &'static str,
+        /// What it announces.
+        bytes: usize,
+        /// What is expected at most.
+        most: usize,
+        /// The library.
+        path: PathBuf,
+    },
     /// A call that should not fail did, for one for lack of memory.
     #[error("{call} failed with status {status} ({reason})")]
     Call {
@@ -238,7 +253,7 @@ impl Nvrtc {
         }
         let options = options(self.version, arch, more)?;
         let pointers: Vec<*const c_char> = options.iter().map(|option| option.as_ptr()).collect();
-        let program = Program::new(&self.api, source, name)?;
+        let program = Program::new((&self.api, &self.path), source, name)?;
         let count = pointers.len() as c_int;
         // SAFETY: the program is live, and `pointers` holds `count` texts that outlive the call.
         let status = unsafe { (self.api.compile)(program.handle, count, pointers.as_ptr()) };
@@ -261,6 +276,9 @@ impl Nvrtc {
         })
     }
 }
+
+/// Bytes of machine code or of a log at most; the largest kernels have a few MiB.
+const MOST_BYTES: usize = 1 << 28;
 
 /// The first version with a cache of its own, in which what is found comes without a log.
 const CACHES: (i32, i32) = (13, 0);
@@ -386,11 +404,12 @@ unsafe fn symbol<T: Copy>(
 /// A program of NVRTC, destroyed on every way out.
 struct Program<'a> {
     api: &'a Api,
+    path: &'a Path,
     handle: Handle,
 }
 
 impl<'a> Program<'a> {
-    fn new(api: &'a Api, source: &str, name: &str) -> Result<Self, NvrtcError> {
+    fn new((api, path): (&'a Api, &'a Path), source: &str, name: &str) -> Result<Self, NvrtcError> {
         let (source, name) = (c_text("source", source)?, c_text("name", name)?);
         let mut handle = ptr::null_mut();
         // SAFETY: both texts outlive the call, which copies them; no headers are passed.
@@ -405,7 +424,7 @@ impl<'a> Program<'a> {
             )
         };
         api.check("nvrtcCreateProgram", status)?;
-        Ok(Self { api, handle })
+        Ok(Self { api, path, handle })
     }
 
     fn log(&self) -> Result<String, NvrtcError> {
@@ -427,7 +446,17 @@ impl<'a> Program<'a> {
         // SAFETY: the program is live and `count` is valid for writing.
         let status = unsafe { size(self.handle, &mut count) };
         self.api.check(call, status)?;
-        let mut bytes = vec![0_u8; count];
+        let too_large = || NvrtcError::Size {
+            call,
+            bytes: count,
+            most: MOST_BYTES,
+            path: self.path.to_path_buf(),
+        };
+        let mut bytes = Vec::new();
+        if count > MOST_BYTES || bytes.try_reserve_exact(count).is_err() {
+            return Err(too_large());
+        }
+        bytes.resize(count, 0_u8);
         // SAFETY: NVRTC writes exactly the number of bytes that it has just named.
         let status = unsafe { get(self.handle, bytes.as_mut_ptr().cast()) };
         self.api.check(call, status)?;

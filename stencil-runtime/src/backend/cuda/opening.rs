@@ -2,9 +2,9 @@
 
 use std::thread::{self, JoinHandle};
 
-use super::card::{self, Opened};
+use super::card::Opened;
 use super::nvrtc::Nvrtc;
-use super::{Cache, CudaError};
+use super::{Cache, CudaError, driver};
 
 /// A card that is being taken into use. A program must not end meanwhile, so dropping this waits.
 #[derive(Debug)]
@@ -34,13 +34,13 @@ impl Opening {
 
     /// Begins, if there is a driver; what there is to compile is in this cache or goes there.
     pub(crate) fn begin(&mut self, cache: Option<&Cache>) {
-        if !matches!(self.state, State::Closed) || !card::has_driver() {
+        if !matches!(self.state, State::Closed) || driver::whole().is_err() {
             return;
         }
         let ordinal = self.ordinal;
         if cache.and_then(Cache::sealed_by).is_none() {
             // Whoever needs the compiler hears why it cannot be had.
-            let open = || drop(Nvrtc::shared_up_to(card::driver_major()));
+            let open = || drop(Nvrtc::shared_up_to(driver::major()));
             self.compiler = Some(thread::spawn(open));
         }
         self.state = State::Begun(thread::spawn(move || Opened::new(ordinal)));
@@ -49,13 +49,12 @@ impl Opening {
     /// Is there a card of this number, one that generated code runs on, and a compiler for it?
     pub(crate) fn is_usable(&mut self) -> bool {
         self.wait();
-        matches!(self.state, State::Done(Ok(_)))
-            && Nvrtc::shared_up_to(card::driver_major()).is_ok()
+        matches!(self.state, State::Done(Ok(_))) && Nvrtc::shared_up_to(driver::major()).is_ok()
     }
 
     /// Is there no use in asking for a card?
     pub(crate) fn is_hopeless(&self) -> bool {
-        !card::has_driver()
+        driver::whole().is_err()
     }
 
     /// The card.
@@ -70,7 +69,7 @@ impl Opening {
     fn wait(&mut self) {
         let done = match std::mem::replace(&mut self.state, State::Closed) {
             State::Closed => Opened::new(self.ordinal),
-            State::Begun(thread) => thread.join().unwrap_or_else(|_| Opened::new(self.ordinal)),
+            State::Begun(thread) => thread.join().unwrap_or(Err(CudaError::Died)),
             State::Done(done) => done,
         };
         self.state = State::Done(done);
@@ -102,6 +101,6 @@ mod tests {
         opening.begin(None);
         assert!(matches!(opening.state, State::Closed) && opening.compiler.is_none());
         assert!(!opening.is_usable());
-        assert!(matches!(opening.finish(), Err(CudaError::NoDriver)));
+        assert!(opening.finish().is_err());
     }
 }

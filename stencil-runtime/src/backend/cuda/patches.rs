@@ -9,9 +9,9 @@ use stencil_compiler::expr::Real;
 
 use super::CudaError;
 use super::memory::Memory;
-use crate::Error;
 use crate::backend::cpu::array::{Array, Shape};
 use crate::mesh::{Mesh, Patches};
+use crate::{Error, room};
 
 /// What kernels of this backend know of a mesh.
 pub(super) const TEXT: &str = include_str!("patches.cu");
@@ -168,11 +168,10 @@ impl Cut {
                 "patches have more ghost cells than the mesh".into(),
             ));
         }
-        let cells = patches.cells;
-        let too_many = Error::Memory { cells, buffers: 1 };
+        let bug = || Error::Bug("a mesh has a shape and its patches have none".into());
         Ok(Cut {
             mesh,
-            patch: Shape::new(cells, halo, value_bytes).ok_or(too_many)?,
+            patch: Shape::new(patches.cells, halo, value_bytes).ok_or_else(bug)?,
             patches,
         })
     }
@@ -223,10 +222,7 @@ impl Cut {
 
     /// An array of a patch, all zero.
     fn array<T: Real>(&self) -> Result<Array<T>, Error> {
-        Array::new(&self.patch).map_err(|_| Error::Memory {
-            cells: self.patch.cells,
-            buffers: 1,
-        })
+        Array::new(&self.patch).map_err(|_| room::of_array(&self.patch, T::BYTES).into())
     }
 
     /// Copies what an array of the mesh has of a patch and its ghost cells: those between patches

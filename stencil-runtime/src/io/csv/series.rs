@@ -1,17 +1,18 @@
 //! Time series that grow while a run goes on.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::{CsvError, header, io_error, line, split, width, write_whole};
+use super::{CsvError, header, io_error, line, read_table, split, width, write_whole};
 
 /// Writes a time series, one row after the other, while a run goes on.
 ///
 /// Rows go to `PATH.part`, each as soon as it is known and in one piece, so a run that is killed
 /// leaves whole lines there. [`SeriesWriter::finish`], or dropping the writer, renames the file to
 /// its name. The first column counts steps, so that a restarted run can go on with the file of
-/// the earlier one.
+/// the earlier one. While it is written, `PATH.part` is locked: a second writer of one series, in
+/// this process or another one, is refused.
 ///
 /// ```
 /// use stencil_runtime::io::{SeriesWriter, Table};
@@ -39,6 +40,8 @@ pub struct SeriesWriter {
     columns: usize,
     /// Lines written, for messages.
     lines: usize,
+    /// The first value of the last row.
+    last: Option<f64>,
     finished: bool,
 }
 
@@ -46,15 +49,15 @@ impl SeriesWriter {
     /// Starts a new series; an older file of this name is replaced when the new one is finished.
     ///
     /// # Errors
-    /// Where the file cannot be made, or a name cannot stand in a header.
+    /// Where the file cannot be made or has another writer, or a name cannot stand in a header.
     pub fn create<S: AsRef<str>>(path: impl AsRef<Path>, columns: &[S]) -> Result<Self, CsvError> {
         let path = path.as_ref();
         let header = header(path, columns)?;
         Self::start(path, columns.len(), &header)
     }
 
-    /// Goes on with a series: rows whose first column is at most `step` stay, later ones are of a
-    /// run that is now done again and are dropped. What a killed run left in `PATH.part` counts
+    /// Goes on with a series: rows whose first column is at most `step` stay, each step once; later
+    /// ones are of a run that is now done again and are dropped. What a killed run left in `PATH.part` counts
     /// before `PATH` itself. Without any file this is [`SeriesWriter::create`].
     ///
     /// # Errors
@@ -67,7 +70,7 @@ impl SeriesWriter {
         let path = path.as_ref();
         let header = header(path, columns)?;
         for old in [part_of(path), path.to_path_buf()] {
-            match fs::read_to_string(&old) {
+            match read_table(&old) {
                 Ok(text) => {
                     let kept = keep(&old, &text, &header, step)?;
                     return Self::start(path, columns.len(), &(header + &kept));
@@ -82,9 +85,14 @@ impl SeriesWriter {
     fn start(path: &Path, columns: usize, text: &str) -> Result<Self, CsvError> {
         let part = part_of(path);
         let open = || {
+            if let Ok(old) = File::open(&part) {
+                lock(&old)?;
+            }
             // By rename, so that what an earlier run left is never half gone.
             write_whole(&part, text)?;
-            OpenOptions::new().append(true).open(&part)
+            let file = OpenOptions::new().append(true).open(&part)?;
+            lock(&file)?;
+            Ok(file)
         };
         Ok(SeriesWriter {
             file: open().map_err(|e| io_error(&part, "write", e))?,
@@ -92,8 +100,14 @@ impl SeriesWriter {
             part,
             columns,
             lines: text.lines().count(),
+            last: text.lines().skip(1).last().and_then(first_value),
             finished: false,
         })
+    }
+
+    /// The step of the last row, if there is a row.
+    pub fn last_step(&self) -> Option<f64> {
+        self.last
     }
 
     /// Adds a row; the first value is the step.
@@ -103,6 +117,7 @@ impl SeriesWriter {
     pub fn push(&mut self, row: &[f64]) -> Result<(), CsvError> {
         self.lines += 1;
         width(&self.path, self.lines, self.columns, row.len())?;
+        self.last = row.first().copied();
         self.file
             .write_all(line(row).as_bytes())
             .map_err(|e| io_error(&self.part, "write", e))
@@ -138,7 +153,28 @@ pub(super) fn part_of(path: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// The rows up to `step`. A last line without its end was cut off by a crash.
+/// Locks a file for as long as it is open. File systems that know no locks are trusted.
+fn lock(file: &File) -> io::Result<()> {
+    match file.try_lock() {
+        Ok(()) => Ok(()),
+        Err(TryLockError::WouldBlock) => Err(io::Error::new(
+            io::ErrorKind::WouldBlock,
+            "another process writes this series",
+        )),
+        Err(TryLockError::Error(_)) => Ok(()),
+    }
+}
+
+fn first_value(line: &str) -> Option<f64> {
+    line.split(',')
+        .next()
+        .unwrap_or_default()
+        .trim()
+        .parse()
+        .ok()
+}
+
+/// The rows up to `step`, each step once. A last line without its end was cut off by a crash.
 fn keep(path: &Path, text: &str, expected: &str, step: u64) -> Result<String, CsvError> {
     let Some(rows) = text.strip_prefix(expected) else {
         return Err(CsvError::Columns {
@@ -148,9 +184,14 @@ fn keep(path: &Path, text: &str, expected: &str, step: u64) -> Result<String, Cs
         });
     };
     let whole = rows.split_inclusive('\n').filter(|l| l.ends_with('\n'));
+    let mut last = f64::NEG_INFINITY;
     let early = whole.filter(|line| {
-        let first = line.split(',').next().unwrap_or_default().trim();
-        first.parse::<f64>().is_ok_and(|at| at <= step as f64)
+        let at = first_value(line).unwrap_or(f64::NAN);
+        let counts = at > last && at <= step as f64;
+        if counts {
+            last = at;
+        }
+        counts
     });
     Ok(early.collect())
 }

@@ -1,6 +1,6 @@
 //! Tables there and back, and series that are killed, resumed and dropped.
 
-use std::fs::OpenOptions;
+use std::fs::{self, OpenOptions};
 
 use super::series::part_of;
 use super::*;
@@ -59,9 +59,12 @@ fn a_killed_run_leaves_whole_lines_that_the_next_one_keeps() {
             .push(&[f64::from(step), 0.1 * f64::from(step)])
             .unwrap();
     }
-    // Killed: nothing more is run, and half a line is left.
-    std::mem::forget(series);
+    let second = SeriesWriter::create(&temp.0, &columns).unwrap_err();
+    assert!(second.to_string().contains("another process"), "{second}");
     assert!(!temp.0.exists());
+    // Killed: what it wrote stays, with half a line, and its lock is gone.
+    drop(series);
+    fs::rename(&temp.0, part_of(&temp.0)).unwrap();
     let mut part = OpenOptions::new()
         .append(true)
         .open(part_of(&temp.0))
@@ -69,6 +72,7 @@ fn a_killed_run_leaves_whole_lines_that_the_next_one_keeps() {
     part.write_all(b"1,0.").unwrap();
 
     let mut series = SeriesWriter::resume(&temp.0, &columns, 2).unwrap();
+    assert_eq!(series.last_step(), Some(2.0));
     series.push(&[3.0, 7.0]).unwrap();
     series.finish().unwrap();
     assert_eq!(temp.text(), "step,t\n0,0\n1,0.1\n2,0.2\n3,7\n");

@@ -5,8 +5,44 @@ use std::io::{self, Read, Seek, SeekFrom};
 use flate2::read::DeflateDecoder;
 
 use super::{
-    CENTRAL, DEFLATED, END, END_LEN, END64, Entry, IN_EXTRA, LOCAL, LOCATOR64, STORED, invalid,
+    CENTRAL, DEFLATED, END, END_LEN, END64, Entry, IN_EXTRA, LOCAL, LOCATOR64, SEAL, SEAL_DIGITS,
+    STORED, invalid, seal_digits,
 };
+
+/// Does the archive end in a seal? If it does, the seal is that of all bytes before it.
+pub(crate) fn check_seal(file: &mut (impl Read + Seek)) -> io::Result<bool> {
+    let length = file.seek(SeekFrom::End(0))?;
+    let Some(sealed) = length.checked_sub(SEAL_DIGITS as u64) else {
+        return Ok(false);
+    };
+    let Some(start) = sealed.checked_sub(SEAL.len() as u64) else {
+        return Ok(false);
+    };
+    file.seek(SeekFrom::Start(start))?;
+    let mut seal = [0; SEAL.len() + SEAL_DIGITS];
+    file.read_exact(&mut seal)?;
+    let Some(digits) = seal.strip_prefix(SEAL) else {
+        return Ok(false);
+    };
+    file.seek(SeekFrom::Start(0))?;
+    let (mut all, mut left) = (crc32fast::Hasher::new(), sealed);
+    let mut bytes = vec![0; 1 << 16];
+    while left > 0 {
+        let most = bytes.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        let part = &mut bytes[..most];
+        file.read_exact(part)?;
+        all.update(part);
+        left -= part.len() as u64;
+    }
+    let found = seal_digits(all);
+    if found.as_bytes() == digits {
+        return Ok(true);
+    }
+    Err(invalid(format!(
+        "damaged: its bytes have the checksum {found}, and it was sealed with {}",
+        String::from_utf8_lossy(digits).escape_debug()
+    )))
+}
 
 /// Reads the directory; the entries stand in the order of the file.
 pub(crate) fn directory(file: &mut (impl Read + Seek)) -> io::Result<Vec<Entry>> {
@@ -37,6 +73,8 @@ fn find_end(file: &mut (impl Read + Seek)) -> io::Result<(u64, u64, u64)> {
 
     let mut c = Cursor(&tail[end + 10..]);
     let (count, len, start) = (c.u16()?, c.u32()?, c.u32()?);
+    let comment = usize::from(c.u16()?);
+    c.take(comment)?;
     if count != u16::MAX && len != IN_EXTRA && start != IN_EXTRA {
         return Ok((count.into(), len.into(), start.into()));
     }
@@ -113,19 +151,19 @@ fn central_entry(c: &mut Cursor<'_>) -> io::Result<Entry> {
     })
 }
 
-/// Reads one entry's data and checks its checksum.
-pub(crate) fn read(file: &mut (impl Read + Seek), entry: &Entry) -> io::Result<Vec<u8>> {
-    file.seek(SeekFrom::Start(entry.at))?;
-    let mut header = [0; 30];
-    file.read_exact(&mut header)?;
-    if Cursor(&header).u32()? != LOCAL {
-        return Err(invalid("no entry where the directory points"));
+/// Reads one entry's data, of at most so many bytes, and checks its checksum.
+pub(crate) fn read(file: &mut (impl Read + Seek), entry: &Entry, most: u64) -> io::Result<Vec<u8>> {
+    if entry.size > most {
+        return Err(invalid(format!(
+            "it announces {} bytes, and at most {most} are expected here",
+            entry.size
+        )));
     }
-    let mut lengths = Cursor(&header[26..]);
-    let skip = i64::from(lengths.u16()?) + i64::from(lengths.u16()?);
-    file.seek(SeekFrom::Current(skip))?;
-    // Not `with_capacity(size)`: a broken size must not exhaust the memory.
+    to_data(file, entry)?;
     let mut data = Vec::new();
+    let size = usize::try_from(entry.size).map_err(|_| invalid("too large"))?;
+    let room = data.try_reserve_exact(size);
+    room.map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
     let packed = file.take(entry.packed);
     if entry.deflated {
         // One more byte than announced is enough to see that there are too many.
@@ -148,6 +186,34 @@ pub(crate) fn read(file: &mut (impl Read + Seek), entry: &Entry) -> io::Result<V
         )));
     }
     Ok(data)
+}
+
+/// The first bytes of an entry's data, at most so many. Nothing is checked.
+pub(crate) fn head(file: &mut (impl Read + Seek), entry: &Entry, most: u64) -> io::Result<Vec<u8>> {
+    to_data(file, entry)?;
+    let mut data = Vec::new();
+    let packed = file.take(entry.packed);
+    if entry.deflated {
+        let mut inflated = DeflateDecoder::new(packed).take(most.min(entry.size));
+        inflated.read_to_end(&mut data)?;
+    } else {
+        packed.take(most).read_to_end(&mut data)?;
+    }
+    Ok(data)
+}
+
+/// Goes to the first byte of an entry's data.
+fn to_data(file: &mut (impl Read + Seek), entry: &Entry) -> io::Result<()> {
+    file.seek(SeekFrom::Start(entry.at))?;
+    let mut header = [0; 30];
+    file.read_exact(&mut header)?;
+    if Cursor(&header).u32()? != LOCAL {
+        return Err(invalid("no entry where the directory points"));
+    }
+    let mut lengths = Cursor(&header[26..]);
+    let skip = i64::from(lengths.u16()?) + i64::from(lengths.u16()?);
+    file.seek(SeekFrom::Current(skip))?;
+    Ok(())
 }
 
 struct Cursor<'a>(&'a [u8]);

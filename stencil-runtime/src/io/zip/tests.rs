@@ -1,7 +1,7 @@
 //! Archives that are written, read, cut and damaged.
 
 use super::*;
-use crate::io::zip::read::{directory, read};
+use crate::io::zip::read::{check_seal, directory, head, read};
 use std::io::Cursor as Memory;
 
 fn archive(limit: u64) -> Vec<u8> {
@@ -17,7 +17,7 @@ fn contents(bytes: &[u8]) -> Vec<(String, Vec<u8>)> {
     let entries = directory(&mut file).unwrap();
     entries
         .iter()
-        .map(|e| (e.name.clone(), read(&mut file, e).unwrap()))
+        .map(|e| (e.name.clone(), read(&mut file, e, e.size).unwrap()))
         .collect()
 }
 
@@ -50,6 +50,53 @@ fn equal_entries_give_equal_bytes() {
     assert_eq!(archive(u32::MAX.into()), archive(u32::MAX.into()));
 }
 
+/// Each of some 80,000 bits in turn, those of headers, directory and seal among them.
+#[test]
+fn every_flipped_bit_breaks_the_seal() {
+    let mut zip = ZipWriter::new(Memory::new(Vec::new()));
+    let values: Vec<u8> = (0..10_000_u32).map(|i| (i * i >> 7) as u8).collect();
+    let size = values.len() as u64;
+    zip.entry("q.npy", size, |out| out.write_all(&values))
+        .unwrap();
+    zip.entry("t.npy", 8, |out| out.write_all(&0.5_f64.to_le_bytes()))
+        .unwrap();
+    let mut bytes = zip.finish().unwrap().into_inner();
+    assert!(check_seal(&mut Memory::new(&bytes)).unwrap());
+    for at in 0..bytes.len() {
+        for bit in 0..8 {
+            bytes[at] ^= 1 << bit;
+            let seal = check_seal(&mut Memory::new(&bytes));
+            assert!(!matches!(seal, Ok(true)), "bit {bit} of byte {at}");
+            bytes[at] ^= 1 << bit;
+        }
+    }
+    bytes.push(0);
+    assert!(!check_seal(&mut Memory::new(&bytes)).unwrap());
+}
+
+/// What announces more than is expected is not inflated.
+#[test]
+fn an_entry_is_no_larger_than_expected() {
+    let bytes = archive(u32::MAX.into());
+    let mut file = Memory::new(&bytes);
+    let entry = directory(&mut file).unwrap().remove(0);
+    assert_eq!(read(&mut file, &entry, 9).unwrap(), b"123456789");
+    let reason = read(&mut file, &entry, 8).unwrap_err().to_string();
+    assert!(
+        reason.contains("announces 9 bytes") && reason.contains("at most 8"),
+        "{reason}"
+    );
+    assert_eq!(head(&mut file, &entry, 4).unwrap(), b"1234");
+    // Sizes beyond all memory are refused before any is taken.
+    for size in [1 << 40, u64::MAX] {
+        let huge = Entry {
+            size,
+            ..entry.clone()
+        };
+        assert!(read(&mut file, &huge, 1 << 30).is_err());
+    }
+}
+
 #[test]
 fn damage_is_an_error_not_a_panic() {
     let good = archive(5);
@@ -62,7 +109,8 @@ fn damage_is_an_error_not_a_panic() {
         bad[i] ^= 0xff;
         let mut file = Memory::new(&bad);
         for entry in directory(&mut file).unwrap_or_default() {
-            let _ = read(&mut file, &entry);
+            let _ = head(&mut file, &entry, 100);
+            let _ = read(&mut file, &entry, 1 << 20);
         }
     }
     let mut bad = archive(u32::MAX.into());
@@ -71,7 +119,7 @@ fn damage_is_an_error_not_a_panic() {
     let mut file = Memory::new(&bad);
     let entries = directory(&mut file).unwrap();
     assert!(
-        read(&mut file, &entries[0])
+        read(&mut file, &entries[0], 9)
             .unwrap_err()
             .to_string()
             .contains("checksum")
@@ -143,7 +191,7 @@ fn deflated_entries_are_read_and_checked() {
         bad[i] ^= 0x10;
         let mut file = Memory::new(&bad);
         for entry in directory(&mut file).unwrap_or_default() {
-            if let Ok(data) = read(&mut file, &entry) {
+            if let Ok(data) = read(&mut file, &entry, 1 << 20) {
                 assert_eq!(data, [b'x'; 200], "byte {i}");
             }
         }
@@ -154,7 +202,9 @@ fn deflated_entries_are_read_and_checked() {
     bomb[central + 24] = 100;
     let mut file = Memory::new(&bomb);
     let entries = directory(&mut file).unwrap();
-    let error = read(&mut file, &entries[0]).unwrap_err().to_string();
+    let error = read(&mut file, &entries[0], 1 << 20)
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("more data than"), "{error}");
 }
 

@@ -10,7 +10,7 @@ use crate::backend::cuda::card::Opened;
 use crate::backend::cuda::formulas::Formulas;
 use crate::backend::cuda::memory::{ARRAYS, stride};
 use crate::backend::cuda::patches::Cut;
-use crate::{Error, Number, Room};
+use crate::{Error, Number, Room, room};
 
 impl<T: Number> Machine<T> {
     /// What it takes on the card: all that is taken when it is made.
@@ -115,26 +115,10 @@ fn counted(shape: &Shape, of: usize) -> Result<(), CudaError> {
 
 /// The largest grid of the same shape, in as many patches, that fits.
 fn largest(cut: &Cut, bytes: usize, fits: impl Fn(&Shape) -> bool) -> [usize; 3] {
-    let scaled = |part: f64| -> [usize; 3] {
-        cut.patch.cells.map(|n| {
-            if n == 1 {
-                1
-            } else {
-                ((n as f64 * part) as usize).max(1)
-            }
-        })
-    };
-    let (mut low, mut high) = (0.0, 1.0);
-    for _ in 0..40 {
-        let middle = 0.5 * (low + high);
-        let there = Shape::new(scaled(middle), cut.patch.halo, bytes);
-        if there.is_some_and(|shape| fits(&shape)) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    let cells = scaled(low);
+    let cells = room::largest(cut.patch.cells, |cells| {
+        let there = Shape::new(cells, cut.patch.halo, bytes);
+        there.is_some_and(|shape| fits(&shape))
+    });
     std::array::from_fn(|axis| cells[axis] * cut.patches.counts[axis])
 }
 

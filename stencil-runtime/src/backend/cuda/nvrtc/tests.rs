@@ -303,6 +303,61 @@ fn a_library_that_is_not_nvrtc_is_an_error() {
     }
 }
 
+/// Sizes that no memory has, and one that a memory might.
+#[cfg(target_os = "linux")]
+#[test]
+fn absurd_sizes_are_an_error() {
+    let source = "
+        typedef unsigned long size;
+        int nvrtcVersion(int *a, int *b) { *a = 12; *b = 6; return 0; }
+        int nvrtcCreateProgram(void **p, char *s, char *n, int c, void *h, void *i) { *p = &*s; return 0; }
+        int nvrtcDestroyProgram(void **p) { return 0; }
+        int nvrtcCompileProgram(void *p, int c, char **o) { return 0; }
+        int nvrtcGetProgramLogSize(void *p, size *n) { *n = LOG; return 0; }
+        int nvrtcGetProgramLog(void *p, char *l) { return 0; }
+        int nvrtcGetCUBINSize(void *p, size *n) { *n = CUBIN; return 0; }
+        int nvrtcGetCUBIN(void *p, char *c) { return 0; }
+        char *nvrtcGetErrorString(int e) { return \"none\"; }";
+    let folder = std::env::temp_dir().join(format!("stencil-nvrtc-sizes-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("fake.c"), source).unwrap();
+    for (at, (log, cubin, call)) in [
+        ("-1", "8", "nvrtcGetProgramLog"),
+        ("1L << 40", "8", "nvrtcGetProgramLog"),
+        ("8", "-1", "nvrtcGetCUBIN"),
+        ("8", "1L << 32", "nvrtcGetCUBIN"),
+        ("8", "8", ""),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let library = folder.join(format!("libnvrtc.so.{at}"));
+        let mut command = std::process::Command::new("cc");
+        command
+            .arg(format!("-DLOG={log}"))
+            .arg(format!("-DCUBIN={cubin}"));
+        command
+            .args(["-w", "-shared", "-fPIC", "fake.c", "-o"])
+            .arg(&library);
+        if !command
+            .current_dir(&folder)
+            .status()
+            .is_ok_and(|status| status.success())
+        {
+            eprintln!("skipped: this machine has no C compiler");
+            return;
+        }
+        let nvrtc = Nvrtc::open_file(&library).unwrap();
+        let compiled = nvrtc.compile("", "fake.cu", "sm_90");
+        match compiled {
+            Ok(_) => assert_eq!(call, ""),
+            Err(NvrtcError::Size { call: found, .. }) => assert_eq!(found, call),
+            Err(other) => panic!("{other}"),
+        }
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
 #[test]
 fn places_are_tried_in_the_documented_order() {
     let root = std::env::temp_dir().join(format!("stencil-nvrtc-order-{}", std::process::id()));
