@@ -240,11 +240,12 @@ pub enum Error {
 /// A step that made a value which is infinite or not a number.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error(
-    "`{field}` is not finite in cell {cell:?}, at {at:?}, after {}; {}.{}{} A smaller time step, a larger viscosity or more cells may help",
+    "`{field}` is not finite in cell {cell:?}, at {at:?}, after {}; {}.{}{} {}",
     made(*unseen, (*substep, *step, *t), equation),
     state(*kept),
     out_of_range(ranges.as_deref()),
-    unended(iterations.as_deref())
+    unended(iterations.as_deref()),
+    cause.as_deref().unwrap_or("A smaller time step, a larger viscosity or more cells may help")
 )]
 #[non_exhaustive]
 pub struct NotFinite {
@@ -273,6 +274,9 @@ pub struct NotFinite {
     pub ranges: Option<String>,
     /// The loops that end by a test, if there are some: what comes out of one whose test never held is no number.
     pub iterations: Option<String>,
+    /// What made it, and the way out, where that can be told: a ghost value, a source, a root, a quotient. `None` where
+    /// values became too large little by little, and on a card.
+    pub cause: Option<String>,
 }
 
 /// When, and by what where that is known: a value spreads to other fields until it is seen.

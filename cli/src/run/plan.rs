@@ -9,7 +9,7 @@ use stencil_compiler::algorithm::footprint::{footprint, points};
 use stencil_compiler::algorithm::{Algorithm, FnId};
 use stencil_compiler::plan::{BufferRole, Launch};
 use stencil_runtime::problem::{Problem, TimeStep};
-use stencil_runtime::{Number, Restored, Simulation};
+use stencil_runtime::{Axis, Number, Restored, Simulation};
 
 use crate::source;
 use crate::source::plans::ByPlan;
@@ -39,7 +39,14 @@ fn settings<T: Number>(out: &mut String, problem: &Problem, simulation: &Simulat
     let mesh = &problem.mesh;
     let cells = join(mesh.cells[..axes].iter().map(ToString::to_string), " × ");
     let extent = join(mesh.extent[..axes].iter().map(|l| format!("{l:.4}")), " × ");
+    let points = match mesh.centered {
+        true => "in the middle of cells, faces at both ends of the box",
+        false => "at the lower ends of cells, faces half a cell lower",
+    };
     let _ = writeln!(out, "\nrun\n  {cells} cells of a box, {extent}");
+    if Axis::ALL[..axes].iter().any(|a| !problem.is_periodic(*a)) {
+        let _ = writeln!(out, "  points {points}");
+    }
     if let Some(patches) = patches(simulation) {
         let _ = writeln!(out, "  {patches}");
     }

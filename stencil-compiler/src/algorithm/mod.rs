@@ -13,6 +13,7 @@ pub mod check;
 pub mod footprint;
 mod fuse;
 pub mod interp;
+mod origin;
 pub(crate) mod prune;
 pub mod rows;
 pub mod text;
@@ -21,6 +22,7 @@ pub mod text;
 mod tests;
 
 pub use fuse::MOST_FUSED;
+pub use origin::Origin;
 
 /// What follows a field's name in that of the array of its new values.
 pub const NEW: &str = "_new";

@@ -7,7 +7,7 @@ use super::atoms::{Atom, Atoms, Difference};
 use super::build::{Functions, Linear};
 use super::collect;
 use super::names::Names;
-use super::operators::{bidiagonal, first, higher, second, upwind};
+use super::operators::{bidiagonal, first, higher, second, staggered, upwind};
 use super::poly::{AtomId, Monomial, Overflow, Poly, Uniform, UniformFactor};
 use super::reciprocals::Reciprocals;
 use crate::algorithm::{Access, Atom as FnAtom, Def, FnId};
@@ -263,19 +263,29 @@ impl<'a> Assembler<'a> {
         let axes = match difference {
             Difference::Central(axes) => axes.as_slice(),
             Difference::Upwind(axis) => std::slice::from_ref(axis),
+            Difference::AtFace(axis) | Difference::SlopeAtFace(axis) | Difference::Across(axis) => {
+                let operator = match difference {
+                    Difference::AtFace(_) => &staggered::VALUE,
+                    Difference::SlopeAtFace(_) => &staggered::SLOPE,
+                    _ => &staggered::ACROSS,
+                };
+                return self
+                    .functions
+                    .halfway_terms(base, (operator, *axis), self.order, c);
+            }
             Difference::Outflow { axis, entering } => {
                 let entering = self.function(*entering)?;
                 return self.outflow_terms(*axis, [base, entering], c);
             }
         };
         let operator = match (difference, axes) {
-            (Difference::Upwind(_) | Difference::Outflow { .. }, _) => &upwind::OPERATOR,
             (Difference::Central(_), [_]) => &first::OPERATOR,
             (Difference::Central(_), [a, b]) if a == b => &second::OPERATOR,
             (Difference::Central(_), [_, _]) => &bidiagonal::OPERATOR,
             (Difference::Central(_), many) => {
                 higher::operator(many.len() as u32).ok_or(Overflow)?
             }
+            (_, _) => &upwind::OPERATOR,
         };
         let mut scale = c.clone();
         for axis in axes {
@@ -380,6 +390,9 @@ impl Difference {
                 format!("d{letters}")
             }
             Difference::Upwind(axis) => format!("up{}", LETTERS[*axis]),
+            Difference::AtFace(axis) => format!("at{}", LETTERS[*axis]),
+            Difference::SlopeAtFace(axis) => format!("slope{}", LETTERS[*axis]),
+            Difference::Across(axis) => format!("across{}", LETTERS[*axis]),
             Difference::Outflow { axis, .. } => format!("out{}", LETTERS[*axis]),
         }
     }

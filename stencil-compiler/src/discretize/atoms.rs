@@ -42,6 +42,12 @@ pub(super) enum Difference {
     Central(Vec<usize>),
     /// What upwinding subtracts from the central first derivative along this axis, over |u|.
     Upwind(usize),
+    /// The value at the upper face along this axis.
+    AtFace(usize),
+    /// The first derivative along this axis at the upper face.
+    SlopeAtFace(usize),
+    /// The first derivative along this axis of what is at upper faces.
+    Across(usize),
     /// What flows out: what leaves through the upper face, less what enters through the lower one, over the spacing.
     Outflow {
         /// Along which axis.
@@ -257,23 +263,29 @@ impl Atoms {
     }
 
     /// The first derivative of a polynomial along an axis. Derivatives of derivatives become what
-    /// the scheme's `mixed` says; a product is differentiated as one grid function (`name`).
+    /// the scheme's `mixed` says; a product is differentiated as one grid function (`name`), by way of faces where it
+    /// holds a derivative along the axis.
     pub(super) fn first(
         &mut self,
         axis: usize,
         poly: &Poly,
         name: &Label,
     ) -> Result<Poly, Overflow> {
+        let (fluxes, rest) = self.split_fluxes(axis, poly);
+        let across = self.across(axis, &fluxes, name)?;
+        let poly = &rest;
         if self.mixed == Mixed::Composed
             && poly.as_scaled_atom().is_none()
             && self.holds_derivative(poly)
         {
             let whole = self.name(name.clone(), poly.clone());
-            return self.linear(&whole, name, &mut |atoms, of| {
+            let whole = self.linear(&whole, name, &mut |atoms, of| {
                 Ok(atoms.derivative(vec![axis], of))
-            });
+            })?;
+            return across.plus(&whole);
         }
-        self.linear(poly, name, &mut |atoms, of| atoms.first_of_atom(axis, of))
+        let rest = self.linear(poly, name, &mut |atoms, of| atoms.first_of_atom(axis, of))?;
+        across.plus(&rest)
     }
 
     /// The compact second or higher derivative of a polynomial along an axis. What is made of
@@ -435,7 +447,9 @@ impl Atoms {
         match self.get(of).clone() {
             // A sum of derivatives is differentiated term by term where the scheme has an
             // operator for each.
-            Atom::Named(at) if compact && self.named[at].1.is_linear() => {
+            Atom::Named(at)
+                if self.names_flux(axis, of) || (compact && self.named[at].1.is_linear()) =>
+            {
                 let (name, poly) = self.named[at].clone();
                 self.first(axis, &poly, &name)
             }

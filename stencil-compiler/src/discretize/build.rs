@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use num_traits::{One, Signed};
 
 use super::expand::to_f64;
-use super::operators::Stencil;
+use super::operators::{Operator, Stencil};
 use super::poly::{Overflow, Uniform, UniformFactor};
 use crate::algorithm::{
     Access, Atom, Def, FnId, GridFn, Offset, SumTerm, Uniform as NamedUniform, UniformAtom,
@@ -27,7 +27,8 @@ pub(super) struct Functions {
     /// For each function: how many derivatives of derived grid functions lie under it.
     pub(super) depth: Vec<u32>,
     known_uniforms: BTreeMap<Uniform, UniformId>,
-    pairs: BTreeMap<(FnId, usize, i32, bool), FnId>,
+    /// By what is read, the axis, the two offsets along it, and whether they are added.
+    pairs: BTreeMap<(FnId, usize, [i32; 2], bool), FnId>,
     names: BTreeMap<String, u32>,
     opaque: Vec<(Op, Vec<Uniform>)>,
     slowest: usize,
@@ -259,7 +260,7 @@ impl Functions {
                 if k == 0 {
                     base
                 } else {
-                    self.paired(base, axis, k, even)
+                    self.paired(base, axis, [k, -k], even)
                 },
                 points,
             )
@@ -267,22 +268,63 @@ impl Functions {
         out.into_iter().map(pair).collect()
     }
 
-    fn paired(&mut self, base: FnId, axis: usize, k: i32, even: bool) -> FnId {
-        if let Some(&known) = self.pairs.get(&(base, axis, k, even)) {
+    /// The terms of a stencil halfway between cells, of an axis: the two sides that lie alike are subtracted or added, and
+    /// then weighted, so that a mirror image has the mirrored bits.
+    pub(super) fn halfway_terms(
+        &mut self,
+        of: FnId,
+        (operator, axis): (&Operator, usize),
+        order: u32,
+        c: &Uniform,
+    ) -> Result<Vec<Linear>, Overflow> {
+        let depth = if self.is_state(of) {
+            0
+        } else {
+            self.depth_of(of) + 1
+        };
+        let even = operator.times == [0];
+        let mut scale = c.clone();
+        if !even {
+            scale = scale.times(&Uniform::power(UniformFactor::Spacing(axis), -1))?;
+        }
+        let stencil = (operator.stencil)(order, &[axis]);
+        let points: Vec<(i32, _)> = stencil.iter().map(|(at, w)| (at[axis], *w)).collect();
+        let half = points.len() / 2;
+        let mut terms = Vec::new();
+        for k in 0..half {
+            let ((above, weight), (below, _)) = (points[half + k], points[half - 1 - k]);
+            let pair = self.paired(of, axis, [above, below], even);
+            let access = Access {
+                of: pair,
+                at: [0; 3],
+            };
+            terms.push((scale.times(&Uniform::number(weight))?, access, depth));
+        }
+        Ok(terms)
+    }
+
+    /// The difference of two values along an axis, or their sum.
+    fn paired(&mut self, base: FnId, axis: usize, ends: [i32; 2], even: bool) -> FnId {
+        if let Some(&known) = self.pairs.get(&(base, axis, ends, even)) {
             return known;
         }
-        let at = |sign: i32| {
+        let at = |offset: i32| {
             let mut at = [0; 3];
-            at[axis] = sign * k;
+            at[axis] = offset;
             Atom::Access(Access { of: base, at })
         };
         let mut b = Builder::new();
-        let (plus, minus) = (b.atom(at(1)), b.atom(at(-1)));
+        let (plus, minus) = (b.atom(at(ends[0])), b.atom(at(ends[1])));
         let result = b.op(if even { Op::Add } else { Op::Sub }, &[plus, minus]);
         let kind = if even { 's' } else { 'e' };
-        let name = format!("{}_{kind}{}{k}", self.name(base), ["x", "y", "z"][axis]);
+        let [above, below] = ends;
+        let of = match above == -below {
+            true => above.to_string(),
+            false => format!("{}{}", above.abs(), below.abs()),
+        };
+        let name = format!("{}_{kind}{}{of}", self.name(base), ["x", "y", "z"][axis]);
         let id = self.add(&name, Def::Point(b.finish(result)), self.depth_of(base));
-        self.pairs.insert((base, axis, k, even), id);
+        self.pairs.insert((base, axis, ends, even), id);
         id
     }
 

@@ -16,6 +16,7 @@ mod collect;
 mod components;
 pub(crate) mod conserve;
 mod expand;
+mod fluxes;
 pub mod integrators;
 mod names;
 mod observe;

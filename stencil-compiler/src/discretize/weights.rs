@@ -24,6 +24,87 @@ pub fn central(times: u32, radius: i32) -> Vec<Rational> {
     solve(rows)
 }
 
+/// What is known on a face, half a cell beyond the first cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum OnFace {
+    /// Nothing: cells alone say what lies beyond.
+    Nothing,
+    /// The value.
+    Value,
+    /// The slope along the outward normal.
+    Slope,
+}
+
+/// A value beyond a face as a combination of what is known on the face and of the nearest cells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BeyondFace {
+    /// The weight of the value on the face, or of its slope times the spacing; zero for [`OnFace::Nothing`].
+    pub face: Rational,
+    /// The weights of the cells, the one next to the face first.
+    pub cells: Vec<Rational>,
+}
+
+/// The value of the polynomial through what is known on a face and the nearest `cells`, at the ghost cell `beyond`
+/// (0 is next to the face): of degree `cells` where something is known on the face, else of one less. Exact for
+/// polynomials up to that degree.
+///
+/// ```
+/// use stencil_compiler::discretize::weights::{OnFace, beyond_face};
+/// use stencil_compiler::model::Rational;
+/// let number = Rational::from;
+/// // The line through the value on the face and the first cell.
+/// let ghost = beyond_face(OnFace::Value, 1, 0);
+/// assert_eq!((ghost.face, ghost.cells), (number(2), vec![number(-1)]));
+/// // The parabola with a slope on the face is the mirror image and a rise.
+/// let ghost = beyond_face(OnFace::Slope, 2, 1);
+/// assert_eq!((ghost.face, ghost.cells), (number(3), vec![number(0), number(1)]));
+/// ```
+pub fn beyond_face(on_face: OnFace, cells: usize, beyond: usize) -> BeyondFace {
+    // In half cells from the face, inwards: cells lie at 1, 3, 5, .., ghost cells at -1, -3, ..
+    let ghost = -(2 * beyond as i128 + 1);
+    let conditions = cells + usize::from(on_face != OnFace::Nothing);
+    let rows = (0..conditions as u32).map(|power| {
+        let of_face = match (on_face, power) {
+            (OnFace::Nothing, _) => None,
+            (OnFace::Value, 0) => Some(Rational::one()),
+            // Outwards, and over a whole cell.
+            (OnFace::Slope, 1) => Some(Ratio::from(-2)),
+            (OnFace::Value | OnFace::Slope, _) => Some(Rational::zero()),
+        };
+        let at = |place: i128| Ratio::from(place.pow(power));
+        let of_cells = (0..cells as i128).map(|cell| at(2 * cell + 1));
+        let row = of_face.into_iter().chain(of_cells);
+        row.chain([at(ghost)]).collect()
+    });
+    let mut weights = solve(rows.collect());
+    let face = match on_face {
+        OnFace::Nothing => Rational::zero(),
+        OnFace::Value | OnFace::Slope => weights.remove(0),
+    };
+    BeyondFace {
+        face,
+        cells: weights,
+    }
+}
+
+/// Weights of the values at offsets 1 - r..=r, in cells from the one below a face, for the derivative `times` (0 or 1) at
+/// the face, on unit spacing: exact up to degree 2r - 1, and odd or even about the face.
+pub fn at_face(times: u32, radius: i32) -> Vec<Rational> {
+    // In half cells from the face; the unit of length is a cell.
+    let places: Vec<i128> = (1 - radius..=radius)
+        .map(|at| 2 * i128::from(at) - 1)
+        .collect();
+    let rows = (0..places.len() as u32).map(|power| {
+        let at = places.iter().map(|place| Ratio::from(place.pow(power)));
+        let wanted = match power == times {
+            true => Ratio::from(1 + i128::from(times)),
+            false => Ratio::zero(),
+        };
+        at.chain([wanted]).collect()
+    });
+    solve(rows.collect())
+}
+
 /// Gauss-Jordan elimination of a regular system; each row ends with its right-hand side.
 fn solve(mut rows: Vec<Vec<Rational>>) -> Vec<Rational> {
     let n = rows.len();
@@ -73,6 +154,52 @@ mod tests {
             central(2, 3),
             ratios(&[2, -27, 270, -490, 270, -27, 2], 180)
         );
+    }
+
+    /// B. Fornberg, SIAM Rev. 40, 685 (1998), Table 2: centred at halfway points.
+    #[test]
+    fn weights_halfway_between_cells() {
+        assert_eq!(at_face(0, 1), ratios(&[1, 1], 2));
+        assert_eq!(at_face(1, 1), ratios(&[-1, 1], 1));
+        assert_eq!(at_face(0, 2), ratios(&[-1, 9, 9, -1], 16));
+        assert_eq!(at_face(1, 2), ratios(&[1, -27, 27, -1], 24));
+        assert_eq!(at_face(0, 3), ratios(&[3, -25, 150, 150, -25, 3], 256));
+        assert_eq!(
+            at_face(1, 3),
+            ratios(&[-9, 125, -2250, 2250, -125, 9], 1920)
+        );
+    }
+
+    /// Ghost values are exact for the polynomials that they are made of, and not beyond.
+    #[test]
+    fn ghost_values_are_exact_up_to_their_degree() {
+        let outward = |power: i32| match power {
+            1 => Ratio::from(-1),
+            _ => Ratio::zero(),
+        };
+        for (on_face, more) in [(OnFace::Nothing, 0), (OnFace::Value, 1), (OnFace::Slope, 1)] {
+            for cells in 1..=6 {
+                for beyond in 0..8 {
+                    let ghost = beyond_face(on_face, cells, beyond);
+                    let half = Ratio::new(1, 2);
+                    let error = |power: i32| {
+                        let known = match on_face {
+                            OnFace::Nothing => Ratio::zero(),
+                            OnFace::Value if power == 0 => Ratio::one(),
+                            OnFace::Value => Ratio::zero(),
+                            OnFace::Slope => outward(power),
+                        };
+                        let at = |cell: i128| (Ratio::from(cell) + half).pow(power);
+                        let own = ghost.cells.iter().zip(0..).map(|(w, cell)| w * at(cell));
+                        ghost.face * known + own.sum::<Rational>() - at(-1 - beyond as i128)
+                    };
+                    let exact = cells as i32 + more;
+                    assert!((0..exact).all(|power| error(power).is_zero()));
+                    // A parabola with a slope on the face may be exact for a cubic at some point, nothing else is.
+                    assert!((exact..exact + 2).any(|power| !error(power).is_zero()));
+                }
+            }
+        }
     }
 
     #[test]

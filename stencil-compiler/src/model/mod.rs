@@ -13,6 +13,7 @@ mod at_face;
 pub mod check;
 pub mod formula;
 mod formulation;
+mod nesting;
 pub mod parse;
 pub mod riemann;
 mod scheme;

@@ -139,20 +139,19 @@ impl<T: Number> Machine<T> {
         }
     }
 
-    /// Sets a field or a source and some ghost cells around it.
+    /// Sets a field, or a source and its ghost cells.
     pub(crate) fn set(
         &mut self,
         pool: &ThreadPool,
         buffer: usize,
-        depth: [usize; 3],
         value: impl Fn([isize; 3]) -> T + Sync,
     ) -> Result<(), Error> {
         match self {
             Machine::Cpu(machine) => {
-                pool.install(|| machine.patch.set(buffer, depth, &value));
+                pool.install(|| machine.patch.set(buffer, &value));
                 Ok(())
             }
-            Machine::Cuda(machine) => machine.set(pool, buffer, depth, value),
+            Machine::Cuda(machine) => machine.set(pool, buffer, value),
         }
     }
 

@@ -73,7 +73,6 @@ impl<T: Number> Builder<T> {
         let sources = sources(&system, &params, self.sources, mesh.cells)?;
         let pool = pool(self.threads.unwrap_or(0))?;
         let setup = Setup {
-            periodic: boundaries.periodic,
             boundaries: boundaries.words.clone(),
             sources: given,
             engine: match engine {
@@ -165,7 +164,7 @@ impl<T: Number> Builder<T> {
     ) -> Result<Planned, Error> {
         let mesh = self.mesh(system)?;
         let params = params(system, &self.params)?;
-        let boundaries = Boundaries::new(system, &params, &self.boundaries)?;
+        let boundaries = Boundaries::new(system, &params, &self.boundaries, mesh.cells)?;
         let (engine, schedule) = choose::<T>(
             system,
             (engine, card),
@@ -219,11 +218,12 @@ impl<T: Number> Builder<T> {
             let what = format!("the origin along {axis}");
             number(what, origin, |_| true, "give a coordinate".into())?;
         }
+        let walled = self.boundaries.iter().any(|s| !s.boundary.is_periodic());
         Ok(Mesh {
             cells,
             extent: self.extent,
             origin: self.origin,
-            centered: self.centered,
+            centered: self.centered.unwrap_or(walled),
         })
     }
 

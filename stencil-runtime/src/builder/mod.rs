@@ -56,7 +56,7 @@ pub struct Builder<T> {
     cells: Option<[usize; 3]>,
     extent: [f64; 3],
     origin: [f64; 3],
-    centered: bool,
+    centered: Option<bool>,
     patches: [usize; 3],
     boundaries: Vec<Setting>,
     sources: BTreeMap<String, Source>,
@@ -82,7 +82,7 @@ impl<T: Number> Builder<T> {
             cells: None,
             extent: [1.0; 3],
             origin: [0.0; 3],
-            centered: false,
+            centered: None,
             patches: [1; 3],
             boundaries: Vec::new(),
             sources: BTreeMap::new(),
@@ -114,17 +114,29 @@ impl<T: Number> Builder<T> {
         self
     }
 
-    /// Coordinates of the first cell, or of the lower corner of the box if it is
-    /// [`centered`](Self::centered); 0 if not set. Cell i is at `origin + i * extent / cells`.
+    /// Coordinates of the lower corner of the box if it is [`centered`](Self::centered), else of the
+    /// first cell, so that cell i is at `origin + i * extent / cells`; 0 if not set.
     pub fn origin(mut self, origin: [f64; 3]) -> Self {
         self.origin = origin;
         self
     }
 
     /// Puts cell i at `origin + (i + 1/2) * extent / cells`, so that faces lie at `origin` and
-    /// `origin + extent`; they are half a cell lower otherwise.
+    /// `origin + extent`; they are half a cell lower otherwise. A mesh is centred if nothing is said and one of its
+    /// faces is not periodic.
+    ///
+    /// ```
+    /// # use stencil_runtime::{Axis, Boundary, Face, Simulation, SystemDef};
+    /// # let heat = SystemDef::from_text("heat.pde", "pub system Heat in 1d { field q: scalar; ddt(q) = lap(q); }")?;
+    /// let builder = || Simulation::<f64>::builder(&heat).cells([8, 1, 1]).dt(1e-3);
+    /// let walled = || builder().boundary(Axis::X, Boundary::wall());
+    /// assert_eq!(walled().build()?.mesh().wall(Face::X_LO), 0.0);
+    /// assert_eq!(walled().centered(false).build()?.mesh().wall(Face::X_LO), -1.0 / 16.0);
+    /// assert_eq!(builder().build()?.mesh().coordinate(0, 0), 0.0);
+    /// # Ok::<(), stencil_runtime::Error>(())
+    /// ```
     pub fn centered(mut self, centered: bool) -> Self {
-        self.centered = centered;
+        self.centered = Some(centered);
         self
     }
 

@@ -80,7 +80,7 @@ impl<T: Number> Builder<T> {
     ) -> Result<Compiled, Error> {
         let mesh = self.mesh(system)?;
         let params = params(system, &self.params)?;
-        let boundaries = Boundaries::new(system, &params, &self.boundaries)?;
+        let boundaries = Boundaries::new(system, &params, &self.boundaries, mesh.cells)?;
         let patches = Patches::new(&mesh, self.patches)?;
         let algorithm = system.algorithm();
         let steps_alike = self.steps_alike(system, &params);

@@ -25,7 +25,6 @@ use crate::Error;
 /// ")?;
 /// let mut plate = Simulation::<f64>::builder(&heat)
 ///     .cells([16, 8, 1])
-///     .centered(true)
 ///     .boundary(Axis::Y, Boundary::wall())
 ///     .boundary(Face::X_LO, Boundary::dirichlet(1.0))
 ///     .boundary(Face::X_HI, Boundary::dirichlet_with(|_, _, _, t| -t))
@@ -159,13 +158,15 @@ impl Boundary {
         Boundary(Kind::Wall)
     }
 
-    /// Linear extrapolation of the two cells next to the face; exact for linear functions.
+    /// Linear extrapolation of the two cells next to the face; exact for linear functions, and so of second order.
     pub fn extrapolate() -> Self {
         Boundary(Kind::Extrapolate)
     }
 
-    /// This value on the face: ghost = 2 * value - mirror image. Schemes of higher order become
-    /// of second order at such a face.
+    /// This value on the face. Ghost cells lie on the polynomial through the value and the cells next to the face, of the
+    /// order of the scheme's differences, at most six. Those of a field that is not smoothed, nowhere differentiated
+    /// twice in its own equation, or that has a flux, are of second order: 2 * value - mirror image. A polynomial of
+    /// high order would let its disturbances grow.
     pub fn dirichlet(value: f64) -> Self {
         Boundary(Kind::Dirichlet(Value::Constant(value)))
     }
@@ -183,8 +184,8 @@ impl Boundary {
         Boundary(Kind::Dirichlet(Value::Text(value.into())))
     }
 
-    /// This derivative along the outward normal on the face: ghost = mirror image + slope *
-    /// distance of the two.
+    /// This derivative along the outward normal on the face. Ghost cells lie on a polynomial as those of
+    /// [`dirichlet`](Self::dirichlet); of second order they are the mirror image + slope * distance of the two.
     pub fn neumann(slope: f64) -> Self {
         Boundary(Kind::Neumann(Value::Constant(slope)))
     }
@@ -223,6 +224,11 @@ impl Boundary {
     /// `"-u_x"` is what a wall does to the normal component.
     pub fn text(ghost: impl Into<String>) -> Self {
         Boundary(Kind::Custom(Custom::Text(ghost.into())))
+    }
+
+    /// Is it the opposite side of the mesh?
+    pub(crate) fn is_periodic(&self) -> bool {
+        matches!(self.0, Kind::Periodic)
     }
 
     /// The boundary of a name: `periodic`, `outflow`, `wall` or `extrapolate`.

@@ -2,6 +2,7 @@
 
 mod axis;
 mod boundary;
+mod extension;
 mod patches;
 mod reach;
 mod resolve;
@@ -10,6 +11,7 @@ mod source;
 pub use axis::{Axis, Face, Faces, Side};
 pub use boundary::{Boundary, BoundaryPoint};
 pub(crate) use boundary::{GhostFunction, PointFunction};
+pub(crate) use extension::{DEEPEST, Extension};
 pub(crate) use patches::Patches;
 pub(crate) use resolve::{Boundaries, Ghost, Number, Rule, Setting};
 pub use source::Source;

@@ -3,7 +3,7 @@
 use stencil_compiler::algorithm::{Algorithm, NEW};
 use stencil_compiler::plan::{BufferRole, Launch, Plan, Step};
 
-use super::{Axis, Boundaries, Face, Mesh, Rule};
+use super::{Axis, Boundaries, DEEPEST, Face, Mesh, Rule};
 use crate::{Error, SystemDef};
 
 impl Boundaries {
@@ -48,30 +48,43 @@ impl Boundaries {
             let planned = plan.buffer(name).map_or(0, |b| b.halo[axis] as usize);
             planned.max(halo[axis])
         };
-        for (component, rules) in components.iter().zip(&self.rules) {
+        let fields = components.iter().map(|component| &component.name);
+        for (name, rules) in fields.chain(&self.sources).zip(&self.rules) {
             for face in Face::ALL {
                 let axis = face.axis.index();
                 let cells = mesh.cells[axis];
                 let deepest = components.iter().map(|c| depth(&c.name, axis)).max();
                 let depth = match deepest {
                     Some(deepest) if self.has_custom() => deepest,
-                    Some(_) | None => depth(&component.name, axis),
+                    Some(_) | None => depth(name, axis),
                 };
                 let rule = &rules[axis][face.side as usize];
                 let (needed, how) = match rule {
                     _ if depth == 0 => continue,
                     Rule::Periodic => continue,
                     Rule::Nearest => (1, "repeats a cell".to_string()),
-                    Rule::Extrapolate => (2, "extrapolates two cells".to_string()),
+                    Rule::Extended(_) if depth > DEEPEST => {
+                        return Err(Error::Boundary {
+                            place: format!("`{}` at {face}", name),
+                            reason: format!(
+                                "it is read {depth} cells beyond the face, and a polynomial goes on for {DEEPEST}"
+                            ),
+                            help: "choose a lower order, or a boundary that mirrors".into(),
+                        });
+                    }
+                    Rule::Extended(extension) => {
+                        let cells = extension.cells;
+                        (cells, format!("extrapolates {cells} cells"))
+                    }
                     Rule::Mirror { .. }
                     | Rule::Dirichlet(_)
                     | Rule::Neumann(_)
                     | Rule::Custom(_) => (depth, format!("mirrors {depth} cells")),
                 };
                 if cells < needed {
-                    let reader = reader(system.algorithm(), plan, &component.name, axis);
+                    let reader = reader(system.algorithm(), plan, name, axis);
                     return Err(Error::Boundary {
-                        place: format!("`{}` at {face}", component.name),
+                        place: format!("`{}` at {face}", name),
                         reason: format!(
                             "it {how}{reader}, and there are {cells} along {}",
                             face.axis

@@ -3,9 +3,13 @@
 use std::fmt;
 use std::sync::Arc;
 
+use stencil_compiler::algorithm::Role;
+use stencil_compiler::discretize::weights::OnFace;
+
 use super::boundary::{Custom, GhostFunction, Kind, PointFunction, Value};
+use super::extension::{self, Extension, Extensions};
 use super::{Axis, Boundary, Face, Faces, Patches, Side};
-use crate::system::Component;
+use crate::system::{Component, indices};
 use crate::{Error, SystemDef, formula};
 
 /// What a user says about some faces.
@@ -27,9 +31,12 @@ pub(crate) enum Rule {
     Mirror {
         negative: bool,
     },
-    Extrapolate,
+    /// Twice the value on the face, less the mirror image.
     Dirichlet(Number),
+    /// The mirror image, and the slope times the distance of the two.
     Neumann(Number),
+    /// A polynomial.
+    Extended(Extension),
     Custom(Ghost),
 }
 
@@ -76,8 +83,10 @@ impl fmt::Debug for Ghost {
 /// The rules of all components.
 #[derive(Clone, Debug)]
 pub(crate) struct Boundaries {
-    /// By component, in the order of the algorithm's fields, then axis, then side.
+    /// By component, in the order of the algorithm's fields and behind them of its sources, then axis, then side.
     pub(crate) rules: Vec<[[Rule; 2]; 3]>,
+    /// Names of the components of sources, in the order of their rules.
+    pub(crate) sources: Vec<String>,
     /// Axes whose faces are periodic.
     pub(crate) periodic: [bool; 3],
     /// One line for each axis, and for what differs from it.
@@ -92,6 +101,7 @@ impl Boundaries {
         system: &SystemDef,
         params: &[f64],
         settings: &[Setting],
+        cells: [usize; 3],
     ) -> Result<Self, Error> {
         let components = system.components();
         check_names(system, &components, settings)?;
@@ -114,6 +124,7 @@ impl Boundaries {
         };
         let mut boundaries = Boundaries {
             rules: Vec::new(),
+            sources: Vec::new(),
             periodic: [true; 3],
             words: Vec::new(),
         };
@@ -124,6 +135,7 @@ impl Boundaries {
         for axis in &Axis::ALL[..dimension] {
             boundaries.periodic[axis.index()] = is_periodic(*axis, &components, &kinds)?;
         }
+        let mut extensions = Extensions::default();
         for (component, kinds) in components.iter().zip(&kinds) {
             let mut rules = [const { [Rule::Periodic, Rule::Periodic] }; 3];
             for face in Face::ALL.into_iter().filter(|f| f.axis.index() < dimension) {
@@ -134,13 +146,38 @@ impl Boundaries {
                     components: &components,
                     component,
                     face,
+                    cells: cells[axis],
                 };
-                rules[axis][side] = of.rule(&kinds[axis][side])?;
+                rules[axis][side] = of.rule(&kinds[axis][side], &mut extensions)?;
             }
             boundaries.rules.push(rules);
         }
         boundaries.words = words(dimension, &components, &kinds);
+        for (name, indices) in sources(system) {
+            let rules = Axis::ALL.map(|axis| {
+                Side::ALL.map(|side| {
+                    let face = Face::new(axis, side);
+                    let kinds = kinds
+                        .iter()
+                        .map(|kinds| &kinds[axis.index()][side as usize]);
+                    let normal = indices.iter().filter(|i| **i == axis.index()).count();
+                    let most = extension::order(system.model()).min(cells[face.axis.index()]);
+                    of_source(kinds, normal, &mut |on_face, number| {
+                        extensions.through(on_face, number, most)
+                    })
+                })
+            });
+            boundaries.sources.push(name);
+            boundaries.rules.push(rules);
+        }
         Ok(boundaries)
+    }
+
+    /// Where the rules of a component of a source are.
+    pub(crate) fn of_source(&self, name: &str) -> Option<usize> {
+        let first = self.rules.len() - self.sources.len();
+        let found = self.sources.iter().position(|source| source == name);
+        found.map(|at| first + at)
     }
 
     /// Are there functions that read components, so that all must be filled to the same depth?
@@ -215,7 +252,7 @@ fn is_periodic(
         let sides = Side::ALL.into_iter().zip(&kinds[axis.index()]);
         sides.map(move |(side, kind)| (component, Face::new(axis, side), kind))
     });
-    let periodic = |kind: &Boundary| matches!(kind.0, Kind::Periodic);
+    let periodic = Boundary::is_periodic;
     let Some((first, face, kind)) = all.next() else {
         return Ok(true);
     };
@@ -257,14 +294,19 @@ struct Of<'a> {
     components: &'a [Component],
     component: &'a Component,
     face: Face,
+    /// Cells along the axis.
+    cells: usize,
 }
 
 impl Of<'_> {
-    fn rule(&self, boundary: &Boundary) -> Result<Rule, Error> {
+    fn rule(&self, boundary: &Boundary, extensions: &mut Extensions) -> Result<Rule, Error> {
         Ok(match &boundary.0 {
             Kind::Periodic => Rule::Periodic,
             Kind::Outflow => Rule::Nearest,
-            Kind::Extrapolate => Rule::Extrapolate,
+            Kind::Extrapolate => {
+                let nothing = Number::Constant(0.0);
+                Rule::Extended(extensions.through(OnFace::Nothing, nothing, 2))
+            }
             Kind::Wall => {
                 let axis = self.face.axis.index();
                 let normal = self.component.indices.iter().filter(|i| **i == axis);
@@ -272,8 +314,24 @@ impl Of<'_> {
                     negative: normal.count() % 2 == 1,
                 }
             }
-            Kind::Dirichlet(value) => Rule::Dirichlet(self.number("value", value)?),
-            Kind::Neumann(value) => Rule::Neumann(self.number("slope", value)?),
+            Kind::Dirichlet(value) => {
+                let number = self.number("value", value)?;
+                match self.order() {
+                    None => Rule::Dirichlet(number),
+                    Some(order) => {
+                        let through = (order - 1).min(self.cells);
+                        Rule::Extended(extensions.through(OnFace::Value, number, through))
+                    }
+                }
+            }
+            Kind::Neumann(value) => {
+                let number = self.number("slope", value)?;
+                match self.order().map(|order| order.min(self.cells)) {
+                    // The parabola through two cells is symmetric but for the slope.
+                    None | Some(..3) => Rule::Neumann(number),
+                    Some(cells) => Rule::Extended(extensions.through(OnFace::Slope, number, cells)),
+                }
+            }
             Kind::Custom(Custom::Function { reads, ghost }) => Rule::Custom(Ghost {
                 reads: reads
                     .iter()
@@ -288,6 +346,14 @@ impl Of<'_> {
                 Rule::Custom(Ghost { reads, ghost })
             }
         })
+    }
+
+    /// The order that values beyond a number on the face have; `None` if they are mirror images: those of a field that
+    /// derivatives carry along and do not smooth, where polynomials of high order would let disturbances grow.
+    fn order(&self) -> Option<usize> {
+        let model = self.system.model();
+        let smoothed = model.is_smoothed(self.component.of);
+        smoothed.then(|| extension::order(model))
     }
 
     fn what(&self, kind: &str) -> String {
@@ -315,6 +381,39 @@ impl Of<'_> {
         let found = self.components.iter().position(|c| c.name == name);
         let known = self.components.iter().map(|c| c.name.as_str());
         found.ok_or_else(|| Error::unknown(self.system.name(), "component", name, known))
+    }
+}
+
+/// The components of sources, in the order of the algorithm, with their indices.
+fn sources(system: &SystemDef) -> Vec<(String, Vec<usize>)> {
+    let states = system.algorithm().states_of(Role::Given);
+    let component = |name: &str| {
+        let mut all = system.model().sources.iter();
+        let found = all.find_map(|source| indices(&source.name, source.rank, name));
+        (name.to_string(), found.unwrap_or_default())
+    };
+    states.map(|(_, state)| component(&state.name)).collect()
+}
+
+/// How a source goes on beyond a face with these boundaries of fields: as an image where one of them is a wall, with the
+/// other sign if it has an odd number of `normal` indices; as the nearest cell where all flow out; else on the polynomial
+/// of the order of the scheme.
+fn of_source<'a>(
+    mut kinds: impl Iterator<Item = &'a Boundary> + Clone,
+    normal: usize,
+    extended: &mut dyn FnMut(OnFace, Number) -> Extension,
+) -> Rule {
+    let kind = |boundary: &'a Boundary| &boundary.0;
+    if kinds.clone().all(Boundary::is_periodic) {
+        Rule::Periodic
+    } else if kinds.clone().any(|b| matches!(kind(b), Kind::Wall)) {
+        Rule::Mirror {
+            negative: normal % 2 == 1,
+        }
+    } else if kinds.all(|b| matches!(kind(b), Kind::Outflow)) {
+        Rule::Nearest
+    } else {
+        Rule::Extended(extended(OnFace::Nothing, Number::Constant(0.0)))
     }
 }
 

@@ -9,9 +9,15 @@ use super::boundary::PointFunction;
 
 /// What a component of a `source` is.
 ///
-/// Functions are evaluated on the host, in `f64`, in every cell and in the ghost cells that are
-/// read: once, or in every substep if they depend on time. Beyond a periodic face they are
-/// evaluated in the cell that the ghost cell stands for, beyond another one where it lies.
+/// Functions are evaluated on the host, in `f64`, in every cell: once, or in every substep if they depend on time. No
+/// function is evaluated beyond a face. There the values of cells go on, by what the face is to the fields:
+///
+/// | face | ghost cells of sources hold |
+/// | --- | --- |
+/// | periodic | the other end of the axis |
+/// | a wall, for any component | the mirror image; the component of a vector along the axis changes its sign |
+/// | outflow, for all components | the cell next to the face |
+/// | any other | the polynomial of the scheme's order (at most six) through the cells next to the face; a line where fluxes are differentiated |
 #[derive(Clone)]
 pub struct Source(pub(crate) Given);
 
@@ -45,8 +51,7 @@ impl Source {
         Source(Given::Unsteady(PointFunction::new(value)))
     }
 
-    /// Values `[z, y, x]`, one for each cell. Beyond a face that is not periodic the nearest cell
-    /// counts.
+    /// Values `[z, y, x]`, one for each cell.
     pub fn array(values: Array3<f64>) -> Self {
         Source(Given::Values(values))
     }

@@ -80,13 +80,13 @@ pub const KEYS: &[Key] = &[
         "mesh",
         "origin",
         "origin = [0, 0]",
-        "coordinates of the first cell, or of the lower corner of the box if `centered`; 0 if not given",
+        "coordinates of the lower corner of the box if `centered`, else of the first cell; 0 if not given",
     ),
     key(
         "mesh",
         "centered",
         "centered = true",
-        "points are at origin + (i + 1/2) h, not at origin + i h",
+        "points are at origin + (i + 1/2) h, not at origin + i h; true if not given and a face is not periodic, else false",
     ),
     key(
         "mesh",

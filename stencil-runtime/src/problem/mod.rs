@@ -248,7 +248,7 @@ fn read(
     let model = resolved.system.model();
     let params = settings::params(document, &resolved, reader);
     let scope = scope(document, &resolved, params.clone(), reader);
-    let mesh = settings::mesh(document, model.dimension, reader);
+    let mut mesh = settings::mesh(document, model.dimension, reader);
     let patches = settings::patches(document, mesh.as_ref(), model.dimension, reader);
     let context = boundary::Context {
         scope: &scope,
@@ -257,6 +257,12 @@ fn read(
     };
     let (table, _) = reader.section(document, "boundary");
     let boundary = boundary::read(&table, &context, reader);
+    if let Some(mesh) = &mut mesh {
+        let walled = boundary
+            .iter()
+            .any(|f| f.kind != boundary::Kind::Named("periodic"));
+        mesh.centered = settings::centered(document, reader).unwrap_or(walled);
+    }
     let exact = values::exact(document, &resolved, &scope, reader);
     let sources = values::sources(document, &resolved, &scope, reader);
     let taken = taken(&resolved);

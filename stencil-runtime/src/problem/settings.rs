@@ -58,7 +58,7 @@ pub struct Output {
 /// Steps between rows of a time series that nobody asked for otherwise.
 const SERIES_EVERY: u64 = 10;
 
-/// Reads `[mesh]`.
+/// Reads `[mesh]` but for `centered`, whose default depends on boundaries.
 pub(super) fn mesh(document: &Table, dimension: usize, reader: &mut Reader) -> Option<Mesh> {
     let (table, at) = reader.section(document, "mesh");
     reader.keys("mesh", &table);
@@ -88,15 +88,18 @@ pub(super) fn mesh(document: &Table, dimension: usize, reader: &mut Reader) -> O
             reader.number(name("origin"), item)
         })
     });
-    let centered = table
-        .get("centered")
-        .map(|item| reader.flag(name("centered"), item));
     Some(Mesh {
         cells: fill(cells?, 1),
         extent: fill(extent.unwrap_or_else(|| Some(Vec::new()))?, 1.0),
         origin: fill(origin.unwrap_or_else(|| Some(Vec::new()))?, 0.0),
-        centered: centered.unwrap_or(Some(false))?,
+        centered: false,
     })
+}
+
+/// Whether points are the centres of cells, if `[mesh]` says so.
+pub(super) fn centered(document: &Table, reader: &mut Reader) -> Option<bool> {
+    let item = document.table("mesh")?.get("centered")?;
+    reader.flag(Name("mesh", "centered"), item)
 }
 
 /// Reads the patches of `[mesh]`.

@@ -322,9 +322,15 @@ impl<T: Number> Simulation<T> {
                 return Err(Error::Bug("a step of the processor on a card".into()).into());
             };
             if let Err(bad) = self.pool.install(|| machine.substep(substep, t)) {
+                let cause = self.cause(&bad, substep, dt, t);
+                let kept = match &mut self.machine {
+                    Machine::Cpu(machine) => machine.restore_last(),
+                    Machine::Cuda(_) => false,
+                };
                 return Err(Failure::NotFinite {
+                    cause,
                     unseen: 0,
-                    kept: machine.restore_last(),
+                    kept,
                     bad,
                     moment: self.moment(dt),
                     substep,
@@ -348,12 +354,11 @@ impl<T: Number> Simulation<T> {
         };
         let by_host = unsteady.into_iter().filter(|(at, _)| !machine.samples(*at));
         let unsteady: Vec<(usize, &Sampled)> = by_host.collect();
-        let (mesh, periodic, pool) = (self.setup.mesh, self.setup.periodic, &self.pool);
+        let (mesh, pool) = (self.setup.mesh, &self.pool);
         let sample = |machine: &mut cuda::Machine<T>, t: f64| -> Result<(), Error> {
-            let halo = machine.patch().shape.halo;
             for (at, source) in &unsteady {
-                let value = |cell| T::from_f64(source.at(&mesh, periodic, cell, t));
-                machine.set(pool, *at, halo, value)?;
+                let value = |cell| T::from_f64(source.at(&mesh, cell, t));
+                machine.set(pool, *at, value)?;
             }
             Ok(())
         };
@@ -400,7 +405,7 @@ impl<T: Number> Simulation<T> {
 
     /// Says what happened; time and step are those of the fields, if they were kept.
     fn fail(&mut self, failure: Failure) -> Error {
-        let (bad, moment, substep, kept, unseen) = match failure {
+        let (bad, moment, substep, kept, unseen, cause) = match failure {
             Failure::Other(error) => return error,
             Failure::NotFinite {
                 bad,
@@ -408,7 +413,8 @@ impl<T: Number> Simulation<T> {
                 substep,
                 kept,
                 unseen,
-            } => (bad, moment, substep, kept, unseen),
+                cause,
+            } => (bad, moment, substep, kept, unseen, cause),
         };
         self.lost = !kept;
         (self.t, self.steps) = (moment.t, moment.step - 1);
@@ -419,6 +425,7 @@ impl<T: Number> Simulation<T> {
         Error::NotFinite(Box::new(NotFinite {
             ranges: model.repairs().then_some(ranges),
             iterations,
+            cause,
             equation: system.equation_of(&bad.component),
             at: self.point(bad.cell),
             cell: bad.cell,

@@ -1,6 +1,7 @@
 //! A system on a mesh, stepping in time.
 
 mod advance;
+mod cause;
 mod evaluate;
 mod parts;
 mod restart;
@@ -129,8 +130,6 @@ pub(crate) struct Setup {
     pub(crate) schedule: Schedule,
     pub(crate) mesh: Mesh,
     pub(crate) patches: Patches,
-    /// Axes whose faces are periodic.
-    pub(crate) periodic: [bool; 3],
     /// The boundaries in words.
     pub(crate) boundaries: Vec<String>,
     /// The components of sources that were given, each in words.

@@ -23,7 +23,7 @@ impl<T: Number> Simulation<T> {
         let at = self.component(name)?;
         self.settle()?;
         let mesh = self.setup.mesh;
-        self.machine.set(&self.pool, at, [0; 3], |cell| {
+        self.machine.set(&self.pool, at, |cell| {
             let [x, y, z] = mesh.point(cell);
             T::from_f64(value(x, y, z))
         })?;
@@ -124,7 +124,7 @@ impl<T: Number> Simulation<T> {
         let at = self.component(name)?;
         check_shape(name, self.setup.mesh.cells, values.dim())?;
         self.settle()?;
-        self.machine.set(&self.pool, at, [0; 3], |cell| {
+        self.machine.set(&self.pool, at, |cell| {
             let [x, y, z] = cell.map(|i| i as usize);
             values[[z, y, x]]
         })?;
@@ -224,7 +224,7 @@ impl<T: Number> Simulation<T> {
     }
 
     fn sample(&mut self, which: impl Fn(&Sampled) -> bool, t: f64) -> Result<bool, Error> {
-        let (mesh, periodic) = (self.setup.mesh, self.setup.periodic);
+        let mesh = self.setup.mesh;
         let (mut any, mut on_card) = (false, false);
         for (name, source) in self.sources.iter().filter(|(_, source)| which(source)) {
             any = true;
@@ -237,9 +237,8 @@ impl<T: Number> Simulation<T> {
                 on_card = true;
                 continue;
             }
-            let halo = self.machine.patch().shape.halo;
-            let value = |cell| T::from_f64(source.at(&mesh, periodic, cell, t));
-            self.machine.set(&self.pool, at, halo, value)?;
+            let value = |cell| T::from_f64(source.at(&mesh, cell, t));
+            self.machine.set(&self.pool, at, value)?;
         }
         if let (Machine::Cuda(machine), true) = (&mut self.machine, on_card) {
             machine.sample(t)?;
@@ -249,17 +248,15 @@ impl<T: Number> Simulation<T> {
 }
 
 impl Sampled {
-    /// Its value in a cell or ghost cell; one beyond a periodic face is the cell that it stands for.
-    pub(super) fn at(&self, mesh: &Mesh, periodic: [bool; 3], cell: [isize; 3], t: f64) -> f64 {
-        let wrap = |a: usize| cell[a].rem_euclid(mesh.cells[a] as isize);
-        let home: [isize; 3] = std::array::from_fn(|a| if periodic[a] { wrap(a) } else { cell[a] });
-        let point @ [x, y, z] = mesh.point(home);
+    /// Its value in a cell.
+    pub(super) fn at(&self, mesh: &Mesh, cell: [isize; 3], t: f64) -> f64 {
+        let point @ [x, y, z] = mesh.point(cell);
         match self {
             Sampled::Steady(value) => value(x, y, z),
             Sampled::Unsteady(value) => value.at(point, t),
             Sampled::Values(values) => {
-                let near = |a: usize| home[a].clamp(0, mesh.cells[a] as isize - 1) as usize;
-                values[[near(2), near(1), near(0)]]
+                let [x, y, z] = cell.map(|i| i as usize);
+                values[[z, y, x]]
             }
         }
     }

@@ -15,7 +15,6 @@ fn heat_error(n: usize, lo: Boundary, hi: Boundary, exact: impl Fn(f64, f64) -> 
     let h = 1.0 / n as f64;
     let mut simulation = Simulation::<f64>::builder(&system)
         .cells([n, 1, 1])
-        .centered(true)
         .boundary(Face::X_LO, lo)
         .boundary(Face::X_HI, hi)
         .dt(0.25 * h * h)
@@ -74,7 +73,6 @@ fn walls_keep_the_order_of_the_scheme() {
     let error = |n: usize| {
         let mut simulation = Simulation::<f64>::builder(&system)
             .cells([n, 1, 1])
-            .centered(true)
             .boundary(Axis::X, Boundary::wall())
             .dt(2e-4)
             .build()

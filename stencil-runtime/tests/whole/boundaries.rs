@@ -84,6 +84,7 @@ impl Case {
         let builder = Simulation::<T>::builder(system)
             .cells(self.cells)
             .extent(extent)
+            .centered(false)
             .dt(DT);
         let settings = self.settings.iter();
         settings.fold(builder, |builder, (face, kind)| {
@@ -127,6 +128,7 @@ impl Case {
             cells: self.cells,
             spacing: [0.25; 3],
             kinds: self.kinds(system),
+            orders: orders(system),
         };
         let fields: Vec<Vec<T>> = (0..domain.kinds.len())
             .map(|i| initial(self.cells, i))
@@ -140,6 +142,18 @@ impl Case {
         let bits = |values: Vec<T>| values.iter().map(|v| v.canonical_bits()).collect();
         reference.fields().into_iter().map(bits).collect()
     }
+}
+
+/// The order of polynomials through numbers on faces, of each component.
+fn orders(system: &SystemDef) -> Vec<Option<usize>> {
+    let model = system.model();
+    let of = |name: &str| {
+        let field = model.fields.iter().position(|f| name.starts_with(&f.name));
+        let smoothed = model.is_smoothed(field.unwrap());
+        smoothed.then_some(model.scheme.order as usize)
+    };
+    let states = system.algorithm().states_of(Role::Field);
+    states.map(|(_, state)| of(&state.name)).collect()
 }
 
 fn recompute(schedule: &mut stencil_runtime::Schedule) {

@@ -4,6 +4,7 @@ mod accuracy;
 mod boundaries;
 mod loops;
 mod messages;
+mod orders;
 mod parts;
 mod places;
 mod reference;

@@ -9,6 +9,7 @@ pub mod bidiagonal;
 pub mod first;
 pub mod higher;
 pub mod second;
+pub mod staggered;
 pub mod upwind;
 
 /// Every operator that approximates a derivative to its order.

@@ -214,7 +214,7 @@ impl Terms<'_, '_> {
 }
 
 /// Does a function take derivatives?
-pub(super) fn differentiates(function: Function) -> bool {
+pub(in crate::model) fn differentiates(function: Function) -> bool {
     match function {
         Function::Grad | Function::Div | Function::Lap | Function::Curl | Function::Upwind => true,
         Function::Dot

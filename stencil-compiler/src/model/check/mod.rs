@@ -5,7 +5,7 @@
 
 mod at_face;
 mod build;
-mod calls;
+pub(super) mod calls;
 mod conditions;
 mod conserved;
 mod constants;

@@ -2,11 +2,14 @@
 //! for the ghost cells of x; then those of z, for both. Corners follow from this order.
 
 use rayon::prelude::*;
+use stencil_compiler::discretize::weights::OnFace;
 use stencil_compiler::expr::Real;
 
 use super::array::{Array, Shape};
 use super::ends::Ends;
-use crate::mesh::{Axis, Boundaries, BoundaryPoint, Face, Ghost, Mesh, Number, Rule, Side};
+use crate::mesh::{
+    Axis, Boundaries, BoundaryPoint, Extension, Face, Ghost, Mesh, Number, Rule, Side,
+};
 
 /// What is known of the cells beyond the faces.
 #[derive(Clone, Copy, Debug)]
@@ -112,12 +115,12 @@ impl Beyond<'_> {
         let (lo, rest) = row.split_at_mut(depth);
         let (cells, hi) = rest.split_at_mut(line.cells);
         for k in 0..depth {
-            let sources = line.sources(k).map(|i| &cells[i..=i]);
+            let inside = |i: usize| &cells[i..=i];
             let ghost = match side {
                 Side::Lo => &mut lo[depth - 1 - k..][..1],
                 Side::Hi => &mut hi[k..=k],
             };
-            self.row(line, k, rule, ghost, sources);
+            self.row(line, k, rule, ghost, inside);
         }
     }
 
@@ -140,10 +143,9 @@ impl Beyond<'_> {
                     face: Face::new(Axis::Y, side),
                     first: [-(depth[0] as isize), 0, z as isize],
                 };
-                let sources = line.sources(k);
-                let sources = sources.map(|i| &cells[i * layout.pitch..][..length]);
+                let inside = |i: usize| &cells[i * layout.pitch..][..length];
                 let row = &mut row[..length];
-                self.row(line, k, &rules[side as usize], row, sources);
+                self.row(line, k, &rules[side as usize], row, inside);
             }
         });
     }
@@ -170,23 +172,23 @@ impl Beyond<'_> {
                     first: [-(depth[0] as isize), y as isize - depth[1] as isize, 0],
                 };
                 let start = y * layout.pitch;
-                let sources = line.sources(k);
-                let sources = sources.map(|i| &cells[i * layout.plane + start..][..length]);
+                let inside = |i: usize| &cells[i * layout.plane + start..][..length];
                 let row = &mut plane[start..][..length];
-                self.row(line, k, &rules[side as usize], row, sources);
+                self.row(line, k, &rules[side as usize], row, inside);
             }
         });
     }
 
-    /// A row of ghost cells from rows of the interior.
-    fn row<T: Real>(
+    /// A row of ghost cells from rows of the interior, by their place along the axis.
+    fn row<'r, T: Real>(
         &self,
         line: Line,
         k: usize,
         rule: &Rule,
         row: &mut [T],
-        [opposite, mirror, nearest, next]: [&[T]; 4],
+        inside: impl Fn(usize) -> &'r [T],
     ) {
+        let [opposite, mirror, nearest] = line.sources(k).map(&inside);
         match rule {
             Rule::Periodic => row.copy_from_slice(opposite),
             Rule::Nearest => row.copy_from_slice(nearest),
@@ -194,12 +196,6 @@ impl Beyond<'_> {
             Rule::Mirror { negative: true } => {
                 for (ghost, mirror) in row.iter_mut().zip(mirror) {
                     *ghost = -*mirror;
-                }
-            }
-            Rule::Extrapolate => {
-                let distance = T::from_f64((k + 1) as f64);
-                for ((ghost, nearest), next) in row.iter_mut().zip(nearest).zip(next) {
-                    *ghost = distance * (*nearest - *next) + *nearest;
                 }
             }
             Rule::Dirichlet(value) => self.each(line, value, row, mirror, |value, mirror| {
@@ -212,7 +208,42 @@ impl Beyond<'_> {
                     T::from_f64(slope * distance) + mirror
                 });
             }
+            Rule::Extended(extension) => {
+                let weights = extension.weights(k);
+                self.held(line, (extension, weights.face), row, nearest);
+                // In differences, so that what is the same everywhere stays so.
+                for (cell, weight) in weights.cells.iter().enumerate().skip(1) {
+                    let weight = T::from_f64(*weight);
+                    let next = inside(line.inwards(cell));
+                    for ((ghost, next), nearest) in row.iter_mut().zip(next).zip(nearest) {
+                        *ghost = weight * (*next - *nearest) + *ghost;
+                    }
+                }
+            }
             Rule::Custom(_) => {}
+        }
+    }
+
+    /// A row of ghost cells by the nearest cells and the number on the face, which has a weight.
+    fn held<T: Real>(
+        &self,
+        line: Line,
+        (extension, weight): (&Extension, f64),
+        row: &mut [T],
+        nearest: &[T],
+    ) {
+        let number = &extension.number;
+        match extension.on_face {
+            OnFace::Nothing => row.copy_from_slice(nearest),
+            OnFace::Value => self.each(line, number, row, nearest, |value, nearest| {
+                T::from_f64(weight) * (T::from_f64(value) - nearest) + nearest
+            }),
+            OnFace::Slope => {
+                let distance = weight * self.mesh.spacing()[line.face.axis.index()];
+                self.each(line, number, row, nearest, |slope, nearest| {
+                    T::from_f64(slope * distance) + nearest
+                });
+            }
         }
     }
 
@@ -281,7 +312,7 @@ impl Beyond<'_> {
         };
         let value = |i: usize| {
             let (cell, k) = place(i);
-            let [_, mirror, nearest, _] = line.sources(k);
+            let [_, mirror, nearest] = line.sources(k);
             let read = |from: usize| -> Vec<f64> {
                 let mut at = cell;
                 at[axis] = from as isize;
@@ -321,18 +352,23 @@ pub(super) struct Line {
 
 impl Line {
     /// Interior cells along the axis that ghost cell `k` (from 0) may be filled from: the one that it
-    /// repeats on a periodic axis, however often that goes round, its mirror image, the nearest
-    /// one and the next. Where there is none, a cell that no rule reads.
-    pub(super) fn sources(self, k: usize) -> [usize; 4] {
+    /// repeats on a periodic axis, however often that goes round, its mirror image and the nearest
+    /// one. Where there is none, a cell that no rule reads.
+    pub(super) fn sources(self, k: usize) -> [usize; 3] {
+        let last = self.cells - 1;
+        let opposite = match self.face.side {
+            Side::Lo => last - k % self.cells,
+            Side::Hi => k % self.cells,
+        };
+        [opposite, self.inwards(k), self.inwards(0)]
+    }
+
+    /// The cell so many cells inwards of the one next to the face, as far as there are cells.
+    fn inwards(self, k: usize) -> usize {
         let last = self.cells - 1;
         match self.face.side {
-            Side::Lo => [last - k % self.cells, k.min(last), 0, 1.min(last)],
-            Side::Hi => [
-                k % self.cells,
-                last.saturating_sub(k),
-                last,
-                last.saturating_sub(1),
-            ],
+            Side::Lo => k.min(last),
+            Side::Hi => last.saturating_sub(k),
         }
     }
 }

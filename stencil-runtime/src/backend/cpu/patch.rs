@@ -242,14 +242,56 @@ impl<T: Number> Patch<T> {
         names.map(|(name, _)| name.as_str())
     }
 
-    /// Sets a buffer and some ghost cells around it.
-    pub(crate) fn set(
-        &mut self,
+    /// Sets a buffer, and all ghost cells of a given field.
+    pub(crate) fn set(&mut self, buffer: usize, value: impl Fn([isize; 3]) -> T + Sync) {
+        let mut array = std::mem::take(&mut self.arrays[buffer]);
+        self.set_array(&mut array, buffer, value);
+        self.arrays[buffer] = array;
+    }
+
+    /// Sets the cells of a buffer's array by a function, and all ghost cells of a given field.
+    pub(crate) fn set_array(
+        &self,
+        array: &mut Array<T>,
         buffer: usize,
-        depth: [usize; 3],
         value: impl Fn([isize; 3]) -> T + Sync,
     ) {
-        self.arrays[buffer].set(&self.shape, depth, value);
+        array.set(&self.shape, [0; 3], value);
+        let Domain {
+            mesh, boundaries, ..
+        } = &self.domain;
+        if let Some(component) = self.rules_of_given(buffer) {
+            let depth = self.shape.halo;
+            let beyond = Beyond {
+                shape: &self.shape,
+                mesh,
+                boundaries,
+                // Nothing beyond the faces of a source depends on time by itself.
+                t: 0.0,
+            };
+            let job = Some(Job { component, depth });
+            beyond.fill(std::slice::from_mut(array), &[job]);
+        }
+    }
+
+    /// Where the boundaries have the rules of a buffer, if it holds a component of a given field.
+    pub(crate) fn rules_of_given(&self, buffer: usize) -> Option<usize> {
+        let (name, role) = &self.names[buffer];
+        let boundaries = &self.domain.boundaries;
+        boundaries
+            .of_source(name)
+            .filter(|_| *role == BufferRole::Given)
+    }
+
+    /// The value of a buffer in a cell or ghost cell; `None` if it has no array, or not so many ghost cells.
+    pub(crate) fn value(&self, name: &str, cell: [isize; 3]) -> Option<T> {
+        let (shape, array) = (&self.shape, self.index(name).ok()?);
+        let is_in = |axis: usize| {
+            let halo = shape.halo[axis] as isize;
+            (-halo..shape.cells[axis] as isize + halo).contains(&cell[axis])
+        };
+        let all = (0..3).all(is_in).then(|| shape.index(cell))?;
+        self.arrays[array].values().get(all).copied()
     }
 
     /// Index of the buffer that holds a component of a given field.

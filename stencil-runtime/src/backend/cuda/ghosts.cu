@@ -3,14 +3,17 @@
 // follows, and whatever is found in the mesh is read from the patch that has it. A corner follows
 // the faces in the order x, y, z: the last one acts on what the ones before have made.
 
-enum Kind { PERIODIC, NEAREST, MIRROR, NEGATIVE, EXTRAPOLATE, DIRICHLET, NEUMANN };
+enum Kind { PERIODIC, NEAREST, MIRROR, NEGATIVE, DIRICHLET, NEUMANN, EXTENDED, FROM_VALUE, FROM_SLOPE };
 
 // What lies beyond one face; a table of numbers on the face begins at `table`, if that is not
 // negative, and has a number for each line of cells, ghost cells included. There is room for some
-// more around all tables: rows that are widened to whole sectors go on beyond them.
+// more around all tables: rows that are widened to whole sectors go on beyond them. A polynomial goes
+// through so many cells; its weights begin at `weights`, those of a ghost cell behind each other: of the
+// number on the face, then of the cells.
 struct Rule {
   int kind, table;
   double number;
+  int cells, weights;
 };
 
 // Ghost cells of one array of any patch: the first of them, and how many there are. The box is filled
@@ -28,6 +31,7 @@ struct Field {
   Pointer values;
   const Rule* rules;
   const double* tables;
+  const double* weights;
   const Mesh& mesh;
   int first[3];
 };
@@ -51,14 +55,22 @@ struct Along {
     const Rule rule = field.rules[2 * Axis + hi];
     int from = hi ? max(last - k, 0) : min(k, last);
     if (rule.kind == PERIODIC) from = hi ? k % n : last - k % n;
-    if (rule.kind == NEAREST || rule.kind == EXTRAPOLATE) from = hi ? last : 0;
+    if (rule.kind == NEAREST || rule.kind >= EXTENDED) from = hi ? last : 0;
     c[Axis] = from;
     real ghost = Along<Axis - 1>::value(field, c);
     if (rule.kind == NEGATIVE) ghost = -ghost;
-    if (rule.kind == EXTRAPOLATE) {
-      c[Axis] = hi ? max(last - 1, 0) : min(1, last);
-      const real next = Along<Axis - 1>::value(field, c);
-      ghost = real(k + 1) * (ghost - next) + ghost;
+    if (rule.kind >= EXTENDED) {
+      const double* const w = field.weights + rule.weights + min(k, DEEPEST - 1) * (rule.cells + 1);
+      const real nearest = ghost;
+      if (rule.kind == FROM_VALUE) ghost = real(w[0]) * (real(number<Axis>(field, rule, c)) - nearest) + nearest;
+      if (rule.kind == FROM_SLOPE) {
+        const double distance = w[0] * field.mesh.h[Axis];
+        ghost = real(number<Axis>(field, rule, c) * distance) + nearest;
+      }
+      for (int cell = 1; cell < rule.cells; ++cell) {
+        c[Axis] = hi ? max(last - cell, 0) : min(cell, last);
+        ghost = real(w[cell + 1]) * (Along<Axis - 1>::value(field, c) - nearest) + ghost;
+      }
     }
     c[Axis] = i;
     if (rule.kind == DIRICHLET) ghost = real(2.0 * number<Axis>(field, rule, c)) - ghost;
@@ -179,8 +191,8 @@ static __device__ __forceinline__ void fill_rows(const Field& field, const Box& 
 
 extern "C" __global__ void __launch_bounds__(256, MANY ? 4 : 5) fill_ghosts(
     const Box* __restrict__ boxes, int count, unsigned blocks, const Rule* __restrict__ rules,
-    const double* __restrict__ tables, const __grid_constant__ Arrays arrays,
-    const __grid_constant__ Mesh mesh) {
+    const double* __restrict__ tables, const double* __restrict__ weights,
+    const __grid_constant__ Arrays arrays, const __grid_constant__ Mesh mesh) {
   const unsigned patch = MANY ? blockIdx.x / blocks : 0, block = MANY ? blockIdx.x % blocks : blockIdx.x;
   // Boxes stand in the order of their blocks: ours is the last that begins here or before.
   int begun = 0;
@@ -190,7 +202,7 @@ extern "C" __global__ void __launch_bounds__(256, MANY ? 4 : 5) fill_ghosts(
   }
   const Box box = boxes[begun - 1];
   Pointer values = arrays.at[box.array];
-  Field field = {values, rules + 6 * box.rules, tables, mesh, {0, 0, 0}};
+  Field field = {values, rules + 6 * box.rules, tables, weights, mesh, {0, 0, 0}};
   if (MANY) {
     const unsigned row = patch / mesh.count[0];
     field.first[0] = patch % mesh.count[0] * mesh.n[0];

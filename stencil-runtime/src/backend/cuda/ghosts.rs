@@ -6,6 +6,8 @@ use cudarc::driver::{
     CudaFunction, CudaSlice, CudaStream, CudaView, DeviceRepr, LaunchConfig, PushKernelArg,
 };
 
+use stencil_compiler::discretize::weights::OnFace;
+
 use super::CudaError;
 use super::formulas::Formulas;
 use super::memory::Addresses;
@@ -32,6 +34,8 @@ struct FaceRule {
     kind: i32,
     table: i32,
     number: f64,
+    cells: i32,
+    weights: i32,
 }
 
 /// As in the text.
@@ -51,6 +55,16 @@ struct GhostBox {
 unsafe impl DeviceRepr for FaceRule {}
 // SAFETY: as above.
 unsafe impl DeviceRepr for GhostBox {}
+
+/// What lies beyond a seam.
+const PERIODIC: FaceRule = FaceRule {
+    kind: 0,
+    table: -1,
+    number: 0.0,
+    cells: 0,
+    weights: 0,
+};
+
 /// Boxes around each patch that one launch fills.
 #[derive(Debug)]
 pub(super) struct Boxes {
@@ -83,6 +97,8 @@ pub(super) struct Ghosts {
     rules: CudaSlice<FaceRule>,
     /// Numbers on faces that are functions.
     tables: CudaSlice<f64>,
+    /// Weights of polynomials.
+    weights: CudaSlice<f64>,
     /// Values of a sector of memory.
     sector: i32,
     /// Components that have rules; behind them stands the rule of what is periodic.
@@ -105,15 +121,21 @@ impl Ghosts {
     ) -> Result<Self, CudaError> {
         let mut rules = Vec::new();
         let mut length = MARGIN;
+        // There is at least one number, so that there is an address.
+        let mut weights = vec![0.0];
         for of_component in &boundaries.rules {
             for (axis, sides) in Axis::ALL.into_iter().zip(of_component) {
                 for rule in sides {
                     let (kind, number) = coded(rule);
-                    let mut coded = FaceRule {
-                        kind,
-                        table: -1,
-                        number: 0.0,
-                    };
+                    let mut coded = FaceRule { kind, ..PERIODIC };
+                    if let Rule::Extended(extension) = rule {
+                        coded.cells = extension.cells as i32;
+                        coded.weights = weights.len() as i32;
+                        for of_ghost in extension.all() {
+                            weights.push(of_ghost.face);
+                            weights.extend(&of_ghost.cells);
+                        }
+                    }
                     match number {
                         Some(Number::Constant(value)) => coded.number = *value,
                         Some(Number::Function(_)) => {
@@ -126,12 +148,7 @@ impl Ghosts {
                 }
             }
         }
-        let periodic = FaceRule {
-            kind: 0,
-            table: -1,
-            number: 0.0,
-        };
-        rules.extend([periodic; 6]);
+        rules.extend([PERIODIC; 6]);
         // Kernels count them with 32 bits, from MARGIN values before a face to as many behind it.
         if length + MARGIN > i32::MAX as usize {
             return Err(CudaError::Tables { values: length });
@@ -143,6 +160,7 @@ impl Ghosts {
             shape,
             rules: stream.clone_htod(&rules).map_err(&failed)?,
             tables: stream.alloc_zeros(length + MARGIN).map_err(&failed)?,
+            weights: stream.clone_htod(&weights).map_err(&failed)?,
             sector: (SECTOR / value_bytes) as i32,
             components: boundaries.rules.len(),
         })
@@ -150,7 +168,7 @@ impl Ghosts {
 
     /// Bytes of its rules and tables.
     pub(super) fn bytes(&self) -> usize {
-        self.rules.num_bytes() + self.tables.num_bytes()
+        self.rules.num_bytes() + self.tables.num_bytes() + self.weights.num_bytes()
     }
 
     /// The boxes of ghost cells of some arrays of a shape, or surfaces, each with a component whose rules it
@@ -232,7 +250,7 @@ impl Ghosts {
         };
         let mut launch = stream.launch_builder(fill);
         launch.arg(&boxes.boxes).arg(&boxes.count).arg(&blocks);
-        launch.arg(&self.rules).arg(&self.tables);
+        launch.arg(&self.rules).arg(&self.tables).arg(&self.weights);
         launch.arg(arrays).arg(&boxes.shape);
         // SAFETY: the arguments are those of the kernel; boxes lie in the halo of the arrays.
         let launched = unsafe { launch.launch(config) };
@@ -312,9 +330,13 @@ fn coded(rule: &Rule) -> (i32, Option<&Number>) {
         Rule::Nearest => (1, None),
         Rule::Mirror { negative: false } => (2, None),
         Rule::Mirror { negative: true } => (3, None),
-        Rule::Extrapolate => (4, None),
-        Rule::Dirichlet(number) => (5, Some(number)),
-        Rule::Neumann(number) => (6, Some(number)),
+        Rule::Dirichlet(number) => (4, Some(number)),
+        Rule::Neumann(number) => (5, Some(number)),
+        Rule::Extended(extension) => match extension.on_face {
+            OnFace::Nothing => (6, None),
+            OnFace::Value => (7, Some(&extension.number)),
+            OnFace::Slope => (8, Some(&extension.number)),
+        },
     }
 }
 

@@ -12,6 +12,7 @@ use super::card::{OLDEST, Opened};
 use super::launches::{function, one};
 use super::{CudaError, apart, ghosts, memory, patches, reduce};
 use crate::Number;
+use crate::mesh::DEEPEST;
 
 /// The kernels that are the same for all systems, for one precision, for one patch or many, and for arrays
 /// that lie like this, or for surfaces.
@@ -21,7 +22,7 @@ pub(super) fn own_text<T: Number>(patches: Patches, layout: Layout) -> String {
         Layout::Aos => apart::TEXT,
     };
     format!(
-        "{}#define ARRAYS {}\n{}\n{}{moves}",
+        "{}#define ARRAYS {}\n#define DEEPEST {DEEPEST}\n{}\n{}{moves}",
         head_of::<T>(patches, layout),
         memory::ARRAYS,
         ghosts::TEXT,

@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 
 use stencil_runtime::compiler::algorithm::{Algorithm, Atom, Def, FnId, Role, SumTerm};
+use stencil_runtime::compiler::discretize::weights::{OnFace, beyond_face};
 use stencil_runtime::compiler::expr::Real;
+use stencil_runtime::compiler::model::Rational;
 
 /// What lies beyond a face, for one component.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,11 +26,26 @@ pub(crate) fn on_face(value: f64, y: f64, z: f64, t: f64) -> f64 {
     value + 0.25 * y - 0.5 * z + 3.0 * t
 }
 
+fn number(weight: &Rational) -> f64 {
+    *weight.numer() as f64 / *weight.denom() as f64
+}
+
+/// A ghost value with what the cells behind the nearest one differ from it.
+fn extended<T: Real>(ghost: T, weights: &[Rational], mut inner: impl FnMut(isize) -> T) -> T {
+    let nearest = inner(0);
+    let rest = weights.iter().enumerate().skip(1);
+    rest.fold(ghost, |ghost, (cell, weight)| {
+        T::from_f64(number(weight)) * (inner(cell as isize) - nearest) + ghost
+    })
+}
+
 /// The mesh and the boundaries of each component: lower and upper along x, y, z.
 pub(crate) struct Box {
     pub(crate) cells: [usize; 3],
     pub(crate) spacing: [f64; 3],
     pub(crate) kinds: Vec<[[Kind; 2]; 3]>,
+    /// The order of polynomials through numbers on faces, of each component; none where ghost cells are mirror images.
+    pub(crate) orders: Vec<Option<usize>>,
 }
 
 /// The state of a run.
@@ -170,9 +187,27 @@ impl<'a, T: Real> Reference<'a, T> {
                         false => cell[a] as f64 * domain.spacing[a],
                     };
                     let (y, z) = (place(1), place(2));
-                    T::from_f64(2.0 * on_face(value, y, z, self.t)) - inner(k)
+                    let value = on_face(value, y, z, self.t);
+                    match domain.orders[state] {
+                        None => T::from_f64(2.0 * value) - inner(k),
+                        Some(order) => {
+                            let weights = beyond_face(OnFace::Value, order - 1, k as usize);
+                            let nearest = inner(0);
+                            let by_face = T::from_f64(number(&weights.face));
+                            let ghost = by_face * (T::from_f64(value) - nearest) + nearest;
+                            extended(ghost, &weights.cells, inner)
+                        }
+                    }
                 }
-                Kind::Neumann(slope) => T::from_f64(slope * ((2 * k + 1) as f64 * h)) + inner(k),
+                Kind::Neumann(slope) => match domain.orders[state] {
+                    None => T::from_f64(slope * ((2 * k + 1) as f64 * h)) + inner(k),
+                    Some(order) => {
+                        let weights = beyond_face(OnFace::Slope, order, k as usize);
+                        let distance = number(&weights.face) * h;
+                        let ghost = T::from_f64(slope * distance) + inner(0);
+                        extended(ghost, &weights.cells, inner)
+                    }
+                },
             };
         }
         let [nx, ny, _] = domain.cells;

@@ -84,6 +84,7 @@ pub(super) fn fill(
     let kernels = own::<f32>(opened, cache, (emit::Patches::One, Layout::Soa))?;
     let periodic = Boundaries {
         rules: Vec::new(),
+        sources: Vec::new(),
         periodic: [true; 3],
         words: Vec::new(),
     };

@@ -23,6 +23,7 @@ impl<T: Number> Machine<T> {
         let since = std::mem::take(&mut self.since);
         if !self.put_back()? {
             return Err(Failure::NotFinite {
+                cause: None,
                 bad,
                 moment: *since.last().ok_or_else(nothing)?,
                 substep: self.clock.substeps().saturating_sub(1),
@@ -40,6 +41,7 @@ impl<T: Number> Machine<T> {
             }
             self.holds = false;
             return Err(Failure::NotFinite {
+                cause: None,
                 bad,
                 moment: *moment,
                 substep,

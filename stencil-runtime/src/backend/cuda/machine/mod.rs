@@ -71,6 +71,8 @@ pub(crate) enum Failure {
         kept: bool,
         /// Steps before that one which may have made it, too.
         unseen: u64,
+        /// What made it, in words.
+        cause: Option<String>,
     },
     /// Something else.
     Other(Error),
@@ -245,6 +247,7 @@ impl<T: Number> Machine<T> {
             let mut tasks = Vec::new();
             if !self.sampled.is_empty() {
                 tasks.push(Task::Sample);
+                tasks.extend(self.beyond_sampled()?);
             }
             for action in actions {
                 tasks.push(self.task(action, first)?);
@@ -325,7 +328,11 @@ impl<T: Number> Machine<T> {
         }
         let time = self.clock.between();
         self.clock.tell_between(&self.card.stream, t)?;
-        self.start(&Task::Sample, When { t, time })?;
+        let when = When { t, time };
+        self.start(&Task::Sample, when)?;
+        for task in self.beyond_sampled()? {
+            self.start(&task, when)?;
+        }
         self.forget(&self.sampled.clone());
         Ok(())
     }
@@ -371,16 +378,15 @@ impl<T: Number> Machine<T> {
         Ok(result)
     }
 
-    /// Sets a buffer and some ghost cells around it.
+    /// Sets a buffer, and all ghost cells of a given field.
     pub(crate) fn set(
         &mut self,
         pool: &ThreadPool,
         buffer: usize,
-        depth: [usize; 3],
         value: impl Fn([isize; 3]) -> T + Sync,
     ) -> Result<(), Error> {
         let mut values = self.patch.array()?;
-        pool.install(|| values.set(&self.patch.shape, depth, &value));
+        pool.install(|| self.patch.set_array(&mut values, buffer, &value));
         let slot = self.slots[buffer];
         let stream = &self.card.stream;
         self.cut.upload(&mut self.memory, stream, slot, &values)?;

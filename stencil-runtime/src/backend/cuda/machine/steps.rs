@@ -107,6 +107,7 @@ impl<T: Number> Machine<T> {
                 if let Some(bad) = self.find_bad()? {
                     let kept = self.put_back()?;
                     return Err(Failure::NotFinite {
+                        cause: None,
                         bad,
                         moment,
                         substep,

@@ -115,6 +115,20 @@ impl<T: Number> Machine<T> {
         Ok(Task::Fill(boxes))
     }
 
+    /// Fills ghost cells of given fields that are formulas, where not all of them are those of periodic axes.
+    pub(super) fn beyond_sampled(&self) -> Result<Vec<Task>, CudaError> {
+        if self.patch.domain().boundaries.periodic == [true; 3] {
+            return Ok(Vec::new());
+        }
+        let depth = self.shape.halo.map(|n| n as usize);
+        let fill = |buffer: &usize| {
+            let component = self.patch.rules_of_given(*buffer)?;
+            let job = Job { component, depth };
+            Some(self.fill_of(vec![(*buffer, Some(job), depth)]))
+        };
+        self.sampled.iter().filter_map(fill).collect()
+    }
+
     /// A part of a step, captured the first time that the buffers are where they are. What disturbs
     /// a capture, such as a tool that watches all launches, is no failure: the part is started
     /// then as it is.

@@ -1,0 +1,82 @@
+//! Ghost values on polynomials through the cells next to a face and what is known on it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use stencil_compiler::discretize::weights::{OnFace, beyond_face};
+use stencil_compiler::model::{Model, to_f64};
+
+use super::Number;
+
+/// The highest order of ghost values at a face: beyond it, second derivatives have complex eigenvalues.
+const HIGHEST: u32 = 6;
+
+/// Ghost cells beyond a face that have weights.
+pub(crate) const DEEPEST: usize = 16;
+
+/// What ghost cells beyond a face hold: the polynomial through a number on the face, if there is one, and so many cells.
+#[derive(Clone, Debug)]
+pub(crate) struct Extension {
+    pub(crate) on_face: OnFace,
+    /// The number on the face, or of its slope along the outward normal; zero if there is none.
+    pub(crate) number: Number,
+    /// Cells next to the face that the polynomial goes through.
+    pub(crate) cells: usize,
+    weights: Arc<[Weights]>,
+}
+
+/// The weights of one ghost cell.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Weights {
+    /// Of the number on the face; of a slope, times the spacing.
+    pub(crate) face: f64,
+    /// Of the cells, the one next to the face first.
+    pub(crate) cells: Vec<f64>,
+}
+
+impl Extension {
+    /// The weights of the ghost cell `k`, from 0; from [`DEEPEST`] on those of the last one that has some, which nothing reads.
+    pub(crate) fn weights(&self, k: usize) -> &Weights {
+        &self.weights[k.min(DEEPEST - 1)]
+    }
+
+    /// The weights of all ghost cells that have some.
+    pub(crate) fn all(&self) -> &[Weights] {
+        &self.weights
+    }
+}
+
+/// Extensions, whose weights are found once.
+#[derive(Debug, Default)]
+pub(super) struct Extensions(BTreeMap<(OnFace, usize), Arc<[Weights]>>);
+
+impl Extensions {
+    /// The one through so many cells.
+    pub(super) fn through(&mut self, on_face: OnFace, number: Number, cells: usize) -> Extension {
+        let weights = self.0.entry((on_face, cells)).or_insert_with(|| {
+            let weights = |k| {
+                let beyond = beyond_face(on_face, cells, k);
+                Weights {
+                    face: to_f64(&beyond.face),
+                    cells: beyond.cells.iter().map(to_f64).collect(),
+                }
+            };
+            (0..DEEPEST).map(weights).collect()
+        });
+        Extension {
+            on_face,
+            number,
+            cells,
+            weights: weights.clone(),
+        }
+    }
+}
+
+/// The order that ghost values have where they are extended: that of the scheme's differences, of which those of six is
+/// the highest; two where fluxes go through faces.
+pub(super) fn order(model: &Model) -> usize {
+    match model.fluxes.is_empty() {
+        true => model.scheme.order.min(HIGHEST) as usize,
+        false => 2,
+    }
+}

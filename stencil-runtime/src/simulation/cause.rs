@@ -1,0 +1,116 @@
+//! What made a value that is infinite or not a number, in words, with the way out.
+
+use stencil_compiler::algorithm::{Algorithm, FnId, Origin, Role, StateId};
+use stencil_compiler::expr::Op;
+
+use super::Simulation;
+use crate::Number;
+use crate::backend::Machine;
+use crate::backend::cpu::BadValue;
+use crate::mesh::{Axis, Face, Mesh, Side};
+
+impl<T: Number> Simulation<T> {
+    /// What made a value that a substep has made from the fields as they are; `None` where that cannot be told, or values
+    /// have become too large little by little.
+    pub(super) fn cause(&self, bad: &BadValue, substep: usize, dt: f64, t: f64) -> Option<String> {
+        let Machine::Cpu(machine) = &self.machine else {
+            return None;
+        };
+        let algorithm = self.setup.system.algorithm();
+        let updates = &algorithm.substeps.get(substep)?.updates;
+        let is_it = |(state, _): &&(StateId, FnId)| {
+            algorithm.states[state.0 as usize].name == bad.component
+        };
+        let (_, function) = updates.iter().find(is_it)?;
+        let spacing = self.setup.mesh.spacing();
+        let uniforms = algorithm.uniform_values(&self.setup.params, spacing, dt, t);
+        let uniforms: Vec<T> = uniforms.into_iter().map(T::from_f64).collect();
+        let patch = &machine.patch;
+        let mut read = |state: StateId, cell: [isize; 3]| {
+            let state = &algorithm.states[state.0 as usize];
+            let value = patch.value(&state.name, cell).unwrap_or(T::ZERO);
+            // What is updated in place is no longer as it was read, and was finite.
+            let spoilt = state.role.is_in_place() && !value.to_f64().is_finite();
+            if spoilt { T::ZERO } else { value }
+        };
+        let cell = bad.cell.map(|i| i as isize);
+        let origin = algorithm.origin(*function, cell, &uniforms, &mut read)?;
+        told(algorithm, &self.setup.mesh, &origin)
+    }
+}
+
+/// An origin in words, with the way out.
+fn told(algorithm: &Algorithm, mesh: &Mesh, origin: &Origin) -> Option<String> {
+    match origin {
+        Origin::Read { state, cell, value } => {
+            let state = &algorithm.states[state.0 as usize];
+            let (name, place) = (&state.name, place(algorithm, mesh, *cell));
+            let beyond = beyond(mesh, *cell);
+            Some(match (state.role, beyond) {
+                (Role::Given, None) => format!(
+                    "The source `{name}` is {value} {place}: give it values that are finite in all cells"
+                ),
+                (Role::Given, Some(face)) => format!(
+                    "The source `{name}` is {value} {place}: it follows from its values next to {face}, which are to be finite"
+                ),
+                (_, Some(face)) => format!(
+                    "The ghost value of `{name}` is {value} {place}: it is the boundary of {face} that makes it"
+                ),
+                (_, None) => return None,
+            })
+        }
+        Origin::Made {
+            function,
+            cell,
+            op,
+            of,
+        } => {
+            let what = failed(*op, of)?;
+            let name = &algorithm.function(*function).name;
+            let place = place(algorithm, mesh, *cell);
+            let way_out = match beyond(mesh, *cell) {
+                Some(face) => format!(
+                    "it is made of ghost values, so the boundary of {face} does not fit the equation there: choose another one, or values on the face that are nearer to those in cells"
+                ),
+                None => "the equation has no value there: look at the initial values, guard the term with `if` or `max`, or take a smaller time step if the run came there by itself".to_string(),
+            };
+            Some(format!("`{name}` takes {what} {place}: {way_out}"))
+        }
+    }
+}
+
+/// An operation that has no value for finite numbers; `None` if its value is too large.
+fn failed(op: Op, of: &[f64]) -> Option<String> {
+    match (op, of) {
+        (Op::Sqrt, [value]) => Some(format!("the square root of {value}")),
+        (Op::Log, [value]) => Some(format!("the logarithm of {value}")),
+        (Op::Div, [value, 0.0]) => Some(format!("the quotient of {value} by zero")),
+        (Op::Pow, [base, exponent]) if *base < 0.0 || (*base == 0.0 && *exponent < 0.0) => {
+            Some(format!("the power {exponent} of {base}"))
+        }
+        _ => None,
+    }
+}
+
+/// The face that a ghost cell lies beyond, the one that acts last.
+fn beyond(mesh: &Mesh, cell: [isize; 3]) -> Option<Face> {
+    let mut faces = Axis::ALL.into_iter().rev().filter_map(|axis| {
+        let at = cell[axis.index()];
+        let side = match at {
+            ..0 => Side::Lo,
+            _ if at >= mesh.cells[axis.index()] as isize => Side::Hi,
+            _ => return None,
+        };
+        Some(Face::new(axis, side))
+    });
+    faces.next()
+}
+
+/// Where a cell or ghost cell is.
+fn place(algorithm: &Algorithm, mesh: &Mesh, cell: [isize; 3]) -> String {
+    let point = &mesh.point(cell)[..algorithm.dimension];
+    match beyond(mesh, cell) {
+        None => format!("at {point:?}"),
+        Some(face) => format!("at {point:?}, beyond {face}"),
+    }
+}
