@@ -11,6 +11,7 @@ use stencil_compiler::schedule::check::Compiled;
 use stencil_compiler::schedule::{Schedule, presets};
 use stencil_compiler::{discretize, model};
 
+pub mod fuzz;
 mod machine;
 mod memory;
 pub mod random;

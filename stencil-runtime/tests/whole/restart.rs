@@ -241,12 +241,44 @@ fn damaged_files_are_refused() {
         std::fs::write(&temp.0, &good[..end]).unwrap();
         assert!(second.restore(&temp.0).is_err(), "cut at {end}");
     }
-    for at in [200, 3000] {
-        let mut bad = good.clone();
-        bad[at] ^= 4;
-        std::fs::write(&temp.0, bad).unwrap();
-        let text = second.restore(&temp.0).unwrap_err().to_string();
-        assert!(text.contains("damaged: checksum"), "{text}");
+    // Wherever it is: in values, in numbers and texts beside them, in headers, in the directory.
+    let mut bad = good.clone();
+    for at in (0..good.len())
+        .step_by(5)
+        .chain(good.len() - 60..good.len())
+    {
+        bad[at] ^= 1 << (at % 8);
+        std::fs::write(&temp.0, &bad).unwrap();
+        assert!(second.restore(&temp.0).is_err(), "byte {at}");
+        bad[at] = good[at];
     }
+    // The arrays are whole, and nothing says so: it may have been written again by another program.
+    bad.extend(b"end");
+    std::fs::write(&temp.0, &bad).unwrap();
+    let text = second.restore(&temp.0).unwrap_err().to_string();
+    assert!(
+        text.contains("its end is no checksum of its bytes"),
+        "{text}"
+    );
     assert_eq!(bits(&second), zero);
+    std::fs::write(&temp.0, &good).unwrap();
+    second.restore(&temp.0).unwrap();
+}
+
+/// The last of the steps that adapt belongs to the state: a run that is already at its end has made none.
+#[test]
+fn a_state_knows_its_last_time_step() {
+    let temp = Temp::new("last");
+    let system = system();
+    let build = || builder::<f64>(&system).cfl(0.4).build().unwrap();
+    let mut first = build();
+    start(&mut first);
+    first.run(3, |_, _| ()).unwrap();
+    first.save_npz(&temp.0).unwrap();
+    let saved = std::fs::read(&temp.0).unwrap();
+    let mut second = build();
+    second.restore(&temp.0).unwrap();
+    assert_eq!(second.dt().to_bits(), first.dt().to_bits());
+    second.save_npz(&temp.0).unwrap();
+    assert_eq!(std::fs::read(&temp.0).unwrap(), saved);
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::Violation;
 
 /// Each member, and the members it may depend on.
-const ARROWS: [(&str, &[&str]); 10] = [
+const ARROWS: [(&str, &[&str]); 11] = [
     ("stencil-compiler", &[]),
     ("stencil-macros", &["stencil-compiler"]),
     ("stencil-runtime", &["stencil-compiler", "stencil-macros"]),
@@ -15,6 +15,7 @@ const ARROWS: [(&str, &[&str]); 10] = [
     ("stencil-tests", OUTER),
     ("stencil-batch-even", BATCH),
     ("stencil-batch-odd", BATCH),
+    ("stencil-fuzz", &["stencil-tests"]),
     ("xtask", &[]),
 ];
 const OUTER: &[&str] = &["stencil-compiler", "stencil-runtime", "physics"];

@@ -1,0 +1,175 @@
+//! What reads text or bytes that nobody vouches for, each as a function of bytes: it gives a value or an
+//! error, never a panic, and a value is printed as a text of the same value.
+//!
+//! The programs in `fuzz/` feed them what a coverage-guided fuzzer makes up; the tests of this package
+//! replay the files of `tests/corpus/` and mutations of them.
+
+use std::fmt::Debug;
+
+use physics::{problems, systems};
+use stencil_compiler::model::parse::{parse_str, parse_str_in};
+use stencil_compiler::schedule::plans::Plans;
+use stencil_compiler::{algorithm, kernel, model, plan, schedule};
+use stencil_runtime::io::Npz;
+use stencil_runtime::problem::{Change, Problem};
+
+#[cfg(test)]
+mod tests;
+
+/// A target: the name of its folder of the corpus, and what it does.
+pub type Target = (&'static str, fn(&[u8]));
+
+/// All of them.
+pub const TARGETS: [Target; 9] = [
+    ("declaration", declaration),
+    ("problem", problem),
+    ("set", set),
+    ("schedule", schedule),
+    ("plans", plans),
+    ("algorithm", algorithm),
+    ("plan", plan),
+    ("kernel", kernel),
+    ("npz", npz),
+];
+
+/// A declaration of the language (`.pde`).
+///
+/// # Panics
+/// If a model that was read is printed as another one.
+pub fn declaration(bytes: &[u8]) {
+    let Some(text) = text(bytes) else { return };
+    for dimension in [None, Some(2)] {
+        let Ok(model) = parse_str_in(text, dimension) else {
+            continue;
+        };
+        let printed = model::text::print(&model);
+        let again = parse_str(&printed).unwrap_or_else(|e| panic!("{e}\n{printed}"));
+        assert_eq!(again.without_spans(), model.without_spans(), "{printed}");
+    }
+}
+
+/// A problem file.
+///
+/// # Panics
+/// If a problem that was read is written as another one.
+pub fn problem(bytes: &[u8]) {
+    let Some(text) = text(bytes) else { return };
+    written(Problem::parse("fuzz.toml", text, "none", &systems::library(), &[]).ok());
+}
+
+/// Options `--set`, one a line.
+///
+/// # Panics
+/// If a problem that was changed is written as another one.
+pub fn set(bytes: &[u8]) {
+    let Some(text) = text(bytes) else { return };
+    let changes: Vec<Change> = text.lines().map(Change::set).collect();
+    if let Ok(problem) = problems::find("heat_blob") {
+        written(problem.open(&changes).ok());
+    }
+}
+
+/// A problem with all its settings is read back as it is.
+fn written(problem: Option<Problem>) {
+    let Some(problem) = problem.filter(|problem| problem.initial_file().is_none()) else {
+        return;
+    };
+    let printed = problem.to_toml(None);
+    let again = Problem::parse("fuzz.toml", &printed, "none", &systems::library(), &[]);
+    let again = again.unwrap_or_else(|e| panic!("{e}\n{printed}"));
+    assert_eq!(again.to_toml(None), printed);
+}
+
+/// A schedule.
+///
+/// # Panics
+/// If a schedule that was read is printed as another one.
+pub fn schedule(bytes: &[u8]) {
+    stage(bytes, schedule::text::parse, schedule::text::print);
+}
+
+/// A file of plans.
+///
+/// # Panics
+/// If plans that were read are printed as others.
+pub fn plans(bytes: &[u8]) {
+    stage(bytes, Plans::parse, Plans::print);
+}
+
+/// The text of an Algorithm.
+///
+/// # Panics
+/// If an Algorithm that was read is printed as another one.
+pub fn algorithm(bytes: &[u8]) {
+    let read = |text: &str| {
+        let read = algorithm::text::parse(text);
+        // What reads may still be none that a stage could go on with: it is looked at before.
+        read.inspect(|algorithm| drop(algorithm.check()))
+    };
+    stage(bytes, read, algorithm::text::print);
+}
+
+/// The text of a Plan.
+///
+/// # Panics
+/// If a Plan that was read is printed as another one.
+pub fn plan(bytes: &[u8]) {
+    stage(bytes, plan::text::parse, plan::text::print);
+}
+
+/// The text of a Kernel.
+///
+/// # Panics
+/// If a Kernel that was read is printed as another one.
+pub fn kernel(bytes: &[u8]) {
+    stage(bytes, kernel::text::parse, kernel::text::print);
+}
+
+/// A file of arrays.
+///
+/// # Panics
+/// If an entry is read that has another shape than its header.
+pub fn npz(bytes: &[u8]) {
+    // What inflates further is refused, so that memory stays within bounds.
+    const MOST: u64 = 1 << 22;
+    let Ok(mut file) = Npz::from_bytes("fuzz.npz", bytes.to_vec()) else {
+        return;
+    };
+    let names: Vec<String> = file.names().map(str::to_string).collect();
+    for name in names.iter().take(64) {
+        let shape = file.shape(name);
+        let _ = (file.f64(name), file.u64(name), file.text(name));
+        if let (Ok(array), Ok(shape)) = (file.get_within(name, MOST), shape) {
+            match array {
+                stencil_runtime::io::Value::F32(array) => assert_eq!(array.shape(), shape),
+                stencil_runtime::io::Value::F64(array) => assert_eq!(array.shape(), shape),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Longer texts cost time and find nothing else.
+const LONGEST: usize = 1 << 14;
+
+fn text(bytes: &[u8]) -> Option<&str> {
+    std::str::from_utf8(bytes)
+        .ok()
+        .filter(|text| text.len() <= LONGEST)
+}
+
+/// A value that a text gives is printed as a text that gives it.
+fn stage<T: Debug + PartialEq, E: Debug>(
+    bytes: &[u8],
+    parse: impl Fn(&str) -> Result<T, E>,
+    print: impl Fn(&T) -> String,
+) {
+    let Some(value) = text(bytes).and_then(|text| parse(text).ok()) else {
+        return;
+    };
+    let printed = print(&value);
+    let again = parse(&printed).unwrap_or_else(|e| panic!("{e:?}\n{printed}"));
+    // Numbers that are none differ from themselves.
+    let same = again == value || print(&again) == printed;
+    assert!(same, "{printed}");
+}
