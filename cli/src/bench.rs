@@ -1,9 +1,10 @@
 //! `stencil bench`: how fast systems step, beside what the machine can do and beside other programs.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use stencil_runtime::report::{clear_note, note};
 use stencil_runtime::{Number, SystemDef};
 
 use crate::source::{Backend, MixedChoice, Precision};
@@ -33,6 +34,9 @@ pub(crate) struct BenchArgs {
     /// Systems by name, or files with declarations
     #[arg(value_name = "SYSTEM|FILE.pde", default_value = "isothermal_ns")]
     systems: Vec<String>,
+    /// Number of dimensions of systems `in nd`; 3 for those of files and 2 for those of the library if not given
+    #[arg(long, value_name = "N", value_parser = source::dimension())]
+    dimension: Option<usize>,
     /// Cells along x, y, z; one number is for all axes. May be repeated
     #[arg(long, value_name = "NX,NY,NZ", value_parser = counts)]
     cells: Vec<Cells>,
@@ -152,15 +156,19 @@ fn counts(text: &str) -> Result<Cells, String> {
 
 /// Runs the command.
 pub(crate) fn run(args: &BenchArgs, out: &mut dyn Write) -> Result<(), Ended> {
-    let systems = of_orders(systems(&args.systems, &args.mixed)?, &args.order)?;
+    let systems = of_orders(
+        systems(&args.systems, args.dimension, &args.mixed)?,
+        &args.order,
+    )?;
     let mut results: Vec<Measured> = Vec::new();
     for system in &systems {
         for (precision, setup) in setups(args) {
-            note(system, precision, &setup);
+            tell(system, precision, &setup);
             let mut measured = match precision {
                 Precision::F32 => measure::<f32>(args, system, setup)?,
                 Precision::F64 => measure::<f64>(args, system, setup)?,
             };
+            clear_note();
             if args.schedule.len() > 1 {
                 measured.compare(&results);
             }
@@ -233,10 +241,14 @@ fn measure<T: Number>(
 }
 
 /// Systems by name or from files, by each choice of mixed derivatives if any are given.
-pub(crate) fn systems(names: &[String], mixed: &[MixedChoice]) -> Result<Vec<SystemDef>, Ended> {
+pub(crate) fn systems(
+    names: &[String],
+    dimension: Option<usize>,
+    mixed: &[MixedChoice],
+) -> Result<Vec<SystemDef>, Ended> {
     let mut systems = Vec::new();
     for name in names {
-        let declared = system(name)?;
+        let declared = source::system(name, dimension)?;
         if mixed.is_empty() {
             systems.push(declared);
             continue;
@@ -266,21 +278,6 @@ pub(crate) fn of_orders(systems: Vec<SystemDef>, orders: &[u32]) -> Result<Vec<S
         .iter()
         .flat_map(|system| orders.iter().map(|order| system.with_order(*order)));
     Ok(each.collect::<Result<_, _>>()?)
-}
-
-/// A system by name or from a file.
-pub(crate) fn system(name: &str) -> Result<SystemDef, Ended> {
-    let found = if is_file(name) {
-        SystemDef::from_file(name)
-    } else {
-        physics::systems::find(name)
-    };
-    Ok(found?)
-}
-
-/// Is a system read from a file?
-pub(crate) fn is_file(name: &str) -> bool {
-    name.ends_with(".pde") || std::path::Path::new(name).is_file()
 }
 
 /// All that one system is measured with, in the order of the table.
@@ -323,15 +320,9 @@ fn some_or_usual<T>(given: impl Iterator<Item = T>) -> Vec<Option<T>> {
 }
 
 /// Says on a terminal what is being measured: a case takes seconds.
-fn note(system: &SystemDef, precision: Precision, setup: &Setup<'_>) {
-    if io::stderr().is_terminal() {
-        let precision = precision.get().name();
-        let schedule = setup.schedule.unwrap_or("its own schedule");
-        let _ = write!(
-            io::stderr(),
-            "\r\x1b[K{} {precision} {}, {schedule} ..\r",
-            system.name(),
-            setup.engine.name()
-        );
-    }
+fn tell(system: &SystemDef, precision: Precision, setup: &Setup<'_>) {
+    let precision = precision.get().name();
+    let schedule = setup.schedule.unwrap_or("its own schedule");
+    let (name, engine) = (system.name(), setup.engine.name());
+    note(&format!("{name} {precision} {engine}, {schedule} .."));
 }

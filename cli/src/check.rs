@@ -8,9 +8,11 @@ use std::path::Path;
 use clap::Args;
 use stencil_compiler::algorithm::footprint::{Footprint, footprint, points, radius};
 use stencil_compiler::algorithm::{Algorithm, Def, FnId, Role, Substep};
+use stencil_compiler::diag::counted;
 use stencil_compiler::model::parse::{Dimensions, dimensions};
 use stencil_runtime::SystemDef;
 use stencil_runtime::problem::{Change, Problem, TimeStep};
+use stencil_runtime::report::significant;
 
 use crate::run::target;
 use crate::{Ended, USAGE, source};
@@ -24,15 +26,21 @@ pub(crate) struct CheckArgs {
     /// A setting in place of the problem file's; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<String>,
+    /// Number of dimensions of a system `in nd`; each that there is if not given
+    #[arg(long, value_name = "N", value_parser = source::dimension())]
+    dimension: Option<usize>,
 }
 
 /// Runs the command.
 pub(crate) fn run(args: &CheckArgs, out: &mut dyn Write) -> Result<(), Ended> {
     let path = Path::new(&args.file);
     let page = if path.extension().is_some_and(|e| e == "pde") {
-        declaration(path)?
+        declaration(path, args.dimension)?
     } else {
-        let changes: Vec<Change> = args.set.iter().map(|text| Change::set(text)).collect();
+        let dimension = args.dimension.map(|n| n.to_string());
+        let dimension = dimension.map(|n| Change::option("--dimension", "dimension", &n));
+        let set = args.set.iter().map(|text| Change::set(text));
+        let changes: Vec<Change> = dimension.into_iter().chain(set).collect();
         let problem = target::open(&args.file, &changes)?;
         system(&problem.system) + &settings(&problem)
     };
@@ -46,22 +54,30 @@ fn wrong(message: String) -> Ended {
     }
 }
 
-/// A declaration, in each number of dimensions that it leaves open.
-fn declaration(path: &Path) -> Result<String, Ended> {
+/// A declaration, in each number of dimensions that it leaves open, or in this one.
+fn declaration(path: &Path, dimension: Option<usize>) -> Result<String, Ended> {
     let name = path.display().to_string();
     let text = stencil_runtime::io::read_text(path)
         .map_err(|e| wrong(format!("error: cannot read `{name}`: {e}")))?;
     let read = |dimension: Option<usize>| {
         SystemDef::from_text_in(&name, &text, dimension).map_err(|e| wrong(e.to_string()))
     };
-    if dimensions(&text) != Some(Dimensions::Any) {
-        return Ok(system(&read(None)?));
+    if dimension.is_some() || dimensions(&text) != Some(Dimensions::Any) {
+        return Ok(system(&read(dimension)?));
     }
-    let mut pages = Vec::new();
-    for dimension in 1..=3 {
-        pages.push(system(&read(Some(dimension))?));
+    let each = (1..=3).map(|dimension| (dimension, read(Some(dimension))));
+    let each: Vec<(usize, Result<SystemDef, Ended>)> = each.collect();
+    if each.iter().all(|(_, read)| read.is_err()) {
+        let messages = each.into_iter().filter_map(|(_, read)| read.err());
+        let mut messages: Vec<String> = messages.map(|ended| ended.message).collect();
+        messages.dedup();
+        return Err(wrong(messages.join("\n")));
     }
-    Ok(pages.join("\n"))
+    let page = |(dimension, read): (usize, Result<SystemDef, Ended>)| match read {
+        Ok(read) => system(&read),
+        Err(ended) => format!("not in {dimension}d:\n{}", ended.message),
+    };
+    Ok(each.into_iter().map(page).collect::<Vec<_>>().join("\n"))
 }
 
 /// Names, equations, and what the scheme makes of them.
@@ -122,12 +138,12 @@ fn footprints(algorithm: &Algorithm) -> String {
     let alike = all.iter().all(|other| points(other) == points(&read));
     let [rx, ry, rz] = radius(&read);
     format!(
-        "  {} substeps; each reads {}{} points of its neighbourhood ({}), {} cells away at most\n",
-        algorithm.substeps.len(),
+        "  {}; each reads {}{} of its neighbourhood ({}), {} away at most\n",
+        counted(algorithm.substeps.len(), "substep"),
         if alike { "" } else { "at most " },
-        points(&read),
+        counted(points(&read), "point"),
         each.join(", "),
-        rx.max(ry).max(rz)
+        counted(rx.max(ry).max(rz), "cell")
     )
 }
 
@@ -138,7 +154,7 @@ fn settings(problem: &Problem) -> String {
     let cells = problem.mesh.cells[..axes].iter().map(ToString::to_string);
     let extent = problem.mesh.extent[..axes]
         .iter()
-        .map(|l| format!("{l:.4}"));
+        .map(|l| significant(*l, 6));
     let _ = writeln!(
         page,
         "  {} cells, {}",
@@ -154,11 +170,14 @@ fn settings(problem: &Problem) -> String {
         .map(|(name, v)| format!("{name} = {v}"));
     row(&mut page, "  params", &params.collect::<Vec<_>>());
     let dt = match problem.time.dt {
-        TimeStep::Fixed(dt) => format!("dt = {dt:.4e}"),
+        TimeStep::Fixed(dt) => format!("dt = {}", significant(dt, 6)),
         TimeStep::Cfl(number) => format!("dt by cfl({number})"),
     };
     let end = problem.time.end.map(|end| format!(", until t = {end}"));
-    let steps = problem.time.steps.map(|n| format!(", at most {n} steps"));
+    let steps = problem
+        .time
+        .steps
+        .map(|n| format!(", at most {}", counted(n, "step")));
     let (end, steps) = (end.unwrap_or_default(), steps.unwrap_or_default());
     let _ = writeln!(page, "  {dt}{end}{steps}");
     let _ = writeln!(page, "  files go to {}", problem.output.dir.display());

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use clap::Args;
+use stencil_compiler::diag::counted;
 use stencil_runtime::backend::cuda::nvrtc::Nvrtc;
 use stencil_runtime::backend::cuda::{CACHE_VARIABLE, Cache, Calibration, Card, CudaError};
 use stencil_runtime::{Instructions, bench};
@@ -22,7 +23,8 @@ pub(crate) struct DoctorArgs {
 pub(crate) fn run(args: &DoctorArgs, out: &mut dyn Write) -> Result<(), Ended> {
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let mut text = format!(
-        "processor   {threads} threads, {} instructions, {:.0} Gflop/s of f32 multiply-adds a thread\n",
+        "processor   {}, {} instructions, {:.0} Gflop/s of f32 multiply-adds a thread\n",
+        counted(threads, "thread"),
         Instructions::best().name(),
         bench::peak::<f32>(1).gflops
     );

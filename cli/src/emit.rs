@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use stencil_compiler::algorithm::Algorithm;
+use stencil_compiler::diag::counted;
 use stencil_compiler::emit::{self, EmitError, Places, Source};
 use stencil_compiler::kernel::{self, Kernel, LaunchKind};
 use stencil_compiler::schedule::Coefficients;
@@ -260,13 +261,14 @@ fn machine_code(
 fn resources(kernel: &Resources, source: &Source, arch: &str) -> String {
     let shared = source.shared_bytes + kernel.shared_bytes as usize;
     format!(
-        "{} for {arch}: {} registers, {} bytes of spill stores, {} bytes of spill loads, {shared} bytes of shared memory, {} barriers, {} threads a block",
+        "{} for {arch}: {}, {} of spill stores, {} of spill loads, {} of shared memory, {}, {} a block",
         kernel.name,
-        kernel.registers,
-        kernel.spill_stores,
-        kernel.spill_loads,
-        kernel.barriers,
-        source.threads.iter().product::<u32>(),
+        counted(kernel.registers, "register"),
+        counted(kernel.spill_stores, "byte"),
+        counted(kernel.spill_loads, "byte"),
+        counted(shared, "byte"),
+        counted(kernel.barriers, "barrier"),
+        counted(source.threads.iter().product::<u32>(), "thread"),
     )
 }
 

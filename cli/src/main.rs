@@ -3,13 +3,17 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
+use stencil_runtime::report::clear_note;
 
 mod bench;
 mod check;
 mod doctor;
+#[cfg(test)]
+mod documented;
 mod emit;
 mod explain;
+mod manual;
 mod new;
 mod pictures;
 mod plot;
@@ -17,6 +21,7 @@ mod predict;
 mod run;
 mod smooth;
 mod source;
+mod style;
 mod tune;
 mod verify;
 
@@ -40,6 +45,7 @@ const INTERRUPTED: u8 = 130;
 #[derive(Debug, Parser)]
 #[command(
     name = "stencil",
+    version = env!("STENCIL_VERSION"),
     after_help = "Exit codes: 0 all went well, 1 an internal error, 2 a wrong command line, declaration or setting,\n\
                   5 the solution is no longer finite, 6 a file cannot be written, 130 interrupted (the state is kept)."
 )]
@@ -76,6 +82,10 @@ enum Command {
     ExplainError(explain::ExplainErrorArgs),
     /// Print one stage of the compiler for a system
     Emit(emit::EmitArgs),
+    /// Print what a shell needs to complete commands, options and their values
+    Completions(manual::CompletionsArgs),
+    /// Write the pages of the manual into a folder
+    Man(manual::ManArgs),
 }
 
 fn main() -> ExitCode {
@@ -88,7 +98,7 @@ fn main() -> ExitCode {
         }
     };
     run::outlive_limits();
-    let (mut out, mut notes) = (io::stdout().lock(), io::stderr());
+    let (mut out, mut notes) = (io::stdout().lock(), anstream::stderr());
     let result = match cli
         .command
         .unwrap_or_else(|| Command::Run(run::RunArgs::first()))
@@ -106,11 +116,14 @@ fn main() -> ExitCode {
         Command::Explain(args) => explain::run(&args, &built_ins(), &mut out).map_err(usage),
         Command::ExplainError(args) => explain::run_error(&args, &mut out).map_err(usage),
         Command::Emit(args) => emit::run(&args, &built_ins(), &mut out, &mut notes).map_err(usage),
+        Command::Completions(args) => manual::completions(&args, Cli::command(), &mut out),
+        Command::Man(args) => manual::man(&args, Cli::command(), &mut out),
     };
     match result {
         Ok(()) => ExitCode::from(OK),
         Err(Ended { code, message }) => {
-            let _ = writeln!(notes, "{}", source::visible(&message));
+            clear_note();
+            let _ = writeln!(notes, "{}", style::painted(&source::visible(&message)));
             ExitCode::from(code)
         }
     }
@@ -124,14 +137,17 @@ fn usage(failure: Failure) -> Ended {
 }
 
 fn list() -> String {
-    let mut systems = built_ins();
-    // Systems for any number of dimensions are there once for each.
-    systems.dedup_by(|a, b| a.name == b.name);
+    let systems = built_ins();
+    let systems: Vec<&BuiltIn> = source::once(&systems).collect();
     let problems = physics::problems::ALL.iter();
     let names = problems.clone().map(|p| p.name.len());
     let width = names.chain(systems.iter().map(|s| s.name.len())).max();
     let width = width.unwrap_or(0) + 2;
-    let problems = problems.map(|p| format!("  {:<width$}{} ({})\n", p.name, p.summary, p.system));
+    let of = problems.clone().map(|p| p.system.len()).max().unwrap_or(0) + 2;
+    let line = |p: &physics::problems::BuiltIn| {
+        format!("  {:<width$}{:<of$}{}\n", p.name, p.system, p.summary)
+    };
+    let problems = problems.map(line);
     let systems = systems
         .into_iter()
         .map(|s| format!("  {:<width$}{}\n", s.name, s.summary));

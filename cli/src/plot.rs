@@ -5,7 +5,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use stencil_runtime::plot::{ColorMap, PlotError};
+use stencil_runtime::plot::{ColorMap, Format, PlotError};
+use stencil_runtime::report::significant;
 
 use crate::{Ended, OUTPUT, USAGE, source};
 
@@ -51,7 +52,7 @@ pub(crate) struct PlotArgs {
     /// One picture of each frame_*.npz of a folder, all with the same range
     #[arg(long)]
     frames: bool,
-    /// The picture, or with --frames the folder of the pictures; beside the data if not given
+    /// The picture, which ends in .png, .svg or .pdf, or with --frames the folder of the pictures; beside the data if not given
     #[arg(long, value_name = "PATH")]
     out: Option<PathBuf>,
     /// Values at the ends of the colours, or of the y axis
@@ -97,6 +98,10 @@ fn map(text: &str) -> Result<ColorMap, String> {
 pub(crate) fn run(args: &PlotArgs, out: &mut dyn Write) -> Result<(), Ended> {
     let what = fs::metadata(&args.path)
         .map_err(|e| wrong(format_args!("cannot read `{}`: {e}", args.path.display())))?;
+    // Before anything is read, which may take long.
+    if let Some(path) = args.out.as_ref().filter(|_| !args.frames) {
+        Format::of(path).map_err(|e| undrawn(&e))?;
+    }
     let pictures = if args.frames {
         if !what.is_dir() {
             return Err(wrong(format_args!(
@@ -246,14 +251,7 @@ fn undrawn(error: &PlotError) -> Ended {
     }
 }
 
-/// A number for a caption: four digits, no zeros at the end.
+/// A number for a caption.
 fn short(value: f64) -> String {
-    let size = value.abs();
-    if value == 0.0 || (1e-3..1e5).contains(&size) {
-        let text = format!("{value:.4}");
-        let text = text.trim_end_matches('0').trim_end_matches('.');
-        text.replace('-', "−")
-    } else {
-        format!("{value:.3e}").replace('-', "−")
-    }
+    significant(value, 5).replace('-', "−")
 }

@@ -2,13 +2,14 @@
 //! Pekkilä et al. 2017 leave open in their sections 4 and 7), by the model of times.
 
 use std::collections::BTreeMap;
-use std::io::{self, IsTerminal, Write};
+use std::io::Write;
 
 use clap::Args;
 use serde_json::{Value, json};
 use stencil_compiler::cost::{KernelCost, MODELS, Model, StepTime};
 use stencil_compiler::schedule::{Placement, Schedule};
 use stencil_runtime::SystemDef;
+use stencil_runtime::report::{clear_note, note};
 
 use crate::bench;
 use crate::explain::table::Table;
@@ -27,6 +28,9 @@ pub(crate) struct PredictArgs {
     /// Systems by name, or files with declarations
     #[arg(value_name = "SYSTEM|FILE.pde", default_value = "isothermal_ns")]
     systems: Vec<String>,
+    /// Number of dimensions of systems `in nd`; 3 for those of files and 2 for those of the library if not given
+    #[arg(long, value_name = "N", value_parser = source::dimension())]
+    dimension: Option<usize>,
     /// Cells along x, y, z; one number is for all axes
     #[arg(long, value_name = "NX,NY,NZ", value_delimiter = ',', num_args = 1)]
     cells: Vec<usize>,
@@ -174,7 +178,10 @@ impl Case {
 
 /// Runs the command.
 pub(crate) fn run(args: &PredictArgs, out: &mut dyn Write) -> Result<(), Ended> {
-    let systems = bench::of_orders(bench::systems(&args.systems, &args.mixed)?, &args.order)?;
+    let systems = bench::of_orders(
+        bench::systems(&args.systems, args.dimension, &args.mixed)?,
+        &args.order,
+    )?;
     let cards: Vec<&Model> = match &args.on[..] {
         [] => MODELS.iter().collect(),
         given => given.to_vec(),
@@ -182,18 +189,16 @@ pub(crate) fn run(args: &PredictArgs, out: &mut dyn Write) -> Result<(), Ended> 
     let mut cases = Vec::new();
     for system in &systems {
         for precision in &args.precision {
-            if io::stderr().is_terminal() {
-                let (name, order) = (system.name(), system.model().scheme.order);
-                let precision = precision.get().name();
-                let _ = write!(
-                    io::stderr(),
-                    "\r\x1b[K{name} order {order} {precision} ..\r"
-                );
-            }
+            let (name, order) = (system.name(), system.model().scheme.order);
+            note(&format!(
+                "{name} order {order} {} ..",
+                precision.get().name()
+            ));
             let given = cells(&args.cells, system.model().dimension).map_err(crate::usage)?;
             cases.extend(predict(system, given, precision.get(), &cards)?);
         }
     }
+    clear_note();
     let text = match args.json {
         true => format!(
             "{:#}\n",

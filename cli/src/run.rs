@@ -42,6 +42,9 @@ pub(crate) struct RunArgs {
     /// `[[plot]]`, plot.1.value=rho; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<String>,
+    /// Number of dimensions of a system `in nd`
+    #[arg(long, value_name = "N", value_parser = source::dimension())]
+    dimension: Option<usize>,
     /// Cells along x, y, z; one number is for all axes
     #[arg(long, value_name = "NX,NY,NZ")]
     cells: Option<String>,
@@ -95,6 +98,7 @@ impl RunArgs {
         RunArgs {
             problem: problems::ALL[0].name.to_string(),
             set: Vec::new(),
+            dimension: None,
             cells: None,
             patches: None,
             steps: None,

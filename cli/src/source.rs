@@ -1,10 +1,12 @@
 //! From the command line to a discrete problem and a schedule: names, files, and what is wrong
 //! with them.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::io::{self, Write};
 use std::path::Path;
 
+use clap::builder::TypedValueParser;
 use clap::{Args, ValueEnum};
 use stencil_compiler::algorithm::{Algorithm, Constants};
 use stencil_compiler::diag::{Code, Diagnostic, nearest};
@@ -14,8 +16,11 @@ use stencil_compiler::model::parse::{Dimensions, dimensions, parse_str_in};
 use stencil_compiler::model::{Mixed, Model};
 use stencil_compiler::schedule::plans::Plans;
 use stencil_compiler::schedule::{Schedule, presets, text};
-use stencil_runtime::Engine;
 use stencil_runtime::io::read_text;
+use stencil_runtime::{Engine, Error, SystemDef};
+
+/// Dimensions of a system `in nd` of a file where none are given.
+const USUAL: usize = 3;
 
 pub(crate) mod plans;
 #[cfg(test)]
@@ -71,7 +76,7 @@ pub(crate) struct SystemArgs {
     #[arg(value_name = "SYSTEM|FILE.pde")]
     pub(crate) system: String,
     /// Number of dimensions of a system `in nd`; 3 if not given
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = dimension())]
     pub(crate) dimension: Option<usize>,
     /// Order of the central differences, in place of the declared one: 2, 4, 6, 8 or 10
     #[arg(long, value_name = "N")]
@@ -198,15 +203,44 @@ impl Loaded {
     }
 }
 
+/// What `--dimension` takes.
+pub(crate) fn dimension() -> impl TypedValueParser<Value = usize> {
+    clap::value_parser!(u8).range(1..=3).map(usize::from)
+}
+
+/// The dimension to read a text in: the given one, or for a system `in nd` the usual one.
+fn in_dimension(text: &str, given: Option<usize>) -> Option<usize> {
+    match dimensions(text) {
+        Some(Dimensions::Any) => Some(given.unwrap_or(USUAL)),
+        Some(Dimensions::Fixed(_)) | None => given,
+    }
+}
+
+/// A system by name or from a file, in a number of dimensions where it is declared `in nd`.
+pub(crate) fn system(name: &str, dimension: Option<usize>) -> Result<SystemDef, Error> {
+    if !is_file(name) {
+        return match dimension {
+            Some(dimension) => physics::systems::find_in(name, dimension),
+            None => physics::systems::find(name),
+        };
+    }
+    match read_text(Path::new(name)) {
+        Ok(text) => SystemDef::from_text_in(name, &text, in_dimension(&text, dimension)),
+        // The error that says why.
+        Err(_) => SystemDef::from_file(name),
+    }
+}
+
+/// Is a system read from a file?
+pub(crate) fn is_file(name: &str) -> bool {
+    name.ends_with(".pde") || std::path::Path::new(name).is_file()
+}
+
 /// Reads a system, changes its scheme as told, and discretizes it.
 pub(crate) fn load(args: &SystemArgs, built_ins: &[BuiltIn]) -> Result<Loaded, Failure> {
     let (name, text) = find(&args.system, built_ins)?;
-    let dimension = match dimensions(&text) {
-        Some(Dimensions::Any) => Some(args.dimension.unwrap_or(3)),
-        Some(Dimensions::Fixed(_)) | None => args.dimension,
-    };
-    let mut model = parse_str_in(&text, dimension)
-        .map_err(|errors| Failure::new(errors.render(&name, &text)))?;
+    let mut model = parse_str_in(&text, in_dimension(&text, args.dimension))
+        .map_err(|errors| Failure::new(errors.render(&name, &text) + &other(&text, args)))?;
     let declared = model.scheme.clone();
     if let Some(order) = args.order {
         model.scheme.order = order;
@@ -238,6 +272,22 @@ pub(crate) fn load(args: &SystemArgs, built_ins: &[BuiltIn]) -> Result<Loaded, F
     })
 }
 
+/// Says in which other dimensions a system `in nd` can be read, where none was asked for.
+fn other(text: &str, args: &SystemArgs) -> String {
+    if args.dimension.is_some() || dimensions(text) != Some(Dimensions::Any) {
+        return String::new();
+    }
+    let others = (1..=3).filter(|n| *n != USUAL && parse_str_in(text, Some(*n)).is_ok());
+    let others: Vec<String> = others.map(|n| format!("--dimension {n}")).collect();
+    match others.is_empty() {
+        true => String::new(),
+        false => format!(
+            "  help: a system `in nd` is read in {USUAL}d unless told otherwise; this one is right with {}",
+            others.join(" and ")
+        ),
+    }
+}
+
 /// The text of a system, and the name that messages call it by.
 fn find(system: &str, built_ins: &[BuiltIn]) -> Result<(String, String), Failure> {
     let same = |b: &&BuiltIn| plain(&b.name) == plain(system);
@@ -263,12 +313,20 @@ fn plain(name: &str) -> String {
         .collect()
 }
 
+/// Systems without those that are there for another number of dimensions, too.
+pub(crate) fn once(built_ins: &[BuiltIn]) -> impl Iterator<Item = &BuiltIn> {
+    let mut known = BTreeSet::new();
+    built_ins
+        .iter()
+        .filter(move |system| known.insert(system.name.as_str()))
+}
+
 fn unknown(system: &str, built_ins: &[BuiltIn]) -> String {
     let mut message = format!("error: no system and no file `{system}`\n");
     if let Some(near) = nearest(system, built_ins.iter().map(|b| b.name.as_str())) {
         message.push_str(&format!("  help: did you mean `{near}`?\n"));
     }
-    for built_in in built_ins {
+    for built_in in once(built_ins) {
         message.push_str(&format!("  {:<20} {}\n", built_in.name, built_in.summary));
     }
     message.push_str("  or the path of a file with a declaration, such as heat.pde");

@@ -1,7 +1,7 @@
 //! `stencil tune`: searches for the fastest schedule on a card, and keeps it in a plan file.
 
 use std::fs;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process;
 use std::time::{Duration, Instant};
@@ -10,6 +10,7 @@ use clap::Args;
 use stencil_compiler::cost::Model;
 use stencil_compiler::schedule::plans::{Key, Plan, Plans};
 use stencil_runtime::io::read_text;
+use stencil_runtime::report::{clear_note, note};
 use stencil_runtime::tune::{Form, Options, Progress, Subject, Tuned, survey, tune};
 use stencil_runtime::{Number, SystemDef};
 
@@ -26,6 +27,9 @@ pub(crate) struct TuneArgs {
     /// Systems by name, or files with declarations
     #[arg(value_name = "SYSTEM|FILE.pde", default_value = "isothermal_ns")]
     systems: Vec<String>,
+    /// Number of dimensions of systems `in nd`; 3 for those of files and 2 for those of the library if not given
+    #[arg(long, value_name = "N", value_parser = source::dimension())]
+    dimension: Option<usize>,
     /// Cells along x, y, z; one number is for all axes
     #[arg(long, value_name = "NX,NY,NZ", value_delimiter = ',', num_args = 1)]
     cells: Vec<usize>,
@@ -87,7 +91,7 @@ pub(crate) fn run(args: &TuneArgs, out: &mut dyn Write) -> Result<(), Ended> {
         None => vec![None],
     };
     let (mut tried, mut errors) = (Vec::new(), Vec::new());
-    for system in bench::systems(&args.systems, &args.mixed)? {
+    for system in bench::systems(&args.systems, args.dimension, &args.mixed)? {
         for precision in &args.precision {
             let key = options(args, &system).key(&system, precision.get())?;
             let (forms, note) = forms::of(args, &plans, &system, &key)?;
@@ -210,29 +214,25 @@ fn one<T: Number>(args: &TuneArgs, forms: &[Form], seed: Option<u64>) -> Result<
     };
     let begun = Instant::now();
     let what = format!("{} {}", system.name(), T::NAME);
-    let mut tell = |progress: Progress| note(&what, begun, progress);
+    let mut tell = |progress: Progress| {
+        let seconds = begun.elapsed().as_secs_f64();
+        note(&format!("{what}, {seconds:.0} s: {}", state(progress)));
+    };
     let tuned = match args.survey.zip(seed) {
         None => tune(subject, &options, &mut tell),
         Some(drawn) => survey(subject, &options, drawn, &mut tell),
     };
-    if io::stderr().is_terminal() {
-        let _ = write!(io::stderr(), "\r\x1b[K");
-    }
+    clear_note();
     Ok(tuned?)
 }
 
-/// Says on a terminal how far a search is.
-fn note(what: &str, begun: Instant, progress: Progress) {
-    if !io::stderr().is_terminal() {
-        return;
-    }
-    let now = match progress {
+/// How far a search is.
+fn state(progress: Progress) -> String {
+    match progress {
         Progress::Ranked { legal, all } => format!("{legal} of {all} schedules are legal"),
         Progress::Compiled { done, all } => format!("compiled {done} of {all}"),
         Progress::Racing { left, best } => format!("{left} in the race, best {best:.0} Mpts/s"),
-    };
-    let seconds = begun.elapsed().as_secs_f64();
-    let _ = write!(io::stderr(), "\r\x1b[K{what}, {seconds:.0} s: {now}");
+    }
 }
 
 /// The plans of a file; none where there is no file yet.

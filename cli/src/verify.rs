@@ -2,7 +2,7 @@
 //! compiled before, on a machine without a card.
 
 use std::collections::BTreeMap;
-use std::io::{self, IsTerminal, Write};
+use std::io::Write;
 use std::num::NonZero;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
@@ -11,10 +11,12 @@ use std::sync::{Mutex, PoisonError};
 use std::{fs, thread};
 
 use clap::Args;
+use stencil_compiler::diag::counted;
 use stencil_compiler::model::Rank;
 use stencil_compiler::schedule::text;
 use stencil_runtime::backend::cuda::nvrtc::Nvrtc;
 use stencil_runtime::backend::cuda::{Cache, Card, CudaError};
+use stencil_runtime::report::{clear_note, note};
 use stencil_runtime::{Builder, Error, Number};
 
 use crate::smooth::{mean, mean_of};
@@ -38,6 +40,9 @@ pub(crate) struct VerifyArgs {
     /// Systems by name, or files with declarations; all systems of the library if none is given
     #[arg(value_name = "SYSTEM|FILE.pde")]
     systems: Vec<String>,
+    /// Number of dimensions of systems `in nd`; 3 for those of files and 2 for those of the library if not given
+    #[arg(long, value_name = "N", value_parser = source::dimension())]
+    dimension: Option<usize>,
     /// Schedules to draw at random for each system and precision, beside the presets
     #[arg(long, value_name = "N", default_value = "0")]
     sample: u32,
@@ -156,7 +161,10 @@ fn verify(runs: &Runs, batches: &[Batch], out: &mut dyn Write) -> Result<(), End
     if wrong > 0 {
         return Err(Ended {
             code: crate::BUG,
-            message: format!("{wrong} schedules do not give the bits of the processor"),
+            message: format!(
+                "error: the bits of the processor are not those of {}",
+                counted(wrong, "schedule")
+            ),
         });
     }
     Ok(source::write(out, b"all bits are equal\n")?)
@@ -199,7 +207,7 @@ fn compare<T: Number>(runs: &Runs, batch: &Batch) -> Result<Found, Ended> {
         sums.differing += differing;
         let what = match result {
             Ok(0) => continue,
-            Ok(_) => format!("{differing} values differ"),
+            Ok(_) => format!("values that differ: {differing}"),
             Err(message) => message,
         };
         let (name, schedule) = &batch.schedules[turn];
@@ -224,10 +232,8 @@ fn in_parallel<R: Send>(batch: &Batch, threads: usize, work: impl Fn(usize) -> R
             let result = work(turn);
             let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
             results.insert(turn, result);
-            if io::stderr().is_terminal() {
-                let (done, all, system) = (results.len(), all.len(), self::name(batch));
-                let _ = write!(io::stderr(), "\r{system} {done}/{all} {name:<16}");
-            }
+            let (done, all, system) = (results.len(), all.len(), self::name(batch));
+            note(&format!("{system} {done}/{all} {name}"));
         }
     };
     thread::scope(|scope| {
@@ -238,9 +244,7 @@ fn in_parallel<R: Send>(batch: &Batch, threads: usize, work: impl Fn(usize) -> R
             thread.join().unwrap_or_else(|panic| resume_unwind(panic));
         }
     });
-    if io::stderr().is_terminal() {
-        let _ = write!(io::stderr(), "\r{:60}\r", "");
-    }
+    clear_note();
     let results = results.into_inner();
     let results = results.unwrap_or_else(PoisonError::into_inner);
     results.into_values().collect()

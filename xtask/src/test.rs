@@ -83,6 +83,8 @@ fn test(root: &Path, nvrtc: &Path, counts: &mut Counts) -> Result<(), String> {
         // All failures of one run, not the first program's alone.
         .args(["test", "--workspace", "--no-fail-fast"])
         .env("STENCIL_NVRTC_DIR", nvrtc)
+        // A message that differs from its snapshot fails, and no file is written.
+        .env("INSTA_UPDATE", "no")
         .current_dir(root)
         .stdout(Stdio::piped())
         .spawn()

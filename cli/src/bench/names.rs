@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::picture::firsts;
 use super::report::Result as Measured;
+use stencil_compiler::diag::counted;
 
 /// The schedule, or the engine, with the threads that it has.
 pub(super) fn schedule(result: &Measured) -> String {
@@ -18,7 +19,7 @@ pub(super) fn short_schedule(result: &Measured) -> String {
 fn with_threads(result: &Measured, schedule: Option<&str>) -> String {
     let name = schedule.unwrap_or(result.engine);
     match &result.processor {
-        Some(processor) => format!("{name}, {} threads", processor.threads),
+        Some(processor) => format!("{name}, {}", counted(processor.threads, "thread")),
         None => name.to_string(),
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
+use stencil_compiler::diag::counted;
 use stencil_runtime::Room;
 
 use super::card::{self, Card};
@@ -383,8 +384,10 @@ impl Result {
         match (&self.card, &self.processor) {
             (Some(card), _) => card.name.clone(),
             (None, Some(processor)) => format!(
-                "{} on {} threads ({})",
-                self.precision, processor.threads, processor.instructions
+                "{} on {} ({})",
+                self.precision,
+                counted(processor.threads, "thread"),
+                processor.instructions
             ),
             (None, None) => self.engine.to_string(),
         }

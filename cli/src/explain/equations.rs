@@ -1,5 +1,6 @@
 //! The first part of the page: the equations as understood, and the scheme in words.
 
+use stencil_compiler::diag::counted;
 use stencil_compiler::discretize::DerivedWaves;
 use stencil_compiler::discretize::integrators;
 use stencil_compiler::model::text::{expression, face_lines, rates, variable_lines};
@@ -170,12 +171,11 @@ fn scheme(model: &Model) -> Vec<String> {
             [one] => format!("one array `{one}` beside each field"),
             several => format!("arrays {} beside each field", several.join(", ")),
         };
-        let substeps = tableau.substeps.len();
         lines.push(format!(
-            "Time: {}, order {}, {substeps} right-hand side{} a step, {storage} ({}).",
+            "Time: {}, order {}, {} a step, {storage} ({}).",
             integrator.name,
             integrator.order,
-            if substeps == 1 { "" } else { "s" },
+            counted(tableau.substeps.len(), "right-hand side"),
             integrator.source
         ));
     }
@@ -190,7 +190,7 @@ fn derivatives(model: &Model) -> Vec<String> {
     let order = model.scheme.order;
     let mut lines = vec![format!(
         "Derivatives along one axis: central differences of order {order} on {order} neighbours, up to {} away.",
-        super::count(order as usize / 2, "cell")
+        counted(order as usize / 2, "cell")
     )];
     let mixed = match model.scheme.mixed {
         // Settled as the bidiagonal form where any will do.

@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use stencil_compiler::algorithm::footprint::{Footprint, footprint, points, radius};
 use stencil_compiler::algorithm::{Algorithm, Def, FnId, Offset, Role};
+use stencil_compiler::diag::counted;
 use stencil_compiler::expr::real::Precision;
 use stencil_compiler::schedule::{Placement, presets};
 
 use super::table::{Table, paragraph};
-use super::{count, picture, substep, updates};
+use super::{picture, substep, updates};
 
 /// The preset whose stored functions the second table is about.
 const STORING: &str = "decomposed";
@@ -94,7 +95,10 @@ fn describe(algorithm: &Algorithm, read: &Footprint) -> String {
     let off = union.iter().filter(|at| at.iter().all(|c| *c != 0)).count();
     let mut text = table.to_string() + &picture::planes(&union, algorithm.dimension);
     if off > 0 {
-        text += &format!("    and {} in none of these planes\n", count(off, "point"));
+        text += &format!(
+            "    and {} in none of these planes\n",
+            counted(off, "point")
+        );
     }
     text
 }

@@ -148,8 +148,3 @@ fn updates(algorithm: &Algorithm, substep: usize) -> Vec<FnId> {
         .map_or(&[][..], |s| s.updates.as_slice());
     updates.iter().map(|(_, id)| *id).collect()
 }
-
-/// `1 point`, `2 points`.
-fn count(number: usize, word: &str) -> String {
-    format!("{number} {word}{}", if number == 1 { "" } else { "s" })
-}

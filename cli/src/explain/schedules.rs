@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use stencil_compiler::algorithm::{Algorithm, FnId};
 use stencil_compiler::cost::{self, KernelCost, Model};
+use stencil_compiler::diag::counted;
 use stencil_compiler::expr::real::Precision;
 use stencil_compiler::kernel::blocking;
 use stencil_compiler::kernel::lower::Context;
@@ -13,8 +14,8 @@ use stencil_compiler::schedule::check::{Compiled, ScheduleError, advised_on};
 use stencil_compiler::schedule::text::{of_all_kernels, placement_words, print_blocking};
 use stencil_compiler::schedule::{Placement, Schedule, presets};
 
+use super::substep;
 use super::table::{Table, paragraph};
-use super::{count, substep};
 use crate::source::{self, Failure};
 
 mod predicted;
@@ -308,8 +309,8 @@ fn one(
 pub(super) fn threads(cost: &KernelCost) -> String {
     if cost.threads > 1 {
         let (threads, cells) = (
-            count(cost.threads as usize, "thread"),
-            count(cost.cells as usize, "cell"),
+            counted(cost.threads as usize, "thread"),
+            counted(cost.cells as usize, "cell"),
         );
         let fit = if cost.registers > cost.register_limit() {
             format!(" ({} fit)", cost.register_limit())
@@ -317,8 +318,9 @@ pub(super) fn threads(cost: &KernelCost) -> String {
             String::new()
         };
         format!(
-            "{threads} a block, {cells} each at once; {} registers{fit}, {} bytes of shared memory",
-            cost.registers, cost.shared_bytes
+            "{threads} a block, {cells} each at once; {}{fit}, {} of shared memory",
+            counted(cost.registers, "register"),
+            counted(cost.shared_bytes, "byte")
         )
     } else {
         "rows, each a vector loop; rows that neighbours read are in caches".to_string()

@@ -130,6 +130,6 @@ fn numbers_on_the_command_line() {
     );
     assert_eq!(
         [short(0.5), short(-1.0), short(0.0), short(1.5e-7)],
-        ["0.5", "−1", "0", "1.500e−7"]
+        ["0.5", "−1", "0", "1.5e−7"]
     );
 }

@@ -11,6 +11,9 @@ pub(super) fn of(args: &RunArgs) -> Vec<Change> {
     let mut option = |option: &str, key: &str, value: &str| {
         changes.push(Change::option(option, key, value));
     };
+    if let Some(dimension) = args.dimension {
+        option("--dimension", "dimension", &dimension.to_string());
+    }
     if let Some(cells) = &args.cells {
         option("--cells", "mesh.cells", cells);
     }

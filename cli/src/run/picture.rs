@@ -3,6 +3,7 @@
 use ndarray::{Array2, ArrayView3, Slice};
 use stencil_runtime::plot::{Heatmap, LinePlot, Panels, PlotError, Style, finer};
 use stencil_runtime::problem::{Expression, Plot, Problem, Shown};
+use stencil_runtime::report::significant;
 use stencil_runtime::{Axis, Error, Mesh, Number, Simulation};
 
 /// One picture: heat maps beside each other, or curves.
@@ -153,10 +154,10 @@ fn panel<T: Number>(
         Shown::Quantity(quantity) => cut.plane(simulation.evaluate(quantity)?.view()),
         Shown::Pointwise(formula) => pointwise(problem, formula, &cut, simulation)?,
     };
-    let mut caption = format!("t = {:.4}", simulation.t());
+    let mut caption = format!("t = {}", significant(simulation.t(), 5));
     if dimension == 3 && cut.mesh.cells[cut.normal.index()] > 1 {
         let place = cut.mesh.coordinate(cut.normal.index(), cut.at as isize);
-        caption.push_str(&format!(", {} = {place:.4}", cut.normal));
+        caption.push_str(&format!(", {} = {}", cut.normal, significant(place, 5)));
     }
     Ok(Panel {
         plot: plot.clone(),

@@ -7,8 +7,10 @@ use std::path::Path;
 
 use stencil_compiler::algorithm::footprint::{footprint, points};
 use stencil_compiler::algorithm::{Algorithm, FnId};
+use stencil_compiler::diag::counted;
 use stencil_compiler::plan::{BufferRole, Launch};
 use stencil_runtime::problem::{Problem, TimeStep};
+use stencil_runtime::report::significant;
 use stencil_runtime::{Axis, Number, Restored, Simulation};
 
 use crate::source;
@@ -38,7 +40,10 @@ fn settings<T: Number>(out: &mut String, problem: &Problem, simulation: &Simulat
     let axes = simulation.system().model().dimension;
     let mesh = &problem.mesh;
     let cells = join(mesh.cells[..axes].iter().map(ToString::to_string), " × ");
-    let extent = join(mesh.extent[..axes].iter().map(|l| format!("{l:.4}")), " × ");
+    let extent = join(
+        mesh.extent[..axes].iter().map(|l| significant(*l, 6)),
+        " × ",
+    );
     let points = match mesh.centered {
         true => "in the middle of cells, faces at both ends of the box",
         false => "at the lower ends of cells, faces half a cell lower",
@@ -54,7 +59,7 @@ fn settings<T: Number>(out: &mut String, problem: &Problem, simulation: &Simulat
         let _ = writeln!(out, "  {line}");
     }
     let dt = match problem.time.dt {
-        TimeStep::Fixed(dt) => format!("dt = {dt:.4e}"),
+        TimeStep::Fixed(dt) => format!("dt = {}", significant(dt, 6)),
         TimeStep::Cfl(number) => format!("dt by cfl({number})"),
     };
     let end = problem.time.end.map(|end| format!("t = {end}"));
@@ -125,16 +130,14 @@ fn plan_of_a_step<T: Number>(out: &mut String, simulation: &Simulation<T>) {
     } else {
         stored.join(", ")
     };
-    let launches = plan.launches.len();
-    let _ = writeln!(
-        out,
-        "  {launches} launches in {substeps} substeps; stored: {stored}"
-    );
+    let launches = counted(plan.launches.len(), "launch");
+    let substeps = counted(substeps, "substep");
+    let _ = writeln!(out, "  {launches} in {substeps}; stored: {stored}");
     let mib = simulation.bytes() as f64 / f64::from(1 << 20);
     let _ = writeln!(
         out,
-        "  {} arrays, {mib:.1} MiB with ghost cells\n",
-        plan.memories()
+        "  {}, {mib:.1} MiB with ghost cells\n",
+        counted(plan.memories(), "array")
     );
 }
 
@@ -151,10 +154,11 @@ fn describe(algorithm: &Algorithm, launch: &Launch) -> String {
     let footprint = footprint(algorithm, &roots, &stored);
     let most = footprint.values().map(BTreeSet::len).max().unwrap_or(0);
     format!(
-        "kernel {}: {} reads {} arrays at up to {most} points each ({} in all), writes {}",
+        "kernel {}: {} reads {} at up to {} each ({} in all), writes {}",
         launch.name,
         launch.blocking.strategy,
-        footprint.len(),
+        counted(footprint.len(), "array"),
+        counted(most, "point"),
         points(&footprint),
         launch.outputs.len(),
     )

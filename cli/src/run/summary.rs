@@ -3,12 +3,16 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
+use stencil_compiler::diag::counted;
 use stencil_runtime::problem::{Norms, Problem};
-use stencil_runtime::report::Summary;
+use stencil_runtime::report::{Summary, significant};
 use stencil_runtime::{Number, Simulation};
 
 use super::drive::Done;
 use crate::source::plans::ByPlan;
+
+/// Digits of times and of observables.
+const DIGITS: usize = 6;
 
 /// What there is to say.
 pub(super) struct Facts<'a, T> {
@@ -107,9 +111,9 @@ impl<T: Number> Facts<'_, T> {
             .row(
                 "time",
                 format_args!(
-                    "t = {:.4} after {} steps{}",
-                    simulation.t(),
-                    simulation.step_count(),
+                    "t = {} after {}{}",
+                    significant(simulation.t(), DIGITS),
+                    counted(simulation.step_count(), "step"),
                     self.retaken()
                 ),
             )
@@ -118,10 +122,10 @@ impl<T: Number> Facts<'_, T> {
                 match simulation.card() {
                     Some(card) => format!("{}, {}", simulation.engine().name(), card.name),
                     None => format!(
-                        "{}, {}, {} threads",
+                        "{}, {}, {}",
                         simulation.engine().name(),
                         simulation.instructions().name(),
-                        simulation.threads()
+                        counted(simulation.threads(), "thread")
                     ),
                 },
             )
@@ -138,7 +142,7 @@ impl<T: Number> Facts<'_, T> {
             let ranges = simulation.system().model().ranges_text();
             summary = summary.row(
                 "repaired",
-                format_args!("{repaired} fluxes, to keep {ranges}"),
+                format_args!("{}, to keep {ranges}", counted(repaired, "flux")),
             );
         }
         if let Some(patches) = super::plan::patches(simulation) {
@@ -152,11 +156,11 @@ impl<T: Number> Facts<'_, T> {
             summary = summary.row(name, text);
         }
         if !self.done.first.is_empty() {
-            summary = summary.section("Observed, first and last");
+            summary = summary.section("Observed: at first, at last, the change");
         }
         for (name, first) in &self.done.first {
             let last = self.done.last.get(name).copied().unwrap_or(f64::NAN);
-            summary = summary.row(name, format_args!("{first:.10e}   {last:.10e}"));
+            summary = summary.row(name, observed(*first, last));
         }
         summary = summary.section("Files");
         let (frames, others): (Vec<_>, Vec<_>) = self
@@ -185,12 +189,12 @@ impl<T: Number> Facts<'_, T> {
             return String::new();
         };
         format!(
-            ", {} of them done again, shorter;\nthe last was step {}, at t = {:.4}: the {} speed became {:.3e} in cell {:?}",
+            ", {} of them done again, shorter;\nthe last was step {}, at t = {}: the {} speed became {} in cell {:?}",
             simulation.retaken(),
             last.step,
-            last.t,
+            significant(last.t, DIGITS),
             last.speed,
-            last.value,
+            significant(last.value, 4),
             &last.cell[..self.cells().len()]
         )
     }
@@ -217,7 +221,28 @@ impl<T: Number> Facts<'_, T> {
     }
 }
 
+/// An observable at the begin and at the end of a run, and by how much it changed: that is told to the last bit, where the
+/// values beside it may look alike.
+fn observed(first: f64, last: f64) -> String {
+    let values = [first, last].map(|value| significant(value, DIGITS));
+    let change = significant(last - first, 3);
+    format!("{:<13}{:<13}{change}", values[0], values[1])
+}
+
 fn is_frame(path: &std::path::Path) -> bool {
     path.file_name()
         .is_some_and(|name| name.to_string_lossy().starts_with("frame_"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_below_the_digits_of_the_values_is_seen() {
+        let words = observed(0.1 + 0.2, 0.3);
+        let words: Vec<&str> = words.split_whitespace().collect();
+        assert_eq!(words, ["0.3", "0.3", "-5.55e-17"]);
+        assert_eq!(observed(2.0, 2.0).split_whitespace().next_back(), Some("0"));
+    }
 }

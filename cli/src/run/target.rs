@@ -8,7 +8,7 @@ use stencil_runtime::SystemDef;
 use stencil_runtime::problem::{Change, Problem};
 
 use super::Ended;
-use crate::USAGE;
+use crate::{USAGE, source};
 
 /// Reads the problem of a name or file, with some settings changed.
 pub(crate) fn open(wanted: &str, changes: &[Change]) -> Result<Problem, Ended> {
@@ -34,7 +34,7 @@ fn wrong(message: String) -> Ended {
 
 /// A declaration says what is solved, not from what.
 fn declaration(path: &Path) -> String {
-    let system = match SystemDef::from_file(path) {
+    let system = match source::system(&path.to_string_lossy(), None) {
         Ok(system) => system,
         Err(error) => return format!("error: {error}"),
     };

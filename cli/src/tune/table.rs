@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 use stencil_compiler::cost::{KernelCost, Power, Rates};
+use stencil_compiler::diag::counted;
 use stencil_compiler::schedule::plans::Chosen;
 use stencil_compiler::schedule::{Schedule, text};
 use stencil_runtime::tune::{Fate, Form, ModelError, Trial, Tuned};
@@ -22,14 +23,14 @@ pub(super) fn text((forms, precision, seed): What<'_>, tuned: &Tuned) -> String 
     let timed = count(&|t| t.seconds().is_finite());
     let failed = count(&|t| matches!(t.fate, Fate::Failed { .. }));
     let mut out = format!(
-        "{} {precision}{}{}: {} legal schedules, {timed} timed, {} without hope, {failed} failed, {:.0} s\n",
+        "{} {precision}{}{}: {}, {timed} timed, {} without hope, {failed} failed, {:.0} s\n",
         name(forms),
         seed.map_or(String::new(), |seed| format!(", seed {seed}")),
         match forms.len() {
             1 => String::new(),
-            count => format!(", {count} formulations"),
+            forms => format!(", {}", counted(forms, "formulation")),
         },
-        tuned.trials.len(),
+        counted(tuned.trials.len(), "legal schedule"),
         count(&|t| t.fate == Fate::Hopeless),
         tuned.took.as_secs_f64()
     );
@@ -57,9 +58,9 @@ pub(super) fn text((forms, precision, seed): What<'_>, tuned: &Tuned) -> String 
     if error.measured > 0 {
         let _ = writeln!(
             out,
-            "  the model: rank correlation {:.2} over {} timed schedules, median error {:.0} % of those without spills",
+            "  the model: rank correlation {:.2} over {}, median error {:.0} % of those without spills",
             error.correlation,
-            error.measured,
+            counted(error.measured, "timed schedule"),
             100.0 * error.median
         );
     }
@@ -114,9 +115,9 @@ pub(super) fn surveys(errors: &[ModelError]) -> String {
     let (correlations, medians) = (sorted(|e| e.correlation), sorted(|e| e.median));
     let middle = errors.len() / 2;
     format!(
-        "{} surveys: rank correlation {:.2} in the middle and {:.2} at least, median error {:.0} % in the middle \
+        "{}: rank correlation {:.2} in the middle and {:.2} at least, median error {:.0} % in the middle \
          and {:.0} % at most\n",
-        errors.len(),
+        counted(errors.len(), "survey"),
         correlations[middle],
         correlations[0],
         100.0 * medians[middle],
@@ -223,7 +224,7 @@ fn trial(trial: &Trial, form: &Form) -> Value {
         Fate::Hopeless => "hopeless".into(),
         Fate::Failed { reason } => format!("failed: {reason}"),
         Fate::Slower => "slower".into(),
-        Fate::Wrong { differing } => format!("{differing} values differ"),
+        Fate::Wrong { differing } => format!("values that differ: {differing}"),
         Fate::Best => "best".into(),
     };
     let seconds = trial.seconds();

@@ -18,7 +18,7 @@ use super::on_card::on_card;
 use super::{VerifyArgs, plans};
 use crate::smooth::mean;
 use crate::source::{Failure, MixedChoice, Precision};
-use crate::{Ended, bench, usage};
+use crate::{Ended, source, usage};
 use unusual::unusual;
 
 #[cfg(test)]
@@ -111,8 +111,12 @@ pub(super) struct Origin {
 pub(super) enum Declared {
     /// The library, by its name and number of dimensions.
     Library { name: String, dimension: usize },
-    /// A file, by its name and its text.
-    File { name: String, text: String },
+    /// A file, by its name, its text and the number of dimensions that a text `in nd` is read in.
+    File {
+        name: String,
+        text: String,
+        dimension: Option<usize>,
+    },
 }
 
 impl Origin {
@@ -120,7 +124,11 @@ impl Origin {
     pub(super) fn system(&self) -> Result<SystemDef, Ended> {
         let system = match &self.declared {
             Declared::Library { name, dimension } => physics::systems::find_in(name, *dimension)?,
-            Declared::File { name, text } => SystemDef::from_text(name, text)?,
+            Declared::File {
+                name,
+                text,
+                dimension,
+            } => SystemDef::from_text_in(name, text, *dimension)?,
         };
         let system = match self.mixed {
             None => system,
@@ -178,7 +186,7 @@ pub(super) fn batches(args: &VerifyArgs, architecture: &str) -> Result<Vec<Batch
     let mut batches = Vec::new();
     let mut has_planned = false;
     let planned = args.plans.as_deref().map(plans::read).transpose()?;
-    for (system, origin) in in_forms(systems(&args.systems)?, &args.mixed)? {
+    for (system, origin) in in_forms(systems(&args.systems, args.dimension)?, &args.mixed)? {
         for precision in &args.precision {
             let schedules = schedules(args, system.algorithm(), *precision, architecture);
             let dimension = system.algorithm().dimension.clamp(1, 3);
@@ -255,7 +263,7 @@ fn in_forms(
     Ok(all)
 }
 
-fn systems(names: &[String]) -> Result<Vec<(SystemDef, Origin)>, Ended> {
+fn systems(names: &[String], dimension: Option<usize>) -> Result<Vec<(SystemDef, Origin)>, Ended> {
     let declared = |declared| Origin {
         declared,
         mixed: None,
@@ -273,14 +281,18 @@ fn systems(names: &[String]) -> Result<Vec<(SystemDef, Origin)>, Ended> {
         return all.map(|d| Ok(of_library(SystemDef::new(d)?))).collect();
     }
     let named = |name: &String| -> Result<(SystemDef, Origin), Ended> {
-        let system = bench::system(name)?;
-        if !bench::is_file(name) {
+        let system = source::system(name, dimension)?;
+        if !source::is_file(name) {
             return Ok(of_library(system));
         }
         let text = read_text(Path::new(name))
             .map_err(|e| usage(Failure::new(format!("error: `{name}`: {e}"))))?;
-        let name = name.clone();
-        Ok((system, declared(Declared::File { name, text })))
+        let file = Declared::File {
+            name: name.clone(),
+            text,
+            dimension: Some(system.model().dimension),
+        };
+        Ok((system, declared(file)))
     };
     names.iter().map(named).collect()
 }

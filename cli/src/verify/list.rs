@@ -112,7 +112,9 @@ fn batch_json((batch, kernels): &(Batch, Vec<Vec<String>>)) -> Value {
     json!({
         "system": match &batch.origin.declared {
             Declared::Library { name, dimension } => json!({ "name": name, "dimension": dimension }),
-            Declared::File { name, text } => json!({ "file": name, "text": text }),
+            Declared::File { name, text, dimension } => {
+                json!({ "file": name, "text": text, "dimension": dimension })
+            }
         },
         "mixed": batch.origin.mixed.map(|mixed| mixed.get().name()),
         "formulation": batch.origin.formulation.map(|formulation| formulation.to_string()),
@@ -219,11 +221,14 @@ impl<'a> Fields<'a> {
     }
 
     fn declared(&self) -> Result<Declared, String> {
-        if self.0.contains_key("file") {
-            let (name, text) = (self.text("file")?, self.text("text")?);
-            return Ok(Declared::File { name, text });
-        }
         let dimension = |v: &Value| usize::try_from(v.as_u64()?).ok();
+        if self.0.contains_key("file") {
+            return Ok(Declared::File {
+                name: self.text("file")?,
+                text: self.text("text")?,
+                dimension: self.0.get("dimension").and_then(dimension),
+            });
+        }
         Ok(Declared::Library {
             name: self.text("name")?,
             dimension: self.get("dimension", dimension)?,

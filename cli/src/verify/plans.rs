@@ -99,6 +99,7 @@ mod tests {
             declared: Declared::File {
                 name,
                 text: text.to_string(),
+                dimension: None,
             },
             mixed: None,
             formulation: None,

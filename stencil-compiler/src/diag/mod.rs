@@ -4,8 +4,10 @@ use std::fmt;
 
 mod codes;
 mod render;
+mod words;
 
 pub use codes::Code;
+pub use words::{counted, listed};
 
 /// A place in the source: line from 1, column from 0, as `proc_macro2` counts. The default,
 /// line 0, is an unknown place.

@@ -1,7 +1,8 @@
 //! Axes: the frame, ticks, labels and headings around a plot.
 
-use super::canvas::{Canvas, Pen, Rect};
+use super::canvas::Rect;
 use super::color::Color;
+use super::scene::{Scene, Stroke};
 use super::text::{Align, Fonts, MIDDLE, Style, Weight};
 use super::ticks::{self, Tick};
 
@@ -137,11 +138,11 @@ impl Axis {
         FRAME + TICK + GAP + TICK_TEXT.size as i32 + label
     }
 
-    pub(super) fn draw_below(&self, canvas: &mut Canvas, fonts: &Fonts, plot: Rect) {
+    pub(super) fn draw_below(&self, scene: &mut Scene, fonts: &Fonts, plot: Rect) {
         let top = plot.bottom() + FRAME;
-        let mark = |canvas: &mut Canvas, value: f64, length: i32| {
+        let mark = |scene: &mut Scene, value: f64, length: i32| {
             let x = self.x(plot, value).round() as i32 - FRAME / 2;
-            canvas.fill(
+            scene.fill(
                 Rect {
                     x,
                     y: top,
@@ -152,27 +153,27 @@ impl Axis {
             );
         };
         for &value in &self.minor {
-            mark(canvas, value, TICK / 2);
+            mark(scene, value, TICK / 2);
         }
         let baseline = top + TICK + GAP + (TICK_TEXT.size * 2.0 * MIDDLE) as i32;
         for tick in &self.ticks {
-            mark(canvas, tick.value, TICK);
+            mark(scene, tick.value, TICK);
             let at = (self.x(plot, tick.value), baseline as f32);
-            fonts.draw(canvas, &tick.label, at, Align::Center, TICK_TEXT);
+            scene.write(&tick.label, at, Align::Center, TICK_TEXT);
         }
         let at = (
             centre(plot).0,
             baseline as f32 + LABEL_GAP as f32 + LABEL.size * 0.9,
         );
         let (text, style) = fonts.fit(&self.label, LABEL, plot.w as f32 * 1.2);
-        fonts.draw(canvas, &text, at, Align::Center, style);
+        scene.write(&text, at, Align::Center, style);
     }
 
-    pub(super) fn draw_left(&self, canvas: &mut Canvas, fonts: &Fonts, plot: Rect) {
+    pub(super) fn draw_left(&self, scene: &mut Scene, fonts: &Fonts, plot: Rect) {
         let right = plot.x - FRAME;
         for &value in &self.minor {
             let y = self.y(plot, value).round() as i32 - FRAME / 2;
-            canvas.fill(
+            scene.fill(
                 Rect {
                     x: right - TICK / 2,
                     y,
@@ -190,18 +191,18 @@ impl Axis {
                 w: TICK,
                 h: FRAME,
             };
-            canvas.fill(mark, Color::INK);
+            scene.fill(mark, Color::INK);
             let at = ((mark.x - GAP) as f32, y + TICK_TEXT.size * MIDDLE);
-            fonts.draw(canvas, &tick.label, at, Align::Right, TICK_TEXT);
+            scene.write(&tick.label, at, Align::Right, TICK_TEXT);
         }
         // Descenders of the turned label face the plot.
         let x =
             right as f32 - (TICK + GAP + LABEL_GAP) as f32 - self.widest(fonts) + LABEL.size * 0.1;
         let (text, style) = fonts.fit(&self.label, LABEL, plot.h as f32 * 1.2);
-        fonts.draw_up(canvas, &text, (x, centre(plot).1), Align::Center, style);
+        scene.write_up(&text, (x, centre(plot).1), Align::Center, style);
     }
 
-    pub(super) fn draw_right(&self, canvas: &mut Canvas, fonts: &Fonts, plot: Rect) {
+    pub(super) fn draw_right(&self, scene: &mut Scene, fonts: &Fonts, plot: Rect) {
         let left = plot.right() + FRAME;
         for tick in &self.ticks {
             let y = self.y(plot, tick.value);
@@ -211,18 +212,18 @@ impl Axis {
                 w: TICK,
                 h: FRAME,
             };
-            canvas.fill(mark, Color::INK);
+            scene.fill(mark, Color::INK);
             let at = ((mark.right() + GAP) as f32, y + TICK_TEXT.size * MIDDLE);
-            fonts.draw(canvas, &tick.label, at, Align::Left, TICK_TEXT);
+            scene.write(&tick.label, at, Align::Left, TICK_TEXT);
         }
         let x =
             left as f32 + (TICK + GAP + LABEL_GAP) as f32 + self.widest(fonts) + LABEL.size * 0.75;
         let (text, style) = fonts.fit(&self.label, LABEL, plot.h as f32 * 1.2);
-        fonts.draw_up(canvas, &text, (x, centre(plot).1), Align::Center, style);
+        scene.write_up(&text, (x, centre(plot).1), Align::Center, style);
     }
 
     /// Grid lines at the ticks.
-    pub(super) fn grid(&self, canvas: &mut Canvas, plot: Rect, vertical: bool) {
+    pub(super) fn grid(&self, scene: &mut Scene, plot: Rect, vertical: bool) {
         for tick in &self.ticks {
             let line = if vertical {
                 Rect {
@@ -237,7 +238,7 @@ impl Axis {
                     ..plot
                 }
             };
-            canvas.fill(line, Color::GRID);
+            scene.fill(line, Color::GRID);
         }
     }
 }
@@ -262,7 +263,7 @@ pub(super) fn heading_room(title: &str, subtitle: &str) -> i32 {
 
 /// Title and subtitle above the plot, from its left edge, in `width` at most.
 pub(super) fn heading(
-    canvas: &mut Canvas,
+    scene: &mut Scene,
     fonts: &Fonts,
     plot: Rect,
     (title, subtitle): (&str, &str),
@@ -272,24 +273,18 @@ pub(super) fn heading(
     let x = (plot.x - FRAME) as f32;
     if !subtitle.is_empty() {
         let (text, style) = fonts.fit(subtitle, SUBTITLE, width as f32);
-        fonts.draw(canvas, &text, (x, baseline), Align::Left, style);
+        scene.write(&text, (x, baseline), Align::Left, style);
         baseline -= 31.0;
     }
     let (text, style) = fonts.fit(title, TITLE, width as f32);
-    fonts.draw(canvas, &text, (x, baseline), Align::Left, style);
+    scene.write(&text, (x, baseline), Align::Left, style);
 }
 
 /// Says in the middle of the plot that there is nothing to see.
-pub(super) fn no_data(canvas: &mut Canvas, fonts: &Fonts, plot: Rect) {
+pub(super) fn no_data(scene: &mut Scene, fonts: &Fonts, plot: Rect) {
     let (x, y) = centre(plot);
     let (text, style) = fonts.fit("no finite values", LABEL, plot.w as f32 - 16.0);
-    fonts.draw(
-        canvas,
-        &text,
-        (x, y + LABEL.size * MIDDLE),
-        Align::Center,
-        style,
-    );
+    scene.write(&text, (x, y + LABEL.size * MIDDLE), Align::Center, style);
 }
 
 /// A range that has a length: constant data get one around their value.
@@ -315,8 +310,8 @@ pub(super) fn finite_range(values: impl Iterator<Item = f64>) -> Option<(f64, f6
         })
 }
 
-pub(super) fn pen(color: Color, width: f32, dash: Option<(f32, f32)>) -> Pen {
-    Pen { color, width, dash }
+pub(super) fn pen(color: Color, width: f32, dash: Option<(f32, f32)>) -> Stroke {
+    Stroke { color, width, dash }
 }
 
 #[cfg(test)]

@@ -5,10 +5,11 @@ use std::path::Path;
 
 use super::PlotError;
 use super::color::Color;
+use super::scene::{Point, Stroke};
 use crate::io::PartFile;
 
 /// A rectangle of whole pixels; `y` counts downwards.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Rect {
     pub(super) x: i32,
     pub(super) y: i32,
@@ -31,6 +32,29 @@ impl Rect {
             h: self.h + 2 * by,
         }
     }
+    /// A frame of `width` pixels around it, outside of it.
+    pub(super) fn sides(self, width: i32) -> [Self; 4] {
+        let around = self.grown(width);
+        let (h, w) = (width, width);
+        [
+            Self { h, ..around },
+            Self {
+                y: self.bottom(),
+                h,
+                ..around
+            },
+            Self { w, ..around },
+            Self {
+                x: self.right(),
+                w,
+                ..around
+            },
+        ]
+    }
+    /// Its pixels, row by row from the top.
+    pub(super) fn pixels(self) -> impl Iterator<Item = (i32, i32)> {
+        (self.y..self.bottom()).flat_map(move |y| (self.x..self.right()).map(move |x| (x, y)))
+    }
     fn contains(self, x: i32, y: i32) -> bool {
         x >= self.x && x < self.right() && y >= self.y && y < self.bottom()
     }
@@ -40,14 +64,6 @@ pub(super) struct Canvas {
     width: i32,
     height: i32,
     pixels: Vec<Color>,
-}
-
-/// A line's look. Lengths of dashes and gaps are in pixels; no dashes mean a solid line.
-#[derive(Clone, Copy)]
-pub(super) struct Pen {
-    pub(super) color: Color,
-    pub(super) width: f32,
-    pub(super) dash: Option<(f32, f32)>,
 }
 
 impl Canvas {
@@ -92,39 +108,8 @@ impl Canvas {
         }
     }
 
-    pub(super) fn fill(&mut self, r: Rect, color: Color) {
-        for y in r.y..r.bottom() {
-            for x in r.x..r.right() {
-                self.set(x, y, color);
-            }
-        }
-    }
-
-    /// A frame of `width` pixels around `r`, outside of it.
-    pub(super) fn frame(&mut self, r: Rect, width: i32, color: Color) {
-        let o = r.grown(width);
-        self.fill(Rect { h: width, ..o }, color);
-        self.fill(
-            Rect {
-                y: r.bottom(),
-                h: width,
-                ..o
-            },
-            color,
-        );
-        self.fill(Rect { w: width, ..o }, color);
-        self.fill(
-            Rect {
-                x: r.right(),
-                w: width,
-                ..o
-            },
-            color,
-        );
-    }
-
     /// A line through `points`, cut at `clip`.
-    pub(super) fn polyline(&mut self, points: &[(f32, f32)], pen: Pen, clip: Rect) {
+    pub(super) fn polyline(&mut self, points: &[(f32, f32)], pen: Stroke, clip: Rect) {
         // One mask for the whole line: where pieces overlap, the ink must not double.
         let mut mask = Mask::new(clip, self.bounds());
         let mut length = 0.0;
@@ -154,7 +139,7 @@ impl Canvas {
     pub(super) fn save(&self, path: &Path) -> Result<(), PlotError> {
         let write = || {
             let mut file = PartFile::create(path)?;
-            self.encode(&mut file)?;
+            encode(&mut file, (self.width, self.height), &self.pixels)?;
             file.finish()
         };
         write().map_err(|source| PlotError::Io {
@@ -162,17 +147,22 @@ impl Canvas {
             source,
         })
     }
+}
 
-    fn encode(&self, out: impl Write) -> io::Result<()> {
-        let mut encoder = png::Encoder::new(out, self.width as u32, self.height as u32);
-        encoder.set_color(png::ColorType::Rgb);
-        encoder.set_depth(png::BitDepth::Eight);
-        encoder.set_compression(png::Compression::High);
-        let bytes: Vec<u8> = self.pixels.iter().flat_map(|c| [c.0, c.1, c.2]).collect();
-        let mut writer = encoder.write_header().map_err(io::Error::other)?;
-        writer.write_image_data(&bytes).map_err(io::Error::other)?;
-        writer.finish().map_err(io::Error::other)
-    }
+/// Writes pixels as PNG, row by row from the top.
+pub(super) fn encode(
+    out: impl Write,
+    (width, height): (i32, i32),
+    pixels: &[Color],
+) -> io::Result<()> {
+    let mut encoder = png::Encoder::new(out, width as u32, height as u32);
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.set_depth(png::BitDepth::Eight);
+    encoder.set_compression(png::Compression::High);
+    let bytes: Vec<u8> = pixels.iter().flat_map(|c| [c.0, c.1, c.2]).collect();
+    let mut writer = encoder.write_header().map_err(io::Error::other)?;
+    writer.write_image_data(&bytes).map_err(io::Error::other)?;
+    writer.finish().map_err(io::Error::other)
 }
 
 /// How much of each pixel a line covers.
@@ -277,6 +267,22 @@ fn near(a: f32, b: f32, c: f32, reach: f32) -> (f32, f32) {
     (s.min(t).clamp(0.0, 1.0), s.max(t).clamp(0.0, 1.0))
 }
 
+/// The pieces of a line through points that are near a rectangle, so that numbers stay small; none for points that are not finite.
+pub(super) fn near_pieces(points: &[Point], clip: Rect) -> Vec<Vec<Point>> {
+    let area = clip.grown(100);
+    let mut pieces: Vec<Vec<Point>> = Vec::new();
+    for pair in points.windows(2) {
+        let Some((a, b)) = clip_line(pair[0], pair[1], area) else {
+            continue;
+        };
+        match pieces.last_mut().filter(|piece| piece.last() == Some(&a)) {
+            Some(piece) => piece.push(b),
+            None => pieces.push(vec![a, b]),
+        }
+    }
+    pieces
+}
+
 /// Liang and Barsky's clipping; `None` where nothing is left.
 fn clip_line(a: (f32, f32), b: (f32, f32), r: Rect) -> Option<((f32, f32), (f32, f32))> {
     // In f64: a curve that shoots far out of the picture must stay straight inside it.
@@ -314,7 +320,7 @@ mod tests {
     use super::*;
 
     const INK: Color = Color(0, 0, 0);
-    const PEN: Pen = Pen {
+    const PEN: Stroke = Stroke {
         color: INK,
         width: 2.0,
         dash: None,
@@ -349,7 +355,7 @@ mod tests {
     #[test]
     fn dashes_leave_gaps() {
         let mut c = Canvas::new(40, 5);
-        let pen = Pen {
+        let pen = Stroke {
             dash: Some((6.0, 8.0)),
             ..PEN
         };
@@ -364,16 +370,15 @@ mod tests {
         c.disc((10.0, 10.0), 4.0, INK);
         assert_eq!((c.get(10, 10), c.get(7, 10)), (INK, INK));
         assert_eq!((c.get(6, 6), c.get(15, 10)), (Color::WHITE, Color::WHITE));
-        c.frame(
-            Rect {
-                x: 3,
-                y: 3,
-                w: 14,
-                h: 14,
-            },
-            2,
-            INK,
-        );
+        let area = Rect {
+            x: 3,
+            y: 3,
+            w: 14,
+            h: 14,
+        };
+        for (x, y) in area.sides(2).into_iter().flat_map(Rect::pixels) {
+            c.set(x, y, INK);
+        }
         assert_eq!((c.get(2, 2), c.get(17, 18)), (INK, INK));
         assert_eq!((c.get(3, 3), c.get(0, 0)), (Color::WHITE, Color::WHITE));
         c.disc((-100.0, 1e9), 4.0, INK);

@@ -146,7 +146,10 @@ impl<'a> Heatmap<'a> {
         self
     }
 
-    /// Writes the picture as PNG.
+    /// Writes the picture in the format that the ending of the path names: `.png`, `.svg` or `.pdf`.
+    ///
+    /// # Errors
+    /// If the ending names none of these, the extent or the range is none, or the file cannot be written.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), PlotError> {
         Panels::new([self.clone()]).save(path)
     }
@@ -239,8 +242,8 @@ mod tests {
     use ndarray::{Array2, arr2};
 
     fn drawn(map: &Heatmap<'_>) -> (Canvas, Rect) {
-        let (canvas, places) = Panels::new([map.clone()]).draw().unwrap();
-        (canvas, places[0])
+        let (scene, places) = Panels::new([map.clone()]).draw().unwrap();
+        (scene.canvas(), places[0])
     }
 
     const UNIT: [f64; 4] = [0.0, 1.0, 0.0, 1.0];

@@ -1,8 +1,9 @@
 //! The legend of a line plot.
 
 use super::axes::TICK_TEXT;
-use super::canvas::{Canvas, Rect};
+use super::canvas::Rect;
 use super::color::Color;
+use super::scene::Scene;
 use super::text::{Align, Fonts, MIDDLE};
 
 const ROW: i32 = 30;
@@ -57,23 +58,18 @@ impl<'a> Legend<'a> {
     /// between two points.
     pub(super) fn draw(
         &self,
-        canvas: &mut Canvas,
-        fonts: &Fonts,
+        scene: &mut Scene,
         at: Rect,
-        mut sample: impl FnMut(&mut Canvas, usize, [(f32, f32); 2]),
+        mut sample: impl FnMut(&mut Scene, usize, [(f32, f32); 2]),
     ) {
-        for y in at.y..at.bottom() {
-            for x in at.x..at.right() {
-                canvas.blend(x, y, Color::WHITE, 0.9);
-            }
-        }
-        canvas.frame(at, 1, Color(205, 208, 213));
+        scene.veil(at, Color::WHITE, 0.9);
+        scene.frame(at, 1, Color(205, 208, 213));
         for (i, name) in self.names.iter().enumerate() {
             let y = (at.y + PADDING / 2 + ROW * i as i32 + ROW / 2) as f32;
             let x = (at.x + PADDING) as f32;
-            sample(canvas, i, [(x, y), (x + SAMPLE as f32, y)]);
+            sample(scene, i, [(x, y), (x + SAMPLE as f32, y)]);
             let text = (x + SAMPLE as f32 + 12.0, y + TICK_TEXT.size * MIDDLE);
-            fonts.draw(canvas, name, text, Align::Left, TICK_TEXT);
+            scene.write(name, text, Align::Left, TICK_TEXT);
         }
     }
 }

@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
-use super::PlotError;
 use super::axes::{self, Axis, FRAME, pen};
-use super::canvas::{Canvas, Rect};
+use super::canvas::Rect;
 use super::color::Color;
 use super::legend::Legend;
+use super::scene::Scene;
 use super::text::Fonts;
+use super::{Format, PlotError};
 
 const PLOT: (i32, i32) = (1080, 660);
 const MARGIN: i32 = 30;
@@ -38,10 +39,10 @@ impl Style {
     fn dots(self) -> bool {
         matches!(self, Self::Points | Self::LinePoints | Self::LineRings)
     }
-    fn dot(self, canvas: &mut Canvas, at: (f32, f32), color: Color) {
-        canvas.disc(at, DOT, color);
+    fn dot(self, scene: &mut Scene, at: (f32, f32), color: Color) {
+        scene.disc(at, DOT, color);
         if self == Self::LineRings {
-            canvas.disc(at, DOT - RING, Color::WHITE);
+            scene.disc(at, DOT - RING, Color::WHITE);
         }
     }
     fn dash(self) -> Option<(f32, f32)> {
@@ -175,12 +176,16 @@ impl LinePlot {
         self
     }
 
-    /// Writes the picture as PNG.
+    /// Writes the picture in the format that the ending of the path names: `.png`, `.svg` or `.pdf`.
+    ///
+    /// # Errors
+    /// If the ending names none of these, a curve's x and y differ in length, or the file cannot be written.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), PlotError> {
-        self.draw()?.0.save(path.as_ref())
+        Format::of(path.as_ref())?;
+        self.draw()?.0.save_as(path)
     }
 
-    fn draw(&self) -> Result<(Canvas, Rect), PlotError> {
+    fn draw(&self) -> Result<(Scene, Rect), PlotError> {
         if let Some(s) = self.series.iter().find(|s| s.xs.len() != s.ys.len()) {
             let (xs, ys) = (s.xs.len(), s.ys.len());
             return Err(PlotError::Lengths {
@@ -216,31 +221,31 @@ impl LinePlot {
         // The last x label is centred on the plot's edge.
         let width = right.max(plot.right() + 12) + MARGIN;
         let height = low.max(plot.bottom() + x.room_below()) + MARGIN;
-        let mut canvas = Canvas::new(width, height);
-        x.grid(&mut canvas, plot, true);
-        y.grid(&mut canvas, plot, false);
-        canvas.frame(plot, FRAME, Color::INK);
-        x.draw_below(&mut canvas, &fonts, plot);
-        y.draw_left(&mut canvas, &fonts, plot);
+        let mut scene = Scene::new(width as f32, height as f32);
+        x.grid(&mut scene, plot, true);
+        y.grid(&mut scene, plot, false);
+        scene.frame(plot, FRAME, Color::INK);
+        x.draw_below(&mut scene, &fonts, plot);
+        y.draw_left(&mut scene, &fonts, plot);
         axes::heading(
-            &mut canvas,
+            &mut scene,
             &fonts,
             plot,
             (&self.title, &self.subtitle),
             plot.w,
         );
         if !has_values {
-            axes::no_data(&mut canvas, &fonts, plot);
+            axes::no_data(&mut scene, &fonts, plot);
         }
         for (i, (style, runs)) in curves.iter().enumerate() {
             for run in runs {
-                draw_run(&mut canvas, run, *style, self.color(i), plot);
+                draw_run(&mut scene, run, *style, self.color(i), plot);
             }
         }
         if let (Some(legend), Some(place)) = (legend, place) {
-            self.draw_legend(&mut canvas, &fonts, &legend, place);
+            self.draw_legend(&mut scene, &legend, place);
         }
-        Ok((canvas, plot))
+        Ok((scene, plot))
     }
 
     fn color(&self, index: usize) -> Color {
@@ -305,16 +310,16 @@ impl LinePlot {
         (!names.is_empty()).then(|| Legend::new(names, fonts))
     }
 
-    fn draw_legend(&self, canvas: &mut Canvas, fonts: &Fonts, legend: &Legend<'_>, place: Rect) {
+    fn draw_legend(&self, scene: &mut Scene, legend: &Legend<'_>, place: Rect) {
         let listed = self.listed();
-        legend.draw(canvas, fonts, place, |canvas, row, line| {
+        legend.draw(scene, place, |scene, row, line| {
             let (style, color) = (self.series[listed[row]].style, self.color(listed[row]));
             if style.line() {
-                canvas.polyline(&line, pen(color, LINE, style.dash()), place);
+                scene.polyline(&line, pen(color, LINE, style.dash()), place);
             }
             if style.dots() {
                 let middle = ((line[0].0 + line[1].0) / 2.0, line[0].1);
-                style.dot(canvas, middle, color);
+                style.dot(scene, middle, color);
             }
         });
     }
@@ -349,9 +354,9 @@ fn ends(given: Option<(f64, f64)>, found: Option<(f64, f64)>, log: bool, room: f
     (low - room, high + room)
 }
 
-fn draw_run(canvas: &mut Canvas, run: &[(f32, f32)], style: Style, color: Color, plot: Rect) {
+fn draw_run(scene: &mut Scene, run: &[(f32, f32)], style: Style, color: Color, plot: Rect) {
     if style.line() {
-        canvas.polyline(run, pen(color, LINE, style.dash()), plot);
+        scene.polyline(run, pen(color, LINE, style.dash()), plot);
     }
     // A lone point makes no line but must be seen.
     if style.dots() || run.len() == 1 {
@@ -362,9 +367,9 @@ fn draw_run(canvas: &mut Canvas, run: &[(f32, f32)], style: Style, color: Color,
                 && y >= area.y as f32
                 && y <= area.bottom() as f32;
             if inside && style.dots() {
-                style.dot(canvas, (x, y), color);
+                style.dot(scene, (x, y), color);
             } else if inside {
-                canvas.disc((x, y), LINE / 2.0, color);
+                scene.disc((x, y), LINE / 2.0, color);
             }
         }
     }

@@ -1,9 +1,9 @@
-//! Pictures of fields and curves, as PNG files, and drawings.
+//! Pictures of fields and curves, and drawings, as PNG, SVG and PDF files.
 //!
 //! - [`Heatmap`]: one field on a plane, with axes and a colour bar;
 //! - [`Panels`]: several heat maps in one picture;
 //! - [`LinePlot`]: curves over one variable, with optional logarithmic axes;
-//! - [`Scene`]: drawings of lines, polygons, circles and text, as SVG too.
+//! - [`Scene`]: drawings of lines, polygons, circles and text.
 //!
 //! Nothing is needed from the system: the font is part of the program. Empty, constant and
 //! non-finite data give a picture, not a panic.
@@ -12,6 +12,7 @@ mod axes;
 mod canvas;
 mod color;
 mod fill;
+mod format;
 mod heatmap;
 mod legend;
 mod line;
@@ -25,6 +26,7 @@ use std::io;
 use std::path::PathBuf;
 
 pub use color::{Color, ColorMap};
+pub use format::Format;
 pub use heatmap::{Heatmap, Sampling};
 pub use line::{LinePlot, Series, Style};
 pub use panels::Panels;
@@ -44,6 +46,16 @@ pub enum PlotError {
         path: PathBuf,
         /// The reason.
         source: io::Error,
+    },
+    /// The file's ending names no format of pictures.
+    #[error(
+        "the picture `{}` has no format: end its name with {}",
+        path.display(),
+        Format::endings()
+    )]
+    Ending {
+        /// The file.
+        path: PathBuf,
     },
     /// The extent of a heat map is not a rectangle.
     #[error(

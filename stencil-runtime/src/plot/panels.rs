@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
-use super::PlotError;
 use super::axes::{self, Axis, FRAME, SUPER_TITLE};
-use super::canvas::{Canvas, Rect};
+use super::canvas::Rect;
 use super::color::Color;
 use super::heatmap::{Heatmap, Sampling};
 use super::sample;
+use super::scene::Scene;
 use super::text::{Align, Fonts};
+use super::{Format, PlotError};
 
 const MARGIN: i32 = 30;
 pub(super) const BAR_GAP: i32 = 22;
@@ -72,13 +73,18 @@ impl<'a> Panels<'a> {
         self
     }
 
-    /// Writes the picture as PNG.
+    /// Writes the picture in the format that the ending of the path names: `.png`, `.svg` or `.pdf`.
+    ///
+    /// # Errors
+    /// If the ending names none of these, a heat map's extent or range is none, there is no panel, or the file cannot be
+    /// written.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), PlotError> {
-        self.draw()?.0.save(path.as_ref())
+        Format::of(path.as_ref())?;
+        self.draw()?.0.save_as(path)
     }
 
     /// The picture and the places of the plots in it.
-    pub(super) fn draw(&self) -> Result<(Canvas, Vec<Rect>), PlotError> {
+    pub(super) fn draw(&self) -> Result<(Scene, Vec<Rect>), PlotError> {
         if self.panels.is_empty() {
             return Err(PlotError::NoPanels);
         }
@@ -87,17 +93,17 @@ impl<'a> Panels<'a> {
         let drawn = drawn?;
         let head = if self.title.is_empty() { 0 } else { 58 };
         let (places, (width, height)) = arrange(&drawn, self.columns.max(1), head);
-        let mut canvas = Canvas::new(width, height);
+        let mut scene = Scene::new(width as f32, height as f32);
         if let Some(first) = places.first().filter(|_| head > 0) {
             let room = (width - first.x - MARGIN) as f32;
             let (text, style) = fonts.fit(&self.title, SUPER_TITLE, room);
             let at = ((first.x - FRAME) as f32, (MARGIN + 30) as f32);
-            fonts.draw(&mut canvas, &text, at, Align::Left, style);
+            scene.write(&text, at, Align::Left, style);
         }
         for (panel, place) in drawn.iter().zip(&places) {
-            panel.draw(&mut canvas, &fonts, *place);
+            panel.draw(&mut scene, &fonts, *place);
         }
-        Ok((canvas, places))
+        Ok((scene, places))
     }
 }
 
@@ -169,15 +175,15 @@ impl<'m, 'a> Drawn<'m, 'a> {
         })
     }
 
-    fn draw(&self, canvas: &mut Canvas, fonts: &Fonts, plot: Rect) {
-        self.draw_cells(canvas, plot);
-        canvas.frame(plot, FRAME, Color::INK);
-        self.x.draw_below(canvas, fonts, plot);
-        self.y.draw_left(canvas, fonts, plot);
+    fn draw(&self, scene: &mut Scene, fonts: &Fonts, plot: Rect) {
+        self.draw_cells(scene, plot);
+        scene.frame(plot, FRAME, Color::INK);
+        self.x.draw_below(scene, fonts, plot);
+        self.y.draw_left(scene, fonts, plot);
         let titles = (self.map.title.as_str(), self.map.subtitle.as_str());
-        axes::heading(canvas, fonts, plot, titles, plot.w + self.right);
+        axes::heading(scene, fonts, plot, titles, plot.w + self.right);
         if !self.has_values {
-            axes::no_data(canvas, fonts, plot);
+            axes::no_data(scene, fonts, plot);
         }
 
         let bar = Rect {
@@ -185,39 +191,34 @@ impl<'m, 'a> Drawn<'m, 'a> {
             w: BAR_WIDTH,
             ..plot
         };
-        for row in 0..bar.h {
-            let place = 1.0 - (f64::from(row) + 0.5) / f64::from(bar.h);
-            canvas.fill(
-                Rect {
-                    y: bar.y + row,
-                    h: 1,
-                    ..bar
-                },
-                self.map.map.at(place),
-            );
-        }
-        canvas.frame(bar, FRAME, Color::INK);
-        self.bar.draw_right(canvas, fonts, bar);
+        let place = |row: i32| 1.0 - (f64::from(row) + 0.5) / f64::from(bar.h);
+        let rows = (0..bar.h).map(|row| self.map.map.at(place(row)));
+        let pixels = rows.flat_map(|color| std::iter::repeat_n(color, bar.w as usize));
+        scene.image(bar, pixels.collect());
+        scene.frame(bar, FRAME, Color::INK);
+        self.bar.draw_right(scene, fonts, bar);
     }
 
-    fn draw_cells(&self, canvas: &mut Canvas, plot: Rect) {
+    fn draw_cells(&self, scene: &mut Scene, plot: Rect) {
         let (ny, nx) = self.map.data.dim();
         let weights = match self.map.sampling {
             Sampling::Smooth => sample::smooth,
             Sampling::Nearest => sample::nearest,
         };
         let (rows, columns) = (weights(ny, plot.h as usize), weights(nx, plot.w as usize));
-        for (rows, y) in rows.iter().zip((plot.y..plot.bottom()).rev()) {
-            for (columns, x) in columns.iter().zip(plot.x..) {
+        let mut pixels = Vec::with_capacity(rows.len() * columns.len());
+        for rows in rows.iter().rev() {
+            for columns in &columns {
                 let value = sample::value(&self.map.data, rows, columns);
                 let scaled = value.and_then(|v| match self.map.log {
                     true => (v > 0.0).then(|| v.log10()),
                     false => Some(v),
                 });
                 let place = scaled.map(|v| (v - self.bar.low) / (self.bar.high - self.bar.low));
-                canvas.set(x, y, place.map_or(Color::MISSING, |p| self.map.map.at(p)));
+                pixels.push(place.map_or(Color::MISSING, |p| self.map.map.at(p)));
             }
         }
+        scene.image(plot, pixels);
     }
 }
 

@@ -1,25 +1,37 @@
 //! Anti-aliased text in DejaVu Sans.
 
-use ab_glyph::{Font as _, FontRef, Glyph, ScaleFont as _, point};
+use ab_glyph::{Font as _, FontRef, Glyph, OutlineCurve, ScaleFont as _, point};
 
 use super::canvas::Canvas;
 use super::color::Color;
+use super::scene::Point;
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Weight {
     Regular,
     Bold,
 }
 
 /// Where a text stands relative to its point.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Align {
     Left,
     Center,
     Right,
 }
 
-#[derive(Clone, Copy)]
+impl Align {
+    /// From the point to the text's left end.
+    fn shift(self, width: f32) -> f32 {
+        match self {
+            Align::Left => 0.0,
+            Align::Center => -width / 2.0,
+            Align::Right => -width,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Style {
     /// Pixels to the em.
     pub(super) size: f32,
@@ -140,11 +152,7 @@ impl Fonts {
             return;
         };
         let (glyphs, width) = self.layout(text, style);
-        let shift = match align {
-            Align::Left => 0.0,
-            Align::Center => -width / 2.0,
-            Align::Right => -width,
-        };
+        let shift = align.shift(width);
         for mut glyph in glyphs {
             glyph.position.x += shift;
             let Some(outline) = font.outline_glyph(glyph) else {
@@ -154,6 +162,52 @@ impl Fonts {
             let (left, top) = (bounds.min.x as i32, bounds.min.y as i32);
             outline.draw(|x, y, coverage| put(left + x as i32, top + y as i32, coverage));
         }
+    }
+}
+
+/// A piece of the outlines of letters, in pixels; `y` counts downwards. Outlines are closed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Piece {
+    /// A new outline begins.
+    Start(Point),
+    Line(Point),
+    /// A parabola by its control point and its end.
+    Quad(Point, Point),
+    /// A cubic curve by its control points and its end.
+    Cubic(Point, Point, Point),
+}
+
+impl Fonts {
+    /// The outlines of a text, from a baseline's origin that it stands at as `align` says.
+    pub(super) fn outlines(&self, text: &str, align: Align, style: Style) -> Vec<Piece> {
+        let Some(font) = self.of(style.weight) else {
+            return Vec::new();
+        };
+        let (glyphs, width) = self.layout(text, style);
+        let shift = align.shift(width);
+        let mut pieces = Vec::new();
+        for glyph in glyphs {
+            let Some(outline) = font.outline(glyph.id) else {
+                continue;
+            };
+            let scaled = font.as_scaled(glyph.scale);
+            let (wide, high) = (scaled.h_scale_factor(), scaled.v_scale_factor());
+            let at = |p: ab_glyph::Point| (shift + glyph.position.x + p.x * wide, -p.y * high);
+            let mut end = None;
+            for curve in outline.curves {
+                let (first, piece, last) = match curve {
+                    OutlineCurve::Line(a, b) => (a, Piece::Line(at(b)), b),
+                    OutlineCurve::Quad(a, b, c) => (a, Piece::Quad(at(b), at(c)), c),
+                    OutlineCurve::Cubic(a, b, c, d) => (a, Piece::Cubic(at(b), at(c), at(d)), d),
+                };
+                if end != Some(first) {
+                    pieces.push(Piece::Start(at(first)));
+                }
+                pieces.push(piece);
+                end = Some(last);
+            }
+        }
+        pieces
     }
 }
 

@@ -1,5 +1,6 @@
 //! What lies beyond the faces of the mesh.
 
+use stencil_compiler::diag::counted;
 use stencil_compiler::diag::{Code, nearest};
 
 use super::document::{Data, Entry, Item, Table};
@@ -305,8 +306,8 @@ pub(super) fn expressions(
     };
     if list.len() != components {
         let (found, expected) = (
-            super::reader::plural(list.len(), "value"),
-            super::reader::plural(components, "component"),
+            counted(list.len(), "value"),
+            counted(components, "component"),
         );
         let message = format!("`{}` has {found} for {expected}", name.path());
         let help = format!("give {expected}, or one value for all");

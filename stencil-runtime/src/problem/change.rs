@@ -91,6 +91,11 @@ impl Change {
         }
     }
 
+    /// Whether it sets the number of dimensions.
+    pub(super) fn is_of_dimension(&self) -> bool {
+        self.key == "dimension"
+    }
+
     /// Carries the change out.
     pub(super) fn apply(&self, document: &mut Table, mistakes: &mut Mistakes) {
         let start = match self.value {

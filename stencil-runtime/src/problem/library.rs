@@ -32,9 +32,11 @@ impl Library {
         Self::default()
     }
 
-    /// The names of all systems.
+    /// The names of all systems, each once.
     pub fn names(&self) -> impl Iterator<Item = &str> + Clone {
-        self.definitions.iter().map(|d| d.name)
+        let all = self.definitions.iter().enumerate();
+        let first = all.filter(|(at, d)| self.definitions[..*at].iter().all(|b| b.name != d.name));
+        first.map(|(_, d)| d.name)
     }
 
     /// The systems of a name, whatever their number of dimensions; case, `_` and `-` do not matter.

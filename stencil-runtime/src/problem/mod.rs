@@ -180,7 +180,10 @@ impl Problem {
         let at = reader.mistakes.source(source, text);
         let document = document::parse(at, text, &mut reader.mistakes);
         let problem = document.and_then(|mut document| {
-            for change in changes {
+            // One number for all axes asks how many there are.
+            let (first, others): (Vec<_>, Vec<_>) =
+                changes.iter().partition(|change| change.is_of_dimension());
+            for change in first.into_iter().chain(others) {
                 change.apply(&mut document, &mut reader.mistakes);
             }
             read(

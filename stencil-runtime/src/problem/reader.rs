@@ -1,5 +1,6 @@
 //! Typed reading of single settings: what does not fit is noted, with an example that does.
 
+use stencil_compiler::diag::counted;
 use stencil_compiler::diag::{Code, nearest};
 
 use super::document::{Data, Entry, Item, Table};
@@ -235,8 +236,8 @@ impl Reader {
             let message = format!(
                 "`{}` has {} for {}",
                 name.path(),
-                plural(list.len(), "value"),
-                plural(dimension, "axis")
+                counted(list.len(), "value"),
+                counted(dimension, "axis")
             );
             let axes = &["x", "y", "z"][..dimension];
             let help = format!("give one value for each of {}", axes.join(", "));
@@ -263,14 +264,5 @@ impl Reader {
             self.unknown(item.at, message, &text, known);
         }
         found.map(|(_, choice)| *choice)
-    }
-}
-
-/// `1 axis`, `2 axes`.
-pub(super) fn plural(number: usize, word: &str) -> String {
-    match (number, word) {
-        (1, _) => format!("1 {word}"),
-        (_, "axis") => format!("{number} axes"),
-        _ => format!("{number} {word}s"),
     }
 }

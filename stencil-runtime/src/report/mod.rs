@@ -1,7 +1,11 @@
 //! What a run tells its user in the terminal.
 
+mod digits;
 mod progress;
 mod summary;
+mod terminal;
 
+pub use digits::significant;
 pub use progress::Progress;
 pub use summary::Summary;
+pub use terminal::{clear_note, note};

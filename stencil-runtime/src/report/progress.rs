@@ -1,17 +1,26 @@
 //! How far a run has come.
 
-use std::io::{self, IsTerminal, Stderr, Write};
+use std::io::{self, Stderr, Write};
 use std::time::{Duration, Instant};
+
+use super::significant;
+use super::terminal::{self, COLUMNS, ERASE};
 
 /// On a terminal: at most ten redraws a second.
 const REDRAW: Duration = Duration::from_millis(100);
 /// Elsewhere, as in a batch job's log.
 const LINE: Duration = Duration::from_secs(2);
-const BAR: u64 = 24;
+/// Cells of the bar where there is room, and the fewest that show anything.
+const BAR: (usize, usize) = (24, 6);
+/// Digits of the time of the model.
+const DIGITS: usize = 5;
 /// The memory of the shown speed, in seconds.
 const MEMORY: f64 = 3.0;
 
-/// A progress bar on a terminal, plain lines elsewhere.
+/// A progress bar on a terminal, plain lines elsewhere and on terminals that cannot redraw (`TERM=dumb`).
+///
+/// The bar stays on one line of any terminal: it is as short as the line has room, and parts of less weight are left
+/// out where there is still too little.
 ///
 /// Speed is in million points a second, where a point counts once a full step. Errors of the sink
 /// are ignored: a closed pipe must not end a run.
@@ -29,6 +38,8 @@ const MEMORY: f64 = 3.0;
 pub struct Progress<W: Write = Stderr> {
     out: W,
     terminal: bool,
+    /// Columns of the terminal, asked for at every drawing: a window may change its size.
+    columns: fn() -> Option<usize>,
     quiet: bool,
     total: u64,
     points: u64,
@@ -40,22 +51,24 @@ pub struct Progress<W: Write = Stderr> {
     shown: Option<(Instant, u64)>,
     /// Steps a second, smoothed.
     rate: Option<f64>,
-    /// Characters that the next drawing must cover.
-    drawn: usize,
     done: bool,
 }
 
 impl Progress {
     /// Reports to standard error; not at all if `quiet`.
     pub fn new(total_steps: u64, points_per_step: u64, quiet: bool) -> Self {
-        let terminal = io::stderr().is_terminal();
-        let progress = Self::to_writer(io::stderr(), terminal, total_steps, points_per_step);
-        Self { quiet, ..progress }
+        let redraws = terminal::redraws();
+        let progress = Self::to_writer(io::stderr(), redraws, total_steps, points_per_step);
+        Self {
+            quiet,
+            columns: terminal::columns,
+            ..progress
+        }
     }
 }
 
 impl<W: Write> Progress<W> {
-    /// Reports to `out`: a bar that redraws itself if `terminal`, else plain lines.
+    /// Reports to `out`: a bar of 80 columns that redraws itself if `terminal`, else plain lines.
     ///
     /// ```
     /// use stencil_runtime::report::Progress;
@@ -68,6 +81,7 @@ impl<W: Write> Progress<W> {
         Self {
             out,
             terminal,
+            columns: || None,
             quiet: false,
             total: total_steps,
             points: points_per_step,
@@ -76,7 +90,6 @@ impl<W: Write> Progress<W> {
             now: (0, 0.0),
             shown: None,
             rate: None,
-            drawn: 0,
             done: false,
         }
     }
@@ -158,64 +171,95 @@ impl<W: Write> Progress<W> {
     }
 
     fn show(&mut self, elapsed: Duration, rate: Option<f64>, last: bool) {
-        let mut text = self.line(elapsed, rate, last);
-        if self.terminal {
-            let width = text.chars().count();
-            // Blanks cover what a longer line left.
-            let blanks = self.drawn.saturating_sub(width);
-            text = format!("\r{text}{:blanks$}{}", "", if last { "\n" } else { "" });
-            self.drawn = width;
+        let parts = self.parts(elapsed, rate, last);
+        let text = if self.terminal {
+            // A text in the last column would wrap on some terminals.
+            let room = (self.columns)().unwrap_or(COLUMNS).saturating_sub(1);
+            let line = fitted(&parts, self.part(), room);
+            // What is left of a longer line is erased.
+            format!("\r{line}{ERASE}{}", if last { "\n" } else { "" })
         } else {
-            text.push('\n');
-        }
+            let words: Vec<&str> = parts.iter().map(|part| part.text.as_str()).collect();
+            words.join("  ") + "\n"
+        };
         let _ = self.out.write_all(text.as_bytes());
         let _ = self.out.flush();
     }
 
-    fn line(&self, elapsed: Duration, rate: Option<f64>, last: bool) -> String {
+    /// How much is done, 0 to 1.
+    fn part(&self) -> f64 {
+        match self.total {
+            0 => 1.0,
+            total => (self.now.0 as f64 / total as f64).min(1.0),
+        }
+    }
+
+    /// All that is told, in the order of the line.
+    fn parts(&self, elapsed: Duration, rate: Option<f64>, last: bool) -> Vec<Part> {
         let (step, t) = self.now;
-        let part = if self.total == 0 {
-            1.0
-        } else {
-            step as f64 / self.total as f64
-        };
-        // Not 100 % before the last step.
-        let percent = (part.min(1.0) * 100.0).floor();
-        let bar = if self.terminal {
-            format!("{} ", bar(part))
-        } else {
-            String::new()
-        };
         let rate = rate.unwrap_or(0.0);
         let speed = speed(rate * self.points as f64 / 1e6);
-        let mut text = format!(
-            "{bar}{percent:3.0} %  step {step}/{}  t = {}  {speed} Mpts/s  {}",
-            self.total,
-            number(t),
-            time(elapsed.as_secs_f64()),
-        );
+        // Not 100 % before the last step.
+        let percent = (self.part() * 100.0).floor();
+        let mut parts = vec![
+            Part::new(0, format!("{percent:3.0} %")),
+            Part::new(2, format!("step {step}/{}", self.total)),
+            Part::new(3, format!("t = {}", significant(t, DIGITS))),
+            Part::new(4, format!("{speed} Mpts/s")),
+            Part::new(5, time(elapsed.as_secs_f64())),
+        ];
         let left = self.total.saturating_sub(step);
         if !last && left > 0 {
-            let eta = if rate > 0.0 {
-                time(left as f64 / rate)
-            } else {
-                "?".into()
+            let eta = match rate > 0.0 {
+                true => time(left as f64 / rate),
+                false => "?".into(),
             };
-            text.push_str(&format!("  ETA {eta}"));
+            parts.push(Part::new(1, format!("ETA {eta}")));
         }
-        text
+        parts
     }
 }
 
-fn bar(part: f64) -> String {
+/// A part of the line; those of the highest rank are left out first.
+struct Part {
+    rank: u8,
+    text: String,
+}
+
+impl Part {
+    fn new(rank: u8, text: String) -> Self {
+        Part { rank, text }
+    }
+}
+
+/// A line of at most `room` characters: a bar as long as there is room for, then fewer and fewer parts.
+fn fitted(parts: &[Part], done: f64, room: usize) -> String {
+    let line = |most: u8| {
+        let kept = parts.iter().filter(|part| part.rank <= most);
+        let words: Vec<&str> = kept.map(|part| part.text.as_str()).collect();
+        words.join("  ")
+    };
+    let highest = parts.iter().map(|part| part.rank).max().unwrap_or(0);
+    let ranks = (0..=highest).rev();
+    let fitting = ranks.map(line).find(|words| words.chars().count() <= room);
+    // The bar has two ends and a blank beside it.
+    let words = fitting.unwrap_or_else(|| line(0).chars().take(room).collect());
+    let cells = room.saturating_sub(words.chars().count() + 3).min(BAR.0);
+    match cells < BAR.1 {
+        true => words,
+        false => format!("{} {words}", bar(done, cells)),
+    }
+}
+
+fn bar(part: f64, cells: usize) -> String {
     // Eighths of a character make the bar move smoothly.
-    let eighths = (part.clamp(0.0, 1.0) * (BAR * 8) as f64) as usize;
+    let eighths = (part.clamp(0.0, 1.0) * (cells * 8) as f64) as usize;
     let (full, rest) = (eighths / 8, eighths % 8);
     let mut text = "█".repeat(full);
     if rest > 0 {
         text.push(['▏', '▏', '▎', '▍', '▌', '▋', '▊', '▉'][rest]);
     }
-    let blanks = BAR as usize - text.chars().count();
+    let blanks = cells - text.chars().count();
     format!("▕{text}{:blanks$}▏", "")
 }
 
@@ -226,16 +270,6 @@ fn speed(mpts: f64) -> String {
         v if v >= 10.0 => format!("{v:.1}"),
         v => format!("{v:.2}"),
     }
-}
-
-/// A time of the model, at most about ten characters.
-fn number(t: f64) -> String {
-    let size = t.abs();
-    if t == 0.0 || (1e-3..1e6).contains(&size) {
-        let text = format!("{t:.5}");
-        return text.trim_end_matches('0').trim_end_matches('.').to_string();
-    }
-    format!("{t:.4e}")
 }
 
 /// `4.2 s`, `1:05`, `3:07:09`, `2 d 03:00`.
@@ -306,19 +340,41 @@ mod tests {
         assert!(text.ends_with('\n'));
     }
 
+    /// The lines that a terminal shows, each as it stands before the next one is drawn.
+    fn drawn(text: &str) -> Vec<String> {
+        let lines = text.trim_end_matches('\n').split('\r').skip(1);
+        lines
+            .map(|line| {
+                line.strip_suffix("\x1b[K")
+                    .expect("what is left of a longer line is erased")
+                    .to_string()
+            })
+            .collect()
+    }
+
     #[test]
-    fn a_shorter_line_covers_a_longer_one() {
+    fn what_is_left_of_a_longer_line_is_erased() {
         let text = run(true, &[(0, 1), (90_000_000, 999), (90_000_200, 1000)]);
-        let widths: Vec<_> = text
-            .trim_end_matches('\n')
-            .split('\r')
-            .skip(1)
-            .map(|l| l.chars().count())
-            .collect();
-        let shown = |l: &str| l.trim_end().chars().count();
-        let lines: Vec<_> = text.trim_end_matches('\n').split('\r').skip(1).collect();
-        for i in 1..lines.len() {
-            assert!(widths[i] >= shown(lines[i - 1]), "{lines:?}");
+        assert_eq!(drawn(&text).len(), 3);
+    }
+
+    #[test]
+    fn a_line_fits_any_terminal_and_keeps_what_matters() {
+        for columns in 0..=140 {
+            let mut text = Vec::new();
+            let mut p = Progress::to_writer(&mut text, true, 1_234_567, 2_000_000);
+            p.update_at(654_321, 12.345_678_9, p.started + Duration::from_secs(9000));
+            let parts = p.parts(Duration::from_secs(9000), Some(70.0), false);
+            let line = fitted(&parts, p.part(), columns);
+            assert!(line.chars().count() <= columns, "{columns}: {line}");
+            assert_eq!(line.contains("53 %"), columns >= 5, "{columns}: {line}");
+            assert_eq!(line.contains("ETA"), columns >= 18, "{columns}: {line}");
+            let whole = " 53 %  step 654321/1234567  t = 12.346  140 Mpts/s  2:30:00  ETA 2:18:09";
+            if columns >= whole.len() {
+                assert!(line.ends_with(whole), "{columns}: {line}");
+            }
+            let bar = (columns >= whole.len() + 9).then_some('▕');
+            assert!(line.starts_with(bar.unwrap_or(' ')) || columns < whole.len());
         }
     }
 
@@ -364,18 +420,14 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_short() {
+    fn times_and_bars_are_short() {
         assert_eq!(
             [time(4.21), time(65.0), time(11229.0)],
             ["4.2 s", "1:05", "3:07:09"]
         );
         assert_eq!([time(183_600.0), time(f64::INFINITY)], ["2 d 03:00", "?"]);
-        assert_eq!(
-            [time(59.97), number(0.25), number(1.5e-7)],
-            ["1:00", "0.25", "1.5000e-7"]
-        );
-        assert_eq!([number(0.0), number(120.0)], ["0", "120"]);
-        assert_eq!(bar(0.5), format!("▕{}{}▏", "█".repeat(12), " ".repeat(12)));
-        assert_eq!(bar(7.0).chars().count(), bar(0.01).chars().count());
+        assert_eq!(time(59.97), "1:00");
+        assert_eq!(bar(0.5, 6), "▕███   ▏");
+        assert_eq!(bar(7.0, 9).chars().count(), bar(0.01, 9).chars().count());
     }
 }

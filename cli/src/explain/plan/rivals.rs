@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use stencil_compiler::cost::Time;
+use stencil_compiler::diag::counted;
 
 use super::candidates::{Candidate, Predicted, Problem, kind};
 use super::report::Report;
@@ -103,7 +104,11 @@ pub(super) fn slower(problem: &Problem<'_>, plan: &Predicted, other: &Predicted)
     }
     let steps = [plan.plan.time_steps, other.plan.time_steps];
     if reasons.is_empty() && launches[1] * steps[0] > launches[0] * steps[1] {
-        reasons.push(format!("{} launches, not {}", launches[1], launches[0]));
+        reasons.push(format!(
+            "{}, not {}",
+            counted(launches[1], "launch"),
+            launches[0]
+        ));
     }
     let waits = |p: &Predicted| p.costs.iter().any(|cost| cost.work.syncs > 0);
     if waits(other) && !waits(plan) {

@@ -1,5 +1,6 @@
 //! A report as text: the tree of a step, then tables of cuts and of other candidates.
 
+use stencil_compiler::diag::counted;
 use stencil_compiler::schedule::Placement;
 use stencil_compiler::schedule::text::{of_all_kernels, placement_words, print_blocking};
 
@@ -10,9 +11,9 @@ use super::diff;
 use super::report::{Entry, Kernel, Planned, Report};
 use super::rivals;
 use super::tree::Tree;
+use crate::explain::equations;
 use crate::explain::schedules::{threads, triple};
 use crate::explain::table::{Table, paragraph};
-use crate::explain::{count, equations};
 
 /// The page.
 pub(super) fn page(problem: &Problem<'_>, report: &Report) -> String {
@@ -102,7 +103,7 @@ fn measured(report: &Report) -> String {
         &format!(
             "{} a step on {} (median {}), {:.0} million points a second: {:.2} times the prediction for {}, {:.2} times \
              the one with the numbers of this card; {:.0} % of the floor by its own copy of {:.2} TB/s. The bytes predicted of memory would be {:.2} TB/s, and it \
-             computes {flops:.2} Tflop/s. {} launches",
+             computes {flops:.2} Tflop/s. {}",
             time(found.best),
             found.card,
             time(found.median),
@@ -113,7 +114,7 @@ fn measured(report: &Report) -> String {
             100.0 * copied(plan.floor_bytes) / found.best,
             found.copy_bytes / 1e12,
             moved * points / found.best / 1e12,
-            found.launches
+            counted(found.launches, "launch")
         ),
     );
     for doubt in &found.doubts {
@@ -150,10 +151,10 @@ fn step(report: &Report) -> Tree {
         100.0 * plan.floor_seconds / seconds,
         plan.floor_bytes,
         sustained(report),
-        count(kernels, "kernel"),
+        counted(kernels, "kernel"),
         match plan.predicted.plan.time_steps {
-            1 => count(fills, "fill"),
-            steps => format!("{} for {steps} steps at once", count(fills, "fill")),
+            1 => counted(fills, "fill"),
+            steps => format!("{} for {steps} steps at once", counted(fills, "fill")),
         },
     ));
     let mut seen: Vec<&Kernel> = Vec::new();
@@ -321,7 +322,7 @@ fn registers(kernel: &Kernel) -> String {
 fn occupancy(kernel: &Kernel) -> String {
     format!(
         "{} on a multiprocessor, {:.0} % of its warps; no more for {}",
-        count(kernel.occupancy.blocks as usize, "block"),
+        counted(kernel.occupancy.blocks as usize, "block"),
         100.0 * kernel.warps,
         kernel.occupancy.bound.name()
     )

@@ -117,7 +117,7 @@ fn dimension(
         ),
         (None, None) => (
             format!("`{name}` is declared in any number of dimensions, and none is chosen"),
-            "choose 1, 2 or 3 where the system is used, or write `in 3d` here",
+            "choose 1, 2 or 3 where the system is used, as by `--dimension 2`, or write `in 3d` here",
         ),
     };
     let diagnostic = Diagnostic::new(Code::Dimensions, written.span, message);

@@ -1,11 +1,17 @@
 //! Places of curves, ticks and legends.
 
 use super::*;
+use crate::plot::canvas::Canvas;
+
+fn drawn(plot: &LinePlot) -> (Canvas, Rect) {
+    let (scene, place) = plot.draw().unwrap();
+    (scene.canvas(), place)
+}
 
 #[test]
 fn a_line_passes_through_its_points() {
     let plot = LinePlot::new().series("", &[0.0, 1.0], &[0.0, 1.0], Style::Line);
-    let (c, r) = plot.y_range(0.0, 1.0).draw().unwrap();
+    let (c, r) = drawn(&plot.y_range(0.0, 1.0));
     assert_eq!(c.get(r.x + r.w / 2, r.y + r.h / 2), Color::PALETTE[0]);
     assert_eq!(
         c.get(r.x + r.w / 4, r.bottom() - r.h / 4),
@@ -24,7 +30,7 @@ fn fourth_order_has_slope_four_on_logarithmic_axes() {
         .x_range(0.01, 1.0)
         .y_range(1e-8, 1.0)
         .series("", &h, &h.map(|h: f64| h.powi(4)), Style::Points);
-    let (c, r) = plot.draw().unwrap();
+    let (c, r) = drawn(&plot);
     assert_eq!(c.get(r.x + r.w / 2, r.y + r.h / 2), Color::PALETTE[0]);
     assert_eq!(c.get(r.x + 1, r.bottom() - 1), Color::PALETTE[0]);
     assert_eq!(c.get(r.right() - 1, r.y + 1), Color::PALETTE[0]);
@@ -66,7 +72,7 @@ fn a_legend_without_a_free_corner_is_beside_the_plot() {
     let add = |plot: LinePlot, (name, ys): (&str, [f64; 2])| {
         plot.series(name, &[0.0, 1.0], &ys, Style::Line)
     };
-    let width = |plot: &LinePlot| plot.draw().unwrap().0.bounds().w;
+    let width = |plot: &LinePlot| drawn(&plot).0.bounds().w;
     let free = add(plot, high);
     let full = add(free.clone(), ("b", [1.0, 1.0]));
     assert!(width(&full) > width(&free) + 50);

@@ -15,7 +15,17 @@ pub(super) fn put(table: &mut Table, path: &[&str], at: At, value: Item) -> Resu
         let message = format!("a path of {} names", path.len());
         return Err((message, format!("a path has at most {LONGEST}")));
     }
-    in_table(table, "", path, at, value)
+    let axes = table.get("dimension").and_then(|item| match item.data {
+        Data::Integer(number) => usize::try_from(number).ok(),
+        _ => None,
+    });
+    in_table(table, "", path, at, New { value, axes })
+}
+
+/// A new value, and the number of dimensions if it is given beside the mesh: lists may then be of another.
+struct New {
+    value: Item,
+    axes: Option<usize>,
 }
 
 /// Sets what a path names in the table `name`.
@@ -24,7 +34,7 @@ fn in_table(
     name: &str,
     path: &[&str],
     at: At,
-    mut value: Item,
+    mut new: New,
 ) -> Result<(), Wrong> {
     let (key, rest) = match path {
         [] => return Ok(()),
@@ -33,9 +43,9 @@ fn in_table(
     let inner = joined(name, key);
     if rest.is_empty() {
         if let Some(old) = table.get(key) {
-            spread(old, &mut value);
+            spread(old, &mut new);
         }
-        table.set(key, at, value);
+        table.set(key, at, new.value);
         return Ok(());
     }
     if let (None, Some(number)) = (table.get(key), rest.first().and_then(|n| number(n))) {
@@ -47,16 +57,16 @@ fn in_table(
         return Err((message, help));
     }
     match table.item_mut(key, at) {
-        Some(item) => in_item(item, &inner, rest, at, value),
+        Some(item) => in_item(item, &inner, rest, at, new),
         None => Ok(()),
     }
 }
 
 /// Sets what a path names in the value `name`, which has at least one more name.
-fn in_item(item: &mut Item, name: &str, path: &[&str], at: At, value: Item) -> Result<(), Wrong> {
+fn in_item(item: &mut Item, name: &str, path: &[&str], at: At, new: New) -> Result<(), Wrong> {
     match &mut item.data {
-        Data::Table(table) => in_table(table, name, path, at, value),
-        Data::List(list) => in_list(list, name, path, at, value),
+        Data::Table(table) => in_table(table, name, path, at, new),
+        Data::List(list) => in_list(list, name, path, at, new),
         other => {
             let message = format!("`{name}` is {}, not a table with keys", other.kind());
             Err((message, format!("set `{name}` as a whole")))
@@ -64,7 +74,7 @@ fn in_item(item: &mut Item, name: &str, path: &[&str], at: At, value: Item) -> R
     }
 }
 
-fn in_list(list: &mut [Item], name: &str, path: &[&str], at: At, value: Item) -> Result<(), Wrong> {
+fn in_list(list: &mut [Item], name: &str, path: &[&str], at: At, new: New) -> Result<(), Wrong> {
     let [first, rest @ ..] = path else {
         return Ok(());
     };
@@ -83,10 +93,10 @@ fn in_list(list: &mut [Item], name: &str, path: &[&str], at: At, value: Item) ->
         return Err((message, there));
     };
     if rest.is_empty() {
-        *entry = value;
+        *entry = new.value;
         return Ok(());
     }
-    in_item(entry, &joined(name, first), rest, at, value)
+    in_item(entry, &joined(name, first), rest, at, new)
 }
 
 /// The entries of a list: `plot.1 is exp(lnrho), plot.2 is norm(u)`.
@@ -129,14 +139,18 @@ fn joined(name: &str, key: &str) -> String {
     }
 }
 
-/// One number in place of a list of numbers is for all axes that have more than one cell.
-fn spread(old: &Item, new: &mut Item) {
-    let (Data::List(old), Data::Integer(_) | Data::Number(_)) = (&old.data, &new.data) else {
+/// One number in place of a list of numbers is for all axes that have more than one cell; in place of a list for another number of
+/// dimensions it is for all that there are.
+fn spread(old: &Item, new: &mut New) {
+    let (Data::List(old), Data::Integer(_) | Data::Number(_)) = (&old.data, &new.value.data) else {
         return;
     };
+    if new.axes.is_some_and(|axes| axes != old.len()) {
+        return;
+    }
     let each = |old: &Item| match old.data {
         Data::Integer(1) => old.clone(),
-        _ => new.clone(),
+        _ => new.value.clone(),
     };
-    new.data = Data::List(old.iter().map(each).collect());
+    new.value.data = Data::List(old.iter().map(each).collect());
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use stencil_compiler::algorithm::footprint::needed;
 use stencil_compiler::algorithm::{Algorithm, FnId};
+use stencil_compiler::diag::counted;
 use stencil_compiler::schedule::{Carry, Placement, Schedule};
 use stencil_runtime::plot::{Color, Lettering, Scene, Stroke};
 
@@ -14,7 +15,7 @@ use crate::explain::functions::{Group, groups};
 use crate::explain::plan::candidates::Problem;
 use crate::explain::plan::declared::computed;
 use crate::explain::plan::report::Report;
-use crate::explain::{count, substep, updates};
+use crate::explain::{substep, updates};
 
 /// From the top of a picture to the graph.
 const TOP: f32 = 110.0;
@@ -160,12 +161,15 @@ fn arrows(scene: &mut Scene, (x, y): (f32, f32), graph: &Layout, nodes: &[Node])
 fn detail(problem: &Problem<'_>, report: &Report, node: &Node) -> String {
     let algorithm = problem.algorithm;
     if node.place == Place::Field {
-        return count(node.members.len(), "component");
+        return counted(node.members.len(), "component");
     }
     let operations: u32 = node.members.iter().map(|id| algorithm.cost(*id)).sum();
     let mut words = match node.members.len() {
-        1 => count(operations as usize, "operation"),
-        n => format!("{n} functions, {}", count(operations as usize, "operation")),
+        1 => counted(operations as usize, "operation"),
+        n => format!(
+            "{n} functions, {}",
+            counted(operations as usize, "operation")
+        ),
     };
     let at = substep(algorithm);
     let kernels: Vec<_> = report

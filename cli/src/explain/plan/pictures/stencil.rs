@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 
 use stencil_compiler::algorithm::footprint::footprint;
 use stencil_compiler::algorithm::{FnId, Offset};
+use stencil_compiler::diag::counted;
 use stencil_runtime::plot::{Anchor, Color, Lettering, Point, Scene, Stroke};
 
 use super::{MARGIN, centred, faint, heading, subtitle};
 use crate::explain::plan::candidates::Problem;
 use crate::explain::plan::report::{Kernel, Report};
-use crate::explain::{count, substep};
+use crate::explain::substep;
 
 /// Width and height of a panel.
 const PANEL: (f32, f32) = (560.0, 520.0);
@@ -96,8 +97,8 @@ fn panel(
     let radius = points.iter().flatten().map(|c| c.abs()).max().unwrap_or(0);
     let words = format!(
         "{} of {}, radius {radius}",
-        count(points.len(), "point"),
-        count(wide.max(1), "array")
+        counted(points.len(), "point"),
+        counted(wide.max(1), "array")
     );
     (format!("kernel {}: {gives}", number + 1), words, points)
 }

@@ -3,6 +3,8 @@
 use stencil_runtime::{Error, Simulation, pde};
 
 pde! {
+    // Without this line the equations are compiled into the program: a longer build, a faster run, the same numbers.
+    #[interpreted]
     /// Advection and diffusion with a constant velocity `(vx, vy)` and the diffusivity `D`.
     pub system Dye in 2d {
         field c: scalar [1];

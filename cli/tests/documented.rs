@@ -1,0 +1,178 @@
+//! Documented commands as a reader types them, one after another in an empty folder with the files that the page shows.
+//! Those that need a card, or that measure or search for long, are left out, and meshes are small.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+mod documents;
+
+use documents::{Documented, commands, documents, root};
+
+/// An empty folder of a test's own.
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join("documented")
+        .join(name);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap_or_else(|e| panic!("{e}"));
+    folder
+}
+
+/// Words of commands that need a card, or that take longer than a test may.
+const LONG: [&str; 8] = [
+    "cuda",
+    "cpu,cuda",
+    "tune",
+    "verify",
+    "predict",
+    "bench",
+    "--plan",
+    "--analyze",
+];
+
+/// The arguments of a command that is run here: those of the page on a small mesh, for few steps.
+fn small(command: &Documented) -> Option<Vec<String>> {
+    let mut arguments = command.arguments()?.to_vec();
+    if !command.is_whole || arguments.iter().any(|word| LONG.contains(&word.as_str())) {
+        return None;
+    }
+    if arguments.is_empty() {
+        arguments.push("run".to_string());
+    }
+    let runs = arguments[0] == "run";
+    let mut has_cells = false;
+    for at in 0..arguments.len() {
+        if at > 0 && arguments[at - 1] == "--cells" {
+            arguments[at] = "16".to_string();
+            has_cells = true;
+        }
+        if arguments[at].starts_with("mesh.cells=") {
+            arguments[at] = "mesh.cells=16,16".to_string();
+            has_cells = true;
+        }
+    }
+    if runs && !has_cells {
+        arguments.extend(["--cells", "16"].map(str::to_string));
+    }
+    if runs {
+        arguments.extend(["--steps", "2"].map(str::to_string));
+    }
+    Some(arguments)
+}
+
+/// Whether all files that a command reads are there.
+fn is_ready(arguments: &[String], folder: &Path) -> bool {
+    let is_file = |word: &&String| {
+        let (_, ending) = word.rsplit_once('.').unwrap_or_default();
+        ["pde", "toml", "npz", "schedule", "plans"].contains(&ending)
+    };
+    let mut files = arguments.iter().filter(is_file);
+    files.all(|file| folder.join(file).is_file())
+}
+
+/// Runs commands in a folder; how many that were.
+fn follow(all: &[Documented], folder: &Path) -> usize {
+    let mut count = 0;
+    for command in all {
+        let Some(arguments) = small(command).filter(|words| is_ready(words, folder)) else {
+            continue;
+        };
+        let output = Command::new(env!("CARGO_BIN_EXE_stencil"))
+            .args(&arguments)
+            .current_dir(folder)
+            .stdin(Stdio::null())
+            .output()
+            .unwrap_or_else(|e| panic!("{e}"));
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        assert!(
+            output.status.success(),
+            "{}: stencil {}\n{}{}",
+            command.place,
+            arguments.join(" "),
+            text(&output.stdout),
+            text(&output.stderr)
+        );
+        count += 1;
+    }
+    count
+}
+
+/// The block of a language that follows a text in a page.
+fn block(page: &str, before: &str, language: &str) -> String {
+    let (_, after) = page
+        .split_once(before)
+        .unwrap_or_else(|| panic!("no {before}"));
+    let fence = format!("```{language}\n");
+    let (_, block) = after
+        .split_once(&fence)
+        .unwrap_or_else(|| panic!("no {fence}"));
+    let (block, _) = block.split_once("```").unwrap_or_else(|| panic!("no end"));
+    block.to_string()
+}
+
+#[test]
+fn the_commands_of_the_readme_run() {
+    let here = folder("readme");
+    let readme = root().join("README.md");
+    let page = fs::read_to_string(&readme).unwrap_or_else(|e| panic!("{e}"));
+    let gray_scott = block(&page, "`gray_scott.pde`:", "text");
+    for (name, text) in [
+        ("gray_scott.pde", &gray_scott),
+        // A reader's own system.
+        ("my_system.pde", &gray_scott),
+        (
+            "problem.toml",
+            &block(&page, "`problem.toml` beside it:", "toml"),
+        ),
+    ] {
+        fs::write(here.join(name), text).unwrap_or_else(|e| panic!("{e}"));
+    }
+    assert!(follow(&commands(&readme), &here) >= 9);
+    for left in ["out/explosion/final.npz", "out/gs/series.csv"] {
+        assert!(here.join(left).is_file(), "no {left}");
+    }
+}
+
+#[test]
+fn the_commands_of_a_new_package_run() {
+    let here = folder("new");
+    let readme = root().join("cli/src/new/template/README.md");
+    let made = Command::new(env!("CARGO_BIN_EXE_stencil"))
+        .args(["new", "my-dye"])
+        .current_dir(&here)
+        .output()
+        .unwrap_or_else(|e| panic!("{e}"));
+    assert!(made.status.success());
+    let mut all = commands(&readme);
+    // Cargo's own are run where the package is tested.
+    all.retain(|command| command.words[0] == "stencil");
+    assert_eq!(follow(&all, &here.join("my-dye")), 3);
+}
+
+#[test]
+fn the_commands_of_the_book_run() {
+    let here = folder("book");
+    let readme = fs::read_to_string(root().join("README.md")).unwrap_or_else(|e| panic!("{e}"));
+    let problems = root().join("docs/src/problems.md");
+    let problem = fs::read_to_string(problems).unwrap_or_else(|e| panic!("{e}"));
+    for (name, text) in [
+        (
+            "gray_scott.pde",
+            block(&readme, "`gray_scott.pde`:", "text"),
+        ),
+        (
+            "gray_scott.toml",
+            block(&problem, "# Problem files", "toml"),
+        ),
+    ] {
+        fs::write(here.join(name), text).unwrap_or_else(|e| panic!("{e}"));
+    }
+    let mut pages = documents();
+    pages.retain(|path| path.starts_with(root().join("docs/src")));
+    let count: usize = pages
+        .iter()
+        .map(|page| follow(&commands(page), &here))
+        .sum();
+    assert!(count >= 15, "{count}");
+}
