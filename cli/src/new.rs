@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use crate::{Ended, OUTPUT, USAGE, source};
+use crate::{Ended, USAGE, source};
 
 /// Files of the package. `{{..}}` stands for what differs between packages.
 const FILES: [(&str, &str); 8] = [
@@ -147,10 +147,7 @@ pub(crate) fn run(args: &NewArgs, out: &mut dyn Write) -> Result<(), Ended> {
     let made = fill(args, &root, &part).and_then(|()| appear(&part, &folder));
     made.map_err(|e| {
         let _ = fs::remove_dir_all(&part);
-        Ended {
-            code: OUTPUT,
-            message: format!("error: cannot make `{}`: {e}", folder.display()),
-        }
+        Ended::unwritten(&folder, &e)
     })?;
     let mut text = String::new();
     for (file, _) in FILES {

@@ -8,7 +8,7 @@ use clap::Args;
 use stencil_runtime::plot::{ColorMap, Format, PlotError};
 use stencil_runtime::report::significant;
 
-use crate::{Ended, OUTPUT, USAGE, source};
+use crate::{Ended, USAGE, source};
 
 mod draw;
 mod snapshot;
@@ -157,10 +157,7 @@ fn frames(args: &PlotArgs) -> Result<Vec<PathBuf>, Ended> {
         return Err(missing(&args.path, "frame_*.npz"));
     };
     if let Some(folder) = &args.out {
-        fs::create_dir_all(folder).map_err(|e| Ended {
-            code: OUTPUT,
-            message: format!("error: cannot make the folder `{}`: {e}", folder.display()),
-        })?;
+        fs::create_dir_all(folder).map_err(|e| Ended::unwritten(folder, &e))?;
     }
     let mut snapshot = Snapshot::open(first)?;
     let fields = snapshot.fields(&args.field)?;
@@ -241,13 +238,9 @@ fn wrong(message: impl std::fmt::Display) -> Ended {
 }
 
 fn undrawn(error: &PlotError) -> Ended {
-    let code = match error {
-        PlotError::Io { .. } => OUTPUT,
-        _ => USAGE,
-    };
-    Ended {
-        code,
-        message: format!("error: {error}"),
+    match error {
+        PlotError::Io { path, source } => Ended::unwritten(path, source),
+        _ => wrong(error),
     }
 }
 

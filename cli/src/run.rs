@@ -1,6 +1,6 @@
 //! `stencil run`: a problem from its initial values to files and pictures.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -8,6 +8,7 @@ use clap::Args;
 use physics::problems;
 use stencil_compiler::diag::Code;
 use stencil_compiler::expr::real;
+use stencil_runtime::io::way_out;
 use stencil_runtime::problem::{Problem, ProblemError};
 use stencil_runtime::report::Progress;
 use stencil_runtime::{Error, Number, Restored, Simulation};
@@ -154,6 +155,13 @@ impl Ended {
             code: exit,
             message: format!("error[{code}]: {message}"),
         }
+    }
+
+    /// A file or folder cannot be written.
+    pub(crate) fn unwritten(path: &Path, error: &io::Error) -> Self {
+        let (shown, out) = (path.display(), way_out(error));
+        let message = format!("cannot write `{shown}`: {error}{out}");
+        Ended::coded(OUTPUT, Code::CannotWrite, &message)
     }
 }
 

@@ -15,7 +15,7 @@ use stencil_runtime::tune::{Form, Options, Progress, Subject, Tuned, survey, tun
 use stencil_runtime::{Number, SystemDef};
 
 use crate::source::{Failure, MixedChoice, Precision};
-use crate::{Ended, OUTPUT, bench, explain, smooth, source, usage};
+use crate::{Ended, bench, explain, smooth, source, usage};
 
 mod forms;
 mod pictures;
@@ -114,7 +114,7 @@ pub(crate) fn run(args: &TuneArgs, out: &mut dyn Write) -> Result<(), Ended> {
     }
     if let Some(file) = &args.json {
         let text = format!("{:#}\n", serde_json::Value::from(tried));
-        fs::write(file, text).map_err(|e| unwritten(file, &e))?;
+        fs::write(file, text).map_err(|e| Ended::unwritten(file, &e))?;
     }
     let end = match args.survey {
         Some(_) => table::surveys(&errors),
@@ -259,12 +259,5 @@ fn keep(file: &Path, plan: Plan) -> Result<(), Ended> {
     plans.merge(plan);
     let part = file.with_extension(format!("{}.part", process::id()));
     let written = fs::write(&part, plans.print()).and_then(|()| fs::rename(&part, file));
-    written.map_err(|e| unwritten(file, &e))
-}
-
-fn unwritten(file: &Path, error: &io::Error) -> Ended {
-    Ended {
-        code: OUTPUT,
-        message: format!("error: `{}` cannot be written: {error}", file.display()),
-    }
+    written.map_err(|e| Ended::unwritten(file, &e))
 }

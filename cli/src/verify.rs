@@ -289,10 +289,7 @@ fn export(
     batches: Vec<Batch>,
     out: &mut dyn Write,
 ) -> Result<(), Ended> {
-    fs::create_dir_all(folder).map_err(|error| Ended {
-        code: crate::OUTPUT,
-        message: format!("error: {} cannot be made: {error}", folder.display()),
-    })?;
+    fs::create_dir_all(folder).map_err(|error| Ended::unwritten(folder, &error))?;
     let nvrtc = Nvrtc::shared().map_err(|error| Error::Cuda(CudaError::Nvrtc(error)))?;
     let mut list = List {
         architecture: arch.to_string(),

@@ -1,23 +1,30 @@
 //! A run goes on from the two files that it leaves, the resolved problem and its last state, with the
 //! bits of a run that was never stopped.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use physics::problems::{self, BuiltIn};
 use physics::systems;
-use stencil_runtime::problem::{Change, Problem};
+use stencil_runtime::problem::{Change, Problem, TimeStep};
 use stencil_runtime::{Engine, Number, Simulation};
 
-/// A problem with few cells, and a step of the length that its file gives.
+/// A problem with few cells, and steps so short that waves which no longer have their widths stay finite.
 fn small(problem: &BuiltIn, changes: &[&str]) -> Option<Problem> {
-    let open = |cells: &str| {
-        let changes = changes.iter().map(|change| Change::set(change));
-        let all: Vec<Change> = [Change::set(cells)].into_iter().chain(changes).collect();
+    let open = |more: &[&str]| {
+        let changes = more.iter().chain(changes);
+        let all: Vec<Change> = changes.map(|change| Change::set(change)).collect();
         problem.open(&all)
     };
     // As many axes as the problem has.
     let sizes = ["mesh.cells=8,12,10", "mesh.cells=12,10", "mesh.cells=24"];
-    sizes.into_iter().find_map(|cells| open(cells).ok())
+    let (cells, found) = sizes
+        .iter()
+        .find_map(|cells| Some((cells, open(&[cells]).ok()?)))?;
+    match found.time.dt {
+        TimeStep::Cfl(_) => open(&[cells, "time.dt=cfl(0.1)"]).ok(),
+        TimeStep::Fixed(_) => Some(found),
+    }
 }
 
 fn file(name: &str) -> PathBuf {
@@ -79,15 +86,22 @@ fn goes_on<T: Number>(problem: &Problem, name: &str, engines: [Engine; 2]) -> Re
     }
 }
 
-/// Every problem of the library, in both precisions, between two engines.
+/// Every problem of the library that is not one of another's system and scheme, in both precisions,
+/// between two engines.
 #[test]
 fn every_problem_goes_on_from_its_own_files() {
-    let mut wrong = Vec::new();
-    for (at, built_in) in problems::ALL.iter().enumerate() {
+    let (mut wrong, mut seen) = (Vec::new(), BTreeSet::new());
+    for built_in in problems::ALL {
         let Some(problem) = small(built_in, &[]) else {
             wrong.push(format!("{} has no small mesh", built_in.name));
             continue;
         };
+        let model = problem.system.model();
+        let scheme = problem.system.algorithm().scheme.clone();
+        if !seen.insert((model.name.clone(), model.dimension, scheme)) {
+            continue;
+        }
+        let at = seen.len();
         let engines = match at % 2 {
             0 => [Engine::Rows, Engine::Cpu],
             _ => [Engine::Cpu, Engine::Rows],

@@ -38,8 +38,7 @@ pub(super) fn save(folder: &Path, results: &[Measured]) -> Result<Vec<PathBuf>, 
         code: OUTPUT,
         message: format!("error: {what}"),
     };
-    fs::create_dir_all(folder)
-        .map_err(|e| failed(format!("`{}` cannot be made: {e}", folder.display())))?;
+    fs::create_dir_all(folder).map_err(|e| Ended::unwritten(folder, &e))?;
     let mut files = Vec::new();
     for (name, plot) in pictures(results) {
         let file = folder.join(format!("{name}.png"));

@@ -8,7 +8,7 @@ use stencil_runtime::io::{Npz, NpzError, Value};
 use stencil_runtime::plot;
 
 use super::{short, wrong};
-use crate::Ended;
+use crate::{Ended, USAGE};
 
 /// Points along a side at which a plane is fine enough for any picture.
 const FINE: usize = 600;
@@ -277,5 +277,5 @@ fn system_name(declaration: &str) -> String {
 }
 
 pub(super) fn unread(error: &NpzError) -> Ended {
-    wrong(error)
+    Ended::coded(USAGE, error.code(), &error.to_string())
 }

@@ -1,5 +1,6 @@
 //! Names, files and messages.
 
+use std::fs;
 use std::io;
 
 use stencil_compiler::algorithm::text::fingerprint;

@@ -21,8 +21,7 @@ pub(super) fn save(
         code: OUTPUT,
         message: format!("error: {what}"),
     };
-    fs::create_dir_all(folder)
-        .map_err(|e| failed(format!("`{}` cannot be made: {e}", folder.display())))?;
+    fs::create_dir_all(folder).map_err(|e| Ended::unwritten(folder, &e))?;
     let system = forms.first().map_or("", |form| form.system.name());
     let name = format!("{system}-{precision}");
     let title = format!("{system}, {precision}");

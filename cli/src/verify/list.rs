@@ -11,7 +11,7 @@ use stencil_runtime::io::read_text;
 
 use super::cases::{Batch, Declared, Grid, Origin};
 use crate::source::{Failure, MixedChoice, Precision};
-use crate::{Ended, OUTPUT, usage};
+use crate::{Ended, usage};
 
 /// The file beside the kernels.
 const FILE: &str = "cases.json";
@@ -44,10 +44,8 @@ impl List {
         let sum = checksum(&all);
         all.insert("checksum".into(), sum.into());
         let path = folder.join(FILE);
-        fs::write(&path, format!("{:#}\n", Value::Object(all))).map_err(|error| Ended {
-            code: OUTPUT,
-            message: format!("error: {} cannot be written: {error}", path.display()),
-        })
+        fs::write(&path, format!("{:#}\n", Value::Object(all)))
+            .map_err(|error| Ended::unwritten(&path, &error))
     }
 
     /// Reads the list in a folder, all of it or nothing.

@@ -7,7 +7,7 @@ use crate::explain::table::Table;
 
 /// A table of the kernels of a substep.
 pub(super) fn table(costs: &[KernelCost], substep: usize, cells: [usize; 3], on: &Model) -> String {
-    let number: usize = cells.iter().product();
+    let number: f64 = cells.iter().map(|n| *n as f64).product();
     let mut table = Table::new(
         4,
         &[
@@ -46,12 +46,12 @@ pub(super) fn table(costs: &[KernelCost], substep: usize, cells: [usize; 3], on:
 fn row(
     name: &str,
     [least, tiled, bytes, seconds]: [f64; 4],
-    cells: usize,
+    cells: f64,
     on: &Model,
     limit: &str,
 ) -> [String; 8] {
-    let moved = bytes * cells as f64;
-    let copy = least * cells as f64 / on.rates.copy_bytes;
+    let moved = bytes * cells;
+    let copy = least * cells / on.rates.copy_bytes;
     [
         name.to_string(),
         format!("{least:.0}"),
