@@ -94,6 +94,11 @@ impl Atoms {
         }
     }
 
+    /// Are products that hold a derivative differentiated by way of faces?
+    pub(super) fn by_faces(&self) -> bool {
+        self.mixed != Mixed::Composed
+    }
+
     /// What an atom stands for.
     pub(super) fn get(&self, id: AtomId) -> &Atom {
         &self.atoms[id as usize]

@@ -3,7 +3,7 @@
 //! The product is made at faces, halfway between cells: derivatives along the axis are differences of the two sides there,
 //! all else is interpolated. The difference of two faces is the derivative. So the operator is compact: nothing decouples even
 //! from odd cells, and what leaves one cell enters the next (B. Fornberg, SIAM Rev. 40, 685, 1998, for weights halfway
-//! between points).
+//! between points). A scheme that composes first differences says so, and gets them.
 
 use super::atoms::{Atom, Atoms, Difference};
 use super::names::Label;
@@ -25,7 +25,7 @@ impl Atoms {
 
     /// Is it a product that holds a first derivative along the axis?
     fn is_flux(&self, axis: usize, monomial: &Monomial) -> bool {
-        monomial.len() > 1 && monomial.iter().any(|atom| self.holds_slope(axis, *atom))
+        self.by_faces() && monomial.len() > 1 && monomial.iter().any(|atom| self.holds_slope(axis, *atom))
     }
 
     /// Is it a name of what holds a product that is differentiated by way of faces?

@@ -239,6 +239,7 @@ impl<T: Number> Simulation<T> {
             }
             let value = |cell| T::from_f64(source.at(&mesh, cell, t));
             self.machine.set(&self.pool, at, value)?;
+            check_source(name, (&mesh, t), self.machine.interior(at)?)?;
         }
         if let (Machine::Cuda(machine), true) = (&mut self.machine, on_card) {
             machine.sample(t)?;
@@ -282,6 +283,24 @@ pub(crate) fn sampled(
             Sampled::Values(values)
         }
         Given::Text(text) => read(&text)?,
+    })
+}
+
+/// Are the values of a source finite? What swallows one that is not, such as `max(0, k)`, would hide it.
+fn check_source<T: Number>(
+    name: &str,
+    (mesh, t): (&Mesh, f64),
+    values: ArrayView3<'_, T>,
+) -> Result<(), Error> {
+    let mut cells = values.indexed_iter();
+    let bad = cells.find(|(_, value)| !value.to_f64().is_finite());
+    bad.map_or(Ok(()), |((z, y, x), value)| {
+        let at = mesh.point([x, y, z].map(|i| i as isize));
+        Err(Error::Value {
+            what: format!("the source `{name}` at {at:?}, t = {t}"),
+            value: value.to_f64(),
+            help: "give it values that are finite in all cells".into(),
+        })
     })
 }
 

@@ -2,6 +2,7 @@
 
 mod accuracy;
 mod boundaries;
+mod causes;
 mod loops;
 mod messages;
 mod orders;

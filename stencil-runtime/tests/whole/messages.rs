@@ -128,7 +128,7 @@ fn boundaries_that_cannot_be_met() {
             flow()
                 .cells([8, 1, 1])
                 .boundary(Axis::Y, Boundary::extrapolate()),
-            "boundary of `u_x` at y.lo: it extrapolates two cells for the equation of `u_",
+            "boundary of `u_x` at y.lo: it extrapolates 2 cells for the equation of `u_",
         ),
         (
             flow()

@@ -160,12 +160,17 @@ fn every_form_has_the_order_of_the_scheme_at_every_kind_of_face() {
                         // The radius is neither even nor periodic.
                         continue;
                     }
-                    let cells = if order == 6 { [12, 24] } else { [16, 32] };
+                    // Few cells, so that rounding is far below.
+                    let cells = if order == 6 && !known {
+                        [12, 24]
+                    } else {
+                        [16, 32]
+                    };
                     let of = |n| error((&system, conductivity), exact, &boundaries, n);
                     let errors = cells.map(of);
                     let found = (errors[0] / errors[1]).log2();
                     assert!(
-                        found > f64::from(order) - 0.1 || errors[1] < 1e-12,
+                        found > f64::from(order) - 0.1 || errors[1] < 2e-12,
                         "{form}, {mixed}, order {order}, {kind}: order {found:.2} from {errors:?}"
                     );
                 }
@@ -177,9 +182,9 @@ fn every_form_has_the_order_of_the_scheme_at_every_kind_of_face() {
 /// What alternates from cell to cell decays, so a steady state is one.
 #[test]
 fn even_and_odd_cells_do_not_part() {
-    for (form, _) in &FORMS[..6] {
+    for (form, _) in &FORMS {
         for order in [2, 4, 6] {
-            let system = system(form, "composed", order);
+            let system = system(form, "bidiagonal", order);
             let mut bar = Simulation::<f64>::builder(&system)
                 .cells([16, 1, 1])
                 .boundary(Axis::X, Boundary::dirichlet(0.0))

@@ -234,6 +234,7 @@ fn sources_may_be_arrays_constants_and_texts() {
     let mut simulation = Simulation::<f64>::builder(&system)
         .cells([4, 5, 1])
         .extent([4.0, 5.0, 1.0])
+        .centered(false)
         .boundary(Axis::X, Boundary::outflow())
         .source("f_x", Source::array(array))
         .source("f_y", Source::text("a * y"))
