@@ -25,7 +25,9 @@ impl Atoms {
 
     /// Is it a product that holds a first derivative along the axis?
     fn is_flux(&self, axis: usize, monomial: &Monomial) -> bool {
-        self.by_faces() && monomial.len() > 1 && monomial.iter().any(|atom| self.holds_slope(axis, *atom))
+        self.by_faces()
+            && monomial.len() > 1
+            && monomial.iter().any(|atom| self.holds_slope(axis, *atom))
     }
 
     /// Is it a name of what holds a product that is differentiated by way of faces?

@@ -58,7 +58,6 @@ fn orders_of(
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::model::parse::parse_str;
 
     #[test]

@@ -160,17 +160,16 @@ fn every_form_has_the_order_of_the_scheme_at_every_kind_of_face() {
                         // The radius is neither even nor periodic.
                         continue;
                     }
-                    // Few cells, so that rounding is far below.
-                    let cells = if order == 6 && !known {
-                        [12, 24]
-                    } else {
-                        [16, 32]
+                    // At numbers on faces the sixth order is reached from below, as cells become smaller.
+                    let (cells, slack) = match order {
+                        6 if !known => ([32, 64], 0.2),
+                        _ => ([16, 32], 0.1),
                     };
                     let of = |n| error((&system, conductivity), exact, &boundaries, n);
                     let errors = cells.map(of);
                     let found = (errors[0] / errors[1]).log2();
                     assert!(
-                        found > f64::from(order) - 0.1 || errors[1] < 2e-12,
+                        found > f64::from(order) - slack || errors[1] < 1e-13,
                         "{form}, {mixed}, order {order}, {kind}: order {found:.2} from {errors:?}"
                     );
                 }
@@ -182,7 +181,9 @@ fn every_form_has_the_order_of_the_scheme_at_every_kind_of_face() {
 /// What alternates from cell to cell decays, so a steady state is one.
 #[test]
 fn even_and_odd_cells_do_not_part() {
-    for (form, _) in &FORMS {
+    // A conductivity of ghost values of such a state would be no sensible one.
+    let forms = FORMS.iter().filter(|(_, k)| *k != Conductivity::OfUnknown);
+    for (form, _) in forms {
         for order in [2, 4, 6] {
             let system = system(form, "bidiagonal", order);
             let mut bar = Simulation::<f64>::builder(&system)

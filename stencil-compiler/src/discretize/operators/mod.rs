@@ -18,6 +18,11 @@ pub fn all() -> impl Iterator<Item = &'static Operator> {
     few.into_iter().chain(higher::OPERATORS)
 }
 
+/// Every operator that leads from cells to faces, or from faces to cells.
+pub fn halfway() -> [&'static Operator; 3] {
+    [&staggered::VALUE, &staggered::SLOPE, &staggered::ACROSS]
+}
+
 /// A linear approximation of one derivative.
 #[derive(Debug)]
 pub struct Operator {

@@ -47,11 +47,11 @@ mod tests {
     use super::*;
     use crate::model::Rational;
 
-    /// In half cells: a face lies one above its cell, and a cell one below its upper face.
+    /// In half cells from where the result is: a face lies one above its cell.
     #[test]
     fn halfway_operators_are_exact_up_to_their_order() {
         for order in [2, 4, 6, 8] {
-            for (operator, shift) in [(&VALUE, -1), (&SLOPE, -1), (&ACROSS, 1)] {
+            for (operator, shift) in super::super::halfway().into_iter().zip([-1, -1, 1]) {
                 let stencil = (operator.stencil)(order, &[1]);
                 assert_eq!(stencil.len() as u32, order);
                 let apply = |power: u32| -> Rational {
