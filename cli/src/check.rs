@@ -104,6 +104,9 @@ fn system(system: &SystemDef) -> String {
         let _ = writeln!(page, "  {equation}");
     }
     let _ = writeln!(page, "scheme\n  {}", algorithm.scheme);
+    if let Some(kept) = model.repair_text() {
+        let _ = writeln!(page, "  {kept}");
+    }
     let others = model.schemes().skip(1).map(|s| s.name.clone());
     row(&mut page, "  others", &others.collect::<Vec<_>>());
     page.push_str(&footprints(algorithm));

@@ -102,7 +102,7 @@ pub(super) fn waves(model: &Model) -> Option<String> {
             waves,
             only_bounds: Some(why),
         }) => format!(
-            "bounds from the fluxes: {}. They do for `rusanov`, `hll` and `hlle`; `roe`, characteristic variables and `waves` need each speed, but {why}",
+            "bounds from the fluxes: {}. They do for `rusanov`, `hll` and `hlle`, and for waves of `hlle`; `roe` and characteristic variables need each speed, but {why}",
             words(&waves)
         ),
         None => "none: not declared, and no bounds of them can be written out; `force` and `musta` ask for none".into(),
@@ -163,6 +163,9 @@ fn scheme(model: &Model) -> Vec<String> {
         lines.push(format!(
             "Fluxes: {reconstruction}, at both faces of each cell; {solver}."
         ));
+    }
+    if let Some(kept) = model.repair_text() {
+        lines.push(format!("Ranges: {kept}."));
     }
     if let Some(integrator) = integrators::find(&model.scheme.time) {
         let tableau = (integrator.tableau)();

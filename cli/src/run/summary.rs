@@ -142,7 +142,10 @@ impl<T: Number> Facts<'_, T> {
             let ranges = simulation.system().model().ranges_text();
             summary = summary.row(
                 "repaired",
-                format_args!("{}, to keep {ranges}", counted(repaired, "flux")),
+                format_args!(
+                    "{}, to keep {ranges} (`repair: none` does not)",
+                    counted(repaired, "flux")
+                ),
             );
         }
         if let Some(patches) = super::plan::patches(simulation) {

@@ -11,7 +11,7 @@ system! {
     /// as the temperature to the power `exponent`; 0.76 is for air, and 0 for a viscosity that is the same everywhere.
     ///
     /// Stress and conduction are differences of differences, so that they conserve, too. The scheme `weno5_fluxes` is that of the paper
-    /// (section 2.2), with the entropy fix of Harten and Hyman.
+    /// (section 2.2), with Roe's mean of both cells, as in it, and the entropy fix of Harten and Hyman.
     pub system CompressibleNs in nd {
         conserved rho: scalar [1];
         conserved m: vector [1];
@@ -51,7 +51,7 @@ system! {
         space: central<order = 4>; mixed: composed; reconstruct: weno5; riemann: roe; time: ssprk3;
     }
     scheme weno5_fluxes for CompressibleNs {
-        space: central<order = 4>; mixed: composed; reconstruct: weno5 in fluxes; riemann: roe; time: ssprk3;
+        space: central<order = 4>; mixed: composed; reconstruct: weno5 in fluxes; riemann: roe<average = cells>; time: ssprk3;
     }
     scheme weno5_hllc for CompressibleNs {
         space: central<order = 4>; mixed: composed; reconstruct: weno5 in primitive; riemann: hllc; time: ssprk3;

@@ -6,8 +6,8 @@ system! {
     ///
     /// `rho` is the density, `m` the momentum and `E` the energy in a volume, internal and kinetic.
     ///
-    /// Lines and parabolas are limited, and their schemes spend nothing on ranges. WENO and waves may make densities or pressures
-    /// negative beside strong shocks, so these schemes repair fluxes; `weno_z_hllc` is `weno_z_repaired` without, for flows that need none.
+    /// Limited lines of primitive variables keep densities and pressures positive with `hllc` and the exact solver, and these schemes spend
+    /// nothing on ranges. All others may make them negative beside strong shocks or in strong fans, and repair fluxes.
     pub system IdealGas in nd {
         conserved rho: scalar [kg/m^3] where rho > 0;
         conserved m: vector [kg/m^2/s];
@@ -106,15 +106,14 @@ system! {
         observe energy = mean(E);
         cfl { advective: norm(u) + c; }
     }
-    scheme plm_hll for IdealGas { reconstruct: plm<limiter = mc>; riemann: hll; time: ssprk3; repair: none; }
+    scheme plm_hll for IdealGas { reconstruct: plm<limiter = mc>; riemann: hll; time: ssprk3; }
     scheme weno_z_hll for IdealGas { reconstruct: weno_z; riemann: hll; time: ssprk3; }
     scheme plm_hllc for IdealGas { reconstruct: plm<limiter = mc> in primitive; riemann: hllc; time: ssprk2; repair: none; }
-    scheme ppm_hllc for IdealGas { reconstruct: ppm in primitive; riemann: hllc; time: ssprk3; repair: none; }
-    scheme plm_roe for IdealGas { reconstruct: plm<limiter = mc> in characteristic; riemann: roe; time: ssprk2; repair: none; }
+    scheme ppm_hllc for IdealGas { reconstruct: ppm in primitive; riemann: hllc; time: ssprk3; }
+    scheme plm_roe for IdealGas { reconstruct: plm<limiter = mc> in characteristic; riemann: roe; time: ssprk2; }
     scheme weno5_roe for IdealGas { reconstruct: weno5; riemann: roe; time: ssprk3; }
     scheme weno_z_characteristic for IdealGas { reconstruct: weno_z in characteristic; riemann: roe; time: ssprk3; }
     scheme plm_exact for IdealGas { reconstruct: plm<limiter = mc> in primitive; riemann: exact; time: ssprk2; repair: none; }
     scheme waves_roe for IdealGas { reconstruct: waves<limiter = mc>; riemann: roe; time: euler; }
-    scheme weno_z_repaired for IdealGas { reconstruct: weno_z in primitive; riemann: hllc; time: ssprk3; }
-    scheme weno_z_hllc for IdealGas { reconstruct: weno_z in primitive; riemann: hllc; time: ssprk3; repair: none; }
+    scheme weno_z_hllc for IdealGas { reconstruct: weno_z in primitive; riemann: hllc; time: ssprk3; }
 }

@@ -133,7 +133,7 @@ codes! {
     NeedsContact = "P0316", "Riemann solver without density and pressure",
         "The Riemann solver knows the contact between two states, which moves with the flow: write `waves { flow: u; sound: c; density: rho; pressure: p; }`, or choose a solver that needs the speeds only, `hll`.";
     NeedsWholeSteps = "P0317", "waves with other settings that do not go with them",
-        "The scheme corrects waves in place of states: it needs a Riemann solver that knows all waves, `riemann: roe`, whole steps, `time: euler`, and what is conserved, since its second order in time is in the fluxes.";
+        "The scheme corrects waves in place of states: it needs a Riemann solver that takes jumps apart into waves, `riemann: roe` or `hlle`, whole steps, `time: euler`, and what is conserved, since its second order in time is in the fluxes.";
     NeedsEulerSteps = "P0318", "range with an integrator that is not made of Euler steps",
         "Ranges are kept by Euler steps, and by means of such: `time: euler`, `ssprk2` or `ssprk3`. Stages of other methods leave a range whatever the fluxes are.";
     NeedsOthersFluxes = "P0319", "fluxes reconstructed for a Riemann solver that makes its own",

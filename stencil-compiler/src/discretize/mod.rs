@@ -246,13 +246,19 @@ impl Model {
         conserve::derived_waves(self, &components, flux.span)
     }
 
+    /// Is it a law in which nothing is differentiated but fluxes and what jumps at faces with them? Then waves carry what a face
+    /// holds into the mesh, and nothing spreads it.
+    pub fn only_transports(&self) -> bool {
+        let differentiates =
+            |equation: &Equation| self.rest_of(equation).differentiates(&self.lets);
+        !self.fluxes.is_empty() && !self.equations.iter().any(differentiates)
+    }
+
     /// The speed that limits the time step of a system that declares none, where that follows from its waves: nothing is
     /// differentiated but fluxes and what jumps at faces with them, and the waves are declared or can be derived. It is the size
     /// of the flow and the sound.
     pub fn implied_speeds(&self) -> Vec<Speed> {
-        let differentiates =
-            |equation: &Equation| self.rest_of(equation).differentiates(&self.lets);
-        if self.fluxes.is_empty() || self.equations.iter().any(differentiates) {
+        if !self.only_transports() {
             return Vec::new();
         }
         let derived = || self.derived_waves().map(|derived| derived.waves);
@@ -298,8 +304,9 @@ fn describe(model: &Model) -> String {
     let faces = match model.fluxes.is_empty() {
         true => String::new(),
         false => format!(
-            ", reconstruct {}{limiter}{}, riemann {}{}{}{}",
+            ", reconstruct {}{limiter}{}{}, riemann {}{}{}{}",
             scheme.reconstruct,
+            scheme.number_text().unwrap_or_default(),
             scheme.variables_text(),
             scheme.riemann_text(),
             match scheme.sweep {

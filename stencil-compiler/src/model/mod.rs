@@ -22,7 +22,7 @@ pub mod text;
 pub use at_face::AtFace;
 pub use formulation::Formulation;
 pub use riemann::{Gives, RiemannSolver, Side, Solved};
-pub use scheme::{Arith, Mixed, Repair, Scheme, Splitting, Sweep, Variables};
+pub use scheme::{Arith, Averaged, Mixed, Repair, Scheme, Splitting, Sweep, Variables};
 
 /// An exact number, as literals are written.
 pub type Rational = Ratio<i128>;

@@ -23,6 +23,10 @@ pub struct Scheme {
     pub limiter: String,
     /// The parameter of the limiter, where it has one.
     pub theta: Option<Rational>,
+    /// The number that the reconstruction takes, where it takes one and the scheme says it.
+    pub reconstruct_parameter: Option<Rational>,
+    /// Of which states the law is made linear at a face.
+    pub average: Averaged,
     /// The number that the solver takes, where it takes one and the scheme says it.
     pub riemann_parameter: Option<Rational>,
     /// What is reconstructed.
@@ -33,6 +37,16 @@ pub struct Scheme {
     pub source: Splitting,
     /// What keeps ranges.
     pub repair: Repair,
+}
+
+/// The states on both sides of a face whose mean is that at which the law is made linear.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Averaged {
+    /// Those that are reconstructed there.
+    #[default]
+    Faces,
+    /// The means of both cells, where fluxes are reconstructed by themselves (Kim et al., Comput. Fluids 251, 105744, 2023, as HyPar does).
+    Cells,
 }
 
 /// What is done to keep the ranges of a system.

@@ -85,7 +85,7 @@ fn water(dimension: usize, scheme: &str) -> String {
     )
 }
 
-const CASES: [(usize, &str, [usize; 3]); 17] = [
+const CASES: [(usize, &str, [usize; 3]); 19] = [
     (
         1,
         "reconstruct: weno_z; riemann: hll; time: ssprk3;",
@@ -120,6 +120,16 @@ const CASES: [(usize, &str, [usize; 3]); 17] = [
         2,
         "reconstruct: waves<limiter = mc>; riemann: roe; time: euler;",
         [17, 11, 1],
+    ),
+    (
+        2,
+        "reconstruct: waves<limiter = none>; riemann: hlle; time: euler;",
+        [13, 11, 1],
+    ),
+    (
+        2,
+        "reconstruct: weno5<eps = 1e-12> in fluxes; riemann: roe<average = cells>; time: euler;",
+        [13, 12, 1],
     ),
     (
         2,

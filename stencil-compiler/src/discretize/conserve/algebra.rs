@@ -7,7 +7,7 @@ use crate::discretize::names::Label;
 use crate::discretize::parts::share;
 use crate::discretize::poly::{Poly, Uniform, UniformFactor};
 use crate::expr::Op;
-use crate::model::Rational;
+use crate::model::{Rational, Sweep};
 
 /// Builds polynomials, none of which expands a product of sums.
 pub(in crate::discretize) struct Algebra<'e, 'a> {
@@ -84,15 +84,36 @@ impl Algebra<'_, '_> {
         Poly::uniform(Uniform::number(Rational::new(above, below)))
     }
 
-    /// The value times the time that what flows along an axis has at once over the spacing along it, or the other way round.
-    pub(super) fn times_step(&self, value: &Poly, axis: usize, inverse: bool) -> Result<Poly> {
-        let share = share(self.expander.model, axis);
-        let (sign, share) = match inverse {
-            true => (-1, share.recip()),
-            false => (1, share),
+    /// The value times the time that what flows along an axis has at once over the spacing along it.
+    pub(super) fn times_step(&self, value: &Poly, axis: usize) -> Result<Poly> {
+        self.times_courant(value, axis, share(self.expander.model, axis), 1)
+    }
+
+    /// The value times the time of a step along an axis alone over the spacing along it, or the other way round: a step along `d`
+    /// axes at once is the mean of such steps that each take `d dt`, and one of half the time the mean of a whole one and none.
+    pub(super) fn times_own_step(&self, value: &Poly, axis: usize, inverse: bool) -> Result<Poly> {
+        let model = self.expander.model;
+        let at_once = match model.scheme.sweep {
+            Sweep::Unsplit => model.dimension as i128,
+            Sweep::Dimensional | Sweep::Strang => 1,
         };
-        let ratio = Uniform::power(UniformFactor::Dt, sign).times_number(share);
-        let ratio = ratio.times(&Uniform::power(UniformFactor::Spacing(axis), -sign));
+        let share = Rational::from_integer(at_once);
+        match inverse {
+            true => self.times_courant(value, axis, share.recip(), -1),
+            false => self.times_courant(value, axis, share, 1),
+        }
+    }
+
+    /// The value times a number and a power of `dt/h`.
+    fn times_courant(
+        &self,
+        value: &Poly,
+        axis: usize,
+        number: Rational,
+        power: i32,
+    ) -> Result<Poly> {
+        let ratio = Uniform::power(UniformFactor::Dt, power).times_number(number);
+        let ratio = ratio.times(&Uniform::power(UniformFactor::Spacing(axis), -power));
         let ratio = ratio.map_err(overflow(self.span))?;
         value.scaled(&ratio).map_err(overflow(self.span))
     }

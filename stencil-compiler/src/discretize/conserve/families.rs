@@ -17,7 +17,7 @@ use crate::discretize::poly::{AtomId, Poly};
 use crate::expr::Op;
 
 /// A law along an axis, made linear at a state.
-pub(super) struct Linear {
+pub(in crate::discretize) struct Linear {
     /// What stands for the conserved components.
     conserved: Vec<AtomId>,
     /// What `let`s stand for whose values are at hand.
@@ -123,7 +123,7 @@ impl Law<'_> {
 
 impl Linear {
     /// The Jacobian of the fluxes times a jump.
-    fn advanced(&self, of: &mut Algebra<'_, '_>, jump: &[Poly]) -> Result<Vec<Poly>> {
+    pub(super) fn advanced(&self, of: &mut Algebra<'_, '_>, jump: &[Poly]) -> Result<Vec<Poly>> {
         let changes = self.conserved.iter().copied().zip(jump.iter().cloned());
         let mut tangent = Tangent::new(changes.collect(), &self.meanings);
         let fluxes = self.fluxes.iter();
@@ -245,6 +245,54 @@ impl Linear {
         }
         Ok(all)
     }
+}
+
+/// Speeds closer to each other than this share of their sizes are one.
+const APART: i128 = 1000;
+
+/// Two waves with these speeds that carry jumps, each beside what the law makes of it, between them: `(d ∓ g)/2` with
+/// `g = (2 A d - (s₀ + s₁) d)/(s₁ - s₀)`. Where both speeds are one, each carries half, so that rounding does not decide.
+pub(super) fn pair(
+    of: &mut Algebra<'_, '_>,
+    [slowest, fastest]: [&Poly; 2],
+    jumps: &[(Poly, Poly)],
+) -> Result<[Vec<Poly>; 2]> {
+    let width = of.minus(fastest, slowest)?;
+    let width = of.named("width", width);
+    let inverse = over_width(of, &width, [slowest, fastest])?;
+    let sum = of.plus(fastest, slowest)?;
+    let sum = of.named("sum_of_speeds", sum);
+    let mut waves = [Vec::new(), Vec::new()];
+    for (jump, advanced) in jumps {
+        let carried = of.times(&sum, jump)?;
+        let rest = of.minus(&of.scaled(advanced, 2, 1)?, &carried)?;
+        let apart = of.times(&rest, &inverse)?;
+        let apart = of.named("apart", apart);
+        let parts = [of.minus(jump, &apart)?, of.plus(jump, &apart)?];
+        for (wave, part) in waves.iter_mut().zip(parts) {
+            let half = of.halved(&part)?;
+            wave.push(of.named("wave", half));
+        }
+    }
+    Ok(waves)
+}
+
+/// One over the width of a fan, or zero where both speeds are one.
+fn over_width(
+    of: &mut Algebra<'_, '_>,
+    width: &Poly,
+    [slowest, fastest]: [&Poly; 2],
+) -> Result<Poly> {
+    if width.0.is_empty() {
+        return Ok(Poly::default());
+    }
+    let sizes = [of.abs(slowest), of.abs(fastest)];
+    let sizes = of.plus(&sizes[0], &sizes[1])?;
+    let least = of.scaled(&sizes, 1, APART)?;
+    let least = of.named("least_width", least);
+    let inverse = of.over(&of.number(1, 1), width);
+    let inverse = of.op(Op::Lt, &[&least, width, &inverse, &Poly::default()]);
+    Ok(of.named("over_width", inverse))
 }
 
 /// The sum of what all families give, those that a mirror exchanges first.

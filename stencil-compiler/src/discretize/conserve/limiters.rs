@@ -1,6 +1,6 @@
 //! Limiters: the slope of a cell from the differences to the cells below and above it.
 //!
-//! All are symmetric, odd in the sign of both, and zero where the two differ in sign.
+//! All but `central` and `none` are zero where the two differ in sign; all but `none` are symmetric, and all odd in the sign of both.
 
 use std::ops::RangeInclusive;
 
@@ -22,6 +22,8 @@ pub(crate) struct Limiter {
 enum Slope {
     /// Of these alone.
     Fixed(fn(&mut Algebra<'_, '_>, &Poly, &Poly) -> Result<Poly>),
+    /// That of the cell where a wave comes from counts for nothing: for waves alone, which have a side to come from.
+    Own,
     /// With a parameter.
     WithTheta(fn(&mut Algebra<'_, '_>, &Poly, &Poly, Rational) -> Result<Poly>),
 }
@@ -34,6 +36,7 @@ pub(crate) const ALL: &[Limiter] = &[
     Limiter { name: "hybrid", slope: Slope::WithTheta(hybrid) },
     Limiter { name: "mc", slope: Slope::Fixed(mc) },
     Limiter { name: "minmod", slope: Slope::Fixed(minmod) },
+    Limiter { name: "none", slope: Slope::Own },
     Limiter { name: "superbee", slope: Slope::Fixed(superbee) },
     Limiter { name: "van_albada", slope: Slope::Fixed(van_albada) },
     Limiter { name: "van_leer", slope: Slope::Fixed(van_leer) },
@@ -54,7 +57,13 @@ impl Limiter {
         matches!(self.slope, Slope::WithTheta(_))
     }
 
-    /// The slope across a cell from the differences below and above it; without its parameter it has the steepest.
+    /// Does it leave waves whole (Lax and Wendroff, Comm. Pure Appl. Math. 13, 217, 1960)? Then it makes no slopes of cells.
+    pub(crate) fn is_of_waves(&self) -> bool {
+        matches!(self.slope, Slope::Own)
+    }
+
+    /// The slope across a cell from the differences below and above it, of waves from the one where they come from and their own;
+    /// without its parameter it has the steepest.
     pub(super) fn slope(
         &self,
         of: &mut Algebra<'_, '_>,
@@ -63,6 +72,7 @@ impl Limiter {
     ) -> Result<Poly> {
         match self.slope {
             Slope::Fixed(slope) => slope(of, below, above),
+            Slope::Own => Ok(above.clone()),
             Slope::WithTheta(slope) => slope(of, below, above, theta.unwrap_or(*THETA.end())),
         }
     }

@@ -9,7 +9,7 @@ use super::components::Components;
 use super::expand::{Expander, Result, States, overflow};
 use super::poly::{Poly, Uniform};
 use crate::diag::{Code, Span};
-use crate::model::{Flux, Model, Sweep, Term, Variables, Waves};
+use crate::model::{Averaged, Flux, Model, Sweep, Term, Variables, Waves};
 
 mod algebra;
 mod at_face;
@@ -299,9 +299,13 @@ impl<'a> Law<'a> {
             None => None,
             Some(waves) => self.contact(expander, waves, &states, (axis, &label))?,
         };
-        let weighed = match self.solver.needs {
-            Needs::All | Needs::Average => self.weighed(expander, &states, &label)?,
-            Needs::Nothing | Needs::Speeds | Needs::Contact => Vec::new(),
+        let weighed = match (self.solver.needs, self.model.scheme.average) {
+            (Needs::Nothing | Needs::Speeds, _) => Vec::new(),
+            (_, Averaged::Faces) => self.weighed(expander, &states, &label)?,
+            (_, Averaged::Cells) => {
+                let [cell, _] = self.cells(expander, axis);
+                self.weighed(expander, &cell, &format!("{}_cell", AXES[axis]))?
+            }
         };
         let mut seen = |poly: &Poly| expander.atoms.at(poly, axis, ahead);
         let states = &states.components;

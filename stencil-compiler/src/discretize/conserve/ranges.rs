@@ -16,7 +16,7 @@ use crate::discretize::expand::{Expander, Result, States, overflow};
 use crate::discretize::parts::{Part, parts};
 use crate::discretize::poly::{Poly, Uniform, UniformFactor};
 use crate::expr::Op;
-use crate::model::{Comparison, Model, Range, Variables};
+use crate::model::{Averaged, Comparison, Model, Range, Variables};
 
 /// Fluxes along each axis, and what they were repaired for.
 pub(super) struct Repaired {
@@ -50,6 +50,8 @@ pub(super) fn lower(model: &Model) -> Model {
     lower.scheme.reconstruct = "constant".to_string();
     lower.scheme.riemann = "rusanov".to_string();
     lower.scheme.riemann_parameter = None;
+    lower.scheme.reconstruct_parameter = None;
+    lower.scheme.average = Averaged::Faces;
     // What both sides of a face share is made of primitives.
     lower.scheme.variables = match lower.at_face {
         Some(_) => Variables::Primitive,
@@ -173,7 +175,7 @@ impl Law<'_> {
             };
             let more = of.minus(through, &own.fluxes[at])?;
             let more = of.whole(format!("{name}_more_{word}"), more);
-            let change = of.times_step(&more, axis, false)?;
+            let change = of.times_step(&more, axis)?;
             let change = of.scaled(&change, sign * 2 * axes as i128, 1)?;
             let name = format!("{name}_by_face_{word}");
             states.components[component] = of.onto(&own.states[component], &change, &name)?;

@@ -92,6 +92,7 @@ impl Law<'_> {
             name,
             limiter: self.limiter,
             theta: self.model.scheme.theta,
+            parameter: self.model.scheme.reconstruct_parameter,
         };
         (self.reconstruction.faces)(&mut cell)
     }

@@ -1,7 +1,7 @@
 //! Wave propagation (LeVeque, J. Comput. Phys. 131, 327, 1997; Finite Volume Methods for Hyperbolic Problems, 2002,
 //! sections 6.13, 15.5 and 21.2): jumps at faces are taken apart into waves, which correct the fluxes to second
 //! order in space and time, limited by the waves that come before them, and what enters a cell from one
-//! side leaves in part through the faces beside it.
+//! side leaves in part through the faces beside it. Which waves there are is the solver's.
 
 use super::algebra::Algebra;
 use super::families::sum_of_families;
@@ -15,14 +15,14 @@ use crate::expr::Op;
 pub(super) struct Passed {
     /// The flux of each conserved component.
     pub(super) fluxes: Vec<Poly>,
-    /// What enters the cell below and the cell above.
+    /// What enters the cell below and the cell above, the whole of each correction with it: the fluctuations that are split sideways.
     entering: [Vec<Poly>; 2],
     /// The state between both.
     between: States,
 }
 
 impl Law<'_> {
-    /// What goes through a face, from the flux of a solver that knows all waves.
+    /// What goes through a face, from the flux of a solver that takes jumps apart.
     pub(super) fn passed(&self, face: &mut Face<'_, '_, '_>, solved: Vec<Poly>) -> Result<Passed> {
         let corrections = self.corrections(face)?;
         let label = format!("{}_between", AXES[face.axis]);
@@ -38,9 +38,12 @@ impl Law<'_> {
             let name = &face.names[at];
             let flux = of.plus(solved, correction)?;
             let flux = of.named(format!("{name}_flux"), flux);
+            // The flux has half of what the waves move.
+            let sent = of.plus(solved, &of.scaled(correction, 2, 1)?)?;
+            let sent = of.named(format!("{name}_sent"), sent);
             let into = [
-                of.minus(&flux, &below.fluxes[at])?,
-                of.minus(&above.fluxes[at], &flux)?,
+                of.minus(&sent, &below.fluxes[at])?,
+                of.minus(&above.fluxes[at], &sent)?,
             ];
             for ((entering, into), side) in passed.entering.iter_mut().zip(into).zip(SIDES) {
                 entering.push(of.named(format!("{name}_into_{side}"), into));
@@ -53,15 +56,17 @@ impl Law<'_> {
     /// Half of each wave times the size of its speed, less what it moves in a step: Lax and Wendroff's correction, as much
     /// of it as the limiter allows (LeVeque 2002, Eq. 6.60).
     fn corrections(&self, face: &mut Face<'_, '_, '_>) -> Result<Vec<Poly>> {
-        let linear = face.linear()?;
-        let (jumps, rises) = face.jumps()?;
+        let Some(fan) = self.solver.fan else {
+            // The check of the scheme asks for one.
+            return Ok(vec![Poly::default(); face.names.len()]);
+        };
+        let waves = (fan.along)(face)?;
         let axis = face.axis;
         let of = &mut face.algebra;
-        let split = linear.split(of, &jumps, rises.as_deref())?;
         let mut all = Vec::new();
-        for (speed, carried) in linear.families(of, &split)? {
+        for (speed, carried) in waves {
             let size = of.abs(&speed);
-            let courant = of.times_step(&size, axis, false)?;
+            let courant = of.times_step(&size, axis)?;
             let rest = of.minus(&of.number(1, 1), &courant)?;
             let strength = of.times(&size, &rest)?;
             let strength = of.halved(&strength)?;
@@ -87,6 +92,9 @@ impl Law<'_> {
         carried: &[Poly],
         axis: usize,
     ) -> Result<Poly> {
+        if self.limiter.is_of_waves() {
+            return Ok(of.number(1, 1));
+        }
         let (mut own, mut with_next) = (Poly::default(), Poly::default());
         for part in carried {
             let next = of.expander.atoms.at(part, axis, 1);
@@ -104,7 +112,8 @@ impl Law<'_> {
     }
 
     /// Adds to the fluxes along each axis what enters cells along the others and leaves them sideways within half a step
-    /// (LeVeque 2002, Eqs. 21.15 to 21.17).
+    /// (LeVeque 2002, Eqs. 21.15 to 21.17), corrections with it as fluctuations (section 23.7; J. Comput. Phys. 131, 327, 1997,
+    /// section 3).
     pub(super) fn sideways(
         &self,
         expander: &mut Expander<'_>,
@@ -123,7 +132,7 @@ impl Law<'_> {
                     .zip(self.leaving(of, through, axis, other)?)
                 {
                     let half = of.halved(&leaving)?;
-                    let moved = of.times_step(&half, axis, false)?;
+                    let moved = of.times_step(&half, axis)?;
                     *flux = of.minus(flux, &moved)?;
                 }
             }
@@ -141,14 +150,12 @@ impl Law<'_> {
     ) -> Result<Vec<Poly>> {
         let label = format!("between_{}", AXES[axis]);
         let linear = self.linear(of, &passed.between, other, &label)?;
-        let zero = Poly::default();
-        let up = linear.speeds.each_ref().map(|speed| of.max(speed, &zero));
-        let down = linear.speeds.each_ref().map(|speed| of.min(speed, &zero));
+        let Some(fan) = self.solver.fan else {
+            return Ok(passed.fluxes.clone());
+        };
         let mut sums = vec![[Poly::default(), Poly::default()]; passed.fluxes.len()];
         for (entering, behind) in passed.entering.iter().zip([0, -1]) {
-            let split = linear.split(of, entering, None)?;
-            let rising = linear.apply(of, up.each_ref(), &split)?;
-            let falling = linear.apply(of, down.each_ref(), &split)?;
+            let [rising, falling] = (fan.sideways)(&linear, of, entering)?;
             for (sums, parts) in sums.iter_mut().zip(rising.into_iter().zip(falling)) {
                 for (sum, part) in sums.iter_mut().zip([parts.0, parts.1]) {
                     let part = of.named("sideways", part);

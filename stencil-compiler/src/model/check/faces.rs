@@ -2,12 +2,14 @@
 
 use super::scheme::{chosen, unknown, without_argument};
 use crate::diag::{Code, Diagnostic, Diagnostics, Span};
-use crate::discretize::conserve::riemann::{Needs, Parameter, Solver};
+use crate::discretize::conserve::riemann::{Needs, Parameter};
 use crate::discretize::conserve::{limiters, reconstruct, riemann};
 use crate::discretize::integrators;
 use crate::model::parse::ast::{Name, Setting, System};
 use crate::model::parse::{number, parse_str};
-use crate::model::{Rational, Repair, RiemannSolver, Scheme, Splitting, Sweep, Variables};
+use crate::model::{
+    Averaged, Rational, Repair, RiemannSolver, Scheme, Splitting, Sweep, Variables,
+};
 
 /// What may be reconstructed.
 const VARIABLES: &[(&str, Variables)] = &[
@@ -33,6 +35,12 @@ const SPLITTINGS: &[(&str, Splitting)] = &[
 
 /// What keeps ranges.
 const REPAIRS: &[(&str, Repair)] = &[("fluxes", Repair::Fluxes), ("none", Repair::Nothing)];
+
+/// Of which states the law is made linear at a face.
+const AVERAGES: &[(&str, Averaged)] = &[("faces", Averaged::Faces), ("cells", Averaged::Cells)];
+
+/// The setting of a solver that chooses between these.
+const AVERAGE: &str = "average";
 
 impl Repair {
     /// Its name in the language.
@@ -103,7 +111,7 @@ fn solver(system: &System, scheme: &mut Scheme, setting: &Setting, diagnostics: 
     if own.clone().any(|own| own == choice.text) {
         without_argument(setting, diagnostics);
         scheme.riemann = choice.text.clone();
-        scheme.riemann_parameter = None;
+        (scheme.riemann_parameter, scheme.average) = (None, Averaged::Faces);
         return;
     }
     let known = riemann::ALL.iter().map(|solver| solver.name);
@@ -111,7 +119,22 @@ fn solver(system: &System, scheme: &mut Scheme, setting: &Setting, diagnostics: 
     let Some(solver) = riemann::find(&choice.text) else {
         return unknown(choice, "Riemann solver", &names, diagnostics);
     };
-    scheme.riemann_parameter = parameter(solver, setting, diagnostics);
+    scheme.average = Averaged::Faces;
+    if solver.averages()
+        && let Some((_, value)) = setting
+            .arguments
+            .iter()
+            .find(|(key, _)| key.text == AVERAGE)
+    {
+        let found = AVERAGES.iter().find(|(name, _)| *name == value.text);
+        let names: Vec<&str> = AVERAGES.iter().map(|(name, _)| *name).collect();
+        match found {
+            Some((_, found)) => scheme.average = *found,
+            None => unknown(value, "choice of states", &names, diagnostics),
+        }
+    }
+    let own = (solver.name, solver.parameter, solver.averages());
+    scheme.riemann_parameter = parameter(own, setting, diagnostics);
     let given = |kind: &str| system.wave_speeds.iter().any(|part| part.kind.text == kind);
     let missing: Vec<&str> = ["flow", "density", "pressure"]
         .into_iter()
@@ -131,33 +154,43 @@ fn solver(system: &System, scheme: &mut Scheme, setting: &Setting, diagnostics: 
     }
 }
 
-/// `<fix = 0.1>`; `None` where there is none, or after an error.
+/// `<fix = 0.1>` of what has this name, perhaps this parameter, and perhaps a choice of states; `None` where there is none, or
+/// after an error.
 fn parameter(
-    solver: &Solver,
+    (name, parameter, averages): (&str, Option<&Parameter>, bool),
     setting: &Setting,
     diagnostics: &mut Diagnostics,
 ) -> Option<Rational> {
     let mut found = None;
     for (i, (key, value)) in setting.arguments.iter().enumerate() {
-        let own = solver.parameter.filter(|own| own.name == key.text);
-        let Some(own) = own.filter(|_| i == 0) else {
-            let again = if own.is_some() { " a second time" } else { "" };
-            let message = format!("`{}` has no setting `{}`{again}", solver.name, key.text);
+        let mut earlier = setting.arguments[..i].iter();
+        let twice = earlier.any(|(other, _)| other.text == key.text);
+        let own = parameter.filter(|own| own.name == key.text);
+        let known = own.is_some() || averages && key.text == AVERAGE;
+        if !known || twice {
+            let again = if known { " a second time" } else { "" };
+            let message = format!("`{name}` has no setting `{}`{again}", key.text);
             diagnostics.push(Diagnostic::new(Code::BadSchemeKey, key.span, message));
-            continue;
-        };
-        found = number::parse(&value.text).ok();
-        found = found.filter(|value| own.fits(value));
-        if found.is_none() {
-            let (least, most) = (own.range.start(), own.range.end());
-            let kind = if own.whole { "whole number" } else { "number" };
-            let (name, value) = (own.name, value);
-            let message = format!(
-                "`{name}` is a {kind} from {least} to {most}, and this is `{}`",
-                value.text
-            );
-            diagnostics.push(Diagnostic::new(Code::UnknownChoice, value.span, message));
+        } else if let Some(own) = own {
+            found = number(own, value, diagnostics);
         }
+    }
+    found
+}
+
+/// A number that fits a parameter; `None` after an error.
+fn number(own: &Parameter, value: &Name, diagnostics: &mut Diagnostics) -> Option<Rational> {
+    let found = number::parse(&value.text).ok();
+    let found = found.filter(|value| own.fits(value));
+    if found.is_none() {
+        let bounds = [own.range.start(), own.range.end()];
+        let [least, most] = bounds.map(|bound| number::print(bound).unwrap_or_default());
+        let kind = if own.whole { "whole number" } else { "number" };
+        let message = format!(
+            "`{}` is a {kind} from {least} to {most}, and this is `{}`",
+            own.name, value.text
+        );
+        diagnostics.push(Diagnostic::new(Code::UnknownChoice, value.span, message));
     }
     found
 }
@@ -169,6 +202,12 @@ fn reconstruction(scheme: &mut Scheme, setting: &Setting, diagnostics: &mut Diag
         return unknown(choice, "reconstruction", &names, diagnostics);
     };
     scheme.reconstruct = made.name.to_string();
+    scheme.reconstruct_parameter = None;
+    if made.parameter.is_some() {
+        scheme.reconstruct_parameter =
+            parameter((made.name, made.parameter, false), setting, diagnostics);
+        return;
+    }
     for (i, (key, value)) in setting.arguments.iter().enumerate() {
         let mut earlier = setting.arguments[..i].iter();
         let twice = earlier.any(|(other, _)| other.text == key.text);
@@ -191,6 +230,22 @@ fn reconstruction(scheme: &mut Scheme, setting: &Setting, diagnostics: &mut Diag
     if made.limited {
         has_its_theta(scheme, setting, diagnostics);
     }
+    if made.limited && !made.propagates {
+        limits_slopes(scheme, setting, diagnostics);
+    }
+}
+
+/// Reports a limiter that is of waves alone.
+fn limits_slopes(scheme: &Scheme, setting: &Setting, diagnostics: &mut Diagnostics) {
+    if !limiters::find(&scheme.limiter).is_some_and(|limiter| limiter.is_of_waves()) {
+        return;
+    }
+    let (made, limiter) = (&scheme.reconstruct, &scheme.limiter);
+    let message = format!("`{limiter}` leaves waves whole, and `{made}` makes slopes of cells");
+    let diagnostic = Diagnostic::new(Code::BadSchemeKey, setting.choice.span, message);
+    diagnostics.push(diagnostic.help(format!(
+        "write `{made}<limiter = central>`, whose slopes have no limit, or `waves<limiter = {limiter}>`"
+    )));
 }
 
 /// Reports a limiter without its parameter, and a parameter without its limiter.
@@ -262,7 +317,21 @@ pub(super) struct Misfit {
 impl Scheme {
     /// Why the settings do not go together, if they do not.
     pub(super) fn misfit(&self) -> Option<Misfit> {
-        self.misfit_of_waves().or_else(|| self.misfit_of_fluxes())
+        let misfit = self.misfit_of_waves().or_else(|| self.misfit_of_fluxes());
+        misfit.or_else(|| self.misfit_of_average())
+    }
+
+    /// The jump of the fluxes of reconstructed states is that of the law made linear between these.
+    fn misfit_of_average(&self) -> Option<Misfit> {
+        let misfits = self.average == Averaged::Cells && self.variables != Variables::Fluxes;
+        misfits.then(|| Misfit {
+            code: Code::NeedsOthersFluxes,
+            message: format!(
+                "`{AVERAGE} = cells` goes with reconstructed fluxes, and fluxes of reconstructed states rise by the law between these"
+            ),
+            help: "reconstruct `in fluxes`, or leave out the average".to_string(),
+            of_variables: true,
+        })
     }
 
     fn misfit_of_fluxes(&self) -> Option<Misfit> {
@@ -290,11 +359,11 @@ impl Scheme {
     fn misfit_of_waves(&self) -> Option<Misfit> {
         let made = reconstruct::find(&self.reconstruct)?;
         // One that a system declares knows its own waves only.
-        let needs_all = riemann::find(&self.riemann).is_some_and(|own| own.needs == Needs::All);
+        let has_waves = riemann::find(&self.riemann).is_some_and(|own| own.fan.is_some());
         let tableau = (integrators::find(&self.time)?.tableau)();
-        let missing = if !needs_all {
+        let missing = if !has_waves {
             format!(
-                "a solver that knows all of them, and `{}` does not",
+                "a solver that takes jumps apart, and `{}` does not",
                 self.riemann
             )
         } else if tableau.substeps.len() > 1 {
@@ -307,7 +376,7 @@ impl Scheme {
         made.propagates.then(|| Misfit {
             code: Code::NeedsWholeSteps,
             message: format!("`{}` corrects waves, and needs {missing}", made.name),
-            help: "write `reconstruct: waves<limiter = mc>; riemann: roe; time: euler;`"
+            help: "write `reconstruct: waves<limiter = mc>; riemann: roe; time: euler;`, or `riemann: hlle;`"
                 .to_string(),
             of_variables: false,
         })
@@ -348,12 +417,19 @@ impl Scheme {
         let solver = |own: &RiemannSolver| format!("riemann {} {{ q = below.q; }} ", own.name);
         let solvers: String = solvers.iter().map(solver).collect();
         let law = ANY_LAW.replace("waves {", &format!("{solvers} waves {{"));
-        let read = parse_str(&format!("{law} {{ {others} {key}: {text}; }}"))?.scheme;
+        let read = |others: &str| parse_str(&format!("{law} {{ {others} {key}: {text}; }}"));
+        let read = match (read(others), key) {
+            // What goes with reconstructed fluxes alone.
+            (Err(error), "riemann") => read("reconstruct: weno5 in fluxes;").map_err(|_| error)?,
+            (read, _) => read?,
+        };
+        let read = read.scheme;
         let mut scheme = self.clone();
         match key {
             "riemann" => {
                 scheme.riemann = read.riemann;
                 scheme.riemann_parameter = read.riemann_parameter;
+                scheme.average = read.average;
             }
             "sweep" => scheme.sweep = read.sweep,
             "source" => scheme.source = read.source,
@@ -362,17 +438,27 @@ impl Scheme {
                 scheme.reconstruct = read.reconstruct;
                 scheme.limiter = read.limiter;
                 scheme.theta = read.theta;
+                scheme.reconstruct_parameter = read.reconstruct_parameter;
                 scheme.variables = read.variables;
             }
         }
         Ok(scheme)
     }
 
-    /// The reconstruction with its limiter and variables, as it is written.
+    /// The reconstruction with its limiter or its number, and variables, as it is written.
     pub fn reconstruction_text(&self) -> String {
         let limiter = self.limiter_text();
         let limiter = limiter.map_or(String::new(), |text| format!("<limiter = {text}>"));
-        format!("{}{limiter}{}", self.reconstruct, self.variables_text())
+        let number = self.number_text().unwrap_or_default();
+        let variables = self.variables_text();
+        format!("{}{limiter}{number}{variables}", self.reconstruct)
+    }
+
+    /// The number of the reconstruction in its brackets, where the scheme says it.
+    pub(crate) fn number_text(&self) -> Option<String> {
+        let number = reconstruct::find(&self.reconstruct)?.parameter;
+        let text = number?.text(self.reconstruct_parameter.as_ref())?;
+        Some(within(std::iter::once(text)))
     }
 
     /// What is reconstructed, as it is written after a reconstruction; nothing for what goes without saying.
@@ -383,14 +469,20 @@ impl Scheme {
         }
     }
 
-    /// The Riemann solver with its parameter, as it is written.
+    /// The Riemann solver with its parameter and the states that it averages, as it is written.
     pub fn riemann_text(&self) -> String {
-        let value = self.riemann_parameter.as_ref().and_then(number::print);
-        let solver = riemann::find(&self.riemann);
-        let parameter = solver.and_then(|solver| solver.parameter).zip(value);
-        let text =
-            |(parameter, value): (&Parameter, String)| format!("<{} = {value}>", parameter.name);
-        format!("{}{}", self.riemann, parameter.map_or(String::new(), text))
+        let number = riemann::find(&self.riemann).and_then(|solver| solver.parameter);
+        let number = number.and_then(|own| own.text(self.riemann_parameter.as_ref()));
+        let average = AVERAGES
+            .iter()
+            .find(|(_, average)| *average == self.average);
+        let average = average.filter(|_| self.average != Averaged::default());
+        let average = average.map(|(name, _)| format!("{AVERAGE} = {name}"));
+        format!(
+            "{}{}",
+            self.riemann,
+            within(number.into_iter().chain(average))
+        )
     }
 
     /// The limiter with its parameter as it is written, if the reconstruction takes one.
@@ -399,6 +491,22 @@ impl Scheme {
         let theta = self.theta.as_ref().and_then(number::print);
         let theta = theta.map_or(String::new(), |theta| format!(", theta = {theta}"));
         made.limited.then(|| format!("{}{theta}", self.limiter))
+    }
+}
+
+impl Parameter {
+    /// It and its value, as they are written, where there is one.
+    fn text(&self, value: Option<&Rational>) -> Option<String> {
+        Some(format!("{} = {}", self.name, number::print(value?)?))
+    }
+}
+
+/// Settings in their brackets, where there are any.
+fn within(settings: impl Iterator<Item = String>) -> String {
+    let settings: Vec<String> = settings.collect();
+    match settings.is_empty() {
+        true => String::new(),
+        false => format!("<{}>", settings.join(", ")),
     }
 }
 

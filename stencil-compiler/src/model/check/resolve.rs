@@ -57,7 +57,7 @@ pub(in crate::model) fn model(
     lets?;
     let lets = std::mem::take(&mut scope.expansion.lets);
     let (scheme, others) = schemes?;
-    Some(Model {
+    let mut model = Model {
         name: system.name.text.clone(),
         doc: system.doc.clone(),
         dimension,
@@ -78,7 +78,9 @@ pub(in crate::model) fn model(
         speeds: speeds?,
         scheme,
         others,
-    })
+    };
+    scheme::choose_solvers(system, &mut model, diagnostics);
+    Some(model)
 }
 
 /// Resolves a formula over names that stand for numbers, as parameters in the order of the list.

@@ -4,7 +4,8 @@ use super::{ORDERS, faces, integrators, names};
 use crate::diag::{Code, Diagnostic, Diagnostics, Span, nearest};
 use crate::model::parse::ast::{Name, SchemeItem, Setting, System};
 use crate::model::{
-    Arith, Equation, Flux, Mixed, Model, Repair, Scheme, Splitting, Sweep, Term, Variables,
+    Arith, Averaged, Equation, Flux, Mixed, Model, Repair, Scheme, Splitting, Sweep, Term,
+    Variables,
 };
 
 /// The settings that there are.
@@ -23,8 +24,9 @@ pub(in crate::model) const SETTINGS: &[&str] = &[
 /// The limiter where none is chosen, or none is needed.
 pub(super) const LIMITER: &str = "mc";
 
-/// The Riemann solver where none is chosen and no speeds of waves are known.
-pub(super) const WITHOUT_WAVES: &str = "force";
+/// The Riemann solvers where none is chosen and no speeds of waves are declared, the first one that what follows from the fluxes
+/// suffices for: the speeds of all waves, bounds of them, or nothing.
+const BY_DERIVED: [&str; 3] = ["roe", "hlle", "force"];
 
 impl Arith {
     /// All, by their names in the language.
@@ -68,9 +70,11 @@ impl Default for Scheme {
             time: "rk3_williamson".to_string(),
             riemann: "hll".to_string(),
             riemann_parameter: None,
+            average: Averaged::Faces,
             reconstruct: "plm".to_string(),
             limiter: LIMITER.to_string(),
             theta: None,
+            reconstruct_parameter: None,
             variables: Variables::Conserved,
             sweep: Sweep::Unsplit,
             source: Splitting::Unsplit,
@@ -159,7 +163,8 @@ pub(super) fn resolve(
 /// What a scheme has where it says nothing else.
 fn start(system: &System) -> Scheme {
     let known = system.waves.is_some() || system.fluxes.is_empty();
-    let riemann = (!known).then(|| WITHOUT_WAVES.to_string());
+    // Which one is found out once there is a model.
+    let riemann = (!known).then(String::new);
     let scheme = Scheme::default();
     // Ranges are kept by Euler steps.
     let time = (!system.ranges.is_empty()).then(|| "ssprk3".to_string());
@@ -167,6 +172,32 @@ fn start(system: &System) -> Scheme {
         riemann: riemann.unwrap_or(scheme.riemann),
         time: time.unwrap_or(scheme.time),
         ..scheme
+    }
+}
+
+/// Gives schemes that name no Riemann solver the least diffusive one that the fluxes allow.
+pub(super) fn choose_solvers(system: &System, model: &mut Model, diagnostics: &mut Diagnostics) {
+    if model.schemes().all(|scheme| !scheme.riemann.is_empty()) {
+        return;
+    }
+    let [all, bounds, none] = BY_DERIVED;
+    let solver = match model.derived_waves() {
+        Some(derived) if derived.only_bounds.is_none() => all,
+        Some(_) => bounds,
+        None => none,
+    };
+    for scheme in std::iter::once(&mut model.scheme).chain(&mut model.others) {
+        if !scheme.riemann.is_empty() {
+            continue;
+        }
+        scheme.riemann = solver.to_string();
+        let item = system
+            .schemes
+            .iter()
+            .find(|item| item.name.text == scheme.name);
+        if let Some(item) = item {
+            faces::together(scheme, &item.settings, diagnostics);
+        }
     }
 }
 
@@ -202,7 +233,7 @@ fn one(system: &System, item: &SchemeItem, diagnostics: &mut Diagnostics) -> Opt
             _ => apply(&mut scheme, setting, diagnostics),
         }
     }
-    if diagnostics.len() == before {
+    if diagnostics.len() == before && !scheme.riemann.is_empty() {
         faces::together(&scheme, &item.settings, diagnostics);
     }
     // After an error in a setting it may have been the missing one.

@@ -5,7 +5,7 @@ use super::parse::{number, type_name};
 use super::riemann::{RiemannSolver, within_text, words};
 use super::{
     AtFace, Average, Comparison, Equation, Model, Param, Primitives, Range, Rank, Rational,
-    Relation, Scheme, Term, TermKind,
+    Relation, Repair, Scheme, Term, TermKind,
 };
 
 mod spans;
@@ -404,6 +404,22 @@ impl Model {
         };
         let all: Vec<String> = self.ranges.iter().map(one).collect();
         all.join(" and ")
+    }
+
+    /// Who keeps its ranges, and how to have it otherwise; `None` where it has none.
+    pub fn repair_text(&self) -> Option<String> {
+        let ranges = self.ranges_text();
+        let (kept, other) = match self.scheme.repair {
+            Repair::Fluxes => (
+                "is kept: each flux by which a cell would leave it is replaced by Rusanov's",
+                "`repair: none` in the scheme spends nothing on it",
+            ),
+            Repair::Nothing => (
+                "is declared, and nothing keeps it (`repair: none`)",
+                "`repair: fluxes` in the scheme does",
+            ),
+        };
+        (!self.ranges.is_empty()).then(|| format!("{ranges} {kept}; {other}"))
     }
 }
 

@@ -299,6 +299,8 @@ fn conservation_laws_print_and_read_back() {
     scheme roe for W { reconstruct: ppm in characteristic; riemann: roe<fix = 0.05>; sweep: dimensional; source: strang; }
     scheme waves for W { reconstruct: waves<limiter = mc>; riemann: roe; time: euler; sweep: strang; }
     scheme local for W { riemann: musta<stages = 3>; }
+    scheme whole for W { reconstruct: waves<limiter = none>; riemann: hlle; time: euler; }
+    scheme small for W { reconstruct: weno5<eps = 1e-12> in fluxes; riemann: roe<average = cells, fix = 0.5>; }
     scheme fast for W { reconstruct: plm<limiter = van_leer> in primitive; }";
     for dimension in 1..=3 {
         let model = parse_str_in(source, Some(dimension)).unwrap();
@@ -323,6 +325,9 @@ fn conservation_laws_print_and_read_back() {
             " where p >= 0 and p < 1000000000;",
             "repair: none;",
             "riemann: musta<stages = 3>;",
+            "reconstruct: waves<limiter = none>;",
+            "reconstruct: weno5<eps = 1e-12> in fluxes;",
+            "riemann: roe<fix = 0.5, average = cells>;",
         ] {
             assert!(once.contains(line), "{line}: {once}");
         }

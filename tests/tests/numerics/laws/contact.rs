@@ -77,3 +77,83 @@ fn layers_that_slide_along_each_other_stay_as_they_are() {
         assert!(moved > 0.1, "{reconstruct}: {moved}");
     }
 }
+
+/// A state of a gas, as density, velocity and pressure, and what is conserved of it with its flux.
+fn conserved([rho, u, p]: [f64; 3]) -> [[f64; 3]; 2] {
+    let e = p / 0.4 + 0.5 * rho * u * u;
+    [[rho, rho * u, e], [rho * u, rho * u * u + p, (e + p) * u]]
+}
+
+/// The flux of HLLC in print (Toro 2009, Eqs. 10.37 to 10.39 and 10.71 to 10.73), with Einfeldt's speeds (Batten et al. 1997, Eqs. 17 and 18).
+fn in_print(below: [f64; 3], above: [f64; 3]) -> [f64; 3] {
+    let sound = |[rho, _, p]: [f64; 3]| (1.4 * p / rho).sqrt();
+    let enthalpy = |state: [f64; 3]| (conserved(state)[0][2] + state[2]) / state[0];
+    let roots = [below[0].sqrt(), above[0].sqrt()];
+    let mean = |a: f64, b: f64| (roots[0] * a + roots[1] * b) / (roots[0] + roots[1]);
+    let u = mean(below[1], above[1]);
+    let c = (0.4 * (mean(enthalpy(below), enthalpy(above)) - 0.5 * u * u)).sqrt();
+    let slowest = (below[1] - sound(below)).min(u - c);
+    let fastest = (above[1] + sound(above)).max(u + c);
+    let masses = [
+        below[0] * (slowest - below[1]),
+        above[0] * (fastest - above[1]),
+    ];
+    let contact = (above[2] - below[2] + masses[0] * below[1] - masses[1] * above[1])
+        / (masses[0] - masses[1]);
+    let star = |state: [f64; 3], speed: f64| {
+        let [q, f] = conserved(state);
+        let [rho, u, p] = state;
+        let factor = rho * (speed - u) / (speed - contact);
+        let energy = q[2] / rho + (contact - u) * (contact + p / (rho * (speed - u)));
+        let between = [factor, factor * contact, factor * energy];
+        std::array::from_fn(|k| f[k] + speed * (between[k] - q[k]))
+    };
+    match (0.0 <= slowest, 0.0 <= contact, 0.0 <= fastest) {
+        (true, ..) => conserved(below)[1],
+        (false, true, _) => star(below, slowest),
+        (false, false, true) => star(above, fastest),
+        (false, false, false) => conserved(above)[1],
+    }
+}
+
+#[test]
+fn the_contact_is_that_in_print() {
+    let states = [
+        [1.0, 0.0, 1.0],
+        [0.125, 0.3, 0.1],
+        [1.0, 0.75, 1.0],
+        [1.0, -19.6, 1000.0],
+        [1.0, -19.6, 0.01],
+        [6.0, 19.6, 460.9],
+        [6.0, -6.2, 46.1],
+        [1.4, 0.1, 1.0],
+        [1.0, -0.1, 1.0],
+        [0.4, 5.0, 0.2],
+        [0.5, 5.1, 0.3],
+    ];
+    let n = states.len();
+    let system = law(EULER, 1, "constant", "hllc").model().clone();
+    let text = stencil_compiler::model::text::print(&system).replace("ssprk3", "euler");
+    let system = stencil_runtime::SystemDef::from_text("Euler", &text);
+    let system = system.unwrap_or_else(|e| panic!("{e}"));
+    let dt = 1e-4;
+    let mut simulation = started::<f64>(&system, [n, 1, 1], false, Some(dt));
+    for (k, name) in ["rho", "m_x", "e"].into_iter().enumerate() {
+        let set = simulation.set(name, |x, _, _| {
+            conserved(states[(x * n as f64) as usize])[0][k]
+        });
+        set.unwrap_or_else(|e| panic!("{e}"));
+    }
+    simulation.step().unwrap_or_else(|e| panic!("{e}"));
+    for (k, name) in ["rho", "m_x", "e"].into_iter().enumerate() {
+        let found = simulation.to_f64(name).unwrap_or_else(|e| panic!("{e}"));
+        for i in 0..n {
+            let (own, next) = (states[i], states[(i + 1) % n]);
+            let flux = in_print(own, next)[k] - in_print(states[(i + n - 1) % n], own)[k];
+            let exact = conserved(own)[0][k] - dt * n as f64 * flux;
+            let size = 1.0 + conserved(own)[0][k].abs() + dt * n as f64 * flux.abs();
+            let error = (found[[0, 0, i]] - exact).abs() / size;
+            assert!(error < 1e-12, "{name}, {i}: {} {exact}", found[[0, 0, i]]);
+        }
+    }
+}

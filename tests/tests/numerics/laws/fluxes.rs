@@ -101,3 +101,50 @@ fn fluxes_are_those_of_states_where_there_is_no_difference() {
         assert!(apart[0] < 1e-13 && apart[1] > 1e-6, "{riemann}: {apart:?}");
     }
 }
+
+/// Of Burgers' law the speed between two states is their mean: that of the values at the face, or of both cells.
+#[test]
+fn the_law_is_linear_between_the_states_that_are_chosen() {
+    let (n, dt) = (16, 1e-3);
+    let text = "system Burgers in 1d { conserved q: scalar; flux q -> [q^2/2]; }";
+    let start = |i: usize| (0.9 * i as f64).sin() + if i < 6 { 1.0 } else { 0.0 };
+    let q: Vec<f64> = (0..n).map(start).collect();
+    let flux: Vec<f64> = q.iter().map(|q| q * q / 2.0).collect();
+    // Lines without a limit, at the upper and at the lower face.
+    let lines = |a: &[f64]| -> Vec<[f64; 2]> {
+        let slope = |i: usize| (a[(i + 1) % n] - a[(i + n - 1) % n]) / 2.0;
+        (0..n)
+            .map(|i| [a[i] + slope(i) / 2.0, a[i] - slope(i) / 2.0])
+            .collect()
+    };
+    let (states, fluxes) = (lines(&q), lines(&flux));
+    for (setting, of_cells) in [("average = cells", true), ("average = faces", false)] {
+        let through: Vec<f64> = (0..n)
+            .map(|i| {
+                let above = (i + 1) % n;
+                let (low, high) = (states[i][0], states[above][1]);
+                let speed = match of_cells {
+                    true => (q[i] + q[above]) / 2.0,
+                    false => (low + high) / 2.0,
+                };
+                (fluxes[i][0] + fluxes[above][1] - speed.abs() * (high - low)) / 2.0
+            })
+            .collect();
+        let text = format!(
+            "{text} scheme s for Burgers {{ reconstruct: plm<limiter = central> in fluxes; riemann: roe<fix = 0, {setting}>; time: euler; }}"
+        );
+        let system = stencil_runtime::SystemDef::from_text("Burgers", &text);
+        let system = system.unwrap_or_else(|e| panic!("{e}"));
+        let mut simulation = started::<f64>(&system, [n, 1, 1], false, Some(dt));
+        let set = simulation.set("q", |x, _, _| q[(x * n as f64) as usize]);
+        set.and_then(|()| simulation.step())
+            .unwrap_or_else(|e| panic!("{e}"));
+        for (i, found) in values(&simulation, "q").into_iter().enumerate() {
+            let exact = q[i] - dt * n as f64 * (through[i] - through[(i + n - 1) % n]);
+            assert!(
+                (found - exact).abs() < 1e-14,
+                "{setting}, {i}: {found} {exact}"
+            );
+        }
+    }
+}

@@ -1,6 +1,7 @@
 //! Conservation laws: every reconstruction, limiter and Riemann solver by being in its list.
 
 mod beds;
+mod bounded;
 mod bounds;
 mod choices;
 mod contact;
@@ -11,6 +12,7 @@ mod gas_waves;
 mod inversions;
 mod library;
 mod order;
+mod parabolas;
 mod problems;
 mod properties;
 mod ranges;
@@ -77,6 +79,8 @@ fn pairs() -> Vec<(String, &'static str)> {
     pairs.extend(each(" in primitive", &RECONSTRUCTIONS, "hllc"));
     let waves = ["waves<limiter = mc>", "waves<limiter = van_leer>"];
     pairs.extend(each("", &waves, "roe"));
+    let waves = ["waves<limiter = mc>", "waves<limiter = none>"];
+    pairs.extend(each("", &waves, "hlle"));
     let some = ["plm<limiter = mc>", "ppm", "weno5"];
     pairs.extend(each(" in characteristic", &some, "roe"));
     pairs.extend(each(" in characteristic", &["weno_z"], "hllc"));

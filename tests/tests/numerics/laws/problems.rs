@@ -45,9 +45,8 @@ fn short_waves_behind_a_shock_are_kept_by_higher_order() {
 fn a_blast_is_its_own_mirror_image() {
     let system = SystemDef::new(&IdealGas::<3>::DEFINITION).unwrap_or_else(|e| panic!("{e}"));
     let schemes = system.model().schemes().map(|scheme| &scheme.name);
-    // It spends nothing on ranges, and has a twin that does.
-    let schemes: Vec<&String> = schemes.filter(|name| *name != "weno_z_hllc").collect();
-    assert!(schemes.len() > 9 && schemes.iter().any(|name| *name == "weno_z_repaired"));
+    let schemes: Vec<&String> = schemes.collect();
+    assert!(schemes.len() > 9);
     for scheme in schemes {
         blast_by::<f32>(scheme);
         blast_by::<f64>(scheme);

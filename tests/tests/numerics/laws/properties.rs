@@ -208,12 +208,10 @@ fn none_is_left_out() {
         let is_tried = tried.iter().any(|(tried, _)| tried.starts_with(&made));
         assert!(is_tried, "{made}");
     }
-    for limiter in choices("reconstruct", "plm<limiter = none>") {
-        let text = format!("plm<limiter = {limiter}");
-        assert!(
-            RECONSTRUCTIONS.iter().any(|made| made.starts_with(&text)),
-            "{limiter}"
-        );
+    for limiter in choices("reconstruct", "waves<limiter = unknown>") {
+        let texts = ["plm", "waves"].map(|made| format!("{made}<limiter = {limiter}"));
+        let is = |made: &str| texts.iter().any(|text| made.starts_with(text));
+        assert!(tried.iter().any(|(made, _)| is(made)), "{limiter}");
     }
 }
 

@@ -1,6 +1,7 @@
 //! Riemann problems of the library against their exact solutions.
 
-use stencil_runtime::Simulation;
+use physics::systems::IdealGas;
+use stencil_runtime::{Simulation, System, SystemDef};
 
 use super::exact::{GAMMA, Gas, dam, gas};
 use crate::solutions::support::{begun, solved};
@@ -91,6 +92,35 @@ fn tubes_are_met_by_the_exact_solver() {
             assert!(met, "{name}: {exact} {other}");
         }
     }
+}
+
+/// Every scheme of gases goes through every tube, and is nowhere far from the solution.
+#[test]
+fn every_scheme_survives_every_tube() {
+    let system = SystemDef::new(&IdealGas::<1>::DEFINITION).unwrap_or_else(|e| panic!("{e}"));
+    let mut wrong = String::new();
+    for scheme in system.model().schemes() {
+        for (name, bounds) in TUBES {
+            let changes = ["mesh.cells=100", &format!("scheme={}", scheme.name)];
+            let (problem, mut simulation) = begun::<f64>(name, &changes);
+            let end = problem.time.end.expect("an end");
+            if let Err(error) = simulation.run_until(end, |_, _| ()) {
+                wrong += &format!("{}, {name}: {error}\n", scheme.name);
+                continue;
+            }
+            let found = errors(name, 100, Some(&scheme.name));
+            println!("{}, {name}: {found:.4?}", scheme.name);
+            // A comparison that a NaN fails.
+            let met = found
+                .iter()
+                .zip(bounds)
+                .all(|(found, bound)| *found < 4.0 * bound);
+            if !met {
+                wrong += &format!("{}, {name}: {found:.4?}\n", scheme.name);
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "\n{wrong}");
 }
 
 /// The solution in the file is that of the oracle, which has met what is in print.

@@ -272,3 +272,72 @@ fn the_time_step_of_a_law_follows_from_its_waves() {
     // Viscosity limits steps, too.
     assert_eq!(steps("ddt(m) = 0.1*lap(m);"), None);
 }
+
+/// Without a limit a step is that of Lax and Wendroff (LeVeque 2002, Eq. 6.4).
+#[test]
+fn whole_waves_are_those_of_lax_and_wendroff() {
+    let (n, courant) = (32, 0.7);
+    let start = |x: f64| (TAU * x).sin() + if x < 0.4 { 1.0 } else { 0.0 };
+    let system = law(ADVECTION, 1, "waves<limiter = none>", "roe");
+    let mut simulation = started::<f64>(&system, [n, 1, 1], false, Some(courant / n as f64));
+    let set = simulation.set("q", |x, _, _| start(x));
+    set.unwrap_or_else(|e| panic!("{e}"));
+    let before = simulation.to_f64("q").unwrap_or_else(|e| panic!("{e}"));
+    stepped(&mut simulation, 1);
+    let after = simulation.to_f64("q").unwrap_or_else(|e| panic!("{e}"));
+    let at = |i: usize| before[[0, 0, i % n]];
+    for i in 0..n {
+        let (below, own, above) = (at(i + n - 1), at(i), at(i + 1));
+        let exact = own - 0.5 * courant * (above - below)
+            + 0.5 * courant * courant * (above - 2.0 * own + below);
+        let found = after[[0, 0, i]];
+        assert!((found - exact).abs() < 1e-14, "{i}: {found} {exact}");
+    }
+}
+
+/// A law with two waves leaves HLLE nothing to smear: it has the waves of the linear law.
+#[test]
+fn two_waves_are_those_of_the_linear_law() {
+    let sound = SOUND.replace("2d", "1d");
+    let run = |riemann: &str| {
+        let system = law(&sound, 1, "waves<limiter = mc>", riemann);
+        let n = 40;
+        let mut simulation = started::<f64>(&system, [n, 1, 1], false, Some(0.8 / n as f64));
+        let set = simulation.set("p", |x, _, _| if x < 0.4 { 1.0 } else { (TAU * x).sin() });
+        set.unwrap_or_else(|e| panic!("{e}"));
+        stepped(&mut simulation, 20);
+        simulation.to_f64("p").unwrap_or_else(|e| panic!("{e}"))
+    };
+    let [roe, hlle] = ["roe", "hlle"].map(run);
+    let apart = (roe - hlle).mapv(f64::abs).into_iter().fold(0.0, f64::max);
+    assert!(apart < 1e-13, "{apart:e}");
+}
+
+/// What is carried along the diagonal at a Courant number of 0.45, by limited waves: corrections go on sideways whole, and the
+/// sweep in halves, which has each of them along one axis, is left behind.
+#[test]
+fn limited_waves_along_the_diagonal_are_better_than_sweeps() {
+    let carried = "system Carried in 2d { conserved q: scalar; flux q -> [q, q]; }";
+    let error = |n: usize, sweep: &str| {
+        let riemann = format!("roe; sweep: {sweep}");
+        let system = law(carried, 2, "waves<limiter = mc>", &riemann);
+        let mut simulation = started::<f64>(&system, [n, n, 1], false, Some(0.45 / n as f64));
+        let wave = |x: f64, y: f64| (TAU * (x + y)).cos();
+        let set = simulation.set("q", |x, y, _| wave(x, y));
+        set.unwrap_or_else(|e| panic!("{e}"));
+        stepped(&mut simulation, n);
+        let (t, q) = (
+            simulation.t(),
+            simulation.to_f64("q").unwrap_or_else(|e| panic!("{e}")),
+        );
+        let at = |i: usize| (i as f64 + 0.5) / n as f64;
+        let errors = q.indexed_iter();
+        let errors = errors.map(|((_, j, i), q)| (q - wave(at(i) - t, at(j) - t)).abs());
+        errors.sum::<f64>() / (n * n) as f64
+    };
+    for n in [32, 64] {
+        let [unsplit, strang] = ["unsplit", "strang"].map(|sweep| error(n, sweep));
+        println!("{n}: {unsplit:.3e}, strang {strang:.3e}");
+        assert!(unsplit < 0.9 * strang, "{n}: {unsplit} {strang}");
+    }
+}

@@ -8,6 +8,7 @@ pub(super) const RECONSTRUCTION: Reconstruction = Reconstruction {
     name: "constant",
     source: "the mean of the cell, first order (Godunov 1959)",
     limited: false,
+    parameter: None,
     propagates: false,
     reach: 0,
     faces,

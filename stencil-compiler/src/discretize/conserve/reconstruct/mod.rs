@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::algebra::Algebra;
 use super::limiters::Limiter;
+use super::riemann::Parameter;
 use crate::discretize::expand::Result;
 use crate::discretize::poly::Poly;
 use crate::model::Rational;
@@ -24,6 +25,8 @@ pub(crate) struct Reconstruction {
     pub(crate) source: &'static str,
     /// Does it take a limiter?
     pub(crate) limited: bool,
+    /// The number that it takes, if it takes one.
+    pub(crate) parameter: Option<&'static Parameter>,
     /// Are waves corrected in place of states? Then all of them have to be known, and a step is one.
     pub(crate) propagates: bool,
     /// How many cells on each side it reads.
@@ -56,6 +59,8 @@ pub(in crate::discretize) struct Cell<'c, 'e, 'a> {
     pub(super) name: &'c str,
     pub(super) limiter: Limiter,
     pub(super) theta: Option<Rational>,
+    /// The number that the reconstruction takes, where it takes one and the scheme says it.
+    pub(super) parameter: Option<Rational>,
 }
 
 /// How much a variable changes from each cell to the next.

@@ -8,6 +8,7 @@ pub(super) const RECONSTRUCTION: Reconstruction = Reconstruction {
     name: "plm",
     source: "a line with a limited slope, second order (van Leer 1979)",
     limited: true,
+    parameter: None,
     propagates: false,
     reach: 1,
     faces,

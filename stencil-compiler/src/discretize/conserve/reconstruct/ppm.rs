@@ -10,6 +10,7 @@ pub(super) const RECONSTRUCTION: Reconstruction = Reconstruction {
     name: "ppm",
     source: "a monotone parabola, up to fourth order (Colella and Woodward 1984)",
     limited: false,
+    parameter: None,
     propagates: false,
     reach: 2,
     faces,

@@ -6,6 +6,7 @@ pub(super) const RECONSTRUCTION: Reconstruction = Reconstruction {
     name: "waves",
     source: "limited waves that are corrected to second order in space and time and go on sideways (LeVeque 1997)",
     limited: true,
+    parameter: None,
     propagates: true,
     reach: 0,
     faces: constant::RECONSTRUCTION.faces,

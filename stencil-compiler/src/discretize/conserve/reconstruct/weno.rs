@@ -6,16 +6,28 @@
 
 use super::Cell;
 use crate::discretize::conserve::algebra::Algebra;
+use crate::discretize::conserve::riemann::Parameter;
 use crate::discretize::expand::Result;
-use crate::discretize::poly::Poly;
+use crate::discretize::poly::{Poly, Uniform};
+use crate::model::Rational;
 
 /// The weights in tenths that together give fifth order, from the far parabola on.
 const IDEAL: [i128; 3] = [1, 6, 3];
 
+/// What is added to the smoothness, so that weights of a constant are the ideal ones; and what it is where a scheme says nothing.
+pub(super) const fn eps(normal: Rational) -> Parameter {
+    Parameter {
+        name: "eps",
+        range: Rational::new_raw(1, 10_i128.pow(30))..=Rational::new_raw(1, 1),
+        whole: false,
+        normal,
+    }
+}
+
 /// How weights follow from how smooth parabolas are.
 pub(super) struct Weights {
-    /// What is added to the smoothness, one over this: weights of a constant are the ideal ones.
-    pub(super) floor: i128,
+    /// What is added to the smoothness.
+    pub(super) floor: &'static Parameter,
     /// What an ideal weight is multiplied by, but for a factor that all share: from the product of the squares of the other two
     /// `β`, that of the own parabola, and the difference of both outer ones.
     pub(super) weight: fn(&mut Algebra<'_, '_>, &Poly, &Poly, &Poly) -> Result<Poly>,
@@ -38,7 +50,9 @@ pub(super) fn faces(cell: &mut Cell<'_, '_, '_>, weights: &Weights) -> Result<[P
     ];
     let (name, of) = (cell.name, &mut cell.algebra);
     let smoothness = smoothness(of, name, [&below, &above], &bends)?;
-    let weights = weights.relative(of, name, &smoothness)?;
+    let floor = cell.parameter.unwrap_or(weights.floor.normal);
+    let floor = Poly::uniform(Uniform::number(floor));
+    let weights = weights.relative(of, name, &smoothness, &floor)?;
     let upper = Parabolas {
         steps: [&below, &above, &above].map(|step| (step, 1)),
         bends: bends.each_ref(),
@@ -94,11 +108,11 @@ impl Weights {
         of: &mut Algebra<'_, '_>,
         name: &str,
         smoothness: &[Poly; 3],
+        floor: &Poly,
     ) -> Result<[Poly; 3]> {
-        let floor = of.number(1, self.floor);
         let mut floored = [(); 3].map(|()| Poly::default());
         for (floored, own) in floored.iter_mut().zip(smoothness) {
-            let sum = of.plus(own, &floor)?;
+            let sum = of.plus(own, floor)?;
             *floored = of.named(format!("{name}_floored"), sum);
         }
         let sum = of.plus(&floored[0], &floored[2])?;

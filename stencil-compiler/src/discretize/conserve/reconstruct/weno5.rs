@@ -3,18 +3,24 @@
 
 use super::Reconstruction;
 use super::weno::{self, Weights};
+use crate::discretize::conserve::riemann::Parameter;
+use crate::model::Rational;
 
 pub(super) const RECONSTRUCTION: Reconstruction = Reconstruction {
     name: "weno5",
     source: "three weighted parabolas, fifth order (Jiang and Shu 1996)",
     limited: false,
+    parameter: Some(&EPS),
     propagates: false,
     reach: 2,
     faces: |cell| weno::faces(cell, &WEIGHTS),
 };
 
+/// That of HyPar.
+const EPS: Parameter = weno::eps(Rational::new_raw(1, 1_000_000));
+
 /// `d / (β + ε)²`, times all three `(β + ε)²`.
 const WEIGHTS: Weights = Weights {
-    floor: 1_000_000,
+    floor: &EPS,
     weight: |_, others, _, _| Ok(others.clone()),
 };

@@ -3,19 +3,25 @@
 
 use super::Reconstruction;
 use super::weno::{self, Weights};
+use crate::discretize::conserve::riemann::Parameter;
+use crate::model::Rational;
 
 pub(super) const RECONSTRUCTION: Reconstruction = Reconstruction {
     name: "weno_z",
     source: "three weighted parabolas, fifth order (Borges et al. 2008)",
     limited: false,
+    parameter: Some(&EPS),
     propagates: false,
     reach: 2,
     faces: |cell| weno::faces(cell, &WEIGHTS),
 };
 
-/// `d (1 + (|β₀ - β₂| / (β + ε))²)`, times all three `(β + ε)²`, with an ε that is no zero in single precision, either.
+/// No zero in single precision, either.
+const EPS: Parameter = weno::eps(Rational::new_raw(1, 10_i128.pow(30)));
+
+/// `d (1 + (|β₀ - β₂| / (β + ε))²)`, times all three `(β + ε)²`.
 const WEIGHTS: Weights = Weights {
-    floor: 10_i128.pow(30),
+    floor: &EPS,
     weight: |of, others, own, difference| {
         let square = of.times(difference, difference)?;
         let square = of.named("square", square);

@@ -14,6 +14,7 @@ pub(super) const SOLVER: Solver = Solver {
     parameter: None,
     combines: false,
     flux,
+    fan: None,
 };
 
 fn flux(face: &mut Face<'_, '_, '_>) -> Result<Vec<Poly>> {

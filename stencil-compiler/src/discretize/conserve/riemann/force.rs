@@ -1,5 +1,10 @@
 //! The mean of the fluxes of Lax and Friedrichs and of Richtmyer (Toro 2009, Eqs. 7.28 to 7.33; Toro and Billett,
 //! IMA J. Numer. Anal. 20, 47, 2000): needs nothing but the flux.
+//!
+//! Where a step goes along `d` axes at once, both are those of a step of `d dt` along one axis (Toro, Hidalgo and Dumbser, J. Comput.
+//! Phys. 228, 3368, 2009, with α = d): the step is the mean of `d` such, and monotone while the sum of squares of the Courant
+//! numbers along the axes is no more than `1/d`, as it is where none is more than `1/d`. Half a step of a sweep has the fluxes of a
+//! whole one, so that no axis is smeared more than another.
 
 use super::{Face, Needs, Solver};
 use crate::discretize::expand::{Result, States};
@@ -12,6 +17,7 @@ pub(super) const SOLVER: Solver = Solver {
     parameter: None,
     combines: false,
     flux,
+    fan: None,
 };
 
 pub(super) fn flux(face: &mut Face<'_, '_, '_>) -> Result<Vec<Poly>> {
@@ -25,7 +31,7 @@ pub(super) fn flux(face: &mut Face<'_, '_, '_>) -> Result<Vec<Poly>> {
         if let Some(at) = conserved.iter().position(|c| *c == component) {
             let rise = of.minus(&above.fluxes[at], &below.fluxes[at])?;
             let rise = of.named(format!("{}_flux_jump", face.names[at]), rise);
-            twice = of.minus(&twice, &of.times_step(&rise, axis, false)?)?;
+            twice = of.minus(&twice, &of.times_own_step(&rise, axis, false)?)?;
         }
         let state = of.halved(&twice)?;
         states.push(of.named("between", state));
@@ -40,7 +46,7 @@ pub(super) fn flux(face: &mut Face<'_, '_, '_>) -> Result<Vec<Poly>> {
     for (at, richtmyer) in between.iter().enumerate() {
         let [sum, jump] = face.sum_and_jump(at)?;
         let of = &mut face.algebra;
-        let jumps = of.times_step(&jump, axis, true)?;
+        let jumps = of.times_own_step(&jump, axis, true)?;
         let twice = of.minus(&sum, &jumps)?;
         let lax = of.halved(&twice)?;
         let both = of.plus(&lax, richtmyer)?;

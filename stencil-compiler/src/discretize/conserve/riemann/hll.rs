@@ -12,6 +12,7 @@ pub(super) const SOLVER: Solver = Solver {
     parameter: None,
     combines: true,
     flux,
+    fan: None,
 };
 
 fn flux(face: &mut Face<'_, '_, '_>) -> Result<Vec<Poly>> {

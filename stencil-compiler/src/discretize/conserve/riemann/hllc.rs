@@ -1,5 +1,6 @@
 //! Two states between the slowest and the fastest wave, with a contact between them (Toro, Spruce and Speares, Shock
-//! Waves 4, 25, 1994; Toro 2009, section 10.4), of any law whose flux is advection and the work of a pressure.
+//! Waves 4, 25, 1994; Toro 2009, section 10.4), with Einfeldt's speeds (Batten, Clarke, Lambert and Causon, SIAM J. Sci. Comput.
+//! 18, 1553, 1997, with which density and pressure stay positive and a shock by itself is as sharp as Roe's), of any law whose flux is advection and the work of a pressure.
 
 use super::contact::{Contact, Work};
 use super::{Algebra, Face, Needs, Solver};
@@ -14,6 +15,7 @@ pub(super) const SOLVER: Solver = Solver {
     parameter: None,
     combines: false,
     flux,
+    fan: None,
 };
 
 /// Speed and pressure at the contact.
@@ -27,7 +29,7 @@ struct Star {
 /// itself where its wave does not reach the face, and nothing but the pressure where the contact stands still.
 fn flux(face: &mut Face<'_, '_, '_>) -> Result<Vec<Poly>> {
     let work = face.law.work(face.axis)?;
-    let [slowest, fastest] = face.speeds();
+    let [slowest, fastest] = face.outer_speeds()?;
     let star = star(face, &slowest, &fastest)?;
     let (of, zero) = (&mut face.algebra, Poly::default());
     let (back, ahead) = (of.min(&slowest, &zero), of.max(&fastest, &zero));

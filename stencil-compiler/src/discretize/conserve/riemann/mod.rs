@@ -39,6 +39,28 @@ pub(crate) struct Solver {
     pub(crate) combines: bool,
     /// The flux of each conserved component.
     pub(in crate::discretize) flux: fn(&mut Face<'_, '_, '_>) -> Result<Vec<Poly>>,
+    /// How it takes jumps apart, if it knows of waves.
+    pub(crate) fan: Option<&'static Fan>,
+}
+
+/// Waves, each with its speed and what it carries of each conserved component; those first that a mirror exchanges.
+pub(in crate::discretize) type Carried = Vec<(Poly, Vec<Poly>)>;
+
+/// How jumps are taken apart into waves.
+pub(crate) struct Fan {
+    /// The waves of the jump at a face.
+    pub(in crate::discretize) along: fn(&mut Face<'_, '_, '_>) -> Result<Carried>,
+    /// What of that which enters a cell rises along another axis, by the law made linear there, and what of it falls, each times
+    /// its speed.
+    pub(in crate::discretize) sideways:
+        fn(&Linear, &mut Algebra<'_, '_>, &[Poly]) -> Result<[Vec<Poly>; 2]>,
+}
+
+impl Solver {
+    /// Does it make the law linear at a mean of states, and take reconstructed fluxes? Then these may be the states of cells.
+    pub(crate) fn averages(&self) -> bool {
+        self.combines && matches!(self.needs, Needs::Average | Needs::All)
+    }
 }
 
 /// What a solver needs to know of the waves.
@@ -50,7 +72,7 @@ pub(crate) enum Needs {
     Speeds,
     /// The speeds in a state between both sides, too.
     Average,
-    /// What moves with the flow, and what pressure does.
+    /// What moves with the flow, and what pressure does, beside these.
     Contact,
     /// The speeds of all waves.
     All,
@@ -67,7 +89,7 @@ pub(crate) const ALL: &[Solver] = &[
     rusanov::SOLVER,
 ];
 
-/// A number that a solver takes.
+/// A number that a solver or a reconstruction takes.
 pub(crate) struct Parameter {
     /// Its name in the language.
     pub(crate) name: &'static str,
@@ -76,7 +98,7 @@ pub(crate) struct Parameter {
     /// Is it a whole number?
     pub(crate) whole: bool,
     /// What it is where a scheme says nothing.
-    normal: Rational,
+    pub(super) normal: Rational,
 }
 
 impl Parameter {

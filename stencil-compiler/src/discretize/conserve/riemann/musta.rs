@@ -1,5 +1,6 @@
 //! FORCE at the end of a local forecast: both sides are stepped forward with the flux between them, so that the wave
-//! fan opens at the face (Toro, J. Comput. Phys. 211, 2006; Toro and Titarev, J. Comput. Phys. 216, 403, 2006).
+//! fan opens at the face (Toro, J. Comput. Phys. 211, 2006; Toro and Titarev, J. Comput. Phys. 216, 403, 2006). Steps of the forecast
+//! are as long as those of FORCE.
 
 use super::{Face, Needs, Parameter, Solver, force};
 use crate::discretize::conserve::AXES;
@@ -14,6 +15,7 @@ pub(super) const SOLVER: Solver = Solver {
     parameter: Some(&STAGES),
     combines: false,
     flux,
+    fan: None,
 };
 
 /// How many stages the forecast has.
@@ -51,7 +53,7 @@ fn forecast(face: &mut Face<'_, '_, '_>, between: &[Poly], label: &str) -> Resul
             };
             let outflow = of.named("forecast_outflow", outflow);
             // Rounded by itself, so that both sides are added in one order.
-            let moved = of.times_step(&outflow, axis, false)?;
+            let moved = of.times_own_step(&outflow, axis, false)?;
             let moved = of.whole("moved", moved);
             let state = of.minus(&side.conserved[number], &moved)?;
             let state = of.named(format!("{}_forecast", face.names[number]), state);

@@ -1,7 +1,7 @@
 //! The exact solution of the law made linear between both sides (Roe, J. Comput. Phys. 43, 357, 1981), with an entropy fix
 //! (Harten and Hyman, J. Comput. Phys. 50, 235, 1983).
 
-use super::{Face, Linear, Needs, Parameter, Solver};
+use super::{Algebra, Carried, Face, Fan, Linear, Needs, Parameter, Solver};
 use crate::discretize::expand::Result;
 use crate::discretize::poly::{Poly, Uniform};
 use crate::expr::Op;
@@ -22,7 +22,32 @@ pub(super) const SOLVER: Solver = Solver {
     parameter: Some(&FIX),
     combines: true,
     flux,
+    fan: Some(&Fan { along, sideways }),
 };
+
+/// The families of the linear law.
+fn along(face: &mut Face<'_, '_, '_>) -> Result<Carried> {
+    let linear = face.linear()?;
+    let (jumps, rises) = face.jumps()?;
+    let of = &mut face.algebra;
+    let split = linear.split(of, &jumps, rises.as_deref())?;
+    linear.families(of, &split)
+}
+
+fn sideways(
+    linear: &Linear,
+    of: &mut Algebra<'_, '_>,
+    entering: &[Poly],
+) -> Result<[Vec<Poly>; 2]> {
+    let zero = Poly::default();
+    let up = linear.speeds.each_ref().map(|speed| of.max(speed, &zero));
+    let down = linear.speeds.each_ref().map(|speed| of.min(speed, &zero));
+    let split = linear.split(of, entering, None)?;
+    Ok([
+        linear.apply(of, up.each_ref(), &split)?,
+        linear.apply(of, down.each_ref(), &split)?,
+    ])
+}
 
 /// `(f₀ + f₁)/2 - |A| (q₁ - q₀)/2`. With Roe's property `A (q₁ - q₀) = f₁ - f₀` a jump that one wave carries is carried by one
 /// wave, and what the waves do adds up to the jump of the fluxes in any case, since that stands for `A (q₁ - q₀)`; but where

@@ -142,3 +142,44 @@ fn symmetric_fields_have_symmetric_states() {
     let error = discretize(&parse_str(&drawn("outer(below.m, [1, 2])")).unwrap()).unwrap_err();
     assert_eq!(error.code, Code::NotSymmetric, "{error}");
 }
+
+/// A law that says nothing of its waves gets the least diffusive solver that its fluxes allow, in every scheme that names none.
+#[test]
+fn the_solver_follows_from_the_fluxes() {
+    let cases = [
+        (
+            "3d { conserved p: scalar; conserved u: vector; flux p -> u; flux u -> p*I; }",
+            "roe",
+        ),
+        (
+            "1d { conserved f: scalar; conserved g: scalar; conserved h: scalar; conserved k: scalar;
+             flux f -> [g]; flux g -> [f]; flux h -> [2*k]; flux k -> [2*h]; }",
+            "hlle",
+        ),
+        (
+            "1d { conserved a: scalar; conserved b: scalar; flux a -> [b]; flux b -> [-a]; }",
+            "force",
+        ),
+        (
+            "1d { conserved q: scalar; flux q -> [q^2/2]; waves { flow: [q]; } }",
+            "hll",
+        ),
+    ];
+    for (items, solver) in cases {
+        let schemes = "scheme s for S { reconstruct: weno5; } scheme own for S { riemann: musta; }";
+        let bare = parse_str(&format!("system S in {items}")).unwrap();
+        let model = parse_str(&format!("system S in {items} {schemes}")).unwrap();
+        assert_eq!(bare.scheme.riemann, solver, "{items}");
+        assert_eq!(model.scheme.riemann, solver, "{items}");
+        assert_eq!(model.others[0].riemann, "musta", "{items}");
+        discretize(&bare).unwrap();
+    }
+    let waves = |items: &str| {
+        let scheme = "scheme s for S { reconstruct: waves; time: euler; }";
+        parse_str(&format!("system S in {items} {scheme}"))
+    };
+    assert_eq!(waves(cases[0].0).unwrap().scheme.riemann, "roe");
+    assert_eq!(waves(cases[1].0).unwrap().scheme.riemann, "hlle");
+    let refused = waves(cases[2].0).unwrap_err();
+    assert!(refused.to_string().contains("P0317"), "{refused}");
+}
