@@ -175,6 +175,7 @@ fn settings(problem: &Problem) -> String {
     let dt = match problem.time.dt {
         TimeStep::Fixed(dt) => format!("dt = {}", significant(dt, 6)),
         TimeStep::Cfl(number) => format!("dt by cfl({number})"),
+        TimeStep::Auto => "dt as long as is stable".to_string(),
     };
     let end = problem.time.end.map(|end| format!(", until t = {end}"));
     let steps = problem

@@ -55,9 +55,12 @@ pub(crate) struct RunArgs {
     /// Number of time steps from where the run starts, whatever time that is
     #[arg(long, value_name = "N")]
     steps: Option<u64>,
-    /// Time step: a number or cfl(NUMBER)
+    /// Time step: a number, cfl(NUMBER) or auto
     #[arg(long, value_name = "TIME")]
     dt: Option<String>,
+    /// Do steps that are longer than is stable, too
+    #[arg(long)]
+    unchecked_step: bool,
     /// A parameter of the system; may be repeated
     #[arg(long = "param", value_name = "NAME=VALUE")]
     params: Vec<String>,
@@ -104,6 +107,7 @@ impl RunArgs {
             patches: None,
             steps: None,
             dt: None,
+            unchecked_step: false,
             params: Vec::new(),
             precision: None,
             out: None,

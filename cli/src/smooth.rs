@@ -15,7 +15,9 @@ pub(crate) fn run<T: Number>(system: &SystemDef, cells: [usize; 3]) -> Builder<T
 
 /// A run on so many cells, of which nothing says how long its steps are.
 pub(crate) fn without_steps<T: Number>(system: &SystemDef, cells: [usize; 3]) -> Builder<T> {
-    let mut builder = Simulation::<T>::builder(system).cells(cells);
+    let mut builder = Simulation::<T>::builder(system)
+        .cells(cells)
+        .unchecked_step(true);
     let params = system.algorithm().params.iter();
     for param in params.filter(|p| p.default.is_none()) {
         builder = builder.param(param.name.as_str(), 1.0);

@@ -21,4 +21,5 @@ pub mod model;
 pub mod plan;
 pub mod pointwise;
 pub mod schedule;
+pub mod stability;
 pub mod syntax;

@@ -3,6 +3,7 @@
 
 use stencil_compiler::algorithm::{Algorithm, Constants, UniformAtom};
 use stencil_compiler::expr::{Builder, Expr, Op, Ref};
+use stencil_compiler::stability::Share;
 
 /// A step that would leave less than this part of it to the end of a run goes to the end.
 const SLIVER: f64 = 1e-9;
@@ -62,8 +63,8 @@ pub(crate) struct Length {
 pub(crate) struct Rules {
     /// The spacing and the parameters.
     given: Vec<f64>,
-    /// What each speed does to the length of a step.
-    limits: Vec<Limit>,
+    /// What each speed takes of a step.
+    shares: Vec<Share>,
     /// The length of the step.
     pub(crate) length: Expr<usize>,
     /// The time at which it ends, its length given.
@@ -79,13 +80,13 @@ pub(crate) struct Rules {
 }
 
 impl Rules {
-    /// The rules of an algorithm, whose steps are limited by speeds of these powers: see
+    /// The rules of an algorithm, whose steps are limited by speeds that take these shares of them: see
     /// [`length`].
     pub(crate) fn new(
         algorithm: &Algorithm,
         params: &[f64],
         spacing: [f64; 3],
-        powers: &[u32],
+        shares: Vec<Share>,
     ) -> Self {
         let given: Vec<f64> = spacing.iter().chain(params).copied().collect();
         let place = |atom: &UniformAtom| match *atom {
@@ -95,14 +96,13 @@ impl Rules {
             UniformAtom::Time => place::T,
         };
         let uniforms = algorithm.uniforms.iter();
-        let dimension = algorithm.dimension;
-        let narrowest = spacing[..dimension].iter().copied();
-        let limits = powers.iter().map(|power| Limit {
-            rate: rate(*power, dimension),
-            scale: whole_power(narrowest.clone().fold(f64::INFINITY, f64::min), *power),
-        });
-        let limits: Vec<Limit> = limits.collect();
-        let (length, end) = length(&limits, place::COUNT + given.len());
+        // Numbers of a card are finite.
+        let finite = |share: Share| Share {
+            rate: share.rate.min(f64::MAX),
+            ..share
+        };
+        let shares: Vec<Share> = shares.into_iter().map(finite).collect();
+        let (length, end) = length(&shares, place::COUNT + given.len());
         Rules {
             length,
             end,
@@ -110,14 +110,14 @@ impl Rules {
             uniforms: uniforms.map(|u| u.value.map_atoms(place)).collect(),
             depend_on_time: algorithm.depends_on_time(),
             constants: algorithm.constants(params, spacing),
-            limits,
+            shares,
             given,
         }
     }
 
     /// How many numbers the rules are made of.
     pub(crate) fn count(&self) -> usize {
-        self.first_speed() + self.limits.len()
+        self.first_speed() + self.shares.len()
     }
 
     /// The place of the first speed.
@@ -151,7 +151,7 @@ impl Rules {
 
     /// The speed that shortens a step most, the first one of equals.
     pub(crate) fn strictest(&self, speeds: &[f64]) -> usize {
-        let share = |i: usize| speeds[i] * self.limits[i].rate / self.limits[i].scale;
+        let share = |i: usize| taken(&self.shares[i], i, |at| speeds[at]);
         let stricter = |most, i| if share(i) > share(most) { i } else { most };
         (0..speeds.len()).reduce(stricter).unwrap_or(0)
     }
@@ -163,30 +163,35 @@ impl Rules {
     }
 }
 
-/// What a speed of a power does to the length of a step.
-#[derive(Clone, Debug)]
-struct Limit {
-    rate: f64,
-    /// That power of the smallest spacing.
-    scale: f64,
+/// What a speed takes of a unit of time, by the operations of [`length`].
+fn taken(share: &Share, i: usize, speed: impl Fn(usize) -> f64) -> f64 {
+    let product = speed(i) * share.rate;
+    match share.over {
+        Some(_) if speed(i) == 0.0 => 0.0,
+        Some(over) => product * speed(i) / speed(over),
+        None => product,
+    }
 }
 
-/// The largest stable step: `number / sum over p of max(value_p) * rate_p / h^p`, where h is the
-/// smallest spacing; no more than the largest length, and no further than the end of the run. With
-/// it the time at which it ends.
+/// The Courant number times the largest stable step, `1 / sum over speeds of value * rate`; no more than the largest length,
+/// and no further than the end of the run. With it the time at which it ends.
 ///
-/// The speed of power p is the factor of a p-th derivative, whose central difference of second
-/// order has a symbol of at most rate_p / h^p: 1 for first derivatives, which a speed in one
-/// direction limits, and 2^p / 2 along each axis for the others.
-fn length(limits: &[Limit], first: usize) -> (Expr<usize>, Expr<usize>) {
+/// The rates are those of [`speeds`](stencil_compiler::stability::speeds()): what a speed of one takes of a step. One that has to
+/// be damped by another takes `value^2 * rate / other`.
+fn length(shares: &[Share], first: usize) -> (Expr<usize>, Expr<usize>) {
     let mut b = Builder::new();
     let [t, dt, end, most, number] =
         [place::T, place::DT, place::END, place::MOST, place::NUMBER].map(|at| b.atom(at));
     let mut rates = b.lit(0.0);
-    for (i, limit) in limits.iter().enumerate() {
-        let [value, rate, scale] = [b.atom(first + i), b.lit(limit.rate), b.lit(limit.scale)];
-        let product = b.op(Op::Mul, &[value, rate]);
-        let part = b.op(Op::Div, &[product, scale]);
+    for (i, share) in shares.iter().enumerate() {
+        let [value, rate] = [b.atom(first + i), b.lit(share.rate)];
+        let mut part = b.op(Op::Mul, &[value, rate]);
+        if let Some(over) = share.over {
+            let (other, zero) = (b.atom(first + over), b.lit(0.0));
+            let square = b.op(Op::Mul, &[part, value]);
+            let damped = b.op(Op::Div, &[square, other]);
+            part = b.op(Op::Eq, &[value, zero, zero, damped]);
+        }
         rates = b.op(Op::Add, &[rates, part]);
     }
     let limit = b.op(Op::Div, &[number, rates]);
@@ -216,25 +221,12 @@ fn time(at: f64) -> Expr<usize> {
     b.finish(time)
 }
 
-fn rate(power: u32, dimension: usize) -> f64 {
-    match power {
-        1 => 1.0,
-        _ => dimension as f64 * whole_power(2.0, power - 1),
-    }
-}
-
-/// A power by products in order, so that it is the same everywhere.
-fn whole_power(base: f64, power: u32) -> f64 {
-    (0..power).fold(1.0, |product, _| product * base)
-}
-
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
     use crate::SystemDef;
 
-    /// Uniforms that change with time; limited by a speed of the second power, then by one of the first,
-    /// on cells of 1/10 and 1/5.
+    /// Uniforms that change with time; limited by a speed of the second power, then by one of the first.
     pub(crate) fn rules() -> Rules {
         let text = "pub system Damped in 2d {
             field q: scalar; param k: real = 1; param w: real = 3;
@@ -243,8 +235,17 @@ pub(crate) mod tests {
         }
         scheme s for Damped { space: central<order = 2>; time: rk3_williamson; }";
         let system = SystemDef::from_text("damped.pde", text).unwrap();
-        Rules::new(system.algorithm(), &[0.5, 3.0], [0.1, 0.2, 1.0], &[2, 1])
+        let of = |power, rate| Share {
+            power,
+            rate,
+            over: None,
+        };
+        let shares = vec![of(2, DIFFUSIVE), of(1, ADVECTIVE)];
+        Rules::new(system.algorithm(), &[0.5, 3.0], [0.1, 0.2, 1.0], shares)
     }
+
+    const DIFFUSIVE: f64 = 400.0;
+    const ADVECTIVE: f64 = 10.0;
 
     fn asked(end: f64, most: f64) -> Asked {
         let (t, number) = (1.0, 0.5);
@@ -259,8 +260,7 @@ pub(crate) mod tests {
     #[test]
     fn speeds_the_largest_length_and_the_end_limit_a_step() {
         let (rules, never) = (rules(), f64::INFINITY);
-        // 2 * 2^2 / 2 for the second power along two axes.
-        let limit = 0.5 / (2.0 * 4.0 / (0.1 * 0.1) + 3.0 / 0.1);
+        let limit = 0.5 / (2.0 * DIFFUSIVE + 3.0 * ADVECTIVE);
         let free = rules.step(asked(never, never), &[2.0, 3.0]);
         assert_eq!((free.dt, free.end), (limit, 1.0 + limit));
         assert_eq!(rules.step(asked(never, 1e-5), &[2.0, 3.0]).dt, 1e-5);
@@ -280,10 +280,27 @@ pub(crate) mod tests {
 
     #[test]
     fn the_strictest_speed_is_not_the_largest_number() {
-        // 4/0.1^2 for the second power, 1/0.1 for the first.
         for (speeds, strictest) in [([1.0, 30.0], 0), ([0.01, 30.0], 1), ([0.0, 0.0], 0)] {
             assert_eq!(rules().strictest(&speeds), strictest, "{speeds:?}");
         }
+    }
+
+    /// Euler's method: `value^2 / (2 other)`, and nothing of a fluid at rest.
+    #[test]
+    fn a_speed_may_be_limited_by_what_damps_it() {
+        let system = "pub system Heat in 1d { field q: scalar; ddt(q) = lap(q); }";
+        let system = SystemDef::from_text("heat.pde", system).unwrap();
+        let share = |power, rate, over| Share { power, rate, over };
+        let shares = vec![share(1, 0.5, Some(1)), share(2, 2.0, None)];
+        let rules = Rules::new(system.algorithm(), &[], [1.0; 3], shares);
+        let dt = |speeds: [f64; 2]| rules.step(asked(f64::INFINITY, f64::INFINITY), &speeds).dt;
+        assert_eq!(dt([3.0, 0.25]), 0.5 / (9.0 * 0.5 / 0.25 + 0.25 * 2.0));
+        assert_eq!(dt([0.0, 0.0]), f64::INFINITY);
+        assert_eq!(dt([3.0, 0.0]), 0.0);
+        assert_eq!(
+            (rules.strictest(&[3.0, 0.25]), rules.strictest(&[0.1, 0.25])),
+            (0, 1)
+        );
     }
 
     #[test]
@@ -299,7 +316,7 @@ pub(crate) mod tests {
             ddt(q) = w * lap(q) + sin(w * t); }";
         let system = SystemDef::from_text("forced.pde", text).unwrap();
         let (algorithm, spacing) = (system.algorithm(), [0.1, 1.0, 1.0]);
-        let rules = Rules::new(algorithm, &[3.0], spacing, &[]);
+        let rules = Rules::new(algorithm, &[3.0], spacing, Vec::new());
         let mut numbers = rules.numbers(Asked::given(0.7, 0.01), &[]);
         numbers[place::DT] = 0.01;
         let all = rules.uniforms.iter().map(|u| u.eval(|at| numbers[*at]));

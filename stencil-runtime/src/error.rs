@@ -209,6 +209,21 @@ pub enum Error {
         /// The last try, and what was too fast at its end.
         last: Box<Retaken>,
     },
+    /// A time step that is longer than is stable.
+    #[error(transparent)]
+    Unstable(Box<Unstable>),
+    /// An integrator that is stable for no step.
+    #[error(
+        "{term} grows at every step in the scheme `{scheme}`: its integrator is stable for no length; choose {stable} (or insist with `--unchecked-step`, `.unchecked_step(true)`)"
+    )]
+    NoStableStep {
+        /// What grows.
+        term: String,
+        /// The scheme in words.
+        scheme: String,
+        /// Integrators that are stable for some step.
+        stable: String,
+    },
     /// A time step that leads nowhere.
     #[error(
         "the time step is {dt} at t = {t}; if all speeds are zero, limit it by `.dt(..)`, and if it is too small for the time to change, the solution has become too steep"
@@ -237,10 +252,33 @@ pub enum Error {
     Bug(String),
 }
 
+/// A time step beyond what is stable about the state before it.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error(
+    "the time step {dt:?} is longer than is stable at t = {t:?}: {term} allows no more than {limit:?}{place}; write dt = {write} or less{number} (or insist with `--unchecked-step`, `.unchecked_step(true)`)"
+)]
+#[non_exhaustive]
+pub struct Unstable {
+    /// The step.
+    pub dt: f64,
+    /// The time before it.
+    pub t: f64,
+    /// What limits it: a term of an equation, or a speed.
+    pub term: String,
+    /// The longest stable step.
+    pub limit: f64,
+    /// The cell where it is found, in words.
+    pub place: String,
+    /// A number below the limit.
+    pub write: String,
+    /// The Courant number to write in place of one that is too large, in words.
+    pub number: String,
+}
+
 /// A step that made a value which is infinite or not a number.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error(
-    "`{field}` is not finite in cell {cell:?}, at {at:?}, after {}; {}.{}{} {}",
+    "`{field}` is not finite, or larger than {most:e}, in cell {cell:?}, at {at:?}, after {}; {}.{}{} {}",
     made(*unseen, (*substep, *step, *t), equation),
     state(*kept),
     out_of_range(ranges.as_deref()),
@@ -251,6 +289,8 @@ pub enum Error {
 pub struct NotFinite {
     /// The component.
     pub field: String,
+    /// The largest size of a value: 1e30 times that of the values that the run began with, or of one.
+    pub most: f64,
     /// The first such cell: x, y, z.
     pub cell: [usize; 3],
     /// Its coordinates.

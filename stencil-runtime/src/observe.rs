@@ -55,12 +55,6 @@ pub(crate) fn groups(observation: &Observation) -> [Vec<(usize, Reduction)>; 2] 
     })
 }
 
-/// The powers of the speeds that limit the time step.
-pub(crate) fn powers(observation: &Observation) -> Vec<u32> {
-    let speeds = observation.quantities.iter();
-    speeds.filter_map(|quantity| quantity.speed).collect()
-}
-
 impl Watch {
     /// Makes ready what an observation asks for; `params` are those of the system, in its order.
     pub(crate) fn new<T: Number>(
@@ -124,7 +118,7 @@ impl Watch {
         Ok(names.zip(values).collect())
     }
 
-    /// The speeds that limit the time step, at the time `t`, in the order of [`powers`].
+    /// The speeds that limit the time step, at the time `t`, in the order of the model.
     pub(crate) fn speeds<T: Number>(
         &self,
         (machine, pool): (&mut Machine<T>, &ThreadPool),
@@ -198,7 +192,7 @@ impl Watch {
 }
 
 /// The word of the language for a power.
-fn kind(power: u32) -> &'static str {
+pub(crate) fn kind(power: u32) -> &'static str {
     match power {
         1 => "advective",
         2 => "diffusive",

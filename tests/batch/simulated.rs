@@ -23,7 +23,8 @@ pub(crate) fn simulated<T: Number>(
     let mut builder = Simulation::<T>::builder(system)
         .cells(case.cells)
         .extent(extent)
-        .dt(case.dt);
+        .dt(case.dt)
+        .unchecked_step(true);
     for (i, state) in case.set_states(algorithm) {
         let state = algorithm.state(state);
         if state.role == Role::Given {

@@ -26,6 +26,9 @@ pub(super) fn of(args: &RunArgs) -> Vec<Change> {
     if let Some(dt) = &args.dt {
         option("--dt", "time.dt", dt);
     }
+    if args.unchecked_step {
+        option("--unchecked-step", "time.unchecked_step", "true");
+    }
     if let Some(precision) = args.precision {
         let word = match precision {
             Precision::F32 => "f32",

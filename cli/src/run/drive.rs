@@ -158,7 +158,7 @@ impl<'a, T: Number> Drive<'a, T> {
         if output.every.is_some_and(|every| step.is_multiple_of(every)) {
             self.files.frame(self.problem, &self.simulation)?;
         }
-        if matches!(self.problem.time.dt, TimeStep::Cfl(_)) && !self.is_over() {
+        if !matches!(self.problem.time.dt, TimeStep::Fixed(_)) && !self.is_over() {
             let left = steps_left(self.problem, &self.simulation).max(1);
             self.progress.expect(step + left);
         }

@@ -61,6 +61,7 @@ fn settings<T: Number>(out: &mut String, problem: &Problem, simulation: &Simulat
     let dt = match problem.time.dt {
         TimeStep::Fixed(dt) => format!("dt = {}", significant(dt, 6)),
         TimeStep::Cfl(number) => format!("dt by cfl({number})"),
+        TimeStep::Auto => "dt as long as is stable".to_string(),
     };
     let end = problem.time.end.map(|end| format!("t = {end}"));
     let steps = problem.time.steps.map(|steps| format!("step {steps}"));

@@ -264,6 +264,7 @@ fn a_blow_up_keeps_the_last_good_state() {
         "drift.toml",
         "--set",
         "time.dt=1",
+        "--unchecked-step",
         "--set",
         "time.end=1e6",
     ];
@@ -277,6 +278,28 @@ fn a_blow_up_keeps_the_last_good_state() {
     let mut state = Npz::open(here.join("out/last_good.npz")).unwrap_or_else(|e| panic!("{e}"));
     let finite = state.array_f64("q").unwrap().iter().all(|v| v.is_finite());
     assert!(finite && state.u64("step").unwrap() > 0);
+}
+
+/// The library's tube by a step that is far too long: refused before step 1, or on demand stopped when it grows.
+#[test]
+fn a_step_beyond_the_limit_is_refused() {
+    let here = folder("too_long");
+    let run = |more: &[&str]| {
+        let args = [&["run", "sod", "--cells", "50", "--dt", "0.1"], more].concat();
+        let output = stencil(&args, &here);
+        (output.status.code(), text(&output.stderr))
+    };
+    let (code, printed) = run(&[]);
+    assert_eq!(code, Some(2), "{printed}");
+    for expected in [
+        "the advective speed allows no more than",
+        "write dt = ",
+        "--unchecked-step",
+    ] {
+        assert!(printed.contains(expected), "no `{expected}` in\n{printed}");
+    }
+    let (code, printed) = run(&["--unchecked-step", "--set", "time.end=1e9"]);
+    assert_eq!(code, Some(5), "{printed}");
 }
 
 #[test]

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 pub mod math;
 pub mod op;
 pub mod real;
+mod slopes;
 #[cfg(test)]
 mod tests;
 pub mod text;

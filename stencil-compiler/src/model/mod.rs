@@ -17,6 +17,7 @@ mod nesting;
 pub mod parse;
 pub mod riemann;
 mod scheme;
+mod summands;
 pub mod text;
 
 pub use at_face::AtFace;

@@ -128,7 +128,15 @@ impl<T: Number> Machine<T> {
         })
     }
 
-    /// The first value of a field that is infinite or not a number.
+    /// Takes values that are larger than this to have grown without bound.
+    pub(crate) fn bound(&mut self, most: f64) {
+        match self {
+            Machine::Cpu(machine) => machine.patch.bound(most),
+            Machine::Cuda(machine) => machine.bound(most),
+        }
+    }
+
+    /// The first value of a field that is infinite or not a number, or beyond the bound.
     pub(crate) fn first_not_finite(
         &mut self,
         pool: &ThreadPool,

@@ -7,6 +7,7 @@ use stencil_compiler::algorithm::Role;
 use stencil_compiler::model::formula::Formula;
 use stencil_compiler::plan::{self, Plan};
 use stencil_compiler::schedule::check::ScheduleError;
+use stencil_compiler::stability::{self, Axes};
 
 use super::check::{check_cells, missing, number, params};
 use super::chosen::{Chosen, choose};
@@ -19,6 +20,9 @@ use crate::mesh::{Axis, Boundaries, Mesh, Patches};
 use crate::observe::{self, Watch};
 use crate::simulation::{Pace, Parts, Sampled, Setup, sampled};
 use crate::{Error, Instructions, Number, Schedule, Simulation, Source, SystemDef, formula};
+
+/// The part of the limit that steps take by themselves.
+pub(crate) const AUTO: f64 = 0.8;
 
 /// Steps between two looks for values that are no numbers, where fields are kept to do these steps again.
 const LOOK: usize = 32;
@@ -88,6 +92,8 @@ impl<T: Number> Builder<T> {
             patches,
             params,
             instructions,
+            cfl_axes: self.cfl_axes,
+            unchecked: self.unchecked_step,
         };
         let domain = Domain {
             mesh,
@@ -150,7 +156,7 @@ impl<T: Number> Builder<T> {
             fused: fused.as_ref(),
             watched: system.observation(),
         };
-        let rules = rules(&system, &params, &mesh);
+        let rules = rules(&system, &params, &mesh, self.cfl_axes);
         let on = (&patches, boundaries.around(&patches));
         cuda::ahead::<T>(architecture, plans, on, (&unsteady, &rules))
     }
@@ -259,22 +265,43 @@ impl<T: Number> Builder<T> {
                 help.into(),
             )?;
         }
-        let Some(cfl) = self.cfl else {
-            let missing = || missing("the time step", "add `.dt(..)` or `.cfl(..)`");
-            return Ok(Pace::Fixed(self.dt.ok_or_else(missing)?));
+        if self.auto && self.cfl.is_none() && !system.has_speeds() {
+            return Ok(Pace::Auto { most: self.dt });
+        }
+        let auto = self.auto.then_some(AUTO);
+        let Some(cfl) = self.cfl.or(auto) else {
+            let help = "add `.dt(..)`, `.cfl(..)` or `.auto_step()`";
+            return Ok(Pace::Fixed(
+                self.dt.ok_or_else(|| missing("the time step", help))?,
+            ));
         };
         positive("the cfl number", cfl)?;
         if !system.has_speeds() {
             return Err(missing(
                 "the speed that time steps adapt to",
-                "declare `cfl { advective: ..; }` in the system, or give `.dt(..)` without `.cfl(..)`",
+                "declare `cfl { advective: ..; }` in the system, or give `.auto_step()`, or `.dt(..)` without `.cfl(..)`",
             ));
         }
+        check_scheme(system)?;
         Ok(Pace::Adaptive {
             number: cfl,
             most: self.dt,
             limit,
         })
+    }
+}
+
+/// Is there a step that is stable for the system's speeds?
+fn check_scheme(system: &SystemDef) -> Result<(), Error> {
+    let model = system.model();
+    let shares = stability::speeds(model, [1.0; 3], Axes::Sum);
+    match shares.iter().find(|share| !share.rate.is_finite()) {
+        None => Ok(()),
+        Some(share) => Err(Error::NoStableStep {
+            term: format!("the {} speed", observe::kind(share.power)),
+            scheme: system.algorithm().scheme.clone(),
+            stable: stability::integrators_for(model).join(", "),
+        }),
     }
 }
 
@@ -301,11 +328,10 @@ pub(super) fn wrapped<T: Number>(
     Ok(std::array::from_fn(|axis| around[axis] && crossable[axis]))
 }
 
-/// How long steps are, and what their substeps know of time.
-pub(crate) fn rules(system: &SystemDef, params: &[f64], mesh: &Mesh) -> Rules {
-    let powers = system.observation().map(observe::powers);
-    let (algorithm, spacing) = (system.algorithm(), mesh.spacing());
-    Rules::new(algorithm, params, spacing, &powers.unwrap_or_default())
+/// How long steps are, and what their substeps know of time; limits of axes are put together like this.
+pub(crate) fn rules(system: &SystemDef, params: &[f64], mesh: &Mesh, axes: Axes) -> Rules {
+    let shares = stability::speeds(system.model(), mesh.spacing(), axes);
+    Rules::new(system.algorithm(), params, mesh.spacing(), shares)
 }
 
 /// Threads; 0 stands for one on each core.
@@ -394,7 +420,7 @@ fn machine<T: Number>(
         Chosen::Cuda => {
             let card = card.finish()?;
             let unsteady = cuda::Unsteady::new(formulas, &domain.boundaries, &setup.params);
-            let rules = rules(&setup.system, &setup.params, &setup.mesh);
+            let rules = rules(&setup.system, &setup.params, &setup.mesh, setup.cfl_axes);
             let domain = (domain, &unsteady, rules);
             let new = cuda::Machine::new(card, cache, plans, domain, instructions);
             Ok(Machine::Cuda(Box::new(new?)))

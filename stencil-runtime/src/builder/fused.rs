@@ -79,6 +79,6 @@ impl<T: Number> Builder<T> {
             !matches!(source, Some(Sampled::Unsteady(_)))
         };
         let mut given = system.algorithm().states_of(Role::Given);
-        self.cfl.is_none() && given.all(|(_, state)| is_steady(&state.name))
+        self.cfl.is_none() && !self.auto && given.all(|(_, state)| is_steady(&state.name))
     }
 }

@@ -9,11 +9,13 @@ mod predict;
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
 
+use stencil_compiler::stability::Axes;
+
 use crate::backend::cuda::Cache;
 use crate::mesh::{Faces, Setting};
 use crate::{Boundary, Error, Instructions, Number, Schedule, Source, SystemDef, ToSystem};
 
-pub(crate) use build::rules;
+pub(crate) use build::{AUTO, rules};
 pub(crate) use check::{MOST_CELLS, number};
 pub(crate) use fused::{Fused, Plans};
 pub(crate) use predict::Predicted;
@@ -63,6 +65,9 @@ pub struct Builder<T> {
     params: BTreeMap<String, f64>,
     dt: Option<f64>,
     cfl: Option<f64>,
+    cfl_axes: Axes,
+    auto: bool,
+    unchecked_step: bool,
     cfl_limit: Option<f64>,
     keep_last: bool,
     look_every: Option<usize>,
@@ -89,6 +94,9 @@ impl<T: Number> Builder<T> {
             params: BTreeMap::new(),
             dt: None,
             cfl: None,
+            cfl_axes: Axes::default(),
+            auto: false,
+            unchecked_step: false,
             cfl_limit: None,
             keep_last: true,
             look_every: None,
@@ -234,19 +242,69 @@ impl<T: Number> Builder<T> {
         self
     }
 
-    /// The time step; the largest one if they adapt to a [`cfl`](Self::cfl) number.
+    /// The time step; the largest one if they adapt to a [`cfl`](Self::cfl) number. A step beyond the limit of stability is
+    /// refused before the first one is done, with the limit, unless it is [unchecked](Self::unchecked_step).
     pub fn dt(mut self, dt: f64) -> Self {
         self.dt = Some(dt);
         self
     }
 
+    /// Steps as long as they may be, with a fifth to spare: as [`cfl(0.8)`](Self::cfl) where the system declares speeds, or
+    /// its fluxes imply them. Elsewhere the limit is that of the equations themselves, linearized about the state in some cells;
+    /// it is found once where they are linear, and every 32 steps where they are not.
+    ///
+    /// ```
+    /// # use stencil_runtime::{Simulation, SystemDef};
+    /// let heat = SystemDef::from_text("heat.pde", "
+    ///     pub system Heat in 1d { field q: scalar; ddt(q) = lap(q); }
+    ///     scheme s for Heat { space: central<order = 2>; time: euler; }
+    /// ")?;
+    /// let mut simulation = Simulation::<f64>::builder(&heat).cells([10, 1, 1]).auto_step().build()?;
+    /// simulation.step()?;
+    /// // h^2 / 2
+    /// assert!((simulation.dt() / (0.8 * 0.01 / 2.0) - 1.0).abs() < 1e-4);
+    /// # Ok::<(), stencil_runtime::Error>(())
+    /// ```
+    pub fn auto_step(mut self) -> Self {
+        self.auto = true;
+        self
+    }
+
+    /// Does steps of any length, those that are not stable, too.
+    ///
+    /// ```
+    /// # use stencil_runtime::{Error, Simulation, SystemDef};
+    /// let heat = SystemDef::from_text("heat.pde", "
+    ///     pub system Heat in 1d { field q: scalar; ddt(q) = lap(q); }
+    ///     scheme s for Heat { space: central<order = 2>; time: euler; }
+    /// ")?;
+    /// let builder = || Simulation::<f64>::builder(&heat).cells([10, 1, 1]).dt(0.1);
+    /// let error = builder().build()?.step().unwrap_err();
+    /// assert!(matches!(&error, Error::Unstable(e) if (e.limit - 0.005).abs() < 1e-6), "{error}");
+    /// builder().unchecked_step(true).build()?.step()?;
+    /// # Ok::<(), stencil_runtime::Error>(())
+    /// ```
+    pub fn unchecked_step(mut self, unchecked: bool) -> Self {
+        self.unchecked_step = unchecked;
+        self
+    }
+
+    /// How the limits of several axes are put together in the step that a [`cfl`](Self::cfl) number is a part of:
+    /// [`Axes::Sum`] if not set.
+    pub fn cfl_axes(mut self, axes: Axes) -> Self {
+        self.cfl_axes = axes;
+        self
+    }
+
     /// Adapts each time step to the speeds that the system declares (`cfl { advective: ..; }`):
     ///
-    /// dt = number / sum over p of max(speed_p) * rate_p / h^p,
+    /// dt = number / sum over p of max(speed_p) * rate_p,
     ///
-    /// where h is the smallest spacing, p is 1 for `advective`, 2 for `diffusive`, 3 for
-    /// `dispersive` and 4 for `hyperdiffusive` speeds, rate_1 = 1 and rate_p = dimension * 2^(p-1)
-    /// for the others. Euler's method is stable for second-order diffusion up to number 1.
+    /// so that a step of number 1 is as long as is stable, whatever the speeds, the order, the integrator and the number of
+    /// dimensions. p is 1 for `advective`, 2 for `diffusive`, 3 for `dispersive` and 4 for `hyperdiffusive` speeds. rate_p is the largest
+    /// symbol of the scheme's p-th derivatives on cells of this size, over all axes together, by how far the integrator's region
+    /// of stability reaches. Where fluxes go through faces rate_1 is the sum of 1/h over axes, by the Courant number that the
+    /// reconstruction and the integrator allow in one dimension; of a sweep, it is the largest 1/h.
     ///
     /// ```
     /// # use stencil_runtime::{Simulation, SystemDef};
@@ -257,11 +315,12 @@ impl<T: Number> Builder<T> {
     ///         ddt(q) = kappa * lap(q);
     ///         cfl { diffusive: kappa }
     ///     }
+    ///     scheme s for Heat { space: central<order = 2>; time: euler; }
     /// ")?;
     /// let mut simulation = Simulation::<f64>::builder(&heat).cells([10, 10, 1]).cfl(0.4).build()?;
     /// simulation.step()?;
-    /// // h^2 / (kappa * 2 * 2)
-    /// assert!((simulation.dt() - 0.4 * 0.01 / (0.5 * 4.0)).abs() < 1e-12);
+    /// // h^2 / (2 kappa d)
+    /// assert!((simulation.dt() / (0.4 * 0.01 / (0.5 * 4.0)) - 1.0).abs() < 1e-6);
     /// # Ok::<(), stencil_runtime::Error>(())
     /// ```
     pub fn cfl(mut self, number: f64) -> Self {

@@ -146,7 +146,19 @@ pub const KEYS: &[Key] = &[
         "time",
         "dt",
         r#"dt = "cfl(0.4)""#,
-        "the time step: a number, a formula of the parameters and of the smallest spacing h, or cfl(number)",
+        "the time step: a number, a formula of the parameters and of the smallest spacing h, cfl(number), a part of the longest stable one by the speeds of the system, or auto, 0.8 of the longest stable one, which needs no cfl block; one that is longer than is stable is refused",
+    ),
+    key(
+        "time",
+        "cfl_axes",
+        r#"cfl_axes = "max""#,
+        "the longest step that cfl(number) is a part of: sum, where waves along all axes take of it together, which is the limit, or max, where the strictest axis takes all of it, as some codes count",
+    ),
+    key(
+        "time",
+        "unchecked_step",
+        "unchecked_step = true",
+        "does steps that are longer than is stable",
     ),
     key(
         "time",

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use stencil_compiler::diag::Code;
 use stencil_compiler::model::{Comparison, Model, Rank, to_f64};
+use stencil_compiler::stability::Axes;
 
 use super::boundary::{FaceKind, Kind, lookup};
 use super::document::{Data, Item, Table};
@@ -21,6 +22,8 @@ pub enum TimeStep {
     Fixed(f64),
     /// This part of the largest stable one, by the speeds that the system declares.
     Cfl(f64),
+    /// A part of the largest stable one, by the speeds or by the equations themselves.
+    Auto,
 }
 
 /// How a problem goes on in time.
@@ -30,6 +33,10 @@ pub struct Time {
     pub dt: TimeStep,
     /// The Courant number that no step may turn out to have, if steps are looked at for it.
     pub cfl_limit: Option<f64>,
+    /// How the limits of axes are put together in the step that a Courant number is a part of.
+    pub cfl_axes: Axes,
+    /// Are steps done that are longer than is stable?
+    pub unchecked_step: bool,
     /// Are the fields kept as they were, to go back to when a value is no number?
     pub keep_last: bool,
     /// Steps of a card after which values are looked at, if that is said.
@@ -218,7 +225,7 @@ pub(super) fn time(
     let dt = match table.get("dt") {
         Some(_) => time_step(&table, model, h, reader),
         None => {
-            let help = "add dt = .. under [time]: a number, \"cfl(0.4)\", or a formula of h and the parameters";
+            let help = "add dt = .. under [time]: \"auto\", a number, \"cfl(0.4)\", or a formula of h and the parameters";
             missing(reader, "no time step is given", help);
             None
         }
@@ -227,6 +234,10 @@ pub(super) fn time(
         Some(item) => cfl_limit(item, dt, reader).map(Some),
         None => Some(None),
     };
+    let cfl_axes = table.get("cfl_axes");
+    let cfl_axes = cfl_axes.map(|item| reader.choice(Name("time", "cfl_axes"), item, &Axes::ALL));
+    let unchecked = table.get("unchecked_step");
+    let unchecked = unchecked.map(|item| reader.flag(Name("time", "unchecked_step"), item));
     let keep_last = table.get("keep_last");
     let keep_last = keep_last.map(|item| (item, reader.flag(Name("time", "keep_last"), item)));
     if let (Some((item, Some(false))), Some(Some(_))) = (&keep_last, cfl_limit) {
@@ -243,6 +254,8 @@ pub(super) fn time(
     Some(Time {
         dt: dt?,
         cfl_limit: cfl_limit?,
+        cfl_axes: cfl_axes.unwrap_or(Some(Axes::default()))?,
+        unchecked_step: unchecked.unwrap_or(Some(false))?,
         keep_last: keep_last.map_or(Some(true), |(_, keep)| keep)?,
         look_every: look_every.map_or(Some(None), |steps| steps.map(Some))?,
         end: end.map_or(Some(None), |end| end.map(Some))?,
@@ -260,8 +273,8 @@ fn cfl_limit(item: &Item, dt: Option<TimeStep>, reader: &mut Reader) -> Option<f
             format!("the limit {limit} is smaller than the Courant number {number} itself"),
             "give a larger limit: steps are chosen by the one and may come close to the other",
         ),
-        Some(TimeStep::Fixed(_)) => (
-            "fixed time steps have no Courant number".to_string(),
+        Some(TimeStep::Fixed(_) | TimeStep::Auto) => (
+            "only steps of a Courant number have a limit of it".to_string(),
             "leave cfl_limit out, or write dt = \"cfl(0.4)\"",
         ),
     };
@@ -279,13 +292,16 @@ fn time_step(
 ) -> Option<TimeStep> {
     let item = table.get("dt")?;
     let name = Name("time", "dt");
+    if matches!(&item.data, Data::Text(text) if text.trim() == "auto") {
+        return Some(TimeStep::Auto);
+    }
     if let Data::Text(text) = &item.data
         && let Some(inner) = text.trim().strip_prefix("cfl(")
         && let Some(number) = inner.strip_suffix(')')
     {
         if model.speeds.is_empty() {
             let message = format!("{} declares no speeds that limit the time step", model.name);
-            let help = "add cfl { advective: ..; } to the system, or give dt as a number or a formula: dt = \"0.3*h\"";
+            let help = "write dt = \"auto\", add cfl { advective: ..; } to the system, or give dt as a number or a formula: dt = \"0.3*h\"";
             reader
                 .mistakes
                 .add(Code::Contradiction, item.at, message, help);

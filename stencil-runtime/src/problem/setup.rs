@@ -53,13 +53,17 @@ impl Problem {
         if let Some(limit) = self.time.cfl_limit {
             builder = builder.cfl_limit(limit);
         }
-        builder = builder.keep_last(self.time.keep_last);
+        builder = builder
+            .keep_last(self.time.keep_last)
+            .cfl_axes(self.time.cfl_axes)
+            .unchecked_step(self.time.unchecked_step);
         if let Some(steps) = self.time.look_every {
             builder = builder.look_every(steps);
         }
         match self.time.dt {
             TimeStep::Fixed(dt) => builder.dt(dt),
             TimeStep::Cfl(number) => builder.cfl(number),
+            TimeStep::Auto => builder.auto_step(),
         }
     }
 

@@ -7,6 +7,8 @@ use stencil_compiler::expr::real::Precision;
 
 use super::boundary::Kind;
 use super::system::scheme_text;
+use stencil_compiler::stability::Axes;
+
 use super::{Expression, FaceKind, Origin, Problem, Shown, TimeStep};
 use crate::plot::ColorMap;
 use crate::{Axis, Face, Side};
@@ -126,6 +128,13 @@ impl Problem {
     fn write_time(&self, out: &mut String) {
         let dt = self.time.dt.to_toml();
         let limit = self.time.cfl_limit.map(|v| ("cfl_limit", number(v)));
+        let axes = Axes::ALL
+            .iter()
+            .find(|(_, axes)| *axes == self.time.cfl_axes);
+        let axes = axes.filter(|(_, axes)| *axes != Axes::default());
+        let axes = axes.map(|(name, _)| ("cfl_axes", quoted(name)));
+        let unchecked = self.time.unchecked_step;
+        let unchecked = unchecked.then(|| ("unchecked_step", "true".to_string()));
         let keep = (!self.time.keep_last).then(|| ("keep_last", "false".to_string()));
         let look = self.time.look_every;
         let look = look.map(|steps| ("look_every", steps.to_string()));
@@ -137,6 +146,8 @@ impl Problem {
             [("dt", dt)]
                 .into_iter()
                 .chain(limit)
+                .chain(axes)
+                .chain(unchecked)
                 .chain(keep)
                 .chain(look)
                 .chain(end)
@@ -185,6 +196,7 @@ impl TimeStep {
     pub(super) fn to_toml(self) -> String {
         match self {
             TimeStep::Fixed(dt) => number(dt),
+            TimeStep::Auto => quoted("auto"),
             TimeStep::Cfl(part) => quoted(&format!("cfl({part:?})")),
         }
     }

@@ -216,7 +216,9 @@ impl<T: Number> Simulation<T> {
             self.steps += 1;
             let before = std::mem::replace(&mut self.t, after);
             let Some(shorter) = self.shorter(moment)? else {
-                self.last_dt = dt;
+                if !matches!(self.pace, Pace::Auto { .. }) {
+                    self.last_dt = dt;
+                }
                 self.timings.steps += start.elapsed();
                 return Ok(());
             };
@@ -242,20 +244,19 @@ impl<T: Number> Simulation<T> {
                 });
             }
             self.is_set = false;
+            self.bound_values()?;
         }
-        Ok(())
+        self.check_step()
     }
 
     /// The length of the next step, no more than `cap`, and whether a card has found it and begun the
     /// step.
     fn next_step(&mut self, end: f64, cap: f64) -> Result<(Length, bool), Error> {
         let (number, most) = match self.pace {
-            Pace::Fixed(dt) => {
-                let asked = Asked {
-                    end,
-                    ..Asked::given(self.t, dt)
-                };
-                return Ok((self.rules.step(asked, &[]), false));
+            Pace::Fixed(dt) => return Ok((self.given(dt, end), false)),
+            Pace::Auto { most } => {
+                let dt = self.automatic(most)?.min(cap);
+                return Ok((self.given(dt, end), false));
             }
             Pace::Adaptive { number, most, .. } => (number, most.unwrap_or(f64::INFINITY).min(cap)),
         };
@@ -274,6 +275,15 @@ impl<T: Number> Simulation<T> {
             self.settle()?;
         }
         found.map(|(_, length, begun)| (length, begun))
+    }
+
+    /// A step of this length, cut at the end.
+    fn given(&self, dt: f64, end: f64) -> Length {
+        let asked = Asked {
+            end,
+            ..Asked::given(self.t, dt)
+        };
+        self.rules.step(asked, &[])
     }
 
     /// The speeds, the length of an adaptive step, and whether a card has begun it.
@@ -430,6 +440,7 @@ impl<T: Number> Simulation<T> {
             at: self.point(bad.cell),
             cell: bad.cell,
             field: bad.component,
+            most: self.machine.patch().most.to_f64(),
             step: moment.step,
             substep: substep + 1,
             t: self.rules.time(substep, moment.t, moment.dt),
@@ -466,7 +477,7 @@ mod tests {
         let heat = "pub system Heat in 1d { field q: scalar; ddt(q) = lap(q); }
             scheme s for Heat { space: central<order = 2>; time: euler; }";
         let heat = SystemDef::from_text("heat.pde", heat).unwrap();
-        Rules::new(heat.algorithm(), &[], [1.0; 3], &[])
+        Rules::new(heat.algorithm(), &[], [1.0; 3], Vec::new())
     }
 
     #[test]

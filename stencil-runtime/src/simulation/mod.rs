@@ -6,6 +6,7 @@ mod evaluate;
 mod parts;
 mod restart;
 mod retake;
+mod stable;
 mod timed;
 mod values;
 
@@ -15,6 +16,7 @@ use std::sync::Arc;
 use ndarray::Array3;
 use rayon::ThreadPool;
 use stencil_compiler::plan::Plan;
+use stencil_compiler::stability::Axes;
 
 use crate::backend::Machine;
 use crate::backend::cpu::Checked;
@@ -85,6 +87,10 @@ pub struct Simulation<T> {
     uniforms_of: Vec<Option<f64>>,
     /// Has the user set values since the last step?
     is_set: bool,
+    /// The longest step that was compared with what is stable; `None` if none was.
+    checked: Option<f64>,
+    /// The step before which the length of automatic steps was found last; `None` if it was not.
+    found_at: Option<u64>,
     /// Are the fields those of a failed step?
     lost: bool,
     timings: Timings,
@@ -94,6 +100,10 @@ pub struct Simulation<T> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Pace {
     Fixed(f64),
+    /// Found from the equations themselves, and no longer than this.
+    Auto {
+        most: Option<f64>,
+    },
     /// A Courant number, the largest step, and the Courant number that no step may turn out to have.
     Adaptive {
         number: f64,
@@ -135,6 +145,10 @@ pub(crate) struct Setup {
     /// The components of sources that were given, each in words.
     pub(crate) sources: Vec<(String, String)>,
     pub(crate) params: Vec<f64>,
+    /// How limits of axes are put together in steps that adapt.
+    pub(crate) cfl_axes: Axes,
+    /// Are steps of any length done?
+    pub(crate) unchecked: bool,
     pub(crate) engine: Engine,
     pub(crate) instructions: Checked,
 }
@@ -162,7 +176,7 @@ impl<T: Number> Simulation<T> {
             sources,
             pool,
         } = parts;
-        let rules = rules(&setup.system, &setup.params, &setup.mesh);
+        let rules = rules(&setup.system, &setup.params, &setup.mesh, setup.cfl_axes);
         let substeps = rules.times.len();
         let mut simulation = Simulation {
             setup,
@@ -174,8 +188,10 @@ impl<T: Number> Simulation<T> {
             pace,
             last_dt: match pace {
                 Pace::Fixed(dt) => dt,
-                Pace::Adaptive { most, .. } => most.unwrap_or(0.0),
+                Pace::Auto { most } | Pace::Adaptive { most, .. } => most.unwrap_or(0.0),
             },
+            checked: None,
+            found_at: None,
             t: 0.0,
             steps: 0,
             retaken: 0,
@@ -241,6 +257,7 @@ impl<T: Number> Simulation<T> {
         number("the time step".into(), dt, |v| v > 0.0, help)?;
         self.pace = Pace::Fixed(dt);
         self.last_dt = dt;
+        self.checked = self.checked.filter(|checked| dt <= *checked);
         Ok(())
     }
 
@@ -258,14 +275,14 @@ impl<T: Number> Simulation<T> {
     pub fn dt(&self) -> f64 {
         match self.pace {
             Pace::Fixed(dt) => dt,
-            Pace::Adaptive { .. } => self.last_dt,
+            Pace::Auto { .. } | Pace::Adaptive { .. } => self.last_dt,
         }
     }
 
     /// The Courant number that time steps adapt to; `None` if they are fixed.
     pub fn cfl(&self) -> Option<f64> {
         match self.pace {
-            Pace::Fixed(_) => None,
+            Pace::Fixed(_) | Pace::Auto { .. } => None,
             Pace::Adaptive { number, .. } => Some(number),
         }
     }

@@ -32,7 +32,7 @@ impl<T: Number> Simulation<T> {
     pub fn part_times(&mut self) -> Result<Vec<PartTime>, Error> {
         self.settle()?;
         let asked = match self.pace {
-            Pace::Fixed(_) => None,
+            Pace::Fixed(_) | Pace::Auto { .. } => None,
             Pace::Adaptive { number, most, .. } => Some(Asked {
                 t: self.t,
                 end: f64::INFINITY,

@@ -181,7 +181,9 @@ impl<T: Number> Simulation<T> {
         let changed = self.changed(&mut file, &texts).map_err(Error::Output)?;
         // No step is made before the next one is known.
         let dt = match self.pace {
-            Pace::Adaptive { .. } => file.f64(&self.entry("dt")).map_err(no_state)?,
+            Pace::Auto { .. } | Pace::Adaptive { .. } => {
+                file.f64(&self.entry("dt")).map_err(no_state)?
+            }
             Pace::Fixed(dt) => dt,
         };
         for (name, array) in &values {
@@ -192,6 +194,9 @@ impl<T: Number> Simulation<T> {
         }
         (self.t, self.steps, self.lost) = (t, step, false);
         self.last_dt = dt;
+        if matches!(self.pace, Pace::Auto { .. }) && step > 0 {
+            self.go_on_with(dt);
+        }
         Ok(Restored { t, step, changed })
     }
 
@@ -242,7 +247,7 @@ impl<T: Number> Simulation<T> {
             match number(&name)? {
                 Some(was) if was.to_bits() == now.to_bits() => {}
                 // The last of the steps that adapt is no setting.
-                Some(_) if name == "dt" && self.cfl().is_some() => {}
+                Some(_) if name == "dt" && !matches!(self.pace, Pace::Fixed(_)) => {}
                 Some(was) => changed.push(format!("{name}: {was} in the file, {now} now")),
                 None => changed.push(format!("{name}: {now} now")),
             }

@@ -85,7 +85,8 @@ impl Case {
             .cells(self.cells)
             .extent(extent)
             .centered(false)
-            .dt(DT);
+            .dt(DT)
+            .unchecked_step(true);
         let settings = self.settings.iter();
         settings.fold(builder, |builder, (face, kind)| {
             builder.boundary(*face, boundary(*kind))
@@ -377,6 +378,7 @@ fn functions_know_where_they_are() {
         .boundary(Face::X_LO, left)
         .boundary(Face::X_HI, Boundary::text("2*x + t"))
         .dt(0.01)
+        .unchecked_step(true)
         .build()
         .unwrap();
     simulation.set("q", |x, _, _| 2.0 * x).unwrap();

@@ -12,4 +12,5 @@ mod reference;
 mod restart;
 mod retakes;
 mod runs;
+mod stability;
 mod threads;

@@ -44,7 +44,7 @@ fn steps_with_the_host_have_no_parts() {
     };
     let function = Source::unsteady(|_, _, _, t| 0.1 * t);
     for new in [
-        new().dt(1e-3).source("f", function),
+        new().dt(1e-4).source("f", function),
         new().cfl(0.1).source("f", Source::text("0.1 * t")),
     ] {
         let mut simulation = new.build().unwrap();

@@ -39,6 +39,7 @@ fn uniform(system: &impl stencil_runtime::ToSystem, cells: [usize; 3]) -> f64 {
         .cells(cells)
         .extent([1.0; 3])
         .dt(0.5)
+        .unchecked_step(true)
         .build()
         .unwrap_or_else(|error| panic!("{error}"));
     simulation

@@ -1,40 +1,36 @@
-//! Looking for values that are no numbers, while they are in the cache.
+//! Looking for values that are no numbers or have grown without bound, while they are in the cache.
 
 use super::instructions::{self, Checked, Vectorized};
 use crate::Number;
 
-/// Rows of a block, and whether all their values are finite.
+/// Rows of a block, and whether all their values are within a bound.
 struct Look<'a, T> {
     pitch: usize,
     length: usize,
     /// From the first cell of the first row on.
     rows: &'a [T],
+    /// The largest size of a value.
+    most: T,
     finite: &'a mut bool,
 }
 
 impl<T: Number> Vectorized for Look<'_, T> {
     #[inline(always)]
     fn run(self) {
-        let rows = self.rows.chunks(self.pitch);
+        let (rows, most) = (self.rows.chunks(self.pitch), self.most);
         // Without an early exit a row is vector code.
         *self.finite = rows.fold(true, |finite, row| {
             row[..self.length]
                 .iter()
-                .fold(finite, |finite, v| finite & is_finite(*v))
+                .fold(finite, |finite, v| finite & (v.abs() <= most))
         });
     }
 }
 
-#[inline(always)]
-fn is_finite<T: Number>(value: T) -> bool {
-    // Infinities and NaN make NaN of zero, and NaN equals nothing.
-    value * T::ZERO == T::ZERO
-}
-
-/// Are all values of rows finite? The first row begins with the first of the values.
+/// Are all values of rows numbers, and no larger than `most`? The first row begins with the first of the values.
 pub(super) fn finite<T: Number>(
     instructions: Checked,
-    rows: &[T],
+    (rows, most): (&[T], T),
     length: usize,
     pitch: usize,
 ) -> bool {
@@ -43,6 +39,7 @@ pub(super) fn finite<T: Number>(
         pitch,
         length,
         rows,
+        most,
         finite: &mut finite,
     };
     instructions::run(instructions, look);

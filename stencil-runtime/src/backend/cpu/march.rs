@@ -149,6 +149,7 @@ impl March {
             shape,
             arrays,
             instructions,
+            most,
             ..
         } = patch;
         let links = &self.pipeline.links;
@@ -164,7 +165,7 @@ impl March {
             extend: last.extend,
             rows: self.tile[1],
         };
-        let marching = Marching::new(self, &all, arrays, region, *instructions);
+        let marching = Marching::new(self, &all, arrays, region, (*instructions, *most));
         let mut blocks = region.cut(written.iter_mut().map(Array::values_mut).collect());
         let [line, length] = self.lines(blocks.len(), &region);
         let lines = blocks.par_chunks_mut(line);
@@ -232,6 +233,8 @@ struct Marching<'a, T> {
     /// Cells along x that are done at a time, and the steps of each link.
     parts: Vec<(Range<isize>, Vec<Steps>)>,
     instructions: Checked,
+    /// The largest size of a new value of a field.
+    most: T,
 }
 
 /// The cells that a link computes at a time.
@@ -249,7 +252,7 @@ impl<'a, T: Number> Marching<'a, T> {
         launches: &'a [&'a Prepared<T>],
         arrays: &'a [Array<T>],
         region: Region<'a>,
-        instructions: Checked,
+        (instructions, most): (Checked, T),
     ) -> Self {
         let view = |feed: &Feed| match *feed {
             Feed::Array(at) => Some(View::whole(arrays[at].values(), region.shape.layout)),
@@ -279,6 +282,7 @@ impl<'a, T: Number> Marching<'a, T> {
             region,
             parts: parts.collect(),
             instructions,
+            most,
         }
     }
 
@@ -427,7 +431,7 @@ impl<'a, T: Number> Marching<'a, T> {
         let fields = launch.fields.iter();
         let values = fields.filter_map(|at| block.outputs.get(*at));
         let mut rows = values.map(|values| &values[margin..]);
-        rows.all(|rows| finite(self.instructions, rows, length, pitch))
+        rows.all(|rows| finite(self.instructions, (rows, self.most), length, pitch))
     }
 }
 

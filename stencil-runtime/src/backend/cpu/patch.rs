@@ -2,6 +2,7 @@
 
 use ndarray::ArrayView3;
 use rayon::prelude::*;
+use stencil_compiler::expr::real::Precision;
 use stencil_compiler::plan::{BufferRole, Plan};
 
 use super::array::{Array, Shape};
@@ -39,9 +40,11 @@ pub(crate) struct Patch<T> {
     pub(super) has_rings: bool,
     pub(super) domain: Domain,
     pub(super) instructions: Checked,
+    /// The largest size of a value that has not grown without bound.
+    pub(crate) most: T,
 }
 
-/// A value that is infinite or not a number.
+/// A value that is infinite or not a number, or has grown without bound.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BadValue {
     /// The component.
@@ -101,6 +104,7 @@ impl<T: Number> Patch<T> {
             has_rings: false,
             domain,
             instructions,
+            most: largest(),
         })
     }
 
@@ -306,7 +310,13 @@ impl<T: Number> Patch<T> {
         self.names.iter().position(is_it)
     }
 
-    /// The first component with a cell that is infinite or not a number.
+    /// Takes values that are larger than this to have grown without bound.
+    pub(crate) fn bound(&mut self, most: f64) {
+        let most = T::from_f64(most);
+        self.most = most.smaller(largest());
+    }
+
+    /// The first component with a cell that is no number or beyond the bound.
     pub(crate) fn first_not_finite(&self) -> Option<BadValue> {
         self.fields().find_map(|name| {
             let (_, cell) = self.first_not_finite_of(self.field(name)?)?;
@@ -321,15 +331,21 @@ impl<T: Number> Patch<T> {
         let bad = (0..values.dim().0).into_par_iter().find_first(|z| {
             rows(*z).any(|(z, y)| {
                 let row = values.slice(ndarray::s![z, y, ..]);
-                !row.fold(true, |ok, v| ok & is_finite(v))
+                !row.fold(true, |ok, v| ok & (v.abs() <= self.most))
             })
         })?;
         let plane = values.slice(ndarray::s![bad, .., ..]);
-        let (at, _) = plane.indexed_iter().find(|(_, v)| !is_finite(*v))?;
+        let (at, _) = plane
+            .indexed_iter()
+            .find(|(_, v)| !(v.abs() <= self.most))?;
         Some((buffer, [at.1, at.0, bad]))
     }
 }
 
-fn is_finite<T: Number>(value: &T) -> bool {
-    value.to_f64().is_finite()
+/// The largest number.
+fn largest<T: Number>() -> T {
+    match T::PRECISION {
+        Precision::F32 => T::from_f64(f64::from(f32::MAX)),
+        Precision::F64 => T::from_f64(f64::MAX),
+    }
 }

@@ -231,16 +231,16 @@ extern "C" __global__ void __launch_bounds__(256) take_cells(
   }
 }
 
-// The first cell that is infinite or not a number, counted over all arrays in order.
+// The first cell that is no number or larger than what fields may become, counted over all arrays in order.
 extern "C" __global__ void __launch_bounds__(256) find_bad(
-    const __grid_constant__ Arrays arrays, const __grid_constant__ Mesh mesh, unsigned long long* first) {
+    const __grid_constant__ Arrays arrays, const __grid_constant__ Mesh mesh, const double most, unsigned long long* first) {
   const int rows = mesh.all[1] * mesh.all[2];
   const Pointer values = arrays.at[blockIdx.y];
   for (int row = blockIdx.x; row < rows; row += gridDim.x) {
     const Pointer at = values + place<1>(mesh, row % mesh.all[1]) + place<2>(mesh, row / mesh.all[1]);
     for (int x = blockIdx.z * 256 + threadIdx.x; x < mesh.all[0]; x += 256 * gridDim.z) {
       const real value = at[place<0>(mesh, x)];
-      if (!(value * real(0) == real(0)))
+      if (!((value < real(0) ? -value : value) <= real(most)))
         atomicMin(first, (blockIdx.y * (unsigned long long)rows + row) * mesh.all[0] + x);
     }
   }

@@ -244,7 +244,7 @@ fn a_steady_flow_over_a_bump_is_of_second_order() {
                 .centered(true);
             let mut extent = [4.0 / n as f64; 3];
             extent[axis] = 1.0;
-            simulation = simulation.extent(extent).cfl(0.4);
+            simulation = simulation.extent(extent).cfl(0.8);
             let mut simulation = simulation.build().unwrap_or_else(|e| panic!("{e}"));
             set(&mut simulation, "bed", |x, y| bed(along(x, y)));
             set(&mut simulation, "h", |x, y| depth(along(x, y)));

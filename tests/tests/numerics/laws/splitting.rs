@@ -46,6 +46,7 @@ fn solved(system: &SystemDef, steps: u32) -> Vec<f64> {
         .cells([CELLS, 1, 1])
         .centered(true)
         .dt(END / f64::from(steps))
+        .unchecked_step(true)
         .build()
         .unwrap_or_else(|e| panic!("{e}"));
     let set = simulation.set("q", |x, _, _| mean(0.0, x));

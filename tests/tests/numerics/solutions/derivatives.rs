@@ -36,6 +36,7 @@ fn error(
             }
         }))
         .dt(1.0)
+        .unchecked_step(true)
         .build()
         .unwrap_or_else(|e| panic!("{e}"));
     settle(&mut simulation, "f", &f);

@@ -86,7 +86,7 @@ const CASES: [Case; 12] = [
         problem: "vortex",
         cells: ["48,48", "64,64"],
         ratio: 4.0 / 3.0,
-        dt: "cfl(0.4)",
+        dt: "cfl(0.63)",
         end: "1",
         more: &[],
         // Means of cells are taken for values in the middle, and parabolas are cut at extrema.
@@ -97,7 +97,7 @@ const CASES: [Case; 12] = [
         problem: "bowl",
         cells: ["40,40", "60,60"],
         ratio: 1.5,
-        dt: "cfl(0.25)",
+        dt: "cfl(0.5)",
         end: "1.1",
         more: &[],
         // The depth has a bend at the shore, which is somewhere in a cell.
@@ -141,7 +141,7 @@ const CASES: [Case; 12] = [
         problem: "acoustic_ball",
         cells: ["20,20,20", "30,30,30"],
         ratio: 1.5,
-        dt: "cfl(0.4)",
+        dt: "cfl(0.84)",
         end: "0.5",
         // Wider than in the file, so that few cells do.
         more: &["let.width=0.3"],

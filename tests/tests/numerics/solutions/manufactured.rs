@@ -152,7 +152,8 @@ fn started(
     let mut builder = Simulation::<f64>::builder(system)
         .cells(std::array::from_fn(|i| if along(i) { n } else { 1 }))
         .extent(std::array::from_fn(|i| if along(i) { TAU } else { 1.0 }))
-        .dt(dt);
+        .dt(dt)
+        .unchecked_step(true);
     for (param, value) in declared.params.iter().zip(params(declared)) {
         builder = builder.param(&param.name, value);
     }

@@ -11,6 +11,8 @@ pub(super) const RECONSTRUCTION: Reconstruction = Reconstruction {
     parameter: None,
     propagates: false,
     reach: 0,
+    unlimited: &[(0, 1.0)],
+    monotone: Some(1.0),
     faces,
 };
 

@@ -31,6 +31,12 @@ pub(crate) struct Reconstruction {
     pub(crate) propagates: bool,
     /// How many cells on each side it reads.
     pub(crate) reach: i32,
+    /// What it makes of the means of cells at the upper face, where the solution is smooth and nothing is limited: how many cells
+    /// ahead, and with which weight.
+    pub(crate) unlimited: &'static [(i32, f64)],
+    /// The Courant number up to which its limiter keeps an Euler step of upwind fluxes monotone, where it does (Harten,
+    /// J. Comput. Phys. 49, 357, 1983).
+    pub(crate) monotone: Option<f64>,
     /// What the values of a variable at the lower and at the upper face of a cell have more than its mean.
     pub(in crate::discretize) faces: fn(&mut Cell<'_, '_, '_>) -> Result<[Poly; 2]>,
 }

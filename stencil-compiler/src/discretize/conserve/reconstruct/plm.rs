@@ -11,6 +11,9 @@ pub(super) const RECONSTRUCTION: Reconstruction = Reconstruction {
     parameter: None,
     propagates: false,
     reach: 1,
+    unlimited: &[(-1, -0.25), (0, 1.0), (1, 0.25)],
+    // Slopes are at most two steps, so a face is at most as far from the mean as the next mean.
+    monotone: Some(0.5),
     faces,
 };
 

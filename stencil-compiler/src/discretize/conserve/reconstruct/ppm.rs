@@ -13,6 +13,14 @@ pub(super) const RECONSTRUCTION: Reconstruction = Reconstruction {
     parameter: None,
     propagates: false,
     reach: 2,
+    unlimited: &[
+        (-1, -1.0 / 12.0),
+        (0, 7.0 / 12.0),
+        (1, 7.0 / 12.0),
+        (2, -1.0 / 12.0),
+    ],
+    // A face is at most twice as far from the mean as the other one, which lies before the next mean.
+    monotone: Some(1.0 / 3.0),
     faces,
 };
 

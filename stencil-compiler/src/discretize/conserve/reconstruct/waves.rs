@@ -9,5 +9,7 @@ pub(super) const RECONSTRUCTION: Reconstruction = Reconstruction {
     parameter: None,
     propagates: true,
     reach: 0,
+    unlimited: &[(0, 1.0)],
+    monotone: Some(1.0),
     faces: constant::RECONSTRUCTION.faces,
 };

@@ -24,6 +24,15 @@ pub(super) const fn eps(normal: Rational) -> Parameter {
     }
 }
 
+/// The upper face by the ideal weights.
+pub(super) const UNLIMITED: &[(i32, f64)] = &[
+    (-2, 2.0 / 60.0),
+    (-1, -13.0 / 60.0),
+    (0, 47.0 / 60.0),
+    (1, 27.0 / 60.0),
+    (2, -3.0 / 60.0),
+];
+
 /// How weights follow from how smooth parabolas are.
 pub(super) struct Weights {
     /// What is added to the smoothness.

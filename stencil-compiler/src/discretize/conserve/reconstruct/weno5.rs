@@ -13,6 +13,8 @@ pub(super) const RECONSTRUCTION: Reconstruction = Reconstruction {
     parameter: Some(&EPS),
     propagates: false,
     reach: 2,
+    unlimited: weno::UNLIMITED,
+    monotone: None,
     faces: |cell| weno::faces(cell, &WEIGHTS),
 };
 

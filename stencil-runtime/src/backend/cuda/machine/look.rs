@@ -1,4 +1,4 @@
-//! Values that are no numbers: steps are looked at some at a time, and done again one by one where
+//! Values that are no numbers or have grown without bound: steps are looked at some at a time, and done again one by one where
 //! such a value came up, from the fields as they were when they were last good.
 
 use cudarc::driver::PushKernelArg;
@@ -133,7 +133,12 @@ impl<T: Number> Machine<T> {
         self.forget(&self.sampled.clone());
     }
 
-    /// The first value of a field that is no number.
+    /// Takes values that are larger than this to have grown without bound.
+    pub(crate) fn bound(&mut self, most: f64) {
+        self.patch.bound(most);
+    }
+
+    /// The first value of a field that is no number or beyond the bound.
     pub(crate) fn find_bad(&mut self) -> Result<Option<BadValue>, CudaError> {
         let failed = CudaError::driver("looking for values that are no numbers");
         let fields = self.patch.fields_at();
@@ -148,7 +153,9 @@ impl<T: Number> Machine<T> {
             .map_err(&failed)?;
         let config = self.shape.through(fields.len());
         let mut launch = stream.launch_builder(&self.find_bad);
-        launch.arg(&arrays).arg(&shape).arg(&mut self.first_bad);
+        let most = self.patch.most.to_f64();
+        launch.arg(&arrays).arg(&shape).arg(&most);
+        launch.arg(&mut self.first_bad);
         // SAFETY: the arguments are those of the kernel, which reads interior cells.
         unsafe { launch.launch(config) }.map_err(&failed)?;
         let mut first = [none];

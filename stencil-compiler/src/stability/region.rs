@@ -1,0 +1,197 @@
+//! The region of stability of an integrator, from its tableau.
+
+use num_complex::Complex64;
+
+use crate::discretize::integrators::{Combination, Tableau, Target, Term, Value};
+use crate::expr::Arithmetic;
+use crate::model::to_f64;
+
+/// A step may make a mode larger by this part of it and still count as stable: what rounding does to an eigenvalue on the
+/// edge of a region.
+const SLACK: f64 = 1e-6;
+
+/// How often a length is halved in search of one that is stable.
+const HALVINGS: i32 = 40;
+
+/// The polynomial P of an explicit integrator: a step of length dt multiplies a mode of `f' = lambda f` by P(lambda dt).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Region {
+    /// The coefficients of P, that of the zeroth power first.
+    coefficients: Vec<f64>,
+}
+
+impl Region {
+    /// The region of an integrator: its combinations are applied to `f' = lambda f`, as polynomials of lambda dt.
+    pub fn new(tableau: &Tableau) -> Self {
+        let mut field = vec![1.0];
+        let mut registers: Vec<Vec<f64>> = vec![Vec::new(); tableau.registers.len()];
+        for substep in &tableau.substeps {
+            let (start, kept) = (field.clone(), registers.clone());
+            let mut new: Vec<Vec<f64>> = Vec::new();
+            for combination in substep {
+                let made = combined(combination, (&start, &kept), &new);
+                match combination.into {
+                    Target::Field => field.clone_from(&made),
+                    Target::Register(at) => registers[at].clone_from(&made),
+                    Target::Nothing => {}
+                }
+                new.push(made);
+            }
+        }
+        Region {
+            coefficients: field,
+        }
+    }
+
+    /// The coefficients of P, that of the zeroth power first.
+    pub fn coefficients(&self) -> &[f64] {
+        &self.coefficients
+    }
+
+    /// How much larger a step makes a mode: |P(z)|.
+    pub fn growth(&self, z: Complex64) -> f64 {
+        let terms = self.coefficients.iter().rev();
+        size(terms.fold(Complex64::ZERO, |sum, c| sum * z + c))
+    }
+
+    /// The longest step that makes no mode of this rate larger than it becomes by itself, and no larger than `most`: a
+    /// mode that decays or swings stays below its size, one that grows may grow by the square of what it grows in
+    /// truth. `also` is what else a step of a length may multiply a mode by.
+    pub fn longest(&self, rate: Complex64, most: f64, also: impl Fn(f64) -> f64) -> f64 {
+        let speed = size(rate);
+        // No polynomial of few substeps is small that far out, so longer steps need no look.
+        let far = 100.0 / speed;
+        let mut unstable = None;
+        let is_stable = |dt: f64| {
+            let z = rate * dt;
+            let truth = Arithmetic::exp(2.0 * z.re.max(0.0));
+            self.growth(z) <= truth.max(also(dt)).max(1.0) * (1.0 + SLACK)
+        };
+        let mut dt = if far < most { far } else { most };
+        if speed == 0.0 || !dt.is_finite() {
+            return most;
+        }
+        for _ in 0..HALVINGS {
+            if !is_stable(dt) {
+                unstable = Some(dt);
+            }
+            dt *= 0.5;
+        }
+        let Some(mut above) = unstable else {
+            return most;
+        };
+        let mut below = 0.5 * above;
+        for _ in 0..40 {
+            let middle = 0.5 * (below + above);
+            if is_stable(middle) {
+                below = middle;
+            } else {
+                above = middle;
+            }
+        }
+        below
+    }
+
+    /// How far the region reaches along a direction: the largest |z| to which it is stable.
+    fn reach(&self, direction: Complex64) -> f64 {
+        let reach = self.longest(direction, f64::INFINITY, |_| 1.0);
+        // What only the slack makes of a region that touches an axis is none of it.
+        let edge = 0.1;
+        if reach < edge { 0.0 } else { reach }
+    }
+
+    /// How far it reaches along the negative real axis, for what decays: 2 for Euler's method.
+    pub fn real(&self) -> f64 {
+        self.reach(Complex64::new(-1.0, 0.0))
+    }
+
+    /// How far it reaches along the imaginary axis, for what swings: 0 for Euler's method.
+    pub fn imaginary(&self) -> f64 {
+        self.reach(Complex64::new(0.0, 1.0))
+    }
+}
+
+/// A combination as a polynomial of lambda dt. A register that holds a rate without the step is one of lambda, so a power
+/// less: it is kept multiplied by the step, as each use of it is.
+fn combined(
+    combination: &Combination,
+    (field, registers): (&[f64], &[Vec<f64>]),
+    new: &[Vec<f64>],
+) -> Vec<f64> {
+    let mut sum: Vec<f64> = Vec::new();
+    for Term { factor, of, .. } in &combination.terms {
+        let risen: Vec<f64>;
+        let part: &[f64] = match of {
+            Value::Field => field,
+            Value::Rate => {
+                risen = std::iter::once(0.0).chain(field.iter().copied()).collect();
+                &risen
+            }
+            Value::Register(at) => &registers[*at],
+            Value::New(at) => &new[*at],
+        };
+        sum.resize(sum.len().max(part.len()), 0.0);
+        for (to, value) in sum.iter_mut().zip(part) {
+            *to += to_f64(factor) * value;
+        }
+    }
+    sum
+}
+
+/// The absolute value.
+pub(super) fn size(z: Complex64) -> f64 {
+    z.norm_sqr().sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::discretize::integrators;
+
+    fn region(name: &str) -> Region {
+        Region::new(&(integrators::find(name).unwrap().tableau)())
+    }
+
+    /// A method of order p has the first p + 1 terms of the exponential, 1, 1, 1/2, 1/6, ..
+    #[test]
+    fn polynomials_begin_as_the_exponential_does_up_to_the_order() {
+        for integrator in integrators::ALL {
+            let region = region(integrator.name);
+            let mut factorial = 1.0;
+            for power in 0..=integrator.order {
+                factorial *= f64::from(power.max(1));
+                let c = region.coefficients()[power as usize];
+                assert!((c * factorial - 1.0).abs() < 1e-12, "{}", integrator.name);
+            }
+        }
+    }
+
+    /// Hairer and Wanner, Solving Ordinary Differential Equations II, section IV.2: 2, 2.51, 2.79 along the real axis for
+    /// order 1 and 2, 3, 4 in as many substeps; 0, 0, sqrt(3), sqrt(8) along the imaginary one.
+    #[test]
+    fn regions_reach_as_far_as_textbooks_say() {
+        let known = [
+            ("euler", 2.0, 0.0),
+            ("ssprk2", 2.0, 0.0),
+            ("ssprk3", 2.512_745_3, 3.0_f64.sqrt()),
+            ("rk3_williamson", 2.512_745_3, 3.0_f64.sqrt()),
+            ("rk4", 2.785_293_6, 8.0_f64.sqrt()),
+        ];
+        for (name, real, imaginary) in known {
+            let region = region(name);
+            assert!((region.real() - real).abs() < 1e-4, "{name}");
+            assert!((region.imaginary() - imaginary).abs() < 1e-4, "{name}");
+        }
+    }
+
+    /// Williamson's method of five substeps reaches further than one of three, by less than five thirds.
+    #[test]
+    fn growth_of_the_solution_itself_is_no_instability() {
+        let euler = region("euler");
+        let grows = Complex64::new(1.0, 0.0);
+        assert_eq!(euler.longest(grows, 0.5, |_| 1.0), 0.5);
+        let swings = Complex64::new(0.0, 1.0);
+        assert!(euler.longest(swings, 0.5, |_| 1.0) < 2e-3);
+        assert_eq!(euler.longest(swings, 0.5, |_| 2.0), 0.5);
+    }
+}

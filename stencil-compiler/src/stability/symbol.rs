@@ -1,0 +1,225 @@
+//! The symbol of the linearized problem over all wavenumbers, and the longest step that is stable for it.
+
+use std::collections::BTreeMap;
+use std::f64::consts::PI;
+
+use num_complex::Complex64;
+
+use super::eigen::eigenvalues;
+use super::linear::{Row, State, is_linear, rows};
+use super::region::{Region, size};
+use crate::algorithm::{Algorithm, FnId, Role, StateId};
+use crate::discretize::integrators;
+use crate::expr::Arithmetic;
+use crate::model::Model;
+
+/// A time step so long that nothing else is left in a new value: a power of two, so that it costs no digit.
+const LONG: f64 = (1_u128 << 100) as f64;
+
+/// A uniform mode that turns by less than this angle in a step is followed by it, and grows by an error that goes to zero
+/// with the step.
+const FOLLOWED: f64 = 0.5;
+
+/// Parts of a half turn between two wavenumbers that are looked at first, by the number of axes with more than one cell.
+const PARTS: [i32; 4] = [1, 32, 8, 4];
+
+/// How often the distance of wavenumbers is halved around the worst one.
+const REFINED: u32 = 8;
+
+/// A system without fluxes, ready to be looked at: which functions are the first updates of its fields.
+#[derive(Clone, Debug)]
+pub struct Symbol<'a> {
+    algorithm: &'a Algorithm,
+    region: Region,
+    fields: Vec<StateId>,
+    updates: Vec<FnId>,
+    /// The first substep ends so much of a step after its beginning.
+    part: f64,
+}
+
+/// Where the problem is linearized, and on which mesh.
+pub struct About<'a> {
+    /// The parameters, in the order of the algorithm.
+    pub params: &'a [f64],
+    /// Distances of cells along x, y, z.
+    pub spacing: [f64; 3],
+    /// Cells along x, y, z: along an axis with one there is one wavenumber, zero.
+    pub cells: [usize; 3],
+    /// The time.
+    pub t: f64,
+    /// The values around the cell.
+    pub state: &'a dyn State,
+}
+
+/// The longest stable step, and what limits it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Longest {
+    /// Its length; infinite where nothing grows at any, and zero where something grows at each.
+    pub dt: f64,
+    /// The angle from cell to cell of the first mode that grows at longer steps.
+    pub angle: [f64; 3],
+    /// By how much of itself it changes in a unit of time: decays and swings.
+    pub rate: Complex64,
+}
+
+/// The problem about one state: the derivatives of the rate of each field.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Linear {
+    rows: Vec<Row>,
+    cells: [usize; 3],
+    dimension: usize,
+}
+
+impl<'a> Symbol<'a> {
+    /// The symbol of a model's algorithm; `None` for conservation laws, whose limiters and solvers have no derivative where
+    /// the state is uniform: their limit follows from speeds (see [`speeds`](super::speeds())).
+    pub fn new(model: &Model, algorithm: &'a Algorithm) -> Option<Self> {
+        let tableau = (integrators::find(&model.scheme.time)?.tableau)();
+        let first = algorithm.substeps.first()?;
+        if !model.fluxes.is_empty() || algorithm.substeps.len() != tableau.substeps.len() {
+            return None;
+        }
+        let is_field = |state: &StateId| algorithm.state(*state).role == Role::Field;
+        let updates = first.updates.iter().filter(|(state, _)| is_field(state));
+        let (fields, updates) = updates.copied().unzip();
+        Some(Symbol {
+            algorithm,
+            region: Region::new(&tableau),
+            fields,
+            updates,
+            part: tableau.times().get(1).copied().unwrap_or(1.0),
+        })
+    }
+
+    /// The integrator's region.
+    pub fn region(&self) -> &Region {
+        &self.region
+    }
+
+    /// Is the limit the same about every state, in every cell and at all times?
+    pub fn is_linear(&self) -> bool {
+        is_linear(self.algorithm, &self.updates) && !self.algorithm.depends_on_time()
+    }
+
+    /// The problem about a state. The first substep of an explicit method is an Euler step, from which rates follow.
+    pub fn about(&self, about: &About<'_>) -> Linear {
+        let About {
+            params, spacing, t, ..
+        } = *about;
+        let uniforms = self.algorithm.uniform_values(params, spacing, LONG, t);
+        let mut rows = rows(self.algorithm, &self.updates, &uniforms, about.state);
+        for (row, field) in rows.iter_mut().zip(&self.fields) {
+            *row.entry((*field, [0; 3])).or_insert(0.0) -= 1.0;
+            for value in row.values_mut() {
+                *value /= LONG * self.part;
+            }
+        }
+        Linear {
+            rows,
+            cells: about.cells,
+            dimension: self.algorithm.dimension,
+        }
+    }
+
+    /// The longest step, at most `most`, at which no mode of the problem grows that does not do so by itself; `None` where
+    /// a derivative is no number.
+    pub fn longest(&self, linear: &Linear, most: f64) -> Option<Longest> {
+        let uniform = eigenvalues(linear.at([0.0; 3], &self.fields))?;
+        let followed = |dt: f64| {
+            let turned = uniform.iter().map(|rate| rate * dt);
+            let followed = turned.filter(|z| size(*z) < FOLLOWED);
+            followed.map(|z| self.region.growth(z)).fold(1.0, f64::max)
+        };
+        let mut found = Longest {
+            dt: most,
+            angle: [0.0; 3],
+            rate: Complex64::ZERO,
+        };
+        let look = |angle: [f64; 3], found: &mut Longest| -> Option<()> {
+            for rate in eigenvalues(linear.at(angle, &self.fields))? {
+                let dt = self.region.longest(rate, found.dt, followed);
+                if dt < found.dt {
+                    // What swings and does not decay leaves a region that only touches the axis at once.
+                    let swings = rate.re > -1e-6 * size(rate) && dt * size(rate) < 0.1;
+                    let dt = if swings { 0.0 } else { dt };
+                    *found = Longest { dt, angle, rate };
+                }
+            }
+            Some(())
+        };
+        for angle in linear.angles() {
+            look(angle, &mut found)?;
+        }
+        let mut step = PI / f64::from(PARTS[linear.axes().count()]);
+        for _ in 0..REFINED {
+            step *= 0.5;
+            for axis in linear.axes() {
+                for by in [step, -step] {
+                    let mut near = found.angle;
+                    near[axis] += by;
+                    look(near, &mut found)?;
+                }
+            }
+        }
+        Some(found)
+    }
+}
+
+impl Linear {
+    /// The sum of the sizes of all derivatives: where it is large, rates are.
+    pub fn size(&self) -> f64 {
+        self.rows
+            .iter()
+            .flat_map(|row| row.values())
+            .map(|v| v.abs())
+            .sum()
+    }
+
+    /// Axes along which there are waves.
+    fn axes(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.dimension).filter(|axis| self.cells[*axis] > 1)
+    }
+
+    /// Angles from cell to cell: of a wave and its mirror image through the origin, which grow alike, only one.
+    fn angles(&self) -> Vec<[f64; 3]> {
+        let parts = PARTS[self.axes().count()];
+        let first = self.axes().next();
+        let mut all = vec![[0.0; 3]];
+        for axis in self.axes() {
+            let from = if Some(axis) == first { 0 } else { 1 - parts };
+            let of = |k: i32| f64::from(k) * PI / f64::from(parts);
+            let with = |angle: &[f64; 3]| {
+                let mut all = Vec::new();
+                for k in from..=parts {
+                    let mut angle = *angle;
+                    angle[axis] = of(k);
+                    all.push(angle);
+                }
+                all
+            };
+            all = all.iter().flat_map(with).collect();
+        }
+        all
+    }
+
+    /// The matrix by which the rates of waves of this angle follow from their amplitudes.
+    fn at(&self, angle: [f64; 3], fields: &[StateId]) -> Vec<Vec<Complex64>> {
+        let mut phases: BTreeMap<[i32; 3], Complex64> = BTreeMap::new();
+        let of_row = |row: &Row| {
+            let mut entries = vec![Complex64::ZERO; fields.len()];
+            for ((field, offset), value) in row {
+                let Some(column) = fields.iter().position(|f| f == field) else {
+                    continue;
+                };
+                let phase = phases.entry(*offset).or_insert_with(|| {
+                    let turned = (0..3).map(|a| angle[a] * f64::from(offset[a]));
+                    let turned: f64 = turned.sum();
+                    Complex64::new(Arithmetic::cos(turned), Arithmetic::sin(turned))
+                });
+                entries[column] += *phase * *value;
+            }
+            entries
+        };
+        self.rows.iter().map(of_row).collect()
+    }
+}

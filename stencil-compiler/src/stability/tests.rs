@@ -1,0 +1,265 @@
+//! Limits against published ones, and against what steps of the oracle do.
+
+use super::*;
+use crate::algorithm::interp::Oracle;
+use crate::algorithm::{Algorithm, Offset, Role, StateId};
+use crate::discretize::discretize;
+use crate::model::{Model, parse};
+
+/// A system in some dimensions with one scheme.
+fn model(dimension: usize, body: &str, scheme: &str) -> Model {
+    let text = format!("pub system S in {dimension}d {{ {body} }} scheme s for S {{ {scheme} }}");
+    parse::parse_str(&text).unwrap_or_else(|e| panic!("{text}: {e:?}"))
+}
+
+const SPACING: [f64; 3] = [0.1, 0.07, 0.13];
+
+fn about<'a>(params: &'a [f64], dimension: usize, state: &'a dyn State) -> About<'a> {
+    let cells = std::array::from_fn(|axis| if axis < dimension { 12 } else { 1 });
+    About {
+        params,
+        spacing: SPACING,
+        cells,
+        t: 0.0,
+        state,
+    }
+}
+
+/// About a uniform state of ones.
+fn limit(model: &Model) -> f64 {
+    let algorithm = discretize(model).unwrap();
+    let symbol = Symbol::new(model, &algorithm).unwrap();
+    let ones = |_: StateId, _: Offset| 1.0;
+    let linear = symbol.about(&about(&[], model.dimension, &ones));
+    symbol.longest(&linear, f64::INFINITY).unwrap().dt
+}
+
+/// The largest value after steps of rounding-like noise, which has waves of all lengths.
+fn after(model: &Model, algorithm: &Algorithm, dt: f64, steps: usize) -> f64 {
+    let cells = std::array::from_fn(|axis| if axis < model.dimension { 12 } else { 1 });
+    let mut oracle = Oracle::<f64>::new(algorithm, cells, &[], SPACING, dt).unwrap();
+    let mut seed = 3_u64;
+    let fields: Vec<StateId> = algorithm.states_of(Role::Field).map(|(id, _)| id).collect();
+    for field in &fields {
+        let mut number = || {
+            seed = seed
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(11);
+            (seed >> 40) as f64 / f64::from(1 << 23) - 1.0
+        };
+        let values: Vec<f64> = (0..cells.iter().product()).map(|_| number()).collect();
+        oracle.set(*field, &values);
+    }
+    for _ in 0..steps {
+        oracle.step();
+    }
+    let values = fields.iter().flat_map(|field| oracle.get(*field));
+    // What has overflowed to no number has grown.
+    values.fold(0.0, |most, v| {
+        if v.is_finite() {
+            v.abs().max(most)
+        } else {
+            f64::INFINITY
+        }
+    })
+}
+
+const HEAT: &str = "field q: scalar; ddt(q) = lap(q);";
+
+/// Linear systems of each kind of derivative, in the dimensions that they can be in.
+fn systems(dimension: usize) -> Vec<String> {
+    let wind = ["d[x](q)", "0.7*d[y](q)", "0.4*d[z](q)"][..dimension].join(" - ");
+    let mut all = vec![
+        HEAT.to_string(),
+        format!("field q: scalar; ddt(q) = -{wind};"),
+        format!("field q: scalar; ddt(q) = -{wind} + 0.01*lap(q);"),
+        "field q: scalar; ddt(q) = -lap(lap(q));".to_string(),
+        "field q: scalar; field p: scalar; ddt(q) = p; ddt(p) = 4*lap(q);".to_string(),
+        "field h: scalar; field v: vector; ddt(h) = -div(v); ddt(v) = -9*grad(h);".to_string(),
+        "field v: vector; ddt(v) = lap(v) + grad(div(v))/3;".to_string(),
+    ];
+    if dimension == 1 {
+        all.push("field q: scalar; ddt(q) = -d3[x](q) - d[x](q);".to_string());
+    }
+    all
+}
+
+#[test]
+fn limits_are_those_of_textbooks() {
+    // 1 / (2 (1/hx^2 + 1/hy^2 + ..)) for Euler and second order (Morton and Mayers, section 3.1).
+    for dimension in 1..=3 {
+        let sum: f64 = SPACING[..dimension].iter().map(|h| 1.0 / (h * h)).sum();
+        let found = limit(&model(
+            dimension,
+            HEAT,
+            "space: central<order = 2>; time: euler;",
+        ));
+        assert!(
+            (found * 2.0 * sum - 1.0).abs() < 1e-5,
+            "{dimension}: {found}"
+        );
+    }
+    // A wave of speed one, centred differences: sqrt(3) h, and never for Euler.
+    let wave = "field q: scalar; ddt(q) = -d[x](q);";
+    let found = limit(&model(1, wave, "space: central<order = 2>; time: ssprk3;"));
+    assert!(
+        (found / (0.1 * 3.0_f64.sqrt()) - 1.0).abs() < 1e-4,
+        "{found}"
+    );
+    for time in ["euler", "ssprk2"] {
+        let scheme = format!("space: central<order = 2>; time: {time};");
+        assert_eq!(limit(&model(1, wave, &scheme)), 0.0, "{time}");
+    }
+}
+
+/// The property that gives the limit its name, for every integrator, at several orders.
+#[test]
+fn waves_stay_bounded_below_the_limit_and_grow_above_it() {
+    for dimension in 1..=3 {
+        for (i, system) in systems(dimension).iter().enumerate() {
+            for (j, integrator) in crate::discretize::integrators::ALL.iter().enumerate() {
+                let orders = [2, 4, 6, 8];
+                let order = orders[(i + j) % if dimension == 1 { 4 } else { 2 }];
+                let scheme = format!(
+                    "space: central<order = {order}>; time: {};",
+                    integrator.name
+                );
+                let model = model(dimension, system, &scheme);
+                let algorithm = discretize(&model).unwrap();
+                let limit = limit(&model);
+                let what = format!("{system} in {dimension}d, {scheme} limit {limit}");
+                if limit == 0.0 {
+                    assert!(
+                        Region::new(&(integrator.tableau)()).imaginary() == 0.0,
+                        "{what}"
+                    );
+                    continue;
+                }
+                let steps = if dimension == 3 { 60 } else { 300 };
+                let bounded = after(&model, &algorithm, 0.95 * limit, steps);
+                assert!(bounded < 30.0, "{what}: {bounded}");
+                // On twelve cells the worst wave may be missing.
+                let grown = after(&model, &algorithm, 1.25 * limit, 2 * steps);
+                assert!(!(grown < 1e3), "{what}: {grown}");
+            }
+        }
+    }
+}
+
+/// `cfl(1)` of declared speeds is no longer than the limit, and not much shorter.
+#[test]
+fn shares_of_speeds_add_up_to_the_limit() {
+    let cases = [
+        (
+            1,
+            "field q: scalar; ddt(q) = lap(q); cfl { diffusive: 1 }",
+            1.0,
+        ),
+        (
+            3,
+            "field q: scalar; ddt(q) = lap(q); cfl { diffusive: 1 }",
+            1.0,
+        ),
+        (
+            1,
+            "field q: scalar; ddt(q) = -lap(lap(q)); cfl { hyperdiffusive: 1 }",
+            1.0,
+        ),
+        (
+            2,
+            "field q: scalar; ddt(q) = -lap(lap(q)); cfl { hyperdiffusive: 1 }",
+            1.0,
+        ),
+        (
+            1,
+            "field q: scalar; ddt(q) = -2*d[x](q); cfl { advective: 2 }",
+            1.0,
+        ),
+        (
+            3,
+            "field h: scalar; field v: vector; ddt(h) = -div(v); ddt(v) = -9*grad(h); cfl { advective: 3 }",
+            1.0,
+        ),
+        (
+            2,
+            "field q: scalar; field p: scalar; ddt(q) = p; ddt(p) = 4*lap(q); cfl { advective: 2 }",
+            1.0,
+        ),
+        (
+            1,
+            "field q: scalar; ddt(q) = -d3[x](q); cfl { dispersive: 1 }",
+            1.0,
+        ),
+        (
+            1,
+            "field q: scalar; ddt(q) = -2*d[x](q) + 0.1*lap(q); cfl { advective: 2; diffusive: 0.1 }",
+            0.4,
+        ),
+    ];
+    for (dimension, system, least) in cases {
+        for time in ["rk3_williamson", "rk4", "euler"] {
+            let only = system.contains("ddt(q) = lap")
+                || system.contains("0.1*lap")
+                || system.contains("lap(lap");
+            if time == "euler" && !only {
+                continue;
+            }
+            for order in [2, 6] {
+                let scheme = format!("space: central<order = {order}>; time: {time};");
+                let model = model(dimension, system, &scheme);
+                let values = system.split("cfl").nth(1).unwrap();
+                let values = values.split(':').skip(1).map(|part| {
+                    let number = part.trim().split([' ', ';', '}']).next().unwrap();
+                    number.parse::<f64>().unwrap()
+                });
+                let values: Vec<f64> = values.collect();
+                let shares = speeds(&model, SPACING, Axes::Sum);
+                let taken = shares
+                    .iter()
+                    .zip(&values)
+                    .map(|(share, value)| match share.over {
+                        None => value * share.rate,
+                        Some(at) => value * value * share.rate / values[at],
+                    });
+                let (dt, limit) = (1.0 / taken.sum::<f64>(), limit(&model));
+                let ratio = dt / limit;
+                assert!(
+                    ratio < 1.001 && ratio > 0.94 * least,
+                    "{system} {scheme}: {ratio}"
+                );
+            }
+        }
+    }
+}
+
+/// Shu, in Cockburn et al. (1998), and LeVeque (2002): 1 for Godunov, for Fromm's slopes and two substeps, 1/2 for limited slopes in
+/// Euler's method; fifth-order upwinding by three substeps 1.43 (Wang and Spiteri 2007), and by Euler never.
+#[test]
+fn courant_numbers_of_reconstructions() {
+    let number = |scheme: &str, dimension: usize| {
+        let body = "conserved q: scalar; flux q -> [q, q, q]; cfl { advective: 1 }";
+        let body = body.replace("[q, q, q]", ["[q]", "[q, q]", "[q, q, q]"][dimension - 1]);
+        let model = model(dimension, &body, scheme);
+        1.0 / speeds(&model, [1.0; 3], Axes::Sum)[0].rate
+    };
+    let cases = [
+        ("reconstruct: constant; riemann: rusanov; time: euler;", 1.0),
+        (
+            "reconstruct: plm<limiter = mc>; riemann: rusanov; time: euler;",
+            0.5,
+        ),
+        (
+            "reconstruct: plm<limiter = mc>; riemann: rusanov; time: ssprk2;",
+            1.0,
+        ),
+        ("reconstruct: weno5; riemann: rusanov; time: ssprk3;", 1.43),
+        ("reconstruct: weno5; riemann: rusanov; time: euler;", 0.0),
+    ];
+    for (scheme, expected) in cases {
+        let found = number(scheme, 1);
+        assert!((found - expected).abs() < 0.01, "{scheme}: {found}");
+    }
+    let swept = "reconstruct: constant; riemann: rusanov; time: euler; sweep: dimensional;";
+    assert!((number(cases[0].0, 3) - 1.0 / 3.0).abs() < 1e-3);
+    assert!((number(swept, 3) - 1.0).abs() < 1e-3);
+}

@@ -1,0 +1,390 @@
+//! Whether steps are stable: their length against the limit that follows from the equations about the state, or from speeds.
+
+use std::collections::BTreeMap;
+
+use ndarray::ArrayView3;
+use stencil_compiler::algorithm::{Algorithm, Offset, StateId};
+use stencil_compiler::discretize::discretize;
+use stencil_compiler::model::Model;
+use stencil_compiler::stability::{self, About, Axes, Linear, State, Symbol};
+
+use super::{Pace, Sampled, Simulation};
+use crate::builder::{AUTO, rules};
+use crate::clock::Asked;
+use crate::error::Unstable;
+use crate::mesh::Mesh;
+use crate::{Error, Number};
+
+/// Cells among which those with the least and the largest values are looked for.
+const LOOKED_AT: u64 = 4096;
+
+/// How many times the values that a run begins with are taken for growth without bound.
+const GROWTH: f64 = 1e30;
+
+/// States about which all waves are looked at.
+const MOST_STATES: usize = 8;
+
+/// Steps of automatic length between two looks at the limit of a problem that is not linear.
+const EVERY: u64 = 32;
+
+/// A step may be longer than the limit by this part, which a search over waves leaves open.
+const SLACK: f64 = 1e-3;
+
+/// The limit, what is linear about the state with it, and where that is.
+struct Strictest {
+    dt: f64,
+    cell: [usize; 3],
+}
+
+impl<T: Number> Simulation<T> {
+    /// Bounds values by what was set: those that grow beyond it do so without end.
+    pub(super) fn bound_values(&mut self) -> Result<(), Error> {
+        let around = self.around()?;
+        let largest = |cell: &[usize; 3]| {
+            let values = around.fields.values();
+            let sizes = values.map(|v| v[[cell[2], cell[1], cell[0]]].to_f64().abs());
+            sizes.fold(1.0, f64::max)
+        };
+        let largest = around.looked_at().iter().map(largest).fold(1.0, f64::max);
+        self.machine.bound(GROWTH * largest);
+        Ok(())
+    }
+
+    /// Compares the length of steps with what is stable, before the first one.
+    pub(super) fn check_step(&mut self) -> Result<(), Error> {
+        if self.checked.is_some() || self.setup.unchecked {
+            return Ok(());
+        }
+        let of_law = !self.system().model().fluxes.is_empty();
+        let dt = match self.pace {
+            Pace::Auto { .. } => None,
+            Pace::Fixed(dt) => Some(dt),
+            Pace::Adaptive { number, most, .. } => {
+                let asked = Asked {
+                    number,
+                    ..Asked::given(self.t, most.unwrap_or(f64::INFINITY))
+                };
+                let dt = self.by_speeds(asked, self.setup.cfl_axes)?;
+                dt.map(|(dt, _)| dt)
+            }
+        };
+        match dt.filter(|dt| dt.is_finite()) {
+            Some(dt) if of_law => self.check_against_speeds(dt)?,
+            Some(dt) => self.check_against_symbol(dt)?,
+            None => {}
+        }
+        self.checked = dt.or(Some(0.0));
+        Ok(())
+    }
+
+    /// The length that the speeds allow now, and the speed that limits it most; `None` where there are no speeds, or they are no
+    /// numbers.
+    fn by_speeds(&mut self, asked: Asked, axes: Axes) -> Result<Option<(f64, usize)>, Error> {
+        let Some(watch) = self
+            .watch
+            .as_ref()
+            .filter(|_| self.setup.system.has_speeds())
+        else {
+            return Ok(None);
+        };
+        if watch.speeds_read_sources() {
+            self.sample_unsteady(asked.t)?;
+        }
+        let Some(watch) = &self.watch else {
+            return Ok(None);
+        };
+        let machine = (&mut self.machine, &self.pool);
+        let speeds = watch.speeds(machine, &self.setup.mesh, asked.t)?;
+        let setup = &self.setup;
+        let rules = rules(&setup.system, &setup.params, &setup.mesh, axes);
+        let dt = rules.step(asked, &speeds).dt;
+        let known = speeds
+            .iter()
+            .all(|speed| speed.is_finite() && *speed >= 0.0);
+        Ok(known.then(|| (dt, rules.strictest(&speeds))))
+    }
+
+    fn check_against_speeds(&mut self, dt: f64) -> Result<(), Error> {
+        let asked = Asked::given(self.t, f64::INFINITY);
+        let Some((limit, strictest)) = self.by_speeds(asked, Axes::Sum)? else {
+            return Ok(());
+        };
+        if dt <= limit * (1.0 + SLACK) {
+            return Ok(());
+        }
+        let (mesh, t) = (self.setup.mesh, self.t);
+        let Some(watch) = &self.watch else {
+            return Ok(());
+        };
+        let machine = (&mut self.machine, &self.pool);
+        let (kind, cell) = watch.fastest(strictest, machine, &mesh, t)?;
+        Err(self.unstable(
+            dt,
+            format!("the {kind} speed"),
+            &Strictest { dt: limit, cell },
+        ))
+    }
+
+    fn check_against_symbol(&self, dt: f64) -> Result<(), Error> {
+        let Some(found) = self.by_symbol(dt * (1.0 + SLACK))? else {
+            return Ok(());
+        };
+        if dt <= found.dt {
+            return Ok(());
+        }
+        // The limit itself, and the term without which it would be the largest.
+        let whole = self.by_symbol(f64::INFINITY)?.unwrap_or(found);
+        let term = self.strictest_term(&whole)?;
+        if whole.dt > 0.0 {
+            return Err(self.unstable(dt, term, &whole));
+        }
+        Err(Error::NoStableStep {
+            term,
+            scheme: self.system().algorithm().scheme.clone(),
+            stable: stability::integrators_for(self.system().model()).join(", "),
+        })
+    }
+
+    /// The term without which steps could be longest about the state in a cell.
+    fn strictest_term(&self, limit: &Strictest) -> Result<String, Error> {
+        let around = self.around()?;
+        let mut most: Option<(f64, String)> = None;
+        for (words, rest) in self.system().model().summands() {
+            let Ok(algorithm) = discretize(&rest) else {
+                continue;
+            };
+            let longest = around.longest(&rest, &algorithm, limit.cell);
+            let longest = longest.unwrap_or(0.0);
+            if most.as_ref().is_none_or(|(known, _)| longest > *known) {
+                most = Some((longest, words));
+            }
+        }
+        Ok(most.map_or_else(|| "the right-hand side".to_string(), |(_, words)| words))
+    }
+
+    /// The limit of the equations about the state in some cells, if it is less than `most`; `None` where there is none that can
+    /// be told: of conservation laws.
+    fn by_symbol(&self, most: f64) -> Result<Option<Strictest>, Error> {
+        let around = self.around()?;
+        let (model, algorithm) = (self.system().model(), self.system().algorithm());
+        let Some(symbol) = Symbol::new(model, algorithm) else {
+            return Ok(None);
+        };
+        let mut states: Vec<(Linear, [usize; 3])> = Vec::new();
+        let cells = if symbol.is_linear() {
+            vec![[0; 3]]
+        } else {
+            around.cells()
+        };
+        for cell in cells {
+            let linear = around.about(&symbol, algorithm, cell);
+            if states.iter().all(|(known, _)| *known != linear) {
+                states.push((linear, cell));
+            }
+        }
+        states.sort_by(|(a, _), (b, _)| b.size().total_cmp(&a.size()));
+        let mut found = Strictest {
+            dt: most,
+            cell: [0; 3],
+        };
+        for (linear, cell) in states.iter().take(MOST_STATES) {
+            // A derivative that is no number, as that of a root of zero, tells nothing.
+            if let Some(longest) = symbol.longest(linear, found.dt)
+                && longest.dt < found.dt
+            {
+                (found.dt, found.cell) = (longest.dt, *cell);
+            }
+        }
+        Ok(Some(found))
+    }
+
+    /// The length of an automatic step: a part of the limit, found anew every so many steps.
+    pub(super) fn automatic(&mut self, most: Option<f64>) -> Result<f64, Error> {
+        let due = self.steps / EVERY * EVERY;
+        if self.found_at.is_some_and(|at| at >= due) {
+            return Ok(self.last_dt);
+        }
+        self.settle()?;
+        let model = self.system().model();
+        let is_linear =
+            Symbol::new(model, self.system().algorithm()).is_some_and(|s| s.is_linear());
+        let most = most.unwrap_or(f64::INFINITY);
+        let found = self.by_symbol(most / AUTO)?;
+        let missing = |help: &str| Error::Missing {
+            what: "what limits the time step".into(),
+            help: help.into(),
+        };
+        let Some(found) = found else {
+            return Err(missing("declare `cfl { advective: ..; }` in the system"));
+        };
+        if found.dt == 0.0 {
+            let whole = self.strictest_term(&found)?;
+            return Err(Error::NoStableStep {
+                term: whole,
+                scheme: self.system().algorithm().scheme.clone(),
+                stable: stability::integrators_for(self.system().model()).join(", "),
+            });
+        }
+        if !found.dt.is_finite() {
+            return Err(missing("nothing does: give a time step"));
+        }
+        self.found_at = Some(if is_linear { u64::MAX } else { due });
+        self.last_dt = AUTO * found.dt;
+        Ok(self.last_dt)
+    }
+
+    /// Goes on with automatic steps of this length until the limit is due to be found again.
+    pub(super) fn go_on_with(&mut self, dt: f64) {
+        (self.last_dt, self.found_at) = (dt, Some(self.steps / EVERY * EVERY));
+    }
+
+    fn unstable(&self, dt: f64, term: String, limit: &Strictest) -> Error {
+        let number = match self.pace {
+            Pace::Adaptive { number, .. } => {
+                format!(", or cfl({:.2})", 0.99 * number * limit.dt / dt)
+            }
+            Pace::Fixed(_) | Pace::Auto { .. } => String::new(),
+        };
+        Error::Unstable(Box::new(Unstable {
+            dt,
+            t: self.t,
+            term,
+            limit: limit.dt,
+            place: format!(" in cell {:?}, at {:?}", limit.cell, self.point(limit.cell)),
+            // Two digits of a number that is less by a hundredth are below the limit.
+            write: format!("{:.2e}", 0.99 * limit.dt),
+            number,
+        }))
+    }
+
+    /// All values as they are.
+    fn around(&self) -> Result<Around<'_, T>, Error> {
+        let names: Vec<String> = self.components().map(str::to_string).collect();
+        let fields = names
+            .into_iter()
+            .map(|name| Ok((name.clone(), self.field(&name)?)));
+        Ok(Around {
+            fields: fields.collect::<Result<_, Error>>()?,
+            sources: &self.sources,
+            mesh: self.setup.mesh,
+            periodic: self.machine.patch().domain().boundaries.periodic,
+            params: &self.setup.params,
+            t: self.t,
+        })
+    }
+}
+
+/// What is read around cells: beyond an end, the cell at the end, or at the other one where the axis is periodic.
+struct Around<'a, T> {
+    fields: BTreeMap<String, ArrayView3<'a, T>>,
+    sources: &'a BTreeMap<String, Sampled>,
+    mesh: Mesh,
+    periodic: [bool; 3],
+    params: &'a [f64],
+    t: f64,
+}
+
+/// The values around a cell, by the states of an algorithm.
+struct Near<'n, 'a, T> {
+    around: &'n Around<'a, T>,
+    fields: Vec<Option<ArrayView3<'a, T>>>,
+    sources: Vec<Option<&'a Sampled>>,
+    cell: [usize; 3],
+}
+
+impl<T: Number> State for Near<'_, '_, T> {
+    fn at(&self, state: StateId, offset: Offset) -> f64 {
+        let Around {
+            mesh, periodic, t, ..
+        } = self.around;
+        let home: [usize; 3] = std::array::from_fn(|a| {
+            let (at, count) = (self.cell[a] as isize, mesh.cells[a] as isize);
+            let at = at + offset[a] as isize;
+            let home = match periodic[a] {
+                true => at.rem_euclid(count),
+                false => at.clamp(0, count - 1),
+            };
+            home as usize
+        });
+        let at = state.0 as usize;
+        if let Some(Some(values)) = self.fields.get(at) {
+            return values[[home[2], home[1], home[0]]].to_f64();
+        }
+        let source = self.sources.get(at).copied().flatten();
+        let cell = home.map(|i| i as isize);
+        source.map_or(0.0, |source| source.at(mesh, cell, *t))
+    }
+}
+
+impl<T: Number> Around<'_, T> {
+    fn about(&self, symbol: &Symbol<'_>, algorithm: &Algorithm, cell: [usize; 3]) -> Linear {
+        let states = algorithm.states.iter();
+        let near = Near {
+            around: self,
+            fields: states
+                .clone()
+                .map(|s| self.fields.get(&s.name).copied())
+                .collect(),
+            sources: states.map(|s| self.sources.get(&s.name)).collect(),
+            cell,
+        };
+        symbol.about(&About {
+            params: self.params,
+            spacing: self.mesh.spacing(),
+            cells: self.mesh.cells,
+            t: self.t,
+            state: &near,
+        })
+    }
+
+    /// The longest step of another model with the same fields.
+    fn longest(&self, model: &Model, algorithm: &Algorithm, cell: [usize; 3]) -> Option<f64> {
+        let symbol = Symbol::new(model, algorithm)?;
+        let linear = self.about(&symbol, algorithm, cell);
+        Some(symbol.longest(&linear, f64::INFINITY)?.dt)
+    }
+
+    /// Some cells of a coarse lattice, and those with the least and the largest value of each field on a finer one.
+    fn cells(&self) -> Vec<[usize; 3]> {
+        let cells = self.mesh.cells;
+        let axes = cells.iter().filter(|n| **n > 1).count();
+        let fine = self.looked_at();
+        let longest = cells.iter().copied().max().unwrap_or(1);
+        let mut chosen = self.lattice(longest.div_ceil([1, 8, 3, 2][axes]).max(1));
+        for values in self.fields.values() {
+            let value = |cell: &[usize; 3]| values[[cell[2], cell[1], cell[0]]].to_f64();
+            let order = |a: &&[usize; 3], b: &&[usize; 3]| value(a).total_cmp(&value(b));
+            chosen.extend(fine.iter().min_by(order));
+            chosen.extend(fine.iter().max_by(order));
+        }
+        chosen.sort_unstable();
+        chosen.dedup();
+        chosen
+    }
+
+    /// A lattice of some thousand cells, or all where these are fewer.
+    fn looked_at(&self) -> Vec<[usize; 3]> {
+        let mut stride = 1;
+        let count = |stride: usize| {
+            let along = self.mesh.cells.map(|n| n.div_ceil(stride) as u64);
+            along.iter().product::<u64>()
+        };
+        while count(stride) > LOOKED_AT {
+            stride *= 2;
+        }
+        self.lattice(stride)
+    }
+
+    /// Every so many cells along each axis.
+    fn lattice(&self, stride: usize) -> Vec<[usize; 3]> {
+        let [nx, ny, nz] = self.mesh.cells;
+        let along = |n: usize| (0..n).step_by(stride);
+        let mut cells = Vec::new();
+        for z in along(nz) {
+            for y in along(ny) {
+                cells.extend(along(nx).map(|x| [x, y, z]));
+            }
+        }
+        cells
+    }
+}
