@@ -192,7 +192,7 @@ fn each_error_has_its_code() {
         ("P0110", flowing("let w = 2*q where w > a;")),
         ("P0313", format!("{} scheme c for H {{ riemann: musta<stages = 1.5>; }}", flowing(""))),
         ("P0313", format!("{} scheme c for H {{ riemann: musta<stages = 5>; }}", flowing(""))),
-        ("P0317", format!("{} scheme c for H {{ reconstruct: waves; time: euler; }}", flowing(""))),
+        ("P0317", format!("{} scheme c for H {{ reconstruct: waves; riemann: hll; time: euler; }}", flowing(""))),
         ("P0317", format!("{} scheme c for H {{ reconstruct: waves; riemann: roe; }}", flowing(""))),
         ("P0317", format!("{} scheme c for H {{ reconstruct: waves in primitive; riemann: roe; time: euler; }}", flowing("primitive { q; }"))),
         ("P0313", format!("{} scheme c for H {{ riemann: roo; }}", flowing(""))),
