@@ -127,7 +127,7 @@ impl Writer {
     fn scheme(mut self, seed: u64) -> String {
         let order = 2 * (1 + self.below(4));
         let mixed = ["bidiagonal", "product", "composed", "either"][self.below(4)];
-        let arith = ["collected", "collected", "as_written"][self.below(3)];
+        let arith = ["collected", "differences", "as_written"][self.below(3)];
         let time = ["euler", "ssprk2", "ssprk3", "rk3_williamson", "rk4"][self.below(5)];
         self.text
             + &format!(

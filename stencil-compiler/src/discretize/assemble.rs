@@ -14,7 +14,8 @@ use crate::algorithm::{Access, Atom as FnAtom, Def, FnId};
 use crate::expr::{Builder, Op, Ref};
 use crate::model::{Arith, Scheme};
 
-const HERE: [i32; 3] = [0; 3];
+/// The cell itself.
+pub(super) const HERE: [i32; 3] = [0; 3];
 
 /// Turns polynomials into grid functions.
 pub(super) struct Assembler<'a> {
@@ -24,7 +25,7 @@ pub(super) struct Assembler<'a> {
     pub(super) order: u32,
     /// Whether coefficients that terms share are looked for.
     pub(super) collected: bool,
-    uses: Vec<u32>,
+    pub(super) uses: Vec<u32>,
     pub(super) reciprocals: Reciprocals,
     pub(super) made: BTreeMap<AtomId, FnId>,
     pub(super) names: Names,
@@ -44,7 +45,7 @@ impl<'a> Assembler<'a> {
             functions,
             states,
             order: scheme.order,
-            collected: scheme.arith.settled() == Arith::Collected,
+            collected: scheme.arith.settled() != Arith::AsWritten,
             uses: Vec::new(),
             reciprocals: Reciprocals::default(),
             made: BTreeMap::new(),
@@ -95,6 +96,7 @@ impl<'a> Assembler<'a> {
             .keys()
             .find_map(|monomial| match monomial.as_slice() {
                 [atom] if self.uses[*atom as usize] == 1 => match self.atoms.get(*atom) {
+                    Atom::Named(at) if self.atoms.is_even(*at) => None,
                     Atom::Named(at) if self.collected || self.is_of_derivatives(*at) => {
                         Some((monomial.clone(), *at))
                     }
@@ -137,7 +139,7 @@ impl<'a> Assembler<'a> {
     /// Splits into what joins the ordered sum and what is computed cell by cell.
     fn split(&self, poly: &Poly) -> (Poly, Poly) {
         let joins = |monomial: &Monomial| match monomial.as_slice() {
-            [atom] => self.is_derivative(*atom) && self.uses.get(*atom as usize) == Some(&1),
+            [atom] => self.joins(*atom),
             _ => false,
         };
         let has_products = poly.0.keys().any(|m| m.len() != 1);
@@ -176,7 +178,7 @@ impl<'a> Assembler<'a> {
         single.any(|monomial| self.is_derivative(monomial[0]))
     }
 
-    fn is_derivative(&self, atom: AtomId) -> bool {
+    pub(super) fn is_derivative(&self, atom: AtomId) -> bool {
         matches!(self.atoms.get(atom), Atom::Derivative { .. })
     }
 
@@ -367,7 +369,10 @@ impl<'a> Assembler<'a> {
                 let poly = self.atoms.named[at].1.clone();
                 let name = self.name_of(atom, "part");
                 let (linear, pointwise) = self.split(&poly);
-                self.define(&name, &linear, &pointwise)?
+                match self.atoms.is_even(at) {
+                    true => self.even(name, &poly)?,
+                    false => self.define(&name, &linear, &pointwise)?,
+                }
             }
             Atom::Call(op, args) => self.call(atom, op, &args)?,
         };

@@ -74,6 +74,8 @@ pub(super) struct Atoms {
     pub opaque: Vec<(Op, Vec<Uniform>)>,
     /// What vectors and tensors are divided by.
     divisors: BTreeSet<Poly>,
+    /// Named sums whose terms are rounded before they are added, so that they round alike.
+    pub(super) even: BTreeSet<usize>,
     mixed: Mixed,
 }
 
@@ -90,6 +92,7 @@ impl Atoms {
             labels: Labels::default(),
             opaque: Vec::new(),
             divisors: BTreeSet::new(),
+            even: BTreeSet::new(),
             mixed,
         }
     }

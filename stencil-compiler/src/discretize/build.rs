@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use num_traits::{One, Signed};
+use num_traits::{One, Signed, Zero};
 
 use super::expand::to_f64;
 use super::operators::{Operator, Stencil};
@@ -13,9 +13,21 @@ use crate::algorithm::{
 };
 use crate::diag::Span;
 use crate::expr::{Builder, Expr, Op, Ref};
+use crate::model::Rational;
 
 /// One linear term: factor, what it multiplies, and how many stored levels lie under it.
 pub(super) type Linear = (Uniform, Access, u32);
+
+/// What becomes of the values so many cells ahead and behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Pair {
+    /// `f(+k) - f(-k)`
+    Difference,
+    /// `f(+k) + f(-k)`
+    Sum,
+    /// `(f(+k) - f(0)) - (f(0) - f(-k))`: what a cell gains from one neighbour that one loses to the bit.
+    Flow,
+}
 
 /// What opaque uniforms are in an expression, by their number.
 type Known = BTreeMap<usize, Ref>;
@@ -27,19 +39,21 @@ pub(super) struct Functions {
     /// For each function: how many derivatives of derived grid functions lie under it.
     pub(super) depth: Vec<u32>,
     known_uniforms: BTreeMap<Uniform, UniformId>,
-    /// By what is read, the axis, the two offsets along it, and whether they are added.
-    pairs: BTreeMap<(FnId, usize, [i32; 2], bool), FnId>,
+    /// By what is read, the axis, the two offsets along it, and what becomes of them.
+    pairs: BTreeMap<(FnId, usize, [i32; 2], Pair), FnId>,
     names: BTreeMap<String, u32>,
     opaque: Vec<(Op, Vec<Uniform>)>,
     slowest: usize,
+    /// Are even differences made of differences of neighbours?
+    flows: bool,
     /// Span of the equation at work, given to functions as they are made.
     pub(super) span: Span,
 }
 
 impl Functions {
-    /// `reserved` names are taken.
+    /// `reserved` names are taken; `flows` makes even differences of differences of neighbours.
     pub(super) fn new(
-        slowest: usize,
+        (slowest, flows): (usize, bool),
         opaque: Vec<(Op, Vec<Uniform>)>,
         reserved: impl Iterator<Item = String>,
     ) -> Self {
@@ -52,6 +66,7 @@ impl Functions {
             names: reserved.map(|name| (name, 1)).collect(),
             opaque,
             slowest,
+            flows,
             span: Span::default(),
         }
     }
@@ -193,7 +208,8 @@ impl Functions {
     /// The terms of a stencil on a grid function. In-plane pairs become differences
     /// `e_k = f(+k) - f(-k)` and sums `s_k = f(+k) + f(-k)`, which first, second and mixed
     /// derivatives share and which a reflection maps onto themselves. Along the slowest axis only
-    /// the own column of a state is paired; all else stays as terms that a march may carry.
+    /// the own column of a state is paired; all else stays as terms that a march may carry. Where a scheme says so, derivatives of even
+    /// order are made of differences of neighbours along every axis.
     pub(super) fn stencil_terms(
         &mut self,
         of: FnId,
@@ -209,7 +225,9 @@ impl Functions {
         for axis in 0..=self.slowest {
             let mut next = Vec::new();
             for (base, points) in parts {
-                if axis == self.slowest && !self.is_state(base) {
+                if self.flows && is_even_difference(&points, axis) {
+                    next.extend(self.differences_of_neighbours(base, points, axis));
+                } else if axis == self.slowest && !self.is_state(base) {
                     next.push((base, points));
                 } else {
                     next.extend(self.pair(base, points, axis));
@@ -247,6 +265,7 @@ impl Functions {
         if on_axis || (!even && !odd) {
             return vec![(base, points)];
         }
+        let kind = if even { Pair::Sum } else { Pair::Difference };
         let mut out: BTreeMap<i32, Stencil> = BTreeMap::new();
         for (at, weight) in points {
             let mut rest = at;
@@ -260,7 +279,7 @@ impl Functions {
                 if k == 0 {
                     base
                 } else {
-                    self.paired(base, axis, [k, -k], even)
+                    self.paired(base, axis, [k, -k], kind)
                 },
                 points,
             )
@@ -283,6 +302,7 @@ impl Functions {
             self.depth_of(of) + 1
         };
         let even = operator.times == [0];
+        let kind = if even { Pair::Sum } else { Pair::Difference };
         let mut scale = c.clone();
         if !even {
             scale = scale.times(&Uniform::power(UniformFactor::Spacing(axis), -1))?;
@@ -293,7 +313,7 @@ impl Functions {
         let mut terms = Vec::new();
         for k in 0..half {
             let ((above, weight), (below, _)) = (points[half + k], points[half - 1 - k]);
-            let pair = self.paired(of, axis, [above, below], even);
+            let pair = self.paired(of, axis, [above, below], kind);
             let access = Access {
                 of: pair,
                 at: [0; 3],
@@ -303,9 +323,24 @@ impl Functions {
         Ok(terms)
     }
 
-    /// The difference of two values along an axis, or their sum.
-    fn paired(&mut self, base: FnId, axis: usize, ends: [i32; 2], even: bool) -> FnId {
-        if let Some(&known) = self.pairs.get(&(base, axis, ends, even)) {
+    /// An even difference without the value at its centre.
+    fn differences_of_neighbours(
+        &mut self,
+        base: FnId,
+        points: Stencil,
+        axis: usize,
+    ) -> Vec<(FnId, Stencil)> {
+        let ahead = points.into_iter().filter(|(at, _)| at[axis] > 0);
+        let flow = |(at, weight): (Offset, Rational)| {
+            let of = self.paired(base, axis, [at[axis], -at[axis]], Pair::Flow);
+            (of, Stencil::from([([0; 3], weight)]))
+        };
+        ahead.map(flow).collect()
+    }
+
+    /// What becomes of two values along an axis.
+    fn paired(&mut self, base: FnId, axis: usize, ends: [i32; 2], pair: Pair) -> FnId {
+        if let Some(&known) = self.pairs.get(&(base, axis, ends, pair)) {
             return known;
         }
         let at = |offset: i32| {
@@ -315,8 +350,15 @@ impl Functions {
         };
         let mut b = Builder::new();
         let (plus, minus) = (b.atom(at(ends[0])), b.atom(at(ends[1])));
-        let result = b.op(if even { Op::Add } else { Op::Sub }, &[plus, minus]);
-        let kind = if even { 's' } else { 'e' };
+        let (kind, result) = match pair {
+            Pair::Difference => ('e', b.op(Op::Sub, &[plus, minus])),
+            Pair::Sum => ('s', b.op(Op::Add, &[plus, minus])),
+            Pair::Flow => {
+                let here = b.atom(at(0));
+                let flows = [[plus, here], [here, minus]].map(|ends| b.op(Op::Sub, &ends));
+                ('d', b.op(Op::Sub, &flows))
+            }
+        };
         let [above, below] = ends;
         let of = match above == -below {
             true => above.to_string(),
@@ -324,7 +366,7 @@ impl Functions {
         };
         let name = format!("{}_{kind}{}{of}", self.name(base), ["x", "y", "z"][axis]);
         let id = self.add(&name, Def::Point(b.finish(result)), self.depth_of(base));
-        self.pairs.insert((base, axis, ends, even), id);
+        self.pairs.insert((base, axis, ends, pair), id);
         id
     }
 
@@ -373,4 +415,14 @@ impl Functions {
             value,
         }
     }
+}
+
+/// Is a stencil along this axis alone the same in both directions, and zero for what is the same everywhere?
+fn is_even_difference(points: &Stencil, axis: usize) -> bool {
+    let behind = |at: &Offset| at.map(|along| -along);
+    let is_along = |at: &Offset| (0..3).all(|other| other == axis || at[other] == 0);
+    let mut all = points.iter();
+    points.len() > 1
+        && all.all(|(at, weight)| is_along(at) && points.get(&behind(at)) == Some(weight))
+        && points.values().sum::<Rational>().is_zero()
 }

@@ -60,11 +60,7 @@ impl Expander<'_> {
                 Ok(sym)
             }
             Function::Norm => {
-                let mut sum = Poly::default();
-                for x in a {
-                    let square = self.product(x, x, span)?;
-                    sum = sum.plus(&square).map_err(overflow(span))?;
-                }
+                let sum = self.squares(a, span)?;
                 Ok(vec![self.operation(Op::Sqrt, &[&sum])])
             }
             Function::Upwind => {
@@ -117,12 +113,10 @@ impl Expander<'_> {
     }
 
     fn laplacian(&mut self, of: &Poly, name: &Label, span: Span) -> Result<Poly> {
-        let mut sum = Poly::default();
-        for axis in 0..self.model.dimension {
-            let part = self.derivative(axis, 2, of, name, span)?;
-            sum = sum.plus(&part).map_err(overflow(span))?;
-        }
-        Ok(sum)
+        let axes = 0..self.model.dimension;
+        let parts = axes.map(|axis| self.derivative(axis, 2, of, name, span));
+        let parts: Vec<Poly> = parts.collect::<Result<_>>()?;
+        self.over_axes(name.map(|name| format!("lap_{name}")), &parts, span)
     }
 
     fn divergence(
@@ -133,11 +127,10 @@ impl Expander<'_> {
         label: &Label,
         span: Span,
     ) -> Result<Poly> {
-        let mut sum = Poly::default();
-        for axis in 0..self.model.dimension {
-            let part = self.derivative(axis, 1, &of[axis * stride], name, span)?;
-            sum = sum.plus(&part).map_err(overflow(span))?;
-        }
+        let axes = 0..self.model.dimension;
+        let parts = axes.map(|axis| self.derivative(axis, 1, &of[axis * stride], name, span));
+        let parts: Vec<Poly> = parts.collect::<Result<_>>()?;
+        let sum = self.over_axes(label.clone(), &parts, span)?;
         Ok(self.atoms.name(label.clone(), sum))
     }
 
@@ -164,22 +157,21 @@ impl Expander<'_> {
         let mut out = Vec::with_capacity(rows * columns);
         for i in 0..rows {
             for j in 0..columns {
-                let mut sum = Poly::default();
-                for k in 0..n {
-                    let part = self.product(&a[i * n + k], &b[k * columns + j], span)?;
-                    sum = sum.plus(&part).map_err(overflow(span))?;
-                }
-                out.push(sum);
+                let parts = (0..n).map(|k| self.product(&a[i * n + k], &b[k * columns + j], span));
+                let parts: Vec<Poly> = parts.collect::<Result<_>>()?;
+                out.push(self.over_axes("dot", &parts, span)?);
             }
         }
         Ok(out)
     }
 
-    fn trace(&self, a: &[Poly], span: Span) -> Result<Poly> {
-        let n = self.model.dimension;
-        (0..n)
-            .try_fold(Poly::default(), |sum, i| sum.plus(&a[i * n + i]))
-            .map_err(overflow(span))
+    fn trace(&mut self, a: &[Poly], span: Span) -> Result<Poly> {
+        let diagonal: Vec<Poly> = a
+            .iter()
+            .step_by(self.model.dimension + 1)
+            .cloned()
+            .collect();
+        self.over_axes("trace", &diagonal, span)
     }
 
     fn symmetric(&self, a: &[Poly], span: Span) -> Result<Tensor> {

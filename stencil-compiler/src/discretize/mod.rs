@@ -6,10 +6,11 @@ use std::fmt;
 use crate::algorithm::prune::prune;
 use crate::algorithm::{Algorithm, Def, FnId, NEW, Param, Role, State, StateId, Substep};
 use crate::diag::{Code, Diagnostic, Span};
-use crate::model::{Equation, Model, Speed, Splitting, Sweep, Variables, Waves};
+use crate::model::{Arith, Equation, Model, Speed, Splitting, Sweep, Variables, Waves};
 
 mod assemble;
 mod atoms;
+mod axes;
 mod build;
 mod calls;
 mod collect;
@@ -100,7 +101,7 @@ pub fn discretize(model: &Model) -> Result<Algorithm, DiscretizeError> {
     let (outflows, repairs) = conserve::rates(model, &components, &mut expander, &rest)?;
     let still = rest.iter().all(|rate| rate.0.is_empty());
     let parts = parts::parts(model, still);
-    let rates = parts::rates(&parts, &equations, outflows)?;
+    let rates = parts::rates(&parts, &equations, outflows, &mut expander.atoms)?;
     let count = count_name(model, &components).filter(|_| !repairs.is_empty());
     let counted = repairs.len();
     let labels = parts.all.iter().flat_map(|part| {
@@ -363,7 +364,14 @@ impl Roots {
         let opaque = expander.atoms.opaque.clone();
         let arrays = components.fields.iter().map(|n| format!("{n}{NEW}"));
         let params = model.params.iter().map(|p| p.name.clone());
-        let mut functions = Functions::new(model.dimension - 1, opaque, params.chain(arrays));
+        let mut functions = Functions::new(
+            (
+                model.dimension - 1,
+                model.scheme.arith == Arith::Differences,
+            ),
+            opaque,
+            params.chain(arrays),
+        );
         let mut states = Vec::new();
         let fields = declare(&mut functions, &mut states, &components.fields, Role::Field);
         let accumulators = accumulators

@@ -1,7 +1,10 @@
 //! What a step is made of, one part after the other: all rates at once, or what flows along each axis, and what else changes
 //! fields, by itself (Godunov's and Strang's splittings; LeVeque 2002, sections 17.1 to 17.5 and 19.5).
 
+use std::collections::BTreeMap;
+
 use super::DiscretizeError;
+use super::atoms::Atoms;
 use super::conserve::Outflow;
 use super::expand::overflow;
 use super::poly::Poly;
@@ -87,6 +90,7 @@ pub(super) fn rates(
     parts: &Parts,
     equations: &[(Poly, Span)],
     outflows: Vec<Outflow>,
+    atoms: &mut Atoms,
 ) -> Result<Vec<Vec<(Poly, Span)>>, DiscretizeError> {
     let still = || equations.iter().map(|(_, span)| (Poly::default(), *span));
     let own = parts.all.iter().map(|part| match part.rest {
@@ -94,14 +98,22 @@ pub(super) fn rates(
         false => still().collect(),
     });
     let mut all: Vec<Vec<(Poly, Span)>> = own.collect();
+    let mut flows: BTreeMap<(usize, usize), (Vec<Poly>, Span)> = BTreeMap::new();
     for outflow in outflows {
         let along = |part: &Part| part.axes.contains(&outflow.axis);
         let at = parts.all.iter().position(along);
         let at = at.or_else(|| parts.all.iter().position(|part| part.rest));
-        let (rate, span) = &mut all[at.unwrap_or_default()][outflow.component];
-        let sum = rate.plus(&outflow.rate);
-        *rate = sum.map_err(overflow(outflow.span))?;
+        let flow = flows.entry((at.unwrap_or_default(), outflow.component));
+        let (along_axes, span) = flow.or_default();
+        along_axes.push(outflow.rate);
         *span = span.join(outflow.span);
+    }
+    for ((part, component), (along_axes, written)) in flows {
+        let flow = atoms.even_sum("flow", &along_axes);
+        let (rate, span) = &mut all[part][component];
+        let sum = flow.and_then(|flow| rate.plus(&flow));
+        *rate = sum.map_err(overflow(written))?;
+        *span = span.join(written);
     }
     Ok(all)
 }

@@ -1,5 +1,6 @@
 //! Models as text to algorithms: states, times, names, errors.
 
+mod axes;
 mod conserved;
 mod loops;
 mod names;

@@ -56,7 +56,7 @@ impl Assembler<'_> {
     }
 
     /// A term as a value, or as two factors of a fused multiply-add, sign apart.
-    fn factors(
+    pub(super) fn factors(
         &mut self,
         monomial: &Monomial,
         c: &Uniform,

@@ -38,7 +38,7 @@ impl Arith {
     pub fn settled(self) -> Arith {
         match self {
             Arith::Either => Arith::Collected,
-            Arith::Collected | Arith::AsWritten => self,
+            Arith::Collected | Arith::AsWritten | Arith::Differences => self,
         }
     }
 }
@@ -53,8 +53,8 @@ impl Scheme {
     pub fn formulations(&self) -> Vec<Formulation> {
         let mixed = Mixed::ALL.iter().map(|(_, mixed)| *mixed);
         let mixed = open(self.mixed, mixed, Mixed::settled);
-        let arith = Arith::ALL.iter().map(|(_, arith)| *arith);
-        let arith = open(self.arith, arith, Arith::settled);
+        let arith = [Arith::Collected, Arith::AsWritten];
+        let arith = open(self.arith, arith.into_iter(), Arith::settled);
         let with = |mixed: Option<Mixed>| {
             let each = arith.iter();
             each.map(move |arith| Formulation {

@@ -120,6 +120,9 @@ pub enum Arith {
     Collected,
     /// Products and quotients are evaluated as they are written.
     AsWritten,
-    /// Any of them: `Collected` unless a [`Formulation`](super::Formulation) says otherwise.
+    /// As `Collected`, with derivatives of even order as sums of weighted differences of neighbours, and sums over axes that
+    /// round alike for each of them.
+    Differences,
+    /// One of the first two: `Collected` unless a [`Formulation`](super::Formulation) says otherwise.
     Either,
 }

@@ -97,6 +97,7 @@ fn generated_systems_use_the_language() {
         "composed",
         "product",
         "as_written",
+        "differences",
         "rk4",
         "order = 8",
     ] {

@@ -33,6 +33,7 @@ impl Arith {
     pub const ALL: &[(&str, Arith)] = &[
         ("collected", Arith::Collected),
         ("as_written", Arith::AsWritten),
+        ("differences", Arith::Differences),
         ("either", Arith::Either),
     ];
 
