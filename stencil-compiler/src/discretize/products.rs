@@ -3,7 +3,7 @@
 use super::DiscretizeError;
 use super::atoms::{Atom, Atoms};
 use super::expand::{Expander, Result, overflow};
-use super::poly::{Poly, Uniform};
+use super::poly::{Overflow, Poly, Uniform, UniformFactor};
 use crate::diag::{Code, Span};
 use crate::expr::Op;
 use crate::model::Arith;
@@ -97,5 +97,62 @@ impl Expander<'_> {
                     .intern(Atom::Call(op, args.iter().map(|a| (*a).clone()).collect())),
             ),
         }
+    }
+}
+
+impl Atoms {
+    /// The product of polynomials, whose coefficients are not multiplied out: a sum of uniforms that is multiplied by another
+    /// uniform is a factor, which keeps its digits and its sign where its square has a root.
+    pub(super) fn times(&mut self, a: &Poly, b: &Poly) -> std::result::Result<Poly, Overflow> {
+        let mut out = Poly::default();
+        for (monomial, c) in &a.0 {
+            for (other, by) in &b.0 {
+                let mut product = [monomial.as_slice(), other.as_slice()].concat();
+                product.sort_unstable();
+                let [c, by] = match c.is_number() || by.is_number() {
+                    true => [c.clone(), by.clone()],
+                    false => [c, by].map(|sum| self.uniform_factor(sum)),
+                };
+                out.add_term(product, &c.times(&by)?)?;
+            }
+        }
+        Ok(out)
+    }
+
+    /// A uniform as a factor: a sum of several is an operation, the same for both of its signs.
+    fn uniform_factor(&mut self, sum: &Uniform) -> Uniform {
+        if sum.is_negative() {
+            return self.uniform_factor(&sum.negated()).negated();
+        }
+        match sum.split_first() {
+            Some((first, rest)) => self.opaque(Op::Add, vec![first, rest]),
+            None => sum.clone(),
+        }
+    }
+
+    /// A uniform with its factors that are sums multiplied out, for exact comparisons.
+    pub(super) fn written_out(&self, value: &Uniform) -> std::result::Result<Uniform, Overflow> {
+        let mut out = Uniform::default();
+        for (monomial, c) in &value.0 {
+            let mut product = Uniform::number(*c);
+            for (factor, exponent) in monomial {
+                let sum = match factor {
+                    UniformFactor::Opaque(at) if *exponent > 0 => Some(&self.opaque[*at]),
+                    _ => None,
+                };
+                let Some((Op::Add, parts)) = sum else {
+                    product = product.times(&Uniform::power(*factor, *exponent))?;
+                    continue;
+                };
+                let sum = parts.iter().try_fold(Uniform::default(), |sum, part| {
+                    sum.plus(&self.written_out(part)?)
+                })?;
+                for _ in 0..*exponent {
+                    product = product.times(&sum)?;
+                }
+            }
+            out = out.plus(&product)?;
+        }
+        Ok(out)
     }
 }
