@@ -17,6 +17,7 @@ mod memory;
 pub mod random;
 mod rows;
 pub mod shrink;
+pub mod written;
 
 pub use machine::Machine;
 pub use memory::Layout;

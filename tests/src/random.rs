@@ -4,15 +4,123 @@ use std::fmt::Write as _;
 
 use stencil_compiler::schedule::space::Draws;
 
+use crate::rename;
+use crate::written::{Faces, Ghost, PERIODIC};
+
+/// Functions that systems call.
+const FUNCTIONS: &str = "fn square(a: scalar) -> scalar { a*a }
+fn distance(a: scalar, b: scalar) -> scalar { let c = a - b; sqrt(c*c) }
+fn share(a: scalar, b: scalar) -> scalar { a*a/(1 + a*a + b^2) }
+";
+
 const AXES: [&str; 3] = ["x", "y", "z"];
 
 /// A system of 1 to 3 dimensions and 1 to 8 components, with branches, nested derivatives,
 /// parameters and sources, and a scheme of order 2 to 8.
 pub fn system(seed: u64) -> String {
-    let mut writer = Writer::new(seed);
-    writer.declare();
-    writer.equations();
-    writer.scheme(seed)
+    Writer::new(seed, 2).written(seed)
+}
+
+/// The same without sources and without derivatives of derivatives, none of which is taken more than twice: for boundaries of
+/// every kind.
+pub fn bounded_system(seed: u64) -> String {
+    Writer::new(seed, 1).written(seed)
+}
+
+/// A conservation law of one to three scalars with random fluxes and other terms, by any solver that needs no more than bounds of
+/// speeds, and by any reconstruction; with `few` by those that the oracle of what is written knows.
+pub fn law(seed: u64, few: bool) -> String {
+    let mut draws = Draws::new(seed ^ 0x1a3);
+    let mut pick = |n: usize| draws.below(n as u64) as usize;
+    let dimension = 1 + pick(3);
+    let names = &["q", "r", "s"][..1 + pick(3)];
+    let mut text = format!("pub system Law in {dimension}d {{\n");
+    for name in names {
+        let _ = writeln!(text, "    conserved {name}: scalar;");
+    }
+    text.push_str("    param a: real = 0.7;\n    param b: real = 0.3;\n    source f: scalar;\n");
+    for name in names {
+        let other = names[pick(names.len())];
+        let with = |text: &str| rename(&rename(text, "q", name), "p", other);
+        let flux: Vec<String> = (0..dimension)
+            .map(|_| with(FLUXES[pick(FLUXES.len())]))
+            .collect();
+        let rest = with(RESTS[pick(RESTS.len())]);
+        let _ = writeln!(text, "    flux {name} -> [{}];", flux.join(", "));
+        let _ = writeln!(text, "    ddt({name}) = {rest};");
+    }
+    // No flux above changes faster.
+    let squares: Vec<String> = names.iter().map(|name| format!("{name}^2")).collect();
+    let _ = writeln!(text, "    waves {{ sound: 3 + {}; }}", squares.join(" + "));
+    let own = [
+        "constant",
+        "plm<limiter = minmod>",
+        "plm<limiter = mc>",
+        "plm<limiter = van_leer>",
+        "plm<limiter = central>",
+        "plm<limiter = superbee>",
+    ];
+    let others = ["ppm", "weno5", "weno_z", "plm<limiter = van_albada>"];
+    let solvers = ["rusanov", "hll", "hlle", "force", "musta<stages = 2>"];
+    let reconstruct = match pick(if few {
+        own.len()
+    } else {
+        own.len() + others.len()
+    }) {
+        at if at < own.len() => own[at],
+        at => others[at - own.len()],
+    };
+    let riemann = solvers[pick(if few { 2 } else { solvers.len() })];
+    let time = ["euler", "ssprk2", "ssprk3"][pick(3)];
+    let order = 2 + 2 * pick(2);
+    text + &format!(
+        "}}\nscheme random{seed} for Law {{ space: central<order = {order}>; reconstruct: {reconstruct}; riemann: {riemann}; time: {time}; }}\n"
+    )
+}
+
+/// Fluxes of a scalar q beside another one, p.
+const FLUXES: [&str; 8] = [
+    "q^2/2",
+    "a*q*(1 - q)",
+    "sin(q)",
+    "q^2/(1 + q^2 + b*(1 - q)^2)",
+    "a*q",
+    "(q - b)^3/3",
+    "sqrt(1 + (q - a)^2)",
+    "q/(1 + p^2)",
+];
+
+/// What else changes it.
+const RESTS: [&str; 5] = [
+    "0",
+    "0.1*lap(q)",
+    "f - b*q",
+    "(q - p)^2*f",
+    "a*f*p/(1 + q^2)",
+];
+
+/// What lies beyond the faces of a bounded system's mesh: every kind of boundary. Numbers on faces are for schemes of second
+/// order; others extend them by polynomials.
+pub fn faces(seed: u64, dimension: usize, order: u32) -> Faces {
+    let mut draws = Draws::new(seed ^ 0xface);
+    let kinds = if order == 2 { 5 } else { 3 };
+    let mut faces = PERIODIC;
+    for axis in &mut faces[..dimension] {
+        if draws.below(4) == 0 {
+            continue;
+        }
+        for face in axis {
+            let number = 0.1 * draws.below(9) as f64 - 0.4;
+            *face = match draws.below(kinds) {
+                0 => Ghost::Wall,
+                1 => Ghost::Outflow,
+                2 => Ghost::Extrapolate,
+                3 => Ghost::Dirichlet(number),
+                _ => Ghost::Neumann(number),
+            };
+        }
+    }
+    faces
 }
 
 /// Cells along x, y, z that no tile divides, few enough for the interpreters.
@@ -29,6 +137,8 @@ pub fn cells(seed: u64, dimension: usize) -> [usize; 3] {
 struct Writer {
     draws: Draws,
     dimension: usize,
+    /// How many derivatives are taken of each other.
+    nested: usize,
     scalars: Vec<String>,
     vectors: Vec<String>,
     evolved: Vec<(String, bool)>,
@@ -36,17 +146,24 @@ struct Writer {
 }
 
 impl Writer {
-    fn new(seed: u64) -> Self {
+    fn new(seed: u64, nested: usize) -> Self {
         let mut draws = Draws::new(seed);
         let dimension = 1 + draws.below(3) as usize;
         Writer {
             draws,
             dimension,
+            nested,
             scalars: Vec::new(),
             vectors: Vec::new(),
             evolved: Vec::new(),
             text: String::new(),
         }
+    }
+
+    fn written(mut self, seed: u64) -> String {
+        self.declare();
+        self.equations();
+        self.scheme(seed)
     }
 
     fn below(&mut self, n: usize) -> usize {
@@ -58,6 +175,7 @@ impl Writer {
     }
 
     fn declare(&mut self) {
+        self.text.push_str(FUNCTIONS);
         let _ = writeln!(self.text, "pub system Random in {}d {{", self.dimension);
         let mut components = 1 + self.below(if self.dimension == 3 { 5 } else { 8 });
         let mut number = 0;
@@ -78,21 +196,22 @@ impl Writer {
             self.text,
             "    param a: real = 0.7;\n    param b: real = 0.3;"
         );
-        if self.chance(30) {
+        let bounded = self.nested < 2;
+        if !bounded && self.chance(30) {
             let _ = writeln!(self.text, "    source f: scalar;");
             self.name("f", false);
         }
-        if self.chance(20) {
+        if !bounded && self.chance(20) {
             let _ = writeln!(self.text, "    source g: vector;");
             self.name("g", true);
         }
         if self.chance(50) {
-            let value = self.scalar(2, 1);
+            let value = self.scalar(2, self.nested - 1);
             let _ = writeln!(self.text, "    let p = {value};");
             self.name("p", false);
         }
         if self.chance(30) {
-            let value = self.vector(1, 1);
+            let value = self.vector(1, self.nested - 1);
             let _ = writeln!(self.text, "    let q = {value};");
             self.name("q", true);
         }
@@ -113,9 +232,9 @@ impl Writer {
             for i in 0..1 + self.below(3) {
                 let factor = ["0.05", "-0.03", "0.02*a", "-0.04*b"][self.below(4)];
                 let term = if vector {
-                    self.vector(2, 2)
+                    self.vector(2, self.nested)
                 } else {
-                    self.scalar(3, 2)
+                    self.scalar(3, self.nested)
                 };
                 let plus = if i > 0 { " + " } else { "" };
                 let _ = write!(sum, "{plus}({factor}) * ({term})");
@@ -156,7 +275,7 @@ impl Writer {
             return self.scalar_leaf();
         }
         let d = depth - 1;
-        match self.below(if nested > 0 { 18 } else { 10 }) {
+        match self.below(if nested > 0 { 22 } else { 14 }) {
             0 => format!("{} + {}", self.scalar(d, nested), self.scalar(d, nested)),
             1 => format!(
                 "({}) * ({})",
@@ -194,20 +313,44 @@ impl Writer {
             }
             8 => format!("dot({}, {})", self.vector(d, nested), self.vector(0, 0)),
             9 => self.scalar_leaf(),
-            10..=12 => {
+            10 => format!(
+                "(({}) - ({}))^2",
+                self.scalar(d, nested),
+                self.scalar(d, nested)
+            ),
+            11 => format!(
+                "sqrt(({})^2 + ({})^2)",
+                self.scalar(d, nested),
+                self.scalar(d, nested)
+            ),
+            12 => format!(
+                "norm(({}) - ({}))",
+                self.vector(d, nested),
+                self.vector(d, nested)
+            ),
+            13 => {
+                let (a, b) = (self.scalar(d, nested), self.scalar(d, 0));
+                [
+                    format!("square(({a}) - ({b}))"),
+                    format!("distance({a}, {b})"),
+                    format!("share({a}, {b})"),
+                ][self.below(3)]
+                .clone()
+            }
+            14..=16 => {
                 let axis = self.axis();
                 format!("d[{axis}]({})", self.scalar(d, nested - 1))
             }
-            13 => {
+            17 => {
                 let axis = self.axis();
                 format!("d2[{axis}]({})", self.scalar(d, nested - 1))
             }
-            14 => {
+            18 if self.nested > 1 => {
                 let (axis, times) = (self.axis(), 3 + self.below(2));
                 format!("1e-3 * d{times}[{axis}]({})", self.scalar(d, nested - 1))
             }
-            15 => format!("lap({})", self.scalar(d, nested - 1)),
-            16 => format!("div({})", self.vector(d, nested - 1)),
+            18 | 19 => format!("lap({})", self.scalar(d, nested - 1)),
+            20 => format!("div({})", self.vector(d, nested - 1)),
             _ => format!(
                 "upwind({}, {})",
                 self.vector(0, 0),

@@ -24,3 +24,4 @@ mod random_systems;
 mod studies;
 mod texts;
 mod trimmed;
+mod written;

@@ -2,16 +2,19 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::expr::Real;
 use stencil_compiler::kernel::interp::Shadow;
 use stencil_compiler::model::{self, Model};
 use stencil_compiler::schedule::space::{Draws, Space};
 use stencil_compiler::schedule::{check, presets};
+use stencil_tests::written::{self, PERIODIC, Run, within};
 use stencil_tests::{
     Case, differing, discretized, interpreted, oracle, random, row_engine, shrink,
 };
 
 const SYSTEMS: u64 = 200;
+const LAWS: u64 = 32;
 const STEPS: usize = 2;
 
 /// What is wrong with the engines on a model, if anything.
@@ -26,6 +29,9 @@ fn compare<T: Real>(model: &Model, seed: u64) -> Result<(), String> {
     let algorithm = discretized(model);
     let case = Case::new(&algorithm, random::cells(seed, algorithm.dimension));
     let reference = oracle::<T>(&algorithm, &case, STEPS);
+    if model.fluxes.is_empty() || written::knows(model) {
+        as_written(model, &algorithm, &case, &reference)?;
+    }
     let same = |what: &str, found: &[Vec<T>]| match differing(found, &reference) {
         0 => Ok(()),
         count => Err(format!("{what}: {count} values differ in {}", T::NAME)),
@@ -55,16 +61,43 @@ fn compare<T: Real>(model: &Model, seed: u64) -> Result<(), String> {
     same("a sampled schedule", &found.map_err(|e| e.to_string())?)
 }
 
+/// Compares fields with what the model's expressions are as they are written.
+fn as_written<T: Real>(
+    model: &Model,
+    algorithm: &Algorithm,
+    case: &Case,
+    found: &[Vec<T>],
+) -> Result<(), String> {
+    let run = Run {
+        model,
+        cells: case.cells,
+        spacing: case.spacing,
+        params: &case.params,
+        dt: case.dt,
+        faces: PERIODIC,
+    };
+    let states = case.set_states(algorithm).into_iter();
+    let initial: Vec<Vec<T>> = states.map(|(i, _)| case.initial(i)).collect();
+    let bounds = run.fields(&initial, STEPS);
+    let checked = within(found, &bounds);
+    checked
+        .map(|_| ())
+        .map_err(|e| format!("as written in {}: {e}", T::NAME))
+}
+
 fn read(text: &str) -> Model {
     model::parse::parse_str(text).unwrap_or_else(|e| panic!("{}", e.render("random", text)))
 }
 
 fn check_seed<T: Real>(seed: u64) {
-    let model = read(&random::system(seed));
-    let Some(first) = problem::<T>(&model, seed) else {
+    check_model::<T>(&read(&random::system(seed)), seed);
+}
+
+fn check_model<T: Real>(model: &Model, seed: u64) {
+    let Some(first) = problem::<T>(model, seed) else {
         return;
     };
-    let smallest = shrink::shrink(&model, &|m| problem::<T>(m, seed).is_some());
+    let smallest = shrink::shrink(model, &|m| problem::<T>(m, seed).is_some());
     let found = problem::<T>(&smallest, seed).unwrap_or(first);
     panic!("seed {seed}: {found}\n{}", model::text::print(&smallest));
 }
@@ -77,6 +110,21 @@ fn even_seeds_agree_in_double_precision() {
 #[test]
 fn odd_seeds_agree_in_single_precision() {
     (1..SYSTEMS).step_by(2).for_each(check_seed::<f32>);
+}
+
+/// Laws with random fluxes by every solver of scalars, half of them as they are written.
+#[test]
+fn conservation_laws_agree() {
+    let mut known = 0;
+    for seed in 0..LAWS {
+        let model = read(&random::law(seed, seed % 4 < 2));
+        known += usize::from(written::knows(&model));
+        match seed % 2 {
+            0 => check_model::<f64>(&model, seed),
+            _ => check_model::<f32>(&model, seed),
+        }
+    }
+    assert!(known > LAWS as usize / 3, "{known}");
 }
 
 #[test]
@@ -100,6 +148,12 @@ fn generated_systems_use_the_language() {
         "differences",
         "rk4",
         "order = 8",
+        "))^2",
+        "norm((",
+        "sqrt((",
+        "square((",
+        "distance(",
+        "share(",
     ] {
         let count = all.iter().filter(|text| text.contains(word)).count();
         assert!(count >= 5, "only {count} systems have `{word}`");

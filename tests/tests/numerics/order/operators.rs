@@ -9,7 +9,6 @@ use std::ops::RangeInclusive;
 use stencil_compiler::algorithm::Role;
 use stencil_compiler::algorithm::interp::Oracle;
 use stencil_compiler::discretize::operators::{self, upwind};
-use stencil_compiler::expr::Real;
 use stencil_tests::algorithm_of;
 
 use super::double::{Double, PI, sine};
@@ -146,7 +145,7 @@ pub(crate) fn error_on_a_wave(derivative: &Derivative, scheme: u32, mixed: &str,
     let wave = |axis: usize, m: u32, i: usize| {
         let wavenumber = PI * 2.0.into() / (n as f64 * SPACING[axis]).into();
         let phase = 8 * i as i64 + [1, 3, 6][axis] + 2 * n as i64 * i64::from(m);
-        wavenumber.powi(m) * sine(phase, whole)
+        wavenumber.powi(m as i32) * sine(phase, whole)
     };
     let tables: Vec<Vec<Vec<Double>>> = (0..3)
         .map(|axis| {
@@ -225,7 +224,7 @@ fn error_on_a_polynomial(
     // Powers of the places along an axis, which are whole; no term vanishes in the middle.
     let line = |n: usize| -> Vec<Vec<Double>> {
         let place = |i: usize| Double::from(i as f64 - (n / 2) as f64 + 2.0);
-        let all = (0..n).map(|i| (0..=highest).map(|p| place(i).powi(p)).collect());
+        let all = (0..n).map(|i| (0..=highest).map(|p| place(i).powi(p as i32)).collect());
         all.collect()
     };
     let lines = cells.map(line);

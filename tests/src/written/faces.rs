@@ -1,0 +1,86 @@
+//! Values beyond the faces of the mesh.
+
+use super::value::{Precision, Value};
+use super::wide::Wide;
+
+/// What lies beyond a face.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Ghost {
+    /// The other end of the mesh.
+    Periodic,
+    /// The mirror image, a vector's normal component with the other sign.
+    Wall,
+    /// The nearest cell.
+    Outflow,
+    /// The line through the two nearest cells.
+    Extrapolate,
+    /// What has this mean with the mirror image.
+    Dirichlet(f64),
+    /// What has this slope outwards with the mirror image.
+    Neumann(f64),
+}
+
+/// The faces of a mesh, by axis and side.
+pub type Faces = [[Ghost; 2]; 3];
+
+/// All periodic.
+pub const PERIODIC: Faces = [[Ghost::Periodic; 2]; 3];
+
+/// A component in the cells of the mesh, and beyond.
+pub(super) struct Component<'a> {
+    pub(super) cells: [usize; 3],
+    pub(super) spacing: [f64; 3],
+    pub(super) faces: &'a Faces,
+    /// The axis of each of its indices.
+    pub(super) indices: &'a [usize],
+    pub(super) values: &'a [Value],
+    pub(super) precision: Precision,
+}
+
+impl Component<'_> {
+    /// The value in a cell, or beyond faces: those of the last axis are met last, and are made of what lies beyond others.
+    pub(super) fn at(&self, cell: [i32; 3]) -> Value {
+        let outside = |axis: &usize| !(0..self.cells[*axis] as i32).contains(&cell[*axis]);
+        let Some(axis) = [2, 1, 0].into_iter().find(outside) else {
+            let [x, y, z] = cell.map(|c| c as usize);
+            return self.values[(z * self.cells[1] + y) * self.cells[0] + x];
+        };
+        let (n, at) = (self.cells[axis] as i32, cell[axis]);
+        let (side, depth) = if at < 0 { (0, -at) } else { (1, at - n + 1) };
+        let along = |place: i32| {
+            let mut other = cell;
+            other[axis] = if side == 0 { place - 1 } else { n - place };
+            self.at(other)
+        };
+        let p = self.precision;
+        match self.faces[axis][side] {
+            Ghost::Periodic => {
+                let mut other = cell;
+                other[axis] = at.rem_euclid(n);
+                self.at(other)
+            }
+            Ghost::Wall => {
+                let normal = self.indices.iter().filter(|index| **index == axis);
+                match normal.count() % 2 {
+                    0 => along(depth),
+                    _ => along(depth).negated(),
+                }
+            }
+            Ghost::Outflow => along(1),
+            Ghost::Extrapolate => {
+                let slope = p.difference(along(1), along(2));
+                let rise = p.product(slope, Value::exact(Wide::new(f64::from(depth))));
+                p.sum(along(1), rise)
+            }
+            Ghost::Dirichlet(value) => {
+                let twice = p.rounded(Wide::new(2.0) * Wide::new(value));
+                p.difference(twice, along(depth))
+            }
+            Ghost::Neumann(slope) => {
+                let distance = Wide::new(f64::from(2 * depth - 1)) * Wide::new(self.spacing[axis]);
+                let rise = p.rounded(Wide::new(slope) * distance);
+                p.sum(along(depth), rise)
+            }
+        }
+    }
+}
