@@ -2,6 +2,7 @@
 //! change.
 
 mod faces;
+mod squares;
 
 use stencil_compiler::expr::Real;
 use stencil_compiler::kernel::interp::Shadow;
