@@ -1,5 +1,6 @@
 //! Development tasks, as `cargo xtask <task>`.
 
+mod mutate;
 mod nvrtc;
 mod test;
 mod tidy;
@@ -17,6 +18,8 @@ Usage: cargo xtask <task>
 Tasks:
   test    format, tidy, clippy, NVRTC, all tests, documentation; stops at the first failure
   tidy    checks the rules of ARCHITECTURE.md that the compiler cannot
+  mutate  injects the faults of xtask/faults.txt one by one and runs the tests nearest to each; with words, those whose line holds
+          one of them; `mutate --check` finds places that the code has no longer
   nvrtc   fetches NVRTC, so that kernels compile without a CUDA toolkit; prints its folder
 ";
 
@@ -29,6 +32,8 @@ fn main() -> ExitCode {
         ["nvrtc"] => {
             nvrtc::fetch(&Workspace::find()?).map(|folder| println!("{}", folder.display()))
         }
+        ["mutate", "--check"] => mutate::check(&Workspace::find()?),
+        ["mutate", ref words @ ..] => mutate::run(&Workspace::find()?, words),
         ["help" | "--help" | "-h"] => {
             print!("{HELP}");
             Ok(())
