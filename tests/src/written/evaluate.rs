@@ -330,7 +330,11 @@ impl<'a> State<'a> {
         if mixed == Mixed::Composed {
             return self.difference(&[axis], &Atom::Whole(of, at), halo);
         }
-        let parts = linear(self.model, of, at, mixed).into_iter();
+        let parts = linear(self.model, of, at, mixed);
+        if parts.iter().any(|part| part.is_flux(self.model)) {
+            return self.same(halo, Value::unknown());
+        }
+        let parts = parts.into_iter();
         let parts = parts
             .filter(|part| !matches!(part.atom, Atom::Whole(of, _) if is_uniform(self.model, of)));
         let parts: Vec<Grid> = parts

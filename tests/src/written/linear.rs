@@ -44,6 +44,18 @@ impl<'a> Part<'a> {
         self
     }
 
+    /// Is it a product that holds a first derivative? What is differentiated of such is a difference of faces, which is not
+    /// known here.
+    pub(super) fn is_flux(&self, model: &Model) -> bool {
+        match &self.atom {
+            Atom::Product(pair) => pair.iter().any(|(term, _)| holds_slope(model, term)),
+            Atom::Whole(term, _) => {
+                matches!(term.kind, TermKind::Pow(..)) && holds_slope(model, term)
+            }
+            Atom::Difference(..) => false,
+        }
+    }
+
     /// Its first derivative: of a first derivative the compact second one or the mixed one of the scheme.
     pub(super) fn differentiated(self, axis: usize, mixed: Mixed) -> Self {
         Part {
@@ -66,6 +78,32 @@ fn derivative(axis: usize, atom: Atom<'_>, mixed: Mixed) -> Atom<'_> {
         _ if low == high => difference(&[axis, axis], of),
         Mixed::Product => difference(&[high], difference(&[low], of)),
         Mixed::Bidiagonal | Mixed::Composed | Mixed::Either => difference(&[low, high], of),
+    }
+}
+
+/// Is a first derivative written somewhere in a term?
+fn holds_slope(model: &Model, term: &Term) -> bool {
+    let below = |terms: &[&Term]| terms.iter().any(|term| holds_slope(model, term));
+    match &term.kind {
+        TermKind::Derivative { times, of, .. } => *times == 1 || below(&[of]),
+        TermKind::Call(Function::Grad | Function::Div | Function::Curl, _) => true,
+        TermKind::Let(i) => holds_slope(model, &model.lets[*i].value),
+        TermKind::Neg(a) | TermKind::Pow(a, _) | TermKind::Component(a, _) => below(&[a]),
+        TermKind::Add(a, b) | TermKind::Sub(a, b) | TermKind::Mul(a, b) | TermKind::Div(a, b) => {
+            below(&[a, b])
+        }
+        TermKind::Stack(parts) | TermKind::Call(_, parts) => {
+            parts.iter().any(|part| holds_slope(model, part))
+        }
+        TermKind::If(_, parts) => parts.iter().any(|part| holds_slope(model, part)),
+        TermKind::Number(_)
+        | TermKind::Param(_)
+        | TermKind::Time
+        | TermKind::Field(_)
+        | TermKind::Source(_)
+        | TermKind::Coordinate(_)
+        | TermKind::Side(..)
+        | TermKind::Normal => false,
     }
 }
 

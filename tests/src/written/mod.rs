@@ -148,7 +148,7 @@ pub fn within<T: Real>(found: &[Vec<T>], bounds: &[Vec<Value>]) -> Result<(f64, 
     for (component, (found, bounds)) in found.iter().zip(bounds).enumerate() {
         assert_eq!(found.len(), bounds.len(), "cells");
         for (cell, (found, bound)) in found.iter().zip(bounds).enumerate() {
-            if bound.error.is_infinite() {
+            if !bound.error.is_finite() {
                 continue;
             }
             let error = (Wide::new(found.to_f64()) - bound.exact).size();

@@ -26,6 +26,11 @@ impl Value {
         }
     }
 
+    /// One of which nothing can be said.
+    pub fn unknown() -> Value {
+        Value::with(Wide::ZERO, f64::INFINITY)
+    }
+
     fn with(exact: Wide, error: f64) -> Value {
         let error = if error.is_nan() { f64::INFINITY } else { error };
         Value {
