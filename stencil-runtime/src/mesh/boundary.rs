@@ -166,7 +166,8 @@ impl Boundary {
     /// This value on the face. Ghost cells lie on the polynomial through the value and the cells next to the face, of the
     /// order of the scheme's differences, at most six. Those of a field that is not smoothed, nowhere differentiated
     /// twice in its own equation, or that has a flux, are of second order: 2 * value - mirror image. A polynomial of
-    /// high order would let its disturbances grow.
+    /// high order would let its disturbances grow. What is conserved by a law in which nothing is differentiated but fluxes has this
+    /// value in all ghost cells: the solver meets the state as it is given.
     pub fn dirichlet(value: f64) -> Self {
         Boundary(Kind::Dirichlet(Value::Constant(value)))
     }

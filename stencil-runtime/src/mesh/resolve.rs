@@ -317,6 +317,9 @@ impl Of<'_> {
             Kind::Dirichlet(value) => {
                 let number = self.number("value", value)?;
                 match self.order() {
+                    _ if self.is_carried_in() => {
+                        Rule::Extended(extensions.through(OnFace::Value, number, 0))
+                    }
                     None => Rule::Dirichlet(number),
                     Some(order) => {
                         let through = (order - 1).min(self.cells);
@@ -354,6 +357,13 @@ impl Of<'_> {
         let model = self.system.model();
         let smoothed = model.is_smoothed(self.component.of);
         smoothed.then(|| extension::order(model))
+    }
+
+    /// Do waves carry a number on the face in, and nothing else make use of it? Then what lies beyond the face is that state, whatever the
+    /// cells hold: it stays in its range as the number does, and a solver meets it as it is.
+    fn is_carried_in(&self) -> bool {
+        let model = self.system.model();
+        model.flux_of(self.component.of).is_some() && model.only_transports()
     }
 
     fn what(&self, kind: &str) -> String {

@@ -235,6 +235,10 @@ impl Beyond<'_> {
         let number = &extension.number;
         match extension.on_face {
             OnFace::Nothing => row.copy_from_slice(nearest),
+            // The number alone, to the bit.
+            OnFace::Value if extension.cells == 0 => {
+                self.each(line, number, row, nearest, |value, _| T::from_f64(value));
+            }
             OnFace::Value => self.each(line, number, row, nearest, |value, nearest| {
                 T::from_f64(weight) * (T::from_f64(value) - nearest) + nearest
             }),

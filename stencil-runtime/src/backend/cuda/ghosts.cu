@@ -62,7 +62,11 @@ struct Along {
     if (rule.kind >= EXTENDED) {
       const double* const w = field.weights + rule.weights + min(k, DEEPEST - 1) * (rule.cells + 1);
       const real nearest = ghost;
-      if (rule.kind == FROM_VALUE) ghost = real(w[0]) * (real(number<Axis>(field, rule, c)) - nearest) + nearest;
+      if (rule.kind == FROM_VALUE) {
+        const real value = real(number<Axis>(field, rule, c));
+        // The number alone, to the bit, where there are no cells.
+        ghost = rule.cells == 0 ? value : real(w[0]) * (value - nearest) + nearest;
+      }
       if (rule.kind == FROM_SLOPE) {
         const double distance = w[0] * field.mesh.h[Axis];
         ghost = real(number<Axis>(field, rule, c) * distance) + nearest;

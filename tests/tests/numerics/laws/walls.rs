@@ -1,7 +1,8 @@
 //! Walls are mirrors, to the bit and in corners too.
 
-use stencil_runtime::{Axis, Boundary, Simulation, SystemDef};
+use stencil_runtime::{Axis, Boundary, Face, Simulation, SystemDef};
 
+use super::exact::{GAMMA, Gas, gas};
 use super::{EULER, law};
 
 /// Some steps of a gas in a box from 0 to 1 between walls along all axes; or in a box that is twice as wide, with the images beyond the
@@ -70,4 +71,51 @@ fn a_gas_between_walls_is_one_with_its_images() {
         }
     }
     assert!(wrong.is_empty(), "\n{wrong}");
+}
+
+/// What flows in is less than half of what is there: beyond the face lies that state as it is, positive, and the face has the exact
+/// solution between it and the gas.
+#[test]
+fn what_flows_in_is_the_state_that_is_given() {
+    let (n, end) = (100, 0.1);
+    let kept = EULER.replace("rho: scalar;", "rho: scalar where rho > 0;");
+    for reconstruct in ["constant", "plm<limiter = mc> in primitive", "weno_z"] {
+        let system = law(&kept, 1, reconstruct, "hllc");
+        let given = [("rho", 0.1), ("m", 0.3), ("e", 2.5 + 0.45)];
+        let mut builder = Simulation::<f64>::builder(&system).cells([n, 1, 1]);
+        builder = builder
+            .centered(true)
+            .dt(0.09 / n as f64)
+            .unchecked_step(true);
+        builder = builder.boundary(Axis::X, Boundary::outflow());
+        for (name, value) in given {
+            builder = builder.boundary_of(name, Face::X_LO, Boundary::dirichlet(value));
+        }
+        let mut simulation = builder.build().unwrap_or_else(|e| panic!("{e}"));
+        let set = simulation.set("rho", |_, _, _| 1.0);
+        let set = set.and_then(|()| simulation.set("e", |_, _, _| 2.5));
+        set.unwrap_or_else(|e| panic!("{e}"));
+        let run = simulation.run_until(end, |_, _| ());
+        run.unwrap_or_else(|e| panic!("{reconstruct}: {e}"));
+        let state = |rho, u, p| Gas {
+            rho,
+            u,
+            p,
+            gamma: GAMMA,
+        };
+        let exact = gas(state(0.1, 3.0, 1.0), state(1.0, 0.0, 1.0), 0.0);
+        let values = ["rho", "m_x", "e"].map(|name| {
+            let found = simulation.to_f64(name).unwrap_or_else(|e| panic!("{e}"));
+            found[[0, 0, 2]]
+        });
+        // Flow and pressure, which do not change at the contact.
+        let [rho, m, e] = values;
+        let values = [m / rho, 0.4 * (e - 0.5 * m * m / rho)];
+        let wanted = [exact.u, exact.p];
+        println!("{reconstruct}: {values:.4?} {wanted:.4?}");
+        for (found, wanted) in values.iter().zip(wanted) {
+            let met = (found / wanted - 1.0).abs() < 0.02;
+            assert!(met, "{reconstruct}: {found} {wanted}");
+        }
+    }
 }
