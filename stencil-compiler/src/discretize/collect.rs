@@ -1,7 +1,9 @@
 //! Collects equations: finds coefficients that several terms share and gives each a name, so that
 //! it is computed once (algebraic kernel extraction, after Brayton and McMullen 1982).
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use super::atoms::Atoms;
 use super::poly::{AtomId, Monomial, Overflow, Poly, Uniform};
@@ -11,7 +13,7 @@ type Occurrence = (usize, AtomId, bool);
 
 /// The coefficients of the atoms of one polynomial that have two terms or more, each with a
 /// positive leading term and the sign that this took.
-type Coefficients = Vec<(AtomId, Poly, bool)>;
+type Coefficients = Vec<(AtomId, Rc<Poly>, bool)>;
 
 /// Rewrites the polynomials until no shared coefficient saves an operation. A coefficient K of an
 /// atom a becomes a named polynomial and its terms become `a * K`.
@@ -21,12 +23,17 @@ pub(super) fn extract(
     names: &[String],
 ) -> Result<(), Overflow> {
     let mut all: Vec<Coefficients> = polys.iter().map(coefficients).collect();
-    while let Some((kernel, occurrences)) = best(&all) {
+    let mut kernels = Kernels::default();
+    for (at, coefficients) in all.iter().enumerate() {
+        kernels.add(at, coefficients);
+    }
+    kernels.rank();
+    while let Some((kernel, occurrences)) = kernels.best() {
         let name = format!(
             "{}_factor",
             names.get(occurrences[0].0).map_or("shared", String::as_str)
         );
-        let named = atoms.name(&name, kernel.clone());
+        let named = atoms.name(&name, (*kernel).clone());
         let Some((atom, _)) = named.as_scaled_atom() else {
             return Ok(());
         };
@@ -35,35 +42,87 @@ pub(super) fn extract(
             replace(&mut polys[poly], &kernel, of, atom, negative)?;
         }
         for at in changed {
+            kernels.remove(at, &all[at]);
             all[at] = coefficients(&polys[at]);
+            kernels.add(at, &all[at]);
         }
+        kernels.rank();
     }
     Ok(())
 }
 
-/// The coefficient whose extraction saves most; the first of several.
-fn best(all: &[Coefficients]) -> Option<(Poly, Vec<Occurrence>)> {
-    let mut found: BTreeMap<&Poly, Vec<Occurrence>> = BTreeMap::new();
-    for (at, coefficients) in all.iter().enumerate() {
+/// What extracting a coefficient saves, most first, and the first polynomial with it, which decides between equals.
+type Gain = (Reverse<i64>, usize);
+
+/// All coefficients with where they are. Only those of polynomials that changed are looked at again.
+#[derive(Default)]
+struct Kernels {
+    found: BTreeMap<Rc<Poly>, Kernel>,
+    /// Those that save something, in the order in which they are extracted.
+    order: BTreeSet<(Gain, Rc<Poly>)>,
+    changed: BTreeSet<Rc<Poly>>,
+}
+
+/// One coefficient.
+#[derive(Default)]
+struct Kernel {
+    /// The signs that it has, by polynomial and by the atom that it multiplies.
+    signs: BTreeMap<(usize, AtomId), bool>,
+    /// Its place in the order.
+    gain: Option<Gain>,
+}
+
+impl Kernels {
+    /// Adds the coefficients of one polynomial.
+    fn add(&mut self, at: usize, coefficients: &Coefficients) {
         for (atom, kernel, negative) in coefficients {
-            let occurrences = found.entry(kernel).or_default();
-            occurrences.push((at, *atom, *negative));
+            let entry = self.found.entry(kernel.clone()).or_default();
+            entry.signs.insert((at, *atom), *negative);
+            self.changed.insert(kernel.clone());
         }
     }
-    let mut best: Option<(i64, usize, &Poly, Vec<Occurrence>)> = None;
-    for (kernel, occurrences) in found {
-        let occurrences = disjoint(kernel, occurrences);
-        let saved = saving(kernel, occurrences.len());
-        let first = occurrences.first().map_or(usize::MAX, |o| o.0);
-        if saved > 0
-            && best
-                .as_ref()
-                .is_none_or(|(s, f, ..)| saved > *s || (saved == *s && first < *f))
-        {
-            best = Some((saved, first, kernel, occurrences));
+
+    /// Forgets the coefficients of one polynomial.
+    fn remove(&mut self, at: usize, coefficients: &Coefficients) {
+        for (atom, kernel, _) in coefficients {
+            if let Some(entry) = self.found.get_mut(kernel) {
+                entry.signs.remove(&(at, *atom));
+                self.changed.insert(kernel.clone());
+            }
         }
     }
-    best.map(|(_, _, kernel, occurrences)| (kernel.clone(), occurrences))
+
+    /// Puts what changed in order.
+    fn rank(&mut self) {
+        for kernel in std::mem::take(&mut self.changed) {
+            let Some(entry) = self.found.get_mut(&kernel) else {
+                continue;
+            };
+            if let Some(gain) = entry.gain.take() {
+                self.order.remove(&(gain, kernel.clone()));
+            }
+            let occurrences = disjoint(&kernel, &entry.signs);
+            let saved = saving(&kernel, occurrences.len());
+            match occurrences.first() {
+                Some((first, ..)) if saved > 0 => {
+                    let gain = (Reverse(saved), *first);
+                    entry.gain = Some(gain);
+                    self.order.insert((gain, kernel));
+                }
+                Some(_) => {}
+                None => {
+                    self.found.remove(&kernel);
+                }
+            }
+        }
+    }
+
+    /// The coefficient whose extraction saves most, the first of several, and where it is.
+    fn best(&self) -> Option<(Rc<Poly>, Vec<Occurrence>)> {
+        let (_, kernel) = self.order.first()?;
+        let entry = self.found.get(kernel)?;
+        Some((kernel.clone(), disjoint(kernel, &entry.signs)))
+    }
 }
 
 /// The terms that each atom multiplies, divided by it once; by atom.
@@ -84,7 +143,7 @@ fn coefficients(poly: &Poly) -> Coefficients {
     let normal = several.map(|(atom, kernel)| {
         let negative = kernel.0.values().next().is_some_and(Uniform::is_negative);
         let kernel = if negative { kernel.negated() } else { kernel };
-        (atom, kernel, negative)
+        (atom, Rc::new(kernel), negative)
     });
     normal.collect()
 }
@@ -104,10 +163,10 @@ fn with(monomial: &Monomial, atom: AtomId) -> Monomial {
 }
 
 /// Occurrences that share no term with an earlier one.
-fn disjoint(kernel: &Poly, occurrences: Vec<Occurrence>) -> Vec<Occurrence> {
+fn disjoint(kernel: &Poly, signs: &BTreeMap<(usize, AtomId), bool>) -> Vec<Occurrence> {
     let mut taken: BTreeSet<(usize, Monomial)> = BTreeSet::new();
     let mut kept = Vec::new();
-    for (poly, atom, negative) in occurrences {
+    for (&(poly, atom), &negative) in signs {
         let terms: Vec<(usize, Monomial)> =
             kernel.0.keys().map(|m| (poly, with(m, atom))).collect();
         if terms.iter().all(|t| !taken.contains(t)) {

@@ -90,7 +90,11 @@ impl Plan {
         let all: Vec<usize> = (0..homes.len()).filter(own).collect();
         // A structure stands where the first of its arrays would.
         let first = |at: usize| all.iter().copied().find(|other| beside(*other, at));
+        let firsts: Vec<Option<usize>> = (0..homes.len()).map(first).collect();
+        let first = |at: usize| firsts[at];
         let surface = |at: usize| self.layout == Layout::Surface && self.is_neighbours(&homes, at);
+        let surfaces: Vec<bool> = (0..homes.len()).map(surface).collect();
+        let surface = |at: usize| surfaces[at];
         let alike = |at: usize| all.iter().filter(move |o| surface(**o) == surface(at));
         let place = |at: usize| Place {
             before: alike(at).filter(|o| first(**o) < first(at)).count(),
