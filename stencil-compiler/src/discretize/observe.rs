@@ -6,7 +6,7 @@ use super::components::Components;
 use super::expand::Expander;
 use super::{DiscretizeError, Roots, integrator};
 use crate::algorithm::prune::prune;
-use crate::algorithm::{Algorithm, FnId, Role, StateId, Substep};
+use crate::algorithm::{Algorithm, FnId, NEW, Role, StateId, Substep};
 use crate::model::{Model, Reduction};
 
 /// The quantities that a model watches, as an algorithm that evaluates them once.
@@ -22,7 +22,7 @@ pub struct Observation {
 /// One number over all cells.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quantity {
-    /// Its name, and that of the accumulator that holds its values.
+    /// Its name. The accumulator that holds its values has the same one, or one like it where a component has that.
     pub name: String,
     /// How the values of all cells become one.
     pub reduction: Reduction,
@@ -51,8 +51,7 @@ pub fn observe(model: &Model) -> Result<Option<Observation>, DiscretizeError> {
         });
         roots.extend(expander.term(&observable.value)?);
     }
-    let mut taken: BTreeSet<String> = quantities.iter().map(|q| q.name.clone()).collect();
-    taken.extend(components.fields.iter().cloned());
+    let taken: BTreeSet<String> = quantities.iter().map(|q| q.name.clone()).collect();
     for speed in &model.speeds {
         quantities.push(Quantity {
             name: free(&taken, &format!("speed_{}", speed.power)),
@@ -64,7 +63,7 @@ pub fn observe(model: &Model) -> Result<Option<Observation>, DiscretizeError> {
     let spans = model.observables.iter().map(|o| o.span);
     let spans = spans.chain(model.speeds.iter().map(|s| s.span));
     let equations = roots.into_iter().zip(spans).collect();
-    let names: Vec<String> = quantities.iter().map(|q| q.name.clone()).collect();
+    let names = arrays(model, &components, &quantities);
     let labels = names
         .iter()
         .map(|n| [format!("value_{n}"), format!("value_{n}")]);
@@ -92,6 +91,20 @@ pub fn observe(model: &Model) -> Result<Option<Observation>, DiscretizeError> {
         algorithm: prune(algorithm),
         quantities,
     }))
+}
+
+/// Names of the accumulators: what is watched may be called as a component, such as `u_x`.
+fn arrays(model: &Model, components: &Components, quantities: &[Quantity]) -> Vec<String> {
+    let states = components.fields.iter().chain(&components.sources);
+    let new = states.clone().map(|name| format!("{name}{NEW}"));
+    let params = model.params.iter().map(|param| param.name.clone());
+    let mut taken: BTreeSet<String> = states.cloned().chain(new).chain(params).collect();
+    let named = quantities.iter().map(|quantity| {
+        let name = free(&taken, &quantity.name);
+        taken.insert(name.clone());
+        name
+    });
+    named.collect()
 }
 
 /// The name, or one like it that is free.

@@ -14,6 +14,8 @@ pub(super) struct Point<'p, 'a> {
     number: u64,
     /// May numbers be negative, huge and tiny, and parameters others than by default?
     anywhere: bool,
+    /// How many octaves states are apart at most.
+    octaves: u64,
     known: BTreeMap<AtomId, f64>,
     /// The values of opaque uniforms, by their number.
     opaque: BTreeMap<usize, f64>,
@@ -28,6 +30,7 @@ impl<'p, 'a> Point<'p, 'a> {
             expander,
             number,
             anywhere: false,
+            octaves: 0,
             known: BTreeMap::new(),
             opaque: BTreeMap::new(),
             sizes: BTreeMap::new(),
@@ -38,6 +41,14 @@ impl<'p, 'a> Point<'p, 'a> {
     pub(super) fn anywhere(expander: &'p Expander<'a>, number: u64) -> Self {
         Point {
             anywhere: true,
+            ..Point::new(expander, number)
+        }
+    }
+
+    /// One of many points, with states that are up to so many octaves apart.
+    pub(super) fn spread(expander: &'p Expander<'a>, number: u64, octaves: u64) -> Self {
+        Point {
+            octaves,
             ..Point::new(expander, number)
         }
     }
@@ -134,7 +145,7 @@ impl<'p, 'a> Point<'p, 'a> {
     fn param(&self, i: usize) -> f64 {
         let param = &self.expander.model.params[i];
         let drawn = self.drawn(1000 + i as u64);
-        let Some(default) = param.default.as_ref().map(to_f64) else {
+        let Some(default) = param.default else {
             return drawn;
         };
         let near = if default == 0.0 {
@@ -153,6 +164,10 @@ impl<'p, 'a> Point<'p, 'a> {
     /// A number of any sign at half of the points, and of any size at half of them.
     fn state(&self, i: u64) -> f64 {
         let mut value = self.drawn(i);
+        if self.octaves > 0 {
+            let octave = (self.drawn(i + 300) - 1.25) / 1.5 * self.octaves as f64;
+            value *= Op::Pow.eval(&[2.0, octave]);
+        }
         if self.anywhere && self.number & 1 > 0 && self.drawn(i + 100) < 1.25 {
             value = -value;
         }

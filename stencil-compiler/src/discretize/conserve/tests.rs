@@ -472,3 +472,24 @@ fn what_is_made_anew_changes_with_what_both_sides_share() {
         assert!(error.message.contains(words), "{error}");
     }
 }
+
+#[test]
+fn ways_back_are_tried_within_declared_ranges() {
+    // The inverse of `v/(1 - v^2)` that is slower than one.
+    let law = |range: &str, way: &str| {
+        let text = format!(
+            "system S in 1d {{ conserved s: scalar; let v = 2*s/(1 + sqrt(1 + 4*s^2)){range}; flux s -> [v];
+                primitive {{ v; s = {way}; }} }}
+             scheme c for S {{ reconstruct: plm in primitive; riemann: force; time: euler; }}"
+        );
+        discretize(&parse_str(&text).unwrap()).map_err(|error| error.code)
+    };
+    let slow = " where v < 1 and v > -1";
+    assert!(law(slow, "v/(1 - v^2)").is_ok());
+    assert_eq!(law("", "v/(1 - v^2)").err(), Some(Code::WrongWayBack));
+    assert_eq!(law(slow, "v/(1 + v^2)").err(), Some(Code::WrongWayBack));
+    assert_eq!(
+        law(" where v > 30", "v/(1 - v^2)").err(),
+        Some(Code::WrongWayBack)
+    );
+}

@@ -7,12 +7,15 @@ use crate::discretize::DiscretizeError;
 use crate::discretize::atoms::Atom;
 use crate::discretize::expand::{Expander, Result, States, Tensor, name_of};
 use crate::discretize::poly::Poly;
-use crate::model::{AtFace, Primitives, Term, TermKind, Variables};
+use crate::model::{AtFace, Comparison, Primitives, Term, TermKind, Variables, to_f64};
 
 /// Points that are tried.
 const POINTS: u64 = 8;
 
-/// What rounding may do to a value of order one.
+/// Points that are drawn to find those within declared ranges, farther and farther from one.
+const DRAWN: u64 = 64 * POINTS;
+
+/// What rounding may do to a value, in units of itself or of one.
 const ROUNDING: f64 = 1e-6;
 
 impl Law<'_> {
@@ -31,15 +34,27 @@ impl Law<'_> {
         });
         let given: Vec<(&Term, Tensor)> = given.collect();
         self.follow(&mut expander, primitives, &mut states, "there")?;
+        let ranges = self.ranged(&mut expander, &states)?;
         states.lets.clear();
         for (variable, entries) in given {
             let term = |expander: &mut Expander<'_>| expander.term(variable);
             let back = expander.in_states(&states, "back", term)?;
             for (there, back) in entries.iter().zip(&back) {
-                self.check_equal(&expander, (what, variable), [there, back])?;
+                self.check_equal((&expander, &ranges), (what, variable), [there, back])?;
             }
         }
         Ok(())
+    }
+
+    /// What has a declared range, in these states.
+    fn ranged(&self, expander: &mut Expander<'_>, states: &States) -> Result<Vec<Ranged>> {
+        let mut all = Vec::new();
+        for range in &self.model.ranges {
+            let of = expander.in_states(states, "there", |expander| expander.term(&range.of))?;
+            let bound = (range.comparison, to_f64(&range.bound));
+            all.extend(of.into_iter().map(|of| Ranged { of, bound }));
+        }
+        Ok(all)
     }
 
     /// Checks that the scheme makes states of primitives, as what both sides of a face share needs it, and that
@@ -67,6 +82,7 @@ impl Law<'_> {
         let mut states = self.free(&mut expander, primitives);
         let others = self.others(&mut expander, at_face, &states);
         self.follow(&mut expander, primitives, &mut states, "there")?;
+        let ranges = self.ranged(&mut expander, &states)?;
         let mut shared = states.clone();
         for (component, other) in others {
             shared.components[component] = other;
@@ -78,11 +94,14 @@ impl Law<'_> {
             let own = term(&mut expander, &states, "anew", variable)?;
             let anew = term(&mut expander, &states, "anew", value)?;
             for (before, after) in own.iter().zip(&anew) {
-                self.check_equal(&expander, ("face", variable), [before, after])?;
+                self.check_equal((&expander, &ranges), ("face", variable), [before, after])?;
             }
             let changed = term(&mut expander, &shared, "shared", value)?;
             let same = own.iter().zip(&changed);
-            if same.into_iter().all(|both| alike(&expander, both)) {
+            if same
+                .into_iter()
+                .all(|both| alike((&expander, &ranges), both))
+            {
                 return Err(self.unchanged(at_face, variable, value));
             }
         }
@@ -179,38 +198,61 @@ impl Law<'_> {
     /// Compares at points where both have values.
     fn check_equal(
         &self,
-        expander: &Expander<'_>,
+        tried: (&Expander<'_>, &[Ranged]),
         (what, variable): (&str, &Term),
         [there, back]: [&Poly; 2],
     ) -> Result<()> {
-        for number in 0..POINTS {
-            let mut point = Point::new(expander, number);
+        let other = |point: &mut Point<'_, '_>| {
             let [before, after] = [there, back].map(|poly| point.value(poly));
-            let difference = (after - before).abs();
-            // What is not finite says nothing.
-            if difference.is_finite() && difference > ROUNDING {
-                let name = name_of(self.model, variable);
-                let message = format!(
-                    "`{name}` of what follows from the {what} is another: {after:.4} where `{name}` is \
-                     {before:.4}; what is conserved and the {what} have to follow from each other"
-                );
-                return Err(DiscretizeError::new(
-                    Code::WrongWayBack,
-                    variable.span,
-                    message,
-                ));
-            }
-        }
-        Ok(())
+            differ(before, after).then_some((before, after))
+        };
+        let Some((before, after)) = points(tried).iter_mut().find_map(other) else {
+            return Ok(());
+        };
+        let name = name_of(self.model, variable);
+        let message = format!(
+            "`{name}` of what follows from the {what} is another: {after:.4} where `{name}` is {before:.4}; what is \
+             conserved and the {what} have to follow from each other, for all values in declared ranges"
+        );
+        Err(DiscretizeError::new(
+            Code::WrongWayBack,
+            variable.span,
+            message,
+        ))
     }
 }
 
+/// What has a declared range, and the bound that it keeps.
+struct Ranged {
+    of: Poly,
+    bound: (Comparison, f64),
+}
+
+/// Points at which all that has a range is in it; fewer than [`POINTS`] where few of those that are drawn are such.
+fn points<'p, 'a>((expander, ranges): (&'p Expander<'a>, &[Ranged])) -> Vec<Point<'p, 'a>> {
+    let in_ranges = |point: &mut Point<'_, '_>| {
+        ranges.iter().all(|Ranged { of, bound }| {
+            let (comparison, bound) = bound;
+            comparison.holds(&point.value(of), bound)
+        })
+    };
+    let drawn = (0..DRAWN).filter_map(|number| {
+        let mut point = Point::spread(expander, number, number / POINTS);
+        in_ranges(&mut point).then_some(point)
+    });
+    drawn.take(POINTS as usize).collect()
+}
+
+/// Are these two values, and not the same but for rounding? What is not finite says nothing.
+fn differ(before: f64, after: f64) -> bool {
+    let difference = (after - before).abs();
+    difference.is_finite() && difference > ROUNDING * before.abs().max(1.0)
+}
+
 /// Are two values the same at all points where both are finite?
-fn alike(expander: &Expander<'_>, (own, changed): (&Poly, &Poly)) -> bool {
-    (0..POINTS).all(|number| {
-        let mut point = Point::new(expander, number);
+fn alike(tried: (&Expander<'_>, &[Ranged]), (own, changed): (&Poly, &Poly)) -> bool {
+    points(tried).iter_mut().all(|point| {
         let [before, after] = [own, changed].map(|poly| point.value(poly));
-        let difference = (after - before).abs();
-        !difference.is_finite() || difference <= ROUNDING
+        !differ(before, after)
     })
 }
