@@ -172,6 +172,24 @@ impl SystemDef {
         Ok(SystemDef(Arc::new(parts)))
     }
 
+    /// The system that a text declares, by one of its schemes: that of this name, or the first. Schemes that are not asked for
+    /// may be wrong.
+    ///
+    /// # Errors
+    /// See [`from_text_in`](Self::from_text_in).
+    pub fn from_text_with(
+        source: &str,
+        text: &str,
+        dimension: Option<usize>,
+        scheme: Option<&str>,
+    ) -> Result<Self, Error> {
+        let render = |errors: Diagnostics| Error::Declaration(errors.render(source, text));
+        let model = model::parse::parse_str_with(text, dimension, scheme).map_err(render)?;
+        let parts = Parts::discretize(model, source)
+            .map_err(|error| render(Diagnostics::from(Diagnostic::from(error))))?;
+        Ok(SystemDef(Arc::new(parts)))
+    }
+
     /// The system of a model; `source` is its name in messages.
     ///
     /// # Errors

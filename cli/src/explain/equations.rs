@@ -3,7 +3,7 @@
 use stencil_compiler::diag::counted;
 use stencil_compiler::discretize::DerivedWaves;
 use stencil_compiler::discretize::integrators;
-use stencil_compiler::model::text::{expression, face_lines, rates, variable_lines};
+use stencil_compiler::model::text::{expression, face_lines, rates, real, variable_lines};
 use stencil_compiler::model::{Average, Gives, Mixed, Model, Rational, Waves, to_f64};
 
 use super::table::{Table, equation, paragraph};
@@ -132,7 +132,7 @@ fn names(model: &Model) -> String {
         ]);
     }
     for param in &model.params {
-        let mut values: Vec<String> = param.default.iter().map(number).collect();
+        let mut values: Vec<String> = param.default.iter().map(|value| real(*value)).collect();
         values.extend(
             param
                 .bounds

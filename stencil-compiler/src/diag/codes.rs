@@ -39,7 +39,7 @@ codes! {
     Syntax = "P0002", "syntax error",
         "Something else was expected here. Items of a system end in `;` and are `field`, `conserved`, `param`, `source`, `let`, `ddt(..) = ..`, `flux` and `observe`; beside them there are `fn`, `primitive`, `face`, `average`, `waves`, `riemann` and `cfl`, which end in `}`.";
     TooDeep = "P0003", "nested too deeply",
-        "The expression nests more operations or parentheses than the compiler accepts. Name parts of it with `let`.";
+        "The expression nests more operations or parentheses than the compiler accepts: name parts of it with `let`. A chain of `let`s, each made of the last, has at most 2000, and there are at most 16 derivatives, one of the other, `lap` counting as two: what comes out of eight Laplacians is a field of its own.";
     Trailing = "P0004", "something after the end",
         "The input holds one `system` and its `scheme`s, and nothing else.";
     Unsupported = "P0005", "not part of the language yet",
@@ -47,7 +47,7 @@ codes! {
     Juxtaposition = "P0006", "two operands without an operator",
         "`2 u` and `(a) (b)` are not products: write `2*u` and `(a) * (b)`.";
     BadNumber = "P0007", "number cannot be held exactly",
-        "Numbers are read as exact fractions with 127-bit parts: decimal digits, at most about 38 of them, with an optional decimal exponent, and no type suffix. The default or a bound of a parameter may be an expression of numbers; its value is finite and of such a size.";
+        "Numbers are read as exact fractions with 127-bit parts: decimal digits, at most about 38 of them, with an optional decimal exponent, and no type suffix. The default of a parameter may be any finite number of 64 bits, such as `1.054571817e-34`, and an expression of numbers, as a bound may be.";
     BadExponent = "P0008", "exponent is not a small integer",
         "The exponent of `^` is a literal integer from -64 to 64. A power of a power needs parentheses. Other exponents: `sqrt(a)`, `cbrt(a)`, `pow(a, b)`.";
     TooLarge = "P0009", "expands to too much",
@@ -77,7 +77,7 @@ codes! {
     WrongUse = "P0109", "name of another kind",
         "A function needs its arguments, and a field, parameter, source or `let` takes none: write `f * (a + b)` for a product.";
     NotVisible = "P0110", "name that is not visible here",
-        "A function sees its arguments, its own `let`s, the parameters and `t`; the value of a source is made of parameters, `x`, `y`, `z` and `t`; defaults and bounds of parameters are made of numbers. Pass fields to a function as arguments, and put terms with fields into the equations.";
+        "A function sees its arguments, its own `let`s, the parameters and `t`; the value of a source is made of parameters, `x`, `y`, `z`, `t` and `let`s of such; defaults and bounds of parameters are made of numbers. Pass fields to a function as arguments, and put terms with fields into the equations.";
     NotPointwise = "P0111", "derivative where only pointwise expressions may stand",
         "Functions, values of sources, formulas and constants are evaluated cell by cell and take no derivatives. Pass the derivative to the function as an argument: `limiter(d[x](f))`.";
     NotMutable = "P0112", "assignment to what does not change",
@@ -145,7 +145,7 @@ codes! {
     NotSymmetric = "P0403", "right-hand side without the field's symmetry",
         "The right-hand side of a symmetric tensor field is symmetric, and that of an antisymmetric one antisymmetric, for any values of the fields. Write `sym(..)`, or declare the field a `tensor`.";
     CoordinateOutsideSource = "P0404", "coordinate outside of a source",
-        "Equations hold everywhere alike. What depends on the place is declared: `source name: scalar = sin(x);`, and the equations use its name.";
+        "Equations hold everywhere alike. What depends on the place is declared: `source name: scalar = sin(x);`, and the equations use its name. A `let` may depend on the place for sources below it.";
     NotContactForm = "P0405", "flux that is not advection and the work of a pressure",
         "The Riemann solver takes the flux along each axis for `flow * q + p * d`: what is conserved moves with the flow, and the pressure is multiplied by a number or by the flow. Fluxes of gases and of shallow water are such; those of magnetic fields and of waves in solids are not. The pressure is the `let` that `waves` names: use its name in the fluxes, and choose `hll` where there is more.";
     WrongWayBack = "P0406", "primitives that do not follow from what follows from them",

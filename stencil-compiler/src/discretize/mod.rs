@@ -178,7 +178,7 @@ fn algorithm(
 ) -> Algorithm {
     let param = |p: &crate::model::Param| Param {
         name: p.name.clone(),
-        default: p.default.as_ref().map(crate::model::to_f64),
+        default: p.default,
     };
     Algorithm {
         name: model.name.clone(),

@@ -201,3 +201,42 @@ fn a_divisor_that_vanishes_is_an_error() {
     ));
     assert_eq!(error.unwrap_err().code, Code::DivisionByZero);
 }
+
+#[test]
+fn observables_may_be_called_as_components() {
+    let source = "pub system S in 2d { field u: vector; source g: vector; ddt(u) = lap(u) + g;
+        observe u_x = max(u.x); observe g_y = mean(u.y); observe u_x_new = sum(u.x); }";
+    let observation = observe(&model(source)).unwrap().unwrap();
+    observation.algorithm.check().unwrap();
+    let quantities = observation.quantities.iter().map(|q| q.name.as_str());
+    assert_eq!(quantities.collect::<Vec<_>>(), ["u_x", "g_y", "u_x_new"]);
+}
+
+/// Species that diffuse and react with all others.
+fn reacting(count: usize) -> String {
+    let declared = (0..count)
+        .map(|i| format!("field c{i}: scalar; param D{i}: real = 1; param k{i}: real = 1;"));
+    let rates = (0..count).map(|i| {
+        let with_all = (0..count).map(|j| format!(" - k{j}*c{i}*c{j}"));
+        format!(
+            "ddt(c{i}) = D{i}*lap(c{i}){};",
+            with_all.collect::<String>()
+        )
+    });
+    format!(
+        "pub system Reacting in 1d {{ {}{} }} scheme s for Reacting {{ space: central<order = 2>; time: euler; }}",
+        declared.collect::<String>(),
+        rates.collect::<String>()
+    )
+}
+
+#[test]
+fn many_species_are_collected_as_few_are() {
+    // All rates share one sum, which each multiplies by its own species.
+    let shared = |count: usize| {
+        let algorithm = algorithm(&reacting(count));
+        let functions = algorithm.ids();
+        functions.filter(|(_, f)| f.name.contains("factor")).count()
+    };
+    assert_eq!((shared(4), shared(64)), (1, 1));
+}

@@ -11,10 +11,12 @@ use crate::expr::Op;
 
 mod at_face;
 pub mod check;
+mod foreign;
 pub mod formula;
 mod formulation;
 mod nesting;
 pub mod parse;
+mod rebuild;
 pub mod riemann;
 mod scheme;
 mod summands;
@@ -179,8 +181,8 @@ pub struct Speed {
 pub struct Param {
     /// Its name.
     pub name: String,
-    /// The value used where a run gives none.
-    pub default: Option<Rational>,
+    /// The value used where a run gives none; finite.
+    pub default: Option<f64>,
     /// Bounds from `where`, as (comparison, number): `nu >= 0`.
     pub bounds: Vec<(Comparison, Rational)>,
     /// The text in the unit brackets, kept as written.

@@ -334,8 +334,19 @@ pub(crate) fn rules(system: &SystemDef, params: &[f64], mesh: &Mesh, axes: Axes)
     Rules::new(system.algorithm(), params, mesh.spacing(), shares)
 }
 
+/// Most threads of a run, more than any machine has cores.
+const MOST_THREADS: usize = 1024;
+
 /// Threads; 0 stands for one on each core.
 fn pool(threads: usize) -> Result<ThreadPool, Error> {
+    if threads > MOST_THREADS {
+        return Err(Error::Threads {
+            threads,
+            reason: format!(
+                "there may be {MOST_THREADS} at most; leave it out for one on each core"
+            ),
+        });
+    }
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     pool.map_err(|e| Error::Threads {
         threads,
@@ -425,5 +436,17 @@ fn machine<T: Number>(
             let new = cuda::Machine::new(card, cache, plans, domain, instructions);
             Ok(Machine::Cuda(Box::new(new?)))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_threads_than_any_machine_has_are_refused() {
+        let error = pool(10_000).unwrap_err().to_string();
+        assert!(error.contains("10000") && error.contains("1024"), "{error}");
+        assert!(pool(2).is_ok());
     }
 }

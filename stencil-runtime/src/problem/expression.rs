@@ -30,6 +30,13 @@ impl Constants {
         }
     }
 
+    /// Is `name` one of these, and used in a formula of them?
+    pub(super) fn uses(&self, name: &str, text: &str) -> bool {
+        let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
+        let formula = Formula::parse(text, &names);
+        names.contains(&name) && formula.is_ok_and(|formula| formula.uses(name))
+    }
+
     /// The value of a formula of these names.
     pub(super) fn evaluate(&self, text: &str) -> Result<f64, Diagnostics> {
         let names: Vec<&str> = self.names.iter().map(String::as_str).collect();

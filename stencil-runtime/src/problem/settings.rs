@@ -311,6 +311,19 @@ fn time_step(
         inner.data = Data::Text(number.to_string());
         return reader.positive(name, &inner).map(TimeStep::Cfl);
     }
+    if let Data::Text(text) = &item.data
+        && reader.constants.uses("h", text)
+    {
+        let message = format!(
+            "`h` is the smallest spacing here, and a parameter of {}",
+            model.name
+        );
+        let help = "rename the parameter, or write its value or that of the spacing as a number";
+        reader
+            .mistakes
+            .add(Code::Contradiction, item.at, message, help);
+        return None;
+    }
     // Only the time step may depend on the spacing.
     let constants = reader.constants.clone();
     reader.constants.set("h", h.unwrap_or(1.0));

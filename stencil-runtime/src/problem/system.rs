@@ -67,20 +67,26 @@ pub(super) fn read(
         return None;
     };
     let name = reader.lines(Name("", "system"), item)?;
-    let dimension = dimension(document, reader);
+    let wanted = Wanted {
+        dimension: dimension(document, reader),
+        scheme: match document.get("scheme").map(|item| &item.data) {
+            Some(Data::Text(name)) => Some(name.as_str()),
+            _ => None,
+        },
+    };
     let (system, origin) = if name.contains('{') {
         // Places in the declaration are then those of the file.
         let (line, column) = reader.mistakes.start_of(item.at, &name);
         let padded = "\n".repeat(line) + &" ".repeat(column) + &name;
         let source = reader.mistakes.name(item.at).to_string();
         (
-            declared(&source, &padded, dimension, reader)?,
+            declared(&source, &padded, wanted, reader)?,
             Origin::Text(name),
         )
     } else if name.contains(['.', '/', '\\']) {
-        from_file(folder, &name, item, dimension, reader)?
+        from_file(folder, &name, item, wanted, reader)?
     } else {
-        let system = from_library(library, &name, item, dimension, reader)?;
+        let system = from_library(library, &name, item, wanted.dimension, reader)?;
         let origin = Origin::Library(system.name().to_string());
         (system, origin)
     };
@@ -108,18 +114,27 @@ fn dimension(document: &Table, reader: &mut Reader) -> Option<usize> {
     }
 }
 
+/// What the file asks of a declaration.
+#[derive(Clone, Copy)]
+struct Wanted<'a> {
+    /// The number of axes, as far as the file says it.
+    dimension: Option<usize>,
+    /// A scheme by name.
+    scheme: Option<&'a str>,
+}
+
 fn declared(
     source: &str,
     text: &str,
-    dimension: Option<usize>,
+    wanted: Wanted<'_>,
     reader: &mut Reader,
 ) -> Option<SystemDef> {
     // A system with a number of its own has it whatever the mesh says, which is checked there.
     let dimension = match dimensions(text) {
         Some(Dimensions::Fixed(_)) | None => None,
-        Some(Dimensions::Any) => dimension,
+        Some(Dimensions::Any) => wanted.dimension,
     };
-    match SystemDef::from_text_in(source, text, dimension) {
+    match SystemDef::from_text_with(source, text, dimension, wanted.scheme) {
         Ok(system) => Some(system),
         Err(error) => {
             reader.mistakes.rendered(error.to_string());
@@ -132,13 +147,13 @@ fn from_file(
     folder: &Path,
     name: &str,
     item: &Item,
-    dimension: Option<usize>,
+    wanted: Wanted<'_>,
     reader: &mut Reader,
 ) -> Option<(SystemDef, Origin)> {
     let path = folder.join(name);
     match read_text(&path) {
         Ok(text) => {
-            let system = declared(&path.display().to_string(), &text, dimension, reader)?;
+            let system = declared(&path.display().to_string(), &text, wanted, reader)?;
             Some((system, Origin::Text(text)))
         }
         Err(error) => {

@@ -4,6 +4,7 @@ use super::ranks;
 use super::scope::{Meaning, joined};
 use super::terms::{Place, Terms, Typed};
 use crate::diag::{Code, Diagnostic, Span, nearest};
+use crate::model::foreign;
 use crate::model::parse::ast::{Ast, AstKind, Name};
 use crate::model::{Function, HIGHEST, Rank, Relation, Term, TermKind};
 
@@ -28,6 +29,9 @@ impl Terms<'_, '_> {
     pub(super) fn call(&mut self, name: &Name, arguments: &[Ast], span: Span) -> Typed {
         if name.text == "hyper" {
             return self.hyper(arguments, span);
+        }
+        if name.text == "flux" && self.place == Place::Riemann {
+            return self.flux_of_side(arguments, span);
         }
         self.no_user_function(name)?;
         let terms = self.terms(arguments);
@@ -205,7 +209,10 @@ impl Terms<'_, '_> {
                 "functions: {}, d[x], d2[x] to d{HIGHEST}[x]",
                 own.join(", ")
             ))
-            .help_if(near.map(|near| format!("did you mean `{near}`?")));
+            .help_if(
+                foreign::function(text)
+                    .or_else(|| near.map(|near| format!("did you mean `{near}`?"))),
+            );
         if !user.is_empty() {
             diagnostic = diagnostic.note(format!("functions of the system: {}", user.join(", ")));
         }

@@ -5,7 +5,7 @@ use super::terms::{Place, Terms};
 use crate::diag::{Code, Diagnostic, Span};
 use crate::model::parse::ast::{Ast, AstKind, Name, ParamItem};
 use crate::model::parse::number;
-use crate::model::{Comparison, Param, Rank, Rational, Term, TermKind, formula};
+use crate::model::{Comparison, Param, Rank, Rational, Term, TermKind, formula, to_f64};
 
 /// What may stand in a constant.
 const WAY_OUT: &str = "use numbers, `pi` and functions of them";
@@ -14,7 +14,7 @@ impl Scope<'_> {
     /// A parameter; its default is held against its bounds.
     pub(super) fn param(&mut self, item: &ParamItem) -> Param {
         let default = item.default.as_ref();
-        let value = default.and_then(|ast| self.constant(ast));
+        let value = default.and_then(|ast| self.default(ast));
         let mut bounds = Vec::new();
         for (comparison, ast, span) in &item.bounds {
             let Some(bound) = self.constant(ast) else {
@@ -22,7 +22,8 @@ impl Scope<'_> {
             };
             bounds.push((*comparison, bound));
             if let (Some(value), Some(ast)) = (&value, default) {
-                self.within((value, ast.span), (*comparison, &bound, *span), &item.name);
+                let bound = (*comparison, to_f64(&bound), *span);
+                self.within((*value, ast.span), bound, &item.name);
             }
         }
         Param {
@@ -37,11 +38,11 @@ impl Scope<'_> {
     /// Reports a default that breaks a bound.
     fn within(
         &mut self,
-        (value, at): (&Rational, Span),
-        (comparison, bound, bound_at): (Comparison, &Rational, Span),
+        (value, at): (f64, Span),
+        (comparison, bound, bound_at): (Comparison, f64, Span),
         name: &Name,
     ) {
-        if comparison.holds(value, bound) {
+        if comparison.holds(&value, &bound) {
             return;
         }
         let message = format!("the default of `{}` breaks its bound", name.text);
@@ -51,6 +52,12 @@ impl Scope<'_> {
         self.report(diagnostic);
     }
 
+    /// The default of a parameter: the number that is nearest to a literal, else what an expression is in `f64`. `None` after
+    /// an error.
+    fn default(&mut self, ast: &Ast) -> Option<f64> {
+        nearest(ast).or_else(|| self.evaluated(ast))
+    }
+
     /// The value of an expression of numbers; `None` after an error. A literal is exact. Anything
     /// else is evaluated in `f64`, and is the shortest decimal that reads back as that number, so
     /// that the declaration can be printed.
@@ -58,6 +65,18 @@ impl Scope<'_> {
         if let Some(value) = literal(ast) {
             return Some(value);
         }
+        let value = self.evaluated(ast)?;
+        let exact = number::nearest_decimal(value);
+        if exact.is_none() {
+            let message = format!("the value {value:e} cannot be held as an exact fraction");
+            let diagnostic = Diagnostic::new(Code::BadNumber, ast.span, message);
+            self.report(diagnostic.help("choose other units"));
+        }
+        exact
+    }
+
+    /// The finite value of an expression of numbers in `f64`; `None` after an error.
+    fn evaluated(&mut self, ast: &Ast) -> Option<f64> {
         // What functions expand to is no part of the model.
         let before = std::mem::take(&mut self.expansion);
         self.expansion.inline = true;
@@ -77,13 +96,7 @@ impl Scope<'_> {
             self.report(not_finite(&term));
             return None;
         }
-        let exact = number::nearest_decimal(value);
-        if exact.is_none() {
-            let message = format!("the value {value:e} cannot be held as an exact fraction");
-            let diagnostic = Diagnostic::new(Code::BadNumber, ast.span, message);
-            self.report(diagnostic.help("choose other units"));
-        }
-        exact
+        Some(value)
     }
 }
 
@@ -92,6 +105,16 @@ fn literal(ast: &Ast) -> Option<Rational> {
     match &ast.kind {
         AstKind::Number(value) => Some(*value),
         AstKind::Neg(inner) => literal(inner).map(|value| -value),
+        _ => None,
+    }
+}
+
+/// The number nearest to a literal, with a sign or not; of any finite size.
+fn nearest(ast: &Ast) -> Option<f64> {
+    match &ast.kind {
+        AstKind::Number(value) => Some(to_f64(value)),
+        AstKind::Real(value) => Some(*value),
+        AstKind::Neg(inner) => nearest(inner).map(|value| -value),
         _ => None,
     }
 }

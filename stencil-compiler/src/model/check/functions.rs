@@ -40,7 +40,9 @@ impl Locals {
 pub(super) fn define_all(scope: &mut Scope<'_>) {
     for index in 0..scope.functions.len() {
         let item = scope.functions[index].item;
-        let Some(function) = &item.meaning else {
+        // A name that cannot be used was reported with its declaration, and nothing is called after it.
+        let usable = names::function_problem(&item.name.text).is_none();
+        let Some(function) = item.meaning.as_ref().filter(|_| usable) else {
             continue;
         };
         let before = std::mem::take(&mut scope.expansion);
@@ -186,7 +188,7 @@ impl Terms<'_, '_> {
     pub(super) fn local_value(&mut self, ast: &Ast) -> Option<Term> {
         let term = self.term(ast)?;
         if term.depth() <= limits::DEPTH {
-            return Some(term);
+            return self.scope.within_limits(term);
         }
         let message = format!("expands to more than {} nested operations", limits::DEPTH);
         let diagnostic = Diagnostic::new(Code::TooDeep, ast.span, message);

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::calls::differentiates;
+use super::extents::too_far_down;
 use super::ranks::{self, Ranked};
 use super::riemann::WORDS;
 use super::terms::is_zero;
@@ -12,7 +13,7 @@ use crate::discretize::conserve::{limiters, reconstruct, riemann};
 use crate::model::parse::{normal_unit, number};
 use crate::model::{
     HIGHEST, Model, Primitives, Range, Rank, Rational, Scheme, Symmetry, Term, TermKind, Variables,
-    Waves,
+    Waves, to_f64,
 };
 
 /// What is wrong, in words for the maker of the model.
@@ -50,6 +51,13 @@ impl Model {
             let named = |function: &str| names::function_problem(function).is_none();
             let fits = within.is_none_or(|within| within.most > 0 && named(&within.function));
             ensure(fits, || format!("`let {}` is within no loop", item.name))?;
+        }
+        let rates = self.equations.iter().map(|equation| &equation.rhs);
+        let watched = self.observables.iter().map(|observable| &observable.value);
+        let watched = watched.chain(self.speeds.iter().map(|speed| &speed.value));
+        let named = self.lets.iter().map(|named| &named.value);
+        if let Some(problem) = too_far_down(&self.lets, named.chain(rates).chain(watched)) {
+            return Err(problem);
         }
         self.check_equations()?;
         self.check_fluxes()?;
@@ -96,15 +104,16 @@ impl Model {
     fn check_numbers(&self) -> Checked {
         for param in &self.params {
             let bounds = param.bounds.iter().map(|(_, number)| number);
-            for number in param.default.iter().chain(bounds) {
+            for number in bounds {
                 check_number(&number.max(&-*number).clone())
                     .map_err(|problem| format!("in `param {}`: {problem}", param.name))?;
             }
-            if let Some(default) = &param.default {
-                let holds = param
-                    .bounds
-                    .iter()
-                    .all(|(c, bound)| c.holds(default, bound));
+            if let Some(default) = param.default {
+                ensure(default.is_finite(), || {
+                    format!("in `param {}`: {default} is no number", param.name)
+                })?;
+                let mut bounds = param.bounds.iter();
+                let holds = bounds.all(|(c, bound)| c.holds(&default, &to_f64(bound)));
                 ensure(holds, || {
                     format!("the default of `{}` breaks its bounds", param.name)
                 })?;

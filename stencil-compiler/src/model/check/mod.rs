@@ -9,6 +9,7 @@ pub(super) mod calls;
 mod conditions;
 mod conserved;
 mod constants;
+mod extents;
 mod faces;
 mod functions;
 mod invariants;
@@ -56,6 +57,10 @@ pub(super) mod limits {
     pub(in crate::model) const DEPTH: u32 = 200;
     /// Levels of all expressions that are being resolved, one inside of the other.
     pub(in crate::model) const LEVELS: u32 = 400;
+    /// `let`s each of which is made of the last.
+    pub(in crate::model) const CHAIN: u32 = 2000;
+    /// Derivatives of derivatives.
+    pub(in crate::model) const ORDER: u32 = 16;
     /// `let`s that functions may expand to.
     pub(in crate::model) const HIDDEN: usize = 4096;
     /// Calls of functions, those inside of functions counted each time.

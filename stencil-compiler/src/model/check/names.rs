@@ -6,6 +6,9 @@
 /// Longest name, in characters.
 const LONGEST: usize = 60;
 
+/// Longest number behind a name, with its underscore.
+const LONGEST_SUFFIX: usize = 8;
+
 /// Words of this language that a local name of a function may not be either.
 const KEYWORDS: &str = "system scheme field param source let ddt where and in for fn mut if else \
     observe cfl real scalar vector tensor d d2 d3 d4 d5 d6 d7 d8 t dt dx dy dz pi I";
@@ -71,6 +74,19 @@ fn word_problem(name: &str) -> Option<String> {
     let function =
         super::ranks::function(name).is_some() || super::calls::WRITTEN_OUT.contains(&name);
     (word || function).then(|| format!("`{name}` is a word of the language"))
+}
+
+/// The part of a name that stays when a number is put behind it: with any number from 1 on this is a plain identifier, whatever
+/// `name` is.
+pub(super) fn stem(name: &str) -> String {
+    let words = name.split(|c: char| !c.is_ascii_alphanumeric());
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    let mut stem = words.join("_");
+    stem.truncate(LONGEST - LONGEST_SUFFIX);
+    match stem.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        true => stem.trim_end_matches('_').to_string(),
+        false => "value".to_string(),
+    }
 }
 
 /// Why `name` is no plain identifier of all the languages concerned.

@@ -9,6 +9,7 @@ use super::scope::{Meaning, Scope};
 use super::terms::Place;
 use super::{limits, names, primitives, ranges, ranks, riemann, scheme, watched};
 use crate::diag::{Code, Diagnostic, Diagnostics, Span};
+use crate::model::parse::Asked;
 use crate::model::parse::ast::{Ast, FieldItem, LetItem, Name, SourceItem, System};
 use crate::model::{
     Comparison, Equation, Field, Let, Model, Rank, Source, Symmetry, Term, TermKind,
@@ -18,14 +19,14 @@ use crate::model::{
 /// number of dimensions takes the one that is asked for.
 pub(in crate::model) fn model(
     system: &System,
-    asked: Option<usize>,
+    asked: Asked<'_>,
     diagnostics: &mut Diagnostics,
 ) -> Option<Model> {
     if let Some(problem) = names::problem(&system.name.text) {
         diagnostics.push(Diagnostic::new(Code::BadName, system.name.span, problem));
     }
-    let schemes = scheme::resolve(system, diagnostics);
-    let (dimension, generic) = dimension(system, asked, diagnostics)?;
+    let schemes = scheme::resolve(system, asked.schemes, diagnostics);
+    let (dimension, generic) = dimension(system, asked.dimension, diagnostics)?;
     let fields: Option<Vec<Field>> = system
         .fields
         .iter()
@@ -38,6 +39,7 @@ pub(in crate::model) fn model(
     let lets = scope.lets(system);
     let equations = scope.equations(system);
     let fluxes = conserved::fluxes(&mut scope, system);
+    scope.fluxes = fluxes.clone().unwrap_or_default();
     let primitives = primitives::resolve(&mut scope, system);
     let at_face = at_face::resolve(&mut scope, system, &primitives);
     if let (Some(Some(at_face)), Some(equations)) = (&at_face, &equations) {
@@ -160,7 +162,7 @@ impl<'a> Scope<'a> {
     pub(super) fn term(&mut self, ast: &Ast, at: usize, place: Place) -> Option<Term> {
         let term = super::terms::Terms::new(self, at, place).term(ast)?;
         if term.depth() <= limits::DEPTH {
-            return Some(term);
+            return self.within_limits(term);
         }
         let message = format!("expands to more than {} nested operations", limits::DEPTH);
         let diagnostic = Diagnostic::new(Code::TooDeep, ast.span, message);
@@ -171,7 +173,13 @@ impl<'a> Scope<'a> {
     /// The `let`s in order; each sees those above it. `None` after an error.
     fn lets(&mut self, system: &'a System) -> Option<()> {
         let mut all = Some(());
-        for item in &system.lets {
+        for (index, item) in system.lets.iter().enumerate() {
+            if self.is_local(index) {
+                // Sources have it written out.
+                all = all.and(self.let_of_source(index).map(|_| ()));
+                self.let_meaning.push(None);
+                continue;
+            }
             let value = item.value.as_ref();
             let before = self.expansion.lets.len();
             let value = value.and_then(|ast| self.term(ast, item.at, Place::System));

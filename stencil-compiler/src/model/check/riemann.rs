@@ -13,7 +13,8 @@ use crate::discretize::conserve::riemann;
 use crate::model::parse::ast::{Ast, AstKind, LetItem, Name, SolvedItem, SolverItem, System};
 use crate::model::riemann::words;
 use crate::model::{
-    Flux, Gives, Let, Model, Primitives, Rank, RiemannSolver, Side, Solved, Term, TermKind,
+    Flux, Function, Gives, Let, Model, Primitives, Rank, RiemannSolver, Side, Solved, Term,
+    TermKind,
 };
 
 /// The solvers in the order in which they are written; `None` after an error.
@@ -91,7 +92,7 @@ fn solver<'a>(
         let value = body.local_value(&line.value);
         values.extend(value.and_then(|value| solved(body.scope, line, value)));
     }
-    let lets = scope.expansion.lets.split_off(own);
+    let lets = scope.split_lets(own);
     let gives = item.values.first().map_or(Gives::State, |line| line.gives);
     let solver = RiemannSolver {
         name: item.name.text.clone(),
@@ -330,6 +331,55 @@ impl Terms<'_, '_> {
         (self.scope.errors() == errors).then_some((kind, rank))
     }
 
+    /// `flux(below.m)`: what flows of a conserved field along the normal in the state on a side, written out.
+    pub(super) fn flux_of_side(&mut self, arguments: &[Ast], span: Span) -> Typed {
+        let of = match arguments {
+            [
+                Ast {
+                    kind: AstKind::Component(of, name),
+                    ..
+                },
+            ] => self.side(of).zip(Some(name)),
+            _ => None,
+        };
+        let Some((side, name)) = of else {
+            let message = "`flux(..)` is of a conserved field on a side of the face";
+            let diagnostic = Diagnostic::new(Code::WrongUse, span, message);
+            self.scope
+                .report(diagnostic.help("write `flux(below.m)` or `flux(above.m)`"));
+            return None;
+        };
+        let flux = match self.scope.names.get(name.text.as_str()) {
+            Some((Meaning::Field(field, _), _)) => {
+                let mut all = self.scope.fluxes.iter();
+                all.find(|flux| flux.field == *field).cloned()
+            }
+            Some(_) => None,
+            None => {
+                let diagnostic = self.scope.unknown(name, &[]);
+                self.scope.report(diagnostic);
+                return None;
+            }
+        };
+        let Some(flux) = flux else {
+            let message = format!("`{}` has no flux", name.text);
+            let diagnostic = Diagnostic::new(Code::NoFlux, name.span, message);
+            self.scope
+                .report(diagnostic.help("only what is conserved flows"));
+            return None;
+        };
+        let rank = match flux.value.rank {
+            Rank::Vector => Rank::Scalar,
+            Rank::Scalar | Rank::Tensor => Rank::Vector,
+        };
+        let normal = Term::of(TermKind::Normal, Rank::Vector, span);
+        let value = seen_on(side, &flux.value, &self.scope.expansion.lets);
+        let along = TermKind::Call(Function::Dot, vec![normal, value]);
+        let base = format!("flux_{}_{}", name.text, side.name());
+        let term = self.scope.shared(&base, Term::of(along, rank, span))?;
+        Some((term.kind, rank))
+    }
+
     /// Reports a side without a name behind it.
     pub(super) fn bare_side(&mut self, name: &Name) -> Typed {
         let text = &name.text;
@@ -351,6 +401,18 @@ impl Terms<'_, '_> {
             return Some((of.kind, rank));
         }
         self.not_visible(name, Meaning::Let(index))
+    }
+}
+
+/// What is made of fields, made of those on a side of a face.
+fn seen_on(side: Side, of: &Term, lets: &[Let]) -> Term {
+    match of.kind {
+        TermKind::Let(_) if of.is_uniform(lets) => of.clone(),
+        TermKind::Field(_) | TermKind::Let(_) => Term {
+            kind: TermKind::Side(side, Box::new(of.clone())),
+            ..of.clone()
+        },
+        _ => of.with_parts(&mut |part| seen_on(side, part, lets)),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::{ORDERS, faces, integrators, names};
 use crate::diag::{Code, Diagnostic, Diagnostics, Span, nearest};
+use crate::model::parse::Schemes;
 use crate::model::parse::ast::{Name, SchemeItem, Setting, System};
 use crate::model::{
     Arith, Averaged, Equation, Flux, Mixed, Model, Repair, Scheme, Splitting, Sweep, Term,
@@ -135,30 +136,53 @@ impl Model {
     }
 }
 
-/// The first scheme and the others; `None` after an error.
+/// The scheme that is asked for, or the first one, and the others; `None` after an error. Where one is asked for, others that are
+/// wrong are left out.
 pub(super) fn resolve(
     system: &System,
+    asked: Schemes<'_>,
     diagnostics: &mut Diagnostics,
 ) -> Option<(Scheme, Vec<Scheme>)> {
+    let chosen = match asked {
+        Schemes::All => None,
+        Schemes::One(name) => {
+            let named = |item: &SchemeItem| Some(item.name.text.as_str()) == name;
+            Some(system.schemes.iter().position(named).unwrap_or(0))
+        }
+    };
     let mut all = Some(Vec::new());
     for (i, item) in system.schemes.iter().enumerate() {
-        let earlier = &system.schemes[..i];
-        if let Some(first) = earlier.iter().find(|s| s.name.text == item.name.text) {
-            let message = format!("a second scheme `{}`", item.name.text);
-            let diagnostic = Diagnostic::new(Code::DuplicateName, item.name.span, message)
-                .note_at(first.name.span, "the first is here")
-                .help("schemes are chosen by name: give this one another name");
-            diagnostics.push(diagnostic);
+        let mut unheard = Diagnostics::new();
+        let is_other = chosen.is_some_and(|chosen| chosen != i);
+        let heard = match is_other {
+            true => &mut unheard,
+            false => &mut *diagnostics,
+        };
+        twice(item, &system.schemes[..i], heard);
+        match one(system, item, heard) {
+            Some(_) if !unheard.is_empty() => {}
+            None if is_other => {}
+            Some(found) => all.iter_mut().for_each(|all| match chosen == Some(i) {
+                true => all.insert(0, found.clone()),
+                false => all.push(found.clone()),
+            }),
+            None => all = None,
         }
-        let found = one(system, item, diagnostics);
-        all = all.zip(found).map(|(mut all, found)| {
-            all.push(found);
-            all
-        });
     }
     let mut all = all?.into_iter();
     let first = all.next().unwrap_or_else(|| start(system));
     Some((first, all.collect()))
+}
+
+/// Reports a scheme with the name of an earlier one.
+fn twice(item: &SchemeItem, earlier: &[SchemeItem], diagnostics: &mut Diagnostics) {
+    if let Some(first) = earlier.iter().find(|s| s.name.text == item.name.text) {
+        let message = format!("a second scheme `{}`", item.name.text);
+        let diagnostic = Diagnostic::new(Code::DuplicateName, item.name.span, message)
+            .note_at(first.name.span, "the first is here")
+            .help("schemes are chosen by name: give this one another name");
+        diagnostics.push(diagnostic);
+    }
 }
 
 /// What a scheme has where it says nothing else.

@@ -2,10 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::extents::Extent;
+use super::terms::Place;
 use super::{limits, names};
 use crate::diag::{Code, Diagnostic, Diagnostics, Span, nearest};
-use crate::model::parse::ast::{FunctionItem, Name, System};
-use crate::model::{Iterations, Let, Rank, Term, TermKind};
+use crate::model::foreign;
+use crate::model::parse::ast::{FunctionItem, LetItem, Name, System};
+use crate::model::{Flux, Iterations, Let, Rank, Term, TermKind};
 
 /// What a name stands for. A rank is missing after an error in the declaration.
 #[derive(Clone, Copy)]
@@ -51,8 +54,18 @@ pub(super) struct Expansion {
     /// Nodes that were repeated because they were written out in place.
     repeated: usize,
     calls: usize,
+    /// Of each of the first `let`s.
+    extents: Vec<Extent>,
     /// Was it reported that there is too much? Nothing is expanded any more then.
     pub(super) full: bool,
+}
+
+/// What a `let` is made of.
+#[derive(Clone, Copy, Default)]
+struct MadeOf {
+    place: bool,
+    /// Fields or sources.
+    fields: bool,
 }
 
 /// The names of a system and what was found out about them.
@@ -63,6 +76,13 @@ pub(super) struct Scope<'a> {
     pub(super) names: BTreeMap<&'a str, (Meaning, Span)>,
     /// Where each `let` is defined, as a position among the tokens.
     pub(super) let_at: Vec<usize>,
+    let_items: Vec<&'a LetItem>,
+    /// What they are made of.
+    made_of: Vec<MadeOf>,
+    /// The values of `let`s written out, for sources; `None` after an error.
+    pub(super) written_out: BTreeMap<usize, Option<Term>>,
+    /// What flows, once that is known.
+    pub(super) fluxes: Vec<Flux>,
     /// The `let`s so far: where they are in the model, and their ranks; `None` after an error.
     pub(super) let_meaning: Vec<Option<(usize, Rank)>>,
     pub(super) functions: Vec<Known<'a>>,
@@ -92,6 +112,7 @@ impl<'a> Scope<'a> {
         for (i, item) in system.lets.iter().enumerate() {
             scope.declare(&item.name, Meaning::Let(i));
             scope.let_at.push(item.at);
+            scope.let_items.push(item);
         }
         for (i, item) in system.functions.iter().enumerate() {
             scope.declare(&item.name, Meaning::Function(i));
@@ -100,6 +121,7 @@ impl<'a> Scope<'a> {
         for item in &system.observables {
             scope.declare(&item.name, Meaning::Observable);
         }
+        scope.find_what_lets_are_made_of();
         scope
     }
 
@@ -121,6 +143,10 @@ impl<'a> Scope<'a> {
             dimension,
             names: BTreeMap::new(),
             let_at: Vec::new(),
+            let_items: Vec::new(),
+            made_of: Vec::new(),
+            written_out: BTreeMap::new(),
+            fluxes: Vec::new(),
             let_meaning: Vec::new(),
             functions: Vec::new(),
             expansion: Expansion::default(),
@@ -168,6 +194,55 @@ impl<'a> Scope<'a> {
         self.names.insert(&name.text, (meaning, name.span));
     }
 
+    /// Does a `let` depend on the place and on no field, so that it is for sources only?
+    pub(super) fn is_local(&self, index: usize) -> bool {
+        let made = self.made_of.get(index).copied().unwrap_or_default();
+        made.place && !made.fields
+    }
+
+    /// Is a `let` made of fields or of sources?
+    pub(super) fn is_of_fields(&self, index: usize) -> bool {
+        self.made_of.get(index).is_some_and(|made| made.fields)
+    }
+
+    /// Finds what each `let` is made of, by itself or by others above it.
+    fn find_what_lets_are_made_of(&mut self) {
+        for (index, item) in self.let_items.iter().enumerate() {
+            let mut made = MadeOf::default();
+            let mut see = |name: &str| {
+                match self.names.get(name) {
+                    None => made.place |= ["x", "y", "z"].contains(&name),
+                    Some((Meaning::Field(..) | Meaning::Source(..), _)) => made.fields = true,
+                    Some((Meaning::Let(other), _)) if *other < index => {
+                        let other = self.made_of[*other];
+                        made.place |= other.place;
+                        made.fields |= other.fields;
+                    }
+                    Some(_) => {}
+                }
+                false
+            };
+            if let Some(value) = &item.value {
+                value.names(&mut see);
+            }
+            self.made_of.push(made);
+        }
+    }
+
+    /// The value of a `let`, written out for the value of a source.
+    pub(super) fn let_of_source(&mut self, index: usize) -> Option<Term> {
+        if let Some(known) = self.written_out.get(&index) {
+            return known.clone();
+        }
+        let item = *self.let_items.get(index)?;
+        let inline = std::mem::replace(&mut self.expansion.inline, true);
+        let value = item.value.as_ref();
+        let value = value.and_then(|ast| self.term(ast, item.at, Place::Source));
+        self.expansion.inline = inline;
+        self.written_out.insert(index, value.clone());
+        value
+    }
+
     /// Where a `let` is defined, as a position among the tokens.
     pub(super) fn let_at(&self, index: usize) -> usize {
         self.let_at.get(index).copied().unwrap_or(0)
@@ -188,8 +263,9 @@ impl<'a> Scope<'a> {
             .take(1 + usize::from(self.system.is_some()));
         let all = self.names.keys().chain(locals).copied();
         let near = nearest(text, all.chain(words));
-        let mut diagnostic = Diagnostic::new(Code::UnknownName, name.span, message)
-            .help_if(near.map(|near| format!("did you mean `{near}`?")));
+        let help = foreign::name(text).map(String::from);
+        let help = help.or_else(|| near.map(|near| format!("did you mean `{near}`?")));
+        let mut diagnostic = Diagnostic::new(Code::UnknownName, name.span, message).help_if(help);
         if !locals.is_empty() {
             diagnostic = diagnostic.note(format!("locals: {}", locals.join(", ")));
         }
@@ -242,7 +318,7 @@ impl<'a> Scope<'a> {
             }
             let count = self.expansion.counts.entry(base.to_string()).or_insert(1);
             *count += 1;
-            name = format!("{base}_{count}");
+            name = format!("{}_{count}", names::stem(base));
         }
     }
 
@@ -258,6 +334,23 @@ impl<'a> Scope<'a> {
         let count = self.expansion.counts.entry(key).or_insert(0);
         *count += 1;
         Some(format!("{function}_{count}"))
+    }
+
+    /// Reports an expression that goes too far down by the `let`s that it names, which all that follows would have to go, too.
+    pub(super) fn within_limits(&mut self, term: Term) -> Option<Term> {
+        let Expansion { extents, lets, .. } = &mut self.expansion;
+        Extent::extend(extents, lets);
+        let Some((message, help)) = Extent::of(&term, extents).problem() else {
+            return Some(term);
+        };
+        self.report(Diagnostic::new(Code::TooDeep, term.span, message).help(help));
+        None
+    }
+
+    /// Takes the `let`s from this one on out of the model.
+    pub(super) fn split_lets(&mut self, own: usize) -> Vec<Let> {
+        self.expansion.extents.truncate(own);
+        self.expansion.lets.split_off(own)
     }
 
     /// A term that may be repeated for nothing: the term itself if it is a leaf, else a new `let`

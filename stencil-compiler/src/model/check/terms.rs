@@ -98,9 +98,20 @@ impl<'s, 'a> Terms<'s, 'a> {
             AstKind::Derivative(axis, times, of) => self.derivative(axis, *times, of, span)?,
             AstKind::Call(name, arguments) => self.call(name, arguments, span)?,
             AstKind::If(parts) => return self.choice(parts, span),
+            AstKind::Real(value) => return self.no_fraction(*value, span),
             AstKind::Wrong => return None,
         };
         Some(Term { kind, rank, span })
+    }
+
+    /// Reports a number that no exact fraction holds.
+    fn no_fraction<T>(&mut self, value: f64, span: Span) -> Option<T> {
+        let message = format!("{value:e} cannot be held as an exact fraction");
+        let diagnostic = Diagnostic::new(Code::BadNumber, span, message);
+        let help =
+            format!("give it a name, `param name: real = {value:e};`, or choose other units");
+        self.scope.report(diagnostic.help(help));
+        None
     }
 
     fn boxed(&mut self, ast: &Ast) -> Option<Box<Term>> {
@@ -179,6 +190,19 @@ impl<'s, 'a> Terms<'s, 'a> {
         };
         match meaning {
             _ if self.place == Place::Constant => self.not_constant(&name, meaning.kind()),
+            Meaning::Let(index)
+                if self.place == Place::Source && !self.scope.is_of_fields(index) =>
+            {
+                if self.scope.let_at(index) >= self.at {
+                    return self.before_definition(&name, declared);
+                }
+                let value = self.scope.let_of_source(index)?;
+                let value = self.scope.repeated(&value, span)?;
+                Some((value.kind, value.rank))
+            }
+            Meaning::Let(index) if self.place != Place::Function && self.scope.is_local(index) => {
+                self.local_let(text, span)
+            }
             Meaning::Let(index) if self.place == Place::Riemann => {
                 self.uniform_let(&name, index, declared)
             }
@@ -268,6 +292,15 @@ impl<'s, 'a> Terms<'s, 'a> {
         self.scope.report(diagnostic.help(help));
     }
 
+    /// Reports a `let` that depends on the place.
+    fn local_let<T>(&mut self, text: &str, span: Span) -> Option<T> {
+        let message = format!("`{text}` depends on the place, and equations hold everywhere alike");
+        let diagnostic = Diagnostic::new(Code::CoordinateOutsideSource, span, message);
+        let help = format!("declare `source f: scalar = {text};`, and use `f` here");
+        self.scope.report(diagnostic.help(help));
+        None
+    }
+
     pub(super) fn before_definition<T>(&mut self, name: &Name, declared: Span) -> Option<T> {
         let message = format!("`{}` is used before its definition", name.text);
         let diagnostic = Diagnostic::new(Code::UsedBeforeDefinition, name.span, message)
@@ -300,7 +333,7 @@ impl<'s, 'a> Terms<'s, 'a> {
             ),
             Place::System | Place::Source | Place::Formula | Place::Constant => (
                 format!("`{text}` is {kind}, and the value of a source is given from outside"),
-                "use parameters, `x`, `y`, `z` and `t` here, and put the product with a field into the equation",
+                "use parameters, `x`, `y`, `z`, `t` and `let`s of such here, and put the product with a field into the equation",
             ),
         };
         let diagnostic = Diagnostic::new(Code::NotVisible, name.span, message);

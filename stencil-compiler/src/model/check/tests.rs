@@ -1,7 +1,7 @@
 //! A model built by hand is checked like one that was written.
 
 use crate::model::parse::parse_str;
-use crate::model::{Function, Model, Primitives, Rank, Rational, Side, Symmetry, Term, TermKind};
+use crate::model::{Function, Model, Primitives, Rank, Side, Symmetry, Term, TermKind};
 
 fn valid() -> Model {
     let source =
@@ -48,11 +48,11 @@ fn each_broken_invariant_is_found() {
             "a doc line contains a control character",
         ),
         (
-            problem(|m| m.params[0].default = Some(Rational::new(1, 3))),
-            "in `param a`: 1/3 is no literal: use `Neg` and `Div`",
+            problem(|m| m.params[0].default = Some(f64::NAN)),
+            "in `param a`: NaN is no number",
         ),
         (
-            problem(|m| m.params[0].default = Some(Rational::new(-1, 2))),
+            problem(|m| m.params[0].default = Some(-0.5)),
             "the default of `a` breaks its bounds",
         ),
         (

@@ -285,10 +285,30 @@ pub(in crate::model) struct Ast {
     pub(in crate::model) depth: u32,
 }
 
+impl Ast {
+    /// Does it name something of which this is true?
+    pub(in crate::model) fn names(&self, is_meant: &mut dyn FnMut(&str) -> bool) -> bool {
+        match &self.kind {
+            AstKind::Name(name) => is_meant(name),
+            AstKind::Number(_) | AstKind::Real(_) | AstKind::Wrong => false,
+            AstKind::Neg(a)
+            | AstKind::Not(a)
+            | AstKind::Pow(a, _)
+            | AstKind::Component(a, _)
+            | AstKind::Derivative(_, _, a) => a.names(is_meant),
+            AstKind::Binary(_, a, b) => a.names(is_meant) || b.names(is_meant),
+            AstKind::Stack(all) | AstKind::Call(_, all) => all.iter().any(|a| a.names(is_meant)),
+            AstKind::If(parts) => parts.iter().any(|a| a.names(is_meant)),
+        }
+    }
+}
+
 /// The forms of an expression. Conditions are expressions to the parser.
 #[derive(Debug)]
 pub(in crate::model) enum AstKind {
     Number(Rational),
+    /// A literal that no exact fraction holds, which the default of a parameter may be.
+    Real(f64),
     Name(String),
     Neg(Box<Ast>),
     Not(Box<Ast>),

@@ -6,7 +6,7 @@ use super::condition;
 use super::number::{self, NumberError};
 use super::tokens::{Cursor, Kind, Parsed, Reported};
 use crate::diag::{Code, Diagnostic, Span};
-use crate::model::check::limits;
+use crate::model::check::{functions, limits};
 use crate::model::{HIGHEST, Rational};
 
 /// Reads an expression and says what is wrong if another operand follows it.
@@ -138,6 +138,9 @@ fn end(cursor: &mut Cursor, ast: Option<Ast>, nesting: u32) -> Parsed<Ast> {
     };
     // On a new line it is rather the next item, and a `;` is missing.
     if operand && (nesting > 0 || cursor.span().start.line == ast.span.end.line) {
+        if let Some(function) = last_function(&ast) {
+            return Err(without_parentheses(cursor, function));
+        }
         let message = format!("expected an operator before {}", cursor.found());
         let span = ast.span.join(cursor.span());
         let diagnostic =
@@ -145,6 +148,32 @@ fn end(cursor: &mut Cursor, ast: Option<Ast>, nesting: u32) -> Parsed<Ast> {
         return Err(cursor.report(diagnostic));
     }
     Ok(ast)
+}
+
+/// The function of the language that is the last operand of an expression, and its place.
+fn last_function(ast: &Ast) -> Option<(&str, Span)> {
+    let mut last = ast;
+    loop {
+        last = match &last.kind {
+            AstKind::Neg(of) | AstKind::Not(of) | AstKind::Binary(_, _, of) => of,
+            AstKind::Name(name) if functions().contains(&name.as_str()) => {
+                return Some((name, last.span));
+            }
+            _ => return None,
+        };
+    }
+}
+
+/// Reports a function with its argument beside it: `grad q`.
+fn without_parentheses(cursor: &mut Cursor, (function, span): (&str, Span)) -> Reported {
+    let message = format!("`{function}` without parentheses");
+    let argument = match cursor.peek() {
+        Kind::Word(text) | Kind::Number(text) => text.as_str(),
+        _ => "..",
+    };
+    let help = format!("write `{function}({argument})`");
+    let span = span.join(cursor.span());
+    cursor.report(Diagnostic::new(Code::Juxtaposition, span, message).help(help))
 }
 
 /// Components and a power: `u.x^2`.
@@ -249,16 +278,22 @@ fn close_parenthesis(cursor: &mut Cursor) -> Parsed<()> {
 fn number_atom(cursor: &mut Cursor) -> Parsed<Ast> {
     let span = cursor.span();
     let Kind::Number(text) = cursor.peek() else {
-        if !cursor.is_punct('.') {
-            return Err(cursor.expected("an expression"));
-        }
-        let diagnostic = Diagnostic::new(Code::Syntax, span, "expected an expression")
-            .help("a number starts with a digit: `0.5`");
+        let help = match cursor.peek() {
+            Kind::Punct('.', _) => "a number starts with a digit: `0.5`",
+            Kind::Punct('|', _) => {
+                "write `abs(a)` for the size of a number, `norm(u)` for that of a vector"
+            }
+            _ => return Err(cursor.expected("an expression")),
+        };
+        let diagnostic = Diagnostic::new(Code::Syntax, span, "expected an expression").help(help);
         return Err(cursor.report(diagnostic));
     };
     let text = text.clone();
     // A bad number stands where a number may stand: what follows it is still read.
-    let kind = literal(cursor, &text).map_or(AstKind::Wrong, AstKind::Number);
+    let kind = match number::real(&text) {
+        Some(value) => AstKind::Real(value),
+        None => literal(cursor, &text).map_or(AstKind::Wrong, AstKind::Number),
+    };
     cursor.advance();
     node(cursor, kind, span, 0)
 }
@@ -307,7 +342,20 @@ fn derivative(cursor: &mut Cursor, word: &str) -> Parsed<(Name, u32)> {
     };
     cursor.expect_open('[')?;
     let (text, span) = cursor.expect_name("an axis, such as `x`")?;
+    let several = text.len() > 1 && text.chars().all(|c| "xyz".contains(c));
+    if cursor.is_punct(',') || several {
+        let message = "a derivative is along one axis";
+        let help = "write `d[x](d[y](f))` for a mixed derivative, `d2[x](f)` for a second one";
+        let diagnostic = Diagnostic::new(Code::Syntax, span.join(cursor.span()), message);
+        return Err(cursor.report(diagnostic.help(help)));
+    }
     cursor.expect_close(']')?;
+    if !cursor.is_open('(') {
+        let message = format!("expected `(`, found {}", cursor.found());
+        let help = format!("write `{word}[{text}](f)`");
+        let diagnostic = Diagnostic::new(Code::Syntax, cursor.span(), message);
+        return Err(cursor.report(diagnostic.help(help)));
+    }
     cursor.expect_open('(')?;
     Ok((Name { text, span }, times))
 }

@@ -5,8 +5,8 @@
 
 use proc_macro2::{LexError, TokenStream};
 
-use super::check;
 use super::{Model, Rank, Symmetry};
+use super::{check, foreign};
 use crate::diag::{Code, Diagnostic, Diagnostics, Place, Span};
 
 pub(super) mod ast;
@@ -22,6 +22,22 @@ mod unit;
 pub(super) use expression::times;
 pub(super) use items::type_name;
 use tokens::{Cursor, Kind};
+
+/// What is asked of a declaration.
+#[derive(Clone, Copy)]
+pub(super) struct Asked<'a> {
+    /// The number of dimensions, for a system `in nd`.
+    pub(super) dimension: Option<usize>,
+    pub(super) schemes: Schemes<'a>,
+}
+
+/// Which schemes have to be right.
+#[derive(Clone, Copy)]
+pub(super) enum Schemes<'a> {
+    All,
+    /// That of this name, or the first.
+    One(Option<&'a str>),
+}
 
 /// In how many dimensions a system is declared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +86,35 @@ pub fn parse_str_in(source: &str, dimension: Option<usize>) -> Result<Model, Dia
     parse_tokens_in(lexed(source)?, dimension)
 }
 
+/// Reads a system from text as [`parse_str_in`] does, with one of its schemes: that of this name, or the first. Others are kept if
+/// they are right, and left out if they are not.
+///
+/// ```
+/// use stencil_compiler::model::parse::{parse_str, parse_str_with};
+///
+/// let text = "system Heat in 2d { field q: scalar; ddt(q) = lap(q); }
+///     scheme wrong for Heat { space: central<order = 5>; }
+///     scheme right for Heat { space: central<order = 4>; }";
+/// assert!(parse_str(text).is_err());
+/// assert!(parse_str_with(text, None, None).is_err());
+/// assert_eq!(parse_str_with(text, None, Some("right"))?.scheme.order, 4);
+/// # Ok::<(), stencil_compiler::diag::Diagnostics>(())
+/// ```
+///
+/// # Errors
+/// See [`parse_str_in`], without those of schemes that are not asked for.
+pub fn parse_str_with(
+    source: &str,
+    dimension: Option<usize>,
+    scheme: Option<&str>,
+) -> Result<Model, Diagnostics> {
+    let asked = Asked {
+        dimension,
+        schemes: Schemes::One(scheme),
+    };
+    parse_asked(lexed(source)?, asked)
+}
+
 /// Reads a system and its schemes from the tokens of a macro, as [`parse_str`] does from text.
 ///
 /// # Errors
@@ -86,11 +131,15 @@ pub fn parse_tokens_in(
     tokens: TokenStream,
     dimension: Option<usize>,
 ) -> Result<Model, Diagnostics> {
+    let schemes = Schemes::All;
+    parse_asked(tokens, Asked { dimension, schemes })
+}
+
+fn parse_asked(tokens: TokenStream, asked: Asked<'_>) -> Result<Model, Diagnostics> {
     let mut cursor = Cursor::new(tokens);
     let system = items::source(&mut cursor);
     let mut diagnostics = cursor.into_diagnostics();
-    let model =
-        system.and_then(|system| check::resolve::model(&system, dimension, &mut diagnostics));
+    let model = system.and_then(|system| check::resolve::model(&system, asked, &mut diagnostics));
     if model.is_none() && diagnostics.is_empty() {
         let message = "expected a `system`";
         diagnostics.push(Diagnostic::new(Code::Syntax, Span::default(), message));
@@ -200,15 +249,16 @@ fn lexical(source: &str, error: &LexError) -> Diagnostic {
         Some(c) => format!("this does not read as a token or its bracket has no partner: `{c}`"),
         None => "the text ends inside a bracket or a literal".to_string(),
     };
-    let diagnostic = Diagnostic::new(Code::NotAToken, span, message);
-    match found {
-        Some('∇') => diagnostic.help("write `grad(f)`, `div(u)` or `curl(u)`"),
-        Some('∂') => diagnostic.help("write `d[x](f)`, or `ddt(f)` on the left of an equation"),
-        Some('Δ') => diagnostic.help("write `lap(f)`"),
-        Some('×') => diagnostic.help("write `cross(u, v)`"),
-        Some('\'') => diagnostic.help("a prime is not part of a name"),
-        _ => diagnostic,
-    }
+    let line = source
+        .lines()
+        .nth(span.start.line.saturating_sub(1) as usize);
+    let help = line.zip(found).and_then(|(line, found)| {
+        let chars = line.chars();
+        let before: String = chars.take(span.start.column as usize).collect();
+        let after = line.chars().skip(span.start.column as usize + 1);
+        foreign::character(&before, found, &after.collect::<String>())
+    });
+    Diagnostic::new(Code::NotAToken, span, message).help_if(help)
 }
 
 /// The character at a place.

@@ -40,6 +40,15 @@ pub(in crate::model) fn parse(text: &str) -> Result<Rational, NumberError> {
     value(&digits, decimals, &exponent).ok_or(NumberError::TooLarge)
 }
 
+/// The number nearest to a literal that no exact fraction holds; `None` for other literals, and beyond the numbers of `f64`.
+pub(in crate::model) fn real(text: &str) -> Option<f64> {
+    if parse(text) != Err(NumberError::TooLarge) {
+        return None;
+    }
+    let value: f64 = text.replace('_', "").parse().ok()?;
+    value.is_normal().then_some(value)
+}
+
 /// `digits` times ten to the power of `exponent - decimals`.
 fn value(digits: &str, decimals: usize, exponent: &str) -> Option<Rational> {
     let significant = digits.trim_end_matches('0');

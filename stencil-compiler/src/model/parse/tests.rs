@@ -8,6 +8,7 @@ mod book;
 mod constants;
 mod errors;
 mod expansion;
+mod foreign;
 mod loops;
 
 const NAVIER_STOKES: &str = "
@@ -65,7 +66,7 @@ fn navier_stokes_parses() {
     assert_eq!(model.check(), Ok(()));
     assert_eq!(model.doc, ["Isothermal Navier-Stokes.", "", " Indented."]);
     assert_eq!(model.dimension, 3);
-    assert_eq!(model.params[1].default, Some(Rational::new(1, 200)));
+    assert_eq!(model.params[1].default, Some(0.005));
     assert_eq!(model.params[1].unit.as_deref(), Some("m^2/s"));
     let bounds = [
         (Comparison::GreaterEqual, Rational::from_integer(0)),

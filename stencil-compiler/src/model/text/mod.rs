@@ -389,8 +389,8 @@ fn unit(unit: &Option<String>) -> String {
 
 fn param_text(param: &Param) -> String {
     let mut out = format!("param {}: real{}", param.name, unit(&param.unit));
-    if let Some(default) = &param.default {
-        out.push_str(&format!(" = {}", number_text(default)));
+    if let Some(default) = param.default {
+        out.push_str(&format!(" = {}", real(default)));
     }
     out + &bounds_text(&param.name, param.bounds.iter().copied())
 }
@@ -462,6 +462,14 @@ impl Comparison {
             Comparison::Greater => ">",
             Comparison::GreaterEqual => ">=",
         }
+    }
+}
+
+/// The shortest text of a number, as a default has it: `0.005`, `-1.054571817e-34`.
+pub fn real(value: f64) -> String {
+    match number::nearest_decimal(value) {
+        Some(exact) => number_text(&exact),
+        None => format!("{value:e}"),
     }
 }
 

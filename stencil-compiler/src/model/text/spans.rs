@@ -3,7 +3,7 @@
 use crate::diag::Span;
 use crate::model::{
     AtFace, Average, Equation, Field, Flux, FromPrimitives, Let, Model, Observable, Param,
-    Primitives, Range, RiemannSolver, Solved, Source, Speed, Term, TermKind, Waves,
+    Primitives, Range, RiemannSolver, Solved, Source, Speed, Term, Waves,
 };
 
 impl Model {
@@ -125,41 +125,9 @@ impl Term {
     /// The expression with every place unknown.
     #[must_use]
     pub fn without_spans(&self) -> Term {
-        let one = |a: &Term| Box::new(a.without_spans());
-        let all = |terms: &[Term]| terms.iter().map(Term::without_spans).collect();
-        let kind = match &self.kind {
-            TermKind::Number(value) => TermKind::Number(*value),
-            TermKind::Field(i) => TermKind::Field(*i),
-            TermKind::Param(i) => TermKind::Param(*i),
-            TermKind::Let(i) => TermKind::Let(*i),
-            TermKind::Source(i) => TermKind::Source(*i),
-            TermKind::Time => TermKind::Time,
-            TermKind::Coordinate(axis) => TermKind::Coordinate(*axis),
-            TermKind::If(relation, parts) => TermKind::If(
-                *relation,
-                Box::new(parts.each_ref().map(Term::without_spans)),
-            ),
-            TermKind::Side(side, of) => TermKind::Side(*side, one(of)),
-            TermKind::Normal => TermKind::Normal,
-            TermKind::Neg(a) => TermKind::Neg(one(a)),
-            TermKind::Add(a, b) => TermKind::Add(one(a), one(b)),
-            TermKind::Sub(a, b) => TermKind::Sub(one(a), one(b)),
-            TermKind::Mul(a, b) => TermKind::Mul(one(a), one(b)),
-            TermKind::Div(a, b) => TermKind::Div(one(a), one(b)),
-            TermKind::Pow(a, n) => TermKind::Pow(one(a), *n),
-            TermKind::Stack(entries) => TermKind::Stack(all(entries)),
-            TermKind::Component(a, axes) => TermKind::Component(one(a), axes.clone()),
-            TermKind::Derivative { axis, times, of } => TermKind::Derivative {
-                axis: *axis,
-                times: *times,
-                of: one(of),
-            },
-            TermKind::Call(function, arguments) => TermKind::Call(*function, all(arguments)),
-        };
         Term {
-            kind,
-            rank: self.rank,
             span: Span::default(),
+            ..self.with_parts(&mut Term::without_spans)
         }
     }
 }

@@ -398,3 +398,41 @@ fn the_table_of_settings_has_what_is_read() {
         assert!(sections.contains(section), "{section}");
     }
 }
+
+#[test]
+fn a_scheme_that_is_not_asked_for_may_be_wrong() {
+    let text = |scheme: &str| {
+        format!(
+            "system = '''
+                system Heat in 1d {{ field q: scalar; ddt(q) = lap(q); }}
+                scheme wrong for Heat {{ space: central<order = 5>; time: euler; }}
+                scheme right for Heat {{ space: central<order = 4>; time: euler; }}
+            '''
+            {scheme}
+            mesh.cells = 16
+            init.q = 'x'
+            time = {{ dt = 1e-4, steps = 1 }}"
+        )
+    };
+    let problem = parse(&text("scheme = 'right'"), &[]).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(problem.system.model().scheme.order, 4);
+    for scheme in ["", "scheme = 'wrong'"] {
+        let error = parse(&text(scheme), &[]).unwrap_err().to_string();
+        assert!(error.contains("error[P0312]"), "{error}");
+    }
+}
+
+#[test]
+fn the_spacing_and_a_parameter_are_not_one_name() {
+    let text =
+        "system = 'system Wave in 1d { field q: scalar; param h: real = 2; ddt(q) = -h*d[x](q); }'
+        mesh.cells = 16
+        init.q = 'h*x'
+        time = { dt = '0.01*h', steps = 1 }";
+    let error = parse(text, &[]).unwrap_err().to_string();
+    assert!(
+        error.contains("error[F0106]") && error.contains("a parameter of Wave"),
+        "{error}"
+    );
+    assert!(parse(&text.replace("0.01*h", "0.01"), &[]).is_ok());
+}

@@ -206,8 +206,7 @@ fn let_item(cursor: &mut Cursor, at: usize) -> Parsed<(LetItem, Parsed<()>)> {
 /// `(u) = ..`
 fn equation(cursor: &mut Cursor, system: &mut System, at: usize, start: Span) -> Parsed<()> {
     cursor.expect_open('(')?;
-    let field = name(cursor, "the name of a field")?;
-    cursor.expect_close(')')?;
+    let field = field_of_rate(cursor)?;
     let (rhs, outcome) = split(equals(cursor));
     system.equations.push(EquationItem {
         field,
@@ -216,6 +215,26 @@ fn equation(cursor: &mut Cursor, system: &mut System, at: usize, start: Span) ->
         at,
     });
     outcome
+}
+
+/// `u)`, the name of a field.
+fn field_of_rate(cursor: &mut Cursor) -> Parsed<Name> {
+    let start = cursor.span();
+    if cursor.is_word("ddt") && matches!(cursor.peek_at(1), Kind::Open('(', _)) {
+        let message = "a second derivative in time";
+        let help = "declare the first one as a field: `field v: scalar;`, `ddt(q) = v;` and `ddt(v) = ..;`";
+        return Err(cursor.report(Diagnostic::new(Code::Syntax, start, message).help(help)));
+    }
+    let field = name(cursor, "the name of a field")?;
+    if matches!(cursor.peek(), Kind::Punct(..) | Kind::Open(..)) {
+        let span = start.join(cursor.span());
+        let message = "`ddt(..)` is of a field, and this is an expression";
+        let help =
+            "let what is differentiated be a field, or write the rate of each of its factors";
+        return Err(cursor.report(Diagnostic::new(Code::Syntax, span, message).help(help)));
+    }
+    cursor.expect_close(')')?;
+    Ok(field)
 }
 
 /// A result as a value that may be missing and an error that may be there.

@@ -1,6 +1,8 @@
 //! Words that start items and blocks, doc comments, and words of other languages.
 
 use crate::diag::{Code, Diagnostic, Span, nearest};
+use crate::model::check::functions;
+use crate::model::foreign::{self, COMMENT};
 use crate::model::parse::tokens::{Cursor, Kind};
 
 /// Words that start an item of a system.
@@ -66,13 +68,29 @@ pub(super) fn docs(cursor: &mut Cursor) -> Vec<String> {
                 lines.push(String::new());
             }
         } else {
-            let message = "attributes other than doc comments have no meaning here";
-            cursor.report(Diagnostic::new(Code::Unsupported, hash, message));
+            comment_or_attribute(cursor, hash);
+            continue;
         }
         cursor.advance();
         cursor.skip_bracket();
     }
     lines
+}
+
+/// Reports and skips a `#` that begins no doc comment: an attribute, or a comment of other languages.
+fn comment_or_attribute(cursor: &mut Cursor, hash: Span) {
+    let is_attribute = matches!(cursor.peek_at(1), Kind::Open('[', _));
+    cursor.advance();
+    if is_attribute {
+        let message = "attributes other than doc comments have no meaning here";
+        cursor.report(Diagnostic::new(Code::Unsupported, hash, message));
+        cursor.skip_bracket();
+        return;
+    }
+    cursor.report(Diagnostic::new(Code::Syntax, hash, "`#` begins no comment").help(COMMENT));
+    while cursor.span().start.line == hash.start.line && !cursor.at_end() {
+        cursor.advance();
+    }
 }
 
 /// Reports a word of another language, if one is next.
@@ -106,6 +124,32 @@ pub(super) fn unknown_item(cursor: &mut Cursor, start: Span, expected: &str, wor
     };
     let span = start.join(cursor.span());
     let message = format!("expected {expected}, found {}", cursor.found());
-    let help = near.map(|word| format!("did you mean `{word}`?"));
+    let near = near.map(|word| format!("did you mean `{word}`?"));
+    let help = match equation(cursor).filter(|_| words == ITEMS) {
+        Some((help, true)) => Some(help),
+        Some((help, false)) => near.or(Some(help)),
+        None => near,
+    };
     cursor.report(Diagnostic::new(Code::Syntax, span, message).help_if(help));
+}
+
+/// The way out where what is next is an equation, and whether its first word is certainly not another one misspelt.
+fn equation(cursor: &Cursor) -> Option<(String, bool)> {
+    let Kind::Word(word) = cursor.peek() else {
+        return None;
+    };
+    let mut ahead = 1;
+    loop {
+        match cursor.peek_at(ahead) {
+            Kind::Punct('=', _) => {
+                if let Some(rate) = foreign::rate(word) {
+                    return Some((rate, true));
+                }
+                let is_function = functions().contains(&word.as_str());
+                return Some((foreign::equation(word, ahead == 1), is_function));
+            }
+            Kind::Punct(';', _) | Kind::Open('{', _) | Kind::Close('}') | Kind::End => return None,
+            _ => ahead += 1,
+        }
+    }
 }

@@ -1,8 +1,8 @@
 //! What functions, conditions and short words expand to.
 
-use super::{parsed, reprinted};
+use super::{around, parsed, reprinted};
 use crate::model::parse::{Dimensions, dimensions, parse_str, parse_str_in};
-use crate::model::{Arith, Model, Reduction, Symmetry, TermKind, text};
+use crate::model::{Arith, Model, Reduction, Symmetry, Term, TermKind, text};
 
 /// The `let`s of a system in 2d with a scalar f, a vector u, a parameter a, and an equation.
 fn lets(items: &str, rhs: &str) -> Vec<String> {
@@ -391,4 +391,45 @@ fn errors_in_blocks_do_not_hide_what_follows() {
         super::codes(source),
         ["P0002", "P0002", "P0006", "P0101", "P0209", "P0101"]
     );
+}
+
+#[test]
+fn sources_see_lets_written_out() {
+    let written = "source q: scalar = sin(2*a*x) + 2*a*t;";
+    let named = "let k = 2*a; let wave = sin(k*x); source q: scalar = wave + k*t;";
+    let [written, named] =
+        [written, named].map(|items| parsed(&around(&format!("{items} ddt(f) = q;"))));
+    let value = |model: &Model| model.sources[0].value.as_ref().map(Term::without_spans);
+    assert_eq!(value(&written), value(&named));
+    assert_eq!(
+        named.lets.len(),
+        1,
+        "what depends on the place is no part of the model"
+    );
+    assert_eq!(named.check(), Ok(()));
+}
+
+#[test]
+fn the_flux_of_a_side_is_what_the_system_declares() {
+    let system = |solver: &str| {
+        parsed(&format!(
+            "system H in 2d {{ param c: real = 2; conserved q: scalar; conserved m: vector;
+                let s = 1 + c; let p = s*q^2; flux q -> m; flux m -> outer(m, m)/q + p*I;
+                riemann g {{ {solver} }} }}"
+        ))
+    };
+    let named = system(
+        "flux q -> (flux(below.q) + flux(above.q))/2;
+         flux m -> (flux(below.m) + flux(above.m))/2 - c*(above.m - below.m);",
+    );
+    let written = system(
+        "let flux_q_below = dot(normal, below.m); let flux_q_above = dot(normal, above.m);
+         let flux_m_below = dot(normal, outer(below.m, below.m)/below.q + below.p*I);
+         let flux_m_above = dot(normal, outer(above.m, above.m)/above.q + above.p*I);
+         flux q -> (flux_q_below + flux_q_above)/2;
+         flux m -> (flux_m_below + flux_m_above)/2 - c*(above.m - below.m);",
+    );
+    assert_eq!(named.without_spans(), written.without_spans());
+    let again = parsed(&text::print(&named));
+    assert_eq!(again.without_spans(), named.without_spans());
 }
