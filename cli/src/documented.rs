@@ -14,6 +14,10 @@ use documents::{Documented, commands, documents};
 fn mistake(command: &Documented) -> Option<String> {
     let arguments = command.arguments()?.iter().map(String::as_str);
     let error = Cli::try_parse_from(std::iter::once("stencil").chain(arguments)).err()?;
+    // Help and the version are printed in place of a command.
+    if !error.use_stderr() {
+        return None;
+    }
     // Between other words a command may be no more than its name, and its arguments names for what is to be given.
     let is_begun = matches!(
         error.kind(),

@@ -182,10 +182,15 @@ impl From<Error> for Ended {
         };
         match error.code() {
             Some(known) => Ended::coded(code, known, &error.to_string()),
-            None => Ended {
-                code,
-                message: format!("error: {error}"),
-            },
+            None => {
+                let text = error.to_string();
+                // Errors of a declaration come with their label, code and place.
+                let message = match error {
+                    Error::Declaration(_) => text,
+                    _ => format!("error: {text}"),
+                };
+                Ended { code, message }
+            }
         }
     }
 }

@@ -397,8 +397,10 @@ fn no_schedule(wanted: &str) -> String {
     if let Some(near) = nearest(wanted, presets::ALL.iter().map(|p| p.name)) {
         message.push_str(&format!("  help: did you mean `{near}`?\n"));
     }
+    let width = presets::ALL.iter().map(|preset| preset.name.len()).max();
+    let width = width.unwrap_or(0);
     for preset in presets::ALL {
-        message.push_str(&format!("  {:<12} {}\n", preset.name, preset.summary));
+        message.push_str(&format!("  {:<width$} {}\n", preset.name, preset.summary));
     }
     message.push_str("  or the path of a file such as `stencil emit --target schedule` prints");
     message

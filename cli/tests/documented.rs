@@ -40,23 +40,20 @@ fn small(command: &Documented) -> Option<Vec<String>> {
     if arguments.is_empty() {
         arguments.push("run".to_string());
     }
+    for word in &mut arguments {
+        if word.starts_with("mesh.cells=") {
+            *word = "mesh.cells=16,16".to_string();
+        }
+    }
+    let has_mesh = arguments.iter().any(|word| word.starts_with("mesh.cells="));
     let runs = arguments[0] == "run";
-    let mut has_cells = false;
-    for at in 0..arguments.len() {
-        if at > 0 && arguments[at - 1] == "--cells" {
-            arguments[at] = "16".to_string();
-            has_cells = true;
+    for (option, value, is_added) in [("--cells", "16", runs && !has_mesh), ("--steps", "2", runs)]
+    {
+        match arguments.iter().position(|word| word == option) {
+            Some(at) => arguments[at + 1] = value.to_string(),
+            None if is_added => arguments.extend([option, value].map(str::to_string)),
+            None => {}
         }
-        if arguments[at].starts_with("mesh.cells=") {
-            arguments[at] = "mesh.cells=16,16".to_string();
-            has_cells = true;
-        }
-    }
-    if runs && !has_cells {
-        arguments.extend(["--cells", "16"].map(str::to_string));
-    }
-    if runs {
-        arguments.extend(["--steps", "2"].map(str::to_string));
     }
     Some(arguments)
 }

@@ -134,7 +134,7 @@ fn mistakes_in_declarations() {
         ("lap(q);", "lap(q;"),
         ("[K]", "[K"),
         ("in 2d", "in 4d"),
-        ("scalar", "tensor"),
+        ("scalar", "skalar"),
         ("ddt(q)", "ddt(kappa)"),
         ("= 0.1 where", "= -0.1 where"),
         ("time: rk4", "time: rk5"),

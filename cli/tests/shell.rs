@@ -211,12 +211,9 @@ fn a_system_of_any_dimension_goes_everywhere() {
             "run waves.toml",
             "run plane.toml --cells 8",
             "bench waves.pde --cells 8 --repeat 1 --steps 1 --precision f64",
-            "predict waves.pde --cells 8 --precision f64 --on A100",
         ] {
             let said = good(&format!("{command} --dimension {dimension}"), &here);
-            let is_plain = command.starts_with("run")
-                || command.starts_with("bench")
-                || command.starts_with("predict");
+            let is_plain = command.starts_with("run") || command.starts_with("bench");
             assert!(
                 is_plain || said.contains(&format!("in {dimension}d")),
                 "{command}: {said}"
@@ -230,6 +227,13 @@ fn a_system_of_any_dimension_goes_everywhere() {
         some.contains("not in 1d") && some.contains("in 2d"),
         "{some}"
     );
+    for words in ["bench mhd --dimension 2", "explain mhd --dimension 2"] {
+        let other = stencil(words, &here, &[]);
+        let said = text(&other.stderr);
+        assert_eq!(other.status.code(), Some(2), "{said}");
+        assert!(said.contains("is declared in 3d, not in 2d"), "{said}");
+        assert!(!said.contains("error: error"), "{said}");
+    }
     let four = stencil("check waves.pde --dimension 4", &here, &[]);
     assert_eq!(four.status.code(), Some(2));
 }

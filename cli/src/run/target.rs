@@ -36,7 +36,7 @@ fn wrong(message: String) -> Ended {
 fn declaration(path: &Path) -> String {
     let system = match source::system(&path.to_string_lossy(), None) {
         Ok(system) => system,
-        Err(error) => return format!("error: {error}"),
+        Err(error) => return Ended::from(error).message,
     };
     let problem = path.with_extension("toml");
     format!(

@@ -139,15 +139,24 @@ pub fn find(name: &str) -> Result<SystemDef, Error> {
 /// ```
 ///
 /// # Errors
-/// If there is none of this name; else, if it has other dimensions, the system that there is.
+/// If there is none of this name, or none in this number of dimensions; the error says what there is.
 pub fn find_in(name: &str, dimension: usize) -> Result<SystemDef, Error> {
+    let mut others = Vec::new();
     for definition in named(name) {
         let system = SystemDef::new(definition)?;
-        if system.model().dimension == dimension {
-            return Ok(system);
+        match system.model().dimension {
+            own if own == dimension => return Ok(system),
+            own => others.push((system.name().to_string(), own)),
         }
     }
-    Err(unknown(name))
+    let Some((name, _)) = others.first() else {
+        return Err(unknown(name));
+    };
+    let others: Vec<String> = others.iter().map(|(_, own)| format!("{own}d")).collect();
+    Err(Error::Declaration(format!(
+        "error: `{name}` is declared in {}, not in {dimension}d\n  help: a system `in nd` is for any number of dimensions",
+        others.join(" and ")
+    )))
 }
 
 fn named(name: &str) -> impl Iterator<Item = &'static Definition> {
