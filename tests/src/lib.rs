@@ -12,6 +12,7 @@ use stencil_compiler::schedule::{Schedule, presets};
 use stencil_compiler::{discretize, model};
 
 pub mod fuzz;
+pub mod laws;
 mod machine;
 mod memory;
 pub mod random;

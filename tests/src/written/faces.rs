@@ -1,5 +1,7 @@
 //! Values beyond the faces of the mesh.
 
+use stencil_compiler::schedule::space::Draws;
+
 use super::value::{Precision, Value};
 use super::wide::Wide;
 
@@ -25,6 +27,30 @@ pub type Faces = [[Ghost; 2]; 3];
 
 /// All periodic.
 pub const PERIODIC: Faces = [[Ghost::Periodic; 2]; 3];
+
+/// What lies beyond the faces of a bounded system's mesh: every kind of boundary. Numbers on faces are for schemes of second
+/// order; others extend them by polynomials.
+pub fn random(seed: u64, dimension: usize, order: u32) -> Faces {
+    let mut draws = Draws::new(seed ^ 0xface);
+    let kinds = if order == 2 { 5 } else { 3 };
+    let mut faces = PERIODIC;
+    for axis in &mut faces[..dimension] {
+        if draws.below(4) == 0 {
+            continue;
+        }
+        for face in axis {
+            let number = 0.1 * draws.below(9) as f64 - 0.4;
+            *face = match draws.below(kinds) {
+                0 => Ghost::Wall,
+                1 => Ghost::Outflow,
+                2 => Ghost::Extrapolate,
+                3 => Ghost::Dirichlet(number),
+                _ => Ghost::Neumann(number),
+            };
+        }
+    }
+    faces
+}
 
 /// A component in the cells of the mesh, and beyond.
 pub(super) struct Component<'a> {

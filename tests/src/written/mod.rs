@@ -23,7 +23,7 @@ use evaluate::State;
 use layout::Layout;
 use steps::Tableau;
 
-pub use faces::{Faces, Ghost, PERIODIC};
+pub use faces::{Faces, Ghost, PERIODIC, random as random_faces};
 pub use law::knows;
 pub use value::{Precision, Value};
 pub use wide::Wide;

@@ -10,7 +10,7 @@ use stencil_compiler::schedule::space::{Draws, Space};
 use stencil_compiler::schedule::{check, presets};
 use stencil_tests::written::{self, PERIODIC, Run, within};
 use stencil_tests::{
-    Case, differing, discretized, interpreted, oracle, random, row_engine, shrink,
+    Case, differing, discretized, interpreted, laws, oracle, random, row_engine, shrink,
 };
 
 const SYSTEMS: u64 = 200;
@@ -117,7 +117,7 @@ fn odd_seeds_agree_in_single_precision() {
 fn conservation_laws_agree() {
     let mut known = 0;
     for seed in 0..LAWS {
-        let model = read(&random::law(seed, seed % 4 < 2));
+        let model = read(&laws::random(seed, seed % 4 < 2));
         known += usize::from(written::knows(&model));
         match seed % 2 {
             0 => check_model::<f64>(&model, seed),

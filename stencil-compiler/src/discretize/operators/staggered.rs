@@ -44,7 +44,6 @@ fn halfway(axis: usize, times: u32, order: u32, last: i32) -> Stencil {
 mod tests {
     use num_rational::Ratio;
 
-    use super::*;
     use crate::model::Rational;
 
     /// In half cells from where the result is: a face lies one above its cell.

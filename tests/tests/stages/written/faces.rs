@@ -3,7 +3,7 @@
 use stencil_compiler::expr::Real;
 use stencil_runtime::{Axis, Boundary, Face, Number, Side, Simulation, SystemDef};
 use stencil_tests::random;
-use stencil_tests::written::{Faces, Ghost, Run, within};
+use stencil_tests::written::{Faces, Ghost, Run, random_faces, within};
 use stencil_tests::{Case, discretized};
 
 use super::{initial, read, run};
@@ -67,7 +67,7 @@ fn check<T: Number + Real>(seed: u64) -> usize {
     for n in &mut cells[..model.dimension] {
         *n = (*n).max(9);
     }
-    let faces = random::faces(seed, model.dimension, model.scheme.order);
+    let faces = random_faces(seed, model.dimension, model.scheme.order);
     let mut case = Case::new(&discretized(&model), cells);
     // Powers of two, so that extents over cells are the spacings.
     case.spacing = [0.25, 0.5, 0.125];
@@ -90,7 +90,7 @@ fn boundaries_of_every_kind_are_as_they_are_written() {
         _ => check::<f32>(seed),
     });
     assert!(counts.sum::<usize>() > 10_000);
-    let all = (0..SYSTEMS).map(|seed| random::faces(seed, 3, 2));
+    let all = (0..SYSTEMS).map(|seed| random_faces(seed, 3, 2));
     let all: Vec<Ghost> = all.flatten().flatten().collect();
     for kind in [
         Ghost::Periodic,
