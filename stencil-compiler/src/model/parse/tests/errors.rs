@@ -267,7 +267,7 @@ fn each_error_has_its_code() {
         ("P0313", format!("{} scheme c for H {{ riemann: gg; }}", flowing("riemann g { q = below.q; }"))),
         ("P0317", format!("{} scheme c for H {{ reconstruct: waves; riemann: g; time: euler; }}", flowing("riemann g { q = below.q; }"))),
         ("P0317", format!("{} scheme c for H {{ reconstruct: waves in fluxes; riemann: roe; time: euler; }}", flowing(""))),
-        ("P0319", format!("{} scheme c for H {{ reconstruct: weno5 in fluxes; }}", flowing(""))),
+        ("P0319", format!("{} scheme c for H {{ riemann: force; reconstruct: weno5 in fluxes; }}", flowing(""))),
         ("P0319", format!("{} scheme c for H {{ riemann: musta; reconstruct: plm in fluxes; }}", flowing(""))),
         ("P0319", format!("{} scheme c for H {{ reconstruct: ppm in fluxes; riemann: hllc; }}", flowing("let b = 2*q; waves { flow: v; density: q; pressure: b; }"))),
         ("P0319", format!("{} scheme c for H {{ reconstruct: weno_z in fluxes; riemann: g; }}", flowing("riemann g { q = below.q; }"))),
