@@ -269,9 +269,9 @@ pub(super) fn pair(
         let apart = of.times(&rest, &inverse)?;
         let apart = of.named("apart", apart);
         let parts = [of.minus(jump, &apart)?, of.plus(jump, &apart)?];
-        for (wave, part) in waves.iter_mut().zip(parts) {
+        for (all, part) in waves.iter_mut().zip(parts) {
             let half = of.halved(&part)?;
-            wave.push(of.named("wave", half));
+            all.push(of.named("of_two_waves", half));
         }
     }
     Ok(waves)

@@ -50,8 +50,8 @@ fn sideways(
     for (all, speeds) in both.iter_mut().zip([up, down]) {
         for at in 0..entering.len() {
             let mut sum = Poly::default();
-            for (speed, wave) in speeds.iter().zip(&waves) {
-                let part = of.times(speed, &wave[at])?;
+            for (speed, jumps) in speeds.iter().zip(&waves) {
+                let part = of.times(speed, &jumps[at])?;
                 sum = of.onto(&sum, &part, "some_parts")?;
             }
             all.push(sum);
