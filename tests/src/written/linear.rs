@@ -44,13 +44,14 @@ impl<'a> Part<'a> {
         self
     }
 
-    /// Is it a product that holds a first derivative? What is differentiated of such is a difference of faces, which is not
-    /// known here.
+    /// Is it a product that holds a first derivative, as advection against the wind does? What is differentiated of such is
+    /// distributed, or a difference of faces, which is not known here.
     pub(super) fn is_flux(&self, model: &Model) -> bool {
         match &self.atom {
             Atom::Product(pair) => pair.iter().any(|(term, _)| holds_slope(model, term)),
             Atom::Whole(term, _) => {
-                matches!(term.kind, TermKind::Pow(..)) && holds_slope(model, term)
+                let upwinds = matches!(term.kind, TermKind::Call(Function::Upwind, _));
+                upwinds || matches!(term.kind, TermKind::Pow(..)) && holds_slope(model, term)
             }
             Atom::Difference(..) => false,
         }
@@ -86,7 +87,9 @@ fn holds_slope(model: &Model, term: &Term) -> bool {
     let below = |terms: &[&Term]| terms.iter().any(|term| holds_slope(model, term));
     match &term.kind {
         TermKind::Derivative { times, of, .. } => *times == 1 || below(&[of]),
-        TermKind::Call(Function::Grad | Function::Div | Function::Curl, _) => true,
+        TermKind::Call(Function::Grad | Function::Div | Function::Curl | Function::Upwind, _) => {
+            true
+        }
         TermKind::Let(i) => holds_slope(model, &model.lets[*i].value),
         TermKind::Neg(a) | TermKind::Pow(a, _) | TermKind::Component(a, _) => below(&[a]),
         TermKind::Add(a, b) | TermKind::Sub(a, b) | TermKind::Mul(a, b) | TermKind::Div(a, b) => {
