@@ -72,7 +72,7 @@ fn a_legend_without_a_free_corner_is_beside_the_plot() {
     let add = |plot: LinePlot, (name, ys): (&str, [f64; 2])| {
         plot.series(name, &[0.0, 1.0], &ys, Style::Line)
     };
-    let width = |plot: &LinePlot| drawn(&plot).0.bounds().w;
+    let width = |plot: &LinePlot| drawn(plot).0.bounds().w;
     let free = add(plot, high);
     let full = add(free.clone(), ("b", [1.0, 1.0]));
     assert!(width(&full) > width(&free) + 50);
