@@ -42,12 +42,12 @@ fn small(command: &Documented) -> Option<Vec<String>> {
     }
     for word in &mut arguments {
         if word.starts_with("mesh.cells=") {
-            *word = "mesh.cells=16,16".to_string();
+            *word = "mesh.cells=48,48".to_string();
         }
     }
     let has_mesh = arguments.iter().any(|word| word.starts_with("mesh.cells="));
     let runs = arguments[0] == "run";
-    for (option, value, is_added) in [("--cells", "16", runs && !has_mesh), ("--steps", "2", runs)]
+    for (option, value, is_added) in [("--cells", "48", runs && !has_mesh), ("--steps", "2", runs)]
     {
         match arguments.iter().position(|word| word == option) {
             Some(at) => arguments[at + 1] = value.to_string(),

@@ -149,7 +149,7 @@ fn a_run_with_a_plan_has_the_bits_of_the_explicit_choice() {
     assert!(json.contains("\"choice\":\"mixed product\""), "{json}");
     assert!(json.contains("mixed product, time"), "{json}");
     // A state goes on by the same formulation, whoever chose it, and by no other one.
-    let go_on = "run waves.toml --steps 6 --out on --restart";
+    let go_on = "run waves.toml --steps 6 --out on --overwrite --restart";
     good(
         &format!("{go_on} explicit/final.npz --schedule some.plans"),
         &here,

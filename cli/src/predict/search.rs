@@ -70,7 +70,17 @@ fn ends(algorithm: &Algorithm) -> Vec<Substep> {
         all.retain(|id| !updates.contains(id));
         all
     };
-    let of: Vec<BTreeSet<FnId>> = algorithm.substeps.iter().map(made_of).collect();
+    let mut of: Vec<BTreeSet<FnId>> = algorithm.substeps.iter().map(made_of).collect();
+    // A function of one substep alone has constants of that substep.
+    let mut used: BTreeMap<FnId, usize> = BTreeMap::new();
+    for id in of.iter().flatten() {
+        *used.entry(*id).or_default() += 1;
+    }
+    for functions in &mut of {
+        if functions.iter().any(|id| used[id] > 1) {
+            functions.retain(|id| used[id] > 1);
+        }
+    }
     let is_end = |at: usize| !of[..at].contains(&of[at]) || !of[at + 1..].contains(&of[at]);
     let substeps = algorithm.substeps.iter().enumerate();
     let ends = substeps.filter(|(at, _)| is_end(*at));

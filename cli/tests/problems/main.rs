@@ -243,7 +243,7 @@ fn the_summary_names_the_cell_that_made_a_step_too_long() {
     let printed = good(&["run", "burst.toml"], &here);
     for expected in [
         " of them done again, shorter;",
-        "the last was step 1, at t = 0.0000: the advective speed became ",
+        "the last was step 1, at t = 0: the advective speed became ",
         " in cell [5, 2]",
     ] {
         assert!(printed.contains(expected), "no `{expected}` in\n{printed}");
@@ -347,7 +347,7 @@ fn check_shows_what_is_understood() {
         assert!(printed.contains(expected), "no `{expected}` in\n{printed}");
     }
     let printed = good(&["check", "drift.toml", "--set", "time.dt=0.1"], &here);
-    for expected in ["24 × 16 cells", "y.hi: dirichlet = 1 + t", "dt = 1.0000e-1"] {
+    for expected in ["24 × 16 cells", "y.hi: dirichlet = 1 + t", "dt = 0.1"] {
         assert!(printed.contains(expected), "no `{expected}` in\n{printed}");
     }
     write(
@@ -418,8 +418,9 @@ fn the_way_out_of_a_declaration_runs() {
 fn the_list_names_problems_and_systems_once() {
     let printed = good(&["list"], &folder("list"));
     for expected in ["explosion", "gray_scott", "IsothermalNs"] {
+        let begins = |line: &&str| line.split_whitespace().next() == Some(expected);
         assert_eq!(
-            printed.matches(&format!("  {expected} ")).count(),
+            printed.lines().filter(begins).count(),
             1,
             "{expected}: {printed}"
         );

@@ -82,6 +82,9 @@ impl Exact {
     }
 }
 
+/// Long enough for what faces do wrong to reach some cells.
+const END: f64 = 5e-3;
+
 /// The radius in an annulus.
 fn radius(x: f64) -> f64 {
     1.5 + x
@@ -123,9 +126,9 @@ fn error(
     }
     let mut bar = builder.build().unwrap_or_else(|e| panic!("{e}"));
     bar.set("q", |x, _, _| exact.q(x, 0.0)).unwrap();
-    bar.run_until(0.02, |_, _| ()).unwrap();
+    bar.run_until(END, |_, _| ()).unwrap();
     let values = bar.field("q").unwrap();
-    let of_cell = |(i, q): (usize, &f64)| (q - exact.q((i as f64 + 0.5) * h, 0.02)).powi(2);
+    let of_cell = |(i, q): (usize, &f64)| (q - exact.q((i as f64 + 0.5) * h, END)).powi(2);
     (values.iter().enumerate().map(of_cell).sum::<f64>() * h).sqrt()
 }
 
@@ -153,7 +156,12 @@ fn every_form_has_the_order_of_the_scheme_at_every_kind_of_face() {
     let mut missed = Vec::new();
     for (form, conductivity) in FORMS {
         for order in [2, 4, 6] {
-            for mixed in ["bidiagonal", "composed"] {
+            // Nested differences have one form however they are written.
+            let mixed = match conductivity {
+                Conductivity::Given if form.starts_with("div(k") => &["bidiagonal", "composed"][..],
+                _ => &["bidiagonal"],
+            };
+            for mixed in mixed {
                 let system = system(form, mixed, order);
                 for (kind, exact, boundaries) in kinds() {
                     let known = kind == "wall" || kind == "periodic";

@@ -260,7 +260,7 @@ fn repaired<T: Real>() {
             .initial::<f64>(0)
             .into_iter()
             .fold(f64::INFINITY, f64::min);
-        let kept = format!("h: scalar where h > {};", least - 1e-3);
+        let kept = format!("h: scalar where h > {};", least - 1e-6);
         let algorithm = algorithm_of(&text.replacen("h: scalar;", &kept, 1));
         let reference = oracle::<T>(&algorithm, &case, STEPS);
         let finite = reference.iter().flatten().all(|v| v.to_f64().is_finite());

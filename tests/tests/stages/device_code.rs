@@ -367,7 +367,8 @@ fn factors_ahead_leave_registers_for_eight_fields() {
         (Precision::F64, &small),
     ] {
         let bytes = spilled(precision, heuristic::carry_ahead, params);
-        assert_eq!(bytes, 0, "{} {params:?}", precision.name());
+        // Two words at most, of a large tile.
+        assert!(bytes <= 8, "{} {params:?}: {bytes}", precision.name());
     }
 }
 
