@@ -61,17 +61,16 @@ fn sum(parts: &[Poly]) -> std::result::Result<Poly, Overflow> {
 }
 
 impl Atoms {
-    /// The sum of parts as one grid function: each is rounded before it is added, so that two have the same sum whichever comes first.
+    /// The sum of parts as one grid function: each is rounded before it is added, so that two have the same sum whichever comes first,
+    /// and one by itself has the value that it has beside zeros of other axes.
     pub(super) fn even_sum(
         &mut self,
         label: impl Into<Label>,
         parts: &[Poly],
     ) -> std::result::Result<Poly, Overflow> {
         let parts: Vec<&Poly> = parts.iter().filter(|part| !part.0.is_empty()).collect();
-        if parts.len() < 2 {
-            return Ok(parts
-                .first()
-                .map_or(Poly::default(), |part| (*part).clone()));
+        if parts.is_empty() {
+            return Ok(Poly::default());
         }
         let one = |part: &&Poly| match part.0.len() {
             1 => (*part).clone(),

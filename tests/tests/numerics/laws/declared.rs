@@ -234,9 +234,10 @@ fn nothing_flows_through_a_vacuum() {
     }
 }
 
-/// The exact solver tells the sides of a face by their pressures; where these are equal a mirror image has the mirrored bits, too.
+/// The exact solver tells the sides of a face by their pressures; where these are equal a mirror image is one, too. Its last bits
+/// may be others, as the sums of a solver round by the order of the cells that they read.
 #[test]
-fn equal_pressures_have_mirrored_bits() {
+fn equal_pressures_have_mirror_images() {
     let text = with_solver(EULER, "exact");
     let text = format!(
         "{text} scheme s for Euler {{ reconstruct: constant in primitive; riemann: exact; time: euler; }}"
@@ -277,7 +278,8 @@ fn equal_pressures_have_mirrored_bits() {
     for (k, (found, mut image)) in run(false).into_iter().zip(run(true)).enumerate() {
         image.invert_axis(ndarray::Axis(2));
         let sign = if k == 1 { -1.0 } else { 1.0 };
-        let differ = found.iter().zip(&image).filter(|(a, b)| **a != sign * **b);
-        assert_eq!(differ.count(), 0, "component {k}");
+        let differ = found.iter().zip(&image).map(|(a, b)| (a - sign * b).abs());
+        let most = differ.fold(0.0, f64::max);
+        assert!(most < 1e-14, "component {k}: {most}");
     }
 }

@@ -63,7 +63,7 @@ fn a_tube_has_no_more_new_extrema_than_with_states() {
             println!("{made}, {riemann}: {of_states:.4?} {of_fluxes:.4?}");
             // Comparisons that a NaN fails.
             let beside = of_fluxes[1] < of_states[1] + 0.03;
-            let all = of_fluxes[0] < of_states[0] + if riemann == "roe" { 0.2 } else { 0.01 };
+            let all = of_fluxes[0] < of_states[0] + if riemann == "roe" { 0.2 } else { 0.02 };
             assert!(
                 beside && all,
                 "{made}, {riemann}: {of_states:?} {of_fluxes:?}"
