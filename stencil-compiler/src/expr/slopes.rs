@@ -20,11 +20,11 @@ impl Op {
             Op::Sqrt => [0.5 / result, 0.0, 0.0, 0.0],
             Op::Abs => [1.0_f64.copysign(a[0]), 0.0, 0.0, 0.0],
             Op::Min => {
-                let [p, q] = choose(!(a[1] < a[0]));
+                let [p, q] = choose(a[1] >= a[0] || a[1].is_nan() || a[0].is_nan());
                 [p, q, 0.0, 0.0]
             }
             Op::Max => {
-                let [p, q] = choose(!(a[1] > a[0]));
+                let [p, q] = choose(a[1] <= a[0] || a[1].is_nan() || a[0].is_nan());
                 [p, q, 0.0, 0.0]
             }
             Op::Lt | Op::Le | Op::Eq => {

@@ -1,6 +1,11 @@
 //! Eigenvalues of small complex matrices: balancing, Hessenberg form, and the QR iteration with Wilkinson's shifts
 //! (Golub and Van Loan, Matrix Computations, 4th ed., sections 7.3 to 7.5).
 
+#![expect(
+    clippy::needless_range_loop,
+    reason = "indices of a matrix are those of its rows and of its columns"
+)]
+
 use num_complex::Complex64;
 
 use super::region::size;

@@ -72,7 +72,9 @@ pub fn speeds(model: &Model, spacing: [f64; 3], axes: Axes) -> Vec<Share> {
             1 if !model.fluxes.is_empty() => {
                 plain(flowing(model, (&tableau, &region), lengths, axes))
             }
-            _ if power % 2 == 0 => plain(symbol(model, power, lengths, axes) / region.real()),
+            _ if power.is_multiple_of(2) => {
+                plain(symbol(model, power, lengths, axes) / region.real())
+            }
             _ => match (region.imaginary(), damping) {
                 (0.0, Some(damping)) if power == 1 => Share {
                     power,

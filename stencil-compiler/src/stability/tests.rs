@@ -140,7 +140,7 @@ fn waves_stay_bounded_below_the_limit_and_grow_above_it() {
                 assert!(bounded < 30.0, "{what}: {bounded}");
                 // On twelve cells the worst wave may be missing.
                 let grown = after(&model, &algorithm, 1.25 * limit, 5 * steps);
-                assert!(!(grown < 1e3), "{what}: {grown}");
+                assert!(grown.is_nan() || grown >= 1e3, "{what}: {grown}");
             }
         }
     }

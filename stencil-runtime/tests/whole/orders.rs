@@ -132,8 +132,11 @@ fn error(
     (values.iter().enumerate().map(of_cell).sum::<f64>() * h).sqrt()
 }
 
+/// The name of a kind, a solution that it fits, and the boundaries.
+type Kind = (&'static str, Exact, Vec<(Faces, Boundary)>);
+
 /// Boundaries of each kind, and what they are tried with.
-fn kinds() -> Vec<(&'static str, Exact, Vec<(Faces, Boundary)>)> {
+fn kinds() -> Vec<Kind> {
     let value = || Boundary::dirichlet_with(|x, _, _, t| OPEN.q(x, t));
     let slope =
         || Boundary::neumann_with(|x, _, _, t| OPEN.slope(x, t) * if x < 0.5 { -1.0 } else { 1.0 });
@@ -208,7 +211,7 @@ fn even_and_odd_cells_do_not_part() {
                 .build()
                 .unwrap();
             let sign = |x: f64| {
-                if (16.0 * x) as usize % 2 == 0 {
+                if ((16.0 * x) as usize).is_multiple_of(2) {
                     1.0
                 } else {
                     -1.0

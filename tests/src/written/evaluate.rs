@@ -265,7 +265,7 @@ impl<'a> State<'a> {
             Function::Sym => self.symmetric(a, at, halo),
             Function::SymTraceless => {
                 let symmetric = self.symmetric(a, at, halo);
-                if at % (n + 1) != 0 {
+                if !at.is_multiple_of(n + 1) {
                     return symmetric;
                 }
                 let parts = (0..n).map(|i| self.copied(a, i * (n + 1), halo));

@@ -6,6 +6,10 @@ use super::wide::Wide;
 /// polynomial of a degree below the number of points.
 ///
 /// B. Fornberg, Math. Comp. 51, 699 (1988): weights of more and more points, one after the other.
+#[expect(
+    clippy::needless_range_loop,
+    reason = "all weights of a node change together"
+)]
 pub fn weights(times: usize, points: &[i32]) -> Vec<Wide> {
     let at = |i: usize| Wide::integer(i128::from(points[i]));
     let mut all = vec![vec![Wide::ZERO; points.len()]; times + 1];

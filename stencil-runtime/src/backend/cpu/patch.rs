@@ -335,9 +335,9 @@ impl<T: Number> Patch<T> {
             })
         })?;
         let plane = values.slice(ndarray::s![bad, .., ..]);
-        let (at, _) = plane
-            .indexed_iter()
-            .find(|(_, v)| !(v.abs() <= self.most))?;
+        // Comparisons that a value fails which is no number.
+        let is_good = |v: &T| v.abs() <= self.most;
+        let (at, _) = plane.indexed_iter().find(|(_, v)| !is_good(v))?;
         Some((buffer, [at.1, at.0, bad]))
     }
 }

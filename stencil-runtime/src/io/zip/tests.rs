@@ -54,7 +54,7 @@ fn equal_entries_give_equal_bytes() {
 #[test]
 fn every_flipped_bit_breaks_the_seal() {
     let mut zip = ZipWriter::new(Memory::new(Vec::new()));
-    let values: Vec<u8> = (0..10_000_u32).map(|i| (i * i >> 7) as u8).collect();
+    let values: Vec<u8> = (0..10_000_u32).map(|i| ((i * i) >> 7) as u8).collect();
     let size = values.len() as u64;
     zip.entry("q.npy", size, |out| out.write_all(&values))
         .unwrap();

@@ -52,9 +52,11 @@ pub(crate) struct Fan {
     pub(in crate::discretize) along: fn(&mut Face<'_, '_, '_>) -> Result<Carried>,
     /// What of that which enters a cell rises along another axis, by the law made linear there, and what of it falls, each times
     /// its speed.
-    pub(in crate::discretize) sideways:
-        fn(&Linear, &mut Algebra<'_, '_>, &[Poly]) -> Result<[Vec<Poly>; 2]>,
+    pub(in crate::discretize) sideways: Sideways,
 }
+
+/// Makes of a law, and of what enters a cell, what rises and what falls.
+type Sideways = fn(&Linear, &mut Algebra<'_, '_>, &[Poly]) -> Result<[Vec<Poly>; 2]>;
 
 impl Solver {
     /// Does it make the law linear at a mean of states, and take reconstructed fluxes? Then these may be the states of cells.
