@@ -138,8 +138,9 @@ fn waves_stay_bounded_below_the_limit_and_grow_above_it() {
                 let steps = if dimension == 3 { 60 } else { 300 };
                 let bounded = after(&model, &algorithm, 0.95 * limit, steps);
                 assert!(bounded < 30.0, "{what}: {bounded}");
-                // On twelve cells the worst wave may be missing.
-                let grown = after(&model, &algorithm, 1.25 * limit, 5 * steps);
+                // On twelve cells the worst wave may be missing, and others grow slowly.
+                let more = if dimension == 3 { 10 } else { 5 };
+                let grown = after(&model, &algorithm, 2.0 * limit, more * steps);
                 assert!(grown.is_nan() || grown >= 1e3, "{what}: {grown}");
             }
         }
