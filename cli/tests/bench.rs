@@ -106,15 +106,15 @@ fn parts_of_a_step_and_schedules_are_told_and_drawn() {
         assert!(printed.contains(expected), "no `{expected}` in\n{printed}");
     }
     for name in [
-        "Heat-f64-rows-1-threads-16x16-roofline.png",
-        "Heat-f64-cpu-1-threads-16x16-roofline.png",
+        "Heat-f64-rows-1-thread-16x16-roofline.png",
+        "Heat-f64-cpu-1-thread-16x16-roofline.png",
         "Heat-f64-schedules.png",
     ] {
         assert!(folder.join(name).is_file(), "no {name} of\n{printed}");
     }
     assert!(
         !folder
-            .join("Heat-f64-rows-1-threads-16x16-shares.png")
+            .join("Heat-f64-rows-1-thread-16x16-shares.png")
             .exists()
     );
     std::fs::remove_dir_all(folder).unwrap_or_else(|e| panic!("{e}"));

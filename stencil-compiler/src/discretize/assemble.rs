@@ -211,13 +211,18 @@ impl<'a> Assembler<'a> {
         for (c, access, depth) in terms {
             levels.entry(depth).or_default().push((c, access));
         }
+        let of_values = !linear.0.keys().any(|m| self.is_derivative(m[0]));
+        let sum = |functions: &mut Functions, label, terms, depth| match of_values {
+            true => functions.sum_of_values(label, terms, depth),
+            false => functions.sum(label, terms, depth),
+        };
         if levels.len() == 1 {
             let (depth, terms) = levels.pop_first().unwrap_or_default();
-            return Ok(self.functions.sum(name.to_string(), terms, depth));
+            return Ok(sum(&mut self.functions, name.to_string(), terms, depth));
         }
         let part = |(depth, terms)| {
             let label = self.functions.reserve(&format!("{name}_part{depth}"));
-            self.functions.sum(label, terms, depth)
+            sum(&mut self.functions, label, terms, depth)
         };
         let parts: Vec<FnId> = levels.into_iter().map(part).collect();
         let mut b = Builder::new();

@@ -7,6 +7,7 @@ use num_traits::{One, Signed, Zero};
 use super::expand::to_f64;
 use super::operators::{Operator, Stencil};
 use super::poly::{Overflow, Uniform, UniformFactor};
+use super::values::added;
 use crate::algorithm::{
     Access, Atom, Def, FnId, GridFn, Offset, SumTerm, Uniform as NamedUniform, UniformAtom,
     UniformId,
@@ -29,6 +30,17 @@ enum Pair {
     Flow,
 }
 
+/// How sums are added up.
+#[derive(Clone, Copy)]
+pub(super) struct Sums {
+    /// The axis whose planes are read one after the other.
+    pub(super) slowest: usize,
+    /// Are even differences made of differences of neighbours?
+    pub(super) of_neighbours: bool,
+    /// Are values of both sides of a face added, for which a mirror image needs the same order?
+    pub(super) of_sides: bool,
+}
+
 /// What opaque uniforms are in an expression, by their number.
 type Known = BTreeMap<usize, Ref>;
 
@@ -43,17 +55,15 @@ pub(super) struct Functions {
     pairs: BTreeMap<(FnId, usize, [i32; 2], Pair), FnId>,
     names: BTreeMap<String, u32>,
     opaque: Vec<(Op, Vec<Uniform>)>,
-    slowest: usize,
-    /// Are even differences made of differences of neighbours?
-    flows: bool,
+    sums: Sums,
     /// Span of the equation at work, given to functions as they are made.
     pub(super) span: Span,
 }
 
 impl Functions {
-    /// `reserved` names are taken; `flows` makes even differences of differences of neighbours.
+    /// `reserved` names are taken.
     pub(super) fn new(
-        (slowest, flows): (usize, bool),
+        sums: Sums,
         opaque: Vec<(Op, Vec<Uniform>)>,
         reserved: impl Iterator<Item = String>,
     ) -> Self {
@@ -65,8 +75,7 @@ impl Functions {
             pairs: BTreeMap::new(),
             names: reserved.map(|name| (name, 1)).collect(),
             opaque,
-            slowest,
-            flows,
+            sums,
             span: Span::default(),
         }
     }
@@ -222,12 +231,12 @@ impl Functions {
             self.depth_of(of) + 1
         };
         let mut parts: Vec<(FnId, Stencil)> = vec![(of, stencil.clone())];
-        for axis in 0..=self.slowest {
+        for axis in 0..=self.sums.slowest {
             let mut next = Vec::new();
             for (base, points) in parts {
-                if self.flows && is_even_difference(&points, axis) {
+                if self.sums.of_neighbours && is_even_difference(&points, axis) {
                     next.extend(self.differences_of_neighbours(base, points, axis));
-                } else if axis == self.slowest && !self.is_state(base) {
+                } else if axis == self.sums.slowest && !self.is_state(base) {
                     next.push((base, points));
                 } else {
                     next.extend(self.pair(base, points, axis));
@@ -393,12 +402,50 @@ impl Functions {
         mut terms: Vec<(Uniform, Access)>,
         depth: u32,
     ) -> FnId {
-        terms.sort_by_key(|(_, access)| access.at[self.slowest]);
+        terms.sort_by_key(|(_, access)| access.at[self.sums.slowest]);
         let terms: Vec<SumTerm> = terms
             .into_iter()
             .map(|(c, value)| self.sum_term(&c, value))
             .collect();
         self.put(name, Def::Sum(terms), depth)
+    }
+
+    /// A sum of values, none of which is a difference. Those of laws are added in the order of their factors, whatever cells they are
+    /// of: a mirror image reads the other side of a face, and has the same bits.
+    pub(super) fn sum_of_values(
+        &mut self,
+        name: String,
+        mut terms: Vec<(Uniform, Access)>,
+        depth: u32,
+    ) -> FnId {
+        if !self.sums.of_sides {
+            return self.sum(name, terms, depth);
+        }
+        let size = |c: &Uniform| match c.is_negative() {
+            true => c.negated(),
+            false => c.clone(),
+        };
+        let plane = |access: &Access| access.at[self.sums.slowest];
+        terms.sort_by_cached_key(|(c, access)| (!c.is_unit(), size(c), plane(access)));
+        if terms.is_sorted_by_key(|(_, access)| plane(access)) {
+            return self.sum(name, terms, depth);
+        }
+        let mut b = Builder::new();
+        let mut sum: Option<Ref> = None;
+        for (c, access) in terms {
+            let SumTerm {
+                negative, factor, ..
+            } = self.sum_term(&c, access);
+            let value = b.atom(Atom::Access(access));
+            let factor = factor.map(|factor| b.atom(Atom::Uniform(factor)));
+            let (first, second) = match factor {
+                Some(factor) => (factor, Some(value)),
+                None => (value, None),
+            };
+            sum = Some(added(&mut b, sum, (first, second), negative));
+        }
+        let sum = sum.unwrap_or_else(|| b.lit(0.0));
+        self.put(name, Def::Point(b.finish(sum)), depth)
     }
 
     fn sum_term(&mut self, c: &Uniform, value: Access) -> SumTerm {

@@ -34,7 +34,7 @@ mod values;
 pub mod weights;
 
 use assemble::Assembler;
-use build::Functions;
+use build::{Functions, Sums};
 use components::Components;
 use expand::Expander;
 use integrators::Tableau;
@@ -364,14 +364,12 @@ impl Roots {
         let opaque = expander.atoms.opaque.clone();
         let arrays = components.fields.iter().map(|n| format!("{n}{NEW}"));
         let params = model.params.iter().map(|p| p.name.clone());
-        let mut functions = Functions::new(
-            (
-                model.dimension - 1,
-                model.scheme.arith == Arith::Differences,
-            ),
-            opaque,
-            params.chain(arrays),
-        );
+        let sums = Sums {
+            slowest: model.dimension - 1,
+            of_neighbours: model.scheme.arith == Arith::Differences,
+            of_sides: !model.fluxes.is_empty(),
+        };
+        let mut functions = Functions::new(sums, opaque, params.chain(arrays));
         let mut states = Vec::new();
         let fields = declare(&mut functions, &mut states, &components.fields, Role::Field);
         let accumulators = accumulators

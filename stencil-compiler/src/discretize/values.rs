@@ -37,20 +37,8 @@ impl Assembler<'_> {
         terms.extend(products);
         let mut sum: Option<Ref> = None;
         for (monomial, c) in terms {
-            let (x, y) = self.factors(monomial, c, b)?;
-            let negative = c.is_negative();
-            sum = Some(match (sum, y) {
-                (None, None) => signed(b, x, negative),
-                (None, Some(y)) => {
-                    let x = signed(b, x, negative);
-                    b.op(Op::Mul, &[x, y])
-                }
-                (Some(sum), None) => b.op(if negative { Op::Sub } else { Op::Add }, &[sum, x]),
-                (Some(sum), Some(y)) => {
-                    let x = signed(b, x, negative);
-                    b.op(Op::Fma, &[x, y, sum])
-                }
-            });
+            let factors = self.factors(monomial, c, b)?;
+            sum = Some(added(b, sum, factors, c.is_negative()));
         }
         Ok(sum.unwrap_or_else(|| b.lit(0.0)))
     }
@@ -132,6 +120,27 @@ impl Assembler<'_> {
         });
         let depth = depth.max().unwrap_or(0);
         self.functions.put(name, Def::Point(expr), depth)
+    }
+}
+
+/// A value or a product, with its sign, and what was added up before it, by a fused multiply-add.
+pub(super) fn added(
+    b: &mut Builder<FnAtom>,
+    sum: Option<Ref>,
+    (x, y): (Ref, Option<Ref>),
+    negative: bool,
+) -> Ref {
+    match (sum, y) {
+        (None, None) => signed(b, x, negative),
+        (None, Some(y)) => {
+            let x = signed(b, x, negative);
+            b.op(Op::Mul, &[x, y])
+        }
+        (Some(sum), None) => b.op(if negative { Op::Sub } else { Op::Add }, &[sum, x]),
+        (Some(sum), Some(y)) => {
+            let x = signed(b, x, negative);
+            b.op(Op::Fma, &[x, y, sum])
+        }
     }
 }
 

@@ -75,7 +75,7 @@ impl<T: Number> Builder<T> {
         let given = given.map(|(name, source)| (name.clone(), format!("{source:?}")));
         let given: Vec<(String, String)> = given.collect();
         let sources = sources(&system, &params, self.sources, mesh.cells)?;
-        let pool = pool(self.threads.unwrap_or(0))?;
+        let pool = pool(self.threads.unwrap_or_else(|| busy_threads(mesh.cells)))?;
         let setup = Setup {
             boundaries: boundaries.words.clone(),
             sources: given,
@@ -336,6 +336,15 @@ pub(crate) fn rules(system: &SystemDef, params: &[f64], mesh: &Mesh, axes: Axes)
 
 /// Most threads of a run, more than any machine has cores.
 const MOST_THREADS: usize = 1024;
+
+/// Cells that are worth a thread: with fewer it takes longer to wake another one than to compute them.
+const CELLS_A_THREAD: usize = 1024;
+
+/// As many threads as so many cells keep busy, and no more than there are cores.
+fn busy_threads(cells: [usize; 3]) -> usize {
+    let busy = cells.iter().product::<usize>() / CELLS_A_THREAD;
+    busy.clamp(1, rayon::current_num_threads())
+}
 
 /// Threads; 0 stands for one on each core.
 fn pool(threads: usize) -> Result<ThreadPool, Error> {

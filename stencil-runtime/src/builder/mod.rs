@@ -377,7 +377,7 @@ impl<T: Number> Builder<T> {
         self
     }
 
-    /// Number of threads; one for each core if not set.
+    /// Number of threads; one for each core if not set, and fewer for meshes of a few thousand cells.
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = Some(threads);
         self

@@ -401,44 +401,40 @@ impl<'a> State<'a> {
         sum
     }
 
-    /// Advection with differences that leave out the point furthest downwind.
+    /// Advection with differences that leave out the point furthest downwind: the gradient's own differences, less half of how
+    /// far the differences that are biased to either side are apart, times the speed's size.
     fn upwind(&self, u: &'a Term, f: &'a Term, at: usize, halo: [i32; 3]) -> Grid {
-        let (p, n) = (self.precision, self.model.dimension);
-        let radius = self.model.scheme.order as i32 / 2;
-        let biased = |axis: usize, points: Vec<i32>| -> Stencil {
-            let weights = weights(1, &points).into_iter();
-            let place = |(k, w)| {
-                let mut at = [0; 3];
-                at[axis] = k;
-                (at, w)
-            };
-            points.into_iter().zip(weights).map(place).collect()
-        };
-        let parts = (0..n).map(|axis| {
-            let against = [
-                biased(axis, (-radius..radius).collect()),
-                biased(axis, (1 - radius..=radius).collect()),
-            ];
-            let mut reach = halo;
-            reach[axis] += radius;
-            let (speed, of) = (self.term(u, axis, halo), self.term(f, at, reach));
+        let p = self.precision;
+        let parts = (0..self.model.dimension).map(|axis| {
+            let apart = sides_apart(axis, self.model.scheme.order);
+            let of = self.term(f, at, reaching(halo, &apart));
+            let (speed, slope) = (self.term(u, axis, halo), self.first(axis, f, at, halo));
             let step = Wide::new(self.spacing[axis]);
             Grid::new(self.cells, halo, |cell| {
-                let speed = speed.at(cell);
-                let [low, high] = [0, 1].map(|i| self.weighted(&against[i], step, &of, cell));
-                let blows_back = speed.exact.is_negative();
-                let sure = speed.exact.size() > speed.error || speed.error == 0.0;
-                let slope = p.choice(!blows_back, sure, low, high);
-                // Evaluated as a central difference less another one.
-                let both = Value {
-                    error: slope.error + low.error + high.error,
-                    ..slope
-                };
-                p.product(speed, both)
+                let (speed, slope) = (speed.at(cell), slope.at(cell));
+                let apart = self.weighted(&apart, step, &of, cell);
+                p.difference(p.product(speed, slope), p.product(p.abs(speed), apart))
             })
         });
         self.total(parts.collect(), halo)
     }
+}
+
+/// Half of how far the first differences without the lowest and without the highest point are apart.
+fn sides_apart(axis: usize, order: u32) -> Stencil {
+    let radius = order as i32 / 2;
+    let biased = |points: std::ops::Range<i32>, sign: i128| {
+        let points: Vec<i32> = points.collect();
+        let weights = weights(1, &points);
+        let place = move |(k, w): (i32, Wide)| {
+            let mut at = [0; 3];
+            at[axis] = k;
+            (at, w * Wide::ratio(sign, 2))
+        };
+        points.into_iter().zip(weights).map(place)
+    };
+    let high = biased(1 - radius..radius + 1, 1);
+    high.chain(biased(-radius..radius, -1)).collect()
 }
 
 /// How far a stencil reads beyond a halo.

@@ -256,17 +256,27 @@ fn repaired<T: Real>() {
         let bare = algorithm_of(&text);
         let mut case = Case::new(&bare, [15, 12, 1]);
         case.dt = 0.02;
+        // A river that is nowhere dry.
+        case.means = vec![if text.contains(RIVER) { 0.4 } else { 0.0 }];
         let least = case
             .initial::<f64>(0)
             .into_iter()
             .fold(f64::INFINITY, f64::min);
-        let kept = format!("h: scalar where h > {};", least - 1e-6);
-        let algorithm = algorithm_of(&text.replacen("h: scalar;", &kept, 1));
-        let reference = oracle::<T>(&algorithm, &case, STEPS);
-        let finite = reference.iter().flatten().all(|v| v.to_f64().is_finite());
-        assert!(finite, "{scheme}");
-        let other = differing(&oracle::<T>(&bare, &case, STEPS), &reference);
-        assert!(other > 0, "nothing is repaired: {scheme}");
+        let bare_values = oracle::<T>(&bare, &case, STEPS);
+        // The widest range that is left, and not by so much that no flux keeps it.
+        let kept = [1e-2, 5e-3, 3e-3, 2e-3, 1e-3, 1e-4]
+            .iter()
+            .find_map(|below| {
+                let kept = format!("h: scalar where h > {};", least - below);
+                let algorithm = algorithm_of(&text.replacen("h: scalar;", &kept, 1));
+                let reference = oracle::<T>(&algorithm, &case, STEPS);
+                let finite = reference.iter().flatten().all(|v| v.to_f64().is_finite());
+                let is_repaired = finite && differing(&bare_values, &reference) > 0;
+                is_repaired.then_some((algorithm, reference))
+            });
+        let Some((algorithm, reference)) = kept else {
+            panic!("nothing is repaired: {scheme}");
+        };
         by_all::<T>(&algorithm, &case, &reference);
     }
 }

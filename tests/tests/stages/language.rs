@@ -166,7 +166,7 @@ fn chain(first: &str, next: &str, count: usize) -> String {
 fn long_chains_of_names_stay_small() {
     for source in [
         chain("p*p + p", "last*last", 20),
-        chain("lap(p)", "lap(last)", 12),
+        chain("lap(p)", "lap(last)", 8),
         chain("sqrt(p*p + 1) + p", "sqrt(last) + min(last, p)", 26),
     ] {
         let algorithm = algorithm_of(&source);

@@ -97,7 +97,7 @@ fn moving_a_declaration_changes_its_marks_only() {
     // Its `let` and both equations, each term on the line where it is first written.
     assert_eq!(
         BTreeSet::from_iter(here.iter().copied()),
-        BTreeSet::from([8, 9, 10])
+        BTreeSet::from([8, 9, 10, 11])
     );
     assert!(here.iter().map(|l| l + 2).eq(below));
 }

@@ -63,7 +63,8 @@ fn a_solver_that_is_written_out_is_that_of_the_language() {
     assert!(mean.iter().all(|v| v.is_finite()) && mean != known);
 }
 
-/// A tube along each axis, by every reconstruction and every solver: the axes have the same bits, whatever their number.
+/// A tube along each axis, by every reconstruction and every solver: the axes have the same bits, whatever their number; but for
+/// solvers whose fluxes are those of a step that is as many times as long.
 #[test]
 fn a_tube_has_the_same_bits_along_all_axes() {
     let lines = "plm<limiter = mc> in primitive";
@@ -116,13 +117,21 @@ fn a_tube_has_the_same_bits_along_all_axes() {
             all.push(["rho", m, "e"].into_iter().flat_map(of).collect());
         }
         assert!(all[0].iter().all(|v| v.is_finite()));
-        for other in &all[1..] {
-            if other != &all[0] {
-                wrong += &format!("{riemann}, {reconstruct}\n");
-            }
+        let (plane, space) = (&all[1..3], &all[3..]);
+        let by_dimension = [&all[..1], plane, space];
+        let alike = match riemann {
+            "force" | "musta" => by_dimension.iter().all(|axes| are_equal(axes)),
+            _ => are_equal(&all),
+        };
+        if !alike {
+            wrong += &format!("{riemann}, {reconstruct}\n");
         }
     }
     assert!(wrong.is_empty(), "\n{wrong}");
+}
+
+fn are_equal(all: &[Vec<f64>]) -> bool {
+    all.windows(2).all(|pair| pair[0] == pair[1])
 }
 
 /// What is conserved, and what of it flows.
@@ -234,10 +243,9 @@ fn nothing_flows_through_a_vacuum() {
     }
 }
 
-/// The exact solver tells the sides of a face by their pressures; where these are equal a mirror image is one, too. Its last bits
-/// may be others, as the sums of a solver round by the order of the cells that they read.
+/// The exact solver tells the sides of a face by their pressures; where these are equal a mirror image has the mirrored bits, too.
 #[test]
-fn equal_pressures_have_mirror_images() {
+fn equal_pressures_have_mirrored_bits() {
     let text = with_solver(EULER, "exact");
     let text = format!(
         "{text} scheme s for Euler {{ reconstruct: constant in primitive; riemann: exact; time: euler; }}"
@@ -278,8 +286,7 @@ fn equal_pressures_have_mirror_images() {
     for (k, (found, mut image)) in run(false).into_iter().zip(run(true)).enumerate() {
         image.invert_axis(ndarray::Axis(2));
         let sign = if k == 1 { -1.0 } else { 1.0 };
-        let differ = found.iter().zip(&image).map(|(a, b)| (a - sign * b).abs());
-        let most = differ.fold(0.0, f64::max);
-        assert!(most < 1e-14, "component {k}: {most}");
+        let differ = found.iter().zip(&image).filter(|(a, b)| **a != sign * **b);
+        assert_eq!(differ.count(), 0, "component {k}");
     }
 }

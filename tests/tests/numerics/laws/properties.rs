@@ -221,7 +221,8 @@ fn none_is_left_out() {
 fn solvers_make_no_new_extrema() {
     for riemann in SOLVERS {
         let system = law(WATER, 1, "constant", riemann);
-        let mut simulation = started::<f64>(&system, [60, 1, 1], true, None);
+        // Waves of neighbouring faces do not meet.
+        let mut simulation = started::<f64>(&system, [60, 1, 1], true, Some(3e-3));
         let set = simulation.set("h", |x, _, _| if x < 0.5 { 3.0 } else { 1.0 });
         set.unwrap_or_else(|e| panic!("{e}"));
         run(&mut simulation, 25);

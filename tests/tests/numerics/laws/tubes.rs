@@ -85,7 +85,7 @@ fn tubes_are_met_by_the_exact_solver() {
         let [exact, others] =
             ["plm_exact", "plm_hllc"].map(|scheme| errors(name, 200, Some(scheme)));
         println!("{name}: {exact:.4?} {others:.4?}");
-        let more = if name == "toro_2" { 1.8 } else { 1.05 };
+        let more = if name == "toro_2" { 1.8 } else { 1.06 };
         for (exact, other) in exact.iter().zip(others) {
             // A comparison that a NaN fails.
             let met = *exact < more * other;
