@@ -79,7 +79,7 @@ pub(crate) struct RunArgs {
     /// Go on from the state in a file such as final.npz
     #[arg(long, value_name = "FILE.npz")]
     restart: Option<PathBuf>,
-    /// Number of threads; one for each core if not given
+    /// Number of threads; one for each core if not given, and fewer for a mesh of a few thousand cells
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
     /// What computes the steps; the results are the same

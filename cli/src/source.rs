@@ -12,7 +12,7 @@ use stencil_compiler::algorithm::{Algorithm, Constants};
 use stencil_compiler::diag::{Code, Diagnostic, nearest};
 use stencil_compiler::discretize::{DiscretizeError, discretize};
 use stencil_compiler::expr::real;
-use stencil_compiler::model::parse::{Dimensions, dimensions, parse_str_in};
+use stencil_compiler::model::parse::{Dimensions, dimensions, parse_str_with};
 use stencil_compiler::model::{Mixed, Model};
 use stencil_compiler::schedule::plans::Plans;
 use stencil_compiler::schedule::{Schedule, presets, text};
@@ -239,7 +239,7 @@ pub(crate) fn is_file(name: &str) -> bool {
 /// Reads a system, changes its scheme as told, and discretizes it.
 pub(crate) fn load(args: &SystemArgs, built_ins: &[BuiltIn]) -> Result<Loaded, Failure> {
     let (name, text) = find(&args.system, built_ins)?;
-    let mut model = parse_str_in(&text, in_dimension(&text, args.dimension))
+    let mut model = parse_str_with(&text, in_dimension(&text, args.dimension), None)
         .map_err(|errors| Failure::new(errors.render(&name, &text) + &other(&text, args)))?;
     let declared = model.scheme.clone();
     if let Some(order) = args.order {
@@ -277,7 +277,7 @@ fn other(text: &str, args: &SystemArgs) -> String {
     if args.dimension.is_some() || dimensions(text) != Some(Dimensions::Any) {
         return String::new();
     }
-    let others = (1..=3).filter(|n| *n != USUAL && parse_str_in(text, Some(*n)).is_ok());
+    let others = (1..=3).filter(|n| *n != USUAL && parse_str_with(text, Some(*n), None).is_ok());
     let others: Vec<String> = others.map(|n| format!("--dimension {n}")).collect();
     match others.is_empty() {
         true => String::new(),

@@ -278,11 +278,10 @@ pub struct Unstable {
 /// A step that made a value which is infinite or not a number.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error(
-    "`{field}` is not finite, or larger than {most:e}, in cell {cell:?}, at {at:?}, after {}; {}.{}{} {}",
+    "`{field}` is not finite, or larger than {most:e}, in cell {cell:?}, at {at:?}, after {}; {}.{} {}",
     made(*unseen, (*substep, *step, *t), equation),
     state(*kept),
-    out_of_range(ranges.as_deref()),
-    unended(iterations.as_deref()),
+    perhaps(cause.is_none(), ranges.as_deref(), iterations.as_deref()),
     cause.as_deref().unwrap_or("A smaller time step, a larger viscosity or more cells may help")
 )]
 #[non_exhaustive]
@@ -332,14 +331,14 @@ fn made(unseen: u64, (substep, step, t): (usize, u64, f64), equation: &str) -> S
     )
 }
 
-fn out_of_range(ranges: Option<&str>) -> String {
-    let of =
-        |ranges| format!(" Or the cell does not stay where {ranges}, even with repaired fluxes.");
-    ranges.map_or(String::new(), of)
-}
-
-fn unended(iterations: Option<&str>) -> String {
-    iterations.map_or(String::new(), |loops| format!(" Or {loops} did not end."))
+/// What else it may be where the cause is not known: marks of ranges and of loops are no numbers.
+fn perhaps(is_unknown: bool, ranges: Option<&str>, iterations: Option<&str>) -> String {
+    let ranges = ranges.filter(|_| is_unknown).map(|ranges| {
+        format!(" Or the cell does not stay where {ranges}, even with repaired fluxes.")
+    });
+    let loops = iterations.filter(|_| is_unknown);
+    let loops = loops.map(|loops| format!(" Or {loops} did not end."));
+    ranges.into_iter().chain(loops).collect()
 }
 
 impl From<Shortage> for Error {

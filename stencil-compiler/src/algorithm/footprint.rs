@@ -43,6 +43,14 @@ pub fn bounds(alg: &Algorithm, roots: &[FnId], stored: &BTreeSet<FnId>) -> BTree
     read_by(alg, roots, stored)
 }
 
+/// The [`bounds`] of each of these functions by itself, where nothing is stored.
+pub fn bounds_of_each(alg: &Algorithm, roots: &[FnId]) -> BTreeMap<FnId, BTreeMap<FnId, Bounds>> {
+    let all = needed(alg, roots, &BTreeSet::new());
+    let known = known_by(alg, &all, &BTreeSet::new());
+    let each = all.into_iter().map(|id| (id, known[id.0 as usize].clone()));
+    each.collect()
+}
+
 /// Points, or what is kept of them.
 trait Points: Clone {
     fn here() -> Self;
@@ -94,14 +102,15 @@ fn moved(at: Offset, shift: Offset) -> Offset {
     [at[0] + shift[0], at[1] + shift[1], at[2] + shift[2]]
 }
 
-fn read_by<P: Points>(
+/// The points that each of these functions reads; the functions that they read are among them.
+fn known_by<P: Points>(
     alg: &Algorithm,
-    roots: &[FnId],
+    all: &BTreeSet<FnId>,
     stored: &BTreeSet<FnId>,
-) -> BTreeMap<FnId, P> {
+) -> Vec<BTreeMap<FnId, P>> {
     let mut known: Vec<BTreeMap<FnId, P>> = vec![BTreeMap::new(); alg.functions.len()];
     let is_read = |id: FnId| stored.contains(&id) || matches!(alg.function(id).def, Def::State(_));
-    for id in needed(alg, roots, stored) {
+    for &id in all {
         let points = if is_read(id) {
             BTreeMap::from([(id, P::here())])
         } else {
@@ -109,6 +118,15 @@ fn read_by<P: Points>(
         };
         known[id.0 as usize] = points;
     }
+    known
+}
+
+fn read_by<P: Points>(
+    alg: &Algorithm,
+    roots: &[FnId],
+    stored: &BTreeSet<FnId>,
+) -> BTreeMap<FnId, P> {
+    let known = known_by::<P>(alg, &needed(alg, roots, stored), stored);
     let mut out = BTreeMap::new();
     for root in roots {
         match &alg.function(*root).def {

@@ -31,6 +31,13 @@ pub enum Origin {
         /// Its arguments.
         of: Vec<f64>,
     },
+    /// A step leaves a range, which has no number as its mark.
+    Outside {
+        /// The cell.
+        cell: [isize; 3],
+        /// Of each range of the model: what is to be the smaller one, and what the larger one.
+        sides: Vec<[f64; 2]>,
+    },
 }
 
 impl Algorithm {
@@ -158,6 +165,18 @@ impl<T: Real> Search<'_, T> {
             };
             match cause {
                 Cause::Other(next) => place = next,
+                Cause::Operation(Op::Sqrt, of) if of == [-1.0] => {
+                    let sides = self.sides(place).filter(|sides| !sides.is_empty());
+                    return Some(match sides {
+                        Some(sides) => Origin::Outside { cell, sides },
+                        None => Origin::Made {
+                            function,
+                            cell,
+                            op: Op::Sqrt,
+                            of,
+                        },
+                    });
+                }
                 Cause::Operation(op, of) => {
                     return Some(Origin::Made {
                         function,
@@ -168,6 +187,45 @@ impl<T: Real> Search<'_, T> {
                 }
             }
         }
+    }
+
+    /// What is compared in the mark that a step leaves a range: the root of the negative of the largest of comparisons, each of
+    /// which is one or zero. `None` for any other root.
+    fn sides(&mut self, (function, cell): Place) -> Option<Vec<[f64; 2]>> {
+        let mut open = vec![(function, cell)];
+        let mut sides = Vec::new();
+        while let Some((function, cell)) = open.pop() {
+            let expr = match &self.algorithm.function(function).def {
+                Def::Point(expr) => expr,
+                Def::Sum(terms) => {
+                    let reads = terms.iter().rev().map(|term| term.value);
+                    open.extend(reads.map(|read| (read.of, there(read, cell))));
+                    continue;
+                }
+                Def::State(_) => return None,
+            };
+            let values = self.nodes(expr, cell, 0)?;
+            let mut nodes = vec![expr.result()];
+            while let Some(at) = nodes.pop() {
+                match expr.node(at) {
+                    Node::Atom(Atom::Access(access)) => {
+                        open.push((access.of, there(*access, cell)));
+                    }
+                    Node::Op(Op::Sqrt | Op::Neg | Op::Max, args) => nodes.extend(args.iter().rev()),
+                    Node::Op(Op::Lt | Op::Le, args) => {
+                        let [low, high, no, yes] = arguments(args, &values)[..] else {
+                            return None;
+                        };
+                        if [no, yes] != [T::ZERO, T::from_f64(1.0)] {
+                            return None;
+                        }
+                        sides.push([low, high].map(T::to_f64));
+                    }
+                    _ => return None,
+                }
+            }
+        }
+        Some(sides)
     }
 
     fn of_point(&mut self, expr: &Expr<Atom>, cell: [isize; 3]) -> Option<Cause> {

@@ -7,7 +7,7 @@ use super::{
     Buffer, BufferId, CellVar, Index, IntVar, Kernel, Launch as Shape, LaunchKind, Mode, Reg,
 };
 use crate::algorithm::{Access, Algorithm, FnId, Offset, UniformId};
-use crate::plan::{Launch, Layout, Plan};
+use crate::plan::{Launch, Layout, Place, Plan};
 use crate::schedule::{Blame, Placement, Refusal};
 
 /// What a blocking strategy lowers.
@@ -196,26 +196,28 @@ impl<'a> Draft<'a> {
         for uniform in &context.algorithm.uniforms {
             draft.names.insert(uniform.name.clone(), 1);
         }
+        let places = context.plan.places();
         for (name, _) in &context.launch.inputs {
             let written = context
                 .launch
                 .outputs
                 .iter()
                 .any(|(output, _)| output == name);
-            draft.buffer(name, if written { Mode::ReadWrite } else { Mode::Read });
+            let mode = if written { Mode::ReadWrite } else { Mode::Read };
+            draft.buffer(name, mode, &places);
         }
         for (name, _) in &context.launch.outputs {
             if draft.find_buffer(name).is_none() {
-                draft.buffer(name, Mode::Write);
+                draft.buffer(name, Mode::Write, &places);
             }
         }
         draft
     }
 
-    fn buffer(&mut self, name: &str, mode: Mode) {
+    fn buffer(&mut self, name: &str, mode: Mode, places: &[Place]) {
         let plan = self.context.plan;
         let at = plan.buffers.iter().position(|b| b.name == name);
-        let place = at.and_then(|at| plan.places().get(at).copied());
+        let place = at.and_then(|at| places.get(at).copied());
         self.names.insert(name.to_string(), 1);
         self.kernel.buffers.push(Buffer {
             name: name.to_string(),

@@ -6,11 +6,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::heuristic::shared;
 use super::{Halo, Placement};
-use crate::algorithm::footprint::{bounds, needed};
+use crate::algorithm::footprint::{Bounds, bounds, bounds_of_each, needed};
 use crate::algorithm::{Algorithm, Def, FnId, Role, StateId};
 
 /// Cuts that are tried: those that leave the larger kernel the least work.
 const MOST_CUTS: usize = 2;
+
+/// Components beyond which only the first or the last ones are cut off: ranges between grow as the square of their number.
+const MOST_INNER: usize = 24;
 
 /// Operations that an array written and read again is taken for.
 const STORING: u32 = 8;
@@ -64,7 +67,11 @@ pub fn cuts(algorithm: &Algorithm) -> Vec<Cut> {
     };
     let number = step.fields.len();
     let ranges = (0..number).flat_map(|begin| (begin + 1..=number).map(move |end| begin..end));
-    let parts = ranges.filter(|range| range.len() < number);
+    let is_tried = |range: &std::ops::Range<usize>| {
+        let at_end = range.start == 0 || range.end == number;
+        range.len() < number && (at_end || number <= MOST_INNER)
+    };
+    let parts = ranges.filter(is_tried);
     let mut found: Vec<(u32, Cut)> = parts.filter_map(|range| step.cut(range)).collect();
     found.sort();
     found.dedup();
@@ -102,12 +109,12 @@ impl<'a> Step<'a> {
             fields.push((*state, old, own.map(|((_, id), _)| *id).collect()));
         }
         let roots: Vec<FnId> = updates.iter().map(|(_, id)| *id).collect();
-        let mut beside = BTreeMap::new();
-        for id in needed(algorithm, &roots, &BTreeSet::new()) {
-            let read = bounds(algorithm, &[id], &BTreeSet::new());
+        let elsewhere = |(id, read): (FnId, BTreeMap<FnId, Bounds>)| {
             let elsewhere = read.into_iter().filter(|(_, points)| !points.is_here());
-            beside.insert(id, elsewhere.map(|(of, _)| of).collect());
-        }
+            (id, elsewhere.map(|(of, _)| of).collect())
+        };
+        let each = bounds_of_each(algorithm, &roots).into_iter();
+        let beside = each.map(elsewhere).collect();
         Some(Step {
             algorithm,
             fields,

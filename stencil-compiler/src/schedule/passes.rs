@@ -95,13 +95,20 @@ fn apart(
 ) -> Result<(), Refusal> {
     let updates = &algorithm.substeps[substep].updates;
     let of = of_updates(algorithm, substep, passes);
+    if of.windows(2).all(|pair| pair[0] == pair[1]) {
+        return Ok(());
+    }
+    let none = BTreeSet::new();
+    let read: Vec<BTreeSet<FnId>> = updates
+        .iter()
+        .map(|(_, id)| needed(algorithm, &[*id], &none))
+        .collect();
     for ((state, _), own) in updates.iter().zip(&of) {
         let state = algorithm.state(*state);
         if state.role != Role::Accumulator {
             continue;
         }
-        for ((other, id), pass) in updates.iter().zip(&of) {
-            let read = needed(algorithm, &[*id], &BTreeSet::new());
+        for (((other, _), read), pass) in updates.iter().zip(&read).zip(&of) {
             let reads = || {
                 let mut names = read.iter().map(|id| &algorithm.function(*id).name);
                 names.any(|name| *name == state.name)

@@ -342,7 +342,8 @@ const CELLS_A_THREAD: usize = 1024;
 
 /// As many threads as so many cells keep busy, and no more than there are cores.
 fn busy_threads(cells: [usize; 3]) -> usize {
-    let busy = cells.iter().product::<usize>() / CELLS_A_THREAD;
+    let all = cells.into_iter().fold(1, usize::saturating_mul);
+    let busy = all / CELLS_A_THREAD;
     busy.clamp(1, rayon::current_num_threads())
 }
 

@@ -2,6 +2,7 @@
 
 use stencil_compiler::algorithm::{Algorithm, FnId, Origin, Role, StateId};
 use stencil_compiler::expr::Op;
+use stencil_compiler::model::{Comparison, Model};
 
 use super::Simulation;
 use crate::Number;
@@ -35,13 +36,49 @@ impl<T: Number> Simulation<T> {
         };
         let cell = bad.cell.map(|i| i as isize);
         let origin = algorithm.origin(*function, cell, &uniforms, &mut read)?;
-        told(algorithm, &self.setup.mesh, &origin)
+        match &origin {
+            Origin::Outside { cell, sides } => {
+                let place = place(algorithm, &self.setup.mesh, *cell);
+                left(self.setup.system.model(), sides, &place)
+            }
+            _ => told(algorithm, &self.setup.mesh, &origin),
+        }
     }
+}
+
+/// The ranges that a step leaves, of which both sides of the comparison are known, with the way out.
+fn left(model: &Model, sides: &[[f64; 2]], place: &str) -> Option<String> {
+    if sides.len() != model.ranges.len() {
+        return None;
+    }
+    let values = model
+        .ranges
+        .iter()
+        .zip(sides)
+        .filter_map(|(range, [low, high])| {
+            let (value, holds) = match range.comparison {
+                Comparison::Greater => (high, low < high),
+                Comparison::GreaterEqual => (high, low <= high),
+                Comparison::Less => (low, low < high),
+                Comparison::LessEqual => (low, low <= high),
+            };
+            let [of, range] = model.range_text(range);
+            (!holds).then(|| format!("{of} = {value:e}, which is kept {range}"))
+        });
+    let values: Vec<String> = values.collect();
+    let way_out = if model.repairs() {
+        "even with repaired fluxes: take smaller time steps, or look for what else takes from the cell"
+    } else {
+        "`repair: fluxes` in the scheme keeps it"
+    };
+    let values = Some(values.join(" and ")).filter(|values| !values.is_empty());
+    values.map(|values| format!("The step makes {values}, {place}, {way_out}"))
 }
 
 /// An origin in words, with the way out.
 fn told(algorithm: &Algorithm, mesh: &Mesh, origin: &Origin) -> Option<String> {
     match origin {
+        Origin::Outside { .. } => None,
         Origin::Read { state, cell, value } => {
             let state = &algorithm.states[state.0 as usize];
             let (name, place) = (&state.name, place(algorithm, mesh, *cell));

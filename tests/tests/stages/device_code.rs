@@ -359,7 +359,7 @@ fn factors_ahead_leave_registers_for_eight_fields() {
     };
     let tile = [("tile_x", 32), ("tile_y", 8)];
     let large = [("tile_x", 32), ("tile_y", 12)];
-    let small = [("tile_x", 16), ("tile_y", 8), ("column", 0)];
+    let small = [("tile_x", 16), ("tile_y", 6), ("column", 0)];
     assert!(spilled(Precision::F32, heuristic::carry, &tile) > 0);
     for (precision, params) in [
         (Precision::F32, &tile[..]),

@@ -4,7 +4,6 @@ use super::scheme::{chosen, unknown, without_argument};
 use crate::diag::{Code, Diagnostic, Diagnostics, Span};
 use crate::discretize::conserve::riemann::{Needs, Parameter};
 use crate::discretize::conserve::{limiters, reconstruct, riemann};
-use crate::discretize::integrators;
 use crate::model::parse::ast::{Name, Setting, System};
 use crate::model::parse::{number, parse_str};
 use crate::model::{
@@ -40,7 +39,7 @@ const REPAIRS: &[(&str, Repair)] = &[("fluxes", Repair::Fluxes), ("none", Repair
 const AVERAGES: &[(&str, Averaged)] = &[("faces", Averaged::Faces), ("cells", Averaged::Cells)];
 
 /// The setting of a solver that chooses between these.
-const AVERAGE: &str = "average";
+pub(super) const AVERAGE: &str = "average";
 
 impl Repair {
     /// Its name in the language.
@@ -305,83 +304,7 @@ pub(super) fn together(scheme: &Scheme, settings: &[Setting], diagnostics: &mut 
     diagnostics.push(diagnostic.help(misfit.help));
 }
 
-/// Why settings do not go together.
-pub(super) struct Misfit {
-    code: Code,
-    pub(super) message: String,
-    help: String,
-    /// Is it what stands after `in` that asks for the others?
-    of_variables: bool,
-}
-
 impl Scheme {
-    /// Why the settings do not go together, if they do not.
-    pub(super) fn misfit(&self) -> Option<Misfit> {
-        let misfit = self.misfit_of_waves().or_else(|| self.misfit_of_fluxes());
-        misfit.or_else(|| self.misfit_of_average())
-    }
-
-    /// The jump of the fluxes of reconstructed states is that of the law made linear between these.
-    fn misfit_of_average(&self) -> Option<Misfit> {
-        let misfits = self.average == Averaged::Cells && self.variables != Variables::Fluxes;
-        misfits.then(|| Misfit {
-            code: Code::NeedsOthersFluxes,
-            message: format!(
-                "`{AVERAGE} = cells` goes with reconstructed fluxes, and fluxes of reconstructed states rise by the law between these"
-            ),
-            help: "reconstruct `in fluxes`, or leave out the average".to_string(),
-            of_variables: true,
-        })
-    }
-
-    fn misfit_of_fluxes(&self) -> Option<Misfit> {
-        // One that a system declares is made of states.
-        let combines = riemann::find(&self.riemann).is_some_and(|solver| solver.combines);
-        if self.variables != Variables::Fluxes || combines {
-            return None;
-        }
-        let serving = riemann::ALL.iter().filter(|solver| solver.combines);
-        let serving: Vec<String> = serving.map(|own| format!("`{}`", own.name)).collect();
-        Some(Misfit {
-            code: Code::NeedsOthersFluxes,
-            message: format!(
-                "`{}` makes fluxes of states, and has no use for reconstructed ones",
-                self.riemann
-            ),
-            help: format!(
-                "choose one of {}, or reconstruct `in conserved`",
-                serving.join(", ")
-            ),
-            of_variables: true,
-        })
-    }
-
-    fn misfit_of_waves(&self) -> Option<Misfit> {
-        let made = reconstruct::find(&self.reconstruct)?;
-        // One that a system declares knows its own waves only.
-        let has_waves = riemann::find(&self.riemann).is_some_and(|own| own.fan.is_some());
-        let tableau = (integrators::find(&self.time)?.tableau)();
-        let missing = if !has_waves {
-            format!(
-                "a solver that takes jumps apart, and `{}` does not",
-                self.riemann
-            )
-        } else if tableau.substeps.len() > 1 {
-            format!("whole steps, and `{}` has several in one", self.time)
-        } else if self.variables != Variables::Conserved {
-            "what is conserved, and no other variables".to_string()
-        } else {
-            return None;
-        };
-        made.propagates.then(|| Misfit {
-            code: Code::NeedsWholeSteps,
-            message: format!("`{}` corrects waves, and needs {missing}", made.name),
-            help: "write `reconstruct: waves<limiter = mc>; riemann: roe; time: euler;`, or `riemann: hlle;`"
-                .to_string(),
-            of_variables: false,
-        })
-    }
-
     /// The scheme with another setting for fluxes, as the language has it: `riemann` and a solver, `reconstruct` and
     /// what follows it, `sweep`, `source` or `repair`. `solvers` are those that the system declares.
     ///

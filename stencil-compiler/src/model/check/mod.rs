@@ -14,6 +14,7 @@ mod faces;
 mod functions;
 mod invariants;
 mod loops;
+mod misfits;
 pub(super) mod names;
 mod primitives;
 mod ranges;

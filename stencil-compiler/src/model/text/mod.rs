@@ -398,12 +398,15 @@ fn param_text(param: &Param) -> String {
 impl Model {
     /// Its ranges in the language: `rho > 0 and p > 0`; empty where it has none.
     pub fn ranges_text(&self) -> String {
-        let one = |range: &Range| {
-            let (sign, bound) = (range.comparison.text(), number_text(&range.bound));
-            format!("{} {sign} {bound}", expression(self, &range.of))
-        };
+        let one = |range| self.range_text(range).join(" ");
         let all: Vec<String> = self.ranges.iter().map(one).collect();
         all.join(" and ")
+    }
+
+    /// One of its ranges in the language: what is kept, and where.
+    pub fn range_text(&self, range: &Range) -> [String; 2] {
+        let (sign, bound) = (range.comparison.text(), number_text(&range.bound));
+        [expression(self, &range.of), format!("{sign} {bound}")]
     }
 
     /// Who keeps its ranges, and how to have it otherwise; `None` where it has none.

@@ -71,6 +71,8 @@ struct Along {
         const double distance = w[0] * field.mesh.h[Axis];
         ghost = real(number<Axis>(field, rule, c) * distance) + nearest;
       }
+      // Unrolled at each axis it takes many times as long to compile.
+#pragma unroll 1
       for (int cell = 1; cell < rule.cells; ++cell) {
         c[Axis] = hi ? max(last - cell, 0) : min(cell, last);
         ghost = real(w[cell + 1]) * (Along<Axis - 1>::value(field, c) - nearest) + ghost;
