@@ -143,12 +143,13 @@ fn waves_stay_bounded_below_the_limit_and_grow_above_it() {
                     continue;
                 }
                 let steps = [300, 150, 60][dimension - 1];
-                let bounded = after(&model, &algorithm, 0.95 * limit, steps, 30.0);
-                assert!(bounded < 30.0, "{what}: {bounded}");
+                // Rates of waves are larger than the waves, by their frequency.
+                let bounded = after(&model, &algorithm, 0.95 * limit, steps, 200.0);
+                assert!(bounded < 200.0, "{what}: {bounded}");
                 // On twelve cells the worst wave may be missing, and others grow slowly.
                 let more = [5, 10, 10][dimension - 1];
-                let grown = after(&model, &algorithm, 2.0 * limit, more * steps, 1e3);
-                assert!(grown > 1e3, "{what}: {grown}");
+                let grown = after(&model, &algorithm, 2.0 * limit, more * steps, 1e4);
+                assert!(grown > 1e4, "{what}: {grown}");
             }
         }
     }
