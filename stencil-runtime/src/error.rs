@@ -185,16 +185,25 @@ pub enum Error {
     )]
     Lost,
     /// A speed that cannot limit the time step.
-    #[error("the {kind} speed is {value} at t = {t}; {help}")]
+    #[error(
+        "the {kind} speed is {value} at t = {t}: `{term}` in cell {cell:?}, at {at:?}, where {state}; a speed is a number that is not \
+         negative: take `abs(..)` or `norm(..)`, or look for what made the state"
+    )]
     Speed {
         /// `advective`, `diffusive`, `dispersive` or `hyperdiffusive`.
         kind: &'static str,
+        /// As it is declared or follows from the fluxes.
+        term: String,
+        /// The first cell with the value.
+        cell: [usize; 3],
+        /// Where it is.
+        at: Vec<f64>,
+        /// The fields in the cell, in words.
+        state: String,
         /// Its largest value.
         value: f64,
         /// The time.
         t: f64,
-        /// The way out.
-        help: &'static str,
     },
     /// A step turned out too long, however short it was made.
     #[error(

@@ -156,19 +156,11 @@ impl Watch {
         steady.then(|| (on_card, self.uniforms(mesh, 0.0)))
     }
 
-    /// Are these speeds ones that limit a step?
-    pub(crate) fn check_speeds(&self, speeds: &[f64], t: f64) -> Result<(), Error> {
-        for (quantity, value) in self.speeds.quantities.iter().zip(speeds) {
-            if !(value.is_finite() && *value >= 0.0) {
-                return Err(Error::Speed {
-                    kind: kind(quantity.speed.unwrap_or(1)),
-                    value: *value,
-                    t,
-                    help: "a speed is a number that is not negative: take `abs(..)` or `norm(..)`",
-                });
-            }
-        }
-        Ok(())
+    /// The first of these speeds that limits no step, and its value.
+    pub(crate) fn bad_speed(&self, speeds: &[f64]) -> Option<(usize, f64)> {
+        let limits = |value: &f64| value.is_finite() && *value >= 0.0;
+        let at = speeds.iter().position(|value| !limits(value))?;
+        Some((at, speeds[at]))
     }
 
     fn values<T: Number>(

@@ -7,7 +7,6 @@ use super::{Pace, Sampled, Simulation};
 use crate::backend::Machine;
 use crate::backend::cuda::{self, Failure, Moment};
 use crate::clock::{Asked, Length, Rules};
-use crate::observe::Watch;
 use crate::{Error, NotFinite, Number};
 
 /// How often a step is tried before it is given up.
@@ -284,39 +283,6 @@ impl<T: Number> Simulation<T> {
             ..Asked::given(self.t, dt)
         };
         self.rules.step(asked, &[])
-    }
-
-    /// The speeds, the length of an adaptive step, and whether a card has begun it.
-    pub(super) fn found(&mut self, asked: Asked) -> Result<(Vec<f64>, Length, bool), Error> {
-        let mesh = &self.setup.mesh;
-        let on_card = match (&mut self.machine, &self.watch) {
-            (Machine::Cuda(machine), Some(watch)) => watch
-                .speeds_on_card(mesh)
-                .map(|speeds| machine.begin(speeds, asked)),
-            _ => None,
-        };
-        let reads_sources = self.watch.as_ref().is_some_and(Watch::speeds_read_sources);
-        if on_card.is_none() && reads_sources {
-            self.sample_unsteady(asked.t)?;
-        }
-        let Some(watch) = &self.watch else {
-            return Err(Error::Bug("an adaptive time step without speeds".into()));
-        };
-        let (speeds, length) = match on_card {
-            Some(begun) => {
-                let (speeds, length) = begun?;
-                (speeds, Some(length))
-            }
-            None => {
-                let machine = (&mut self.machine, &self.pool);
-                (watch.speeds(machine, &self.setup.mesh, asked.t)?, None)
-            }
-        };
-        watch.check_speeds(&speeds, asked.t)?;
-        let by_host = || self.rules.step(asked, &speeds);
-        let begun = length.is_some();
-        let length = length.unwrap_or_else(by_host);
-        Ok((speeds, length, begun))
     }
 
     /// The substeps of a step on the host's processor.

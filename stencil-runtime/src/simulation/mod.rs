@@ -6,6 +6,7 @@ mod evaluate;
 mod parts;
 mod restart;
 mod retake;
+mod speeds;
 mod stable;
 mod timed;
 mod values;

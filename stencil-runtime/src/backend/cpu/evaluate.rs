@@ -156,9 +156,12 @@ impl<T: Number> Patch<T> {
     }
 }
 
-/// Where the first of the largest values stands, and that value.
+/// Where the first of the largest values stands, and that value. What is no number is larger than all numbers.
 fn first_largest(values: impl Iterator<Item = f64>) -> (usize, f64) {
-    let larger = |most: (usize, f64), next: (usize, f64)| if next.1 > most.1 { next } else { most };
+    let larger = |most: (usize, f64), next: (usize, f64)| {
+        let is_larger = next.1 > most.1 || next.1.is_nan() && !most.1.is_nan();
+        if is_larger { next } else { most }
+    };
     let first = values.enumerate().reduce(larger);
     first.unwrap_or((0, f64::NEG_INFINITY))
 }

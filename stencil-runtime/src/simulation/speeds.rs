@@ -1,0 +1,78 @@
+//! The speeds that limit a step, and what is told of one that limits none.
+
+use stencil_compiler::algorithm::Role;
+use stencil_compiler::model::text::expression;
+
+use super::Simulation;
+use crate::backend::Machine;
+use crate::clock::{Asked, Length};
+use crate::observe::Watch;
+use crate::{Error, Number};
+
+/// Components whose values are told.
+const TOLD: usize = 8;
+
+impl<T: Number> Simulation<T> {
+    /// The speeds, the length of an adaptive step, and whether a card has begun it.
+    pub(super) fn found(&mut self, asked: Asked) -> Result<(Vec<f64>, Length, bool), Error> {
+        let mesh = &self.setup.mesh;
+        let on_card = match (&mut self.machine, &self.watch) {
+            (Machine::Cuda(machine), Some(watch)) => watch
+                .speeds_on_card(mesh)
+                .map(|speeds| machine.begin(speeds, asked)),
+            _ => None,
+        };
+        let reads_sources = self.watch.as_ref().is_some_and(Watch::speeds_read_sources);
+        if on_card.is_none() && reads_sources {
+            self.sample_unsteady(asked.t)?;
+        }
+        let Some(watch) = &self.watch else {
+            return Err(Error::Bug("an adaptive time step without speeds".into()));
+        };
+        let (speeds, length) = match on_card {
+            Some(begun) => {
+                let (speeds, length) = begun?;
+                (speeds, Some(length))
+            }
+            None => {
+                let machine = (&mut self.machine, &self.pool);
+                (watch.speeds(machine, &self.setup.mesh, asked.t)?, None)
+            }
+        };
+        if let Some((speed, value)) = watch.bad_speed(&speeds) {
+            return Err(self.no_speed((speed, value), asked.t).unwrap_or_else(|e| e));
+        }
+        let by_host = || self.rules.step(asked, &speeds);
+        let begun = length.is_some();
+        let length = length.unwrap_or_else(by_host);
+        Ok((speeds, length, begun))
+    }
+
+    /// A speed that is no number or negative, with the first cell that has it, and the fields there.
+    fn no_speed(&mut self, (speed, value): (usize, f64), t: f64) -> Result<Error, Error> {
+        let Some(watch) = &self.watch else {
+            return Err(Error::Bug("a speed of no system".into()));
+        };
+        let machine = (&mut self.machine, &self.pool);
+        let (kind, cell) = watch.fastest(speed, machine, &self.setup.mesh, t)?;
+        let model = self.system().model();
+        let term = model.speeds.get(speed);
+        let term = term.map_or(kind.to_string(), |speed| expression(model, &speed.value));
+        let fields = self.system().algorithm().states_of(Role::Field);
+        let names: Vec<String> = fields.map(|(_, state)| state.name.clone()).collect();
+        let mut state = Vec::new();
+        for name in names.iter().take(TOLD) {
+            let [x, y, z] = cell;
+            state.push(format!("{name} = {:e}", self.to_f64(name)?[[z, y, x]]));
+        }
+        Ok(Error::Speed {
+            kind,
+            term,
+            cell,
+            at: self.point(cell),
+            state: state.join(", "),
+            value,
+            t,
+        })
+    }
+}
