@@ -207,6 +207,9 @@ impl Lexer {
         let negative = self.eat('-');
         match self.peek().clone() {
             Token::Number(text) => match text.parse::<f64>() {
+                Ok(value) if value.is_infinite() => {
+                    self.error(format!("`{text}` is larger than any number"))
+                }
                 Ok(value) => {
                     self.take();
                     Ok(if negative { -value } else { value })
