@@ -175,7 +175,7 @@ impl From<Error> for Ended {
             Error::NotFinite { .. }
             | Error::NoTimeStep { .. }
             | Error::Retaken { .. }
-            | Error::Speed { .. } => NUMERICAL,
+            | Error::Speed(_) => NUMERICAL,
             Error::Output(_) => OUTPUT,
             Error::Bug(_) => BUG,
             _ => USAGE,

@@ -185,26 +185,8 @@ pub enum Error {
     )]
     Lost,
     /// A speed that cannot limit the time step.
-    #[error(
-        "the {kind} speed is {value} at t = {t}: `{term}` in cell {cell:?}, at {at:?}, where {state}; a speed is a number that is not \
-         negative: take `abs(..)` or `norm(..)`, or look for what made the state"
-    )]
-    Speed {
-        /// `advective`, `diffusive`, `dispersive` or `hyperdiffusive`.
-        kind: &'static str,
-        /// As it is declared or follows from the fluxes.
-        term: String,
-        /// The first cell with the value.
-        cell: [usize; 3],
-        /// Where it is.
-        at: Vec<f64>,
-        /// The fields in the cell, in words.
-        state: String,
-        /// Its largest value.
-        value: f64,
-        /// The time.
-        t: f64,
-    },
+    #[error(transparent)]
+    Speed(Box<BadSpeed>),
     /// A step turned out too long, however short it was made.
     #[error(
         "at t = {:?} a step was done {times} times, and the speeds at its end allowed no more than dt = {dt:?} at last, as the {} speed was {} in cell {:?}, at {:?}; start with a smaller Courant number, or allow a larger limit",
@@ -282,6 +264,30 @@ pub struct Unstable {
     pub write: String,
     /// The Courant number to write in place of one that is too large, in words.
     pub number: String,
+}
+
+/// A speed that is no number or negative.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error(
+    "the {kind} speed is {value} at t = {t}: `{term}` in cell {cell:?}, at {at:?}, where {state}; a speed is a number that is not \
+     negative: take `abs(..)` or `norm(..)`, or look for what made the state"
+)]
+#[non_exhaustive]
+pub struct BadSpeed {
+    /// `advective`, `diffusive`, `dispersive` or `hyperdiffusive`.
+    pub kind: &'static str,
+    /// As it is declared or follows from the fluxes.
+    pub term: String,
+    /// The first cell with the value.
+    pub cell: [usize; 3],
+    /// Where it is.
+    pub at: Vec<f64>,
+    /// The fields in the cell, in words.
+    pub state: String,
+    /// Its largest value.
+    pub value: f64,
+    /// The time.
+    pub t: f64,
 }
 
 /// A step that made a value which is infinite or not a number.

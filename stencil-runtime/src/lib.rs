@@ -72,7 +72,7 @@ pub mod tune;
 pub use backend::cpu::program;
 pub use backend::cpu::{Instructions, UnknownInstructions};
 pub use builder::{Builder, Engine};
-pub use error::{Error, NotFinite, Unstable};
+pub use error::{BadSpeed, Error, NotFinite, Unstable};
 pub use mesh::{Axis, Boundary, BoundaryPoint, Face, Faces, Mesh, Side, Source};
 pub use number::Number;
 pub use room::{Room, Shortage};

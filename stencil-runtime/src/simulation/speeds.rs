@@ -7,7 +7,7 @@ use super::Simulation;
 use crate::backend::Machine;
 use crate::clock::{Asked, Length};
 use crate::observe::Watch;
-use crate::{Error, Number};
+use crate::{BadSpeed, Error, Number};
 
 /// Components whose values are told.
 const TOLD: usize = 8;
@@ -65,7 +65,7 @@ impl<T: Number> Simulation<T> {
             let [x, y, z] = cell;
             state.push(format!("{name} = {:e}", self.to_f64(name)?[[z, y, x]]));
         }
-        Ok(Error::Speed {
+        Ok(Error::Speed(Box::new(BadSpeed {
             kind,
             term,
             cell,
@@ -73,6 +73,6 @@ impl<T: Number> Simulation<T> {
             state: state.join(", "),
             value,
             t,
-        })
+        })))
     }
 }
