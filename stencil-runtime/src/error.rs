@@ -280,7 +280,7 @@ pub struct BadSpeed {
     pub term: String,
     /// The first cell with the value.
     pub cell: [usize; 3],
-    /// Where it is.
+    /// Its coordinates.
     pub at: Vec<f64>,
     /// The fields in the cell, in words.
     pub state: String,
@@ -346,7 +346,7 @@ fn made(unseen: u64, (substep, step, t): (usize, u64, f64), equation: &str) -> S
     )
 }
 
-/// What else it may be where the cause is not known: marks of ranges and of loops are no numbers.
+/// Names other causes where the cause is not known: ranges and loops mark a failure by a NaN.
 fn perhaps(is_unknown: bool, ranges: Option<&str>, iterations: Option<&str>) -> String {
     let ranges = ranges.filter(|_| is_unknown).map(|ranges| {
         format!(" Or the cell does not stay where {ranges}, even with repaired fluxes.")

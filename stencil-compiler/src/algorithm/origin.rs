@@ -189,43 +189,54 @@ impl<T: Real> Search<'_, T> {
         }
     }
 
-    /// What is compared in the mark that a step leaves a range: the root of the negative of the largest of comparisons, each of
-    /// which is one or zero. `None` for any other root.
-    fn sides(&mut self, (function, cell): Place) -> Option<Vec<[f64; 2]>> {
-        let mut open = vec![(function, cell)];
+    /// Both sides of each comparison in the mark that a step leaves a range, in the order of the ranges: the mark is the root of
+    /// the negative of the largest of comparisons, each of which is one or zero. `None` for any other root.
+    fn sides(&mut self, mark: Place) -> Option<Vec<[f64; 2]>> {
         let mut sides = Vec::new();
-        while let Some((function, cell)) = open.pop() {
-            let expr = match &self.algorithm.function(function).def {
-                Def::Point(expr) => expr,
-                Def::Sum(terms) => {
-                    let reads = terms.iter().rev().map(|term| term.value);
-                    open.extend(reads.map(|read| (read.of, there(read, cell))));
-                    continue;
+        self.add_sides(mark, 0, &mut sides)?;
+        Some(sides)
+    }
+
+    /// Adds those of one function, from left to right.
+    fn add_sides(
+        &mut self,
+        (function, cell): Place,
+        depth: u32,
+        sides: &mut Vec<[f64; 2]>,
+    ) -> Option<()> {
+        if depth > DEEPEST {
+            return None;
+        }
+        let expr = match &self.algorithm.function(function).def {
+            Def::Point(expr) => expr,
+            Def::Sum(terms) => {
+                let [term] = &terms[..] else { return None };
+                let place = (term.value.of, there(term.value, cell));
+                return self.add_sides(place, depth + 1, sides);
+            }
+            Def::State(_) => return None,
+        };
+        let values = self.nodes(expr, cell, 0)?;
+        let mut open = vec![expr.result()];
+        while let Some(at) = open.pop() {
+            match expr.node(at) {
+                Node::Atom(Atom::Access(access)) => {
+                    self.add_sides((access.of, there(*access, cell)), depth + 1, sides)?;
                 }
-                Def::State(_) => return None,
-            };
-            let values = self.nodes(expr, cell, 0)?;
-            let mut nodes = vec![expr.result()];
-            while let Some(at) = nodes.pop() {
-                match expr.node(at) {
-                    Node::Atom(Atom::Access(access)) => {
-                        open.push((access.of, there(*access, cell)));
+                Node::Op(Op::Sqrt | Op::Neg | Op::Max, args) => open.extend(args.iter().rev()),
+                Node::Op(Op::Lt | Op::Le, args) => {
+                    let [low, high, no, yes] = arguments(args, &values)[..] else {
+                        return None;
+                    };
+                    if [no, yes] != [T::ZERO, T::from_f64(1.0)] {
+                        return None;
                     }
-                    Node::Op(Op::Sqrt | Op::Neg | Op::Max, args) => nodes.extend(args.iter().rev()),
-                    Node::Op(Op::Lt | Op::Le, args) => {
-                        let [low, high, no, yes] = arguments(args, &values)[..] else {
-                            return None;
-                        };
-                        if [no, yes] != [T::ZERO, T::from_f64(1.0)] {
-                            return None;
-                        }
-                        sides.push([low, high].map(T::to_f64));
-                    }
-                    _ => return None,
+                    sides.push([low, high].map(T::to_f64));
                 }
+                _ => return None,
             }
         }
-        Some(sides)
+        Some(())
     }
 
     fn of_point(&mut self, expr: &Expr<Atom>, cell: [isize; 3]) -> Option<Cause> {

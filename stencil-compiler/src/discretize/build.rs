@@ -30,7 +30,7 @@ enum Pair {
     Flow,
 }
 
-/// How sums are added up.
+/// The order in which sums add their terms.
 #[derive(Clone, Copy)]
 pub(super) struct Sums {
     /// The axis whose planes are read one after the other.

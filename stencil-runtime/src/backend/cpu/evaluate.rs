@@ -156,7 +156,7 @@ impl<T: Number> Patch<T> {
     }
 }
 
-/// Where the first of the largest values stands, and that value. What is no number is larger than all numbers.
+/// Returns the place of the first of the largest values, and that value. A NaN counts as larger than all numbers.
 fn first_largest(values: impl Iterator<Item = f64>) -> (usize, f64) {
     let larger = |most: (usize, f64), next: (usize, f64)| {
         let is_larger = next.1 > most.1 || next.1.is_nan() && !most.1.is_nan();

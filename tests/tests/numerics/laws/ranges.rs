@@ -113,7 +113,7 @@ fn nothing_is_repaired_where_nothing_leaves_its_range() {
     assert_eq!((repairs, none), (Some(0), None));
 }
 
-/// What no flux keeps stops the run, with the cell, its value and the range.
+/// A run stops where no flux keeps a range, and tells the cell, the value and the range.
 #[test]
 fn a_range_that_is_left_all_the_same_stops_the_run() {
     let system = gas(1, "reconstruct: weno5; riemann: hll;");
@@ -134,6 +134,34 @@ fn a_range_that_is_left_all_the_same_stops_the_run() {
     let told = text.contains("The step makes ") && text.contains(", which is kept > 0");
     assert!(told && text.contains("even with repaired fluxes"), "{text}");
     assert!(!text.contains("square root"), "{text}");
+}
+
+/// Of two ranges the one that is left is told, with its value.
+#[test]
+fn a_range_is_told_by_its_own_name() {
+    for (drain, told, kept) in [
+        (
+            "ddt(rho) = -3;",
+            "makes rho = -5e-1, which is kept > 0",
+            "p =",
+        ),
+        ("ddt(e) = -30;", "makes p = -", "rho ="),
+    ] {
+        let text = EULER
+            .replace("rho: scalar;", "rho: scalar where rho > 0;")
+            .replace("/2);\n    let c", "/2) where p > 0;\n    let c")
+            .replace("    primitive", &format!("    {drain}\n    primitive"));
+        let text = format!("{text} scheme s for Euler {{ riemann: hll; time: ssprk3; }}");
+        let system = SystemDef::from_text_in("Euler", &text, Some(1));
+        let system = system.unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(system.model().ranges_text(), "rho > 0 and p > 0");
+        let builder = Simulation::<f64>::builder(&system).cells([8, 1, 1]);
+        let mut simulation = builder.dt(0.5).unchecked_step(true).build().unwrap();
+        simulation.set("rho", |_, _, _| 1.0).unwrap();
+        simulation.set("e", |_, _, _| 2.5).unwrap();
+        let text = simulation.step().unwrap_err().to_string();
+        assert!(text.contains(told) && !text.contains(kept), "{text}");
+    }
 }
 
 #[test]
