@@ -66,13 +66,12 @@ fn left(model: &Model, sides: &[[f64; 2]], place: &str) -> Option<String> {
             (!holds).then(|| format!("{of} = {value:e}, which is kept {range}"))
         });
     let values: Vec<String> = values.collect();
-    let way_out = if model.repairs() {
-        "even with repaired fluxes: take smaller time steps, or look for what else takes from the cell"
-    } else {
-        "`repair: fluxes` in the scheme keeps it"
-    };
     let values = Some(values.join(" and ")).filter(|values| !values.is_empty());
-    values.map(|values| format!("The step makes {values}, {place}, {way_out}"))
+    values.map(|values| {
+        format!(
+            "The step makes {values}, {place}, even with repaired fluxes: take smaller time steps, or look for what else takes from the cell"
+        )
+    })
 }
 
 /// An origin in words, with the way out.
