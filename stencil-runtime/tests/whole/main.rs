@@ -5,6 +5,7 @@ mod boundaries;
 mod causes;
 mod loops;
 mod messages;
+mod open_faces;
 mod orders;
 mod parts;
 mod places;

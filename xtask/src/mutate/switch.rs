@@ -8,24 +8,37 @@ use super::list::Fault;
 /// The variable that holds the number of the fault that a program runs with.
 pub(super) const VARIABLE: &str = "STENCIL_FAULT";
 
+/// The number of the fault that a program runs with.
+fn number() -> String {
+    format!(
+        "static FAULT: std::sync::LazyLock<usize> = std::sync::LazyLock::new(|| \
+         std::env::var(\"{VARIABLE}\").ok().and_then(|n| n.parse().ok()).unwrap_or(0));"
+    )
+}
+
 /// Returns the text with such faults as can be chosen at run time, and their numbers. Numbers begin with 1.
 ///
-/// A fault outside of functions, in a `const fn` or in one that returns an `impl` type is none of them.
+/// Outside of functions that is an expression in a closure. What else is in a constant, in a `const fn` or in a function that returns an
+/// `impl` type is none of them.
 pub(super) fn switch(text: &str, faults: &[(usize, &Fault)]) -> (String, Vec<usize>) {
     let lines: Vec<&str> = text.lines().collect();
     let mut bodies: Vec<(Body, Vec<(usize, &Fault)>)> = Vec::new();
+    let (mut in_closures, mut numbers) = (Vec::new(), Vec::new());
     for (number, fault) in faults {
         let Some(at) = text.find(&fault.from) else {
             continue;
         };
         let line = text[..at].matches('\n').count();
-        let Some(body) = Body::around(&lines, line, fault.from.lines().count()) else {
-            continue;
-        };
-        match bodies.iter_mut().find(|(known, _)| *known == body) {
-            Some((_, all)) => all.push((*number, fault)),
-            None => bodies.push((body, vec![(*number, fault)])),
+        let is_in_closure = is_in_closure(&lines[..line], lines[line]);
+        match Body::around(&lines, line, fault.from.lines().count()) {
+            Some(body) => match bodies.iter_mut().find(|(known, _)| *known == body) {
+                Some((_, all)) => all.push((*number, fault)),
+                None => bodies.push((body, vec![(*number, fault)])),
+            },
+            None if is_in_closure => in_closures.push((*number, fault)),
+            None => continue,
         }
+        numbers.push(*number);
     }
     bodies.sort_by_key(|(body, _)| body.first);
     let mut out = String::new();
@@ -40,10 +53,22 @@ pub(super) fn switch(text: &str, faults: &[(usize, &Fault)]) -> (String, Vec<usi
     for line in &lines[next..] {
         out += &format!("{line}\n");
     }
-    let numbers = bodies
-        .iter()
-        .flat_map(|(_, faults)| faults.iter().map(|(number, _)| *number));
-    (out, numbers.collect())
+    for (at, fault) in in_closures {
+        let Fault { from, to, .. } = fault;
+        let both = format!(
+            "{{ {} if *FAULT == {at} {{ {to} }} else {{ {from} }} }}",
+            number()
+        );
+        out = out.replace(from, &both);
+    }
+    (out, numbers)
+}
+
+/// Does a closure begin between the head of a constant and this line?
+fn is_in_closure(before: &[&str], line: &str) -> bool {
+    let heads = before.iter().rev().take_while(|line| !line.is_empty());
+    let mut heads = heads.chain([&line]);
+    heads.any(|line| line.matches('|').count() >= 2)
 }
 
 /// The lines between the braces of a function.
@@ -82,16 +107,13 @@ impl Body {
     /// Its text as a choice between itself and itself with each fault.
     fn with(&self, lines: &[&str], faults: &[(usize, &Fault)]) -> String {
         let body = lines[self.first..self.end].join("\n");
-        let number = format!(
-            "static FAULT: std::sync::LazyLock<usize> = std::sync::LazyLock::new(|| \
-             std::env::var(\"{VARIABLE}\").ok().and_then(|n| n.parse().ok()).unwrap_or(0));"
-        );
         let cases = faults.iter().map(|(number, fault)| {
             format!(
                 "{number} => {{\n{}\n}}\n",
                 body.replace(&fault.from, &fault.to)
             )
         });
+        let number = number();
         format!(
             "{number}\nmatch *FAULT {{\n{}_ => {{\n{body}\n}}\n}}\n",
             cases.collect::<String>()
@@ -151,6 +173,18 @@ fn each() -> impl Iterator<Item = i32> {
         assert_eq!(numbers, [2]);
         assert!(
             text.contains("2 => {\n        a - 1\n}\n_ => {\n        a + 1\n}"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn expressions_in_closures_choose_by_themselves() {
+        let text = "const TWICE: Table = Table {\n    of: |x| x + x,\n};\n";
+        let (text, numbers) = switch(text, &[(4, &fault("x + x", "x - x"))]);
+        assert_eq!(numbers, [4]);
+        assert!(text.contains("of: |x| { static FAULT"), "{text}");
+        assert!(
+            text.contains("if *FAULT == 4 { x - x } else { x + x } },"),
             "{text}"
         );
     }
