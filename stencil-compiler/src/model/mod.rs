@@ -19,6 +19,7 @@ pub mod parse;
 mod rebuild;
 pub mod riemann;
 mod scheme;
+mod seconds;
 mod summands;
 pub mod text;
 
@@ -26,6 +27,7 @@ pub use at_face::AtFace;
 pub use formulation::Formulation;
 pub use riemann::{Gives, RiemannSolver, Side, Solved};
 pub use scheme::{Arith, Averaged, Mixed, Repair, Scheme, Splitting, Sweep, Variables};
+pub(crate) use seconds::Seconds;
 
 /// An exact number, as literals are written.
 pub type Rational = Ratio<i128>;

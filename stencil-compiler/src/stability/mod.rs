@@ -10,6 +10,7 @@
 
 mod eigen;
 mod linear;
+mod operators;
 mod region;
 mod speeds;
 mod symbol;

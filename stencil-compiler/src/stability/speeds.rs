@@ -1,19 +1,13 @@
 //! How much of a step each declared speed takes: a step is an expression of the largest speeds, which a card evaluates by
 //! itself.
 
-use std::f64::consts::PI;
-
 use num_complex::Complex64;
 
-use super::region::{Region, size};
+use super::operators::{angles, symbol, turned};
+use super::region::Region;
 use crate::discretize::conserve::reconstruct::{self, Reconstruction};
 use crate::discretize::integrators::{self, Tableau};
-use crate::discretize::operators::{Stencil, first, higher, second};
-use crate::expr::Arithmetic;
-use crate::model::{Equation, Model, Sweep, to_f64};
-
-/// Angles of a half turn at which symbols of operators are looked at.
-const ANGLES: u32 = 720;
+use crate::model::{Model, Sweep};
 
 /// A Courant number below this is none: the slack of the search leaves as much of a method that is stable for no step.
 const NONE: f64 = 0.05;
@@ -32,7 +26,7 @@ impl Axes {
     /// Every way, by its name.
     pub const ALL: [(&'static str, Axes); 2] = [("sum", Axes::Sum), ("max", Axes::Max)];
 
-    fn of(self, parts: impl Iterator<Item = f64>) -> f64 {
+    pub(super) fn of(self, parts: impl Iterator<Item = f64>) -> f64 {
         match self {
             Axes::Sum => parts.sum(),
             Axes::Max => parts.fold(0.0, f64::max),
@@ -156,45 +150,4 @@ fn courant(reconstruction: &Reconstruction, tableau: &Tableau, region: &Region) 
     });
     let linear = if linear < NONE { 0.0 } else { linear };
     linear.max(monotone.unwrap_or(0.0))
-}
-
-fn turned(angle: f64) -> Complex64 {
-    Complex64::new(Arithmetic::cos(angle), Arithmetic::sin(angle))
-}
-
-fn angles() -> impl Iterator<Item = f64> {
-    (1..=ANGLES).map(|k| f64::from(k) * PI / f64::from(ANGLES))
-}
-
-/// The largest symbol of a derivative of this order, in the scheme's order of accuracy, along any direction. A speed is of
-/// every direction; a second derivative of every axis adds up to the Laplacian, a fourth one to its square.
-fn symbol(model: &Model, power: u32, lengths: &[f64], axes: Axes) -> f64 {
-    let order = model.scheme.order;
-    let largest = |stencil: Stencil| {
-        angles().fold(0.0_f64, |most, angle| {
-            let value = stencil
-                .iter()
-                .map(|(at, w)| turned(f64::from(at[0]) * angle) * to_f64(w));
-            most.max(size(value.sum()))
-        })
-    };
-    let squares = axes.of(lengths.iter().map(|h| 1.0 / (h * h)));
-    let compact = || largest((second::OPERATOR.stencil)(order, &[0]));
-    let twice = |equation: &Equation| equation.rhs.differentiates_twice(&model.lets);
-    let diffuses = model.speeds.iter().any(|speed| speed.power == 2);
-    let own = match power {
-        // Waves of an equation of second order swing by the root of a second derivative.
-        1 if !diffuses && model.equations.iter().any(twice) => compact().sqrt(),
-        1 => largest((first::OPERATOR.stencil)(order, &[0])),
-        2 => compact(),
-        _ => higher::operator(power).map_or(0.0, |of| largest((of.stencil)(order, &[0]))),
-    };
-    // Nested operators reach further than one of the same order.
-    let nested = if power == 4 {
-        compact() * compact()
-    } else {
-        0.0
-    };
-    let root = squares.sqrt();
-    (0..power).fold(own.max(nested), |value, _| value * root)
 }

@@ -241,6 +241,43 @@ fn shares_of_speeds_add_up_to_the_limit() {
     }
 }
 
+/// What a second derivative is made of decides its limit: composed ones let through 2.8 times as much at order 4 as compact ones,
+/// and those of products by way of faces a little less.
+#[test]
+fn diffusive_speeds_are_held_to_the_second_derivative_that_is_written() {
+    let cases = [
+        ("div(grad(q))", "composed", [1.0, 1.882, 2.515]),
+        ("lap(q)", "composed", [4.0, 16.0 / 3.0, 6.044]),
+        (
+            "0.5*div(grad(q)) + 0.5*lap(q)",
+            "composed",
+            [4.0, 16.0 / 3.0, 6.044],
+        ),
+        ("div(grad(q))", "bidiagonal", [4.0, 16.0 / 3.0, 6.044]),
+        ("div(q*grad(q))", "composed", [1.0, 1.882, 2.515]),
+        ("div(q*grad(q))", "product", [4.0, 5.444, 6.167]),
+    ];
+    for (rate, mixed, squares) in cases {
+        for (order, square) in [2, 4, 6].into_iter().zip(squares) {
+            for dimension in [1, 2] {
+                let body = format!("field q: scalar; ddt(q) = {rate}; cfl {{ diffusive: 1 }}");
+                let scheme =
+                    format!("space: central<order = {order}>; mixed: {mixed}; time: euler;");
+                let model = model(dimension, &body, &scheme);
+                let share = speeds(&model, SPACING, Axes::Sum)[0];
+                let sum: f64 = SPACING[..dimension].iter().map(|h| 1.0 / (h * h)).sum();
+                let found = share.rate * 2.0 / sum;
+                assert!(
+                    (found / square - 1.0).abs() < 1e-3,
+                    "{body} {scheme}: {found}"
+                );
+                let ratio = 1.0 / (share.rate * limit(&model));
+                assert!(ratio < 1.001 && ratio > 0.49, "{body} {scheme}: {ratio}");
+            }
+        }
+    }
+}
+
 /// Shu, in Cockburn et al. (1998), and LeVeque (2002): 1 for Godunov, for Fromm's slopes and two substeps, 1/2 for limited slopes in
 /// Euler's method; fifth-order upwinding by three substeps 1.43 (Wang and Spiteri 2007), and by Euler never.
 #[test]

@@ -41,22 +41,6 @@ impl Term {
         });
         found
     }
-
-    /// Does it take a derivative of a derivative, by itself or by a `let`?
-    pub(crate) fn differentiates_twice(&self, lets: &[Let]) -> bool {
-        let mut found = false;
-        self.visit((lets, &mut BTreeSet::new()), &mut |part| {
-            found |= match &part.kind {
-                TermKind::Derivative { times, of, .. } => *times > 1 || of.differentiates(lets),
-                TermKind::Call(Function::Lap, _) => true,
-                TermKind::Call(function, of) if differentiates(*function) => {
-                    of.iter().any(|of| of.differentiates(lets))
-                }
-                _ => false,
-            };
-        });
-        found
-    }
 }
 
 /// The rank of what flows of something of this rank.
