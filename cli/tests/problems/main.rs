@@ -292,6 +292,7 @@ fn a_step_beyond_the_limit_is_refused() {
     let (code, printed) = run(&[]);
     assert_eq!(code, Some(2), "{printed}");
     for expected in [
+        "error[R0401]",
         "the advective speed allows no more than",
         "write dt = ",
         "--unchecked-step",

@@ -167,7 +167,8 @@ pub enum Reduction {
     Min,
 }
 
-/// What limits the time step: a scalar in units of length^power over time.
+/// What limits the time step, in units of length^power over time: a scalar, of what goes in every direction, or of power 1 a vector
+/// of the speeds along each axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Speed {
     /// 1 for `advective`, 2 for `diffusive`, 3 for `dispersive`, 4 for `hyperdiffusive`.

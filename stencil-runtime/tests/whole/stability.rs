@@ -220,6 +220,38 @@ fn the_strictest_axis_may_be_taken_alone() {
     assert!((max / (0.25 / 400.0) - 1.0).abs() < 1e-6, "{max}");
 }
 
+/// Noise that a wind along x carries runs at h/u on a mesh of the plane, whatever is along y, and grows beyond it.
+#[test]
+fn a_wind_along_an_axis_is_held_to_that_axis() {
+    let wind = |cfl: &str| {
+        system(&format!(
+            "pub system Wind in 2d {{ conserved q: scalar; flux q -> [3*q, 0*q]; {cfl} }}
+             scheme s for Wind {{ reconstruct: constant; riemann: rusanov; time: euler; }}"
+        ))
+    };
+    let after = |cfl: &str, number: f64| {
+        let builder = Simulation::<f64>::builder(&wind(cfl)).cells([16, 32, 1]);
+        let builder = builder.cfl(number).unchecked_step(true);
+        let mut simulation = builder.build().unwrap();
+        noisy(&mut simulation, "q");
+        let ended = simulation.run(600, |_, _| ());
+        let grown = ended.is_err() || largest(&simulation, "q") > 10.0;
+        (simulation.dt(), grown)
+    };
+    let limit = 1.0 / (3.0 * 16.0);
+    for cfl in ["", "cfl { advective: [3, 0] }"] {
+        let (dt, grown) = after(cfl, 1.0);
+        assert!((dt / limit - 1.0).abs() < 1e-3 && !grown, "{cfl}: {dt}");
+        assert!(after(cfl, 1.2).1, "{cfl}");
+    }
+    // A number is of every direction.
+    let (dt, _) = after("cfl { advective: 3 }", 1.0);
+    assert!((dt / limit - 1.0 / 3.0).abs() < 1e-3, "{dt}");
+    let builder = Simulation::<f64>::builder(&wind("")).cells([16, 32, 1]);
+    let error = refused(builder.dt(0.1).build().unwrap().step().unwrap_err());
+    assert_eq!(error.term, "the advective speed along x");
+}
+
 /// Burgers' equation steepens, so its limit falls; without a `cfl` block it is found in time.
 #[test]
 fn automatic_steps_need_no_speeds_and_follow_the_state() {
