@@ -104,7 +104,6 @@ system! {
 
         observe mass = mean(rho);
         observe energy = mean(E);
-        cfl { advective: norm(u) + c; }
     }
     scheme plm_hll for IdealGas { reconstruct: plm<limiter = mc>; riemann: hll; time: ssprk3; }
     scheme weno_z_hll for IdealGas { reconstruct: weno_z; riemann: hll; time: ssprk3; }

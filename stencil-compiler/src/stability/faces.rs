@@ -32,7 +32,13 @@ pub(super) struct Faces {
     apart: bool,
     /// Is the flux smeared by the length of the step, as that of Lax and Friedrichs is?
     smears: bool,
+    /// Are they repaired to keep ranges?
+    repairs: bool,
 }
+
+/// What an axis takes of a step of a wave that crosses a cell in it, where ranges are kept: the step is the mean of what a cell would become by
+/// each of its faces alone, and there are two along it.
+const KEPT: f64 = 2.0;
 
 impl Faces {
     /// Those of a model; `None` where nothing flows.
@@ -49,13 +55,15 @@ impl Faces {
             at_once: if is_swept { 1 } else { model.dimension },
             apart: is_swept || sideways,
             smears,
+            repairs: model.repairs(),
         })
     }
 
     /// How waves along several axes share a step, where otherwise they do it like this. A step with fluxes that are smeared by its length
-    /// is the mean of steps along one axis each, all of which have to be stable.
+    /// is the mean of steps along one axis each, all of which have to be stable; and where ranges are kept it is the mean of what becomes of a
+    /// cell by each of its faces, none of which may leave them.
     pub(super) fn together(&self, otherwise: Axes) -> Axes {
-        if self.apart || self.smears {
+        if self.apart || self.smears || self.repairs {
             Axes::Max
         } else {
             otherwise
@@ -64,8 +72,16 @@ impl Faces {
 
     /// What a wave of speed one takes along an axis, on cells of length one.
     pub(super) fn taken(&self) -> f64 {
-        let axes = if self.smears { self.at_once } else { 1 };
-        axes as f64 / self.number
+        let shared = self.smears || self.repairs;
+        let axes = if shared { self.at_once } else { 1 };
+        let along = 1.0 / self.number;
+        let along = if self.is_kept() { KEPT } else { along };
+        axes as f64 * along
+    }
+
+    /// Is the step limited by the ranges that are kept?
+    pub(super) fn is_kept(&self) -> bool {
+        self.repairs && KEPT * self.number > 1.0
     }
 
     /// What all else takes of a step, by what it takes alone: waves that are smeared by the length of the step decay by half of what is

@@ -23,5 +23,5 @@ mod tests;
 pub use law::Apart;
 pub use linear::State;
 pub use region::Region;
-pub use speeds::{Axes, Share, along_axes, beside_fluxes, integrators_for, speeds};
+pub use speeds::{Axes, Share, along_axes, beside_fluxes, integrators_for, keeps_ranges, speeds};
 pub use symbol::{About, Linear, Longest, Symbol};

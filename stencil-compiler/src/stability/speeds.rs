@@ -51,9 +51,17 @@ pub struct Share {
 
 /// What all that does not flow takes of a step beside fluxes through faces, by what it takes alone.
 pub fn beside_fluxes(model: &Model) -> f64 {
-    let tableau = integrators::find(&model.scheme.time).map(|i| (i.tableau)());
-    let faces = tableau.and_then(|tableau| Faces::of(model, &tableau, &Region::new(&tableau)));
-    faces.as_ref().map_or(1.0, Faces::beside)
+    faces(model).as_ref().map_or(1.0, Faces::beside)
+}
+
+/// Are waves through faces limited by the ranges that fluxes are repaired for, more than by what is stable?
+pub fn keeps_ranges(model: &Model) -> bool {
+    faces(model).as_ref().is_some_and(Faces::is_kept)
+}
+
+fn faces(model: &Model) -> Option<Faces> {
+    let tableau = (integrators::find(&model.scheme.time)?.tableau)();
+    Faces::of(model, &tableau, &Region::new(&tableau))
 }
 
 /// The shares of the speeds that a model declares or implies, in their order, on cells of this size.

@@ -382,6 +382,17 @@ fn courant_numbers_of_reconstructions() {
     let swept = "reconstruct: constant; riemann: rusanov; time: euler; sweep: dimensional;";
     assert!((number(cases[0].0, 3) - 1.0 / 3.0).abs() < 1e-3);
     assert!((number(swept, 3) - 1.0).abs() < 1e-3);
+    // Where ranges are kept a wave crosses 1/(2 d) of a cell along each axis, or less where less is stable.
+    let kept = |scheme: &str, dimension: usize| {
+        let body = "conserved q: scalar where q > 0; flux q -> q*diagonal(I); cfl { advective: 1 }";
+        1.0 / speeds(&model(dimension, body, scheme), [1.0; 3], Axes::Sum)[0].rate
+    };
+    let fifth = "reconstruct: weno5; riemann: rusanov; time: ssprk3;";
+    assert!((kept(fifth, 1) - 0.5).abs() < 1e-3 && (kept(fifth, 3) - 1.0 / 6.0).abs() < 1e-3);
+    assert!((kept(&format!("{fifth} sweep: strang;"), 3) - 0.5).abs() < 1e-3);
+    assert!((kept(&format!("{fifth} repair: none;"), 3) - 1.435 / 3.0).abs() < 1e-3);
+    let lines = "reconstruct: ppm; riemann: rusanov; time: ssprk2;";
+    assert!((kept(lines, 1) - 1.0 / 3.0).abs() < 1e-2);
     // A step of FORCE along three axes is the mean of steps along one that are three times as long.
     let force = "reconstruct: constant; riemann: force; time: euler;";
     assert!((number(force, 3) - 1.0 / 3.0).abs() < 1e-3);

@@ -62,7 +62,11 @@ impl<T: Number> Simulation<T> {
         let rest = rest.map_or(0.0, |longest| beside / longest);
         match waves {
             Some((_, taken)) if taken.rate >= rest => {
-                format!("the fastest wave of the fluxes along {}", AXES[taken.axis])
+                let kept = self.kept();
+                format!(
+                    "the fastest wave of the fluxes along {}{kept}",
+                    AXES[taken.axis]
+                )
             }
             _ => "the right-hand side beside the fluxes".to_string(),
         }

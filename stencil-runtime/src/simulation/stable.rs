@@ -150,10 +150,22 @@ impl<T: Number> Simulation<T> {
         };
         let machine = (&mut self.machine, &self.pool);
         let (kind, cell) = watch.fastest(strictest, machine, &mesh, t)?;
-        let axis = self.rules.share(strictest).and_then(|share| share.axis);
+        let share = self.rules.share(strictest);
+        let axis = share.and_then(|share| share.axis);
         let along = axis.map_or(String::new(), |axis| format!(" along {}", AXES[axis]));
-        let term = format!("the {kind} speed{along}");
+        let is_wave = share.is_some_and(|share| share.power == 1);
+        let kept = if is_wave { self.kept() } else { String::new() };
+        let term = format!("the {kind} speed{along}{kept}");
         Err(self.unstable(dt, term, &Strictest { dt: limit, cell }))
+    }
+
+    /// What waves through faces are limited by, if that is more than stability.
+    pub(super) fn kept(&self) -> String {
+        let model = self.system().model();
+        match stability::keeps_ranges(model) {
+            true => format!(", keeping {},", model.ranges_text()),
+            false => String::new(),
+        }
     }
 
     /// The same, by the symbol.
