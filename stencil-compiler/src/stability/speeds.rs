@@ -170,13 +170,13 @@ pub fn integrators_for(model: &Model) -> Vec<&'static str> {
         }
     };
     let names = integrators::ALL.iter().map(|i| i.name);
-    let swings = |name: &&str| {
+    let fits = |name: &&str| {
         let tableau = integrators::find(name).map(|i| (i.tableau)());
-        let of_law = !model.fluxes.is_empty();
-        of_law || tableau.is_some_and(|tableau| Region::new(&tableau).imaginary() > 0.0)
+        tableau.is_some_and(|tableau| match model.fluxes.is_empty() {
+            true => Region::new(&tableau).imaginary() > 0.0,
+            // Others keep no range.
+            false => !model.repairs() || tableau.is_of_euler_steps(),
+        })
     };
-    names
-        .filter(swings)
-        .filter(|name| is_stable(name))
-        .collect()
+    names.filter(fits).filter(|name| is_stable(name)).collect()
 }

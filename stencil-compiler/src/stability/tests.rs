@@ -391,6 +391,10 @@ fn courant_numbers_of_reconstructions() {
     assert!((kept(fifth, 1) - 0.5).abs() < 1e-3 && (kept(fifth, 3) - 1.0 / 6.0).abs() < 1e-3);
     assert!((kept(&format!("{fifth} sweep: strang;"), 3) - 0.5).abs() < 1e-3);
     assert!((kept(&format!("{fifth} repair: none;"), 3) - 1.435 / 3.0).abs() < 1e-3);
+    let kept_by = "conserved q: scalar where q > 0; flux q -> [q]; cfl { advective: 1 }";
+    let by_euler = "reconstruct: weno5; riemann: rusanov; time: euler;";
+    let others = integrators_for(&model(1, kept_by, by_euler));
+    assert_eq!(others, ["ssprk2", "ssprk3"]);
     let lines = "reconstruct: ppm; riemann: rusanov; time: ssprk2;";
     assert!((kept(lines, 1) - 1.0 / 3.0).abs() < 1e-2);
     // A step of FORCE along three axes is the mean of steps along one that are three times as long.
