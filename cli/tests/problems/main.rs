@@ -293,7 +293,7 @@ fn a_step_beyond_the_limit_is_refused() {
     assert_eq!(code, Some(2), "{printed}");
     for expected in [
         "error[R0401]",
-        "the advective speed allows no more than",
+        "the advective speed, keeping rho > 0 and p > 0, allows no more than",
         "write dt = ",
         "--unchecked-step",
     ] {
