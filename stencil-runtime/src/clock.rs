@@ -156,7 +156,7 @@ impl Rules {
         (0..speeds.len()).reduce(stricter).unwrap_or(0)
     }
 
-    /// What one of the speeds takes of a step.
+    /// The part of a step that one of the speeds takes.
     pub(crate) fn share(&self, at: usize) -> Option<&Share> {
         self.shares.get(at)
     }
@@ -212,7 +212,7 @@ fn length(shares: &[Share], first: usize) -> (Expr<usize>, Expr<usize>) {
     (b.finish(cut), b.finish(ends))
 }
 
-/// What the speed of this number takes of a unit of time; the speeds begin at `first`.
+/// The part that the speed of this number takes of a unit of time; the speeds begin at `first`.
 fn part(b: &mut Builder<usize>, share: &Share, i: usize, first: usize) -> Ref {
     let [value, rate] = [b.atom(first + i), b.lit(share.rate)];
     let part = b.op(Op::Mul, &[value, rate]);
@@ -259,7 +259,7 @@ pub(crate) mod tests {
         Rules::new(system.algorithm(), &[0.5, 3.0], [0.1, 0.2, 1.0], shares)
     }
 
-    /// What the speed at a place takes.
+    /// The part that the speed at a place takes.
     fn of(at: usize, power: u32, rate: f64) -> Share {
         Share {
             of: at,

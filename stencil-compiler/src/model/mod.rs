@@ -167,7 +167,7 @@ pub enum Reduction {
     Min,
 }
 
-/// What limits the time step, in units of length^power over time: a scalar, of what goes in every direction, or of power 1 a vector
+/// A speed that limits the time step, in units of length^power over time: a scalar, of what goes in every direction, or of power 1 a vector
 /// of the speeds along each axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Speed {

@@ -36,7 +36,7 @@ pub(super) struct Faces {
     repairs: bool,
 }
 
-/// What an axis takes of a step of a wave that crosses a cell in it, where ranges are kept: the step is the mean of what a cell would become by
+/// The part that an axis takes of a step of a wave that crosses a cell in it, where ranges are kept: the step is the mean of what a cell would become by
 /// each of its faces alone, and there are two along it.
 const KEPT: f64 = 2.0;
 
@@ -70,7 +70,7 @@ impl Faces {
         }
     }
 
-    /// What a wave of speed one takes along an axis, on cells of length one.
+    /// The part of a step that a wave of speed one takes along an axis, on cells of length one.
     pub(super) fn taken(&self) -> f64 {
         let shared = self.smears || self.repairs;
         let axes = if shared { self.at_once } else { 1 };
@@ -84,7 +84,7 @@ impl Faces {
         self.repairs && KEPT * self.number > 1.0
     }
 
-    /// What all else takes of a step, by what it takes alone: waves that are smeared by the length of the step decay by half of what is
+    /// The part of a step that all else takes, by what it takes alone: waves that are smeared by the length of the step decay by half of what is
     /// stable, however short it is.
     pub(super) fn beside(&self) -> f64 {
         if self.smears { 2.0 } else { 1.0 }

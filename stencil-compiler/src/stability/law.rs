@@ -4,7 +4,7 @@ use crate::model::{Equation, Function, Model, Scheme, Term, TermKind};
 
 /// A law, taken apart.
 pub struct Apart {
-    /// What flows: the divergence of its fluxes, by central differences of second order. Solvers and limiters have no derivative where
+    /// The divergence of its fluxes, by central differences of second order. Solvers and limiters have no derivative where
     /// a state is uniform; how fast waves are does not depend on them.
     pub flows: Model,
     /// All else that changes its fields, as the scheme makes it.

@@ -49,7 +49,7 @@ pub struct Share {
     pub axes: Axes,
 }
 
-/// What all that does not flow takes of a step beside fluxes through faces, by what it takes alone.
+/// The part of a step that all that does not flow takes beside fluxes through faces, by what it takes alone.
 pub fn beside_fluxes(model: &Model) -> f64 {
     faces(model).as_ref().map_or(1.0, Faces::beside)
 }
@@ -71,7 +71,7 @@ pub fn speeds(model: &Model, spacing: [f64; 3], axes: Axes) -> Vec<Share> {
     shares(model, &speeds, spacing, axes)
 }
 
-/// What waves take of a step that go through faces along each axis, each with a speed of its own.
+/// The parts of a step that waves take that go through faces along each axis, each with a speed of its own.
 pub fn along_axes(model: &Model, spacing: [f64; 3], axes: Axes) -> Vec<Share> {
     shares(model, &[(1, true)], spacing, axes)
 }
@@ -113,12 +113,12 @@ fn shares(model: &Model, speeds: &[(u32, bool)], spacing: [f64; 3], axes: Axes) 
     all
 }
 
-/// What speeds of one take of a step.
+/// The parts of a step that speeds of one take.
 struct Rates<'a> {
     model: &'a Model,
     region: Region,
     axes: Axes,
-    /// Where fluxes go through faces.
+    /// Of fluxes that go through faces, if there are some.
     faces: Option<Faces>,
 }
 
@@ -131,7 +131,7 @@ impl Rates<'_> {
         }
     }
 
-    /// What a speed of this power takes on cells of these lengths along its axes, and what has to damp it.
+    /// The part that a speed of this power takes on cells of these lengths along its axes, and what has to damp it.
     fn of(&self, power: u32, lengths: &[f64], damping: Option<usize>) -> (f64, Option<usize>) {
         let (model, region) = (self.model, &self.region);
         let beside = self.faces.as_ref().map_or(1.0, Faces::beside);

@@ -241,7 +241,7 @@ fn shares_of_speeds_add_up_to_the_limit() {
     }
 }
 
-/// What a second derivative is made of decides its limit: composed ones let through 2.8 times as much at order 4 as compact ones,
+/// The limit of a second derivative is that of its parts: composed ones let through 2.8 times as much at order 4 as compact ones,
 /// and those of products by way of faces a little less.
 #[test]
 fn diffusive_speeds_are_held_to_the_second_derivative_that_is_written() {
@@ -382,7 +382,7 @@ fn courant_numbers_of_reconstructions() {
     let swept = "reconstruct: constant; riemann: rusanov; time: euler; sweep: dimensional;";
     assert!((number(cases[0].0, 3) - 1.0 / 3.0).abs() < 1e-3);
     assert!((number(swept, 3) - 1.0).abs() < 1e-3);
-    // Where ranges are kept a wave crosses 1/(2 d) of a cell along each axis, or less where less is stable.
+    // A scheme that keeps ranges lets through less: a wave crosses 1/(2 d) of a cell along each axis, or less where less is stable.
     let kept = |scheme: &str, dimension: usize| {
         let body = "conserved q: scalar where q > 0; flux q -> q*diagonal(I); cfl { advective: 1 }";
         1.0 / speeds(&model(dimension, body, scheme), [1.0; 3], Axes::Sum)[0].rate

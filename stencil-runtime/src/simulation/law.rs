@@ -9,14 +9,14 @@ use super::Simulation;
 use super::stable::{AXES, Around, Strictest};
 use crate::Number;
 
-/// What waves through the faces of a cell take of a unit of time, and the axis along which they take most.
+/// The part that waves through the faces of a cell take of a unit of time, and the axis along which they take most.
 struct Taken {
     rate: f64,
     axis: usize,
 }
 
 impl<T: Number> Simulation<T> {
-    /// The limit of a law about the state in some cells, if it is less than `most`; `None` where none can be told. What waves take
+    /// The limit of a law about the state in some cells, if it is less than `most`; `None` where none can be told. The parts that waves take
     /// of a step and what all else takes add up.
     pub(super) fn of_law(
         &self,
@@ -47,7 +47,7 @@ impl<T: Number> Simulation<T> {
         })
     }
 
-    /// What takes most of a step in a cell, in words.
+    /// The part of the law that takes most of a step in a cell, in words.
     pub(super) fn strictest_part(
         &self,
         around: &Around<'_, T>,
@@ -72,7 +72,7 @@ impl<T: Number> Simulation<T> {
         }
     }
 
-    /// What waves take about the state in each of some cells where it can be told; `None` where there is nothing to go by.
+    /// The parts that waves take about the state in each of some cells where it can be told; `None` where there is nothing to go by.
     fn waves(
         &self,
         around: &Around<'_, T>,
@@ -94,7 +94,7 @@ impl<T: Number> Simulation<T> {
             let mut all = Taken { rate: 0.0, axis: 0 };
             let mut most = 0.0;
             for (axis, (share, speed)) in shares.iter().zip(speeds).enumerate() {
-                // What is at rest takes nothing, where no other wave is stable, too.
+                // A state at rest takes nothing, where no other wave is stable, too.
                 let own = if speed == 0.0 {
                     0.0
                 } else {

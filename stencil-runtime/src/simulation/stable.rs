@@ -159,7 +159,7 @@ impl<T: Number> Simulation<T> {
         Err(self.unstable(dt, term, &Strictest { dt: limit, cell }))
     }
 
-    /// What waves through faces are limited by, if that is more than stability.
+    /// The ranges that waves through faces are limited by, if that is more than stability.
     pub(super) fn kept(&self) -> String {
         let model = self.system().model();
         match stability::keeps_ranges(model) {
@@ -359,7 +359,7 @@ impl<'a, T: Number> Around<'a, T> {
         }
     }
 
-    /// What is the same about every cell, with values that are zero.
+    /// All that is the same about every cell, with values that are zero.
     pub(super) fn given(&self) -> About<'_> {
         About {
             params: self.params,
