@@ -104,7 +104,6 @@ system! {
 
         observe mass = mean(rho);
         observe energy = mean(E);
-        cfl { advective: norm(u) + c; }
     }
     scheme plm_hllc for IdealGas { reconstruct: plm<limiter = mc> in primitive; riemann: hllc; time: ssprk2; repair: none; }
     scheme plm_hll for IdealGas { reconstruct: plm<limiter = mc>; riemann: hll; time: ssprk3; }

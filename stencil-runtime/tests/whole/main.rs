@@ -3,6 +3,7 @@
 mod accuracy;
 mod boundaries;
 mod causes;
+mod limits;
 mod loops;
 mod messages;
 mod open_faces;
