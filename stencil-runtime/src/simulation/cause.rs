@@ -58,12 +58,15 @@ impl<T: Number> Simulation<T> {
         }
         let at = self.rules.time(substep, t, dt);
         self.sample_unsteady(at)?;
-        let setup = &self.setup;
-        self.machine.on_host(&self.pool, |patch| {
+        let (setup, pool) = (&self.setup, &self.pool);
+        let Machine::Cuda(machine) = &mut self.machine else {
+            return Ok(None);
+        };
+        machine.on_host_amid(|patch| {
             let halo = patch.shape.halo;
             let is_field = |name: &str| setup.system.algorithm().find_state(name).is_some();
             let jobs = patch.jobs(|name| is_field(name).then_some(halo));
-            patch.fill(&jobs, at);
+            pool.install(|| patch.fill(&jobs, at));
             cause(setup, patch, bad, (substep, dt, at))
         })
     }

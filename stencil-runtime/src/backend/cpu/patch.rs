@@ -208,6 +208,11 @@ impl<T: Number> Patch<T> {
         self.at(|role| matches!(role, BufferRole::Field | BufferRole::Given))
     }
 
+    /// The buffers of the integrator's accumulators.
+    pub(crate) fn accumulators(&self) -> Vec<usize> {
+        self.at(|role| role == BufferRole::Accumulator)
+    }
+
     fn at(&self, is_wanted: impl Fn(BufferRole) -> bool) -> Vec<usize> {
         let names = self.names.iter().enumerate();
         let wanted = names.filter(|(_, (_, role))| is_wanted(*role));

@@ -361,17 +361,36 @@ impl<T: Number> Machine<T> {
         &mut self,
         evaluate: impl FnOnce(&mut Patch<T>) -> R,
     ) -> Result<R, Error> {
-        let states = self.patch.states();
-        for buffer in &states {
+        self.on_host_with(self.patch.states(), evaluate)
+    }
+
+    /// Evaluates something on the host amid a step: it gets the values of accumulators, too.
+    pub(crate) fn on_host_amid<R>(
+        &mut self,
+        evaluate: impl FnOnce(&mut Patch<T>) -> R,
+    ) -> Result<R, Error> {
+        let accumulators = self.patch.accumulators();
+        let buffers = [self.patch.states(), accumulators.clone()].concat();
+        let result = self.on_host_with(buffers, evaluate);
+        self.forget(&accumulators);
+        result
+    }
+
+    fn on_host_with<R>(
+        &mut self,
+        buffers: Vec<usize>,
+        evaluate: impl FnOnce(&mut Patch<T>) -> R,
+    ) -> Result<R, Error> {
+        for buffer in &buffers {
             self.value(*buffer)?;
         }
-        for buffer in &states {
+        for buffer in &buffers {
             if let Some(values) = self.known[*buffer].take() {
                 *self.patch.array_mut(*buffer) = values;
             }
         }
         let result = evaluate(&mut self.patch);
-        for buffer in states {
+        for buffer in buffers {
             let values = std::mem::take(self.patch.array_mut(buffer));
             self.known[buffer] = OnceLock::from(values);
         }
