@@ -2,14 +2,15 @@
 //! evaluates, or a card by the same operations and so with the same bits.
 
 use stencil_compiler::algorithm::{Algorithm, Constants, UniformAtom};
+use stencil_compiler::expr::real::Precision;
 use stencil_compiler::expr::{Builder, Expr, Op, Ref};
 use stencil_compiler::stability::Share;
 
 /// A step that would leave less than this part of it to the end of a run goes to the end.
 const SLIVER: f64 = 1e-9;
 
-/// Places of the numbers that rules are made of; behind these stand the spacing, the parameters and
-/// the speeds.
+/// Places of the numbers that rules are made of; behind these stand the spacing, the epsilon of the
+/// precision, the parameters and the speeds.
 pub(crate) mod place {
     /// The time at which the step begins; where a rule is one of a substep, the time of that.
     pub(crate) const T: usize = 0;
@@ -61,7 +62,7 @@ pub(crate) struct Length {
 /// The rules of a system on a mesh.
 #[derive(Clone, Debug)]
 pub(crate) struct Rules {
-    /// The spacing and the parameters.
+    /// The spacing, the epsilon of the precision and the parameters.
     given: Vec<f64>,
     /// What each speed takes of a step.
     shares: Vec<Share>,
@@ -86,12 +87,15 @@ impl Rules {
         algorithm: &Algorithm,
         params: &[f64],
         spacing: [f64; 3],
-        shares: Vec<Share>,
+        (precision, shares): (Precision, Vec<Share>),
     ) -> Self {
-        let given: Vec<f64> = spacing.iter().chain(params).copied().collect();
+        let epsilon = [precision.epsilon()];
+        let given = spacing.iter().chain(&epsilon).chain(params);
+        let given: Vec<f64> = given.copied().collect();
         let place = |atom: &UniformAtom| match *atom {
             UniformAtom::Spacing(axis) => place::COUNT + axis,
-            UniformAtom::Param(i) => place::COUNT + spacing.len() + i,
+            UniformAtom::Epsilon => place::COUNT + spacing.len(),
+            UniformAtom::Param(i) => place::COUNT + spacing.len() + epsilon.len() + i,
             UniformAtom::Dt => place::DT,
             UniformAtom::Time => place::T,
         };
@@ -109,7 +113,7 @@ impl Rules {
             times: algorithm.substeps.iter().map(|s| time(s.at)).collect(),
             uniforms: uniforms.map(|u| u.value.map_atoms(place)).collect(),
             depend_on_time: algorithm.depends_on_time(),
-            constants: algorithm.constants(params, spacing),
+            constants: algorithm.constants(precision, params, spacing),
             shares,
             given,
         }
@@ -241,7 +245,12 @@ pub(crate) mod tests {
             over: None,
         };
         let shares = vec![of(2, DIFFUSIVE), of(1, ADVECTIVE)];
-        Rules::new(system.algorithm(), &[0.5, 3.0], [0.1, 0.2, 1.0], shares)
+        Rules::new(
+            system.algorithm(),
+            &[0.5, 3.0],
+            [0.1, 0.2, 1.0],
+            (Precision::F64, shares),
+        )
     }
 
     const DIFFUSIVE: f64 = 400.0;
@@ -292,7 +301,7 @@ pub(crate) mod tests {
         let system = SystemDef::from_text("heat.pde", system).unwrap();
         let share = |power, rate, over| Share { power, rate, over };
         let shares = vec![share(1, 0.5, Some(1)), share(2, 2.0, None)];
-        let rules = Rules::new(system.algorithm(), &[], [1.0; 3], shares);
+        let rules = Rules::new(system.algorithm(), &[], [1.0; 3], (Precision::F64, shares));
         let dt = |speeds: [f64; 2]| rules.step(asked(f64::INFINITY, f64::INFINITY), &speeds).dt;
         assert_eq!(dt([3.0, 0.25]), 0.5 / (9.0 * 0.5 / 0.25 + 0.25 * 2.0));
         assert_eq!(dt([0.0, 0.0]), f64::INFINITY);
@@ -316,12 +325,15 @@ pub(crate) mod tests {
             ddt(q) = w * lap(q) + sin(w * t); }";
         let system = SystemDef::from_text("forced.pde", text).unwrap();
         let (algorithm, spacing) = (system.algorithm(), [0.1, 1.0, 1.0]);
-        let rules = Rules::new(algorithm, &[3.0], spacing, Vec::new());
+        let rules = Rules::new(algorithm, &[3.0], spacing, (Precision::F64, Vec::new()));
         let mut numbers = rules.numbers(Asked::given(0.7, 0.01), &[]);
         numbers[place::DT] = 0.01;
         let all = rules.uniforms.iter().map(|u| u.eval(|at| numbers[*at]));
         let all: Vec<f64> = all.collect();
         assert!(rules.depend_on_time && !all.is_empty());
-        assert_eq!(all, algorithm.uniform_values(&[3.0], spacing, 0.01, 0.7));
+        assert_eq!(
+            all,
+            algorithm.uniform_values(Precision::F64, &[3.0], spacing, (0.01, 0.7))
+        );
     }
 }

@@ -153,6 +153,10 @@ impl<'a> Expander<'a> {
             TermKind::Field(i) => Ok(self.entries(self.components.of_field(*i))),
             TermKind::Source(i) => Ok(self.entries(self.components.of_source(*i))),
             TermKind::Time => Ok(vec![Poly::uniform(Uniform::power(UniformFactor::Time, 1))]),
+            TermKind::Epsilon => Ok(vec![Poly::uniform(Uniform::power(
+                UniformFactor::Epsilon,
+                1,
+            ))]),
             TermKind::Coordinate(_) => Err(DiscretizeError::new(
                 Code::CoordinateOutsideSource,
                 span,

@@ -339,6 +339,8 @@ pub enum TermKind {
     Source(usize),
     /// `t`, the time.
     Time,
+    /// `epsilon`: from one to the next larger number in the precision of a run.
+    Epsilon,
     /// `x`, `y` or `z`; only in the values of sources.
     Coordinate(usize),
     /// `below.p`, `above.p`: a field or a `let` in the state on one side of a face; only in Riemann solvers.

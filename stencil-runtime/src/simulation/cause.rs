@@ -24,7 +24,7 @@ impl<T: Number> Simulation<T> {
         };
         let (_, function) = updates.iter().find(is_it)?;
         let spacing = self.setup.mesh.spacing();
-        let uniforms = algorithm.uniform_values(&self.setup.params, spacing, dt, t);
+        let uniforms = algorithm.uniform_values(T::PRECISION, &self.setup.params, spacing, (dt, t));
         let uniforms: Vec<T> = uniforms.into_iter().map(T::from_f64).collect();
         let patch = &machine.patch;
         let mut read = |state: StateId, cell: [isize; 3]| {

@@ -137,6 +137,7 @@ impl<'a> State<'a> {
             }
             TermKind::Param(i) => self.same(halo, p.rounded(Wide::new(self.params[*i]))),
             TermKind::Time => self.same(halo, p.rounded(self.t)),
+            TermKind::Epsilon => self.same(halo, Value::exact(Wide::new(p.epsilon()))),
             TermKind::Field(i) => self.read(self.layout.fields[*i][at], halo, self.faces),
             TermKind::Source(i) => self.read(self.layout.sources[*i][at], halo, &PERIODIC),
             TermKind::Neg(a) => {

@@ -102,6 +102,7 @@ fn holds_slope(model: &Model, term: &Term) -> bool {
         TermKind::Number(_)
         | TermKind::Param(_)
         | TermKind::Time
+        | TermKind::Epsilon
         | TermKind::Field(_)
         | TermKind::Source(_)
         | TermKind::Coordinate(_)
@@ -114,7 +115,7 @@ fn holds_slope(model: &Model, term: &Term) -> bool {
 pub(super) fn is_uniform(model: &Model, term: &Term) -> bool {
     let all = |terms: &[&Term]| terms.iter().all(|term| is_uniform(model, term));
     match &term.kind {
-        TermKind::Number(_) | TermKind::Param(_) | TermKind::Time => true,
+        TermKind::Number(_) | TermKind::Param(_) | TermKind::Time | TermKind::Epsilon => true,
         TermKind::Field(_) | TermKind::Source(_) | TermKind::Coordinate(_) => false,
         TermKind::Side(..) | TermKind::Normal => false,
         TermKind::Let(i) => is_uniform(model, &model.lets[*i].value),
@@ -228,6 +229,7 @@ pub(super) fn linear<'a>(
         | TermKind::Param(_)
         | TermKind::Source(_)
         | TermKind::Time
+        | TermKind::Epsilon
         | TermKind::Coordinate(_)
         | TermKind::Side(..)
         | TermKind::Normal

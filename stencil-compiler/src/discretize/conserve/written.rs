@@ -183,6 +183,7 @@ impl Writer<'_, '_> {
     fn factor(&self, factor: UniformFactor) -> Term {
         match factor {
             UniformFactor::Param(i) => self.scalar(TermKind::Param(i)),
+            UniformFactor::Epsilon => self.scalar(TermKind::Epsilon),
             UniformFactor::Opaque(i) => {
                 let (op, parts) = &self.expander.atoms.opaque[i];
                 self.call(*op, parts.iter().map(|part| self.uniform(part)).collect())

@@ -369,7 +369,7 @@ impl Model {
                 let source = self.sources.get(*i);
                 source.map(|s| s.rank).ok_or(format!("no source {i}"))
             }
-            TermKind::Time => Ok(Rank::Scalar),
+            TermKind::Time | TermKind::Epsilon => Ok(Rank::Scalar),
             TermKind::Coordinate(axis) => {
                 ensure(*axis < self.dimension, || format!("no axis {axis}"))?;
                 Ok(Rank::Scalar)
@@ -426,6 +426,7 @@ impl Term {
             | TermKind::Let(_)
             | TermKind::Source(_)
             | TermKind::Time
+            | TermKind::Epsilon
             | TermKind::Coordinate(_)
             | TermKind::Normal => Vec::new(),
             TermKind::If(_, parts) => parts.iter().collect(),

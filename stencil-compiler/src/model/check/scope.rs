@@ -258,9 +258,9 @@ impl<'a> Scope<'a> {
             Some(system) => format!("no field, parameter or `let` `{text}` in `{system}`"),
             None => format!("no name `{text}` in the formula"),
         };
-        let words = ["pi", "t"]
+        let words = ["pi", "epsilon", "t"]
             .into_iter()
-            .take(1 + usize::from(self.system.is_some()));
+            .take(if self.system.is_some() { 3 } else { 1 });
         let all = self.names.keys().chain(locals).copied();
         let near = nearest(text, all.chain(words));
         let help = foreign::name(text).map(String::from);

@@ -242,6 +242,12 @@ impl<'s, 'a> Terms<'s, 'a> {
                 let pi = Term::pi(span);
                 return Some((pi.kind, pi.rank));
             }
+            ("epsilon", Place::System | Place::Function | Place::Riemann)
+                if !self.scope.expansion.inline =>
+            {
+                return Some((TermKind::Epsilon, Rank::Scalar));
+            }
+            ("epsilon", _) => return self.no_precision(span),
             ("I", Place::Formula) => return self.vector_in_formula(span),
             ("I", _) => {
                 let identity = Term::identity(self.scope.dimension, span);
@@ -276,6 +282,16 @@ impl<'s, 'a> Terms<'s, 'a> {
                 None
             }
         }
+    }
+
+    /// Reports `epsilon` in what is evaluated in double precision, whatever the precision of a run.
+    fn no_precision<T>(&mut self, span: Span) -> Option<T> {
+        let message =
+            "`epsilon` is of the precision of a run, and this is evaluated in `f64` for any";
+        let diagnostic = Diagnostic::new(Code::NotVisible, span, message);
+        let help = "write a number here, or use `epsilon` in an equation, a `let` of fields or a function of cell values";
+        self.scope.report(diagnostic.help(help));
+        None
     }
 
     fn coordinate(&mut self, text: &str, span: Span) {

@@ -229,6 +229,7 @@ fn level(term: &Term) -> Level {
         | TermKind::Let(_)
         | TermKind::Source(_)
         | TermKind::Time
+        | TermKind::Epsilon
         | TermKind::Coordinate(_)
         | TermKind::Side(..)
         | TermKind::Normal
@@ -255,6 +256,7 @@ fn write(out: &mut String, model: &Model, term: &Term, needed: Level) {
         TermKind::Let(i) => out.push_str(name(model.lets.get(*i).map(|l| &l.name))),
         TermKind::Source(i) => out.push_str(name(model.sources.get(*i).map(|s| &s.name))),
         TermKind::Time => out.push('t'),
+        TermKind::Epsilon => out.push_str("epsilon"),
         TermKind::Coordinate(axis) => out.push(letter(*axis)),
         TermKind::Side(side, of) => {
             out.push_str(side.name());
