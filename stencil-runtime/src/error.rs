@@ -358,9 +358,9 @@ fn perhaps(
         format!(" Or the cell does not stay where {ranges}, even with repaired fluxes.")
     });
     let loops = iterations.filter(|_| is_unknown);
-    let remarks = remarks.map(|remarks| format!(": {remarks}"));
+    let remarks = remarks.map(|remarks| format!(" Mind that {remarks}."));
     let remarks = remarks.unwrap_or_default();
-    let loops = loops.map(|loops| format!(" Or {loops} did not end{remarks}."));
+    let loops = loops.map(|loops| format!(" Or {loops} did not end.{remarks}"));
     ranges.into_iter().chain(loops).collect()
 }
 

@@ -74,19 +74,19 @@ fn roots_have_the_bits_of_stopping_in_f64() {
 /// One Euler step of length one from zero.
 fn epsilon_is_that_of<T: Number>(epsilon: f64) {
     let system = text(
-        "system Precise in 1d { field q: scalar; field half: scalar; ddt(q) = epsilon; ddt(half) = 1 + epsilon/2; }
+        "system Precise in 1d { field q: scalar; field one: scalar; ddt(q) = epsilon; ddt(one) = 1 + epsilon/2; }
         scheme s for Precise { space: central<order = 2>; time: euler; }",
     );
     for engine in [Engine::Cpu, Engine::Rows] {
         let builder = Simulation::<T>::builder(&system).cells([4, 1, 1]).dt(1.0);
         let mut simulation = builder.engine(engine).build().unwrap();
-        for name in ["q", "half"] {
+        for name in ["q", "one"] {
             simulation.set(name, |_, _, _| 0.0).unwrap();
         }
         simulation.step().unwrap();
-        let [q, half] = ["q", "half"].map(|name| simulation.to_f64(name).unwrap());
+        let [q, one] = ["q", "one"].map(|name| simulation.to_f64(name).unwrap());
         assert!(q.iter().all(|q| *q == epsilon), "{q:?}");
-        assert!(half.iter().all(|half| *half == 1.0), "{half:?}");
+        assert!(one.iter().all(|one| *one == 1.0), "{one:?}");
     }
 }
 
