@@ -157,7 +157,7 @@ fn components(rank: Rank, dimension: usize) -> Vec<String> {
 fn places(model: &Model, arguments: usize) -> Vec<String> {
     let own = model.fields.iter().take(arguments);
     own.flat_map(|field| {
-        let parts = components(field.rank, model.dimension);
+        let parts = components(field.rank, model.components);
         parts
             .into_iter()
             .map(|part| field.name.clone() + &part.replace('.', "_"))

@@ -6,6 +6,7 @@ mod loops;
 mod names;
 mod reciprocals;
 mod squares;
+mod widths;
 
 use super::{discretize, observe};
 use crate::algorithm::{Algorithm, Role};

@@ -138,13 +138,16 @@ pub(super) fn linear<'a>(
     at: usize,
     mixed: Mixed,
 ) -> Vec<Part<'a>> {
-    let n = model.dimension;
+    let n = model.components;
     let of = |term: &'a Term, at: usize| linear(model, term, at, mixed);
     let minus = |parts: Vec<Part<'a>>| -> Vec<Part<'a>> {
         let negated = parts.into_iter().map(|part| part.scaled(-Wide::ONE));
         negated.collect()
     };
     let first = |axis: usize, term: &'a Term, at: usize| -> Vec<Part<'a>> {
+        if axis >= model.dimension {
+            return Vec::new();
+        }
         let parts = linear(model, term, at, mixed).into_iter();
         parts.map(|part| part.differentiated(axis, mixed)).collect()
     };
@@ -193,7 +196,7 @@ pub(super) fn linear<'a>(
                     let of = Box::new(Atom::Whole(&args[0], at));
                     Part::whole(Atom::Difference(vec![axis; 2], of))
                 };
-                (0..n).map(second).collect()
+                (0..model.dimension).map(second).collect()
             }
             Function::Dot => {
                 let columns = width(&args[1], n) / n;
@@ -240,7 +243,7 @@ pub(super) fn linear<'a>(
 }
 
 fn trace<'a>(model: &'a Model, term: &'a Term, mixed: Mixed) -> Vec<Part<'a>> {
-    let n = model.dimension;
+    let n = model.components;
     let parts = (0..n).map(|i| linear(model, term, i * (n + 1), mixed));
     parts.collect::<Vec<_>>().concat()
 }
@@ -252,7 +255,7 @@ fn product<'a>(model: &'a Model, pair: [(&'a Term, usize); 2], mixed: Mixed) -> 
         let parts = linear(model, of, at, mixed).into_iter();
         parts.map(|part| part.by(by, false)).collect()
     };
-    let scalar = |term: &Term| width(term, model.dimension) == 1;
+    let scalar = |term: &Term| width(term, model.components) == 1;
     if is_uniform(model, a) && scalar(a) {
         return scaled(a, b, j);
     }

@@ -233,7 +233,7 @@ impl Writer<'_, '_> {
 
     /// A component of a field or of a source.
     fn component(&self, component: usize) -> Term {
-        let (model, n) = (self.law.model, self.law.model.dimension);
+        let (model, n) = (self.law.model, self.law.model.components);
         let fields = (0..model.fields.len()).map(|i| {
             let entries = self.law.components.of_field(i);
             (TermKind::Field(i), model.fields[i].rank, entries)

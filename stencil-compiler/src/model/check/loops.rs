@@ -123,14 +123,14 @@ impl Terms<'_, '_> {
         (start, assigned): (&Values, &BTreeSet<&str>),
         most: u64,
     ) -> Option<()> {
-        let dimension = self.scope.dimension;
+        let components = self.scope.components;
         let within = Iterations {
             function: self.locals.function.clone(),
             most: u32::try_from(most).ok()?,
         };
         for (name, value) in self.changed((start, assigned)) {
             let held = self.scope.repeated(held, value.span)?;
-            let lost = Term::no_number(value.rank, dimension, value.span);
+            let lost = Term::no_number(value.rank, components, value.span);
             let value = Term::choice(held, value, lost);
             self.replace(&name, value, Some(within.clone()))?;
         }

@@ -29,6 +29,7 @@ mod terms;
 mod tests;
 mod tolerances;
 mod watched;
+mod widths;
 
 pub(super) use build::PI;
 pub use tolerances::TooFine;

@@ -73,6 +73,8 @@ pub(super) struct Scope<'a> {
     /// The name of the system; `None` for a formula.
     system: Option<&'a str>,
     pub(super) dimension: usize,
+    /// Of a vector.
+    pub(super) components: usize,
     pub(super) names: BTreeMap<&'a str, (Meaning, Span)>,
     /// Where each `let` is defined, as a position among the tokens.
     pub(super) let_at: Vec<usize>,
@@ -95,10 +97,11 @@ pub(super) struct Scope<'a> {
 impl<'a> Scope<'a> {
     pub(super) fn new(
         system: &'a System,
-        dimension: usize,
+        (dimension, components): (usize, usize),
         diagnostics: &'a mut Diagnostics,
     ) -> Self {
         let mut scope = Scope::empty(Some(&system.name.text), dimension, diagnostics);
+        scope.components = components;
         for (i, item) in system.fields.iter().enumerate() {
             let rank = item.kind.map(|(rank, _)| rank);
             scope.declare(&item.name, Meaning::Field(i, rank));
@@ -141,6 +144,7 @@ impl<'a> Scope<'a> {
         Scope {
             system,
             dimension,
+            components: dimension,
             names: BTreeMap::new(),
             let_at: Vec::new(),
             let_items: Vec::new(),

@@ -380,3 +380,46 @@ fn any_law_is_at_rest_over_given_data() {
         assert!(still < 1e-13 && moved > 1e-3, "{by}: {still} {moved}");
     }
 }
+
+/// A rough bed that emerges here and there, by whatever draws it.
+fn rough(seed: u64, cell: u64) -> f64 {
+    let mut bits = (seed << 32) ^ cell.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    bits ^= bits >> 29;
+    bits = bits.wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits ^= bits >> 32;
+    (bits >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+fn roughly<T: Number>(made: &str, riemann: &str, seed: u64) -> Option<String> {
+    let made = format!("{made} in primitive");
+    let system = river(1, &[("reconstruct", &made), ("riemann", riemann)], "ssprk2");
+    let mut simulation = started::<T>(&system, [64, 1, 1], false, Some(5e-4));
+    let bed = |x: f64| 2.0 * rough(seed, (x * 64.0) as u64);
+    set(&mut simulation, "bed", |x, _| bed(x));
+    let noise = |x: f64| [0.0, 1e-17, 1e-9][(seed % 3) as usize] * rough(!seed, (x * 64.0) as u64);
+    set(&mut simulation, "h", |x, _| {
+        f64::max(1.0 - bed(x), 0.0) + noise(x)
+    });
+    let run = simulation.run(300, |_, _| ());
+    run.err().map(|e| e.to_string())
+}
+
+#[test]
+fn shores_of_a_rough_bed() {
+    for made in [
+        "constant",
+        "plm<limiter = mc>",
+        "plm<limiter = van_leer>",
+        "ppm",
+        "weno_z",
+    ] {
+        for riemann in ["force", "hll", "hllc", "hlle", "musta", "roe", "rusanov"] {
+            let mut bad = Vec::new();
+            for seed in 0..12 {
+                bad.extend(roughly::<f64>(made, riemann, seed));
+                bad.extend(roughly::<f32>(made, riemann, seed));
+            }
+            println!("{made} {riemann}: {} {:?}", bad.len(), bad.first());
+        }
+    }
+}

@@ -11,6 +11,7 @@ mod fluxes;
 mod gas_waves;
 mod inversions;
 mod library;
+mod magnetic;
 mod order;
 mod parabolas;
 mod problems;
