@@ -22,6 +22,7 @@ mod ranges;
 mod rational;
 pub(crate) mod reconstruct;
 pub(crate) mod riemann;
+mod rounding;
 mod sample;
 mod spectrum;
 mod states;
@@ -37,6 +38,7 @@ use at_face::Through;
 use families::Kinds;
 pub(super) use rational::are_equal;
 use riemann::{Face, Needs, Side};
+pub(super) use rounding::bounds;
 
 use super::{DerivedWaves, DiscretizeError};
 

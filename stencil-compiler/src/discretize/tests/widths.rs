@@ -79,3 +79,37 @@ fn laws_of_gas_in_a_magnetic_field_are_those_of_their_scalars() {
         }
     }
 }
+
+#[test]
+fn every_solver_and_kind_of_variables_has_wide_vectors() {
+    let gas = "conserved rho: scalar where rho > 0; conserved m: vector<3>; conserved E: scalar;
+         param gamma: real = 1.4;
+         let u = m/rho; let p = (gamma - 1)*(E - dot(m, u)/2); let c = sqrt(gamma*p/rho); let H = (E + p)/rho;
+         flux rho -> m; flux m -> outer(u, m) + p*I; flux E -> (E + p)*u;
+         primitive { rho; u; p; m = rho*u; E = p/(gamma - 1) + rho*dot(u, u)/2; }
+         average { rho; u by sqrt(rho); H by sqrt(rho); m = rho*u; E = rho*(H + (gamma - 1)*dot(u, u)/2)/gamma; }
+         waves { flow: u; sound: c; density: rho; pressure: p; }
+         riemann halfway {
+             let across = below.u - dot(below.u, normal)*normal;
+             rho = (below.rho + above.rho)/2; u = across + dot(below.u + above.u, normal)/2*normal; p = (below.p + above.p)/2;
+         }";
+    for dimension in [1, 2] {
+        for (reconstruct, riemann) in [
+            ("plm<limiter = mc> in primitive", "hllc"),
+            ("weno_z in characteristic", "roe"),
+            ("weno5 in fluxes", "rusanov"),
+            ("plm<limiter = mc> in primitive", "halfway"),
+            ("plm<limiter = mc>", "musta"),
+        ] {
+            let scheme = format!("reconstruct: {reconstruct}; riemann: {riemann}; time: ssprk2;");
+            let made = of(dimension, gas, &scheme);
+            assert!(made.find_state("m_z").is_some(), "{scheme}");
+        }
+    }
+    // Speeds that follow from the fluxes, and fluxes that do so without a third axis.
+    let bare = gas.split("primitive").next().unwrap_or_default();
+    for (reconstruct, riemann) in [("plm<limiter = mc>", "roe"), ("waves<limiter = mc>", "roe")] {
+        let scheme = format!("reconstruct: {reconstruct}; riemann: {riemann}; time: euler;");
+        assert_eq!(of(1, bare, &scheme).dimension, 1);
+    }
+}
