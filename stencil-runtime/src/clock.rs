@@ -322,18 +322,18 @@ pub(crate) mod tests {
     #[test]
     fn uniforms_are_those_of_the_algorithm() {
         let text = "pub system Forced in 1d { field q: scalar; param w: real = 3;
-            ddt(q) = w * lap(q) + sin(w * t); }";
+            ddt(q) = w * lap(q) + sin(w * t) + 3 * epsilon * w; }";
         let system = SystemDef::from_text("forced.pde", text).unwrap();
         let (algorithm, spacing) = (system.algorithm(), [0.1, 1.0, 1.0]);
-        let rules = Rules::new(algorithm, &[3.0], spacing, (Precision::F64, Vec::new()));
-        let mut numbers = rules.numbers(Asked::given(0.7, 0.01), &[]);
-        numbers[place::DT] = 0.01;
-        let all = rules.uniforms.iter().map(|u| u.eval(|at| numbers[*at]));
-        let all: Vec<f64> = all.collect();
-        assert!(rules.depend_on_time && !all.is_empty());
-        assert_eq!(
-            all,
-            algorithm.uniform_values(Precision::F64, &[3.0], spacing, (0.01, 0.7))
-        );
+        for precision in [Precision::F32, Precision::F64] {
+            let rules = Rules::new(algorithm, &[3.0], spacing, (precision, Vec::new()));
+            let mut numbers = rules.numbers(Asked::given(0.7, 0.01), &[]);
+            numbers[place::DT] = 0.01;
+            let all = rules.uniforms.iter().map(|u| u.eval(|at| numbers[*at]));
+            let all: Vec<f64> = all.collect();
+            assert!(rules.depend_on_time && all.contains(&(9.0 * precision.epsilon())));
+            let expected = algorithm.uniform_values(precision, &[3.0], spacing, (0.01, 0.7));
+            assert_eq!(all, expected);
+        }
     }
 }

@@ -46,7 +46,7 @@ fn mixed(
     Diagnostic::new(Code::RankMismatch, width.span, message)
         .note_at(declared.span, "three components are asked for here")
         .help(format!(
-            "all vectors of a system have as many components: write `{name}: {rank}<3>`, or `{wide}: {of}`"
+            "all vectors of a system have equally many components: write `{name}: {rank}<3>`, or `{wide}: {of}`"
         ))
 }
 
