@@ -1,9 +1,9 @@
 //! How many components the vectors of a system have: one for each axis, or three.
 
 use crate::diag::{Code, Diagnostic, Diagnostics, Span, counted};
-use crate::model::Rank;
 use crate::model::parse::ast::{Name, System, Width};
 use crate::model::parse::rank_name;
+use crate::model::{Model, Rank};
 
 /// What is declared with a type: its name, its rank and how the type is written.
 type Declared<'a> = (&'a Name, Rank, Width);
@@ -32,6 +32,16 @@ pub(super) fn components(
         diagnostics.push(mixed(narrow, wide, dimension));
     }
     3
+}
+
+impl Model {
+    /// `<3>` of a type, where vectors have more components than there are axes.
+    pub(in crate::model) fn width_text(&self, rank: Rank) -> &'static str {
+        match rank != Rank::Scalar && self.components != self.dimension {
+            true => "<3>",
+            false => "",
+        }
+    }
 }
 
 fn mixed(

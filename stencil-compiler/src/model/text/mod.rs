@@ -72,7 +72,7 @@ fn items(model: &Model) -> Vec<String> {
     let mut out = Vec::new();
     for (i, field) in model.fields.iter().enumerate() {
         let rank = type_name(field.rank, field.symmetry);
-        let rank = format!("{rank}{}", width(model, field.rank));
+        let rank = format!("{rank}{}", model.width_text(field.rank));
         let word = match model.flux_of(i) {
             Some(_) => "conserved",
             None => "field",
@@ -84,7 +84,7 @@ fn items(model: &Model) -> Vec<String> {
     out.extend(model.params.iter().map(param_text));
     for source in &model.sources {
         let name = &source.name;
-        let rank = format!("{}{}", source.rank.name(), width(model, source.rank));
+        let rank = format!("{}{}", source.rank.name(), model.width_text(source.rank));
         let value = source.value.as_ref();
         let value = value.map_or(String::new(), |v| format!(" = {}", expression(model, v)));
         out.push(format!(
@@ -107,14 +107,6 @@ fn items(model: &Model) -> Vec<String> {
         out.push(format!("observe {name} = {reduction}({value})"));
     }
     out
-}
-
-/// `<3>`, where vectors have more components than there are axes.
-fn width(model: &Model, rank: Rank) -> &'static str {
-    match rank != Rank::Scalar && model.components != model.dimension {
-        true => "<3>",
-        false => "",
-    }
 }
 
 /// What says how a field changes, as the left and the right side of each item: its flux, if it has one,
