@@ -239,7 +239,7 @@ fn after_a_cell<T: Number>(
     let mut simulation = builder.build()?;
     let value = |x: f64| 1.0 + (37.0 * x).sin() / 3.0;
     // Every other cell is empty.
-    let filled = |x: f64| (x * n as f64).round() as usize % 2 == 0;
+    let filled = |x: f64| ((x * n as f64).round() as usize).is_multiple_of(2);
     simulation.set("q", |x, _, _| if filled(x) { value(x) } else { 0.0 })?;
     simulation.step()?;
     Ok(values_of(&simulation, "q"))
