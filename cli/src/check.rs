@@ -9,6 +9,7 @@ use clap::Args;
 use stencil_compiler::algorithm::footprint::{Footprint, footprint, points, radius};
 use stencil_compiler::algorithm::{Algorithm, Def, FnId, Role, Substep};
 use stencil_compiler::diag::counted;
+use stencil_compiler::model::Rank;
 use stencil_compiler::model::parse::{Dimensions, dimensions};
 use stencil_runtime::SystemDef;
 use stencil_runtime::problem::{Change, Problem, TimeStep};
@@ -97,7 +98,10 @@ fn system(system: &SystemDef) -> String {
     row(&mut page, "parameters", &params.collect::<Vec<_>>());
     let observed = model.observables.iter().map(|o| o.name.clone());
     row(&mut page, "observed", &observed.collect::<Vec<_>>());
-    let speeds = model.speeds.iter().map(|s| s.kind().to_string());
+    let speeds = model.speeds.iter().map(|s| match s.value.rank {
+        Rank::Scalar => s.kind().to_string(),
+        Rank::Vector | Rank::Tensor => format!("{} along each axis", s.kind()),
+    });
     row(&mut page, "speeds", &speeds.collect::<Vec<_>>());
     page.push_str("equations\n");
     for equation in system.equations() {

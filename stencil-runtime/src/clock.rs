@@ -4,7 +4,7 @@
 use stencil_compiler::algorithm::{Algorithm, Constants, UniformAtom};
 use stencil_compiler::expr::real::Precision;
 use stencil_compiler::expr::{Builder, Expr, Op, Ref};
-use stencil_compiler::stability::Share;
+use stencil_compiler::stability::{Axes, Share};
 
 /// A step that would leave less than this part of it to the end of a run goes to the end.
 const SLIVER: f64 = 1e-9;
@@ -160,6 +160,11 @@ impl Rules {
         (0..speeds.len()).reduce(stricter).unwrap_or(0)
     }
 
+    /// The part of a step that one of the speeds takes.
+    pub(crate) fn share(&self, at: usize) -> Option<&Share> {
+        self.shares.get(at)
+    }
+
     /// The time of a substep of a step.
     pub(crate) fn time(&self, substep: usize, t: f64, dt: f64) -> f64 {
         let value = |at: &usize| if *at == place::T { t } else { dt };
@@ -181,22 +186,24 @@ fn taken(share: &Share, i: usize, speed: impl Fn(usize) -> f64) -> f64 {
 /// and no further than the end of the run. With it the time at which it ends.
 ///
 /// The rates are those of [`speeds`](stencil_compiler::stability::speeds()): what a speed of one takes of a step. One that has to
-/// be damped by another takes `value^2 * rate / other`.
+/// be damped by another takes `value^2 * rate / other`. Of a speed with a value for each axis the parts are added, or the largest counts.
 fn length(shares: &[Share], first: usize) -> (Expr<usize>, Expr<usize>) {
     let mut b = Builder::new();
     let [t, dt, end, most, number] =
         [place::T, place::DT, place::END, place::MOST, place::NUMBER].map(|at| b.atom(at));
     let mut rates = b.lit(0.0);
-    for (i, share) in shares.iter().enumerate() {
-        let [value, rate] = [b.atom(first + i), b.lit(share.rate)];
-        let mut part = b.op(Op::Mul, &[value, rate]);
-        if let Some(over) = share.over {
-            let (other, zero) = (b.atom(first + over), b.lit(0.0));
-            let square = b.op(Op::Mul, &[part, value]);
-            let damped = b.op(Op::Div, &[square, other]);
-            part = b.op(Op::Eq, &[value, zero, zero, damped]);
+    let mut begin = 0;
+    for along in shares.chunk_by(|a, b| a.of == b.of) {
+        let parts: Vec<Ref> = (begin..begin + along.len())
+            .map(|i| part(&mut b, &shares[i], i, first))
+            .collect();
+        begin += along.len();
+        if along.iter().all(|share| share.axes == Axes::Sum) {
+            rates = parts.iter().fold(rates, |sum, p| b.op(Op::Add, &[sum, *p]));
+        } else {
+            let most = parts.into_iter().reduce(|a, c| b.op(Op::Max, &[a, c]));
+            rates = most.map_or(rates, |most| b.op(Op::Add, &[rates, most]));
         }
-        rates = b.op(Op::Add, &[rates, part]);
     }
     let limit = b.op(Op::Div, &[number, rates]);
     let whole = b.op(Op::Min, &[limit, most]);
@@ -207,6 +214,19 @@ fn length(shares: &[Share], first: usize) -> (Expr<usize>, Expr<usize>) {
     // What was cut ends at the end, whatever the sum is rounded to.
     let ends = b.op(Op::Eq, &[dt, at_end, end, after]);
     (b.finish(cut), b.finish(ends))
+}
+
+/// The part that the speed of this number takes of a unit of time; the speeds begin at `first`.
+fn part(b: &mut Builder<usize>, share: &Share, i: usize, first: usize) -> Ref {
+    let [value, rate] = [b.atom(first + i), b.lit(share.rate)];
+    let part = b.op(Op::Mul, &[value, rate]);
+    let Some(over) = share.over else {
+        return part;
+    };
+    let (other, zero) = (b.atom(first + over), b.lit(0.0));
+    let square = b.op(Op::Mul, &[part, value]);
+    let damped = b.op(Op::Div, &[square, other]);
+    b.op(Op::Eq, &[value, zero, zero, damped])
 }
 
 /// The first of two values if a step of this length lands at the end of the run, or nearly so.
@@ -239,18 +259,25 @@ pub(crate) mod tests {
         }
         scheme s for Damped { space: central<order = 2>; time: rk3_williamson; }";
         let system = SystemDef::from_text("damped.pde", text).unwrap();
-        let of = |power, rate| Share {
-            power,
-            rate,
-            over: None,
-        };
-        let shares = vec![of(2, DIFFUSIVE), of(1, ADVECTIVE)];
+        let shares = vec![of(0, 2, DIFFUSIVE), of(1, 1, ADVECTIVE)];
         Rules::new(
             system.algorithm(),
             &[0.5, 3.0],
             [0.1, 0.2, 1.0],
             (Precision::F64, shares),
         )
+    }
+
+    /// The part that the speed at a place takes.
+    fn of(at: usize, power: u32, rate: f64) -> Share {
+        Share {
+            of: at,
+            axis: None,
+            power,
+            rate,
+            over: None,
+            axes: Axes::Sum,
+        }
     }
 
     const DIFFUSIVE: f64 = 400.0;
@@ -299,8 +326,11 @@ pub(crate) mod tests {
     fn a_speed_may_be_limited_by_what_damps_it() {
         let system = "pub system Heat in 1d { field q: scalar; ddt(q) = lap(q); }";
         let system = SystemDef::from_text("heat.pde", system).unwrap();
-        let share = |power, rate, over| Share { power, rate, over };
-        let shares = vec![share(1, 0.5, Some(1)), share(2, 2.0, None)];
+        let damped = Share {
+            over: Some(1),
+            ..of(0, 1, 0.5)
+        };
+        let shares = vec![damped, of(1, 2, 2.0)];
         let rules = Rules::new(system.algorithm(), &[], [1.0; 3], (Precision::F64, shares));
         let dt = |speeds: [f64; 2]| rules.step(asked(f64::INFINITY, f64::INFINITY), &speeds).dt;
         assert_eq!(dt([3.0, 0.25]), 0.5 / (9.0 * 0.5 / 0.25 + 0.25 * 2.0));
@@ -310,6 +340,26 @@ pub(crate) mod tests {
             (rules.strictest(&[3.0, 0.25]), rules.strictest(&[0.1, 0.25])),
             (0, 1)
         );
+    }
+
+    /// Waves of speeds 3 and 1 along x and y that take 10 and 20 each, beside diffusion: 30 + 20 + 8, or the greater of both.
+    #[test]
+    fn speeds_along_axes_add_up_or_the_strictest_counts() {
+        let system = "pub system Heat in 2d { field q: scalar; ddt(q) = lap(q); }";
+        let system = SystemDef::from_text("heat.pde", system).unwrap();
+        for (axes, rates) in [(Axes::Sum, 58.0), (Axes::Max, 38.0)] {
+            let along = |axis, rate| Share {
+                axis: Some(axis),
+                axes,
+                ..of(0, 1, rate)
+            };
+            let shares = vec![along(0, 10.0), along(1, 20.0), of(1, 2, 4.0)];
+            let rules = Rules::new(system.algorithm(), &[], [1.0; 3], (Precision::F64, shares));
+            let speeds = [3.0, 1.0, 2.0];
+            let dt = rules.step(asked(f64::INFINITY, f64::INFINITY), &speeds).dt;
+            assert_eq!(dt, 0.5 / rates, "{axes:?}");
+            assert_eq!(rules.strictest(&speeds), 0);
+        }
     }
 
     #[test]

@@ -379,6 +379,8 @@ impl Error {
             Error::Restart { .. } => Some(Code::NoState),
             Error::Output(error) => Some(error.code()),
             Error::Read { .. } => Some(Code::CannotRead),
+            Error::Unstable(_) => Some(Code::TooLongAStep),
+            Error::NoStableStep { .. } => Some(Code::NoStableStep),
             _ => None,
         }
     }

@@ -105,11 +105,9 @@ impl Parts {
     }
 }
 
-/// The model with the speed that limits its time step, where it declares none and its waves say it.
+/// The model with the speed of its waves, where it declares none and its fluxes say it.
 fn with_speeds(mut model: Model) -> Model {
-    if model.speeds.is_empty() {
-        model.speeds = model.implied_speeds();
-    }
+    model.speeds.extend(model.implied_speeds());
     model
 }
 
@@ -311,10 +309,10 @@ impl SystemDef {
             .collect()
     }
 
-    /// Does it say how fast things move (`cfl { .. }`), so that time steps may adapt to it?
+    /// Does it say how fast things move (`cfl { .. }`), so that time steps may adapt to it? A law says how fast its waves are, or its
+    /// fluxes do.
     pub fn has_speeds(&self) -> bool {
-        let mut quantities = self.observation().into_iter().flat_map(|o| &o.quantities);
-        quantities.any(|quantity| quantity.speed.is_some())
+        self.model().limits_steps()
     }
 
     /// The observables and speeds that are evaluated in a run.

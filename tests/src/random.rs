@@ -216,6 +216,14 @@ impl Writer {
         }
         let d = depth - 1;
         match self.below(if nested > 0 { 22 } else { 14 }) {
+            kind @ ..14 => self.of_values(kind, d, nested),
+            kind => self.of_derivatives(kind, d, nested),
+        }
+    }
+
+    /// A scalar of a kind up to 13, of scalars of at most `d` operations at the same point.
+    fn of_values(&mut self, kind: usize, d: usize, nested: usize) -> String {
+        match kind {
             0 => format!("{} + {}", self.scalar(d, nested), self.scalar(d, nested)),
             1 => format!(
                 "({}) * ({})",
@@ -268,7 +276,7 @@ impl Writer {
                 self.vector(d, nested),
                 self.vector(d, nested)
             ),
-            13 => {
+            _ => {
                 let (a, b) = (self.scalar(d, nested), self.scalar(d, 0));
                 [
                     format!("square(({a}) - ({b}))"),
@@ -277,6 +285,12 @@ impl Writer {
                 ][self.below(3)]
                 .clone()
             }
+        }
+    }
+
+    /// A scalar of a kind from 14 on, a derivative of what has at most `d` operations.
+    fn of_derivatives(&mut self, kind: usize, d: usize, nested: usize) -> String {
+        match kind {
             14..=16 => {
                 let axis = self.axis();
                 format!("d[{axis}]({})", self.scalar(d, nested - 1))

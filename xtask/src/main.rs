@@ -6,6 +6,7 @@ mod test;
 mod tidy;
 mod workspace;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use workspace::Workspace;
@@ -18,8 +19,9 @@ Usage: cargo xtask <task>
 Tasks:
   test    format, tidy, clippy, NVRTC, all tests, documentation; stops at the first failure
   tidy    checks the rules of ARCHITECTURE.md that the compiler cannot
-  mutate  injects the faults of xtask/faults.txt one by one and runs the tests nearest to each; with words, those whose line holds
-          one of them; `mutate --check` finds places that the code has no longer
+  mutate  compiles the tests with all faults of xtask/faults.txt in them and runs the tests nearest to each with that one alone;
+          with words, those whose line holds one of them; `mutate --build` stops before it runs anything, `mutate --run FOLDER`
+          runs what was compiled, `mutate --check` finds places that the code has no longer
   nvrtc   fetches NVRTC, so that kernels compile without a CUDA toolkit; prints its folder
 ";
 
@@ -33,7 +35,13 @@ fn main() -> ExitCode {
             nvrtc::fetch(&Workspace::find()?).map(|folder| println!("{}", folder.display()))
         }
         ["mutate", "--check"] => mutate::check(&Workspace::find()?),
-        ["mutate", ref words @ ..] => mutate::run(&Workspace::find()?, words),
+        ["mutate", "--run", folder] => mutate::run(Path::new(folder)),
+        ["mutate", "--build", ref words @ ..] => {
+            mutate::build(&Workspace::find()?, words).map(|folder| println!("{}", folder.display()))
+        }
+        ["mutate", ref words @ ..] => {
+            mutate::build(&Workspace::find()?, words).and_then(|folder| mutate::run(&folder))
+        }
         ["help" | "--help" | "-h"] => {
             print!("{HELP}");
             Ok(())

@@ -1,6 +1,7 @@
 //! The loop over time steps, and what it leaves on the way.
 
 use std::collections::BTreeMap;
+use std::io::{self, Write as _};
 
 use stencil_runtime::io::SeriesWriter;
 use stencil_runtime::problem::{Problem, TimeStep};
@@ -116,6 +117,12 @@ impl<'a, T: Number> Drive<'a, T> {
 
     /// Steps to the end, or to the step in which a signal comes.
     pub(super) fn run(&mut self, stop: &Stop) -> Result<End, Ended> {
+        if !self.is_over()
+            && let Some(why) = self.simulation.check_length()?
+        {
+            // Whoever has left misses nothing.
+            let _ = writeln!(io::stderr(), "note: {why}");
+        }
         while !self.is_over() {
             if stop.wanted() {
                 return Ok(End::Interrupted);

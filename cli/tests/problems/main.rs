@@ -292,7 +292,8 @@ fn a_step_beyond_the_limit_is_refused() {
     let (code, printed) = run(&[]);
     assert_eq!(code, Some(2), "{printed}");
     for expected in [
-        "the advective speed allows no more than",
+        "error[R0401]",
+        "the advective speed, keeping rho > 0 and p > 0, allows no more than",
         "write dt = ",
         "--unchecked-step",
     ] {
@@ -300,6 +301,28 @@ fn a_step_beyond_the_limit_is_refused() {
     }
     let (code, printed) = run(&["--unchecked-step", "--set", "time.end=1e9"]);
     assert_eq!(code, Some(5), "{printed}");
+}
+
+/// A root of zero has no derivative, so nothing is known of its limit; nothing is said where the user insists.
+#[test]
+fn a_step_that_cannot_be_checked_is_told_of_before_the_first() {
+    let here = folder("unknown_limit");
+    write(
+        &here.join("grows.toml"),
+        "system = 'pub system Grows in 1d { field q: scalar; ddt(q) = sqrt(q); }'\n\
+         mesh = { cells = 8, extent = 1 }\ninit.q = 0\ntime = { dt = 0.1, steps = 2 }\n",
+    );
+    let said = |more: &[&str]| {
+        let output = stencil(&[&["run", "grows.toml", "-q"], more].concat(), &here);
+        assert_eq!(output.status.code(), Some(0));
+        text(&output.stderr)
+    };
+    let told = said(&[]);
+    assert!(
+        told.starts_with("note: the length of steps is not checked"),
+        "{told}"
+    );
+    assert_eq!(said(&["--unchecked-step", "--overwrite"]), "");
 }
 
 #[test]

@@ -17,7 +17,7 @@ system! {
 
         observe momentum = mean(q);
         observe energy = mean(q^2/2);
-        cfl { advective: norm(q*diagonal(I)); diffusive: nu; }
+        cfl { diffusive: nu; }
     }
     scheme plm_roe for BurgersLaw { space: central<order = 2>; reconstruct: plm<limiter = mc>; riemann: roe; time: ssprk2; }
     scheme ppm_hll for BurgersLaw { space: central<order = 2>; reconstruct: ppm; riemann: hll; time: ssprk3; }

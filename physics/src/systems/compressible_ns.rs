@@ -42,7 +42,7 @@ system! {
         observe mass = mean(rho);
         observe energy = mean(E);
         observe kinetic_energy = mean(dot(m, u)/2);
-        cfl { advective: norm(u) + c; diffusive: max(4/3, gamma/prandtl)*mu/rho; }
+        cfl { diffusive: max(4/3, gamma/prandtl)*mu/rho; }
     }
     scheme plm_hllc for CompressibleNs {
         space: central<order = 4>; mixed: composed; reconstruct: plm<limiter = mc> in primitive; riemann: hllc; time: ssprk2;

@@ -104,11 +104,10 @@ system! {
 
         observe mass = mean(rho);
         observe energy = mean(E);
-        cfl { advective: norm(u) + c; }
     }
+    scheme plm_hllc for IdealGas { reconstruct: plm<limiter = mc> in primitive; riemann: hllc; time: ssprk2; repair: none; }
     scheme plm_hll for IdealGas { reconstruct: plm<limiter = mc>; riemann: hll; time: ssprk3; }
     scheme weno_z_hll for IdealGas { reconstruct: weno_z; riemann: hll; time: ssprk3; }
-    scheme plm_hllc for IdealGas { reconstruct: plm<limiter = mc> in primitive; riemann: hllc; time: ssprk2; repair: none; }
     scheme ppm_hllc for IdealGas { reconstruct: ppm in primitive; riemann: hllc; time: ssprk3; }
     scheme plm_roe for IdealGas { reconstruct: plm<limiter = mc> in characteristic; riemann: roe; time: ssprk2; }
     scheme weno5_roe for IdealGas { reconstruct: weno5; riemann: roe; time: ssprk3; }

@@ -27,7 +27,6 @@ system! {
         waves { flow: u; sound: c; density: h; pressure: p; }
 
         observe volume = mean(h);
-        cfl { advective: norm(u) + c; }
     }
     scheme plm_hll for River { reconstruct: plm<limiter = van_leer> in primitive; riemann: hll; time: ssprk2; }
     scheme plm_hllc for River { reconstruct: plm<limiter = van_leer> in primitive; riemann: hllc; time: ssprk2; }

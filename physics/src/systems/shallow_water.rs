@@ -84,7 +84,6 @@ system! {
         }
 
         observe volume = mean(h);
-        cfl { advective: norm(u) + c; }
     }
     scheme plm_hll for ShallowWater { reconstruct: plm<limiter = mc>; riemann: hll; time: ssprk3; }
     scheme plm_hllc for ShallowWater { reconstruct: plm<limiter = mc> in primitive; riemann: hllc; time: ssprk2; }

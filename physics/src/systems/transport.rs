@@ -19,7 +19,6 @@ system! {
         observe square = mean(q^2);
         observe lowest = min(q);
         observe highest = max(q);
-        cfl { advective: norm(u); }
     }
     scheme plm_roe for Transport { reconstruct: plm<limiter = mc>; riemann: roe; time: ssprk2; }
     scheme ppm_roe for Transport { reconstruct: ppm; riemann: roe; time: ssprk3; }

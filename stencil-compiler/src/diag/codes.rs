@@ -184,6 +184,10 @@ codes! {
         "A run goes on from a file that a run of the same system, scheme, precision and number of cells wrote: `final.npz`, `interrupted.npz`, `last_good.npz`, or a frame with all fields. Arrays of other programs are initial values: give them as `[init] file = ..`.";
     TooMuchMemory = "R0301", "more memory than there is",
         "All arrays of a run are added up before any is taken. Use the number of cells that the message names, `f32` in place of `f64`, or `keep_last = false`, which takes a third less or so.";
+    TooLongAStep = "R0401", "time step longer than is stable",
+        "Values would grow without bound, by waves from cell to cell that the equations do not have. The message names the term or the speed that allows the least, about the state in a cell, the longest stable step, and a number below it: write that as `dt`, or give a part of the limit, `dt = \"cfl(0.8)\"`, where `cfl(1)` is the limit itself, or `dt = \"auto\"`. The limit is that of a periodic mesh with constant coefficients; `--unchecked-step` insists on a longer step.";
+    NoStableStep = "R0402", "scheme that is stable for no time step",
+        "Differences and integrator do not go together: what swings, as advection with central differences and sound do, grows at every step of `euler` and `ssprk2` unless something damps it, and so do fluxes of `weno5` by `euler`. Choose one of the integrators that the message names.";
 }
 
 impl Code {

@@ -262,22 +262,30 @@ impl Model {
         !self.fluxes.is_empty() && !self.equations.iter().any(differentiates)
     }
 
-    /// The speed that limits the time step of a system that declares none, where that follows from its waves: nothing is
-    /// differentiated but fluxes and what jumps at faces with them, and the waves are declared or can be derived. It is the size
-    /// of the flow and the sound.
+    /// The speed of waves that limits the time step of a law that declares none, where it follows from the fluxes: the waves are
+    /// declared or can be derived, and what else differentiates, as friction does, has a speed that is declared. It is the size
+    /// of the flow and the sound, along each axis.
     pub fn implied_speeds(&self) -> Vec<Speed> {
-        if !self.only_transports() {
+        let has_waves = self.speeds.iter().any(|speed| speed.power == 1);
+        let is_whole = self.only_transports() || !self.speeds.is_empty();
+        if self.fluxes.is_empty() || has_waves || !is_whole {
             return Vec::new();
         }
         let derived = || self.derived_waves().map(|derived| derived.waves);
         let waves = self.waves.clone().or_else(derived);
-        let speed = waves.and_then(|waves| waves.fastest());
+        let speed = waves.and_then(|waves| waves.fastest(self.dimension));
         let speed = speed.map(|value| Speed {
             power: 1,
             span: value.span,
             value,
         });
         speed.into_iter().collect()
+    }
+
+    /// Do its speeds, with those that are [implied](Self::implied_speeds), limit a step as a whole? Those of a law are of its waves, too.
+    pub fn limits_steps(&self) -> bool {
+        let mut powers = self.speeds.iter().map(|speed| speed.power);
+        powers.any(|power| power == 1 || self.fluxes.is_empty())
     }
 
     /// How states at faces are made, with the limiter, and how fluxes are made of them: what it is and where

@@ -7,7 +7,8 @@ use super::expand::Expander;
 use super::{DiscretizeError, Roots, integrator};
 use crate::algorithm::prune::prune;
 use crate::algorithm::{Algorithm, FnId, NEW, Role, StateId, Substep};
-use crate::model::{Model, Reduction};
+use crate::diag::Span;
+use crate::model::{Model, Rank, Reduction};
 
 /// The quantities that a model watches, as an algorithm that evaluates them once.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,6 +30,8 @@ pub struct Quantity {
     /// For what limits the time step, the power of the length in its unit; see
     /// [`Speed::power`](crate::model::Speed::power).
     pub speed: Option<u32>,
+    /// The axis along which a speed goes; `None` for one in every direction.
+    pub axis: Option<usize>,
 }
 
 /// The observables and speeds of a checked model; `None` where it has none.
@@ -48,20 +51,27 @@ pub fn observe(model: &Model) -> Result<Option<Observation>, DiscretizeError> {
             name: observable.name.clone(),
             reduction: observable.reduction,
             speed: None,
+            axis: None,
         });
         roots.extend(expander.term(&observable.value)?);
     }
     let taken: BTreeSet<String> = quantities.iter().map(|q| q.name.clone()).collect();
+    let mut spans: Vec<Span> = model.observables.iter().map(|o| o.span).collect();
     for speed in &model.speeds {
-        quantities.push(Quantity {
-            name: free(&taken, &format!("speed_{}", speed.power)),
-            reduction: Reduction::Max,
-            speed: Some(speed.power),
-        });
-        roots.extend(expander.term(&speed.value)?);
+        let along_axes = speed.value.rank == Rank::Vector;
+        for (axis, root) in expander.term(&speed.value)?.into_iter().enumerate() {
+            let axis = along_axes.then_some(axis);
+            let beside = axis.map_or(String::new(), |axis| format!("_{}", ["x", "y", "z"][axis]));
+            quantities.push(Quantity {
+                name: free(&taken, &format!("speed_{}{beside}", speed.power)),
+                reduction: Reduction::Max,
+                speed: Some(speed.power),
+                axis,
+            });
+            roots.push(root);
+            spans.push(speed.span);
+        }
     }
-    let spans = model.observables.iter().map(|o| o.span);
-    let spans = spans.chain(model.speeds.iter().map(|s| s.span));
     let equations = roots.into_iter().zip(spans).collect();
     let names = arrays(model, &components, &quantities);
     let labels = names

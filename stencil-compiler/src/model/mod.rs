@@ -19,6 +19,7 @@ pub mod parse;
 mod rebuild;
 pub mod riemann;
 mod scheme;
+mod seconds;
 mod summands;
 pub mod text;
 
@@ -26,6 +27,7 @@ pub use at_face::AtFace;
 pub use formulation::Formulation;
 pub use riemann::{Gives, RiemannSolver, Side, Solved};
 pub use scheme::{Arith, Averaged, Mixed, Repair, Scheme, Splitting, Sweep, Variables};
+pub(crate) use seconds::Seconds;
 
 /// An exact number, as literals are written.
 pub type Rational = Ratio<i128>;
@@ -167,7 +169,8 @@ pub enum Reduction {
     Min,
 }
 
-/// What limits the time step: a scalar in units of length^power over time.
+/// A speed that limits the time step, in units of length^power over time: a scalar, of what goes in every direction, or of power 1 a vector
+/// of the speeds along each axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Speed {
     /// 1 for `advective`, 2 for `diffusive`, 3 for `dispersive`, 4 for `hyperdiffusive`.

@@ -54,6 +54,11 @@ impl Region {
         size(terms.fold(Complex64::ZERO, |sum, c| sum * z + c))
     }
 
+    /// Does a step make no mode of this rate times its length larger?
+    pub(super) fn is_stable(&self, z: Complex64) -> bool {
+        self.growth(z) <= 1.0 + SLACK
+    }
+
     /// The longest step that makes no mode of this rate larger than it becomes by itself, and no larger than `most`: a
     /// mode that decays or swings stays below its size, one that grows may grow by the square of what it grows in
     /// truth. `also` is what else a step of a length may multiply a mode by.

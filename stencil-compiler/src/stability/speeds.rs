@@ -1,22 +1,12 @@
 //! How much of a step each declared speed takes: a step is an expression of the largest speeds, which a card evaluates by
 //! itself.
 
-use std::f64::consts::PI;
-
-use num_complex::Complex64;
-
-use super::region::{Region, size};
-use crate::discretize::conserve::reconstruct::{self, Reconstruction};
-use crate::discretize::integrators::{self, Tableau};
-use crate::discretize::operators::{Stencil, first, higher, second};
-use crate::expr::Arithmetic;
-use crate::model::{Equation, Model, Sweep, to_f64};
-
-/// Angles of a half turn at which symbols of operators are looked at.
-const ANGLES: u32 = 720;
-
-/// A Courant number below this is none: the slack of the search leaves as much of a method that is stable for no step.
-const NONE: f64 = 0.05;
+use super::faces::Faces;
+use super::operators::symbol;
+use super::region::Region;
+use crate::discretize::conserve::reconstruct;
+use crate::discretize::integrators;
+use crate::model::{Model, Rank, Speed};
 
 /// How the limits of several axes are put together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,7 +22,7 @@ impl Axes {
     /// Every way, by its name.
     pub const ALL: [(&'static str, Axes); 2] = [("sum", Axes::Sum), ("max", Axes::Max)];
 
-    fn of(self, parts: impl Iterator<Item = f64>) -> f64 {
+    pub(super) fn of(self, parts: impl Iterator<Item = f64>) -> f64 {
         match self {
             Axes::Sum => parts.sum(),
             Axes::Max => parts.fold(0.0, f64::max),
@@ -41,56 +31,126 @@ impl Axes {
 }
 
 /// What a speed takes of a step: a step of length dt is stable while the sum over all speeds of what they take of it, times
-/// dt, is no more than one.
+/// dt, is no more than one. A speed with a value for each axis has a share for each.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Share {
+    /// The place of the speed in the model.
+    pub of: usize,
+    /// The axis along which it goes; `None` for one in every direction.
+    pub axis: Option<usize>,
     /// Of the length in the unit of the speed.
     pub power: u32,
     /// What a speed of one takes; infinite where no step is stable.
     pub rate: f64,
-    /// The place of the speed that has to damp what this one makes grow: this one takes its square, times the rate, over
-    /// that one. `None` where it takes itself times the rate.
+    /// The place of the share of the speed that has to damp what this one makes grow: this one takes its square, times the rate,
+    /// over that one. `None` where it takes itself times the rate.
     pub over: Option<usize>,
+    /// How it is put together with those of the same speed along other axes.
+    pub axes: Axes,
+}
+
+/// The part of a step that all that does not flow takes beside fluxes through faces, by what it takes alone.
+pub fn beside_fluxes(model: &Model) -> f64 {
+    faces(model).as_ref().map_or(1.0, Faces::beside)
+}
+
+/// Are waves through faces limited by the ranges that fluxes are repaired for, more than by what is stable?
+pub fn keeps_ranges(model: &Model) -> bool {
+    faces(model).as_ref().is_some_and(Faces::is_kept)
+}
+
+fn faces(model: &Model) -> Option<Faces> {
+    let tableau = (integrators::find(&model.scheme.time)?.tableau)();
+    Faces::of(model, &tableau, &Region::new(&tableau))
 }
 
 /// The shares of the speeds that a model declares or implies, in their order, on cells of this size.
 pub fn speeds(model: &Model, spacing: [f64; 3], axes: Axes) -> Vec<Share> {
+    let of = |speed: &Speed| (speed.power, speed.value.rank == Rank::Vector);
+    let speeds: Vec<(u32, bool)> = model.speeds.iter().map(of).collect();
+    shares(model, &speeds, spacing, axes)
+}
+
+/// The parts of a step that waves take that go through faces along each axis, each with a speed of its own.
+pub fn along_axes(model: &Model, spacing: [f64; 3], axes: Axes) -> Vec<Share> {
+    shares(model, &[(1, true)], spacing, axes)
+}
+
+/// The shares of speeds of these powers, each with whether it has a value for each axis.
+fn shares(model: &Model, speeds: &[(u32, bool)], spacing: [f64; 3], axes: Axes) -> Vec<Share> {
     let Some(integrator) = integrators::find(&model.scheme.time) else {
         return Vec::new();
     };
     let tableau = (integrator.tableau)();
     let region = Region::new(&tableau);
+    let rates = Rates {
+        faces: Faces::of(model, &tableau, &region),
+        model,
+        region,
+        axes,
+    };
     let lengths = &spacing[..model.dimension];
-    let damping = model.speeds.iter().position(|speed| speed.power == 2);
-    let share = |power: u32| {
-        let plain = |rate: f64| Share {
-            power,
-            rate,
-            over: None,
-        };
-        match power {
-            1 if !model.fluxes.is_empty() => {
-                plain(flowing(model, (&tableau, &region), lengths, axes))
+    let count = |is_vector: bool| if is_vector { lengths.len() } else { 1 };
+    let damping = speeds.iter().position(|(power, _)| *power == 2);
+    let damping = damping.map(|at| speeds[..at].iter().map(|(_, v)| count(*v)).sum());
+    let mut all = Vec::new();
+    for (of, (power, is_vector)) in speeds.iter().enumerate() {
+        let axes = rates.together(*power);
+        for axis in 0..count(*is_vector) {
+            let axis = is_vector.then_some(axis);
+            let lengths = axis.map_or(lengths, |axis| &lengths[axis..=axis]);
+            let (rate, over) = rates.of(*power, lengths, damping);
+            all.push(Share {
+                of,
+                axis,
+                power: *power,
+                rate,
+                over,
+                axes: if over.is_some() { Axes::Sum } else { axes },
+            });
+        }
+    }
+    all
+}
+
+/// The parts of a step that speeds of one take.
+struct Rates<'a> {
+    model: &'a Model,
+    region: Region,
+    axes: Axes,
+    /// Of fluxes that go through faces, if there are some.
+    faces: Option<Faces>,
+}
+
+impl Rates<'_> {
+    /// How waves along several axes share a step.
+    fn together(&self, power: u32) -> Axes {
+        match &self.faces {
+            Some(faces) if power == 1 => faces.together(self.axes),
+            _ => self.axes,
+        }
+    }
+
+    /// The part that a speed of this power takes on cells of these lengths along its axes, and what has to damp it.
+    fn of(&self, power: u32, lengths: &[f64], damping: Option<usize>) -> (f64, Option<usize>) {
+        let (model, region) = (self.model, &self.region);
+        let beside = self.faces.as_ref().map_or(1.0, Faces::beside);
+        let plain = |rate: f64| (rate * beside, None);
+        match (power, &self.faces) {
+            (1, Some(faces)) => {
+                let taken = lengths.iter().map(|h| faces.taken() / h);
+                (self.together(1).of(taken), None)
             }
             _ if power.is_multiple_of(2) => {
-                plain(symbol(model, power, lengths, axes) / region.real())
+                plain(symbol(model, power, lengths, self.axes) / region.real())
             }
             _ => match (region.imaginary(), damping) {
-                (0.0, Some(damping)) if power == 1 => Share {
-                    power,
-                    // Of a disc of radius one about -1, which every region holds: y^2 <= 2 d for small dt.
-                    rate: 0.5,
-                    over: Some(damping),
-                },
-                (reach, _) => plain(symbol(model, power, lengths, axes) / reach),
+                // Of a disc of radius one about -1, which every region holds: y^2 <= 2 d for small dt.
+                (0.0, Some(damping)) if power == 1 => (0.5, Some(damping)),
+                (reach, _) => plain(symbol(model, power, lengths, self.axes) / reach),
             },
         }
-    };
-    model
-        .speeds
-        .iter()
-        .map(|speed| share(speed.power))
-        .collect()
+    }
 }
 
 /// The integrators by which a model is stable for some step.
@@ -101,100 +161,22 @@ pub fn integrators_for(model: &Model) -> Vec<&'static str> {
         match reconstruct::find(&model.scheme.reconstruct) {
             Some(of) if of.propagates && !model.fluxes.is_empty() => name == model.scheme.time,
             _ => {
-                let shares = speeds(&other, [1.0; 3], Axes::Sum);
+                let mut shares = speeds(&other, [1.0; 3], Axes::Sum);
+                if !model.fluxes.is_empty() {
+                    shares.extend(along_axes(&other, [1.0; 3], Axes::Sum));
+                }
                 shares.iter().all(|share| share.rate.is_finite())
             }
         }
     };
     let names = integrators::ALL.iter().map(|i| i.name);
-    let swings = |name: &&str| {
+    let fits = |name: &&str| {
         let tableau = integrators::find(name).map(|i| (i.tableau)());
-        let of_law = !model.fluxes.is_empty();
-        of_law || tableau.is_some_and(|tableau| Region::new(&tableau).imaginary() > 0.0)
-    };
-    names
-        .filter(swings)
-        .filter(|name| is_stable(name))
-        .collect()
-}
-
-/// What a wave of speed one takes of a step where fluxes go through faces: of a sweep, what it takes along the
-/// worst axis.
-fn flowing(
-    model: &Model,
-    (tableau, region): (&Tableau, &Region),
-    lengths: &[f64],
-    axes: Axes,
-) -> f64 {
-    let Some(reconstruction) = reconstruct::find(&model.scheme.reconstruct) else {
-        return f64::INFINITY;
-    };
-    let apart = model.scheme.sweep != Sweep::Unsplit;
-    // Corrected waves that go on sideways stay within the cells that touch theirs.
-    let sideways = reconstruction.propagates && lengths.len() < 3;
-    let axes = if apart || sideways { Axes::Max } else { axes };
-    let number = courant(reconstruction, tableau, region);
-    axes.of(lengths.iter().map(|h| 1.0 / h)) / number
-}
-
-/// The largest Courant number of a wave in one dimension: that of the reconstruction without its limiter, by the symbol of
-/// upwind fluxes, or the one up to which the limiter keeps means of Euler steps monotone, whichever is larger.
-fn courant(reconstruction: &Reconstruction, tableau: &Tableau, region: &Region) -> f64 {
-    if reconstruction.propagates {
-        return 1.0;
-    }
-    let monotone = reconstruction.monotone;
-    let monotone = monotone.filter(|_| tableau.is_of_euler_steps());
-    let face = reconstruction.unlimited;
-    let linear = angles().fold(f64::INFINITY, |most, angle| {
-        let at = face
-            .iter()
-            .map(|(k, weight)| turned(f64::from(*k) * angle) * *weight);
-        let value: Complex64 = at.sum();
-        let rate = (turned(-angle) - 1.0) * value;
-        region.longest(rate, most, |_| 1.0)
-    });
-    let linear = if linear < NONE { 0.0 } else { linear };
-    linear.max(monotone.unwrap_or(0.0))
-}
-
-fn turned(angle: f64) -> Complex64 {
-    Complex64::new(Arithmetic::cos(angle), Arithmetic::sin(angle))
-}
-
-fn angles() -> impl Iterator<Item = f64> {
-    (1..=ANGLES).map(|k| f64::from(k) * PI / f64::from(ANGLES))
-}
-
-/// The largest symbol of a derivative of this order, in the scheme's order of accuracy, along any direction. A speed is of
-/// every direction; a second derivative of every axis adds up to the Laplacian, a fourth one to its square.
-fn symbol(model: &Model, power: u32, lengths: &[f64], axes: Axes) -> f64 {
-    let order = model.scheme.order;
-    let largest = |stencil: Stencil| {
-        angles().fold(0.0_f64, |most, angle| {
-            let value = stencil
-                .iter()
-                .map(|(at, w)| turned(f64::from(at[0]) * angle) * to_f64(w));
-            most.max(size(value.sum()))
+        tableau.is_some_and(|tableau| match model.fluxes.is_empty() {
+            true => Region::new(&tableau).imaginary() > 0.0,
+            // Others keep no range.
+            false => !model.repairs() || tableau.is_of_euler_steps(),
         })
     };
-    let squares = axes.of(lengths.iter().map(|h| 1.0 / (h * h)));
-    let compact = || largest((second::OPERATOR.stencil)(order, &[0]));
-    let twice = |equation: &Equation| equation.rhs.differentiates_twice(&model.lets);
-    let diffuses = model.speeds.iter().any(|speed| speed.power == 2);
-    let own = match power {
-        // Waves of an equation of second order swing by the root of a second derivative.
-        1 if !diffuses && model.equations.iter().any(twice) => compact().sqrt(),
-        1 => largest((first::OPERATOR.stencil)(order, &[0])),
-        2 => compact(),
-        _ => higher::operator(power).map_or(0.0, |of| largest((of.stencil)(order, &[0]))),
-    };
-    // Nested operators reach further than one of the same order.
-    let nested = if power == 4 {
-        compact() * compact()
-    } else {
-        0.0
-    };
-    let root = squares.sqrt();
-    (0..power).fold(own.max(nested), |value, _| value * root)
+    names.filter(fits).filter(|name| is_stable(name)).collect()
 }

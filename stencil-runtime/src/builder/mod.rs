@@ -304,7 +304,8 @@ impl<T: Number> Builder<T> {
     /// dimensions. p is 1 for `advective`, 2 for `diffusive`, 3 for `dispersive` and 4 for `hyperdiffusive` speeds. rate_p is the largest
     /// symbol of the scheme's p-th derivatives on cells of this size, over all axes together, by how far the integrator's region
     /// of stability reaches. Where fluxes go through faces rate_1 is the sum of 1/h over axes, by the Courant number that the
-    /// reconstruction and the integrator allow in one dimension; of a sweep, it is the largest 1/h.
+    /// reconstruction and the integrator allow in one dimension; of a sweep, it is the largest 1/h. Speeds along each axis have
+    /// products of their own, which are put together alike. With fluxes that are repaired to keep ranges rate_1 is 2d/h.
     ///
     /// ```
     /// # use stencil_runtime::{Simulation, SystemDef};

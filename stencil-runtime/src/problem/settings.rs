@@ -299,7 +299,7 @@ fn time_step(
         && let Some(inner) = text.trim().strip_prefix("cfl(")
         && let Some(number) = inner.strip_suffix(')')
     {
-        if model.speeds.is_empty() {
+        if !model.limits_steps() {
             let message = format!("{} declares no speeds that limit the time step", model.name);
             let help = "write dt = \"auto\", add cfl { advective: ..; } to the system, or give dt as a number or a formula: dt = \"0.3*h\"";
             reader

@@ -392,6 +392,10 @@ impl<T: Number> Simulation<T> {
                 cause,
             } => (bad, moment, substep, kept, unseen, cause),
         };
+        let cause = match cause {
+            None if kept => self.cause_on_card(&bad, substep, moment),
+            cause => cause,
+        };
         self.lost = !kept;
         (self.t, self.steps) = (moment.t, moment.step - 1);
         let system = self.system();

@@ -4,46 +4,118 @@ use stencil_compiler::algorithm::{Algorithm, FnId, Origin, Role, StateId};
 use stencil_compiler::expr::Op;
 use stencil_compiler::model::{Comparison, Model};
 
-use super::Simulation;
-use crate::Number;
+use super::{Setup, Simulation};
 use crate::backend::Machine;
-use crate::backend::cpu::BadValue;
+use crate::backend::cpu::{BadValue, Patch};
+use crate::backend::cuda::Moment;
 use crate::mesh::{Axis, Face, Mesh, Side};
+use crate::{Error, Number};
 
 impl<T: Number> Simulation<T> {
-    /// What made a value that a substep has made from the fields as they are; `None` where that cannot be told, or values
-    /// have become too large little by little.
+    /// What made a value that a substep has made from the fields as they are on the processor; `None` where that cannot be told,
+    /// or values have become too large little by little.
     pub(super) fn cause(&self, bad: &BadValue, substep: usize, dt: f64, t: f64) -> Option<String> {
         let Machine::Cpu(machine) = &self.machine else {
             return None;
         };
-        let algorithm = self.setup.system.algorithm();
-        let updates = &algorithm.substeps.get(substep)?.updates;
-        let is_it = |(state, _): &&(StateId, FnId)| {
-            algorithm.states[state.0 as usize].name == bad.component
-        };
-        let (_, function) = updates.iter().find(is_it)?;
-        let spacing = self.setup.mesh.spacing();
-        let uniforms = algorithm.uniform_values(T::PRECISION, &self.setup.params, spacing, (dt, t));
-        let uniforms: Vec<T> = uniforms.into_iter().map(T::from_f64).collect();
-        let patch = &machine.patch;
-        let mut read = |state: StateId, cell: [isize; 3]| {
-            let state = &algorithm.states[state.0 as usize];
-            let value = patch.value(&state.name, cell).unwrap_or(T::ZERO);
-            // What is updated in place is no longer as it was read, and was finite.
-            let spoilt = state.role.is_in_place() && !value.to_f64().is_finite();
-            if spoilt { T::ZERO } else { value }
-        };
-        let cell = bad.cell.map(|i| i as isize);
-        let origin = algorithm.origin(*function, cell, &uniforms, &mut read)?;
-        match &origin {
-            Origin::Outside { cell, sides } => {
-                let place = place(algorithm, &self.setup.mesh, *cell);
-                left(self.setup.system.model(), sides, &place)
-            }
-            _ => told(algorithm, &self.setup.mesh, &origin),
-        }
+        cause(&self.setup, &machine.patch, bad, (substep, dt, t))
     }
+
+    /// What made a value on a card, whose fields are those before the step: the substeps before the bad one are done again, and
+    /// undone afterwards.
+    pub(super) fn cause_on_card(
+        &mut self,
+        bad: &BadValue,
+        substep: usize,
+        moment: Moment,
+    ) -> Option<String> {
+        let Machine::Cuda(machine) = &mut self.machine else {
+            return None;
+        };
+        machine.begin_again(moment).ok()?;
+        let found = self.cause_after_substeps(bad, substep, moment);
+        let undone = self.undo();
+        found
+            .and_then(|found| undone.map(|()| found))
+            .ok()
+            .flatten()
+    }
+
+    /// Does the substeps of a step that are before the bad one, and looks at the fields after them.
+    fn cause_after_substeps(
+        &mut self,
+        bad: &BadValue,
+        substep: usize,
+        moment: Moment,
+    ) -> Result<Option<String>, Error> {
+        let Moment { t, dt, .. } = moment;
+        for earlier in 0..substep {
+            let at = self.rules.time(earlier, t, dt);
+            self.sample_unsteady(at)?;
+            if let Machine::Cuda(machine) = &mut self.machine {
+                machine.substep_again(earlier, at)?;
+            }
+        }
+        let at = self.rules.time(substep, t, dt);
+        self.sample_unsteady(at)?;
+        let setup = &self.setup;
+        self.machine.on_host(&self.pool, |patch| {
+            let halo = patch.shape.halo;
+            let is_field = |name: &str| setup.system.algorithm().find_state(name).is_some();
+            let jobs = patch.jobs(|name| is_field(name).then_some(halo));
+            patch.fill(&jobs, at);
+            cause(setup, patch, bad, (substep, dt, at))
+        })
+    }
+}
+
+/// What made a value that a substep of a step of length `dt`, at the time `t`, has made from the fields as they are.
+fn cause<T: Number>(
+    setup: &Setup,
+    patch: &Patch<T>,
+    bad: &BadValue,
+    (substep, dt, t): (usize, f64, f64),
+) -> Option<String> {
+    let algorithm = setup.system.algorithm();
+    let updates = &algorithm.substeps.get(substep)?.updates;
+    let is_it =
+        |(state, _): &&(StateId, FnId)| algorithm.states[state.0 as usize].name == bad.component;
+    let (_, function) = updates.iter().find(is_it)?;
+    let uniforms =
+        algorithm.uniform_values(T::PRECISION, &setup.params, setup.mesh.spacing(), (dt, t));
+    let uniforms: Vec<T> = uniforms.into_iter().map(T::from_f64).collect();
+    let mut is_beyond = false;
+    let mut read = |state: StateId, cell: [isize; 3]| {
+        let state = &algorithm.states[state.0 as usize];
+        let cell = around(patch, cell);
+        let value = patch.value(&state.name, cell);
+        is_beyond |= value.is_none();
+        let value = value.unwrap_or(T::ZERO);
+        // What is updated in place is no longer as it was read, and was finite.
+        let spoilt = state.role.is_in_place() && !value.to_f64().is_finite();
+        if spoilt { T::ZERO } else { value }
+    };
+    let cell = bad.cell.map(|i| i as isize);
+    let origin = algorithm.origin(*function, cell, &uniforms, &mut read)?;
+    if is_beyond {
+        return None;
+    }
+    match &origin {
+        Origin::Outside { cell, sides } => {
+            let place = place(algorithm, &setup.mesh, *cell);
+            left(setup.system.model(), sides, &place)
+        }
+        _ => told(algorithm, &setup.mesh, &origin),
+    }
+}
+
+/// The cell with the values of one beyond periodic ends, where there may be no ghost cells.
+fn around<T: Number>(patch: &Patch<T>, cell: [isize; 3]) -> [isize; 3] {
+    let periodic = patch.domain().boundaries.periodic;
+    std::array::from_fn(|axis| match periodic[axis] {
+        true => cell[axis].rem_euclid(patch.shape.cells[axis] as isize),
+        false => cell[axis],
+    })
 }
 
 /// The ranges that a step leaves, of which both sides of the comparison are known, with the way out.

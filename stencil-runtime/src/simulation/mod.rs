@@ -3,6 +3,7 @@
 mod advance;
 mod cause;
 mod evaluate;
+mod law;
 mod parts;
 mod restart;
 mod retake;
@@ -90,6 +91,8 @@ pub struct Simulation<T> {
     is_set: bool,
     /// The longest step that was compared with what is stable; `None` if none was.
     checked: Option<f64>,
+    /// Is there no limit to check it against?
+    unknown: bool,
     /// The step before which the length of automatic steps was found last; `None` if it was not.
     found_at: Option<u64>,
     /// Are the fields those of a failed step?
@@ -192,6 +195,7 @@ impl<T: Number> Simulation<T> {
                 Pace::Auto { most } | Pace::Adaptive { most, .. } => most.unwrap_or(0.0),
             },
             checked: None,
+            unknown: false,
             found_at: None,
             t: 0.0,
             steps: 0,

@@ -56,7 +56,8 @@ impl<T: Number> Simulation<T> {
         let machine = (&mut self.machine, &self.pool);
         let (kind, cell) = watch.fastest(speed, machine, &self.setup.mesh, t)?;
         let model = self.system().model();
-        let term = model.speeds.get(speed);
+        let share = self.rules.share(speed);
+        let term = share.and_then(|share| model.speeds.get(share.of));
         let term = term.map_or(kind.to_string(), |speed| expression(model, &speed.value));
         let fields = self.system().algorithm().states_of(Role::Field);
         let names: Vec<String> = fields.map(|(_, state)| state.name.clone()).collect();

@@ -6,7 +6,7 @@ use ndarray::ArrayView3;
 use stencil_compiler::algorithm::{Algorithm, Offset, StateId};
 use stencil_compiler::discretize::discretize;
 use stencil_compiler::model::Model;
-use stencil_compiler::stability::{self, About, Axes, Linear, State, Symbol};
+use stencil_compiler::stability::{self, About, Apart, Axes, Linear, State, Symbol};
 
 use super::{Pace, Sampled, Simulation};
 use crate::builder::{AUTO, rules};
@@ -30,10 +30,17 @@ const EVERY: u64 = 32;
 /// A step may be longer than the limit by this part, which a search over waves leaves open.
 const SLACK: f64 = 1e-3;
 
+/// Why steps are not checked.
+const UNKNOWN: &str = "the length of steps is not checked: no limit follows from the equations about the initial values, whose derivatives by \
+     them are no numbers, and no speeds are declared; a run that grows without bound is stopped";
+
+/// The names of axes.
+pub(super) const AXES: [&str; 3] = ["x", "y", "z"];
+
 /// The limit, what is linear about the state with it, and where that is.
-struct Strictest {
-    dt: f64,
-    cell: [usize; 3],
+pub(super) struct Strictest {
+    pub(super) dt: f64,
+    pub(super) cell: [usize; 3],
 }
 
 impl<T: Number> Simulation<T> {
@@ -50,11 +57,33 @@ impl<T: Number> Simulation<T> {
         Ok(())
     }
 
-    /// Compares the length of steps with what is stable, before the first one.
+    /// Compares the length of steps with what is stable, as the first step does by itself: why nothing is known of the limit, where
+    /// that is so. Nothing is said of steps that are [not to be checked](crate::Builder::unchecked_step).
+    ///
+    /// ```
+    /// use stencil_runtime::{Simulation, SystemDef};
+    ///
+    /// // The root has no derivative where it is zero.
+    /// let text = "pub system Grows in 1d { field q: scalar; ddt(q) = sqrt(q); }";
+    /// let system = SystemDef::from_text("grows.pde", text)?;
+    /// let mut simulation = Simulation::<f64>::builder(&system).cells([8, 1, 1]).dt(0.1).build()?;
+    /// assert!(simulation.check_length()?.is_some_and(|why| why.contains("not checked")));
+    /// # Ok::<(), stencil_runtime::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If steps are longer than is stable, or no step is stable; and if initial values are no numbers.
+    pub fn check_length(&mut self) -> Result<Option<&'static str>, Error> {
+        self.check_ready()?;
+        Ok(self.unknown.then_some(UNKNOWN))
+    }
+
+    /// The same, of values that were looked at.
     pub(super) fn check_step(&mut self) -> Result<(), Error> {
         if self.checked.is_some() || self.setup.unchecked {
             return Ok(());
         }
+        let by_speeds = self.system().has_speeds();
         let of_law = !self.system().model().fluxes.is_empty();
         let dt = match self.pace {
             Pace::Auto { .. } => None,
@@ -68,10 +97,12 @@ impl<T: Number> Simulation<T> {
                 dt.map(|(dt, _)| dt)
             }
         };
-        match dt.filter(|dt| dt.is_finite()) {
-            Some(dt) if of_law => self.check_against_speeds(dt)?,
-            Some(dt) => self.check_against_symbol(dt)?,
-            None => {}
+        if let Some(dt) = dt.filter(|dt| dt.is_finite()) {
+            let is_known = match of_law && by_speeds {
+                true => self.check_against_speeds(dt)?,
+                false => self.check_against_symbol(dt)?,
+            };
+            self.unknown = !is_known;
         }
         self.checked = dt.or(Some(0.0));
         Ok(())
@@ -104,52 +135,73 @@ impl<T: Number> Simulation<T> {
         Ok(known.then(|| (dt, rules.strictest(&speeds))))
     }
 
-    fn check_against_speeds(&mut self, dt: f64) -> Result<(), Error> {
+    /// Whether there is a limit; an error where the step is beyond it.
+    fn check_against_speeds(&mut self, dt: f64) -> Result<bool, Error> {
         let asked = Asked::given(self.t, f64::INFINITY);
         let Some((limit, strictest)) = self.by_speeds(asked, Axes::Sum)? else {
-            return Ok(());
+            return Ok(false);
         };
         if dt <= limit * (1.0 + SLACK) {
-            return Ok(());
+            return Ok(true);
         }
         let (mesh, t) = (self.setup.mesh, self.t);
         let Some(watch) = &self.watch else {
-            return Ok(());
+            return Ok(false);
         };
         let machine = (&mut self.machine, &self.pool);
         let (kind, cell) = watch.fastest(strictest, machine, &mesh, t)?;
-        Err(self.unstable(
-            dt,
-            format!("the {kind} speed"),
-            &Strictest { dt: limit, cell },
-        ))
+        let share = self.rules.share(strictest);
+        let axis = share.and_then(|share| share.axis);
+        let along = axis.map_or(String::new(), |axis| format!(" along {}", AXES[axis]));
+        let is_wave = share.is_some_and(|share| share.power == 1);
+        let kept = if is_wave { self.kept() } else { String::new() };
+        let term = format!("the {kind} speed{along}{kept}");
+        Err(self.unstable(dt, term, &Strictest { dt: limit, cell }))
     }
 
-    fn check_against_symbol(&self, dt: f64) -> Result<(), Error> {
+    /// The ranges that waves through faces are limited by, if that is more than stability.
+    pub(super) fn kept(&self) -> String {
+        let model = self.system().model();
+        match stability::keeps_ranges(model) {
+            true => format!(", keeping {},", model.ranges_text()),
+            false => String::new(),
+        }
+    }
+
+    /// The same, by the symbol.
+    fn check_against_symbol(&self, dt: f64) -> Result<bool, Error> {
         let Some(found) = self.by_symbol(dt * (1.0 + SLACK))? else {
-            return Ok(());
+            return Ok(false);
         };
         if dt <= found.dt {
-            return Ok(());
+            return Ok(true);
         }
         // The limit itself, and the term without which it would be the largest.
         let whole = self.by_symbol(f64::INFINITY)?.unwrap_or(found);
         let term = self.strictest_term(&whole)?;
-        if whole.dt > 0.0 {
-            return Err(self.unstable(dt, term, &whole));
+        match whole.dt > 0.0 {
+            true => Err(self.unstable(dt, term, &whole)),
+            false => Err(self.no_stable_step(term)),
         }
-        Err(Error::NoStableStep {
+    }
+
+    fn no_stable_step(&self, term: String) -> Error {
+        Error::NoStableStep {
             term,
             scheme: self.system().algorithm().scheme.clone(),
             stable: stability::integrators_for(self.system().model()).join(", "),
-        })
+        }
     }
 
     /// The term without which steps could be longest about the state in a cell.
     fn strictest_term(&self, limit: &Strictest) -> Result<String, Error> {
         let around = self.around()?;
+        let model = self.system().model();
+        if let Some(apart) = Apart::of(model) {
+            return Ok(self.strictest_part(&around, &apart, limit.cell));
+        }
         let mut most: Option<(f64, String)> = None;
-        for (words, rest) in self.system().model().summands() {
+        for (words, rest) in model.summands() {
             let Ok(algorithm) = discretize(&rest) else {
                 continue;
             };
@@ -163,39 +215,14 @@ impl<T: Number> Simulation<T> {
     }
 
     /// The limit of the equations about the state in some cells, if it is less than `most`; `None` where there is none that can
-    /// be told: of conservation laws.
+    /// be told.
     fn by_symbol(&self, most: f64) -> Result<Option<Strictest>, Error> {
         let around = self.around()?;
         let (model, algorithm) = (self.system().model(), self.system().algorithm());
-        let Some(symbol) = Symbol::new(model, algorithm) else {
-            return Ok(None);
-        };
-        let mut states: Vec<(Linear, [usize; 3])> = Vec::new();
-        let cells = if symbol.is_linear() {
-            vec![[0; 3]]
-        } else {
-            around.cells()
-        };
-        for cell in cells {
-            let linear = around.about(&symbol, algorithm, cell);
-            if states.iter().all(|(known, _)| *known != linear) {
-                states.push((linear, cell));
-            }
-        }
-        states.sort_by(|(a, _), (b, _)| b.size().total_cmp(&a.size()));
-        let mut found = Strictest {
-            dt: most,
-            cell: [0; 3],
-        };
-        for (linear, cell) in states.iter().take(MOST_STATES) {
-            // A derivative that is no number, as that of a root of zero, tells nothing.
-            if let Some(longest) = symbol.longest(linear, found.dt)
-                && longest.dt < found.dt
-            {
-                (found.dt, found.cell) = (longest.dt, *cell);
-            }
-        }
-        Ok(Some(found))
+        Ok(match Apart::of(model) {
+            Some(apart) => self.of_law(&around, &apart, most),
+            None => around.strictest(model, algorithm, most),
+        })
     }
 
     /// The length of an automatic step: a part of the limit, found anew every so many steps.
@@ -215,15 +242,13 @@ impl<T: Number> Simulation<T> {
             help: help.into(),
         };
         let Some(found) = found else {
-            return Err(missing("declare `cfl { advective: ..; }` in the system"));
+            return Err(missing(
+                "it does not follow from the equations about these values: declare `cfl { advective: ..; }` in the system, or give a time step",
+            ));
         };
         if found.dt == 0.0 {
-            let whole = self.strictest_term(&found)?;
-            return Err(Error::NoStableStep {
-                term: whole,
-                scheme: self.system().algorithm().scheme.clone(),
-                stable: stability::integrators_for(self.system().model()).join(", "),
-            });
+            let term = self.strictest_term(&found)?;
+            return Err(self.no_stable_step(term));
         }
         if !found.dt.is_finite() {
             return Err(missing("nothing does: give a time step"));
@@ -275,17 +300,20 @@ impl<T: Number> Simulation<T> {
 }
 
 /// What is read around cells: beyond an end, the cell at the end, or at the other one where the axis is periodic.
-struct Around<'a, T> {
+pub(super) struct Around<'a, T> {
     fields: BTreeMap<String, ArrayView3<'a, T>>,
     sources: &'a BTreeMap<String, Sampled>,
-    mesh: Mesh,
+    pub(super) mesh: Mesh,
     periodic: [bool; 3],
     params: &'a [f64],
     t: f64,
 }
 
+/// Zero everywhere.
+const NOTHING: fn(StateId, Offset) -> f64 = |_, _| 0.0;
+
 /// The values around a cell, by the states of an algorithm.
-struct Near<'n, 'a, T> {
+pub(super) struct Near<'n, 'a, T> {
     around: &'n Around<'a, T>,
     fields: Vec<Option<ArrayView3<'a, T>>>,
     sources: Vec<Option<&'a Sampled>>,
@@ -316,10 +344,11 @@ impl<T: Number> State for Near<'_, '_, T> {
     }
 }
 
-impl<T: Number> Around<'_, T> {
-    fn about(&self, symbol: &Symbol<'_>, algorithm: &Algorithm, cell: [usize; 3]) -> Linear {
+impl<'a, T: Number> Around<'a, T> {
+    /// The values around a cell.
+    pub(super) fn near<'n>(&'n self, algorithm: &Algorithm, cell: [usize; 3]) -> Near<'n, 'a, T> {
         let states = algorithm.states.iter();
-        let near = Near {
+        Near {
             around: self,
             fields: states
                 .clone()
@@ -327,25 +356,79 @@ impl<T: Number> Around<'_, T> {
                 .collect(),
             sources: states.map(|s| self.sources.get(&s.name)).collect(),
             cell,
-        };
-        symbol.about(&About {
+        }
+    }
+
+    /// All that is the same about every cell, with values that are zero.
+    pub(super) fn given(&self) -> About<'_> {
+        About {
             params: self.params,
             spacing: self.mesh.spacing(),
             cells: self.mesh.cells,
             t: self.t,
+            state: &NOTHING,
+        }
+    }
+
+    fn about(&self, symbol: &Symbol<'_>, algorithm: &Algorithm, cell: [usize; 3]) -> Linear {
+        let near = self.near(algorithm, cell);
+        symbol.about(&About {
             state: &near,
+            ..self.given()
         })
     }
 
+    /// The limit of a system without fluxes about the state in some cells, if it is less than `most`; `None` where none of the
+    /// states has derivatives that are numbers, which tell nothing.
+    pub(super) fn strictest(
+        &self,
+        model: &Model,
+        algorithm: &Algorithm,
+        most: f64,
+    ) -> Option<Strictest> {
+        let symbol = Symbol::new(model, algorithm)?;
+        let mut states: Vec<(Linear, [usize; 3])> = Vec::new();
+        let cells = if symbol.is_linear() {
+            vec![[0; 3]]
+        } else {
+            self.cells()
+        };
+        for cell in cells {
+            let linear = self.about(&symbol, algorithm, cell);
+            if states.iter().all(|(known, _)| *known != linear) {
+                states.push((linear, cell));
+            }
+        }
+        // Sizes that are no numbers last.
+        states.retain(|(linear, _)| linear.size().is_finite());
+        states.sort_by(|(a, _), (b, _)| b.size().total_cmp(&a.size()));
+        let mut found = None;
+        for (linear, cell) in states.iter().take(MOST_STATES) {
+            let known = found.as_ref().map_or(most, |known: &Strictest| known.dt);
+            if let Some(longest) = symbol.longest(linear, known)
+                && (longest.dt < known || found.is_none())
+            {
+                let (dt, cell) = (longest.dt, *cell);
+                found = Some(Strictest { dt, cell });
+            }
+        }
+        found
+    }
+
     /// The longest step of another model with the same fields.
-    fn longest(&self, model: &Model, algorithm: &Algorithm, cell: [usize; 3]) -> Option<f64> {
+    pub(super) fn longest(
+        &self,
+        model: &Model,
+        algorithm: &Algorithm,
+        cell: [usize; 3],
+    ) -> Option<f64> {
         let symbol = Symbol::new(model, algorithm)?;
         let linear = self.about(&symbol, algorithm, cell);
         Some(symbol.longest(&linear, f64::INFINITY)?.dt)
     }
 
     /// Some cells of a coarse lattice, and those with the least and the largest value of each field on a finer one.
-    fn cells(&self) -> Vec<[usize; 3]> {
+    pub(super) fn cells(&self) -> Vec<[usize; 3]> {
         let cells = self.mesh.cells;
         let axes = cells.iter().filter(|n| **n > 1).count();
         let fine = self.looked_at();

@@ -3,8 +3,10 @@
 mod accuracy;
 mod boundaries;
 mod causes;
+mod limits;
 mod loops;
 mod messages;
+mod open_faces;
 mod orders;
 mod parts;
 mod places;

@@ -174,7 +174,7 @@ fn every_form_has_the_order_of_the_scheme_at_every_kind_of_face() {
                     }
                     // At numbers on faces orders are reached from below, as cells become smaller.
                     let (cells, slack) = match (known, order) {
-                        (false, 6) => ([48, 96], 0.15),
+                        (false, 6) => ([64, 128], 0.1),
                         (false, 4) | (true, 6) => ([32, 64], 0.1),
                         _ => ([16, 32], 0.1),
                     };

@@ -28,7 +28,13 @@ scheme s for Gas { reconstruct: plm; riemann: hll; time: ssprk2; }";
 
 /// A tube with a jump; the sound of its left half has the speed sqrt(1.4).
 fn tube(set: impl Fn(Builder<f64>) -> Builder<f64>) -> Simulation<f64> {
-    let builder = Simulation::<f64>::builder(&system(GAS)).cells([100, 1, 1]);
+    tube_of("repair: none;", set)
+}
+
+/// The same, its ranges kept or not.
+fn tube_of(repair: &str, set: impl Fn(Builder<f64>) -> Builder<f64>) -> Simulation<f64> {
+    let gas = system(&GAS.replace("time: ssprk2;", &format!("time: ssprk2; {repair}")));
+    let builder = Simulation::<f64>::builder(&gas).cells([100, 1, 1]);
     let mut simulation = set(builder).build().unwrap_or_else(|e| panic!("{e}"));
     let left = |x: f64| x < 0.5;
     let rho = |x: f64, _, _| if left(x) { 1.0 } else { 0.125 };
@@ -88,13 +94,27 @@ fn a_fixed_step_beyond_the_limit_is_refused_with_the_term_and_a_number_that_runs
 #[test]
 fn laws_are_held_to_the_speeds_of_their_waves() {
     let limit = 0.01 / 1.4_f64.sqrt();
-    let error = refused(tube(|b| b.dt(0.1)).step().unwrap_err());
-    assert!((error.limit / limit - 1.0).abs() < 1e-2, "{error}");
-    assert!(error.term.contains("advective speed"), "{error}");
-    tube(|b| b.dt(0.9 * limit)).step().unwrap();
-    let error = refused(tube(|b| b.cfl(1.3)).step().unwrap_err());
-    assert!(error.number.contains("cfl(0.99)"), "{error}");
-    tube(|b| b.cfl(1.0)).step().unwrap();
+    for (repair, limit, term) in [
+        ("repair: none;", limit, "the advective speed"),
+        // A wave crosses half of a cell.
+        (
+            "",
+            0.5 * limit,
+            "the advective speed, keeping rho > 0 and p > 0,",
+        ),
+    ] {
+        let tube = |set: &dyn Fn(Builder<f64>) -> Builder<f64>| tube_of(repair, set);
+        let error = refused(tube(&|b| b.dt(0.1)).step().unwrap_err());
+        assert!((error.limit / limit - 1.0).abs() < 1e-2, "{error}");
+        assert_eq!(error.term, term);
+        tube(&|b| b.dt(0.9 * limit)).step().unwrap();
+        let error = refused(tube(&|b| b.cfl(1.3)).step().unwrap_err());
+        assert!(error.number.contains("cfl(0.99)"), "{error}");
+        tube(&|b| b.cfl(1.0)).step().unwrap();
+    }
+    let mut automatic = tube_of("", |b| b.auto_step());
+    automatic.step().unwrap();
+    assert!((automatic.dt() / (0.4 * limit) - 1.0).abs() < 1e-2);
 }
 
 #[test]
@@ -218,6 +238,38 @@ fn the_strictest_axis_may_be_taken_alone() {
     let (sum, max) = (dt(Axes::Sum), dt(Axes::Max));
     assert!((sum / (0.25 / 500.0) - 1.0).abs() < 1e-6, "{sum}");
     assert!((max / (0.25 / 400.0) - 1.0).abs() < 1e-6, "{max}");
+}
+
+/// Noise that a wind along x carries runs at h/u on a mesh of the plane, whatever is along y, and grows beyond it.
+#[test]
+fn a_wind_along_an_axis_is_held_to_that_axis() {
+    let wind = |cfl: &str| {
+        system(&format!(
+            "pub system Wind in 2d {{ conserved q: scalar; flux q -> [3*q, 0*q]; {cfl} }}
+             scheme s for Wind {{ reconstruct: constant; riemann: rusanov; time: euler; }}"
+        ))
+    };
+    let after = |cfl: &str, number: f64| {
+        let builder = Simulation::<f64>::builder(&wind(cfl)).cells([16, 32, 1]);
+        let builder = builder.cfl(number).unchecked_step(true);
+        let mut simulation = builder.build().unwrap();
+        noisy(&mut simulation, "q");
+        let ended = simulation.run(600, |_, _| ());
+        let grown = ended.is_err() || largest(&simulation, "q") > 10.0;
+        (simulation.dt(), grown)
+    };
+    let limit = 1.0 / (3.0 * 16.0);
+    for cfl in ["", "cfl { advective: [3, 0] }"] {
+        let (dt, grown) = after(cfl, 1.0);
+        assert!((dt / limit - 1.0).abs() < 1e-3 && !grown, "{cfl}: {dt}");
+        assert!(after(cfl, 1.2).1, "{cfl}");
+    }
+    // A number is of every direction.
+    let (dt, _) = after("cfl { advective: 3 }", 1.0);
+    assert!((dt / limit - 1.0 / 3.0).abs() < 1e-3, "{dt}");
+    let builder = Simulation::<f64>::builder(&wind("")).cells([16, 32, 1]);
+    let error = refused(builder.dt(0.1).build().unwrap().step().unwrap_err());
+    assert_eq!(error.term, "the advective speed along x");
 }
 
 /// Burgers' equation steepens, so its limit falls; without a `cfl` block it is found in time.

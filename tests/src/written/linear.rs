@@ -140,17 +140,6 @@ pub(super) fn linear<'a>(
 ) -> Vec<Part<'a>> {
     let n = model.components;
     let of = |term: &'a Term, at: usize| linear(model, term, at, mixed);
-    let minus = |parts: Vec<Part<'a>>| -> Vec<Part<'a>> {
-        let negated = parts.into_iter().map(|part| part.scaled(-Wide::ONE));
-        negated.collect()
-    };
-    let first = |axis: usize, term: &'a Term, at: usize| -> Vec<Part<'a>> {
-        if axis >= model.dimension {
-            return Vec::new();
-        }
-        let parts = linear(model, term, at, mixed).into_iter();
-        parts.map(|part| part.differentiated(axis, mixed)).collect()
-    };
     let whole = || vec![Part::whole(Atom::Whole(term, at))];
     match &term.kind {
         TermKind::Let(i) => of(&model.lets[*i].value, at),
@@ -171,62 +160,15 @@ pub(super) fn linear<'a>(
             of(&parts[at / width], at % width)
         }
         TermKind::Component(a, axes) => of(a, axes.iter().fold(0, |at, axis| at * n + axis)),
-        TermKind::Derivative { axis, times: 1, of } => first(*axis, of, at),
+        TermKind::Derivative { axis, times: 1, of } => first(model, *axis, (of, at), mixed),
         TermKind::Derivative { axis, times, of } => {
             let axes = vec![*axis; *times as usize];
             let of = Box::new(Atom::Whole(of, at));
             vec![Part::whole(Atom::Difference(axes, of))]
         }
-        TermKind::Call(function, args) => match function {
-            Function::Grad => {
-                let width = width(&args[0], n);
-                first(at / width, &args[0], at % width)
-            }
-            Function::Div => {
-                let step = width(&args[0], n) / n;
-                let parts = (0..n).map(|axis| first(axis, &args[0], axis * step + at));
-                parts.collect::<Vec<_>>().concat()
-            }
-            Function::Curl => {
-                let (j, k) = ((at + 1) % 3, (at + 2) % 3);
-                [first(j, &args[0], k), minus(first(k, &args[0], j))].concat()
-            }
-            Function::Lap => {
-                let second = |axis| {
-                    let of = Box::new(Atom::Whole(&args[0], at));
-                    Part::whole(Atom::Difference(vec![axis; 2], of))
-                };
-                (0..model.dimension).map(second).collect()
-            }
-            Function::Dot => {
-                let columns = width(&args[1], n) / n;
-                let (row, column) = (at / columns, at % columns);
-                let pair = |k| [(&args[0], row * n + k), (&args[1], k * columns + column)];
-                let parts = (0..n).map(|k| product(model, pair(k), mixed));
-                parts.collect::<Vec<_>>().concat()
-            }
-            Function::Cross => {
-                let (j, k) = ((at + 1) % 3, (at + 2) % 3);
-                let pair = |j, k| product(model, [(&args[0], j), (&args[1], k)], mixed);
-                [pair(j, k), minus(pair(k, j))].concat()
-            }
-            Function::Outer => product(model, [(&args[0], at / n), (&args[1], at % n)], mixed),
-            Function::Transpose => of(&args[0], (at % n) * n + at / n),
-            Function::Diagonal => of(&args[0], at * (n + 1)),
-            Function::Trace => trace(model, &args[0], mixed),
-            Function::Sym | Function::SymTraceless => {
-                let both = [of(&args[0], at), of(&args[0], (at % n) * n + at / n)].concat();
-                let half = both.into_iter().map(|part| part.scaled(Wide::new(0.5)));
-                let mut parts: Vec<Part<'a>> = half.collect();
-                if *function == Function::SymTraceless && at.is_multiple_of(n + 1) {
-                    let share = Wide::ratio(-1, n as i128);
-                    let trace = trace(model, &args[0], mixed).into_iter();
-                    parts.extend(trace.map(|part| part.scaled(share)));
-                }
-                parts
-            }
-            Function::Norm | Function::Upwind | Function::Scalar(_) => whole(),
-        },
+        TermKind::Call(function, args) => {
+            called(model, *function, args, at, mixed).unwrap_or_else(whole)
+        }
         TermKind::Number(_)
         | TermKind::Field(_)
         | TermKind::Param(_)
@@ -240,6 +182,89 @@ pub(super) fn linear<'a>(
         | TermKind::Pow(..)
         | TermKind::If(..) => whole(),
     }
+}
+
+/// A component of a call as a sum; `None` if it is none.
+fn called<'a>(
+    model: &'a Model,
+    function: Function,
+    args: &'a [Term],
+    at: usize,
+    mixed: Mixed,
+) -> Option<Vec<Part<'a>>> {
+    let n = model.components;
+    let of = |term: &'a Term, at: usize| linear(model, term, at, mixed);
+    let first = |axis: usize, term: &'a Term, at: usize| first(model, axis, (term, at), mixed);
+    Some(match function {
+        Function::Grad => {
+            let width = width(&args[0], n);
+            first(at / width, &args[0], at % width)
+        }
+        Function::Div => {
+            let step = width(&args[0], n) / n;
+            let parts = (0..n).map(|axis| first(axis, &args[0], axis * step + at));
+            parts.collect::<Vec<_>>().concat()
+        }
+        Function::Curl => {
+            let (j, k) = ((at + 1) % 3, (at + 2) % 3);
+            [first(j, &args[0], k), minus(first(k, &args[0], j))].concat()
+        }
+        Function::Lap => {
+            let second = |axis| {
+                let of = Box::new(Atom::Whole(&args[0], at));
+                Part::whole(Atom::Difference(vec![axis; 2], of))
+            };
+            (0..model.dimension).map(second).collect()
+        }
+        Function::Dot => {
+            let columns = width(&args[1], n) / n;
+            let (row, column) = (at / columns, at % columns);
+            let pair = |k| [(&args[0], row * n + k), (&args[1], k * columns + column)];
+            let parts = (0..n).map(|k| product(model, pair(k), mixed));
+            parts.collect::<Vec<_>>().concat()
+        }
+        Function::Cross => {
+            let (j, k) = ((at + 1) % 3, (at + 2) % 3);
+            let pair = |j, k| product(model, [(&args[0], j), (&args[1], k)], mixed);
+            [pair(j, k), minus(pair(k, j))].concat()
+        }
+        Function::Outer => product(model, [(&args[0], at / n), (&args[1], at % n)], mixed),
+        Function::Transpose => of(&args[0], (at % n) * n + at / n),
+        Function::Diagonal => of(&args[0], at * (n + 1)),
+        Function::Trace => trace(model, &args[0], mixed),
+        Function::Sym | Function::SymTraceless => {
+            let both = [of(&args[0], at), of(&args[0], (at % n) * n + at / n)].concat();
+            let half = both.into_iter().map(|part| part.scaled(Wide::new(0.5)));
+            let mut parts: Vec<Part<'a>> = half.collect();
+            if function == Function::SymTraceless && at.is_multiple_of(n + 1) {
+                let share = Wide::ratio(-1, n as i128);
+                let trace = trace(model, &args[0], mixed).into_iter();
+                parts.extend(trace.map(|part| part.scaled(share)));
+            }
+            parts
+        }
+        Function::Norm | Function::Upwind | Function::Scalar(_) => return None,
+    })
+}
+
+/// The first derivative of a component along an axis.
+fn first<'a>(
+    model: &'a Model,
+    axis: usize,
+    (term, at): (&'a Term, usize),
+    mixed: Mixed,
+) -> Vec<Part<'a>> {
+    if axis >= model.dimension {
+        return Vec::new();
+    }
+    let parts = linear(model, term, at, mixed).into_iter();
+    parts.map(|part| part.differentiated(axis, mixed)).collect()
+}
+
+/// A sum with its sign changed.
+fn minus(parts: Vec<Part<'_>>) -> Vec<Part<'_>> {
+    let negated = parts.into_iter().map(|part| part.scaled(-Wide::ONE));
+    negated.collect()
 }
 
 fn trace<'a>(model: &'a Model, term: &'a Term, mixed: Mixed) -> Vec<Part<'a>> {

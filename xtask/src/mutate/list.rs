@@ -8,7 +8,7 @@
 //! + theta.unwrap_or(*THETA.start())
 //! ```
 //!
-//! A line `tests` names the arguments of `cargo test`. A fault is the name of its tests and its file, the text to replace, which
+//! A line `tests` names a program of tests and parts of the names of its tests. A fault is the name of its tests and its file, the text to replace, which
 //! stands there once, and the text in its place. Lines that begin with `#` say what follows.
 
 use std::collections::BTreeMap;
@@ -17,8 +17,38 @@ use std::path::PathBuf;
 /// All faults.
 #[derive(Debug, Default)]
 pub(super) struct List {
-    tests: BTreeMap<String, Vec<String>>,
+    tests: BTreeMap<String, Target>,
     pub(super) faults: Vec<Fault>,
+}
+
+/// Tests of a package.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Target {
+    pub(super) package: String,
+    /// The arguments of cargo that choose the program: `--lib`, or `--test` and a name.
+    pub(super) kind: Vec<String>,
+    /// Parts of names of tests.
+    pub(super) filters: Vec<String>,
+}
+
+impl Target {
+    /// Reads `-p PACKAGE --lib FILTER..` or `-p PACKAGE --test NAME FILTER..`.
+    fn parse(text: &str) -> Option<Self> {
+        let words: Vec<String> = text.split_whitespace().map(String::from).collect();
+        let [flag, package, rest @ ..] = &words[..] else {
+            return None;
+        };
+        let chosen = match rest.first()?.as_str() {
+            "--lib" => 1,
+            "--test" => 2,
+            _ => return None,
+        };
+        (flag == "-p" && rest.len() >= chosen).then(|| Self {
+            package: package.clone(),
+            kind: rest[..chosen].to_vec(),
+            filters: rest[chosen..].to_vec(),
+        })
+    }
 }
 
 /// One changed place.
@@ -50,10 +80,16 @@ impl Fault {
 }
 
 impl List {
-    /// The arguments of `cargo test` by a name.
-    pub(super) fn tests(&self, name: &str) -> Result<&[String], String> {
-        let found = self.tests.get(name).map(Vec::as_slice);
-        found.ok_or(format!("no line `tests {name}: ..`"))
+    /// The tests of a name.
+    pub(super) fn target(&self, name: &str) -> Result<&Target, String> {
+        self.tests
+            .get(name)
+            .ok_or(format!("no line `tests {name}: ..`"))
+    }
+
+    /// The names of all tests.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.tests.keys().map(String::as_str)
     }
 
     /// Reads the list.
@@ -66,8 +102,9 @@ impl List {
             if let Some((name, arguments)) =
                 line.strip_prefix("tests ").and_then(|l| l.split_once(": "))
             {
-                let arguments = arguments.split_whitespace().map(String::from);
-                list.tests.insert(name.to_string(), arguments.collect());
+                let target = Target::parse(arguments)
+                    .ok_or(wrong("no `-p PACKAGE --lib` or `--test NAME`"))?;
+                list.tests.insert(name.to_string(), target);
             } else if let Some(from) = line.strip_prefix("- ") {
                 let fault = open.as_mut().filter(|fault| fault.2.is_none());
                 fault.ok_or(wrong("`-` without a file"))?.2 = Some(from.to_string());
@@ -75,7 +112,7 @@ impl List {
                 let Some((tests, file, Some(from))) = open.take() else {
                     return Err(wrong("`+` without `-`"));
                 };
-                list.tests(&tests).map_err(|e| wrong(&e))?;
+                list.target(&tests).map_err(|e| wrong(&e))?;
                 list.faults.push(Fault {
                     tests,
                     file,
@@ -105,11 +142,12 @@ mod tests {
 
     #[test]
     fn faults_are_read_with_their_tests() {
-        let list = List::parse("# all\ntests a: -p b --lib\n\na c.rs\n- 1 - 2\n+ 1 + 2\n");
+        let list = List::parse("# all\ntests a: -p b --lib c\n\na c.rs\n- 1 - 2\n+ 1 + 2\n");
         let list = list.expect("a list");
+        let target = list.target("a").expect("tests");
         assert_eq!(
-            list.tests("a"),
-            Ok(&["-p", "b", "--lib"].map(String::from)[..])
+            (target.package.as_str(), &target.filters[..]),
+            ("b", &["c".to_string()][..])
         );
         let fault = &list.faults[0];
         assert_eq!(fault.describe(), "a c.rs: `1 - 2` as `1 + 2`");
@@ -122,7 +160,14 @@ mod tests {
             ("- a", "line 1: `-` without a file"),
             ("a b.rs\n+ c", "line 2: `+` without `-`"),
             ("a b.rs\n- c\n+ d", "line 3: no line `tests a: ..`"),
-            ("tests a: b\na b.rs\n- c", "the last fault has no `+`"),
+            (
+                "tests a: b",
+                "line 1: no `-p PACKAGE --lib` or `--test NAME`",
+            ),
+            (
+                "tests a: -p b --lib\na b.rs\n- c",
+                "the last fault has no `+`",
+            ),
         ] {
             assert_eq!(List::parse(text).map(|_| ()), Err(message.to_string()));
         }

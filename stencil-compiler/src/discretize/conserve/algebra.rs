@@ -52,6 +52,12 @@ impl Algebra<'_, '_> {
         Ok(self.whole(label, sum))
     }
 
+    /// A sum of parts, one for each axis, that rounds alike for each of them.
+    pub(super) fn even_sum(&mut self, label: impl Into<Label>, parts: &[Poly]) -> Result<Poly> {
+        let sum = self.expander.atoms.even_sum(label, parts);
+        sum.map_err(overflow(self.span))
+    }
+
     pub(super) fn minus(&self, a: &Poly, b: &Poly) -> Result<Poly> {
         self.plus(a, &b.negated())
     }

@@ -28,37 +28,51 @@ impl<'d> Tangent<'d> {
         Tangent { changes, meanings }
     }
 
-    /// How much a polynomial changes.
+    /// How much a polynomial changes: the change of each term is rounded before it is added, so that two terms that an exchange of
+    /// axes exchanges have the same sum.
     pub(super) fn of(&mut self, algebra: &mut Algebra<'_, '_>, poly: &Poly) -> Result<Poly> {
         let mut sum = Poly::default();
         for (monomial, c) in &poly.0 {
-            for (at, atom) in monomial.iter().enumerate() {
-                // A square changes twice as much.
-                if at > 0 && monomial[at - 1] == *atom {
-                    continue;
-                }
-                let times = monomial.iter().filter(|other| *other == atom).count();
-                let change = self.of_atom(algebra, *atom)?;
-                let mut rest: Monomial = monomial.clone();
-                rest.remove(at);
-                if change.0.is_empty() {
-                    continue;
-                }
-                // One rounding after the other, whatever comes first in the order of atoms.
-                let rest = Poly([(rest, Uniform::one())].into());
-                let (rest, change) = (
-                    algebra.whole("factor", rest),
-                    algebra.whole("change", change),
-                );
-                let mut part = algebra.times(&rest, &change)?;
-                let times = Uniform::number(Rational::from_integer(times as i128));
-                let by = c.times(&times).map_err(overflow(algebra.span))?;
-                if !by.is_one() {
-                    part = algebra.whole("change", part);
-                    part = algebra.scaled_by(&part, &by)?;
-                }
-                sum = algebra.onto(&sum, &part, "change")?;
+            let part = self.of_term(algebra, monomial, c)?;
+            sum = algebra.onto(&sum, &part, "change")?;
+        }
+        Ok(sum)
+    }
+
+    /// How much a term changes.
+    fn of_term(
+        &mut self,
+        algebra: &mut Algebra<'_, '_>,
+        monomial: &Monomial,
+        c: &Uniform,
+    ) -> Result<Poly> {
+        let mut sum = Poly::default();
+        for (at, atom) in monomial.iter().enumerate() {
+            // A square changes twice as much.
+            if at > 0 && monomial[at - 1] == *atom {
+                continue;
             }
+            let times = monomial.iter().filter(|other| *other == atom).count();
+            let change = self.of_atom(algebra, *atom)?;
+            let mut rest: Monomial = monomial.clone();
+            rest.remove(at);
+            if change.0.is_empty() {
+                continue;
+            }
+            // One rounding after the other, whatever comes first in the order of atoms.
+            let rest = Poly([(rest, Uniform::one())].into());
+            let (rest, change) = (
+                algebra.whole("factor", rest),
+                algebra.whole("change", change),
+            );
+            let mut part = algebra.times(&rest, &change)?;
+            let times = Uniform::number(Rational::from_integer(times as i128));
+            let by = c.times(&times).map_err(overflow(algebra.span))?;
+            if !by.is_one() {
+                part = algebra.whole("change", part);
+                part = algebra.scaled_by(&part, &by)?;
+            }
+            sum = algebra.onto(&sum, &part, "change")?;
         }
         Ok(sum)
     }

@@ -10,6 +10,7 @@ use super::{AXES, Law};
 use crate::discretize::expand::{Expander, Result, States};
 use crate::discretize::poly::Poly;
 use crate::expr::Op;
+use crate::model::Rank;
 
 /// What goes through the upper face of a cell along an axis.
 pub(super) struct Passed {
@@ -95,13 +96,12 @@ impl Law<'_> {
         if self.limiter.is_of_waves() {
             return Ok(of.number(1, 1));
         }
-        let (mut own, mut with_next) = (Poly::default(), Poly::default());
-        for part in carried {
-            let next = of.expander.atoms.at(part, axis, 1);
-            let (square, product) = (of.times(part, part)?, of.times(part, &next)?);
-            own = of.onto(&own, &square, "wave_square")?;
-            with_next = of.onto(&with_next, &product, "wave_product")?;
-        }
+        let next: Vec<Poly> = carried
+            .iter()
+            .map(|part| of.expander.atoms.at(part, axis, 1))
+            .collect();
+        let own = self.projected(of, [carried, carried], "wave_square")?;
+        let with_next = self.projected(of, [carried, &next], "wave_product")?;
         let with_last = of.expander.atoms.at(&with_next, axis, -1);
         let zero = Poly::default();
         let before = of.op(Op::Lt, &[&zero, speed, &with_last, &with_next]);
@@ -109,6 +109,35 @@ impl Law<'_> {
         let slope = self.limiter.slope(of, [&before, &own], theta)?;
         let share = of.over(&slope, &own);
         Ok(of.op(Op::Lt, &[&zero, &own, &share, &zero]))
+    }
+
+    /// The sum of the products of the components of two waves; those of one vector are added first, and round alike for each axis.
+    fn projected(
+        &self,
+        of: &mut Algebra<'_, '_>,
+        [a, b]: [&[Poly]; 2],
+        label: &'static str,
+    ) -> Result<Poly> {
+        let mut pairs = a.iter().zip(b);
+        let mut sum = Poly::default();
+        for flux in &self.model.fluxes {
+            let count = self
+                .components
+                .of_field(flux.field)
+                .iter()
+                .flatten()
+                .count();
+            let mut products = Vec::new();
+            for (a, b) in pairs.by_ref().take(count) {
+                products.push(of.times(a, b)?);
+            }
+            let part = match &products[..] {
+                [one] if self.model.fields[flux.field].rank == Rank::Scalar => one.clone(),
+                all => of.even_sum(label, all)?,
+            };
+            sum = of.onto(&sum, &part, label)?;
+        }
+        Ok(sum)
     }
 
     /// Adds to the fluxes along each axis what enters cells along the others and leaves them sideways within half a step

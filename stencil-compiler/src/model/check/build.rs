@@ -28,7 +28,7 @@ impl Term {
     }
 
     /// `0` of any rank.
-    pub(in crate::model) fn zero(rank: Rank, dimension: usize, span: Span) -> Term {
+    pub(crate) fn zero(rank: Rank, dimension: usize, span: Span) -> Term {
         Term::filled(&Term::integer(0, span), rank, dimension)
     }
 

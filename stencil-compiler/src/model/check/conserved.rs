@@ -5,22 +5,38 @@ use std::collections::BTreeSet;
 use super::calls::differentiates;
 use super::resolve::unequal;
 use super::scope::Scope;
-use super::terms::Place;
+use super::terms::{Place, is_zero};
 use crate::diag::{Code, Diagnostic, Span};
+use crate::expr::Op;
 use crate::model::parse::ast::{FluxItem, System};
 use crate::model::{Flux, Function, Let, Rank, Term, TermKind, Waves};
 
 impl Waves {
-    /// A bound of all speeds along all axes: the size of the flow and the greatest sound.
-    pub(crate) fn fastest(&self) -> Option<Term> {
+    /// A bound of all speeds: the size of the flow and the sound along each axis; one number where they are alike along all.
+    pub(crate) fn fastest(&self, dimension: usize) -> Option<Term> {
+        let along: Option<Vec<Term>> = (0..dimension).map(|axis| self.along(axis)).collect();
+        let along = along?;
+        let alike = along.windows(2).all(|two| two[0] == two[1]);
+        match along.first() {
+            Some(first) if alike => Some(first.clone()),
+            _ => Some(Term::of(TermKind::Stack(along), Rank::Vector, self.span)),
+        }
+    }
+
+    /// A bound of all speeds along an axis.
+    fn along(&self, axis: usize) -> Option<Term> {
         let span = self.span;
-        let call = |function, parts| Term::scalar(TermKind::Call(function, parts), span);
-        let size = |of: &Term| call(Function::Norm, vec![of.clone()]);
-        let sound = self.sound.as_ref().map(|sound| match sound.rank {
-            Rank::Scalar => sound.clone(),
-            Rank::Vector | Rank::Tensor => size(sound),
+        let part = |of: &Term| match (&of.kind, of.rank) {
+            (_, Rank::Scalar) => of.clone(),
+            (TermKind::Stack(parts), _) if axis < parts.len() => parts[axis].clone(),
+            _ => Term::scalar(TermKind::Component(Box::new(of.clone()), vec![axis]), span),
+        };
+        let flow = self.flow.as_ref().map(part).filter(|flow| !is_zero(flow));
+        let size = flow.map(|flow| {
+            let kind = TermKind::Call(Function::Scalar(Op::Abs), vec![flow]);
+            Term::scalar(kind, span)
         });
-        match (self.flow.as_ref().map(size), sound) {
+        match (size, self.sound.as_ref().map(part)) {
             (Some(flow), Some(sound)) => {
                 let sum = TermKind::Add(Box::new(flow), Box::new(sound));
                 Some(Term::scalar(sum, span))
@@ -38,22 +54,6 @@ impl Term {
             TermKind::Derivative { .. } => found = true,
             TermKind::Call(function, _) => found |= differentiates(*function),
             _ => {}
-        });
-        found
-    }
-
-    /// Does it take a derivative of a derivative, by itself or by a `let`?
-    pub(crate) fn differentiates_twice(&self, lets: &[Let]) -> bool {
-        let mut found = false;
-        self.visit((lets, &mut BTreeSet::new()), &mut |part| {
-            found |= match &part.kind {
-                TermKind::Derivative { times, of, .. } => *times > 1 || of.differentiates(lets),
-                TermKind::Call(Function::Lap, _) => true,
-                TermKind::Call(function, of) if differentiates(*function) => {
-                    of.iter().any(|of| of.differentiates(lets))
-                }
-                _ => false,
-            };
         });
         found
     }

@@ -231,14 +231,15 @@ impl Model {
     }
 
     fn check_watched(&self) -> Checked {
-        let observables = self.observables.iter().map(|o| (o.name.as_str(), &o.value));
-        let speeds = self.speeds.iter().map(|s| (s.kind(), &s.value));
-        for (name, value) in observables.chain(speeds) {
+        let observables = self.observables.iter();
+        let observables = observables.map(|o| (o.name.as_str(), &o.value, false));
+        let speeds = self.speeds.iter();
+        let speeds = speeds.map(|s| (s.kind(), &s.value, s.power == 1));
+        for (name, value, along_axes) in observables.chain(speeds) {
             self.check_whole(value, Sees::Lets(self.lets.len()))
                 .map_err(|problem| format!("in `{name}`: {problem}"))?;
-            ensure(value.rank == Rank::Scalar, || {
-                format!("`{name}` is no scalar")
-            })?;
+            let fits = value.rank == Rank::Scalar || along_axes && value.rank == Rank::Vector;
+            ensure(fits, || format!("`{name}` is no scalar"))?;
         }
         let mut powers = BTreeSet::new();
         for speed in &self.speeds {

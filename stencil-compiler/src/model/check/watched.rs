@@ -85,7 +85,7 @@ pub(super) fn speeds<'a>(scope: &mut Scope<'a>, system: &'a System) -> Option<Ve
                 .help("add the two speeds");
             scope.report(diagnostic);
         }
-        let value = scalar(scope, &item.value, item.at, "a speed");
+        let value = speed(scope, item, power);
         let found = power.zip(value).map(|(power, value)| Speed {
             power,
             value,
@@ -115,9 +115,22 @@ fn power(scope: &mut Scope<'_>, item: &SpeedItem) -> Option<u32> {
     found.map(|(_, power)| *power)
 }
 
+/// A speed: a scalar, or a vector of those along each axis where it is advective.
+fn speed(scope: &mut Scope<'_>, item: &SpeedItem, power: Option<u32>) -> Option<Term> {
+    let term = scope.term(&item.value, item.at, Place::System)?;
+    match (power, term.rank) {
+        (Some(1), Rank::Vector) => Some(term),
+        _ => to_scalar(scope, term, "a speed"),
+    }
+}
+
 /// An expression that is to be a scalar.
 fn scalar(scope: &mut Scope<'_>, ast: &Ast, at: usize, what: &str) -> Option<Term> {
     let term = scope.term(ast, at, Place::System)?;
+    to_scalar(scope, term, what)
+}
+
+fn to_scalar(scope: &mut Scope<'_>, term: Term, what: &str) -> Option<Term> {
     if term.rank == Rank::Scalar {
         return Some(term);
     }

@@ -1,5 +1,6 @@
 //! Conservation laws: every reconstruction, limiter and Riemann solver by being in its list.
 
+mod axes;
 mod beds;
 mod bounded;
 mod bounds;
@@ -10,6 +11,7 @@ mod exact;
 mod fluxes;
 mod gas_waves;
 mod inversions;
+mod leveque;
 mod library;
 mod magnetic;
 mod order;

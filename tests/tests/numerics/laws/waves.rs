@@ -264,13 +264,18 @@ fn the_time_step_of_a_law_follows_from_its_waves() {
         stepped(&mut simulation, 5);
         Some(simulation.t())
     };
-    let declared = steps("cfl { advective: norm(u) + sqrt(h); }");
+    let declared = steps("cfl { advective: [abs(u.x) + sqrt(h), abs(u.y) + sqrt(h)]; }");
     assert!(declared.is_some());
+    // One number counts along both axes.
+    assert!(steps("cfl { advective: norm(u) + sqrt(h); }") < declared);
     assert_eq!(steps("waves { flow: u; sound: sqrt(h); }"), declared);
     let derived = steps("").unwrap_or_default();
     assert!((derived / declared.unwrap_or_default() - 1.0).abs() < 1e-12);
     // Viscosity limits steps, too.
-    assert_eq!(steps("ddt(m) = 0.1*lap(m);"), None);
+    let viscous = "ddt(m) = 0.1*lap(m);";
+    assert_eq!(steps(viscous), None);
+    let declared = steps(&format!("{viscous} cfl {{ diffusive: 0.1/h; }}"));
+    assert!(declared.is_some() && declared < Some(derived));
 }
 
 /// Without a limit a step is that of Lax and Wendroff (LeVeque 2002, Eq. 6.4).

@@ -86,7 +86,7 @@ const CASES: [Case; 12] = [
         problem: "vortex",
         cells: ["48,48", "64,64"],
         ratio: 4.0 / 3.0,
-        dt: "cfl(0.63)",
+        dt: "cfl(1)",
         end: "1",
         more: &[],
         // Means of cells are taken for values in the middle, and parabolas are cut at extrema.
@@ -97,7 +97,7 @@ const CASES: [Case; 12] = [
         problem: "bowl",
         cells: ["40,40", "60,60"],
         ratio: 1.5,
-        dt: "cfl(0.5)",
+        dt: "cfl(1)",
         end: "1.1",
         more: &[],
         // The depth has a bend at the shore, which is somewhere in a cell.
@@ -130,7 +130,7 @@ const CASES: [Case; 12] = [
         problem: "ritter",
         cells: ["100", "400"],
         ratio: 4.0,
-        dt: "cfl(0.4)",
+        dt: "cfl(0.8)",
         end: "2",
         more: &[],
         // Water piles up where it ends.

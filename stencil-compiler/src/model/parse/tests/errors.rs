@@ -156,7 +156,7 @@ fn each_error_has_its_code() {
         ("P0201", around("fn g(b: vector) -> scalar { b.x } ddt(f) = g(f);")),
         ("P0201", around("ddt(f) = f; source q: vector = 1;")),
         ("P0201", around("ddt(f) = f; observe o = max(u);")),
-        ("P0201", around("ddt(f) = f; cfl { advective: u }")),
+        ("P0201", around("ddt(f) = f; cfl { diffusive: u }")),
         ("P0205", around("fn g(b: vector) -> scalar { b.x } ddt(f) = g(u, u);")),
         ("P0205", equation("hyper(f)")),
         ("P0207", around("fn g(b: scalar) -> scalar { 1/b } ddt(f) = g(0);")),

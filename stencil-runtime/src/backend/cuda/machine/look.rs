@@ -67,6 +67,21 @@ impl<T: Number> Machine<T> {
         Ok(None)
     }
 
+    /// Keeps the fields as they are, which are those before a step, and begins it; [`undo`](Self::undo) puts them back.
+    pub(crate) fn begin_again(&mut self, moment: Moment) -> Result<(), CudaError> {
+        self.since.clear();
+        self.holds = false;
+        self.keep()?;
+        self.begin_given(moment.t, moment.dt)
+    }
+
+    /// Does a substep of a step that was begun again.
+    pub(crate) fn substep_again(&mut self, substep: usize, t: f64) -> Result<(), Error> {
+        self.enqueue(substep, t)?;
+        self.forget_changed();
+        Ok(())
+    }
+
     /// Keeps the fields as they are, if they are not kept already.
     pub(super) fn keep(&mut self) -> Result<(), CudaError> {
         if self.holds || !self.since.is_empty() {

@@ -1,0 +1,81 @@
+//! Derivatives of derivatives, as equations write them.
+
+use std::collections::BTreeSet;
+
+use super::check::calls::differentiates;
+use super::{Function, Let, Model, Term, TermKind};
+
+/// How derivatives of derivatives are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Seconds {
+    /// By one operator, `lap` or `d2[x]`.
+    pub(crate) compact: bool,
+    /// One of the other: `div(grad(q))`.
+    pub(crate) nested: bool,
+    /// One of a product with the other: `div(q*grad(q))`.
+    pub(crate) products: bool,
+}
+
+impl Term {
+    /// Does it differ from cell to cell, by itself or by a `let`?
+    fn varies(&self, lets: &[Let]) -> bool {
+        let mut found = false;
+        self.visit((lets, &mut BTreeSet::new()), &mut |part| {
+            found |= matches!(part.kind, TermKind::Field(_) | TermKind::Source(_));
+        });
+        found
+    }
+
+    /// Is it a product of a derivative and of what differs from cell to cell, by itself or by a `let`?
+    fn multiplies_derivatives(&self, lets: &[Let]) -> bool {
+        let one = |a: &Term, b: &Term| a.differentiates(lets) && b.varies(lets);
+        let mut found = false;
+        self.visit((lets, &mut BTreeSet::new()), &mut |part| {
+            found |= match &part.kind {
+                TermKind::Mul(a, b) => one(a, b) || one(b, a),
+                TermKind::Div(a, b) => one(a, b),
+                TermKind::Call(Function::Dot | Function::Cross | Function::Outer, of) => {
+                    matches!(&of[..], [a, b] if one(a, b) || one(b, a))
+                }
+                _ => false,
+            };
+        });
+        found
+    }
+
+    /// How it takes derivatives of derivatives, by itself or by a `let`.
+    fn second_derivatives(&self, lets: &[Let]) -> Seconds {
+        let mut found = Seconds::default();
+        let nests = |of: &Term, found: &mut Seconds| {
+            found.nested |= of.differentiates(lets);
+            found.products |= of.multiplies_derivatives(lets);
+        };
+        self.visit((lets, &mut BTreeSet::new()), &mut |part| match &part.kind {
+            TermKind::Derivative { times, of, .. } => {
+                found.compact |= *times > 1;
+                nests(of, &mut found);
+            }
+            TermKind::Call(function, of) if differentiates(*function) => {
+                found.compact |= *function == Function::Lap;
+                of.iter().for_each(|of| nests(of, &mut found));
+            }
+            _ => {}
+        });
+        found
+    }
+}
+
+impl Model {
+    /// How its equations take derivatives of derivatives.
+    pub(crate) fn second_derivatives(&self) -> Seconds {
+        let all = self
+            .equations
+            .iter()
+            .map(|e| e.rhs.second_derivatives(&self.lets));
+        all.fold(Seconds::default(), |a, b| Seconds {
+            compact: a.compact || b.compact,
+            nested: a.nested || b.nested,
+            products: a.products || b.products,
+        })
+    }
+}

@@ -1,0 +1,82 @@
+//! The largest symbols of derivatives, as a system writes them and its scheme makes them.
+
+use std::f64::consts::PI;
+
+use num_complex::Complex64;
+
+use super::region::size;
+use super::speeds::Axes;
+use crate::discretize::operators::{Stencil, first, higher, second, staggered};
+use crate::expr::Arithmetic;
+use crate::model::{Mixed, Model, Seconds, to_f64};
+
+/// Angles of a half turn at which symbols of operators are looked at.
+const ANGLES: u32 = 720;
+
+pub(super) fn turned(angle: f64) -> Complex64 {
+    Complex64::new(Arithmetic::cos(angle), Arithmetic::sin(angle))
+}
+
+pub(super) fn angles() -> impl Iterator<Item = f64> {
+    (1..=ANGLES).map(|k| f64::from(k) * PI / f64::from(ANGLES))
+}
+
+/// The largest symbol of a derivative of this order, in the scheme's order of accuracy, along any direction. A speed is of
+/// every direction; a second derivative of every axis adds up to the Laplacian, a fourth one to its square.
+pub(super) fn symbol(model: &Model, power: u32, lengths: &[f64], axes: Axes) -> f64 {
+    let order = model.scheme.order;
+    let squares = axes.of(lengths.iter().map(|h| 1.0 / (h * h)));
+    let (seconds, diffuses) = (
+        model.second_derivatives(),
+        model.speeds.iter().any(|speed| speed.power == 2),
+    );
+    let swings = !diffuses && seconds != Seconds::default();
+    let twice = twice(model, seconds);
+    let own = match power {
+        // Waves of an equation of second order swing by the root of a second derivative.
+        1 if swings => twice.sqrt(),
+        1 => largest((first::OPERATOR.stencil)(order, &[0])),
+        2 => twice,
+        _ => higher::operator(power).map_or(0.0, |of| largest((of.stencil)(order, &[0]))),
+    };
+    // Nested operators reach further than one of the same order.
+    let nested = if power == 4 { twice * twice } else { 0.0 };
+    let root = squares.sqrt();
+    (0..power).fold(own.max(nested), |value, _| value * root)
+}
+
+/// The largest symbol of a second derivative along an axis: of a compact one, of a first derivative of a first one where the scheme
+/// composes them and no compact one is written, and by way of faces where a product is differentiated.
+fn twice(model: &Model, seconds: Seconds) -> f64 {
+    let order = model.scheme.order;
+    let squared = |stencil: Stencil| {
+        let of_one = largest(stencil);
+        of_one * of_one
+    };
+    let compact = largest((second::OPERATOR.stencil)(order, &[0]));
+    let composes = model.scheme.mixed.settled() == Mixed::Composed;
+    match (composes, seconds) {
+        (
+            true,
+            Seconds {
+                compact: false,
+                nested: true,
+                ..
+            },
+        ) => squared((first::OPERATOR.stencil)(order, &[0])),
+        (false, Seconds { products: true, .. }) => {
+            compact.max(squared((staggered::SLOPE.stencil)(order, &[0])))
+        }
+        _ => compact,
+    }
+}
+
+/// The largest symbol along the first axis.
+fn largest(stencil: Stencil) -> f64 {
+    angles().fold(0.0_f64, |most, angle| {
+        let value = stencil
+            .iter()
+            .map(|(at, w)| turned(f64::from(at[0]) * angle) * to_f64(w));
+        most.max(size(value.sum()))
+    })
+}
