@@ -273,7 +273,7 @@ impl Model {
         }
         let derived = || self.derived_waves().map(|derived| derived.waves);
         let waves = self.waves.clone().or_else(derived);
-        let speed = waves.and_then(|waves| waves.fastest(self.dimension));
+        let speed = waves.and_then(|waves| waves.fastest(self.dimension, self.components));
         let speed = speed.map(|value| Speed {
             power: 1,
             span: value.span,

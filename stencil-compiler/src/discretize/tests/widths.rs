@@ -113,3 +113,24 @@ fn every_solver_and_kind_of_variables_has_wide_vectors() {
         assert_eq!(of(1, bare, &scheme).dimension, 1);
     }
 }
+
+#[test]
+fn speeds_go_along_the_axes_that_there_are() {
+    let law = "pub system S in 2d {
+        conserved q: scalar; conserved B: vector<3>; flux q -> q^2*B; flux B -> outer(B, B);
+        waves { flow: 2*q*B; sound: norm(B); } CFL
+    } scheme s for S { reconstruct: plm; riemann: hll; time: ssprk2; }";
+    for cfl in ["", "cfl { advective: 3*B; }"] {
+        let mut model = model(&law.replace("CFL", cfl));
+        if model.speeds.is_empty() {
+            model.speeds = model.implied_speeds();
+        }
+        assert_eq!(model.check(), Ok(()));
+        let watched = observe(&model).unwrap().unwrap();
+        let names: Vec<&str> = watched.quantities.iter().map(|q| &q.name[..]).collect();
+        assert_eq!(names, ["speed_1_x", "speed_1_y"]);
+        // What was made is read again.
+        let again = parse_str(&crate::model::text::print(&model)).unwrap();
+        assert_eq!(again.without_spans(), model.without_spans());
+    }
+}
