@@ -162,7 +162,7 @@ fn of_run(
         }
         return Ok(compiled);
     };
-    let constants = source::constants(&compiled.problem, cells);
+    let constants = source::constants(&compiled.problem, args.schedule.precision.get(), cells);
     Ok(compiled.of_run(&constants))
 }
 

@@ -386,10 +386,14 @@ pub(crate) fn schedule(
 }
 
 /// What does not change in a run on so many cells of a box with edges of 1, with parameters as `bench` has them.
-pub(crate) fn constants(algorithm: &Algorithm, cells: [usize; 3]) -> Constants {
+pub(crate) fn constants(
+    algorithm: &Algorithm,
+    precision: real::Precision,
+    cells: [usize; 3],
+) -> Constants {
     let params = algorithm.params.iter().map(|p| p.default.unwrap_or(1.0));
     let params: Vec<f64> = params.collect();
-    algorithm.constants(&params, cells.map(|n| 1.0 / n as f64))
+    algorithm.constants(precision, &params, cells.map(|n| 1.0 / n as f64))
 }
 
 fn no_schedule(wanted: &str) -> String {

@@ -157,7 +157,7 @@ fn components(rank: Rank, dimension: usize) -> Vec<String> {
 fn places(model: &Model, arguments: usize) -> Vec<String> {
     let own = model.fields.iter().take(arguments);
     own.flat_map(|field| {
-        let parts = components(field.rank, model.dimension);
+        let parts = components(field.rank, model.components);
         parts
             .into_iter()
             .map(|part| field.name.clone() + &part.replace('.', "_"))
@@ -168,12 +168,15 @@ fn places(model: &Model, arguments: usize) -> Vec<String> {
 /// The values of an algorithm that looks at no neighbour, as one expression over its states by their places; `None` if
 /// it looks further, or at parameters, lengths or times.
 fn inlined(algorithm: &Algorithm, places: &[String]) -> Option<Expr<usize>> {
-    let uniforms: Option<Vec<f64>> = algorithm.uniforms.iter().map(number).collect();
     let mut all = Inlined {
         builder: Builder::new(),
-        uniforms: uniforms?,
+        uniforms: Vec::new(),
         values: Vec::new(),
     };
+    for uniform in &algorithm.uniforms {
+        let value = all.uniform(&uniform.value)?;
+        all.uniforms.push(value);
+    }
     for function in &algorithm.functions {
         let value = match &function.def {
             Def::State(state) => {
@@ -193,16 +196,18 @@ fn inlined(algorithm: &Algorithm, places: &[String]) -> Option<Expr<usize>> {
     Some(all.builder.into_expr(results?))
 }
 
-/// The value of a uniform that is made of numbers alone.
-fn number(uniform: &crate::algorithm::Uniform) -> Option<f64> {
-    let mut atoms = uniform.value.atoms();
-    let is_number = atoms.next().is_none();
-    is_number.then(|| uniform.value.eval(|_: &UniformAtom| 0.0))
+/// What is the same for all arguments.
+#[derive(Clone, Copy)]
+enum Constant {
+    /// A number, rounded once.
+    Number(f64),
+    /// A multiple of what is the epsilon of the precision, as operations in that precision.
+    OfPrecision(Ref),
 }
 
 struct Inlined {
     builder: Builder<usize>,
-    uniforms: Vec<f64>,
+    uniforms: Vec<Constant>,
     /// Of the grid functions so far; none of what is no argument.
     values: Vec<Option<Ref>>,
 }
@@ -214,8 +219,53 @@ impl Inlined {
                 self.values.get(access.of.0 as usize).copied().flatten()
             }
             Atom::Access(_) => None,
-            Atom::Uniform(id) => Some(self.builder.lit(self.uniforms[id.0 as usize])),
+            Atom::Uniform(id) => Some(self.constant(self.uniforms[id.0 as usize], false)),
         }
+    }
+
+    /// A constant or its negative.
+    fn constant(&mut self, value: Constant, negative: bool) -> Ref {
+        match (value, negative) {
+            (Constant::Number(number), false) => self.builder.lit(number),
+            (Constant::Number(number), true) => self.builder.lit(-number),
+            (Constant::OfPrecision(value), false) => value,
+            (Constant::OfPrecision(value), true) => self.builder.op(Op::Neg, &[value]),
+        }
+    }
+
+    /// A uniform that is made of numbers and of the epsilon of the precision alone.
+    fn uniform(&mut self, value: &Expr<UniformAtom>) -> Option<Constant> {
+        if value.atoms().next().is_none() {
+            return Some(Constant::Number(value.eval(|_: &UniformAtom| 0.0)));
+        }
+        if value.atoms().any(|atom| *atom != UniformAtom::Epsilon) {
+            return None;
+        }
+        let mut own: Vec<Ref> = Vec::with_capacity(value.nodes.len());
+        for node in &value.nodes {
+            let made = match node {
+                Node::Lit(lit) => self.builder.lit(lit.value()),
+                Node::Atom(_) => self.epsilon(),
+                Node::Op(op, args) => {
+                    let args: Vec<Ref> = args.iter().map(|arg| own[arg.0 as usize]).collect();
+                    self.builder.op(*op, &args)
+                }
+            };
+            own.push(made);
+        }
+        let result = own.get(value.result().0 as usize);
+        result.copied().map(Constant::OfPrecision)
+    }
+
+    /// `|3 (4/3 - 1) - 1|`: what a third lacks in the precision of the operations.
+    fn epsilon(&mut self) -> Ref {
+        let b = &mut self.builder;
+        let [one, three, four] = [1.0, 3.0, 4.0].map(|value| b.lit(value));
+        let ratio = b.op(Op::Div, &[four, three]);
+        let third = b.op(Op::Sub, &[ratio, one]);
+        let whole = b.op(Op::Mul, &[three, third]);
+        let lacks = b.op(Op::Sub, &[whole, one]);
+        b.op(Op::Abs, &[lacks])
     }
 
     fn point(&mut self, expr: &Expr<Atom>) -> Option<Ref> {
@@ -240,23 +290,51 @@ impl Inlined {
         for term in terms {
             let value = self.atom(&Atom::Access(term.value))?;
             let factor = term.factor.map(|id| self.uniforms[id.0 as usize]);
+            let factor = factor.map(|factor| self.constant(factor, term.negative));
             let builder = &mut self.builder;
-            let sign = |factor: f64| if term.negative { -factor } else { factor };
             sum = Some(match (sum, factor) {
-                (None, Some(factor)) => {
-                    let factor = builder.lit(sign(factor));
-                    builder.op(Op::Mul, &[factor, value])
-                }
+                (None, Some(factor)) => builder.op(Op::Mul, &[factor, value]),
                 (None, None) if term.negative => builder.op(Op::Neg, &[value]),
                 (None, None) => value,
-                (Some(sum), Some(factor)) => {
-                    let factor = builder.lit(sign(factor));
-                    builder.op(Op::Fma, &[factor, value, sum])
-                }
+                (Some(sum), Some(factor)) => builder.op(Op::Fma, &[factor, value, sum]),
                 (Some(sum), None) if term.negative => builder.op(Op::Sub, &[sum, value]),
                 (Some(sum), None) => builder.op(Op::Add, &[sum, value]),
             });
         }
         sum
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::expr::Real;
+
+    fn value<T: Real>(text: &str, arguments: &[f64]) -> f64 {
+        let made = pointwise(text.parse().unwrap()).unwrap_or_else(|e| panic!("{e:?}"));
+        let (_, body) = &made.bodies[0];
+        body.eval(|at| T::from_f64(arguments[*at])).to_f64()
+    }
+
+    #[test]
+    fn epsilon_is_that_of_the_precision_of_the_arguments() {
+        for (text, times) in [
+            ("fn small(a: scalar) -> scalar { a*epsilon }", 3.0),
+            (
+                "fn small(a: scalar) -> scalar { 2*epsilon + epsilon*a/3 }",
+                3.0,
+            ),
+            (
+                "fn small(a: scalar) -> scalar { if a < epsilon { a } else { -epsilon } }",
+                -1.0,
+            ),
+        ] {
+            assert_eq!(value::<f64>(text, &[3.0]), times * f64::EPSILON, "{text}");
+            assert_eq!(
+                value::<f32>(text, &[3.0]),
+                times * f64::from(f32::EPSILON),
+                "{text}"
+            );
+        }
     }
 }

@@ -2,14 +2,15 @@
 //! evaluates, or a card by the same operations and so with the same bits.
 
 use stencil_compiler::algorithm::{Algorithm, Constants, UniformAtom};
+use stencil_compiler::expr::real::Precision;
 use stencil_compiler::expr::{Builder, Expr, Op, Ref};
 use stencil_compiler::stability::{Axes, Share};
 
 /// A step that would leave less than this part of it to the end of a run goes to the end.
 const SLIVER: f64 = 1e-9;
 
-/// Places of the numbers that rules are made of; behind these stand the spacing, the parameters and
-/// the speeds.
+/// Places of the numbers that rules are made of; behind these stand the spacing, the epsilon of the
+/// precision, the parameters and the speeds.
 pub(crate) mod place {
     /// The time at which the step begins; where a rule is one of a substep, the time of that.
     pub(crate) const T: usize = 0;
@@ -61,7 +62,7 @@ pub(crate) struct Length {
 /// The rules of a system on a mesh.
 #[derive(Clone, Debug)]
 pub(crate) struct Rules {
-    /// The spacing and the parameters.
+    /// The spacing, the epsilon of the precision and the parameters.
     given: Vec<f64>,
     /// What each speed takes of a step.
     shares: Vec<Share>,
@@ -86,12 +87,15 @@ impl Rules {
         algorithm: &Algorithm,
         params: &[f64],
         spacing: [f64; 3],
-        shares: Vec<Share>,
+        (precision, shares): (Precision, Vec<Share>),
     ) -> Self {
-        let given: Vec<f64> = spacing.iter().chain(params).copied().collect();
+        let epsilon = [precision.epsilon()];
+        let given = spacing.iter().chain(&epsilon).chain(params);
+        let given: Vec<f64> = given.copied().collect();
         let place = |atom: &UniformAtom| match *atom {
             UniformAtom::Spacing(axis) => place::COUNT + axis,
-            UniformAtom::Param(i) => place::COUNT + spacing.len() + i,
+            UniformAtom::Epsilon => place::COUNT + spacing.len(),
+            UniformAtom::Param(i) => place::COUNT + spacing.len() + epsilon.len() + i,
             UniformAtom::Dt => place::DT,
             UniformAtom::Time => place::T,
         };
@@ -109,7 +113,7 @@ impl Rules {
             times: algorithm.substeps.iter().map(|s| time(s.at)).collect(),
             uniforms: uniforms.map(|u| u.value.map_atoms(place)).collect(),
             depend_on_time: algorithm.depends_on_time(),
-            constants: algorithm.constants(params, spacing),
+            constants: algorithm.constants(precision, params, spacing),
             shares,
             given,
         }
@@ -256,7 +260,12 @@ pub(crate) mod tests {
         scheme s for Damped { space: central<order = 2>; time: rk3_williamson; }";
         let system = SystemDef::from_text("damped.pde", text).unwrap();
         let shares = vec![of(0, 2, DIFFUSIVE), of(1, 1, ADVECTIVE)];
-        Rules::new(system.algorithm(), &[0.5, 3.0], [0.1, 0.2, 1.0], shares)
+        Rules::new(
+            system.algorithm(),
+            &[0.5, 3.0],
+            [0.1, 0.2, 1.0],
+            (Precision::F64, shares),
+        )
     }
 
     /// The part that the speed at a place takes.
@@ -322,7 +331,7 @@ pub(crate) mod tests {
             ..of(0, 1, 0.5)
         };
         let shares = vec![damped, of(1, 2, 2.0)];
-        let rules = Rules::new(system.algorithm(), &[], [1.0; 3], shares);
+        let rules = Rules::new(system.algorithm(), &[], [1.0; 3], (Precision::F64, shares));
         let dt = |speeds: [f64; 2]| rules.step(asked(f64::INFINITY, f64::INFINITY), &speeds).dt;
         assert_eq!(dt([3.0, 0.25]), 0.5 / (9.0 * 0.5 / 0.25 + 0.25 * 2.0));
         assert_eq!(dt([0.0, 0.0]), f64::INFINITY);
@@ -345,7 +354,7 @@ pub(crate) mod tests {
                 ..of(0, 1, rate)
             };
             let shares = vec![along(0, 10.0), along(1, 20.0), of(1, 2, 4.0)];
-            let rules = Rules::new(system.algorithm(), &[], [1.0; 3], shares);
+            let rules = Rules::new(system.algorithm(), &[], [1.0; 3], (Precision::F64, shares));
             let speeds = [3.0, 1.0, 2.0];
             let dt = rules.step(asked(f64::INFINITY, f64::INFINITY), &speeds).dt;
             assert_eq!(dt, 0.5 / rates, "{axes:?}");
@@ -363,15 +372,18 @@ pub(crate) mod tests {
     #[test]
     fn uniforms_are_those_of_the_algorithm() {
         let text = "pub system Forced in 1d { field q: scalar; param w: real = 3;
-            ddt(q) = w * lap(q) + sin(w * t); }";
+            ddt(q) = w * lap(q) + sin(w * t) + w * epsilon * q^2; }";
         let system = SystemDef::from_text("forced.pde", text).unwrap();
         let (algorithm, spacing) = (system.algorithm(), [0.1, 1.0, 1.0]);
-        let rules = Rules::new(algorithm, &[3.0], spacing, Vec::new());
-        let mut numbers = rules.numbers(Asked::given(0.7, 0.01), &[]);
-        numbers[place::DT] = 0.01;
-        let all = rules.uniforms.iter().map(|u| u.eval(|at| numbers[*at]));
-        let all: Vec<f64> = all.collect();
-        assert!(rules.depend_on_time && !all.is_empty());
-        assert_eq!(all, algorithm.uniform_values(&[3.0], spacing, 0.01, 0.7));
+        for precision in [Precision::F32, Precision::F64] {
+            let rules = Rules::new(algorithm, &[3.0], spacing, (precision, Vec::new()));
+            let mut numbers = rules.numbers(Asked::given(0.7, 0.01), &[]);
+            numbers[place::DT] = 0.01;
+            let all = rules.uniforms.iter().map(|u| u.eval(|at| numbers[*at]));
+            let all: Vec<f64> = all.collect();
+            assert!(rules.depend_on_time && all.contains(&(3.0 * precision.epsilon())));
+            let expected = algorithm.uniform_values(precision, &[3.0], spacing, (0.01, 0.7));
+            assert_eq!(all, expected);
+        }
     }
 }

@@ -296,7 +296,7 @@ pub struct BadSpeed {
     "`{field}` is not finite, or larger than {most:e}, in cell {cell:?}, at {at:?}, after {}; {}.{} {}",
     made(*unseen, (*substep, *step, *t), equation),
     state(*kept),
-    perhaps(cause.is_none(), ranges.as_deref(), iterations.as_deref()),
+    perhaps(cause.is_none(), ranges.as_deref(), (iterations.as_deref(), remarks.as_deref())),
     cause.as_deref().unwrap_or("A smaller time step, a larger viscosity or more cells may help")
 )]
 #[non_exhaustive]
@@ -328,6 +328,8 @@ pub struct NotFinite {
     pub ranges: Option<String>,
     /// The loops that end by a test, if there are some: what comes out of one whose test never held is no number.
     pub iterations: Option<String>,
+    /// Of the loops, those whose tests the precision cannot meet: see [`remarks`](crate::Simulation::remarks).
+    pub remarks: Option<String>,
     /// What made it, and the way out, where that can be told: a ghost value, a source, a root, a quotient. `None` where
     /// values became too large little by little, and on a card.
     pub cause: Option<String>,
@@ -347,12 +349,18 @@ fn made(unseen: u64, (substep, step, t): (usize, u64, f64), equation: &str) -> S
 }
 
 /// Names other causes where the cause is not known: ranges and loops mark a failure by a NaN.
-fn perhaps(is_unknown: bool, ranges: Option<&str>, iterations: Option<&str>) -> String {
+fn perhaps(
+    is_unknown: bool,
+    ranges: Option<&str>,
+    (iterations, remarks): (Option<&str>, Option<&str>),
+) -> String {
     let ranges = ranges.filter(|_| is_unknown).map(|ranges| {
         format!(" Or the cell does not stay where {ranges}, even with repaired fluxes.")
     });
     let loops = iterations.filter(|_| is_unknown);
-    let loops = loops.map(|loops| format!(" Or {loops} did not end."));
+    let remarks = remarks.map(|remarks| format!(" Mind that {remarks}."));
+    let remarks = remarks.unwrap_or_default();
+    let loops = loops.map(|loops| format!(" Or {loops} did not end.{remarks}"));
     ranges.into_iter().chain(loops).collect()
 }
 

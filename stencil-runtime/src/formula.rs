@@ -118,7 +118,7 @@ pub(crate) fn default_source(
     })?;
     let at = indices
         .iter()
-        .fold(0, |at, axis| at * model.dimension + axis);
+        .fold(0, |at, axis| at * model.components + axis);
     let formulas = formula::of_source(model, source)?;
     Some(sampled(formulas.into_iter().nth(at)?, params))
 }

@@ -143,17 +143,20 @@ impl Watch {
         } = &self.speeds;
         let power = quantities.get(speed).and_then(|quantity| quantity.speed);
         let reducer = reducer.as_ref().ok_or_else(missing)?;
-        let uniforms = self.uniforms(mesh, t);
+        let uniforms = self.uniforms::<T>(mesh, t);
         let cell = machine.first_largest(pool, (reducer, speed), &uniforms, t)?;
         Ok((kind(power.ok_or_else(missing)?), cell))
     }
 
     /// What evaluates the speeds on a card by itself: nothing that changes with time but is no
     /// field.
-    pub(crate) fn speeds_on_card(&self, mesh: &Mesh) -> Option<(&cuda::Reducer, Vec<f64>)> {
+    pub(crate) fn speeds_on_card<T: Number>(
+        &self,
+        mesh: &Mesh,
+    ) -> Option<(&cuda::Reducer, Vec<f64>)> {
         let on_card = self.speeds.reducer.as_ref()?.on_card()?;
         let steady = !self.speeds_read_sources() && !self.algorithm.depends_on_time();
-        steady.then(|| (on_card, self.uniforms(mesh, 0.0)))
+        steady.then(|| (on_card, self.uniforms::<T>(mesh, 0.0)))
     }
 
     /// The first of these speeds that limits no step, and its value.
@@ -173,13 +176,14 @@ impl Watch {
         let Some(reducer) = &group.reducer else {
             return Ok(Vec::new());
         };
-        machine.reduce(pool, reducer, &self.uniforms(mesh, t), t)
+        machine.reduce(pool, reducer, &self.uniforms::<T>(mesh, t), t)
     }
 
     /// The uniforms of the algorithm at the time `t`.
-    fn uniforms(&self, mesh: &Mesh, t: f64) -> Vec<f64> {
+    fn uniforms<T: Number>(&self, mesh: &Mesh, t: f64) -> Vec<f64> {
         let spacing = mesh.spacing();
-        self.algorithm.uniform_values(&self.params, spacing, 0.0, t)
+        self.algorithm
+            .uniform_values(T::PRECISION, &self.params, spacing, (0.0, t))
     }
 }
 

@@ -152,7 +152,7 @@ impl Case {
     /// Uniforms at a time, rounded to the precision.
     pub fn uniforms_at<T: Real>(&self, algorithm: &Algorithm, t: f64) -> Vec<T> {
         algorithm
-            .uniform_values(&self.params, self.spacing, self.dt, t)
+            .uniform_values(T::PRECISION, &self.params, self.spacing, (self.dt, t))
             .into_iter()
             .map(T::from_f64)
             .collect()

@@ -68,7 +68,9 @@ impl<'a, T: Real> Machine<'a, T> {
                 &vec![T::from_f64(0.0); case.cells.iter().product()],
             );
         }
-        let constants = compiled.problem.constants(&case.params, case.spacing);
+        let constants = compiled
+            .problem
+            .constants(T::PRECISION, &case.params, case.spacing);
         Machine {
             compiled,
             kernels: compiled.clone().of_run(&constants).kernels,

@@ -24,6 +24,14 @@ pub fn bounded_system(seed: u64) -> String {
     Writer::new(seed, 1).written(seed)
 }
 
+/// The same of vectors with three components on meshes of one or two dimensions.
+pub fn wide_system(seed: u64) -> String {
+    let mut writer = Writer::new(seed, 2);
+    writer.dimension = 1 + writer.below(2);
+    writer.components = 3;
+    writer.written(seed)
+}
+
 /// Cells along x, y, z that no tile divides, few enough for the interpreters.
 pub fn cells(seed: u64, dimension: usize) -> [usize; 3] {
     let mut draws = Draws::new(seed ^ 0x5eed);
@@ -38,6 +46,8 @@ pub fn cells(seed: u64, dimension: usize) -> [usize; 3] {
 struct Writer {
     draws: Draws,
     dimension: usize,
+    /// Of a vector.
+    components: usize,
     /// How many derivatives are taken of each other.
     nested: usize,
     scalars: Vec<String>,
@@ -53,6 +63,7 @@ impl Writer {
         Writer {
             draws,
             dimension,
+            components: dimension,
             nested,
             scalars: Vec::new(),
             vectors: Vec::new(),
@@ -82,13 +93,16 @@ impl Writer {
         let mut number = 0;
         while components > 0 {
             number += 1;
-            let vector = components >= self.dimension && self.chance(40);
+            // The first vector says how many components there are.
+            let first = self.is_wide() && number == 1;
+            components = components.max(if first { self.components } else { 0 });
+            let vector = first || components >= self.components && self.chance(40);
             let (name, rank) = if vector {
-                (format!("v{number}"), "vector")
+                (format!("v{number}"), self.rank())
             } else {
                 (format!("s{number}"), "scalar")
             };
-            components -= if vector { self.dimension } else { 1 };
+            components -= if vector { self.components } else { 1 };
             let _ = writeln!(self.text, "    field {name}: {rank};");
             self.name(&name, vector);
             self.evolved.push((name, vector));
@@ -103,7 +117,7 @@ impl Writer {
             self.name("f", false);
         }
         if !bounded && self.chance(20) {
-            let _ = writeln!(self.text, "    source g: vector;");
+            let _ = writeln!(self.text, "    source g: {};", self.rank());
             self.name("g", true);
         }
         if self.chance(50) {
@@ -168,6 +182,31 @@ impl Writer {
 
     fn axis(&mut self) -> &'static str {
         AXES[self.below(self.dimension)]
+    }
+
+    /// Do vectors have more components than there are axes?
+    fn is_wide(&self) -> bool {
+        self.components != self.dimension
+    }
+
+    /// The type of vectors.
+    fn rank(&self) -> &'static str {
+        match self.is_wide() {
+            true => "vector<3>",
+            false => "vector",
+        }
+    }
+
+    /// What vectors of three components have.
+    fn turned(&mut self, depth: usize, nested: usize) -> String {
+        match nested > 0 && self.chance(50) {
+            true => format!("curl({})", self.vector(depth, nested - 1)),
+            false => format!(
+                "cross({}, {})",
+                self.vector(depth, nested),
+                self.vector(0, 0)
+            ),
+        }
     }
 
     /// A scalar of at most `depth` operations, `nested` of them derivatives.
@@ -279,8 +318,9 @@ impl Writer {
             0 => "a".into(),
             1 => ["0.5", "1", "2*t", "b"][self.below(4)].into(),
             2 | 3 if !self.vectors.is_empty() => {
-                let axis = self.axis();
-                self.any(true).map_or("b".into(), |v| format!("{v}.{axis}"))
+                let letter = AXES[self.below(self.components)];
+                self.any(true)
+                    .map_or("b".into(), |v| format!("{v}.{letter}"))
             }
             _ => self.any(false).unwrap_or("b".into()),
         }
@@ -292,6 +332,9 @@ impl Writer {
             return self.vector_leaf();
         }
         let d = depth - 1;
+        if self.is_wide() && self.chance(25) {
+            return self.turned(d, nested);
+        }
         match self.below(if nested > 0 { 10 } else { 4 }) {
             0 => format!(
                 "({}) * ({})",
@@ -329,7 +372,7 @@ impl Writer {
             Some(name) if self.chance(80) => name,
             _ => {
                 let entries: Vec<String> =
-                    (0..self.dimension).map(|_| self.scalar_leaf()).collect();
+                    (0..self.components).map(|_| self.scalar_leaf()).collect();
                 format!("[{}]", entries.join(", "))
             }
         }

@@ -60,6 +60,7 @@ fn parts_mut(term: &mut Term) -> Vec<&mut Term> {
         | TermKind::Let(_)
         | TermKind::Source(_)
         | TermKind::Time
+        | TermKind::Epsilon
         | TermKind::Coordinate(_)
         | TermKind::Side(..)
         | TermKind::Normal => Vec::new(),

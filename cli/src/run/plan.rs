@@ -75,6 +75,9 @@ fn settings<T: Number>(out: &mut String, problem: &Problem, simulation: &Simulat
     if !params.is_empty() {
         let _ = writeln!(out, "  {params}");
     }
+    for remark in simulation.remarks() {
+        let _ = writeln!(out, "  note: {remark}");
+    }
 }
 
 /// `2 × 1 × 3 patches of 64 × 128 × 32 cells`, where there are many.

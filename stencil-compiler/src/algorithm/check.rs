@@ -8,8 +8,8 @@ use crate::expr::{Expr, Node};
 /// The largest offset of one access, in cells: room for any real scheme, none for overflow.
 pub const LARGEST_OFFSET: i32 = 1000;
 
-/// Names that mean spacings, the time step and the time in the values of uniforms.
-pub const RESERVED: [&str; 5] = ["dx", "dy", "dz", "dt", "t"];
+/// Names that mean spacings, the time step, the time and the epsilon of the precision in the values of uniforms.
+pub const RESERVED: [&str; 6] = ["dx", "dy", "dz", "dt", "t", "epsilon"];
 
 impl Algorithm {
     /// Checks every invariant of this stage.
@@ -105,7 +105,8 @@ impl Algorithm {
             UniformAtom::Param(_)
             | UniformAtom::Spacing(_)
             | UniformAtom::Dt
-            | UniformAtom::Time => Ok(()),
+            | UniformAtom::Time
+            | UniformAtom::Epsilon => Ok(()),
         }
     }
 

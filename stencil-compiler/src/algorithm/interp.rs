@@ -122,7 +122,7 @@ impl<'a, T: Real> Oracle<'a, T> {
         let alg = self.alg;
         let Substep { at, updates } = &alg.substeps[index];
         let t = self.dt.mul_add(*at, self.t);
-        let values = alg.uniform_values(&self.params, self.spacing, self.dt, t);
+        let values = alg.uniform_values(T::PRECISION, &self.params, self.spacing, (self.dt, t));
         self.uniforms = values.into_iter().map(T::from_f64).collect();
         let roots: Vec<FnId> = updates.iter().map(|(_, value)| *value).collect();
         let mut values: Vec<Option<Grid<T>>> = Vec::new();

@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diag::Span;
+use crate::expr::real::Precision;
 use crate::expr::{Expr, Node};
 
 pub mod check;
@@ -130,6 +131,8 @@ pub enum UniformAtom {
     Dt,
     /// The time of the substep.
     Time,
+    /// From one to the next larger number of the run's precision.
+    Epsilon,
 }
 
 /// A named discrete quantity, stored or not.
@@ -246,25 +249,32 @@ impl Algorithm {
         self.dimension - 1
     }
 
-    /// Values of all uniforms in `f64`, before their one rounding, at the time `t` of a substep.
-    pub fn uniform_values(&self, params: &[f64], spacing: [f64; 3], dt: f64, t: f64) -> Vec<f64> {
+    /// Values of all uniforms in `f64`, before their one rounding to the precision of a run, at the time `t` of a substep.
+    pub fn uniform_values(
+        &self,
+        precision: Precision,
+        params: &[f64],
+        spacing: [f64; 3],
+        (dt, t): (f64, f64),
+    ) -> Vec<f64> {
         let atom = |atom: &UniformAtom| match *atom {
             UniformAtom::Param(i) => params[i],
             UniformAtom::Spacing(axis) => spacing[axis],
             UniformAtom::Dt => dt,
             UniformAtom::Time => t,
+            UniformAtom::Epsilon => precision.epsilon(),
         };
         self.uniforms.iter().map(|u| u.value.eval(atom)).collect()
     }
 
     /// Values of those uniforms that do not change in a run, neither from step to step nor from substep to substep.
-    pub fn constants(&self, params: &[f64], spacing: [f64; 3]) -> Constants {
+    pub fn constants(&self, precision: Precision, params: &[f64], spacing: [f64; 3]) -> Constants {
         let stays = |atom: &UniformAtom| match atom {
-            UniformAtom::Param(_) | UniformAtom::Spacing(_) => true,
+            UniformAtom::Param(_) | UniformAtom::Spacing(_) | UniformAtom::Epsilon => true,
             UniformAtom::Dt | UniformAtom::Time => false,
         };
         // What is made of no step is the same for any.
-        let values = self.uniform_values(params, spacing, 0.0, 0.0);
+        let values = self.uniform_values(precision, params, spacing, (0.0, 0.0));
         let all = self.uniforms.iter().zip(values);
         let constant = all.filter(|(uniform, _)| uniform.value.atoms().all(stays));
         let named = constant.map(|(uniform, value)| (uniform.name.clone(), value));

@@ -43,6 +43,7 @@ pub fn print(alg: &Algorithm) -> String {
             UniformAtom::Spacing(axis) => RESERVED[*axis].to_string(),
             UniformAtom::Dt => RESERVED[3].to_string(),
             UniformAtom::Time => RESERVED[4].to_string(),
+            UniformAtom::Epsilon => RESERVED[5].to_string(),
         });
         line(format!("uniform {} = {value}", uniform.name));
     }
@@ -293,6 +294,7 @@ fn parse_uniform(lexer: &mut Lexer, alg: &mut Algorithm, names: &mut Names) -> P
         match RESERVED.iter().position(|reserved| *reserved == atom) {
             Some(3) => Ok(UniformAtom::Dt),
             Some(4) => Ok(UniformAtom::Time),
+            Some(5) => Ok(UniformAtom::Epsilon),
             Some(axis) => Ok(UniformAtom::Spacing(axis)),
             None => match names.params.get(atom) {
                 Some(&param) => Ok(UniformAtom::Param(param)),

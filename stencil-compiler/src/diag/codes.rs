@@ -83,13 +83,13 @@ codes! {
     NotMutable = "P0112", "assignment to what does not change",
         "Only a local name of a function that was made with `let mut` can be assigned to.";
     RankMismatch = "P0201", "ranks do not fit",
-        "Scalars, vectors and tensors add only to their own kind, and at least one factor of `*` is a scalar. Contract with `dot`, build with `outer`, take components with `u.x`.";
+        "Scalars, vectors and tensors add only to their own kind, and at least one factor of `*` is a scalar. Contract with `dot`, build with `outer`, take components with `u.x`. All vectors of a system have equally many components: one for each axis (`vector`) or three (`vector<3>`).";
     NoSuchComponent = "P0204", "no such component",
-        "A vector has one component for each axis (`u.x`), a tensor one for each pair of axes (`t.xy`). The axes are x in 1d, x and y in 2d, x, y and z in 3d.";
+        "A vector has one component for each axis (`u.x`), a tensor one for each pair of axes (`t.xy`). The axes are x in 1d, x and y in 2d, x, y and z in 3d; a `vector<3>` has x, y and z in any of them.";
     ArgumentCount = "P0205", "wrong number of arguments",
         "The function takes another number of arguments.";
     WrongDimension = "P0206", "not in this number of dimensions",
-        "The system has another number of dimensions: `curl` and `cross` exist in 3d, and a stack `[a, b]` has one entry for each axis.";
+        "The system has another number of dimensions: `curl` and `cross` exist in 3d and for `vector<3>`, and a stack `[a, b]` has one entry for each component of a vector.";
     DivisionByZero = "P0207", "division by zero",
         "The divisor is a literal zero, or a constant that is zero.";
     OutOfBounds = "P0208", "default outside its bounds",

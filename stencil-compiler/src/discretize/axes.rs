@@ -34,7 +34,7 @@ impl Expander<'_> {
 
     /// The sum of the squares of components of a vector or tensor: those of the diagonal come first, then each with its mirror image.
     pub(super) fn squares(&mut self, of: &[Poly], span: Span) -> Result<Poly> {
-        let n = self.model.dimension;
+        let n = self.model.components;
         let squares = of.iter().map(|x| self.product(x, x, span));
         let squares: Vec<Poly> = squares.collect::<std::result::Result<_, DiscretizeError>>()?;
         if of.len() != n * n || n == 1 {

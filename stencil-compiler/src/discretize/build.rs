@@ -198,6 +198,7 @@ impl Functions {
             UniformFactor::Spacing(axis) => b.atom(UniformAtom::Spacing(axis)),
             UniformFactor::Dt => b.atom(UniformAtom::Dt),
             UniformFactor::Time => b.atom(UniformAtom::Time),
+            UniformFactor::Epsilon => b.atom(UniformAtom::Epsilon),
             UniformFactor::Opaque(at) => {
                 if let Some(known) = known.get(&at) {
                     return *known;

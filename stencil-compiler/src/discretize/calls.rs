@@ -11,7 +11,7 @@ use crate::model::{Function, Term};
 
 impl Expander<'_> {
     pub(super) fn call(&mut self, function: Function, args: &[Term], span: Span) -> Result<Tensor> {
-        let n = self.model.dimension;
+        let n = self.model.components;
         let name = label_of(self.model, &args[0]);
         let values: Result<Vec<Tensor>> = args.iter().map(|a| self.term(a)).collect();
         let values = values?;
@@ -87,6 +87,10 @@ impl Expander<'_> {
         span: Span,
     ) -> Result<Poly> {
         self.beside_given_slopes(span)?;
+        // All is the same along an axis that the mesh does not have.
+        if axis >= self.model.dimension {
+            return Ok(Poly::default());
+        }
         let out = if times == 1 {
             self.atoms.first(axis, of, name)
         } else {
@@ -98,7 +102,7 @@ impl Expander<'_> {
     /// `u_i d_i f - |u_i| D_i f`, with D the difference that upwinding takes away.
     fn upwind(&mut self, u: &[Poly], f: &Poly, name: &Label, span: Span) -> Result<Poly> {
         let mut sum = Poly::default();
-        for (axis, speed) in u.iter().enumerate() {
+        for (axis, speed) in u.iter().enumerate().take(self.model.dimension) {
             let central = self.derivative(axis, 1, f, name, span)?;
             let central = self.product(speed, &central, span)?;
             let bias = self.atoms.upwind(axis, f, name).map_err(overflow(span))?;
@@ -152,7 +156,7 @@ impl Expander<'_> {
 
     /// Contracts the last index of `a` with the first index of `b`.
     fn contract(&mut self, a: &[Poly], b: &[Poly], span: Span) -> Result<Tensor> {
-        let n = self.model.dimension;
+        let n = self.model.components;
         let (rows, columns) = (a.len() / n, b.len() / n);
         let mut out = Vec::with_capacity(rows * columns);
         for i in 0..rows {
@@ -168,14 +172,14 @@ impl Expander<'_> {
     fn trace(&mut self, a: &[Poly], span: Span) -> Result<Poly> {
         let diagonal: Vec<Poly> = a
             .iter()
-            .step_by(self.model.dimension + 1)
+            .step_by(self.model.components + 1)
             .cloned()
             .collect();
         self.over_axes("trace", &diagonal, span)
     }
 
     fn symmetric(&self, a: &[Poly], span: Span) -> Result<Tensor> {
-        let n = self.model.dimension;
+        let n = self.model.components;
         let half = Uniform::number(Ratio::new(1, 2));
         let entry = |k: usize| {
             a[k].plus(&a[(k % n) * n + k / n])

@@ -39,7 +39,7 @@ impl Components {
             evolved: model.fields.len(),
         };
         for field in &model.fields {
-            let names = this.add(&field.name, field.rank, field.symmetry, model.dimension);
+            let names = this.add(&field.name, field.rank, field.symmetry, model.components);
             this.free(&names, &field.name, field.span)?;
             this.fields.extend(names);
         }
@@ -48,7 +48,7 @@ impl Components {
                 &source.name,
                 source.rank,
                 Symmetry::General,
-                model.dimension,
+                model.components,
             );
             this.free(&names, &source.name, source.span)?;
             this.sources.extend(names);

@@ -77,7 +77,7 @@ impl<'a> Expander<'a> {
         };
         for named in &model.lets {
             let value = this.term(&named.value)?;
-            let suffixes = suffixes(named.value.rank, model.dimension).into_iter();
+            let suffixes = suffixes(named.value.rank, model.components).into_iter();
             let names = suffixes.map(|suffix| format!("{}{suffix}", named.name));
             let components = names.zip(value.iter().cloned()).collect();
             this.atoms.labels.define(&named.name, components);
@@ -99,7 +99,7 @@ impl<'a> Expander<'a> {
         let slope = self.instead.as_ref()?.states.slope?;
         let (of, axes) = match &term.kind {
             TermKind::Derivative { axis, times: 1, of } => (&**of, *axis..*axis + 1),
-            TermKind::Call(Function::Grad, of) => (&of[0], 0..self.model.dimension),
+            TermKind::Call(Function::Grad, of) => (&of[0], 0..self.model.components),
             _ => return None,
         };
         let TermKind::Field(field) = of.kind else {
@@ -153,6 +153,10 @@ impl<'a> Expander<'a> {
             TermKind::Field(i) => Ok(self.entries(self.components.of_field(*i))),
             TermKind::Source(i) => Ok(self.entries(self.components.of_source(*i))),
             TermKind::Time => Ok(vec![Poly::uniform(Uniform::power(UniformFactor::Time, 1))]),
+            TermKind::Epsilon => Ok(vec![Poly::uniform(Uniform::power(
+                UniformFactor::Epsilon,
+                1,
+            ))]),
             TermKind::Coordinate(_) => Err(DiscretizeError::new(
                 Code::CoordinateOutsideSource,
                 span,
@@ -202,7 +206,7 @@ impl<'a> Expander<'a> {
                 let of = self.term(of)?;
                 let at = axes
                     .iter()
-                    .fold(0, |at, axis| at * self.model.dimension + axis);
+                    .fold(0, |at, axis| at * self.model.components + axis);
                 Ok(vec![of[at].clone()])
             }
             TermKind::Derivative { axis, times, of } => {
@@ -272,7 +276,7 @@ impl<'a> Expander<'a> {
             true => Poly::uniform(Uniform::one()),
             false => Poly::default(),
         };
-        (0..self.model.dimension).map(along).collect()
+        (0..self.model.components).map(along).collect()
     }
 
     /// The components of a `let`, in the states at work.
@@ -297,7 +301,7 @@ impl<'a> Expander<'a> {
 
     /// Names the components of what stands for a `let` in the states of that label.
     pub(super) fn name_let(&mut self, item: &Let, label: &str, value: Tensor) -> Tensor {
-        let suffixes = suffixes(item.value.rank, self.model.dimension);
+        let suffixes = suffixes(item.value.rank, self.model.components);
         let names = suffixes
             .iter()
             .map(|suffix| format!("{}{suffix}_{label}", item.name));

@@ -6,7 +6,8 @@ use std::fmt;
 use crate::algorithm::prune::prune;
 use crate::algorithm::{Algorithm, Def, FnId, NEW, Param, Role, State, StateId, Substep};
 use crate::diag::{Code, Diagnostic, Span};
-use crate::model::{Arith, Equation, Model, Speed, Splitting, Sweep, Variables, Waves};
+use crate::expr::Op;
+use crate::model::{Arith, Equation, Model, Rational, Speed, Splitting, Sweep, Variables, Waves};
 
 mod assemble;
 mod atoms;
@@ -77,6 +78,9 @@ impl From<DiscretizeError> for Diagnostic {
     }
 }
 
+/// What new values of components are kept in: the operation with each bound.
+type Bounds = Vec<(usize, (Op, Rational))>;
+
 /// Discretizes a checked model.
 ///
 /// # Errors
@@ -127,6 +131,8 @@ pub fn discretize(model: &Model) -> Result<Algorithm, DiscretizeError> {
         equations: rates.into_iter().flatten().chain(marks).collect(),
     };
     let accumulators: Vec<&Vec<String>> = registers.iter().collect();
+    let first = |field: usize| components.of_field(field).first().copied().flatten();
+    let bounds = conserve::bounds(model, |field| first(field).map(|(component, _)| component));
     let mut made = roots.grid_functions(model, &components, expander, (&accumulators, &count))?;
     let repairs = made.rates.split_off(made.rates.len() - counted);
     let mut substeps = Vec::new();
@@ -141,6 +147,7 @@ pub fn discretize(model: &Model) -> Result<Algorithm, DiscretizeError> {
             earlier: substeps.len(),
             begin: *begin,
             share: parts.all[*part].share,
+            bounds: &bounds,
         };
         let mut own = stages.substeps(&mut made.functions);
         if let (Some(count), Some(repairs)) = (made.count, repairs.get(*part)) {
@@ -266,7 +273,7 @@ impl Model {
         }
         let derived = || self.derived_waves().map(|derived| derived.waves);
         let waves = self.waves.clone().or_else(derived);
-        let speed = waves.and_then(|waves| waves.fastest(self.dimension));
+        let speed = waves.and_then(|waves| waves.fastest(self.dimension, self.components));
         let speed = speed.map(|value| Speed {
             power: 1,
             span: value.span,

@@ -59,7 +59,9 @@ pub fn observe(model: &Model) -> Result<Option<Observation>, DiscretizeError> {
     let mut spans: Vec<Span> = model.observables.iter().map(|o| o.span).collect();
     for speed in &model.speeds {
         let along_axes = speed.value.rank == Rank::Vector;
-        for (axis, root) in expander.term(&speed.value)?.into_iter().enumerate() {
+        // A vector may have more components than there are axes.
+        let along = expander.term(&speed.value)?.into_iter();
+        for (axis, root) in along.take(model.dimension).enumerate() {
             let axis = along_axes.then_some(axis);
             let beside = axis.map_or(String::new(), |axis| format!("_{}", ["x", "y", "z"][axis]));
             quantities.push(Quantity {

@@ -19,6 +19,8 @@ pub(super) enum UniformFactor {
     Dt,
     /// The time of the substep.
     Time,
+    /// From one to the next larger number of the run's precision.
+    Epsilon,
     /// Index into the table of opaque uniforms.
     Opaque(usize),
 }

@@ -2,6 +2,7 @@
 
 use num_traits::{One, Signed};
 
+use super::Bounds;
 use super::build::Functions;
 use super::components::Components;
 use super::expand::to_f64;
@@ -28,6 +29,8 @@ pub(super) struct Stages<'a> {
     /// When they begin, and how long they take together, in units of the step.
     pub(super) begin: Rational,
     pub(super) share: Rational,
+    /// Where new values of fields stay, but for what is no number.
+    pub(super) bounds: &'a Bounds,
 }
 
 /// A factor as combinations use it: a uniform, none for one, and whether it is negative.
@@ -79,7 +82,10 @@ impl Stages<'_> {
                 let made = combine(functions, &name, factors, &values);
                 new.push(made);
                 match combination.into {
-                    Target::Field => updates.push((StateId(component as u32), made)),
+                    Target::Field => {
+                        let kept = self.kept(functions, component, made);
+                        updates.push((StateId(component as u32), kept));
+                    }
                     Target::Register(i) => {
                         updates.push((StateId(((i + 1) * count + component) as u32), made));
                     }
@@ -90,6 +96,26 @@ impl Stages<'_> {
         functions.span = Span::default();
         updates.sort_by_key(|(state, _)| *state);
         updates
+    }
+
+    /// The new value of a component in its bounds.
+    fn kept(&self, functions: &mut Functions, component: usize, made: FnId) -> FnId {
+        let own = self.bounds.iter().filter(|(of, _)| *of == component);
+        let own: Vec<&(Op, Rational)> = own.map(|(_, bound)| bound).collect();
+        if own.is_empty() {
+            return made;
+        }
+        let mut b = Builder::new();
+        let at = [0; 3];
+        let value = b.atom(Atom::Access(Access { of: made, at }));
+        // The value comes first, so that what is no number stays so.
+        let kept = own.into_iter().fold(value, |value, (op, bound)| {
+            let bound = b.lit(crate::model::to_f64(bound));
+            b.op(*op, &[value, bound])
+        });
+        let name = format!("{}_kept", functions.name(made));
+        let depth = functions.depth_of(made);
+        functions.add(&name, Def::Point(b.finish(kept)), depth)
     }
 
     fn value(&self, of: Value, component: usize, new: &[FnId]) -> FnId {

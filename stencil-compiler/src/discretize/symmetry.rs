@@ -10,7 +10,7 @@ use crate::model::Symmetry;
 impl Expander<'_> {
     /// Refuses components for a symmetric field that are not symmetric when they are multiplied out, that is always.
     pub(super) fn check_symmetry(&self, field: usize, parts: &[Poly], span: Span) -> Result<()> {
-        let (n, field) = (self.model.dimension, &self.model.fields[field]);
+        let (n, field) = (self.model.components, &self.model.fields[field]);
         let (word, mirrored): (_, fn(&Poly) -> Poly) = match field.symmetry {
             Symmetry::General => return Ok(()),
             Symmetry::Symmetric => ("symmetric", Poly::clone),

@@ -6,10 +6,12 @@ mod loops;
 mod names;
 mod reciprocals;
 mod squares;
+mod widths;
 
 use super::{discretize, observe};
 use crate::algorithm::{Algorithm, Role};
 use crate::diag::Code;
+use crate::expr::real::Precision;
 use crate::model::{Model, Reduction, parse::parse_str};
 
 fn model(source: &str) -> Model {
@@ -133,7 +135,7 @@ fn sources_are_given_and_never_written() {
 fn the_time_is_a_uniform() {
     let algorithm = algorithm("pub system S in 1d { field f: scalar; ddt(f) = cos(2*t)*f; }");
     assert!(algorithm.depends_on_time());
-    let at = |t: f64| algorithm.uniform_values(&[], [1.0; 3], 0.1, t);
+    let at = |t: f64| algorithm.uniform_values(Precision::F64, &[], [1.0; 3], (0.1, t));
     assert_ne!(at(0.0), at(1.0));
 }
 

@@ -140,6 +140,14 @@ impl Precision {
         }
     }
 
+    /// From one to the next larger number: 2^-23 or 2^-52.
+    pub fn epsilon(self) -> f64 {
+        match self {
+            Precision::F32 => f64::from(f32::EPSILON),
+            Precision::F64 => f64::EPSILON,
+        }
+    }
+
     /// `f32` or `f64`.
     pub fn name(self) -> &'static str {
         match self {

@@ -52,6 +52,8 @@ pub struct Model {
     pub doc: Vec<String>,
     /// Number of space dimensions, 1 to 3.
     pub dimension: usize,
+    /// Number of components of its vectors: one for each dimension, or three where they are declared as `vector<3>`.
+    pub components: usize,
     /// Was the system declared `in nd`, for any number of dimensions?
     pub generic: bool,
     /// Evolved fields, in the order of declaration.
@@ -88,14 +90,14 @@ pub struct Model {
     pub others: Vec<Scheme>,
 }
 
-/// Tensor rank of an expression; extents are the model's dimension.
+/// Tensor rank of an expression; extents are the model's [`components`](Model::components).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rank {
     /// One number a point.
     Scalar,
-    /// One number for each axis.
+    /// One number for each axis, or three.
     Vector,
-    /// One number for each pair of axes.
+    /// One number for each pair of components of a vector.
     Tensor,
 }
 
@@ -342,6 +344,8 @@ pub enum TermKind {
     Source(usize),
     /// `t`, the time.
     Time,
+    /// `epsilon`: from one to the next larger number in the precision of a run.
+    Epsilon,
     /// `x`, `y` or `z`; only in the values of sources.
     Coordinate(usize),
     /// `below.p`, `above.p`: a field or a `let` in the state on one side of a face; only in Riemann solvers.
@@ -405,11 +409,11 @@ pub enum Function {
     Div,
     /// Laplacian, component by component.
     Lap,
-    /// Curl of a vector in 3d.
+    /// Curl of a vector of three components.
     Curl,
     /// Inner product.
     Dot,
-    /// Cross product of two vectors in 3d.
+    /// Cross product of two vectors of three components.
     Cross,
     /// Outer product of two vectors.
     Outer,
@@ -421,7 +425,7 @@ pub enum Function {
     Diagonal,
     /// Symmetric part of a tensor.
     Sym,
-    /// Symmetric part of a tensor, less a third (1 / dimension) of its trace on the diagonal.
+    /// Symmetric part of a tensor, less a third (1 / components) of its trace on the diagonal.
     SymTraceless,
     /// Length of a vector, Frobenius norm of a tensor.
     Norm,

@@ -13,6 +13,7 @@ impl Term {
             TermKind::Let(i) => TermKind::Let(*i),
             TermKind::Source(i) => TermKind::Source(*i),
             TermKind::Time => TermKind::Time,
+            TermKind::Epsilon => TermKind::Epsilon,
             TermKind::Coordinate(axis) => TermKind::Coordinate(*axis),
             TermKind::If(relation, parts) => {
                 TermKind::If(*relation, Box::new(parts.each_ref().map(|a| *one(a))))

@@ -26,7 +26,7 @@ impl Model {
                 let mut rest = self.clone();
                 let others = terms.iter().enumerate().filter(|(j, _)| *j != i);
                 let sum = added(others.map(|(_, term)| term));
-                let nothing = || Term::zero(equation.rhs.rank, self.dimension, equation.rhs.span);
+                let nothing = || Term::zero(equation.rhs.rank, self.components, equation.rhs.span);
                 rest.equations[at].rhs = sum.unwrap_or_else(nothing);
                 all.push((format!("`{sign}{words}` of `ddt({field})`"), rest));
             }

@@ -28,7 +28,7 @@ impl Apart {
 
     /// Does anything change the fields but fluxes?
     pub fn has_rest(&self) -> bool {
-        let zero = |e: &Equation| e.rhs == Term::zero(e.rhs.rank, self.rest.dimension, e.rhs.span);
+        let zero = |e: &Equation| e.rhs == Term::zero(e.rhs.rank, self.rest.components, e.rhs.span);
         !self.rest.equations.iter().all(zero)
     }
 }
@@ -37,7 +37,7 @@ impl Apart {
 fn flowing(model: &Model, equation: &Equation) -> Term {
     let (rank, span) = (equation.rhs.rank, equation.span);
     match model.flux_of(equation.field) {
-        None => Term::zero(rank, model.dimension, span),
+        None => Term::zero(rank, model.components, span),
         Some(flux) => {
             let divergence = TermKind::Call(Function::Div, vec![flux.value.clone()]);
             let divergence = Term::of(divergence, rank, span);

@@ -11,6 +11,7 @@ use super::region::{Region, size};
 use crate::algorithm::{Algorithm, FnId, Role, StateId};
 use crate::discretize::integrators;
 use crate::expr::Arithmetic;
+use crate::expr::real::Precision;
 use crate::model::Model;
 
 /// A time step so long that nothing else is left in a new value: a power of two, so that it costs no digit.
@@ -106,7 +107,9 @@ impl<'a> Symbol<'a> {
         let About {
             params, spacing, t, ..
         } = *about;
-        let uniforms = self.algorithm.uniform_values(params, spacing, LONG, t);
+        let uniforms = self
+            .algorithm
+            .uniform_values(Precision::F64, params, spacing, (LONG, t));
         let mut rows = rows(self.algorithm, &self.updates, &uniforms, about.state);
         for (row, field) in rows.iter_mut().zip(&self.fields) {
             *row.entry((*field, [0; 3])).or_insert(0.0) -= 1.0;

@@ -156,7 +156,7 @@ impl<T: Number> Builder<T> {
             fused: fused.as_ref(),
             watched: system.observation(),
         };
-        let rules = rules(&system, &params, &mesh, self.cfl_axes);
+        let rules = rules::<T>(&system, &params, &mesh, self.cfl_axes);
         let on = (&patches, boundaries.around(&patches));
         cuda::ahead::<T>(architecture, plans, on, (&unsteady, &rules))
     }
@@ -329,9 +329,19 @@ pub(super) fn wrapped<T: Number>(
 }
 
 /// How long steps are, and what their substeps know of time; limits of axes are put together like this.
-pub(crate) fn rules(system: &SystemDef, params: &[f64], mesh: &Mesh, axes: Axes) -> Rules {
+pub(crate) fn rules<T: Number>(
+    system: &SystemDef,
+    params: &[f64],
+    mesh: &Mesh,
+    axes: Axes,
+) -> Rules {
     let shares = stability::speeds(system.model(), mesh.spacing(), axes);
-    Rules::new(system.algorithm(), params, mesh.spacing(), shares)
+    Rules::new(
+        system.algorithm(),
+        params,
+        mesh.spacing(),
+        (T::PRECISION, shares),
+    )
 }
 
 /// Most threads of a run, more than any machine has cores.
@@ -441,7 +451,7 @@ fn machine<T: Number>(
         Chosen::Cuda => {
             let card = card.finish()?;
             let unsteady = cuda::Unsteady::new(formulas, &domain.boundaries, &setup.params);
-            let rules = rules(&setup.system, &setup.params, &setup.mesh, setup.cfl_axes);
+            let rules = rules::<T>(&setup.system, &setup.params, &setup.mesh, setup.cfl_axes);
             let domain = (domain, &unsteady, rules);
             let new = cuda::Machine::new(card, cache, plans, domain, instructions);
             Ok(Machine::Cuda(Box::new(new?)))

@@ -100,7 +100,7 @@ impl<T: Number> Builder<T> {
         if schedule.fuse > 1 {
             carried(&schedule.unfused(algorithm))?;
         }
-        Ok(compiled.of_run(&rules(system, &params, &mesh, self.cfl_axes).constants))
+        Ok(compiled.of_run(&rules::<T>(system, &params, &mesh, self.cfl_axes).constants))
     }
 }
 

@@ -235,7 +235,7 @@ fn resolve(system: SystemDef, origin: Origin) -> Resolved {
         name: field.name.clone(),
         components: names
             .by_ref()
-            .take(count(field.rank, field.symmetry, model.dimension))
+            .take(count(field.rank, field.symmetry, model.components))
             .collect(),
     });
     let fields = fields.collect();
@@ -244,7 +244,7 @@ fn resolve(system: SystemDef, origin: Origin) -> Resolved {
         name: source.name.clone(),
         components: names
             .by_ref()
-            .take(count(source.rank, Symmetry::General, model.dimension))
+            .take(count(source.rank, Symmetry::General, model.components))
             .collect(),
     });
     let sources = sources.collect();

@@ -358,7 +358,7 @@ impl<T: Number> Simulation<T> {
             return;
         }
         let spacing = self.setup.mesh.spacing();
-        let values = algorithm.uniform_values(&self.setup.params, spacing, dt, t);
+        let values = algorithm.uniform_values(T::PRECISION, &self.setup.params, spacing, (dt, t));
         if let Machine::Cpu(machine) = &mut self.machine {
             machine.set_uniforms(substep, &values);
         }
@@ -402,9 +402,11 @@ impl<T: Number> Simulation<T> {
         let model = system.model();
         let ranges = model.ranges_text();
         let iterations = Some(model.iterations_text()).filter(|text| !text.is_empty());
+        let remarks = Some(self.remarks().join("; ")).filter(|text| !text.is_empty());
         Error::NotFinite(Box::new(NotFinite {
             ranges: model.repairs().then_some(ranges),
             iterations,
+            remarks,
             cause,
             equation: system.equation_of(&bad.component),
             at: self.point(bad.cell),
@@ -440,6 +442,8 @@ fn alike(rules: &Rules, first: Asked, before: u64, count: usize) -> Option<(Vec<
 
 #[cfg(test)]
 mod tests {
+    use stencil_compiler::expr::Real;
+
     use super::*;
     use crate::SystemDef;
 
@@ -447,7 +451,12 @@ mod tests {
         let heat = "pub system Heat in 1d { field q: scalar; ddt(q) = lap(q); }
             scheme s for Heat { space: central<order = 2>; time: euler; }";
         let heat = SystemDef::from_text("heat.pde", heat).unwrap();
-        Rules::new(heat.algorithm(), &[], [1.0; 3], Vec::new())
+        Rules::new(
+            heat.algorithm(),
+            &[],
+            [1.0; 3],
+            (f64::PRECISION, Vec::new()),
+        )
     }
 
     #[test]

@@ -84,7 +84,8 @@ fn cause<T: Number>(
     let is_it =
         |(state, _): &&(StateId, FnId)| algorithm.states[state.0 as usize].name == bad.component;
     let (_, function) = updates.iter().find(is_it)?;
-    let uniforms = algorithm.uniform_values(&setup.params, setup.mesh.spacing(), dt, t);
+    let uniforms =
+        algorithm.uniform_values(T::PRECISION, &setup.params, setup.mesh.spacing(), (dt, t));
     let uniforms: Vec<T> = uniforms.into_iter().map(T::from_f64).collect();
     let mut is_beyond = false;
     let mut read = |state: StateId, cell: [isize; 3]| {

@@ -151,7 +151,8 @@ impl<T: Number> Simulation<T> {
         if evaluation.reads_given {
             self.sample_unsteady(self.t)?;
         }
-        let uniforms = algorithm.uniform_values(&params?, mesh.spacing(), 0.0, self.t);
+        let uniforms =
+            algorithm.uniform_values(T::PRECISION, &params?, mesh.spacing(), (0.0, self.t));
         let t = self.t;
         let rows = self.machine.on_host(&self.pool, |patch| {
             patch.reduce_rows(&evaluation, &uniforms, t, |rows| -> Vec<f64> {

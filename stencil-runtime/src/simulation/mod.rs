@@ -180,7 +180,7 @@ impl<T: Number> Simulation<T> {
             sources,
             pool,
         } = parts;
-        let rules = rules(&setup.system, &setup.params, &setup.mesh, setup.cfl_axes);
+        let rules = rules::<T>(&setup.system, &setup.params, &setup.mesh, setup.cfl_axes);
         let substeps = rules.times.len();
         let mut simulation = Simulation {
             setup,
@@ -251,6 +251,33 @@ impl<T: Number> Simulation<T> {
             Some(watch) => watch.observables((&mut self.machine, &self.pool), mesh, t),
             None => Ok(BTreeMap::new()),
         }
+    }
+
+    /// What a run may stumble over, in words: tests of loops that this precision cannot meet. Each with the way out.
+    ///
+    /// ```
+    /// # use stencil_runtime::{Simulation, SystemDef};
+    /// let roots = SystemDef::from_text("roots.pde", "
+    ///     pub system Roots in 1d {
+    ///         field a: scalar;
+    ///         fn root(a: scalar) -> scalar {
+    ///             let mut x = a;
+    ///             for i in 0..9 { let old = x; x = (x + a/x)/2; until(abs(x - old) <= 1e-12*x); }
+    ///             x
+    ///         }
+    ///         ddt(a) = root(a);
+    ///     }
+    /// ")?;
+    /// let double = Simulation::<f64>::builder(&roots).cells([64, 1, 1]).dt(1e-5).build()?;
+    /// assert!(double.remarks().is_empty());
+    /// let single = Simulation::<f32>::builder(&roots).cells([64, 1, 1]).dt(1e-5).build()?;
+    /// assert!(single.remarks()[0].contains("write `4*epsilon` (4.8e-7 in f32) or more"));
+    /// # Ok::<(), stencil_runtime::Error>(())
+    /// ```
+    pub fn remarks(&self) -> Vec<String> {
+        let model = self.system().model();
+        let found = model.too_fine(T::PRECISION, &self.setup.params);
+        found.iter().map(ToString::to_string).collect()
     }
 
     /// Changes to this time step from now on, which adapts no longer.

@@ -46,7 +46,7 @@ impl<T: Number> Simulation<T> {
         let on_card = self
             .watch
             .as_ref()
-            .map(|watch| watch.speeds_on_card(&self.setup.mesh));
+            .map(|watch| watch.speeds_on_card::<T>(&self.setup.mesh));
         let speeds = on_card.flatten().map(|(speeds, _)| speeds);
         let samples = |name: &str| match machine.patch().given(name) {
             Some(at) => machine.samples(at),

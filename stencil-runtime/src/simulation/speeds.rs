@@ -18,7 +18,7 @@ impl<T: Number> Simulation<T> {
         let mesh = &self.setup.mesh;
         let on_card = match (&mut self.machine, &self.watch) {
             (Machine::Cuda(machine), Some(watch)) => watch
-                .speeds_on_card(mesh)
+                .speeds_on_card::<T>(mesh)
                 .map(|speeds| machine.begin(speeds, asked)),
             _ => None,
         };

@@ -127,7 +127,7 @@ impl<T: Number> Simulation<T> {
         let machine = (&mut self.machine, &self.pool);
         let speeds = watch.speeds(machine, &self.setup.mesh, asked.t)?;
         let setup = &self.setup;
-        let rules = rules(&setup.system, &setup.params, &setup.mesh, axes);
+        let rules = rules::<T>(&setup.system, &setup.params, &setup.mesh, axes);
         let dt = rules.step(asked, &speeds).dt;
         let known = speeds
             .iter()

@@ -87,7 +87,7 @@ impl<T: Number> Simulation<T> {
     ) -> Result<(), Error> {
         let model = self.system().model();
         let vectors = model.fields.iter().filter(|f| f.rank == Rank::Vector);
-        let dimension = model.dimension;
+        let components = model.components;
         if !vectors.clone().any(|f| f.name == name) {
             return Err(Error::unknown(
                 self.system().name(),
@@ -96,7 +96,7 @@ impl<T: Number> Simulation<T> {
                 vectors.map(|f| f.name.as_str()),
             ));
         }
-        for axis in Axis::ALL.into_iter().take(dimension) {
+        for axis in Axis::ALL.into_iter().take(components) {
             let component = format!("{name}_{axis}");
             self.set(&component, |x, y, z| value(x, y, z)[axis.index()])?;
         }

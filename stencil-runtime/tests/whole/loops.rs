@@ -71,6 +71,50 @@ fn roots_have_the_bits_of_stopping_in_f64() {
     roots_have_the_bits_of_stopping::<f64>();
 }
 
+/// One Euler step of length one from zero.
+fn epsilon_is_that_of<T: Number>(epsilon: f64) {
+    let system = text(
+        "system Precise in 1d { field q: scalar; field one: scalar; ddt(q) = epsilon; ddt(one) = 1 + epsilon/2; }
+        scheme s for Precise { space: central<order = 2>; time: euler; }",
+    );
+    for engine in [Engine::Cpu, Engine::Rows] {
+        let builder = Simulation::<T>::builder(&system).cells([4, 1, 1]).dt(1.0);
+        let mut simulation = builder.engine(engine).build().unwrap();
+        for name in ["q", "one"] {
+            simulation.set(name, |_, _, _| 0.0).unwrap();
+        }
+        simulation.step().unwrap();
+        let [q, one] = ["q", "one"].map(|name| simulation.to_f64(name).unwrap());
+        assert!(q.iter().all(|q| *q == epsilon), "{q:?}");
+        assert!(one.iter().all(|one| *one == 1.0), "{one:?}");
+    }
+}
+
+#[test]
+fn epsilon_is_that_of_the_precision() {
+    epsilon_is_that_of::<f32>(2_f64.powi(-23));
+    epsilon_is_that_of::<f64>(2_f64.powi(-52));
+}
+
+#[test]
+fn a_tolerance_below_all_digits_is_told_before_and_after() {
+    let steps = ROOTS.replace("abs(x^2 - a) <= tolerance*a", "abs(x - a/x) <= tolerance*x");
+    let system = text(&steps);
+    let build = |tolerance: f64| {
+        let builder = Simulation::<f32>::builder(&system)
+            .cells([CELLS, 1, 1])
+            .dt(1.0);
+        builder.param("tolerance", tolerance).build().unwrap()
+    };
+    assert_eq!(build(1e-6).remarks(), [""; 0]);
+    let mut simulation = build(1e-12);
+    let remarks = simulation.remarks();
+    assert_eq!(remarks.len(), 2, "{remarks:?}");
+    simulation.set("a", |x, _, _| a(x)).unwrap();
+    let error = simulation.step().unwrap_err().to_string();
+    assert!(error.contains(&remarks.join("; ")), "{error}");
+}
+
 #[test]
 fn a_loop_that_does_not_end_stops_the_run_and_is_named() {
     let system = text(ROOTS);

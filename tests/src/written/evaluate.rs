@@ -124,7 +124,7 @@ impl<'a> State<'a> {
     }
 
     fn make(&self, term: &'a Term, at: usize, halo: [i32; 3]) -> Grid {
-        let (p, n) = (self.precision, self.model.dimension);
+        let (p, n) = (self.precision, self.model.components);
         let two =
             |a: &'a Term, i: usize, b: &'a Term, j: usize, f: &dyn Fn(Value, Value) -> Value| {
                 let (a, b) = (self.term(a, i, halo), self.term(b, j, halo));
@@ -137,6 +137,7 @@ impl<'a> State<'a> {
             }
             TermKind::Param(i) => self.same(halo, p.rounded(Wide::new(self.params[*i]))),
             TermKind::Time => self.same(halo, p.rounded(self.t)),
+            TermKind::Epsilon => self.same(halo, Value::exact(Wide::new(p.epsilon()))),
             TermKind::Field(i) => self.read(self.layout.fields[*i][at], halo, self.faces),
             TermKind::Source(i) => self.read(self.layout.sources[*i][at], halo, &PERIODIC),
             TermKind::Neg(a) => {
@@ -221,7 +222,7 @@ impl<'a> State<'a> {
     }
 
     fn call(&self, function: Function, args: &'a [Term], at: usize, halo: [i32; 3]) -> Grid {
-        let (p, n) = (self.precision, self.model.dimension);
+        let (p, n) = (self.precision, self.model.components);
         let a = &args[0];
         let width = width(a, n);
         match function {
@@ -232,8 +233,8 @@ impl<'a> State<'a> {
                 self.total(parts.collect(), halo)
             }
             Function::Lap => {
-                let parts =
-                    (0..n).map(|axis| self.difference(&[axis; 2], &Atom::Whole(a, at), halo));
+                let axes = 0..self.model.dimension;
+                let parts = axes.map(|axis| self.difference(&[axis; 2], &Atom::Whole(a, at), halo));
                 self.total(parts.collect(), halo)
             }
             Function::Curl => {
@@ -318,7 +319,7 @@ impl<'a> State<'a> {
     }
 
     fn symmetric(&self, a: &'a Term, at: usize, halo: [i32; 3]) -> Grid {
-        let (p, n) = (self.precision, self.model.dimension);
+        let (p, n) = (self.precision, self.model.components);
         let [a, b] = [at, (at % n) * n + at / n].map(|at| self.term(a, at, halo));
         let half = Value::exact(Wide::new(0.5));
         self.map(halo, &[&a, &b], |v| p.product(half, p.sum(v[0], v[1])))
@@ -327,6 +328,9 @@ impl<'a> State<'a> {
     /// The first derivative. A sum of derivatives is differentiated term by term where the scheme has an operator for each.
     fn first(&self, axis: usize, of: &'a Term, at: usize, halo: [i32; 3]) -> Grid {
         let mixed = self.model.scheme.mixed.settled();
+        if axis >= self.model.dimension {
+            return self.same(halo, Value::exact(Wide::ZERO));
+        }
         if mixed == Mixed::Composed {
             return self.difference(&[axis], &Atom::Whole(of, at), halo);
         }

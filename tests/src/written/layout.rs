@@ -19,7 +19,7 @@ pub(super) struct Layout {
 
 impl Layout {
     pub(super) fn new(model: &Model) -> Self {
-        let n = model.dimension;
+        let n = model.components;
         let mut layout = Layout {
             fields: Vec::new(),
             sources: Vec::new(),

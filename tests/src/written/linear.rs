@@ -102,6 +102,7 @@ fn holds_slope(model: &Model, term: &Term) -> bool {
         TermKind::Number(_)
         | TermKind::Param(_)
         | TermKind::Time
+        | TermKind::Epsilon
         | TermKind::Field(_)
         | TermKind::Source(_)
         | TermKind::Coordinate(_)
@@ -114,7 +115,7 @@ fn holds_slope(model: &Model, term: &Term) -> bool {
 pub(super) fn is_uniform(model: &Model, term: &Term) -> bool {
     let all = |terms: &[&Term]| terms.iter().all(|term| is_uniform(model, term));
     match &term.kind {
-        TermKind::Number(_) | TermKind::Param(_) | TermKind::Time => true,
+        TermKind::Number(_) | TermKind::Param(_) | TermKind::Time | TermKind::Epsilon => true,
         TermKind::Field(_) | TermKind::Source(_) | TermKind::Coordinate(_) => false,
         TermKind::Side(..) | TermKind::Normal => false,
         TermKind::Let(i) => is_uniform(model, &model.lets[*i].value),
@@ -137,7 +138,7 @@ pub(super) fn linear<'a>(
     at: usize,
     mixed: Mixed,
 ) -> Vec<Part<'a>> {
-    let n = model.dimension;
+    let n = model.components;
     let of = |term: &'a Term, at: usize| linear(model, term, at, mixed);
     let whole = || vec![Part::whole(Atom::Whole(term, at))];
     match &term.kind {
@@ -173,6 +174,7 @@ pub(super) fn linear<'a>(
         | TermKind::Param(_)
         | TermKind::Source(_)
         | TermKind::Time
+        | TermKind::Epsilon
         | TermKind::Coordinate(_)
         | TermKind::Side(..)
         | TermKind::Normal
@@ -190,7 +192,7 @@ fn called<'a>(
     at: usize,
     mixed: Mixed,
 ) -> Option<Vec<Part<'a>>> {
-    let n = model.dimension;
+    let n = model.components;
     let of = |term: &'a Term, at: usize| linear(model, term, at, mixed);
     let first = |axis: usize, term: &'a Term, at: usize| first(model, axis, (term, at), mixed);
     Some(match function {
@@ -212,7 +214,7 @@ fn called<'a>(
                 let of = Box::new(Atom::Whole(&args[0], at));
                 Part::whole(Atom::Difference(vec![axis; 2], of))
             };
-            (0..n).map(second).collect()
+            (0..model.dimension).map(second).collect()
         }
         Function::Dot => {
             let columns = width(&args[1], n) / n;
@@ -252,6 +254,9 @@ fn first<'a>(
     (term, at): (&'a Term, usize),
     mixed: Mixed,
 ) -> Vec<Part<'a>> {
+    if axis >= model.dimension {
+        return Vec::new();
+    }
     let parts = linear(model, term, at, mixed).into_iter();
     parts.map(|part| part.differentiated(axis, mixed)).collect()
 }
@@ -263,7 +268,7 @@ fn minus(parts: Vec<Part<'_>>) -> Vec<Part<'_>> {
 }
 
 fn trace<'a>(model: &'a Model, term: &'a Term, mixed: Mixed) -> Vec<Part<'a>> {
-    let n = model.dimension;
+    let n = model.components;
     let parts = (0..n).map(|i| linear(model, term, i * (n + 1), mixed));
     parts.collect::<Vec<_>>().concat()
 }
@@ -275,7 +280,7 @@ fn product<'a>(model: &'a Model, pair: [(&'a Term, usize); 2], mixed: Mixed) -> 
         let parts = linear(model, of, at, mixed).into_iter();
         parts.map(|part| part.by(by, false)).collect()
     };
-    let scalar = |term: &Term| width(term, model.dimension) == 1;
+    let scalar = |term: &Term| width(term, model.components) == 1;
     if is_uniform(model, a) && scalar(a) {
         return scaled(a, b, j);
     }

@@ -73,6 +73,14 @@ pub struct Precision {
 }
 
 impl Precision {
+    /// From one to the next larger number.
+    pub fn epsilon(self) -> f64 {
+        match self.single {
+            true => f64::from(f32::EPSILON),
+            false => f64::EPSILON,
+        }
+    }
+
     /// A number of the program, rounded where it has to be.
     pub fn rounded(self, value: Wide) -> Value {
         let lost = if value.is_exact(self.single) {

@@ -7,7 +7,7 @@ use stencil_compiler::schedule::space::{Draws, Space};
 use stencil_compiler::schedule::{check, text};
 use stencil_tests::{Case, algorithm_of, differing, interpreted, of_presets, oracle, row_engine};
 
-const SYSTEMS: [(&str, [usize; 3]); 9] = [
+const SYSTEMS: [(&str, [usize; 3]); 10] = [
     (
         "system Mix in 2d {
             field a: scalar; field v: vector; param k: real = 0.3;
@@ -77,6 +77,20 @@ const SYSTEMS: [(&str, [usize; 3]); 9] = [
             ddt(u) = -halved(u) + 0.01*lap(u) + grad(root(2 + f))/50;
         }
         scheme s for Implicit { space: central<order = 2>; time: rk3_williamson; }",
+        [17, 9, 1],
+    ),
+    (
+        "system Precise in 2d {
+            field f: scalar; param k: real = 3;
+            let small = k*sqrt(epsilon);
+            fn root(a: scalar) -> scalar {
+                let mut x = 1 + a;
+                for i in 0..12 { let step = (x - a/x)/2; x = x - step; until(abs(step) <= 4*epsilon*x); }
+                x
+            }
+            ddt(f) = lap(root(1 + f^2)) + f*small/(epsilon + f^2) - f/(1 + k*epsilon);
+        }
+        scheme s for Precise { space: central<order = 2>; time: rk3_williamson; }",
         [17, 9, 1],
     ),
 ];

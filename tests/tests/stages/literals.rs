@@ -21,7 +21,9 @@ fn literals<T: Real>() {
         let schedule =
             (preset.make)(&algorithm, T::PRECISION).with_coefficients(Coefficients::Literal);
         let compiled = check(&algorithm, &schedule, T::BYTES).unwrap_or_else(|e| panic!("{e}"));
-        let constants = compiled.problem.constants(&case.params, case.spacing);
+        let constants = compiled
+            .problem
+            .constants(T::PRECISION, &case.params, case.spacing);
         let of_run = compiled.clone().of_run(&constants);
         for (kernel, usual) in of_run.kernels.iter().zip(&compiled.kernels) {
             assert_eq!(kernel.check(), Ok(()));
@@ -49,8 +51,8 @@ fn literals_give_the_bits_of_parameters() {
 fn coefficients_as_literals_compile() {
     let Some(nvrtc) = compiler() else { return };
     let algorithm = algorithm_of(ISOTHERMAL_NS);
-    let constants = algorithm.constants(&[1.5, 0.003], [0.1, 0.2, 0.4]);
     for precision in [Precision::F32, Precision::F64] {
+        let constants = algorithm.constants(precision, &[1.5, 0.003], [0.1, 0.2, 0.4]);
         for name in ["direct", "single_pass", "decomposed", "carried", "plane"] {
             let preset = presets::find(name).unwrap_or_else(|| panic!("no preset {name}"));
             let schedule =

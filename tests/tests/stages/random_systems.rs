@@ -112,6 +112,24 @@ fn odd_seeds_agree_in_single_precision() {
     (1..SYSTEMS).step_by(2).for_each(check_seed::<f32>);
 }
 
+/// Vectors of three components along one and two axes.
+#[test]
+fn systems_of_wide_vectors_agree() {
+    for seed in 0..SYSTEMS / 4 {
+        let text = random::wide_system(seed);
+        assert!(text.contains("vector<3>"), "{text}");
+        match seed % 2 {
+            0 => check_model::<f64>(&read(&text), seed),
+            _ => check_model::<f32>(&read(&text), seed),
+        }
+    }
+    let all: Vec<String> = (0..SYSTEMS / 4).map(random::wide_system).collect();
+    for word in ["in 1d", "in 2d", "curl(", "cross(", "div(", ".z"] {
+        let count = all.iter().filter(|text| text.contains(word)).count();
+        assert!(count >= 5, "only {count} systems have `{word}`");
+    }
+}
+
 /// Laws with random fluxes by every solver of scalars, half of them as they are written.
 #[test]
 fn conservation_laws_agree() {

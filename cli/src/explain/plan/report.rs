@@ -266,7 +266,7 @@ impl Problem<'_> {
             );
             return (Vec::new(), words);
         }
-        let constants = source::constants(&compiled.problem, self.cells);
+        let constants = source::constants(&compiled.problem, self.precision, self.cells);
         let compiled = compiled.clone().of_run(&constants);
         let kernels = compiled.kernels.iter();
         let sources: Result<Vec<_>, _> = kernels

@@ -167,7 +167,7 @@ fn engines_agree<T: Real>(source: &str, cells: [usize; 3], steps: usize) {
     let params = params(&alg);
     let mut oracle = Oracle::<T>::new(&alg, cells, &params, SPACING, DT).expect("well-formed");
     let uniforms = alg
-        .uniform_values(&params, SPACING, DT, 0.0)
+        .uniform_values(T::PRECISION, &params, SPACING, (DT, 0.0))
         .into_iter()
         .map(T::from_f64)
         .collect();
@@ -255,7 +255,7 @@ fn the_oracle_is_the_loop() {
     oracle.set(t, &values);
     oracle.step();
 
-    let u = alg.uniform_values(&params, SPACING, DT, 0.0);
+    let u = alg.uniform_values(f64::PRECISION, &params, SPACING, (DT, 0.0));
     let [w0, x1, x2, x3, z1, z2, z3, alpha, beta, h] = u.try_into().expect("ten uniforms");
     let mut sums = vec![0.0; values.len()];
     for substep in 0..2 {
@@ -300,7 +300,7 @@ fn stored_functions_are_read_from_arrays() {
         plane: n * n,
     };
     let fields: Vec<Vec<f64>> = (0..3).map(|s| initial([n; 3], s)).collect();
-    let uniforms = alg.uniform_values(&[], SPACING, DT, 0.0);
+    let uniforms = alg.uniform_values(f64::PRECISION, &[], SPACING, (DT, 0.0));
     let run = |roots: &[FnId], stored: &[FnId], extra: &[f64], first: [isize; 3], cells: usize| {
         let program = RowProgram::of_functions(&alg, roots, &stored.iter().copied().collect())
             .expect("well-formed");

@@ -67,7 +67,7 @@ impl Law<'_> {
                     let term = |expander: &mut Expander<'_>| expander.term(variable);
                     let values = expander.in_states(states, label, term)?;
                     let base = name_of(self.model, variable);
-                    let suffixes = suffixes(variable.rank, self.model.dimension);
+                    let suffixes = suffixes(variable.rank, self.model.components);
                     all.extend(values.into_iter().zip(suffixes).map(|(value, suffix)| {
                         let name = format!("{base}{suffix}");
                         Weighed {

@@ -13,7 +13,7 @@ use super::{Law, written};
 use crate::discretize::expand::{Expander, Result};
 use crate::discretize::poly::{Poly, Uniform};
 use crate::expr::Op;
-use crate::model::{Function, Rank, Rational, Term, TermKind, Waves};
+use crate::model::{Function, Rational, Term, TermKind, Waves};
 
 /// By how much a bound may be less than what it bounds, and a sum of odd powers more than zero, for rounding.
 const ROUNDING: f64 = 1e-6;
@@ -49,7 +49,7 @@ impl Law<'_> {
             flows.push(flow);
             sounds.push(sound);
         }
-        let vector = |entries: Vec<Term>| Term::of(TermKind::Stack(entries), Rank::Vector, span);
+        let vector = |entries: Vec<Term>| self.vector(entries, span);
         Ok(Waves {
             flow: Some(vector(flows)),
             sound: Some(vector(sounds)),

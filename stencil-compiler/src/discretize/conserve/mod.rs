@@ -9,7 +9,7 @@ use super::components::Components;
 use super::expand::{Expander, Result, States, overflow};
 use super::poly::{Poly, Uniform};
 use crate::diag::{Code, Span};
-use crate::model::{Averaged, Flux, Model, Sweep, Term, Variables, Waves};
+use crate::model::{Averaged, Flux, Model, Rank, Sweep, Term, TermKind, Variables, Waves};
 
 mod algebra;
 mod at_face;
@@ -22,6 +22,7 @@ mod ranges;
 mod rational;
 pub(crate) mod reconstruct;
 pub(crate) mod riemann;
+mod rounding;
 mod sample;
 mod spectrum;
 mod states;
@@ -37,6 +38,7 @@ use at_face::Through;
 use families::Kinds;
 pub(super) use rational::are_equal;
 use riemann::{Face, Needs, Side};
+pub(super) use rounding::bounds;
 
 use super::{DerivedWaves, DiscretizeError};
 
@@ -201,6 +203,12 @@ impl<'a> Law<'a> {
             let entries = self.components.of_field(flux.field).iter();
             entries.filter_map(|entry| Some((entry.as_ref()?.0, flux.span)))
         })
+    }
+
+    /// A vector of what is along each axis; its other components are zero.
+    fn vector(&self, mut entries: Vec<Term>, span: Span) -> Term {
+        entries.resize(self.model.components, Term::integer(0, span));
+        Term::of(TermKind::Stack(entries), Rank::Vector, span)
     }
 
     /// The numbers of the components that are conserved.

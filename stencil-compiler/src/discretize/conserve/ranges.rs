@@ -85,6 +85,7 @@ impl Law<'_> {
             let of = &mut Algebra { expander, span };
             let axis = axes.first().copied().unwrap_or(through.len());
             let states = self.after(of, &through, (part, rest))?;
+            let states = self.rounded_back(of, states, &through, (part, rest))?;
             let label = format!("step_{}", AXES.get(axis).unwrap_or(&"rest"));
             let outside = self.outside(of, &states, &label)?;
             // The root of -1 is no number, and that of -0, which is added to a rate, changes none of its bits.

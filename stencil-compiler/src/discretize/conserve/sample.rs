@@ -6,6 +6,7 @@ use crate::discretize::atoms::Atom;
 use crate::discretize::expand::Expander;
 use crate::discretize::poly::{AtomId, Poly, Uniform, UniformFactor};
 use crate::expr::Op;
+use crate::expr::real::Precision;
 use crate::model::{Comparison, Rational, to_f64};
 
 /// Numbers for what polynomials are made of.
@@ -128,6 +129,7 @@ impl<'p, 'a> Point<'p, 'a> {
         match factor {
             UniformFactor::Param(i) => self.param(i),
             UniformFactor::Spacing(_) | UniformFactor::Dt | UniformFactor::Time => 1.0,
+            UniformFactor::Epsilon => Precision::F64.epsilon(),
             UniformFactor::Opaque(i) => {
                 if let Some(known) = self.opaque.get(&i) {
                     return *known;

@@ -17,7 +17,7 @@ use crate::diag::Code;
 use crate::discretize::DiscretizeError;
 use crate::discretize::expand::{Expander, Result, States, overflow};
 use crate::discretize::poly::{Overflow, Poly, Uniform};
-use crate::model::{Rank, Rational, Term, TermKind, Waves};
+use crate::model::{Rational, Term, Waves};
 
 /// Points that are tried.
 pub(super) const POINTS: u64 = 64;
@@ -90,7 +90,7 @@ impl Law<'_> {
             let square = found.square.as_ref().map(to_term);
             sounds.push(square.map_or(zero, |square| written::root(square, span)));
         }
-        let vector = |entries: Vec<Term>| Term::of(TermKind::Stack(entries), Rank::Vector, span);
+        let vector = |entries: Vec<Term>| self.vector(entries, span);
         let alike = sounds.iter().all(|sound| *sound == sounds[0]);
         let sound = if alike {
             sounds.swap_remove(0)

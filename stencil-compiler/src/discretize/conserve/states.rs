@@ -186,7 +186,7 @@ impl Law<'_> {
                 continue;
             };
             let base = name_of(self.model, variable);
-            let suffixes = suffixes(variable.rank, self.model.dimension);
+            let suffixes = suffixes(variable.rank, self.model.components);
             for (entry, suffix) in expander.term(variable)?.into_iter().zip(suffixes) {
                 let name = format!("{base}{suffix}");
                 all.push(Variable {

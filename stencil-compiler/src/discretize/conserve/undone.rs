@@ -192,7 +192,7 @@ impl Law<'_> {
     }
 
     fn entries_of(&self, variable: &Term) -> usize {
-        crate::discretize::components::suffixes(variable.rank, self.model.dimension).len()
+        crate::discretize::components::suffixes(variable.rank, self.model.components).len()
     }
 
     /// Compares at points where both have values.

@@ -183,6 +183,7 @@ impl Writer<'_, '_> {
     fn factor(&self, factor: UniformFactor) -> Term {
         match factor {
             UniformFactor::Param(i) => self.scalar(TermKind::Param(i)),
+            UniformFactor::Epsilon => self.scalar(TermKind::Epsilon),
             UniformFactor::Opaque(i) => {
                 let (op, parts) = &self.expander.atoms.opaque[i];
                 self.call(*op, parts.iter().map(|part| self.uniform(part)).collect())
@@ -232,7 +233,7 @@ impl Writer<'_, '_> {
 
     /// A component of a field or of a source.
     fn component(&self, component: usize) -> Term {
-        let (model, n) = (self.law.model, self.law.model.dimension);
+        let (model, n) = (self.law.model, self.law.model.components);
         let fields = (0..model.fields.len()).map(|i| {
             let entries = self.law.components.of_field(i);
             (TermKind::Field(i), model.fields[i].rank, entries)

@@ -76,6 +76,7 @@ impl Term {
             | TermKind::Let(_)
             | TermKind::Source(_)
             | TermKind::Time
+            | TermKind::Epsilon
             | TermKind::Coordinate(_)
             | TermKind::Side(..)
             | TermKind::Normal => true,

@@ -54,7 +54,7 @@ impl Terms<'_, '_> {
         }
         let terms = terms?;
         let found: Vec<Rank> = terms.iter().map(|t| t.rank).collect();
-        let rank = self.ranked(ranks::call(function, &found, self.scope.dimension), span)?;
+        let rank = self.ranked(ranks::call(function, &found, self.scope.components), span)?;
         Some((TermKind::Call(function, terms), rank))
     }
 

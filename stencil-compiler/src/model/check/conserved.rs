@@ -12,14 +12,18 @@ use crate::model::parse::ast::{FluxItem, System};
 use crate::model::{Flux, Function, Let, Rank, Term, TermKind, Waves};
 
 impl Waves {
-    /// A bound of all speeds: the size of the flow and the sound along each axis; one number where they are alike along all.
-    pub(crate) fn fastest(&self, dimension: usize) -> Option<Term> {
+    /// A bound of all speeds: the size of the flow and the sound along each axis, of vectors with so many components; one
+    /// number where they are alike along all.
+    pub(crate) fn fastest(&self, dimension: usize, components: usize) -> Option<Term> {
         let along: Option<Vec<Term>> = (0..dimension).map(|axis| self.along(axis)).collect();
-        let along = along?;
+        let mut along = along?;
         let alike = along.windows(2).all(|two| two[0] == two[1]);
         match along.first() {
             Some(first) if alike => Some(first.clone()),
-            _ => Some(Term::of(TermKind::Stack(along), Rank::Vector, self.span)),
+            _ => {
+                along.resize(components, Term::integer(0, self.span));
+                Some(Term::of(TermKind::Stack(along), Rank::Vector, self.span))
+            }
         }
     }
 

@@ -40,6 +40,9 @@ impl Model {
         ensure((1..=3).contains(&self.dimension), || {
             format!("{} dimensions", self.dimension)
         })?;
+        ensure([self.dimension, 3].contains(&self.components), || {
+            format!("{} components of vectors", self.components)
+        })?;
         self.check_names()?;
         self.check_numbers()?;
         self.check_sources()?;
@@ -149,7 +152,7 @@ impl Model {
             ensure(general || field.rank == Rank::Tensor, || {
                 format!("`{name}` is symmetric and no tensor")
             })?;
-            let empty = field.symmetry == Symmetry::Antisymmetric && self.dimension == 1;
+            let empty = field.symmetry == Symmetry::Antisymmetric && self.components == 1;
             ensure(!empty, || format!("`{name}` has no component"))?;
             ensure(equation.field == i, || {
                 format!("equation {i} is not that of `{name}`")
@@ -370,7 +373,7 @@ impl Model {
                 let source = self.sources.get(*i);
                 source.map(|s| s.rank).ok_or(format!("no source {i}"))
             }
-            TermKind::Time => Ok(Rank::Scalar),
+            TermKind::Time | TermKind::Epsilon => Ok(Rank::Scalar),
             TermKind::Coordinate(axis) => {
                 ensure(*axis < self.dimension, || format!("no axis {axis}"))?;
                 Ok(Rank::Scalar)
@@ -397,10 +400,10 @@ impl Model {
             }
             TermKind::Stack(entries) => {
                 let found: Vec<Rank> = entries.iter().map(|e| e.rank).collect();
-                words(ranks::stack(&found, self.dimension))
+                words(ranks::stack(&found, self.dimension, self.components))
             }
             TermKind::Component(a, axes) => {
-                let inside = axes.iter().all(|axis| *axis < self.dimension);
+                let inside = axes.iter().all(|axis| *axis < self.components);
                 ensure(inside, || "no such axis".to_string())?;
                 words(ranks::component(a.rank, axes.len()))
             }
@@ -411,7 +414,7 @@ impl Model {
             }
             TermKind::Call(function, arguments) => {
                 let found: Vec<Rank> = arguments.iter().map(|a| a.rank).collect();
-                words(ranks::call(*function, &found, self.dimension))
+                words(ranks::call(*function, &found, self.components))
             }
         }
     }
@@ -427,6 +430,7 @@ impl Term {
             | TermKind::Let(_)
             | TermKind::Source(_)
             | TermKind::Time
+            | TermKind::Epsilon
             | TermKind::Coordinate(_)
             | TermKind::Normal => Vec::new(),
             TermKind::If(_, parts) => parts.iter().collect(),

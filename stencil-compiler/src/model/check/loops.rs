@@ -1,6 +1,7 @@
 //! Loops of functions, which are unrolled. One that ends by a test goes through all iterations, of which those after the test has
 //! held change nothing: the bits are those of stopping.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
@@ -9,7 +10,7 @@ use super::terms::Terms;
 use crate::diag::{Code, Diagnostic, Span};
 use crate::discretize::conserve::riemann::{self, Needs};
 use crate::model::parse::ast::{Ast, Name, Statement};
-use crate::model::{Iterations, Model, Term, Variables};
+use crate::model::{Iterations, Let, Model, Term, Variables};
 
 /// Local names and what they were.
 type Values = BTreeMap<String, Term>;
@@ -122,14 +123,14 @@ impl Terms<'_, '_> {
         (start, assigned): (&Values, &BTreeSet<&str>),
         most: u64,
     ) -> Option<()> {
-        let dimension = self.scope.dimension;
+        let components = self.scope.components;
         let within = Iterations {
             function: self.locals.function.clone(),
             most: u32::try_from(most).ok()?,
         };
         for (name, value) in self.changed((start, assigned)) {
             let held = self.scope.repeated(held, value.span)?;
-            let lost = Term::no_number(value.rank, dimension, value.span);
+            let lost = Term::no_number(value.rank, components, value.span);
             let value = Term::choice(held, value, lost);
             self.replace(&name, value, Some(within.clone()))?;
         }
@@ -149,26 +150,33 @@ impl Model {
     /// The loops whose tests the scheme needs to hold, in words: ``the loop of `root` in 20 iterations``; empty where there
     /// is none.
     pub fn iterations_text(&self) -> String {
-        let mut seen = BTreeSet::new();
-        let solver = self.declared_solver(&self.scheme);
-        let lets = match solver {
-            Some(solver) => &self.with_lets_of(solver).lets,
-            None => &self.lets,
-        };
-        let solved = solver.iter().flat_map(|solver| &solver.values);
-        let all = self.evaluated().into_iter();
-        for term in all.chain(solved.map(|line| &line.value)) {
-            term.visit((lets, &mut seen), &mut |_| {});
-        }
-        let named = seen.iter().filter_map(|at| lets.get(*at));
-        let found: BTreeSet<&Iterations> =
-            named.filter_map(|named| named.within.as_ref()).collect();
+        let (lets, loops) = self.loops();
+        let found = loops.iter().filter_map(|at| lets[*at].within.as_ref());
+        let found: BTreeSet<&Iterations> = found.collect();
         let one = |within: &Iterations| {
             let (function, most) = (&within.function, within.most);
             format!("the loop of `{function}` in {most} iterations")
         };
         let all: Vec<String> = found.into_iter().map(one).collect();
         all.join(" or ")
+    }
+
+    /// All `let`s that the scheme has, and which of those that it needs come out of loops with tests.
+    pub(super) fn loops(&self) -> (Cow<'_, [Let]>, Vec<usize>) {
+        let mut seen = BTreeSet::new();
+        let solver = self.declared_solver(&self.scheme);
+        let lets: Cow<'_, [Let]> = match solver {
+            Some(solver) => self.with_lets_of(solver).lets.into(),
+            None => self.lets.as_slice().into(),
+        };
+        let solved = solver.iter().flat_map(|solver| &solver.values);
+        let all = self.evaluated().into_iter();
+        for term in all.chain(solved.map(|line| &line.value)) {
+            term.visit((&lets, &mut seen), &mut |_| {});
+        }
+        let of_loop = |at: &usize| lets.get(*at).is_some_and(|named| named.within.is_some());
+        let found = seen.into_iter().filter(of_loop).collect();
+        (lets, found)
     }
 
     /// The terms that a run of the scheme evaluates.

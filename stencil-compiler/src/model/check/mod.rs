@@ -27,9 +27,12 @@ pub(crate) mod slopes;
 mod terms;
 #[cfg(test)]
 mod tests;
+mod tolerances;
 mod watched;
+mod widths;
 
 pub(super) use build::PI;
+pub use tolerances::TooFine;
 
 /// The time integrators, in alphabetical order.
 pub fn integrators() -> Vec<&'static str> {

@@ -11,7 +11,7 @@ const LONGEST_SUFFIX: usize = 8;
 
 /// Words of this language that a local name of a function may not be either.
 const KEYWORDS: &str = "system scheme field param source let ddt where and in for fn mut if else \
-    observe cfl real scalar vector tensor d d2 d3 d4 d5 d6 d7 d8 t dt dx dy dz pi I";
+    observe cfl real scalar vector tensor d d2 d3 d4 d5 d6 d7 d8 t dt dx dy dz pi epsilon I";
 
 /// Words of this language that a local name may be: functions do not see the coordinates.
 const COORDINATES: &str = "x y z";

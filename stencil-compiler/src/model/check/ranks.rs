@@ -187,12 +187,23 @@ pub(super) fn power(a: Rank) -> Ranked {
 }
 
 /// `[a, b, c]`
-pub(super) fn stack(entries: &[Rank], dimension: usize) -> Ranked {
-    if entries.len() != dimension {
+pub(super) fn stack(entries: &[Rank], dimension: usize, components: usize) -> Ranked {
+    let count = entries.len();
+    if count != components {
+        let (message, help) = match components == dimension {
+            true => (
+                format!("{count} entries in {dimension}d"),
+                format!("a stack has one entry for each axis: {dimension}"),
+            ),
+            false => (
+                format!("{count} entries in a system of `vector<{components}>`"),
+                format!("a stack has one entry for each component of its vectors: {components}"),
+            ),
+        };
         return Err(Misfit {
             code: Code::WrongDimension,
-            message: format!("{} entries in {dimension}d", entries.len()),
-            help: Some(format!("a stack has one entry for each axis: {dimension}")),
+            message,
+            help: Some(help),
         });
     }
     match entries.split_first() {
@@ -224,7 +235,7 @@ pub(super) fn component(of: Rank, axes: usize) -> Ranked {
 }
 
 /// A function of the language. The number of arguments is checked here too.
-pub(super) fn call(function: Function, arguments: &[Rank], dimension: usize) -> Ranked {
+pub(super) fn call(function: Function, arguments: &[Rank], components: usize) -> Ranked {
     let name = function.name();
     if arguments.len() != function.arity() {
         let (expected, found) = (function.arity(), arguments.len());
@@ -234,11 +245,14 @@ pub(super) fn call(function: Function, arguments: &[Rank], dimension: usize) -> 
             help: Some(format!("write {}", usage(name, expected))),
         });
     }
-    if matches!(function, Function::Curl | Function::Cross) && dimension != 3 {
+    if matches!(function, Function::Curl | Function::Cross) && components != 3 {
         return Err(Misfit {
             code: Code::WrongDimension,
-            message: format!("`{name}` is defined in 3d, and this system is in {dimension}d"),
-            help: Some("write the component with `d[x](u.y)` and the like".to_string()),
+            message: format!("`{name}` is defined in 3d, and this system is in {components}d"),
+            help: Some(
+                "write the component with `d[x](u.y)` and the like, or declare its vectors as `vector<3>`"
+                    .to_string(),
+            ),
         });
     }
     let result = match (function, arguments) {

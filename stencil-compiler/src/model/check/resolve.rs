@@ -7,7 +7,7 @@ use super::conserved;
 use super::functions;
 use super::scope::{Meaning, Scope};
 use super::terms::Place;
-use super::{limits, names, primitives, ranges, ranks, riemann, scheme, watched};
+use super::{limits, names, primitives, ranges, ranks, riemann, scheme, watched, widths};
 use crate::diag::{Code, Diagnostic, Diagnostics, Span};
 use crate::model::parse::Asked;
 use crate::model::parse::ast::{Ast, FieldItem, LetItem, Name, SourceItem, System};
@@ -27,12 +27,13 @@ pub(in crate::model) fn model(
     }
     let schemes = scheme::resolve(system, asked.schemes, diagnostics);
     let (dimension, generic) = dimension(system, asked.dimension, diagnostics)?;
+    let components = widths::components(system, dimension, diagnostics);
     let fields: Option<Vec<Field>> = system
         .fields
         .iter()
-        .map(|item| field(item, dimension, diagnostics))
+        .map(|item| field(item, components, diagnostics))
         .collect();
-    let mut scope = Scope::new(system, dimension, diagnostics);
+    let mut scope = Scope::new(system, (dimension, components), diagnostics);
     let params = system.params.iter().map(|p| scope.param(p)).collect();
     functions::define_all(&mut scope);
     let sources = scope.sources(system);
@@ -63,6 +64,7 @@ pub(in crate::model) fn model(
         name: system.name.text.clone(),
         doc: system.doc.clone(),
         dimension,
+        components,
         generic,
         fields: fields?,
         params,
@@ -129,12 +131,14 @@ fn dimension(
     None
 }
 
-fn field(item: &FieldItem, dimension: usize, diagnostics: &mut Diagnostics) -> Option<Field> {
+fn field(item: &FieldItem, components: usize, diagnostics: &mut Diagnostics) -> Option<Field> {
     let (rank, symmetry) = item.kind?;
-    if symmetry == Symmetry::Antisymmetric && dimension == 1 {
+    if symmetry == Symmetry::Antisymmetric && components == 1 {
         let message = "an antisymmetric tensor has no component in 1d";
         let diagnostic = Diagnostic::new(Code::WrongDimension, item.name.span, message);
-        diagnostics.push(diagnostic.help("declare the system in 2d or 3d"));
+        diagnostics.push(
+            diagnostic.help("declare the system in 2d or 3d, or the field as `antisymmetric<3>`"),
+        );
     }
     Some(Field {
         name: item.name.text.clone(),
@@ -231,7 +235,7 @@ impl<'a> Scope<'a> {
         let rank = item.rank?;
         let value = match value {
             Some(value) if super::terms::is_zero(&value) => {
-                Some(Term::zero(rank, self.dimension, value.span))
+                Some(Term::zero(rank, self.components, value.span))
             }
             Some(value) if value.rank != rank => {
                 let name = &item.name.text;
@@ -298,7 +302,7 @@ impl<'a> Scope<'a> {
             found.entry(*field).or_insert_with(|| {
                 let equation = Equation {
                     field: *field,
-                    rhs: Term::zero(*rank, self.dimension, item.span),
+                    rhs: Term::zero(*rank, self.components, item.span),
                     span: item.span,
                 };
                 (item.field.span, Some(equation))

@@ -99,7 +99,7 @@ impl Model {
     /// Does a field change by its flux alone?
     pub fn only_flows(&self, equation: &Equation) -> bool {
         let rhs = &equation.rhs;
-        let zero = Term::zero(rhs.rank, self.dimension, rhs.span);
+        let zero = Term::zero(rhs.rank, self.components, rhs.span);
         self.flux_of(equation.field).is_some() && rhs.without_spans() == zero.without_spans()
     }
 

@@ -73,6 +73,8 @@ pub(super) struct Scope<'a> {
     /// The name of the system; `None` for a formula.
     system: Option<&'a str>,
     pub(super) dimension: usize,
+    /// Of a vector.
+    pub(super) components: usize,
     pub(super) names: BTreeMap<&'a str, (Meaning, Span)>,
     /// Where each `let` is defined, as a position among the tokens.
     pub(super) let_at: Vec<usize>,
@@ -95,10 +97,11 @@ pub(super) struct Scope<'a> {
 impl<'a> Scope<'a> {
     pub(super) fn new(
         system: &'a System,
-        dimension: usize,
+        (dimension, components): (usize, usize),
         diagnostics: &'a mut Diagnostics,
     ) -> Self {
         let mut scope = Scope::empty(Some(&system.name.text), dimension, diagnostics);
+        scope.components = components;
         for (i, item) in system.fields.iter().enumerate() {
             let rank = item.kind.map(|(rank, _)| rank);
             scope.declare(&item.name, Meaning::Field(i, rank));
@@ -141,6 +144,7 @@ impl<'a> Scope<'a> {
         Scope {
             system,
             dimension,
+            components: dimension,
             names: BTreeMap::new(),
             let_at: Vec::new(),
             let_items: Vec::new(),
@@ -258,9 +262,9 @@ impl<'a> Scope<'a> {
             Some(system) => format!("no field, parameter or `let` `{text}` in `{system}`"),
             None => format!("no name `{text}` in the formula"),
         };
-        let words = ["pi", "t"]
+        let words = ["pi", "epsilon", "t"]
             .into_iter()
-            .take(1 + usize::from(self.system.is_some()));
+            .take(if self.system.is_some() { 3 } else { 1 });
         let all = self.names.keys().chain(locals).copied();
         let near = nearest(text, all.chain(words));
         let help = foreign::name(text).map(String::from);

@@ -260,7 +260,7 @@ impl Model {
         let slopes = Slopes::new(at_face, &self.lets);
         let parts = slopes.parts(&equation.rhs);
         let (rank, span) = (equation.rhs.rank, equation.rhs.span);
-        let nothing = || Term::zero(rank, self.dimension, span);
+        let nothing = || Term::zero(rank, self.components, span);
         match parts.signed().next() {
             None => equation.rhs.clone(),
             Some(_) => parts.rest().unwrap_or_else(nothing),

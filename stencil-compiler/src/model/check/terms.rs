@@ -132,7 +132,10 @@ impl<'s, 'a> Terms<'s, 'a> {
             return self.vector_in_formula(span);
         }
         let found: Vec<Rank> = entries.iter().map(|e| e.rank).collect();
-        let rank = self.ranked(ranks::stack(&found, self.scope.dimension), span)?;
+        let rank = self.ranked(
+            ranks::stack(&found, self.scope.dimension, self.scope.components),
+            span,
+        )?;
         Some((TermKind::Stack(entries), rank))
     }
 
@@ -242,9 +245,15 @@ impl<'s, 'a> Terms<'s, 'a> {
                 let pi = Term::pi(span);
                 return Some((pi.kind, pi.rank));
             }
+            ("epsilon", Place::System | Place::Function | Place::Riemann)
+                if !self.scope.expansion.inline =>
+            {
+                return Some((TermKind::Epsilon, Rank::Scalar));
+            }
+            ("epsilon", _) => return self.no_precision(span),
             ("I", Place::Formula) => return self.vector_in_formula(span),
             ("I", _) => {
-                let identity = Term::identity(self.scope.dimension, span);
+                let identity = Term::identity(self.scope.components, span);
                 return Some((identity.kind, identity.rank));
             }
             ("normal", Place::Riemann) => return Some((TermKind::Normal, Rank::Vector)),
@@ -276,6 +285,16 @@ impl<'s, 'a> Terms<'s, 'a> {
                 None
             }
         }
+    }
+
+    /// Reports `epsilon` in what is evaluated in double precision, whatever the precision of a run.
+    fn no_precision<T>(&mut self, span: Span) -> Option<T> {
+        let message =
+            "`epsilon` is of the precision of a run, and this is evaluated in `f64` for any";
+        let diagnostic = Diagnostic::new(Code::NotVisible, span, message);
+        let help = "write a number here, or use `epsilon` in an equation, a `let` of fields or a function of cell values";
+        self.scope.report(diagnostic.help(help));
+        None
     }
 
     fn coordinate(&mut self, text: &str, span: Span) {
@@ -363,9 +382,10 @@ impl<'s, 'a> Terms<'s, 'a> {
 
     fn component(&mut self, of: Box<Term>, name: &Name) -> Typed {
         let letters = name.text.chars();
-        let axes: Option<Vec<usize>> = letters.map(|c| self.letter(c)).collect();
+        let components = self.scope.components;
+        let axes: Option<Vec<usize>> = letters.map(|c| letter(c, components)).collect();
         let Some(axes) = axes else {
-            self.no_axis(&name.text, name.span);
+            self.no_component(&name.text, name.span);
             return None;
         };
         let rank = self.ranked(ranks::component(of.rank, axes.len()), name.span)?;
@@ -383,7 +403,7 @@ impl<'s, 'a> Terms<'s, 'a> {
     fn axis(&mut self, name: &Name) -> Option<usize> {
         let mut letters = name.text.chars();
         let axis = match (letters.next(), letters.next()) {
-            (Some(letter), None) => self.letter(letter),
+            (Some(one), None) => letter(one, self.scope.dimension),
             _ => None,
         };
         if axis.is_none() {
@@ -392,9 +412,15 @@ impl<'s, 'a> Terms<'s, 'a> {
         axis
     }
 
-    fn letter(&self, letter: char) -> Option<usize> {
-        let axes = "xyz".chars().take(self.scope.dimension);
-        axes.into_iter().position(|axis| axis == letter)
+    fn no_component(&mut self, text: &str, span: Span) {
+        let components = self.scope.components;
+        if components == self.scope.dimension {
+            return self.no_axis(text, span);
+        }
+        let message = format!("no component `{text}` in a system of `vector<{components}>`");
+        let diagnostic = Diagnostic::new(Code::NoSuchComponent, span, message);
+        let help = "the components are x, y and z, and those of a tensor pairs of them";
+        self.scope.report(diagnostic.help(help));
     }
 
     fn no_axis(&mut self, text: &str, span: Span) {
@@ -405,6 +431,11 @@ impl<'s, 'a> Terms<'s, 'a> {
             .help_if(axes.map(|axes| format!("the axes are {axes}")));
         self.scope.report(diagnostic);
     }
+}
+
+/// The place of a letter among so many axes.
+fn letter(letter: char, axes: usize) -> Option<usize> {
+    "xyz".chars().take(axes).position(|axis| axis == letter)
 }
 
 /// Is it a function of the language?

@@ -76,6 +76,7 @@ impl Lowering {
             TermKind::If(relation, parts) => self.choice(*relation, parts),
             TermKind::Call(function, arguments) => self.call(*function, arguments),
             TermKind::Field(_)
+            | TermKind::Epsilon
             | TermKind::Side(..)
             | TermKind::Normal
             | TermKind::Let(_)

@@ -78,6 +78,14 @@ impl System {
     }
 }
 
+/// How a type is written.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::model) struct Width {
+    /// With `<3>`, so that its vectors have three components.
+    pub(in crate::model) three: bool,
+    pub(in crate::model) span: Span,
+}
+
 /// `field u: vector [m/s];` or `conserved u: vector [m/s];`
 #[derive(Debug)]
 pub(in crate::model) struct FieldItem {
@@ -85,6 +93,7 @@ pub(in crate::model) struct FieldItem {
     pub(in crate::model) conserved: bool,
     /// `None` after an error.
     pub(in crate::model) kind: Option<(Rank, Symmetry)>,
+    pub(in crate::model) width: Width,
     pub(in crate::model) unit: Option<String>,
 }
 
@@ -103,6 +112,7 @@ pub(in crate::model) struct SourceItem {
     pub(in crate::model) name: Name,
     /// `None` after an error.
     pub(in crate::model) rank: Option<Rank>,
+    pub(in crate::model) width: Width,
     pub(in crate::model) unit: Option<String>,
     pub(in crate::model) value: Option<Ast>,
     /// Position among the tokens, to tell what is above what.
@@ -124,6 +134,8 @@ pub(in crate::model) struct FunctionItem {
 pub(in crate::model) struct Function {
     pub(in crate::model) arguments: Vec<(Name, Rank)>,
     pub(in crate::model) rank: Rank,
+    /// The first type in its head with `<3>`.
+    pub(in crate::model) three: Option<Span>,
     pub(in crate::model) statements: Vec<Statement>,
     pub(in crate::model) value: Ast,
 }

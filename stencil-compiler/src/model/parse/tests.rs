@@ -10,6 +10,7 @@ mod errors;
 mod expansion;
 mod foreign;
 mod loops;
+mod widths;
 
 const NAVIER_STOKES: &str = "
 /// Isothermal Navier-Stokes.

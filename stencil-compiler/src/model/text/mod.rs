@@ -72,6 +72,7 @@ fn items(model: &Model) -> Vec<String> {
     let mut out = Vec::new();
     for (i, field) in model.fields.iter().enumerate() {
         let rank = type_name(field.rank, field.symmetry);
+        let rank = format!("{rank}{}", model.width_text(field.rank));
         let word = match model.flux_of(i) {
             Some(_) => "conserved",
             None => "field",
@@ -82,7 +83,8 @@ fn items(model: &Model) -> Vec<String> {
     }
     out.extend(model.params.iter().map(param_text));
     for source in &model.sources {
-        let (name, rank) = (&source.name, source.rank.name());
+        let name = &source.name;
+        let rank = format!("{}{}", source.rank.name(), model.width_text(source.rank));
         let value = source.value.as_ref();
         let value = value.map_or(String::new(), |v| format!(" = {}", expression(model, v)));
         out.push(format!(
@@ -229,6 +231,7 @@ fn level(term: &Term) -> Level {
         | TermKind::Let(_)
         | TermKind::Source(_)
         | TermKind::Time
+        | TermKind::Epsilon
         | TermKind::Coordinate(_)
         | TermKind::Side(..)
         | TermKind::Normal
@@ -255,6 +258,7 @@ fn write(out: &mut String, model: &Model, term: &Term, needed: Level) {
         TermKind::Let(i) => out.push_str(name(model.lets.get(*i).map(|l| &l.name))),
         TermKind::Source(i) => out.push_str(name(model.sources.get(*i).map(|s| &s.name))),
         TermKind::Time => out.push('t'),
+        TermKind::Epsilon => out.push_str("epsilon"),
         TermKind::Coordinate(axis) => out.push(letter(*axis)),
         TermKind::Side(side, of) => {
             out.push_str(side.name());

@@ -100,6 +100,7 @@ impl Model {
             name: self.name.clone(),
             doc: self.doc.clone(),
             dimension: self.dimension,
+            components: self.components,
             generic: self.generic,
             fields: self.fields.iter().map(field).collect(),
             params: self.params.iter().map(param).collect(),

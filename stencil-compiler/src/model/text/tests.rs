@@ -204,6 +204,7 @@ fn model(maker: &mut Maker) -> Model {
             "  \"lines\" \\".to_string(),
         ],
         dimension: 2,
+        components: 2,
         generic: maker.pick(2) == 0,
         fields: ranks.map(field).to_vec(),
         params: vec![param],

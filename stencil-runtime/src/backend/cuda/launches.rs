@@ -422,9 +422,10 @@ mod tests {
             scheme s for Heat { space: central<order = 4>; time: ssprk2; }";
         let system = SystemDef::from_text("heat.pde", text).unwrap();
         let cells = [64, 48, 80];
-        let constants = system
-            .algorithm()
-            .constants(&[0.5], cells.map(|n| 1.0 / n as f64));
+        let constants =
+            system
+                .algorithm()
+                .constants(Precision::F32, &[0.5], cells.map(|n| 1.0 / n as f64));
         for blocking in ["march chunk=0", "march chunk=0 loader=2", "direct"] {
             let schedule = format!("schedule coefficients literal kernel {blocking}");
             let schedule = schedule::text::parse(&schedule).unwrap();

@@ -86,9 +86,12 @@ impl<'a, T: Real> Reference<'a, T> {
             .collect();
         for substep in &self.algorithm.substeps {
             self.t = dt.mul_add(substep.at, t);
-            let values = self
-                .algorithm
-                .uniform_values(&params, self.domain.spacing, dt, self.t);
+            let values = self.algorithm.uniform_values(
+                T::PRECISION,
+                &params,
+                self.domain.spacing,
+                (dt, self.t),
+            );
             self.uniforms = values.into_iter().map(T::from_f64).collect();
             self.known.clear();
             let [nx, ny, nz] = self.domain.cells.map(|n| n as isize);

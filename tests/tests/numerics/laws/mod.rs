@@ -13,6 +13,7 @@ mod gas_waves;
 mod inversions;
 mod leveque;
 mod library;
+mod magnetic;
 mod order;
 mod parabolas;
 mod problems;

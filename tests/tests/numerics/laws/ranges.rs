@@ -1,6 +1,6 @@
 //! Fluxes are repaired where a cell would leave its range, there alone, and by nothing that is not conserved.
 
-use stencil_runtime::{Error, Simulation, SystemDef};
+use stencil_runtime::{Engine, Error, Number, Simulation, SystemDef};
 
 use super::EULER;
 
@@ -211,5 +211,103 @@ fn a_rate_that_leaves_a_range_stops_the_run() {
             values(&simulation, "h").iter().all(|h| *h == 0.625),
             "{sweep}"
         );
+    }
+}
+
+/// What flows with one speed, and is never negative; `more` stands in the system.
+fn emptied(more: &str, repair: &str) -> SystemDef {
+    let text = format!(
+        "system Emptied in 1d {{
+            conserved q: scalar where q >= 0; param a: real = 1;
+            flux q -> [a*q]; waves {{ flow: [a]; }} {more}
+        }}
+        scheme s for Emptied {{ reconstruct: constant; riemann: rusanov; time: euler; {repair} }}"
+    );
+    SystemDef::from_text("emptied.pde", &text).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// The values after one step in which each cell lets out all that it holds.
+fn after_a_cell<T: Number>(
+    system: &SystemDef,
+    engine: Engine,
+    (n, speed): (usize, f64),
+) -> Result<Vec<f64>, Error> {
+    let dt = 1.0 / n as f64 / speed;
+    let builder = Simulation::<T>::builder(system)
+        .cells([n, 1, 1])
+        .engine(engine);
+    let builder = builder.dt(dt).unchecked_step(true).param("a", speed);
+    let mut simulation = builder.build()?;
+    let value = |x: f64| 1.0 + (37.0 * x).sin() / 3.0;
+    // Every other cell is empty.
+    let filled = |x: f64| ((x * n as f64).round() as usize).is_multiple_of(2);
+    simulation.set("q", |x, _, _| if filled(x) { value(x) } else { 0.0 })?;
+    simulation.step()?;
+    Ok(values_of(&simulation, "q"))
+}
+
+fn values_of<T: Number>(simulation: &Simulation<T>, name: &str) -> Vec<f64> {
+    let values = simulation.to_f64(name).unwrap_or_else(|e| panic!("{e}"));
+    values.into_iter().collect()
+}
+
+fn rounding_is_no_violation<T: Number>() {
+    let (kept, bare) = (emptied("", ""), emptied("", "repair: none;"));
+    let mut below = 0;
+    for case in (3..40).flat_map(|n| [0.3, 0.7, 1.1].map(|speed| (2 * n, speed))) {
+        let bare = after_a_cell::<T>(&bare, Engine::Rows, case).unwrap();
+        let values = after_a_cell::<T>(&kept, Engine::Rows, case);
+        let values = values.unwrap_or_else(|e| panic!("{case:?}: {e}"));
+        assert_eq!(after_a_cell::<T>(&kept, Engine::Cpu, case).unwrap(), values);
+        for (bare, value) in bare.iter().zip(values) {
+            // No more than rounding, which is put onto the bound.
+            assert!(*bare > -1e-6, "{bare}");
+            assert_eq!(value, bare.max(0.0), "{case:?}");
+            below += usize::from(*bare < 0.0);
+        }
+    }
+    assert!(below > 10, "only {below} values are below zero by rounding");
+}
+
+#[test]
+fn what_rounding_takes_from_an_emptied_cell_is_no_violation() {
+    rounding_is_no_violation::<f64>();
+    rounding_is_no_violation::<f32>();
+}
+
+/// However small it is: what counts is what it is made of.
+#[test]
+fn what_is_taken_from_an_empty_cell_is_a_violation() {
+    for sink in ["1e-25", "1e-3"] {
+        let system = emptied(&format!("ddt(q) = -{sink};"), "");
+        for engine in [Engine::Rows, Engine::Cpu] {
+            let builder = Simulation::<f64>::builder(&system).cells([8, 1, 1]);
+            let mut simulation = builder.engine(engine).dt(0.01).build().unwrap();
+            simulation.set("q", |_, _, _| 0.0).unwrap();
+            let failed = simulation.step().unwrap_err().to_string();
+            let told = failed.contains("The step makes q = -");
+            assert!(told && failed.contains("which is kept >= 0"), "{failed}");
+        }
+    }
+}
+
+/// Both ends of a range hold their bounds; a bound that a range does not hold stays one.
+#[test]
+fn bounds_that_are_not_held_are_left_by_rounding() {
+    let full = emptied("", "").model().ranges_text();
+    assert_eq!(full, "q >= 0");
+    let text = "system Shares in 1d {
+        conserved q: scalar where q >= 0 and q <= 1; flux q -> [q]; waves { flow: [1]; } ddt(q) = RATE; }
+        scheme s for Shares { reconstruct: constant; riemann: rusanov; time: ssprk2; }";
+    for (rate, fails) in [("0*q", false), ("1e-9", true), ("-1e-9", true)] {
+        let system = SystemDef::from_text("shares.pde", &text.replace("RATE", rate)).unwrap();
+        let builder = Simulation::<f64>::builder(&system).cells([10, 1, 1]);
+        let mut simulation = builder.dt(0.03).build().unwrap();
+        let full = |x: f64| if x < 0.5 { 1.0 } else { 0.0 };
+        simulation.set("q", |x, _, _| full(x)).unwrap();
+        let run = simulation.run(40, |_, _| ());
+        assert_eq!(run.is_err(), fails, "{rate}");
+        let values = values_of(&simulation, "q");
+        assert!(values.iter().all(|q| (0.0..=1.0).contains(q)), "{rate}");
     }
 }

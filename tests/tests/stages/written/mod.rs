@@ -149,3 +149,25 @@ fn operators_and_integrators_are_as_they_are_written() {
         }
     }
 }
+
+/// Vectors of three components along fewer axes, by every operator that they have.
+#[test]
+fn vectors_of_three_components_are_as_they_are_written() {
+    let body = "field f: scalar; field v: vector<3>; field s: symmetric<3>;
+        let j = curl(v);
+        ddt(f) = div(f*v) - upwind(v, f) + dot(v, grad(f)) + norm(j) + trace(s)/3;
+        ddt(v) = cross(j, v) + grad(f*f) + grad(div(v)) - dot(v, grad(v)) + lap(v) + div(s) + curl(j) + [f, 2, f*f];
+        ddt(s) = sym_traceless(grad(v)) - f*s + outer(v, v) + sym(grad(v)) + f*I;";
+    for dimension in [1, 2] {
+        let text = format!(
+            "pub system S in {dimension}d {{ {body} }} scheme s for S {{ space: central<order = 4>; time: ssprk2; }}"
+        );
+        for model in &forms(&read(&text)) {
+            let case = Case::new(&discretized(model), cells(dimension));
+            let worst = engines::<f64>(model, &case, STEPS);
+            worst.unwrap_or_else(|e| panic!("{dimension}d {:?}: {e}", model.scheme.mixed));
+            let worst = engines::<f32>(model, &case, STEPS);
+            worst.unwrap_or_else(|e| panic!("{dimension}d {:?}: {e}", model.scheme.mixed));
+        }
+    }
+}

@@ -3,7 +3,7 @@
 use super::{equals, name, split};
 use crate::diag::{Code, Diagnostic, Span, nearest};
 use crate::model::parse::ast::{
-    Ast, AstKind, FieldItem, Name, ParamItem, RangeItem, SourceItem, System,
+    Ast, AstKind, FieldItem, Name, ParamItem, RangeItem, SourceItem, System, Width,
 };
 use crate::model::parse::expression;
 use crate::model::parse::tokens::{Cursor, Kind, Parsed};
@@ -25,8 +25,11 @@ pub(in crate::model) fn type_name(rank: Rank, symmetry: Symmetry) -> &'static st
     found.map_or("", |(name, ..)| name)
 }
 
-/// Reads `scalar`, `vector` and so on; only the general ones where `symmetries` is false.
-fn typed(cursor: &mut Cursor, symmetries: bool) -> Parsed<(Rank, Symmetry)> {
+/// What is read of a type: its rank, its symmetry and how it is written.
+type Typed = (Rank, Symmetry, Width);
+
+/// Reads `scalar`, `vector`, `vector<3>` and so on; only the general ones where `symmetries` is false.
+fn typed(cursor: &mut Cursor, symmetries: bool) -> Parsed<Typed> {
     let allowed = |symmetry: Symmetry| symmetries || symmetry == Symmetry::General;
     let found = match cursor.peek() {
         Kind::Word(word) => TYPES
@@ -35,8 +38,7 @@ fn typed(cursor: &mut Cursor, symmetries: bool) -> Parsed<(Rank, Symmetry)> {
         _ => None,
     };
     if let Some((_, rank, symmetry)) = found {
-        cursor.advance();
-        return Ok((*rank, *symmetry));
+        return Ok((*rank, *symmetry, width(cursor, *rank)?));
     }
     let names: Vec<&str> = TYPES
         .iter()
@@ -59,9 +61,33 @@ fn typed(cursor: &mut Cursor, symmetries: bool) -> Parsed<(Rank, Symmetry)> {
     Err(cursor.report(diagnostic))
 }
 
-/// A rank by name, where symmetries have no meaning.
-pub(super) fn rank(cursor: &mut Cursor) -> Parsed<Rank> {
-    typed(cursor, false).map(|(rank, _)| rank)
+/// Reads a type's word, and `<3>` behind it.
+fn width(cursor: &mut Cursor, rank: Rank) -> Parsed<Width> {
+    let start = cursor.span();
+    cursor.advance();
+    let mut width = Width {
+        three: false,
+        span: start,
+    };
+    if !cursor.eat_punct('<') {
+        return Ok(width);
+    }
+    width.three = matches!(cursor.peek(), Kind::Number(text) if text == "3");
+    let given = start.join(cursor.span());
+    cursor.advance();
+    width.span = start.join(cursor.span());
+    cursor.expect_punct('>')?;
+    if width.three && rank != Rank::Scalar {
+        return Ok(width);
+    }
+    let message = "a vector or a tensor is one of the axes of the mesh, or one of three components";
+    let help = "write `vector` or `vector<3>`; a scalar has one component";
+    Err(cursor.report(Diagnostic::new(Code::Syntax, given, message).help(help)))
+}
+
+/// A rank by name, where symmetries have no meaning, and how it is written.
+pub(super) fn rank(cursor: &mut Cursor) -> Parsed<(Rank, Width)> {
+    typed(cursor, false).map(|(rank, _, width)| (rank, width))
 }
 
 /// `u: vector [m/s]`, or `rho: scalar where rho > 0`
@@ -72,14 +98,16 @@ pub(super) fn field(cursor: &mut Cursor, system: &mut System, conserved: bool) -
         name,
         conserved,
         kind: None,
+        width: Width::default(),
         unit: None,
     });
     cursor.expect_punct(':')?;
-    let kind = typed(cursor, true)?;
+    let (rank, symmetry, width) = typed(cursor, true)?;
     let unit = bracketed(cursor);
     let mut declared = None;
     if let Some(field) = system.fields.last_mut() {
-        field.kind = Some(kind);
+        field.kind = Some((rank, symmetry));
+        field.width = width;
         field.unit = unit?;
         declared = Some(field.name.clone());
     }
@@ -104,12 +132,13 @@ pub(super) fn source(cursor: &mut Cursor, system: &mut System, at: usize) -> Par
     system.sources.push(SourceItem {
         name,
         rank: None,
+        width: Width::default(),
         unit: None,
         value: None,
         at,
     });
     cursor.expect_punct(':')?;
-    let rank = rank(cursor)?;
+    let (rank, width) = rank(cursor)?;
     let unit = bracketed(cursor)?;
     let (value, outcome) = match cursor.is_punct('=') {
         true => split(equals(cursor)),
@@ -117,6 +146,7 @@ pub(super) fn source(cursor: &mut Cursor, system: &mut System, at: usize) -> Par
     };
     if let Some(source) = system.sources.last_mut() {
         source.rank = Some(rank);
+        source.width = width;
         source.unit = unit;
         source.value = value;
     }

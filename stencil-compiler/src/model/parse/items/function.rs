@@ -24,11 +24,13 @@ pub(super) fn function(
         at,
     });
     cursor.expect_open('(')?;
-    let mut arguments = Vec::new();
+    let (mut arguments, mut three) = (Vec::new(), None);
     while !cursor.is_close() {
         let name = super::name(cursor, "the name of an argument")?;
         cursor.expect_punct(':')?;
-        arguments.push((name, declared::rank(cursor)?));
+        let (rank, width) = declared::rank(cursor)?;
+        three = three.or(width.three.then_some(width.span));
+        arguments.push((name, rank));
         if !cursor.eat_punct(',') && !cursor.is_close() {
             return Err(cursor.expected("`,` or `)`"));
         }
@@ -37,7 +39,8 @@ pub(super) fn function(
     if !cursor.eat_pair(['-', '>']) {
         return Err(cursor.expected("`->` and the rank of the result"));
     }
-    let rank = declared::rank(cursor)?;
+    let (rank, width) = declared::rank(cursor)?;
+    three = three.or(width.three.then_some(width.span));
     cursor.expect_open('{')?;
     let statements = statements(cursor, 0)?;
     if cursor.is_close() {
@@ -61,6 +64,7 @@ pub(super) fn function(
         item.meaning = Some(Function {
             arguments,
             rank,
+            three,
             statements,
             value,
         });

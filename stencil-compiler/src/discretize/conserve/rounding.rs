@@ -1,0 +1,119 @@
+//! What rounding takes from a cell that is emptied, as far as the bound of its range and no further.
+//!
+//! A step that lets out all that a cell holds ends beside zero, on either side of it, by what its sums round: a few times the
+//! last digit of the largest of their terms. For such a value the bound is the number that is meant, and it is put there. A
+//! value further out than that is none of rounding, and stays for the run to be stopped.
+
+use super::Law;
+use super::algebra::Algebra;
+use super::at_face::Through;
+use crate::discretize::Bounds;
+use crate::discretize::expand::{Result, States};
+use crate::discretize::parts::Part;
+use crate::discretize::poly::{Poly, Uniform, UniformFactor};
+use crate::expr::Op;
+use crate::model::{Comparison, Model, Range, Rational, TermKind};
+
+/// What a sum may lose, in units of the last digit of the sizes of its terms. In three dimensions there are seven, with what is no
+/// flux eight: each is rounded twice, and each sum once, by half of a unit. That is less than twelve, and leaves fluxes some.
+const LOST: i128 = 16;
+
+/// The ranges of components that hold their bound, `h >= 0` and the like: what a new value is kept in.
+pub(in crate::discretize) fn bounds(
+    model: &Model,
+    component: impl Fn(usize) -> Option<usize>,
+) -> Bounds {
+    let kept = model.ranges.iter().filter(|_| model.repairs());
+    kept.filter_map(|range| Some((component(field_of(range)?)?, closed(range)?)))
+        .collect()
+}
+
+/// The field that a range is of.
+fn field_of(range: &Range) -> Option<usize> {
+    match range.of.kind {
+        TermKind::Field(field) => Some(field),
+        _ => None,
+    }
+}
+
+/// The operation that puts a value onto the bound of a range, and the bound, if the range holds it.
+fn closed(range: &Range) -> Option<(Op, Rational)> {
+    match range.comparison {
+        Comparison::GreaterEqual => Some((Op::Max, range.bound)),
+        Comparison::LessEqual => Some((Op::Min, range.bound)),
+        Comparison::Less | Comparison::Greater => None,
+    }
+}
+
+impl Law<'_> {
+    /// The states after an Euler step, with what rounding has put beyond a bound put onto it.
+    pub(super) fn rounded_back(
+        &self,
+        of: &mut Algebra<'_, '_>,
+        mut states: States,
+        through: &[Vec<Through>],
+        (part, rest): (&Part, &[Poly]),
+    ) -> Result<States> {
+        for range in &self.model.ranges {
+            let (Some(field), Some((op, bound))) = (field_of(range), closed(range)) else {
+                continue;
+            };
+            let Some((_, component)) = self.components_of(field).next() else {
+                continue;
+            };
+            let lost = self.lost_digits(of, component, through, (part, rest))?;
+            let bound = Poly::uniform(Uniform::number(bound));
+            let value = states.components[component].clone();
+            let kept = of.op(op, &[&value, &bound]);
+            let kept = match op {
+                Op::Max => {
+                    let least = of.minus(&bound, &lost)?;
+                    of.op(Op::Le, &[&least, &value, &kept, &value])
+                }
+                _ => {
+                    let most = of.plus(&bound, &lost)?;
+                    of.op(Op::Le, &[&value, &most, &kept, &value])
+                }
+            };
+            let name = format!("{}_rounded_back", self.components.fields[component]);
+            states.components[component] = of.expander.atoms.always_name(&name, kept);
+        }
+        Ok(states)
+    }
+
+    /// How far from what it would be without rounding a component may be after an Euler step.
+    fn lost_digits(
+        &self,
+        of: &mut Algebra<'_, '_>,
+        component: usize,
+        through: &[Vec<Through>],
+        (part, rest): (&Part, &[Poly]),
+    ) -> Result<Poly> {
+        let name = &self.components.fields[component];
+        let own = of.expander.atoms.state(component);
+        let mut size = of.abs(&own);
+        if let Some(rate) = rest
+            .get(component)
+            .filter(|rate| part.rest && !rate.0.is_empty())
+        {
+            let rate = of.whole(format!("{name}_rest"), rate.clone());
+            let rate = of.abs(&rate);
+            let dt = Uniform::power(UniformFactor::Dt, 1).times_number(part.share);
+            size = of.plus(&size, &of.scaled_by(&rate, &dt)?)?;
+        }
+        let at = self.components_conserved();
+        let at = at.iter().position(|other| *other == component);
+        for axis in part.axes.iter().filter(|_| at.is_some()) {
+            let Through { leaving, entering } = &through[*axis][at.unwrap_or_default()];
+            let entering = of.expander.atoms.at(entering, *axis, -1);
+            for flux in [leaving, &entering] {
+                let flux = of.abs(flux);
+                size = of.plus(&size, &of.times_step(&flux, *axis)?)?;
+            }
+        }
+        let size = of.whole(format!("{name}_size"), size);
+        let last = Uniform::power(UniformFactor::Epsilon, 1);
+        let lost = last.times_number(Rational::from_integer(LOST));
+        of.scaled_by(&size, &lost)
+    }
+}
