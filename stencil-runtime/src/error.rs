@@ -10,6 +10,7 @@ use crate::backend::cpu::UnknownInstructions;
 use crate::backend::cuda::CudaError;
 use crate::io::{NpzError, way_out};
 use crate::mesh::Axis;
+use crate::report::{told, told_point};
 use crate::{Retaken, Shortage};
 
 /// Why a system or a simulation could not be made, or a run had to end.
@@ -166,7 +167,8 @@ pub enum Error {
     },
     /// Initial values that are no numbers.
     #[error(
-        "`{field}` is set to a value that is not finite in cell {cell:?}, at {at:?}; look at the function or array that it was set from"
+        "`{field}` is set to a value that is not finite in cell {cell:?}, at {}; look at the function or array that it was set from",
+        told_point(at)
     )]
     Initial {
         /// The component.
@@ -217,7 +219,9 @@ pub enum Error {
     },
     /// A time step that leads nowhere.
     #[error(
-        "the time step is {dt} at t = {t}; if all speeds are zero, limit it by `.dt(..)`, and if it is too small for the time to change, the solution has become too steep"
+        "the time step is {} at t = {}; if all speeds are zero, limit it by `.dt(..)`, and if it is too small for the time to change, the solution has become too steep",
+        told(*dt),
+        told(*t)
     )]
     NoTimeStep {
         /// The time.
@@ -269,8 +273,11 @@ pub struct Unstable {
 /// A speed that is no number or negative.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error(
-    "the {kind} speed is {value} at t = {t}: `{term}` in cell {cell:?}, at {at:?}, where {state}; a speed is a number that is not \
-     negative: take `abs(..)` or `norm(..)`, or look for what made the state"
+    "the {kind} speed is {} at t = {}: `{term}` in cell {cell:?}, at {}, where {state}; a speed is a number that is not \
+     negative: take `abs(..)` or `norm(..)`, or look for what made the state",
+    told(*value),
+    told(*t),
+    told_point(at)
 )]
 #[non_exhaustive]
 pub struct BadSpeed {
@@ -293,7 +300,9 @@ pub struct BadSpeed {
 /// A step that made a value which is infinite or not a number.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error(
-    "`{field}` is not finite, or larger than {most:e}, in cell {cell:?}, at {at:?}, after {}; {}.{} {}",
+    "`{field}` is not finite, or larger than {}, in cell {cell:?}, at {}, after {}; {}.{} {}",
+    told(*most),
+    told_point(at),
     made(*unseen, (*substep, *step, *t), equation),
     state(*kept),
     perhaps(cause.is_none(), ranges.as_deref(), (iterations.as_deref(), remarks.as_deref())),
@@ -331,20 +340,26 @@ pub struct NotFinite {
     /// Of the loops, those whose tests the precision cannot meet: see [`remarks`](crate::Simulation::remarks).
     pub remarks: Option<String>,
     /// What made it, and the way out, where that can be told: a ghost value, a source, a root, a quotient. `None` where
-    /// values became too large little by little, and on a card.
+    /// values became too large little by little, or the fields before the step were not kept.
     pub cause: Option<String>,
 }
 
 /// When, and by what where that is known: a value spreads to other fields until it is seen.
 fn made(unseen: u64, (substep, step, t): (usize, u64, f64), equation: &str) -> String {
     let before = match unseen {
-        0 => return format!("substep {substep} of step {step} (t = {t}), by {equation}"),
+        0 => {
+            return format!(
+                "substep {substep} of step {step} (t = {}), by {equation}",
+                told(t)
+            );
+        }
         1 => "the step before".to_string(),
         steps => format!("one of the {steps} steps before"),
     };
     format!(
-        "step {step} (t = {t}), by that step or {before}, which were not looked at: `look_every` of 1 tells the step and the \
-         equation, and so do fields that are kept (`keep_last`)"
+        "step {step} (t = {}), by that step or {before}, which were not looked at: `look_every` of 1 tells the step and the \
+         equation, and so do fields that are kept (`keep_last`)",
+        told(t)
     )
 }
 

@@ -28,6 +28,20 @@ pub fn significant(value: f64, digits: usize) -> String {
     trimmed(&format!("{value:.decimals$}")).to_string()
 }
 
+/// Digits of numbers in messages.
+const IN_MESSAGES: usize = 6;
+
+/// A number in a message.
+pub(crate) fn told(value: f64) -> String {
+    significant(value, IN_MESSAGES)
+}
+
+/// A point in a message: `[0.5, 0.25]`.
+pub(crate) fn told_point(at: &[f64]) -> String {
+    let numbers: Vec<String> = at.iter().map(|value| told(*value)).collect();
+    format!("[{}]", numbers.join(", "))
+}
+
 /// A decimal number without zeros at its end.
 fn trimmed(text: &str) -> &str {
     match text.contains('.') {

@@ -6,6 +6,7 @@ mod summary;
 mod terminal;
 
 pub use digits::significant;
+pub(crate) use digits::{told, told_point};
 pub use progress::Progress;
 pub use summary::Summary;
 pub use terminal::{clear_note, note};

@@ -9,6 +9,7 @@ use crate::backend::Machine;
 use crate::backend::cpu::{BadValue, Patch};
 use crate::backend::cuda::Moment;
 use crate::mesh::{Axis, Face, Mesh, Side};
+use crate::report::{told, told_point};
 use crate::{Error, Number};
 
 impl<T: Number> Simulation<T> {
@@ -108,7 +109,7 @@ fn cause<T: Number>(
             let place = place(algorithm, &setup.mesh, *cell);
             left(setup.system.model(), sides, &place)
         }
-        _ => told(algorithm, &setup.mesh, &origin),
+        _ => in_words(algorithm, &setup.mesh, &origin),
     }
 }
 
@@ -138,7 +139,7 @@ fn left(model: &Model, sides: &[[f64; 2]], place: &str) -> Option<String> {
                 Comparison::LessEqual => (low, low <= high),
             };
             let [of, range] = model.range_text(range);
-            (!holds).then(|| format!("{of} = {value:e}, which is kept {range}"))
+            (!holds).then(|| format!("{of} = {}, which is kept {range}", told(*value)))
         });
     let values: Vec<String> = values.collect();
     let values = Some(values.join(" and ")).filter(|values| !values.is_empty());
@@ -150,7 +151,7 @@ fn left(model: &Model, sides: &[[f64; 2]], place: &str) -> Option<String> {
 }
 
 /// An origin in words, with the way out.
-fn told(algorithm: &Algorithm, mesh: &Mesh, origin: &Origin) -> Option<String> {
+fn in_words(algorithm: &Algorithm, mesh: &Mesh, origin: &Origin) -> Option<String> {
     match origin {
         Origin::Outside { .. } => None,
         Origin::Read { state, cell, value } => {
@@ -159,13 +160,16 @@ fn told(algorithm: &Algorithm, mesh: &Mesh, origin: &Origin) -> Option<String> {
             let beyond = beyond(mesh, *cell);
             Some(match (state.role, beyond) {
                 (Role::Given, None) => format!(
-                    "The source `{name}` is {value} {place}: give it values that are finite in all cells"
+                    "The source `{name}` is {} {place}: give it values that are finite in all cells",
+                    told(*value)
                 ),
                 (Role::Given, Some(face)) => format!(
-                    "The source `{name}` is {value} {place}: it follows from its values next to {face}, which are to be finite"
+                    "The source `{name}` is {} {place}: it follows from its values next to {face}, which are to be finite",
+                    told(*value)
                 ),
                 (_, Some(face)) => format!(
-                    "The ghost value of `{name}` is {value} {place}: it is the boundary of {face} that makes it"
+                    "The ghost value of `{name}` is {} {place}: it is the boundary of {face} that makes it",
+                    told(*value)
                 ),
                 (_, None) => return None,
             })
@@ -193,11 +197,11 @@ fn told(algorithm: &Algorithm, mesh: &Mesh, origin: &Origin) -> Option<String> {
 /// An operation that has no value for finite numbers; `None` if its value is too large.
 fn failed(op: Op, of: &[f64]) -> Option<String> {
     match (op, of) {
-        (Op::Sqrt, [value]) => Some(format!("the square root of {value}")),
-        (Op::Log, [value]) => Some(format!("the logarithm of {value}")),
-        (Op::Div, [value, 0.0]) => Some(format!("the quotient of {value} by zero")),
+        (Op::Sqrt, [value]) => Some(format!("the square root of {}", told(*value))),
+        (Op::Log, [value]) => Some(format!("the logarithm of {}", told(*value))),
+        (Op::Div, [value, 0.0]) => Some(format!("the quotient of {} by zero", told(*value))),
         (Op::Pow, [base, exponent]) if *base < 0.0 || (*base == 0.0 && *exponent < 0.0) => {
-            Some(format!("the power {exponent} of {base}"))
+            Some(format!("the power {} of {}", told(*exponent), told(*base)))
         }
         _ => None,
     }
@@ -221,7 +225,7 @@ fn beyond(mesh: &Mesh, cell: [isize; 3]) -> Option<Face> {
 fn place(algorithm: &Algorithm, mesh: &Mesh, cell: [isize; 3]) -> String {
     let point = &mesh.point(cell)[..algorithm.dimension];
     match beyond(mesh, cell) {
-        None => format!("at {point:?}"),
-        Some(face) => format!("at {point:?}, beyond {face}"),
+        None => format!("at {}", told_point(point)),
+        Some(face) => format!("at {}, beyond {face}", told_point(point)),
     }
 }

@@ -54,11 +54,11 @@ fn ghost_values_are_told_from_equations() {
 #[test]
 fn roots_and_quotients_are_told_with_their_arguments() {
     let text = said(builder("ddt(q) = -1; ddt(p) = sqrt(q);"), |_| 0.25);
-    holds(&text, &["the square root of -0.0", "`if` or `max`"]);
+    holds(&text, &["the square root of -0.05", "`if` or `max`"]);
     let text = said(builder("ddt(q) = 0; ddt(p) = p/q;"), |x| x - 0.5);
     holds(&text, &["the quotient of 1 by zero", "at [0.5]"]);
     let text = said(builder("ddt(q) = 0; ddt(p) = log(q);"), |x| x - 0.5);
-    holds(&text, &["the logarithm of -0.5", "at [0.0]"]);
+    holds(&text, &["the logarithm of -0.5", "at [0]"]);
 }
 
 /// A branch that is not taken has no part in it, and growth without bound is still told to be that.

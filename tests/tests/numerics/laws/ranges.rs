@@ -143,7 +143,7 @@ fn a_range_is_told_by_its_own_name() {
     for (drain, told, kept) in [
         (
             "ddt(rho) = -3;",
-            "makes rho = -5e-1, which is kept > 0",
+            "makes rho = -0.5, which is kept > 0",
             "p =",
         ),
         ("ddt(e) = -30;", "makes p = -", "rho ="),
@@ -203,7 +203,7 @@ fn a_rate_that_leaves_a_range_stops_the_run() {
         assert!(matches!(failed, Error::NotFinite(_)), "{failed}");
         let text = failed.to_string();
         assert!(
-            text.contains("makes h = 5e-1, which is kept > 0.5"),
+            text.contains("makes h = 0.5, which is kept > 0.5"),
             "{text}"
         );
         assert_eq!(simulation.step_count(), 3, "{sweep}");
