@@ -250,7 +250,9 @@ pub enum Error {
 /// A time step beyond what is stable about the state before it.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error(
-    "the time step {dt:?} is longer than is stable at t = {t:?}: {term} allows no more than {limit:?}{place}; write dt = {write} or less{number} (or insist with `--unchecked-step`, `.unchecked_step(true)`)"
+    "the time step {dt} is longer than is stable at t = {}: {term} allows no more than {}{place}; write dt = {write} or less{number} (or insist with `--unchecked-step`, `.unchecked_step(true)`)",
+    told(*t),
+    told(*limit)
 )]
 #[non_exhaustive]
 pub struct Unstable {

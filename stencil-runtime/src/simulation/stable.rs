@@ -13,6 +13,7 @@ use crate::builder::{AUTO, rules};
 use crate::clock::Asked;
 use crate::error::Unstable;
 use crate::mesh::Mesh;
+use crate::report::told_point;
 use crate::{Error, Number};
 
 /// Cells among which those with the least and the largest values are looked for.
@@ -275,7 +276,11 @@ impl<T: Number> Simulation<T> {
             t: self.t,
             term,
             limit: limit.dt,
-            place: format!(" in cell {:?}, at {:?}", limit.cell, self.point(limit.cell)),
+            place: format!(
+                " in cell {:?}, at {}",
+                limit.cell,
+                told_point(&self.point(limit.cell))
+            ),
             // Two digits of a number that is less by a hundredth are below the limit.
             write: format!("{:.2e}", 0.99 * limit.dt),
             number,
