@@ -154,11 +154,11 @@ impl Copy {
         if !output.status.success() {
             return Err(format!("faults that do not compile:\n{text}"));
         }
-        let found = text
+        let mut found = text
             .lines()
             .filter(|line| line.trim_start().starts_with("Executable"));
         let path = found
-            .last()
+            .next_back()
             .and_then(|line| line.rsplit_once('('))
             .and_then(|(_, path)| path.strip_suffix(')'));
         path.map(|path| self.tree.join(path))

@@ -69,7 +69,7 @@ pub(crate) fn build(workspace: &Workspace, words: &[&str]) -> Result<std::path::
     Ok(copy.folder)
 }
 
-/// Runs the tests of a folder that [`build`] made. The machine need not be the one that compiled them.
+/// Runs the tests of a folder that [`build()`] made. The machine need not be the one that compiled them.
 pub(crate) fn run(folder: &Path) -> Result<(), String> {
     Plan::read(&folder.join(PLAN))?.run(&folder.join("report.txt"))
 }

@@ -103,6 +103,9 @@ fn step(q: &Square, nu: f64, limiter: fn(f64) -> f64) -> Square {
     next
 }
 
+/// The name of a limiter, and its share of a wave's correction.
+type Limiter = (&'static str, fn(f64) -> f64);
+
 fn mc(ratio: f64) -> f64 {
     ((1.0 + ratio) / 2.0).min(2.0).min(2.0 * ratio).max(0.0)
 }
@@ -116,7 +119,7 @@ fn van_leer(ratio: f64) -> f64 {
 }
 
 /// Both from the same values: the greatest difference after some steps.
-fn apart(limiter: (&str, fn(f64) -> f64), start: fn(f64, f64) -> State, n: usize, nu: f64) -> f64 {
+fn apart(limiter: Limiter, start: fn(f64, f64) -> State, n: usize, nu: f64) -> f64 {
     let system = law(SOUND, 2, &format!("waves<limiter = {}>", limiter.0), "roe");
     let mut simulation = started::<f64>(&system, [n, n, 1], false, Some(nu / n as f64));
     for (k, name) in ["p", "u_x", "u_y"].into_iter().enumerate() {
@@ -166,7 +169,7 @@ fn steps_are_those_of_the_method_in_print() {
             if x < 0.5 { 0.5 } else { 0.0 },
         ]
     };
-    let limiters: [(&str, fn(f64) -> f64); 4] = [
+    let limiters: [Limiter; 4] = [
         ("none", |_| 1.0),
         ("mc", mc),
         ("minmod", minmod),
