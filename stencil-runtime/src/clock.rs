@@ -315,6 +315,19 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn a_step_that_is_cut_ends_at_the_end_whatever_its_sum_rounds_to() {
+        let half = f64::EPSILON / 2.0;
+        let (t, end) = (half, 1.0 + f64::EPSILON);
+        let asked = Asked {
+            t,
+            ..asked(end, f64::INFINITY)
+        };
+        let cut = rules().step(asked, &[0.0, 0.0]);
+        assert_eq!(cut.end, end);
+        assert!(t + cut.dt != end, "a sum that rounds");
+    }
+
+    #[test]
     fn the_strictest_speed_is_not_the_largest_number() {
         for (speeds, strictest) in [([1.0, 30.0], 0), ([0.01, 30.0], 1), ([0.0, 0.0], 0)] {
             assert_eq!(rules().strictest(&speeds), strictest, "{speeds:?}");

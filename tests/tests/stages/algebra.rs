@@ -93,3 +93,41 @@ fn vector_identities_hold() {
         |_, _, c| c,
     );
 }
+
+/// A traceless part has no trace, whatever the number of axes and of components.
+#[test]
+fn traceless_parts_have_no_trace_in_any_dimension() {
+    for (dimension, vector) in [
+        (1, "vector"),
+        (2, "vector"),
+        (3, "vector"),
+        (2, "vector<3>"),
+    ] {
+        let source = format!(
+            "system S in {dimension}d {{ field a: {vector}; field c: scalar; field r: scalar;
+               ddt(a) = 0*a; ddt(c) = 0; ddt(r) = trace(sym_traceless(outer(a, a))) + c; }}
+             scheme s for S {{ space: central<order = 2>; time: euler; }}"
+        );
+        let algorithm = algorithm_of(&source);
+        let cells = [5, 4, 3];
+        let cells = std::array::from_fn(|axis| if axis < dimension { cells[axis] } else { 1 });
+        let mut case = Case::new(&algorithm, cells);
+        case.dt = 1.0;
+        let mut oracle = Oracle::<f64>::new(&algorithm, case.cells, &[], case.spacing, case.dt)
+            .unwrap_or_else(|e| panic!("{e}"));
+        let states: Vec<_> = algorithm.states_of(Role::Field).map(|(id, _)| id).collect();
+        let (r, others) = states.split_last().expect("fields");
+        for (i, state) in others.iter().enumerate() {
+            oracle.set(*state, &case.initial::<f64>(i));
+        }
+        let c = case.initial::<f64>(others.len() - 1);
+        oracle.set(*r, &vec![0.0; c.len()]);
+        oracle.step();
+        for (got, want) in oracle.get(*r).iter().zip(&c) {
+            assert!(
+                (got - want).abs() < 1e-12,
+                "{dimension}d, {vector}: {got} in place of {want}"
+            );
+        }
+    }
+}

@@ -9,6 +9,7 @@ mod contact;
 mod declared;
 mod exact;
 mod fluxes;
+mod forecasts;
 mod gas_waves;
 mod inversions;
 mod leveque;
