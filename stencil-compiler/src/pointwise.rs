@@ -196,7 +196,7 @@ fn inlined(algorithm: &Algorithm, places: &[String]) -> Option<Expr<usize>> {
     Some(all.builder.into_expr(results?))
 }
 
-/// What is the same for all arguments.
+/// A value that no argument changes.
 #[derive(Clone, Copy)]
 enum Constant {
     /// A number, rounded once.

@@ -197,7 +197,7 @@ impl Writer {
         }
     }
 
-    /// What vectors of three components have.
+    /// Properties of vectors of three components.
     fn turned(&mut self, depth: usize, nested: usize) -> String {
         match nested > 0 && self.chance(50) {
             true => format!("curl({})", self.vector(depth, nested - 1)),

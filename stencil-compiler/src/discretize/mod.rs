@@ -78,7 +78,7 @@ impl From<DiscretizeError> for Diagnostic {
     }
 }
 
-/// What new values of components are kept in: the operation with each bound.
+/// The operations that keep new values of components in their ranges, each with its bound.
 type Bounds = Vec<(usize, (Op, Rational))>;
 
 /// Discretizes a checked model.

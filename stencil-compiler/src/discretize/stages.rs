@@ -29,7 +29,7 @@ pub(super) struct Stages<'a> {
     /// When they begin, and how long they take together, in units of the step.
     pub(super) begin: Rational,
     pub(super) share: Rational,
-    /// Where new values of fields stay, but for what is no number.
+    /// The bounds that hold new values of fields, unless these are no numbers.
     pub(super) bounds: &'a Bounds,
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::check::calls::differentiates;
 use super::{Function, Let, Model, Term, TermKind};
 
-/// How derivatives of derivatives are written.
+/// The forms in which equations write derivatives of derivatives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Seconds {
     /// By one operator, `lap` or `d2[x]`.
@@ -43,7 +43,7 @@ impl Term {
         found
     }
 
-    /// How it takes derivatives of derivatives, by itself or by a `let`.
+    /// Returns the forms of its derivatives of derivatives, its own and those of `let`s.
     fn second_derivatives(&self, lets: &[Let]) -> Seconds {
         let mut found = Seconds::default();
         let nests = |of: &Term, found: &mut Seconds| {
@@ -66,7 +66,7 @@ impl Term {
 }
 
 impl Model {
-    /// How its equations take derivatives of derivatives.
+    /// Returns the forms of derivatives of derivatives in its equations.
     pub(crate) fn second_derivatives(&self) -> Seconds {
         let all = self
             .equations

@@ -1,4 +1,4 @@
-//! How much of a step waves take that go through the faces of cells.
+//! Limits of steps from waves through the faces of cells: the part of a step that each takes.
 
 use num_complex::Complex64;
 
@@ -19,7 +19,7 @@ const MOST: f64 = 2.0;
 /// Between one that is looked at and the next.
 const PART: f64 = 0.01;
 
-/// How often that distance is halved.
+/// The number of times that this distance is halved.
 const HALVINGS: u32 = 12;
 
 /// Fluxes through faces, as a scheme makes them.
@@ -59,7 +59,7 @@ impl Faces {
         })
     }
 
-    /// How waves along several axes share a step, where otherwise they do it like this. A step with fluxes that are smeared by its length
+    /// Returns the way in which waves along several axes share a step, where otherwise they do it like this. A step with fluxes that are smeared by its length
     /// is the mean of steps along one axis each, all of which have to be stable; and where ranges are kept it is the mean of what becomes of a
     /// cell by each of its faces, none of which may leave them.
     pub(super) fn together(&self, otherwise: Axes) -> Axes {

@@ -45,7 +45,7 @@ pub struct Share {
     /// The place of the share of the speed that has to damp what this one makes grow: this one takes its square, times the rate,
     /// over that one. `None` where it takes itself times the rate.
     pub over: Option<usize>,
-    /// How it is put together with those of the same speed along other axes.
+    /// The way to add it to those of the same speed along other axes.
     pub axes: Axes,
 }
 
@@ -123,7 +123,7 @@ struct Rates<'a> {
 }
 
 impl Rates<'_> {
-    /// How waves along several axes share a step.
+    /// Returns the way in which waves along several axes share a step.
     fn together(&self, power: u32) -> Axes {
         match &self.faces {
             Some(faces) if power == 1 => faces.together(self.axes),

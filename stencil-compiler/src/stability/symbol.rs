@@ -124,7 +124,7 @@ impl<'a> Symbol<'a> {
         }
     }
 
-    /// How fast the fastest wave is along each axis, of what is differentiated once by central differences of second order: waves that
+    /// The speed of the fastest wave along each axis, of terms differentiated once by central differences of second order: waves that
     /// turn by a quarter from cell to cell are seen as they are. `None` where a derivative is no number.
     pub fn speeds(&self, linear: &Linear, spacing: [f64; 3]) -> Option<[f64; 3]> {
         let mut speeds = [0.0; 3];

@@ -13,7 +13,7 @@ use crate::report::{told, told_point};
 use crate::{Error, Number};
 
 impl<T: Number> Simulation<T> {
-    /// What made a value that a substep has made from the fields as they are on the processor; `None` where that cannot be told,
+    /// Traces a value that a substep has made from the fields on the processor to its origin; `None` where that cannot be told,
     /// or values have become too large little by little.
     pub(super) fn cause(&self, bad: &BadValue, substep: usize, dt: f64, t: f64) -> Option<String> {
         let Machine::Cpu(machine) = &self.machine else {
@@ -22,7 +22,7 @@ impl<T: Number> Simulation<T> {
         cause(&self.setup, &machine.patch, bad, (substep, dt, t))
     }
 
-    /// What made a value on a card, whose fields are those before the step: the substeps before the bad one are done again, and
+    /// Traces a value on a card to its origin. Its fields are those before the step: the substeps before the bad one are done again, and
     /// undone afterwards.
     pub(super) fn cause_on_card(
         &mut self,
@@ -73,7 +73,7 @@ impl<T: Number> Simulation<T> {
     }
 }
 
-/// What made a value that a substep of a step of length `dt`, at the time `t`, has made from the fields as they are.
+/// Traces a value to its origin: a substep of a step of length `dt` made it from these fields, at the time `t`.
 fn cause<T: Number>(
     setup: &Setup,
     patch: &Patch<T>,

@@ -6,8 +6,9 @@ use stencil_compiler::discretize::discretize;
 use stencil_compiler::stability::{self, About, Apart, Axes, State, Symbol};
 
 use super::Simulation;
-use super::stable::{AXES, Around, Strictest};
+use super::stable::{Around, Strictest};
 use crate::Number;
+use crate::mesh::Axis;
 
 /// The part that waves through the faces of a cell take of a unit of time, and the axis along which they take most.
 struct Taken {
@@ -65,7 +66,7 @@ impl<T: Number> Simulation<T> {
                 let kept = self.kept();
                 format!(
                     "the fastest wave of the fluxes along {}{kept}",
-                    AXES[taken.axis]
+                    Axis::ALL[taken.axis]
                 )
             }
             _ => "the right-hand side beside the fluxes".to_string(),

@@ -253,7 +253,7 @@ impl<T: Number> Simulation<T> {
         }
     }
 
-    /// What a run may stumble over, in words: tests of loops that this precision cannot meet. Each with the way out.
+    /// Tells of tests of loops that this precision cannot meet, each with the way out.
     ///
     /// ```
     /// # use stencil_runtime::{Simulation, SystemDef};

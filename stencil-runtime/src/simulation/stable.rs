@@ -12,7 +12,7 @@ use super::{Pace, Sampled, Simulation};
 use crate::builder::{AUTO, rules};
 use crate::clock::Asked;
 use crate::error::Unstable;
-use crate::mesh::Mesh;
+use crate::mesh::{Axis, Mesh};
 use crate::report::told_point;
 use crate::{Error, Number};
 
@@ -34,9 +34,6 @@ const SLACK: f64 = 1e-3;
 /// Why steps are not checked.
 const UNKNOWN: &str = "the length of steps is not checked: no limit follows from the equations about the initial values, whose derivatives by \
      them are no numbers, and no speeds are declared; a run that grows without bound is stopped";
-
-/// The names of axes.
-pub(super) const AXES: [&str; 3] = ["x", "y", "z"];
 
 /// The limit, what is linear about the state with it, and where that is.
 pub(super) struct Strictest {
@@ -153,7 +150,7 @@ impl<T: Number> Simulation<T> {
         let (kind, cell) = watch.fastest(strictest, machine, &mesh, t)?;
         let share = self.rules.share(strictest);
         let axis = share.and_then(|share| share.axis);
-        let along = axis.map_or(String::new(), |axis| format!(" along {}", AXES[axis]));
+        let along = axis.map_or(String::new(), |axis| format!(" along {}", Axis::ALL[axis]));
         let is_wave = share.is_some_and(|share| share.power == 1);
         let kept = if is_wave { self.kept() } else { String::new() };
         let term = format!("the {kind} speed{along}{kept}");

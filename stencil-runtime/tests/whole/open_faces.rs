@@ -2,7 +2,7 @@
 
 use stencil_runtime::{Boundary, Face, Simulation, Source, SystemDef};
 
-/// What is carried along x at speed one while a source drives it; neither even nor odd, nor of any slope that a face would have.
+/// The exact solution: a wave along x at speed one that a source drives. It is neither even nor odd at faces.
 fn exact(x: f64, t: f64) -> f64 {
     2.0 + (3.0 * x - 2.0 * t).sin()
 }

@@ -12,10 +12,10 @@ use std::{fs, thread};
 
 use super::switch::VARIABLE;
 
-/// How much longer than without a fault tests may take for each thread; one that lets them run on is noticed, too.
+/// Tests with a fault may take this many times as long as without, for each thread; a fault that lets them run on counts as killed.
 const LONGER: usize = 3;
 
-/// How many threads run the tests of one fault.
+/// Threads that run the tests of one fault.
 const THREADS: usize = 2;
 
 /// Tests to run: a program, its folder, the names that its tests hold.
@@ -204,7 +204,7 @@ impl Plan {
         }
     }
 
-    /// How long all tests take without a fault.
+    /// Times all tests without a fault.
     fn times(&self) -> Result<BTreeMap<&str, Duration>, String> {
         let mut times = BTreeMap::new();
         for tests in &self.tests {
@@ -245,7 +245,7 @@ impl Plan {
     }
 }
 
-/// How many threads run at once.
+/// Returns the number of threads that run at once.
 fn processors() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }

@@ -1,4 +1,4 @@
-//! What rounding takes from a cell that is emptied, as far as the bound of its range and no further.
+//! Puts an emptied cell onto the bound of its range where rounding alone left it beyond.
 //!
 //! A step that lets out all that a cell holds ends beside zero, on either side of it, by what its sums round: a few times the
 //! last digit of the largest of their terms. For such a value the bound is the number that is meant, and it is put there. A
@@ -14,7 +14,7 @@ use crate::discretize::poly::{Poly, Uniform, UniformFactor};
 use crate::expr::Op;
 use crate::model::{Comparison, Model, Range, Rational, TermKind};
 
-/// What a sum may lose, in units of the last digit of the sizes of its terms. In three dimensions there are seven, with what is no
+/// The rounding of a sum, in units of the last digit of the sizes of its terms. In three dimensions there are seven, with what is no
 /// flux eight: each is rounded twice, and each sum once, by half of a unit. That is less than twelve, and leaves fluxes some.
 const LOST: i128 = 16;
 
@@ -81,7 +81,7 @@ impl Law<'_> {
         Ok(states)
     }
 
-    /// How far from what it would be without rounding a component may be after an Euler step.
+    /// The most that rounding may move a component in an Euler step.
     fn lost_digits(
         &self,
         of: &mut Algebra<'_, '_>,

@@ -28,7 +28,7 @@ impl<'d> Tangent<'d> {
         Tangent { changes, meanings }
     }
 
-    /// How much a polynomial changes: the change of each term is rounded before it is added, so that two terms that an exchange of
+    /// Returns the change of a polynomial: that of each term is rounded before it is added, so that two terms that an exchange of
     /// axes exchanges have the same sum.
     pub(super) fn of(&mut self, algebra: &mut Algebra<'_, '_>, poly: &Poly) -> Result<Poly> {
         let mut sum = Poly::default();
@@ -39,7 +39,7 @@ impl<'d> Tangent<'d> {
         Ok(sum)
     }
 
-    /// How much a term changes.
+    /// Returns the change of a term.
     fn of_term(
         &mut self,
         algebra: &mut Algebra<'_, '_>,

@@ -15,11 +15,11 @@ use crate::model::{Function, Iterations, Let, Model, Relation, Term, TermKind, t
 pub struct TooFine {
     /// The loop.
     pub within: Iterations,
-    /// What a difference has to be below, as a part of a value.
+    /// The tolerance of a test, as a part of a value.
     pub tolerance: f64,
     /// The precision of the run.
     pub precision: Precision,
-    /// Where the test was written.
+    /// The place of the test in the text.
     pub span: Span,
 }
 
@@ -90,7 +90,7 @@ struct Tests<'a> {
 }
 
 impl<'a> Tests<'a> {
-    /// What a name stands for, in the end.
+    /// Follows a name to the term that it stands for.
     fn written_out(&self, mut term: &'a Term) -> &'a Term {
         while let TermKind::Let(at) = term.kind
             && let Some(named) = self.lets.get(at)

@@ -1,11 +1,11 @@
-//! How many components the vectors of a system have: one for each axis, or three.
+//! Counts the components of a system's vectors: one for each axis, or three.
 
 use crate::diag::{Code, Diagnostic, Diagnostics, Span, counted};
 use crate::model::parse::ast::{Name, System, Width};
 use crate::model::parse::rank_name;
 use crate::model::{Model, Rank};
 
-/// What is declared with a type: its name, its rank and how the type is written.
+/// A declaration with a type: its name, its rank and the type's text.
 type Declared<'a> = (&'a Name, Rank, Width);
 
 /// The number of components; fields and sources decide it, and have to agree.

@@ -78,7 +78,7 @@ impl System {
     }
 }
 
-/// How a type is written.
+/// The text of a type.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::model) struct Width {
     /// With `<3>`, so that its vectors have three components.

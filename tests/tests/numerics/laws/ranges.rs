@@ -214,7 +214,7 @@ fn a_rate_that_leaves_a_range_stops_the_run() {
     }
 }
 
-/// What flows with one speed, and is never negative; `more` stands in the system.
+/// A quantity that flows with one speed and is never negative; `more` stands in the system.
 fn emptied(more: &str, repair: &str) -> SystemDef {
     let text = format!(
         "system Emptied in 1d {{
@@ -275,7 +275,7 @@ fn what_rounding_takes_from_an_emptied_cell_is_no_violation() {
     rounding_is_no_violation::<f32>();
 }
 
-/// However small it is: what counts is what it is made of.
+/// The terms that made a value count, not its size.
 #[test]
 fn what_is_taken_from_an_empty_cell_is_a_violation() {
     for sink in ["1e-25", "1e-3"] {

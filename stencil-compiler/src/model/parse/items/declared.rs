@@ -25,7 +25,7 @@ pub(in crate::model) fn type_name(rank: Rank, symmetry: Symmetry) -> &'static st
     found.map_or("", |(name, ..)| name)
 }
 
-/// What is read of a type: its rank, its symmetry and how it is written.
+/// A type as it was read: its rank, its symmetry and its text.
 type Typed = (Rank, Symmetry, Width);
 
 /// Reads `scalar`, `vector`, `vector<3>` and so on; only the general ones where `symmetries` is false.

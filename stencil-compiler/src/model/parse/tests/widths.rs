@@ -36,7 +36,7 @@ fn vectors_of_three_components_are_printed_as_such() {
     assert_eq!(plain.components, 1);
 }
 
-/// What is underlined, with the message.
+/// The underlined place, with the message.
 fn told(items: &str) -> Vec<(String, String)> {
     let text = system(items);
     let errors = parse_str(&text).expect_err(&text);
