@@ -171,6 +171,34 @@ fn ends_have_the_same_bits_whatever_is_placed() {
     agree(&heat, &case::<f64>(&heat, cells), &fused, ([true; 3], 0));
 }
 
+/// A kernel of stored fluxes reads behind its tiles and never before them.
+#[test]
+fn ends_have_the_same_bits_where_only_what_is_behind_is_read() {
+    let law = algorithm_of(
+        "system Traffic in 3d {
+            conserved q: scalar; flux q -> [q*q/2, q*q/3, 0.25*q]; waves { sound: 1 + q*q; }
+        }
+        scheme s for Traffic { reconstruct: constant; riemann: rusanov; time: euler; }",
+    );
+    let of_law = case::<f32>(&law, [56, 17, 7]);
+    let placed = "place q_x_flux global exchange place q_y_flux global exchange place q_z_flux global exchange";
+    let march = "kernel march loader=2 tile_x=16 tile_y=4 chunk=5";
+    let schedule = schedule(&format!("schedule {placed} {march} kernel direct"));
+    for (seed, axes) in [[true; 3], [true, false, true], [false, true, true]]
+        .into_iter()
+        .enumerate()
+    {
+        let compiled = agree(&law, &of_law, &schedule, (axes, seed as u64));
+        let reads = compiled.plan.launches[0]
+            .inputs
+            .iter()
+            .map(|(name, _)| name.as_str());
+        assert_eq!(reads.collect::<Vec<_>>(), ["q"]);
+        let fluxes = &compiled.kernels[0];
+        assert!(boxes(fluxes) > 0 && copies(fluxes) > 0, "{axes:?}");
+    }
+}
+
 /// Where no end is read around, all blocks have boxes, and the kernels are the same.
 #[test]
 fn where_nothing_is_wrapped_all_planes_are_boxes() {
