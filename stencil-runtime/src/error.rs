@@ -60,17 +60,6 @@ pub enum Error {
         /// The way out: the nearest numbers that divide.
         help: String,
     },
-    /// Patches for an engine that knows one.
-    #[error(
-        "the engine `{engine}` runs a mesh as one patch, not as {} x {} x {}; choose `Engine::Cuda` (`--backend cuda`), or one patch",
-        patches[0], patches[1], patches[2]
-    )]
-    PatchesOn {
-        /// The engine.
-        engine: &'static str,
-        /// Patches along x, y, z.
-        patches: [usize; 3],
-    },
     /// A length, an origin or a time step that is no sensible number.
     #[error("{what} is {value}; {help}")]
     Value {

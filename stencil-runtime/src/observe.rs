@@ -6,9 +6,8 @@ use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::discretize::{Observation, Quantity};
 use stencil_compiler::model::Reduction;
 
-use rayon::ThreadPool;
-
-use crate::backend::{Machine, Reducer, cuda};
+use crate::backend::cpu::Checked;
+use crate::backend::{Device, Reducer};
 use crate::mesh::Mesh;
 use crate::{Error, Number, SystemDef};
 
@@ -59,9 +58,9 @@ impl Watch {
     /// Makes ready what an observation asks for; `params` are those of the system, in its order.
     pub(crate) fn new<T: Number>(
         observation: &Observation,
-        system: &SystemDef,
-        params: &[f64],
-        machine: &Machine<T>,
+        (system, params): (&SystemDef, &[f64]),
+        device: &mut dyn Device<T>,
+        instructions: Checked,
     ) -> Result<Self, Error> {
         let Observation {
             algorithm,
@@ -78,12 +77,12 @@ impl Watch {
         };
         let params = algorithm.params.iter().map(|p| value(&p.name));
         let params = params.collect::<Result<_, _>>()?;
-        let group = |chosen: &[(usize, Reduction)]| -> Result<Group, Error> {
+        let mut group = |chosen: &[(usize, Reduction)]| -> Result<Group, Error> {
             if chosen.is_empty() {
                 return Ok(Group::default());
             }
             Ok(Group {
-                reducer: Some(machine.reducer(algorithm, chosen)?),
+                reducer: Some(Reducer::new(device, algorithm, chosen, instructions)?),
                 quantities: chosen.iter().map(|(i, _)| quantities[*i].clone()).collect(),
             })
         };
@@ -109,11 +108,11 @@ impl Watch {
     /// The observables by name, at the time `t`.
     pub(crate) fn observables<T: Number>(
         &self,
-        (machine, pool): (&mut Machine<T>, &ThreadPool),
+        device: &mut dyn Device<T>,
         mesh: &Mesh,
         t: f64,
     ) -> Result<BTreeMap<String, f64>, Error> {
-        let values = self.values(&self.observables, (machine, pool), mesh, t)?;
+        let values = self.values(&self.observables, device, mesh, t)?;
         let names = self.observables.quantities.iter().map(|q| q.name.clone());
         Ok(names.zip(values).collect())
     }
@@ -121,18 +120,18 @@ impl Watch {
     /// The speeds that limit the time step, at the time `t`, in the order of the model.
     pub(crate) fn speeds<T: Number>(
         &self,
-        (machine, pool): (&mut Machine<T>, &ThreadPool),
+        device: &mut dyn Device<T>,
         mesh: &Mesh,
         t: f64,
     ) -> Result<Vec<f64>, Error> {
-        self.values(&self.speeds, (machine, pool), mesh, t)
+        self.values(&self.speeds, device, mesh, t)
     }
 
     /// What a speed is called, and the first cell with its largest value at the time `t`.
     pub(crate) fn fastest<T: Number>(
         &self,
         speed: usize,
-        (machine, pool): (&mut Machine<T>, &ThreadPool),
+        device: &mut dyn Device<T>,
         mesh: &Mesh,
         t: f64,
     ) -> Result<(&'static str, [usize; 3]), Error> {
@@ -144,19 +143,16 @@ impl Watch {
         let power = quantities.get(speed).and_then(|quantity| quantity.speed);
         let reducer = reducer.as_ref().ok_or_else(missing)?;
         let uniforms = self.uniforms::<T>(mesh, t);
-        let cell = machine.first_largest(pool, (reducer, speed), &uniforms, t)?;
+        let cell = reducer.first_largest(device, speed, &uniforms, t)?;
         Ok((kind(power.ok_or_else(missing)?), cell))
     }
 
-    /// What evaluates the speeds on a card by itself: nothing that changes with time but is no
-    /// field.
-    pub(crate) fn speeds_on_card<T: Number>(
-        &self,
-        mesh: &Mesh,
-    ) -> Option<(&cuda::Reducer, Vec<f64>)> {
-        let on_card = self.speeds.reducer.as_ref()?.on_card()?;
+    /// The speeds and their uniforms where a device can evaluate them by itself: nothing in them changes with time but
+    /// fields.
+    pub(crate) fn steady_speeds<T: Number>(&self, mesh: &Mesh) -> Option<(&Reducer, Vec<f64>)> {
+        let speeds = self.speeds.reducer.as_ref()?;
         let steady = !self.speeds_read_sources() && !self.algorithm.depends_on_time();
-        steady.then(|| (on_card, self.uniforms::<T>(mesh, 0.0)))
+        steady.then(|| (speeds, self.uniforms::<T>(mesh, 0.0)))
     }
 
     /// The first of these speeds that limits no step, and its value.
@@ -169,14 +165,14 @@ impl Watch {
     fn values<T: Number>(
         &self,
         group: &Group,
-        (machine, pool): (&mut Machine<T>, &ThreadPool),
+        device: &mut dyn Device<T>,
         mesh: &Mesh,
         t: f64,
     ) -> Result<Vec<f64>, Error> {
         let Some(reducer) = &group.reducer else {
             return Ok(Vec::new());
         };
-        machine.reduce(pool, reducer, &self.uniforms::<T>(mesh, t), t)
+        device.reduce(reducer, &self.uniforms::<T>(mesh, t), t)
     }
 
     /// The uniforms of the algorithm at the time `t`.

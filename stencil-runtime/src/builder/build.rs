@@ -1,6 +1,7 @@
 //! From settings to a simulation.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use rayon::ThreadPool;
 use stencil_compiler::algorithm::Role;
@@ -13,12 +14,13 @@ use super::check::{check_cells, missing, number, params};
 use super::chosen::{Chosen, choose};
 use super::fused::{Fused, Plans};
 use super::{Builder, Engine};
-use crate::backend::cpu::{self, Checked, Choice, Domain};
-use crate::backend::{Machine, cuda};
-use crate::clock::Rules;
+use crate::backend::cpu::{self, Checked, Choice};
+use crate::backend::{Device, cuda};
+use crate::field::Domain;
 use crate::mesh::{Axis, Boundaries, Mesh, Patches};
 use crate::observe::{self, Watch};
 use crate::simulation::{Pace, Parts, Sampled, Setup, sampled};
+use crate::step::Rules;
 use crate::{Error, Instructions, Number, Schedule, Simulation, Source, SystemDef, formula};
 
 /// The part of the limit that steps take by themselves.
@@ -75,7 +77,8 @@ impl<T: Number> Builder<T> {
         let given = given.map(|(name, source)| (name.clone(), format!("{source:?}")));
         let given: Vec<(String, String)> = given.collect();
         let sources = sources(&system, &params, self.sources, mesh.cells)?;
-        let pool = pool(self.threads.unwrap_or_else(|| busy_threads(mesh.cells)))?;
+        let threads = self.threads.unwrap_or_else(|| busy_threads(mesh.cells));
+        let pool = Arc::new(pool(threads)?);
         let setup = Setup {
             boundaries: boundaries.words.clone(),
             sources: given,
@@ -104,13 +107,16 @@ impl<T: Number> Builder<T> {
             look_every,
         };
         let domain = (domain, formulas(&sources, &setup.plan));
-        let machine = machine(&setup, domain, engine, &pool, (card, cache))?;
+        let mut device = device::<T>(&setup, domain, engine, pool.clone(), (card, cache))?;
         let watch = setup.system.observation();
         let watch = watch
-            .map(|o| Watch::new(o, &setup.system, &setup.params, &machine))
+            .map(|o| {
+                let of = (&setup.system, &setup.params[..]);
+                Watch::new(o, of, device.as_mut(), setup.instructions)
+            })
             .transpose()?;
         let parts = Parts {
-            machine,
+            device,
             watch,
             sources,
             pool,
@@ -186,13 +192,7 @@ impl<T: Number> Builder<T> {
         };
         let wrapped = match engine {
             Chosen::Cuda => wrapped::<T>(system, &single, &boundaries, (&mesh, &patches))?,
-            Chosen::Cpu(_) if patches.is_one() => [false; 3],
-            Chosen::Cpu(_) => {
-                return Err(Error::PatchesOn {
-                    engine: self.engine.name(),
-                    patches: patches.counts,
-                });
-            }
+            Chosen::Cpu(_) => [false; 3],
         };
         let plan = plan(system, &single, wrapped)?;
         if fused.as_ref().is_some_and(|fused| !fused.fits(&plan)) {
@@ -201,7 +201,7 @@ impl<T: Number> Builder<T> {
         }
         boundaries.check_exchanges(&plan)?;
         let halo = system.observation().map_or(Ok([0; 3]), observe::halo)?;
-        boundaries.check_depth(system, &plan, halo, &mesh)?;
+        boundaries.check_depth(system, &plan, halo, &patches)?;
         Ok(Planned {
             mesh,
             patches,
@@ -429,32 +429,33 @@ fn formulas(sources: &BTreeMap<String, Sampled>, plan: &Plan) -> Vec<(String, Fo
 
 /// The arrays, and what does the steps; on a card, that of the number, with its kernels from the
 /// cache.
-fn machine<T: Number>(
+fn device<T: Number>(
     setup: &Setup,
     (domain, formulas): (Domain, Vec<(String, Formula)>),
     engine: Chosen,
-    pool: &ThreadPool,
+    pool: Arc<ThreadPool>,
     (card, cache): (cuda::Opening, Option<cuda::Cache>),
-) -> Result<Machine<T>, Error> {
+) -> Result<Box<dyn Device<T>>, Error> {
     let (algorithm, plan) = (setup.system.algorithm(), &setup.plan);
     let plans = Plans {
         single: (algorithm, plan),
         fused: setup.fused.as_ref(),
         watched: setup.system.observation(),
     };
-    let instructions = setup.instructions;
+    let rules = rules::<T>(&setup.system, &setup.params, &setup.mesh, setup.cfl_axes);
     match engine {
         Chosen::Cpu(choice) => {
-            let new = || cpu::Machine::new(algorithm, plan, domain, choice, instructions);
-            Ok(Machine::Cpu(Box::new(pool.install(new)?)))
+            let of = (algorithm, plan);
+            let new = cpu::Machine::new(of, (domain, rules), choice, setup.instructions, pool);
+            Ok(Box::new(new?))
         }
         Chosen::Cuda => {
             let card = card.finish()?;
             let unsteady = cuda::Unsteady::new(formulas, &domain.boundaries, &setup.params);
-            let rules = rules::<T>(&setup.system, &setup.params, &setup.mesh, setup.cfl_axes);
             let domain = (domain, &unsteady, rules);
-            let new = cuda::Machine::new(card, cache, plans, domain, instructions);
-            Ok(Machine::Cuda(Box::new(new?)))
+            Ok(Box::new(cuda::Machine::new(
+                card, cache, plans, domain, pool,
+            )?))
         }
     }
 }

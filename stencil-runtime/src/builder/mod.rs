@@ -148,21 +148,23 @@ impl<T: Number> Builder<T> {
         self
     }
 
-    /// Patches of equal shape along x, y, z that the mesh is cut into on a card; one if not set.
-    /// They share one piece of memory, every launch covers all of them, and results do not depend
-    /// on them. Each number divides the cells along its axis.
+    /// Patches of equal shape along x, y, z that the mesh is cut into; one if not set. Every launch covers all of
+    /// them, and no bit of the results depends on them. Each number divides the cells along its axis.
     ///
     /// ```
-    /// # use stencil_runtime::{Engine, Error, Simulation, SystemDef};
+    /// # use stencil_runtime::{Error, Simulation, SystemDef};
     /// # let heat = SystemDef::from_text("heat.pde", "
     /// #     pub system Heat in 2d { field q: scalar; ddt(q) = lap(q); }")?;
     /// let builder = || Simulation::<f64>::builder(&heat).cells([64, 45, 1]).dt(1e-5);
     /// let error = builder().patches([2, 4, 1]).build().unwrap_err();
     /// assert!(error.to_string().contains("give 3 or 5 patches along y, or 44 or 48 cells"));
-    /// // A processor has one memory, and one patch.
-    /// let on_processor = builder().engine(Engine::Rows).patches([2, 5, 1]);
-    /// let error = on_processor.build().unwrap_err();
-    /// assert!(matches!(error, Error::PatchesOn { engine: "rows", .. }));
+    /// let bits = |patches| -> Result<Vec<u64>, Error> {
+    ///     let mut simulation = builder().patches(patches).build()?;
+    ///     simulation.set("q", |x, y, _| (6.0 * x).sin() * y)?;
+    ///     simulation.run(3, |_, _| ())?;
+    ///     simulation.bits()
+    /// };
+    /// assert_eq!(bits([2, 5, 1])?, bits([1; 3])?);
     /// # Ok::<(), stencil_runtime::Error>(())
     /// ```
     pub fn patches(mut self, patches: [usize; 3]) -> Self {

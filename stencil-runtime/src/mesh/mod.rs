@@ -2,8 +2,9 @@
 
 mod axis;
 mod boundary;
+mod copies;
 mod extension;
-mod patches;
+mod patch;
 mod reach;
 mod resolve;
 mod source;
@@ -11,8 +12,9 @@ mod source;
 pub use axis::{Axis, Face, Faces, Side};
 pub use boundary::{Boundary, BoundaryPoint};
 pub(crate) use boundary::{GhostFunction, PointFunction};
+pub(crate) use copies::{CopyBox, Neighbours};
 pub(crate) use extension::{DEEPEST, Extension};
-pub(crate) use patches::Patches;
+pub(crate) use patch::{Patch, Patches};
 pub(crate) use resolve::{Boundaries, Ghost, Number, Rule, Setting};
 pub use source::Source;
 pub(crate) use source::{Given, SteadyFunction};

@@ -3,7 +3,7 @@
 use stencil_compiler::algorithm::{Algorithm, NEW};
 use stencil_compiler::plan::{BufferRole, Launch, Plan, Step};
 
-use super::{Axis, Boundaries, DEEPEST, Face, Mesh, Rule};
+use super::{Axis, Boundaries, DEEPEST, Face, Patches, Rule};
 use crate::{Error, SystemDef};
 
 impl Boundaries {
@@ -34,14 +34,14 @@ impl Boundaries {
         Ok(())
     }
 
-    /// Has the mesh as many cells as the rules read? `halo` are ghost cells that are read outside
+    /// Have the patches beside faces as many cells as the rules read? `halo` are ghost cells that are read outside
     /// of the plan.
     pub(crate) fn check_depth(
         &self,
         system: &SystemDef,
         plan: &Plan,
         halo: [usize; 3],
-        mesh: &Mesh,
+        patches: &Patches,
     ) -> Result<(), Error> {
         let components = system.components();
         let depth = |name: &str, axis: usize| {
@@ -52,7 +52,7 @@ impl Boundaries {
         for (name, rules) in fields.chain(&self.sources).zip(&self.rules) {
             for face in Face::ALL {
                 let axis = face.axis.index();
-                let cells = mesh.cells[axis];
+                let cells = patches.cells[axis];
                 let deepest = components.iter().map(|c| depth(&c.name, axis)).max();
                 let depth = match deepest {
                     Some(deepest) if self.has_custom() => deepest,
@@ -83,14 +83,18 @@ impl Boundaries {
                 };
                 if cells < needed {
                     let reader = reader(system.algorithm(), plan, name, axis);
+                    let [there, give] = match patches.counts[axis] {
+                        1 => ["there are", "at least"],
+                        _ => ["a patch has", "each patch at least"],
+                    };
                     return Err(Error::Boundary {
                         place: format!("`{}` at {face}", name),
                         reason: format!(
-                            "it {how}{reader}, and there are {cells} along {}",
+                            "it {how}{reader}, and {there} {cells} along {}",
                             face.axis
                         ),
                         help: format!(
-                            "give at least {needed} cells along {}, or another boundary",
+                            "give {give} {needed} cells along {}, or another boundary",
                             face.axis
                         ),
                     });

@@ -92,7 +92,7 @@ pub const KEYS: &[Key] = &[
         "mesh",
         "patches",
         "patches = [2, 1]",
-        "patches of equal shape along each axis, on a card; they divide the cells, and change no bit; 1 if not given",
+        "patches of equal shape along each axis; they divide the cells, and change no bit; 1 if not given",
     ),
     key(
         "boundary",

@@ -3,10 +3,10 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
+use super::values::sample;
 use super::{Pace, Sampled, Simulation};
-use crate::backend::Machine;
-use crate::backend::cuda::{self, Failure, Moment};
-use crate::clock::{Asked, Length, Rules};
+use crate::backend::{Device, Renew};
+use crate::step::{After, Asked, Failure, Length, Moment, Rules};
 use crate::{Error, NotFinite, Number};
 
 /// How often a step is tried before it is given up.
@@ -164,10 +164,10 @@ impl<T: Number> Simulation<T> {
 
     /// The next steps that are done at once, if they can be, and the time after them.
     fn moments(&self, most: u64, end: f64) -> Option<(Vec<Moment>, f64)> {
-        let (Pace::Fixed(dt), Machine::Cuda(machine)) = (self.pace, &self.machine) else {
+        let Pace::Fixed(dt) = self.pace else {
             return None;
         };
-        let count = machine.steps_at_once()?;
+        let count = self.device.steps_at_once()?;
         let asked = Asked {
             end,
             ..Asked::given(self.t, dt)
@@ -177,16 +177,12 @@ impl<T: Number> Simulation<T> {
             .flatten()
     }
 
-    /// Steps that a card does at once.
+    /// Steps that a device does at once.
     fn advance_at_once(&mut self, moments: &[Moment], after: f64) -> Result<(), Error> {
         let start = Instant::now();
         self.check_ready()?;
-        let Machine::Cuda(machine) = &mut self.machine else {
-            return Err(Error::Bug("steps of a card on the processor".into()));
-        };
-        machine
-            .steps(moments)
-            .map_err(|failure| self.fail(failure))?;
+        let done = self.device.steps(moments);
+        done.map_err(|failure| self.fail(failure))?;
         if let Some(Moment { step, dt, .. }) = moments.last() {
             (self.steps, self.t, self.last_dt) = (*step, after, *dt);
         }
@@ -205,11 +201,7 @@ impl<T: Number> Simulation<T> {
                 return Err(Error::NoTimeStep { t: self.t, dt });
             }
             let moment = self.moment(dt);
-            let done = match self.machine {
-                Machine::Cpu(_) => self.on_processor(dt),
-                Machine::Cuda(_) => self.on_card(dt, begun),
-            };
-            if let Err(failure) = done {
+            if let Err(failure) = self.do_step(dt, begun) {
                 return Err(self.fail(failure));
             }
             self.steps += 1;
@@ -235,7 +227,7 @@ impl<T: Number> Simulation<T> {
             return Err(Error::Lost);
         }
         if self.is_set {
-            if let Some(bad) = self.machine.first_not_finite(&self.pool)? {
+            if let Some(bad) = self.device.first_not_finite()? {
                 return Err(Error::Initial {
                     at: self.setup.mesh.point(bad.cell.map(|i| i as isize)),
                     field: bad.component,
@@ -248,7 +240,7 @@ impl<T: Number> Simulation<T> {
         self.check_step()
     }
 
-    /// The length of the next step, no more than `cap`, and whether a card has found it and begun the
+    /// The length of the next step, no more than `cap`, and whether the device has found it and begun the
     /// step.
     fn next_step(&mut self, end: f64, cap: f64) -> Result<(Length, bool), Error> {
         let (number, most) = match self.pace {
@@ -285,60 +277,31 @@ impl<T: Number> Simulation<T> {
         self.rules.step(asked, &[])
     }
 
-    /// The substeps of a step on the host's processor.
-    fn on_processor(&mut self, dt: f64) -> Result<(), Failure> {
-        for substep in 0..self.system().algorithm().substeps.len() {
-            let t = self.rules.time(substep, self.t, dt);
-            self.renew_uniforms(substep, dt, t);
-            let start = Instant::now();
-            if self.sample_unsteady(t)? {
-                self.timings.sources += start.elapsed();
-            }
-            let Machine::Cpu(machine) = &mut self.machine else {
-                return Err(Error::Bug("a step of the processor on a card".into()).into());
-            };
-            if let Err(bad) = self.pool.install(|| machine.substep(substep, t)) {
-                let cause = self.cause(&bad, substep, dt, t);
-                let kept = match &mut self.machine {
-                    Machine::Cpu(machine) => machine.restore_last(),
-                    Machine::Cuda(_) => false,
-                };
-                return Err(Failure::NotFinite {
-                    cause,
-                    unseen: 0,
-                    kept,
-                    bad,
-                    moment: self.moment(dt),
-                    substep,
-                });
-            }
-        }
-        Ok(())
-    }
-
-    /// A step on a card.
-    fn on_card(&mut self, dt: f64, begun: bool) -> Result<(), Failure> {
+    /// The substeps of a step of this length, which the device may have begun.
+    fn do_step(&mut self, dt: f64, begun: bool) -> Result<(), Failure> {
         let moment = self.moment(dt);
-        let unsteady: Vec<(usize, &Sampled)> = self
-            .sources
-            .iter()
-            .filter(|(_, source)| matches!(source, Sampled::Unsteady(_)))
-            .filter_map(|(name, source)| Some((self.machine.patch().given(name)?, source)))
-            .collect();
-        let Machine::Cuda(machine) = &mut self.machine else {
-            return Err(Error::Bug("a step of a card on the processor".into()).into());
-        };
-        let by_host = unsteady.into_iter().filter(|(at, _)| !machine.samples(*at));
-        let unsteady: Vec<(usize, &Sampled)> = by_host.collect();
-        let (mesh, pool) = (self.setup.mesh, &self.pool);
-        let sample = |machine: &mut cuda::Machine<T>, t: f64| -> Result<(), Error> {
-            for (at, source) in &unsteady {
-                let value = |cell| T::from_f64(source.at(&mesh, cell, t));
-                machine.set(pool, *at, value)?;
+        let (device, mesh) = (self.device.as_mut(), &self.setup.mesh);
+        let unsteady = self.sources.iter();
+        let unsteady = unsteady.filter(|(_, source)| matches!(source, Sampled::Unsteady(_)));
+        let by_host = unsteady.filter_map(|(name, source)| {
+            let buffer = device.fields().buffers.given(name)?;
+            (!device.samples(buffer)).then_some((name.as_str(), buffer, source))
+        });
+        let by_host: Vec<(&str, usize, &Sampled)> = by_host.collect();
+        let took = &mut self.timings.sources;
+        let mut renew = |device: &mut dyn Device<T>, t: f64| -> Result<(), Error> {
+            let start = Instant::now();
+            for (name, buffer, source) in &by_host {
+                sample(device, (name, *buffer), source, (mesh, t))?;
             }
+            *took += start.elapsed();
             Ok(())
         };
-        machine.step(moment, begun, (!unsteady.is_empty()).then_some(sample))
+        let renew: Option<Renew<'_, T>> = match by_host.is_empty() {
+            true => None,
+            false => Some(&mut renew),
+        };
+        device.step(moment, begun, renew)
     }
 
     /// A step that begins now.
@@ -350,27 +313,10 @@ impl<T: Number> Simulation<T> {
         }
     }
 
-    /// Computes the uniforms of a substep anew, if what they depend on has changed.
-    fn renew_uniforms(&mut self, substep: usize, dt: f64, t: f64) {
-        let algorithm = self.setup.system.algorithm();
-        let known = self.uniforms_of[substep] == Some(dt);
-        if known && !algorithm.depends_on_time() {
-            return;
-        }
-        let spacing = self.setup.mesh.spacing();
-        let values = algorithm.uniform_values(T::PRECISION, &self.setup.params, spacing, (dt, t));
-        if let Machine::Cpu(machine) = &mut self.machine {
-            machine.set_uniforms(substep, &values);
-        }
-        self.uniforms_of[substep] = Some(dt);
-    }
-
-    /// Waits for steps that a card has begun, and looks at their values.
+    /// Waits for steps that a device has begun, and looks at their values.
     pub(super) fn settle(&mut self) -> Result<(), Error> {
-        let Machine::Cuda(machine) = &mut self.machine else {
-            return Ok(());
-        };
-        machine.check().map_err(|failure| self.fail(failure))
+        let checked = self.device.check();
+        checked.map_err(|failure| self.fail(failure))
     }
 
     /// The coordinates of a cell along the axes of the system.
@@ -381,20 +327,21 @@ impl<T: Number> Simulation<T> {
 
     /// Says what happened; time and step are those of the fields, if they were kept.
     fn fail(&mut self, failure: Failure) -> Error {
-        let (bad, moment, substep, kept, unseen, cause) = match failure {
+        let (bad, moment, substep, fields, unseen) = match failure {
             Failure::Other(error) => return error,
             Failure::NotFinite {
                 bad,
                 moment,
                 substep,
-                kept,
+                fields,
                 unseen,
-                cause,
-            } => (bad, moment, substep, kept, unseen, cause),
+            } => (bad, moment, substep, fields, unseen),
         };
-        let cause = match cause {
-            None if kept => self.cause_on_card(&bad, substep, moment),
-            cause => cause,
+        let cause = self.cause(&bad, (moment, substep), fields);
+        let kept = match fields {
+            After::Step => true,
+            After::Substep => self.device.undo().unwrap_or(false),
+            After::Lost => false,
         };
         self.lost = !kept;
         (self.t, self.steps) = (moment.t, moment.step - 1);
@@ -412,7 +359,7 @@ impl<T: Number> Simulation<T> {
             at: self.point(bad.cell),
             cell: bad.cell,
             field: bad.component,
-            most: self.machine.patch().most.to_f64(),
+            most: self.device.fields().most().to_f64(),
             step: moment.step,
             substep: substep + 1,
             t: self.rules.time(substep, moment.t, moment.dt),

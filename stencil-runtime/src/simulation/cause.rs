@@ -5,41 +5,41 @@ use stencil_compiler::expr::Op;
 use stencil_compiler::model::{Comparison, Model};
 
 use super::{Setup, Simulation};
-use crate::backend::Machine;
-use crate::backend::cpu::{BadValue, Patch};
-use crate::backend::cuda::Moment;
+use crate::field::Fields;
 use crate::mesh::{Axis, Face, Mesh, Side};
 use crate::report::{told, told_point};
+use crate::step::{After, BadValue, Moment};
 use crate::{Error, Number};
 
 impl<T: Number> Simulation<T> {
-    /// Traces a value that a substep has made from the fields on the processor to its origin; `None` where that cannot be told,
-    /// or values have become too large little by little.
-    pub(super) fn cause(&self, bad: &BadValue, substep: usize, dt: f64, t: f64) -> Option<String> {
-        let Machine::Cpu(machine) = &self.machine else {
-            return None;
-        };
-        cause(&self.setup, &machine.patch, bad, (substep, dt, t))
+    /// Traces a value that a substep has made to its origin; `None` where that cannot be told, or values have become too
+    /// large little by little.
+    pub(super) fn cause(
+        &mut self,
+        bad: &BadValue,
+        (moment, substep): (Moment, usize),
+        fields: After,
+    ) -> Option<String> {
+        match fields {
+            After::Substep => self.cause_amid(bad, substep, moment),
+            After::Step => self.cause_again(bad, substep, moment),
+            After::Lost => Ok(None),
+        }
+        .ok()
+        .flatten()
     }
 
-    /// Traces a value on a card to its origin. Its fields are those before the step: the substeps before the bad one are done again, and
-    /// undone afterwards.
-    pub(super) fn cause_on_card(
+    /// The fields are those before the step: the substeps before the bad one are done again, and undone afterwards.
+    fn cause_again(
         &mut self,
         bad: &BadValue,
         substep: usize,
         moment: Moment,
-    ) -> Option<String> {
-        let Machine::Cuda(machine) = &mut self.machine else {
-            return None;
-        };
-        machine.begin_again(moment).ok()?;
+    ) -> Result<Option<String>, Error> {
+        self.device.begin_again(moment)?;
         let found = self.cause_after_substeps(bad, substep, moment);
         let undone = self.undo();
-        found
-            .and_then(|found| undone.map(|()| found))
-            .ok()
-            .flatten()
+        found.and_then(|found| undone.map(|()| found))
     }
 
     /// Does the substeps of a step that are before the bad one, and looks at the fields after them.
@@ -51,32 +51,39 @@ impl<T: Number> Simulation<T> {
     ) -> Result<Option<String>, Error> {
         let Moment { t, dt, .. } = moment;
         for earlier in 0..substep {
-            let at = self.rules.time(earlier, t, dt);
-            self.sample_unsteady(at)?;
-            if let Machine::Cuda(machine) = &mut self.machine {
-                machine.substep_again(earlier, at)?;
-            }
+            self.sample_unsteady(self.rules.time(earlier, t, dt))?;
+            self.device.substep_again(moment, earlier)?;
         }
+        self.sample_unsteady(self.rules.time(substep, t, dt))?;
+        self.cause_amid(bad, substep, moment)
+    }
+
+    /// The fields, and what is given, are those before the substep.
+    fn cause_amid(
+        &mut self,
+        bad: &BadValue,
+        substep: usize,
+        moment: Moment,
+    ) -> Result<Option<String>, Error> {
+        let Moment { t, dt, .. } = moment;
         let at = self.rules.time(substep, t, dt);
-        self.sample_unsteady(at)?;
-        let (setup, pool) = (&self.setup, &self.pool);
-        let Machine::Cuda(machine) = &mut self.machine else {
-            return Ok(None);
-        };
-        machine.on_host_amid(|patch| {
-            let halo = patch.shape.halo;
+        let setup = &self.setup;
+        let mut found = None;
+        self.device.on_host_amid(&mut |fields| {
+            let halo = fields.shape().halo;
             let is_field = |name: &str| setup.system.algorithm().find_state(name).is_some();
-            let jobs = patch.jobs(|name| is_field(name).then_some(halo));
-            pool.install(|| patch.fill(&jobs, at));
-            cause(setup, patch, bad, (substep, dt, at))
-        })
+            let ghosts = fields.ghosts(|name| is_field(name).then_some(halo));
+            fields.fill(&fields.filling(&ghosts), at);
+            found = cause(setup, fields, bad, (substep, dt, at));
+        })?;
+        Ok(found)
     }
 }
 
 /// Traces a value to its origin: a substep of a step of length `dt` made it from these fields, at the time `t`.
 fn cause<T: Number>(
     setup: &Setup,
-    patch: &Patch<T>,
+    fields: &Fields<T>,
     bad: &BadValue,
     (substep, dt, t): (usize, f64, f64),
 ) -> Option<String> {
@@ -91,8 +98,8 @@ fn cause<T: Number>(
     let mut is_beyond = false;
     let mut read = |state: StateId, cell: [isize; 3]| {
         let state = &algorithm.states[state.0 as usize];
-        let cell = around(patch, cell);
-        let value = patch.value(&state.name, cell);
+        let cell = around(fields, cell);
+        let value = fields.value(&state.name, cell);
         is_beyond |= value.is_none();
         let value = value.unwrap_or(T::ZERO);
         // What is updated in place is no longer as it was read, and was finite.
@@ -114,10 +121,10 @@ fn cause<T: Number>(
 }
 
 /// The cell with the values of one beyond periodic ends, where there may be no ghost cells.
-fn around<T: Number>(patch: &Patch<T>, cell: [isize; 3]) -> [isize; 3] {
-    let periodic = patch.domain().boundaries.periodic;
-    std::array::from_fn(|axis| match periodic[axis] {
-        true => cell[axis].rem_euclid(patch.shape.cells[axis] as isize),
+fn around<T: Number>(fields: &Fields<T>, cell: [isize; 3]) -> [isize; 3] {
+    let domain = &fields.domain;
+    std::array::from_fn(|axis| match domain.boundaries.periodic[axis] {
+        true => cell[axis].rem_euclid(domain.mesh.cells[axis] as isize),
         false => cell[axis],
     })
 }

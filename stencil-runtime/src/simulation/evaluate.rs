@@ -135,7 +135,7 @@ impl<T: Number> Simulation<T> {
         let at = quantities.iter().position(|q| q.name.as_str() == NAME);
         let at = at.ok_or_else(|| Error::Bug(format!("`{}` is not observed", quantity.text)))?;
         let halo = crate::observe::halo(&quantity.observation)?;
-        self.machine.patch().check_halo(&quantity.text, halo)?;
+        check_halo(&quantity.text, halo, self.device.fields().shape().halo)?;
         let params: Result<Vec<f64>, Error> = algorithm
             .params
             .iter()
@@ -146,7 +146,8 @@ impl<T: Number> Simulation<T> {
             })
             .collect();
         let mesh = self.setup.mesh;
-        let evaluation = Evaluation::new(algorithm, &[at], self.machine.patch())?;
+        let fields = self.device.fields();
+        let evaluation = Evaluation::new(algorithm, &[at], fields, self.setup.instructions)?;
         self.settle()?;
         if evaluation.reads_given {
             self.sample_unsteady(self.t)?;
@@ -154,14 +155,27 @@ impl<T: Number> Simulation<T> {
         let uniforms =
             algorithm.uniform_values(T::PRECISION, &params?, mesh.spacing(), (0.0, self.t));
         let t = self.t;
-        let rows = self.machine.on_host(&self.pool, |patch| {
-            patch.reduce_rows(&evaluation, &uniforms, t, |rows| -> Vec<f64> {
+        let mut rows = Vec::new();
+        self.device.on_host(&mut |fields| {
+            rows = evaluation.rows(fields, &uniforms, t, |rows| -> Vec<f64> {
                 let row = rows.first().copied().unwrap_or_default();
                 row.iter().map(|v| v.to_f64()).collect()
-            })
+            });
         })?;
         let [nx, ny, nz] = mesh.cells;
         Array3::from_shape_vec((nz, ny, nx), rows.concat())
             .map_err(|e| Error::Bug(format!("`{}`: {e}", quantity.text)))
     }
+}
+
+/// Are there as many ghost cells as the evaluation of an expression reads?
+fn check_halo(expression: &str, wanted: [usize; 3], there: [usize; 3]) -> Result<(), Error> {
+    if (0..3).all(|axis| wanted[axis] <= there[axis]) {
+        return Ok(());
+    }
+    Err(Error::Value {
+        what: format!("the number of ghost cells that `{expression}` reads"),
+        value: wanted.into_iter().max().unwrap_or(0) as f64,
+        help: format!("this run has {there:?}: take fewer derivatives of derivatives"),
+    })
 }

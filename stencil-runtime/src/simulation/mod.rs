@@ -20,14 +20,16 @@ use rayon::ThreadPool;
 use stencil_compiler::plan::Plan;
 use stencil_compiler::stability::Axes;
 
-use crate::backend::Machine;
 use crate::backend::cpu::Checked;
 use crate::backend::cuda::{Card, Launched};
+use crate::backend::{self, Device};
 use crate::builder::{Fused, number, rules};
-use crate::clock::Rules;
 use crate::mesh::{Mesh, Patches, PointFunction, SteadyFunction};
 use crate::observe::Watch;
-use crate::{Builder, Engine, Error, Instructions, Number, Room, Schedule, SystemDef, ToSystem};
+use crate::step::Rules;
+use crate::{
+    Builder, Engine, Error, Instructions, MemoryUse, Number, Schedule, SystemDef, ToSystem,
+};
 
 pub use advance::{Flow, Outcome, Timings};
 pub use evaluate::Quantity;
@@ -72,10 +74,10 @@ pub(crate) use values::sampled;
 #[derive(Debug)]
 pub struct Simulation<T> {
     setup: Setup,
-    machine: Machine<T>,
+    device: Box<dyn Device<T>>,
     watch: Option<Watch>,
     sources: BTreeMap<String, Sampled>,
-    pool: ThreadPool,
+    pool: Arc<ThreadPool>,
     rules: Rules,
     pace: Pace,
     last_dt: f64,
@@ -85,8 +87,6 @@ pub struct Simulation<T> {
     retaken: u64,
     /// The last of them.
     last_retaken: Option<Retaken>,
-    /// The time step that the uniforms of each substep were computed with.
-    uniforms_of: Vec<Option<f64>>,
     /// Has the user set values since the last step?
     is_set: bool,
     /// The longest step that was compared with what is stable; `None` if none was.
@@ -160,11 +160,11 @@ pub(crate) struct Setup {
 /// The parts that work.
 #[derive(Debug)]
 pub(crate) struct Parts<T> {
-    pub(crate) machine: Machine<T>,
+    pub(crate) device: Box<dyn Device<T>>,
     pub(crate) watch: Option<Watch>,
     /// By the name of the component.
     pub(crate) sources: BTreeMap<String, Sampled>,
-    pub(crate) pool: ThreadPool,
+    pub(crate) pool: Arc<ThreadPool>,
 }
 
 impl<T: Number> Simulation<T> {
@@ -175,16 +175,15 @@ impl<T: Number> Simulation<T> {
 
     pub(crate) fn assemble(setup: Setup, parts: Parts<T>, pace: Pace) -> Result<Self, Error> {
         let Parts {
-            machine,
+            device,
             watch,
             sources,
             pool,
         } = parts;
         let rules = rules::<T>(&setup.system, &setup.params, &setup.mesh, setup.cfl_axes);
-        let substeps = rules.times.len();
         let mut simulation = Simulation {
             setup,
-            machine,
+            device,
             watch,
             sources,
             pool,
@@ -201,7 +200,6 @@ impl<T: Number> Simulation<T> {
             steps: 0,
             retaken: 0,
             last_retaken: None,
-            uniforms_of: vec![None; substeps],
             is_set: false,
             lost: false,
             timings: Timings::default(),
@@ -248,7 +246,7 @@ impl<T: Number> Simulation<T> {
         }
         let (mesh, t) = (&self.setup.mesh, self.t);
         match &self.watch {
-            Some(watch) => watch.observables((&mut self.machine, &self.pool), mesh, t),
+            Some(watch) => watch.observables(self.device.as_mut(), mesh, t),
             None => Ok(BTreeMap::new()),
         }
     }
@@ -390,37 +388,27 @@ impl<T: Number> Simulation<T> {
 
     /// The card that runs it, if one does.
     pub fn card(&self) -> Option<&Card> {
-        match &self.machine {
-            Machine::Cpu(_) => None,
-            Machine::Cuda(machine) => Some(machine.card()),
-        }
+        backend::on_card(self.device.as_ref()).map(|machine| machine.card())
     }
 
     /// The kernels of a step on a card, in their order, and what they take of it; none on the
     /// processor.
     pub fn launched(&self) -> Vec<Launched> {
-        match &self.machine {
-            Machine::Cpu(_) => Vec::new(),
-            Machine::Cuda(machine) => machine.launched(),
-        }
+        let machine = backend::on_card(self.device.as_ref());
+        machine.map_or_else(Vec::new, |machine| machine.launched())
     }
 
     /// How many steps are done at once where their number and length allow it; 1 where each is done by
     /// itself.
     pub fn steps_at_once(&self) -> u64 {
-        match &self.machine {
-            Machine::Cpu(_) => 1,
-            Machine::Cuda(machine) => machine.steps_at_once().map_or(1, |steps| steps as u64),
-        }
+        self.device.steps_at_once().map_or(1, |steps| steps as u64)
     }
 
     /// How many kernels a step launches on a card, those that fill ghost cells among them; 0 on the
     /// processor.
     pub fn launches_a_step(&self) -> usize {
-        match &self.machine {
-            Machine::Cpu(_) => 0,
-            Machine::Cuda(machine) => machine.launches_a_step(),
-        }
+        let machine = backend::on_card(self.device.as_ref());
+        machine.map_or(0, |machine| machine.launches_a_step())
     }
 
     /// The instructions that were chosen.
@@ -434,8 +422,8 @@ impl<T: Number> Simulation<T> {
     }
 
     /// Memory that it takes on what does its steps, part by part.
-    pub fn room(&self) -> Room {
-        self.machine.room()
+    pub fn room(&self) -> MemoryUse {
+        self.device.memory_use()
     }
 
     /// Memory of all arrays, ghost cells included.

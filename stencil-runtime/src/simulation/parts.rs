@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::{Pace, Sampled, Simulation};
-use crate::backend::Machine;
 use crate::backend::cuda::PartTime;
-use crate::clock::Asked;
+use crate::backend::{Device, on_card_mut};
+use crate::step::Asked;
 use crate::{Error, Number};
 
 impl<T: Number> Simulation<T> {
@@ -40,15 +40,13 @@ impl<T: Number> Simulation<T> {
                 number,
             }),
         };
-        let Machine::Cuda(machine) = &mut self.machine else {
+        let Some(machine) = on_card_mut(self.device.as_mut()) else {
             return Ok(Vec::new());
         };
-        let on_card = self
-            .watch
-            .as_ref()
-            .map(|watch| watch.speeds_on_card::<T>(&self.setup.mesh));
-        let speeds = on_card.flatten().map(|(speeds, _)| speeds);
-        let samples = |name: &str| match machine.patch().given(name) {
+        let mesh = &self.setup.mesh;
+        let steady = self.watch.as_ref().and_then(|w| w.steady_speeds::<T>(mesh));
+        let speeds = steady.map(|(speeds, _)| speeds);
+        let samples = |name: &str| match machine.fields().buffers.given(name) {
             Some(at) => machine.samples(at),
             // Nothing reads it.
             None => true,
@@ -77,6 +75,8 @@ fn has_host(
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
+
+    use stencil_compiler::plan::BufferRole;
 
     use super::*;
     use crate::SystemDef;
@@ -118,10 +118,10 @@ mod tests {
         let water = water.unwrap();
         let run = Simulation::<f64>::builder(&water).cells([8, 1, 1]).dt(1e-3);
         let run = run.build().unwrap();
-        let patch = run.machine.patch();
-        let count = patch.count("repairs").unwrap();
-        assert_eq!(patch.counts_at(), [count]);
-        let (mut changed, mut expected) = (patch.changed_at(), patch.fields_at());
+        let buffers = &run.device.fields().buffers;
+        let count = buffers.find("repairs", BufferRole::Count).unwrap();
+        assert_eq!(buffers.of_role(BufferRole::Count), [count]);
+        let (mut changed, mut expected) = (buffers.changed(), buffers.of_role(BufferRole::Field));
         expected.push(count);
         changed.sort_unstable();
         expected.sort_unstable();

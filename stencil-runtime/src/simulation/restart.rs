@@ -50,7 +50,7 @@ impl<T: Number> Simulation<T> {
             return Err(Error::Lost);
         }
         let mut file = NpzWriter::create(path)?;
-        for name in self.machine.patch().fields() {
+        for name in self.device.fields().buffers.fields() {
             file.array(name, &self.field(name)?)?;
         }
         file.f64(&self.entry("t"), self.t)?;
@@ -68,7 +68,7 @@ impl<T: Number> Simulation<T> {
     /// The name of an entry, apart from those of components.
     pub(crate) fn entry(&self, name: &str) -> String {
         let mut name = name.to_string();
-        while self.machine.patch().field(&name).is_some() {
+        while self.device.fields().buffers.field(&name).is_some() {
             name.push('_');
         }
         name
@@ -167,7 +167,7 @@ impl<T: Number> Simulation<T> {
         let step = file.u64(&step).map_err(no_state)?;
         let mut values: Vec<(String, ArrayD<T>)> = Vec::new();
         let most = self.array_bytes();
-        for name in self.machine.patch().fields() {
+        for name in self.device.fields().buffers.fields() {
             if let [nz, ny, nx] = *file.shape(name).map_err(no_state)? {
                 check_shape(name, self.cells(), (nz, ny, nx))?;
             }

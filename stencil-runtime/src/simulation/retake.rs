@@ -2,9 +2,7 @@
 //! (Ohannessian et al., CUDACLAW, section 4.1).
 
 use super::{Pace, Simulation};
-use crate::backend::Machine;
-use crate::backend::cuda::Moment;
-use crate::clock::Asked;
+use crate::step::{Asked, Moment};
 use crate::{Error, Number};
 
 /// A step that turned out too long, and the speed at its end that made it so; see [`Simulation::last_retaken`].
@@ -95,8 +93,8 @@ impl<T: Number> Simulation<T> {
             return Err(Error::Bug("a step was too long without speeds".into()));
         };
         let strictest = self.rules.strictest(speeds);
-        let machine = (&mut self.machine, &self.pool);
-        let (speed, cell) = watch.fastest(strictest, machine, &self.setup.mesh, self.t)?;
+        let device = self.device.as_mut();
+        let (speed, cell) = watch.fastest(strictest, device, &self.setup.mesh, self.t)?;
         Ok(Retaken {
             value: speeds[strictest],
             at: self.point(cell),
@@ -121,11 +119,7 @@ impl<T: Number> Simulation<T> {
 
     /// Undoes the step that was just done.
     pub(super) fn undo(&mut self) -> Result<(), Error> {
-        let undone = match &mut self.machine {
-            Machine::Cpu(machine) => machine.restore_last(),
-            Machine::Cuda(machine) => machine.undo()?,
-        };
-        match undone {
+        match self.device.undo()? {
             true => Ok(()),
             false => Err(Error::Bug("the fields before a step were not kept".into())),
         }

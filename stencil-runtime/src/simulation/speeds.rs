@@ -4,9 +4,8 @@ use stencil_compiler::algorithm::Role;
 use stencil_compiler::model::text::expression;
 
 use super::Simulation;
-use crate::backend::Machine;
-use crate::clock::{Asked, Length};
 use crate::observe::Watch;
+use crate::step::{Asked, Length};
 use crate::{BadSpeed, Error, Number};
 
 /// Components whose values are told.
@@ -16,27 +15,23 @@ impl<T: Number> Simulation<T> {
     /// The speeds, the length of an adaptive step, and whether a card has begun it.
     pub(super) fn found(&mut self, asked: Asked) -> Result<(Vec<f64>, Length, bool), Error> {
         let mesh = &self.setup.mesh;
-        let on_card = match (&mut self.machine, &self.watch) {
-            (Machine::Cuda(machine), Some(watch)) => watch
-                .speeds_on_card::<T>(mesh)
-                .map(|speeds| machine.begin(speeds, asked)),
-            _ => None,
+        let steady = self.watch.as_ref().and_then(|w| w.steady_speeds::<T>(mesh));
+        let begun = match steady {
+            Some((speeds, uniforms)) => self.device.begin(speeds, &uniforms, asked)?,
+            None => None,
         };
         let reads_sources = self.watch.as_ref().is_some_and(Watch::speeds_read_sources);
-        if on_card.is_none() && reads_sources {
+        if begun.is_none() && reads_sources {
             self.sample_unsteady(asked.t)?;
         }
         let Some(watch) = &self.watch else {
             return Err(Error::Bug("an adaptive time step without speeds".into()));
         };
-        let (speeds, length) = match on_card {
-            Some(begun) => {
-                let (speeds, length) = begun?;
-                (speeds, Some(length))
-            }
+        let (speeds, length) = match begun {
+            Some((speeds, length)) => (speeds, Some(length)),
             None => {
-                let machine = (&mut self.machine, &self.pool);
-                (watch.speeds(machine, &self.setup.mesh, asked.t)?, None)
+                let device = self.device.as_mut();
+                (watch.speeds(device, &self.setup.mesh, asked.t)?, None)
             }
         };
         if let Some((speed, value)) = watch.bad_speed(&speeds) {
@@ -53,8 +48,8 @@ impl<T: Number> Simulation<T> {
         let Some(watch) = &self.watch else {
             return Err(Error::Bug("a speed of no system".into()));
         };
-        let machine = (&mut self.machine, &self.pool);
-        let (kind, cell) = watch.fastest(speed, machine, &self.setup.mesh, t)?;
+        let device = self.device.as_mut();
+        let (kind, cell) = watch.fastest(speed, device, &self.setup.mesh, t)?;
         let model = self.system().model();
         let share = self.rules.share(speed);
         let term = share.and_then(|share| model.speeds.get(share.of));

@@ -10,10 +10,10 @@ use stencil_compiler::stability::{self, About, Apart, Axes, Linear, State, Symbo
 
 use super::{Pace, Sampled, Simulation};
 use crate::builder::{AUTO, rules};
-use crate::clock::Asked;
 use crate::error::Unstable;
 use crate::mesh::{Axis, Mesh};
 use crate::report::told_point;
+use crate::step::Asked;
 use crate::{Error, Number};
 
 /// Cells among which those with the least and the largest values are looked for.
@@ -51,7 +51,7 @@ impl<T: Number> Simulation<T> {
             sizes.fold(1.0, f64::max)
         };
         let largest = around.looked_at().iter().map(largest).fold(1.0, f64::max);
-        self.machine.bound(GROWTH * largest);
+        self.device.bound(GROWTH * largest);
         Ok(())
     }
 
@@ -122,8 +122,7 @@ impl<T: Number> Simulation<T> {
         let Some(watch) = &self.watch else {
             return Ok(None);
         };
-        let machine = (&mut self.machine, &self.pool);
-        let speeds = watch.speeds(machine, &self.setup.mesh, asked.t)?;
+        let speeds = watch.speeds(self.device.as_mut(), &self.setup.mesh, asked.t)?;
         let setup = &self.setup;
         let rules = rules::<T>(&setup.system, &setup.params, &setup.mesh, axes);
         let dt = rules.step(asked, &speeds).dt;
@@ -146,8 +145,7 @@ impl<T: Number> Simulation<T> {
         let Some(watch) = &self.watch else {
             return Ok(false);
         };
-        let machine = (&mut self.machine, &self.pool);
-        let (kind, cell) = watch.fastest(strictest, machine, &mesh, t)?;
+        let (kind, cell) = watch.fastest(strictest, self.device.as_mut(), &mesh, t)?;
         let share = self.rules.share(strictest);
         let axis = share.and_then(|share| share.axis);
         let along = axis.map_or(String::new(), |axis| format!(" along {}", Axis::ALL[axis]));
@@ -294,7 +292,7 @@ impl<T: Number> Simulation<T> {
             fields: fields.collect::<Result<_, Error>>()?,
             sources: &self.sources,
             mesh: self.setup.mesh,
-            periodic: self.machine.patch().domain().boundaries.periodic,
+            periodic: self.device.fields().domain.boundaries.periodic,
             params: &self.setup.params,
             t: self.t,
         })

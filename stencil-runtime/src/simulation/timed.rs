@@ -3,7 +3,6 @@
 use std::time::Instant;
 
 use super::Simulation;
-use crate::backend::Machine;
 use crate::{Error, Number};
 
 impl<T: Number> Simulation<T> {
@@ -13,19 +12,14 @@ impl<T: Number> Simulation<T> {
         self.check_ready()?;
         self.settle()?;
         let begun = Instant::now();
-        let period = match &mut self.machine {
-            Machine::Cpu(_) => None,
-            Machine::Cuda(machine) => Some(machine.keep_ahead()?),
-        };
+        let period = self.device.keep_ahead()?;
         let kept = begun.elapsed();
         let begun = Instant::now();
         let end = self.steps.saturating_add(steps);
         while self.steps < end {
             self.step_some(end - self.steps, f64::INFINITY)?;
         }
-        if let Machine::Cuda(machine) = &self.machine {
-            machine.wait()?;
-        }
+        self.device.wait()?;
         let stepped = begun.elapsed();
         let begun = Instant::now();
         self.settle()?;

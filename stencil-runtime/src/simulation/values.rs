@@ -4,9 +4,10 @@ use ndarray::{Array3, ArrayView3};
 use stencil_compiler::algorithm::Role;
 use stencil_compiler::expr::Real;
 use stencil_compiler::model::Rank;
+use stencil_compiler::plan::BufferRole;
 
 use super::{Sampled, Simulation};
-use crate::backend::Machine;
+use crate::backend::{Device, on_card, on_card_mut};
 use crate::mesh::{Axis, Given, Mesh};
 use crate::{Error, Number, Source};
 
@@ -23,7 +24,7 @@ impl<T: Number> Simulation<T> {
         let at = self.component(name)?;
         self.settle()?;
         let mesh = self.setup.mesh;
-        self.machine.set(&self.pool, at, |cell| {
+        self.device.set(at, &|cell| {
             let [x, y, z] = mesh.point(cell);
             T::from_f64(value(x, y, z))
         })?;
@@ -35,8 +36,9 @@ impl<T: Number> Simulation<T> {
     /// a card; `false` where they have to be set.
     pub(crate) fn take_fields(&mut self, from: &Self) -> Result<bool, Error> {
         self.settle()?;
-        let taken = match (&mut self.machine, &from.machine) {
-            (Machine::Cuda(own), Machine::Cuda(from)) => own.take_fields(from)?,
+        let own = on_card_mut(self.device.as_mut());
+        let taken = match (own, on_card(from.device.as_ref())) {
+            (Some(own), Some(from)) => own.take_fields(from)?,
             _ => false,
         };
         self.is_set |= taken;
@@ -124,7 +126,7 @@ impl<T: Number> Simulation<T> {
         let at = self.component(name)?;
         check_shape(name, self.setup.mesh.cells, values.dim())?;
         self.settle()?;
-        self.machine.set(&self.pool, at, |cell| {
+        self.device.set(at, &|cell| {
             let [x, y, z] = cell.map(|i| i as usize);
             values[[z, y, x]]
         })?;
@@ -133,20 +135,17 @@ impl<T: Number> Simulation<T> {
     }
 
     pub(super) fn component(&self, name: &str) -> Result<usize, Error> {
-        self.machine.patch().field(name).ok_or_else(|| {
+        let buffers = &self.device.fields().buffers;
+        buffers.field(name).ok_or_else(|| {
             let part = |component: &&str| {
                 component
                     .strip_prefix(name)
                     .is_some_and(|rest| rest.starts_with('_'))
             };
-            let mut error = Error::unknown(
-                self.system().name(),
-                "component",
-                name,
-                self.machine.patch().fields(),
-            );
+            let mut error =
+                Error::unknown(self.system().name(), "component", name, buffers.fields());
             if let (Error::Unknown { nearest, .. }, Some(first)) =
-                (&mut error, self.machine.patch().fields().find(part))
+                (&mut error, buffers.fields().find(part))
             {
                 *nearest = Some(first.to_string());
             }
@@ -160,7 +159,7 @@ impl<T: Number> Simulation<T> {
     /// If there is no such component.
     pub fn field(&self, name: &str) -> Result<ArrayView3<'_, T>, Error> {
         let at = self.component(name)?;
-        self.machine.interior(at)
+        self.device.interior(at)
     }
 
     /// A component as `f64`, whatever the precision of the run: for pictures and statistics.
@@ -201,15 +200,16 @@ impl<T: Number> Simulation<T> {
         let Some((_, count)) = counts.next() else {
             return Ok(None);
         };
-        let buffer = self.machine.patch().count(&count.name);
+        let buffers = &self.device.fields().buffers;
+        let buffer = buffers.find(&count.name, BufferRole::Count);
         let bug = || Error::Bug(format!("`{}` has no array", count.name));
-        let values = self.machine.interior(buffer.ok_or_else(bug)?)?;
+        let values = self.device.interior(buffer.ok_or_else(bug)?)?;
         Ok(Some(values.mapv(|n| n.to_f64() as u64)))
     }
 
     /// Names of all components, in the order of declaration.
     pub fn components(&self) -> impl Iterator<Item = &str> {
-        self.machine.patch().fields()
+        self.device.fields().buffers.fields()
     }
 
     /// Evaluates all sources that do not change with time.
@@ -224,28 +224,39 @@ impl<T: Number> Simulation<T> {
     }
 
     fn sample(&mut self, which: impl Fn(&Sampled) -> bool, t: f64) -> Result<bool, Error> {
-        let mesh = self.setup.mesh;
-        let (mut any, mut on_card) = (false, false);
+        let (mut any, mut by_device) = (false, false);
         for (name, source) in self.sources.iter().filter(|(_, source)| which(source)) {
             any = true;
-            let Some(at) = self.machine.patch().given(name) else {
+            let Some(at) = self.device.fields().buffers.given(name) else {
                 continue;
             };
-            if let Machine::Cuda(machine) = &mut self.machine
-                && machine.samples(at)
-            {
-                on_card = true;
+            if self.device.samples(at) {
+                by_device = true;
                 continue;
             }
-            let value = |cell| T::from_f64(source.at(&mesh, cell, t));
-            self.machine.set(&self.pool, at, value)?;
-            check_source(name, (&mesh, t), self.machine.interior(at)?)?;
+            sample(
+                self.device.as_mut(),
+                (name, at),
+                source,
+                (&self.setup.mesh, t),
+            )?;
         }
-        if let (Machine::Cuda(machine), true) = (&mut self.machine, on_card) {
-            machine.sample(t)?;
+        if by_device {
+            self.device.sample(t)?;
         }
         Ok(any)
     }
+}
+
+/// Evaluates a source into its buffer.
+pub(super) fn sample<T: Number>(
+    device: &mut dyn Device<T>,
+    (name, buffer): (&str, usize),
+    source: &Sampled,
+    (mesh, t): (&Mesh, f64),
+) -> Result<(), Error> {
+    device.set(buffer, &|cell| T::from_f64(source.at(mesh, cell, t)))?;
+    check_source(name, (mesh, t), device.interior(buffer)?)
 }
 
 impl Sampled {

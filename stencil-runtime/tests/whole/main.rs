@@ -9,6 +9,7 @@ mod messages;
 mod open_faces;
 mod orders;
 mod parts;
+mod patches;
 mod places;
 mod reference;
 mod restart;

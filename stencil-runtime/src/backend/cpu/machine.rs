@@ -1,157 +1,241 @@
-//! The arrays of a patch, and the steps of a plan on them.
+//! Steps of a plan on the fields of a mesh, in the memory of the host.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use ndarray::ArrayView3;
+use rayon::ThreadPool;
 use stencil_compiler::algorithm::{Algorithm, NEW};
+use stencil_compiler::model::Reduction;
 use stencil_compiler::plan::{BufferRole, Plan};
 
-use super::actions::Action;
-use super::array::Array;
 use super::instructions::Checked;
 use super::march::March;
-use super::patch::{BadValue, Domain, Patch};
-use super::pipeline::{self, Pipeline};
+use super::pipeline::{self, Pipeline, has_rings};
 use super::prepare::{Choice, Code, Prepared};
-use crate::{Error, Number, Room};
+use crate::backend::device::OnHost;
+use crate::backend::{Device, Reducer, Renew};
+use crate::field::{Array, Domain, Fields, Filling};
+use crate::step::{Action, After, BadValue, Failure, Moment, Rules, actions};
+use crate::{Error, MemoryUse, Number, memory_use};
 
 /// Arrays and what is done with them in a step.
 #[derive(Debug)]
 pub(crate) struct Machine<T> {
-    pub(crate) patch: Patch<T>,
-    /// The actions of each substep.
-    substeps: Vec<Vec<Action>>,
+    pub(super) fields: Fields<T>,
+    /// The tasks of each substep.
+    substeps: Vec<Vec<Task>>,
     launches: Vec<Prepared<T>>,
     /// How launches are done, by the last of those that are done together.
     marches: BTreeMap<usize, March>,
-    /// A third array of each field, by that of the field.
-    spares: BTreeMap<usize, Array<T>>,
+    /// Of each patch a third array of each field, by that of the field.
+    spares: Vec<BTreeMap<usize, Array<T>>>,
     /// Do the spare arrays hold the fields as they were before the step?
     holds_last: bool,
+    rules: Rules,
+    /// The length of the step that the uniforms of each substep were computed for.
+    uniforms_of: Vec<Option<f64>>,
+    pub(super) instructions: Checked,
+    pool: Arc<ThreadPool>,
+}
+
+/// What is done in a substep.
+#[derive(Clone, Debug)]
+enum Task {
+    /// Ghost cells.
+    Fill(Filling),
+    /// A launch of the plan.
+    Launch(usize),
+    /// Fields and their new values change places.
+    Swap(Vec<(usize, usize)>),
 }
 
 impl<T: Number> Machine<T> {
     /// Allocates the buffers of a plan, all zero, and prepares its launches.
     pub(crate) fn new(
-        algorithm: &Algorithm,
-        plan: &Plan,
-        domain: Domain,
+        (algorithm, plan): (&Algorithm, &Plan),
+        (domain, rules): (Domain, Rules),
         choice: Choice,
         instructions: Checked,
+        pool: Arc<ThreadPool>,
+    ) -> Result<Self, Error> {
+        let on_threads = pool.clone();
+        let new = || {
+            Self::on_pool(
+                (algorithm, plan),
+                (domain, rules),
+                choice,
+                instructions,
+                pool,
+            )
+        };
+        on_threads.install(new)
+    }
+
+    fn on_pool(
+        (algorithm, plan): (&Algorithm, &Plan),
+        (domain, rules): (Domain, Rules),
+        choice: Choice,
+        instructions: Checked,
+        pool: Arc<ThreadPool>,
     ) -> Result<Self, Error> {
         let (halo, keep_last) = (plan.halo(), domain.keep_last);
         let halo = std::array::from_fn(|axis| domain.halo[axis].max(halo[axis] as usize));
-        let patch = Patch::new(plan, domain, halo, instructions)?;
         let mut machine = Machine {
-            patch,
+            fields: allocated(plan, domain, halo)?,
             substeps: Vec::new(),
             launches: Vec::new(),
             marches: BTreeMap::new(),
-            spares: BTreeMap::new(),
+            spares: Vec::new(),
             holds_last: false,
+            uniforms_of: vec![None; rules.times.len()],
+            rules,
+            instructions,
+            pool,
         };
-        if keep_last {
-            for (at, (_, role)) in machine.patch.names.iter().enumerate() {
-                if *role == BufferRole::Field {
-                    machine.spares.insert(at, machine.patch.array()?);
+        for _ in machine.fields.patches() {
+            let mut spares = BTreeMap::new();
+            for buffer in machine.fields.buffers.of_role(BufferRole::Field) {
+                if keep_last {
+                    spares.insert(buffer, machine.fields.array()?);
                 }
             }
+            machine.spares.push(spares);
         }
         for at in 0..plan.launches.len() {
             let prepared = machine.prepare(algorithm, plan, at, choice)?;
             machine.launches.push(prepared);
         }
-        machine.substeps = machine.patch.actions(plan)?;
+        machine.substeps = machine.tasks(plan)?;
         machine.marches = machine.marches(algorithm, plan)?;
         Ok(machine)
+    }
+
+    /// What is done in each substep of a plan.
+    fn tasks(&self, plan: &Plan) -> Result<Vec<Vec<Task>>, Error> {
+        let fields = &self.fields;
+        let all_alike = fields.domain.boundaries.has_custom();
+        let task = |action| match action {
+            Action::Fill(ghosts) => Task::Fill(fields.filling(&ghosts)),
+            Action::Exchange { buffers, depth } => {
+                Task::Fill(Filling::of_stored(&fields.neighbours, &buffers, depth))
+            }
+            Action::Launch(at) => Task::Launch(at),
+            Action::Swap(pairs) => Task::Swap(pairs),
+        };
+        let substeps = actions(&fields.buffers, plan, all_alike)?.into_iter();
+        Ok(substeps
+            .map(|actions| actions.into_iter().map(task).collect())
+            .collect())
     }
 
     /// The launches of each substep together where what they store lives in rings, else one by one.
     fn marches(&self, algorithm: &Algorithm, plan: &Plan) -> Result<BTreeMap<usize, March>, Error> {
         let mut marches = BTreeMap::new();
         for substep in pipeline::substeps(plan) {
-            let together = if self.patch.has_rings {
-                substep.len()
-            } else {
-                1
-            };
+            let together = if has_rings(plan) { substep.len() } else { 1 };
             for launches in substep.chunks(together.max(1)) {
                 let pipeline = Pipeline::new(algorithm, plan, launches)?;
-                let march = March::new(pipeline, &self.launches, &self.patch);
+                let march = March::new(pipeline, &self.launches, &self.fields);
                 marches.extend(launches.last().map(|last| (*last, march)));
             }
         }
         Ok(marches)
     }
 
-    /// Replaces the uniforms of a substep, given in the algorithm's order.
-    pub(crate) fn set_uniforms(&mut self, substep: usize, values: &[f64]) {
-        let all: Vec<T> = values.iter().map(|v| T::from_f64(*v)).collect();
+    /// Computes the uniforms of a substep anew, if what they depend on has changed.
+    fn renew_uniforms(&mut self, substep: usize, t: f64, dt: f64) {
+        let known = self.uniforms_of[substep] == Some(dt);
+        if known && !self.rules.depend_on_time {
+            return;
+        }
+        let values = self.rules.uniforms_at(t, dt).into_iter();
+        let all: Vec<T> = values.map(T::from_f64).collect();
         for launch in self.launches.iter_mut().filter(|l| l.substep == substep) {
             launch.uniforms = match &launch.code {
                 Code::Compiled { uniforms, .. } => uniforms.iter().map(|i| all[*i]).collect(),
                 Code::Rows(_) => all.clone(),
             };
         }
+        self.uniforms_of[substep] = Some(dt);
     }
 
-    /// One substep at the time `t`, on the threads of the current pool.
+    /// One substep of a step.
     ///
     /// # Errors
     /// The first new value that is not finite. The fields are then those before the substep.
-    pub(crate) fn substep(&mut self, substep: usize, t: f64) -> Result<(), BadValue> {
+    fn substep(&mut self, substep: usize, moment: Moment) -> Result<(), BadValue> {
+        let Moment { t, dt, .. } = moment;
+        let t = self.rules.time(substep, t, dt);
+        self.renew_uniforms(substep, t, dt);
         if substep == 0 {
             self.holds_last = false;
         }
         // The list leaves the machine meanwhile, so that the rest can change.
-        let actions = std::mem::take(&mut self.substeps[substep]);
-        let result = actions.iter().try_for_each(|action| self.act(action, t));
-        self.substeps[substep] = actions;
+        let tasks = std::mem::take(&mut self.substeps[substep]);
+        let pool = self.pool.clone();
+        let result = pool.install(|| tasks.iter().try_for_each(|task| self.start(task, t)));
+        self.substeps[substep] = tasks;
         result
     }
 
-    fn act(&mut self, action: &Action, t: f64) -> Result<(), BadValue> {
-        match action {
-            Action::Fill(jobs) => self.patch.fill(jobs, t),
-            Action::Exchange { arrays, depth } => {
-                self.patch.exchange(arrays, *depth, t);
-            }
-            Action::Launch(at) => {
-                if let Some(march) = self.marches.get(at)
-                    && !march.run(&self.launches, &mut self.patch)
-                {
-                    return Err(self.find_not_finite(&self.launches[*at]));
-                }
-            }
-            Action::Swap(pairs) => self.swap(pairs),
+    fn start(&mut self, task: &Task, t: f64) -> Result<(), BadValue> {
+        match task {
+            Task::Fill(filling) => self.fields.fill(filling, t),
+            Task::Launch(at) => self.launch(*at)?,
+            Task::Swap(pairs) => self.swap(pairs),
         }
         Ok(())
+    }
+
+    /// Launches on all patches.
+    fn launch(&mut self, at: usize) -> Result<(), BadValue> {
+        let Some(march) = self.marches.get(&at) else {
+            return Ok(());
+        };
+        let looks = (self.instructions, self.fields.most());
+        let (shape, patches) = self.fields.patches_mut();
+        let mut finite = true;
+        for arrays in patches {
+            finite &= march.run(&self.launches, (shape, arrays), looks);
+        }
+        match finite {
+            true => Ok(()),
+            false => Err(self.find_not_finite(&self.launches[at])),
+        }
     }
 
     /// Puts new values in the place of the old ones. Those from before the step stay in the spare
     /// array, which costs nothing but its memory.
     fn swap(&mut self, pairs: &[(usize, usize)]) {
-        for (field, new) in pairs {
-            self.patch.arrays.swap(*field, *new);
-            if !self.holds_last
-                && let Some(spare) = self.spares.get_mut(field)
-            {
-                std::mem::swap(&mut self.patch.arrays[*new], spare);
+        let (_, patches) = self.fields.patches_mut();
+        for (arrays, spares) in patches.iter_mut().zip(&mut self.spares) {
+            for (field, new) in pairs {
+                arrays.swap(*field, *new);
+                if !self.holds_last
+                    && let Some(spare) = spares.get_mut(field)
+                {
+                    std::mem::swap(&mut arrays[*new], spare);
+                }
             }
         }
         self.holds_last = true;
     }
 
     /// Puts the fields back that were there before the last step; `false` if they are lost.
-    pub(crate) fn restore_last(&mut self) -> bool {
+    fn restore_last(&mut self) -> bool {
         if !self.holds_last {
             // No substep was completed.
             return true;
         }
-        if !self.patch.domain.keep_last {
+        if !self.fields.domain.keep_last {
             return false;
         }
-        for (field, spare) in &mut self.spares {
-            std::mem::swap(&mut self.patch.arrays[*field], spare);
+        let (_, patches) = self.fields.patches_mut();
+        for (arrays, spares) in patches.iter_mut().zip(&mut self.spares) {
+            for (field, spare) in spares {
+                std::mem::swap(&mut arrays[*field], spare);
+            }
         }
         self.holds_last = false;
         true
@@ -161,23 +245,139 @@ impl<T: Number> Machine<T> {
     fn find_not_finite(&self, launch: &Prepared<T>) -> BadValue {
         let fields = launch.fields.iter().map(|at| launch.outputs[*at]);
         let found = fields
-            .filter_map(|i| self.patch.first_not_finite_of(i))
+            .filter_map(|at| Some((at, self.fields.first_not_finite_of(at)?)))
             .next();
         let (at, cell) = found.unwrap_or_default();
-        let name = &self.patch.names[at].0;
+        let name = self.fields.buffers.name(at);
         BadValue {
             component: name.strip_suffix(NEW).unwrap_or(name).to_string(),
             cell,
         }
     }
+}
 
-    /// What its arrays take. Functions that live in rings have none: these are a few planes.
-    pub(crate) fn room(&self) -> Room {
-        let (arrays, spares) = (&self.patch.arrays, &self.spares);
-        let used = arrays.iter().filter(|array| !array.values().is_empty());
-        let all = used.clone().chain(spares.values());
-        let bytes = all.map(|array| array.values().len() * T::BYTES).sum();
-        let counts = [used.count(), spares.len()];
-        Room::of_arrays(&self.patch.shape, T::BYTES, counts, 1, bytes)
+impl<T: Number> Device<T> for Machine<T> {
+    fn fields(&self) -> &Fields<T> {
+        &self.fields
     }
+
+    fn interior(&self, buffer: usize) -> Result<ArrayView3<'_, T>, Error> {
+        self.fields.interior(buffer)
+    }
+
+    fn set(
+        &mut self,
+        buffer: usize,
+        value: &(dyn Fn([isize; 3]) -> T + Sync),
+    ) -> Result<(), Error> {
+        self.pool.install(|| self.fields.set(buffer, value));
+        Ok(())
+    }
+
+    fn on_host(&mut self, evaluate: OnHost<'_, T>) -> Result<(), Error> {
+        self.pool.install(|| evaluate(&mut self.fields));
+        Ok(())
+    }
+
+    fn on_host_amid(&mut self, evaluate: OnHost<'_, T>) -> Result<(), Error> {
+        self.on_host(evaluate)
+    }
+
+    fn add_reducer(
+        &mut self,
+        _algorithm: &Algorithm,
+        _updates: &[(usize, Reduction)],
+    ) -> Result<usize, Error> {
+        // What evaluates them on the host is all that it needs.
+        Ok(0)
+    }
+
+    fn reduce(&mut self, reducer: &Reducer, uniforms: &[f64], t: f64) -> Result<Vec<f64>, Error> {
+        let fields = &mut self.fields;
+        Ok(self.pool.install(|| {
+            let Reducer {
+                evaluation,
+                reductions,
+                ..
+            } = reducer;
+            evaluation.reduce(fields, reductions, uniforms, t)
+        }))
+    }
+
+    fn bound(&mut self, most: f64) {
+        self.fields.bound(most);
+    }
+
+    fn first_not_finite(&mut self) -> Result<Option<BadValue>, Error> {
+        Ok(self.pool.install(|| self.fields.first_not_finite()))
+    }
+
+    /// Functions that live in rings have no arrays: these are a few planes.
+    fn memory_use(&self) -> MemoryUse {
+        let patches = self.fields.patches();
+        let arrays = patches.iter().flatten();
+        let used = arrays.filter(|array| !array.values().is_empty());
+        let all = used
+            .clone()
+            .chain(self.spares.iter().flat_map(BTreeMap::values));
+        let bytes = all.map(|array| array.values().len() * T::BYTES).sum();
+        let spares = self.spares.first().map_or(0, BTreeMap::len);
+        let counts = [used.count() / patches.len(), spares];
+        MemoryUse::of_arrays(self.fields.shape(), T::BYTES, counts, patches.len(), bytes)
+    }
+
+    fn step(
+        &mut self,
+        moment: Moment,
+        _begun: bool,
+        mut renew: Option<Renew<'_, T>>,
+    ) -> Result<(), Failure> {
+        for substep in 0..self.substeps.len() {
+            if let Some(renew) = &mut renew {
+                let t = self.rules.time(substep, moment.t, moment.dt);
+                renew(self, t)?;
+            }
+            self.substep(substep, moment)
+                .map_err(|bad| Failure::NotFinite {
+                    bad,
+                    moment,
+                    substep,
+                    fields: After::Substep,
+                    unseen: 0,
+                })?;
+        }
+        Ok(())
+    }
+
+    fn undo(&mut self) -> Result<bool, Error> {
+        Ok(self.restore_last())
+    }
+
+    fn begin_again(&mut self, _moment: Moment) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn substep_again(&mut self, moment: Moment, substep: usize) -> Result<(), Error> {
+        let done = self.substep(substep, moment);
+        done.map_err(|bad| Error::Bug(format!("`{}` is finite, and then not", bad.component)))
+    }
+}
+
+/// The arrays of a plan, all zero. Ghost cells reach as far as `halo`.
+fn allocated<T: Number>(plan: &Plan, domain: Domain, halo: [usize; 3]) -> Result<Fields<T>, Error> {
+    let (patches, keep_last) = (domain.patches, domain.keep_last);
+    let has_rings = has_rings(plan);
+    let mut fields = Fields::without_arrays(plan, domain, patches, halo)?;
+    let arrays: Vec<_> = memory_use::arrays_of(plan, has_rings, keep_last).collect();
+    let (size, free) = ((patches.cells, halo), memory_use::available());
+    memory_use::fits(&arrays, size, patches.counts, T::BYTES, free)?;
+    let is_ring = |at: usize| has_rings && plan.buffers[at].role == BufferRole::Derived;
+    for at in (0..plan.buffers.len()).filter(|at| is_ring(*at)) {
+        fields.buffers.separate(at);
+    }
+    let is_wanted: Vec<bool> = (0..plan.buffers.len())
+        .map(|at| !is_ring(at) && fields.buffers.owns_memory(at))
+        .collect();
+    fields.allocate(|at| is_wanted[at])?;
+    Ok(fields)
 }

@@ -6,16 +6,15 @@ use std::ops::Range;
 use rayon::prelude::*;
 use stencil_compiler::algorithm::rows::RowScratch;
 
-use super::array::Array;
 use super::finite::finite;
 use super::instructions::Checked;
 use super::parts::{Block, Part, Region};
-use super::patch::Patch;
 use super::pipeline::Pipeline;
 use super::prepare::{Code, Prepared};
 use super::program::{Steps, Work};
 use super::view::{Extent, Ring, Target, View};
 use crate::Number;
+use crate::field::{Array, Fields, Shape};
 
 /// Bytes of what a march has at hand that should stay in a core's cache.
 const CACHE: usize = 512 * 1024;
@@ -51,7 +50,7 @@ impl March {
     pub(super) fn new<T: Number>(
         pipeline: Pipeline,
         launches: &[Prepared<T>],
-        patch: &Patch<T>,
+        fields: &Fields<T>,
     ) -> Self {
         let prepared = |link: usize| &launches[pipeline.links[link].launch];
         let count = pipeline.links.len();
@@ -69,10 +68,10 @@ impl March {
         let mut march = March {
             feeds: (0..count).map(feeds).collect(),
             rings: Vec::new(),
-            tile: [patch.shape.cells[0], 1],
+            tile: [fields.shape().cells[0], 1],
             pipeline,
         };
-        march.settle(launches, patch);
+        march.settle(launches, fields);
         march
     }
 
@@ -81,8 +80,8 @@ impl March {
     }
 
     /// Chooses the tile and the rings for it.
-    fn settle<T: Number>(&mut self, launches: &[Prepared<T>], patch: &Patch<T>) {
-        let cells = patch.shape.cells;
+    fn settle<T: Number>(&mut self, launches: &[Prepared<T>], fields: &Fields<T>) {
+        let cells = fields.shape().cells;
         let along_y = self.pipeline.axis == 1;
         if self.is_single() {
             let launch = &launches[self.pipeline.links[0].launch];
@@ -107,7 +106,7 @@ impl March {
             let wide = |axis: usize| (link.high[axis] - link.low[axis]) as usize;
             let before = |axis: usize| (-link.low[axis]).max(0) as usize;
             let window = |output: &usize| {
-                let name = &patch.names[*output].0;
+                let name = fields.buffers.name(*output);
                 link.windows.get(name).copied().unwrap_or(1)
             };
             let ring = |output: &usize| Extent {
@@ -143,15 +142,13 @@ impl March {
         all.max().unwrap_or(0)
     }
 
-    /// Runs all links; `false` if a new value of a field is not finite.
-    pub(super) fn run<T: Number>(&self, launches: &[Prepared<T>], patch: &mut Patch<T>) -> bool {
-        let Patch {
-            shape,
-            arrays,
-            instructions,
-            most,
-            ..
-        } = patch;
+    /// Runs all links on the arrays of a patch; `false` if a new value of a field is not finite, or larger than `most`.
+    pub(super) fn run<T: Number>(
+        &self,
+        launches: &[Prepared<T>],
+        (shape, arrays): (&Shape, &mut [Array<T>]),
+        (instructions, most): (Checked, T),
+    ) -> bool {
         let links = &self.pipeline.links;
         let all: Vec<&Prepared<T>> = links.iter().map(|s| &launches[s.launch]).collect();
         let Some(last) = all.last() else {
@@ -165,7 +162,7 @@ impl March {
             extend: last.extend,
             rows: self.tile[1],
         };
-        let marching = Marching::new(self, &all, arrays, region, (*instructions, *most));
+        let marching = Marching::new(self, &all, arrays, region, (instructions, most));
         let mut blocks = region.cut(written.iter_mut().map(Array::values_mut).collect());
         let [line, length] = self.lines(blocks.len(), &region);
         let lines = blocks.par_chunks_mut(line);

@@ -3,20 +3,15 @@
 //! Results do not depend on the number of threads, on the instructions or on the engine: every
 //! cell is computed by the operations of the algorithm, in their order.
 
-pub(crate) mod actions;
 mod ahead;
-pub(crate) mod array;
-mod ends;
 mod evaluate;
 mod finite;
-pub(crate) mod ghosts;
 mod instructions;
 pub(crate) mod interpreted;
 mod lanes;
 pub(crate) mod machine;
 mod march;
 pub(crate) mod parts;
-pub(crate) mod patch;
 mod pipeline;
 mod prepare;
 pub mod program;
@@ -30,5 +25,4 @@ pub(crate) use instructions::{Checked, OnLanes, run_on_lanes};
 pub use instructions::{Instructions, UnknownInstructions};
 pub(crate) use lanes::{Lanes, Registers};
 pub(crate) use machine::Machine;
-pub(crate) use patch::{BadValue, Domain, Patch};
 pub(crate) use prepare::Choice;

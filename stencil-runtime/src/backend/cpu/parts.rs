@@ -1,8 +1,8 @@
 //! Cutting the region of a launch into blocks that threads compute independently.
 
-use super::array::Shape;
 use super::program::Steps;
 use super::view::{Target, View};
+use crate::field::Shape;
 
 /// Some rows of one plane: what a kernel computes at a time.
 #[derive(Debug)]

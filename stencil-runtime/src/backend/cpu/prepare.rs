@@ -6,10 +6,9 @@ use stencil_compiler::algorithm::rows::RowProgram;
 use stencil_compiler::algorithm::{Algorithm, FnId, NEW};
 use stencil_compiler::plan::{BufferRole, Launch, Plan};
 
-use super::ends::Ends;
 use super::machine::Machine;
-use super::patch::Domain;
 use super::program::{CompiledKernel, Entry};
+use crate::field::{Domain, Ends};
 use crate::mesh::Axis;
 use crate::{Error, Number};
 
@@ -76,7 +75,7 @@ impl<T: Number> Machine<T> {
         }
         prepared.rows = self.rows_of_a_part(launch);
         let is_field =
-            |at: &usize| self.patch.names[prepared.outputs[*at]].1 == BufferRole::NewField;
+            |at: &usize| self.fields.buffers.role(prepared.outputs[*at]) == BufferRole::NewField;
         prepared.fields = (0..prepared.outputs.len()).filter(is_field).collect();
         let ends = prepared.outputs.iter().map(|at| self.ends(*at, launch));
         prepared.ends = ends.collect();
@@ -85,18 +84,22 @@ impl<T: Number> Machine<T> {
 
     /// The ends of the rows of a new field, where constants fill them.
     fn ends(&self, output: usize, launch: &Launch) -> Option<Ends<T>> {
-        let (name, role) = &self.patch.names[output];
-        let depth = self.patch.shape.halo[0];
-        if *role != BufferRole::NewField || depth == 0 || launch.extend != [0; 3] {
+        let buffers = &self.fields.buffers;
+        let shape = self.fields.shape();
+        let depth = shape.halo[0];
+        let is_new = buffers.role(output) == BufferRole::NewField;
+        // Ends of a patch that lie within the mesh follow other patches.
+        let is_whole = shape.cells[0] == self.fields.domain.mesh.cells[0];
+        if !is_new || !is_whole || depth == 0 || launch.extend != [0; 3] {
             return None;
         }
-        let field = name.strip_suffix(NEW)?;
-        let component = self.patch.fields().position(|name| name == field)?;
+        let field = buffers.name(output).strip_suffix(NEW)?;
+        let component = buffers.fields().position(|name| name == field)?;
         let Domain {
             mesh, boundaries, ..
-        } = &self.patch.domain;
+        } = &self.fields.domain;
         let rules = &boundaries.rules[component][Axis::X.index()];
-        let ends = Ends::new(rules, self.patch.shape.cells[0], depth, mesh.spacing()[0]);
+        let ends = Ends::new(rules, shape.cells[0], depth, mesh.spacing()[0]);
         ends.are_plain().then_some(ends)
     }
 
@@ -115,7 +118,7 @@ impl<T: Number> Machine<T> {
             .max()
             .unwrap_or(0);
         let rows = CACHE
-            / (self.patch.shape.layout.pitch
+            / (self.fields.shape().layout.pitch
                 * T::BYTES
                 * (planes + 2 * launch.outputs.len()).max(1));
         rows.saturating_sub(rim).clamp(4, 64)
@@ -137,7 +140,10 @@ impl<T: Number> Machine<T> {
             .filter(|k| k.tables.name == launch.name)
             .ok_or_else(other)?;
         let tables = kernel.tables;
-        let buffers = self.patch.indices(tables.buffers.iter().copied())?;
+        let buffers = self
+            .fields
+            .buffers
+            .indices(tables.buffers.iter().copied())?;
         let uniform = |name: &&str| {
             algorithm
                 .uniforms
@@ -220,9 +226,10 @@ impl<T: Number> Machine<T> {
             substep: launch.substep,
             extend: launch.extend.map(|e| e as usize),
             rows: 1,
-            inputs: self.patch.indices(inputs)?,
+            inputs: self.fields.buffers.indices(inputs)?,
             outputs: self
-                .patch
+                .fields
+                .buffers
                 .indices(launch.outputs.iter().map(|(buffer, _)| buffer.as_str()))?,
             fields: Vec::new(),
             ends: Vec::new(),

@@ -12,8 +12,8 @@ use super::patches::over;
 use super::units::Units;
 use super::{Cache, CudaError, Unsteady, clock};
 use crate::builder::Plans;
-use crate::clock::Rules;
 use crate::mesh::Patches;
+use crate::step::Rules;
 use crate::{Error, Number};
 
 /// All kernels of a run, as texts for an architecture.

@@ -12,7 +12,7 @@ use super::card::OLDEST;
 use super::launches::{Ready, choice, function, one};
 use super::own::head;
 use super::{Cache, CudaError, Opened};
-use crate::clock::{Asked, Length, Rules, place};
+use crate::step::{Asked, Length, Rules, place};
 
 /// The kernel.
 const TEXT: &str = include_str!("clock.cu");
@@ -295,7 +295,7 @@ impl Clock {
 mod tests {
     use super::*;
     use crate::backend::cuda::nvrtc::tests::nvrtc;
-    use crate::clock::tests::rules;
+    use crate::step::tests::rules;
 
     #[test]
     fn the_text_compiles_for_each_architecture() {

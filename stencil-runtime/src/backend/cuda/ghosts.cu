@@ -1,7 +1,7 @@
-// Ghost cells around patches, each from interior cells alone, so that one launch fills them all.
-// A ghost cell is looked at as a cell of the mesh: beyond a face of the mesh the rules say what it
-// follows, and whatever is found in the mesh is read from the patch that has it. A corner follows
-// the faces in the order x, y, z: the last one acts on what the ones before have made.
+// Ghost cells around patches, each from interior cells alone, so that one launch fills them all. Boxes of
+// them follow the cells of one patch each: `shift` cells away along an axis, or, beyond a face of the mesh,
+// by the rule of the face. A corner follows the faces in the order x, y, z: the last one acts on what the
+// ones before have made.
 
 enum Kind { PERIODIC, NEAREST, MIRROR, NEGATIVE, DIRICHLET, NEUMANN, EXTENDED, FROM_VALUE, FROM_SLOPE };
 
@@ -16,45 +16,57 @@ struct Rule {
   int cells, weights;
 };
 
-// Ghost cells of one array of any patch: the first of them, and how many there are. The box is filled
-// by `blocks` blocks from `block` on; 2^shift threads take a row.
+// Ghost cells of one array of the patch `to`: the first of them, and how many there are. They follow cells of the
+// patch `from`. Along an axis, `face` is 0 or 1 where a rule of the lower or upper face acts, and negative where
+// none does. The box is filled by `blocks` blocks from `block` on; 2^lanes threads take a row.
 struct Box {
-  int array, rules, lo[3], size[3], block, blocks, shift;
+  int array, rules, to, from, lo[3], size[3], shift[3], face[3], block, blocks, lanes;
 };
 
 struct Arrays {
   Array at[ARRAYS];
 };
 
-// An array of all patches, and the first cell of the patch that is looked at.
+// The patch that ghost cells follow, and the first cells of both patches in the mesh.
 struct Field {
   Pointer values;
   const Rule* rules;
   const double* tables;
   const double* weights;
   const Mesh& mesh;
-  int first[3];
+  const Box& box;
+  int to[3], from[3];
 };
 
+static __device__ __forceinline__ const Rule& rule_of(const Field& field, int axis) {
+  return field.rules[2 * axis + field.box.face[axis]];
+}
+
+// A cell is counted from `to` along the axes up to `Axis`, and from `from` along those behind it.
 template <int Axis>
 static __device__ __forceinline__ double number(const Field& field, const Rule& rule, const int (&c)[3]) {
   if (rule.table < 0) return rule.number;
   constexpr int a = Axis == 0 ? 1 : 0, b = Axis == 2 ? 1 : 2;
   const Mesh& m = field.mesh;
-  const int line = m.all[a] + 2 * m.halo[a];
-  return field.tables[rule.table + c[a] + m.halo[a] + (c[b] + m.halo[b]) * line];
+  const int i = c[a] + (a < Axis ? field.to[a] : field.from[a]), j = c[b] + (b < Axis ? field.to[b] : field.from[b]);
+  return field.tables[rule.table + i + m.halo[a] + (j + m.halo[b]) * (m.all[a] + 2 * m.halo[a])];
 }
 
 template <int Axis>
 struct Along {
   static __device__ real value(const Field& field, int (&c)[3]) {
-    const int n = field.mesh.all[Axis], i = c[Axis], last = n - 1;
-    if (i >= 0 && i < n) return Along<Axis - 1>::value(field, c);
-    const bool hi = i >= n;
+    const int own = c[Axis], i = own + field.box.shift[Axis];
+    c[Axis] = i;
+    if (field.box.face[Axis] < 0) {
+      const real value = Along<Axis - 1>::value(field, c);
+      c[Axis] = own;
+      return value;
+    }
+    const int n = field.mesh.n[Axis], last = n - 1;
+    const bool hi = field.box.face[Axis];
     const int k = hi ? i - n : -1 - i;
-    const Rule rule = field.rules[2 * Axis + hi];
+    const Rule rule = rule_of(field, Axis);
     int from = hi ? max(last - k, 0) : min(k, last);
-    if (rule.kind == PERIODIC) from = hi ? k % n : last - k % n;
     if (rule.kind == NEAREST || rule.kind >= EXTENDED) from = hi ? last : 0;
     c[Axis] = from;
     real ghost = Along<Axis - 1>::value(field, c);
@@ -78,7 +90,7 @@ struct Along {
         ghost = real(w[cell + 1]) * (Along<Axis - 1>::value(field, c) - nearest) + ghost;
       }
     }
-    c[Axis] = i;
+    c[Axis] = own;
     if (rule.kind == DIRICHLET) ghost = real(2.0 * number<Axis>(field, rule, c)) - ghost;
     if (rule.kind == NEUMANN) {
       const double distance = double(2 * k + 1) * field.mesh.h[Axis];
@@ -91,7 +103,7 @@ struct Along {
 template <>
 struct Along<-1> {
   static __device__ real value(const Field& field, int (&c)[3]) {
-    return field.values[place<0>(field.mesh, c[0]) + place<1>(field.mesh, c[1]) + place<2>(field.mesh, c[2])];
+    return field.values[row_of(field.mesh, c[1], c[2]) + in_row(field.mesh, c[0])];
   }
 };
 
@@ -101,88 +113,74 @@ struct Source {
   bool negative;
 };
 
-static __device__ __forceinline__ bool has_source(const Rule& rule) { return rule.kind <= NEGATIVE; }
+// Is there one along an axis?
+static __device__ __forceinline__ bool has_source(const Field& field, int axis) {
+  return field.box.face[axis] < 0 || rule_of(field, axis).kind <= NEGATIVE;
+}
 
-static __device__ __forceinline__ Source source(const Rule& lo, const Rule& hi, int n, int i) {
-  if (i >= 0 && i < n) return {i, false};
-  const bool above = i >= n;
-  const int kind = above ? hi.kind : lo.kind, last = n - 1;
-  int k = above ? i - n : -1 - i;
-  if (kind == PERIODIC && k >= n) k %= n;
-  // Counted from this face for mirrors, from the other one for what is periodic.
-  const int inner = kind == NEAREST ? 0 : min(k, last);
-  return {above == (kind == PERIODIC) ? inner : last - inner, kind == NEGATIVE};
+static __device__ __forceinline__ Source source(const Field& field, int kind, int axis, int i) {
+  i += field.box.shift[axis];
+  if (field.box.face[axis] < 0) return {i, false};
+  const int n = field.mesh.n[axis], last = n - 1;
+  const bool hi = field.box.face[axis];
+  const int inner = kind == NEAREST ? 0 : min(hi ? i - n : -1 - i, last);
+  return {hi ? last - inner : inner, kind == NEGATIVE};
 }
 
 // A row of ghost cells, one after the other, whatever their rules.
-static __device__ void fill_row(const Field& field, const Box& box, Pointer values, int row, int lane, int lanes) {
+static __device__ void fill_row(const Field& field, Pointer values, int row, int lane, int lanes) {
+  const Box& box = field.box;
   const int y = box.lo[1] + row % box.size[1], z = box.lo[2] + row / box.size[1];
   for (int x = box.lo[0] + lane; x < box.lo[0] + box.size[0]; x += lanes) {
-    int c[3] = {x + field.first[0], y + field.first[1], z + field.first[2]};
+    int c[3] = {x, y, z};
     values[row_of(field.mesh, y, z) + in_row(field.mesh, x)] = Along<2>::value(field, c);
   }
 }
 
-// Where a row of ghost cells is in its patch, and in all patches the row that it follows.
+// Where a row of ghost cells is in its patch, and the row that it follows in the other.
 struct Row {
-  InPatch to;
-  Place from;
-  bool exists, negative, simple;
+  InPatch to, from;
+  bool exists, negative;
 };
 
-static __device__ __forceinline__ Row find_row(const Field& field, const Box& box, int row) {
-  const Mesh& m = field.mesh;
-  int y = box.lo[1] + row % box.size[1], z = box.lo[2] + row / box.size[1];
-  Row found = {row_of(m, y, z), Place(), row < box.size[1] * box.size[2], false, true};
-  y += field.first[1];
-  z += field.first[2];
-  Source along_y = {y, false}, along_z = {z, false};
-  if (y < 0 || y >= m.all[1]) {
-    along_y = source(field.rules[2], field.rules[3], m.all[1], y);
-    found.simple &= has_source(field.rules[2 + (y >= 0)]);
-  }
-  if (z < 0 || z >= m.all[2]) {
-    along_z = source(field.rules[4], field.rules[5], m.all[2], z);
-    found.simple &= has_source(field.rules[4 + (z >= 0)]);
-  }
-  found.from = place<1>(m, along_y.from) + place<2>(m, along_z.from);
-  found.negative = along_y.negative != along_z.negative;
-  return found;
+static __device__ __forceinline__ Row find_row(const Field& field, const int (&kinds)[3], int row) {
+  const Box& box = field.box;
+  const int y = box.lo[1] + row % box.size[1], z = box.lo[2] + row / box.size[1];
+  const Source along_y = source(field, kinds[1], 1, y), along_z = source(field, kinds[2], 2, z);
+  return {row_of(field.mesh, y, z), row_of(field.mesh, along_y.from, along_z.from),
+          row < box.size[1] * box.size[2], along_y.negative != along_z.negative};
 }
 
 // Some rows, and some cells of each, at once: so many loads are under way. `block` is one of those
 // of the box, `values` are those of the patch.
 template <int Rows, int Steps>
-static __device__ __forceinline__ void fill_rows(const Field& field, const Box& box, int block, Pointer values) {
+static __device__ __forceinline__ void fill_rows(const Field& field, int block, Pointer values) {
+  const Box& box = field.box;
   const int id = block * 256 + threadIdx.x;
-  const int lanes = 1 << box.shift, lane = id & (lanes - 1), groups = box.blocks * 256 >> box.shift;
+  const int lanes = 1 << box.lanes, lane = id & (lanes - 1), groups = box.blocks * 256 >> box.lanes;
   const int begin = box.lo[0] + lane, end = box.lo[0] + box.size[0];
-  const Rule left = field.rules[0], right = field.rules[1];
-  for (int first = id >> box.shift; first < box.size[1] * box.size[2]; first += Rows * groups) {
-    Row rows[Rows];
-    // Rows of a patch may lie within the mesh, where no rule of its ends is asked.
-    bool simple = (has_source(left) || MANY && begin + field.first[0] >= 0) &&
-                  (has_source(right) || MANY && end + field.first[0] <= field.mesh.all[0]);
+  const bool simple = has_source(field, 0) && has_source(field, 1) && has_source(field, 2);
+  int kinds[3];
 #pragma unroll
-    for (int r = 0; r < Rows; ++r) {
-      rows[r] = find_row(field, box, first + r * groups);
-      simple &= rows[r].simple || !rows[r].exists;
-    }
+  for (int axis = 0; axis < 3; ++axis) kinds[axis] = box.face[axis] < 0 ? 0 : rule_of(field, axis).kind;
+  for (int first = id >> box.lanes; first < box.size[1] * box.size[2]; first += Rows * groups) {
     if (!simple) {
       for (int r = 0; r < Rows; ++r)
-        if (first + r * groups < box.size[1] * box.size[2]) fill_row(field, box, values, first + r * groups, lane, lanes);
+        if (first + r * groups < box.size[1] * box.size[2]) fill_row(field, values, first + r * groups, lane, lanes);
       continue;
     }
+    Row rows[Rows];
+#pragma unroll
+    for (int r = 0; r < Rows; ++r) rows[r] = find_row(field, kinds, first + r * groups);
     for (int x = begin; x < end; x += Steps * lanes) {
       real ghosts[Rows][Steps];
 #pragma unroll
       for (int s = 0; s < Steps; ++s) {
-        const Source along_x = source(left, right, field.mesh.all[0], x + s * lanes + field.first[0]);
-        const Place from = place<0>(field.mesh, along_x.from);
+        const Source along_x = source(field, kinds[0], 0, x + s * lanes);
 #pragma unroll
         for (int r = 0; r < Rows; ++r)
           if (rows[r].exists && x + s * lanes < end) {
-            const real value = field.values[rows[r].from + from];
+            const real value = field.values[rows[r].from + in_row(field.mesh, along_x.from)];
             ghosts[r][s] = rows[r].negative != along_x.negative ? -value : value;
           }
       }
@@ -195,31 +193,32 @@ static __device__ __forceinline__ void fill_rows(const Field& field, const Box& 
   }
 }
 
+// The first cell of a patch in the mesh.
+static __device__ __forceinline__ void first_cell(const Mesh& mesh, unsigned patch, int (&first)[3]) {
+  const unsigned row = patch / mesh.count[0];
+  first[0] = patch % mesh.count[0] * mesh.n[0];
+  first[1] = row % mesh.count[1] * mesh.n[1];
+  first[2] = row / mesh.count[1] * mesh.n[2];
+}
+
 extern "C" __global__ void __launch_bounds__(256, MANY ? 4 : 5) fill_ghosts(
-    const Box* __restrict__ boxes, int count, unsigned blocks, const Rule* __restrict__ rules,
+    const Box* __restrict__ boxes, const int* __restrict__ box_of_block, const Rule* __restrict__ rules,
     const double* __restrict__ tables, const double* __restrict__ weights,
     const __grid_constant__ Arrays arrays, const __grid_constant__ Mesh mesh) {
-  const unsigned patch = MANY ? blockIdx.x / blocks : 0, block = MANY ? blockIdx.x % blocks : blockIdx.x;
-  // Boxes stand in the order of their blocks: ours is the last that begins here or before.
-  int begun = 0;
-  for (int first = 0; first < count; first += 256) {
-    const int at = first + threadIdx.x;
-    begun += __syncthreads_count(at < count && (unsigned)boxes[at].block <= block);
-  }
-  const Box box = boxes[begun - 1];
+  const Box box = boxes[box_of_block[blockIdx.x]];
   Pointer values = arrays.at[box.array];
-  Field field = {values, rules + 6 * box.rules, tables, weights, mesh, {0, 0, 0}};
+  Field field = {values, rules + 6 * box.rules, tables, weights, mesh, box, {0, 0, 0}, {0, 0, 0}};
   if (MANY) {
-    const unsigned row = patch / mesh.count[0];
-    field.first[0] = patch % mesh.count[0] * mesh.n[0];
-    field.first[1] = row % mesh.count[1] * mesh.n[1];
-    field.first[2] = row / mesh.count[1] * mesh.n[2];
-    values = values + corner(mesh, patch);
+    first_cell(mesh, box.to, field.to);
+    first_cell(mesh, box.from, field.from);
+    field.values = values + corner(mesh, box.from);
+    values = values + corner(mesh, box.to);
   }
-  if (box.shift == 5)
-    fill_rows<1, 4>(field, box, block - box.block, values);
+  const int block = blockIdx.x - box.block;
+  if (box.lanes == 5)
+    fill_rows<1, 4>(field, block, values);
   else
-    fill_rows<4, 1>(field, box, block - box.block, values);
+    fill_rows<4, 1>(field, block, values);
 }
 
 // Blocks take rows along x of their grid, and parts of each row along z.

@@ -12,8 +12,8 @@ use super::CudaError;
 use super::formulas::Formulas;
 use super::memory::Addresses;
 use super::patches::MeshShape;
-use crate::backend::cpu::ghosts::Job;
-use crate::mesh::{Axis, Boundaries, Face, Mesh, Number, Rule, Side};
+use crate::field::GhostDepth;
+use crate::mesh::{Axis, Boundaries, CopyBox, Face, Mesh, Neighbours, Number, Rule, Side};
 
 /// The kernels, for values of the type `real` and [`ARRAYS`](super::memory::ARRAYS) arrays.
 pub(super) const TEXT: &str = include_str!("ghosts.cu");
@@ -44,11 +44,15 @@ struct FaceRule {
 struct GhostBox {
     array: i32,
     rules: i32,
+    to: i32,
+    from: i32,
     lo: [i32; 3],
     size: [i32; 3],
+    shift: [i32; 3],
+    face: [i32; 3],
     block: i32,
     blocks: i32,
-    shift: i32,
+    lanes: i32,
 }
 
 // SAFETY: plain numbers in the layout of C, without padding between them.
@@ -56,7 +60,7 @@ unsafe impl DeviceRepr for FaceRule {}
 // SAFETY: as above.
 unsafe impl DeviceRepr for GhostBox {}
 
-/// What lies beyond a seam.
+/// What no face has.
 const PERIODIC: FaceRule = FaceRule {
     kind: 0,
     table: -1,
@@ -65,26 +69,26 @@ const PERIODIC: FaceRule = FaceRule {
     weights: 0,
 };
 
-/// Boxes around each patch that one launch fills.
+/// Boxes around patches that one launch fills.
 #[derive(Debug)]
 pub(super) struct Boxes {
     shape: MeshShape,
     surfaces: bool,
     boxes: CudaSlice<GhostBox>,
-    count: i32,
-    blocks: i32,
+    /// The box of each block.
+    of_block: CudaSlice<i32>,
     cells: usize,
 }
 
 impl Boxes {
-    /// Ghost cells of all arrays around a patch.
+    /// Ghost cells of all arrays.
     pub(super) fn cells(&self) -> usize {
         self.cells
     }
 
     /// Bytes of the list.
     pub(super) fn bytes(&self) -> usize {
-        self.boxes.num_bytes()
+        self.boxes.num_bytes() + self.of_block.num_bytes()
     }
 }
 
@@ -94,6 +98,7 @@ pub(super) struct Ghosts {
     fill: CudaFunction,
     fill_surfaces: CudaFunction,
     shape: MeshShape,
+    neighbours: Neighbours,
     rules: CudaSlice<FaceRule>,
     /// Numbers on faces that are functions.
     tables: CudaSlice<f64>,
@@ -115,7 +120,7 @@ impl Ghosts {
     pub(super) fn new(
         stream: &Arc<CudaStream>,
         (fill, fill_surfaces): (CudaFunction, CudaFunction),
-        shape: MeshShape,
+        (shape, neighbours): (MeshShape, Neighbours),
         boundaries: &Boundaries,
         value_bytes: usize,
     ) -> Result<Self, CudaError> {
@@ -158,6 +163,7 @@ impl Ghosts {
             fill,
             fill_surfaces,
             shape,
+            neighbours,
             rules: stream.clone_htod(&rules).map_err(&failed)?,
             tables: stream.alloc_zeros(length + MARGIN).map_err(&failed)?,
             weights: stream.clone_htod(&weights).map_err(&failed)?,
@@ -172,60 +178,74 @@ impl Ghosts {
     }
 
     /// The boxes of ghost cells of some arrays of a shape, or surfaces, each with a component whose rules it
-    /// follows (`None`: it is periodic) and a depth.
+    /// follows (`None`: it crosses no face) and a depth.
     pub(super) fn boxes(
         &self,
         stream: &Arc<CudaStream>,
         (shape, surfaces): (MeshShape, bool),
-        jobs: impl IntoIterator<Item = (usize, Option<Job>, [usize; 3])>,
+        jobs: impl IntoIterator<Item = (usize, Option<GhostDepth>, [usize; 3])>,
     ) -> Result<Option<Boxes>, CudaError> {
-        let mut boxes = Vec::new();
-        let mut block = 0;
+        let (mut boxes, mut of_block) = (Vec::new(), Vec::new());
         for (array, job, depth) in jobs {
             let rules = job.map_or(self.components, |job| job.component);
-            for (lo, size) in around(self.shape.n, depth.map(|d| d as i32)) {
-                let (lo, size) = match surfaces {
-                    true => (lo, size),
-                    false => self.widened(lo, size),
-                };
-                let (shift, blocks) = threads(size);
+            let patches = 0..self.neighbours.patches.len();
+            for of in patches.flat_map(|to| self.neighbours.boxes(to, depth)) {
+                let (lo, size) = self.widened(&of, depth[0], surfaces);
+                let (lanes, blocks) = threads(size);
+                let block = of_block.len() as i32;
+                of_block.extend((0..blocks).map(|_| boxes.len() as i32));
                 boxes.push(GhostBox {
                     array: array as i32,
                     rules: rules as i32,
+                    to: of.to as i32,
+                    from: of.from as i32,
                     lo,
                     size,
+                    shift: of.shift.map(|n| n as i32),
+                    face: of.faces.map(|face| face.map_or(-1, |side| side as i32)),
                     block,
                     blocks,
-                    shift,
+                    lanes,
                 });
-                block += blocks;
             }
         }
         if boxes.is_empty() {
             return Ok(None);
+        }
+        if of_block.len() > i32::MAX as usize {
+            return Err(CudaError::Kernel {
+                kernel: "fill_ghosts".into(),
+                reason: "it would have more than 2^31 blocks; use fewer or larger patches".into(),
+            });
         }
         let cells = |own: &GhostBox| own.size.iter().map(|n| *n as usize).product::<usize>();
         let failed = CudaError::driver("copying a list of ghost cells to the card");
         Ok(Some(Boxes {
             shape,
             surfaces,
-            count: boxes.len() as i32,
-            blocks: block,
             cells: boxes.iter().map(cells).sum(),
-            boxes: stream.clone_htod(&boxes).map_err(failed)?,
+            boxes: stream.clone_htod(&boxes).map_err(&failed)?,
+            of_block: stream.clone_htod(&of_block).map_err(&failed)?,
         }))
     }
 
-    /// A box whose rows begin and end with whole sectors of memory, where rows have room for that:
+    /// The first cell and the size of a box, whose rows begin and end with whole sectors of memory where rows have room for that:
     /// a sector that is written in part is read before.
-    fn widened(&self, mut lo: [i32; 3], mut size: [i32; 3]) -> ([i32; 3], [i32; 3]) {
+    fn widened(&self, of: &CopyBox, depth: usize, surfaces: bool) -> ([i32; 3], [i32; 3]) {
+        let (mut lo, mut size) = (of.lo.map(|n| n as i32), of.size.map(|n| n as i32));
         let sector = self.sector;
         let up = |value: i32| (value + sector - 1) / sector * sector;
-        let (n, halo, end) = (self.shape.n[0], self.shape.halo[0], lo[0] + size[0]);
-        if up(n + halo) + up(halo) <= self.shape.pitch {
-            let first = if lo[0] < 0 { -up(-lo[0]) } else { lo[0] };
-            let end = if end > n { up(end) } else { end };
-            (lo[0], size[0]) = (first, end - first);
+        let (n, halo, depth) = (self.shape.n[0], self.shape.halo[0], depth as i32);
+        let has_room = up(n + halo) + up(halo) <= self.shape.pitch;
+        // Cells that it is widened by follow those next to the others.
+        let is_one = size[0] == depth && (of.faces[0].is_some() || up(depth) <= n);
+        if surfaces || !has_room || !is_one {
+            return (lo, size);
+        }
+        if lo[0] == -depth {
+            (lo[0], size[0]) = (-up(depth), up(depth));
+        } else if lo[0] == n {
+            size[0] = up(n + depth) - n;
         }
         (lo, size)
     }
@@ -237,10 +257,8 @@ impl Ghosts {
         boxes: &Boxes,
         arrays: &Addresses,
     ) -> Result<(), CudaError> {
-        let blocks = boxes.blocks.unsigned_abs();
-        let all = self.shape.blocks("fill_ghosts", u64::from(blocks))?;
         let config = LaunchConfig {
-            grid_dim: (all, 1, 1),
+            grid_dim: (boxes.of_block.len() as u32, 1, 1),
             block_dim: (THREADS, 1, 1),
             shared_mem_bytes: 0,
         };
@@ -249,7 +267,7 @@ impl Ghosts {
             false => &self.fill,
         };
         let mut launch = stream.launch_builder(fill);
-        launch.arg(&boxes.boxes).arg(&boxes.count).arg(&blocks);
+        launch.arg(&boxes.boxes).arg(&boxes.of_block);
         launch.arg(&self.rules).arg(&self.tables).arg(&self.weights);
         launch.arg(arrays).arg(&boxes.shape);
         // SAFETY: the arguments are those of the kernel; boxes lie in the halo of the arrays.
@@ -371,30 +389,8 @@ fn threads(size: [i32; 3]) -> (i32, i32) {
     (shift as i32, groups.div_ceil(THREADS >> shift) as i32)
 }
 
-/// Boxes around a patch of n cells, as deep as `depth` says: their first cells and their sizes.
-fn around(n: [i32; 3], depth: [i32; 3]) -> Vec<([i32; 3], [i32; 3])> {
-    let mut boxes = Vec::new();
-    for axis in 0..3 {
-        if depth[axis] == 0 {
-            continue;
-        }
-        // Axes before this one with their ghost cells, those behind it without: each cell once.
-        let reach: [i32; 3] = std::array::from_fn(|a| if a < axis { depth[a] } else { 0 });
-        let mut lo = reach.map(|r| -r);
-        let mut size: [i32; 3] = std::array::from_fn(|a| n[a] + 2 * reach[a]);
-        size[axis] = depth[axis];
-        for first in [-depth[axis], n[axis]] {
-            lo[axis] = first;
-            boxes.push((lo, size));
-        }
-    }
-    boxes
-}
-
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use stencil_compiler::emit::Patches;
     use stencil_compiler::plan::Layout;
 
@@ -431,27 +427,6 @@ mod tests {
                 let moves = names.contains(&"move_values");
                 assert_eq!(moves, layout == Layout::Aos);
             }
-        }
-    }
-
-    #[test]
-    fn boxes_cover_each_ghost_cell_once() {
-        for (n, depth) in [
-            ([4, 3, 2], [3, 2, 1]),
-            ([5, 1, 1], [2, 0, 0]),
-            ([1, 1, 1], [1; 3]),
-        ] {
-            let mut seen = BTreeSet::new();
-            for (lo, size) in around(n, depth) {
-                for i in 0..size.iter().product() {
-                    let at = [i % size[0], i / size[0] % size[1], i / size[0] / size[1]];
-                    let cell: [i32; 3] = std::array::from_fn(|a| lo[a] + at[a]);
-                    assert!((0..3).any(|a| cell[a] < 0 || cell[a] >= n[a]), "{cell:?}");
-                    assert!(seen.insert(cell), "{cell:?} twice");
-                }
-            }
-            let whole: i32 = (0..3).map(|a| n[a] + 2 * depth[a]).product();
-            assert_eq!(seen.len() as i32, whole - n.iter().product::<i32>());
         }
     }
 }

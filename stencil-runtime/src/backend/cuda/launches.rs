@@ -409,8 +409,7 @@ mod tests {
     use stencil_compiler::schedule::check::advised_on;
 
     use super::*;
-    use crate::backend::cpu::array::Shape;
-    use crate::backend::cuda::patches::Cut;
+    use crate::field::{Cut, Shape};
     use crate::mesh::Mesh;
     use crate::{Simulation, SystemDef};
 

@@ -11,7 +11,7 @@ use stencil_compiler::plan::{Place, Plan};
 
 use super::CudaError;
 use super::memory::Memory;
-use crate::backend::cpu::array::Shape;
+use crate::field::Shape;
 
 /// Arrays described to the copy engine, as a parameter of a kernel.
 #[repr(C, align(128))]
@@ -227,9 +227,9 @@ mod tests {
 
     use super::*;
     use crate::SystemDef;
-    use crate::backend::cpu::array::Array;
     use crate::backend::cuda::machine::places::{places, slots};
     use crate::backend::cuda::memory::stride;
+    use crate::field::Array;
 
     /// What the driver asks for, and that each cell is where a map has it: the engine counts from the
     /// first row on, value by value.

@@ -16,7 +16,7 @@ use super::apart::{Mover, Values};
 use super::card::Opened;
 use super::maps::{Arrays, Rows, TensorMap};
 use super::surfaces::{End, Surfaces};
-use crate::backend::cpu::array::{Array, Shape};
+use crate::field::{Array, Shape};
 use crate::mesh::Patches;
 
 /// Arrays begin on multiples of this, so that what is aligned in one of them is so in all.

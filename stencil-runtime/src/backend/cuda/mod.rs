@@ -41,5 +41,5 @@ pub use units::usual_units;
 pub(crate) use ahead::{Ahead, Piece, ahead};
 pub(crate) use card::Opened;
 pub(crate) use formulas::Unsteady;
-pub(crate) use machine::{Failure, Machine, Moment, Reducer};
+pub(crate) use machine::Machine;
 pub(crate) use opening::Opening;

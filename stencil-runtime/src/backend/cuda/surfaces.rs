@@ -12,7 +12,7 @@ use stencil_compiler::expr::Real;
 use super::CudaError;
 use super::card::Opened;
 use super::maps::Rows;
-use crate::backend::cpu::array::Shape;
+use crate::field::Shape;
 use crate::mesh::Patches;
 
 /// Values along each axis that a surface of a card has at most.

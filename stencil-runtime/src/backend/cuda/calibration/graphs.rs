@@ -8,13 +8,13 @@ use stencil_compiler::emit;
 use stencil_compiler::plan::{Layout, Place};
 
 use super::probes::{THREADS, TIMINGS, timed};
-use crate::backend::cpu::array::Shape;
 use crate::backend::cuda::ghosts::Ghosts;
 use crate::backend::cuda::memory::{self, Memory};
 use crate::backend::cuda::own::own;
-use crate::backend::cuda::patches::{Cut, MeshShape};
+use crate::backend::cuda::patches::MeshShape;
 use crate::backend::cuda::{Cache, CudaError, Opened};
-use crate::mesh::{Boundaries, Mesh, Patches};
+use crate::field::{Cut, Shape};
+use crate::mesh::{Boundaries, Mesh, Neighbours, Patches};
 
 /// Launches of a captured graph.
 const CAPTURED: u32 = 100;
@@ -70,10 +70,7 @@ pub(super) fn fill(
         origin: [0.0; 3],
         centered: true,
     };
-    let patches = Patches {
-        counts: [1; 3],
-        cells: mesh.cells,
-    };
+    let patches = Patches::one(mesh.cells);
     let halo = [depth as usize; 3];
     let shape = Shape::new(mesh.cells, halo, size_of::<f32>());
     let cut = Cut::new(shape.ok_or_else(no_shape)?, patches, halo, size_of::<f32>());
@@ -92,7 +89,7 @@ pub(super) fn fill(
     let ghosts = Ghosts::new(
         stream,
         kernels.fill_ghosts()?,
-        shape,
+        (shape, Neighbours::new(&patches, &mesh, [true; 3])),
         &periodic,
         size_of::<f32>(),
     )?;

@@ -1,23 +1,25 @@
 //! The arrays of a mesh on a card, in patches, and the steps of a plan on them.
 
 mod look;
+mod memory_use;
 mod observe;
 mod parts;
 pub(super) mod places;
 mod programs;
-mod room;
 mod steps;
 mod take;
 mod tasks;
 mod watched;
 
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use cudarc::driver::{CudaFunction, CudaSlice};
 use ndarray::ArrayView3;
 use rayon::ThreadPool;
-use stencil_compiler::plan::{Place, Plan};
+use stencil_compiler::algorithm::Algorithm;
+use stencil_compiler::model::Reduction;
+use stencil_compiler::plan::{BufferRole, Place, Plan};
 
 use super::card::{Card, Opened};
 use super::clock::Clock;
@@ -25,16 +27,18 @@ use super::formulas::{Formulas, Unsteady};
 use super::ghosts::{Ghosts, has_tables};
 use super::launches::Ready;
 use super::memory::Memory;
-use super::patches::{Cut, MeshShape, over};
+use super::patches::{MeshShape, over};
 use super::reduce::Tree;
 use super::units::Units;
 use super::{Cache, CudaError, Launched};
-use crate::backend::cpu::array::Array;
-use crate::backend::cpu::{BadValue, Checked, Domain, Patch};
+use crate::backend::device::OnHost;
+use crate::backend::{self, Device, Renew};
 use crate::builder::Plans;
-use crate::clock::Rules;
-use crate::{Error, Number};
-pub(crate) use observe::Reducer;
+use crate::field::{Array, Cut, Domain, Fields};
+use crate::mesh::Neighbours;
+use crate::step::{Asked, BadValue, Failure, Length, Moment, Rules, actions};
+use crate::{Error, MemoryUse, Number};
+use observe::Reducer;
 pub use parts::{PartTime, StepPart};
 use places::slots;
 use programs::{Arrays, Programs};
@@ -45,54 +49,15 @@ pub(crate) use watched::{On, sources as watched_sources};
 /// Bytes of the card that are left to others: the driver's own, and lists of ghost cells.
 const RESERVE: usize = 64 << 20;
 
-/// A step, so that it can be done again.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Moment {
-    /// Its number, from 1.
-    pub(crate) step: u64,
-    /// The time at its beginning.
-    pub(crate) t: f64,
-    /// Its length.
-    pub(crate) dt: f64,
-}
-
-/// Why a step could not be done.
-#[derive(Debug)]
-pub(crate) enum Failure {
-    /// A value is no number.
-    NotFinite {
-        /// Which.
-        bad: BadValue,
-        /// The step that made it.
-        moment: Moment,
-        /// Its substep, from 0.
-        substep: usize,
-        /// Are the fields those before that step?
-        kept: bool,
-        /// Steps before that one which may have made it, too.
-        unseen: u64,
-        /// What made it, in words.
-        cause: Option<String>,
-    },
-    /// Something else.
-    Other(Error),
-}
-
-impl<E: Into<Error>> From<E> for Failure {
-    fn from(error: E) -> Self {
-        Failure::Other(error.into())
-    }
-}
-
 /// Arrays on a card and what is done with them in a step.
 #[derive(Debug)]
 pub(crate) struct Machine<T> {
     card: Opened,
     /// Where compiled kernels are kept.
     cache: Option<Cache>,
-    /// Names and shape of the whole mesh; its arrays are empty but while the host evaluates
+    /// The whole mesh as one patch of the host; its arrays are empty but while the host evaluates
     /// something.
-    patch: Patch<T>,
+    fields: Fields<T>,
     /// Values of buffers as the host knows them, until they change on the card.
     known: Vec<OnceLock<Array<T>>>,
     memory: Memory,
@@ -125,6 +90,9 @@ pub(crate) struct Machine<T> {
     holds: bool,
     /// Does the kernel of the speeds have its uniforms?
     has_speeds: bool,
+    /// What is observed, by number.
+    reducers: Vec<Reducer>,
+    pool: Arc<ThreadPool>,
 }
 
 impl<T> Drop for Machine<T> {
@@ -165,7 +133,7 @@ impl<T: Number> Machine<T> {
         cache: Option<Cache>,
         plans: Plans<'_>,
         (domain, unsteady, rules): (Domain, &Unsteady, Rules),
-        instructions: Checked,
+        pool: Arc<ThreadPool>,
     ) -> Result<Self, Error> {
         let kept_in = cache.as_ref();
         let programs =
@@ -173,10 +141,10 @@ impl<T: Number> Machine<T> {
         let plan = programs.single()?;
         let of_host = deepest([programs.halo, programs.reach, domain.halo]);
         let halos = [programs.halo, of_host];
-        let arrays = Arrays::<T>::new((&card, kept_in), plan, domain, halos, instructions)?;
+        let arrays = Arrays::<T>::new((&card, kept_in), plan, domain, halos)?;
         let launches = arrays.load((&card, kept_in), &programs)?;
         let Arrays {
-            patch,
+            fields,
             cut,
             memory,
             shape,
@@ -185,7 +153,7 @@ impl<T: Number> Machine<T> {
         } = arrays;
         let Domain {
             mesh, boundaries, ..
-        } = patch.domain();
+        } = &fields.domain;
         let periodic = boundaries.periodic;
         let formulas = Formulas::new::<T>(
             &card,
@@ -196,7 +164,7 @@ impl<T: Number> Machine<T> {
         )?;
         let sampled = unsteady.sources.iter().map(|(name, _)| {
             let bug = || Error::Bug(format!("the source `{name}` has no array"));
-            patch.given(name).ok_or_else(bug)
+            fields.buffers.given(name).ok_or_else(bug)
         });
         let stream = &card.stream;
         let mut machine = Machine {
@@ -208,7 +176,13 @@ impl<T: Number> Machine<T> {
             on: programs.on,
             slots: slots(plan),
             kept,
-            ghosts: Ghosts::new(stream, own.fill_ghosts()?, shape, boundaries, T::BYTES)?,
+            ghosts: Ghosts::new(
+                stream,
+                own.fill_ghosts()?,
+                (shape, Neighbours::new(&cut.patches, mesh, periodic)),
+                boundaries,
+                T::BYTES,
+            )?,
             tree: Tree::new(stream, own.reduce()?, &shape)?,
             known: plan.buffers.iter().map(|_| OnceLock::new()).collect(),
             first_bad: stream
@@ -218,7 +192,7 @@ impl<T: Number> Machine<T> {
             take_cells: own.of_fields("take_cells")?,
             card,
             cache,
-            patch,
+            fields,
             launches,
             shape,
             substeps: Vec::new(),
@@ -227,6 +201,8 @@ impl<T: Number> Machine<T> {
             since: Vec::new(),
             holds: false,
             has_speeds: false,
+            reducers: Vec::new(),
+            pool,
         };
         machine.substeps = machine.tasks(plan, 0)?;
         if let Some(fused) = programs.fused() {
@@ -243,7 +219,8 @@ impl<T: Number> Machine<T> {
     /// What is done in each substep of a plan, whose launches begin at this number.
     fn tasks(&self, plan: &Plan, first: usize) -> Result<Vec<Vec<Task>>, Error> {
         let mut substeps = Vec::new();
-        for actions in self.patch.actions(plan)? {
+        let all_alike = self.fields.domain.boundaries.has_custom();
+        for actions in actions(&self.fields.buffers, plan, all_alike)? {
             let mut tasks = Vec::new();
             if !self.sampled.is_empty() {
                 tasks.push(Task::Sample);
@@ -284,11 +261,6 @@ impl<T: Number> Machine<T> {
             .div_ceil(steps)
     }
 
-    /// Names and shape of the arrays, without values.
-    pub(crate) fn patch(&self) -> &Patch<T> {
-        &self.patch
-    }
-
     /// Where a buffer is; without one, an array alone.
     fn place_of(&self, buffer: Option<&usize>) -> Place {
         let place = |buffer: &usize| self.memory.place(self.slots[*buffer]);
@@ -306,7 +278,7 @@ impl<T: Number> Machine<T> {
 
     /// Must the host do something within a step?
     fn needs_host(&self) -> bool {
-        let boundaries = &self.patch.domain().boundaries;
+        let boundaries = &self.fields.domain.boundaries;
         boundaries.has_custom() || (has_tables(boundaries) && !self.has_formulas_on_faces())
     }
 
@@ -316,13 +288,114 @@ impl<T: Number> Machine<T> {
         formulas.is_some_and(|formulas| !formulas.faces().is_empty())
     }
 
-    /// Does the card evaluate this given field itself, in each substep?
-    pub(crate) fn samples(&self, buffer: usize) -> bool {
+    fn value(&self, buffer: usize) -> Result<&Array<T>, Error> {
+        let known = &self.known[buffer];
+        if let Some(values) = known.get() {
+            return Ok(values);
+        }
+        let mut values = self.fields.array()?;
+        let stream = &self.card.stream;
+        let slot = self.slots[buffer];
+        self.cut.download(&self.memory, stream, slot, &mut values)?;
+        Ok(known.get_or_init(|| values))
+    }
+
+    fn on_host_with(&mut self, buffers: Vec<usize>, evaluate: OnHost<'_, T>) -> Result<(), Error> {
+        for buffer in &buffers {
+            self.value(*buffer)?;
+        }
+        for buffer in &buffers {
+            if let Some(values) = self.known[*buffer].take() {
+                *self.fields.array_mut(*buffer) = values;
+            }
+        }
+        self.pool.install(|| evaluate(&mut self.fields));
+        for buffer in buffers {
+            let values = std::mem::take(self.fields.array_mut(buffer));
+            self.known[buffer] = OnceLock::from(values);
+        }
+        Ok(())
+    }
+}
+
+impl<T: Number> Device<T> for Machine<T> {
+    fn fields(&self) -> &Fields<T> {
+        &self.fields
+    }
+
+    fn interior(&self, buffer: usize) -> Result<ArrayView3<'_, T>, Error> {
+        let values = self.value(buffer)?;
+        let bug = || Error::Bug(format!("buffer {buffer} has no shape"));
+        values.interior(self.fields.shape()).ok_or_else(bug)
+    }
+
+    fn set(
+        &mut self,
+        buffer: usize,
+        value: &(dyn Fn([isize; 3]) -> T + Sync),
+    ) -> Result<(), Error> {
+        *self.fields.array_mut(buffer) = self.fields.array()?;
+        self.pool.install(|| self.fields.set(buffer, value));
+        let values = std::mem::take(self.fields.array_mut(buffer));
+        let slot = self.slots[buffer];
+        let stream = &self.card.stream;
+        self.cut.upload(&mut self.memory, stream, slot, &values)?;
+        self.known[buffer] = OnceLock::from(values);
+        self.holds = false;
+        Ok(())
+    }
+
+    fn on_host(&mut self, evaluate: OnHost<'_, T>) -> Result<(), Error> {
+        self.on_host_with(self.fields.buffers.states(), evaluate)
+    }
+
+    fn on_host_amid(&mut self, evaluate: OnHost<'_, T>) -> Result<(), Error> {
+        let buffers = &self.fields.buffers;
+        let accumulators = buffers.of_role(BufferRole::Accumulator);
+        let all = [buffers.states(), accumulators.clone()].concat();
+        let result = self.on_host_with(all, evaluate);
+        self.forget(&accumulators);
+        result
+    }
+
+    fn add_reducer(
+        &mut self,
+        algorithm: &Algorithm,
+        updates: &[(usize, Reduction)],
+    ) -> Result<usize, Error> {
+        let reducer = self.reducer(algorithm, updates)?;
+        self.reducers.push(reducer);
+        Ok(self.reducers.len() - 1)
+    }
+
+    fn reduce(
+        &mut self,
+        reducer: &backend::Reducer,
+        uniforms: &[f64],
+        t: f64,
+    ) -> Result<Vec<f64>, Error> {
+        self.with_reducer(reducer, |machine, own| {
+            machine.reduce_with(own, uniforms, t)
+        })
+    }
+
+    fn bound(&mut self, most: f64) {
+        self.fields.bound(most);
+    }
+
+    fn first_not_finite(&mut self) -> Result<Option<BadValue>, Error> {
+        Ok(self.find_bad()?)
+    }
+
+    fn memory_use(&self) -> MemoryUse {
+        self.memory_used()
+    }
+
+    fn samples(&self, buffer: usize) -> bool {
         self.sampled.contains(&buffer)
     }
 
-    /// Evaluates given fields that are formulas, between steps.
-    pub(crate) fn sample(&mut self, t: f64) -> Result<(), Error> {
+    fn sample(&mut self, t: f64) -> Result<(), Error> {
         if self.formulas.is_none() {
             return Ok(());
         }
@@ -337,80 +410,71 @@ impl<T: Number> Machine<T> {
         Ok(())
     }
 
-    /// The values of a buffer.
-    pub(crate) fn interior(&self, buffer: usize) -> Result<ArrayView3<'_, T>, Error> {
-        let values = self.value(buffer)?;
-        let bug = || Error::Bug(format!("buffer {buffer} has no shape"));
-        values.interior(&self.patch.shape).ok_or_else(bug)
-    }
-
-    fn value(&self, buffer: usize) -> Result<&Array<T>, Error> {
-        let known = &self.known[buffer];
-        if let Some(values) = known.get() {
-            return Ok(values);
-        }
-        let mut values = self.patch.array()?;
-        let stream = &self.card.stream;
-        let slot = self.slots[buffer];
-        self.cut.download(&self.memory, stream, slot, &mut values)?;
-        Ok(known.get_or_init(|| values))
-    }
-
-    /// Evaluates something on the host, which gets the values of fields and given fields.
-    pub(crate) fn on_host<R>(
+    fn begin(
         &mut self,
-        evaluate: impl FnOnce(&mut Patch<T>) -> R,
-    ) -> Result<R, Error> {
-        self.on_host_with(self.patch.states(), evaluate)
+        speeds: &backend::Reducer,
+        uniforms: &[f64],
+        asked: Asked,
+    ) -> Result<Option<(Vec<f64>, Length)>, Error> {
+        self.with_reducer(speeds, |machine, own| {
+            machine.begin_with(own, uniforms, asked)
+        })
+        .map(Some)
     }
 
-    /// Evaluates something on the host amid a step: it gets the values of accumulators, too.
-    pub(crate) fn on_host_amid<R>(
+    fn step(
         &mut self,
-        evaluate: impl FnOnce(&mut Patch<T>) -> R,
-    ) -> Result<R, Error> {
-        let accumulators = self.patch.accumulators();
-        let buffers = [self.patch.states(), accumulators.clone()].concat();
-        let result = self.on_host_with(buffers, evaluate);
-        self.forget(&accumulators);
-        result
+        moment: Moment,
+        begun: bool,
+        renew: Option<Renew<'_, T>>,
+    ) -> Result<(), Failure> {
+        self.one_step(moment, begun, renew)
     }
 
-    fn on_host_with<R>(
-        &mut self,
-        buffers: Vec<usize>,
-        evaluate: impl FnOnce(&mut Patch<T>) -> R,
-    ) -> Result<R, Error> {
-        for buffer in &buffers {
-            self.value(*buffer)?;
-        }
-        for buffer in &buffers {
-            if let Some(values) = self.known[*buffer].take() {
-                *self.patch.array_mut(*buffer) = values;
-            }
-        }
-        let result = evaluate(&mut self.patch);
-        for buffer in buffers {
-            let values = std::mem::take(self.patch.array_mut(buffer));
-            self.known[buffer] = OnceLock::from(values);
-        }
-        Ok(result)
+    /// Those in which nothing depends on the time, and the host has no part. They are looked at together.
+    fn steps_at_once(&self) -> Option<usize> {
+        let fused = self.fused.as_ref()?;
+        let is_seen = fused.steps <= self.look_every();
+        (is_seen && !self.needs_host() && !self.depends_on_time()).then_some(fused.steps)
     }
 
-    /// Sets a buffer, and all ghost cells of a given field.
-    pub(crate) fn set(
-        &mut self,
-        pool: &ThreadPool,
-        buffer: usize,
-        value: impl Fn([isize; 3]) -> T + Sync,
-    ) -> Result<(), Error> {
-        let mut values = self.patch.array()?;
-        pool.install(|| self.patch.set_array(&mut values, buffer, &value));
-        let slot = self.slots[buffer];
-        let stream = &self.card.stream;
-        self.cut.upload(&mut self.memory, stream, slot, &values)?;
-        self.known[buffer] = OnceLock::from(values);
+    fn steps(&mut self, moments: &[Moment]) -> Result<(), Failure> {
+        self.fused_steps(moments)
+    }
+
+    fn check(&mut self) -> Result<(), Failure> {
+        self.check_steps()
+    }
+
+    fn undo(&mut self) -> Result<bool, Error> {
+        if self.since.len() > 1 || !self.put_back()? {
+            return Ok(false);
+        }
+        self.since.clear();
+        self.holds = true;
+        Ok(true)
+    }
+
+    fn begin_again(&mut self, moment: Moment) -> Result<(), Error> {
+        self.since.clear();
         self.holds = false;
+        self.keep()?;
+        Ok(self.begin_given(moment.t, moment.dt)?)
+    }
+
+    fn substep_again(&mut self, moment: Moment, substep: usize) -> Result<(), Error> {
+        self.enqueue(substep, self.clock.time(substep, moment.t, moment.dt))?;
+        self.forget_changed();
         Ok(())
+    }
+
+    fn keep_ahead(&mut self) -> Result<Option<usize>, Error> {
+        self.keep()?;
+        self.card.synchronize()?;
+        Ok(Some(self.look_every()))
+    }
+
+    fn wait(&self) -> Result<(), Error> {
+        Ok(self.card.synchronize()?)
     }
 }

@@ -11,9 +11,10 @@ use stencil_compiler::plan::BufferRole;
 use super::Machine;
 use super::tasks::{Task, When};
 use super::watched::{Part, Problem, bug, deepest};
-use crate::backend::cpu::actions::Action;
+use crate::backend;
 use crate::backend::cuda::CudaError;
 use crate::backend::cuda::launches::{Ready, load};
+use crate::step::Action;
 use crate::{Error, Number};
 
 /// Quantities, ready to be evaluated.
@@ -49,17 +50,17 @@ impl Reducer {
 
 impl<T: Number> Machine<T> {
     /// Makes ready some updates of an algorithm with one substep and the same states.
-    pub(crate) fn reducer(
+    pub(super) fn reducer(
         &self,
         algorithm: &Algorithm,
         updates: &[(usize, Reduction)],
     ) -> Result<Reducer, Error> {
-        let room = self.patch.new_fields_at();
+        let room = self.fields.buffers.of_role(BufferRole::NewField);
         let parts = self.on.rounds(updates);
         let parts =
             parts.map(|updates| Ok((updates, Part::new::<T>(algorithm, updates, &self.on)?)));
         let parts: Vec<_> = parts.collect::<Result<_, Error>>()?;
-        let jobs = self.patch.jobs(|field| {
+        let ghosts = self.fields.ghosts(|field| {
             let reads = parts.iter().map(|(_, part)| part.depth(field));
             Some(deepest(reads)).filter(|depth| *depth != [0; 3])
         });
@@ -67,7 +68,7 @@ impl<T: Number> Machine<T> {
         let rounds = rounds.map(|(updates, part)| self.round(part, updates, &room));
         Ok(Reducer {
             rounds: rounds.collect::<Result<_, _>>()?,
-            fill: self.task(Action::Fill(jobs), 0)?,
+            fill: self.task(Action::Fill(ghosts), 0)?,
         })
     }
 
@@ -89,8 +90,8 @@ impl<T: Number> Machine<T> {
         let buffer = |name: &str, role: BufferRole| {
             let output = outputs.iter().position(|output| *output == name);
             let at = match role {
-                BufferRole::Field => self.patch.field(name),
-                BufferRole::Given => self.patch.given(name),
+                BufferRole::Field => self.fields.buffers.field(name),
+                BufferRole::Given => self.fields.buffers.given(name),
                 // What this round does not evaluate is not accessed in it, wherever it is.
                 BufferRole::Accumulator
                 | BufferRole::Count
@@ -117,8 +118,23 @@ impl<T: Number> Machine<T> {
         })
     }
 
+    /// Does something with the reducer that stands behind one of a run.
+    pub(super) fn with_reducer<R>(
+        &mut self,
+        reducer: &backend::Reducer,
+        run: impl FnOnce(&mut Self, &Reducer) -> Result<R, Error>,
+    ) -> Result<R, Error> {
+        // The list leaves the machine meanwhile, so that the rest can change.
+        let reducers = std::mem::take(&mut self.reducers);
+        let own = reducers.get(reducer.number);
+        let missing = || bug("that was not made ready");
+        let done = own.ok_or_else(missing).and_then(|own| run(self, own));
+        self.reducers = reducers;
+        done
+    }
+
     /// The numbers that the quantities become at the time `t`, with the uniforms of their algorithm.
-    pub(crate) fn reduce(
+    pub(super) fn reduce_with(
         &mut self,
         reducer: &Reducer,
         uniforms: &[f64],

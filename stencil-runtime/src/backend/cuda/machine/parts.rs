@@ -4,15 +4,17 @@
 use std::sync::OnceLock;
 
 use stencil_compiler::cost::{self, KernelCost};
+use stencil_compiler::plan::BufferRole;
 use stencil_compiler::schedule::check;
 
 use super::tasks::{Part, Task, When, nothing};
 use super::watched::Problem;
 use super::{Machine, Reducer};
-use crate::backend::cpu::array::Array;
 use crate::backend::cuda::calibration::timed;
 use crate::backend::cuda::{CudaError, Opened};
-use crate::clock::Asked;
+use crate::backend::{self, Device};
+use crate::field::Array;
+use crate::step::Asked;
 use crate::{Error, Number};
 
 /// How often a part is captured: what the host does to replay it does not show.
@@ -58,7 +60,7 @@ impl<T: Number> Machine<T> {
     /// are the speeds and what it is asked for.
     pub(crate) fn part_times(
         &mut self,
-        speeds: Option<(&Reducer, Asked)>,
+        speeds: Option<(&backend::Reducer, Asked)>,
     ) -> Result<Vec<PartTime>, Error> {
         let is_fused = self.fused.is_some();
         let follows = !is_fused || (speeds.is_none() && self.steps_at_once().is_some());
@@ -69,7 +71,12 @@ impl<T: Number> Machine<T> {
         let counts = self.counts()?;
         let slots = self.slots.clone();
         let mut times = Vec::new();
-        let mut done = self.time_step_time(speeds, &mut times);
+        let mut done = match speeds {
+            Some((of, asked)) => self.with_reducer(of, |machine, of| {
+                machine.time_step_time((of, asked), &mut times)
+            }),
+            None => Ok(()),
+        };
         if done.is_ok() {
             done = self.all_task_times(&mut times);
         }
@@ -83,7 +90,7 @@ impl<T: Number> Machine<T> {
     /// What launches have counted: they count each time that they are done.
     fn counts(&mut self) -> Result<Vec<(usize, Array<T>)>, Error> {
         let mut counts = Vec::new();
-        for buffer in self.patch.counts_at() {
+        for buffer in self.fields.buffers.of_role(BufferRole::Count) {
             self.value(buffer)?;
             let values = self.known[buffer].take();
             counts.push((buffer, values.ok_or_else(nothing)?));
@@ -100,15 +107,12 @@ impl<T: Number> Machine<T> {
         Ok(())
     }
 
-    /// The search for the length of a step, if there is one.
+    /// The search for the length of a step.
     fn time_step_time(
         &mut self,
-        speeds: Option<(&Reducer, Asked)>,
+        (of, asked): (&Reducer, Asked),
         times: &mut Vec<PartTime>,
     ) -> Result<(), Error> {
-        let Some((of, asked)) = speeds else {
-            return Ok(());
-        };
         let stream = self.card.stream.clone();
         self.clock.tell_asked(&stream, asked)?;
         let part = Part::Speeds { of, t: asked.t };
@@ -160,7 +164,7 @@ impl<T: Number> Machine<T> {
                     Task::OnHost(_) => return Err(nothing()),
                     Task::Sample => StepPart::Sources,
                     Task::Fill(Some(boxes)) => StepPart::Fill {
-                        values: boxes.cells() * self.cut.patches.count(),
+                        values: boxes.cells(),
                     },
                     Task::Launch(at) => StepPart::Kernel(at - first),
                 };

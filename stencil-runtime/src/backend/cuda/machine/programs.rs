@@ -5,21 +5,22 @@ use std::collections::BTreeMap;
 use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::plan::{Layout, Plan};
 
+use super::memory_use::fits;
 use super::places::{kept, places};
-use super::room::fits;
 use super::tasks::nothing;
 use super::watched::{self, On, deepest};
-use crate::backend::cpu::{Checked, Domain, Patch};
 use crate::backend::cuda::card::Opened;
 use crate::backend::cuda::formulas::Unsteady;
 use crate::backend::cuda::launches::{Ready, Text, fitted, halo, load, texts};
 use crate::backend::cuda::memory::{Memory, stride};
 use crate::backend::cuda::own::{Own, own};
-use crate::backend::cuda::patches::{Cut, MeshShape, over};
+use crate::backend::cuda::patches::{MeshShape, over};
 use crate::backend::cuda::units::Units;
 use crate::backend::cuda::{Cache, CudaError};
 use crate::builder::Plans;
-use crate::clock::Rules;
+use crate::field::{Cut, Domain, Fields};
+use crate::mesh::Patches;
+use crate::step::Rules;
 use crate::{Error, Number};
 
 /// The plans of a run as texts.
@@ -92,7 +93,8 @@ impl<'a> Programs<'a> {
 
 /// Arrays on a card, of zeros, and the kernels that are the same for all plans.
 pub(super) struct Arrays<T> {
-    pub(super) patch: Patch<T>,
+    /// The whole mesh on the host.
+    pub(super) fields: Fields<T>,
     pub(super) cut: Cut,
     pub(super) memory: Memory,
     pub(super) shape: MeshShape,
@@ -107,15 +109,15 @@ impl<T: Number> Arrays<T> {
         plan: &Plan,
         domain: Domain,
         [halo, of_host]: [[usize; 3]; 2],
-        instructions: Checked,
     ) -> Result<Self, Error> {
         let kept = match domain.keep_last {
             true => kept(plan),
             false => BTreeMap::new(),
         };
-        let patch = Patch::<T>::without_arrays(plan, domain, of_host, instructions)?;
-        let (mesh, patches) = (patch.domain().mesh, patch.domain().patches);
-        let cut = Cut::new(patch.shape, patches, halo, T::BYTES)?;
+        let (mesh, patches) = (domain.mesh, domain.patches);
+        let one = Patches::one(mesh.cells);
+        let fields = Fields::<T>::without_arrays(plan, domain, one, of_host)?;
+        let cut = Cut::new(*fields.shape(), patches, halo, T::BYTES)?;
         fits::<T>(card, plan, &cut, kept.len())?;
         let places = places(plan, kept.len());
         let arrays = places.iter().filter(|place| !place.surface).count();
@@ -126,7 +128,7 @@ impl<T: Number> Arrays<T> {
             memory.move_by::<T>(card, own.of_fields("move_values")?)?;
         }
         Ok(Arrays {
-            patch,
+            fields,
             cut,
             memory,
             shape,

@@ -1,27 +1,29 @@
 //! Steps: one, or several at once.
 
 use super::tasks::{Part, nothing};
-use super::{Failure, Machine, Moment, Reducer};
+use super::{Machine, Reducer};
+use crate::backend::Renew;
 use crate::backend::cuda::CudaError;
-use crate::clock::{Asked, Length};
+use crate::step::{After, Asked, Failure, Length, Moment};
 use crate::{Error, Number};
 
 impl<T: Number> Machine<T> {
     /// Does the card need to know the time in each step?
-    fn depends_on_time(&self) -> bool {
+    pub(super) fn depends_on_time(&self) -> bool {
         self.clock.depends_on_time() || self.formulas.is_some()
     }
 
     /// Finds the speeds that limit the next step, and with them its length, and begins it. The
     /// uniforms are those of the speeds, and never change.
-    pub(crate) fn begin(
+    pub(super) fn begin_with(
         &mut self,
-        (speeds, uniforms): (&Reducer, Vec<f64>),
+        speeds: &Reducer,
+        uniforms: &[f64],
         asked: Asked,
     ) -> Result<(Vec<f64>, Length), Error> {
         let stream = self.card.stream.clone();
         if !self.has_speeds {
-            speeds.set_uniforms::<T>(&stream, &uniforms)?;
+            speeds.set_uniforms::<T>(&stream, uniforms)?;
             self.has_speeds = true;
         }
         self.clock.tell_asked(&stream, asked)?;
@@ -45,16 +47,8 @@ impl<T: Number> Machine<T> {
         Ok(())
     }
 
-    /// Steps that it can do at once, if it can: those in which nothing depends on the time, and the host
-    /// has no part. They are looked at together.
-    pub(crate) fn steps_at_once(&self) -> Option<usize> {
-        let fused = self.fused.as_ref()?;
-        let is_seen = fused.steps <= self.look_every();
-        (is_seen && !self.needs_host() && !self.depends_on_time()).then_some(fused.steps)
-    }
-
     /// As many steps as it does at once, of the same length.
-    pub(crate) fn steps(&mut self, moments: &[Moment]) -> Result<(), Failure> {
+    pub(super) fn fused_steps(&mut self, moments: &[Moment]) -> Result<(), Failure> {
         self.keep()?;
         let Moment { t, dt, .. } = *moments.first().ok_or_else(nothing)?;
         let begins = !self.clock.has_taken(dt);
@@ -73,25 +67,25 @@ impl<T: Number> Machine<T> {
     /// Looks for values that are no numbers, once there are some steps to look at.
     fn look_in_time(&mut self) -> Result<(), Failure> {
         if self.since.len() >= self.look_every() {
-            self.check()?;
+            self.check_steps()?;
         }
         Ok(())
     }
 
-    /// One step, which was `begun` if the card has found its length. `sources` renews given fields
+    /// One step, which was `begun` if the card has found its length. `renew` sets given fields anew
     /// for the time of a substep, if any change with it.
     ///
     /// The step is started, and looked at for values that are no numbers with some others later,
     /// or at once where the host takes part in it.
-    pub(crate) fn step(
+    pub(super) fn one_step(
         &mut self,
         moment: Moment,
         begun: bool,
-        mut sources: Option<impl FnMut(&mut Self, f64) -> Result<(), Error>>,
+        mut renew: Option<Renew<'_, T>>,
     ) -> Result<(), Failure> {
         self.keep()?;
         let Moment { t, dt, .. } = moment;
-        let at_once = sources.is_some() || self.needs_host();
+        let at_once = renew.is_some() || self.needs_host();
         let begins = !begun && (self.depends_on_time() || !self.clock.has_taken(dt));
         if at_once {
             if begins {
@@ -99,19 +93,21 @@ impl<T: Number> Machine<T> {
             }
             for substep in 0..self.clock.substeps() {
                 let t = self.clock.time(substep, t, dt);
-                if let Some(sources) = &mut sources {
-                    sources(self, t)?;
+                if let Some(renew) = &mut renew {
+                    renew(self, t)?;
                 }
                 self.enqueue(substep, t)?;
                 self.forget_changed();
                 if let Some(bad) = self.find_bad()? {
-                    let kept = self.put_back()?;
+                    let fields = match self.put_back()? {
+                        true => After::Step,
+                        false => After::Lost,
+                    };
                     return Err(Failure::NotFinite {
-                        cause: None,
                         bad,
                         moment,
                         substep,
-                        kept,
+                        fields,
                         unseen: 0,
                     });
                 }

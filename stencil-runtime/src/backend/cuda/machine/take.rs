@@ -1,6 +1,7 @@
 //! Values that another machine on the same card has already.
 
 use cudarc::driver::PushKernelArg;
+use stencil_compiler::plan::BufferRole;
 
 use super::Machine;
 use crate::Number;
@@ -11,10 +12,10 @@ impl<T: Number> Machine<T> {
     /// other ghost cells; `false` where the mesh is cut otherwise, the card is another one, or the fields of one of them
     /// alone are surfaces.
     pub(crate) fn take_fields(&mut self, from: &Self) -> Result<bool, CudaError> {
-        let fields = self.patch.fields_at();
+        let fields = self.fields.buffers.of_role(BufferRole::Field);
         let same = self.cut.patches == from.cut.patches
             && self.card.card.ordinal == from.card.card.ordinal
-            && fields == from.patch.fields_at();
+            && fields == from.fields.buffers.of_role(BufferRole::Field);
         let (theirs, ours) = (from.place_of(fields.first()), self.place_of(fields.first()));
         if !same || theirs.surface != ours.surface {
             return Ok(false);

@@ -2,12 +2,14 @@
 
 use cudarc::driver::CudaGraph;
 use cudarc::driver::sys::{CUgraphInstantiate_flags, CUstreamCaptureMode};
+use stencil_compiler::plan::BufferRole;
 
 use super::{Machine, Reducer};
-use crate::backend::cpu::actions::Action;
-use crate::backend::cpu::ghosts::Job;
+use crate::backend::Device;
 use crate::backend::cuda::CudaError;
 use crate::backend::cuda::ghosts::{Boxes, has_tables};
+use crate::field::{Filling, GhostDepth};
+use crate::step::Action;
 use crate::{Error, Number};
 
 /// What is done in a substep.
@@ -16,7 +18,7 @@ pub(super) enum Task {
     /// Ghost cells by the kernel.
     Fill(Option<Boxes>),
     /// Ghost cells of fields by the host.
-    OnHost(Vec<Option<Job>>),
+    OnHost(Filling),
     /// Given fields that are formulas.
     Sample,
     /// A launch of the plan.
@@ -83,14 +85,16 @@ impl<T: Number> Machine<T> {
     /// Makes an action ready for the card, of a plan whose launches begin at this number.
     pub(super) fn task(&self, action: Action, first: usize) -> Result<Task, CudaError> {
         Ok(match action {
-            Action::Fill(jobs) if self.patch.domain().boundaries.has_custom() => Task::OnHost(jobs),
+            Action::Fill(ghosts) if self.fields.domain.boundaries.has_custom() => {
+                Task::OnHost(self.fields.filling(&ghosts))
+            }
             Action::Fill(jobs) => {
                 let jobs = jobs.into_iter().enumerate();
                 let jobs = jobs.filter_map(|(i, job)| job.map(|job| (i, Some(job), job.depth)));
                 self.fill_of(jobs.collect())?
             }
-            Action::Exchange { arrays, depth } => {
-                let jobs = arrays.into_iter().map(|array| (array, None, depth));
+            Action::Exchange { buffers, depth } => {
+                let jobs = buffers.into_iter().map(|array| (array, None, depth));
                 self.fill_of(jobs.collect())?
             }
             Action::Launch(at) => Task::Launch(first + at),
@@ -99,7 +103,10 @@ impl<T: Number> Machine<T> {
     }
 
     /// Fills ghost cells of arrays that lie alike: fields, or stored functions.
-    fn fill_of(&self, jobs: Vec<(usize, Option<Job>, [usize; 3])>) -> Result<Task, CudaError> {
+    fn fill_of(
+        &self,
+        jobs: Vec<(usize, Option<GhostDepth>, [usize; 3])>,
+    ) -> Result<Task, CudaError> {
         let of = |array: &usize| {
             let place = self.place_of(Some(array));
             (place.of, place.surface)
@@ -117,13 +124,13 @@ impl<T: Number> Machine<T> {
 
     /// Fills ghost cells of given fields that are formulas, where not all of them are those of periodic axes.
     pub(super) fn beyond_sampled(&self) -> Result<Vec<Task>, CudaError> {
-        if self.patch.domain().boundaries.periodic == [true; 3] {
+        if self.fields.domain.boundaries.periodic == [true; 3] {
             return Ok(Vec::new());
         }
         let depth = self.shape.halo.map(|n| n as usize);
         let fill = |buffer: &usize| {
-            let component = self.patch.rules_of_given(*buffer)?;
-            let job = Job { component, depth };
+            let component = self.fields.rules_of_given(*buffer)?;
+            let job = GhostDepth { component, depth };
             Some(self.fill_of(vec![(*buffer, Some(job), depth)]))
         };
         self.sampled.iter().filter_map(fill).collect()
@@ -230,7 +237,7 @@ impl<T: Number> Machine<T> {
         match task {
             Task::Fill(None) => {}
             Task::Fill(Some(boxes)) => {
-                let domain = self.patch.domain();
+                let domain = &self.fields.domain;
                 match &self.formulas {
                     Some(formulas) if !formulas.faces().is_empty() => {
                         let time = self.clock.at(when.time);
@@ -245,7 +252,7 @@ impl<T: Number> Machine<T> {
                 let arrays = self.memory.addresses(&stream, self.slots.iter().copied());
                 self.ghosts.fill(&stream, boxes, &arrays)?;
             }
-            Task::OnHost(jobs) => self.fill_on_host(jobs, when.t)?,
+            Task::OnHost(filling) => self.fill_on_host(filling, when.t)?,
             Task::Sample => {
                 let Some(formulas) = &self.formulas else {
                     return Err(nothing());
@@ -266,9 +273,9 @@ impl<T: Number> Machine<T> {
     }
 
     /// Ghost cells by functions of the user, which only the host can call.
-    fn fill_on_host(&mut self, jobs: &[Option<Job>], t: f64) -> Result<(), Error> {
-        self.on_host(|patch| patch.fill(jobs, t))?;
-        for buffer in self.patch.fields_at() {
+    fn fill_on_host(&mut self, filling: &Filling, t: f64) -> Result<(), Error> {
+        self.on_host(&mut |fields| fields.fill(filling, t))?;
+        for buffer in self.fields.buffers.of_role(BufferRole::Field) {
             let slot = self.slots[buffer];
             if let Some(values) = self.known[buffer].get() {
                 let stream = &self.card.stream;

@@ -4,17 +4,16 @@ use stencil_compiler::plan::{BufferRole, Layout, Plan};
 
 use super::tasks::Task;
 use super::{Machine, RESERVE};
-use crate::backend::cpu::array::Shape;
 use crate::backend::cuda::CudaError;
 use crate::backend::cuda::card::Opened;
 use crate::backend::cuda::formulas::Formulas;
 use crate::backend::cuda::memory::{ARRAYS, stride};
-use crate::backend::cuda::patches::Cut;
-use crate::{Error, Number, Room, room};
+use crate::field::{Cut, Shape};
+use crate::{Error, MemoryUse, Number, memory_use};
 
 impl<T: Number> Machine<T> {
     /// What it takes on the card: all that is taken when it is made.
-    pub(crate) fn room(&self) -> Room {
+    pub(super) fn memory_used(&self) -> MemoryUse {
         let kept = self.kept.len();
         let counts = [self.memory.count() - kept, kept];
         let fused = self.fused.iter().flat_map(|fused| &fused.tasks);
@@ -33,9 +32,9 @@ impl<T: Number> Machine<T> {
             self.first_bad.num_bytes(),
         ];
         let (patch, patches) = (&self.cut.patch, self.cut.patches.count());
-        Room {
+        MemoryUse {
             others: others.iter().sum::<usize>() + lists.sum::<usize>(),
-            ..Room::of_arrays(patch, T::BYTES, counts, patches, self.memory.bytes())
+            ..MemoryUse::of_arrays(patch, T::BYTES, counts, patches, self.memory.bytes())
         }
     }
 }
@@ -115,7 +114,7 @@ fn counted(shape: &Shape, of: usize) -> Result<(), CudaError> {
 
 /// The largest grid of the same shape, in as many patches, that fits.
 fn largest(cut: &Cut, bytes: usize, fits: impl Fn(&Shape) -> bool) -> [usize; 3] {
-    let cells = room::largest(cut.patch.cells, |cells| {
+    let cells = memory_use::largest(cut.patch.cells, |cells| {
         let there = Shape::new(cells, cut.patch.halo, bytes);
         there.is_some_and(|shape| fits(&shape))
     });

@@ -11,16 +11,16 @@ use crate::mesh::{Axis, Face, Number, Rule, Side};
 
 /// What is done at both ends of every row of a component, decided once.
 #[derive(Clone, Debug)]
-pub(super) struct Ends<T>([End<T>; 2]);
+pub(crate) struct Ends<T>([End<T>; 2]);
 
 impl<T: Real> Ends<T> {
     /// Ends of `depth` ghost cells each, of rows of so many cells with the spacing `h`.
-    pub(super) fn new(rules: &[Rule; 2], cells: usize, depth: usize, h: f64) -> Self {
+    pub(crate) fn new(rules: &[Rule; 2], cells: usize, depth: usize, h: f64) -> Self {
         Ends(Side::ALL.map(|side| End::new(&rules[side as usize], side, cells, depth, h)))
     }
 
     /// Does filling take no more than constants?
-    pub(super) fn are_plain(&self) -> bool {
+    pub(crate) fn are_plain(&self) -> bool {
         let plain = |end: &End<T>| !matches!(end.change, Change::Other);
         self.0.iter().all(plain)
     }
@@ -28,7 +28,7 @@ impl<T: Real> Ends<T> {
     /// Fills the ends of a row, which begins with its first ghost cell, but those that take more
     /// than constants: their sides are returned.
     #[inline]
-    pub(super) fn fill(&self, row: &mut [T]) -> impl Iterator<Item = Side> + use<T> {
+    pub(crate) fn fill(&self, row: &mut [T]) -> impl Iterator<Item = Side> + use<T> {
         let rest = [self.0[0].fill(row), self.0[1].fill(row)];
         let sides = Side::ALL.into_iter().zip(rest);
         sides.filter_map(|(side, done)| (!done).then_some(side))
@@ -61,7 +61,6 @@ impl<T: Real> End<T> {
         let line = Line {
             cells,
             face: Face::new(Axis::X, side),
-            first: [0; 3],
         };
         let (from, change) = match rule {
             Rule::Periodic => (0, Change::None),

@@ -1,9 +1,28 @@
-//! A mesh as patches of equal shape.
+//! A mesh as a list of patches.
 
 use std::collections::BTreeSet;
 
-use super::{Axis, Mesh};
+use super::{Axis, Mesh, Side};
 use crate::Error;
+
+/// A box of cells of a mesh, whose values lie in arrays of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Patch {
+    /// The first cell, counted in cells of the mesh.
+    pub(crate) lo: [usize; 3],
+    /// Interior cells along x, y, z.
+    pub(crate) cells: [usize; 3],
+}
+
+impl Patch {
+    /// Does it lie next to the face of a mesh with so many cells?
+    pub(crate) fn touches(&self, axis: usize, side: Side, cells: [usize; 3]) -> bool {
+        match side {
+            Side::Lo => self.lo[axis] == 0,
+            Side::Hi => self.lo[axis] + self.cells[axis] == cells[axis],
+        }
+    }
+}
 
 /// How a mesh is cut: so many patches along each axis, all of the same number of cells. They are
 /// counted along x first, then y, then z.
@@ -43,6 +62,23 @@ impl Patches {
     /// Is the mesh one patch?
     pub(crate) fn is_one(&self) -> bool {
         self.count() == 1
+    }
+
+    /// All of them, in their order.
+    pub(crate) fn list(&self) -> Vec<Patch> {
+        let patch = |number| Patch {
+            lo: std::array::from_fn(|axis| self.at(number)[axis] * self.cells[axis]),
+            cells: self.cells,
+        };
+        (0..self.count()).map(patch).collect()
+    }
+
+    /// One patch with all cells.
+    pub(crate) fn one(cells: [usize; 3]) -> Self {
+        Patches {
+            counts: [1; 3],
+            cells,
+        }
     }
 
     /// The place of a patch in the order along each axis.

@@ -165,6 +165,14 @@ impl Rules {
         self.shares.get(at)
     }
 
+    /// The uniforms of a substep at the time `t`, in a step of length `dt`.
+    pub(crate) fn uniforms_at(&self, t: f64, dt: f64) -> Vec<f64> {
+        let mut numbers = self.numbers(Asked::given(t, dt), &[]);
+        numbers[place::DT] = dt;
+        let all = self.uniforms.iter();
+        all.map(|uniform| uniform.eval(|at| numbers[*at])).collect()
+    }
+
     /// The time of a substep of a step.
     pub(crate) fn time(&self, substep: usize, t: f64, dt: f64) -> f64 {
         let value = |at: &usize| if *at == place::T { t } else { dt };
@@ -390,10 +398,7 @@ pub(crate) mod tests {
         let (algorithm, spacing) = (system.algorithm(), [0.1, 1.0, 1.0]);
         for precision in [Precision::F32, Precision::F64] {
             let rules = Rules::new(algorithm, &[3.0], spacing, (precision, Vec::new()));
-            let mut numbers = rules.numbers(Asked::given(0.7, 0.01), &[]);
-            numbers[place::DT] = 0.01;
-            let all = rules.uniforms.iter().map(|u| u.eval(|at| numbers[*at]));
-            let all: Vec<f64> = all.collect();
+            let all = rules.uniforms_at(0.7, 0.01);
             assert!(rules.depend_on_time && all.contains(&(3.0 * precision.epsilon())));
             let expected = algorithm.uniform_values(precision, &[3.0], spacing, (0.01, 0.7));
             assert_eq!(all, expected);

@@ -5,11 +5,11 @@ use std::fs;
 
 use stencil_compiler::plan::{BufferRole, Plan};
 
-use crate::backend::cpu::array::Shape;
+use crate::field::Shape;
 
 /// Bytes that a run takes on what does its steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Room {
+pub struct MemoryUse {
     /// Values that a step as it is scheduled cannot do without: those of cells in fields, in their new values where these are
     /// apart, in accumulators, in functions that are stored, and in sources.
     pub values: usize,
@@ -23,7 +23,7 @@ pub struct Room {
     pub others: usize,
 }
 
-impl Room {
+impl MemoryUse {
     /// So many arrays of a shape, others of fields as they were, in so many patches, which take so many bytes.
     pub(crate) fn of_arrays(
         shape: &Shape,
@@ -38,7 +38,7 @@ impl Room {
         let of = |arrays: usize, cells: usize| arrays * patches * cells * value_bytes;
         let all = of(arrays + kept, inside + around);
         debug_assert!(all <= bytes, "{all} bytes of cells in {bytes}");
-        Room {
+        MemoryUse {
             values: of(arrays, inside),
             kept: of(kept, inside),
             ghosts: of(arrays + kept, around),
@@ -139,17 +139,23 @@ pub(crate) fn arrays_of(
     all.into_iter().filter(|(_, count)| *count > 0)
 }
 
-/// Do arrays of these numbers fit into so many free bytes, all together?
+/// Do arrays of these numbers on each patch, of so many along each axis, fit into so many free bytes, all together?
 ///
 /// # Errors
 /// What they take, and the largest mesh of the same shape that fits.
 pub(crate) fn fits(
     arrays: &[(&'static str, usize)],
     (cells, halo): ([usize; 3], [usize; 3]),
+    patches: [usize; 3],
     value_bytes: usize,
     free: Option<u64>,
 ) -> Result<(), Shortage> {
-    let count: usize = arrays.iter().map(|(_, count)| count).sum();
+    let of_a_patch: usize = arrays.iter().map(|(_, count)| count).sum();
+    let of_mesh = |cells: [usize; 3]| -> [usize; 3] {
+        std::array::from_fn(|axis| cells[axis] * patches[axis])
+    };
+    let patches_in_all: usize = patches.iter().product();
+    let count = of_a_patch * patches_in_all;
     // Bytes as a real number, as those of a mesh that nobody has may not be counted in 64 bits.
     let bytes_of = |cells: [usize; 3]| {
         let array =
@@ -166,15 +172,16 @@ pub(crate) fn fits(
         return Ok(());
     }
     let part = |(what, count): &(&str, usize)| {
-        let bytes = *count as f64 * bytes_of(cells);
-        (format!("{count} {what}"), bytes)
+        let count = count * patches_in_all;
+        (format!("{count} {what}"), count as f64 * bytes_of(cells))
     };
+    let fits = largest(cells, |cells| needed(cells) <= most);
     Err(Shortage {
-        cells,
+        cells: of_mesh(cells),
         needed: needed(cells),
         free,
         parts: arrays.iter().map(part).collect(),
-        fits: Some(largest(cells, |cells| needed(cells) <= most)),
+        fits: Some(of_mesh(fits)),
     })
 }
 
@@ -271,14 +278,14 @@ mod tests {
         // Rows of 12 values and ghost cells before and behind fill up lines of 32 values.
         let shape = Shape::new([12, 5, 4], [2, 1, 0], 4).unwrap();
         let bytes = 3 * 4 * shape.len();
-        let room = Room::of_arrays(&shape, 4, [2, 1], 1, bytes);
+        let room = MemoryUse::of_arrays(&shape, 4, [2, 1], 1, bytes);
         let cells = 12 * 5 * 4;
         assert_eq!((room.values, room.kept), (2 * 4 * cells, 4 * cells));
         assert_eq!(room.ghosts, 3 * 4 * (16 * 7 * 4 - cells));
         assert_eq!(room.bytes(), bytes);
         assert!(room.padding >= 3 * 4 * 16 * 7 * 4);
         assert_eq!(room.ratio(), bytes as f64 / (2 * 4 * cells) as f64);
-        assert_eq!(Room::default().ratio(), 0.0);
+        assert_eq!(MemoryUse::default().ratio(), 0.0);
     }
     /// Each array alone would fit.
     #[test]
@@ -286,12 +293,15 @@ mod tests {
         let arrays = [("fields", 5), ("new values of fields", 5)];
         let (cells, halo) = ([64, 32, 1], [2, 2, 0]);
         let array = Shape::new(cells, halo, 8).unwrap().array_bytes(8) as u64;
-        assert_eq!(fits(&arrays, (cells, halo), 8, Some(10 * array)), Ok(()));
-        let error = fits(&arrays, (cells, halo), 8, Some(10 * array - 1)).unwrap_err();
+        assert_eq!(
+            fits(&arrays, (cells, halo), [1; 3], 8, Some(10 * array)),
+            Ok(())
+        );
+        let error = fits(&arrays, (cells, halo), [1; 3], 8, Some(10 * array - 1)).unwrap_err();
         assert_eq!(error.needed, 10.0 * array as f64);
         let there = error.fits.unwrap();
         assert_eq!(
-            fits(&arrays, (there, halo), 8, Some(10 * array - 1)),
+            fits(&arrays, (there, halo), [1; 3], 8, Some(10 * array - 1)),
             Ok(())
         );
         assert!(
@@ -310,7 +320,7 @@ mod tests {
     #[test]
     fn no_mesh_is_too_large_for_its_message() {
         for cells in [[1 << 22, 1 << 21, 1 << 21], [1 << 30; 3]] {
-            let error = fits(&[("fields", 1)], (cells, [3; 3]), 8, None).unwrap_err();
+            let error = fits(&[("fields", 1)], (cells, [3; 3]), [1; 3], 8, None).unwrap_err();
             let points = cells.iter().map(|n| *n as f64).product::<f64>();
             assert!(
                 error.needed >= 8.0 * points && error.fits.is_some(),

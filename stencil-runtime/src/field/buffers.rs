@@ -1,0 +1,146 @@
+//! The table of a plan's buffers: what each is called, what it holds, and in whose memory it lives.
+
+use stencil_compiler::plan::{BufferRole, Plan};
+
+use crate::Error;
+
+/// The buffers of a plan, by their numbers.
+#[derive(Clone, Debug)]
+pub(crate) struct Buffers {
+    names: Vec<(String, BufferRole)>,
+    /// The buffer in whose memory each one lives.
+    memory: Vec<usize>,
+}
+
+/// Ghost cells of a component that are to be filled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct GhostDepth {
+    /// The component, in the order of the rules of boundaries.
+    pub(crate) component: usize,
+    /// How deep along x, y, z.
+    pub(crate) depth: [usize; 3],
+}
+
+impl Buffers {
+    /// Those of a plan.
+    pub(crate) fn new(plan: &Plan) -> Self {
+        let names = plan.buffers.iter().map(|b| (b.name.clone(), b.role));
+        Buffers {
+            names: names.collect(),
+            memory: (0..plan.buffers.len())
+                .map(|at| plan.memory_of(at))
+                .collect(),
+        }
+    }
+
+    /// How many there are.
+    pub(crate) fn count(&self) -> usize {
+        self.names.len()
+    }
+
+    /// The name of a buffer.
+    pub(crate) fn name(&self, at: usize) -> &str {
+        &self.names[at].0
+    }
+
+    /// What a buffer holds.
+    pub(crate) fn role(&self, at: usize) -> BufferRole {
+        self.names[at].1
+    }
+
+    /// Does a buffer live in memory of its own?
+    pub(crate) fn owns_memory(&self, at: usize) -> bool {
+        self.memory[at] == at
+    }
+
+    /// Gives a buffer memory of its own.
+    pub(crate) fn separate(&mut self, at: usize) {
+        self.memory[at] = at;
+    }
+
+    /// The buffer in whose memory the one of this name lives.
+    pub(crate) fn index(&self, name: &str) -> Result<usize, Error> {
+        let found = self.names.iter().position(|(n, _)| n == name);
+        let found = found.map(|at| self.memory[at]);
+        found.ok_or_else(|| Error::Bug(format!("the plan has no buffer `{name}`")))
+    }
+
+    /// The same for several names.
+    pub(crate) fn indices<'a>(
+        &self,
+        names: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Vec<usize>, Error> {
+        names.into_iter().map(|name| self.index(name)).collect()
+    }
+
+    /// The buffers of this role, in their order.
+    pub(crate) fn of_role(&self, role: BufferRole) -> Vec<usize> {
+        self.where_role(|found| found == role)
+    }
+
+    /// The buffers that a step leaves with other values: those of fields, and of what is counted.
+    pub(crate) fn changed(&self) -> Vec<usize> {
+        self.where_role(|role| matches!(role, BufferRole::Field | BufferRole::Count))
+    }
+
+    /// The buffers of all fields and given fields.
+    pub(crate) fn states(&self) -> Vec<usize> {
+        self.where_role(|role| matches!(role, BufferRole::Field | BufferRole::Given))
+    }
+
+    fn where_role(&self, is_wanted: impl Fn(BufferRole) -> bool) -> Vec<usize> {
+        let names = self.names.iter().enumerate();
+        let wanted = names.filter(|(_, (_, role))| is_wanted(*role));
+        wanted.map(|(at, _)| at).collect()
+    }
+
+    /// The buffer of a name and a role.
+    pub(crate) fn find(&self, name: &str, role: BufferRole) -> Option<usize> {
+        let is_it = |(n, r): &(String, BufferRole)| n == name && *r == role;
+        self.names.iter().position(is_it)
+    }
+
+    /// The buffer that holds a component of a field.
+    pub(crate) fn field(&self, name: &str) -> Option<usize> {
+        self.find(name, BufferRole::Field)
+    }
+
+    /// The buffer that holds a component of a given field.
+    pub(crate) fn given(&self, name: &str) -> Option<usize> {
+        self.find(name, BufferRole::Given)
+    }
+
+    /// Names of the components of all fields.
+    pub(crate) fn fields(&self) -> impl Iterator<Item = &str> {
+        let fields = self.names.iter();
+        let fields = fields.filter(|(_, role)| *role == BufferRole::Field);
+        fields.map(|(name, _)| name.as_str())
+    }
+
+    /// For each buffer the ghost cells to fill, if it is a component of this depth. With `all`, which functions of the user need
+    /// that read any component, all are filled to the same depth.
+    pub(crate) fn ghosts(
+        &self,
+        all: bool,
+        depth: impl Fn(&str) -> Option<[usize; 3]>,
+    ) -> Vec<Option<GhostDepth>> {
+        let depths = || self.fields().filter_map(&depth);
+        let union = depths().fold([0; 3], |union: [usize; 3], depth| {
+            std::array::from_fn(|axis| union[axis].max(depth[axis]))
+        });
+        let all = all && union != [0; 3];
+        let mut component = 0;
+        let mut ghosts = |(name, role): &(String, BufferRole)| {
+            if *role != BufferRole::Field {
+                return None;
+            }
+            component += 1;
+            let depth = if all { union } else { depth(name)? };
+            Some(GhostDepth {
+                component: component - 1,
+                depth,
+            })
+        };
+        self.names.iter().map(&mut ghosts).collect()
+    }
+}

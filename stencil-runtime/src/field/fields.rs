@@ -1,0 +1,283 @@
+//! All values of a run in the memory of the host, in patches.
+
+use std::sync::OnceLock;
+
+use ndarray::ArrayView3;
+use rayon::prelude::*;
+use stencil_compiler::expr::real::Precision;
+use stencil_compiler::plan::{BufferRole, Plan};
+
+use super::{Array, Buffers, Cut, Filling, GhostDepth, Shape};
+use crate::mesh::{Boundaries, Mesh, Neighbours, Patches};
+use crate::step::BadValue;
+use crate::{Error, Number, memory_use};
+
+/// What a device is made for, apart from its plan.
+#[derive(Clone, Debug)]
+pub(crate) struct Domain {
+    pub(crate) mesh: Mesh,
+    /// How the mesh is cut.
+    pub(crate) patches: Patches,
+    pub(crate) boundaries: Boundaries,
+    /// Ghost cells that are read outside of the plan.
+    pub(crate) halo: [usize; 3],
+    /// Keep the fields as they were before the step?
+    pub(crate) keep_last: bool,
+    /// Steps between two looks for values that are no numbers, where they are not looked at as they are made.
+    pub(crate) look_every: usize,
+}
+
+/// The arrays of all buffers on all patches of a mesh.
+#[derive(Debug)]
+pub(crate) struct Fields<T> {
+    pub(crate) buffers: Buffers,
+    pub(crate) domain: Domain,
+    pub(crate) neighbours: Neighbours,
+    /// Between arrays of the whole mesh and those of patches.
+    cut: Cut,
+    /// For each patch one of each buffer; empty where the buffer lives in the memory of another.
+    arrays: Vec<Vec<Array<T>>>,
+    /// Values of buffers on the whole mesh where it is several patches, until they change.
+    gathered: Vec<OnceLock<Array<T>>>,
+    /// The largest size of a value that has not grown without bound.
+    most: T,
+}
+
+impl<T: Number> Fields<T> {
+    /// All arrays are empty: their values are elsewhere. Ghost cells reach as far as `halo`.
+    pub(crate) fn without_arrays(
+        plan: &Plan,
+        domain: Domain,
+        patches: Patches,
+        halo: [usize; 3],
+    ) -> Result<Self, Error> {
+        let buffers = Buffers::new(plan);
+        let count = buffers.count();
+        let neighbours = Neighbours::new(&patches, &domain.mesh, domain.boundaries.periodic);
+        let shape = |cells: [usize; 3]| match Shape::new(cells, halo, T::BYTES) {
+            Some(shape) => Ok(shape),
+            None => {
+                let arrays: Vec<_> = memory_use::arrays_of(plan, false, domain.keep_last).collect();
+                let free = memory_use::available();
+                memory_use::fits(&arrays, (cells, halo), [1; 3], T::BYTES, free)?;
+                Err(Error::Bug(format!("{cells:?} cells fit and have no shape")))
+            }
+        };
+        let cut = Cut::new(shape(domain.mesh.cells)?, patches, halo, T::BYTES)?;
+        let arrays = (0..patches.count()).map(|_| (0..count).map(|_| Array::default()).collect());
+        Ok(Fields {
+            buffers,
+            neighbours,
+            arrays: arrays.collect(),
+            gathered: (0..count).map(|_| OnceLock::new()).collect(),
+            domain,
+            cut,
+            most: largest(),
+        })
+    }
+
+    /// Allocates the arrays of buffers that are wanted, all zero.
+    pub(crate) fn allocate(&mut self, is_wanted: impl Fn(usize) -> bool) -> Result<(), Error> {
+        let shape = *self.shape();
+        for of_patch in &mut self.arrays {
+            for (at, array) in of_patch.iter_mut().enumerate() {
+                if is_wanted(at) {
+                    *array = array_of(&shape)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The shape of the arrays of a patch.
+    pub(crate) fn shape(&self) -> &Shape {
+        &self.cut.patch
+    }
+
+    /// An array of a patch, all zero.
+    pub(crate) fn array(&self) -> Result<Array<T>, Error> {
+        array_of(self.shape())
+    }
+
+    /// The array of a buffer on the only patch.
+    pub(crate) fn array_mut(&mut self, buffer: usize) -> &mut Array<T> {
+        &mut self.arrays[0][buffer]
+    }
+
+    /// The arrays of each patch, by buffers.
+    pub(crate) fn patches(&self) -> &[Vec<Array<T>>] {
+        &self.arrays
+    }
+
+    /// The arrays of each patch, by buffers, to be changed; with them the shape that all have.
+    pub(crate) fn patches_mut(&mut self) -> (&Shape, &mut [Vec<Array<T>>]) {
+        self.forget();
+        (&self.cut.patch, &mut self.arrays)
+    }
+
+    /// Forgets values of the whole mesh that were put together.
+    fn forget(&mut self) {
+        if self.arrays.len() > 1 {
+            self.gathered.iter_mut().for_each(|gathered| {
+                gathered.take();
+            });
+        }
+    }
+
+    /// For each buffer the ghost cells to fill, if it is a component of this depth.
+    pub(crate) fn ghosts(
+        &self,
+        depth: impl Fn(&str) -> Option<[usize; 3]>,
+    ) -> Vec<Option<GhostDepth>> {
+        self.buffers
+            .ghosts(self.domain.boundaries.has_custom(), depth)
+    }
+
+    /// What fills ghost cells of some buffers.
+    pub(crate) fn filling(&self, ghosts: &[Option<GhostDepth>]) -> Filling {
+        Filling::of_fields(&self.neighbours, ghosts)
+    }
+
+    /// Fills ghost cells, as they are beyond the faces at the time `t`.
+    pub(crate) fn fill(&mut self, filling: &Filling, t: f64) {
+        filling.fill(
+            &self.cut.patch,
+            &self.neighbours,
+            &self.domain,
+            t,
+            &mut self.arrays,
+        );
+        // Those of the whole mesh have ghost cells, too.
+        self.forget();
+    }
+
+    /// The interior of a buffer on the whole mesh.
+    pub(crate) fn interior(&self, buffer: usize) -> Result<ArrayView3<'_, T>, Error> {
+        let bug = || Error::Bug(format!("buffer {buffer} has no shape"));
+        if let [of_patch] = &self.arrays[..] {
+            let array = of_patch.get(buffer).ok_or_else(bug)?;
+            return array.interior(self.shape()).ok_or_else(bug);
+        }
+        let gathered = self.gathered.get(buffer).ok_or_else(bug)?;
+        if gathered.get().is_none() {
+            let mut whole = array_of(&self.cut.mesh)?;
+            for (patch, arrays) in self.arrays.iter().enumerate() {
+                self.cut.put(patch, &arrays[buffer], &mut whole);
+            }
+            let _ = gathered.set(whole);
+        }
+        let whole = gathered.get().ok_or_else(bug)?;
+        whole.interior(&self.cut.mesh).ok_or_else(bug)
+    }
+
+    /// Sets a buffer, and all ghost cells of a given field. Cells are those of the mesh.
+    pub(crate) fn set(&mut self, buffer: usize, value: impl Fn([isize; 3]) -> T + Sync) {
+        let shape = self.cut.patch;
+        for (arrays, patch) in self.arrays.iter_mut().zip(&self.neighbours.patches) {
+            let first = patch.lo.map(|n| n as isize);
+            arrays[buffer].set(&shape, [0; 3], |cell| {
+                value(std::array::from_fn(|axis| first[axis] + cell[axis]))
+            });
+        }
+        self.forget();
+        if let Some(component) = self.rules_of_given(buffer) {
+            let ghosts = GhostDepth {
+                component,
+                depth: shape.halo,
+            };
+            let mut all = vec![None; self.buffers.count()];
+            all[buffer] = Some(ghosts);
+            // Nothing beyond the faces of a source depends on time by itself.
+            self.fill(&self.filling(&all), 0.0);
+        }
+    }
+
+    /// Where the boundaries have the rules of a buffer, if it holds a component of a given field.
+    pub(crate) fn rules_of_given(&self, buffer: usize) -> Option<usize> {
+        let is_given = self.buffers.role(buffer) == BufferRole::Given;
+        let boundaries = &self.domain.boundaries;
+        boundaries
+            .of_source(self.buffers.name(buffer))
+            .filter(|_| is_given)
+    }
+
+    /// The value of a buffer in a cell or ghost cell of the mesh; `None` if it has no array, or not so many ghost cells.
+    pub(crate) fn value(&self, name: &str, cell: [isize; 3]) -> Option<T> {
+        let (shape, buffer) = (self.shape(), self.buffers.index(name).ok()?);
+        let local = |lo: [usize; 3]| -> [isize; 3] {
+            std::array::from_fn(|axis| cell[axis] - lo[axis] as isize)
+        };
+        let holds = |lo: [usize; 3], halo: [usize; 3]| {
+            let cell = local(lo);
+            (0..3).all(|axis| {
+                let halo = halo[axis] as isize;
+                (-halo..shape.cells[axis] as isize + halo).contains(&cell[axis])
+            })
+        };
+        let patches = || self.neighbours.patches.iter().map(|patch| patch.lo);
+        let own = patches().position(|lo| holds(lo, [0; 3]));
+        // Ghost cells beyond the mesh are those of a patch beside its faces.
+        let patch = own.or_else(|| patches().position(|lo| holds(lo, shape.halo)))?;
+        let at = shape.index(local(self.neighbours.patches[patch].lo));
+        self.arrays[patch][buffer].values().get(at).copied()
+    }
+
+    /// Takes values that are larger than this to have grown without bound.
+    pub(crate) fn bound(&mut self, most: f64) {
+        let most = T::from_f64(most);
+        self.most = most.smaller(largest());
+    }
+
+    /// The largest size of a value that has not grown without bound.
+    pub(crate) fn most(&self) -> T {
+        self.most
+    }
+
+    /// The first component with a cell that is no number or beyond the bound.
+    pub(crate) fn first_not_finite(&self) -> Option<BadValue> {
+        self.buffers.fields().find_map(|name| {
+            let cell = self.first_not_finite_of(self.buffers.field(name)?)?;
+            let component = name.to_string();
+            Some(BadValue { component, cell })
+        })
+    }
+
+    /// The first such cell of a buffer, in the order of the mesh.
+    pub(crate) fn first_not_finite_of(&self, buffer: usize) -> Option<[usize; 3]> {
+        let patches = self.arrays.iter().zip(&self.neighbours.patches);
+        let of_patch = |(arrays, patch): (&Vec<Array<T>>, &crate::mesh::Patch)| {
+            let cell = self.first_of_array(&arrays[buffer])?;
+            Some(std::array::from_fn(|axis| patch.lo[axis] + cell[axis]))
+        };
+        let found = patches.filter_map(of_patch);
+        found.min_by_key(|[x, y, z]: &[usize; 3]| [*z, *y, *x])
+    }
+
+    fn first_of_array(&self, array: &Array<T>) -> Option<[usize; 3]> {
+        let values = array.interior(self.shape())?;
+        let rows = |z: usize| (0..values.dim().1).map(move |y| (z, y));
+        let bad = (0..values.dim().0).into_par_iter().find_first(|z| {
+            rows(*z).any(|(z, y)| {
+                let row = values.slice(ndarray::s![z, y, ..]);
+                !row.fold(true, |ok, v| ok & (v.abs() <= self.most))
+            })
+        })?;
+        let plane = values.slice(ndarray::s![bad, .., ..]);
+        // Comparisons that a value fails which is no number.
+        let is_good = |v: &T| v.abs() <= self.most;
+        let (at, _) = plane.indexed_iter().find(|(_, v)| !is_good(v))?;
+        Some([at.1, at.0, bad])
+    }
+}
+
+fn array_of<T: Number>(shape: &Shape) -> Result<Array<T>, Error> {
+    Array::new(shape).map_err(|_| memory_use::of_array(shape, T::BYTES).into())
+}
+
+/// The largest number.
+fn largest<T: Number>() -> T {
+    match T::PRECISION {
+        Precision::F32 => T::from_f64(f64::from(f32::MAX)),
+        Precision::F64 => T::from_f64(f64::MAX),
+    }
+}

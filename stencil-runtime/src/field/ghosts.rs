@@ -1,0 +1,369 @@
+//! Filling of ghost cells in the memory of the host, by the table of boxes.
+
+use rayon::prelude::*;
+use stencil_compiler::discretize::weights::OnFace;
+
+use super::{Array, Domain, GhostDepth, Shape};
+use crate::Number as Value;
+use crate::mesh::{
+    Axis, Boundaries, BoundaryPoint, CopyBox, Extension, Face, Ghost, Mesh, Neighbours, Number,
+    Patch, Rule, Side,
+};
+
+/// The rules of a stored grid function, which crosses only ends that are joined.
+const NONE: usize = usize::MAX;
+
+/// Ghost cells of one buffer on one patch that lie alike.
+#[derive(Clone, Copy, Debug)]
+struct Job {
+    buffer: usize,
+    /// The component whose rules act on them.
+    component: usize,
+    of: CopyBox,
+}
+
+/// Which ghost cells of which buffers are filled, found once.
+#[derive(Clone, Debug)]
+pub(crate) struct Filling {
+    jobs: Vec<Job>,
+    /// The buffer of each component that has ghost cells to fill.
+    holds: Vec<(usize, usize)>,
+}
+
+impl Filling {
+    /// Those of fields: `ghosts` has one entry for each buffer.
+    pub(super) fn of_fields(neighbours: &Neighbours, ghosts: &[Option<GhostDepth>]) -> Self {
+        let all = ghosts.iter().enumerate();
+        let all = all.filter_map(|(buffer, of)| Some((buffer, (*of)?)));
+        let jobs = all
+            .clone()
+            .map(|(buffer, of)| (buffer, of.component, of.depth));
+        Filling {
+            jobs: of_jobs(neighbours, jobs),
+            holds: all.map(|(buffer, of)| (of.component, buffer)).collect(),
+        }
+    }
+
+    /// Those of stored grid functions, so many deep.
+    pub(crate) fn of_stored(neighbours: &Neighbours, buffers: &[usize], depth: [usize; 3]) -> Self {
+        let jobs = buffers.iter().map(|buffer| (*buffer, NONE, depth));
+        Filling {
+            jobs: of_jobs(neighbours, jobs),
+            holds: Vec::new(),
+        }
+    }
+
+    /// Fills them at the time `t`; `arrays` are those of each patch, by buffers. All values are found before the first
+    /// is written.
+    pub(super) fn fill<T: Value>(
+        &self,
+        shape: &Shape,
+        neighbours: &Neighbours,
+        domain: &Domain,
+        t: f64,
+        arrays: &mut [Vec<Array<T>>],
+    ) {
+        let source = Source {
+            shape,
+            patches: &neighbours.patches,
+            arrays,
+            holds: &self.holds,
+            mesh: &domain.mesh,
+            boundaries: &domain.boundaries,
+            t,
+        };
+        let wanted = self.jobs.par_iter().filter(|job| source.is_wanted(job));
+        let found: Vec<(&Job, Vec<T>)> = wanted.map(|job| (job, source.values(job))).collect();
+        for (job, values) in found {
+            let Job { buffer, of, .. } = job;
+            let to = arrays[of.to][*buffer].values_mut();
+            for (row, values) in values.chunks(of.size[0]).enumerate() {
+                let first = shape.index(row_of(of, row));
+                to[first..][..of.size[0]].copy_from_slice(values);
+            }
+        }
+    }
+}
+
+fn of_jobs(
+    neighbours: &Neighbours,
+    jobs: impl Iterator<Item = (usize, usize, [usize; 3])>,
+) -> Vec<Job> {
+    let mut all = Vec::new();
+    for (buffer, component, depth) in jobs {
+        for to in 0..neighbours.patches.len() {
+            let boxes = neighbours.boxes(to, depth).into_iter();
+            all.extend(boxes.map(|of| Job {
+                buffer,
+                component,
+                of,
+            }));
+        }
+    }
+    all
+}
+
+/// The first cell of a row of a box.
+fn row_of(of: &CopyBox, row: usize) -> [isize; 3] {
+    let [y, z] = [row % of.size[1], row / of.size[1]];
+    [of.lo[0], of.lo[1] + y as isize, of.lo[2] + z as isize]
+}
+
+/// What ghost cells follow.
+struct Source<'a, T> {
+    shape: &'a Shape,
+    patches: &'a [Patch],
+    arrays: &'a [Vec<Array<T>>],
+    holds: &'a [(usize, usize)],
+    mesh: &'a Mesh,
+    boundaries: &'a Boundaries,
+    t: f64,
+}
+
+impl<T: Value> Source<'_, T> {
+    /// Is a box not filled yet? A launch that fills ends of rows fills those of all interior rows.
+    fn is_wanted(&self, job: &Job) -> bool {
+        let Job { buffer, of, .. } = job;
+        let filled = self.arrays[of.to][*buffer].ends as isize;
+        let inside = |axis: usize| (0..self.shape.cells[axis] as isize).contains(&of.lo[axis]);
+        let begins = of.lo[0] >= -filled;
+        let ends = of.lo[0] + of.size[0] as isize <= self.shape.cells[0] as isize + filled;
+        !(begins && ends && inside(1) && inside(2))
+    }
+
+    /// The values of a box, row by row.
+    fn values(&self, job: &Job) -> Vec<T> {
+        let [nx, ny, nz] = job.of.size;
+        let mut values = vec![T::ZERO; nx * ny * nz];
+        let rows = values.par_chunks_mut(nx).with_min_len(64).enumerate();
+        rows.for_each(|(row, values)| {
+            let first = row_of(&job.of, row);
+            if !self.copied(job, first, values) {
+                for (x, value) in values.iter_mut().enumerate() {
+                    let cell = [first[0] + x as isize, first[1], first[2]];
+                    *value = self.value(job, Axis::ALL.len(), cell);
+                }
+            }
+        });
+        values
+    }
+
+    /// Copies a row from the one that it follows; `false` where a rule takes more than that.
+    fn copied(&self, job: &Job, mut cell: [isize; 3], values: &mut [T]) -> bool {
+        let of = &job.of;
+        let mut negative = false;
+        for axis in Axis::ALL {
+            let at = &mut cell[axis.index()];
+            *at += of.shift[axis.index()];
+            let Some(side) = of.faces[axis.index()] else {
+                continue;
+            };
+            let line = Line::new(&self.patches[of.from], Face::new(axis, side));
+            *at = match self.rule(job, axis, side) {
+                _ if axis == Axis::X => return false,
+                Rule::Nearest => line.inwards(0),
+                Rule::Mirror { negative: turns } => {
+                    negative ^= turns;
+                    line.inwards(line.depth(*at))
+                }
+                _ => return false,
+            };
+        }
+        let from = &self.arrays[of.from][job.buffer].values()[self.shape.index(cell)..];
+        for (value, from) in values.iter_mut().zip(from) {
+            *value = if negative { -*from } else { *from };
+        }
+        true
+    }
+
+    fn rule(&self, job: &Job, axis: Axis, side: Side) -> &Rule {
+        match self.boundaries.rules.get(job.component) {
+            Some(rules) => &rules[axis.index()][side as usize],
+            None => &Rule::Periodic,
+        }
+    }
+
+    /// A ghost cell by the rules of the first `axes` axes. Along these `cell` is counted from the patch that it is of, along
+    /// the others from the one that it follows.
+    fn value(&self, job: &Job, axes: usize, cell: [isize; 3]) -> T {
+        let Some(axis) = axes.checked_sub(1).map(|last| Axis::ALL[last]) else {
+            return self.arrays[job.of.from][job.buffer].values()[self.shape.index(cell)];
+        };
+        let mut there = cell;
+        there[axis.index()] += job.of.shift[axis.index()];
+        let Some(side) = job.of.faces[axis.index()] else {
+            return self.value(job, axes - 1, there);
+        };
+        let line = Line::new(&self.patches[job.of.from], Face::new(axis, side));
+        let ghost = GhostCell {
+            source: self,
+            job,
+            axes,
+            line,
+            k: line.depth(there[axis.index()]),
+            cell,
+        };
+        ghost.value(self.rule(job, axis, side))
+    }
+
+    /// A cell of the mesh: along the first `axes` axes `cell` is counted from the patch `to`, along others from `from`.
+    fn in_mesh(&self, of: &CopyBox, axes: usize, cell: [isize; 3]) -> [isize; 3] {
+        std::array::from_fn(|axis| {
+            let patch = if axis < axes { of.to } else { of.from };
+            self.patches[patch].lo[axis] as isize + cell[axis]
+        })
+    }
+}
+
+/// A ghost cell beyond a face of the mesh.
+struct GhostCell<'a, T> {
+    source: &'a Source<'a, T>,
+    job: &'a Job,
+    /// Axes whose rules are still to act: that of the face is the last of them.
+    axes: usize,
+    line: Line,
+    /// How far it is from the cell next to the face, from 0.
+    k: usize,
+    cell: [isize; 3],
+}
+
+impl<T: Value> GhostCell<'_, T> {
+    /// The value of a cell of the same line, by the rules of the axes before that of the face.
+    fn inside(&self, job: &Job, at: isize) -> T {
+        let mut cell = self.cell;
+        cell[self.line.face.axis.index()] = at;
+        self.source.value(job, self.axes - 1, cell)
+    }
+
+    fn spacing(&self) -> f64 {
+        self.source.mesh.spacing()[self.line.face.axis.index()]
+    }
+
+    fn value(&self, rule: &Rule) -> T {
+        let mirror = || self.inside(self.job, self.line.inwards(self.k));
+        let nearest = || self.inside(self.job, self.line.inwards(0));
+        match rule {
+            // Ends that are joined are no faces.
+            Rule::Periodic | Rule::Nearest => nearest(),
+            Rule::Mirror { negative: false } => mirror(),
+            Rule::Mirror { negative: true } => -mirror(),
+            Rule::Dirichlet(value) => T::from_f64(2.0 * self.number(value)) - mirror(),
+            Rule::Neumann(slope) => {
+                let distance = (2 * self.k + 1) as f64 * self.spacing();
+                T::from_f64(self.number(slope) * distance) + mirror()
+            }
+            Rule::Extended(extension) => self.extended(extension, nearest()),
+            Rule::Custom(ghost) => self.custom(ghost),
+        }
+    }
+
+    /// The value of a polynomial, in differences, so that what is the same everywhere stays so.
+    fn extended(&self, extension: &Extension, nearest: T) -> T {
+        let weights = extension.weights(self.k);
+        let number = &extension.number;
+        let first = match extension.on_face {
+            OnFace::Nothing => nearest,
+            // The number alone, to the bit.
+            OnFace::Value if extension.cells == 0 => T::from_f64(self.number(number)),
+            OnFace::Value => {
+                let value = T::from_f64(self.number(number));
+                T::from_f64(weights.face) * (value - nearest) + nearest
+            }
+            OnFace::Slope => {
+                let distance = weights.face * self.spacing();
+                T::from_f64(self.number(number) * distance) + nearest
+            }
+        };
+        let others = weights.cells.iter().enumerate().skip(1);
+        others.fold(first, |ghost, (cell, weight)| {
+            let next = self.inside(self.job, self.line.inwards(cell));
+            T::from_f64(*weight) * (next - nearest) + ghost
+        })
+    }
+
+    /// A number on the face, on the line of the cell.
+    fn number(&self, number: &Number) -> f64 {
+        match number {
+            Number::Constant(value) => *value,
+            Number::Function(_) => {
+                let cell = self.source.in_mesh(&self.job.of, self.axes, self.cell);
+                let at = self.source.mesh.on_wall(self.line.face, cell);
+                number.at(at, self.source.t)
+            }
+        }
+    }
+
+    /// The value that a function of the user gives.
+    fn custom(&self, rule: &Ghost) -> T {
+        let Source { mesh, holds, t, .. } = self.source;
+        let cell = self.source.in_mesh(&self.job.of, self.axes, self.cell);
+        let read = |at: isize| -> Vec<f64> {
+            let of_component = |component: &usize| {
+                let held = holds.iter().find(|(held, _)| held == component)?;
+                let job = Job {
+                    buffer: held.1,
+                    component: *component,
+                    of: self.job.of,
+                };
+                Some(self.inside(&job, at).to_f64())
+            };
+            rule.reads.iter().filter_map(of_component).collect()
+        };
+        T::from_f64((rule.ghost)(&BoundaryPoint {
+            face: self.line.face,
+            depth: self.k + 1,
+            position: mesh.point(cell),
+            wall: mesh.on_wall(self.line.face, cell),
+            t: *t,
+            nearest: &read(self.line.inwards(0)),
+            mirrored: &read(self.line.inwards(self.k)),
+        }))
+    }
+}
+
+/// Cells of a patch that lie on lines which end at a face.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Line {
+    /// How many there are on a line.
+    pub(super) cells: usize,
+    pub(super) face: Face,
+}
+
+impl Line {
+    fn new(patch: &Patch, face: Face) -> Self {
+        Line {
+            cells: patch.cells[face.axis.index()],
+            face,
+        }
+    }
+
+    /// How far a ghost cell is from the one next to the face, from 0.
+    fn depth(self, at: isize) -> usize {
+        match self.face.side {
+            Side::Lo => (-1 - at) as usize,
+            Side::Hi => at as usize - self.cells,
+        }
+    }
+
+    /// The cell so many cells inwards of the one next to the face, as far as there are cells.
+    fn inwards(self, k: usize) -> isize {
+        let last = self.cells - 1;
+        let cell = match self.face.side {
+            Side::Lo => k.min(last),
+            Side::Hi => last.saturating_sub(k),
+        };
+        cell as isize
+    }
+
+    /// Interior cells along the axis that ghost cell `k` (from 0) may be filled from: the one that it
+    /// repeats where both ends are joined, however often that goes round, its mirror image and the nearest
+    /// one. Where there is none, a cell that no rule reads.
+    pub(super) fn sources(self, k: usize) -> [usize; 3] {
+        let last = self.cells - 1;
+        let opposite = match self.face.side {
+            Side::Lo => last - k % self.cells,
+            Side::Hi => k % self.cells,
+        };
+        [opposite, self.inwards(k) as usize, self.inwards(0) as usize]
+    }
+}

@@ -1,0 +1,17 @@
+//! Values of cells in the memory of the host: arrays with ghost cells, and the table that names them. Devices keep their own.
+
+mod array;
+mod buffers;
+mod cut;
+mod ends;
+mod fields;
+mod ghosts;
+mod shape;
+
+pub(crate) use array::Array;
+pub(crate) use buffers::{Buffers, GhostDepth};
+pub(crate) use cut::Cut;
+pub(crate) use ends::Ends;
+pub(crate) use fields::{Domain, Fields};
+pub(crate) use ghosts::Filling;
+pub(crate) use shape::Shape;

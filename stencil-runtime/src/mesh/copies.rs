@@ -1,0 +1,250 @@
+//! Ghost cells as data: boxes of them, each with the patch that they follow and the faces whose rules act on the way.
+
+use super::{Mesh, Patch, Patches, Side};
+
+/// Ghost cells of a patch that follow the cells of one patch in one way.
+///
+/// Cell `c` of the box follows cell `c + shift` of the patch `from`, along each axis that crosses no face of the mesh.
+/// Along an axis that does, `c + shift` lies beyond the cells of `from`, and the rule of the face says which of them it
+/// follows. Rules act in the order x, y, z: the last one acts on what those before have made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CopyBox {
+    /// The patch whose ghost cells these are, by its place in the list.
+    pub(crate) to: usize,
+    /// The patch with the cells that they follow.
+    pub(crate) from: usize,
+    /// The first of them, counted from the first cell of `to`.
+    pub(crate) lo: [isize; 3],
+    /// How many there are along each axis.
+    pub(crate) size: [usize; 3],
+    /// What leads from cells of `to` to those of `from`.
+    pub(crate) shift: [isize; 3],
+    /// The face of the mesh that they lie beyond, along each axis.
+    pub(crate) faces: [Option<Side>; 3],
+}
+
+/// The patches of a mesh and what joins them.
+#[derive(Clone, Debug)]
+pub(crate) struct Neighbours {
+    /// All patches: together they have each cell of the mesh once.
+    pub(crate) patches: Vec<Patch>,
+    /// Cells of the mesh.
+    pub(crate) cells: [usize; 3],
+    /// Axes whose ends are joined.
+    pub(crate) periodic: [bool; 3],
+}
+
+/// Cells along one axis of a patch: its own, or ghost cells on one side.
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    lo: isize,
+    size: usize,
+    is_own: bool,
+    face: Option<Side>,
+}
+
+impl Neighbours {
+    /// The patches that a mesh is cut into.
+    pub(crate) fn new(patches: &Patches, mesh: &Mesh, periodic: [bool; 3]) -> Self {
+        Neighbours {
+            patches: patches.list(),
+            cells: mesh.cells,
+            periodic,
+        }
+    }
+
+    /// The boxes of ghost cells of a patch, so many deep; each ghost cell is in one of them.
+    pub(crate) fn boxes(&self, to: usize, depth: [usize; 3]) -> Vec<CopyBox> {
+        let [xs, ys, zs] = [0, 1, 2].map(|axis| self.spans(to, axis, depth[axis]));
+        let mut boxes = Vec::new();
+        for z in &zs {
+            for y in &ys {
+                for x in &xs {
+                    let spans = [*x, *y, *z];
+                    if !spans.iter().all(|span| span.is_own) {
+                        self.of_spans(to, spans, &mut boxes);
+                    }
+                }
+            }
+        }
+        boxes
+    }
+
+    fn spans(&self, to: usize, axis: usize, depth: usize) -> Vec<Span> {
+        let (patch, depth) = (&self.patches[to], depth as isize);
+        let (lo, n) = (patch.lo[axis] as isize, patch.cells[axis] as isize);
+        let all = self.cells[axis] as isize;
+        let span = |from: isize, to: isize, face| Span {
+            lo: from,
+            size: (to - from).max(0) as usize,
+            is_own: from == 0 && to == n,
+            face,
+        };
+        // Where the mesh ends, counted from the patch.
+        let (first, end) = match self.periodic[axis] {
+            true => (isize::MIN / 2, isize::MAX / 2),
+            false => (-lo, all - lo),
+        };
+        let spans = [
+            span(-depth, first.min(0), Some(Side::Lo)),
+            span(first.max(-depth), 0, None),
+            span(0, n, None),
+            span(n, end.min(n + depth), None),
+            span(end.max(n), n + depth, Some(Side::Hi)),
+        ];
+        spans.into_iter().filter(|span| span.size > 0).collect()
+    }
+
+    /// Adds the boxes that are so long along each axis: one for each patch, and each time that it is met
+    /// around the ends, that has cells there.
+    fn of_spans(&self, to: usize, spans: [Span; 3], boxes: &mut Vec<CopyBox>) {
+        for (from, patch) in self.patches.iter().enumerate() {
+            let [xs, ys, zs] = [0, 1, 2].map(|axis| self.overlaps(to, patch, axis, spans[axis]));
+            for z in &zs {
+                for y in &ys {
+                    for x in &xs {
+                        let along = [x, y, z];
+                        boxes.push(CopyBox {
+                            to,
+                            from,
+                            lo: along.map(|along| along.0),
+                            size: along.map(|along| along.1),
+                            shift: along.map(|along| along.2),
+                            faces: spans.map(|span| span.face),
+                        });
+                    }
+                }
+            }
+        }
+    }
+
+    /// The parts of a span that follow a patch along an axis: the first cell of each, its length, and the shift.
+    fn overlaps(
+        &self,
+        to: usize,
+        from: &Patch,
+        axis: usize,
+        span: Span,
+    ) -> Vec<(isize, usize, isize)> {
+        let own = &self.patches[to];
+        if let Some(side) = span.face {
+            let shift = match side {
+                Side::Lo => 0,
+                Side::Hi => from.cells[axis] as isize - own.cells[axis] as isize,
+            };
+            let touches = from.touches(axis, side, self.cells);
+            return Vec::from_iter(touches.then_some((span.lo, span.size, shift)));
+        }
+        let (all, size) = (self.cells[axis] as isize, span.size as isize);
+        // Where `from` begins, counted from `to`, in the mesh itself.
+        let begin = from.lo[axis] as isize - own.lo[axis] as isize;
+        let end = begin + from.cells[axis] as isize;
+        let images = match self.periodic[axis] {
+            true => {
+                (span.lo - end + 1).div_euclid(all)..=(span.lo + size - 1 - begin).div_euclid(all)
+            }
+            false => 0..=0,
+        };
+        let part = |image: isize| {
+            let first = span.lo.max(begin + image * all);
+            let last = (span.lo + size).min(end + image * all);
+            (first < last).then_some((first, (last - first) as usize, -(begin + image * all)))
+        };
+        images.filter_map(part).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each ghost cell is in one box, which leads to the cell of the mesh that it stands for.
+    fn check(neighbours: &Neighbours, depth: [usize; 3]) {
+        let cells = neighbours.cells.map(|n| n as isize);
+        for (to, own) in neighbours.patches.iter().enumerate() {
+            let mut seen = std::collections::BTreeSet::new();
+            for of in neighbours.boxes(to, depth) {
+                let from = &neighbours.patches[of.from];
+                let count: usize = of.size.iter().product();
+                for i in 0..count {
+                    let at = [
+                        i % of.size[0],
+                        i / of.size[0] % of.size[1],
+                        i / of.size[0] / of.size[1],
+                    ];
+                    let cell: [isize; 3] = std::array::from_fn(|a| of.lo[a] + at[a] as isize);
+                    assert!(seen.insert(cell), "{cell:?} twice");
+                    for axis in 0..3 {
+                        let global = own.lo[axis] as isize + cell[axis];
+                        let local = cell[axis] + of.shift[axis];
+                        let n = from.cells[axis] as isize;
+                        match of.faces[axis] {
+                            None => {
+                                assert!((0..n).contains(&local), "{of:?}");
+                                let there = from.lo[axis] as isize + local;
+                                assert_eq!(there, global.rem_euclid(cells[axis]), "{of:?}");
+                            }
+                            Some(Side::Lo) => {
+                                assert_eq!((from.lo[axis], local), (0, global));
+                            }
+                            Some(Side::Hi) => assert_eq!(local - n, global - cells[axis]),
+                        }
+                        let beyond = !(0..cells[axis]).contains(&global);
+                        let by_rule = beyond && !neighbours.periodic[axis];
+                        assert_eq!(of.faces[axis].is_some(), by_rule);
+                    }
+                }
+            }
+            let whole: usize = (0..3).map(|a| own.cells[a] + 2 * depth[a]).product();
+            assert_eq!(seen.len(), whole - own.cells.iter().product::<usize>());
+        }
+    }
+
+    #[test]
+    fn boxes_cover_each_ghost_cell_once_and_lead_to_its_cell() {
+        for periodic in [
+            [true; 3],
+            [false; 3],
+            [true, false, true],
+            [false, true, false],
+        ] {
+            for (counts, of_patch) in [
+                ([1, 1, 1], [4, 3, 2]),
+                ([3, 1, 1], [2, 1, 1]),
+                ([2, 3, 1], [4, 1, 3]),
+                ([2, 2, 2], [3, 3, 3]),
+            ] {
+                let patches = Patches {
+                    counts,
+                    cells: of_patch,
+                };
+                let neighbours = Neighbours {
+                    patches: patches.list(),
+                    cells: std::array::from_fn(|a| counts[a] * of_patch[a]),
+                    periodic,
+                };
+                // Deeper than a patch, and than the mesh.
+                check(&neighbours, [3, 2, 1]);
+                check(&neighbours, [5, 0, 4]);
+            }
+        }
+    }
+
+    #[test]
+    fn patches_may_differ() {
+        let patch = |lo, cells| Patch { lo, cells };
+        let patches = vec![
+            patch([0, 0, 0], [3, 4, 1]),
+            patch([3, 0, 0], [5, 1, 1]),
+            patch([3, 1, 0], [5, 3, 1]),
+        ];
+        for periodic in [[true; 3], [false; 3]] {
+            let neighbours = Neighbours {
+                patches: patches.clone(),
+                cells: [8, 4, 1],
+                periodic,
+            };
+            check(&neighbours, [2, 1, 0]);
+        }
+    }
+}

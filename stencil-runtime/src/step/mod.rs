@@ -1,0 +1,68 @@
+//! A step as data: what is done in each of its substeps, when, and why it could not be done.
+
+mod actions;
+mod clock;
+
+pub(crate) use actions::{Action, actions};
+#[cfg(test)]
+pub(crate) use clock::tests;
+pub(crate) use clock::{Asked, Length, Rules, place};
+
+use crate::Error;
+
+/// A step, so that it can be done again.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Moment {
+    /// Its number, from 1.
+    pub(crate) step: u64,
+    /// The time at its beginning.
+    pub(crate) t: f64,
+    /// Its length.
+    pub(crate) dt: f64,
+}
+
+/// A value that is infinite or not a number, or has grown without bound.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct BadValue {
+    /// The component.
+    pub(crate) component: String,
+    /// Its cell: x, y, z.
+    pub(crate) cell: [usize; 3],
+}
+
+/// Why a step could not be done.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// A value is no number.
+    NotFinite {
+        /// Which.
+        bad: BadValue,
+        /// The step that made it.
+        moment: Moment,
+        /// Its substep, from 0.
+        substep: usize,
+        /// The fields that the device has now.
+        fields: After,
+        /// Steps before that one which may have made it, too.
+        unseen: u64,
+    },
+    /// Something else.
+    Other(Error),
+}
+
+/// The fields that a device has after a step that failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum After {
+    /// Those before the step.
+    Step,
+    /// Those before the substep.
+    Substep,
+    /// Those that the step has spoilt.
+    Lost,
+}
+
+impl<E: Into<Error>> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Failure::Other(error.into())
+    }
+}
