@@ -128,10 +128,7 @@ impl Neighbours {
     ) -> Vec<(isize, usize, isize)> {
         let own = &self.patches[to];
         if let Some(side) = span.face {
-            let shift = match side {
-                Side::Lo => 0,
-                Side::Hi => from.cells[axis] as isize - own.cells[axis] as isize,
-            };
+            let shift = own.lo[axis] as isize - from.lo[axis] as isize;
             let touches = from.touches(axis, side, self.cells);
             return Vec::from_iter(touches.then_some((span.lo, span.size, shift)));
         }
