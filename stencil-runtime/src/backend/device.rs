@@ -8,8 +8,8 @@ use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::model::Reduction;
 
 use super::Reducer;
-use crate::field::Fields;
-use crate::step::{Asked, BadValue, Failure, Length, Moment};
+use crate::field::{BadValue, Fields};
+use crate::step::{Asked, Failure, Length, Moment};
 use crate::{Error, MemoryUse, Number};
 
 /// Sets given fields anew for the time of a substep.

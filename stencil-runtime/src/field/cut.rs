@@ -3,9 +3,9 @@
 use rayon::prelude::*;
 use stencil_compiler::expr::Real;
 
-use super::{Array, Shape};
+use super::{Array, Shape, memory_use};
 use crate::mesh::Patches;
-use crate::{Error, memory_use};
+use crate::Error;
 
 /// Rows that a core copies at once.
 const ROWS: usize = 256;

@@ -9,8 +9,8 @@ use stencil_compiler::plan::{BufferRole, Plan};
 
 use super::{Array, Buffers, Cut, Filling, GhostDepth, Shape};
 use crate::mesh::{Boundaries, Mesh, Neighbours, Patches};
-use crate::step::BadValue;
-use crate::{Error, Number, memory_use};
+use super::memory_use;
+use crate::{Error, Number};
 
 /// What a device is made for, apart from its plan.
 #[derive(Clone, Debug)]
@@ -25,6 +25,15 @@ pub(crate) struct Domain {
     pub(crate) keep_last: bool,
     /// Steps between two looks for values that are no numbers, where they are not looked at as they are made.
     pub(crate) look_every: usize,
+}
+
+/// A value that is infinite or not a number, or has grown without bound.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct BadValue {
+    /// The component.
+    pub(crate) component: String,
+    /// Its cell: x, y, z.
+    pub(crate) cell: [usize; 3],
 }
 
 /// The arrays of all buffers on all patches of a mesh.

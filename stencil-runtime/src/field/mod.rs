@@ -6,12 +6,14 @@ mod cut;
 mod ends;
 mod fields;
 mod ghosts;
+pub(crate) mod memory_use;
 mod shape;
 
 pub(crate) use array::Array;
 pub(crate) use buffers::{Buffers, GhostDepth};
 pub(crate) use cut::Cut;
 pub(crate) use ends::Ends;
-pub(crate) use fields::{Domain, Fields};
+pub(crate) use fields::{BadValue, Domain, Fields};
+pub use memory_use::{MemoryUse, Shortage};
 pub(crate) use ghosts::Filling;
 pub(crate) use shape::Shape;

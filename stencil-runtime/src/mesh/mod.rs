@@ -4,6 +4,7 @@ mod axis;
 mod boundary;
 mod copies;
 mod extension;
+pub(crate) mod formula;
 mod patch;
 mod reach;
 mod resolve;
@@ -17,7 +18,7 @@ pub(crate) use extension::{DEEPEST, Extension};
 pub(crate) use patch::{Patch, Patches};
 pub(crate) use resolve::{Boundaries, Ghost, Number, Rule, Setting};
 pub use source::Source;
-pub(crate) use source::{Given, SteadyFunction};
+pub(crate) use source::{Given, Sampled};
 
 /// A box of cells of equal size.
 ///

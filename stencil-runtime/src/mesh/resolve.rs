@@ -10,7 +10,8 @@ use super::boundary::{Custom, GhostFunction, Kind, PointFunction, Value};
 use super::extension::{self, Extension, Extensions};
 use super::{Axis, Boundary, Face, Faces, Patches, Side};
 use crate::system::{Component, indices};
-use crate::{Error, SystemDef, formula};
+use super::formula;
+use crate::{Error, SystemDef};
 
 /// What a user says about some faces.
 #[derive(Clone, Debug)]

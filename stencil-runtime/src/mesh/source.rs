@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use ndarray::Array3;
 
+use super::Mesh;
 use super::boundary::PointFunction;
 
 /// What a component of a `source` is.
@@ -83,6 +84,38 @@ impl fmt::Debug for Given {
             Given::Unsteady(_) => f.write_str("a function of space and time"),
             Given::Values(values) => write!(f, "values {:?}", values.dim()),
             Given::Text(text) => write!(f, "{text:?}"),
+        }
+    }
+}
+
+/// A source, ready to be evaluated.
+pub(crate) enum Sampled {
+    Steady(Arc<SteadyFunction>),
+    Unsteady(PointFunction),
+    Values(Array3<f64>),
+}
+
+impl std::fmt::Debug for Sampled {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Sampled::Steady(_) => "steady",
+            Sampled::Unsteady(_) => "unsteady",
+            Sampled::Values(_) => "values",
+        })
+    }
+}
+
+impl Sampled {
+    /// Its value in a cell.
+    pub(crate) fn at(&self, mesh: &Mesh, cell: [isize; 3], t: f64) -> f64 {
+        let point @ [x, y, z] = mesh.point(cell);
+        match self {
+            Sampled::Steady(value) => value(x, y, z),
+            Sampled::Unsteady(value) => value.at(point, t),
+            Sampled::Values(values) => {
+                let [x, y, z] = cell.map(|i| i as usize);
+                values[[z, y, x]]
+            }
         }
     }
 }

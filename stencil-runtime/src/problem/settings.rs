@@ -12,7 +12,7 @@ use super::mistakes::At;
 use super::reader::{Name, Reader};
 use super::system::Resolved;
 use crate::Mesh;
-use crate::builder::MOST_CELLS;
+use crate::simulation::builder::MOST_CELLS;
 use crate::mesh::Patches;
 
 /// The time step of a problem.

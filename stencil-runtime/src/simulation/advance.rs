@@ -150,7 +150,7 @@ impl<T: Number> Simulation<T> {
         mut progress: impl FnMut(u64, f64) -> F,
     ) -> Result<Outcome, Error> {
         let help = "give a time to end at".to_string();
-        crate::builder::number("the end of the run".into(), end, |_| true, help)?;
+        crate::simulation::builder::number("the end of the run".into(), end, |_| true, help)?;
         while self.t < end {
             self.step_some(u64::MAX, end)?;
             if progress(self.steps, self.t).ends() {

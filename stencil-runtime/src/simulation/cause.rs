@@ -5,10 +5,10 @@ use stencil_compiler::expr::Op;
 use stencil_compiler::model::{Comparison, Model};
 
 use super::{Setup, Simulation};
-use crate::field::Fields;
+use crate::field::{BadValue, Fields};
 use crate::mesh::{Axis, Face, Mesh, Side};
 use crate::report::{told, told_point};
-use crate::step::{After, BadValue, Moment};
+use crate::step::{After, Moment};
 use crate::{Error, Number};
 
 impl<T: Number> Simulation<T> {

@@ -134,7 +134,7 @@ impl<T: Number> Simulation<T> {
         } = &quantity.observation;
         let at = quantities.iter().position(|q| q.name.as_str() == NAME);
         let at = at.ok_or_else(|| Error::Bug(format!("`{}` is not observed", quantity.text)))?;
-        let halo = crate::observe::halo(&quantity.observation)?;
+        let halo = crate::step::halo_of(&quantity.observation)?;
         check_halo(&quantity.text, halo, self.device.fields().shape().halo)?;
         let params: Result<Vec<f64>, Error> = algorithm
             .params

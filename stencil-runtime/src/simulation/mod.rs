@@ -1,6 +1,7 @@
 //! A system on a mesh, stepping in time.
 
 mod advance;
+pub(crate) mod builder;
 mod cause;
 mod evaluate;
 mod law;
@@ -11,11 +12,11 @@ mod speeds;
 mod stable;
 mod timed;
 mod values;
+mod watch;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ndarray::Array3;
 use rayon::ThreadPool;
 use stencil_compiler::plan::Plan;
 use stencil_compiler::stability::Axes;
@@ -23,14 +24,15 @@ use stencil_compiler::stability::Axes;
 use crate::backend::cpu::Checked;
 use crate::backend::cuda::{Card, Launched};
 use crate::backend::{self, Device};
-use crate::builder::{Fused, number, rules};
-use crate::mesh::{Mesh, Patches, PointFunction, SteadyFunction};
-use crate::observe::Watch;
-use crate::step::Rules;
+use builder::{number, rules};
+use watch::Watch;
+use crate::mesh::{Mesh, Patches, Sampled};
+use crate::step::{Fused, Rules};
 use crate::{
-    Builder, Engine, Error, Instructions, MemoryUse, Number, Schedule, SystemDef, ToSystem,
+    Error, Instructions, MemoryUse, Number, Schedule, SystemDef, ToSystem,
 };
 
+pub use builder::{Builder, Engine};
 pub use advance::{Flow, Outcome, Timings};
 pub use evaluate::Quantity;
 pub use restart::Restored;
@@ -114,23 +116,6 @@ pub(crate) enum Pace {
         most: Option<f64>,
         limit: Option<f64>,
     },
-}
-
-/// A source, ready to be evaluated.
-pub(crate) enum Sampled {
-    Steady(Arc<SteadyFunction>),
-    Unsteady(PointFunction),
-    Values(Array3<f64>),
-}
-
-impl std::fmt::Debug for Sampled {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Sampled::Steady(_) => "steady",
-            Sampled::Unsteady(_) => "unsteady",
-            Sampled::Values(_) => "values",
-        })
-    }
 }
 
 /// What does not change in a run.

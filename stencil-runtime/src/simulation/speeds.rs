@@ -4,7 +4,7 @@ use stencil_compiler::algorithm::Role;
 use stencil_compiler::model::text::expression;
 
 use super::Simulation;
-use crate::observe::Watch;
+use super::watch::Watch;
 use crate::step::{Asked, Length};
 use crate::{BadSpeed, Error, Number};
 

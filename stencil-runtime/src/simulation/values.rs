@@ -113,7 +113,7 @@ impl<T: Number> Simulation<T> {
         self.component(name)?;
         let what = format!("the initial value of `{name}`");
         let (system, params) = (self.setup.system.clone(), self.setup.params.clone());
-        let value = crate::formula::point(&system, &params, &what, formula)?;
+        let value = crate::mesh::formula::point(&system, &params, &what, formula)?;
         let t = self.t;
         self.set(name, |x, y, z| value.at([x, y, z], t))
     }
@@ -259,21 +259,6 @@ pub(super) fn sample<T: Number>(
     check_source(name, (mesh, t), device.interior(buffer)?)
 }
 
-impl Sampled {
-    /// Its value in a cell.
-    pub(super) fn at(&self, mesh: &Mesh, cell: [isize; 3], t: f64) -> f64 {
-        let point @ [x, y, z] = mesh.point(cell);
-        match self {
-            Sampled::Steady(value) => value(x, y, z),
-            Sampled::Unsteady(value) => value.at(point, t),
-            Sampled::Values(values) => {
-                let [x, y, z] = cell.map(|i| i as usize);
-                values[[z, y, x]]
-            }
-        }
-    }
-}
-
 /// A source, ready to be evaluated.
 pub(crate) fn sampled(
     name: &str,
@@ -284,7 +269,7 @@ pub(crate) fn sampled(
     Ok(match source.0 {
         Given::Constant(value) => {
             let what = format!("the source `{name}`");
-            crate::builder::number(what, value, |_| true, "give a number".into())?;
+            crate::simulation::builder::number(what, value, |_| true, "give a number".into())?;
             Sampled::Steady(std::sync::Arc::new(move |_, _, _| value))
         }
         Given::Steady(value) => Sampled::Steady(value),

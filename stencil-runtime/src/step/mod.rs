@@ -2,13 +2,19 @@
 
 mod actions;
 mod clock;
+mod observation;
+mod plans;
 
 pub(crate) use actions::{Action, actions};
 #[cfg(test)]
 pub(crate) use clock::tests;
 pub(crate) use clock::{Asked, Length, Rules, place};
 
+pub(crate) use observation::{groups, halo_of, kind};
+pub(crate) use plans::{Fused, Plans};
+
 use crate::Error;
+use crate::field::BadValue;
 
 /// A step, so that it can be done again.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,15 +25,6 @@ pub(crate) struct Moment {
     pub(crate) t: f64,
     /// Its length.
     pub(crate) dt: f64,
-}
-
-/// A value that is infinite or not a number, or has grown without bound.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct BadValue {
-    /// The component.
-    pub(crate) component: String,
-    /// Its cell: x, y, z.
-    pub(crate) cell: [usize; 3],
 }
 
 /// Why a step could not be done.

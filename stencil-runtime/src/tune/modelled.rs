@@ -12,7 +12,7 @@ use super::{Candidate, Fate, GAIN, Options, Subject, Trial, Tuned, Tuner};
 use crate::backend::cuda::nvrtc::{Nvrtc, Resources};
 use crate::backend::cuda::{BOXES, Doubt, Launched, OLDEST};
 use crate::bench::Sustained;
-use crate::builder::Predicted;
+use crate::simulation::builder::Predicted;
 use crate::{Error, Number};
 
 /// Schedules that are compiled at once.

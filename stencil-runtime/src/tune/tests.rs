@@ -12,7 +12,7 @@ use stencil_compiler::schedule::{Schedule, heuristic};
 use super::*;
 use crate::backend::cuda::{CudaError, Doubt, Launched, Load};
 use crate::bench::Sustained;
-use crate::builder::Predicted;
+use crate::simulation::builder::Predicted;
 
 mod budget;
 mod compiled;

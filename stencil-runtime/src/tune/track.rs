@@ -16,7 +16,7 @@ use crate::backend::cuda::{
     Ahead, BOXES, Cache, Calibration, Card, CudaError, Doubt, Launched, Piece, Sensors,
 };
 use crate::bench::{self, BURST, Sustained};
-use crate::builder::Predicted;
+use crate::simulation::builder::Predicted;
 use crate::{Builder, Engine, Error, Number, Simulation};
 
 /// Cells of meshes on which bits are compared, by the number of dimensions: no tile divides them.

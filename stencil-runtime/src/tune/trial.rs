@@ -6,7 +6,7 @@ use stencil_compiler::schedule::Schedule;
 use super::Candidate;
 use crate::backend::cuda::Launched;
 use crate::bench::Sustained;
-use crate::builder::Predicted;
+use crate::simulation::builder::Predicted;
 
 /// What became of a schedule.
 #[derive(Clone, Debug, PartialEq)]

@@ -11,9 +11,8 @@ use super::own::own_sources;
 use super::patches::over;
 use super::units::Units;
 use super::{Cache, CudaError, Unsteady, clock};
-use crate::builder::Plans;
 use crate::mesh::Patches;
-use crate::step::Rules;
+use crate::step::{Plans, Rules};
 use crate::{Error, Number};
 
 /// All kernels of a run, as texts for an architecture.

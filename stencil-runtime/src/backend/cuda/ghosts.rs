@@ -394,7 +394,6 @@ mod tests {
     use stencil_compiler::emit::Patches;
     use stencil_compiler::plan::Layout;
 
-    use super::*;
     use crate::backend::cuda::nvrtc::tests::nvrtc;
     use crate::backend::cuda::own::own_text;
 

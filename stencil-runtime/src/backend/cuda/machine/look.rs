@@ -7,7 +7,8 @@ use stencil_compiler::plan::BufferRole;
 use super::Machine;
 use super::tasks::nothing;
 use crate::backend::cuda::CudaError;
-use crate::step::{After, BadValue, Failure, Moment};
+use crate::field::BadValue;
+use crate::step::{After, Failure, Moment};
 use crate::{Error, Number};
 
 impl<T: Number> Machine<T> {

@@ -9,7 +9,8 @@ use crate::backend::cuda::card::Opened;
 use crate::backend::cuda::formulas::Formulas;
 use crate::backend::cuda::memory::{ARRAYS, stride};
 use crate::field::{Cut, Shape};
-use crate::{Error, MemoryUse, Number, memory_use};
+use crate::field::memory_use;
+use crate::{Error, MemoryUse, Number};
 
 impl<T: Number> Machine<T> {
     /// What it takes on the card: all that is taken when it is made.

@@ -17,10 +17,9 @@ use crate::backend::cuda::own::{Own, own};
 use crate::backend::cuda::patches::{MeshShape, over};
 use crate::backend::cuda::units::Units;
 use crate::backend::cuda::{Cache, CudaError};
-use crate::builder::Plans;
 use crate::field::{Cut, Domain, Fields};
 use crate::mesh::Patches;
-use crate::step::Rules;
+use crate::step::{Plans, Rules};
 use crate::{Error, Number};
 
 /// The plans of a run as texts.

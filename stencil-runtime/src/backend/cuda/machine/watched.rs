@@ -12,7 +12,7 @@ use crate::backend::cuda::launches::{Text, fitted, halo as halo_of, texts_change
 use crate::backend::cuda::patches::over;
 use crate::backend::cuda::units::Units;
 use crate::mesh::Patches;
-use crate::observe::groups;
+use crate::step::groups;
 use crate::{Error, Number};
 
 /// The schedule of what is observed in each cell by itself, or beside ghost cells.

@@ -12,16 +12,16 @@ use stencil_compiler::stability::{self, Axes};
 
 use super::check::{check_cells, missing, number, params};
 use super::chosen::{Chosen, choose};
-use super::fused::{Fused, Plans};
+use super::fused::fused;
 use super::{Builder, Engine};
 use crate::backend::cpu::{self, Checked, Choice};
 use crate::backend::{Device, cuda};
 use crate::field::Domain;
-use crate::mesh::{Axis, Boundaries, Mesh, Patches};
-use crate::observe::{self, Watch};
-use crate::simulation::{Pace, Parts, Sampled, Setup, sampled};
-use crate::step::Rules;
-use crate::{Error, Instructions, Number, Schedule, Simulation, Source, SystemDef, formula};
+use crate::mesh::{Axis, Boundaries, Mesh, Patches, Sampled, formula};
+use crate::simulation::watch::Watch;
+use crate::simulation::{Pace, Parts, Setup, sampled};
+use crate::step::{Fused, Plans, Rules, halo_of, kind};
+use crate::{Error, Instructions, Number, Schedule, Simulation, Source, SystemDef};
 
 /// The part of the limit that steps take by themselves.
 pub(crate) const AUTO: f64 = 0.8;
@@ -187,7 +187,7 @@ impl<T: Number> Builder<T> {
         let patches = Patches::new(&mesh, self.patches)?;
         let single = schedule.unfused(system.algorithm());
         let fused = match engine {
-            Chosen::Cuda => Fused::new::<T>(system, &schedule, &boundaries, (&mesh, &patches))?,
+            Chosen::Cuda => fused::<T>(system, &schedule, &boundaries, (&mesh, &patches))?,
             Chosen::Cpu(_) => None,
         };
         let wrapped = match engine {
@@ -200,7 +200,7 @@ impl<T: Number> Builder<T> {
             return Err(Error::Bug(bug.into()));
         }
         boundaries.check_exchanges(&plan)?;
-        let halo = system.observation().map_or(Ok([0; 3]), observe::halo)?;
+        let halo = system.observation().map_or(Ok([0; 3]), halo_of)?;
         boundaries.check_depth(system, &plan, halo, &patches)?;
         Ok(Planned {
             mesh,
@@ -298,7 +298,7 @@ fn check_scheme(system: &SystemDef) -> Result<(), Error> {
     match shares.iter().find(|share| !share.rate.is_finite()) {
         None => Ok(()),
         Some(share) => Err(Error::NoStableStep {
-            term: format!("the {} speed", observe::kind(share.power)),
+            term: format!("the {} speed", kind(share.power)),
             scheme: system.algorithm().scheme.clone(),
             stable: stability::integrators_for(model).join(", "),
         }),

@@ -17,7 +17,6 @@ use crate::{Boundary, Error, Instructions, Number, Schedule, Source, SystemDef, 
 
 pub(crate) use build::{AUTO, rules};
 pub(crate) use check::{MOST_CELLS, number};
-pub(crate) use fused::{Fused, Plans};
 pub(crate) use predict::Predicted;
 
 /// What computes the steps. Results do not depend on it.

@@ -5,7 +5,7 @@ use std::fs;
 
 use stencil_compiler::plan::{BufferRole, Plan};
 
-use crate::field::Shape;
+use super::Shape;
 
 /// Bytes that a run takes on what does its steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -9,6 +9,7 @@ use stencil_compiler::model::Reduction;
 use crate::backend::cpu::Checked;
 use crate::backend::{Device, Reducer};
 use crate::mesh::Mesh;
+use crate::step::{groups, kind};
 use crate::{Error, Number, SystemDef};
 
 /// The quantities of a system.
@@ -32,26 +33,6 @@ impl Group {
     fn reads_sources(&self) -> bool {
         self.reducer.as_ref().is_some_and(Reducer::reads_sources)
     }
-}
-
-/// Ghost cells that the quantities read.
-pub(crate) fn halo(observation: &Observation) -> Result<[usize; 3], Error> {
-    let program = stencil_compiler::algorithm::rows::RowProgram::new(&observation.algorithm, 0);
-    let program = program.map_err(Error::Bug)?;
-    Ok(program.halo().map(|h| h as usize))
-}
-
-/// The quantities that are evaluated together, each with its reduction: what is observed, and the
-/// speeds. Groups may be empty.
-pub(crate) fn groups(observation: &Observation) -> [Vec<(usize, Reduction)>; 2] {
-    let quantities = observation.quantities.iter().enumerate();
-    [false, true].map(|speeds| {
-        let chosen = quantities.clone();
-        let chosen = chosen.filter(|(_, quantity)| quantity.speed.is_some() == speeds);
-        chosen
-            .map(|(i, quantity)| (i, quantity.reduction))
-            .collect()
-    })
 }
 
 impl Watch {
@@ -180,15 +161,5 @@ impl Watch {
         let spacing = mesh.spacing();
         self.algorithm
             .uniform_values(T::PRECISION, &self.params, spacing, (0.0, t))
-    }
-}
-
-/// The word of the language for a power.
-pub(crate) fn kind(power: u32) -> &'static str {
-    match power {
-        1 => "advective",
-        2 => "diffusive",
-        3 => "dispersive",
-        _ => "hyperdiffusive",
     }
 }

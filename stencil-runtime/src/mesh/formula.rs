@@ -6,8 +6,7 @@ use std::sync::Arc;
 
 use stencil_compiler::model::formula::{self, Formula, Scratch};
 
-use crate::mesh::{GhostFunction, PointFunction};
-use crate::simulation::Sampled;
+use super::{GhostFunction, PointFunction, Sampled};
 use crate::{Error, SystemDef};
 
 /// What precedes a component's name where its value next to the face is meant.

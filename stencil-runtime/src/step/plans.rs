@@ -1,0 +1,42 @@
+//! The plans of a run.
+
+use stencil_compiler::algorithm::Algorithm;
+use stencil_compiler::discretize::Observation;
+use stencil_compiler::plan::{BufferRole, Plan};
+
+/// What a run does in its steps: single ones, and where it can several at once, on the same arrays.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plans<'a> {
+    /// The problem and the plan of a step.
+    pub(crate) single: (&'a Algorithm, &'a Plan),
+    pub(crate) fused: Option<&'a Fused>,
+    /// What is evaluated between steps.
+    pub(crate) watched: Option<&'a Observation>,
+}
+
+impl<'a> Plans<'a> {
+    /// Each plan with its problem, that of single steps first.
+    pub(crate) fn all(self) -> impl Iterator<Item = (&'a Algorithm, &'a Plan)> {
+        let fused = self.fused.map(|fused| (&fused.problem, &fused.plan));
+        std::iter::once(self.single).chain(fused)
+    }
+}
+
+/// The plan of fused substeps.
+#[derive(Clone, Debug)]
+pub(crate) struct Fused {
+    /// The problem that it is a plan of.
+    pub(crate) problem: Algorithm,
+    pub(crate) plan: Plan,
+}
+
+impl Fused {
+    /// Have both plans the same arrays? They work on one memory, and in turn.
+    pub(crate) fn fits(&self, single: &Plan) -> bool {
+        let arrays = |plan: &Plan| -> Vec<(String, BufferRole)> {
+            let buffers = plan.buffers.iter();
+            buffers.map(|b| (b.name.clone(), b.role)).collect()
+        };
+        arrays(&self.plan) == arrays(single)
+    }
+}
