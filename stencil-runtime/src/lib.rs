@@ -72,7 +72,9 @@ pub use error::{BadSpeed, Error, NotFinite, Unstable};
 pub use field::{MemoryUse, Shortage};
 pub use mesh::{Axis, Boundary, BoundaryPoint, Face, Faces, Mesh, Side, Source};
 pub use number::Number;
-pub use simulation::{Builder, Engine, Flow, Outcome, Quantity, Restored, Retaken, Simulation, Timings};
+pub use simulation::{
+    Builder, Engine, Flow, Outcome, Quantity, Restored, Retaken, Simulation, Timings,
+};
 pub use stencil_compiler as compiler;
 pub use stencil_compiler::emit::RowInput;
 pub use stencil_compiler::expr::Real;

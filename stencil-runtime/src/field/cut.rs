@@ -4,8 +4,8 @@ use rayon::prelude::*;
 use stencil_compiler::expr::Real;
 
 use super::{Array, Shape, memory_use};
-use crate::mesh::Patches;
 use crate::Error;
+use crate::mesh::Patches;
 
 /// Rows that a core copies at once.
 const ROWS: usize = 256;

@@ -7,9 +7,9 @@ use rayon::prelude::*;
 use stencil_compiler::expr::real::Precision;
 use stencil_compiler::plan::{BufferRole, Plan};
 
+use super::memory_use;
 use super::{Array, Buffers, Cut, Filling, GhostDepth, Shape};
 use crate::mesh::{Boundaries, Mesh, Neighbours, Patches};
-use super::memory_use;
 use crate::{Error, Number};
 
 /// What a device is made for, apart from its plan.

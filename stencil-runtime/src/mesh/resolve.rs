@@ -8,9 +8,9 @@ use stencil_compiler::discretize::weights::OnFace;
 
 use super::boundary::{Custom, GhostFunction, Kind, PointFunction, Value};
 use super::extension::{self, Extension, Extensions};
+use super::formula;
 use super::{Axis, Boundary, Face, Faces, Patches, Side};
 use crate::system::{Component, indices};
-use super::formula;
 use crate::{Error, SystemDef};
 
 /// What a user says about some faces.

@@ -12,8 +12,8 @@ use super::mistakes::At;
 use super::reader::{Name, Reader};
 use super::system::Resolved;
 use crate::Mesh;
-use crate::simulation::builder::MOST_CELLS;
 use crate::mesh::Patches;
+use crate::simulation::builder::MOST_CELLS;
 
 /// The time step of a problem.
 #[derive(Clone, Copy, Debug, PartialEq)]

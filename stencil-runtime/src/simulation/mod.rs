@@ -24,16 +24,14 @@ use stencil_compiler::stability::Axes;
 use crate::backend::cpu::Checked;
 use crate::backend::cuda::{Card, Launched};
 use crate::backend::{self, Device};
-use builder::{number, rules};
-use watch::Watch;
 use crate::mesh::{Mesh, Patches, Sampled};
 use crate::step::{Fused, Rules};
-use crate::{
-    Error, Instructions, MemoryUse, Number, Schedule, SystemDef, ToSystem,
-};
+use crate::{Error, Instructions, MemoryUse, Number, Schedule, SystemDef, ToSystem};
+use builder::{number, rules};
+use watch::Watch;
 
-pub use builder::{Builder, Engine};
 pub use advance::{Flow, Outcome, Timings};
+pub use builder::{Builder, Engine};
 pub use evaluate::Quantity;
 pub use restart::Restored;
 pub(crate) use restart::differences;

@@ -9,10 +9,10 @@ use stencil_compiler::model::Model;
 use stencil_compiler::stability::{self, About, Apart, Axes, Linear, State, Symbol};
 
 use super::{Pace, Sampled, Simulation};
-use crate::simulation::builder::{AUTO, rules};
 use crate::error::Unstable;
 use crate::mesh::{Axis, Mesh};
 use crate::report::told_point;
+use crate::simulation::builder::{AUTO, rules};
 use crate::step::Asked;
 use crate::{Error, Number};
 

@@ -15,9 +15,9 @@ use super::pipeline::{self, Pipeline, has_rings};
 use super::prepare::{Choice, Code, Prepared};
 use crate::backend::device::OnHost;
 use crate::backend::{Device, Reducer, Renew};
-use crate::field::{BadValue, Array, Domain, Fields, Filling};
-use crate::step::{Action, After, Failure, Moment, Rules, actions};
 use crate::field::memory_use;
+use crate::field::{Array, BadValue, Domain, Fields, Filling};
+use crate::step::{Action, After, Failure, Moment, Rules, actions};
 use crate::{Error, MemoryUse, Number};
 
 /// Arrays and what is done with them in a step.

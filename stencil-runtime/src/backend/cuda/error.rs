@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use stencil_compiler::emit::EmitError;
 
-use super::driver;
-use super::nvrtc::NvrtcError;
+use super::card::driver;
+use crate::backend::cuda::compile::nvrtc::NvrtcError;
 
 /// Why a card could not be used, or a run on it had to end.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -164,7 +164,7 @@ pub enum CudaError {
 
 impl CudaError {
     /// A call of the driver that failed.
-    pub(super) fn driver(call: &'static str) -> impl Fn(cudarc::driver::DriverError) -> Self {
+    pub(crate) fn driver(call: &'static str) -> impl Fn(cudarc::driver::DriverError) -> Self {
         move |error| CudaError::Driver {
             call,
             reason: driver::words(error),

@@ -8,10 +8,10 @@ use stencil_compiler::emit;
 use stencil_compiler::plan::{Layout, Place};
 
 use super::probes::{THREADS, TIMINGS, timed};
-use crate::backend::cuda::ghosts::Ghosts;
+use crate::backend::cuda::kernels::builtin::own;
+use crate::backend::cuda::kernels::ghosts::Ghosts;
+use crate::backend::cuda::memory::patches::MeshShape;
 use crate::backend::cuda::memory::{self, Memory};
-use crate::backend::cuda::own::own;
-use crate::backend::cuda::patches::MeshShape;
 use crate::backend::cuda::{Cache, CudaError, Opened};
 use crate::field::{Cut, Shape};
 use crate::mesh::{Boundaries, Mesh, Neighbours, Patches};

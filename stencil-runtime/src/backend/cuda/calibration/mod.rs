@@ -11,7 +11,7 @@ use std::fmt;
 
 use stencil_compiler::cost::{self, MODELS, Power, Rates};
 
-use super::{Cache, Card, CudaError};
+use crate::backend::cuda::{Cache, Card, CudaError};
 
 pub(super) use probes::timed;
 

@@ -12,7 +12,7 @@ use stencil_compiler::emit::Source;
 
 use super::{Measured, graphs};
 use crate::backend::cuda::card::OLDEST;
-use crate::backend::cuda::launches::{function, one};
+use crate::backend::cuda::kernels::launch::{function, one};
 use crate::backend::cuda::{Cache, Card, CudaError, Opened};
 
 /// The kernels.
@@ -263,7 +263,7 @@ pub(in crate::backend::cuda) fn timed<E: From<CudaError>>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::cuda::nvrtc::tests::nvrtc;
+    use crate::backend::cuda::compile::nvrtc::tests::nvrtc;
 
     #[test]
     fn the_text_compiles_for_each_architecture_and_spills_nothing() {

@@ -6,10 +6,10 @@ use super::tasks::Task;
 use super::{Machine, RESERVE};
 use crate::backend::cuda::CudaError;
 use crate::backend::cuda::card::Opened;
-use crate::backend::cuda::formulas::Formulas;
+use crate::backend::cuda::kernels::formulas::Formulas;
 use crate::backend::cuda::memory::{ARRAYS, stride};
-use crate::field::{Cut, Shape};
 use crate::field::memory_use;
+use crate::field::{Cut, Shape};
 use crate::{Error, MemoryUse, Number};
 
 impl<T: Number> Machine<T> {

@@ -1,15 +1,16 @@
 //! The arrays of a mesh on a card, in patches, and the steps of a plan on them.
 
-mod look;
+pub(crate) mod aot;
+pub(super) mod buffer_places;
+mod copy_fields;
+mod finite_check;
 mod memory_use;
 mod observe;
-mod parts;
-pub(super) mod places;
+mod observed;
+mod part_times;
 mod programs;
 mod steps;
-mod take;
 mod tasks;
-mod watched;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -21,29 +22,29 @@ use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::model::Reduction;
 use stencil_compiler::plan::{BufferRole, Place, Plan};
 
-use super::card::{Card, Opened};
-use super::clock::Clock;
-use super::formulas::{Formulas, Unsteady};
-use super::ghosts::{Ghosts, has_tables};
-use super::launches::Ready;
-use super::memory::Memory;
-use super::patches::{MeshShape, over};
-use super::reduce::Tree;
-use super::units::Units;
-use super::{Cache, CudaError, Launched};
+use crate::backend::cuda::card::limits::Units;
+use crate::backend::cuda::card::{Card, Opened};
+use crate::backend::cuda::kernels::clock::Clock;
+use crate::backend::cuda::kernels::formulas::{Formulas, Unsteady};
+use crate::backend::cuda::kernels::ghosts::{Ghosts, has_tables};
+use crate::backend::cuda::kernels::launch::Ready;
+use crate::backend::cuda::kernels::reduce::Tree;
+use crate::backend::cuda::memory::Memory;
+use crate::backend::cuda::memory::patches::{MeshShape, over};
+use crate::backend::cuda::{Cache, CudaError, Launched};
 use crate::backend::device::OnHost;
 use crate::backend::{self, Device, Renew};
-use crate::field::{BadValue, Array, Cut, Domain, Fields};
+use crate::field::{Array, BadValue, Cut, Domain, Fields};
 use crate::mesh::Neighbours;
-use crate::step::{Plans, Asked, Failure, Length, Moment, Rules, actions};
+use crate::step::{Asked, Failure, Length, Moment, Plans, Rules, actions};
 use crate::{Error, MemoryUse, Number};
+use buffer_places::slots;
 use observe::Reducer;
-pub use parts::{PartTime, StepPart};
-use places::slots;
+use observed::deepest;
+pub(crate) use observed::{On, sources as watched_sources};
+pub use part_times::{PartTime, StepPart};
 use programs::{Arrays, Programs};
 use tasks::{Graph, Kind, Task, When};
-use watched::deepest;
-pub(crate) use watched::{On, sources as watched_sources};
 
 /// Bytes of the card that are left to others: the driver's own, and lists of ghost cells.
 const RESERVE: usize = 64 << 20;

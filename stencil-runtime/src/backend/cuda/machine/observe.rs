@@ -9,11 +9,11 @@ use stencil_compiler::model::Reduction;
 use stencil_compiler::plan::BufferRole;
 
 use super::Machine;
+use super::observed::{Part, Problem, bug, deepest};
 use super::tasks::{Task, When};
-use super::watched::{Part, Problem, bug, deepest};
 use crate::backend;
 use crate::backend::cuda::CudaError;
-use crate::backend::cuda::launches::{Ready, load};
+use crate::backend::cuda::kernels::launch::{Ready, load};
 use crate::step::Action;
 use crate::{Error, Number};
 

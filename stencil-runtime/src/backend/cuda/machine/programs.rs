@@ -5,17 +5,17 @@ use std::collections::BTreeMap;
 use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::plan::{Layout, Plan};
 
+use super::buffer_places::{kept, places};
 use super::memory_use::fits;
-use super::places::{kept, places};
+use super::observed::{self, On, deepest};
 use super::tasks::nothing;
-use super::watched::{self, On, deepest};
 use crate::backend::cuda::card::Opened;
-use crate::backend::cuda::formulas::Unsteady;
-use crate::backend::cuda::launches::{Ready, Text, fitted, halo, load, texts};
+use crate::backend::cuda::card::limits::Units;
+use crate::backend::cuda::kernels::builtin::{Own, own};
+use crate::backend::cuda::kernels::formulas::Unsteady;
+use crate::backend::cuda::kernels::launch::{Ready, Text, fitted, halo, load, texts};
+use crate::backend::cuda::memory::patches::{MeshShape, over};
 use crate::backend::cuda::memory::{Memory, stride};
-use crate::backend::cuda::own::{Own, own};
-use crate::backend::cuda::patches::{MeshShape, over};
-use crate::backend::cuda::units::Units;
 use crate::backend::cuda::{Cache, CudaError};
 use crate::field::{Cut, Domain, Fields};
 use crate::mesh::Patches;
@@ -53,7 +53,7 @@ impl<'a> Programs<'a> {
         let around = domain.boundaries.around(patches);
         let on = On::new(plans.single.1, (*patches, around), units);
         let mut halos = vec![match plans.watched {
-            Some(observation) => watched::halo::<T>(observation, &on)?,
+            Some(observation) => observed::halo::<T>(observation, &on)?,
             None => [0; 3],
         }];
         for (_, plan, texts) in &all {

@@ -7,7 +7,7 @@ use stencil_compiler::plan::BufferRole;
 use super::{Machine, Reducer};
 use crate::backend::Device;
 use crate::backend::cuda::CudaError;
-use crate::backend::cuda::ghosts::{Boxes, has_tables};
+use crate::backend::cuda::kernels::ghosts::{Boxes, has_tables};
 use crate::field::{Filling, GhostDepth};
 use crate::step::Action;
 use crate::{Error, Number};

@@ -7,8 +7,8 @@ use stencil_compiler::cost::{self, KernelCost};
 use stencil_compiler::plan::BufferRole;
 use stencil_compiler::schedule::check;
 
+use super::observed::Problem;
 use super::tasks::{Part, Task, When, nothing};
-use super::watched::Problem;
 use super::{Machine, Reducer};
 use crate::backend::cuda::calibration::timed;
 use crate::backend::cuda::{CudaError, Opened};

@@ -7,19 +7,24 @@ use stencil_compiler::emit::{Patches, Source};
 use stencil_compiler::expr::Real;
 use stencil_compiler::plan::Layout;
 
-use super::cache::Cache;
-use super::card::{OLDEST, Opened};
-use super::launches::{function, one};
-use super::{CudaError, apart, ghosts, memory, patches, reduce};
 use crate::Number;
+use crate::backend::cuda::CudaError;
+use crate::backend::cuda::card::{OLDEST, Opened};
+use crate::backend::cuda::compile::cache::Cache;
+use crate::backend::cuda::kernels::ghosts;
+use crate::backend::cuda::kernels::launch::{function, one};
+use crate::backend::cuda::kernels::reduce;
+use crate::backend::cuda::memory;
+use crate::backend::cuda::memory::patches;
+use crate::backend::cuda::memory::strided;
 use crate::mesh::DEEPEST;
 
 /// The kernels that are the same for all systems, for one precision, for one patch or many, and for arrays
 /// that lie like this, or for surfaces.
-pub(super) fn own_text<T: Number>(patches: Patches, layout: Layout) -> String {
+pub(crate) fn own_text<T: Number>(patches: Patches, layout: Layout) -> String {
     let moves = match layout {
         Layout::Soa | Layout::Surface => "",
-        Layout::Aos => apart::TEXT,
+        Layout::Aos => strided::TEXT,
     };
     format!(
         "{}#define ARRAYS {}\n#define DEEPEST {DEEPEST}\n{}\n{}{moves}",
@@ -31,7 +36,7 @@ pub(super) fn own_text<T: Number>(patches: Patches, layout: Layout) -> String {
 }
 
 /// What texts of this backend begin with, whose arrays are alone.
-pub(super) fn head<T: Real>(patches: Patches) -> String {
+pub(crate) fn head<T: Real>(patches: Patches) -> String {
     head_of::<T>(patches, Layout::Soa)
 }
 
@@ -48,7 +53,7 @@ fn head_of<T: Real>(patches: Patches, layout: Layout) -> String {
 
 /// The kernels that are the same for all systems, as sources: those for arrays, and those for surfaces if fields are
 /// such.
-pub(super) fn own_sources<T: Number>(patches: Patches, layout: Layout) -> Vec<Source> {
+pub(crate) fn own_sources<T: Number>(patches: Patches, layout: Layout) -> Vec<Source> {
     let layouts = match layout {
         Layout::Soa | Layout::Aos => vec![layout],
         Layout::Surface => vec![Layout::Soa, layout],
@@ -66,7 +71,7 @@ pub(super) fn own_sources<T: Number>(patches: Patches, layout: Layout) -> Vec<So
 }
 
 /// The kernels that are the same for all systems.
-pub(super) struct Own {
+pub(crate) struct Own {
     /// For arrays.
     arrays: Arc<CudaModule>,
     /// For fields, what is observed, and what else lies like these.
@@ -75,18 +80,18 @@ pub(super) struct Own {
 
 impl Own {
     /// A kernel for fields and what lies like them.
-    pub(super) fn of_fields(&self, name: &str) -> Result<CudaFunction, CudaError> {
+    pub(crate) fn of_fields(&self, name: &str) -> Result<CudaFunction, CudaError> {
         function(&self.fields, name)
     }
 
     /// The kernels that fill ghost cells, of arrays and of fields.
-    pub(super) fn fill_ghosts(&self) -> Result<(CudaFunction, CudaFunction), CudaError> {
+    pub(crate) fn fill_ghosts(&self) -> Result<(CudaFunction, CudaFunction), CudaError> {
         let of = |module| function(module, "fill_ghosts");
         Ok((of(&self.arrays)?, of(&self.fields)?))
     }
 
     /// The kernels that reduce values.
-    pub(super) fn reduce(&self) -> Result<reduce::Kernels, CudaError> {
+    pub(crate) fn reduce(&self) -> Result<reduce::Kernels, CudaError> {
         Ok(reduce::Kernels {
             values: self.of_fields("reduce_values")?,
             parts: self.of_fields("reduce_parts")?,
@@ -96,7 +101,7 @@ impl Own {
 }
 
 /// Compiles and loads the kernels that are the same for all systems.
-pub(super) fn own<T: Number>(
+pub(crate) fn own<T: Number>(
     card: &Opened,
     cache: Option<&Cache>,
     (patches, layout): (Patches, Layout),

@@ -8,10 +8,10 @@ use cudarc::driver::{
 use stencil_compiler::emit::{self, Patches, Source};
 use stencil_compiler::expr::{Expr, Real};
 
-use super::card::OLDEST;
-use super::launches::{Ready, choice, function, one};
-use super::own::head;
-use super::{Cache, CudaError, Opened};
+use crate::backend::cuda::card::OLDEST;
+use crate::backend::cuda::kernels::builtin::head;
+use crate::backend::cuda::kernels::launch::{Ready, choice, function, one};
+use crate::backend::cuda::{Cache, CudaError, Opened};
 use crate::step::{Asked, Length, Rules, place};
 
 /// The kernel.
@@ -21,7 +21,7 @@ const THREADS: u32 = 32;
 
 /// The state, and the kernel that begins a step.
 #[derive(Debug)]
-pub(super) struct Clock {
+pub(crate) struct Clock {
     rules: Rules,
     begin: CudaFunction,
     /// The numbers that the rules are made of.
@@ -56,7 +56,7 @@ struct Part {
 }
 
 /// The text of the kernel.
-pub(super) fn source<T: Real>(rules: &Rules) -> Result<Source, CudaError> {
+pub(crate) fn source<T: Real>(rules: &Rules) -> Result<Source, CudaError> {
     Ok(Source {
         name: "clock".into(),
         text: text::<T>(rules)?,
@@ -99,7 +99,7 @@ fn text<T: Real>(rules: &Rules) -> Result<String, CudaError> {
 
 impl Clock {
     /// The state of a run in which these kernels take uniforms.
-    pub(super) fn new<T: Real>(
+    pub(crate) fn new<T: Real>(
         card: &Opened,
         cache: Option<&Cache>,
         rules: Rules,
@@ -117,7 +117,7 @@ impl Clock {
         // Something, so that there is an address.
         let taken = stream.alloc_zeros::<u8>(order.len().max(1) * T::BYTES);
         let taken = taken.map_err(&failed)?;
-        let mut from = super::memory::start(&taken, stream);
+        let mut from = crate::backend::cuda::memory::start(&taken, stream);
         let mut parts = Vec::new();
         for launch in launches {
             let bytes = launch.uniforms.len() * T::BYTES;
@@ -141,7 +141,7 @@ impl Clock {
     }
 
     /// Bytes of its state.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.state.num_bytes()
             + self.times.num_bytes()
             + self.order.num_bytes()
@@ -149,37 +149,37 @@ impl Clock {
     }
 
     /// Does a substep take anything that changes from step to step though their length does not?
-    pub(super) fn depends_on_time(&self) -> bool {
+    pub(crate) fn depends_on_time(&self) -> bool {
         self.rules.depend_on_time
     }
 
     /// How many substeps a step has.
-    pub(super) fn substeps(&self) -> usize {
+    pub(crate) fn substeps(&self) -> usize {
         self.rules.times.len()
     }
 
     /// The time of a substep.
-    pub(super) fn time(&self, substep: usize, t: f64, dt: f64) -> f64 {
+    pub(crate) fn time(&self, substep: usize, t: f64, dt: f64) -> f64 {
         self.rules.time(substep, t, dt)
     }
 
     /// Were the uniforms taken last with this length?
-    pub(super) fn has_taken(&self, dt: f64) -> bool {
+    pub(crate) fn has_taken(&self, dt: f64) -> bool {
         self.dt == Some(dt)
     }
 
     /// Where the time stands of what is evaluated between steps.
-    pub(super) fn between(&self) -> usize {
+    pub(crate) fn between(&self) -> usize {
         self.times.len() - 1
     }
 
     /// The memory of one of the times.
-    pub(super) fn at(&self, time: usize) -> CudaView<'_, f64> {
+    pub(crate) fn at(&self, time: usize) -> CudaView<'_, f64> {
         self.times.slice(time..=time)
     }
 
     /// Says what time it is between steps.
-    pub(super) fn tell_between(
+    pub(crate) fn tell_between(
         &mut self,
         stream: &Arc<CudaStream>,
         t: f64,
@@ -190,8 +190,8 @@ impl Clock {
     }
 
     /// The address of the speed of this number.
-    pub(super) fn speed(&self, stream: &Arc<CudaStream>, at: usize) -> u64 {
-        let first = super::memory::start(&self.state, stream);
+    pub(crate) fn speed(&self, stream: &Arc<CudaStream>, at: usize) -> u64 {
+        let first = crate::backend::cuda::memory::start(&self.state, stream);
         first + ((self.rules.first_speed() + at) * size_of::<f64>()) as u64
     }
 
@@ -214,7 +214,7 @@ impl Clock {
     }
 
     /// Says that a step of a given length comes next.
-    pub(super) fn tell_given(
+    pub(crate) fn tell_given(
         &mut self,
         stream: &Arc<CudaStream>,
         t: f64,
@@ -224,7 +224,7 @@ impl Clock {
     }
 
     /// Says that a step comes next whose length the card finds.
-    pub(super) fn tell_asked(
+    pub(crate) fn tell_asked(
         &mut self,
         stream: &Arc<CudaStream>,
         asked: Asked,
@@ -234,7 +234,7 @@ impl Clock {
 
     /// Starts the kernel that begins a step, and hands all uniforms to their kernels. Captures hold
     /// this, so it changes nothing here: see [`begun`](Self::begun).
-    pub(super) fn begin(&mut self, stream: &Arc<CudaStream>) -> Result<(), CudaError> {
+    pub(crate) fn begin(&mut self, stream: &Arc<CudaStream>) -> Result<(), CudaError> {
         let failed = CudaError::driver("beginning a step");
         let count = self.order.len() as i32;
         let config = LaunchConfig {
@@ -260,13 +260,13 @@ impl Clock {
     }
 
     /// Notes that a step of a given length was begun.
-    pub(super) fn begun(&mut self, t: f64, dt: f64) {
+    pub(crate) fn begun(&mut self, t: f64, dt: f64) {
         let step = Asked::given(t, dt);
         self.pass(self.rules.step(step, &[]));
     }
 
     /// Reads the speeds and the step that the card has begun.
-    pub(super) fn read(
+    pub(crate) fn read(
         &mut self,
         stream: &Arc<CudaStream>,
     ) -> Result<(Vec<f64>, Length), CudaError> {
@@ -294,7 +294,7 @@ impl Clock {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::cuda::nvrtc::tests::nvrtc;
+    use crate::backend::cuda::compile::nvrtc::tests::nvrtc;
     use crate::step::tests::rules;
 
     #[test]

@@ -4,8 +4,8 @@ use cudarc::driver::CudaFunction;
 use stencil_compiler::cost::{Bound, Multiprocessor};
 use stencil_compiler::emit::Source;
 
-use super::CudaError;
-use super::nvrtc::Resources;
+use crate::backend::cuda::CudaError;
+use crate::backend::cuda::compile::nvrtc::Resources;
 
 /// A kernel that a step launches, and what it takes of a multiprocessor.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,7 +30,7 @@ pub struct Launched {
 
 impl Launched {
     /// A kernel on a card with such multiprocessors; `resources` are those of its compiler.
-    pub(super) fn new(
+    pub(crate) fn new(
         multiprocessor: &Multiprocessor,
         function: &CudaFunction,
         source: &Source,

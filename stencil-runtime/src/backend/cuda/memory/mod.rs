@@ -1,6 +1,11 @@
 //! The arrays of all patches in the memory of a card: one allocation, arrays of equal shape, those of
 //! a patch one behind the other or, where a plan says so, the values of a cell side by side, or in surfaces.
 
+pub(crate) mod patches;
+pub(crate) mod strided;
+pub(crate) mod surfaces;
+pub(crate) mod tensor_maps;
+
 use std::ptr::{null, null_mut};
 use std::sync::Arc;
 
@@ -11,11 +16,11 @@ use cudarc::driver::{
 use stencil_compiler::expr::Real;
 use stencil_compiler::plan::Place;
 
-use super::CudaError;
-use super::apart::{Mover, Values};
-use super::card::Opened;
-use super::maps::{Arrays, Rows, TensorMap};
-use super::surfaces::{End, Surfaces};
+use crate::backend::cuda::CudaError;
+use crate::backend::cuda::card::Opened;
+use crate::backend::cuda::memory::strided::{Mover, Values};
+use crate::backend::cuda::memory::surfaces::{End, Surfaces};
+use crate::backend::cuda::memory::tensor_maps::{Arrays, Rows, TensorMap};
 use crate::field::{Array, Shape};
 use crate::mesh::Patches;
 
@@ -26,24 +31,24 @@ const ALIGNMENT: usize = 256;
 const MOST_APART: usize = i32::MAX as usize;
 
 /// How many arrays the kernels of this backend take.
-pub(super) const ARRAYS: usize = 256;
+pub(crate) const ARRAYS: usize = 256;
 
 /// Addresses of the first interior cells of arrays of the first patch, as a parameter of a kernel.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Addresses([u64; ARRAYS]);
+pub(crate) struct Addresses([u64; ARRAYS]);
 
 // SAFETY: plain integers in the layout of C.
 unsafe impl DeviceRepr for Addresses {}
 
 /// The address of an array on a card.
-pub(super) fn start<T>(array: &CudaSlice<T>, stream: &Arc<CudaStream>) -> u64 {
+pub(crate) fn start<T>(array: &CudaSlice<T>, stream: &Arc<CudaStream>) -> u64 {
     array.device_ptr(stream).0
 }
 
 /// Arrays of one shape: `count` of them for each patch.
 #[derive(Debug)]
-pub(super) struct Memory {
+pub(crate) struct Memory {
     all: CudaSlice<u8>,
     /// Bytes of an array.
     array: usize,
@@ -62,13 +67,13 @@ pub(super) struct Memory {
 }
 
 /// Bytes from one array of a shape to the next.
-pub(super) fn stride<T: Real>(shape: &Shape) -> usize {
+pub(crate) fn stride<T: Real>(shape: &Shape) -> usize {
     (shape.len() * T::BYTES).next_multiple_of(ALIGNMENT)
 }
 
 impl Memory {
     /// Arrays of zeros at these places for each of some patches.
-    pub(super) fn new<T: Real>(
+    pub(crate) fn new<T: Real>(
         card: &Opened,
         shape: &Shape,
         places: Vec<Place>,
@@ -94,7 +99,7 @@ impl Memory {
     }
 
     /// Moves arrays whose values lie apart by this kernel.
-    pub(super) fn move_by<T: Real>(
+    pub(crate) fn move_by<T: Real>(
         &mut self,
         card: &Opened,
         kernel: CudaFunction,
@@ -104,12 +109,12 @@ impl Memory {
     }
 
     /// Arrays of a patch, and surfaces.
-    pub(super) fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.places.len()
     }
 
     /// Where an array of a patch is.
-    pub(super) fn place(&self, slot: usize) -> Place {
+    pub(crate) fn place(&self, slot: usize) -> Place {
         self.places[slot]
     }
 
@@ -130,7 +135,7 @@ impl Memory {
     }
 
     /// Arrays of a patch, without surfaces.
-    pub(super) fn arrays(&self) -> usize {
+    pub(crate) fn arrays(&self) -> usize {
         self.places.iter().filter(|place| !place.surface).count()
     }
 
@@ -146,13 +151,13 @@ impl Memory {
     }
 
     /// How the rows of an array lie.
-    pub(super) fn rows(&self) -> &Rows {
+    pub(crate) fn rows(&self) -> &Rows {
         &self.rows
     }
 
     /// Arrays of all patches as the copy engine sees them, for boxes of this extent: so many of a patch, each so many arrays
     /// behind the one before, behind the `first` arrays of the patch. Nobody copies boxes of arrays that lie apart.
-    pub(super) fn map(
+    pub(crate) fn map(
         &self,
         stream: &Arc<CudaStream>,
         first: usize,
@@ -171,18 +176,18 @@ impl Memory {
     }
 
     /// Bytes of all arrays.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.step() * self.patches + self.surfaces.bytes()
     }
 
     /// Bytes of the room in which arrays are packed.
-    pub(super) fn packing(&self) -> usize {
+    pub(crate) fn packing(&self) -> usize {
         self.mover.as_ref().map_or(0, Mover::bytes)
     }
 
     /// The address of the first interior cell of an array of the first patch; of a surface its object, which kernels
     /// take in the place of it.
-    pub(super) fn address(&self, stream: &Arc<CudaStream>, slot: usize) -> u64 {
+    pub(crate) fn address(&self, stream: &Arc<CudaStream>, slot: usize) -> u64 {
         if let Some(surface) = self.surface(slot) {
             return self.surfaces.object(surface);
         }
@@ -190,7 +195,7 @@ impl Memory {
     }
 
     /// The addresses of some arrays of the first patch.
-    pub(super) fn addresses(
+    pub(crate) fn addresses(
         &self,
         stream: &Arc<CudaStream>,
         slots: impl IntoIterator<Item = usize>,
@@ -242,7 +247,7 @@ impl Memory {
     }
 
     /// Copies an array of the host, ghost cells and all, to a patch.
-    pub(super) fn write<T: Real>(
+    pub(crate) fn write<T: Real>(
         &mut self,
         stream: &Arc<CudaStream>,
         patch: usize,
@@ -267,7 +272,7 @@ impl Memory {
     }
 
     /// Copies an array of a patch to the host and waits for it.
-    pub(super) fn read<T: Real>(
+    pub(crate) fn read<T: Real>(
         &self,
         stream: &Arc<CudaStream>,
         patch: usize,
@@ -291,7 +296,7 @@ impl Memory {
     }
 
     /// Copies an array of each patch to another.
-    pub(super) fn copy(
+    pub(crate) fn copy(
         &mut self,
         stream: &Arc<CudaStream>,
         from: usize,
@@ -368,7 +373,7 @@ impl Memory {
 }
 
 /// Values as bytes.
-pub(super) fn bytes<T: Real>(values: &[T]) -> &[u8] {
+pub(crate) fn bytes<T: Real>(values: &[T]) -> &[u8] {
     // SAFETY: `Real` is `f32` or `f64`, which have no padding; the bytes are those of `values`.
     unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
 }

@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, LaunchConfig, PushKernelArg};
 use stencil_compiler::expr::Real;
 
-use super::CudaError;
-use super::card::Opened;
-use super::memory::start;
+use crate::backend::cuda::CudaError;
+use crate::backend::cuda::card::Opened;
+use crate::backend::cuda::memory::start;
 
 /// The kernel, for values of the type `real`.
-pub(super) const TEXT: &str = include_str!("apart.cu");
+pub(crate) const TEXT: &str = include_str!("strided.cu");
 
 /// Threads of a block, as in the text.
 const THREADS: usize = 256;
@@ -20,17 +20,17 @@ const MOST_BLOCKS: usize = 1 << 16;
 
 /// Values of an array: where the first is, and how far apart they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Values {
-    pub(super) first: u64,
+pub(crate) struct Values {
+    pub(crate) first: u64,
     /// Values from one to the next.
-    pub(super) apart: usize,
+    pub(crate) apart: usize,
     /// Values from one patch to the next.
-    pub(super) step: usize,
+    pub(crate) step: usize,
 }
 
 /// The kernel that moves values, and room for those of an array of a patch.
 #[derive(Debug)]
-pub(super) struct Mover {
+pub(crate) struct Mover {
     kernel: CudaFunction,
     /// A run that is shared is read by several threads: one has the room from the first value that is packed to
     /// the end of its copy.
@@ -39,7 +39,7 @@ pub(super) struct Mover {
 
 impl Mover {
     /// With room for arrays of these many values.
-    pub(super) fn new<T: Real>(
+    pub(crate) fn new<T: Real>(
         card: &Opened,
         kernel: CudaFunction,
         length: usize,
@@ -52,7 +52,7 @@ impl Mover {
     }
 
     /// Bytes of that room.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.room().num_bytes()
     }
 
@@ -63,7 +63,7 @@ impl Mover {
     }
 
     /// Copies so many values of the host to where they lie apart.
-    pub(super) fn write(
+    pub(crate) fn write(
         &self,
         stream: &Arc<CudaStream>,
         from: &[u8],
@@ -76,7 +76,7 @@ impl Mover {
     }
 
     /// Copies so many values that lie apart to the host and waits for them.
-    pub(super) fn read(
+    pub(crate) fn read(
         &self,
         stream: &Arc<CudaStream>,
         (from, length): (Values, usize),
@@ -90,7 +90,7 @@ impl Mover {
     }
 
     /// Moves so many values of each of some patches.
-    pub(super) fn move_values(
+    pub(crate) fn move_values(
         &self,
         stream: &Arc<CudaStream>,
         [from, to]: [Values; 2],

@@ -2,9 +2,10 @@
 
 use std::thread::{self, JoinHandle};
 
-use super::card::Opened;
-use super::nvrtc::Nvrtc;
-use super::{Cache, CudaError, driver};
+use crate::backend::cuda::card::Opened;
+use crate::backend::cuda::card::driver;
+use crate::backend::cuda::compile::nvrtc::Nvrtc;
+use crate::backend::cuda::{Cache, CudaError};
 
 /// A card that is being taken into use. A program must not end meanwhile, so dropping this waits.
 #[derive(Debug)]

@@ -9,9 +9,9 @@ use cudarc::driver::sys::{self, CUdevice_attribute as Attribute, CUmemorytype};
 use cudarc::driver::{CudaStream, DriverError};
 use stencil_compiler::expr::Real;
 
-use super::CudaError;
-use super::card::Opened;
-use super::maps::Rows;
+use crate::backend::cuda::CudaError;
+use crate::backend::cuda::card::Opened;
+use crate::backend::cuda::memory::tensor_maps::Rows;
 use crate::field::Shape;
 use crate::mesh::Patches;
 
@@ -99,7 +99,7 @@ impl Drop for Surface {
 
 /// Where the values of an array of a patch are, or are to be.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum End {
+pub(crate) enum End {
     /// An array of the host.
     Host(*mut c_void),
     /// The address of an array on the card.
@@ -110,7 +110,7 @@ pub(super) enum End {
 
 /// Surfaces of one shape, each with all patches, which stand in it as they do in the mesh.
 #[derive(Debug)]
-pub(super) struct Surfaces {
+pub(crate) struct Surfaces {
     all: Vec<Surface>,
     rows: Rows,
     patches: Patches,
@@ -118,7 +118,7 @@ pub(super) struct Surfaces {
 
 impl Surfaces {
     /// So many surfaces for arrays of a shape, all zero.
-    pub(super) fn new<T: Real>(
+    pub(crate) fn new<T: Real>(
         card: &Opened,
         (shape, patches): (&Shape, Patches),
         count: usize,
@@ -140,7 +140,7 @@ impl Surfaces {
         }
         let zeros = card.stream.alloc_zeros::<u8>(shape.len() * T::BYTES);
         let zeros = zeros.map_err(CudaError::driver("taking memory on the card"))?;
-        let zeros = End::Card(super::memory::start(&zeros, &card.stream));
+        let zeros = End::Card(crate::backend::cuda::memory::start(&zeros, &card.stream));
         for surface in 0..count {
             for patch in 0..patches.count() {
                 surfaces.copy(&card.stream, [zeros, End::Surface(surface, patch)])?;
@@ -163,18 +163,18 @@ impl Surfaces {
     }
 
     /// What a kernel takes in the place of an address.
-    pub(super) fn object(&self, surface: usize) -> u64 {
+    pub(crate) fn object(&self, surface: usize) -> u64 {
         self.all[surface].object
     }
 
     /// Bytes of all of them.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         let values: usize = self.extents().iter().product();
         self.all.len() * values * self.rows.value_bytes()
     }
 
     /// Copies an array of a patch, ghost cells and all, from one end to the other.
-    pub(super) fn copy(
+    pub(crate) fn copy(
         &self,
         stream: &Arc<CudaStream>,
         [from, to]: [End; 2],

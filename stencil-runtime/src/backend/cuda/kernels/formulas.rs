@@ -10,12 +10,12 @@ use stencil_compiler::emit::{self, Patches, Source};
 use stencil_compiler::expr::Real;
 use stencil_compiler::model::formula::Formula;
 
-use super::card::OLDEST;
-use super::ghosts::tables;
-use super::launches::{choice, function, one};
-use super::own::head;
-use super::patches::MeshShape;
-use super::{Cache, CudaError, Opened};
+use crate::backend::cuda::card::OLDEST;
+use crate::backend::cuda::kernels::builtin::head;
+use crate::backend::cuda::kernels::ghosts::tables;
+use crate::backend::cuda::kernels::launch::{choice, function, one};
+use crate::backend::cuda::memory::patches::MeshShape;
+use crate::backend::cuda::{Cache, CudaError, Opened};
 use crate::mesh::{Boundaries, Face, Mesh, Number};
 
 /// The kernels.
@@ -41,7 +41,7 @@ unsafe impl DeviceRepr for Points {}
 
 /// Formulas on the card, and what they are evaluated with.
 #[derive(Debug)]
-pub(super) struct Formulas {
+pub(crate) struct Formulas {
     source: CudaFunction,
     face: CudaFunction,
     shape: MeshShape,
@@ -89,7 +89,7 @@ impl Unsteady {
     }
 
     /// The text of its kernels, if there is any formula.
-    pub(super) fn source<T: Real>(&self, patches: Patches) -> Result<Option<Source>, CudaError> {
+    pub(crate) fn source<T: Real>(&self, patches: Patches) -> Result<Option<Source>, CudaError> {
         let formulas = self.formulas();
         if formulas.is_empty() {
             return Ok(None);
@@ -128,7 +128,7 @@ fn text<T: Real>(
 
 impl Formulas {
     /// Compiles what is a formula.
-    pub(super) fn new<T: Real>(
+    pub(crate) fn new<T: Real>(
         card: &Opened,
         cache: Option<&Cache>,
         (patches, shape): (Patches, MeshShape),
@@ -161,17 +161,17 @@ impl Formulas {
     }
 
     /// Bytes of its parameters.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.params.num_bytes()
     }
 
     /// Faces with a table of numbers each, in the order of their tables.
-    pub(super) fn faces(&self) -> &[Face] {
+    pub(crate) fn faces(&self) -> &[Face] {
         &self.faces
     }
 
     /// Evaluates the formula of a source in all cells of an array, ghost cells included, at a time in the memory of the card.
-    pub(super) fn source(
+    pub(crate) fn source(
         &self,
         stream: &Arc<CudaStream>,
         which: usize,
@@ -193,7 +193,7 @@ impl Formulas {
 
     /// Evaluates the formula of a face in its table, which has a number for each line of cells, at a
     /// time in the memory of the card.
-    pub(super) fn face(
+    pub(crate) fn face(
         &self,
         stream: &Arc<CudaStream>,
         (number, face): (usize, Face),
@@ -226,7 +226,7 @@ fn grid(blocks: usize) -> LaunchConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::cuda::nvrtc::tests::nvrtc;
+    use crate::backend::cuda::compile::nvrtc::tests::nvrtc;
 
     #[test]
     fn the_text_compiles_for_each_architecture() {

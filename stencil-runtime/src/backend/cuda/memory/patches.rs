@@ -6,17 +6,17 @@ use cudarc::driver::{CudaStream, DeviceRepr, LaunchConfig};
 use stencil_compiler::emit;
 use stencil_compiler::expr::Real;
 
-use super::CudaError;
-use super::memory::Memory;
 use crate::Error;
+use crate::backend::cuda::CudaError;
+use crate::backend::cuda::memory::Memory;
 use crate::field::{Array, Cut};
 use crate::mesh::{Mesh, Patches};
 
 /// What kernels of this backend know of a mesh.
-pub(super) const TEXT: &str = include_str!("patches.cu");
+pub(crate) const TEXT: &str = include_str!("patches.cu");
 
 /// The kind of text for a mesh.
-pub(super) fn over(patches: &Patches) -> emit::Patches {
+pub(crate) fn over(patches: &Patches) -> emit::Patches {
     if patches.is_one() {
         emit::Patches::One
     } else {
@@ -25,7 +25,7 @@ pub(super) fn over(patches: &Patches) -> emit::Patches {
 }
 
 /// Blocks that keep all multiprocessors busy.
-pub(super) const BLOCKS: u32 = 2048;
+pub(crate) const BLOCKS: u32 = 2048;
 
 /// Threads of each, as in the text of the kernels that they are for.
 const THREADS: u32 = 256;
@@ -33,15 +33,15 @@ const THREADS: u32 = 256;
 /// As in the text.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub(super) struct MeshShape {
+pub(crate) struct MeshShape {
     /// Interior cells of a patch.
-    pub(super) n: [i32; 3],
-    pub(super) halo: [i32; 3],
+    pub(crate) n: [i32; 3],
+    pub(crate) halo: [i32; 3],
     /// Cells of the mesh.
-    pub(super) all: [i32; 3],
+    pub(crate) all: [i32; 3],
     count: [i32; 3],
-    pub(super) pitch: i32,
-    pub(super) plane: i32,
+    pub(crate) pitch: i32,
+    pub(crate) plane: i32,
     /// Values from one cell to the next.
     apart: i32,
     /// Values of a row of a surface before cell 0.
@@ -55,7 +55,7 @@ unsafe impl DeviceRepr for MeshShape {}
 
 impl MeshShape {
     /// Of a mesh whose patches are `stride` values apart.
-    pub(super) fn new(cut: &Cut, mesh: &Mesh, stride: usize) -> Self {
+    pub(crate) fn new(cut: &Cut, mesh: &Mesh, stride: usize) -> Self {
         let [p, q, _] = cut.patches.counts;
         MeshShape {
             n: cut.patch.cells.map(|n| n as i32),
@@ -72,7 +72,7 @@ impl MeshShape {
     }
 
     /// The same for arrays whose values are so far apart.
-    pub(super) fn apart(self, apart: usize) -> Self {
+    pub(crate) fn apart(self, apart: usize) -> Self {
         let times = |values: i32| values * apart as i32;
         MeshShape {
             pitch: times(self.pitch),
@@ -83,24 +83,24 @@ impl MeshShape {
     }
 
     /// The same for surfaces, of which these are the places of the first cell.
-    pub(super) fn in_surface(self, [before, ..]: [i32; 3]) -> Self {
+    pub(crate) fn in_surface(self, [before, ..]: [i32; 3]) -> Self {
         MeshShape { before, ..self }
     }
 
     /// How patches stand in surfaces: patches along x and y, and rows and planes from one to the next.
-    pub(super) fn in_surfaces(&self) -> [i32; 4] {
+    pub(crate) fn in_surfaces(&self) -> [i32; 4] {
         let [rows, planes] = [1, 2].map(|axis| self.n[axis] + 2 * self.halo[axis]);
         [self.count[0], self.count[1], rows, planes]
     }
 
     /// Rows of interior cells of the mesh.
-    pub(super) fn rows(&self) -> u32 {
+    pub(crate) fn rows(&self) -> u32 {
         (self.all[1] * self.all[2]).unsigned_abs()
     }
 
     /// A launch of blocks that go through all cells for each of so many arrays: blocks share rows, and where there are few
     /// of them, each row.
-    pub(super) fn through(&self, arrays: usize) -> LaunchConfig {
+    pub(crate) fn through(&self, arrays: usize) -> LaunchConfig {
         let rows = self.rows().clamp(1, BLOCKS);
         let of_row = self.all[0].unsigned_abs().div_ceil(THREADS);
         LaunchConfig {
@@ -111,24 +111,24 @@ impl MeshShape {
     }
 
     /// Is it one patch?
-    pub(super) fn is_one(&self) -> bool {
+    pub(crate) fn is_one(&self) -> bool {
         self.count == [1; 3]
     }
 
     /// How many there are.
-    pub(super) fn patches(&self) -> usize {
+    pub(crate) fn patches(&self) -> usize {
         let counts = self.count.iter().map(|n| n.unsigned_abs() as usize);
         counts.product()
     }
 
     /// Values from one patch to the next.
-    pub(super) fn stride(&self) -> i64 {
+    pub(crate) fn stride(&self) -> i64 {
         self.step[0]
     }
 
     /// The blocks of all patches for a kernel with so many a patch: they follow each other along
     /// one axis.
-    pub(super) fn blocks(&self, kernel: &str, of_a_patch: u64) -> Result<u32, CudaError> {
+    pub(crate) fn blocks(&self, kernel: &str, of_a_patch: u64) -> Result<u32, CudaError> {
         let patches: u64 = self.count.iter().map(|n| n.unsigned_abs() as u64).product();
         let all = patches.checked_mul(of_a_patch);
         let all = all.filter(|all| *all <= i32::MAX as u64);
@@ -143,7 +143,7 @@ impl MeshShape {
 
 impl Cut {
     /// Copies an array of the mesh to the card, with the ghost cells that there are.
-    pub(super) fn upload<T: Real>(
+    pub(crate) fn upload<T: Real>(
         &self,
         memory: &mut Memory,
         stream: &Arc<CudaStream>,
@@ -163,7 +163,7 @@ impl Cut {
 
     /// Copies an array of the card to one of the mesh and waits for it; ghost cells beyond the faces
     /// of the mesh come with it.
-    pub(super) fn download<T: Real>(
+    pub(crate) fn download<T: Real>(
         &self,
         memory: &Memory,
         stream: &Arc<CudaStream>,

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use stencil_compiler::emit::{Places, Source};
 
-use super::compile::{Compiler, compile};
-use super::launches::{fitted, texts};
-use super::machine::{On, watched_sources};
-use super::own::own_sources;
-use super::patches::over;
-use super::units::Units;
-use super::{Cache, CudaError, Unsteady, clock};
+use crate::backend::cuda::card::limits::Units;
+use crate::backend::cuda::compile::{Compiler, compile};
+use crate::backend::cuda::kernels::builtin::own_sources;
+use crate::backend::cuda::kernels::clock;
+use crate::backend::cuda::kernels::launch::{fitted, texts};
+use crate::backend::cuda::machine::{On, watched_sources};
+use crate::backend::cuda::memory::patches::over;
+use crate::backend::cuda::{Cache, CudaError, Unsteady};
 use crate::mesh::Patches;
 use crate::step::{Plans, Rules};
 use crate::{Error, Number};
@@ -110,7 +111,7 @@ mod tests {
     use stencil_compiler::schedule;
 
     use super::*;
-    use crate::backend::cuda::nvrtc::tests::nvrtc;
+    use crate::backend::cuda::compile::nvrtc::tests::nvrtc;
     use crate::{Builder, Simulation, SystemDef};
 
     fn waves(order: u32) -> Builder<f32> {

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use libloading::Library;
 
-use super::Card;
+use crate::backend::cuda::Card;
 
 /// Names of the library, for the system loader.
 const NAMES: [&str; 2] = ["libnvidia-ml.so.1", "nvml.dll"];

@@ -7,11 +7,11 @@ use cudarc::driver::{
 };
 use stencil_compiler::model::Reduction;
 
-use super::CudaError;
-use super::patches::{BLOCKS, MeshShape};
+use crate::backend::cuda::CudaError;
+use crate::backend::cuda::memory::patches::{BLOCKS, MeshShape};
 
 /// The kernels, for values of the type `real`.
-pub(super) const TEXT: &str = include_str!("reduce.cu");
+pub(crate) const TEXT: &str = include_str!("reduce.cu");
 
 /// Threads of a block, as in the text.
 const THREADS: u32 = 256;
@@ -53,15 +53,15 @@ impl Runs {
 
 /// The kernels: for values, for what blocks make of parts of them, and for the numbers of rows and planes.
 #[derive(Debug)]
-pub(super) struct Kernels {
-    pub(super) values: CudaFunction,
-    pub(super) parts: CudaFunction,
-    pub(super) numbers: CudaFunction,
+pub(crate) struct Kernels {
+    pub(crate) values: CudaFunction,
+    pub(crate) parts: CudaFunction,
+    pub(crate) numbers: CudaFunction,
 }
 
 /// The kernels, and room for the numbers that parts of rows, rows and planes become.
 #[derive(Debug)]
-pub(super) struct Tree {
+pub(crate) struct Tree {
     kernels: Kernels,
     /// None where a row is that of one block.
     parts: Option<CudaSlice<f64>>,
@@ -71,7 +71,7 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    pub(super) fn new(
+    pub(crate) fn new(
         stream: &Arc<CudaStream>,
         kernels: Kernels,
         shape: &MeshShape,
@@ -92,7 +92,7 @@ impl Tree {
     }
 
     /// Bytes of its sums.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         let each = [&self.rows, &self.planes, &self.total].into_iter();
         each.chain(&self.parts).map(CudaSlice::num_bytes).sum()
     }
@@ -100,7 +100,7 @@ impl Tree {
     /// Starts the reduction of an array to a number, which is written to the address `to`; of a
     /// mean it is the sum. `first` is the address of the first interior cell of the first patch. Rows
     /// are those of the mesh, so patches change no bit.
-    pub(super) fn start(
+    pub(crate) fn start(
         &mut self,
         stream: &Arc<CudaStream>,
         first: u64,
@@ -149,7 +149,7 @@ impl Tree {
     }
 
     /// The number that an array becomes.
-    pub(super) fn reduce(
+    pub(crate) fn reduce(
         &mut self,
         stream: &Arc<CudaStream>,
         first: u64,
@@ -157,7 +157,7 @@ impl Tree {
         reduction: Reduction,
     ) -> Result<f64, CudaError> {
         let failed = CudaError::driver("reducing an array to a number");
-        let to = super::memory::start(&self.total, stream);
+        let to = crate::backend::cuda::memory::start(&self.total, stream);
         self.start(stream, first, shape, reduction, to)?;
         let mut number = [0.0];
         let copy = stream.memcpy_dtoh(&self.total, &mut number);

@@ -13,26 +13,26 @@ use stencil_compiler::kernel::lower::lower;
 use stencil_compiler::kernel::{Kernel, LaunchKind};
 use stencil_compiler::plan::{Launch, Plan, Room};
 
-use super::CudaError;
-use super::cache::Cache;
-use super::card::{Card, Opened};
-use super::compile::{Compiler, compile};
-use super::launched::Launched;
-use super::maps::{Maps, Series, TensorMap};
-use super::memory::{Memory, bytes};
-use super::nvrtc::{Compiled, Resources};
-use super::patches::MeshShape;
+use crate::backend::cuda::CudaError;
+use crate::backend::cuda::card::{Card, Opened};
+use crate::backend::cuda::compile::cache::Cache;
+use crate::backend::cuda::compile::nvrtc::{Compiled, Resources};
+use crate::backend::cuda::compile::{Compiler, compile};
+use crate::backend::cuda::kernels::info::Launched;
+use crate::backend::cuda::memory::patches::MeshShape;
+use crate::backend::cuda::memory::tensor_maps::{Maps, Series, TensorMap};
+use crate::backend::cuda::memory::{Memory, bytes};
 use crate::{Number, mesh};
 
 /// A launch of the plan as text, not compiled yet.
 #[derive(Debug)]
-pub(super) struct Text {
+pub(crate) struct Text {
     kernel: Kernel,
-    pub(super) source: Source,
+    pub(crate) source: Source,
 }
 
 /// The plan for these patches of so many dimensions on a card with so many multiprocessors.
-pub(super) fn fitted(plan: &Plan, dimension: usize, patches: &mesh::Patches, units: u32) -> Plan {
+pub(crate) fn fitted(plan: &Plan, dimension: usize, patches: &mesh::Patches, units: u32) -> Plan {
     plan.clone().fitted(Room {
         dimension,
         cells: patches.cells,
@@ -42,7 +42,7 @@ pub(super) fn fitted(plan: &Plan, dimension: usize, patches: &mesh::Patches, uni
 }
 
 /// The texts of all launches of a plan over one patch or many, in a run with these constants.
-pub(super) fn texts<T: Number>(
+pub(crate) fn texts<T: Number>(
     (algorithm, constants): (&Algorithm, &Constants),
     plan: &Plan,
     patches: Patches,
@@ -52,7 +52,7 @@ pub(super) fn texts<T: Number>(
 }
 
 /// The same with kernels that are not quite those of the plan.
-pub(super) fn texts_changed<T: Number>(
+pub(crate) fn texts_changed<T: Number>(
     algorithm: &Algorithm,
     plan: &Plan,
     patches: Patches,
@@ -78,7 +78,7 @@ pub(super) fn texts_changed<T: Number>(
 }
 
 /// Ghost cells that the kernels may access.
-pub(super) fn halo(texts: &[Text]) -> [usize; 3] {
+pub(crate) fn halo(texts: &[Text]) -> [usize; 3] {
     let buffers = texts.iter().flat_map(|text| &text.kernel.buffers);
     buffers.fold([0; 3], |halo, buffer| {
         std::array::from_fn(|axis| halo[axis].max(buffer.halo[axis] as usize))
@@ -87,10 +87,10 @@ pub(super) fn halo(texts: &[Text]) -> [usize; 3] {
 
 /// A kernel on the card, ready to be launched.
 #[derive(Debug)]
-pub(super) struct Ready {
-    pub(super) substep: usize,
+pub(crate) struct Ready {
+    pub(crate) substep: usize,
     /// What it takes of the card.
-    pub(super) launched: Launched,
+    pub(crate) launched: Launched,
     function: CudaFunction,
     module: Arc<CudaModule>,
     config: LaunchConfig,
@@ -101,7 +101,7 @@ pub(super) struct Ready {
     /// Where cell 0 is in these maps and in surfaces, and how the patches stand in surfaces.
     places: Vec<i32>,
     /// Places of its uniforms in the algorithm.
-    pub(super) uniforms: Vec<usize>,
+    pub(crate) uniforms: Vec<usize>,
     /// Interior cells, values of a row and of a plane.
     sizes: [i32; 5],
     /// Where the launch covers many patches.
@@ -124,7 +124,7 @@ struct Loaded {
 }
 
 /// A function of a text that calls one of others, which have these names, by its number.
-pub(super) fn choice(name: &str, names: &[String]) -> String {
+pub(crate) fn choice(name: &str, names: &[String]) -> String {
     let cases = names.iter().enumerate();
     let cases: String = cases
         .map(|(at, name)| format!("    case {at}: return {name}(a);\n"))
@@ -136,7 +136,7 @@ pub(super) fn choice(name: &str, names: &[String]) -> String {
 }
 
 /// Compiles and loads a text of this backend.
-pub(super) fn one(
+pub(crate) fn one(
     card: &Opened,
     cache: Option<&Cache>,
     source: &Source,
@@ -150,7 +150,7 @@ pub(super) fn one(
 }
 
 /// A kernel of a module.
-pub(super) fn function(module: &Arc<CudaModule>, name: &str) -> Result<CudaFunction, CudaError> {
+pub(crate) fn function(module: &Arc<CudaModule>, name: &str) -> Result<CudaFunction, CudaError> {
     let found = module.load_function(name);
     found.map_err(CudaError::driver("looking for a kernel"))
 }
@@ -176,7 +176,7 @@ fn modules(
 }
 
 /// Compiles and loads the launches of a plan.
-pub(super) fn load(
+pub(crate) fn load(
     card: &Opened,
     cache: Option<&Cache>,
     algorithm: &Algorithm,
@@ -307,7 +307,7 @@ impl Ready {
     }
 
     /// The address of its uniforms, if it takes any.
-    pub(super) fn constants(&self, stream: &Arc<CudaStream>) -> Result<Option<u64>, CudaError> {
+    pub(crate) fn constants(&self, stream: &Arc<CudaStream>) -> Result<Option<u64>, CudaError> {
         if self.uniforms.is_empty() {
             return Ok(None);
         }
@@ -341,7 +341,7 @@ impl Ready {
     }
 
     /// Replaces the uniforms; `all` are those of the substep, in the algorithm's order.
-    pub(super) fn set_uniforms<T: Number>(
+    pub(crate) fn set_uniforms<T: Number>(
         &self,
         stream: &Arc<CudaStream>,
         all: &[T],
@@ -357,7 +357,7 @@ impl Ready {
     }
 
     /// Starts the kernel on all patches; `slots` says where each buffer of the plan is.
-    pub(super) fn launch(
+    pub(crate) fn launch(
         &self,
         stream: &Arc<CudaStream>,
         memory: &Memory,

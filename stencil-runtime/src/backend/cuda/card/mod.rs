@@ -1,5 +1,10 @@
 //! Cards, and the driver that knows them.
 
+pub(crate) mod driver;
+pub(crate) mod limits;
+pub(crate) mod opening;
+pub(crate) mod sensors;
+
 use std::ffi::CStr;
 use std::sync::Arc;
 
@@ -7,7 +12,7 @@ use cudarc::driver::sys::CUdevice_attribute as Attribute;
 use cudarc::driver::{CudaContext, CudaStream, DriverError, result, sys};
 use stencil_compiler::cost::Multiprocessor;
 
-use super::{CudaError, driver};
+use crate::backend::cuda::CudaError;
 
 /// The oldest compute capability that generated code runs on: asynchronous copies came with it.
 pub const OLDEST: (u32, u32) = (8, 0);
@@ -113,7 +118,7 @@ impl Card {
 
     /// Bytes that its memory can move in a second, by its clock and the width of its bus; `None` where the
     /// driver does not tell.
-    pub(super) fn memory_bytes_per_s(&self) -> Result<Option<f64>, CudaError> {
+    pub(crate) fn memory_bytes_per_s(&self) -> Result<Option<f64>, CudaError> {
         let context = context(self.ordinal)?;
         let ask = |which| {
             let value = context.attribute(which);
@@ -153,8 +158,8 @@ impl Card {
 #[derive(Clone, Debug)]
 pub(crate) struct Opened {
     pub(crate) card: Card,
-    pub(super) context: Arc<CudaContext>,
-    pub(super) stream: Arc<CudaStream>,
+    pub(crate) context: Arc<CudaContext>,
+    pub(crate) stream: Arc<CudaStream>,
 }
 
 impl Opened {
@@ -192,7 +197,7 @@ impl Opened {
     }
 
     /// Waits until all that was started is done.
-    pub(super) fn synchronize(&self) -> Result<(), CudaError> {
+    pub(crate) fn synchronize(&self) -> Result<(), CudaError> {
         let wait = self.stream.synchronize();
         wait.map_err(CudaError::driver("a kernel or a copy"))
     }

@@ -10,8 +10,8 @@ use std::{env, fs, io, process};
 
 use stencil_compiler::hash::fnv1a;
 
-use super::CudaError;
-use super::nvrtc::{Compiled, parse_resources};
+use crate::backend::cuda::CudaError;
+use crate::backend::cuda::compile::nvrtc::{Compiled, parse_resources};
 
 /// The environment variable that names the folder of compiled kernels.
 pub const DIR_VARIABLE: &str = "STENCIL_CACHE_DIR";
@@ -21,16 +21,16 @@ const MAGIC: &[u8; 16] = b"stencil cubin 2\n";
 
 /// What an entry was made from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Key<'a> {
-    pub(super) source: &'a str,
-    pub(super) name: &'a str,
-    pub(super) architecture: &'a str,
-    pub(super) compiler: (i32, i32),
+pub(crate) struct Key<'a> {
+    pub(crate) source: &'a str,
+    pub(crate) name: &'a str,
+    pub(crate) architecture: &'a str,
+    pub(crate) compiler: (i32, i32),
 }
 
 impl Absence {
     /// What is wrong, and the way out.
-    pub(super) fn words(self) -> &'static str {
+    pub(crate) fn words(self) -> &'static str {
         match self {
             Absence::Missing => {
                 "is not there: it was lost, made by another version of this program, or is of a run with other parameters or another mesh where `coefficients literal` writes these into kernels"
@@ -60,7 +60,7 @@ pub struct Cache {
 
 /// Why a kernel is not found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Absence {
+pub(crate) enum Absence {
     /// There is no entry.
     Missing,
     /// There is one, but it is not whole, or made from something else.
@@ -101,7 +101,7 @@ impl Cache {
     }
 
     /// The version of NVRTC that made all that it holds, if it is [`sealed`](Self::sealed).
-    pub(super) fn sealed_by(&self) -> Option<(i32, i32)> {
+    pub(crate) fn sealed_by(&self) -> Option<(i32, i32)> {
         self.sealed
     }
 
@@ -115,7 +115,7 @@ impl Cache {
     }
 
     /// The name of the file that holds what is compiled from this.
-    pub(super) fn entry(key: Key<'_>) -> String {
+    pub(crate) fn entry(key: Key<'_>) -> String {
         entry_name(&key.bytes())
     }
 
@@ -137,7 +137,7 @@ impl Cache {
     }
 
     /// What was compiled from this before, if it is there and whole.
-    pub(super) fn find(&self, key: Key<'_>) -> Result<Compiled, Absence> {
+    pub(crate) fn find(&self, key: Key<'_>) -> Result<Compiled, Absence> {
         let key = key.bytes();
         let entry = fs::read(self.path(&key)).map_err(|_| Absence::Missing)?;
         let read = |bytes| -> Option<Compiled> {
@@ -153,7 +153,7 @@ impl Cache {
     }
 
     /// Keeps what was compiled.
-    pub(super) fn keep(&self, key: Key<'_>, compiled: &Compiled) -> io::Result<()> {
+    pub(crate) fn keep(&self, key: Key<'_>, compiled: &Compiled) -> io::Result<()> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let key = key.bytes();
         let mut entry = MAGIC.to_vec();

@@ -19,14 +19,14 @@ pub fn usual_units(architecture: &str) -> u32 {
 /// The multiprocessors that kernels are fitted to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Units {
-    pub(super) count: u32,
+    pub(crate) count: u32,
     /// Bytes of shared memory that a block may have.
-    pub(super) shared_bytes: usize,
+    pub(crate) shared_bytes: usize,
 }
 
 impl Units {
     /// Those of the usual card of an architecture.
-    pub(super) fn usual(architecture: &str) -> Self {
+    pub(crate) fn usual(architecture: &str) -> Self {
         let kilobytes = match architecture {
             "sm_80" | "sm_87" => 163,
             "sm_86" | "sm_89" | "sm_120" => 99,

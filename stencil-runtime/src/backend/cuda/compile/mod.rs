@@ -1,5 +1,8 @@
 //! Texts to machine code: from the cache where it is there, else by NVRTC, many at once.
 
+pub(crate) mod cache;
+pub mod nvrtc;
+
 use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::panic::resume_unwind;
@@ -9,14 +12,14 @@ use std::thread;
 
 use stencil_compiler::emit::{Places, Source};
 
-use super::CudaError;
-use super::cache::{Absence, Cache, Key};
-use super::card::capability;
-use super::nvrtc::{Compiled, Nvrtc, Resources};
+use crate::backend::cuda::CudaError;
+use crate::backend::cuda::card::capability;
+use crate::backend::cuda::compile::cache::{Absence, Cache, Key};
+use crate::backend::cuda::compile::nvrtc::{Compiled, Nvrtc, Resources};
 
 /// What makes machine code of texts.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Compiler<'a> {
+pub(crate) struct Compiler<'a> {
     /// `None` where all was compiled before.
     nvrtc: Option<&'a Nvrtc>,
     version: (i32, i32),
@@ -25,7 +28,7 @@ pub(super) struct Compiler<'a> {
 
 impl<'a> Compiler<'a> {
     /// The compiler for a driver that speaks CUDA `major`, or for any driver.
-    pub(super) fn new(major: Option<u32>, cache: Option<&'a Cache>) -> Result<Self, CudaError> {
+    pub(crate) fn new(major: Option<u32>, cache: Option<&'a Cache>) -> Result<Self, CudaError> {
         if let Some(version) = cache.and_then(Cache::sealed_by) {
             return Ok(Compiler {
                 nvrtc: None,
@@ -83,7 +86,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// The name that a cache gives to the machine code of a text.
-    pub(super) fn entry(&self, source: &Source, places: &Places, architecture: &str) -> String {
+    pub(crate) fn entry(&self, source: &Source, places: &Places, architecture: &str) -> String {
         let name = file_name(source);
         let marked = source.marked(places, &name);
         Cache::entry(self.key(&marked.text, &name, architecture))
@@ -97,7 +100,7 @@ fn file_name(source: &Source) -> String {
 /// Compiles texts for an architecture, each of them once, on all cores. The machine code leads back
 /// to `places`. They are part of what it is kept by: if a declaration has moved to other lines,
 /// code from before would lead profilers astray.
-pub(super) fn compile(
+pub(crate) fn compile(
     sources: &[&Source],
     places: &Places,
     architecture: &str,

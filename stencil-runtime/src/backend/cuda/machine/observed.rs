@@ -8,9 +8,9 @@ use stencil_compiler::model::Reduction;
 use stencil_compiler::plan::{self, BufferRole, Place, Plan};
 use stencil_compiler::schedule::{Schedule, presets};
 
-use crate::backend::cuda::launches::{Text, fitted, halo as halo_of, texts_changed};
-use crate::backend::cuda::patches::over;
-use crate::backend::cuda::units::Units;
+use crate::backend::cuda::card::limits::Units;
+use crate::backend::cuda::kernels::launch::{Text, fitted, halo as halo_of, texts_changed};
+use crate::backend::cuda::memory::patches::over;
 use crate::mesh::Patches;
 use crate::step::groups;
 use crate::{Error, Number};

@@ -8,15 +8,15 @@ use cudarc::driver::{
 
 use stencil_compiler::discretize::weights::OnFace;
 
-use super::CudaError;
-use super::formulas::Formulas;
-use super::memory::Addresses;
-use super::patches::MeshShape;
+use crate::backend::cuda::CudaError;
+use crate::backend::cuda::kernels::formulas::Formulas;
+use crate::backend::cuda::memory::Addresses;
+use crate::backend::cuda::memory::patches::MeshShape;
 use crate::field::GhostDepth;
 use crate::mesh::{Axis, Boundaries, CopyBox, Face, Mesh, Neighbours, Number, Rule, Side};
 
-/// The kernels, for values of the type `real` and [`ARRAYS`](super::memory::ARRAYS) arrays.
-pub(super) const TEXT: &str = include_str!("ghosts.cu");
+/// The kernels, for values of the type `real` and [`ARRAYS`](crate::backend::cuda::memory::ARRAYS) arrays.
+pub(crate) const TEXT: &str = include_str!("ghosts.cu");
 
 /// Threads of a block, as in the text.
 const THREADS: u32 = 256;
@@ -71,7 +71,7 @@ const PERIODIC: FaceRule = FaceRule {
 
 /// Boxes around patches that one launch fills.
 #[derive(Debug)]
-pub(super) struct Boxes {
+pub(crate) struct Boxes {
     shape: MeshShape,
     surfaces: bool,
     boxes: CudaSlice<GhostBox>,
@@ -82,19 +82,19 @@ pub(super) struct Boxes {
 
 impl Boxes {
     /// Ghost cells of all arrays.
-    pub(super) fn cells(&self) -> usize {
+    pub(crate) fn cells(&self) -> usize {
         self.cells
     }
 
     /// Bytes of the list.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.boxes.num_bytes() + self.of_block.num_bytes()
     }
 }
 
 /// The rules of all components on the card.
 #[derive(Debug)]
-pub(super) struct Ghosts {
+pub(crate) struct Ghosts {
     fill: CudaFunction,
     fill_surfaces: CudaFunction,
     shape: MeshShape,
@@ -111,13 +111,13 @@ pub(super) struct Ghosts {
 }
 
 /// A face with a number for each line of cells.
-pub(super) struct Table<'a> {
-    pub(super) face: Face,
-    pub(super) number: &'a Number,
+pub(crate) struct Table<'a> {
+    pub(crate) face: Face,
+    pub(crate) number: &'a Number,
 }
 
 impl Ghosts {
-    pub(super) fn new(
+    pub(crate) fn new(
         stream: &Arc<CudaStream>,
         (fill, fill_surfaces): (CudaFunction, CudaFunction),
         (shape, neighbours): (MeshShape, Neighbours),
@@ -173,13 +173,13 @@ impl Ghosts {
     }
 
     /// Bytes of its rules and tables.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.rules.num_bytes() + self.tables.num_bytes() + self.weights.num_bytes()
     }
 
     /// The boxes of ghost cells of some arrays of a shape, or surfaces, each with a component whose rules it
     /// follows (`None`: it crosses no face) and a depth.
-    pub(super) fn boxes(
+    pub(crate) fn boxes(
         &self,
         stream: &Arc<CudaStream>,
         (shape, surfaces): (MeshShape, bool),
@@ -251,7 +251,7 @@ impl Ghosts {
     }
 
     /// Fills boxes of ghost cells.
-    pub(super) fn fill(
+    pub(crate) fn fill(
         &self,
         stream: &Arc<CudaStream>,
         boxes: &Boxes,
@@ -278,7 +278,7 @@ impl Ghosts {
 
     /// Evaluates the numbers on faces that are formulas, on the card, at a time in its
     /// memory.
-    pub(super) fn evaluate(
+    pub(crate) fn evaluate(
         &mut self,
         stream: &Arc<CudaStream>,
         formulas: &Formulas,
@@ -295,7 +295,7 @@ impl Ghosts {
     }
 
     /// Evaluates the numbers on faces that are functions, at the time `t`.
-    pub(super) fn sample(
+    pub(crate) fn sample(
         &mut self,
         stream: &Arc<CudaStream>,
         boundaries: &Boundaries,
@@ -323,7 +323,7 @@ impl Ghosts {
 }
 
 /// Faces whose numbers are functions, in the order of their tables.
-pub(super) fn tables(boundaries: &Boundaries) -> impl Iterator<Item = Table<'_>> {
+pub(crate) fn tables(boundaries: &Boundaries) -> impl Iterator<Item = Table<'_>> {
     let sides = |axis: Axis| Side::ALL.map(|side| Face::new(axis, side));
     boundaries.rules.iter().flat_map(move |of_component| {
         let faces = Axis::ALL.into_iter().flat_map(sides);
@@ -336,7 +336,7 @@ pub(super) fn tables(boundaries: &Boundaries) -> impl Iterator<Item = Table<'_>>
 }
 
 /// Are there numbers on faces that are functions?
-pub(super) fn has_tables(boundaries: &Boundaries) -> bool {
+pub(crate) fn has_tables(boundaries: &Boundaries) -> bool {
     tables(boundaries).next().is_some()
 }
 
@@ -394,8 +394,8 @@ mod tests {
     use stencil_compiler::emit::Patches;
     use stencil_compiler::plan::Layout;
 
-    use crate::backend::cuda::nvrtc::tests::nvrtc;
-    use crate::backend::cuda::own::own_text;
+    use crate::backend::cuda::compile::nvrtc::tests::nvrtc;
+    use crate::backend::cuda::kernels::builtin::own_text;
 
     /// Each text for one architecture, and each layout for all of them: a text takes seconds.
     #[test]

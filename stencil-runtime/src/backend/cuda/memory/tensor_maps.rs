@@ -9,14 +9,14 @@ use stencil_compiler::expr::Real;
 use stencil_compiler::kernel::COPY_BYTES;
 use stencil_compiler::plan::{Place, Plan};
 
-use super::CudaError;
-use super::memory::Memory;
+use crate::backend::cuda::CudaError;
+use crate::backend::cuda::memory::Memory;
 use crate::field::Shape;
 
 /// Arrays described to the copy engine, as a parameter of a kernel.
 #[repr(C, align(128))]
 #[derive(Clone, Copy, Debug)]
-pub(super) struct TensorMap([u64; 16]);
+pub(crate) struct TensorMap([u64; 16]);
 
 const _: () = assert!(size_of::<TensorMap>() == size_of::<sys::CUtensorMap>());
 
@@ -25,13 +25,13 @@ unsafe impl DeviceRepr for TensorMap {}
 
 /// Arrays that are equally far apart, whose boxes are copied at once.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Arrays {
+pub(crate) struct Arrays {
     /// How many of a patch, and bytes from one to the next.
-    pub(super) arrays: (usize, usize),
+    pub(crate) arrays: (usize, usize),
     /// Patches, and bytes from one to the next.
-    pub(super) patches: (usize, usize),
+    pub(crate) patches: (usize, usize),
     /// Cells of a box of one of them.
-    pub(super) extent: [u32; 3],
+    pub(crate) extent: [u32; 3],
 }
 
 /// What a map counts along, fastest first: x, y, z, the array and, if there are several, the patch.
@@ -47,7 +47,7 @@ struct Axes {
 /// Buffers that a kernel copies boxes of at once. They change places with others from substep to substep, and
 /// stay as far apart.
 #[derive(Debug)]
-pub(super) struct Series {
+pub(crate) struct Series {
     /// Their places in the plan, in the order of memory.
     buffers: Vec<usize>,
     /// Arrays from one to the next.
@@ -55,7 +55,7 @@ pub(super) struct Series {
 }
 
 impl Series {
-    pub(super) fn new(plan: &Plan, buffers: Vec<usize>) -> Self {
+    pub(crate) fn new(plan: &Plan, buffers: Vec<usize>) -> Self {
         let places = plan.places();
         let before = |at: usize| places.get(at).map_or(0, |place| place.before);
         let between = match buffers[..] {
@@ -66,7 +66,7 @@ impl Series {
     }
 
     /// Arrays in front of the first of them, as they are now; `None` if they are not as far apart as they should.
-    pub(super) fn before(&self, place: impl Fn(usize) -> Place) -> Option<usize> {
+    pub(crate) fn before(&self, place: impl Fn(usize) -> Place) -> Option<usize> {
         let first = place(*self.buffers.first()?).before;
         let mut each = self.buffers.iter().enumerate();
         let follow = |(at, buffer): (usize, &usize)| {
@@ -78,7 +78,7 @@ impl Series {
 
 /// The maps of a series.
 #[derive(Debug)]
-pub(super) struct Maps {
+pub(crate) struct Maps {
     series: Series,
     /// By the arrays in front of its first one.
     maps: Vec<TensorMap>,
@@ -86,7 +86,7 @@ pub(super) struct Maps {
 
 impl Maps {
     /// Describes all arrays that the buffers may be in, for boxes of this extent.
-    pub(super) fn new(
+    pub(crate) fn new(
         stream: &Arc<CudaStream>,
         memory: &Memory,
         series: Series,
@@ -104,7 +104,7 @@ impl Maps {
     }
 
     /// The map for the arrays in which the buffers are now.
-    pub(super) fn now(&self, place: impl Fn(usize) -> Place) -> Option<&TensorMap> {
+    pub(crate) fn now(&self, place: impl Fn(usize) -> Place) -> Option<&TensorMap> {
         self.maps.get(self.series.before(place)?)
     }
 }
@@ -112,7 +112,7 @@ impl Maps {
 /// How the rows of arrays of a shape lie in memory, from the first ghost cell on that a copy may
 /// begin at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Rows {
+pub(crate) struct Rows {
     /// Bytes of an array before its first row.
     start: usize,
     /// Values of a row, rows of a plane, planes.
@@ -123,7 +123,7 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    pub(super) fn new<T: Real>(shape: &Shape) -> Self {
+    pub(crate) fn new<T: Real>(shape: &Shape) -> Self {
         // Copies begin on multiples of their length, as counted from cell 0.
         let before = shape.halo[0].next_multiple_of(COPY_BYTES / T::BYTES);
         let first = [before, shape.halo[1], shape.halo[2]];
@@ -141,22 +141,22 @@ impl Rows {
     }
 
     /// Bytes of an array before its first row.
-    pub(super) fn start(&self) -> usize {
+    pub(crate) fn start(&self) -> usize {
         self.start
     }
 
     /// Values of a row, rows of a plane, planes.
-    pub(super) fn counts(&self) -> [usize; 3] {
+    pub(crate) fn counts(&self) -> [usize; 3] {
         self.counts
     }
 
     /// Bytes of a value.
-    pub(super) fn value_bytes(&self) -> usize {
+    pub(crate) fn value_bytes(&self) -> usize {
         self.value_bytes
     }
 
     /// Where cell 0 of an array is in its map, or in a surface.
-    pub(super) fn first(&self) -> [i32; 3] {
+    pub(crate) fn first(&self) -> [i32; 3] {
         self.first
     }
 
@@ -174,7 +174,7 @@ impl Rows {
     }
 
     /// Describes arrays the first of which begins at an address.
-    pub(super) fn map(&self, address: u64, of: Arrays) -> Result<TensorMap, CudaError> {
+    pub(crate) fn map(&self, address: u64, of: Arrays) -> Result<TensorMap, CudaError> {
         let Axes {
             rank,
             counts,
@@ -227,7 +227,7 @@ mod tests {
 
     use super::*;
     use crate::SystemDef;
-    use crate::backend::cuda::machine::places::{places, slots};
+    use crate::backend::cuda::machine::buffer_places::{places, slots};
     use crate::backend::cuda::memory::stride;
     use crate::field::Array;
 

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 use cudarc::driver::{DriverError, sys};
 
-use super::CudaError;
+use crate::backend::cuda::CudaError;
 
 /// What is called of the driver, here and in the crate that calls it for us; all of it came with
 /// CUDA 12.0 at the latest. `cuTensorMapEncodeTiled` is asked for where boxes are copied.
@@ -74,7 +74,7 @@ const FUNCTIONS: [&str; 54] = [
 ///
 /// # Errors
 /// If the system loader knows no library of the driver, or it lacks a function.
-pub(super) fn whole() -> Result<(), CudaError> {
+pub(crate) fn whole() -> Result<(), CudaError> {
     // It is opened and closed, which threads had better not do side by side.
     static WHOLE: OnceLock<Result<(), CudaError>> = OnceLock::new();
     let look = || {
@@ -95,7 +95,7 @@ pub(super) fn whole() -> Result<(), CudaError> {
 }
 
 /// The major version of CUDA that the driver speaks; the highest number if there is no saying.
-pub(super) fn major() -> i32 {
+pub(crate) fn major() -> i32 {
     let mut version = 0;
     if whole().is_err() {
         return i32::MAX;
@@ -106,7 +106,7 @@ pub(super) fn major() -> i32 {
 }
 
 /// The driver's words for an error and its name.
-pub(super) fn words(error: DriverError) -> String {
+pub(crate) fn words(error: DriverError) -> String {
     let number = || format!("error {}", error.0 as u32);
     if whole().is_err() {
         return number();
