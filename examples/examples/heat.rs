@@ -16,7 +16,7 @@ pde! {
     scheme central6 for Heat { space: central<order = 6>; mixed: bidiagonal; time: rk3_williamson; }
 }
 
-/// Wavenumbers and decay rate of the mode that is left to cool.
+/// Wavenumbers of the mode that cools.
 const MODE: (f64, f64) = (2.0, 3.0);
 
 fn mode(x: f64, y: f64) -> f64 {

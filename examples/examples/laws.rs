@@ -1,7 +1,7 @@
-//! How fast conservation laws run on the processor: million cells a second of the processor's time, in the plane, on one thread.
+//! Measures conservation laws in the plane on one thread of the processor, in million cells a second of processor time.
 //!
-//! `cargo run --release --package stencil-examples --example laws -- 1024` for 1024 cells along both axes. Others on the same cores
-//! take time from the clock on the wall, and little from that of the processor.
+//! `cargo run --release --package stencil-examples --example laws -- 1024` takes 1024 cells along both axes. Other programs on the same
+//! cores lengthen the wall time, and hardly the processor time.
 
 use std::f64::consts::TAU;
 use std::fs;
@@ -67,8 +67,8 @@ mod waves {
     }
 }
 
-/// The processor's time of all threads in seconds, as Linux counts it in hundredths: fields 14 and 15 of proc(5), behind the name.
-/// Elsewhere that of the clock on the wall.
+/// Returns the processor time of all threads in seconds, which Linux counts in hundredths: fields 14 and 15 of proc(5), behind the name.
+/// Elsewhere it returns the wall time.
 fn used() -> f64 {
     let Ok(text) = fs::read_to_string("/proc/self/stat") else {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
@@ -80,7 +80,7 @@ fn used() -> f64 {
     ticks / 100.0
 }
 
-/// Steps of smooth waves, timed some times, for about a second each; the best rate is told.
+/// Times steps of smooth waves several times, for about a second each, and prints the best rate.
 fn timed<S: System>(system: &S, name: &str, engine: Engine, n: usize) -> Result<(), Error> {
     let builder = Simulation::<f64>::builder(system).cells([n, n, 1]);
     let builder = builder.threads(1).engine(engine).dt(0.1 / n as f64);

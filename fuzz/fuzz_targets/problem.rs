@@ -1,4 +1,4 @@
-//! Feeds `problem` of `stencil_tests::fuzz` what a fuzzer makes up.
+//! Feeds the inputs of a fuzzer to `stencil_tests::fuzz::problem`.
 
 #![no_main]
 

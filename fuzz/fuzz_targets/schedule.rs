@@ -1,4 +1,4 @@
-//! Feeds `schedule` of `stencil_tests::fuzz` what a fuzzer makes up.
+//! Feeds the inputs of a fuzzer to `stencil_tests::fuzz::schedule`.
 
 #![no_main]
 
