@@ -1,7 +1,6 @@
 //! Arrays with ghost cells.
 
 use std::collections::TryReserveError;
-use std::mem::MaybeUninit;
 
 use ndarray::{ArrayView3, ShapeBuilder};
 use rayon::prelude::*;
@@ -28,13 +27,10 @@ impl<T: Real> Array<T> {
         let size = shape.len() + unit;
         let mut data = Vec::new();
         data.try_reserve_exact(size)?;
-        let spare: &mut [MaybeUninit<T>] = &mut data.spare_capacity_mut()[..size];
-        let planes = spare.par_chunks_mut(shape.layout.plane.max(1));
-        planes.for_each(|plane| {
-            plane.fill(MaybeUninit::new(T::ZERO));
-        });
-        // SAFETY: there is room for `size` values, and the loop above wrote each of them.
-        unsafe { data.set_len(size) };
+        let zeros = (0..size).into_par_iter().map(|_| T::ZERO);
+        zeros
+            .with_min_len(shape.layout.plane.max(1))
+            .collect_into_vec(&mut data);
         // Correct wherever it is; fast where it is aligned.
         let base = data.as_ptr().align_offset(ALIGNMENT);
         let base = if base < unit { base } else { 0 };

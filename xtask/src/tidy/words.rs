@@ -342,7 +342,7 @@ mod tests {
         assert!(rules("cli/src/main.rs", "#![forbid(unsafe_code)] // unsafe").is_empty());
         assert!(
             rules(
-                "stencil-runtime/src/backend/cuda/nvrtc.rs",
+                "stencil-runtime/src/backend/cuda/compile/nvrtc.rs",
                 "unsafe { a() }"
             )
             .is_empty()
