@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 use stencil_compiler::diag::counted;
-use stencil_runtime::Room;
+use stencil_runtime::MemoryUse;
 
 use super::card::{self, Card};
 use super::parts::{self, Parts};
@@ -48,7 +48,7 @@ pub(super) struct Result {
     /// Time of a step that only moves what must move.
     pub(super) floor_ms: f64,
     /// The memory that the run takes.
-    pub(super) room: Room,
+    pub(super) room: MemoryUse,
     pub(super) beside: Option<BesideResult>,
     /// Million points a second where no cell reads another one.
     pub(super) bare_mpts: Option<f64>,

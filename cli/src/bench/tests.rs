@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::beside::{Beside, speed};
 use super::case::{best_and_median, or_noted};
 use stencil_compiler::cost::Bound;
-use stencil_runtime::Room;
+use stencil_runtime::MemoryUse;
 use stencil_runtime::backend::cuda::nvrtc::Resources;
 use stencil_runtime::backend::cuda::{Launched, Load};
 
@@ -48,7 +48,7 @@ pub(super) fn measured() -> Measured {
         copy_gb_s: 8.0,
         floor_bytes: 80.0,
         floor_ms: 0.1,
-        room: Room {
+        room: MemoryUse {
             values: 32_768,
             kept: 16_384,
             ghosts: 8_192,

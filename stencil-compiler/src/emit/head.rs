@@ -45,7 +45,8 @@ const RESERVED: &[&str] = &[
 
 /// More of them where a launch covers many patches.
 const RESERVED_BY_PATCHES: &[&str] = &[
-    "block", "patch", "number", "stride", "blocks0", "blocks1", "blocks2",
+    "block", "patch", "number", "stride", "listed", "begin0", "begin1", "begin2", "blocks0",
+    "blocks1", "blocks2",
 ];
 
 /// Names that a text uses for itself.
@@ -135,7 +136,8 @@ impl Printer<'_> {
         );
         if patches == Patches::Many {
             parameters.push(
-                "const unsigned blocks0, const unsigned blocks1, const unsigned blocks2, const long long stride"
+                "const int* const listed, const int begin0, const int begin1, const int begin2,\n    \
+                 const unsigned blocks0, const unsigned blocks1, const unsigned blocks2, const long long stride"
                     .to_string(),
             );
         }
@@ -155,20 +157,17 @@ impl Printer<'_> {
         );
     }
 
-    /// The indices of the block in its patch. Blocks of many patches follow each other along one
-    /// axis, which alone may have so many; buffers then begin at the patch of the block.
+    /// The indices of the block in its patch. Of many patches those of a list are covered, each by a box of its
+    /// blocks. They follow each other along one axis, which alone may have so many; buffers then begin at the patch
+    /// of the block.
     fn blocks(&self, patches: Patches, out: &mut String) -> [&'static str; 3] {
         if patches == Patches::One {
             return [0, 1, 2].map(|axis| self.dialect.block(axis));
         }
         *out += &format!("  const unsigned block = {};\n", self.dialect.block(0));
         let has_surfaces = surfaces::has_any(self.kernel);
-        if self.names.maps.is_empty() && !has_surfaces {
-            *out += "  const long long patch = block / (blocks0 * blocks1 * blocks2) * stride;\n";
-        } else {
-            *out += "  const int number = block / (blocks0 * blocks1 * blocks2);\n";
-            *out += "  const long long patch = number * stride;\n";
-        }
+        *out += "  const int number = listed[block / (blocks0 * blocks1 * blocks2)];\n";
+        *out += "  const long long patch = number * stride;\n";
         for (buffer, name) in self.kernel.buffers.iter().zip(&self.names.buffers) {
             if !buffer.surface {
                 *out += &format!("  {name} += patch;\n");
@@ -178,9 +177,9 @@ impl Printer<'_> {
             *out += surfaces::FROM;
         }
         [
-            "block % blocks0",
-            "block / blocks0 % blocks1",
-            "block / (blocks0 * blocks1) % blocks2",
+            "begin0 + block % blocks0",
+            "begin1 + block / blocks0 % blocks1",
+            "begin2 + block / (blocks0 * blocks1) % blocks2",
         ]
     }
 

@@ -25,12 +25,15 @@ pub mod lower;
 mod moves;
 mod order;
 pub mod pipeline;
+mod region;
 mod rename;
 pub mod rim;
 mod shape;
 pub mod text;
 mod trim;
 mod values;
+
+pub use region::{Region, Split};
 
 /// Threads that run in lockstep.
 pub const WARP: u32 = 32;

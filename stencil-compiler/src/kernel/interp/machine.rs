@@ -11,7 +11,7 @@ use super::warp::{LANES, Loop, State, Warp};
 use super::{Options, Report, Shadow};
 use crate::expr::Real;
 use crate::kernel::text::statement;
-use crate::kernel::{Kernel, LaunchKind};
+use crate::kernel::{Kernel, LaunchKind, Region};
 
 pub(super) type Result<T = ()> = std::result::Result<T, Problem>;
 
@@ -110,10 +110,28 @@ impl<'a, T: Real> Machine<'a, T> {
         }
     }
 
-    pub(super) fn run(mut self) -> std::result::Result<Report, Fault> {
+    /// Runs all blocks, or those of some regions, one after the other.
+    pub(super) fn run(mut self, regions: &[Region]) -> std::result::Result<Report, Fault> {
         let [bx, by, bz] = self.blocks;
-        let mut order: Vec<usize> = (0..bx * by * bz).collect();
-        self.scheduler.random.shuffle(&mut order);
+        let all = [Region {
+            first: [0; 3],
+            blocks: self.blocks,
+        }];
+        let is_in = |number: usize, region: &Region| {
+            let block = [number % bx, number / bx % by, number / (bx * by)];
+            let within = |axis: usize| {
+                let first = region.first[axis];
+                (first..first + region.blocks[axis]).contains(&block[axis])
+            };
+            (0..3).all(within)
+        };
+        let mut order: Vec<usize> = Vec::new();
+        for region in if regions.is_empty() { &all } else { regions } {
+            let mut part: Vec<usize> = (0..bx * by * bz).collect();
+            part.retain(|number| is_in(*number, region));
+            self.scheduler.random.shuffle(&mut part);
+            order.extend(part);
+        }
         for number in order {
             self.block = [number % bx, number / bx % by, number / (bx * by)];
             self.restart(number);

@@ -15,7 +15,7 @@
 //! asynchronous  what is over later: copies, boxes, waits
 //! ```
 
-use super::Kernel;
+use super::{Kernel, Region};
 use crate::expr::Real;
 
 mod array;
@@ -81,11 +81,25 @@ pub fn run<T: Real>(
     uniforms: &[T],
     options: Options,
 ) -> Result<Report, Fault> {
+    run_parts(kernel, cells, buffers, uniforms, (options, &[]))
+}
+
+/// The same in parts, which are all blocks together: first those of one region, then those of the next; without parts, at once.
+///
+/// # Errors
+/// As [`run`]; a cell that no part computes is one that is not written.
+pub fn run_parts<T: Real>(
+    kernel: &Kernel,
+    cells: [usize; 3],
+    buffers: &mut [GlobalArray<T>],
+    uniforms: &[T],
+    (options, parts): (Options, &[Region]),
+) -> Result<Report, Fault> {
     kernel
         .check()
         .map_err(|message| Fault::of_kernel(FaultKind::Invalid, message))?;
     fit(kernel, cells, buffers, uniforms)?;
-    machine::Machine::new(kernel, cells, buffers, uniforms, options).run()
+    machine::Machine::new(kernel, cells, buffers, uniforms, options).run(parts)
 }
 
 /// Checks that the arguments of a run fit a kernel.

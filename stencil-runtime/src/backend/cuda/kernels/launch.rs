@@ -111,7 +111,9 @@ pub(crate) struct Ready {
 /// How the blocks of many patches stand in one grid.
 #[derive(Clone, Copy, Debug)]
 struct Over {
-    /// Those of a patch along x, y, z.
+    /// The first one of a patch along x, y, z.
+    first: [i32; 3],
+    /// How many of a patch there are along x, y, z.
     blocks: [u32; 3],
     /// Values from one patch to the next.
     stride: i64,
@@ -239,6 +241,7 @@ fn grid(kernel: &Kernel, shape: &MeshShape) -> Result<(Blocks, Option<Over>), Cu
     }
     let of_a_patch = [x, y, z].map(u64::from).iter().product();
     let over = Over {
+        first: [0; 3],
         blocks: [x, y, z],
         stride: shape.stride(),
     };
@@ -380,7 +383,16 @@ impl Ready {
         for size in &self.sizes {
             launch.arg(size);
         }
-        if let Some(Over { blocks, stride }) = &self.over {
+        if let Some(Over {
+            first,
+            blocks,
+            stride,
+        }) = &self.over
+        {
+            launch.arg(memory.listed());
+            first.iter().for_each(|along| {
+                launch.arg(along);
+            });
             blocks.iter().for_each(|along| {
                 launch.arg(along);
             });

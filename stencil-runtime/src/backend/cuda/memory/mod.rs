@@ -62,6 +62,8 @@ pub(crate) struct Memory {
     /// For arrays whose values lie apart.
     mover: Option<Mover>,
     patches: usize,
+    /// The numbers of all patches, which launches go through.
+    listed: CudaSlice<i32>,
     rows: Rows,
     surfaces: Surfaces,
 }
@@ -84,6 +86,8 @@ impl Memory {
         let arrays = (places.len() - surfaces).saturating_mul(patches.count());
         let bytes = stride.saturating_mul(arrays);
         let all = card.stream.alloc_zeros(bytes.max(1));
+        let numbers: Vec<i32> = (0..patches.count() as i32).collect();
+        let listed = card.stream.clone_htod(&numbers);
         Ok(Memory {
             all: all.map_err(CudaError::driver("taking memory on the card"))?,
             array: shape.len() * T::BYTES,
@@ -93,6 +97,7 @@ impl Memory {
             value_bytes: T::BYTES,
             mover: None,
             patches: patches.count(),
+            listed: listed.map_err(CudaError::driver("copying a list of patches to the card"))?,
             rows: Rows::new::<T>(shape),
             surfaces: Surfaces::new::<T>(card, (shape, patches), surfaces)?,
         })
@@ -148,6 +153,11 @@ impl Memory {
     fn bytes_before(&self, slot: usize, cell: usize) -> usize {
         let room = self.stride / self.value_bytes;
         self.places[slot].value(cell, room) * self.value_bytes
+    }
+
+    /// The numbers of all patches on the card.
+    pub(crate) fn listed(&self) -> &CudaSlice<i32> {
+        &self.listed
     }
 
     /// How the rows of an array lie.
