@@ -8,16 +8,18 @@ extern "C" __global__ void __launch_bounds__(256, 2) heat(
     const float* __restrict__ u,
     float* __restrict__ u_next,
     const int n0, const int n1, const int n2, const int pitch, const int plane,
+    const int* const listed, const int begin0, const int begin1, const int begin2,
     const unsigned blocks0, const unsigned blocks1, const unsigned blocks2, const long long stride) {
   const unsigned block = blockIdx.x;
-  const long long patch = block / (blocks0 * blocks1 * blocks2) * stride;
+  const int number = listed[block / (blocks0 * blocks1 * blocks2)];
+  const long long patch = number * stride;
   u += patch;
   u_next += patch;
-  const int bx = block % blocks0;
+  const int bx = begin0 + block % blocks0;
   const int tx = threadIdx.x;
-  const int by = block / blocks0 % blocks1;
+  const int by = begin1 + block / blocks0 % blocks1;
   const int ty = threadIdx.y;
-  const int bz = block / (blocks0 * blocks1) % blocks2;
+  const int bz = begin2 + block / (blocks0 * blocks1) % blocks2;
   const int x = bx * 32 + tx;
   const int y = by * 8 + ty;
   const int at = x + y * pitch + bz * plane;

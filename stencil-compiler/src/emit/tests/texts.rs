@@ -140,7 +140,7 @@ fn cuda_of_boxes() {
     let many = cuda_over(Patches::Many, &kernel, Precision::F32).unwrap();
     for part in [
         "cp.async.bulk.tensor.5d.",
-        "  const int number = block / (blocks0 * blocks1 * blocks2);\n",
+        "  const int number = listed[block / (blocks0 * blocks1 * blocks2)];\n",
         ", z0 + p - 1 + first2, number, full + 8 * slot);\n",
     ] {
         assert!(many.text.contains(part), "{part}\n{}", many.text);
