@@ -22,7 +22,7 @@ pub use kernels::info::Launched;
 pub use machine::{PartTime, StepPart};
 
 pub(crate) use card::Opened;
-pub(crate) use card::opening::Opening;
 pub(crate) use kernels::formulas::Unsteady;
 pub(crate) use machine::Machine;
 pub(crate) use machine::aot::{Ahead, Piece, ahead};
+pub(crate) use machine::opening::Opening;

@@ -2,7 +2,6 @@
 
 pub(crate) mod driver;
 pub(crate) mod limits;
-pub(crate) mod opening;
 pub(crate) mod sensors;
 
 use std::ffi::CStr;

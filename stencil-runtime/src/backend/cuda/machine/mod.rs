@@ -7,6 +7,7 @@ mod finite_check;
 mod memory_use;
 mod observe;
 mod observed;
+pub(crate) mod opening;
 mod part_times;
 mod programs;
 mod steps;
