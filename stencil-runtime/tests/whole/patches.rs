@@ -1,8 +1,10 @@
 //! A mesh in patches on the processor: the bits are those of one patch, whatever lies at its faces and whatever a step does.
 
+use crate::boundaries::Vectors;
 use stencil_runtime::compiler::schedule::{Halo, Placement, presets};
 use stencil_runtime::{
-    Axis, Boundary, Builder, Error, Face, Number, Quantity, Real, Simulation, Source, SystemDef,
+    Axis, Boundary, Builder, Engine, Error, Face, Instructions, Number, Quantity, Real, Simulation,
+    Source, SystemDef,
 };
 
 /// Fluxes, sources, repairs, observables and speeds.
@@ -159,6 +161,26 @@ fn a_flow_has_the_same_bits_in_one_to_three_dimensions() {
                 };
                 check(&format!("{dimension} {walls} {name}"), make, 3, &cuts);
             }
+        }
+    }
+}
+
+/// Compiled kernels, with the widest instructions and with the plainest.
+#[test]
+fn compiled_programs_have_the_same_bits() {
+    for instructions in [Instructions::best(), Instructions::Baseline] {
+        for walls in [false, true] {
+            let make = || {
+                let run = Simulation::<f64>::builder(&Vectors).cells([12, 10, 8]);
+                let run = run.dt(1e-3).engine(Engine::Compiled);
+                let run = run.instructions(instructions);
+                match walls {
+                    true => run.boundary(Axis::Y, Boundary::wall()),
+                    false => run,
+                }
+            };
+            let cuts = [[2, 1, 1], [1, 2, 2], [3, 2, 4]];
+            check(&format!("{instructions:?} {walls}"), make, 2, &cuts[..]);
         }
     }
 }
