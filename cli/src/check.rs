@@ -16,9 +16,9 @@ use stencil_runtime::problem::{Change, Problem, TimeStep};
 use stencil_runtime::report::significant;
 
 use crate::run::target;
-use crate::{Ended, USAGE, source};
+use crate::{Ended, USAGE, output, source};
 
-/// What is checked.
+/// Arguments of `stencil check`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct CheckArgs {
     /// A declaration, a problem file, or a problem by its name
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &CheckArgs, out: &mut dyn Write) -> Result<(), Ended> {
         let problem = target::open(&args.file, &changes)?;
         system(&problem.system) + &settings(&problem)
     };
-    Ok(source::write(out, page.as_bytes())?)
+    Ok(output::write(out, page.as_bytes())?)
 }
 
 fn wrong(message: String) -> Ended {
@@ -123,7 +123,7 @@ fn row(page: &mut String, name: &str, values: &[String]) {
     }
 }
 
-/// What a right-hand side reads if nothing is stored: that of the substep which reads most.
+/// The points that a right-hand side reads if nothing is stored, of the substep that reads most.
 fn footprints(algorithm: &Algorithm) -> String {
     let of = |substep: &Substep| {
         let roots: Vec<FnId> = substep.updates.iter().map(|(_, id)| *id).collect();
@@ -154,7 +154,7 @@ fn footprints(algorithm: &Algorithm) -> String {
     )
 }
 
-/// What a problem adds to its system.
+/// The settings that a problem adds to its system.
 fn settings(problem: &Problem) -> String {
     let mut page = format!("problem\n  {}: {}\n", problem.name, problem.title);
     let axes = problem.system.model().dimension;

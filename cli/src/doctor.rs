@@ -8,9 +8,9 @@ use stencil_runtime::backend::cuda::nvrtc::Nvrtc;
 use stencil_runtime::backend::cuda::{CACHE_VARIABLE, Cache, Calibration, Card, CudaError};
 use stencil_runtime::{Instructions, bench};
 
-use crate::{Ended, source};
+use crate::{Ended, output};
 
-/// What is looked at.
+/// Arguments of `stencil doctor`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct DoctorArgs {
     /// Measure what each card does in a second, also if that was done before: about two seconds a card, on
@@ -56,7 +56,7 @@ pub(crate) fn run(args: &DoctorArgs, out: &mut dyn Write) -> Result<(), Ended> {
             "cache       none: set {CACHE_VARIABLE} to a folder, or kernels are compiled at each start\n"
         ),
     };
-    Ok(source::write(out, text.as_bytes())?)
+    Ok(output::write(out, text.as_bytes())?)
 }
 
 fn describe(card: &Card) -> String {
@@ -79,7 +79,7 @@ fn describe(card: &Card) -> String {
     )
 }
 
-/// What a card was measured to do.
+/// The measured rates of a card.
 fn measured(card: &Card, again: bool) -> String {
     let cache = Cache::of_user();
     let found = match again {

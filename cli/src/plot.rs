@@ -8,7 +8,7 @@ use clap::Args;
 use stencil_runtime::plot::{ColorMap, Format, PlotError};
 use stencil_runtime::report::significant;
 
-use crate::{Ended, USAGE, source};
+use crate::{Ended, USAGE, output};
 
 mod draw;
 mod snapshot;
@@ -25,7 +25,7 @@ use view::{Cut, View};
 /// The file that a run leaves at its end.
 const FINAL: &str = "final.npz";
 
-/// What is drawn, and how.
+/// Arguments of `stencil plot`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct PlotArgs {
     /// The folder of a run, or a file in it: `.npz`, `series.csv`, `spectrum.csv`
@@ -117,7 +117,7 @@ pub(crate) fn run(args: &PlotArgs, out: &mut dyn Write) -> Result<(), Ended> {
         .iter()
         .map(|path| format!("{}\n", path.display()))
         .collect();
-    Ok(source::write(out, lines.as_bytes())?)
+    Ok(output::write(out, lines.as_bytes())?)
 }
 
 fn single(args: &PlotArgs, folder: bool) -> Result<PathBuf, Ended> {

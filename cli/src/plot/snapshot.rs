@@ -50,7 +50,7 @@ impl Field {
     }
 }
 
-/// Where the points of an array lie.
+/// The places of the points of an array.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Mesh {
     /// Points along x, y, z.

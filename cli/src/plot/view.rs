@@ -78,7 +78,7 @@ impl Cut {
     }
 }
 
-/// What is drawn of each field.
+/// The part of each field that is drawn.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct View {
     pub(super) kind: Kind,
@@ -130,7 +130,7 @@ fn points(mesh: &Mesh, slice: Option<Cut>, line: &[Cut]) -> Result<Vec<(usize, u
 }
 
 impl View {
-    /// What the arguments ask for, in a file with these fields.
+    /// Reads the arguments, for a file with these fields.
     pub(super) fn of(
         args: &PlotArgs,
         snapshot: &mut Snapshot,
@@ -213,7 +213,7 @@ impl View {
         self.at.iter().map(place).collect()
     }
 
-    /// What a file's name says about the view; nothing for the usual one.
+    /// Names the view in the name of a file; the usual one has no name.
     pub(super) fn suffix(&self) -> String {
         if !self.asked {
             return String::new();
