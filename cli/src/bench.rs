@@ -40,7 +40,7 @@ pub(crate) struct BenchArgs {
     /// Orders of the central differences, in place of the declared one: 2, 4, 6, 8 or 10
     #[arg(long, value_name = "N,..", value_delimiter = ',')]
     order: Vec<u32>,
-    /// The schedules, which place intermediate results: presets or files; the system's own choice if not given
+    /// The schedules: presets or files; the system's own choice if not given
     #[arg(long, value_name = "PRESET|FILE,..", value_delimiter = ',')]
     schedule: Vec<String>,
     /// Numbers of threads; one for each core if not given

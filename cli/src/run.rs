@@ -85,7 +85,7 @@ pub(crate) struct RunArgs {
     /// The engine that computes the steps; the results are the same
     #[arg(long, value_enum, default_value = "cpu")]
     backend: Backend,
-    /// The schedule, which places intermediate results: a preset or a file; the results are the same
+    /// The schedule: a preset or a file; the results are the same
     #[arg(long, value_name = "PRESET|FILE")]
     schedule: Option<String>,
     /// Print one JSON object instead of text

@@ -146,8 +146,10 @@ impl Results {
         let (measured, before) = (&self.all[at], self.all[..at].last());
         // Cards and processors have other columns.
         let is_new = before.is_none_or(|last| last.is_other(measured));
-        let heading = is_new.then(|| measured.heading()).unwrap_or_default();
-        heading + &measured.row()
+        match is_new {
+            true => measured.heading() + &measured.row(),
+            false => measured.row(),
+        }
     }
 
     /// Returns what follows the table: kernels if they are wanted, and notes.

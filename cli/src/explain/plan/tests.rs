@@ -289,7 +289,7 @@ fn two_plans_are_compared() {
         .find("DIFFERENCES from `carried` to `decomposed`")
         .unwrap()..];
     has_lines(
-        &diff,
+        diff,
         &[
             "    inline -> global exchange: div_u",
             "  kernels ",
