@@ -175,11 +175,8 @@ fn patches_that_cannot_be_are_refused() {
     let here = folder("patches");
     let said = |args: &str| refused(args, &here, 2);
     let run = said("run explosion --cells 16,16,16 --patches 2,1,4");
-    assert!(
-        run.contains("the engine `cpu` runs a mesh as one patch"),
-        "{run}"
-    );
-    assert!(run.contains("`--backend cuda`"), "{run}");
+    assert_has(&run, &["the engine `cpu` runs a mesh as one patch"]);
+    assert_has(&run, &["`--backend cuda`"]);
     let run = said("run explosion --cells 16,16,16 --patches 2,1,5 --backend cuda");
     assert_has(
         &run,
@@ -190,5 +187,5 @@ fn patches_that_cannot_be_are_refused() {
         ],
     );
     let bench = said("bench heat --backend rows --cells 64,64 --patches 2,2 --repeat 1");
-    assert!(bench.contains("the engine `rows`"), "{bench}");
+    assert_has(&bench, &["the engine `rows`"]);
 }

@@ -7,7 +7,7 @@ use std::process::Output;
 
 mod common;
 
-use common::{all_refused, folder, refused, stencil, text};
+use common::{all_refused, assert_has, folder, refused, stencil, text};
 
 fn verify(words: &str, here: &Path) -> Output {
     stencil(&format!("verify {words}"), here)
@@ -70,7 +70,7 @@ fn an_export_is_whole_and_the_same_each_time() {
         said.contains(&format!("{kernels} kernels for sm_90 by NVRTC")),
         "{said}"
     );
-    assert!(said.contains("stencil verify --from one"), "{said}");
+    assert_has(&said, &["stencil verify --from one"]);
     export(&here, "two");
     assert!(one == files(&here.join("two")));
 

@@ -122,12 +122,12 @@ fn a_run_with_a_plan_has_the_bits_of_the_explicit_choice() {
         "run waves.toml --set scheme.mixed=bidiagonal --schedule some.plans --out no",
         &here,
     );
-    assert!(told.contains("no plan for Waves in f64"), "{told}");
+    assert_has(&told, &["no plan for Waves in f64"]);
     // The other precision was settled otherwise.
     let args = "run waves.toml --precision f32 --schedule some.plans --json --out f32";
     let json = good(args, &here);
-    assert!(json.contains("\"choice\":\"mixed product\""), "{json}");
-    assert!(json.contains("mixed product, time"), "{json}");
+    assert_has(&json, &["\"choice\":\"mixed product\""]);
+    assert_has(&json, &["mixed product, time"]);
     // A state goes on by the same formulation, whoever chose it, and by no other one.
     let go_on = "run waves.toml --steps 6 --out on --overwrite --restart";
     good(
@@ -143,9 +143,9 @@ fn a_run_with_a_plan_has_the_bits_of_the_explicit_choice() {
         &format!("{go_on} usual/final.npz --schedule some.plans"),
         &here,
     );
-    assert!(
-        told.contains("its scheme is `open: central order 4, mixed bidiagonal"),
-        "{told}"
+    assert_has(
+        &told,
+        &["its scheme is `open: central order 4, mixed bidiagonal"],
     );
     // The problem file that a run writes gives its bits again.
     good("run plan/problem.toml --out again", &here);
@@ -182,21 +182,18 @@ fn other_commands_follow_a_plan_where_the_declaration_is_open() {
         "{json}"
     );
     let printed = good("emit --target algorithm waves.pde --mixed product", &here);
-    assert!(
-        printed.contains("open: central order 4, mixed product"),
-        "{printed}"
-    );
+    assert_has(&printed, &["open: central order 4, mixed product"]);
     // A declaration that makes the choice has no use for the plan.
     let made = WAVES.replace("either", "bidiagonal");
     std::fs::write(here.join("waves.pde"), made).unwrap_or_else(|e| panic!("{e}"));
     let told = refused(&format!("explain {of}"), &here);
-    assert!(told.contains("as it is declared now"), "{told}");
+    assert_has(&told, &["as it is declared now"]);
     // Unless it is opened again.
     let printed = good(
         &format!("emit --target algorithm {of} --mixed either"),
         &here,
     );
-    assert!(printed.contains("mixed composed"), "{printed}");
+    assert_has(&printed, &["mixed composed"]);
 }
 
 #[test]
@@ -241,7 +238,7 @@ fn a_search_by_the_model_keeps_the_formulation_that_it_finds() {
     assert!(plans.0.len() <= 2 && plans.0.iter().filter(|p| p.chosen.is_some()).count() <= 1);
     let other = tune.replace("f32", "f64");
     let told = refused(&format!("{other} --tune-scheme --locked"), &here);
-    assert!(told.contains("that chose its formulation"), "{told}");
+    assert_has(&told, &["that chose its formulation"]);
 }
 
 /// A plan of the model is for its card, and the one of this machine may be another.
@@ -264,7 +261,7 @@ fn what_is_searched_for_a_choice_is_found_by_that_choice() {
         let tune = format!("tune --on H200 --budget 0 --plans of.plans --cells {cells}");
         good(&format!("{tune} {of}"), &here);
         let told = good(&format!("{tune} {of} --locked"), &here);
-        assert!(told.contains("as found before"), "{told}");
+        assert_has(&told, &["as found before"]);
         for_this_card(&here.join("of.plans"));
         let with = format!("{of} --schedule of.plans");
         for args in [
@@ -279,12 +276,12 @@ fn what_is_searched_for_a_choice_is_found_by_that_choice() {
             &format!("explain {system} --precision f64 --schedule of.plans"),
             &here,
         );
-        assert!(told.contains("as it is declared now"), "{told}");
+        assert_has(&told, &["as it is declared now"]);
     }
     let run = "run waves.toml --schedule of.plans --out";
     good(&format!("{run} said --set scheme.mixed=composed"), &here);
     let told = refused(&format!("{run} no"), &here);
-    assert!(told.contains("no plan for Waves in f64"), "{told}");
+    assert_has(&told, &["no plan for Waves in f64"]);
 }
 
 #[test]
@@ -300,14 +297,14 @@ fn what_is_not_open_is_said_and_what_is_not_there_is_missed() {
         ],
     );
     let told = refused(&format!("{tune} isothermal_ns --mixed either"), &here);
-    assert!(
-        told.contains("as it is declared now, that chose its formulation"),
-        "{told}"
+    assert_has(
+        &told,
+        &["as it is declared now, that chose its formulation"],
     );
     let told = refused(&format!("{tune} waves.pde --mixed composed"), &here);
-    assert!(told.contains("--mixed says composed"), "{told}");
+    assert_has(&told, &["--mixed says composed"]);
     let heat = "system Heat in 2d { field q: scalar; ddt(q) = d[x](q); }";
     std::fs::write(here.join("heat.pde"), heat).unwrap_or_else(|e| panic!("{e}"));
     let told = refused(&format!("{tune} heat.pde"), &here);
-    assert!(told.contains("comes to one discrete problem"), "{told}");
+    assert_has(&told, &["comes to one discrete problem"]);
 }

@@ -28,10 +28,7 @@ fn cargo(args: &[&str], folder: &Path) -> String {
 fn a_new_package_runs_and_passes_its_tests_offline() {
     let here = folder("package");
     let printed = good("new my-dye", &here);
-    assert!(
-        printed.contains("my-dye/src/main.rs") && printed.contains("cargo test"),
-        "{printed}"
-    );
+    assert_has(&printed, &["my-dye/src/main.rs", "cargo test"]);
     let package = here.join("my-dye");
 
     // Its optimized profile is left out: to optimize takes longer than these few cells.
@@ -52,14 +49,14 @@ fn a_new_package_runs_and_passes_its_tests_offline() {
         ],
     );
     let printed = cargo(&offline("run"), &package);
-    assert!(printed.contains("largest error"), "{printed}");
+    assert_has(&printed, &["largest error"]);
     let picture = std::fs::read(package.join("out/dye.png")).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(&picture[1..4], b"PNG");
     good("plot out/final.npz", &package);
 
     // The same without Rust.
     let printed = good("explain system.pde", &package);
-    assert!(printed.contains("ddt(c) = "), "{printed}");
+    assert_has(&printed, &["ddt(c) = "]);
 }
 
 #[test]

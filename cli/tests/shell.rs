@@ -7,14 +7,14 @@ use std::path::Path;
 mod build;
 mod common;
 
-use common::{command, folder, good, output, refused, stencil, text};
+use common::{assert_has, command, folder, good, output, refused, stencil, text};
 
 #[test]
 fn the_version_names_the_commit_and_the_features() {
     let said = good("--version", &folder("version"));
     let begin = format!("stencil {} (", env!("CARGO_PKG_VERSION"));
     assert!(said.starts_with(&begin), "{said}");
-    assert!(said.contains("; features: "), "{said}");
+    assert_has(&said, &["; features: "]);
     // Of a repository it is the commit by which the sources were found.
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let commit = build::of_repository(root, "git");
@@ -60,7 +60,7 @@ fn completions_and_pages_know_every_command() {
         let path = format!("pages/stencil-{command}.1");
         assert!(paths.contains(&path), "{paths}");
         let page = std::fs::read_to_string(here.join(path)).unwrap();
-        assert!(page.contains(".TH") && page.contains("SYNOPSIS"), "{page}");
+        assert_has(&page, &[".TH", "SYNOPSIS"]);
     }
     assert!(here.join("pages/stencil.1").is_file());
     std::fs::write(here.join("taken"), "").unwrap();
@@ -193,13 +193,10 @@ fn a_system_of_any_dimension_goes_everywhere() {
     let all = good("check waves.pde", &here);
     assert!((1..=3).all(|n| all.contains(&format!("in {n}d"))), "{all}");
     let some = good("check turn.pde", &here);
-    assert!(
-        some.contains("not in 1d") && some.contains("in 2d"),
-        "{some}"
-    );
+    assert_has(&some, &["not in 1d", "in 2d"]);
     for words in ["bench mhd --dimension 2", "explain mhd --dimension 2"] {
         let said = refused(words, &here, 2);
-        assert!(said.contains("is declared in 3d, not in 2d"), "{said}");
+        assert_has(&said, &["is declared in 3d, not in 2d"]);
         assert!(!said.contains("error: error"), "{said}");
     }
     refused("check waves.pde --dimension 4", &here, 2);

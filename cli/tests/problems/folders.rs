@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 
 use stencil_runtime::io::{Npz, Table};
 
-use super::{bytes, common, folder, good, text, write};
+use super::{assert_has, bytes, common, folder, good, text, write};
 
 /// All files of a folder.
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
@@ -55,7 +55,7 @@ fn a_folder_has_one_run_at_a_time() {
     let before = bytes(&here.join("one/problem.toml"));
     for word in ["-q", "--overwrite"] {
         let printed = refused(&format!("run drift.toml --out one {word}"), &here, "R0101");
-        assert!(printed.contains("--number"), "{printed}");
+        assert_has(&printed, &["--number"]);
     }
     good("run drift.toml --out one --number -q", &here);
     assert!(here.join("one-2/final.npz").is_file() && !here.join("one/final.npz").exists());
@@ -64,7 +64,7 @@ fn a_folder_has_one_run_at_a_time() {
     first.wait().unwrap();
     // Nobody holds it any longer.
     let printed = refused("run drift.toml --out one", &here, "R0102");
-    assert!(printed.contains("--overwrite"), "{printed}");
+    assert_has(&printed, &["--overwrite"]);
     good("run drift.toml --out one --overwrite -q", &here);
     let left = files(&here.join("one"));
     assert_eq!(left, files_of("drift.toml", &here), "{:?}", left.keys());
@@ -119,16 +119,18 @@ fn runs_without_a_name_are_numbered() {
     assert!(!first.contains("another run"), "{first}");
     let before = files(&here.join("out"));
     let second = good(run, &here);
-    assert!(
-        second.contains("`out` holds another run; this one goes to `out-2`")
-            && second.contains("out-2/final.npz"),
-        "{second}"
+    assert_has(
+        &second,
+        &[
+            "`out` holds another run; this one goes to `out-2`",
+            "out-2/final.npz",
+        ],
     );
     good(run, &here);
     assert_eq!(files(&here.join("out")), before);
     assert_eq!(bytes(&here.join("out-3/final.npz")), before["final.npz"]);
     let settings = text(&bytes(&here.join("out-3/problem.toml")));
-    assert!(settings.contains("dir = \"out-3\""), "{settings}");
+    assert_has(&settings, &["dir = \"out-3\""]);
 }
 
 /// A run that cannot write its files leaves those of an earlier one, or none.
@@ -147,10 +149,12 @@ fn a_file_that_grows_too_large_is_an_error() {
     let output = limited("--set time.steps=2 --out a -q");
     let printed = text(&output.stderr);
     assert_eq!(output.status.code(), Some(6), "{printed}");
-    assert!(
-        printed.contains("error[R0201]: cannot write `a/frame_000000.npz`")
-            && printed.contains("ulimit -f"),
-        "{printed}"
+    assert_has(
+        &printed,
+        &[
+            "error[R0201]: cannot write `a/frame_000000.npz`",
+            "ulimit -f",
+        ],
     );
     let left = files(&here.join("a"));
     assert_eq!(
@@ -249,7 +253,7 @@ fn steps_count_from_where_a_run_starts() {
     good(&format!("{again} --set time.steps=9 --out b"), &here);
     assert_eq!(step("b/final.npz"), 9);
     let settings = text(&bytes(&here.join("a/problem.toml")));
-    assert!(settings.contains("steps = 7"), "{settings}");
+    assert_has(&settings, &["steps = 7"]);
     // The written problem goes on by itself: its end is the same.
     good("run a/problem.toml --restart a/final.npz -q", &here);
     assert_eq!(step("a/final.npz"), 7);

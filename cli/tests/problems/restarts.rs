@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use stencil_runtime::io::Npz;
 
 use super::common::{self, refused};
-use super::{bytes, folder, good, text};
+use super::{assert_has, bytes, folder, good, text};
 
 #[test]
 fn a_restart_goes_on_with_the_same_bits() {
@@ -16,10 +16,7 @@ fn a_restart_goes_on_with_the_same_bits() {
         "run drift.toml --out parts --restart parts/final.npz",
         &here,
     );
-    assert!(
-        printed.contains("goes on from parts/final.npz: step 6"),
-        "{printed}"
-    );
+    assert_has(&printed, &["goes on from parts/final.npz: step 6"]);
     for file in ["final.npz", "series.csv", "frame_000008.npz"] {
         let (one, two) = (here.join("whole").join(file), here.join("parts").join(file));
         assert!(bytes(&one) == bytes(&two), "{file}");
@@ -85,10 +82,7 @@ fn an_interrupted_run_leaves_its_state() {
     let output = child.wait_with_output().unwrap_or_else(|e| panic!("{e}"));
     let printed = text(&output.stderr);
     assert_eq!(output.status.code(), Some(130), "{printed}");
-    assert!(
-        printed.contains("--restart cut/interrupted.npz"),
-        "{printed}"
-    );
+    assert_has(&printed, &["--restart cut/interrupted.npz"]);
     let mut state = Npz::open(here.join("cut/interrupted.npz")).unwrap_or_else(|e| panic!("{e}"));
     let step = state.u64("step").unwrap();
     let end = step + 5;
