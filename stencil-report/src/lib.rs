@@ -10,6 +10,7 @@ use stencil_compiler::model::Formulation;
 use stencil_runtime::Error;
 
 pub mod bench;
+pub mod check;
 pub mod explain;
 mod pictures;
 pub mod plan;

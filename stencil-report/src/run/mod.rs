@@ -15,6 +15,7 @@ mod pictures;
 mod start;
 
 pub use pictures::{Picture, pictures};
+pub(crate) use start::{mesh, step};
 pub use start::{restored, start};
 
 /// Digits of times and of observables.

@@ -38,13 +38,8 @@ pub fn start<T: Number>(
 /// Mesh, boundaries, time step and parameters.
 fn settings<T: Number>(out: &mut String, problem: &Problem, simulation: &Simulation<T>) {
     let axes = simulation.system().model().dimension;
-    let mesh = &problem.mesh;
-    let cells = join(mesh.cells[..axes].iter().map(ToString::to_string), " × ");
-    let extent = join(
-        mesh.extent[..axes].iter().map(|l| significant(*l, 6)),
-        " × ",
-    );
-    let points = match mesh.centered {
+    let (cells, extent) = mesh(problem);
+    let points = match problem.mesh.centered {
         true => "in the middle of cells, faces at both ends of the box",
         false => "at the lower ends of cells, faces half a cell lower",
     };
@@ -58,11 +53,7 @@ fn settings<T: Number>(out: &mut String, problem: &Problem, simulation: &Simulat
     for line in problem.boundary_lines() {
         let _ = writeln!(out, "  {line}");
     }
-    let dt = match problem.time.dt {
-        TimeStep::Fixed(dt) => format!("dt = {}", significant(dt, 6)),
-        TimeStep::Cfl(number) => format!("dt by cfl({number})"),
-        TimeStep::Auto => "dt as long as is stable".to_string(),
-    };
+    let dt = step(problem.time.dt);
     let end = problem.time.end.map(|end| format!("t = {end}"));
     let steps = problem.time.steps.map(|steps| format!("step {steps}"));
     let until = join(end.into_iter().chain(steps), " or ");
@@ -77,6 +68,27 @@ fn settings<T: Number>(out: &mut String, problem: &Problem, simulation: &Simulat
     }
     for remark in simulation.remarks() {
         let _ = writeln!(out, "  note: {remark}");
+    }
+}
+
+/// The cells and the edges of a box, along its axes.
+pub(crate) fn mesh(problem: &Problem) -> (String, String) {
+    let axes = problem.system.model().dimension;
+    let cells = problem.mesh.cells[..axes].iter();
+    let extent = problem.mesh.extent[..axes].iter();
+    let extent = extent.map(|l| significant(*l, 6));
+    (
+        join(cells.map(ToString::to_string), " × "),
+        join(extent, " × "),
+    )
+}
+
+/// The length of a step in words.
+pub(crate) fn step(dt: TimeStep) -> String {
+    match dt {
+        TimeStep::Fixed(dt) => format!("dt = {}", significant(dt, 6)),
+        TimeStep::Cfl(number) => format!("dt by cfl({number})"),
+        TimeStep::Auto => "dt as long as is stable".to_string(),
     }
 }
 
