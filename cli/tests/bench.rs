@@ -143,11 +143,11 @@ fn another_program_runs_beside_ours() {
         words.extend(SMALL.split(' ').chain(["--beside", command]));
         words
     };
-    let printed = good(&with("echo mpts_per_s = 1e-3"), scratch());
+    let printed = good(&with("echo mpts_per_s = 1e-3")[..], scratch());
     assert_has(&printed, &["beside:", "times as fast"]);
 
     let failing = with("echo the mesh is missing >&2; exit 7");
-    let message = refused(&failing, scratch(), 2);
+    let message = refused(&failing[..], scratch(), 2);
     assert_has(&message, &["exit status: 7", "the mesh is missing"]);
 }
 

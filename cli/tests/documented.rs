@@ -68,7 +68,7 @@ fn follow(all: &[Documented], folder: &Path) -> usize {
         };
         // A failure shows the place of the command.
         eprintln!("{}", command.place);
-        good(&arguments, folder);
+        good(&arguments[..], folder);
         count += 1;
     }
     count

@@ -9,9 +9,10 @@ use stencil_compiler::cost::{self, Model};
 use stencil_compiler::diag::{Code, nearest};
 use stencil_report::Failure;
 use stencil_report::explain::{Page, error_list, error_page};
+use stencil_report::plan::{Problem, usual_cells};
 
 use crate::output;
-use crate::source::{self, BuiltIn, ScheduleArgs, SystemArgs};
+use crate::source::{self, BuiltIn, Loaded, ScheduleArgs, SystemArgs};
 
 mod plan;
 #[cfg(test)]
@@ -60,18 +61,26 @@ fn page(args: &ExplainArgs, built_ins: &[BuiltIn]) -> Result<String, Failure> {
     let cells = cells(&args.cells, loaded.algorithm.dimension)?;
     let loaded = loaded.settled(&args.schedule, cells)?;
     let schedule = args.schedule.schedule.as_deref();
+    let named = |name| loaded.named(name, args.schedule.precision, cells);
+    let usual = usual_cells(loaded.algorithm.dimension);
     let page = Page {
+        problem: problem(args, &loaded, cells.unwrap_or(usual)),
+        schedule: schedule.map(named).transpose()?,
+        predicts: cells.is_some(),
+    };
+    page.text()
+}
+
+/// The problem of a system on a mesh, and for the card of the command line.
+fn problem<'a>(args: &ExplainArgs, loaded: &'a Loaded, cells: [usize; 3]) -> Problem<'a> {
+    Problem {
         model: &loaded.model,
         algorithm: &loaded.algorithm,
         chosen: loaded.chosen.as_ref(),
         precision: args.schedule.precision.get(),
-        schedule: schedule
-            .map(|name| loaded.named(name, args.schedule.precision, cells))
-            .transpose()?,
         cells,
         on: args.on,
-    };
-    page.text()
+    }
 }
 
 pub(crate) fn card(name: &str) -> Result<&'static Model, String> {

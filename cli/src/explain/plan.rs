@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use stencil_report::Failure;
-use stencil_report::plan::{Problem, Report, Wanted, card, usual_cells};
+use stencil_report::plan::{Report, Wanted, card, usual_cells};
 
 use super::ExplainArgs;
 use crate::output;
@@ -65,14 +65,6 @@ pub(super) fn run(
     let given = super::cells(&args.cells, dimension)?;
     let cells = given.unwrap_or(usual_cells(dimension));
     let loaded = loaded.settled(&args.schedule, Some(cells))?;
-    let problem = Problem {
-        model: &loaded.model,
-        algorithm: &loaded.algorithm,
-        chosen: loaded.chosen.as_ref(),
-        precision: args.schedule.precision.get(),
-        cells,
-        on: args.on,
-    };
     if args.plan.analyze {
         card()?;
     }
@@ -85,7 +77,7 @@ pub(super) fn run(
         candidates: args.plan.candidates,
         compile: !args.plan.no_compile,
     };
-    let mut report = Report::new(problem, wanted)?;
+    let mut report = Report::new(super::problem(args, &loaded, cells), wanted)?;
     if args.plan.analyze {
         report.analyze()?;
     }

@@ -28,18 +28,6 @@ impl<W: AsRef<str>> Words for [W] {
     }
 }
 
-impl<W: AsRef<str>> Words for Vec<W> {
-    fn words(&self) -> Vec<&str> {
-        self.as_slice().words()
-    }
-}
-
-impl<W: AsRef<str>, const N: usize> Words for [W; N] {
-    fn words(&self) -> Vec<&str> {
-        self.as_slice().words()
-    }
-}
-
 /// Prepares `stencil` in a folder; whether there are colours does not depend on where tests run.
 pub(crate) fn command(words: &(impl Words + ?Sized), folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_stencil"));

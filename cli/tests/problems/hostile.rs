@@ -75,7 +75,7 @@ fn control_characters_do_not_reach_the_terminal() {
     for (at, wrong) in texts.iter().enumerate() {
         write(&here.join("wrong.toml"), wrong);
         for command in ["run", "check"] {
-            let output = stencil(&[command, "wrong.toml"], &here);
+            let output = stencil(&format!("{command} wrong.toml"), &here);
             let all = [output.stdout, output.stderr].concat();
             let printed = text(&all);
             let control = printed

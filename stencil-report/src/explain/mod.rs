@@ -1,14 +1,12 @@
 //! The page about a system: how it is understood, what it reads and what schedules cost; and the pages of error codes.
 
 use stencil_compiler::algorithm::{Algorithm, FnId};
-use stencil_compiler::cost;
 use stencil_compiler::diag::Code;
-use stencil_compiler::expr::real::Precision;
-use stencil_compiler::model::Model;
 use stencil_compiler::schedule::Schedule;
 
+use crate::Failure;
+use crate::plan::Problem;
 use crate::table::paragraph;
-use crate::{ByPlan, Failure};
 
 pub(crate) mod equations;
 mod footprints;
@@ -16,23 +14,15 @@ pub(crate) mod functions;
 mod planes;
 pub(crate) mod schedules;
 
-/// A system to explain, and for which schedules and cards.
+/// A system to explain, and its schedules.
 #[derive(Clone, Debug)]
 pub struct Page<'a> {
-    /// The equations.
-    pub model: &'a Model,
-    /// The discrete problem.
-    pub algorithm: &'a Algorithm,
-    /// Its formulation, if a plan file chose it.
-    pub chosen: Option<&'a ByPlan>,
-    /// The precision of the values.
-    pub precision: Precision,
+    /// The problem.
+    pub problem: Problem<'a>,
     /// A schedule with its name; all presets are shown if there is none.
     pub schedule: Option<(&'a str, Schedule)>,
-    /// The cells of a mesh that times are predicted for.
-    pub cells: Option<[usize; 3]>,
-    /// The card that times are predicted for.
-    pub on: &'static cost::Model,
+    /// Are times predicted for the mesh of the problem?
+    pub predicts: bool,
 }
 
 impl Page<'_> {
@@ -41,10 +31,17 @@ impl Page<'_> {
     /// # Errors
     /// If a kernel of a schedule has no cost.
     pub fn text(&self) -> Result<String, Failure> {
+        let Problem {
+            model,
+            algorithm,
+            chosen,
+            precision,
+            ..
+        } = self.problem;
         let sections = [
-            equations::section(self.model, self.chosen),
-            functions::section(self.algorithm),
-            footprints::section(self.algorithm, self.precision),
+            equations::section(model, chosen),
+            functions::section(algorithm),
+            footprints::section(algorithm, precision),
             schedules::section(self)?,
         ];
         Ok(sections.join("\n"))

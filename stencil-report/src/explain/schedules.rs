@@ -16,20 +16,21 @@ use stencil_compiler::schedule::{Placement, Schedule, presets};
 
 use super::{Page, substep};
 use crate::Failure;
-use crate::plan::derived;
+use crate::plan::{Problem, derived};
 use crate::table::{Table, paragraph};
 
 mod predicted;
 
 /// The schedules: the one that is asked for, or every preset, with a table of all at the end.
 pub(super) fn section(page: &Page<'_>) -> Result<String, Failure> {
-    let Page {
+    let Problem {
         algorithm,
         precision,
         cells,
         on,
         ..
-    } = *page;
+    } = page.problem;
+    let cells = page.predicts.then_some(cells);
     let at = substep(algorithm);
     let named = chosen(page);
     let mut page = heading(algorithm, precision, at);
@@ -116,7 +117,8 @@ fn steps_at_once(plan: &Plan) -> String {
 fn chosen(page: &Page<'_>) -> Vec<(String, String, Schedule)> {
     match &page.schedule {
         None => {
-            let make = |p: &presets::Preset| (p.make)(page.algorithm, page.precision);
+            let problem = &page.problem;
+            let make = |p: &presets::Preset| (p.make)(problem.algorithm, problem.precision);
             let all = presets::ALL.iter();
             all.map(|p| (p.name.to_string(), p.summary.to_string(), make(p)))
                 .collect()
