@@ -218,11 +218,16 @@ fn kernels(
 }
 
 /// Grid functions by placement.
-fn placements(schedule: &Schedule) -> String {
+pub(crate) fn by_placement(schedule: &Schedule) -> BTreeMap<Placement, Vec<&str>> {
     let mut by: BTreeMap<Placement, Vec<&str>> = BTreeMap::new();
     for (name, placement) in &schedule.placements {
         by.entry(*placement).or_default().push(name);
     }
+    by
+}
+
+fn placements(schedule: &Schedule) -> String {
+    let by = by_placement(schedule);
     if by.is_empty() {
         return "  everything inline\n".to_string();
     }

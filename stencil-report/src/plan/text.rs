@@ -1,7 +1,6 @@
 //! A report as text: the tree of a step, then tables of cuts and of other candidates.
 
 use stencil_compiler::diag::counted;
-use stencil_compiler::schedule::Placement;
 use stencil_compiler::schedule::text::{of_all_kernels, placement_words, print_blocking};
 
 use super::cuts::Cut;
@@ -11,7 +10,7 @@ use super::report::{Entry, Kernel, Planned, Report};
 use super::rivals;
 use super::tree::Tree;
 use crate::explain::equations;
-use crate::explain::schedules::{threads, triple};
+use crate::explain::schedules::{by_placement, threads, triple};
 use crate::table::{Table, paragraph};
 
 /// The page.
@@ -60,19 +59,12 @@ pub(super) fn page(report: &Report<'_>) -> String {
 /// Grid functions that are placed, by placement.
 fn placements(plan: &Planned) -> String {
     let mut page = String::new();
-    let mut kinds: Vec<Placement> = plan.schedule.placements.values().copied().collect();
-    kinds.sort();
-    kinds.dedup();
-    for kind in &kinds {
-        let placed = plan.schedule.placements.iter();
-        let names: Vec<&str> = placed
-            .filter(|(_, p)| *p == kind)
-            .map(|(name, _)| name.as_str())
-            .collect();
-        let words = format!("{} {}", placement_words(*kind), names.join(", "));
+    let by = by_placement(&plan.schedule);
+    for (placement, names) in &by {
+        let words = format!("{} {}", placement_words(*placement), names.join(", "));
         page += &paragraph("  placed    ", &words);
     }
-    if kinds.is_empty() {
+    if by.is_empty() {
         page += "  placed    nothing: all grid functions are recomputed where they are used\n";
     }
     let passes = plan.schedule.more_passes();
