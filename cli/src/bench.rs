@@ -64,8 +64,8 @@ pub(crate) struct BenchArgs {
     /// the steps. Otherwise all steps are alike
     #[arg(long, value_name = "NUMBER")]
     cfl: Option<f64>,
-    /// Keep no fields to go back to, and look at values as seldom as with them: what a run takes on a card is then what its
-    /// arrays take
+    /// Keep no fields to go back to, and check values as seldom as if they were kept: a run then takes no more of a card than
+    /// its arrays
     #[arg(long)]
     lean: bool,
     /// Show what each kernel takes of a card, and what each part of a step costs: bytes, operations and, on

@@ -82,7 +82,7 @@ enum Command {
     ExplainError(explain::ExplainErrorArgs),
     /// Print one stage of the compiler for a system
     Emit(emit::EmitArgs),
-    /// Print what a shell needs to complete commands, options and their values
+    /// Print the completions of commands, options and their values for a shell
     Completions(manual::CompletionsArgs),
     /// Write the pages of the manual into a folder
     Man(manual::ManArgs),

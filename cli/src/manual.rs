@@ -1,4 +1,4 @@
-//! `stencil completions` and `stencil man`: what shells and `man` know of the command line.
+//! `stencil completions` and `stencil man`: the command line for shells and for `man`.
 
 use std::fs;
 use std::io::Write;

@@ -54,7 +54,7 @@ pub(crate) fn list(files: &[PathBuf], indent: &str, out: &mut dyn Write) -> Resu
     write(out, lines.collect::<String>().as_bytes())
 }
 
-/// A text with what would control a terminal made visible; line ends and tabs stay.
+/// Escapes the control characters of a text; line ends and tabs stay.
 pub(crate) fn visible(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -58,7 +58,7 @@ pub(crate) struct RunArgs {
     /// Time step: a number, cfl(NUMBER) or auto
     #[arg(long, value_name = "TIME")]
     dt: Option<String>,
-    /// Do steps that are longer than is stable, too
+    /// Allow steps that are longer than is stable
     #[arg(long)]
     unchecked_step: bool,
     /// A parameter of the system; may be repeated
@@ -73,7 +73,7 @@ pub(crate) struct RunArgs {
     /// Replace the run that the folder holds
     #[arg(long, conflicts_with = "number")]
     overwrite: bool,
-    /// Take the next free folder, such as DIR-2, if DIR holds a run; so it is where no folder is named
+    /// Take the next free folder, such as DIR-2, if DIR holds a run; the default where no folder is named
     #[arg(long)]
     number: bool,
     /// Go on from the state in a file such as final.npz
@@ -211,7 +211,7 @@ pub(crate) fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Ended> {
     }
 }
 
-/// Says something to someone who may have left.
+/// Prints a text, unless the run is quiet or prints JSON.
 fn say(args: &RunArgs, out: &mut dyn Write, text: &str) -> Result<(), Ended> {
     if args.quiet || args.json {
         Ok(())
@@ -303,7 +303,7 @@ fn run_as<T: Number>(
     say(args, out, &summary.text())
 }
 
-/// Goes on from a state; what changed is told in the words of the problem file, if the state has them.
+/// Restores a state. Changes are named in the words of the problem file, if the state has them.
 fn restore<T: Number>(
     problem: &Problem,
     simulation: &mut Simulation<T>,

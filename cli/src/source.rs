@@ -287,7 +287,7 @@ fn find(system: &str, built_ins: &[BuiltIn]) -> Result<(String, String), Failure
     }
 }
 
-/// A name without what people write differently.
+/// Drops hyphens, underscores and capitals from a name.
 fn plain(name: &str) -> String {
     name.chars()
         .filter(|c| !matches!(c, '_' | '-'))
@@ -295,7 +295,7 @@ fn plain(name: &str) -> String {
         .collect()
 }
 
-/// Systems without those that are there for another number of dimensions, too.
+/// Systems of the library, one of each name.
 pub(crate) fn once(built_ins: &[BuiltIn]) -> impl Iterator<Item = &BuiltIn> {
     let mut known = BTreeSet::new();
     built_ins

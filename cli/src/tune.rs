@@ -209,7 +209,7 @@ fn one<T: Number>(args: &TuneArgs, forms: &[Form], seed: Option<u64>) -> Result<
     Ok(tuned?)
 }
 
-/// How far a search is.
+/// The progress of a search in words.
 fn state(progress: Progress) -> String {
     match progress {
         Progress::Ranked { legal, all } => format!("{legal} of {all} schedules are legal"),

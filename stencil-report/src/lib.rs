@@ -1,4 +1,4 @@
-//! Reports: what is known of systems, schedules, plans, measurements and runs.
+//! Reports on systems, schedules, plans, measurements and runs.
 //!
 //! A report is one value. Its facts are computed when it is made; [`Render::text`], [`Render::json`] and
 //! [`Render::pictures`] render them. Nothing here reads a command line or prints.

@@ -1,4 +1,4 @@
-//! Every target, and what is wrong with a command line.
+//! Every target, and mistakes on the command line.
 
 use clap::Parser;
 

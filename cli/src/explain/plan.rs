@@ -38,8 +38,8 @@ pub(crate) struct PlanArgs {
     /// Write the plan as JSON in place of text
     #[arg(long, requires = "shown")]
     json: bool,
-    /// Draw into this folder what depends on what and where it lives, the points that kernels read, and
-    /// all candidates below the roof of the card, each as SVG and PNG
+    /// Draw into this folder the dependencies and placements of grid functions, the points that kernels
+    /// read, and all candidates below the roof of the card, each as SVG and PNG
     #[arg(long, value_name = "FOLDER", requires = "shown")]
     pictures: Option<PathBuf>,
     /// Do not compile the kernels of the plan for their registers, even where there is a compiler

@@ -1,4 +1,4 @@
-//! The files of a run: where they are, and their writing.
+//! The files of a run, and their writing.
 
 use std::fmt::Display;
 use std::fs;
@@ -182,7 +182,7 @@ impl Files {
     }
 }
 
-/// Some components, with what is needed to draw them.
+/// Writes some components, with the mesh that a picture needs.
 fn write_fields<T: Number>(
     path: &Path,
     components: &[String],

@@ -1,4 +1,4 @@
-//! The folder of a run: which one it is, that nobody else writes there, and that it holds one run.
+//! The folder of a run: its choice, its lock, and the rule that it holds one run.
 
 use std::fs::{self, File, TryLockError};
 use std::io;

@@ -175,7 +175,7 @@ impl Batch {
     }
 }
 
-/// Steps one by one, and values lie apart or in surfaces?
+/// Does it step one by one, with values apart or in surfaces?
 fn is_apart(schedule: &Schedule) -> bool {
     schedule.fuse == 1 && schedule.layout != Layout::Soa
 }
@@ -339,7 +339,7 @@ fn around_ends(algorithm: &Algorithm, precision: RealPrecision) -> Option<Schedu
     is_legal.then_some(schedule)
 }
 
-/// Boxes inside and copies at ends, in all of its kernels?
+/// Do all of its kernels load boxes inside and copies at ends?
 fn differs_at_ends(schedule: &Schedule) -> bool {
     let of_kernel = |k: &Blocking| k.params.get("loader") == Some(&BOTH);
     !schedule.kernels.is_empty() && schedule.kernels.iter().all(of_kernel)

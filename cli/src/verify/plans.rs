@@ -1,4 +1,4 @@
-//! Plans that are compared, too, each by the formulation that it chose.
+//! Comparisons of plans, each by the formulation that it chose.
 
 use std::path::Path;
 

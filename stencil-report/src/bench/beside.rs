@@ -10,7 +10,7 @@ use crate::Failure;
 /// Lines of a failed program's error output that are shown.
 const TAIL: usize = 10;
 
-/// A command of the shell and what its runs took.
+/// A command of the shell, and the times of its runs.
 #[derive(Debug)]
 pub(super) struct Beside {
     command: String,

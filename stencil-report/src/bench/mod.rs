@@ -24,7 +24,7 @@ use case::Case;
 pub(crate) use case::best_and_median;
 pub use report::Measured;
 
-/// A mesh, and what computes the steps on it.
+/// A mesh, and the engine that computes the steps on it.
 #[derive(Clone, Debug)]
 pub struct Setup<'a> {
     /// Cells along each axis.

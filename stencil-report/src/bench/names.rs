@@ -11,7 +11,7 @@ pub(super) fn schedule(result: &Measured) -> String {
     with_threads(result, result.schedule.as_deref())
 }
 
-/// The same without folders and what ends the name of a file.
+/// The same without folders and the ending of a file.
 pub(super) fn short_schedule(result: &Measured) -> String {
     with_threads(result, result.schedule.as_deref().map(file_stem))
 }
@@ -70,7 +70,7 @@ pub(super) fn of_cases(results: &[&Measured]) -> Vec<String> {
     all
 }
 
-/// Without characters that names of files had better not have.
+/// Drops characters that are unusual in names of files.
 fn plain(name: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     let parts = name.split(|c| !is_plain(c)).filter(|part| !part.is_empty());

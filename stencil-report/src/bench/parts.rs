@@ -24,7 +24,7 @@ const TIME_STEP: &str = "time step";
 /// A part of a step, or of steps that are done at once.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Part {
-    /// The name of a kernel, or what else it is.
+    /// The name of a kernel, or of another part.
     pub(super) name: String,
     /// Its outputs in words.
     pub(super) computes: String,

@@ -108,7 +108,7 @@ pub(crate) fn waves(model: &Model) -> Option<String> {
     })
 }
 
-/// The variables of a block, and what follows from them, each on a line.
+/// The variables of a block, and the fields that follow from them, each on a line.
 fn variables(word: &str, lines: impl Iterator<Item = String>) -> String {
     let (follow, names): (Vec<String>, Vec<String>) = lines.partition(|line| line.contains(" = "));
     let mut page = paragraph(&format!("  {word}: "), &names.join(", "));

@@ -1,5 +1,4 @@
-//! The third part of the page: which points are read, with nothing stored and with what is
-//! expensive stored.
+//! The third part of the page: the points that are read, with nothing stored and with expensive functions stored.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! The last part of the page: what each schedule makes of the system.
+//! The last part of the page: the kernels of each schedule, and their costs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -98,14 +98,14 @@ fn heading(algorithm: &Algorithm, precision: Precision, at: usize) -> String {
     )
 }
 
-/// Why there are no numbers of a schedule, and what would be legal.
+/// The reason why a schedule has no numbers, and the legal choices.
 fn illegal(error: &ScheduleError) -> String {
     let help = error.help.iter();
     let help = help.map(|help| paragraph("  help: ", help));
     paragraph("  illegal: ", &error.message) + &help.collect::<String>()
 }
 
-/// A line that says so, where numbers are not of one time step.
+/// A line for numbers that are not of one time step.
 fn steps_at_once(plan: &Plan) -> String {
     match plan.time_steps {
         0 | 1 => String::new(),
@@ -318,7 +318,7 @@ pub(crate) fn threads(cost: &KernelCost) -> String {
     }
 }
 
-/// The march as a pipeline: what is read on which plane, and what rides along.
+/// The march as a pipeline: the planes of its reads, and the functions that ride along.
 fn march(algorithm: &Algorithm, pipeline: &Pipeline) -> String {
     let axis = ["x", "y", "z"][pipeline.axis.min(2)];
     let mut planes: BTreeMap<(i32, i32), Vec<String>> = BTreeMap::new();

@@ -7,7 +7,7 @@ use super::{MARGIN, faint, fitted, heading};
 /// The height of a bar with the gap to the next one, and without.
 const ROW: (f32, f32) = (34.0, 22.0);
 
-/// The most room for what stands before the bars.
+/// The most room for the labels before the bars.
 const LABELS: f32 = 640.0;
 
 /// Room for the title.

@@ -194,7 +194,7 @@ fn grid(scene: &mut Scene, axes: &Axes, rate: &str) {
     scene.text((MARGIN + 6.0, top + height / 2.0), rate, letters);
 }
 
-/// The roof, with what its two parts are.
+/// The roof, with the names of its two parts.
 fn roof_of(scene: &mut Scene, axes: &Axes, roofs: Roofs) {
     let Roofs { peak, copy } = roofs;
     let roof = |x: f64| roofs.over(x);

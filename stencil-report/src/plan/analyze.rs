@@ -1,5 +1,5 @@
-//! A plan that is run for a moment: what a step takes on the card at hand, and its kernels as the driver
-//! and the compiler of the card report them.
+//! A plan that is run for a moment: the time of a step on the card at hand, and the reports of the driver and of the
+//! compiler on its kernels.
 
 use std::collections::BTreeMap;
 

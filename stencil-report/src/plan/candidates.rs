@@ -1,4 +1,4 @@
-//! Candidates: schedules carried as far as they go without a card, and what they are predicted to take.
+//! Candidates: schedules that are planned and lowered without a card, and their predicted times.
 
 use std::collections::{BTreeMap, BTreeSet};
 

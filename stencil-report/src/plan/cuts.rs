@@ -1,5 +1,5 @@
-//! Cuts: what each stored grid function, and each further pass, costs and saves, and how much faster it
-//! can make a step at most, by the paper that named the method.
+//! Cuts: costs and savings of each stored grid function and of each further pass, and the bound of the speed that it adds
+//! to a step, by the paper that named the method.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ const OTHERS: [usize; 2] = [8, 3];
 /// A kernel that is cut in two, or may be.
 #[derive(Clone, Debug)]
 pub(super) struct Cut {
-    /// The stored grid function, or what else is cut.
+    /// The name of the stored grid function, or of another cut.
     pub(super) what: String,
     /// The line on which a stored function is declared.
     pub(super) line: Option<u32>,

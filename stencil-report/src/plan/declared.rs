@@ -1,4 +1,4 @@
-//! From kernels back to the declaration: which equations, intermediates and lines they are of.
+//! The way from kernels back to the declaration: to its equations, intermediates and lines.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Differences between two plans: what they place, how their kernels are blocked, and what a step costs.
+//! Differences between two plans: placements, blockings of kernels, and the costs of a step.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -65,7 +65,7 @@ pub(super) struct Planned {
     pub(super) floor_seconds: f64,
     /// Fills and kernels, by substeps.
     pub(super) substeps: Vec<Vec<Entry>>,
-    /// Who reports registers, or why nobody does.
+    /// The compiler that reports registers, or the reason why there is none.
     pub(super) compiler: String,
     /// Its measurements, if it was run.
     pub(super) measured: Option<Measured>,
@@ -76,7 +76,7 @@ pub(super) struct Planned {
 pub(super) enum Entry {
     /// Ghost cells are filled.
     Fill {
-        /// Which buffers.
+        /// The buffers.
         buffers: Vec<String>,
         /// Their depth.
         depth: [u32; 3],
@@ -166,7 +166,7 @@ impl Entry {
 }
 
 impl Planned {
-    /// Takes in what was measured; what the card says of kernels stands in place of what was predicted.
+    /// Takes in measurements. The reports of the card on kernels replace the predictions.
     pub(super) fn analyze(&mut self, problem: &Problem<'_>, measured: Measured) {
         let unit = &problem.on.rates.multiprocessor;
         let kernels = self.substeps.iter_mut().flatten();
@@ -481,7 +481,7 @@ fn first(candidates: &[Candidate]) -> Option<(&Candidate, &Predicted)> {
     Some((first, first.outcome.as_ref().ok()?))
 }
 
-/// The reason that most candidates cannot run for.
+/// The most common reason why candidates cannot run.
 fn reasons(candidates: &[Candidate]) -> String {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for rejection in candidates.iter().filter_map(|c| c.outcome.as_ref().err()) {

@@ -17,7 +17,7 @@ const REASONS: usize = 6;
 /// Times that differ by no more are the same.
 const SAME: f64 = 1e-3;
 
-/// A part of a time that is called the reason is so much of the difference.
+/// The least share of a difference in time that counts as its reason.
 const MOST: f64 = 0.2;
 
 /// The cost of fused substeps, or why there are none; `None` if the plan has them.

@@ -2,8 +2,7 @@
 
 use crate::table::{WIDTH, wrap};
 
-/// A label with what is below it. A label may have a name in front, which the labels beside it are
-/// aligned by.
+/// A label and the labels below it. A name may stand in front of a label; labels beside each other are aligned by it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tree {
     name: String,

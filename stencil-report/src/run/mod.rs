@@ -153,7 +153,7 @@ impl<T: Number> Render for Summary<'_, T> {
         })
     }
 
-    /// A box of results, and what to try next.
+    /// A box of results, and commands to try next.
     fn text(&self) -> String {
         let simulation = self.simulation;
         let mut summary = report::Summary::new(self.problem.title.as_str())

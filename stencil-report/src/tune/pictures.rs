@@ -102,7 +102,7 @@ fn kind(trial: &Trial, forms: &[Form]) -> String {
     }
 }
 
-/// The kinds of what was timed, each once.
+/// The kinds of timed schedules, each once.
 fn kinds(tuned: &Tuned, forms: &[Form]) -> Vec<String> {
     let mut kinds: Vec<String> = timed(tuned).map(|t| kind(t, forms)).collect();
     kinds.sort();

@@ -93,7 +93,7 @@ struct Node {
     members: BTreeSet<FnId>,
 }
 
-/// The name of a box, and where it lives.
+/// The name of a box, and the placement of its functions.
 type Key = (String, Place);
 
 /// Draws the substep that explanations are about.

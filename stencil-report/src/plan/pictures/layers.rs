@@ -1,4 +1,4 @@
-//! Graphs in columns, from left to right: what reads stands right of what it reads. Long edges run
+//! Graphs in columns, from left to right: a reader stands to the right of its sources. Long edges run
 //! between the boxes of the columns that they cross (Sugiyama, Tagawa and Toda 1981).
 
 use std::collections::BTreeMap;

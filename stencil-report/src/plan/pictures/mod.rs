@@ -1,5 +1,5 @@
-//! A plan as pictures: what depends on what and where it lives, the points that kernels read, and all
-//! candidates below the roof of the card.
+//! A plan as pictures: dependencies and placements of grid functions, the points that kernels read, and all candidates
+//! below the roof of the card.
 
 use std::borrow::Cow;
 
