@@ -3,16 +3,15 @@
 use std::path::Path;
 
 use ndarray::Array2;
-use stencil_runtime::plot::{ColorMap, Heatmap, LinePlot, Panels, Style};
+use stencil_runtime::plot::{ColorMap, Heatmap, LinePlot, Panels, PlotError, Style};
 
-use super::snapshot::{AXES, Field, Snapshot};
-use super::view::{Kind, View};
-use super::{PlotArgs, undrawn};
-use crate::Ended;
+use super::view::Kind;
+use super::{AXES, Field, Snapshot, View};
+use crate::Failure;
 
 /// The cut through each field of one file.
 #[derive(Debug)]
-pub(super) struct Picture<'a> {
+pub struct Picture<'a> {
     fields: &'a [Field],
     view: &'a View,
     parts: Vec<Array2<f64>>,
@@ -22,7 +21,7 @@ pub(super) struct Picture<'a> {
 
 /// How values are shown: the same for all pictures of a film.
 #[derive(Clone, Debug)]
-pub(super) struct Look {
+pub struct Look {
     given: Option<(f64, f64)>,
     log: bool,
     map: Option<ColorMap>,
@@ -31,17 +30,19 @@ pub(super) struct Look {
 }
 
 impl Look {
-    pub(super) fn new(args: &PlotArgs, fields: usize) -> Self {
+    /// Shows so many fields in a given range, on a logarithmic scale and in some colours; without a range and colours as their
+    /// values ask for.
+    pub fn new(given: Option<(f64, f64)>, log: bool, map: Option<ColorMap>, fields: usize) -> Self {
         Look {
-            given: args.range,
-            log: args.log,
-            map: args.map,
+            given,
+            log,
+            map,
             seen: vec![None; fields],
         }
     }
 
     /// Widens the range to what a picture holds.
-    pub(super) fn see(&mut self, picture: &Picture<'_>) {
+    pub fn see(&mut self, picture: &Picture<'_>) {
         for (seen, part) in self.seen.iter_mut().zip(&picture.parts) {
             let shown = part
                 .iter()
@@ -87,11 +88,14 @@ impl Look {
 
 impl<'a> Picture<'a> {
     /// Reads and cuts the fields of a file.
-    pub(super) fn cut(
+    ///
+    /// # Errors
+    /// If a field cannot be read, or has another mesh.
+    pub fn cut(
         snapshot: &mut Snapshot,
         fields: &'a [Field],
         view: &'a View,
-    ) -> Result<Self, Ended> {
+    ) -> Result<Self, Failure> {
         let mut parts = Vec::new();
         for field in fields {
             parts.push(snapshot.read(field, view.mesh().points, |values| view.cut(values))?);
@@ -109,12 +113,14 @@ impl<'a> Picture<'a> {
     }
 
     /// Draws it.
-    pub(super) fn save(&self, look: &Look, path: &Path) -> Result<(), Ended> {
-        let saved = match self.view.kind {
+    ///
+    /// # Errors
+    /// If it cannot be drawn or written.
+    pub fn save(&self, look: &Look, path: &Path) -> Result<(), PlotError> {
+        match self.view.kind {
             Kind::Plane(axes) => self.panels(look, axes).save(path),
             Kind::Line(axis) => self.curves(look, axis).save(path),
-        };
-        saved.map_err(|e| undrawn(&e))
+        }
     }
 
     fn panels(&self, look: &Look, [columns, rows]: [usize; 2]) -> Panels<'_> {

@@ -1,5 +1,6 @@
-//! The fields and the mesh in a `.npz` of a run.
+//! Snapshots: the fields and the mesh in a `.npz` of a run, cuts through them, and their pictures.
 
+use std::fmt::Display;
 use std::path::Path;
 
 use ndarray::{Array2, Array3, ArrayD, Axis};
@@ -7,8 +8,17 @@ use stencil_compiler::diag::nearest;
 use stencil_runtime::io::{Npz, NpzError, Value};
 use stencil_runtime::plot;
 
-use super::{short, wrong};
-use crate::{Ended, USAGE};
+use stencil_runtime::report::significant;
+
+use crate::Failure;
+
+mod picture;
+#[cfg(test)]
+mod tests;
+mod view;
+
+pub use picture::{Look, Picture};
+pub use view::{Cut, View};
 
 /// Points along a side at which a plane is fine enough for any picture.
 const FINE: usize = 600;
@@ -17,12 +27,12 @@ pub(super) const AXES: [&str; 3] = ["x", "y", "z"];
 
 /// An opened `.npz`.
 #[derive(Debug)]
-pub(super) struct Snapshot {
+pub struct Snapshot {
     file: Npz,
     /// The name of the system; empty if the file has none.
-    pub(super) system: String,
+    pub system: String,
     /// `t = 0.25, step 100`, as far as known.
-    pub(super) caption: String,
+    pub caption: String,
     /// Coordinates of the first point along x, y, z.
     origin: [f64; 3],
     /// Distances of points along the axes that the file names.
@@ -31,7 +41,7 @@ pub(super) struct Snapshot {
 
 /// A field to draw.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Field {
+pub struct Field {
     /// Its name in titles: `u_x`, `|u|`.
     pub(super) label: String,
     /// The component, or those whose squares are summed.
@@ -44,15 +54,15 @@ impl Field {
         self.components.len() > 1
     }
 
-    /// The components that it is made of.
-    pub(super) fn components(&self) -> impl Iterator<Item = &str> {
+    /// Returns the components that it is made of.
+    pub fn components(&self) -> impl Iterator<Item = &str> {
         self.components.iter().map(String::as_str)
     }
 }
 
 /// The places of the points of an array.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Mesh {
+pub struct Mesh {
     /// Points along x, y, z.
     pub(super) points: [usize; 3],
     /// Number of axes that there are.
@@ -60,7 +70,7 @@ pub(super) struct Mesh {
     /// Coordinates of the first point.
     pub(super) origin: [f64; 3],
     /// Distances of points.
-    pub(super) spacing: [f64; 3],
+    pub spacing: [f64; 3],
 }
 
 impl Mesh {
@@ -75,8 +85,8 @@ impl Mesh {
         (low, low + self.points[axis] as f64 * self.spacing[axis])
     }
 
-    /// `64 × 64 cells`
-    pub(super) fn cells(&self) -> String {
+    /// Names the number of cells: `64 × 64 cells`.
+    pub fn cells(&self) -> String {
         let counts = self.points[..self.dimension].iter();
         let counts: Vec<String> = counts.map(ToString::to_string).collect();
         format!("{} cells", counts.join(" × "))
@@ -84,8 +94,11 @@ impl Mesh {
 }
 
 impl Snapshot {
-    /// Opens a file and reads what it says about the run.
-    pub(super) fn open(path: &Path) -> Result<Self, Ended> {
+    /// Opens a file, and reads its settings of the run.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn open(path: &Path) -> Result<Self, Failure> {
         let mut file = Npz::open(path).map_err(|e| unread(&e))?;
         let mut number = |name: String| file.f64(&name).ok().filter(|v| v.is_finite());
         let mut origin = [0.0; 3];
@@ -109,8 +122,11 @@ impl Snapshot {
         })
     }
 
-    /// The fields of these names; every array if there are none.
-    pub(super) fn fields(&mut self, wanted: &[String]) -> Result<Vec<Field>, Ended> {
+    /// Finds the fields of these names; every array if there are none.
+    ///
+    /// # Errors
+    /// If there is no such field.
+    pub fn fields(&mut self, wanted: &[String]) -> Result<Vec<Field>, Failure> {
         let names: Vec<String> = self.file.names().map(str::to_string).collect();
         if !wanted.is_empty() {
             return wanted.iter().map(|name| field(&names, name)).collect();
@@ -128,8 +144,11 @@ impl Snapshot {
         Ok(fields)
     }
 
-    /// The vector of this name: its components in order.
-    pub(super) fn vector(&self, name: &str) -> Result<Field, Ended> {
+    /// Finds the vector of this name, with its components in order.
+    ///
+    /// # Errors
+    /// If there is no such vector.
+    pub fn vector(&self, name: &str) -> Result<Field, Failure> {
         let names: Vec<String> = self.file.names().map(str::to_string).collect();
         let components = components(&names, name);
         if components.is_empty() {
@@ -152,8 +171,11 @@ impl Snapshot {
         })
     }
 
-    /// The mesh under a field.
-    pub(super) fn mesh(&mut self, field: &Field) -> Result<Mesh, Ended> {
+    /// Returns the mesh under a field.
+    ///
+    /// # Errors
+    /// If the field cannot be read.
+    pub fn mesh(&mut self, field: &Field) -> Result<Mesh, Failure> {
         let first = field.components.first().map(String::as_str);
         let values = self.component(first.unwrap_or_default())?;
         Ok(self.mesh_of(&values))
@@ -179,7 +201,7 @@ impl Snapshot {
         field: &Field,
         points: [usize; 3],
         cut: impl Fn(&Array3<f64>) -> Array2<f64>,
-    ) -> Result<Array2<f64>, Ended> {
+    ) -> Result<Array2<f64>, Failure> {
         let mut parts = Vec::new();
         for name in &field.components {
             let values = self.component(name)?;
@@ -206,8 +228,11 @@ impl Snapshot {
         Ok(squares.mapv(f64::sqrt))
     }
 
-    /// One array, with leading axes of length 1 where it has less than three.
-    pub(super) fn component(&mut self, name: &str) -> Result<Array3<f64>, Ended> {
+    /// Reads an array, with leading axes of length 1 where it has less than three.
+    ///
+    /// # Errors
+    /// If it cannot be read, or cannot be drawn.
+    pub fn component(&mut self, name: &str) -> Result<Array3<f64>, Failure> {
         let value = self.file.get(name).map_err(|e| unread(&e))?;
         let values = array(value);
         let mut values = values.ok_or_else(|| wrong(format_args!("`{name}` is not an array")))?;
@@ -246,7 +271,7 @@ fn components(names: &[String], vector: &str) -> Vec<String> {
 }
 
 /// The field of a name: a component, or a vector's length.
-fn field(names: &[String], wanted: &str) -> Result<Field, Ended> {
+fn field(names: &[String], wanted: &str) -> Result<Field, Failure> {
     if names.iter().any(|n| n == wanted) {
         return Ok(single(wanted));
     }
@@ -276,6 +301,15 @@ fn system_name(declaration: &str) -> String {
     name.unwrap_or_default().to_string()
 }
 
-pub(super) fn unread(error: &NpzError) -> Ended {
-    Ended::coded(USAGE, error.code(), &error.to_string())
+fn unread(error: &NpzError) -> Failure {
+    Failure::Told(format!("error[{}]: {error}", error.code()))
+}
+
+fn wrong(message: impl Display) -> Failure {
+    Failure::Told(format!("error: {message}"))
+}
+
+/// A number for a caption.
+fn short(value: f64) -> String {
+    significant(value, 5).replace('-', "−")
 }

@@ -4,9 +4,8 @@ use std::str::FromStr;
 
 use ndarray::{Array2, Array3, Axis, s};
 
-use super::snapshot::{AXES, Field, Mesh, Snapshot};
-use super::{PlotArgs, short, wrong};
-use crate::Ended;
+use super::{AXES, Field, Mesh, Snapshot, short, wrong};
+use crate::Failure;
 
 /// A place along an axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,7 +18,7 @@ pub(super) enum Place {
 
 /// A place on a named axis: `z=0.5`, `z=#12`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Cut {
+pub struct Cut {
     /// 0 is x.
     pub(super) axis: usize,
     pub(super) place: Place,
@@ -47,7 +46,7 @@ impl FromStr for Cut {
 
 impl Cut {
     /// The point that is meant.
-    fn point(&self, mesh: &Mesh) -> Result<usize, Ended> {
+    fn point(&self, mesh: &Mesh) -> Result<usize, Failure> {
         let (axis, name) = (self.axis, AXES[self.axis]);
         if axis >= mesh.dimension {
             let known = AXES[..mesh.dimension].join(", ");
@@ -80,7 +79,7 @@ impl Cut {
 
 /// The part of each field that is drawn.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct View {
+pub struct View {
     pub(super) kind: Kind,
     /// Points of the cuts, in the order of the axes.
     at: Vec<(usize, usize)>,
@@ -99,7 +98,7 @@ pub(super) enum Kind {
 }
 
 /// The axes that are cut and the points there, in the order of the axes.
-fn points(mesh: &Mesh, slice: Option<Cut>, line: &[Cut]) -> Result<Vec<(usize, usize)>, Ended> {
+fn points(mesh: &Mesh, slice: Option<Cut>, line: &[Cut]) -> Result<Vec<(usize, usize)>, Failure> {
     let middle = Cut {
         axis: 2,
         place: Place::Point(mesh.points[2] / 2),
@@ -130,12 +129,16 @@ fn points(mesh: &Mesh, slice: Option<Cut>, line: &[Cut]) -> Result<Vec<(usize, u
 }
 
 impl View {
-    /// Reads the arguments, for a file with these fields.
-    pub(super) fn of(
-        args: &PlotArgs,
+    /// Makes the plane at `slice` or the line through `line`, for a file with these fields.
+    ///
+    /// # Errors
+    /// If the fields differ in their meshes, or the mesh has no such plane or line.
+    pub fn of(
         snapshot: &mut Snapshot,
         fields: &[Field],
-    ) -> Result<View, Ended> {
+        slice: Option<Cut>,
+        line: &[Cut],
+    ) -> Result<View, Failure> {
         let mut common: Option<Mesh> = None;
         for field in fields {
             let mesh = snapshot.mesh(field)?;
@@ -153,11 +156,11 @@ impl View {
             }
         }
         let mesh = common.ok_or_else(|| wrong("there is no field to draw"))?;
-        View::new(mesh, args.slice, &args.line)
+        View::new(mesh, slice, line)
     }
 
     /// A plane at `slice`, or a line through `line`; as much as there is if neither is given.
-    pub(super) fn new(mesh: Mesh, slice: Option<Cut>, line: &[Cut]) -> Result<View, Ended> {
+    pub(super) fn new(mesh: Mesh, slice: Option<Cut>, line: &[Cut]) -> Result<View, Failure> {
         let at = points(&mesh, slice, line)?;
         let dimension = mesh.dimension;
         let free: Vec<usize> = (0..dimension)
@@ -214,7 +217,7 @@ impl View {
     }
 
     /// Names the view in the name of a file; the usual one has no name.
-    pub(super) fn suffix(&self) -> String {
+    pub fn suffix(&self) -> String {
         if !self.asked {
             return String::new();
         }
