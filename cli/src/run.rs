@@ -27,7 +27,7 @@ mod folder;
 mod signals;
 pub(crate) mod target;
 
-use drive::{Drive, End};
+use drive::{Done, Drive, End};
 use files::Files;
 use folder::{Folder, IfUsed, State};
 use signals::Stop;
@@ -263,9 +263,9 @@ fn run_as<T: Number>(
     let stop = Stop::on_signals();
     let is_new = args.restart.is_none();
     let mut drive = Drive::start(problem, simulation, files, progress, is_new)?;
-    let start = Instant::now();
+    let begun = Instant::now();
     let end = drive.run(&stop);
-    let seconds = start.elapsed().as_secs_f64();
+    let seconds = begun.elapsed().as_secs_f64();
     let end = match end {
         Ok(end) => end,
         Err(error) => return Err(drive.fail(error)),
@@ -274,6 +274,17 @@ fn run_as<T: Number>(
     if end == End::Interrupted {
         return Err(interrupted(args, problem, &done));
     }
+    sum_up(args, (problem, chosen), &mut done, (first, seconds), out)
+}
+
+/// Draws the pictures of a run that is over, and prints its summary.
+fn sum_up<T: Number>(
+    args: &RunArgs,
+    (problem, chosen): (&Problem, Option<&ByPlan>),
+    done: &mut Done<T>,
+    (first, seconds): (u64, f64),
+    out: &mut dyn Write,
+) -> Result<(), Ended> {
     let errors = problem.errors(&done.simulation)?;
     done.files.pictures(problem, &mut done.simulation)?;
     let repairs = done.simulation.repairs()?;
@@ -320,7 +331,7 @@ fn restore<T: Number>(
     Ok(restored)
 }
 
-fn interrupted<T: Number>(args: &RunArgs, problem: &Problem, done: &drive::Done<T>) -> Ended {
+fn interrupted<T: Number>(args: &RunArgs, problem: &Problem, done: &Done<T>) -> Ended {
     let state = done.files.state();
     let left = problem.time.steps.filter(|_| args.last_step(0).is_some());
     let left = left.map(|last| last.saturating_sub(done.simulation.step_count()));
