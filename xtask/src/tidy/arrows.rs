@@ -11,21 +11,19 @@ const ARROWS: [(&str, &[&str]); 12] = [
     ("stencil-runtime", &["stencil-compiler", "stencil-macros"]),
     ("stencil-report", &["stencil-compiler", "stencil-runtime"]),
     ("physics", &["stencil-runtime"]),
-    (
-        "stencil-cli",
-        &[
-            "stencil-compiler",
-            "stencil-report",
-            "stencil-runtime",
-            "physics",
-        ],
-    ),
+    ("stencil-cli", CLI),
     ("stencil-examples", OUTER),
     ("stencil-tests", OUTER),
     ("stencil-batch-even", BATCH),
     ("stencil-batch-odd", BATCH),
     ("stencil-fuzz", &["stencil-tests"]),
     ("xtask", &[]),
+];
+const CLI: &[&str] = &[
+    "stencil-compiler",
+    "stencil-report",
+    "stencil-runtime",
+    "physics",
 ];
 const OUTER: &[&str] = &["stencil-compiler", "stencil-runtime", "physics"];
 const BATCH: &[&str] = &["stencil-compiler", "stencil-runtime", "stencil-tests"];
