@@ -4,14 +4,15 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What of the repository becomes part of the program.
-const SOURCES: [&str; 7] = [
+/// Parts of the repository that become part of the program.
+const SOURCES: [&str; 8] = [
     "Cargo.toml",
     "Cargo.lock",
     "cli",
     "physics",
     "stencil-compiler",
     "stencil-macros",
+    "stencil-report",
     "stencil-runtime",
 ];
 

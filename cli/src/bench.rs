@@ -4,31 +4,16 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use stencil_report::Failure;
+use stencil_report::bench::{self, Measured, Results, Setup, Timings};
 use stencil_runtime::report::{clear_note, note};
-use stencil_runtime::{Number, SystemDef};
+use stencil_runtime::{Engine, Number, SystemDef};
 
-use crate::source::{Backend, MixedChoice, Precision};
-use crate::{Ended, Failure, source};
+use crate::source::{self, Backend, MixedChoice, Precision};
+use crate::systems::{of_orders, systems};
+use crate::{Ended, output};
 
-mod beside;
-mod card;
-mod case;
-mod names;
-mod parts;
-mod picture;
-mod report;
-mod shares;
-mod work;
-
-#[cfg(test)]
-mod tests;
-
-use beside::Beside;
-pub(crate) use case::best_and_median;
-use case::{Case, Setup};
-use report::Result as Measured;
-
-/// What is measured.
+/// Arguments of `stencil bench`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct BenchArgs {
     /// Systems by name, or files with declarations
@@ -46,16 +31,16 @@ pub(crate) struct BenchArgs {
     /// Precisions of the values
     #[arg(long, value_name = "f32,f64", value_enum, value_delimiter = ',', default_values = ["f32", "f64"])]
     precision: Vec<Precision>,
-    /// What computes the steps
+    /// The engines that compute the steps
     #[arg(long, value_name = "NAME,..", value_enum, value_delimiter = ',', default_values = ["cpu"])]
     backend: Vec<Backend>,
-    /// What a derivative of a derivative means, in place of the declared choice
+    /// The meaning of a derivative of a derivative, in place of the declared choice
     #[arg(long, value_name = "CHOICE,..", value_enum, value_delimiter = ',')]
     mixed: Vec<MixedChoice>,
     /// Orders of the central differences, in place of the declared one: 2, 4, 6, 8 or 10
     #[arg(long, value_name = "N,..", value_delimiter = ',')]
     order: Vec<u32>,
-    /// Where intermediate results live: presets or files; the system's own choice if not given
+    /// The schedules: presets or files; the system's own choice if not given
     #[arg(long, value_name = "PRESET|FILE,..", value_delimiter = ',')]
     schedule: Vec<String>,
     /// Numbers of threads; one for each core if not given
@@ -79,8 +64,8 @@ pub(crate) struct BenchArgs {
     /// the steps. Otherwise all steps are alike
     #[arg(long, value_name = "NUMBER")]
     cfl: Option<f64>,
-    /// Keep no fields to go back to, and look at values as seldom as with them: what a run takes on a card is then what its
-    /// arrays take
+    /// Keep no fields to go back to, and check values as seldom as if they were kept: a run then takes no more of a card than
+    /// its arrays
     #[arg(long)]
     lean: bool,
     /// Show what each kernel takes of a card, and what each part of a step costs: bytes, operations and, on
@@ -119,26 +104,14 @@ enum Protocol {
 }
 
 impl Protocol {
-    /// As it is given.
-    fn name(self) -> &'static str {
+    /// The word of the library.
+    fn get(self) -> bench::Protocol {
         match self {
-            Protocol::Burst => "burst",
-            Protocol::Sustained => "sustained",
-            Protocol::Both => "both",
+            Protocol::Burst => bench::Protocol::Burst,
+            Protocol::Sustained => bench::Protocol::Sustained,
+            Protocol::Both => bench::Protocol::Both,
         }
     }
-}
-
-/// How often and how cases are timed.
-#[derive(Clone, Copy, Debug)]
-struct Timings {
-    /// Of a card.
-    protocol: Protocol,
-    repeat: u32,
-    /// Steps of each, if that was asked for.
-    steps: Option<u64>,
-    /// Is each part of a step timed by itself?
-    kernels: bool,
 }
 
 /// Numbers of cells as they were given: none, one, or one for each axis.
@@ -160,169 +133,133 @@ pub(crate) fn run(args: &BenchArgs, out: &mut dyn Write) -> Result<(), Ended> {
         systems(&args.systems, args.dimension, &args.mixed)?,
         &args.order,
     )?;
-    let mut results: Vec<Measured> = Vec::new();
+    let mut results = Results::new(args.schedule.len() > 1, args.kernels);
     for system in &systems {
-        for (precision, setup) in setups(args) {
-            tell(system, precision, &setup);
-            let mut measured = match precision {
-                Precision::F32 => measure::<f32>(args, system, setup)?,
-                Precision::F64 => measure::<f64>(args, system, setup)?,
+        for case in cases(args) {
+            tell(system, &case);
+            let measured = match case.precision {
+                Precision::F32 => measure::<f32>(args, system, &case)?,
+                Precision::F64 => measure::<f64>(args, system, &case)?,
             };
             clear_note();
-            if args.schedule.len() > 1 {
-                measured.compare(&results);
-            }
+            let lines = results.push(measured);
             if !args.json {
-                // Cards and processors have other columns.
-                let is_new = results.last().is_none_or(|last| last.is_other(&measured));
-                let heading = if is_new {
-                    measured.heading()
-                } else {
-                    "".into()
-                };
-                source::write(out, (heading + &measured.row()).as_bytes())?;
+                output::write(out, lines.as_bytes())?;
             }
-            results.push(measured);
         }
     }
-    let end = match (args.json, args.kernels) {
-        (true, _) => report::json(&results),
-        (false, true) => report::kernels(&results) + &report::notes(&results),
-        (false, false) => report::notes(&results),
-    };
-    source::write(out, end.as_bytes())?;
+    match args.json {
+        true => output::print(&results, true, out)?,
+        false => output::write(out, results.end().as_bytes())?,
+    }
     if let Some(folder) = &args.pictures {
-        let files = picture::save(folder, &results)?;
+        let files = output::draw(&results, folder)?;
         // A JSON object stands alone.
-        for file in files.iter().filter(|_| !args.json) {
-            source::write(out, format!("{}\n", file.display()).as_bytes())?;
+        if !args.json {
+            output::list(&files, "", out)?;
         }
     }
     Ok(())
 }
 
+/// Measures a system, in the formulation and by the schedule that a file may name.
 fn measure<T: Number>(
     args: &BenchArgs,
     system: &SystemDef,
-    setup: Setup<'_>,
+    case: &Case<'_>,
 ) -> Result<Measured, Ended> {
-    let mut case = Case::<T>::new(system, setup.clone())?;
-    let told = case.told();
-    let mut beside = args
-        .beside
-        .as_deref()
-        .map(|command| Beside::new(command, told));
-    let mut bare = match args.bare {
-        true => Some(case.bare(setup)?),
-        false => None,
+    let cells = bench::cells(system, case.cells);
+    let (system, _) = source::plans::settled(system, case.schedule, T::PRECISION, cells)?;
+    let named = |name| -> Result<_, Failure> {
+        let schedule = source::schedule(name, system.algorithm(), T::PRECISION, Some(cells))?;
+        Ok((name, schedule))
+    };
+    let setup = Setup {
+        cells,
+        patches: &args.patches,
+        engine: case.engine,
+        threads: case.threads,
+        cfl: args.cfl,
+        lean: args.lean,
+        schedule: case.schedule.map(named).transpose()?,
     };
     let timings = Timings {
-        protocol: args.protocol,
+        protocol: args.protocol.get(),
         repeat: args.repeat,
         steps: args.steps,
         kernels: args.kernels,
+        beside: args.beside.as_deref(),
+        bare: args.bare,
     };
-    case.measure(timings, beside.as_mut())?;
-    let bare_mpts = match &mut bare {
-        Some(bare) => {
-            let timings = Timings {
-                kernels: false,
-                ..timings
-            };
-            bare.measure(timings, None)?;
-            Some(bare.result(None).best_mpts)
-        }
-        None => None,
-    };
-    Ok(Measured {
-        bare_mpts,
-        ..case.result(beside)
-    })
+    Ok(bench::measure::<T>(&system, &setup, &timings)?)
 }
 
-/// Systems by name or from files, by each choice of mixed derivatives if any are given.
-pub(crate) fn systems(
-    names: &[String],
-    dimension: Option<usize>,
-    mixed: &[MixedChoice],
-) -> Result<Vec<SystemDef>, Ended> {
-    let mut systems = Vec::new();
-    for name in names {
-        let declared = source::system(name, dimension)?;
-        if mixed.is_empty() {
-            systems.push(declared);
-            continue;
-        }
-        for mixed in mixed {
-            systems.push(declared.with_mixed(mixed.get())?);
-        }
-    }
-    Ok(systems)
+/// One combination of all that the command line lists for a system.
+struct Case<'a> {
+    precision: Precision,
+    cells: &'a [usize],
+    engine: Engine,
+    threads: Option<usize>,
+    schedule: Option<&'a str>,
 }
 
-/// The systems with differences of each order, if any are given.
-pub(crate) fn of_orders(systems: Vec<SystemDef>, orders: &[u32]) -> Result<Vec<SystemDef>, Ended> {
-    if orders.is_empty() {
-        return Ok(systems);
-    }
-    for system in &systems {
-        if !system.has_differences()? {
-            let (name, scheme) = (system.name(), &system.model().scheme.name);
-            return Err(crate::usage(Failure::new(format!(
-                "`{name}` has no central differences whose order could be another, by its scheme `{scheme}`\n  \
-                 help: leave --order out for this system, and give it to the others alone"
-            ))));
-        }
-    }
-    let each = systems
-        .iter()
-        .flat_map(|system| orders.iter().map(|order| system.with_order(*order)));
-    Ok(each.collect::<Result<_, _>>()?)
-}
-
-/// All that one system is measured with, in the order of the table.
-fn setups(args: &BenchArgs) -> Vec<(Precision, Setup<'_>)> {
-    let usual = [Cells::default()];
-    let cells = match &args.cells[..] {
-        [] => &usual[..],
-        given => given,
+/// All cases of one system, in the order of the table.
+fn cases(args: &BenchArgs) -> Vec<Case<'_>> {
+    let cells: Vec<&[usize]> = match &args.cells[..] {
+        [] => vec![&[]],
+        given => given.iter().map(|cells| &cells.0[..]).collect(),
     };
     let threads = some_or_usual(args.threads.iter().copied());
     let schedules = some_or_usual(args.schedule.iter().map(String::as_str));
-    let mut setups = Vec::new();
+    let mut cases = Vec::new();
     for precision in &args.precision {
-        for cells in cells {
+        for cells in &cells {
             for backend in &args.backend {
                 for threads in &threads {
-                    setups.extend(schedules.iter().map(|schedule| {
-                        let setup = Setup {
-                            cells: cells.0.clone(),
-                            patches: &args.patches,
-                            engine: backend.engine(),
-                            threads: *threads,
-                            cfl: args.cfl,
-                            lean: args.lean,
-                            schedule: *schedule,
-                        };
-                        (*precision, setup)
+                    cases.extend(schedules.iter().map(|schedule| Case {
+                        precision: *precision,
+                        cells,
+                        engine: backend.engine(),
+                        threads: *threads,
+                        schedule: *schedule,
                     }));
                 }
             }
         }
     }
-    setups
+    cases
 }
 
-/// What was given, or `None`, which is the usual.
+/// The given values, or `None`, which stands for the usual one.
 fn some_or_usual<T>(given: impl Iterator<Item = T>) -> Vec<Option<T>> {
     let given: Vec<Option<T>> = given.map(Some).collect();
     if given.is_empty() { vec![None] } else { given }
 }
 
 /// Says on a terminal what is being measured: a case takes seconds.
-fn tell(system: &SystemDef, precision: Precision, setup: &Setup<'_>) {
-    let precision = precision.get().name();
-    let schedule = setup.schedule.unwrap_or("its own schedule");
-    let (name, engine) = (system.name(), setup.engine.name());
+fn tell(system: &SystemDef, case: &Case<'_>) {
+    let precision = case.precision.get().name();
+    let schedule = case.schedule.unwrap_or("its own schedule");
+    let (name, engine) = (system.name(), case.engine.name());
     note(&format!("{name} {precision} {engine}, {schedule} .."));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_are_one_number_or_one_for_each_axis() {
+        assert_eq!(counts("128"), Ok(Cells(vec![128])));
+        assert_eq!(counts("8, 16,1"), Ok(Cells(vec![8, 16, 1])));
+        for (wrong, expected) in [
+            ("8,,8", "``"),
+            ("x", "`x`"),
+            ("1,2,3,4", "4 axes"),
+            ("-8", "`-8`"),
+        ] {
+            let message = counts(wrong).unwrap_err();
+            assert!(message.contains(expected), "{message}");
+        }
+    }
 }

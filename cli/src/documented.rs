@@ -10,7 +10,7 @@ mod documents;
 
 use documents::{Documented, commands, documents};
 
-/// What is wrong with a command.
+/// Finds a mistake in a command.
 fn mistake(command: &Documented) -> Option<String> {
     let arguments = command.arguments()?.iter().map(String::as_str);
     let error = Cli::try_parse_from(std::iter::once("stencil").chain(arguments)).err()?;

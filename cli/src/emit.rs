@@ -13,11 +13,13 @@ use stencil_compiler::kernel::{self, Kernel, LaunchKind};
 use stencil_compiler::schedule::Coefficients;
 use stencil_compiler::schedule::check::{Compiled, advised_on};
 use stencil_compiler::{algorithm, model, plan, schedule};
+use stencil_report::{Failure, smooth};
 use stencil_runtime::backend::cuda::nvrtc::{Nvrtc, Resources};
 use stencil_runtime::backend::cuda::{check_needs, usual_units};
 
 use crate::explain::cells;
-use crate::source::{self, BuiltIn, Failure, ScheduleArgs, SystemArgs};
+use crate::output;
+use crate::source::{self, BuiltIn, ScheduleArgs, SystemArgs};
 
 #[cfg(test)]
 mod tests;
@@ -57,7 +59,7 @@ enum Target {
     Model,
     /// The discrete problem: grid functions, roundings fixed
     Algorithm,
-    /// Where grid functions live and how kernels are blocked
+    /// The placement of grid functions and the blockings of kernels
     Schedule,
     /// Launches, buffers and fills of a step
     Plan,
@@ -103,7 +105,7 @@ fn scheduled(
     };
     let wanted = args.schedule.schedule.as_deref().unwrap_or(default);
     let precision = args.schedule.precision.get();
-    let (name, schedule) = source::schedule(wanted, algorithm, precision, cells)?;
+    let schedule = source::schedule(wanted, algorithm, precision, cells)?;
     if args.target == Target::Schedule {
         return deliver(args, schedule::text::print(&schedule).as_bytes(), out);
     }
@@ -111,7 +113,7 @@ fn scheduled(
     let on_card = cells.filter(|_| schedule.is_for(LaunchKind::Blocks));
     let mesh = on_card.map(|cells| (cells, usual_units(&args.arch)));
     let compiled = advised_on(algorithm, &schedule, precision.bytes(), mesh)
-        .map_err(|error| Failure::new(format!("error: schedule `{name}` is illegal: {error}")))?;
+        .map_err(|error| Failure::new(format!("error: schedule `{wanted}` is illegal: {error}")))?;
     let compiled = of_run(args, compiled, cells, notes)?;
     let text = match args.target {
         Target::Plan => plan::text::print(&compiled.plan),
@@ -158,11 +160,11 @@ fn of_run(
                 .any(|k| k.launch.kind == LaunchKind::Blocks);
         if of_card && compiled.plan.coefficients == Coefficients::Literal {
             let note = "note: a run has the values of coefficients, which are parameters here; --cells makes them literals\n";
-            source::write(notes, note.as_bytes())?;
+            output::write(notes, note.as_bytes())?;
         }
         return Ok(compiled);
     };
-    let constants = source::constants(&compiled.problem, args.schedule.precision.get(), cells);
+    let constants = smooth::constants(&compiled.problem, args.schedule.precision.get(), cells);
     Ok(compiled.of_run(&constants))
 }
 
@@ -254,7 +256,7 @@ fn machine_code(
     for kernel in &compiled.kernels {
         let _ = writeln!(text, "{}", resources(kernel, &source, &args.arch));
     }
-    source::write(notes, text.as_bytes())?;
+    output::write(notes, text.as_bytes())?;
     Ok(compiled.cubin)
 }
 
@@ -274,7 +276,7 @@ fn resources(kernel: &Resources, source: &Source, arch: &str) -> String {
 
 fn deliver(args: &EmitArgs, bytes: &[u8], out: &mut dyn Write) -> Result<(), Failure> {
     match &args.output {
-        None => source::write(out, bytes),
+        None => output::write(out, bytes),
         Some(path) => fs::write(path, bytes).map_err(|error| {
             Failure::new(format!(
                 "error: {} cannot be written: {error}",

@@ -15,18 +15,18 @@ mod emit;
 mod explain;
 mod manual;
 mod new;
-mod pictures;
+mod output;
 mod plot;
 mod predict;
 mod run;
-mod smooth;
 mod source;
 mod style;
+mod systems;
 mod tune;
 mod verify;
 
 use run::Ended;
-use source::{BuiltIn, Failure};
+use source::BuiltIn;
 
 /// The run went well.
 const OK: u8 = 0;
@@ -82,7 +82,7 @@ enum Command {
     ExplainError(explain::ExplainErrorArgs),
     /// Print one stage of the compiler for a system
     Emit(emit::EmitArgs),
-    /// Print what a shell needs to complete commands, options and their values
+    /// Print the completions of commands, options and their values for a shell
     Completions(manual::CompletionsArgs),
     /// Write the pages of the manual into a folder
     Man(manual::ManArgs),
@@ -112,10 +112,12 @@ fn main() -> ExitCode {
         Command::Predict(args) => predict::run(&args, &mut out),
         Command::Verify(args) => verify::run(&args, &mut out),
         Command::Doctor(args) => doctor::run(&args, &mut out),
-        Command::List => source::write(&mut out, list().as_bytes()).map_err(usage),
-        Command::Explain(args) => explain::run(&args, &built_ins(), &mut out).map_err(usage),
-        Command::ExplainError(args) => explain::run_error(&args, &mut out).map_err(usage),
-        Command::Emit(args) => emit::run(&args, &built_ins(), &mut out, &mut notes).map_err(usage),
+        Command::List => output::write(&mut out, list().as_bytes()).map_err(Ended::from),
+        Command::Explain(args) => explain::run(&args, &built_ins(), &mut out).map_err(Ended::from),
+        Command::ExplainError(args) => explain::run_error(&args, &mut out).map_err(Ended::from),
+        Command::Emit(args) => {
+            emit::run(&args, &built_ins(), &mut out, &mut notes).map_err(Ended::from)
+        }
         Command::Completions(args) => manual::completions(&args, Cli::command(), &mut out),
         Command::Man(args) => manual::man(&args, Cli::command(), &mut out),
     };
@@ -123,16 +125,9 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::from(OK),
         Err(Ended { code, message }) => {
             clear_note();
-            let _ = writeln!(notes, "{}", style::painted(&source::visible(&message)));
+            let _ = writeln!(notes, "{}", style::painted(&output::visible(&message)));
             ExitCode::from(code)
         }
-    }
-}
-
-fn usage(failure: Failure) -> Ended {
-    Ended {
-        code: USAGE,
-        message: failure.to_string(),
     }
 }
 
@@ -157,7 +152,7 @@ fn list() -> String {
     )
 }
 
-/// What a documentation says first, without where that is from and what follows from it.
+/// The first clause of a documentation, without sources and consequences.
 fn first_clause(doc: &str) -> String {
     let ends = [" (", ". ", ": [", ", `"].iter();
     let end = ends.filter_map(|end| doc.find(end)).min();

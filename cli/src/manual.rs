@@ -1,4 +1,4 @@
-//! `stencil completions` and `stencil man`: what shells and `man` know of the command line.
+//! `stencil completions` and `stencil man`: the command line for shells and for `man`.
 
 use std::fs;
 use std::io::Write;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Command};
 use clap_complete::Shell;
 
-use crate::{Ended, OUTPUT, source};
+use crate::{Ended, OUTPUT, output};
 
 /// Which shell is told.
 #[derive(Args, Clone, Debug)]
@@ -17,7 +17,7 @@ pub(crate) struct CompletionsArgs {
     shell: Shell,
 }
 
-/// Where pages are written.
+/// Arguments of `stencil man`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ManArgs {
     /// Folder for the pages, such as ~/.local/share/man/man1; made if it is not there
@@ -34,7 +34,7 @@ pub(crate) fn completions(
     let mut text = Vec::new();
     let name = command.get_name().to_string();
     clap_complete::generate(args.shell, &mut command, name, &mut text);
-    Ok(source::write(out, &text)?)
+    Ok(output::write(out, &text)?)
 }
 
 /// Writes a page for the command and one for each of its subcommands; their paths go to `out`.
@@ -59,5 +59,5 @@ pub(crate) fn man(args: &ManArgs, mut command: Command, out: &mut dyn Write) -> 
         fs::write(&path, text).map_err(|e| unwritten(&path, e))?;
         paths += &format!("{}\n", path.display());
     }
-    Ok(source::write(out, paths.as_bytes())?)
+    Ok(output::write(out, paths.as_bytes())?)
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use crate::{Ended, USAGE, source};
+use crate::{Ended, USAGE, output};
 
 /// Files of the package. `{{..}}` stands for what differs between packages.
 const FILES: [(&str, &str); 8] = [
@@ -87,7 +87,7 @@ const TAKEN: &[&str] = &[
     "yield",
 ];
 
-/// What is made, and where.
+/// Arguments of `stencil new`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct NewArgs {
     /// Name of the package: letters, digits, `-` and `_`
@@ -157,7 +157,7 @@ pub(crate) fn run(args: &NewArgs, out: &mut dyn Write) -> Result<(), Ended> {
         "\nnext:\n  cd {}\n  cargo run --release\n  cargo test\n",
         folder.display()
     ));
-    Ok(source::write(out, text.as_bytes())?)
+    Ok(output::write(out, text.as_bytes())?)
 }
 
 /// The folder of the workspace, with the library in it.

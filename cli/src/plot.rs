@@ -5,27 +5,17 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use stencil_report::snapshot::{Cut, Look, Picture, Snapshot, View};
 use stencil_runtime::plot::{ColorMap, Format, PlotError};
-use stencil_runtime::report::significant;
 
-use crate::{Ended, USAGE, source};
+use crate::{Ended, USAGE, output};
 
-mod draw;
-mod snapshot;
 mod table;
-mod view;
-
-#[cfg(test)]
-mod tests;
-
-use draw::{Look, Picture};
-use snapshot::Snapshot;
-use view::{Cut, View};
 
 /// The file that a run leaves at its end.
 const FINAL: &str = "final.npz";
 
-/// What is drawn, and how.
+/// Arguments of `stencil plot`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct PlotArgs {
     /// The folder of a run, or a file in it: `.npz`, `series.csv`, `spectrum.csv`
@@ -117,7 +107,7 @@ pub(crate) fn run(args: &PlotArgs, out: &mut dyn Write) -> Result<(), Ended> {
         .iter()
         .map(|path| format!("{}\n", path.display()))
         .collect();
-    Ok(source::write(out, lines.as_bytes())?)
+    Ok(output::write(out, lines.as_bytes())?)
 }
 
 fn single(args: &PlotArgs, folder: bool) -> Result<PathBuf, Ended> {
@@ -136,12 +126,12 @@ fn single(args: &PlotArgs, folder: bool) -> Result<PathBuf, Ended> {
     };
     let mut snapshot = Snapshot::open(&file)?;
     let fields = snapshot.fields(&args.field)?;
-    let view = View::of(args, &mut snapshot, &fields)?;
+    let view = View::of(&mut snapshot, &fields, args.slice, &args.line)?;
     let picture = Picture::cut(&mut snapshot, &fields, &view)?;
     let path = named(args, &file, &view);
-    let mut look = Look::new(args, fields.len());
+    let mut look = Look::new(args.range, args.log, args.map, fields.len());
     look.see(&picture);
-    picture.save(&look, &path)?;
+    picture.save(&look, &path).map_err(|e| undrawn(&e))?;
     Ok(path)
 }
 
@@ -161,8 +151,8 @@ fn frames(args: &PlotArgs) -> Result<Vec<PathBuf>, Ended> {
     }
     let mut snapshot = Snapshot::open(first)?;
     let fields = snapshot.fields(&args.field)?;
-    let view = View::of(args, &mut snapshot, &fields)?;
-    let mut look = Look::new(args, fields.len());
+    let view = View::of(&mut snapshot, &fields, args.slice, &args.line)?;
+    let mut look = Look::new(args.range, args.log, args.map, fields.len());
     for file in &files {
         look.see(&Picture::cut(&mut Snapshot::open(file)?, &fields, &view)?);
     }
@@ -173,7 +163,7 @@ fn frames(args: &PlotArgs) -> Result<Vec<PathBuf>, Ended> {
             (Some(folder), Some(name)) => folder.join(name),
             _ => beside,
         };
-        picture.save(&look, &path)?;
+        picture.save(&look, &path).map_err(|e| undrawn(&e))?;
         Ok(path)
     };
     files.iter().map(draw).collect()
@@ -244,7 +234,24 @@ fn undrawn(error: &PlotError) -> Ended {
     }
 }
 
-/// A number for a caption.
-fn short(value: f64) -> String {
-    significant(value, 5).replace('-', "−")
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_on_the_command_line() {
+        assert_eq!(range("-1, 2"), Ok((-1.0, 2.0)));
+        for text in ["1", "2,1", "1,1", "nan,1", "-inf,1", "a,b"] {
+            assert!(range(text).is_err(), "{text}");
+        }
+        assert_eq!(slope("-5/3"), Ok(-5.0 / 3.0));
+        assert_eq!(slope("-3"), Ok(-3.0));
+        assert!(slope("1/0").is_err() && slope("steep").is_err());
+        assert_eq!(map("cividis"), Ok(ColorMap::Cividis));
+        assert!(
+            map("virdis")
+                .unwrap_err()
+                .contains("did you mean `viridis`?")
+        );
+    }
 }

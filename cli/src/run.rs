@@ -8,33 +8,33 @@ use clap::Args;
 use physics::problems;
 use stencil_compiler::diag::Code;
 use stencil_compiler::expr::real;
+use stencil_report::Failure;
+use stencil_report::run::{Summary, restored, start};
+use stencil_report::{ByPlan, Render};
 use stencil_runtime::io::way_out;
 use stencil_runtime::problem::{Problem, ProblemError};
 use stencil_runtime::report::Progress;
 use stencil_runtime::{Error, Number, Restored, Simulation};
 
-use crate::source::plans::{ByPlan, settled};
-use crate::source::{self, Backend, Failure, Precision};
-use crate::{BUG, INTERRUPTED, NUMERICAL, OUTPUT, USAGE};
+use crate::source::plans::settled;
+use crate::source::{self, Backend, Precision};
+use crate::{BUG, INTERRUPTED, NUMERICAL, OUTPUT, USAGE, output};
 
 mod changes;
 mod drive;
 mod files;
 mod folder;
-mod picture;
-mod plan;
 mod signals;
-mod summary;
 pub(crate) mod target;
 
-use drive::{Drive, End};
+use drive::{Done, Drive, End};
 use files::Files;
 use folder::{Folder, IfUsed, State};
 use signals::Stop;
 pub(crate) use signals::outlive_limits;
 
-/// How a run goes; whatever is not given is the problem's choice.
-#[derive(Args, Clone, Debug)]
+/// Arguments of `stencil run`; the problem chooses whatever is not given.
+#[derive(Args, Clone, Debug, Default)]
 pub(crate) struct RunArgs {
     /// Which problem: a name from `stencil list`, or a problem file
     #[arg(value_name = "NAME|FILE.toml", default_value = problems::ALL[0].name)]
@@ -58,7 +58,7 @@ pub(crate) struct RunArgs {
     /// Time step: a number, cfl(NUMBER) or auto
     #[arg(long, value_name = "TIME")]
     dt: Option<String>,
-    /// Do steps that are longer than is stable, too
+    /// Allow steps that are longer than is stable
     #[arg(long)]
     unchecked_step: bool,
     /// A parameter of the system; may be repeated
@@ -73,7 +73,7 @@ pub(crate) struct RunArgs {
     /// Replace the run that the folder holds
     #[arg(long, conflicts_with = "number")]
     overwrite: bool,
-    /// Take the next free folder, such as DIR-2, if DIR holds a run; so it is where no folder is named
+    /// Take the next free folder, such as DIR-2, if DIR holds a run; the default where no folder is named
     #[arg(long)]
     number: bool,
     /// Go on from the state in a file such as final.npz
@@ -82,10 +82,10 @@ pub(crate) struct RunArgs {
     /// Number of threads; one for each core if not given, and fewer for a mesh of a few thousand cells
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
-    /// What computes the steps; the results are the same
+    /// The engine that computes the steps; the results are the same
     #[arg(long, value_enum, default_value = "cpu")]
     backend: Backend,
-    /// Where intermediate results live: a preset or a file; the results are the same
+    /// The schedule: a preset or a file; the results are the same
     #[arg(long, value_name = "PRESET|FILE")]
     schedule: Option<String>,
     /// Print one JSON object instead of text
@@ -101,28 +101,11 @@ impl RunArgs {
     pub(crate) fn first() -> Self {
         RunArgs {
             problem: problems::ALL[0].name.to_string(),
-            set: Vec::new(),
-            dimension: None,
-            cells: None,
-            patches: None,
-            steps: None,
-            dt: None,
-            unchecked_step: false,
-            params: Vec::new(),
-            precision: None,
-            out: None,
-            overwrite: false,
-            number: false,
-            restart: None,
-            threads: None,
-            backend: Backend::Cpu,
-            schedule: None,
-            json: false,
-            quiet: false,
+            ..RunArgs::default()
         }
     }
 
-    /// What is done about a folder that holds a run: one that the command names is meant.
+    /// Decides about a folder that holds a run. A folder that the command names is taken as meant.
     fn if_used(&self) -> IfUsed {
         let is_named = self.out.is_some() || self.sets("output.dir");
         match (self.overwrite, self.number || !is_named) {
@@ -197,9 +180,12 @@ impl From<Error> for Ended {
 
 impl From<Failure> for Ended {
     fn from(failure: Failure) -> Self {
-        Ended {
-            code: USAGE,
-            message: failure.to_string(),
+        match failure {
+            Failure::Run(error) => error.into(),
+            Failure::Told(message) => Ended {
+                code: USAGE,
+                message: message.trim_end().to_string(),
+            },
         }
     }
 }
@@ -225,12 +211,12 @@ pub(crate) fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Ended> {
     }
 }
 
-/// Says something to someone who may have left.
+/// Prints a text, unless the run is quiet or prints JSON.
 fn say(args: &RunArgs, out: &mut dyn Write, text: &str) -> Result<(), Ended> {
     if args.quiet || args.json {
         Ok(())
     } else {
-        Ok(source::write(out, text.as_bytes())?)
+        Ok(output::write(out, text.as_bytes())?)
     }
 }
 
@@ -240,20 +226,20 @@ fn run_as<T: Number>(
     out: &mut dyn Write,
 ) -> Result<(), Ended> {
     let mut simulation = set_up::<T>(args, problem)?;
-    let restored = match &args.restart {
+    let old = match &args.restart {
         Some(path) => Some((path, restore(problem, &mut simulation, path)?)),
         None => None,
     };
     let mut problem = problem.clone();
     let first = simulation.step_count();
     problem.time.steps = args.last_step(first).or(problem.time.steps);
-    say(args, out, &plan::report((&problem, chosen), &simulation))?;
-    let state = match &restored {
-        Some((path, restored)) => {
-            say(args, out, &plan::restored(path, restored))?;
-            let step = restored.step;
-            let is_same = restored.changed.is_empty();
-            is_same.then_some(State { path, step })
+    say(args, out, &start((&problem, chosen), &simulation))?;
+    let state = match &old {
+        Some((path, old)) => {
+            // The words are those of a file.
+            say(args, out, &output::visible(&restored(path, old)))?;
+            let step = old.step;
+            old.changed.is_empty().then_some(State { path, step })
         }
         None => {
             problem.initialize(&mut simulation)?;
@@ -277,9 +263,9 @@ fn run_as<T: Number>(
     let stop = Stop::on_signals();
     let is_new = args.restart.is_none();
     let mut drive = Drive::start(problem, simulation, files, progress, is_new)?;
-    let start = Instant::now();
+    let begun = Instant::now();
     let end = drive.run(&stop);
-    let seconds = start.elapsed().as_secs_f64();
+    let seconds = begun.elapsed().as_secs_f64();
     let end = match end {
         Ok(end) => end,
         Err(error) => return Err(drive.fail(error)),
@@ -288,26 +274,47 @@ fn run_as<T: Number>(
     if end == End::Interrupted {
         return Err(interrupted(args, problem, &done));
     }
+    sum_up(args, (problem, chosen), &mut done, (first, seconds), out)
+}
+
+/// Draws the pictures of a run that is over, and prints its summary.
+fn sum_up<T: Number>(
+    args: &RunArgs,
+    (problem, chosen): (&Problem, Option<&ByPlan>),
+    done: &mut Done<T>,
+    (first, seconds): (u64, f64),
+    out: &mut dyn Write,
+) -> Result<(), Ended> {
     let errors = problem.errors(&done.simulation)?;
     done.files.pictures(problem, &mut done.simulation)?;
     let repairs = done.simulation.repairs()?;
-    let facts = summary::Facts {
-        repaired: repairs.map(|repairs| repairs.sum()),
+    // Under `cargo run` the command is not on the path.
+    let command = match std::env::var_os("CARGO") {
+        Some(_) => "cargo run --release --",
+        None => "stencil",
+    };
+    let summary = Summary {
         problem,
+        called: &args.problem,
+        command,
         chosen,
-        done: &done,
+        simulation: &done.simulation,
+        files: done.files.written(),
+        first: &done.first,
+        last: &done.last,
         errors: &errors,
         seconds,
         steps: done.simulation.step_count() - first,
-        points,
+        repaired: repairs.map(|repairs| repairs.sum()),
     };
     if args.json {
-        return Ok(source::write(out, facts.json().as_bytes())?);
+        let line = format!("{}\n", summary.json());
+        return Ok(output::write(out, line.as_bytes())?);
     }
-    say(args, out, &facts.text(&args.problem))
+    say(args, out, &summary.text())
 }
 
-/// Goes on from a state; what changed is told in the words of the problem file, if the state has them.
+/// Restores a state. Changes are named in the words of the problem file, if the state has them.
 fn restore<T: Number>(
     problem: &Problem,
     simulation: &mut Simulation<T>,
@@ -324,7 +331,7 @@ fn restore<T: Number>(
     Ok(restored)
 }
 
-fn interrupted<T: Number>(args: &RunArgs, problem: &Problem, done: &drive::Done<T>) -> Ended {
+fn interrupted<T: Number>(args: &RunArgs, problem: &Problem, done: &Done<T>) -> Ended {
     let state = done.files.state();
     let left = problem.time.steps.filter(|_| args.last_step(0).is_some());
     let left = left.map(|last| last.saturating_sub(done.simulation.step_count()));
@@ -352,7 +359,7 @@ fn set_up<T: Number>(args: &RunArgs, problem: &Problem) -> Result<Simulation<T>,
     }
     if let Some(wanted) = &args.schedule {
         let (algorithm, cells) = (problem.system.algorithm(), problem.mesh.cells);
-        let (_, schedule) = source::schedule(wanted, algorithm, T::PRECISION, Some(cells))?;
+        let schedule = source::schedule(wanted, algorithm, T::PRECISION, Some(cells))?;
         builder = builder.schedule(schedule);
     }
     Ok(builder.engine(args.backend.engine()).build()?)

@@ -2,13 +2,12 @@
 //! with them.
 
 use std::collections::BTreeSet;
-use std::fmt;
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 
 use clap::builder::TypedValueParser;
 use clap::{Args, ValueEnum};
-use stencil_compiler::algorithm::{Algorithm, Constants};
+use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::diag::{Code, Diagnostic, nearest};
 use stencil_compiler::discretize::{DiscretizeError, discretize};
 use stencil_compiler::expr::real;
@@ -16,6 +15,7 @@ use stencil_compiler::model::parse::{Dimensions, dimensions, parse_str_with};
 use stencil_compiler::model::{Mixed, Model};
 use stencil_compiler::schedule::plans::Plans;
 use stencil_compiler::schedule::{Schedule, presets, text};
+use stencil_report::{ByPlan, Failure};
 use stencil_runtime::io::read_text;
 use stencil_runtime::{Engine, Error, SystemDef};
 
@@ -26,47 +26,15 @@ pub(crate) mod plans;
 #[cfg(test)]
 mod tests;
 
-use plans::ByPlan;
-
 /// A system that comes with the command.
 #[derive(Clone, Debug)]
 pub(crate) struct BuiltIn {
     /// Its name on the command line.
     pub(crate) name: String,
-    /// What it is, in a few words.
+    /// Its summary, in a few words.
     pub(crate) summary: String,
     /// Its declaration in the language.
     pub(crate) text: String,
-}
-
-/// Why a command failed, as its user reads it.
-#[derive(Debug)]
-pub(crate) struct Failure(String);
-
-impl Failure {
-    /// A message of one or more lines, without a line break at its end.
-    pub(crate) fn new(message: impl Into<String>) -> Self {
-        Failure(message.into())
-    }
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0.trim_end())
-    }
-}
-
-impl std::error::Error for Failure {}
-
-/// Writes to a pipe or terminal. A reader who has seen enough is no failure.
-pub(crate) fn write(out: &mut dyn Write, bytes: &[u8]) -> Result<(), Failure> {
-    match out.write_all(bytes).and_then(|()| out.flush()) {
-        Ok(()) => Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        Err(error) => Err(Failure::new(format!(
-            "error: the output cannot be written: {error}"
-        ))),
-    }
 }
 
 /// Which equations, and how they are discretized.
@@ -81,7 +49,7 @@ pub(crate) struct SystemArgs {
     /// Order of the central differences, in place of the declared one: 2, 4, 6, 8 or 10
     #[arg(long, value_name = "N")]
     pub(crate) order: Option<u32>,
-    /// What a derivative of a derivative means, in place of the declared choice
+    /// The meaning of a derivative of a derivative, in place of the declared choice
     #[arg(long, value_name = "CHOICE")]
     pub(crate) mixed: Option<MixedChoice>,
 }
@@ -141,12 +109,13 @@ impl Precision {
     }
 }
 
-/// What computes the steps, on the command line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+/// The engine, on the command line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Backend {
     /// A card where one can be used, else the processor
     Auto,
     /// The processor: compiled code where there is some, else the row engine
+    #[default]
     Cpu,
     /// The row engine, which runs any system on the processor
     Rows,
@@ -203,7 +172,20 @@ impl Loaded {
     }
 }
 
-/// What `--dimension` takes.
+impl Loaded {
+    /// A schedule by name or from a file for this problem, with the name.
+    pub(crate) fn named<'a>(
+        &self,
+        name: &'a str,
+        precision: Precision,
+        cells: Option<[usize; 3]>,
+    ) -> Result<(&'a str, Schedule), Failure> {
+        let found = schedule(name, &self.algorithm, precision.get(), cells)?;
+        Ok((name, found))
+    }
+}
+
+/// Parses the value of `--dimension`.
 pub(crate) fn dimension() -> impl TypedValueParser<Value = usize> {
     clap::value_parser!(u8).range(1..=3).map(usize::from)
 }
@@ -249,7 +231,7 @@ pub(crate) fn load(args: &SystemArgs, built_ins: &[BuiltIn]) -> Result<Loaded, F
         model.scheme.mixed = mixed.get();
     }
     if args.order.is_some() || args.mixed.is_some() {
-        // What settles an open choice is still the declared scheme.
+        // A scheme that only settles an open choice keeps its name.
         if !model.scheme.settles(&declared) {
             model.scheme.name = "command_line".to_string();
         }
@@ -305,7 +287,7 @@ fn find(system: &str, built_ins: &[BuiltIn]) -> Result<(String, String), Failure
     }
 }
 
-/// A name without what people write differently.
+/// Drops hyphens, underscores and capitals from a name.
 fn plain(name: &str) -> String {
     name.chars()
         .filter(|c| !matches!(c, '_' | '-'))
@@ -313,7 +295,7 @@ fn plain(name: &str) -> String {
         .collect()
 }
 
-/// Systems without those that are there for another number of dimensions, too.
+/// Systems of the library, one of each name.
 pub(crate) fn once(built_ins: &[BuiltIn]) -> impl Iterator<Item = &BuiltIn> {
     let mut known = BTreeSet::new();
     built_ins
@@ -341,40 +323,25 @@ fn render(error: &DiscretizeError, name: &str, text: &str) -> String {
     format!("error: {}\n{place}", error.message)
 }
 
-/// A text with what would control a terminal made visible; line ends and tabs stay.
-pub(crate) fn visible(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '\n' | '\t' => out.push(c),
-            c if c.is_control() => out.extend(c.escape_default()),
-            c => out.push(c),
-        }
-    }
-    out
-}
-
-/// A schedule by name or from a file, with the name to call it by. Of a plan file it is the one for
-/// this problem on a mesh of this size, or on the nearest one.
+/// A schedule by name or from a file. Of a plan file it is the one for this
+/// problem on a mesh of this size, or on the nearest one.
 pub(crate) fn schedule(
     wanted: &str,
     algorithm: &Algorithm,
     precision: real::Precision,
     cells: Option<[usize; 3]>,
-) -> Result<(String, Schedule), Failure> {
+) -> Result<Schedule, Failure> {
     if let Some(preset) = presets::find(wanted) {
-        return Ok((wanted.to_string(), (preset.make)(algorithm, precision)));
+        return Ok((preset.make)(algorithm, precision));
     }
     match read_text(Path::new(wanted)) {
         Ok(source) => {
             let wrong = |error| Failure::new(format!("error: {wanted}: {error}"));
-            let schedule = if Plans::is_plans(&source) {
-                let plans = Plans::parse(&source).map_err(wrong)?;
-                plans::schedule(wanted, &plans, algorithm, precision, cells)?
-            } else {
-                text::parse(&source).map_err(wrong)?
-            };
-            Ok((wanted.to_string(), schedule))
+            if !Plans::is_plans(&source) {
+                return text::parse(&source).map_err(wrong);
+            }
+            let plans = Plans::parse(&source).map_err(wrong)?;
+            plans::schedule(wanted, &plans, algorithm, precision, cells)
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             Err(Failure::new(no_schedule(wanted)))
@@ -383,17 +350,6 @@ pub(crate) fn schedule(
             "error: `{wanted}` cannot be read: {error}"
         ))),
     }
-}
-
-/// What does not change in a run on so many cells of a box with edges of 1, with parameters as `bench` has them.
-pub(crate) fn constants(
-    algorithm: &Algorithm,
-    precision: real::Precision,
-    cells: [usize; 3],
-) -> Constants {
-    let params = algorithm.params.iter().map(|p| p.default.unwrap_or(1.0));
-    let params: Vec<f64> = params.collect();
-    algorithm.constants(precision, &params, cells.map(|n| 1.0 / n as f64))
 }
 
 fn no_schedule(wanted: &str) -> String {

@@ -9,36 +9,25 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use stencil_compiler::cost::Model;
 use stencil_compiler::schedule::plans::{Key, Plan, Plans};
+use stencil_report::Failure;
+use stencil_report::tune::{Report, surveys, words};
+use stencil_report::{Render, smooth};
 use stencil_runtime::io::read_text;
 use stencil_runtime::report::{clear_note, note};
 use stencil_runtime::tune::{Form, Options, Progress, Subject, Tuned, survey, tune};
 use stencil_runtime::{Number, SystemDef};
 
-use crate::source::{Failure, MixedChoice, Precision};
-use crate::{Ended, bench, explain, smooth, source, usage};
+use crate::source::Precision;
+use crate::systems::SystemsArgs;
+use crate::{Ended, explain, output};
 
 mod forms;
-mod pictures;
-mod table;
 
-/// What is searched for.
+/// Arguments of `stencil tune`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct TuneArgs {
-    /// Systems by name, or files with declarations
-    #[arg(value_name = "SYSTEM|FILE.pde", default_value = "isothermal_ns")]
-    systems: Vec<String>,
-    /// Number of dimensions of systems `in nd`; 3 for those of files and 2 for those of the library if not given
-    #[arg(long, value_name = "N", value_parser = source::dimension())]
-    dimension: Option<usize>,
-    /// Cells along x, y, z; one number is for all axes
-    #[arg(long, value_name = "NX,NY,NZ", value_delimiter = ',', num_args = 1)]
-    cells: Vec<usize>,
-    /// Precisions of the values
-    #[arg(long, value_name = "f32,f64", value_enum, value_delimiter = ',', default_values = ["f32", "f64"])]
-    precision: Vec<Precision>,
-    /// What a derivative of a derivative means, in place of the declared choice; each in turn
-    #[arg(long, value_name = "CHOICE,..", value_enum, value_delimiter = ',')]
-    mixed: Vec<MixedChoice>,
+    #[command(flatten)]
+    of: SystemsArgs,
     /// Search the formulations that a declaration leaves open (`mixed: either`, or none), too: the plan says which one it is of,
     /// and so changes bits
     #[arg(long, conflicts_with = "survey")]
@@ -91,11 +80,11 @@ pub(crate) fn run(args: &TuneArgs, out: &mut dyn Write) -> Result<(), Ended> {
         None => vec![None],
     };
     let (mut tried, mut errors) = (Vec::new(), Vec::new());
-    for system in bench::systems(&args.systems, args.dimension, &args.mixed)? {
-        for precision in &args.precision {
+    for system in args.of.systems()? {
+        for precision in &args.of.precision {
             let key = options(args, &system).key(&system, precision.get())?;
             let (forms, note) = forms::of(args, &plans, &system, &key)?;
-            source::write(out, note.as_bytes())?;
+            output::write(out, note.as_bytes())?;
             if args.survey.is_none() && is_there(args, &plans, &forms, &key, out)? {
                 continue;
             }
@@ -104,11 +93,18 @@ pub(crate) fn run(args: &TuneArgs, out: &mut dyn Write) -> Result<(), Ended> {
                     Precision::F32 => one::<f32>(args, &forms, *seed)?,
                     Precision::F64 => one::<f64>(args, &forms, *seed)?,
                 };
-                let what = (&forms[..], precision.get().name(), *seed);
-                source::write(out, table::text(what, &tuned).as_bytes())?;
-                tried.push(table::json(what, &tuned));
+                let report = Report {
+                    forms: &forms,
+                    precision: precision.get(),
+                    seed: *seed,
+                    is_one_of_several: args.seed.len() > 1,
+                    cells: cells(args, &forms[0].system),
+                    tuned: &tuned,
+                };
+                output::print(&report, false, out)?;
+                tried.push(report.json());
                 errors.push(tuned.model_error());
-                save(args, what, &tuned, out)?;
+                save(args, &report, out)?;
             }
         }
     }
@@ -117,39 +113,25 @@ pub(crate) fn run(args: &TuneArgs, out: &mut dyn Write) -> Result<(), Ended> {
         fs::write(file, text).map_err(|e| Ended::unwritten(file, &e))?;
     }
     let end = match args.survey {
-        Some(_) => table::surveys(&errors),
+        Some(_) => surveys(&errors),
         None => {
             let file = args.plans.display();
             format!("kept in {file}; use it with --schedule {file}\n")
         }
     };
-    Ok(source::write(out, end.as_bytes())?)
+    Ok(output::write(out, end.as_bytes())?)
 }
 
 /// Keeps and draws what was found.
-fn save(
-    args: &TuneArgs,
-    (forms, precision, seed): table::What<'_>,
-    tuned: &Tuned,
-    out: &mut dyn Write,
-) -> Result<(), Ended> {
-    if let Some(plan) = &tuned.plan {
+fn save(args: &TuneArgs, report: &Report<'_>, out: &mut dyn Write) -> Result<(), Ended> {
+    if let Some(plan) = &report.tuned.plan {
         // A search that is cut off, or cannot draw, leaves what it has found.
         keep(&args.plans, plan.clone())?;
     }
     let Some(folder) = &args.pictures else {
         return Ok(());
     };
-    // Each of several surveys has pictures of its own.
-    let name = match seed {
-        Some(seed) if args.seed.len() > 1 => format!("{precision}-seed-{seed}"),
-        _ => precision.to_string(),
-    };
-    let what = (forms, name.as_str(), cells(args, &forms[0].system));
-    for file in pictures::save(folder, what, tuned)? {
-        source::write(out, format!("  {}\n", file.display()).as_bytes())?;
-    }
-    Ok(())
+    Ok(output::list(&output::draw(report, folder)?, "  ", out)?)
 }
 
 /// Has the file a plan for this? After a change of a declaration it has none: its fingerprint is
@@ -168,12 +150,12 @@ fn is_there(
             let line = format!(
                 "{what}: {} million points a second{}, as found before\n",
                 plan.rate,
-                forms::words(plan.chosen)
+                words(plan.chosen)
             );
-            source::write(out, line.as_bytes())?;
+            output::write(out, line.as_bytes())?;
             Ok(true)
         }
-        None if args.locked => Err(usage(Failure::new(format!(
+        None if args.locked => Err(Failure::new(format!(
             "error: {} has no plan for {what} on {}, as it is declared now{}\n  help: run it without --locked",
             args.plans.display(),
             key.card,
@@ -181,7 +163,8 @@ fn is_there(
                 1 => "",
                 _ => ", that chose its formulation",
             }
-        )))),
+        ))
+        .into()),
         Some(_) | None => Ok(false),
     }
 }
@@ -189,10 +172,10 @@ fn is_there(
 /// Cells of the mesh that is tuned for.
 fn cells(args: &TuneArgs, system: &SystemDef) -> [usize; 3] {
     let usual = [1 << 24, 4096, 256][system.model().dimension.clamp(1, 3) - 1];
-    smooth::along_axes(system, &args.cells, usual)
+    smooth::along_axes(system, &args.of.cells, usual)
 }
 
-/// What the tuner is told.
+/// The options of the tuner.
 fn options(args: &TuneArgs, system: &SystemDef) -> Options {
     Options {
         budget: Duration::from_secs(args.budget),
@@ -226,7 +209,7 @@ fn one<T: Number>(args: &TuneArgs, forms: &[Form], seed: Option<u64>) -> Result<
     Ok(tuned?)
 }
 
-/// How far a search is.
+/// The progress of a search in words.
 fn state(progress: Progress) -> String {
     match progress {
         Progress::Ranked { legal, all } => format!("{legal} of {all} schedules are legal"),
@@ -242,15 +225,16 @@ fn read(file: &Path) -> Result<Plans, Ended> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Plans::default()),
         Err(error) => {
             let message = format!("error: `{}` cannot be read: {error}", file.display());
-            return Err(usage(Failure::new(message)));
+            return Err(Failure::new(message).into());
         }
     };
-    Plans::parse(&text).map_err(|error| {
-        usage(Failure::new(format!(
+    let plans = Plans::parse(&text).map_err(|error| {
+        Failure::new(format!(
             "error: {}: {error}\n  help: name another file with --plans",
             file.display()
-        )))
-    })
+        ))
+    });
+    Ok(plans?)
 }
 
 /// Adds a plan to a file, which others may have added to since, and which is replaced at once.

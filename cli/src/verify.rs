@@ -11,17 +11,18 @@ use std::sync::{Mutex, PoisonError};
 use std::{fs, thread};
 
 use clap::Args;
-use stencil_compiler::diag::counted;
 use stencil_compiler::model::Rank;
 use stencil_compiler::schedule::text;
+use stencil_report::Failure;
+use stencil_report::smooth::{mean, mean_of};
+use stencil_report::verify::{Comparison, Comparisons};
 use stencil_runtime::backend::cuda::nvrtc::Nvrtc;
 use stencil_runtime::backend::cuda::{Cache, Card, CudaError};
 use stencil_runtime::report::{clear_note, note};
 use stencil_runtime::{Builder, Error, Number};
 
-use crate::smooth::{mean, mean_of};
-use crate::source::{Failure, MixedChoice, Precision};
-use crate::{Ended, source, usage};
+use crate::source::{self, MixedChoice, Precision};
+use crate::{Ended, output};
 
 mod cases;
 mod list;
@@ -34,7 +35,7 @@ use list::List;
 /// Steps of each run: all graphs are replayed, and buffers come back to where they were.
 const STEPS: u64 = 5;
 
-/// What is compared.
+/// Arguments of `stencil verify`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct VerifyArgs {
     /// Systems by name, or files with declarations; all systems of the library if none is given
@@ -55,7 +56,7 @@ pub(crate) struct VerifyArgs {
     /// Cells along x, y, z in place of a size that no tile divides
     #[arg(long, value_name = "NX,NY,NZ", value_delimiter = ',', num_args = 1)]
     cells: Vec<usize>,
-    /// What a derivative of a derivative means, in place of the declared choice; each in turn
+    /// The meaning of a derivative of a derivative, in place of the declared choice; each in turn
     #[arg(long, value_name = "CHOICE,..", value_enum, value_delimiter = ',')]
     mixed: Vec<MixedChoice>,
     /// The schedules of this plan file, too, each against the processor by the formulation that it is of
@@ -91,16 +92,6 @@ pub(crate) struct VerifyArgs {
     from: Option<PathBuf>,
 }
 
-/// What was found for a system in one precision.
-#[derive(Debug, Default)]
-struct Found {
-    schedules: usize,
-    values: usize,
-    differing: usize,
-    /// A line for each schedule that is wrong.
-    wrong: Vec<String>,
-}
-
 /// Runs the command.
 pub(crate) fn run(args: &VerifyArgs, out: &mut dyn Write) -> Result<(), Ended> {
     let mut runs = Runs {
@@ -112,7 +103,7 @@ pub(crate) fn run(args: &VerifyArgs, out: &mut dyn Write) -> Result<(), Ended> {
         let batches = cases::batches(args, &args.arch)?;
         return export(folder, &args.arch, &runs, batches, out);
     }
-    // What is wrong with the command line is said before that there is no card.
+    // A wrong command line is reported before a missing card.
     let cards = Card::all();
     let card = cards.as_ref().ok().and_then(|all| all.get(args.card));
     let architecture = card.map_or_else(String::new, Card::architecture);
@@ -127,47 +118,28 @@ pub(crate) fn run(args: &VerifyArgs, out: &mut dyn Write) -> Result<(), Ended> {
     };
     let cards = cards.map_err(Error::Cuda)?;
     if let Some(card) = cards.get(args.card) {
-        source::write(out, format!("{}\n", card.name).as_bytes())?;
+        output::write(out, format!("{}\n", card.name).as_bytes())?;
     }
     verify(&runs, &batches, out)
 }
 
 /// Compares everything, and prints a line for each system and precision.
 fn verify(runs: &Runs, batches: &[Batch], out: &mut dyn Write) -> Result<(), Ended> {
-    let heading = format!(
-        "{:<24} {}  {:<4} {:>9} {:>12} {:>10}\n",
-        "system", "dim", "", "schedules", "values", "differing"
-    );
-    source::write(out, heading.as_bytes())?;
-    let mut wrong = 0;
+    output::write(out, Comparisons::heading().as_bytes())?;
+    let mut all = Comparisons::default();
     for batch in batches {
         let found = match batch.precision {
             Precision::F32 => compare::<f32>(runs, batch)?,
             Precision::F64 => compare::<f64>(runs, batch)?,
         };
-        let mut lines = format!(
-            "{} {:>9} {:>12} {:>10}\n",
-            name(batch),
-            found.schedules,
-            found.values,
-            found.differing
-        );
-        for line in &found.wrong {
-            lines += &format!("  {line}\n");
-        }
-        source::write(out, lines.as_bytes())?;
-        wrong += found.wrong.len();
+        output::write(out, found.text().as_bytes())?;
+        all.0.push(found);
     }
-    if wrong > 0 {
-        return Err(Ended {
-            code: crate::BUG,
-            message: format!(
-                "error: the bits of the processor are not those of {}",
-                counted(wrong, "schedule")
-            ),
-        });
-    }
-    Ok(source::write(out, b"all bits are equal\n")?)
+    let end = all.end().map_err(|message| Ended {
+        code: crate::BUG,
+        message,
+    })?;
+    Ok(output::write(out, end.as_bytes())?)
 }
 
 fn name(batch: &Batch) -> String {
@@ -186,7 +158,7 @@ fn name(batch: &Batch) -> String {
     )
 }
 
-fn compare<T: Number>(runs: &Runs, batch: &Batch) -> Result<Found, Ended> {
+fn compare<T: Number>(runs: &Runs, batch: &Batch) -> Result<Comparison, Ended> {
     let kinds = batch.kinds();
     let references: BTreeMap<usize, Vec<u64>> = kinds
         .into_iter()
@@ -199,7 +171,10 @@ fn compare<T: Number>(runs: &Runs, batch: &Batch) -> Result<Found, Ended> {
         let run = runs.on_card::<T>(batch, kind, &batch.schedules[turn].1);
         differing(bits(run, runs.steps), &references[&kind])
     });
-    let mut sums = Found::default();
+    let mut sums = Comparison {
+        name: name(batch),
+        ..Comparison::default()
+    };
     for (turn, result) in results.into_iter().enumerate() {
         sums.schedules += 1;
         sums.values += references[&batch.kind(turn)].len();
@@ -250,7 +225,7 @@ fn in_parallel<R: Send>(batch: &Batch, threads: usize, work: impl Fn(usize) -> R
     results.into_values().collect()
 }
 
-/// How many values are not those of the processor, or why there are none.
+/// Counts values that are not those of the processor, or says why there are none.
 fn differing(bits: Result<Vec<u64>, Ended>, reference: &[u64]) -> Result<usize, String> {
     let bits = bits.map_err(|ended| {
         let first = ended.message.lines().next().unwrap_or_default();
@@ -304,7 +279,7 @@ fn export(
             Precision::F64 => compiled::<f64>(runs, &batch, &cache, arch)?,
         };
         let line = format!("{} {:>9} schedules\n", name(&batch), kernels.len());
-        source::write(out, line.as_bytes())?;
+        output::write(out, line.as_bytes())?;
         list.batches.push((batch, kernels));
     }
     list.write(folder)?;
@@ -315,7 +290,7 @@ fn export(
         list::path(folder).display(),
         folder.display()
     );
-    Ok(source::write(out, end.as_bytes())?)
+    Ok(output::write(out, end.as_bytes())?)
 }
 
 /// The names of the files of each schedule's kernels, which are compiled.
@@ -357,22 +332,24 @@ fn exported(folder: &Path, card: usize) -> Result<List, Ended> {
     if let Some(card) = cards.get(card) {
         let (own, wanted) = (card.architecture(), &list.architecture);
         if own != *wanted {
-            return Err(usage(Failure::new(format!(
+            return Err(Failure::new(format!(
                 "error: {} has kernels for {wanted}; {} is {own}\n  help: export them with --arch {own}",
                 folder.display(),
                 card.name
-            ))));
+            ))
+            .into());
         }
         let (major, minor) = list.compiler;
         if u32::try_from(major).is_ok_and(|major| major > card.driver.0) {
-            return Err(usage(Failure::new(format!(
+            return Err(Failure::new(format!(
                 "error: {} has kernels by NVRTC {major}.{minor}, too new for the driver, which speaks CUDA {}.{}\n  \
                  help: export them with NVRTC {} (STENCIL_NVRTC_DIR names its folder)",
                 folder.display(),
                 card.driver.0,
                 card.driver.1,
                 card.driver.0
-            ))));
+            ))
+            .into());
         }
     }
     Ok(list)

@@ -1,53 +1,31 @@
 //! `stencil bench` as a user runs it, on small meshes: what is printed, not how fast it is.
 
-use std::path::Path;
-use std::process::{Command, Output, Stdio};
+mod common;
 
-fn bench(args: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_stencil"));
-    let output = command
-        .arg("bench")
-        .args(args)
-        .current_dir(Path::new(env!("CARGO_TARGET_TMPDIR")))
-        .stdin(Stdio::null())
-        .output();
-    output.unwrap_or_else(|e| panic!("{e}"))
+use common::{all_refused, assert_has, folder, good, json, refused, scratch};
+
+const SMALL: &str = "--cells 16 --repeat 2 --steps 2";
+
+fn bench(words: &str) -> String {
+    good(&format!("bench {words}"), scratch())
 }
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-const SMALL: [&str; 6] = ["--cells", "16", "--repeat", "2", "--steps", "2"];
 
 #[test]
 fn a_table_has_a_row_for_each_case() {
-    let args = [&["--threads", "1,2", "--backend", "cpu,rows"], &SMALL[..]].concat();
-    let output = bench(&args);
-    let printed = text(&output.stdout);
-    assert!(
-        output.status.success(),
-        "{printed}\n{}",
-        text(&output.stderr)
-    );
+    let printed = bench(&format!("--threads 1,2 --backend cpu,rows {SMALL}"));
     let rows: Vec<&str> = printed
         .lines()
         .filter(|l| l.starts_with("IsothermalNs"))
         .collect();
     assert_eq!(rows.len(), 8, "{printed}");
-    for expected in ["of floor", "GFLOP/s", "copy", "triad"] {
-        assert!(printed.contains(expected), "no `{expected}` in\n{printed}");
-    }
+    assert_has(&printed, &["of floor", "GFLOP/s", "copy", "triad"]);
 }
 
 #[test]
 fn sizes_and_discretizations_are_combined() {
-    let args = "elastic_wave --json --precision f32 --repeat 1 --steps 1 --threads 1 \
+    let words = "bench elastic_wave --json --precision f32 --repeat 1 --steps 1 --threads 1 \
                 --cells 8 --cells 12,10,8 --mixed bidiagonal,composed --schedule rows";
-    let output = bench(&args.split_whitespace().collect::<Vec<_>>());
-    assert!(output.status.success(), "{}", text(&output.stderr));
-    let value: serde_json::Value =
-        serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}"));
+    let value = json(words, scratch());
     let cases = value["cases"].as_array().map_or(&[][..], |cases| cases);
     let of = |case: &serde_json::Value| {
         let [x, y, z] = [0, 1, 2].map(|axis| &case["cells"][axis]);
@@ -90,12 +68,9 @@ fn sizes_and_discretizations_are_combined() {
 
 #[test]
 fn parts_of_a_step_and_schedules_are_told_and_drawn() {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bench-parts");
+    let folder = folder("parts");
     let args = "heat --precision f64 --threads 1 --cells 16 --repeat 1 --steps 1 --schedule rows,cpu --kernels --pictures";
-    let args: Vec<&str> = args.split_whitespace().chain(folder.to_str()).collect();
-    let output = bench(&args);
-    let printed = text(&output.stdout);
-    assert!(output.status.success(), "{}", text(&output.stderr));
+    let printed = bench(&format!("{args} {}", folder.display()));
     let told = [
         "of first",
         "Heat_3_1                 new temperature ",
@@ -122,21 +97,12 @@ fn parts_of_a_step_and_schedules_are_told_and_drawn() {
 
 #[test]
 fn steps_may_adapt_to_speeds() {
-    let of = |more: &str| {
-        let args = "acoustics --precision f64 --threads 1 --cells 16 --repeat 1 --steps 2 ";
-        let args = args.to_string() + more;
-        bench(&args.split_whitespace().collect::<Vec<_>>())
-    };
-    let (alike, adapting) = (of(""), of("--cfl 0.4"));
-    for output in [&alike, &adapting] {
-        assert!(output.status.success(), "{}", text(&output.stderr));
-    }
+    let words = "bench acoustics --precision f64 --threads 1 --cells 16 --repeat 1 --steps 2";
+    let of = |more: &str| good(&format!("{words} {more}"), scratch());
     let note = "steps adapt to speeds";
-    assert!(!text(&alike.stdout).contains(note) && text(&adapting.stdout).contains(note));
+    assert!(!of("").contains(note) && of("--cfl 0.4").contains(note));
     let step = |number: f64| {
-        let output = of(&format!("--cfl {number} --json"));
-        let value: serde_json::Value =
-            serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}"));
+        let value = json(&format!("{words} --cfl {number} --json"), scratch());
         let case = &value["cases"][0];
         assert_eq!(case["cfl"], number);
         case["dt"].as_f64().unwrap_or_default()
@@ -146,23 +112,14 @@ fn steps_may_adapt_to_speeds() {
         short > 0.0 && (long / short - 4.0).abs() < 1e-6,
         "{short} {long}"
     );
-    let output = of("--cfl=-1");
-    let message = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{message}");
-    assert!(message.contains("cfl"), "{message}");
+    let message = refused(&format!("{words} --cfl=-1"), scratch(), 2);
+    assert_has(&message, &["cfl"]);
 }
 
 #[test]
 fn json_holds_consistent_numbers() {
-    let args = [
-        &["heat", "--precision", "f64", "--threads", "1", "--json"],
-        &SMALL[..],
-    ]
-    .concat();
-    let output = bench(&args);
-    assert!(output.status.success(), "{}", text(&output.stderr));
-    let value: serde_json::Value =
-        serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}"));
+    let words = format!("bench heat --precision f64 --threads 1 --json {SMALL}");
+    let value = json(&words, scratch());
     let case = &value["cases"][0];
     let number = |name: &str| {
         case[name]
@@ -182,46 +139,31 @@ fn json_holds_consistent_numbers() {
 #[test]
 fn another_program_runs_beside_ours() {
     let with = |command: &'static str| {
-        let args = [
-            &["heat", "--precision", "f32", "--beside", command],
-            &SMALL[..],
-        ]
-        .concat();
-        bench(&args)
+        let mut words: Vec<&str> = "bench heat --precision f32".split(' ').collect();
+        words.extend(SMALL.split(' ').chain(["--beside", command]));
+        words
     };
-    let output = with("echo mpts_per_s = 1e-3");
-    let printed = text(&output.stdout);
-    assert!(output.status.success(), "{}", text(&output.stderr));
-    assert!(
-        printed.contains("beside:") && printed.contains("times as fast"),
-        "{printed}"
-    );
+    let printed = good(&with("echo mpts_per_s = 1e-3")[..], scratch());
+    assert_has(&printed, &["beside:", "times as fast"]);
 
-    let output = with("echo the mesh is missing >&2; exit 7");
-    let message = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{message}");
-    for expected in ["exit status: 7", "the mesh is missing"] {
-        assert!(message.contains(expected), "no `{expected}` in {message}");
-    }
+    let failing = with("echo the mesh is missing >&2; exit 7");
+    let message = refused(&failing[..], scratch(), 2);
+    assert_has(&message, &["exit status: 7", "the mesh is missing"]);
 }
 
 #[test]
 fn mistakes_exit_with_2() {
-    for (args, expected) in [
-        (&["isothermal"][..], "IsothermalNs"),
-        (&["heat", "--backend", "gpu"], "cuda"),
-        (&["heat", "--cells", "0"], "cells"),
-        (&["heat", "--cells", "8,eight"], "`eight`"),
-        (&["heat", "--mixed", "neither"], "composed"),
-        (&["--precision", "f16"], "f32"),
-        (&["--protocol", "slow"], "sustained"),
-    ] {
-        let output = bench(args);
-        let message = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{args:?}: {message}");
-        assert!(
-            message.contains(expected),
-            "{args:?}: no `{expected}` in {message}"
-        );
-    }
+    all_refused(
+        "bench",
+        &[
+            ("isothermal", "IsothermalNs"),
+            ("heat --backend gpu", "cuda"),
+            ("heat --cells 0", "cells"),
+            ("heat --cells 8,eight", "`eight`"),
+            ("heat --mixed neither", "composed"),
+            ("--precision f16", "f32"),
+            ("--protocol slow", "sustained"),
+        ],
+        scratch(),
+    );
 }

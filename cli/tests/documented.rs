@@ -2,22 +2,13 @@
 //! Those that need a card, or that measure or search for long, are left out, and meshes are small.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::Path;
 
+mod common;
 mod documents;
 
+use common::{folder, good};
 use documents::{Documented, commands, documents, root};
-
-/// An empty folder of a test's own.
-fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
-        .join("documented")
-        .join(name);
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).unwrap_or_else(|e| panic!("{e}"));
-    folder
-}
 
 /// Words of commands that need a card, or that take longer than a test may.
 const LONG: [&str; 8] = [
@@ -75,21 +66,9 @@ fn follow(all: &[Documented], folder: &Path) -> usize {
         let Some(arguments) = small(command).filter(|words| is_ready(words, folder)) else {
             continue;
         };
-        let output = Command::new(env!("CARGO_BIN_EXE_stencil"))
-            .args(&arguments)
-            .current_dir(folder)
-            .stdin(Stdio::null())
-            .output()
-            .unwrap_or_else(|e| panic!("{e}"));
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        assert!(
-            output.status.success(),
-            "{}: stencil {}\n{}{}",
-            command.place,
-            arguments.join(" "),
-            text(&output.stdout),
-            text(&output.stderr)
-        );
+        // A failure shows the place of the command.
+        eprintln!("{}", command.place);
+        good(&arguments[..], folder);
         count += 1;
     }
     count
@@ -135,12 +114,7 @@ fn the_commands_of_the_readme_run() {
 fn the_commands_of_a_new_package_run() {
     let here = folder("new");
     let readme = root().join("cli/src/new/template/README.md");
-    let made = Command::new(env!("CARGO_BIN_EXE_stencil"))
-        .args(["new", "my-dye"])
-        .current_dir(&here)
-        .output()
-        .unwrap_or_else(|e| panic!("{e}"));
-    assert!(made.status.success());
+    good("new my-dye", &here);
     let mut all = commands(&readme);
     // Cargo's own are run where the package is tested.
     all.retain(|command| command.words[0] == "stencil");

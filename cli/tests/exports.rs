@@ -2,29 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::path::Path;
+use std::process::Output;
 
-fn verify(args: &[&str], here: &Path) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_stencil"));
-    let output = command
-        .arg("verify")
-        .args(args)
-        .current_dir(here)
-        .stdin(Stdio::null())
-        .output();
-    output.unwrap_or_else(|e| panic!("{e}"))
-}
+mod common;
 
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
+use common::{all_refused, assert_has, folder, refused, stencil, text};
 
-fn folder(name: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = fs::remove_dir_all(&path);
-    fs::create_dir_all(&path).unwrap_or_else(|e| panic!("{e}"));
-    path
+fn verify(words: &str, here: &Path) -> Output {
+    stencil(&format!("verify {words}"), here)
 }
 
 /// Names and bytes of all files of a folder.
@@ -58,8 +44,8 @@ fn export(here: &Path, into: &str) -> Option<String> {
     if !file.exists() {
         fs::write(file, SYSTEM).unwrap_or_else(|e| panic!("{e}"));
     }
-    let args = ["spreads.pde", "--precision", "f32", "--export", into];
-    let output = verify(&args, here);
+    let words = format!("spreads.pde --precision f32 --export {into}");
+    let output = verify(&words, here);
     let said = text(&output.stderr);
     if said.contains("no usable NVRTC") {
         let wanted = std::env::var_os("STENCIL_NVRTC_DIR").is_some();
@@ -84,13 +70,13 @@ fn an_export_is_whole_and_the_same_each_time() {
         said.contains(&format!("{kernels} kernels for sm_90 by NVRTC")),
         "{said}"
     );
-    assert!(said.contains("stencil verify --from one"), "{said}");
+    assert_has(&said, &["stencil verify --from one"]);
     export(&here, "two");
     assert!(one == files(&here.join("two")));
 
     // The declaration comes along: the file is not needed where the card is.
     fs::remove_file(here.join("spreads.pde")).unwrap_or_else(|e| panic!("{e}"));
-    let output = verify(&["--from", "one"], &here);
+    let output = verify("--from one", &here);
     let said = text(&output.stderr);
     assert!(
         output.status.success()
@@ -116,9 +102,7 @@ fn a_damaged_export_is_told_of() {
             fs::write(bad.join(name), bytes).unwrap_or_else(|e| panic!("{e}"));
         }
         change(&bad);
-        let output = verify(&["--from", "bad"], &here);
-        let said = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{said}");
+        let said = refused("verify --from bad", &here, 2);
         assert!(said.contains(expected), "no `{expected}` in {said}");
         assert!(said.contains("xport"), "no way out in {said}");
     };
@@ -157,22 +141,18 @@ fn a_damaged_export_is_told_of() {
 #[test]
 fn what_does_not_go_together_is_refused() {
     let here = folder("refused");
-    for (args, expected) in [
-        (&["--from", "x", "--sample", "3"][..], "--sample"),
-        (&["heat", "--from", "x"], "--from"),
-        (&["--arch", "sm_90"], "--export"),
-        (&["--from", "x", "--export", "y"], "cannot be used with"),
-        (&["--from", "nowhere"], "nowhere"),
-    ] {
-        let output = verify(args, &here);
-        let said = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
-        assert!(
-            said.contains(expected),
-            "{args:?}: no `{expected}` in {said}"
-        );
-    }
-    let output = verify(&["heat", "--export", "x", "--arch", "fermi"], &here);
+    all_refused(
+        "verify",
+        &[
+            ("--from x --sample 3", "--sample"),
+            ("heat --from x", "--from"),
+            ("--arch sm_90", "--export"),
+            ("--from x --export y", "cannot be used with"),
+            ("--from nowhere", "nowhere"),
+        ],
+        &here,
+    );
+    let output = verify("heat --export x --arch fermi", &here);
     let said = text(&output.stderr);
     assert!(!output.status.success());
     assert!(

@@ -1,7 +1,6 @@
 //! Formulations that declarations leave open: searched on demand, kept in plan files, and used where these are.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
 
 use stencil_compiler::algorithm::text::fingerprint;
 use stencil_compiler::expr::real::Precision;
@@ -11,6 +10,10 @@ use stencil_compiler::schedule::plans::{Chosen, Key, Plan, Plans};
 use stencil_runtime::SystemDef;
 use stencil_runtime::backend::cuda::Card;
 use stencil_runtime::io::Npz;
+
+mod common;
+
+use common::{assert_has, good, stencil, text};
 
 /// Waves of which the choice matters: a derivative of a sum of derivatives.
 const WAVES: &str = "pub system Waves in 2d {
@@ -29,41 +32,17 @@ time = { dt = 1e-3, steps = 4 }
 precision = 'f64'
 ";
 
-fn stencil(args: &str, folder: &Path) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_stencil"));
-    let output = command
-        .args(args.split_whitespace())
-        .current_dir(folder)
-        .stdin(Stdio::null())
-        .output();
-    output.unwrap_or_else(|e| panic!("{e}"))
-}
-
-/// What a command prints that goes well.
-fn good(args: &str, folder: &Path) -> String {
-    let output = stencil(args, folder);
-    let (printed, wrong) = (text(&output.stdout), text(&output.stderr));
-    assert!(output.status.success(), "{args}:\n{printed}\n{wrong}");
+/// Runs a command that is refused, and returns all that it printed.
+fn refused(words: &str, folder: &Path) -> String {
+    let output = stencil(words, folder);
+    let printed = text(&output.stdout) + &text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{words}: {printed}");
     printed
-}
-
-/// What a command says that is refused.
-fn refused(args: &str, folder: &Path) -> String {
-    let output = stencil(args, folder);
-    let wrong = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{args}:\n{wrong}");
-    text(&output.stdout) + &wrong
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// A folder of a test's own, with the waves and their problem.
 fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = std::fs::remove_dir_all(&folder);
-    std::fs::create_dir_all(&folder).unwrap_or_else(|e| panic!("{e}"));
+    let folder = common::folder(name);
     for (name, text) in [("waves.pde", WAVES), ("waves.toml", PROBLEM)] {
         std::fs::write(folder.join(name), text).unwrap_or_else(|e| panic!("{e}"));
     }
@@ -114,16 +93,17 @@ fn bits(folder: &Path) -> Vec<u64> {
 
 #[test]
 fn a_run_with_a_plan_has_the_bits_of_the_explicit_choice() {
-    let here = folder("formulations-run");
+    let here = folder("run");
     settle(&here);
     let printed = good("run waves.toml --schedule some.plans --out plan", &here);
-    for expected in [
-        "open: central order 4, mixed composed",
-        "mixed composed, as some.plans chose; the declaration leaves it open",
-        "mixed composed, by some.plans",
-    ] {
-        assert!(printed.contains(expected), "no `{expected}` in\n{printed}");
-    }
+    assert_has(
+        &printed,
+        &[
+            "open: central order 4, mixed composed",
+            "mixed composed, as some.plans chose; the declaration leaves it open",
+            "mixed composed, by some.plans",
+        ],
+    );
     good(
         "run waves.toml --set scheme.mixed=composed --out explicit",
         &here,
@@ -132,7 +112,7 @@ fn a_run_with_a_plan_has_the_bits_of_the_explicit_choice() {
     let of = |out: &str| bits(&here.join(out));
     assert_eq!(of("plan"), of("explicit"));
     assert_ne!(of("plan"), of("usual"));
-    // What is said beats the plan, and what stands where nothing is said is bidiagonal.
+    // The command line beats the plan, and the usual choice is bidiagonal.
     good(
         "run waves.toml --set scheme.mixed=bidiagonal --out said",
         &here,
@@ -142,12 +122,12 @@ fn a_run_with_a_plan_has_the_bits_of_the_explicit_choice() {
         "run waves.toml --set scheme.mixed=bidiagonal --schedule some.plans --out no",
         &here,
     );
-    assert!(told.contains("no plan for Waves in f64"), "{told}");
+    assert_has(&told, &["no plan for Waves in f64"]);
     // The other precision was settled otherwise.
     let args = "run waves.toml --precision f32 --schedule some.plans --json --out f32";
     let json = good(args, &here);
-    assert!(json.contains("\"choice\":\"mixed product\""), "{json}");
-    assert!(json.contains("mixed product, time"), "{json}");
+    assert_has(&json, &["\"choice\":\"mixed product\""]);
+    assert_has(&json, &["mixed product, time"]);
     // A state goes on by the same formulation, whoever chose it, and by no other one.
     let go_on = "run waves.toml --steps 6 --out on --overwrite --restart";
     good(
@@ -163,18 +143,18 @@ fn a_run_with_a_plan_has_the_bits_of_the_explicit_choice() {
         &format!("{go_on} usual/final.npz --schedule some.plans"),
         &here,
     );
-    assert!(
-        told.contains("its scheme is `open: central order 4, mixed bidiagonal"),
-        "{told}"
+    assert_has(
+        &told,
+        &["its scheme is `open: central order 4, mixed bidiagonal"],
     );
-    // What a run writes of itself gives its bits again.
+    // The problem file that a run writes gives its bits again.
     good("run plan/problem.toml --out again", &here);
     assert_eq!(of("again"), of("plan"));
 }
 
 #[test]
 fn other_commands_follow_a_plan_where_the_declaration_is_open() {
-    let here = folder("formulations-others");
+    let here = folder("others");
     settle(&here);
     let of = "waves.pde --schedule some.plans --precision f64";
     let told = "mixed composed, as some.plans chose; the declaration leaves it open";
@@ -202,35 +182,33 @@ fn other_commands_follow_a_plan_where_the_declaration_is_open() {
         "{json}"
     );
     let printed = good("emit --target algorithm waves.pde --mixed product", &here);
-    assert!(
-        printed.contains("open: central order 4, mixed product"),
-        "{printed}"
-    );
+    assert_has(&printed, &["open: central order 4, mixed product"]);
     // A declaration that makes the choice has no use for the plan.
     let made = WAVES.replace("either", "bidiagonal");
     std::fs::write(here.join("waves.pde"), made).unwrap_or_else(|e| panic!("{e}"));
     let told = refused(&format!("explain {of}"), &here);
-    assert!(told.contains("as it is declared now"), "{told}");
+    assert_has(&told, &["as it is declared now"]);
     // Unless it is opened again.
     let printed = good(
         &format!("emit --target algorithm {of} --mixed either"),
         &here,
     );
-    assert!(printed.contains("mixed composed"), "{printed}");
+    assert_has(&printed, &["mixed composed"]);
 }
 
 #[test]
 fn a_search_by_the_model_keeps_the_formulation_that_it_finds() {
-    let here = folder("formulations-tune");
+    let here = folder("tune");
     let tune = "tune waves.pde --on H200 --cells 64,64 --precision f32 --rounds 1 --plans a.plans";
     let printed = good(&format!("{tune} --tune-scheme --json all.json"), &here);
-    for expected in [
-        "3 formulations",
-        "million points a second, predicted for a burst, mixed ",
-        "predicted without rests: ",
-    ] {
-        assert!(printed.contains(expected), "no `{expected}` in\n{printed}");
-    }
+    assert_has(
+        &printed,
+        &[
+            "3 formulations",
+            "million points a second, predicted for a burst, mixed ",
+            "predicted without rests: ",
+        ],
+    );
     let read = || {
         let text = std::fs::read_to_string(here.join("a.plans")).unwrap_or_else(|e| panic!("{e}"));
         Plans::parse(&text).unwrap_or_else(|e| panic!("{e}"))
@@ -260,7 +238,7 @@ fn a_search_by_the_model_keeps_the_formulation_that_it_finds() {
     assert!(plans.0.len() <= 2 && plans.0.iter().filter(|p| p.chosen.is_some()).count() <= 1);
     let other = tune.replace("f32", "f64");
     let told = refused(&format!("{other} --tune-scheme --locked"), &here);
-    assert!(told.contains("that chose its formulation"), "{told}");
+    assert_has(&told, &["that chose its formulation"]);
 }
 
 /// A plan of the model is for its card, and the one of this machine may be another.
@@ -275,7 +253,7 @@ fn for_this_card(file: &Path) {
 
 #[test]
 fn what_is_searched_for_a_choice_is_found_by_that_choice() {
-    let here = folder("formulations-said");
+    let here = folder("said");
     let closed = WAVES.replace("either", "bidiagonal");
     std::fs::write(here.join("waves.pde"), closed).unwrap_or_else(|e| panic!("{e}"));
     for (system, cells) in [("waves.pde", "24,20"), ("isothermal_ns", "32")] {
@@ -283,7 +261,7 @@ fn what_is_searched_for_a_choice_is_found_by_that_choice() {
         let tune = format!("tune --on H200 --budget 0 --plans of.plans --cells {cells}");
         good(&format!("{tune} {of}"), &here);
         let told = good(&format!("{tune} {of} --locked"), &here);
-        assert!(told.contains("as found before"), "{told}");
+        assert_has(&told, &["as found before"]);
         for_this_card(&here.join("of.plans"));
         let with = format!("{of} --schedule of.plans");
         for args in [
@@ -298,34 +276,35 @@ fn what_is_searched_for_a_choice_is_found_by_that_choice() {
             &format!("explain {system} --precision f64 --schedule of.plans"),
             &here,
         );
-        assert!(told.contains("as it is declared now"), "{told}");
+        assert_has(&told, &["as it is declared now"]);
     }
     let run = "run waves.toml --schedule of.plans --out";
     good(&format!("{run} said --set scheme.mixed=composed"), &here);
     let told = refused(&format!("{run} no"), &here);
-    assert!(told.contains("no plan for Waves in f64"), "{told}");
+    assert_has(&told, &["no plan for Waves in f64"]);
 }
 
 #[test]
 fn what_is_not_open_is_said_and_what_is_not_there_is_missed() {
-    let here = folder("formulations-closed");
+    let here = folder("closed");
     let tune = "tune --tune-scheme --locked --on H200 --precision f64";
     let told = refused(&format!("{tune} isothermal_ns"), &here);
-    for expected in [
-        "its scheme `central6` says `mixed: bidiagonal`; `mixed: either`, or --mixed either",
-        "has no plan for IsothermalNs f64 256x256x256 on H200 by the model, as it is declared now\n",
-    ] {
-        assert!(told.contains(expected), "no `{expected}` in\n{told}");
-    }
+    assert_has(
+        &told,
+        &[
+            "its scheme `central6` says `mixed: bidiagonal`; `mixed: either`, or --mixed either",
+            "has no plan for IsothermalNs f64 256x256x256 on H200 by the model, as it is declared now\n",
+        ],
+    );
     let told = refused(&format!("{tune} isothermal_ns --mixed either"), &here);
-    assert!(
-        told.contains("as it is declared now, that chose its formulation"),
-        "{told}"
+    assert_has(
+        &told,
+        &["as it is declared now, that chose its formulation"],
     );
     let told = refused(&format!("{tune} waves.pde --mixed composed"), &here);
-    assert!(told.contains("--mixed says composed"), "{told}");
+    assert_has(&told, &["--mixed says composed"]);
     let heat = "system Heat in 2d { field q: scalar; ddt(q) = d[x](q); }";
     std::fs::write(here.join("heat.pde"), heat).unwrap_or_else(|e| panic!("{e}"));
     let told = refused(&format!("{tune} heat.pde"), &here);
-    assert!(told.contains("comes to one discrete problem"), "{told}");
+    assert_has(&told, &["comes to one discrete problem"]);
 }

@@ -3,8 +3,10 @@
 //! them anew, and the difference shows what readers will meet.
 
 use std::fs;
-use std::path::Path;
-use std::process::{Command, Stdio};
+
+mod common;
+
+use common::{folder, stencil, text};
 
 /// A declaration with a word or two in place of others.
 const HEAT: &str = "\
@@ -40,16 +42,11 @@ steps = 3
 /// Lines of a message that are shown.
 const SHOWN: usize = 12;
 
-/// What is typed after `stencil` in a folder with `heat.pde` and `heat.toml`, in which a text is replaced, and what is
-/// printed to standard error.
+/// Types words after `stencil` in a folder with `heat.pde` and `heat.toml`, in which a text is replaced; the words, and the
+/// text on standard error.
 fn met(replaced: Option<(&str, &str)>, words: &str) -> String {
-    let here = Path::new(env!("CARGO_TARGET_TMPDIR")).join("messages");
-    let here = here.join(format!(
-        "{:08x}",
-        crc32fast::hash(format!("{replaced:?}{words}").as_bytes())
-    ));
-    let _ = fs::remove_dir_all(&here);
-    fs::create_dir_all(&here).unwrap_or_else(|e| panic!("{e}"));
+    let hash = crc32fast::hash(format!("{replaced:?}{words}").as_bytes());
+    let here = folder(&format!("{hash:08x}"));
     let (mut heat, mut problem) = (HEAT.to_string(), PROBLEM.to_string());
     if let Some((text, by)) = replaced {
         assert!(heat.contains(text) != problem.contains(text), "{text}");
@@ -57,16 +54,10 @@ fn met(replaced: Option<(&str, &str)>, words: &str) -> String {
     }
     fs::write(here.join("heat.pde"), heat).unwrap_or_else(|e| panic!("{e}"));
     fs::write(here.join("heat.toml"), problem).unwrap_or_else(|e| panic!("{e}"));
-    let output = Command::new(env!("CARGO_BIN_EXE_stencil"))
-        .args(words.split_whitespace())
-        .current_dir(&here)
-        .env_remove("CLICOLOR_FORCE")
-        .stdin(Stdio::null())
-        .output()
-        .unwrap_or_else(|e| panic!("{e}"));
+    let output = stencil(words, &here);
     let code = output.status.code().unwrap_or(-1);
     assert_ne!(code, 0, "{words} is right");
-    let said = String::from_utf8_lossy(&output.stderr);
+    let said = text(&output.stderr);
     assert!(!said.contains("panicked"), "{said}");
     let change = replaced.map_or(String::new(), |(text, by)| {
         format!("`{text}` becomes `{by}`\n")

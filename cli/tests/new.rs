@@ -1,39 +1,24 @@
 //! `stencil new` as a user runs it: the package builds, passes its tests and draws its picture
 //! without a network.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::path::Path;
+use std::process::{Command, Stdio};
 
-fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
-        .join("new")
-        .join(name);
-    let _ = std::fs::remove_dir_all(&folder);
-    std::fs::create_dir_all(&folder).unwrap_or_else(|e| panic!("{e}"));
-    folder
-}
+mod common;
 
-fn run(program: &str, args: &[&str], folder: &Path) -> Output {
-    let mut command = Command::new(program);
+use common::{all_refused, assert_has, folder, good, scratch, text};
+
+/// Runs Cargo in a folder, and returns what it printed.
+fn cargo(args: &[&str], folder: &Path) -> String {
+    let mut command = Command::new(option_env!("CARGO").unwrap_or("cargo"));
     let output = command
         .args(args)
         .current_dir(folder)
         // One folder for all runs of this test: the second one builds little.
-        .env(
-            "CARGO_TARGET_DIR",
-            Path::new(env!("CARGO_TARGET_TMPDIR")).join("new-target"),
-        )
+        .env("CARGO_TARGET_DIR", scratch().join("new-target"))
         .stdin(Stdio::null())
         .output();
-    output.unwrap_or_else(|e| panic!("{e}"))
-}
-
-fn stencil(args: &[&str], folder: &Path) -> Output {
-    run(env!("CARGO_BIN_EXE_stencil"), args, folder)
-}
-
-fn good(output: &Output) -> String {
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let output = output.unwrap_or_else(|e| panic!("{e}"));
     let (out, err) = (text(&output.stdout), text(&output.stderr));
     assert!(output.status.success(), "{out}\n{err}");
     out
@@ -42,15 +27,11 @@ fn good(output: &Output) -> String {
 #[test]
 fn a_new_package_runs_and_passes_its_tests_offline() {
     let here = folder("package");
-    let printed = good(&stencil(&["new", "my-dye"], &here));
-    assert!(
-        printed.contains("my-dye/src/main.rs") && printed.contains("cargo test"),
-        "{printed}"
-    );
+    let printed = good("new my-dye", &here);
+    assert_has(&printed, &["my-dye/src/main.rs", "cargo test"]);
     let package = here.join("my-dye");
-    let cargo = option_env!("CARGO").unwrap_or("cargo");
 
-    // What its profile optimizes is left out: that takes longer than these few cells.
+    // Its optimized profile is left out: to optimize takes longer than these few cells.
     let unoptimized = [
         "--config",
         "profile.dev.opt-level=0",
@@ -59,22 +40,23 @@ fn a_new_package_runs_and_passes_its_tests_offline() {
     ];
     let offline = |command: &'static str| [&[command, "--offline"][..], &unoptimized].concat();
 
-    let printed = good(&run(cargo, &offline("test"), &package));
-    for test in [
-        "errors_shrink_with_the_sixth_power_of_the_spacing ... ok",
-        "the_amount_of_dye_is_conserved ... ok",
-    ] {
-        assert!(printed.contains(test), "no `{test}` in\n{printed}");
-    }
-    let printed = good(&run(cargo, &offline("run"), &package));
-    assert!(printed.contains("largest error"), "{printed}");
+    let printed = cargo(&offline("test"), &package);
+    assert_has(
+        &printed,
+        &[
+            "errors_shrink_with_the_sixth_power_of_the_spacing ... ok",
+            "the_amount_of_dye_is_conserved ... ok",
+        ],
+    );
+    let printed = cargo(&offline("run"), &package);
+    assert_has(&printed, &["largest error"]);
     let picture = std::fs::read(package.join("out/dye.png")).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(&picture[1..4], b"PNG");
-    good(&stencil(&["plot", "out/final.npz"], &package));
+    good("plot out/final.npz", &package);
 
     // The same without Rust.
-    let printed = good(&stencil(&["explain", "system.pde"], &package));
-    assert!(printed.contains("ddt(c) = "), "{printed}");
+    let printed = good("explain system.pde", &package);
+    assert_has(&printed, &["ddt(c) = "]);
 }
 
 #[test]
@@ -82,31 +64,21 @@ fn nothing_is_overwritten_and_names_are_checked() {
     let here = folder("refused");
     std::fs::create_dir(here.join("taken")).unwrap_or_else(|e| panic!("{e}"));
     std::fs::write(here.join("taken/mine"), "mine").unwrap_or_else(|e| panic!("{e}"));
-    for (args, expected) in [
-        (
-            &["new", "taken"][..],
-            "`taken` is not empty; nothing was changed",
-        ),
-        (
-            &["new", "waves", "--dir", "taken/mine"],
-            "is no empty folder",
-        ),
-        (&["new", "2d-waves"], "begins with a letter; write d-waves"),
-        (&["new", "Waves"], "no capital letters; write waves"),
-        (&["new", "std"], "write my-std"),
-        (
-            &["new", "waves", "--source", "taken"],
-            "give their folder with --source",
-        ),
-    ] {
-        let output = stencil(args, &here);
-        let message = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(2), "{args:?}: {message}");
-        assert!(
-            message.contains(expected),
-            "{args:?}: no `{expected}` in {message}"
-        );
-    }
+    all_refused(
+        "",
+        &[
+            ("new taken", "`taken` is not empty; nothing was changed"),
+            ("new waves --dir taken/mine", "is no empty folder"),
+            ("new 2d-waves", "begins with a letter; write d-waves"),
+            ("new Waves", "no capital letters; write waves"),
+            ("new std", "write my-std"),
+            (
+                "new waves --source taken",
+                "give their folder with --source",
+            ),
+        ],
+        &here,
+    );
     let left: Vec<_> = std::fs::read_dir(&here)
         .unwrap_or_else(|e| panic!("{e}"))
         .flatten()

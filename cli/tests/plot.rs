@@ -1,53 +1,23 @@
 //! `stencil plot` as a user runs it: pictures of files, and what it says where there is none.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::path::Path;
 
 use ndarray::Array3;
 use stencil_runtime::io::{NpzWriter, SeriesWriter};
 
-fn stencil(args: &[&str], folder: &Path) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_stencil"));
-    let output = command
-        .args(args)
-        .current_dir(folder)
-        .stdin(Stdio::null())
-        .output();
-    output.unwrap_or_else(|e| panic!("{e}"))
-}
+mod common;
 
-/// An empty folder of a test's own.
-fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
-        .join("plot")
-        .join(name);
-    let _ = std::fs::remove_dir_all(&folder);
-    std::fs::create_dir_all(&folder).unwrap_or_else(|e| panic!("{e}"));
-    folder
-}
+use common::{all_refused, assert_has, folder, good, refused};
 
 /// The paths that a good run prints.
-fn drawn(args: &[&str], folder: &Path) -> Vec<String> {
-    let output = stencil(args, folder);
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{args:?}: {errors}");
-    let paths: Vec<String> = String::from_utf8_lossy(&output.stdout)
-        .lines()
-        .map(str::to_string)
-        .collect();
+fn drawn(args: &str, folder: &Path) -> Vec<String> {
+    let printed = good(args, folder);
+    let paths: Vec<String> = printed.lines().map(str::to_string).collect();
     for path in &paths {
         let bytes = std::fs::read(folder.join(path)).unwrap_or_else(|e| panic!("{path}: {e}"));
         assert_eq!(&bytes[1..4], b"PNG", "{path}");
     }
     paths
-}
-
-/// What a failing run says, and that its exit code is `code`.
-fn refused(args: &[&str], folder: &Path, code: i32) -> String {
-    let output = stencil(args, folder);
-    let message = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(code), "{args:?}: {message}");
-    message
 }
 
 /// A flow on a box, as a run would leave it.
@@ -94,34 +64,23 @@ fn planes_lines_series_and_spectra_are_drawn_beside_the_data() {
     write_box(&here.join("run/final.npz"), 1.0);
     write_series(&here.join("run/series.csv"));
     for (args, expected) in [
-        (&["plot", "run"][..], "run/final.png"),
-        (&["plot", "run", "--field", "u"], "run/final_u.png"),
+        ("plot run", "run/final.png"),
+        ("plot run --field u", "run/final_u.png"),
         (
-            &["plot", "run", "--field", "u_x,u_y", "--slice", "y=#3"],
+            "plot run --field u_x,u_y --slice y=#3",
             "run/final_u_x_u_y_y3.png",
         ),
+        ("plot run --line y=1.6,z=#0 --log", "run/final_y4_z0.png"),
+        ("plot run --series", "run/series.png"),
+        ("plot run --series energy --log --out e.png", "e.png"),
+        ("plot run/series.csv", "run/series.png"),
+        ("plot run --spectrum --guide -5/3", "run/spectrum.png"),
         (
-            &["plot", "run", "--line", "y=1.6,z=#0", "--log"],
-            "run/final_y4_z0.png",
-        ),
-        (&["plot", "run", "--series"], "run/series.png"),
-        (
-            &[
-                "plot", "run", "--series", "energy", "--log", "--out", "e.png",
-            ],
-            "e.png",
-        ),
-        (&["plot", "run/series.csv"], "run/series.png"),
-        (
-            &["plot", "run", "--spectrum", "--guide", "-5/3"],
-            "run/spectrum.png",
-        ),
-        (
-            &["plot", "run/final.npz", "--range", "-1,1", "--map", "magma"],
+            "plot run/final.npz --range -1,1 --map magma",
             "run/final.png",
         ),
     ] {
-        assert_eq!(drawn(args, &here), [expected], "{args:?}");
+        assert_eq!(drawn(args, &here), [expected], "{args}");
     }
 }
 
@@ -130,7 +89,7 @@ fn the_same_data_give_the_same_bytes() {
     let here = folder("bytes");
     write_box(&here.join("final.npz"), 1.0);
     for out in ["a.png", "b.png"] {
-        drawn(&["plot", ".", "--field", "u", "--out", out], &here);
+        drawn(&format!("plot . --field u --out {out}"), &here);
     }
     let read = |name| std::fs::read(here.join(name)).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(read("a.png"), read("b.png"));
@@ -142,33 +101,17 @@ fn all_frames_have_one_range() {
     for (step, amplitude) in [(0, 1.0), (10, 0.5), (20, 0.5)] {
         write_box(&here.join(format!("frame_{step:06}.npz")), amplitude);
     }
-    let args = ["plot", ".", "--frames", "--field", "u_x", "--out", "film"];
+    let args = "plot . --frames --field u_x --out film";
     let expected = [0, 10, 20].map(|step| format!("film/frame_{step:06}_u_x.png"));
-    assert_eq!(drawn(&args, &here), expected);
+    assert_eq!(drawn(args, &here), expected);
     let read = |name: &str| std::fs::read(here.join(name)).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(read(&expected[1]), read(&expected[2]));
     // By itself the frame has a range of its own, and so another picture.
-    let alone = [
-        "plot",
-        "frame_000010.npz",
-        "--field",
-        "u_x",
-        "--out",
-        "one.png",
-    ];
-    drawn(&alone, &here);
+    let alone = "plot frame_000010.npz --field u_x --out one.png";
+    drawn(alone, &here);
     assert_ne!(read(&expected[1]), read("one.png"));
-    let fixed = [
-        "plot",
-        "frame_000010.npz",
-        "--field",
-        "u_x",
-        "--out",
-        "two.png",
-        "--range",
-        "-1,1",
-    ];
-    drawn(&fixed, &here);
+    let fixed = "plot frame_000010.npz --field u_x --out two.png --range -1,1";
+    drawn(fixed, &here);
     assert_eq!(read(&expected[1]), read("two.png"));
 }
 
@@ -182,9 +125,9 @@ fn one_axis_gives_a_curve_and_foreign_arrays_are_drawn() {
         file.finish()
     };
     write().unwrap_or_else(|e| panic!("{e}"));
-    assert_eq!(drawn(&["plot", "wave.npz"], &here), ["wave.png"]);
-    let message = refused(&["plot", "wave.npz", "--slice", "x=3"], &here, 2);
-    assert!(message.contains("--slice cuts a box"), "{message}");
+    assert_eq!(drawn("plot wave.npz", &here), ["wave.png"]);
+    let message = refused("plot wave.npz --slice x=3", &here, 2);
+    assert_has(&message, &["--slice cuts a box"]);
 }
 
 #[test]
@@ -194,39 +137,31 @@ fn mistakes_name_the_thing_and_the_way_out() {
     write_series(&here.join("series.csv"));
     std::fs::write(here.join("broken.npz"), b"not a zip").unwrap_or_else(|e| panic!("{e}"));
     std::fs::create_dir(here.join("empty")).unwrap_or_else(|e| panic!("{e}"));
-    for (args, expected) in [
-        (&["plot", "nowhere"][..], "cannot read `nowhere`"),
-        (&["plot", "empty"], "`empty` has no final.npz"),
-        (&["plot", ".", "--field", "ux"], "did you mean `u_x`?"),
-        (&["plot", ".", "--slice", "z=7"], "runs from"),
-        (&["plot", ".", "--slice", "z=#16"], "from #0 to #15"),
-        (&["plot", ".", "--line", "z=1"], "needs 2 places"),
-        (
-            &["plot", ".", "--series", "enregy"],
-            "did you mean `energy`?",
-        ),
-        (
-            &["plot", ".", "--frames"],
-            "it has: broken.npz, final.npz, series.csv",
-        ),
-        (&["plot", "broken.npz"], "broken.npz"),
-        (
-            &["plot", ".", "--spectrum", "--field", "v"],
-            "name one with --field: u",
-        ),
-        (&["plot", ".", "--map", "jet"], "viridis, magma"),
-        (&["plot", ".", "--range", "1,0"], "the smaller one first"),
-        (
-            &["plot", ".", "--log", "--range", "-1,1"],
-            "positive on a logarithmic scale",
-        ),
-    ] {
-        let message = refused(args, &here, 2);
-        assert!(
-            message.contains(expected),
-            "{args:?}: no `{expected}` in {message}"
-        );
-    }
-    let message = refused(&["plot", ".", "--out", "no/such/folder/a.png"], &here, 6);
-    assert!(message.contains("no/such/folder/a.png"), "{message}");
+    all_refused(
+        "",
+        &[
+            ("plot nowhere", "cannot read `nowhere`"),
+            ("plot empty", "`empty` has no final.npz"),
+            ("plot . --field ux", "did you mean `u_x`?"),
+            ("plot . --slice z=7", "runs from"),
+            ("plot . --slice z=#16", "from #0 to #15"),
+            ("plot . --line z=1", "needs 2 places"),
+            ("plot . --series enregy", "did you mean `energy`?"),
+            (
+                "plot . --frames",
+                "it has: broken.npz, final.npz, series.csv",
+            ),
+            ("plot broken.npz", "broken.npz"),
+            ("plot . --spectrum --field v", "name one with --field: u"),
+            ("plot . --map jet", "viridis, magma"),
+            ("plot . --range 1,0", "the smaller one first"),
+            (
+                "plot . --log --range -1,1",
+                "positive on a logarithmic scale",
+            ),
+        ],
+        &here,
+    );
+    let message = refused("plot . --out no/such/folder/a.png", &here, 6);
+    assert_has(&message, &["no/such/folder/a.png"]);
 }

@@ -1,51 +1,20 @@
-//! What the command tells a shell, `man`, a terminal and a pipe.
+//! The command before a shell, `man`, a terminal and a pipe.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::path::Path;
 
 #[path = "../build.rs"]
 #[allow(dead_code, reason = "a program of its own, of which a part is tested")]
 mod build;
+mod common;
 
-fn stencil(words: &str, folder: &Path, environment: &[(&str, &str)]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_stencil"));
-    for unset in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
-        command.env_remove(unset);
-    }
-    let output = command
-        .args(words.split_whitespace())
-        .envs(environment.iter().copied())
-        .current_dir(folder)
-        .stdin(Stdio::null())
-        .output();
-    output.unwrap_or_else(|e| panic!("{e}"))
-}
-
-fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
-        .join("shell")
-        .join(name);
-    let _ = std::fs::remove_dir_all(&folder);
-    std::fs::create_dir_all(&folder).unwrap_or_else(|e| panic!("{e}"));
-    folder
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-fn good(words: &str, folder: &Path) -> String {
-    let output = stencil(words, folder, &[]);
-    assert!(output.status.success(), "{words}: {}", text(&output.stderr));
-    text(&output.stdout)
-}
+use common::{assert_has, command, folder, good, output, refused, stencil, text};
 
 #[test]
 fn the_version_names_the_commit_and_the_features() {
     let said = good("--version", &folder("version"));
     let begin = format!("stencil {} (", env!("CARGO_PKG_VERSION"));
     assert!(said.starts_with(&begin), "{said}");
-    assert!(said.contains("; features: "), "{said}");
+    assert_has(&said, &["; features: "]);
     // Of a repository it is the commit by which the sources were found.
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let commit = build::of_repository(root, "git");
@@ -91,12 +60,11 @@ fn completions_and_pages_know_every_command() {
         let path = format!("pages/stencil-{command}.1");
         assert!(paths.contains(&path), "{paths}");
         let page = std::fs::read_to_string(here.join(path)).unwrap();
-        assert!(page.contains(".TH") && page.contains("SYNOPSIS"), "{page}");
+        assert_has(&page, &[".TH", "SYNOPSIS"]);
     }
     assert!(here.join("pages/stencil.1").is_file());
     std::fs::write(here.join("taken"), "").unwrap();
-    let refused = stencil("man taken", &here, &[]);
-    assert_eq!(refused.status.code(), Some(6), "{}", text(&refused.stderr));
+    refused("man taken", &here, 6);
 }
 
 #[test]
@@ -115,7 +83,7 @@ fn colours_are_where_they_are_wanted() {
             (&[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")], false),
             (&[("CLICOLOR", "1")], false),
         ] {
-            let output = stencil(words, &here, environment);
+            let output = output(command(words, &here).envs(environment.iter().copied()));
             let said = text(&output.stderr);
             assert_eq!(output.status.code(), Some(2), "{said}");
             assert_eq!(
@@ -130,7 +98,7 @@ fn colours_are_where_they_are_wanted() {
 #[test]
 fn a_pipe_gets_plain_lines() {
     let here = folder("pipe");
-    let output = stencil("run heat_blob --cells 16 --steps 5", &here, &[]);
+    let output = stencil("run heat_blob --cells 16 --steps 5", &here);
     let said = text(&output.stderr);
     assert!(output.status.success(), "{said}");
     assert!(
@@ -162,7 +130,7 @@ fn lists_have_each_name_once() {
         assert_eq!(doubled, None, "{line}");
         assert!(!line.contains(") ("), "{line}");
     }
-    let systems = text(&stencil("explain no_such_system", &here, &[]).stderr);
+    let systems = text(&stencil("explain no_such_system", &here).stderr);
     let names = systems
         .lines()
         .filter_map(|line| line.split_whitespace().next());
@@ -176,7 +144,7 @@ fn lists_have_each_name_once() {
         "system = \"Nothing\"\n[mesh]\ncells = [8]\n[time]\ndt = 0.1\nsteps = 1\n",
     )
     .unwrap();
-    let problem = text(&stencil("check a.toml", &here, &[]).stderr);
+    let problem = text(&stencil("check a.toml", &here).stderr);
     assert_eq!(
         problem.matches("Acoustics,").count(),
         1 + problem.matches("LayeredAcoustics,").count(),
@@ -225,17 +193,11 @@ fn a_system_of_any_dimension_goes_everywhere() {
     let all = good("check waves.pde", &here);
     assert!((1..=3).all(|n| all.contains(&format!("in {n}d"))), "{all}");
     let some = good("check turn.pde", &here);
-    assert!(
-        some.contains("not in 1d") && some.contains("in 2d"),
-        "{some}"
-    );
+    assert_has(&some, &["not in 1d", "in 2d"]);
     for words in ["bench mhd --dimension 2", "explain mhd --dimension 2"] {
-        let other = stencil(words, &here, &[]);
-        let said = text(&other.stderr);
-        assert_eq!(other.status.code(), Some(2), "{said}");
-        assert!(said.contains("is declared in 3d, not in 2d"), "{said}");
+        let said = refused(words, &here, 2);
+        assert_has(&said, &["is declared in 3d, not in 2d"]);
         assert!(!said.contains("error: error"), "{said}");
     }
-    let four = stencil("check waves.pde --dimension 4", &here, &[]);
-    assert_eq!(four.status.code(), Some(2));
+    refused("check waves.pde --dimension 4", &here, 2);
 }

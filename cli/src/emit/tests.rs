@@ -1,4 +1,4 @@
-//! Every target, and what is wrong with a command line.
+//! Every target, and mistakes on the command line.
 
 use clap::Parser;
 
@@ -16,7 +16,7 @@ fn emit(line: &str) -> Result<String, String> {
     emit_and_note(line).map(|(text, _)| text)
 }
 
-/// What is emitted, and what is said of it.
+/// Runs the command: its output, and its notes.
 fn emit_and_note(line: &str) -> Result<(String, String), String> {
     let words = ["emit", "heat"].into_iter().chain(line.split_whitespace());
     let args = Command::try_parse_from(words)

@@ -5,23 +5,18 @@ use std::fmt::Write as _;
 use std::io::Write;
 
 use clap::Args;
-use stencil_compiler::algorithm::{Algorithm, FnId};
 use stencil_compiler::cost::{self, Model};
 use stencil_compiler::diag::{Code, nearest};
+use stencil_report::Failure;
+use stencil_report::explain::{Page, error_list, error_page};
+use stencil_report::plan::{Problem, usual_cells};
 
-use crate::source::{self, BuiltIn, Failure, ScheduleArgs, SystemArgs};
+use crate::output;
+use crate::source::{self, BuiltIn, Loaded, ScheduleArgs, SystemArgs};
 
-mod equations;
-mod footprints;
-mod functions;
-mod picture;
 mod plan;
-mod schedules;
-pub(crate) mod table;
 #[cfg(test)]
 mod tests;
-
-pub(crate) use plan::{kind, spread};
 
 /// Shows how a system is understood, what it reads and what a schedule costs (without one: every preset).
 #[derive(Args, Clone, Debug)]
@@ -58,26 +53,34 @@ pub(crate) fn run(
         return plan::run(args, built_ins, out);
     }
     let page = page(args, built_ins)?;
-    source::write(out, page.as_bytes())
+    output::write(out, page.as_bytes())
 }
 
 fn page(args: &ExplainArgs, built_ins: &[BuiltIn]) -> Result<String, Failure> {
     let loaded = source::load(&args.system, built_ins)?;
     let cells = cells(&args.cells, loaded.algorithm.dimension)?;
     let loaded = loaded.settled(&args.schedule, cells)?;
-    let precision = args.schedule.precision.get();
-    let sections = [
-        equations::section(&loaded),
-        functions::section(&loaded.algorithm),
-        footprints::section(&loaded.algorithm, precision),
-        schedules::section(
-            &loaded.algorithm,
-            args.schedule.schedule.as_deref(),
-            precision,
-            (cells, args.on),
-        )?,
-    ];
-    Ok(sections.join("\n"))
+    let schedule = args.schedule.schedule.as_deref();
+    let named = |name| loaded.named(name, args.schedule.precision, cells);
+    let usual = usual_cells(loaded.algorithm.dimension);
+    let page = Page {
+        problem: problem(args, &loaded, cells.unwrap_or(usual)),
+        schedule: schedule.map(named).transpose()?,
+        predicts: cells.is_some(),
+    };
+    page.text()
+}
+
+/// The problem of a system on a mesh, and for the card of the command line.
+fn problem<'a>(args: &ExplainArgs, loaded: &'a Loaded, cells: [usize; 3]) -> Problem<'a> {
+    Problem {
+        model: &loaded.model,
+        algorithm: &loaded.algorithm,
+        chosen: loaded.chosen.as_ref(),
+        precision: args.schedule.precision.get(),
+        cells,
+        on: args.on,
+    }
 }
 
 pub(crate) fn card(name: &str) -> Result<&'static Model, String> {
@@ -104,47 +107,16 @@ pub(crate) fn cells(given: &[usize], dimension: usize) -> Result<Option<[usize; 
 
 /// Runs `stencil explain-error`.
 pub(crate) fn run_error(args: &ExplainErrorArgs, out: &mut dyn Write) -> Result<(), Failure> {
-    let page = match &args.code {
-        None => list(),
-        Some(wanted) => error_page(wanted)?,
+    let Some(wanted) = &args.code else {
+        return output::write(out, error_list().as_bytes());
     };
-    source::write(out, page.as_bytes())
-}
-
-fn error_page(wanted: &str) -> Result<String, Failure> {
     let upper = wanted.to_ascii_uppercase();
     let Some(code) = Code::from_text(&upper) else {
         let mut message = format!("error: no error code `{wanted}`\n");
         if let Some(near) = nearest(&upper, Code::ALL.iter().map(|code| code.text())) {
             let _ = writeln!(message, "  help: did you mean `{near}`?");
         }
-        return Err(Failure::new(message + &list()));
+        return Err(Failure::new(message + &error_list()));
     };
-    Ok(format!(
-        "{code}: {}\n\n{}",
-        code.title(),
-        table::paragraph("", code.explanation())
-    ))
-}
-
-fn list() -> String {
-    Code::ALL
-        .iter()
-        .map(|code| format!("  {code}  {}\n", code.title()))
-        .collect()
-}
-
-/// The substep that the page looks at: the second, where the accumulator takes part, or the only
-/// one.
-fn substep(algorithm: &Algorithm) -> usize {
-    1.min(algorithm.substeps.len().saturating_sub(1))
-}
-
-/// The grid functions that are the new values of a substep.
-fn updates(algorithm: &Algorithm, substep: usize) -> Vec<FnId> {
-    let updates = algorithm
-        .substeps
-        .get(substep)
-        .map_or(&[][..], |s| s.updates.as_slice());
-    updates.iter().map(|(_, id)| *id).collect()
+    output::write(out, error_page(code).as_bytes())
 }

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use stencil_compiler::diag::nearest;
+use stencil_report::snapshot::Snapshot;
 use stencil_runtime::io::Table;
 use stencil_runtime::plot::{LinePlot, Style};
 use stencil_runtime::spectrum::{Spectrum, kinetic_energy};
 
-use super::snapshot::Snapshot;
 use super::{FINAL, PlotArgs, missing, present, undrawn, wrong};
 use crate::Ended;
 

@@ -5,7 +5,7 @@ use stencil_runtime::problem::Change;
 use super::RunArgs;
 use crate::source::Precision;
 
-/// All of them; `--set` comes last, so it counts most.
+/// Returns all changes; `--set` comes last and overrides the others.
 pub(super) fn of(args: &RunArgs) -> Vec<Change> {
     let mut changes = Vec::new();
     let mut option = |option: &str, key: &str, value: &str| {

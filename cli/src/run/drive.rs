@@ -1,4 +1,4 @@
-//! The loop over time steps, and what it leaves on the way.
+//! The loop over time steps, and the files that it writes on the way.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write as _};

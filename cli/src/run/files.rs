@@ -1,4 +1,4 @@
-//! The files of a run: where they are, and their writing.
+//! The files of a run, and their writing.
 
 use std::fmt::Display;
 use std::fs;
@@ -6,13 +6,14 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use stencil_compiler::diag::Code;
+use stencil_report::run::pictures;
 use stencil_runtime::io::{NpzWriter, PartFile, open_regular, way_out};
 use stencil_runtime::problem::Problem;
 use stencil_runtime::spectrum::kinetic_energy;
 use stencil_runtime::{Axis, Error, Number, Quantity, Simulation, SystemDef};
 
+use super::Ended;
 use super::folder::{FINAL, Folder, INITIAL, PROBLEM};
-use super::{Ended, picture};
 use crate::OUTPUT;
 
 /// The slope of an inertial range, beside spectra.
@@ -146,7 +147,7 @@ impl Files {
         problem: &Problem,
         simulation: &mut Simulation<T>,
     ) -> Result<(), Ended> {
-        for (name, picture) in picture::all(problem, simulation)? {
+        for (name, picture) in pictures(problem, simulation)? {
             let path = self.path(&format!("{name}.png"));
             picture.save(&path).map_err(|e| cannot_write(&e))?;
             self.add(path);
@@ -181,7 +182,7 @@ impl Files {
     }
 }
 
-/// Some components, with what is needed to draw them.
+/// Writes some components, with the mesh that a picture needs.
 fn write_fields<T: Number>(
     path: &Path,
     components: &[String],

@@ -1,4 +1,4 @@
-//! The folder of a run: which one it is, that nobody else writes there, and that it holds one run.
+//! The folder of a run: its choice, its lock, and the rule that it holds one run.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -29,7 +29,7 @@ pub(super) const LAST_GOOD: &str = "last_good.npz";
 /// Folders of one name that are looked at.
 const MOST_FOLDERS: u32 = 100_000;
 
-/// What is done about a folder that holds files of a run.
+/// The treatment of a folder that holds files of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum IfUsed {
     /// The run ends.
@@ -107,7 +107,7 @@ impl Folder {
         Err(used(wanted, Path::new(PROBLEM)))
     }
 
-    /// Where it is.
+    /// Its path.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }

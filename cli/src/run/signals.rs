@@ -11,7 +11,7 @@ use crate::INTERRUPTED;
 /// Makes a file that grows beyond what the system allows (`ulimit -f`) an error of its writer, not the
 /// end of the program.
 pub(crate) fn outlive_limits() {
-    // Any handler will do. Where signals cannot be had, the program goes on without.
+    // Any handler will do. Without signals the program goes on.
     let _ = flag::register(SIGXFSZ, Arc::default());
 }
 
@@ -24,7 +24,7 @@ impl Stop {
     pub(super) fn on_signals() -> Self {
         let stop = Stop::default();
         for signal in [SIGINT, SIGTERM] {
-            // The order matters: the first signal finds the flag unset. Where signals cannot be
+            // The order matters: the first signal finds the flag unset. If signals cannot be
             // had, the run goes on without.
             let _ = flag::register_conditional_shutdown(
                 signal,

@@ -1,4 +1,4 @@
-//! What is to be run: a problem of the library, or a file.
+//! The problem to run: one of the library, or a file.
 
 use std::path::Path;
 

@@ -1,34 +1,18 @@
-//! What plan files say of a problem: its schedule, and its formulation where the declaration leaves one open.
+//! Plan files: the schedule of a problem, and its formulation where the declaration leaves one open.
 
 use std::path::Path;
 
 use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::algorithm::text::fingerprint;
 use stencil_compiler::expr::real::Precision;
-use stencil_compiler::model::{Formulation, Model};
+use stencil_compiler::model::Model;
 use stencil_compiler::schedule::plans::{Chosen, Key, Plan, Plans};
 use stencil_compiler::schedule::{Schedule, presets};
+use stencil_report::{ByPlan, Failure};
 use stencil_runtime::SystemDef;
 use stencil_runtime::backend::cuda::Card;
 use stencil_runtime::io::read_text;
 use stencil_runtime::tune::by_the_model;
-
-use super::Failure;
-
-/// A formulation that a plan file chose, and the name of the file.
-#[derive(Clone, Debug)]
-pub(crate) struct ByPlan {
-    pub(crate) formulation: Formulation,
-    pub(crate) file: String,
-}
-
-impl ByPlan {
-    /// The choice and who made it.
-    pub(crate) fn words(&self) -> String {
-        let ByPlan { formulation, file } = self;
-        format!("{formulation}, as {file} chose; the declaration leaves it open")
-    }
-}
 
 /// The formulation that a plan file chose for a problem, if `wanted` names such a file and the declaration leaves one open. It is
 /// chosen for the first card of this machine if there is one, else for any.
@@ -41,7 +25,7 @@ pub(crate) fn chosen(
     if !model.scheme.is_open() || presets::find(wanted).is_some() {
         return Ok(None);
     }
-    // What is wrong with a file is told where its schedule is looked for.
+    // A wrong file is reported by the search for its schedule.
     let Ok(source) = read_text(Path::new(wanted)) else {
         return Ok(None);
     };
@@ -81,7 +65,7 @@ pub(crate) fn settled(
     Ok((settled, Some(found)))
 }
 
-/// What a plan is for, on the card of this machine and on these cells.
+/// Keys a plan to the card of this machine and to these cells.
 fn here(plan: &Plan, card: Option<&Card>, cells: Option<[usize; 3]>) -> Key {
     Key {
         card: card.map_or(plan.key.card.clone(), |card| card.name.clone()),
@@ -90,7 +74,7 @@ fn here(plan: &Plan, card: Option<&Card>, cells: Option<[usize; 3]>) -> Key {
     }
 }
 
-/// What is found for a card, or else for its model.
+/// Finds something for a card, or else for its model.
 fn of_card<T>(key: &Key, find: impl Fn(&Key) -> Option<T>) -> Option<T> {
     let modelled = || {
         let card = by_the_model(&key.card)?;

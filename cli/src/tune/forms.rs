@@ -28,7 +28,7 @@ pub(super) fn of(
         }
         note = closed(args, system);
     } else if let Some(chosen) = plans.chosen(key, &system.model().scheme) {
-        // What the file has settled stays so; what it has for another mesh is followed, and no choice of this one.
+        // A choice that the file has made for this mesh stands; one for another mesh is followed, and is not made here.
         let is_here = |plan: &Plan| {
             let own = (&plan.key.card, plan.key.precision, plan.key.cells);
             plan.chosen == Some(chosen) && own == (&key.card, key.precision, key.cells)
@@ -48,7 +48,7 @@ pub(super) fn of(
 fn closed(args: &TuneArgs, system: &SystemDef) -> String {
     let (name, scheme) = (system.name(), &system.model().scheme);
     let mixed = scheme.mixed.name();
-    let why = match (scheme.is_open(), args.mixed.is_empty()) {
+    let why = match (scheme.is_open(), args.of.mixed.is_empty()) {
         (true, _) => {
             "all that its declaration leaves open comes to one discrete problem".to_string()
         }
@@ -74,9 +74,4 @@ pub(super) fn plan<'a>(plans: &'a Plans, forms: &[Form], key: &Key) -> Option<&'
     let chose = |plan: &&Plan| plan.chosen.is_some_and(|chosen| chosen.of == key.problem);
     let mut all = plans.0.iter();
     all.find(|plan| (forms.len() == 1 || chose(plan)) && forms.iter().any(|form| is_of(plan, form)))
-}
-
-/// `, mixed composed`, where that was chosen.
-pub(super) fn words(chosen: Option<Chosen>) -> String {
-    chosen.map_or(String::new(), |chosen| format!(", {}", chosen.formulation))
 }

@@ -1,4 +1,4 @@
-//! What is compared: systems, schedules, and a run for each kind of boundaries.
+//! Comparisons: systems, schedules, and a run for each kind of boundaries.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -9,6 +9,8 @@ use stencil_compiler::model::Formulation;
 use stencil_compiler::schedule::check::check;
 use stencil_compiler::schedule::space::{Draws, Space};
 use stencil_compiler::schedule::{Blocking, Layout, Schedule, presets};
+use stencil_report::Failure;
+use stencil_report::smooth::mean;
 use stencil_runtime::backend::cuda::Cache;
 use stencil_runtime::io::read_text;
 use stencil_runtime::tune::ODD;
@@ -16,9 +18,8 @@ use stencil_runtime::{Axis, Boundary, Builder, Engine, Number, Simulation, Sourc
 
 use super::on_card::on_card;
 use super::{VerifyArgs, plans};
-use crate::smooth::mean;
-use crate::source::{Failure, MixedChoice, Precision};
-use crate::{Ended, source, usage};
+use crate::Ended;
+use crate::source::{self, MixedChoice, Precision};
 use unusual::unusual;
 
 #[cfg(test)]
@@ -31,7 +32,7 @@ const PATCHES: [[usize; 3]; 3] = [[3, 1, 1], [2, 3, 1], [2, 1, 3]];
 /// Values of a copy in single precision: kernels read around the ends of rows of whole copies.
 const COPY: usize = 4;
 
-/// What a system runs on.
+/// The mesh of a system, and its patches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Grid {
     pub(super) cells: [usize; 3],
@@ -75,12 +76,13 @@ impl Grid {
         match uncut {
             None => Ok(Some(Grid { cells, patches })),
             Some(_) if args.patches.is_empty() => Ok(None),
-            Some(axis) => Err(usage(Failure::new(format!(
+            Some(axis) => Err(Failure::new(format!(
                 "error: {} cells along {} are no whole number of {} patches; give other --cells or --patches",
                 cells[axis],
                 Axis::ALL[axis],
                 patches[axis]
-            )))),
+            ))
+            .into()),
         }
     }
 }
@@ -96,17 +98,17 @@ pub(super) struct Batch {
     pub(super) schedules: Vec<(String, Schedule)>,
 }
 
-/// Where a system comes from, and what is not as it was declared.
+/// The source of a system, and the changes of its declaration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Origin {
     pub(super) declared: Declared,
-    /// What a derivative of a derivative means, in place of the declared choice.
+    /// The meaning of a derivative of a derivative, in place of the declared choice.
     pub(super) mixed: Option<MixedChoice>,
-    /// How a plan settled what is open.
+    /// The formulation by which a plan settled an open choice.
     pub(super) formulation: Option<Formulation>,
 }
 
-/// Where a declaration is.
+/// The place of a declaration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Declared {
     /// The library, by its name and number of dimensions.
@@ -173,7 +175,7 @@ impl Batch {
     }
 }
 
-/// Steps one by one, and values lie apart or in surfaces?
+/// Does it step one by one, with values apart or in surfaces?
 fn is_apart(schedule: &Schedule) -> bool {
     schedule.fuse == 1 && schedule.layout != Layout::Soa
 }
@@ -286,7 +288,7 @@ fn systems(names: &[String], dimension: Option<usize>) -> Result<Vec<(SystemDef,
             return Ok(of_library(system));
         }
         let text = read_text(Path::new(name))
-            .map_err(|e| usage(Failure::new(format!("error: `{name}`: {e}"))))?;
+            .map_err(|e| Failure::new(format!("error: `{name}`: {e}")))?;
         let file = Declared::File {
             name: name.clone(),
             text,
@@ -337,13 +339,13 @@ fn around_ends(algorithm: &Algorithm, precision: RealPrecision) -> Option<Schedu
     is_legal.then_some(schedule)
 }
 
-/// Boxes inside and copies at ends, in all of its kernels?
+/// Do all of its kernels load boxes inside and copies at ends?
 fn differs_at_ends(schedule: &Schedule) -> bool {
     let of_kernel = |k: &Blocking| k.params.get("loader") == Some(&BOTH);
     !schedule.kernels.is_empty() && schedule.kernels.iter().all(of_kernel)
 }
 
-/// How many kinds of [`boundaries`] there are.
+/// The number of kinds of [`boundaries`].
 const KINDS: usize = 8;
 
 /// The first so many kinds are periodic along all axes.
@@ -355,7 +357,7 @@ const WHOLE_COPIES: usize = 1;
 /// One more kind: periodic, with steps and sources that do not change, so that several can be done at once.
 const ALIKE: usize = KINDS;
 
-/// What lies beyond the faces, in turn, for fields whose values are near a mean.
+/// Boundaries in turn, for fields whose values are near a mean.
 pub(super) fn boundaries(turn: usize, mean: f64) -> (&'static str, [Boundary; 3]) {
     let same = |boundary: Boundary| [boundary.clone(), boundary.clone(), boundary];
     match turn % KINDS {
@@ -410,12 +412,12 @@ pub(super) fn boundaries(turn: usize, mean: f64) -> (&'static str, [Boundary; 3]
     }
 }
 
-/// What all runs share.
+/// Settings that all runs share.
 #[derive(Clone, Debug)]
 pub(super) struct Runs {
     pub(super) steps: u64,
     pub(super) card: usize,
-    /// Where kernels were compiled before, if nothing is to be compiled.
+    /// The kernels that were compiled before, if nothing is to be compiled.
     pub(super) cache: Option<Cache>,
 }
 

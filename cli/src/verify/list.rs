@@ -7,11 +7,12 @@ use clap::ValueEnum;
 use serde_json::{Map, Value, json};
 use stencil_compiler::model::Formulation;
 use stencil_compiler::schedule::{Schedule, text};
+use stencil_report::Failure;
 use stencil_runtime::io::read_text;
 
 use super::cases::{Batch, Declared, Grid, Origin};
-use crate::source::{Failure, MixedChoice, Precision};
-use crate::{Ended, usage};
+use crate::Ended;
+use crate::source::{MixedChoice, Precision};
 
 /// The file beside the kernels.
 const FILE: &str = "cases.json";
@@ -52,7 +53,7 @@ impl List {
     pub(super) fn read(folder: &Path) -> Result<Self, Ended> {
         let path = folder.join(FILE);
         let wrong = |what: String| {
-            usage(Failure::new(format!(
+            Ended::from(Failure::new(format!(
                 "error: {} {what}\n  help: `stencil verify --export {}` writes it anew, on any machine with NVRTC",
                 path.display(),
                 folder.display()
@@ -91,7 +92,7 @@ impl List {
     }
 }
 
-/// Where a list is, for messages.
+/// The path of a list, for messages.
 pub(super) fn path(folder: &Path) -> PathBuf {
     folder.join(FILE)
 }

@@ -1,30 +1,31 @@
-//! Plans that are compared, too, each by the formulation that it chose.
+//! Comparisons of plans, each by the formulation that it chose.
 
 use std::path::Path;
 
 use stencil_compiler::algorithm::text::fingerprint;
 use stencil_compiler::schedule::Schedule;
 use stencil_compiler::schedule::plans::{Key, Plan, Plans};
+use stencil_report::Failure;
 use stencil_runtime::SystemDef;
 use stencil_runtime::io::read_text;
 
 use super::cases::Origin;
-use crate::source::{Failure, Precision};
-use crate::{Ended, usage};
+use crate::Ended;
+use crate::source::Precision;
 
 /// A system by one formulation, and the plans for it with names.
 pub(super) type Planned = (SystemDef, Origin, Vec<(String, Schedule)>);
 
 /// The plans of a file.
 pub(super) fn read(file: &Path) -> Result<Plans, Ended> {
-    let wrong = |what: String| usage(Failure::new(format!("error: {}: {what}", file.display())));
+    let wrong = |what: String| Failure::new(format!("error: {}: {what}", file.display()));
     let text = read_text(file).map_err(|error| wrong(error.to_string()))?;
-    Plans::parse(&text).map_err(|error| wrong(error.to_string()))
+    Ok(Plans::parse(&text).map_err(|error| wrong(error.to_string()))?)
 }
 
 /// A file whose plans are of other systems, of declarations that have changed, or for other cards.
 pub(super) fn none(file: &Path, architecture: &str) -> Ended {
-    usage(Failure::new(format!(
+    Ended::from(Failure::new(format!(
         "error: no plan of {} is for the systems and precisions that are compared, as they are declared now, and for a card of {architecture}\n  \
          help: name the systems or files that they were found for",
         file.display()
@@ -139,7 +140,7 @@ mod tests {
         assert!(found[1].0.algorithm().scheme.contains("mixed composed"));
         let none = super::of(&plans, (&system, &origin), Precision::F64).unwrap();
         assert!(none.is_empty());
-        // Where the choice is made the plan that was for another one is not.
+        // A declaration that has made the choice has no use for a plan of another one.
         let made = system.with_mixed(stencil_compiler::model::Mixed::Bidiagonal);
         let found = super::of(&plans, (&made.unwrap(), &origin), Precision::F32).unwrap();
         assert!(found.len() == 1 && found[0].1.formulation.is_none());

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 
 use stencil_runtime::io::{Npz, Table};
 
-use super::{bytes, folder, good, stencil, text, write};
+use super::{assert_has, bytes, common, folder, good, text, write};
 
 /// All files of a folder.
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
@@ -20,16 +20,11 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 /// A run that goes on until it is stopped.
-fn endless(args: &[&str], here: &Path) -> Child {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_stencil"));
-    command
-        .args(["run", "drift.toml", "--set", "time.dt=1e-7"])
-        .args(args);
+fn endless(options: &str, here: &Path) -> Child {
+    let words = format!("run drift.toml --set time.dt=1e-7 {options}");
+    let mut command = common::command(&words, here);
     let silent = command.stdout(Stdio::null()).stderr(Stdio::null());
-    silent
-        .current_dir(here)
-        .spawn()
-        .unwrap_or_else(|e| panic!("{e}"))
+    silent.spawn().unwrap_or_else(|e| panic!("{e}"))
 }
 
 /// Waits for something that a run does soon.
@@ -43,10 +38,8 @@ fn wait(is_there: impl Fn() -> bool) {
     panic!("the run does not do it");
 }
 
-fn refused(args: &[&str], here: &Path, code: &str) -> String {
-    let output = stencil(args, here);
-    let printed = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{args:?}: {printed}");
+fn refused(words: &str, here: &Path, code: &str) -> String {
+    let printed = common::refused(words, here, 2);
     assert!(
         printed.starts_with(&format!("error[{code}]: ")),
         "{printed}"
@@ -57,78 +50,55 @@ fn refused(args: &[&str], here: &Path, code: &str) -> String {
 #[test]
 fn a_folder_has_one_run_at_a_time() {
     let here = folder("locked");
-    let mut first = endless(&["--out", "one", "--set", "output.every=100000"], &here);
+    let mut first = endless("--out one --set output.every=100000", &here);
     wait(|| here.join("one/frame_000000.npz").is_file());
     let before = bytes(&here.join("one/problem.toml"));
     for word in ["-q", "--overwrite"] {
-        let printed = refused(&["run", "drift.toml", "--out", "one", word], &here, "R0101");
-        assert!(printed.contains("--number"), "{printed}");
+        let printed = refused(&format!("run drift.toml --out one {word}"), &here, "R0101");
+        assert_has(&printed, &["--number"]);
     }
-    good(
-        &["run", "drift.toml", "--out", "one", "--number", "-q"],
-        &here,
-    );
+    good("run drift.toml --out one --number -q", &here);
     assert!(here.join("one-2/final.npz").is_file() && !here.join("one/final.npz").exists());
     assert_eq!(bytes(&here.join("one/problem.toml")), before);
     first.kill().unwrap();
     first.wait().unwrap();
     // Nobody holds it any longer.
-    let printed = refused(&["run", "drift.toml", "--out", "one"], &here, "R0102");
-    assert!(printed.contains("--overwrite"), "{printed}");
-    good(
-        &["run", "drift.toml", "--out", "one", "--overwrite", "-q"],
-        &here,
-    );
+    let printed = refused("run drift.toml --out one", &here, "R0102");
+    assert_has(&printed, &["--overwrite"]);
+    good("run drift.toml --out one --overwrite -q", &here);
     let left = files(&here.join("one"));
     assert_eq!(left, files_of("drift.toml", &here), "{:?}", left.keys());
 }
 
-/// What a run leaves in a folder of its own, but for the name of the folder.
+/// The files that a run leaves in a folder of its own, without the name of the folder.
 fn files_of(problem: &str, here: &Path) -> BTreeMap<String, Vec<u8>> {
     let elsewhere = here.join("elsewhere");
     std::fs::create_dir_all(&elsewhere).unwrap();
     for name in ["drift.pde", problem] {
         std::fs::copy(here.join(name), elsewhere.join(name)).unwrap();
     }
-    good(&["run", problem, "--out", "one", "-q"], &elsewhere);
+    good(&format!("run {problem} --out one -q"), &elsewhere);
     files(&elsewhere.join("one"))
 }
 
 #[test]
 fn a_used_folder_is_refused_numbered_or_replaced() {
     let here = folder("used");
-    let run = [
-        "run",
-        "drift.toml",
-        "-q",
-        "--set",
-        "time.steps=9",
-        "--out",
-        "a",
-    ];
-    let other = [
-        "run",
-        "drift.toml",
-        "-q",
-        "--set",
-        "time.steps=5",
-        "--set",
-        "plot.2.file=steep",
-    ];
-    good(&run, &here);
+    let run = "run drift.toml -q --set time.steps=9 --out a";
+    let named = "run drift.toml -q --set time.steps=5 --set plot.2.file=steep --out a";
+    good(run, &here);
     write(&here.join("a/notes.txt"), "mine");
     let before = files(&here.join("a"));
-    let named = [&other[..], &["--out", "a"]].concat();
-    refused(&named, &here, "R0102");
+    refused(named, &here, "R0102");
     // The same problem, too: a slip of the hand costs no result.
-    refused(&run, &here, "R0102");
+    refused(run, &here, "R0102");
     assert_eq!(files(&here.join("a")), before);
-    good(&[&named[..], &["--number"]].concat(), &here);
+    good(&format!("{named} --number"), &here);
     assert_eq!(files(&here.join("a")), before);
     let second = files(&here.join("a-2"));
     assert!(second.contains_key("steep.png") && second.contains_key("frame_000004.npz"));
 
-    good(&[&named[..], &["--overwrite"]].concat(), &here);
+    good(&format!("{named} --overwrite"), &here);
     let after = files(&here.join("a"));
     assert_eq!(after["notes.txt"], b"mine");
     let names = |of: &BTreeMap<String, Vec<u8>>| of.keys().cloned().collect::<Vec<_>>();
@@ -144,21 +114,23 @@ fn a_used_folder_is_refused_numbered_or_replaced() {
 #[test]
 fn runs_without_a_name_are_numbered() {
     let here = folder("numbered");
-    let run = ["run", "drift.toml", "--set", "time.steps=2"];
-    let first = good(&run, &here);
+    let run = "run drift.toml --set time.steps=2";
+    let first = good(run, &here);
     assert!(!first.contains("another run"), "{first}");
     let before = files(&here.join("out"));
-    let second = good(&run, &here);
-    assert!(
-        second.contains("`out` holds another run; this one goes to `out-2`")
-            && second.contains("out-2/final.npz"),
-        "{second}"
+    let second = good(run, &here);
+    assert_has(
+        &second,
+        &[
+            "`out` holds another run; this one goes to `out-2`",
+            "out-2/final.npz",
+        ],
     );
-    good(&run, &here);
+    good(run, &here);
     assert_eq!(files(&here.join("out")), before);
     assert_eq!(bytes(&here.join("out-3/final.npz")), before["final.npz"]);
     let settings = text(&bytes(&here.join("out-3/problem.toml")));
-    assert!(settings.contains("dir = \"out-3\""), "{settings}");
+    assert_has(&settings, &["dir = \"out-3\""]);
 }
 
 /// A run that cannot write its files leaves those of an earlier one, or none.
@@ -177,10 +149,12 @@ fn a_file_that_grows_too_large_is_an_error() {
     let output = limited("--set time.steps=2 --out a -q");
     let printed = text(&output.stderr);
     assert_eq!(output.status.code(), Some(6), "{printed}");
-    assert!(
-        printed.contains("error[R0201]: cannot write `a/frame_000000.npz`")
-            && printed.contains("ulimit -f"),
-        "{printed}"
+    assert_has(
+        &printed,
+        &[
+            "error[R0201]: cannot write `a/frame_000000.npz`",
+            "ulimit -f",
+        ],
     );
     let left = files(&here.join("a"));
     assert_eq!(
@@ -188,7 +162,7 @@ fn a_file_that_grows_too_large_is_an_error() {
         ["problem.toml", "series.csv"]
     );
     // Nor does it mix with what another run left.
-    good(&["run", "drift.toml", "--out", "b", "-q"], &here);
+    good("run drift.toml --out b -q", &here);
     assert_eq!(
         limited("--set time.steps=2 --out b --overwrite -q")
             .status
@@ -202,21 +176,23 @@ fn a_file_that_grows_too_large_is_an_error() {
     );
 }
 
-/// What a killed run left goes on, and has each row once.
+/// A killed run goes on from its files, and has each row once.
 #[test]
 fn a_killed_run_goes_on_as_if_it_had_not_been_killed() {
     let here = folder("killed");
-    let short = ["--set", "time.dt=1e-7", "-q"];
-    let run = |args: &[&str]| good(&[&["run", "drift.toml"][..], &short, args].concat(), &here);
-    run(&["--set", "time.steps=15", "--out", "whole"]);
-    run(&["--set", "time.steps=6", "--out", "parts"]);
-    let again = ["--restart", "parts/final.npz", "--out", "parts"];
-    let mut killed = endless(&[&again[..], &["--set", "time.end=1e6"]].concat(), &here);
+    let short = "run drift.toml --set time.dt=1e-7 -q";
+    let run = |steps: u32, more: &str| {
+        good(&format!("{short} --set time.steps={steps} {more}"), &here);
+    };
+    run(15, "--out whole");
+    run(6, "--out parts");
+    let again = "--restart parts/final.npz --out parts";
+    let mut killed = endless(&format!("{again} --set time.end=1e6"), &here);
     wait(|| here.join("parts/frame_000020.npz").is_file());
     killed.kill().unwrap();
     killed.wait().unwrap();
     assert!(here.join("parts/series.csv.part").is_file());
-    run(&[&again[..], &["--set", "time.steps=15"]].concat());
+    run(15, again);
     let (whole, parts) = (files(&here.join("whole")), files(&here.join("parts")));
     assert_eq!(
         whole.keys().collect::<Vec<_>>(),
@@ -233,12 +209,11 @@ fn a_killed_run_goes_on_as_if_it_had_not_been_killed() {
 fn a_restart_at_the_last_step_changes_nothing() {
     let here = folder("last");
     for steps in ["7", "9"] {
-        let end = format!("time.steps={steps}");
-        let run = ["run", "drift.toml", "-q", "--out", steps, "--set", &end];
+        let run = format!("run drift.toml -q --out {steps} --set time.steps={steps}");
         good(&run, &here);
         let before = files(&here.join(steps));
         let state = format!("{steps}/final.npz");
-        good(&[&run[..], &["--restart", &state]].concat(), &here);
+        good(&format!("{run} --restart {state}"), &here);
         let after = files(&here.join(steps));
         for (name, one) in &before {
             assert!(one == &after[name], "{name} after {steps} steps");
@@ -260,10 +235,7 @@ fn a_restart_at_the_last_step_changes_nothing() {
 fn steps_count_from_where_a_run_starts() {
     let here = folder("steps");
     let step = |file: &str| Npz::open(here.join(file)).unwrap().u64("step").unwrap();
-    let printed = good(
-        &["run", "drift.toml", "--steps", "0", "--out", "none"],
-        &here,
-    );
+    let printed = good("run drift.toml --steps 0 --out none", &here);
     assert!(
         printed.contains("after 0 steps") && !printed.contains("NaN"),
         "{printed}"
@@ -271,30 +243,18 @@ fn steps_count_from_where_a_run_starts() {
     assert_eq!(step("none/final.npz"), 0);
     let series = Table::read(here.join("none/series.csv")).unwrap();
     assert_eq!(series.column("step").unwrap(), [0.0]);
-    good(
-        &["run", "drift.toml", "--steps", "3", "--out", "a", "-q"],
-        &here,
-    );
-    let again = ["run", "drift.toml", "--restart", "a/final.npz", "-q"];
+    good("run drift.toml --steps 3 --out a -q", &here);
+    let again = "run drift.toml --restart a/final.npz -q";
     for (more, last) in [("4", 7), ("0", 7)] {
-        good(
-            &[&again[..], &["--steps", more, "--out", "a"]].concat(),
-            &here,
-        );
+        good(&format!("{again} --steps {more} --out a"), &here);
         assert_eq!(step("a/final.npz"), last);
     }
     // A setting is that of the file: so many steps from the beginning.
-    good(
-        &[&again[..], &["--set", "time.steps=9", "--out", "b"]].concat(),
-        &here,
-    );
+    good(&format!("{again} --set time.steps=9 --out b"), &here);
     assert_eq!(step("b/final.npz"), 9);
     let settings = text(&bytes(&here.join("a/problem.toml")));
-    assert!(settings.contains("steps = 7"), "{settings}");
-    // What is written goes on by itself: the end is where it was.
-    good(
-        &["run", "a/problem.toml", "--restart", "a/final.npz", "-q"],
-        &here,
-    );
+    assert_has(&settings, &["steps = 7"]);
+    // The written problem goes on by itself: its end is the same.
+    good("run a/problem.toml --restart a/final.npz -q", &here);
     assert_eq!(step("a/final.npz"), 7);
 }

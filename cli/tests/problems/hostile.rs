@@ -1,9 +1,10 @@
 //! Files and surroundings that mean no good: what is refused, and that nothing panics.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 
-use super::{PROBLEM, folder, good, stencil, text, write};
+use super::common::{self, refused};
+use super::{PROBLEM, assert_has, folder, good, stencil, text, write};
 
 #[test]
 fn pictures_stay_in_the_folder_of_the_run() {
@@ -32,29 +33,20 @@ fn pictures_stay_in_the_folder_of_the_run() {
             .replace("\\0", "\\u0000");
         let wrong = PROBLEM.replace("file = \"slope\"", &format!("file = {quoted}"));
         write(&here.join("wrong.toml"), &wrong);
-        let output = stencil(&["run", "wrong.toml", "-q"], &here);
-        let printed = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{name:?}: {printed}");
+        let printed = refused("run wrong.toml -q", &here, 2);
         assert!(printed.contains("error[F0104]"), "{name:?}: {printed}");
         assert!(!here.join("out").exists(), "{name:?}");
     }
     assert!(!above.exists() && !here.join("absolute.png").exists());
     let spectrum = stencil(
-        &[
-            "run",
-            "taylor_green",
-            "--set",
-            "output.spectrum=true",
-            "--set",
-            "plot.1.file=spectrum",
-        ],
+        "run taylor_green --set output.spectrum=true --set plot.1.file=spectrum",
         &here,
     );
     assert!(text(&spectrum.stderr).contains("error[F0106]"));
     // Ordinary names are what they were.
     let fine = PROBLEM.replace("file = \"slope\"", "file = \"steep Δq, t = 1\"");
     write(&here.join("fine.toml"), &fine);
-    good(&["run", "fine.toml", "-q", "--steps", "1"], &here);
+    good("run fine.toml -q --steps 1", &here);
     assert!(here.join("out/steep Δq, t = 1.png").is_file());
 }
 
@@ -83,7 +75,7 @@ fn control_characters_do_not_reach_the_terminal() {
     for (at, wrong) in texts.iter().enumerate() {
         write(&here.join("wrong.toml"), wrong);
         for command in ["run", "check"] {
-            let output = stencil(&[command, "wrong.toml"], &here);
+            let output = stencil(&format!("{command} wrong.toml"), &here);
             let all = [output.stdout, output.stderr].concat();
             let printed = text(&all);
             let control = printed
@@ -104,23 +96,19 @@ fn control_characters_do_not_reach_the_terminal() {
 #[test]
 fn memory_is_predicted() {
     let here = folder("memory");
-    let huge = ["--cells", "1000000,900000"];
-    let output = stencil(&[&["run", "drift.toml"][..], &huge].concat(), &here);
-    let printed = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{printed}");
-    for expected in [
-        "error[R0301]",
-        "1000000 x 900000 x 1 cells",
-        "the largest mesh",
-        "new values of fields",
-    ] {
-        assert!(printed.contains(expected), "no `{expected}` in\n{printed}");
-    }
+    let printed = refused("run drift.toml --cells 1000000,900000", &here, 2);
+    assert_has(
+        &printed,
+        &[
+            "error[R0301]",
+            "1000000 x 900000 x 1 cells",
+            "the largest mesh",
+            "new values of fields",
+        ],
+    );
     // 2^64 cells.
     let cells = "mesh.cells=4194304,2097152,2097152";
-    let output = stencil(&["run", "explosion", "--set", cells], &here);
-    let printed = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{printed}");
+    let printed = refused(&format!("run explosion --set {cells}"), &here, 2);
     assert!(
         printed.contains("error[R0301]") && !printed.contains("needs 0"),
         "{printed}"
@@ -136,7 +124,7 @@ fn memory_is_predicted() {
         .unwrap();
     let printed = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{printed}");
-    assert!(printed.contains("error[R0301]"), "{printed}");
+    assert_has(&printed, &["error[R0301]"]);
     assert!(!here.join("out").exists());
 }
 
@@ -145,15 +133,11 @@ fn memory_is_predicted() {
 #[test]
 fn what_is_no_state_is_refused() {
     let here = folder("states");
-    good(&["run", "drift.toml", "--steps", "2", "-q"], &here);
+    good("run drift.toml --steps 2 -q", &here);
     let whole = std::fs::read(here.join("out/final.npz")).unwrap();
     let restart = |file: &str| {
-        let output = stencil(
-            &["run", "drift.toml", "--restart", file, "--out", "again"],
-            &here,
-        );
-        let printed = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{file}: {printed}");
+        let words = format!("run drift.toml --restart {file} --out again");
+        let printed = refused(&words, &here, 2);
         assert!(!here.join("again").exists(), "{file}");
         printed
     };
@@ -170,7 +154,7 @@ fn what_is_no_state_is_refused() {
     ] {
         std::fs::write(here.join(name), bytes).unwrap();
         let printed = restart(name);
-        assert!(printed.contains("error[R02"), "{printed}");
+        assert_has(&printed, &["error[R02"]);
     }
     let mut changed = whole.clone();
     let middle = changed.len() / 2;
@@ -192,11 +176,9 @@ fn library(folder: &Path, source: &str, names: &[&str]) -> bool {
     })
 }
 
-fn with_driver(folder: &Path, libraries: &Path, args: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_stencil"));
-    command.args(args).current_dir(folder).stdin(Stdio::null());
-    command.env("LD_LIBRARY_PATH", libraries);
-    command.output().unwrap_or_else(|e| panic!("{e}"))
+fn with_driver(folder: &Path, libraries: &Path, words: &str) -> Output {
+    let mut command = common::command(words, folder);
+    common::output(command.env("LD_LIBRARY_PATH", libraries))
 }
 
 /// Drivers that load: one without functions, one whose start fails, with and without words for it, and
@@ -261,21 +243,21 @@ fn a_driver_that_does_not_work_is_an_error_or_passed_over() {
             eprintln!("skipped: this machine has no C compiler");
             return;
         }
-        let run = ["run", "drift.toml", "--steps", "1", "-q", "--backend"];
-        let output = with_driver(&here, &libraries, &[&run[..], &["cuda"]].concat());
+        let run = "run drift.toml --steps 1 -q --backend";
+        let output = with_driver(&here, &libraries, &format!("{run} cuda"));
         let printed = text(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{name}: {printed}");
         assert!(
             printed.contains(expected) && !printed.contains("panicked"),
             "{name}: {printed}"
         );
-        let output = with_driver(&here, &libraries, &[&run[..], &["auto"]].concat());
+        let output = with_driver(&here, &libraries, &format!("{run} auto"));
         let printed = text(&output.stderr);
         assert!(
             output.status.success() && printed.is_empty(),
             "{name}: {printed}"
         );
-        let output = with_driver(&here, &libraries, &["doctor"]);
+        let output = with_driver(&here, &libraries, "doctor");
         let printed = text(&output.stdout) + &text(&output.stderr);
         assert!(
             output.status.code().is_some() && !printed.contains("panicked"),

@@ -1,13 +1,16 @@
 //! Problem files through the command: runs, what they leave, restarts, signals and messages.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
 
 use stencil_runtime::io::{Npz, Table};
 
+#[path = "../common/mod.rs"]
+mod common;
 mod folders;
 mod hostile;
 mod restarts;
+
+use common::{assert_has, good, json, refused, stencil, text};
 
 const DECLARATION: &str = "\
 /// Advection and diffusion.
@@ -53,34 +56,9 @@ file = \"slope\"
 map = \"diverging\"
 ";
 
-fn stencil(args: &[&str], folder: &Path) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_stencil"));
-    let output = command
-        .args(args)
-        .current_dir(folder)
-        .stdin(Stdio::null())
-        .output();
-    output.unwrap_or_else(|e| panic!("{e}"))
-}
-
-/// Runs a command that goes well; what it printed.
-fn good(args: &[&str], folder: &Path) -> String {
-    let output = stencil(args, folder);
-    let printed = text(&output.stdout);
-    let status = output.status;
-    assert!(
-        status.success(),
-        "{args:?}: {printed}\n{}",
-        text(&output.stderr)
-    );
-    printed
-}
-
 /// A folder of a test's own, with the declaration and the problem in it.
 fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("problems-{name}"));
-    let _ = std::fs::remove_dir_all(&folder);
-    std::fs::create_dir_all(&folder).unwrap_or_else(|e| panic!("{e}"));
+    let folder = common::folder(name);
     write(&folder.join("drift.pde"), DECLARATION);
     write(&folder.join("drift.toml"), PROBLEM);
     folder
@@ -94,24 +72,21 @@ fn bytes(path: &Path) -> Vec<u8> {
     std::fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
 #[test]
 fn a_run_leaves_what_its_file_asks_for() {
     let here = folder("files");
-    let printed = good(&["run", "drift.toml"], &here);
-    for expected in [
-        "ddt(q)",
-        "dt by cfl(0.3)",
-        "y.lo: wall",
-        "Mpts/s",
-        "mass",
-        "final.npz",
-    ] {
-        assert!(printed.contains(expected), "no `{expected}` in\n{printed}");
-    }
+    let printed = good("run drift.toml", &here);
+    assert_has(
+        &printed,
+        &[
+            "ddt(q)",
+            "dt by cfl(0.3)",
+            "y.lo: wall",
+            "Mpts/s",
+            "mass",
+            "final.npz",
+        ],
+    );
     let out = here.join("out");
     for picture in ["q.png", "slope.png"] {
         assert_eq!(&bytes(&out.join(picture))[1..4], b"PNG", "{picture}");
@@ -145,34 +120,16 @@ fn a_run_leaves_what_its_file_asks_for() {
 #[test]
 fn the_resolved_problem_gives_the_same_bits() {
     let here = folder("round");
-    let args = [
-        "run",
-        "drift.toml",
-        "--set",
-        "params.k=0.03",
-        "--cells",
-        "12,10",
-        "-q",
-    ];
-    assert_eq!(good(&args, &here), "");
+    let args = "run drift.toml --set params.k=0.03 --cells 12,10 -q";
+    assert_eq!(good(args, &here), "");
     std::fs::create_dir(here.join("elsewhere")).unwrap();
     std::fs::rename(
         here.join("out/problem.toml"),
         here.join("elsewhere/again.toml"),
     )
     .unwrap();
-    let again = [
-        "run",
-        "again.toml",
-        "--out",
-        "again",
-        "--threads",
-        "1",
-        "--backend",
-        "rows",
-        "-q",
-    ];
-    good(&again, &here.join("elsewhere"));
+    let again = "run again.toml --out again --threads 1 --backend rows -q";
+    good(again, &here.join("elsewhere"));
     for file in ["final.npz", "series.csv", "frame_000004.npz", "slope.png"] {
         let (one, two) = (
             here.join("out").join(file),
@@ -185,21 +142,16 @@ fn the_resolved_problem_gives_the_same_bits() {
 #[test]
 fn pictures_are_set_by_number() {
     let here = folder("pictures");
-    let run = ["run", "drift.toml", "-q", "--set", "time.steps=1", "--set"];
+    let run = "run drift.toml -q --set time.steps=1 --set";
     good(
-        &[&run[..], &["plot.2.file=steep", "--set", "plot.1.title=Q"]].concat(),
+        &format!("{run} plot.2.file=steep --set plot.1.title=Q"),
         &here,
     );
     assert!(here.join("out/steep.png").is_file() && !here.join("out/slope.png").exists());
     let resolved = std::fs::read_to_string(here.join("out/problem.toml")).unwrap();
-    assert!(resolved.contains("title = \"Q\""), "{resolved}");
-    let wrong = stencil(&[&run[..], &["plot.3.value=q"]].concat(), &here);
-    let printed = text(&wrong.stderr);
-    assert_eq!(wrong.status.code(), Some(2), "{printed}");
-    assert!(
-        printed.contains("`plot` has no entry 3") && printed.contains("plot.2 is d[x](q)"),
-        "{printed}"
-    );
+    assert_has(&resolved, &["title = \"Q\""]);
+    let printed = refused(&format!("{run} plot.3.value=q"), &here, 2);
+    assert_has(&printed, &["`plot` has no entry 3", "plot.2 is d[x](q)"]);
 }
 
 #[test]
@@ -210,7 +162,7 @@ fn json_is_one_object_with_all_results() {
         "system = 'pub system Wave in 1d { field q: scalar; ddt(q) = -d[x](q); observe sum = sum(q); }'\n\
          mesh = { cells = 64, extent = '2*pi' }\nexact.q = 'sin(x - t)'\ntime = { dt = 'h/4', end = 1 }\n",
     );
-    let printed = good(&["run", "wave.toml", "--json"], &here);
+    let printed = good("run wave.toml --json", &here);
     assert_eq!(printed.lines().count(), 1, "{printed}");
     let value: serde_json::Value = serde_json::from_str(&printed).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(value["system"], "Wave");
@@ -240,16 +192,16 @@ fn the_summary_names_the_cell_that_made_a_step_too_long() {
          mesh = { cells = [8, 6], extent = [8, 6], centered = false }\ninit.q = '1 + exp(-(x - 5)^2 - (y - 2)^2)'\n\
          time = { dt = 'cfl(0.2)', cfl_limit = 0.2, steps = 1 }\n",
     );
-    let printed = good(&["run", "burst.toml"], &here);
-    for expected in [
-        " of them done again, shorter;",
-        "the last was step 1, at t = 0: the advective speed became ",
-        " in cell [5, 2]",
-    ] {
-        assert!(printed.contains(expected), "no `{expected}` in\n{printed}");
-    }
-    let printed = good(&["run", "burst.toml", "--json"], &here);
-    let value: serde_json::Value = serde_json::from_str(&printed).unwrap_or_else(|e| panic!("{e}"));
+    let printed = good("run burst.toml", &here);
+    assert_has(
+        &printed,
+        &[
+            " of them done again, shorter;",
+            "the last was step 1, at t = 0: the advective speed became ",
+            " in cell [5, 2]",
+        ],
+    );
+    let value = json("run burst.toml --json", &here);
     let last = &value["last_retaken"];
     assert_eq!(last["cell"], serde_json::json!([5, 2]));
     assert_eq!(last["at"], serde_json::json!([5.0, 2.0]));
@@ -259,22 +211,9 @@ fn the_summary_names_the_cell_that_made_a_step_too_long() {
 #[test]
 fn a_blow_up_keeps_the_last_good_state() {
     let here = folder("blowup");
-    let args = [
-        "run",
-        "drift.toml",
-        "--set",
-        "time.dt=1",
-        "--unchecked-step",
-        "--set",
-        "time.end=1e6",
-    ];
-    let output = stencil(&args, &here);
-    let printed = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(5), "{printed}");
-    assert!(
-        printed.contains("`q` is not finite") && printed.contains("last_good.npz"),
-        "{printed}"
-    );
+    let args = "run drift.toml --set time.dt=1 --unchecked-step --set time.end=1e6";
+    let printed = refused(args, &here, 5);
+    assert_has(&printed, &["`q` is not finite", "last_good.npz"]);
     let mut state = Npz::open(here.join("out/last_good.npz")).unwrap_or_else(|e| panic!("{e}"));
     let finite = state.array_f64("q").unwrap().iter().all(|v| v.is_finite());
     assert!(finite && state.u64("step").unwrap() > 0);
@@ -284,27 +223,24 @@ fn a_blow_up_keeps_the_last_good_state() {
 #[test]
 fn a_step_beyond_the_limit_is_refused() {
     let here = folder("too_long");
-    let run = |more: &[&str]| {
-        let args = [&["run", "sod", "--cells", "50", "--dt", "0.1"], more].concat();
-        let output = stencil(&args, &here);
-        (output.status.code(), text(&output.stderr))
+    let run = |more, code| {
+        let words = format!("run sod --cells 50 --dt 0.1 {more}");
+        refused(&words, &here, code)
     };
-    let (code, printed) = run(&[]);
-    assert_eq!(code, Some(2), "{printed}");
-    for expected in [
-        "error[R0401]",
-        "the advective speed allows no more than 0.0169",
-        "at [0.01]",
-        "write dt = ",
-        "--unchecked-step",
-    ] {
-        assert!(printed.contains(expected), "no `{expected}` in\n{printed}");
-    }
-    let (code, printed) = run(&["--unchecked-step", "--set", "time.end=1e9"]);
-    assert_eq!(code, Some(5), "{printed}");
+    let printed = run("", 2);
+    assert_has(
+        &printed,
+        &[
+            "error[R0401]",
+            "the advective speed allows no more than 0.0169",
+            "at [0.01]",
+            "write dt = ",
+            "--unchecked-step",
+        ],
+    );
+    run("--unchecked-step --set time.end=1e9", 5);
     // A scheme that repairs fluxes keeps ranges in shorter steps.
-    let (code, printed) = run(&["--set", "scheme='plm_hll'"]);
-    assert_eq!(code, Some(2), "{printed}");
+    let printed = run("--set scheme='plm_hll'", 2);
     let expected = "the advective speed, keeping rho > 0 and p > 0, allows no more than";
     assert!(printed.contains(expected), "no `{expected}` in\n{printed}");
 }
@@ -318,45 +254,31 @@ fn a_step_that_cannot_be_checked_is_told_of_before_the_first() {
         "system = 'pub system Grows in 1d { field q: scalar; ddt(q) = sqrt(q); }'\n\
          mesh = { cells = 8, extent = 1 }\ninit.q = 0\ntime = { dt = 0.1, steps = 2 }\n",
     );
-    let said = |more: &[&str]| {
-        let output = stencil(&[&["run", "grows.toml", "-q"], more].concat(), &here);
+    let said = |more: &str| {
+        let output = stencil(&format!("run grows.toml -q {more}"), &here);
         assert_eq!(output.status.code(), Some(0));
         text(&output.stderr)
     };
-    let told = said(&[]);
+    let told = said("");
     assert!(
         told.starts_with("note: the length of steps is not checked"),
         "{told}"
     );
-    assert_eq!(said(&["--unchecked-step", "--overwrite"]), "");
+    assert_eq!(said("--unchecked-step --overwrite"), "");
 }
 
 #[test]
 fn initial_values_from_a_file_travel_with_the_run() {
     let here = folder("initial");
-    good(
-        &[
-            "run",
-            "drift.toml",
-            "--out",
-            "first",
-            "--set",
-            "time.steps=3",
-            "-q",
-        ],
-        &here,
-    );
+    good("run drift.toml --out first --set time.steps=3 -q", &here);
     let from = PROBLEM.replace(
         "q = \"1 + 0.5*sin(x)*exp(-y^2)\"",
         "file = \"first/final.npz\"",
     );
     write(&here.join("second.toml"), &from);
-    good(&["run", "second.toml", "--out", "second", "-q"], &here);
+    good("run second.toml --out second -q", &here);
     std::fs::remove_dir_all(here.join("first")).unwrap();
-    good(
-        &["run", "second/problem.toml", "--out", "third", "-q"],
-        &here,
-    );
+    good("run second/problem.toml --out third -q", &here);
     let (one, two) = (here.join("second/final.npz"), here.join("third/final.npz"));
     assert!(bytes(&one) == bytes(&two));
 }
@@ -364,74 +286,60 @@ fn initial_values_from_a_file_travel_with_the_run() {
 #[test]
 fn check_shows_what_is_understood() {
     let here = folder("check");
-    let printed = good(&["check", "drift.pde"], &here);
-    for expected in [
-        "Drift, in 2d",
-        "components  q",
-        "k = 0.05",
-        "observed    mass, top",
-        "ddt(q)",
-        "3 substeps",
-    ] {
-        assert!(printed.contains(expected), "no `{expected}` in\n{printed}");
-    }
-    let printed = good(&["check", "drift.toml", "--set", "time.dt=0.1"], &here);
-    for expected in ["24 × 16 cells", "y.hi: dirichlet = 1 + t", "dt = 0.1"] {
-        assert!(printed.contains(expected), "no `{expected}` in\n{printed}");
-    }
+    let printed = good("check drift.pde", &here);
+    assert_has(
+        &printed,
+        &[
+            "Drift, in 2d",
+            "components  q",
+            "k = 0.05",
+            "observed    mass, top",
+            "ddt(q)",
+            "3 substeps",
+        ],
+    );
+    let printed = good("check drift.toml --set time.dt=0.1", &here);
+    assert_has(
+        &printed,
+        &["24 × 16 cells", "y.hi: dirichlet = 1 + t", "dt = 0.1"],
+    );
     write(
         &here.join("bad.pde"),
         "system A in 1d {\n    field q: scalar;\n    ddt(q) = lap(p);\n}\n",
     );
     let any = "system B in nd {\n    field q: scalar;\n    ddt(q) = lap(q);\n}\n";
     write(&here.join("any.pde"), any);
-    let printed = good(&["check", "any.pde"], &here);
-    assert!(
-        printed.contains("B, in 1d") && printed.contains("B, in 3d"),
-        "{printed}"
-    );
-    let output = stencil(&["check", "bad.pde"], &here);
-    let printed = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(2));
-    assert!(
-        printed.contains("error[P0101]") && printed.contains("bad.pde:3:18"),
-        "{printed}"
-    );
+    let printed = good("check any.pde", &here);
+    assert_has(&printed, &["B, in 1d", "B, in 3d"]);
+    let printed = refused("check bad.pde", &here, 2);
+    assert_has(&printed, &["error[P0101]", "bad.pde:3:18"]);
 }
 
 #[test]
 fn wrong_targets_and_settings_exit_with_2_and_help() {
     let here = folder("wrong");
     write(&here.join("typo.toml"), &PROBLEM.replace("cells", "cels"));
-    for (args, expected) in [
-        (&["run", "drift.pde"][..], "system = \"drift.pde\""),
-        (&["run", "drift"], "did you mean the file `drift.toml`?"),
-        (&["run", "explosoin"], "did you mean `explosion`?"),
-        (&["run", "isothermal_ns"], "IsothermalNs is a system"),
-        (&["run", "none.toml"], "cannot read `none.toml`"),
-        (&["run", "typo.toml"], "typo.toml:5:1"),
-        (&["check", "typo.toml"], "did you mean `cells`?"),
-        (&["run", "drift.toml", "--cells", "4,x"], "--cells 4,x"),
-        (&["run", "drift.toml", "--param", "kk=1"], "--param kk=1"),
-        (&["run", "drift.toml", "--restart", "none.npz"], "none.npz"),
-        (&["run", "drift.toml", "--set", "time.end=0"], "above zero"),
-    ] {
-        let output = stencil(args, &here);
-        let printed = text(&output.stderr);
-        let code = output.status.code();
-        assert_eq!(code, Some(2), "{args:?}: {printed}");
-        assert!(
-            printed.contains(expected),
-            "{args:?}: no `{expected}` in\n{printed}"
-        );
-        assert!(!here.join("out").exists(), "{args:?}");
-    }
+    let cases = [
+        ("run drift.pde", "system = \"drift.pde\""),
+        ("run drift", "did you mean the file `drift.toml`?"),
+        ("run explosoin", "did you mean `explosion`?"),
+        ("run isothermal_ns", "IsothermalNs is a system"),
+        ("run none.toml", "cannot read `none.toml`"),
+        ("run typo.toml", "typo.toml:5:1"),
+        ("check typo.toml", "did you mean `cells`?"),
+        ("run drift.toml --cells 4,x", "--cells 4,x"),
+        ("run drift.toml --param kk=1", "--param kk=1"),
+        ("run drift.toml --restart none.npz", "none.npz"),
+        ("run drift.toml --set time.end=0", "above zero"),
+    ];
+    common::all_refused("", &cases, &here);
+    assert!(!here.join("out").exists());
 }
 
 #[test]
 fn the_way_out_of_a_declaration_runs() {
     let here = folder("minimal");
-    let printed = text(&stencil(&["run", "drift.pde"], &here).stderr);
+    let printed = text(&stencil("run drift.pde", &here).stderr);
     let start = printed
         .find("    system = ")
         .unwrap_or_else(|| panic!("{printed}"));
@@ -440,12 +348,12 @@ fn the_way_out_of_a_declaration_runs() {
         &here.join("minimal.toml"),
         &lines.collect::<Vec<_>>().join("\n"),
     );
-    good(&["run", "minimal.toml", "--steps", "2", "-q"], &here);
+    good("run minimal.toml --steps 2 -q", &here);
 }
 
 #[test]
 fn the_list_names_problems_and_systems_once() {
-    let printed = good(&["list"], &folder("list"));
+    let printed = good("list", &folder("list"));
     for expected in ["explosion", "gray_scott", "IsothermalNs"] {
         let begins = |line: &&str| line.split_whitespace().next() == Some(expected);
         assert_eq!(

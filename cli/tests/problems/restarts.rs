@@ -4,39 +4,19 @@ use std::process::{Command, Stdio};
 
 use stencil_runtime::io::Npz;
 
-use super::{bytes, folder, good, stencil, text};
+use super::common::{self, refused};
+use super::{assert_has, bytes, folder, good, text};
 
 #[test]
 fn a_restart_goes_on_with_the_same_bits() {
     let here = folder("restart");
-    good(&["run", "drift.toml", "--out", "whole", "-q"], &here);
-    good(
-        &[
-            "run",
-            "drift.toml",
-            "--out",
-            "parts",
-            "--set",
-            "time.steps=6",
-            "-q",
-        ],
-        &here,
-    );
+    good("run drift.toml --out whole -q", &here);
+    good("run drift.toml --out parts --set time.steps=6 -q", &here);
     let printed = good(
-        &[
-            "run",
-            "drift.toml",
-            "--out",
-            "parts",
-            "--restart",
-            "parts/final.npz",
-        ],
+        "run drift.toml --out parts --restart parts/final.npz",
         &here,
     );
-    assert!(
-        printed.contains("goes on from parts/final.npz: step 6"),
-        "{printed}"
-    );
+    assert_has(&printed, &["goes on from parts/final.npz: step 6"]);
     for file in ["final.npz", "series.csv", "frame_000008.npz"] {
         let (one, two) = (here.join("whole").join(file), here.join("parts").join(file));
         assert!(bytes(&one) == bytes(&two), "{file}");
@@ -48,9 +28,7 @@ fn a_restart_names_what_changed() {
     let here = folder("changed");
     let top = "--set boundary.y.hi.dirichlet=top --set let.top=1+t";
     let run = |options: &str| {
-        let words = ["run", "drift.toml"].into_iter();
-        let all: Vec<&str> = words.chain(options.split(' ')).collect();
-        let printed = good(&all, &here);
+        let printed = good(&format!("run drift.toml {options}"), &here);
         let notes = printed
             .lines()
             .filter_map(|l| l.trim().strip_prefix("note: "));
@@ -80,37 +58,15 @@ fn a_restart_names_what_changed() {
             "let.top: \"1+t\" in the file, not set now",
         ]
     );
-    let refused = stencil(
-        &[
-            "run",
-            "drift.toml",
-            "--restart",
-            "out/final.npz",
-            "--cells",
-            "8",
-        ],
-        &here,
-    );
-    assert_eq!(refused.status.code(), Some(2));
+    refused("run drift.toml --restart out/final.npz --cells 8", &here, 2);
 }
 
 #[cfg(unix)]
 #[test]
 fn an_interrupted_run_leaves_its_state() {
     let here = folder("interrupt");
-    let args = [
-        "run",
-        "drift.toml",
-        "--set",
-        "time.dt=1e-7",
-        "--set",
-        "output.every=100000",
-    ];
-    let mut command = Command::new(env!("CARGO_BIN_EXE_stencil"));
-    let child = command
-        .args(args)
-        .args(["--out", "cut"])
-        .current_dir(&here)
+    let words = "run drift.toml --set time.dt=1e-7 --set output.every=100000";
+    let child = common::command(&format!("{words} --out cut"), &here)
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn();
@@ -126,20 +82,15 @@ fn an_interrupted_run_leaves_its_state() {
     let output = child.wait_with_output().unwrap_or_else(|e| panic!("{e}"));
     let printed = text(&output.stderr);
     assert_eq!(output.status.code(), Some(130), "{printed}");
-    assert!(
-        printed.contains("--restart cut/interrupted.npz"),
-        "{printed}"
-    );
+    assert_has(&printed, &["--restart cut/interrupted.npz"]);
     let mut state = Npz::open(here.join("cut/interrupted.npz")).unwrap_or_else(|e| panic!("{e}"));
     let step = state.u64("step").unwrap();
-    let end = format!("time.steps={}", step + 5);
-    let both = |out, more: &[&str]| {
-        let mut all = args.to_vec();
-        all.extend(["--set", &end, "-q", "--out", out]);
-        all.extend(more);
-        good(&all, &here);
+    let end = step + 5;
+    let both = |out, more| {
+        let words = format!("{words} --set time.steps={end} -q --out {out} {more}");
+        good(&words, &here);
         bytes(&here.join(out).join("final.npz"))
     };
-    let whole = both("whole", &[]);
-    assert!(whole == both("cut", &["--restart", "cut/interrupted.npz"]));
+    let whole = both("whole", "");
+    assert!(whole == both("cut", "--restart cut/interrupted.npz"));
 }

@@ -5,16 +5,9 @@ use std::path::PathBuf;
 
 use clap::Parser;
 use serde_json::Value;
-use stencil_compiler::cost::Bound;
-use stencil_compiler::schedule::Schedule;
-use stencil_runtime::backend::cuda::nvrtc::Resources;
-use stencil_runtime::backend::cuda::{self, Doubt, Launched};
+use stencil_runtime::backend::cuda;
 
-use super::*;
-use crate::explain::table::WIDTH;
-use crate::explain::tests::{Command, built_ins, explain, try_explain};
-
-mod drawn;
+use crate::explain::tests::{Command, explain, fits, has_lines, try_explain};
 
 /// The smallest search, without a compiler: tests are of what is reported.
 const FEW: &str = "--candidates 3 --no-compile --cells 64";
@@ -50,35 +43,28 @@ fn declared(name: &str, text: &str) -> PathBuf {
 #[test]
 fn a_step_is_a_tree_of_substeps_fills_and_kernels() {
     let page = plan("ns --mixed composed --schedule decomposed");
-    for line in [
-        "PLAN of IsothermalNs in f32, 64 x 64 x 64 cells on H200",
-        "  placed    global exchange div_u",
-        "├─ substep 1 of 3",
-        "└─ substep 3 of 3",
-        "│  ├─ kernel IsothermalNs_1_1",
-        "│  │  ├─ stores      div_u (line",
-        "│  └─ kernel IsothermalNs_1_2",
-        "│     ├─ equations   ddt(lnrho) (line",
-        "│     ├─ lets        s (line",
-        "│     ├─ reads       lnrho, u_x, u_y, u_z, div_u at 19 points, radius 3",
-        "│     ├─ registers",
-        "│     ├─ occupancy   1 block on a multiprocessor",
-        "    div_u",
-        "REJECTED",
-    ] {
-        assert!(
-            page.lines().any(|found| found.starts_with(line)),
-            "{line}\n{page}"
-        );
-    }
+    has_lines(
+        &page,
+        &[
+            "PLAN of IsothermalNs in f32, 64 x 64 x 64 cells on H200",
+            "  placed    global exchange div_u",
+            "├─ substep 1 of 3",
+            "└─ substep 3 of 3",
+            "│  ├─ kernel IsothermalNs_1_1",
+            "│  │  ├─ stores      div_u (line",
+            "│  └─ kernel IsothermalNs_1_2",
+            "│     ├─ equations   ddt(lnrho) (line",
+            "│     ├─ lets        s (line",
+            "│     ├─ reads       lnrho, u_x, u_y, u_z, div_u at 19 points, radius 3",
+            "│     ├─ registers",
+            "│     ├─ occupancy   1 block on a multiprocessor",
+            "    div_u",
+            "REJECTED",
+        ],
+    );
     // The kernels of two substeps that store the same function are shown once.
     assert!(page.contains(": as IsothermalNs_1_1\n"), "{page}");
-    for line in page.lines() {
-        assert!(
-            line.chars().count() <= WIDTH && line.trim_end() == line,
-            "{line}"
-        );
-    }
+    fits(&page);
     assert_eq!(page, plan("ns --mixed composed --schedule decomposed"));
 }
 
@@ -99,7 +85,7 @@ fn a_step_is_told_for_a_burst_and_without_rests() {
     let plan = &report["plan"];
     let (burst, held) = (&plan["predicted_s"], &plan["sustained"]["clock_held"]);
     let ratio = number(&plan["sustained"]["predicted_s"]) / number(burst);
-    // What memory bounds takes no longer.
+    // A kernel that memory bounds takes no longer.
     assert!(ratio > 1.0 && number(held) < 1.0 && ratio < 1.0 / number(held));
     assert_eq!(plan["sustained"]["is_power_known"], true);
 }
@@ -302,16 +288,14 @@ fn two_plans_are_compared() {
     let diff = &page[page
         .find("DIFFERENCES from `carried` to `decomposed`")
         .unwrap()..];
-    for line in [
-        "    inline -> global exchange: div_u",
-        "  kernels ",
-        "  predicted time ",
-    ] {
-        assert!(
-            diff.lines().any(|found| found.starts_with(line)),
-            "{line}\n{diff}"
-        );
-    }
+    has_lines(
+        diff,
+        &[
+            "    inline -> global exchange: div_u",
+            "  kernels ",
+            "  predicted time ",
+        ],
+    );
     assert!(
         diff.lines()
             .any(|l| l.starts_with("    + 1: march") && l.ends_with("gives div_u"))
@@ -400,4 +384,27 @@ fn without_a_card_nothing_is_analyzed() {
         error.starts_with("error: ") && error.contains("--plan predicts without a card"),
         "{error}"
     );
+}
+
+#[test]
+fn pictures_are_saved_and_named() {
+    let folder = folder("pictures");
+    let page = plan(&format!(
+        "heat --schedule gathered --pictures {}",
+        folder.display()
+    ));
+    for name in ["graph", "stencil", "roofline"] {
+        for kind in ["svg", "png"] {
+            let file = folder.join(format!("Heat-f32-{name}.{kind}"));
+            assert!(
+                page.lines().any(|line| line == file.display().to_string()),
+                "{page}"
+            );
+            assert!(fs::metadata(&file).unwrap().len() > 1000);
+        }
+    }
+    let svg = fs::read_to_string(folder.join("Heat-f32-stencil.svg")).unwrap();
+    // Three faces of each of the 19 cubes.
+    assert!(svg.matches("<polygon").count() > 57, "{svg}");
+    fs::remove_dir_all(folder).unwrap();
 }

@@ -1,4 +1,4 @@
-//! What schedules meet, and that what is compared are numbers.
+//! Schedules meet all kinds of boundaries, and compared values are numbers.
 
 use clap::Parser;
 
@@ -47,7 +47,7 @@ fn values_that_lie_apart_meet_all_boundaries() {
     }
 }
 
-/// What is compared says nothing where it is not a number.
+/// A comparison says nothing of values that are not numbers.
 #[test]
 fn laws_stay_finite_with_all_boundaries() {
     let runs = Runs {

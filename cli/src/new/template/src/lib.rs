@@ -19,7 +19,7 @@ pde! {
 
 /// The side of the periodic box.
 pub const SIDE: f64 = 1.0;
-/// Where the run ends.
+/// The time at which the run ends.
 pub const END: f64 = 0.6;
 
 /// Velocity and diffusivity of the run; the declaration has the same defaults.

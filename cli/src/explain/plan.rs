@@ -1,0 +1,109 @@
+//! `stencil explain --plan`: a whole step as one tree, with what each kernel costs and why the schedule
+//! was chosen over others; `--analyze` runs it.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use stencil_report::Failure;
+use stencil_report::plan::{Report, Wanted, card, usual_cells};
+
+use super::ExplainArgs;
+use crate::output;
+use crate::source::{self, BuiltIn};
+
+#[cfg(test)]
+mod tests;
+
+/// Arguments that ask for a plan.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct PlanArgs {
+    /// Show a whole step as one tree: fills, kernels, what each computes and costs; then what storing
+    /// grid functions costs and saves, and the other candidates. Without --schedule it is of the
+    /// candidate that is predicted to be the fastest
+    #[arg(long, group = "shown")]
+    plan: bool,
+    /// The same, and run the schedule on the first card for a moment: the time of a step, and registers,
+    /// spills and occupancy of its kernels as they are there
+    #[arg(long, group = "shown")]
+    analyze: bool,
+    /// Another plan to compare with, a preset or a file: what it places, its kernels and what they cost
+    #[arg(long, value_name = "PRESET|FILE", requires = "shown")]
+    against: Option<String>,
+    /// Schedules that are looked at beside the presets: of those that a search begins with, as many of
+    /// each kind; then half as many neighbours of the fastest
+    #[arg(long, value_name = "N", default_value = "64", requires = "shown")]
+    candidates: usize,
+    /// Write the plan as JSON in place of text
+    #[arg(long, requires = "shown")]
+    json: bool,
+    /// Draw into this folder the dependencies and placements of grid functions, the points that kernels
+    /// read, and all candidates below the roof of the card, each as SVG and PNG
+    #[arg(long, value_name = "FOLDER", requires = "shown")]
+    pictures: Option<PathBuf>,
+    /// Do not compile the kernels of the plan for their registers, even where there is a compiler
+    #[arg(long, requires = "shown")]
+    no_compile: bool,
+}
+
+impl PlanArgs {
+    /// Is a plan asked for?
+    pub(super) fn is_given(&self) -> bool {
+        self.plan || self.analyze
+    }
+}
+
+/// Runs the command.
+pub(super) fn run(
+    args: &ExplainArgs,
+    built_ins: &[BuiltIn],
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let loaded = source::load(&args.system, built_ins)?;
+    let dimension = loaded.algorithm.dimension;
+    let given = super::cells(&args.cells, dimension)?;
+    let cells = given.unwrap_or(usual_cells(dimension));
+    let loaded = loaded.settled(&args.schedule, Some(cells))?;
+    if args.plan.analyze {
+        card()?;
+    }
+    let named = |name| loaded.named(name, args.schedule.precision, Some(cells));
+    let schedule = args.schedule.schedule.as_deref();
+    let against = args.plan.against.as_deref();
+    let wanted = Wanted {
+        schedule: schedule.map(named).transpose()?,
+        against: against.map(named).transpose()?,
+        candidates: args.plan.candidates,
+        compile: !args.plan.no_compile,
+    };
+    let mut report = Report::new(super::problem(args, &loaded, cells), wanted)?;
+    if args.plan.analyze {
+        report.analyze()?;
+    }
+    output::print(&report, args.plan.json, out)?;
+    if let Some(folder) = &args.plan.pictures {
+        let files = draw(&report, folder)?;
+        // A JSON object stands alone.
+        if !args.plan.json {
+            output::list(&files, "", out)?;
+        }
+    }
+    Ok(())
+}
+
+/// Draws the pictures of a plan into a folder, each as SVG and PNG; the files.
+fn draw(report: &Report<'_>, folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    fs::create_dir_all(folder).map_err(|error| {
+        Failure::new(format!(
+            "error: `{}` cannot be made: {error}\n  help: --pictures names a folder that can be written",
+            folder.display()
+        ))
+    })?;
+    let mut files = Vec::new();
+    for (name, scene) in report.scenes() {
+        let saved = scene.save(folder.join(name));
+        files.extend(saved.map_err(|error| Failure::new(format!("error: {error}")))?);
+    }
+    Ok(files)
+}

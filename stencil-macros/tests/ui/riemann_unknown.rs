@@ -1,0 +1,8 @@
+use stencil_macros::pde;
+
+pde! {
+    system Law in 1d { conserved q: scalar; flux q -> [q]; }
+    scheme some for Law { riemann: hlll; reconstruct: constant; time: euler; }
+}
+
+fn main() {}

@@ -1,0 +1,7 @@
+use stencil_macros::pde;
+
+pde! {
+    system Law in 1d { conserved q: scalar; flux q -> [q]; riemann mine { q = q; } }
+}
+
+fn main() {}

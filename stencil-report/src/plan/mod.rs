@@ -1,0 +1,30 @@
+//! A whole step as one tree, with what each kernel costs and why its schedule was chosen over others.
+
+mod analyze;
+mod candidates;
+mod cuts;
+mod declared;
+mod diff;
+mod json;
+mod pictures;
+mod report;
+mod rivals;
+#[cfg(test)]
+mod tests;
+mod text;
+mod tree;
+
+pub use analyze::card;
+pub use candidates::Problem;
+pub(crate) use candidates::{kind, spread};
+pub(crate) use declared::{derived, ends};
+pub use report::{Report, Wanted};
+
+/// Returns the cells of a report for which none are given: more than caches hold.
+pub fn usual_cells(dimension: usize) -> [usize; 3] {
+    match dimension {
+        1 => [1 << 24, 1, 1],
+        2 => [4096, 4096, 1],
+        _ => [256; 3],
+    }
+}

@@ -1,0 +1,267 @@
+//! The pictures that a problem asks for.
+
+use ndarray::{Array2, ArrayView3, Slice};
+use stencil_runtime::plot::{Heatmap, LinePlot, Panels, PlotError, Style, finer};
+use stencil_runtime::problem::{Expression, Plot, Problem, Shown};
+use stencil_runtime::report::significant;
+use stencil_runtime::{Axis, Error, Mesh, Number, Simulation};
+
+/// Heat maps beside each other, or curves.
+#[derive(Debug)]
+pub struct Picture {
+    title: String,
+    panels: Vec<Panel>,
+}
+
+/// One plot with its values.
+#[derive(Debug)]
+struct Panel {
+    plot: Plot,
+    /// `[vertical, horizontal]`; one row for a curve.
+    values: Array2<f64>,
+    axes: [Axis; 2],
+    /// The lower edge and the distance of points along both axes, horizontal first.
+    edges: [(f64, f64); 2],
+    caption: String,
+    curve: bool,
+}
+
+/// Draws all pictures of a problem, with the names of their files, in its order.
+///
+/// # Errors
+/// If a value that is shown cannot be evaluated.
+pub fn pictures<T: Number>(
+    problem: &Problem,
+    simulation: &mut Simulation<T>,
+) -> Result<Vec<(String, Picture)>, Error> {
+    let mut pictures: Vec<(String, Picture)> = Vec::new();
+    for plot in &problem.plots {
+        let panel = panel(problem, plot, simulation)?;
+        match pictures.iter_mut().find(|(name, _)| *name == plot.file) {
+            Some((_, picture)) => picture.panels.push(panel),
+            None => {
+                let picture = Picture {
+                    title: problem.title.clone(),
+                    panels: vec![panel],
+                };
+                pictures.push((plot.file.clone(), picture));
+            }
+        }
+    }
+    Ok(pictures)
+}
+
+/// The plane of a picture.
+#[derive(Clone, Copy, Debug)]
+struct Cut {
+    mesh: Mesh,
+    /// The axis that it is normal to, and the cell that it goes through.
+    normal: Axis,
+    at: usize,
+    /// The axes of the picture, horizontal first.
+    axes: [Axis; 2],
+    /// Which of them are periodic.
+    periodic: [bool; 2],
+    /// Points of the picture in a cell, along each axis.
+    factor: usize,
+}
+
+/// Below so many cells an axis is interpolated, so that a picture shows no cells.
+const COARSE: usize = 300;
+const FACTOR: usize = 4;
+/// Cells on each side that an interpolation reads.
+const RIM: usize = 2;
+
+impl Cut {
+    fn new(problem: &Problem, plot: &Plot) -> Self {
+        let (mesh, dimension) = (problem.mesh, problem.system.model().dimension);
+        let normal = plot.slice.map_or(Axis::Z, |(axis, _)| axis);
+        let cells = mesh.cells[normal.index()];
+        let at = match plot.slice {
+            Some((axis, at)) => {
+                let cell = (at - mesh.coordinate(axis.index(), 0)) / mesh.spacing()[axis.index()];
+                (cell.round().max(0.0) as usize).min(cells - 1)
+            }
+            None => cells / 2,
+        };
+        let axes = match normal {
+            Axis::X => [Axis::Y, Axis::Z],
+            Axis::Y => [Axis::X, Axis::Z],
+            Axis::Z => [Axis::X, Axis::Y],
+        };
+        let coarse = axes.iter().all(|axis| mesh.cells[axis.index()] < COARSE);
+        // Interpolation may go below zero, which has no logarithm.
+        let smooth = dimension > 1 && coarse && !plot.log;
+        Cut {
+            mesh,
+            normal,
+            at,
+            axes,
+            periodic: axes.map(|axis| problem.is_periodic(axis)),
+            factor: if smooth { FACTOR } else { 1 },
+        }
+    }
+
+    /// Values `[z, y, x]` on the plane, as `[vertical, horizontal]`.
+    fn plane<T: Number>(&self, values: ArrayView3<'_, T>) -> Array2<f64> {
+        let normal = ndarray::Axis(2 - self.normal.index());
+        let plane = values.index_axis(normal, self.at).mapv(|v| v.to_f64());
+        if self.factor == 1 {
+            return plane;
+        }
+        let (rows, columns) = plane.dim();
+        // Across a periodic seam values go on from the other side.
+        let rim = self.periodic.map(|periodic| if periodic { RIM } else { 0 });
+        let wrap = |i: usize, rim: usize, n: usize| (i + n * RIM - rim) % n;
+        let wide = Array2::from_shape_fn(
+            (rows + 2 * rim[1], columns + 2 * rim[0]),
+            |(row, column)| plane[[wrap(row, rim[1], rows), wrap(column, rim[0], columns)]],
+        );
+        let fine = finer(&wide.view(), self.factor);
+        let inside = |rim: usize, n: usize| {
+            let first = (rim * self.factor) as isize;
+            Slice::from(first..first + (n * self.factor) as isize)
+        };
+        let mut fine = fine.view();
+        fine.slice_axis_inplace(ndarray::Axis(0), inside(rim[1], rows));
+        fine.slice_axis_inplace(ndarray::Axis(1), inside(rim[0], columns));
+        fine.to_owned()
+    }
+
+    /// The lower edge and the distance of points along an axis of the picture.
+    fn edge(&self, axis: Axis) -> (f64, f64) {
+        let h = self.mesh.spacing()[axis.index()];
+        let low = self.mesh.coordinate(axis.index(), 0) - 0.5 * h;
+        (low, h / self.factor as f64)
+    }
+
+    /// The coordinates of a point of the picture.
+    fn point(&self, row: usize, column: usize) -> [f64; 3] {
+        let mut point = [self.mesh.coordinate(self.normal.index(), self.at as isize); 3];
+        for (axis, i) in self.axes.into_iter().zip([column, row]) {
+            let (low, h) = self.edge(axis);
+            point[axis.index()] = low + (i as f64 + 0.5) * h;
+        }
+        point
+    }
+}
+
+fn panel<T: Number>(
+    problem: &Problem,
+    plot: &Plot,
+    simulation: &mut Simulation<T>,
+) -> Result<Panel, Error> {
+    let dimension = simulation.system().model().dimension;
+    let cut = Cut::new(problem, plot);
+    let values = match &plot.value {
+        Shown::Quantity(quantity) => cut.plane(simulation.evaluate(quantity)?.view()),
+        Shown::Pointwise(formula) => pointwise(problem, formula, &cut, simulation)?,
+    };
+    let mut caption = format!("t = {}", significant(simulation.t(), 5));
+    if dimension == 3 && cut.mesh.cells[cut.normal.index()] > 1 {
+        let place = cut.mesh.coordinate(cut.normal.index(), cut.at as isize);
+        caption.push_str(&format!(", {} = {}", cut.normal, significant(place, 5)));
+    }
+    Ok(Panel {
+        plot: plot.clone(),
+        values,
+        axes: cut.axes,
+        edges: cut.axes.map(|axis| cut.edge(axis)),
+        caption,
+        curve: dimension == 1,
+    })
+}
+
+/// A formula on the plane, of components that are interpolated before it.
+fn pointwise<T: Number>(
+    problem: &Problem,
+    formula: &Expression,
+    cut: &Cut,
+    simulation: &Simulation<T>,
+) -> Result<Array2<f64>, Error> {
+    let names: Vec<&str> = problem.components().collect();
+    let mut planes = Vec::new();
+    for slot in formula.reads() {
+        planes.push((*slot, cut.plane(simulation.field(names[*slot])?)));
+    }
+    let [columns, rows] = cut
+        .axes
+        .map(|axis| cut.factor * cut.mesh.cells[axis.index()]);
+    let mut here = vec![0.0; names.len()];
+    Ok(Array2::from_shape_fn((rows, columns), |(row, column)| {
+        for (slot, plane) in &planes {
+            here[*slot] = plane[[row, column]];
+        }
+        formula.at(cut.point(row, column), simulation.t(), &here)
+    }))
+}
+
+impl Picture {
+    /// Writes the picture as PNG.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn save(&self, path: &std::path::Path) -> Result<(), PlotError> {
+        match self.panels.first() {
+            Some(first) if first.curve => self.curves(first).save(path),
+            _ => {
+                let maps = self.panels.iter().map(Panel::map);
+                Panels::new(maps).title(self.title.as_str()).save(path)
+            }
+        }
+    }
+
+    fn curves(&self, first: &Panel) -> LinePlot {
+        let mut plot = LinePlot::new()
+            .title(self.title.as_str())
+            .subtitle(first.caption.as_str());
+        let single = self.panels.len() == 1;
+        let label = if single {
+            first.plot.label.as_str()
+        } else {
+            ""
+        };
+        plot = plot.labels(first.axes[0].name(), label);
+        for panel in &self.panels {
+            let (low, h) = panel.edges[0];
+            let count = panel.values.ncols();
+            let xs: Vec<f64> = (0..count).map(|i| low + (i as f64 + 0.5) * h).collect();
+            let ys: Vec<f64> = panel.values.row(0).to_vec();
+            // A single curve is named on its axis.
+            let name = if single {
+                ""
+            } else {
+                panel.plot.label.as_str()
+            };
+            plot = plot.series(name, &xs, &ys, Style::Line);
+        }
+        if self.panels.iter().any(|p| p.plot.log) {
+            plot = plot.log_y();
+        }
+        if let Some([low, high]) = first.plot.range {
+            plot = plot.y_range(low, high);
+        }
+        plot
+    }
+}
+
+impl Panel {
+    fn map(&self) -> Heatmap<'_> {
+        let [(x0, hx), (y0, hy)] = self.edges;
+        let (rows, columns) = self.values.dim();
+        let extent = [x0, x0 + hx * columns as f64, y0, y0 + hy * rows as f64];
+        let mut map = Heatmap::new(self.values.view(), extent)
+            .title(self.plot.title.as_str())
+            .subtitle(self.caption.as_str())
+            .labels(self.axes[0].name(), self.axes[1].name())
+            .color_label(self.plot.label.as_str())
+            .map(self.plot.map);
+        if self.plot.log {
+            map = map.log();
+        }
+        if let Some([low, high]) = self.plot.range {
+            map = map.range(low, high);
+        }
+        map
+    }
+}

@@ -1,0 +1,121 @@
+//! Cuts through boxes.
+
+use ndarray::Array3;
+
+use super::view::Kind;
+use super::*;
+
+fn mesh(points: [usize; 3], dimension: usize) -> Mesh {
+    Mesh {
+        points,
+        dimension,
+        origin: [-1.0, 0.0, 10.0],
+        spacing: [0.5, 1.0, 0.25],
+    }
+}
+
+fn cut(text: &str) -> Cut {
+    text.parse().unwrap()
+}
+
+/// 100 z + 10 y + x.
+fn digits([nx, ny, nz]: [usize; 3]) -> Array3<f64> {
+    Array3::from_shape_fn((nz, ny, nx), |(z, y, x)| (100 * z + 10 * y + x) as f64)
+}
+
+#[test]
+fn planes_have_the_faster_axis_along_their_rows() {
+    let points = [4, 3, 2];
+    let values = digits(points);
+    for (slice, axes, first_row) in [
+        ("z=#1", [0, 1], vec![100.0, 101.0, 102.0, 103.0]),
+        ("y=#2", [0, 2], vec![20.0, 21.0, 22.0, 23.0]),
+        ("x=#3", [1, 2], vec![3.0, 13.0, 23.0]),
+    ] {
+        let view = View::new(mesh(points, 3), Some(cut(slice)), &[]).unwrap();
+        assert_eq!(view.kind, Kind::Plane(axes));
+        let plane = view.cut(&values);
+        assert_eq!(plane.dim(), (points[axes[1]], points[axes[0]]));
+        assert_eq!(plane.row(0).to_vec(), first_row, "{slice}");
+    }
+}
+
+#[test]
+fn lines_run_along_the_axis_that_is_left() {
+    let points = [4, 3, 2];
+    let lines = [cut("z=#1"), cut("x=#2")];
+    let view = View::new(mesh(points, 3), None, &lines).unwrap();
+    assert_eq!(view.kind, Kind::Line(1));
+    assert_eq!(
+        view.cut(&digits(points)).row(0).to_vec(),
+        [102.0, 112.0, 122.0]
+    );
+    assert_eq!(view.places(), ["x = 0", "z = 10.25"]);
+    assert_eq!(view.suffix(), "_x2_z1");
+
+    let whole = View::new(mesh([5, 1, 1], 1), None, &[]).unwrap();
+    assert_eq!(whole.kind, Kind::Line(0));
+    assert_eq!(whole.suffix(), "");
+}
+
+#[test]
+fn a_coordinate_means_the_nearest_point() {
+    // Points at -1, -0.5, 0, 0.5; their cells reach from -1.25 to 0.75.
+    for (text, expected) in [
+        ("x=-1.25", "x = −1"),
+        ("x=-0.8", "x = −1"),
+        ("x=-0.7", "x = −0.5"),
+        ("x=0.2", "x = 0"),
+        ("x=0.75", "x = 0.5"),
+    ] {
+        let view = View::new(mesh([4, 3, 2], 3), Some(cut(text)), &[]).unwrap();
+        assert_eq!(view.places(), [expected], "{text}");
+    }
+}
+
+#[test]
+fn the_middle_plane_is_the_usual_one() {
+    let view = View::new(mesh([4, 4, 8], 3), None, &[]).unwrap();
+    assert_eq!(view.kind, Kind::Plane([0, 1]));
+    assert_eq!(view.places(), ["z = 11"]);
+    assert_eq!(view.suffix(), "");
+}
+
+#[test]
+fn cuts_that_do_not_fit_say_what_does() {
+    let fail = |points, dimension, slice: Option<&str>, line: &[&str]| {
+        let line: Vec<Cut> = line.iter().map(|t| cut(t)).collect();
+        View::new(mesh(points, dimension), slice.map(cut), &line)
+            .unwrap_err()
+            .to_string()
+    };
+    let cube = [4, 3, 2];
+    for (message, expected) in [
+        (fail(cube, 3, Some("x=9"), &[]), "from −1.25 to 0.75"),
+        (fail(cube, 3, Some("z=#2"), &[]), "from #0 to #1"),
+        (fail([4, 3, 1], 2, Some("y=0"), &[]), "use --line"),
+        (
+            fail([4, 3, 1], 2, None, &["z=0"]),
+            "no axis z; they have x, y",
+        ),
+        (
+            fail(cube, 3, None, &["z=10"]),
+            "needs 2 places, as in --line y=0.5,z=#0",
+        ),
+        (fail([4, 1, 1], 1, None, &["x=0"]), "leave --line out"),
+        (fail(cube, 3, None, &["z=10", "z=#1"]), "two places along z"),
+    ] {
+        assert!(message.contains(expected), "{message}");
+    }
+    for text in ["w=1", "z", "z=", "z=#-1", "z=#1.5", "z=nan", "z=inf"] {
+        assert!(text.parse::<Cut>().is_err(), "{text}");
+    }
+}
+
+#[test]
+fn numbers_of_captions_are_short() {
+    assert_eq!(
+        [short(0.5), short(-1.0), short(0.0), short(1.5e-7)],
+        ["0.5", "−1", "0", "1.5e−7"]
+    );
+}

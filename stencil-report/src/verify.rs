@@ -1,0 +1,60 @@
+//! Comparisons of schedules on a card with the processor, bit for bit.
+
+use stencil_compiler::diag::counted;
+
+/// The comparisons of all systems, in their order.
+#[derive(Clone, Debug, Default)]
+pub struct Comparisons(pub Vec<Comparison>);
+
+/// The comparison of a system in one precision.
+#[derive(Clone, Debug, Default)]
+pub struct Comparison {
+    /// The system, its dimension and the precision, in columns.
+    pub name: String,
+    /// Schedules that were compared.
+    pub schedules: usize,
+    /// Values that were compared.
+    pub values: usize,
+    /// Values that differ.
+    pub differing: usize,
+    /// A line for each schedule that is wrong.
+    pub wrong: Vec<String>,
+}
+
+impl Comparison {
+    /// Returns its lines of the table.
+    pub fn text(&self) -> String {
+        let (name, schedules, values, differing) =
+            (&self.name, self.schedules, self.values, self.differing);
+        let mut lines = format!("{name} {schedules:>9} {values:>12} {differing:>10}\n");
+        for line in &self.wrong {
+            lines += &format!("  {line}\n");
+        }
+        lines
+    }
+}
+
+impl Comparisons {
+    /// Returns the line above the table.
+    pub fn heading() -> String {
+        format!(
+            "{:<24} {}  {:<4} {:>9} {:>12} {:>10}\n",
+            "system", "dim", "", "schedules", "values", "differing"
+        )
+    }
+
+    /// Returns the verdict.
+    ///
+    /// # Errors
+    /// If bits differ.
+    pub fn end(&self) -> Result<&'static str, String> {
+        let wrong: usize = self.0.iter().map(|of| of.wrong.len()).sum();
+        match wrong {
+            0 => Ok("all bits are equal\n"),
+            n => Err(format!(
+                "error: the bits of the processor are not those of {}",
+                counted(n, "schedule")
+            )),
+        }
+    }
+}
