@@ -97,28 +97,28 @@ fn exchanged_axes_have_exchanged_bits() {
     assert!(wrong.is_empty(), "\n{wrong}");
 }
 
-/// A blast in the middle of a square stays the same along both diagonals: 300 steps with 300 cells along each axis.
+/// A blast in the middle of a square stays the same along both diagonals: 150 steps with 150 cells along each axis.
 #[test]
 fn a_square_blast_keeps_its_symmetries() {
-    let n = 300;
+    let n = 150;
     let system = law(EULER, 2, "plm<limiter = mc> in primitive", "hllc");
     let builder = Simulation::<f64>::builder(&system)
         .cells([n, n, 1])
         .centered(true);
     // Coordinates that are exact have images that are exact.
     let builder = builder
-        .extent([300.0, 300.0, 1.0])
-        .origin([-150.0, -150.0, 0.0])
+        .extent([150.0, 150.0, 1.0])
+        .origin([-75.0, -75.0, 0.0])
         .cfl(0.4);
     let mut simulation = builder.build().unwrap_or_else(|e| panic!("{e}"));
     let set = simulation.set("rho", |_, _, _| 1.0);
     let set = set.and_then(|()| {
         simulation.set(
             "e",
-            |x, y, _| if x * x + y * y < 900.0 { 25.0 } else { 0.25 },
+            |x, y, _| if x * x + y * y < 225.0 { 25.0 } else { 0.25 },
         )
     });
-    set.and_then(|()| simulation.run(300, |_, _| ()).map(|_| ()))
+    set.and_then(|()| simulation.run(150, |_, _| ()).map(|_| ()))
         .unwrap_or_else(|e| panic!("{e}"));
     let [rho, m_x, m_y] = ["rho", "m_x", "m_y"].map(|name| array(&simulation, name));
     assert!(rho.iter().any(|rho| *rho > 2.0), "a shock");

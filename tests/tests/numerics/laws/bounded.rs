@@ -11,7 +11,7 @@ fn declared(text: &str, dimension: usize, riemann: &str, settings: &str) -> Syst
     SystemDef::from_text_in(name, &text, Some(dimension)).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// How far the surface is from rest after 200 steps of nine tenths of the longest one, in units of how far it was.
+/// How far the surface is from rest after 120 steps of nine tenths of the longest one, in units of how far it was.
 fn grown(dimension: usize, riemann: &str, settings: &str) -> f64 {
     let system = declared(WATER, dimension, riemann, settings);
     let cells = [[16, 1, 1], [8, 7, 1], [4, 5, 4]][dimension - 1];
@@ -24,7 +24,7 @@ fn grown(dimension: usize, riemann: &str, settings: &str) -> f64 {
     let high = |x: [f64; 3]| x[..dimension].iter().all(|x| (x - 0.5).abs() < 0.25);
     let set = simulation.set("h", |x, y, z| if high([x, y, z]) { 1.0 + off } else { 1.0 });
     set.unwrap_or_else(|e| panic!("{e}"));
-    if simulation.run(200, |_, _| ()).is_err() {
+    if simulation.run(120, |_, _| ()).is_err() {
         return f64::INFINITY;
     }
     let h = simulation.to_f64("h").unwrap_or_else(|e| panic!("{e}"));
