@@ -84,7 +84,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<(), String> {
     }
 }
 
-/// The modules in a folder, sorted; none if there is no such folder.
+/// Returns the modules in a folder, sorted; none if there is no such folder.
 fn registered(workspace: &Workspace, folder: &str) -> Result<Vec<String>, String> {
     let folder = workspace.root.join(folder);
     if !folder.is_dir() {
