@@ -50,6 +50,11 @@ impl Workspace {
         self.files(|name| name.ends_with(".rs"))
     }
 
+    /// Returns all pages of Markdown, sorted, by their paths from the root.
+    pub(crate) fn pages(&self) -> Result<Vec<PathBuf>, String> {
+        self.files(|name| name.ends_with(".md"))
+    }
+
     /// Returns the manifests of the members, by their paths from the root.
     pub(crate) fn manifests(&self) -> Result<Vec<PathBuf>, String> {
         let mut manifests = self.files(|name| name == "Cargo.toml")?;

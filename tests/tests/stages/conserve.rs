@@ -300,7 +300,9 @@ fn conservation_laws_have_the_same_bits_on_all_engines_in_f64() {
 /// Returns a gas whose arrays may have any values, with the exact solver of the library.
 fn exact(dimension: usize, scheme: &str) -> Algorithm {
     let library = include_str!("../../../physics/src/systems/ideal_gas.rs");
-    let from = library.find("/// The change of velocity through a shock").expect("its functions");
+    let from = library
+        .find("/// The change of velocity")
+        .expect("its functions");
     let to = library.find("observe ").expect("its end");
     algorithm_of(&format!(
         "system Gas in {dimension}d {{

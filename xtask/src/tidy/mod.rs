@@ -3,6 +3,7 @@
 mod arrows;
 mod layout;
 mod scan;
+mod sentences;
 mod words;
 
 use std::fmt;
@@ -60,6 +61,10 @@ pub(crate) fn run(workspace: &Workspace) -> Result<(), String> {
         let source = Source::read(path, &workspace.read(path)?);
         found.extend(layout::check(&source, &mut long));
         found.extend(words::check(&source, &systems));
+        found.extend(sentences::docs(&source));
+    }
+    for path in workspace.pages()? {
+        found.extend(sentences::page(&path, &workspace.read(&path)?));
     }
     for folder in REGISTRIES {
         found.extend(registry(workspace, folder)?);

@@ -312,7 +312,7 @@ fn bounds_that_are_not_held_are_left_by_rounding() {
     }
 }
 
-/// A cell that both of its faces empty at once: each face may take half of what it holds in one dimension, not all of it. A parabola
+/// A cell that both of its faces empty at once: each face may take half of its content in one dimension, not all of it. A parabola
 /// through full neighbours promises more at both faces than a thin cell has.
 #[test]
 fn both_faces_of_a_cell_together_take_no_more_than_it_holds() {
