@@ -48,7 +48,7 @@ impl Flow for ControlFlow<()> {
 /// The parts of the time of a run, by the clock on the wall.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Timings {
-    /// All steps, with the callbacks.
+    /// All steps, the following parts included.
     pub steps: Duration,
     /// Finding the length of adaptive time steps.
     pub time_step: Duration,

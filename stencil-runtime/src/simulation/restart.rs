@@ -177,7 +177,7 @@ impl<T: Number> Simulation<T> {
             values.push((name.to_string(), array));
         }
         let changed = self.changed(&mut file, &texts).map_err(Error::Output)?;
-        // The step before a restart is not that of the next one, which is found anew.
+        // Adaptive steps keep the last length until the next one is found.
         let dt = match self.pace {
             Pace::Auto { .. } | Pace::Adaptive { .. } => {
                 file.f64(&self.entry("dt")).map_err(no_state)?

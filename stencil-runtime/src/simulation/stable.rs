@@ -22,7 +22,7 @@ const LOOKED_AT: u64 = 4096;
 /// Values that are larger than initial values by this factor have grown without bound.
 const GROWTH: f64 = 1e30;
 
-/// Cells about whose states all waves are examined.
+/// The number of cells about whose states all waves are examined.
 const MOST_STATES: usize = 8;
 
 /// Steps of automatic length after which the limit of a nonlinear problem is found again.

@@ -47,9 +47,9 @@ const GAIN: f64 = 0.005;
 pub struct Options {
     /// Cells along x, y, z.
     pub cells: [usize; 3],
-    /// The time of the search. No race begins that would end later if it took as long as the one before; half of the
-    /// time that is left is for compiling its schedules, and half of that for predicting them before. A search without
-    /// a card has three quarters for its first predictions, and compiles no schedule later than this.
+    /// The time of the search. No race begins that would end later if it took as long as the one before. Predicting for
+    /// a race and then compiling for it take up to half of the time that is left, each. A search without a card has
+    /// three quarters for its first predictions, and compiles no schedule later than this.
     pub budget: Duration,
     /// Schedules of the first race.
     pub first: usize,

@@ -130,7 +130,7 @@ impl<T: Number> Machine<T> {
             .collect())
     }
 
-    /// Returns the launches of each substep as one pipeline if their stored functions fit into rings, else one by one.
+    /// Returns the launches of each substep as one pipeline if rings can keep its stored functions, else one by one.
     fn marches(&self, algorithm: &Algorithm, plan: &Plan) -> Result<BTreeMap<usize, March>, Error> {
         let mut marches = BTreeMap::new();
         for substep in pipeline::substeps(plan) {
@@ -144,7 +144,7 @@ impl<T: Number> Machine<T> {
         Ok(marches)
     }
 
-    /// Computes the uniforms of a substep anew, if the time or the length of the step has changed.
+    /// Computes the uniforms of a substep anew, if their inputs have changed.
     fn renew_uniforms(&mut self, substep: usize, t: f64, dt: f64) {
         let known = self.uniforms_of[substep] == Some(dt);
         if known && !self.rules.depend_on_time {

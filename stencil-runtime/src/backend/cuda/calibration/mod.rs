@@ -132,7 +132,7 @@ impl Calibration {
             words,
             launch,
             fill,
-            // No step draws more power than multiply-adds alone.
+            // No step holds a higher clock than multiply-adds alone.
             power: Power {
                 most: (held / clock).min(sheet.power.most),
                 ..sheet.power

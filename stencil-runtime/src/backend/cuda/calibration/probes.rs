@@ -52,7 +52,7 @@ pub(super) fn source() -> Source {
     }
 }
 
-/// Measures a card; `sheet` holds the numbers that are expected of it.
+/// Measures a card; `expected` holds its rates by the data sheet.
 pub(super) fn measure(
     card: &Card,
     cache: Option<&Cache>,

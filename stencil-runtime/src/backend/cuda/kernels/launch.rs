@@ -356,7 +356,7 @@ impl Ready {
         copy.map_err(&failed)
     }
 
-    /// Starts the kernel on all patches; `slots` are the indices of the plan's buffers.
+    /// Starts the kernel on all patches; `slots` has the slot of each buffer of the plan.
     pub(crate) fn launch(
         &self,
         stream: &Arc<CudaStream>,

@@ -20,7 +20,7 @@ pub(in crate::backend::cuda) fn slots(plan: &Plan) -> Vec<usize> {
 pub(in crate::backend::cuda) fn places(plan: &Plan, more: usize) -> Vec<Place> {
     let (slots, of_buffers) = (slots(plan), plan.places());
     let home = |slot: usize| slots.iter().position(|own| *own == slot);
-    // Surfaces count from the first one, whatever arrays are between them.
+    // Slots behind the plan's count arrays alone, without surfaces.
     let surfaces = (0..plan.memories()).filter_map(home);
     let surfaces = surfaces
         .filter(|buffer| of_buffers[*buffer].surface)

@@ -62,7 +62,7 @@ pub(crate) struct Machine<T> {
     memory: Memory,
     /// The patches of the mesh in the memory of the card.
     cut: Cut,
-    /// The layout that kernels of observed functions are made for.
+    /// The arrays and the card that kernels of observed functions are made for.
     on: On,
     /// The slot of each buffer in memory.
     slots: Vec<usize>,

@@ -31,7 +31,7 @@ pub(super) struct Programs<'a> {
     /// Ghost cells that they would read if none of them read around the ends. The host has as many, so that it can
     /// evaluate all that it can in a run of its own.
     pub(super) reach: [usize; 3],
-    /// The layout that kernels of observed functions are made for.
+    /// The arrays and the card that kernels of observed functions are made for.
     pub(super) on: On,
 }
 
