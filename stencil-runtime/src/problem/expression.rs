@@ -88,7 +88,7 @@ struct Parts {
     varies: Varies,
 }
 
-/// Does an expression depend on place, time or components?
+/// Does an expression depend on the place or the time?
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Varies {
     pub(super) place: bool,
