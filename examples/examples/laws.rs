@@ -67,8 +67,8 @@ mod waves {
     }
 }
 
-/// Returns the processor time of all threads in seconds, which Linux counts in hundredths: fields 14 and 15 of proc(5), behind the name.
-/// Elsewhere it returns the wall time.
+/// Returns the processor time of all threads in seconds, which Linux counts in hundredths: fields 14 and 15 of proc(5),
+/// behind the name. On other systems it returns the wall time.
 fn used() -> f64 {
     let Ok(text) = fs::read_to_string("/proc/self/stat") else {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);

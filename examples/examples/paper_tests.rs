@@ -21,7 +21,7 @@ type Failure = Box<dyn std::error::Error>;
 const SHEAR: (f64, f64, f64) = (13.0, 5e-3, 1.5);
 const SHEAR_CELLS: [usize; 7] = [32, 48, 64, 128, 256, 384, 512];
 
-/// The root mean square error of the shear wave on n cells, with steps as the square of the spacing.
+/// Returns the root mean square error of the shear wave on n cells, with steps as the square of the spacing.
 fn shear_error<T: Number>(system: &SystemDef, n: usize) -> Result<f64, Failure> {
     let ((k, nu, end), h) = (SHEAR, TAU / n as f64);
     let steps = (end / (0.08 * h * h / nu).min(0.3 * h)).ceil();
@@ -119,7 +119,7 @@ const EXPLOSION_CELLS: [usize; 2] = [64, 128];
 /// The paper varies the viscosity; Re is the largest velocity times the length 1 over it.
 const VISCOSITIES: [f64; 5] = [0.1, 0.05, 0.02, 0.01, 0.005];
 
-/// Relative standard deviations of the sums of density and speed along the lines.
+/// Returns relative standard deviations of the sums of density and speed along the lines.
 fn deviations(n: usize, nu: f64) -> Result<[f64; 2], Failure> {
     let changes = [
         Change::set(&format!("mesh.cells={n}")),

@@ -2,7 +2,7 @@
 
 use stencil_runtime::pointwise;
 
-/// The viscosity of a gas over that at the temperature one, a power of the temperature; the exponent of air is 0.76.
+/// Returns the viscosity of a gas over that at the temperature one, a power of the temperature; that of air is 0.76.
 ///
 /// ```
 /// use physics::functions::viscosity;
@@ -15,8 +15,8 @@ pub fn viscosity(temperature: scalar, exponent: scalar) -> scalar {
     pow(temperature, exponent)
 }
 
-/// The pressure of an ideal gas from its density, the square of its momentum and its energy in a volume (Toro, Riemann Solvers and
-/// Numerical Methods for Fluid Dynamics, 2009, Eq. 1.8).
+/// Returns the pressure of an ideal gas from its density, the square of its momentum and its energy in a volume (Toro,
+/// Riemann Solvers and Numerical Methods for Fluid Dynamics, 2009, Eq. 1.8).
 ///
 /// ```
 /// use physics::functions::pressure;

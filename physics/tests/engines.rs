@@ -25,7 +25,7 @@ fn initial(component: usize, x: f64, y: f64, z: f64) -> f64 {
         + 0.02 * (3.0 * z - y).sin()
 }
 
-/// How to run.
+/// The settings of a run.
 #[derive(Clone, Copy, Debug)]
 struct Way {
     engine: Engine,
@@ -34,7 +34,7 @@ struct Way {
     preset: Option<&'static str>,
 }
 
-/// Bits of all components after some steps.
+/// Returns the bits of all components after some steps.
 fn run<T: Number>(system: &SystemDef, cells: [usize; 3], way: Way) -> Vec<Vec<u64>> {
     let mut builder = Simulation::<T>::builder(system)
         .cells(cells)
@@ -66,7 +66,7 @@ fn run<T: Number>(system: &SystemDef, cells: [usize; 3], way: Way) -> Vec<Vec<u6
         .collect()
 }
 
-/// The same by the oracle.
+/// Returns the same by the oracle.
 fn oracle<T: Number>(system: &SystemDef, cells: [usize; 3]) -> Vec<Vec<u64>> {
     let algorithm = system.algorithm();
     let params: Vec<f64> = algorithm
@@ -172,7 +172,7 @@ fn heat_in_a_plane() {
     all_ways_agree::<f64>(&Heat::<2>.to_system().unwrap(), [2, 3, 1], &[]);
 }
 
-/// Slopes and fluxes live in rings of rows: some meshes are cut along x, others along y, or into parts for threads.
+/// Rings keep rows of slopes and fluxes: some meshes are cut along x, others along y, or into parts for threads.
 #[test]
 fn sound_as_a_conservation_law() {
     let plane = Acoustics::<2>.to_system().unwrap();

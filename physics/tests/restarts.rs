@@ -39,7 +39,7 @@ fn bits<T: Number>(simulation: &Simulation<T>) -> Vec<u64> {
         .collect()
 }
 
-/// Steps in one run, and the same ones in two; the second one knows only the files of the first.
+/// Compares some steps in one run with the same ones in two; the second one knows only the files of the first.
 fn goes_on<T: Number>(problem: &Problem, name: &str, engines: [Engine; 2]) -> Result<(), String> {
     let build = |problem: &Problem, engine| {
         let built = problem.builder::<T>().engine(engine).threads(1).build();

@@ -1,4 +1,4 @@
-//! The `pde!` macro: tokens in, tokens out. What they mean is the compiler's business.
+//! The `pde!` macro: tokens in, tokens out. Their meaning is the compiler's business.
 
 use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
 use stencil_compiler::algorithm::text as algorithm_text;
@@ -61,8 +61,8 @@ pub fn pde(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
 /// }
 /// ```
 ///
-/// It is written in the language of equations, as a function of a system is, with `scalar`, `vector` and `tensor` for types. What it calls is named:
-/// `#[pointwise(harmonic)]`. In Rust it is an ordinary function, of `f32` and of `f64`, of which vectors are arrays.
+/// It is written in the language of equations, with types `scalar`, `vector` and `tensor`. Functions that it calls are
+/// named: `#[pointwise(harmonic)]`. In Rust it is a function of `f32` and of `f64`, with arrays as vectors.
 #[proc_macro_attribute]
 pub fn pointwise(
     arguments: proc_macro::TokenStream,
@@ -78,7 +78,7 @@ pub fn pointwise_behind(input: proc_macro::TokenStream) -> proc_macro::TokenStre
     pointwise::expand(input.into()).into()
 }
 
-/// What belongs to Rust in the input, and the rest.
+/// The parts of the input that belong to Rust, and the rest.
 struct Head {
     visibility: TokenStream,
     name: Ident,
@@ -146,13 +146,13 @@ fn expand(head: &Head) -> Result<TokenStream, Diagnostics> {
     Ok(place(tokens, head))
 }
 
-/// An error that no declaration should cause.
+/// Returns an error that no declaration should cause.
 fn bug(what: &dyn std::fmt::Display) -> Diagnostics {
     let span = stencil_compiler::diag::Span::default();
     Diagnostics::from(Diagnostic::new(Code::Syntax, span, what.to_string()))
 }
 
-/// The type, with its documentation. A system for any number of dimensions has it as a parameter.
+/// Returns the type, with its documentation. A system for any number of dimensions has it as a parameter.
 fn declaration(model: &Model, is_generic: bool) -> String {
     let mut out = String::new();
     for line in &model.doc {
@@ -164,7 +164,7 @@ fn declaration(model: &Model, is_generic: bool) -> String {
         + ";\n"
 }
 
-/// The system in one number of dimensions, and its kernels.
+/// Returns the system in one number of dimensions, and its kernels.
 fn implementation(
     model: &Model,
     is_generic: bool,
@@ -196,7 +196,7 @@ fn implementation(
     ))
 }
 
-/// The kernels and the table of them.
+/// Returns the kernels and the table of them.
 fn program(kernels: &[Kernel]) -> Result<String, emit::EmitError> {
     emit::rust(&kernels.iter().collect::<Vec<_>>())
 }

@@ -7,9 +7,9 @@ use quote::quote;
 
 /// The input of a macro, taken apart.
 pub(crate) struct Linked {
-    /// Functions that are here, each with what it calls before it.
+    /// Functions that are here, each behind the functions that it calls.
     functions: Vec<TokenStream>,
-    /// As they stand in the input.
+    /// The same functions as groups of the input.
     groups: TokenStream,
     /// Paths of functions that are not here yet, with the names that they get.
     paths: Vec<TokenStream>,
@@ -20,7 +20,7 @@ impl Linked {
     /// Takes an input apart.
     ///
     /// # Errors
-    /// A `compile_error!` at a `use` that is none.
+    /// A `compile_error!` at a `use` that is malformed.
     pub(crate) fn of(input: TokenStream) -> Result<Linked, TokenStream> {
         let trees: Vec<TokenTree> = input.into_iter().collect();
         let mut linked = Linked {
@@ -57,7 +57,7 @@ impl Linked {
         Ok(linked)
     }
 
-    /// Adds functions, each of them once. Their places are in another file: what is said of them is said of the path.
+    /// Adds functions, each of them once. Their places are in another file: errors in them point at the path.
     fn add(&mut self, path: &TokenStream, functions: TokenStream) {
         let span = path
             .clone()
@@ -71,7 +71,7 @@ impl Linked {
             .collect();
         let mut all: Vec<Vec<TokenTree>> =
             trees.split_inclusive(is_end).map(<[_]>::to_vec).collect();
-        // What it calls is before it.
+        // Functions that it calls are before it.
         let own = all.last_mut().and_then(|function| function.get_mut(1));
         if let (Some(name), Some(other)) = (own, path_and_name(path).1) {
             *name = other.into();
@@ -85,7 +85,7 @@ impl Linked {
         }
     }
 
-    /// Where a function is not here yet, the call that brings it and goes on with the macro of this name.
+    /// Returns, if a function is not here yet, the call that brings it and continues with the macro of this name.
     pub(crate) fn next(&self, then: &str) -> Option<TokenStream> {
         let (path, others) = self.paths.split_first()?;
         let then = Ident::new(then, Span::call_site());
@@ -96,17 +96,17 @@ impl Linked {
         })
     }
 
-    /// The functions that are here.
+    /// Returns the functions that are here.
     pub(crate) fn functions(&self) -> TokenStream {
         self.functions.iter().cloned().collect()
     }
 
-    /// What is not of other places.
+    /// Returns the input without linked functions.
     pub(crate) fn rest(&self) -> TokenStream {
         self.rest.clone()
     }
 
-    /// All of it.
+    /// Returns all of it.
     pub(crate) fn all(&self) -> TokenStream {
         let mut all = self.functions();
         all.extend(self.rest());
@@ -114,7 +114,7 @@ impl Linked {
     }
 }
 
-/// An item behind a `use` of each path of a list.
+/// Returns an item behind a `use` of each path of a list.
 pub(crate) fn uses(paths: TokenStream, item: TokenStream) -> TokenStream {
     let mut out = TokenStream::new();
     if !paths.is_empty() {
@@ -124,7 +124,7 @@ pub(crate) fn uses(paths: TokenStream, item: TokenStream) -> TokenStream {
     out
 }
 
-/// What is before `as` in a path, and the name behind it.
+/// Returns the part of a path before `as`, and the name behind it.
 fn path_and_name(path: &TokenStream) -> (TokenStream, Option<Ident>) {
     let trees: Vec<TokenTree> = path.clone().into_iter().collect();
     match &trees[..] {
@@ -135,7 +135,7 @@ fn path_and_name(path: &TokenStream) -> (TokenStream, Option<Ident>) {
     }
 }
 
-/// The paths of `a::b`, `a::b as c`, `a::{b, c}` or `{a::b, c}`.
+/// Returns the paths of `a::b`, `a::b as c`, `a::{b, c}` or `{a::b, c}`.
 fn paths(trees: &[TokenTree], span: Span) -> Result<Vec<TokenStream>, TokenStream> {
     if let [before @ .., TokenTree::Group(group)] = trees
         && group.delimiter() == Delimiter::Brace
@@ -167,7 +167,7 @@ fn error(span: Span, message: &str) -> TokenStream {
     quote::quote_spanned! { span => ::core::compile_error! { #message } }
 }
 
-/// The token at another place.
+/// Returns the token at another place.
 fn placed(tree: TokenTree, span: Span) -> TokenTree {
     match tree {
         TokenTree::Group(group) => {

@@ -26,7 +26,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         .unwrap_or_else(|errors| span::compile_errors(&item.function, &errors))
 }
 
-/// What is written: attributes and visibility are Rust's.
+/// The function as written: attributes and visibility are Rust's.
 struct Item {
     attributes: TokenStream,
     visibility: TokenStream,
@@ -77,7 +77,7 @@ fn compiled(item: &Item, functions: TokenStream) -> Result<TokenStream, Diagnost
     } = item;
     let export = item.is_exported().then(|| quote! { #[macro_export] });
     let name = Ident::new(&function.name, Span::call_site());
-    // Macros of other crates share one room.
+    // Macros of other crates share one namespace.
     let unique = fnv1a(format!("{functions} {:?}", Span::call_site().start()).as_bytes());
     let hidden = Ident::new(
         &format!("__pointwise_{name}_{unique:016x}"),

@@ -3,8 +3,8 @@
 use proc_macro2::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
 use stencil_compiler::diag::{self, Diagnostic, Diagnostics, Place};
 
-/// One `compile_error!` for each diagnostic, and one for each note with a place of its own:
-/// stable Rust has no secondary labels.
+/// Makes one `compile_error!` for each diagnostic, and one for each note with a place of its own: stable Rust has no
+/// secondary labels.
 pub(crate) fn compile_errors(input: &TokenStream, diagnostics: &Diagnostics) -> TokenStream {
     let mut tokens = Vec::new();
     flatten(input.clone(), &mut tokens);
@@ -21,7 +21,7 @@ pub(crate) fn compile_errors(input: &TokenStream, diagnostics: &Diagnostics) -> 
     out
 }
 
-/// The message with its notes and its help, one a line.
+/// Returns the message with its notes and its help, one a line.
 fn message(diagnostic: &Diagnostic) -> String {
     let mut text = format!("[{}] {}", diagnostic.code, diagnostic.message);
     for (span, note) in &diagnostic.notes {
@@ -35,7 +35,7 @@ fn message(diagnostic: &Diagnostic) -> String {
     text
 }
 
-/// `compile_error! { "text" }`, which rustc underlines from its first token to its braces.
+/// Makes `compile_error! { "text" }`, which rustc underlines from its first token to its braces.
 fn error_at(tokens: &[Span], span: diag::Span, text: &str) -> TokenStream {
     let (first, last) = ends(tokens, span);
     let mut bang = Punct::new('!', Spacing::Alone);
@@ -50,7 +50,7 @@ fn error_at(tokens: &[Span], span: diag::Span, text: &str) -> TokenStream {
         .collect()
 }
 
-/// The first and the last token inside of a span; the macro's call site if there is none.
+/// Returns the first and the last token inside of a span; the macro's call site if there is none.
 fn ends(tokens: &[Span], span: diag::Span) -> (Span, Span) {
     let starts_inside = |token: &&Span| span.is_known() && start(token) >= span.start;
     let ends_inside = |token: &&Span| span.is_known() && diag::Span::of(**token).end <= span.end;
@@ -68,7 +68,7 @@ fn start(token: &Span) -> Place {
     diag::Span::of(*token).start
 }
 
-/// The places of all tokens in the order of the source.
+/// Adds the places of all tokens in the order of the source.
 fn flatten(stream: TokenStream, out: &mut Vec<Span>) {
     let mut open = vec![(stream.into_iter(), None)];
     while let Some((stream, close)) = open.last_mut() {

@@ -1,5 +1,5 @@
-//! Wrong programs and their messages: each file of `tests/ui` is a mistake, and the file beside it
-//! what rustc says of it. The same mistakes, read from text, have the same codes and places.
+//! Wrong programs and their messages: each file of `tests/ui` is a mistake, and the file beside it has rustc's
+//! messages. The same mistakes, read from text, have the same codes and places.
 //!
 //! After a message was changed on purpose, `TRYBUILD=overwrite cargo test -p stencil-macros --test ui`
 //! writes the files anew.
@@ -19,7 +19,7 @@ type Found = (String, u32, u32);
 fn messages_of_wrong_programs_are_pinned() {
     let cases = trybuild::TestCases::new();
     cases.compile_fail("tests/ui/*.rs");
-    // What text does not have.
+    // Mistakes that a text cannot have.
     cases.compile_fail("tests/ui/linked/*.rs");
 }
 
@@ -34,14 +34,14 @@ fn programs() -> Vec<PathBuf> {
     programs
 }
 
-/// What is inside of `pde! { .. }`, at the line and column where it is in the program.
+/// Returns the inside of `pde! { .. }`, at the line and column where it is in the program.
 fn declaration(program: &str) -> String {
     let (before, rest) = program.split_once("pde! {").expect("a declaration");
     let (inside, _) = rest.rsplit_once("\n}\n\nfn main").expect("its end");
     format!("{}{inside}\n", "\n".repeat(before.matches('\n').count()))
 }
 
-/// The errors of a declaration, as the macro finds them.
+/// Returns the errors of a declaration, as the macro finds them.
 fn errors(text: &str) -> Diagnostics {
     let dimension = (dimensions(text) == Some(Dimensions::Any)).then_some(1);
     match parse_str_in(text, dimension) {
@@ -53,7 +53,7 @@ fn errors(text: &str) -> Diagnostics {
     }
 }
 
-/// The errors in a file of expected messages, without those that belong to notes.
+/// Returns the errors in a file of expected messages, without those that belong to notes.
 fn pinned(messages: &str) -> Vec<Found> {
     let mut found = Vec::new();
     let mut code: Option<String> = None;
@@ -122,6 +122,6 @@ fn most_errors_have_a_way_out() {
         }
     }
     assert!(codes.len() >= 25, "only {} codes", codes.len());
-    // The others say themselves what was expected: `;`, or one of a list.
+    // The other messages name what they expected: `;`, or one of a list.
     assert!(10 * helped >= 8 * all, "{helped} of {all} have a way out");
 }

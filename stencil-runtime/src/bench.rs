@@ -1,5 +1,5 @@
-//! What the processor can do, and how much of it a simulation gets; how long steps of a card take in a
-//! [`burst`] after a rest and when they are [`sustained`].
+//! Peak rates of the processor, and the rates of a simulation; times of steps of a card in a [`burst`] after a rest
+//! and when they are [`sustained`].
 //!
 //! ```
 //! use stencil_runtime::bench::{peak, stream, time_steps};
@@ -21,8 +21,8 @@
 //! # Ok::<(), stencil_runtime::Error>(())
 //! ```
 //!
-//! Other programs on the machine slow a measurement down and never speed it up: the best of many is
-//! nearest to what the machine can do.
+//! Other programs on the machine slow a measurement down and never speed it up: the best of many is nearest to the
+//! peak of the machine.
 
 mod protocol;
 
@@ -38,10 +38,10 @@ use crate::{Error, Instructions, Number, Simulation};
 
 pub use protocol::{BURST, Sustained, batch, burst, steps_of, sustained};
 
-/// How often each measurement is repeated.
+/// Repetitions of each measurement.
 const REPEAT: usize = 5;
-/// Sums of multiply-adds that do not wait for each other: more than any processor has under way,
-/// and few enough for sixteen registers.
+/// Sums of multiply-adds that do not wait for each other: more than any processor has in progress, and few enough for
+/// sixteen registers.
 const CHAINS: usize = 12;
 /// Multiply-adds in each sum.
 const ROUNDS: usize = 200_000;
@@ -61,13 +61,13 @@ pub struct Peak {
     pub threads: usize,
 }
 
-/// The rate of memory, in billions of bytes a second. What the processor reads only because it is
-/// going to be written does not count.
+/// The rate of memory, in billions of bytes a second. Bytes that the processor reads only because it is going to write
+/// them do not count.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stream {
-    /// Of `a = b`: one array read, one written.
+    /// Rate of `a = b`: one array read, one written.
     pub copy_gb_s: f64,
-    /// Of `a = b + s * c`: two arrays read, one written.
+    /// Rate of `a = b + s * c`: two arrays read, one written.
     pub triad_gb_s: f64,
     /// Bytes of each array, all threads together: more than the caches hold.
     pub array_bytes: usize,
@@ -75,7 +75,7 @@ pub struct Stream {
     pub threads: usize,
 }
 
-/// How long time steps took.
+/// The times of steps.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepTimes {
     /// Seconds of each step, the shortest first.
@@ -85,24 +85,24 @@ pub struct StepTimes {
 }
 
 impl StepTimes {
-    /// The shortest step in seconds.
+    /// Returns the shortest step in seconds.
     pub fn best(&self) -> f64 {
         self.seconds.first().copied().unwrap_or(f64::NAN)
     }
 
-    /// The step in the middle, in seconds.
+    /// Returns the median step, in seconds.
     pub fn median(&self) -> f64 {
         let middle = self.seconds.get(self.seconds.len() / 2);
         middle.copied().unwrap_or(f64::NAN)
     }
 
-    /// Points that are advanced by a whole time step, a second, in the shortest step.
+    /// Returns the points that are advanced by a whole time step, a second, in the shortest step.
     pub fn best_points_per_second(&self) -> f64 {
         self.points as f64 / self.best()
     }
 }
 
-/// The peak of multiply-adds in the precision of `T`, on a number of threads; at least one.
+/// Measures the peak of multiply-adds in the precision of `T`, on a number of threads; at least one.
 pub fn peak<T: Number>(threads: usize) -> Peak {
     let instructions = Instructions::best();
     let run = match T::PRECISION {
@@ -118,7 +118,7 @@ pub fn peak<T: Number>(threads: usize) -> Peak {
     }
 }
 
-/// Performs multiply-adds and returns how many operations they are.
+/// Performs multiply-adds and returns the number of operations.
 fn multiply_adds<T: Registers>(instructions: Instructions) -> f64 {
     let mut flops = 0.0;
     if let Ok(instructions) = Checked::new(instructions) {
@@ -151,8 +151,8 @@ impl<T: Registers> OnLanes for MultiplyAdds<'_, T> {
     }
 }
 
-/// The rate of a copy and of a triad, on a number of threads; at least one. Each thread has its
-/// own part of three arrays, which it touches first.
+/// Measures the rate of a copy and of a triad, on a number of threads; at least one. Each thread has its own part of
+/// three arrays, which it touches first.
 pub fn stream(threads: usize) -> Stream {
     let share = (ARRAY / threads.max(1)).max(SHARE);
     let arrays = || [1.0, 2.0, 3.0].map(|value| vec![value; share / size_of::<f64>()]);
@@ -197,7 +197,7 @@ pub fn stream(threads: usize) -> Stream {
 /// ```
 ///
 /// # Errors
-/// Those of a step.
+/// If a step fails.
 pub fn time_steps<T: Number>(
     simulation: &mut Simulation<T>,
     steps: usize,
@@ -218,12 +218,12 @@ pub fn time_steps<T: Number>(
 struct Best {
     /// From the start of the first thread to the end of the last one.
     seconds: f64,
-    /// What each thread has done.
+    /// The work that each thread has done.
     work: Vec<f64>,
 }
 
-/// Repeats some work on threads that start together; a thread makes its work by `prepare`. Returns
-/// the number of threads, fewer where the system gives no more, and the shortest repetition.
+/// Repeats some work on threads that start together; a thread makes its work by `prepare`. Returns the number of
+/// threads, fewer if the system gives no more, and the shortest repetition.
 fn best_of<W: FnMut() -> f64>(
     threads: usize,
     prepare: impl Fn(usize) -> W + Sync,

@@ -1,4 +1,4 @@
-//! What can go wrong, each with the thing's name and the way out.
+//! Errors of the runtime, each with the thing's name and the way out.
 
 use std::io;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use crate::mesh::Axis;
 use crate::report::{told, told_point};
 use crate::{Retaken, Shortage};
 
-/// Why a system or a simulation could not be made, or a run had to end.
+/// The reason why a system or a simulation could not be made, or a run had to end.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -25,7 +25,7 @@ pub enum Error {
     NoSchedule {
         /// The system.
         system: String,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
     /// A file that declares a system cannot be read.
@@ -60,10 +60,10 @@ pub enum Error {
         /// The way out: the nearest numbers that divide.
         help: String,
     },
-    /// A length, an origin or a time step that is no sensible number.
+    /// A length, an origin or a time step that makes no sense.
     #[error("{what} is {value}; {help}")]
     Value {
-        /// What was given.
+        /// The name of the value.
         what: String,
         /// The number.
         value: f64,
@@ -73,7 +73,7 @@ pub enum Error {
     /// A setting that has no default was not given.
     #[error("{what} is not set; {help}")]
     Missing {
-        /// What is missing.
+        /// The name of the setting.
         what: String,
         /// The way out.
         help: String,
@@ -89,7 +89,7 @@ pub enum Error {
         name: String,
         /// The name that was probably meant.
         nearest: Option<String>,
-        /// All names there are.
+        /// All known names.
         known: Vec<String>,
     },
     /// Values of another shape than the mesh.
@@ -97,9 +97,9 @@ pub enum Error {
     Shape {
         /// The field.
         name: String,
-        /// What it has.
+        /// The shape of the field.
         expected: String,
-        /// What was given.
+        /// The shape of the values.
         found: String,
         /// The order of the axes or components.
         order: &'static str,
@@ -114,7 +114,7 @@ pub enum Error {
     NotCompiled {
         /// The system.
         system: String,
-        /// For what there is none.
+        /// The case without a program.
         why: &'static str,
     },
     /// The processor lacks the instructions that were asked for.
@@ -126,9 +126,9 @@ pub enum Error {
     /// The threads could not be started.
     #[error("cannot start {threads} threads: {reason}; ask for fewer")]
     Threads {
-        /// How many.
+        /// Their number.
         threads: usize,
-        /// What the system said.
+        /// The system's message.
         reason: String,
     },
     /// The arrays do not fit into memory.
@@ -137,24 +137,24 @@ pub enum Error {
     /// A boundary condition that cannot be met.
     #[error("boundary of {place}: {reason}; {help}")]
     Boundary {
-        /// A face such as `x.lo`, with the component where it matters.
+        /// A face such as `x.lo`, with the component if it matters.
         place: String,
-        /// What is wrong.
+        /// The fault.
         reason: String,
         /// The way out.
         help: String,
     },
-    /// A formula that does not read.
+    /// A formula with errors.
     #[error("{what} is no formula\n{}", errors.render("formula", formula))]
     Formula {
-        /// What it was to be: ``the value of `u_x` at x.lo``.
+        /// The place of the formula: ``the value of `u_x` at x.lo``.
         what: String,
         /// Its text.
         formula: String,
         /// All errors, each with its place in the text.
         errors: Diagnostics,
     },
-    /// Initial values that are no numbers.
+    /// Initial values that are not finite.
     #[error(
         "`{field}` is set to a value that is not finite in cell {cell:?}, at {}; look at the function or array that it was set from",
         told_point(at)
@@ -167,7 +167,7 @@ pub enum Error {
         /// Its coordinates.
         at: [f64; 3],
     },
-    /// The solution is no longer a number.
+    /// A value of the solution is not finite.
     #[error(transparent)]
     NotFinite(Box<NotFinite>),
     /// There is no state to go on from.
@@ -178,20 +178,20 @@ pub enum Error {
     /// A speed that cannot limit the time step.
     #[error(transparent)]
     Speed(Box<BadSpeed>),
-    /// A step turned out too long, however short it was made.
+    /// A step turned out too long, even after it was shortened several times.
     #[error(
         "at t = {:?} a step was done {times} times, and the speeds at its end allowed no more than dt = {dt:?} at last, as the {} speed was {} in cell {:?}, at {:?}; start with a smaller Courant number, or allow a larger limit",
         last.t, last.speed, last.value, last.cell, last.at
     )]
     Retaken {
-        /// How often it was tried.
+        /// The number of tries.
         times: u32,
         /// The length that was allowed at last.
         dt: f64,
-        /// The last try, and what was too fast at its end.
+        /// The last try, and the speed that was too fast at its end.
         last: Box<Retaken>,
     },
-    /// A time step that is longer than is stable.
+    /// A time step that is longer than the stability limit.
     #[error(transparent)]
     Unstable(Box<Unstable>),
     /// An integrator that is stable for no step.
@@ -199,14 +199,14 @@ pub enum Error {
         "{term} grows at every step in the scheme `{scheme}`: its integrator is stable for no length; choose {stable} (or insist with `--unchecked-step`, `.unchecked_step(true)`)"
     )]
     NoStableStep {
-        /// What grows.
+        /// The term that grows.
         term: String,
         /// The scheme in words.
         scheme: String,
         /// Integrators that are stable for some step.
         stable: String,
     },
-    /// A time step that leads nowhere.
+    /// A time step that is zero or not finite.
     #[error(
         "the time step is {} at t = {}; if all speeds are zero, limit it by `.dt(..)`, and if it is too small for the time to change, the solution has become too steep",
         told(*dt),
@@ -223,7 +223,7 @@ pub enum Error {
     Restart {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The fault.
         reason: String,
         /// The way out.
         help: String,
@@ -236,7 +236,7 @@ pub enum Error {
     Bug(String),
 }
 
-/// A time step beyond what is stable about the state before it.
+/// A time step longer than the stability limit about the state before it.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error(
     "the time step {dt} is longer than is stable at t = {}: {term} allows no more than {}{place}; write dt = {write} or less{number} (or insist with `--unchecked-step`, `.unchecked_step(true)`)",
@@ -249,7 +249,7 @@ pub struct Unstable {
     pub dt: f64,
     /// The time before it.
     pub t: f64,
-    /// What limits it: a term of an equation, or a speed.
+    /// The term of an equation, or the speed, that limits it.
     pub term: String,
     /// The longest stable step.
     pub limit: f64,
@@ -261,7 +261,7 @@ pub struct Unstable {
     pub number: String,
 }
 
-/// A speed that is no number or negative.
+/// A speed that is NaN or negative.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error(
     "the {kind} speed is {} at t = {}: `{term}` in cell {cell:?}, at {}, where {state}; a speed is a number that is not \
@@ -274,7 +274,7 @@ pub struct Unstable {
 pub struct BadSpeed {
     /// `advective`, `diffusive`, `dispersive` or `hyperdiffusive`.
     pub kind: &'static str,
-    /// As it is declared or follows from the fluxes.
+    /// The speed as it is declared or follows from the fluxes.
     pub term: String,
     /// The first cell with the value.
     pub cell: [usize; 3],
@@ -288,7 +288,7 @@ pub struct BadSpeed {
     pub t: f64,
 }
 
-/// A step that made a value which is infinite or not a number.
+/// A step that made a value which is infinite or NaN.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error(
     "`{field}` is not finite, or larger than {}, in cell {cell:?}, at {}, after {}; {}.{} {}",
@@ -303,7 +303,7 @@ pub struct BadSpeed {
 pub struct NotFinite {
     /// The component.
     pub field: String,
-    /// The largest size of a value: 1e30 times that of the values that the run began with, or of one.
+    /// The largest size of a value: 1e30 times the largest initial value, or 1e30.
     pub most: f64,
     /// The first such cell: x, y, z.
     pub cell: [usize; 3],
@@ -315,27 +315,26 @@ pub struct NotFinite {
     pub substep: usize,
     /// The time of the substep.
     pub t: f64,
-    /// The equation, with its line where that is known.
+    /// The equation, with its line if that is known.
     pub equation: String,
-    /// The step after which the fields were as they are now; `None` if they are those of the
-    /// failed step.
+    /// The step after which the fields were as they are now; `None` if they are those of the failed step.
     pub kept: Option<u64>,
-    /// So many steps before that one may have made it: values were not looked at after them, and the fields before them
+    /// The number of earlier steps that may have made the value: they were not checked, and the fields before them
     /// were not kept (see [`look_every`](crate::Builder::look_every)).
     pub unseen: u64,
     /// The ranges that the system declares, if there are some: a cell that leaves one although its fluxes were
     /// repaired is not finite, either.
     pub ranges: Option<String>,
-    /// The loops that end by a test, if there are some: what comes out of one whose test never held is no number.
+    /// The loops that end by a test, if there are some: a loop whose test never holds gives NaN.
     pub iterations: Option<String>,
-    /// Of the loops, those whose tests the precision cannot meet: see [`remarks`](crate::Simulation::remarks).
+    /// The loops whose tests the precision cannot meet: see [`remarks`](crate::Simulation::remarks).
     pub remarks: Option<String>,
-    /// What made it, and the way out, where that can be told: a ghost value, a source, a root, a quotient. `None` where
-    /// values became too large little by little, or the fields before the step were not kept.
+    /// The cause, and the way out, if they are known: a ghost value, a source, a root, a quotient. `None` if values
+    /// became too large little by little, or the fields before the step were not kept.
     pub cause: Option<String>,
 }
 
-/// When, and by what where that is known: a value spreads to other fields until it is seen.
+/// Returns the time of the failure, and the equation if it is known: a bad value spreads to other fields.
 fn made(unseen: u64, (substep, step, t): (usize, u64, f64), equation: &str) -> String {
     let before = match unseen {
         0 => {
@@ -354,7 +353,7 @@ fn made(unseen: u64, (substep, step, t): (usize, u64, f64), equation: &str) -> S
     )
 }
 
-/// Names other causes where the cause is not known: ranges and loops mark a failure by a NaN.
+/// Names possible causes if the cause is not known: ranges and loops mark a failure by a NaN.
 fn perhaps(
     is_unknown: bool,
     ranges: Option<&str>,
@@ -377,7 +376,7 @@ impl From<Shortage> for Error {
 }
 
 impl Error {
-    /// The code, where there is one: `stencil explain-error` tells more.
+    /// Returns the code, if there is one: `stencil explain-error` tells more.
     pub fn code(&self) -> Option<Code> {
         match self {
             Error::Memory(_) => Some(Code::TooMuchMemory),
@@ -391,7 +390,7 @@ impl Error {
         }
     }
 
-    /// There is nothing of this name in `system`; the nearest of the `known` names is suggested.
+    /// Makes the error for a name that is not in `system`; the nearest of the `known` names is suggested.
     pub fn unknown<'a>(
         system: &str,
         kind: &'static str,

@@ -1,5 +1,5 @@
-//! What users import: declare equations with [`pde!`], run them with [`Simulation`], look at the
-//! results with [`plot`], [`io`] and [`report`].
+//! The crate that users import: declare equations with [`pde!`], run them with [`Simulation`], look at the results
+//! with [`plot`], [`io`] and [`report`].
 //!
 //! ```
 //! use stencil_runtime::{Simulation, pde};

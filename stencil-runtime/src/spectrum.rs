@@ -19,7 +19,7 @@ pub use synthesis::solenoidal;
 /// Smallest share of the largest energy that a plot shows: below is rounding.
 const SHOWN: f64 = 1e-16;
 
-/// Why a spectrum could not be computed.
+/// The reason why a spectrum could not be computed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpectrumError {
@@ -39,7 +39,7 @@ pub enum SpectrumError {
     /// A mesh of a single cell has no waves.
     #[error("the mesh has one cell; a spectrum needs two along some axis")]
     OneCell,
-    /// A spacing that is no length.
+    /// A spacing that is not a positive length.
     #[error("the spacing along axis {axis} is {value}; give a positive length")]
     Spacing {
         /// The axis: 0 is x.
@@ -47,7 +47,7 @@ pub enum SpectrumError {
         /// The spacing.
         value: f64,
     },
-    /// A value that is no number.
+    /// A value that is not finite.
     #[error("component {component} is not finite in cell {cell:?}")]
     NotFinite {
         /// The component, from 0.
@@ -66,7 +66,7 @@ pub struct Spectrum {
     pub energy: Vec<f64>,
 }
 
-/// The kinetic energy ½⟨|u|²⟩ of a periodic velocity field, by shells of its Fourier modes.
+/// Returns the kinetic energy ½⟨|u|²⟩ of a periodic velocity field, by shells of its Fourier modes.
 ///
 /// `velocity` holds one to three components, each `[z, y, x]`, of a field that is periodic along
 /// each axis with more than one cell; `spacing` is the distance of cells along x, y, z. Shell s
@@ -113,20 +113,20 @@ pub fn kinetic_energy(
     Ok(Spectrum { k, energy })
 }
 
-/// The longest side of the box.
+/// Returns the longest side of the box.
 fn longest(cells: [usize; 3], spacing: [f64; 3]) -> f64 {
     let sides = (0..3).filter(|axis| cells[*axis] > 1);
     let sides = sides.map(|axis| cells[axis] as f64 * spacing[axis]);
     sides.fold(0.0, f64::max)
 }
 
-/// Steps of the wavenumber along each axis in units of Δk, exact where the box is a cube.
+/// Returns the steps of the wavenumber along each axis in units of Δk, exact if the box is a cube.
 fn units(cells: [usize; 3], spacing: [f64; 3]) -> [f64; 3] {
     let longest = longest(cells, spacing);
     std::array::from_fn(|axis| longest / (cells[axis] as f64 * spacing[axis]))
 }
 
-/// The cells along x, y, z if everything fits.
+/// Returns the cells along x, y, z if everything fits.
 fn check(velocity: &[ArrayView3<'_, f64>], spacing: [f64; 3]) -> Result<[usize; 3], SpectrumError> {
     let shape = |v: &ArrayView3<'_, f64>| <[usize; 3]>::from(v.dim());
     let expected = match velocity {
@@ -161,7 +161,7 @@ fn check(velocity: &[ArrayView3<'_, f64>], spacing: [f64; 3]) -> Result<[usize; 
     Ok(cells)
 }
 
-/// Which shell each mode belongs to.
+/// The shell of each mode.
 struct Shells {
     /// Cells along x, y, z.
     cells: [usize; 3],
@@ -190,8 +190,8 @@ impl Shells {
         Self::of(self.squares.iter().map(largest).sum()) + 1
     }
 
-    /// Half the square of each mode, summed by shells; `modes` are [y][kx][z] for kx ≥ 0. Sums are
-    /// made for each y and then added in order, whatever the number of threads.
+    /// Returns half the square of each mode, summed by shells; `modes` are [y][kx][z] for kx ≥ 0. Sums are made for
+    /// each y and then added in order, whatever the number of threads.
     fn energy(&self, modes: &transform::Modes) -> Vec<f64> {
         use rayon::prelude::*;
 
@@ -225,7 +225,7 @@ impl Shells {
 }
 
 impl Spectrum {
-    /// The sum over all shells: the mean kinetic energy.
+    /// Returns the sum over all shells: the mean kinetic energy.
     pub fn total(&self) -> f64 {
         self.energy.iter().sum()
     }
@@ -233,15 +233,15 @@ impl Spectrum {
     /// Writes the columns `k` and `energy`; the file appears when it is complete.
     ///
     /// # Errors
-    /// Where it cannot be written.
+    /// If it cannot be written.
     pub fn save_csv(&self, path: impl AsRef<Path>) -> Result<(), CsvError> {
         Table::new(["k", "energy"], [self.k.clone(), self.energy.clone()]).save(path)
     }
 
-    /// Reads what [`Spectrum::save_csv`] wrote.
+    /// Reads a file of [`Spectrum::save_csv`].
     ///
     /// # Errors
-    /// Where the file cannot be read or has no such columns.
+    /// If the file cannot be read or has no such columns.
     pub fn read_csv(path: impl AsRef<Path>) -> Result<Self, CsvError> {
         let table = Table::read(path)?;
         Ok(Spectrum {
@@ -250,8 +250,8 @@ impl Spectrum {
         })
     }
 
-    /// A curve on logarithmic axes, with a dashed line of the slope `guide` above it where one is
-    /// given, such as −5/3 (Kolmogorov 1941). The mean flow, k = 0, has no place on the axis.
+    /// Returns a curve on logarithmic axes, with a dashed line of the slope `guide` above it if one is given, such as
+    /// −5/3 (Kolmogorov 1941). The mean flow, k = 0, has no place on the axis.
     ///
     /// ```
     /// use stencil_runtime::spectrum::Spectrum;
@@ -293,7 +293,7 @@ impl Spectrum {
     }
 }
 
-/// Two points of a straight line above the spectrum's first decade.
+/// Returns two points of a straight line above the spectrum's first decade.
 fn guide_line(shown: &[(f64, f64)], slope: f64) -> Option<[(f64, f64); 2]> {
     let (first, last) = (shown.first()?.0, shown.last()?.0);
     let to = (10.0 * first).min(last);
@@ -306,7 +306,7 @@ fn guide_line(shown: &[(f64, f64)], slope: f64) -> Option<[(f64, f64); 2]> {
     (first < to && level.is_finite()).then(|| [at(first), at(to)])
 }
 
-/// `k^(−5/3)` for a slope that is a number of thirds, `k^−2.2` for another.
+/// Writes `k^(−5/3)` for a slope that is a number of thirds, `k^−2.2` for another.
 fn slope_name(slope: f64) -> String {
     let thirds = 3.0 * slope;
     let text = if slope.fract() != 0.0 && (thirds - thirds.round()).abs() < 1e-9 {

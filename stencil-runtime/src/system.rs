@@ -19,11 +19,11 @@ mod schemes;
 
 /// A system declared with [`pde!`](crate::pde): a type without values that carries its definition.
 pub trait System {
-    /// The declaration, and what it was compiled to.
+    /// The declaration, and its compiled form.
     const DEFINITION: Definition;
 }
 
-/// What `pde!` leaves in the program.
+/// The data that `pde!` leaves in the program.
 #[derive(Clone, Copy, Debug)]
 pub struct Definition {
     /// The system's name.
@@ -63,7 +63,7 @@ pub struct Definition {
 #[derive(Clone, Debug)]
 pub struct SystemDef(Arc<Parts>);
 
-/// A component of a field: what one array holds.
+/// A component of a field, which one array holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Component {
     /// Its name: `u_x`.
@@ -83,13 +83,13 @@ struct Parts {
     model: Model,
     algorithm: Algorithm,
     schedule: Schedule,
-    /// What is watched in a run.
+    /// The observables and speeds of a run.
     observation: Option<Observation>,
     kernels: Option<&'static [CompiledKernel]>,
 }
 
 impl Parts {
-    /// What a model is discretized to; no kernels.
+    /// Discretizes a model; no kernels.
     fn discretize(model: Model, source: &str) -> Result<Self, DiscretizeError> {
         let model = with_speeds(model);
         let mut algorithm = discretize::discretize(&model)?;
@@ -105,14 +105,14 @@ impl Parts {
     }
 }
 
-/// The model with the speed of its waves, where it declares none and its fluxes say it.
+/// Returns the model with the speeds of its waves, if it declares none and its fluxes imply them.
 fn with_speeds(mut model: Model) -> Model {
     model.speeds.extend(model.implied_speeds());
     model
 }
 
 impl SystemDef {
-    /// The system that a definition describes.
+    /// Returns the system of a definition.
     ///
     /// # Errors
     /// Only if the macro and the runtime do not belong together.
@@ -124,7 +124,7 @@ impl SystemDef {
             ))
         };
         let model = model::parse::parse_str(definition.model).map_err(|e| bug("model", &e))?;
-        // Its places are those of the printed text; the algorithm has those of the declaration.
+        // Its places are in the printed text; the algorithm has the places in the declaration.
         let model = with_speeds(model.without_spans());
         let mut algorithm =
             algorithm::text::parse(definition.algorithm).map_err(|e| bug("algorithm", &e))?;
@@ -142,7 +142,7 @@ impl SystemDef {
         })))
     }
 
-    /// The system that a text declares, as a `.pde` file holds it; `source` is its name in messages.
+    /// Reads the system that a text declares, as a `.pde` file holds it; `source` is its name in messages.
     ///
     /// # Errors
     /// All errors of the declaration, each with its line; a system `in nd` needs
@@ -151,7 +151,7 @@ impl SystemDef {
         Self::from_text_in(source, text, None)
     }
 
-    /// The system that a text declares, in a number of dimensions if it is declared `in nd`.
+    /// Reads the system that a text declares, in a number of dimensions if it is declared `in nd`.
     ///
     /// ```
     /// use stencil_runtime::SystemDef;
@@ -170,7 +170,7 @@ impl SystemDef {
         Ok(SystemDef(Arc::new(parts)))
     }
 
-    /// The system that a text declares, by one of its schemes: that of this name, or the first. Schemes that are not asked for
+    /// Reads the system that a text declares, by one of its schemes: the one of this name, or the first. Other schemes
     /// may be wrong.
     ///
     /// # Errors
@@ -188,7 +188,7 @@ impl SystemDef {
         Ok(SystemDef(Arc::new(parts)))
     }
 
-    /// The system of a model; `source` is its name in messages.
+    /// Makes the system of a model; `source` is its name in messages.
     ///
     /// # Errors
     /// If the model cannot be discretized.
@@ -198,7 +198,7 @@ impl SystemDef {
         Ok(SystemDef(Arc::new(parts)))
     }
 
-    /// The same system by another of its declared schemes. Only its first one is compiled.
+    /// Returns the same system by another of its declared schemes. Only its first one is compiled.
     ///
     /// ```
     /// use stencil_runtime::SystemDef;
@@ -214,7 +214,7 @@ impl SystemDef {
     /// ```
     ///
     /// # Errors
-    /// If there is none of this name, or it cannot be carried out.
+    /// If there is none of this name, or it cannot be discretized.
     pub fn with_scheme(&self, name: &str) -> Result<Self, Error> {
         if self.model().scheme.name == name {
             return Ok(self.clone());
@@ -229,8 +229,8 @@ impl SystemDef {
         Ok(SystemDef(Arc::new(parts)))
     }
 
-    /// The same arrays and as many operations, but every read in the cell itself: what a machine does
-    /// with a schedule where there is no stencil. It solves nothing.
+    /// Returns a problem with the same arrays and as many operations, but every read in the cell itself: it shows the
+    /// speed of a machine without a stencil. It solves nothing.
     ///
     /// ```
     /// let heat = stencil_runtime::SystemDef::from_text("heat.pde", "
@@ -254,15 +254,15 @@ impl SystemDef {
         }))
     }
 
-    /// The system that a `.pde` file declares.
+    /// Reads the system that a `.pde` file declares.
     ///
     /// # Errors
-    /// Where the file cannot be read, and all errors of the declaration.
+    /// If the file cannot be read, and all errors of the declaration.
     pub fn from_file(path: impl AsRef<Path>) -> Result<Self, Error> {
         Self::from_file_in(path, None)
     }
 
-    /// The system that a `.pde` file declares, in a number of dimensions if it is declared `in nd`.
+    /// Reads the system that a `.pde` file declares, in a number of dimensions if it is declared `in nd`.
     ///
     /// # Errors
     /// See [`from_file`](Self::from_file); if the system is declared in another number.
@@ -275,22 +275,22 @@ impl SystemDef {
         Self::from_text_in(&path.display().to_string(), &text, dimension)
     }
 
-    /// Its name.
+    /// Returns its name.
     pub fn name(&self) -> &str {
         &self.0.model.name
     }
 
-    /// The equations as they were written and understood.
+    /// Returns the equations as they were written and understood.
     pub fn model(&self) -> &Model {
         &self.0.model
     }
 
-    /// The discrete problem.
+    /// Returns the discrete problem.
     pub fn algorithm(&self) -> &Algorithm {
         &self.0.algorithm
     }
 
-    /// The components of all fields, in the order of the algorithm's states.
+    /// Returns the components of all fields, in the order of the algorithm's states.
     pub(crate) fn components(&self) -> Vec<Component> {
         let states = self.algorithm().states_of(Role::Field);
         states
@@ -309,23 +309,23 @@ impl SystemDef {
             .collect()
     }
 
-    /// Does it say how fast things move (`cfl { .. }`), so that time steps may adapt to it? A law says how fast its waves are, or its
-    /// fluxes do.
+    /// Has it speeds (`cfl { .. }`, or the waves of a law, declared or implied by its fluxes), so that time steps may
+    /// adapt to them?
     pub fn has_speeds(&self) -> bool {
         self.model().limits_steps()
     }
 
-    /// The observables and speeds that are evaluated in a run.
+    /// Returns the observables and speeds that are evaluated in a run.
     pub(crate) fn observation(&self) -> Option<&Observation> {
         self.0.observation.as_ref()
     }
 
-    /// The schedule of the host's processor, which the compiled program follows if there is one.
+    /// Returns the schedule of the host's processor, which the compiled program follows if there is one.
     pub fn schedule(&self) -> &Schedule {
         &self.0.schedule
     }
 
-    /// Whether the program holds compiled kernels of the system.
+    /// Does the program hold compiled kernels of the system?
     pub fn is_compiled(&self) -> bool {
         self.0.kernels.is_some()
     }
@@ -334,7 +334,7 @@ impl SystemDef {
         self.0.kernels
     }
 
-    /// A schedule by the name of a preset, such as `decomposed`.
+    /// Returns a schedule by the name of a preset, such as `decomposed`.
     ///
     /// # Errors
     /// If there is no preset of this name.
@@ -345,8 +345,7 @@ impl SystemDef {
         Ok((preset.make)(self.algorithm(), precision))
     }
 
-    /// The equation of a component, as a message names it, with its place in the file that
-    /// declares it.
+    /// Returns the equation of a component, as a message names it, with its place in the file that declares it.
     pub(crate) fn equation_of(&self, component: &str) -> String {
         let all = self.components();
         let component = all.iter().find(|c| c.name == component);
@@ -361,7 +360,7 @@ impl SystemDef {
         // The model of a compiled system was printed; its algorithm keeps the places.
         let rate = format!("ddt_{}", component.name);
         let algorithm = self.algorithm();
-        // Where axes are swept one after the other, the first of its rates.
+        // If axes are swept one after the other, the first of its rates.
         let function = algorithm
             .find(&rate)
             .or_else(|| algorithm.find(&format!("{rate}_x")));
@@ -372,12 +371,12 @@ impl SystemDef {
         if !place.is_known() {
             return text;
         }
-        // As compilers count: columns from 1.
+        // Columns count from 1, as in compilers' messages.
         let (line, column) = (place.start.line, place.start.column + 1);
         format!("{text} ({}:{line}:{column})", self.0.source)
     }
 
-    /// One line for each intermediate and each equation, as they were understood.
+    /// Returns one line for each intermediate and each equation, as they were understood.
     pub fn equations(&self) -> Vec<String> {
         let model = &self.0.model;
         let lets = model
@@ -391,7 +390,7 @@ impl SystemDef {
     }
 }
 
-/// The axes of a component of a field; `None` if it is none of its components.
+/// Returns the axes of a component of a field; `None` if it is none of its components.
 pub(crate) fn indices(field: &str, rank: Rank, component: &str) -> Option<Vec<usize>> {
     let letters = match rank {
         Rank::Scalar => return (field == component).then(Vec::new),
@@ -402,9 +401,9 @@ pub(crate) fn indices(field: &str, rank: Rank, component: &str) -> Option<Vec<us
     axes.filter(|axes| axes.len() == count)
 }
 
-/// What a [`Simulation`](crate::Simulation) can be made of: a declared type or a [`SystemDef`].
+/// A source of the system of a [`Simulation`](crate::Simulation): a declared type or a [`SystemDef`].
 pub trait ToSystem {
-    /// The system.
+    /// Returns the system.
     ///
     /// # Errors
     /// See [`SystemDef::new`].

@@ -20,8 +20,8 @@ fn main() -> io::Result<()> {
     fs::write(PathBuf::from(folder).join("systems.rs"), text)
 }
 
-/// A system with one substep, but for every fifth of them: all substeps are compiled by the same
-/// rules, and compiling takes most of the time.
+/// Returns a system with one substep, but all substeps for every fifth: they are compiled by the same rules, and
+/// compiling takes most of the time.
 fn stepped(system: String, seed: u64) -> String {
     let time = system
         .rfind("time: ")
@@ -35,7 +35,7 @@ fn stepped(system: String, seed: u64) -> String {
     }
 }
 
-/// A module for each seed, and the list of all definitions.
+/// Returns a module for each seed, and the list of all definitions.
 fn systems(seeds: impl Iterator<Item = u64>) -> String {
     let (mut modules, mut list) = (String::new(), String::new());
     for seed in seeds {

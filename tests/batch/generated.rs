@@ -1,7 +1,7 @@
 //! Generated systems as compiled programs: each instruction set has the oracle's bits.
 //!
-//! The crates are not optimized: that sixty programs compile in a minute matters more than how
-//! fast they run. `cargo test --release` runs them optimized, too.
+//! The crates are not optimized: compiling sixty programs within a minute is worth more than running them fast. `cargo
+//! test --release` runs them optimized, too.
 
 use stencil_compiler::algorithm::Algorithm;
 use stencil_runtime::{Engine, Instructions, Number, SystemDef};
@@ -12,7 +12,7 @@ use simulated::simulated;
 #[path = "simulated.rs"]
 mod simulated;
 
-// Generated code is not what lints are for.
+// Lints are not for generated code.
 #[cfg(not(clippy))]
 include!(concat!(env!("OUT_DIR"), "/systems.rs"));
 #[cfg(clippy)]
@@ -20,8 +20,8 @@ static SYSTEMS: &[(u64, stencil_runtime::Definition)] = &[];
 
 const STEPS: u64 = 3;
 
-/// The case of a seed. Its spacings times a number of cells are exact, so the simulation, which is
-/// told the extent, finds the same ones.
+/// Returns the case of a seed. Its spacings times a number of cells are exact, so the simulation, which gets the
+/// extent, finds the same ones.
 fn case(seed: u64, algorithm: &Algorithm) -> Case {
     Case {
         spacing: [5.0 / 16.0, 9.0 / 32.0, 11.0 / 32.0],
@@ -29,8 +29,8 @@ fn case(seed: u64, algorithm: &Algorithm) -> Case {
     }
 }
 
-/// For each instruction set with other bits than the oracle's, what differs; nothing if the
-/// oracle's values overflow.
+/// Returns, for each instruction set with other bits than the oracle's, the differences; nothing if the oracle's values
+/// overflow.
 fn disagreements<T: Number>(seed: u64, system: &SystemDef) -> Option<Vec<String>> {
     let case = case(seed, system.algorithm());
     let reference = oracle::<T>(system.algorithm(), &case, STEPS as usize);

@@ -4,14 +4,14 @@ use stencil_compiler::algorithm::Role;
 use stencil_runtime::{Builder, Error, Number, Simulation, Source, SystemDef};
 use stencil_tests::Case;
 
-/// Fields after some steps of a simulation that starts from the case's values and is set up further
-/// by `choose`.
+/// Returns the fields after some steps of a simulation that starts from the case's values and is set up further by
+/// `choose`.
 ///
 /// # Errors
-/// What is wrong with the settings, or a field that is no longer finite.
+/// If the settings do not fit, or a field is not finite.
 ///
 /// # Panics
-/// Where the simulation's spacing is not the case's to the last bit.
+/// If the simulation's spacing differs from the case's in the last bit.
 pub(crate) fn simulated<T: Number>(
     system: &SystemDef,
     case: &Case,

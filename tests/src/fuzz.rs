@@ -1,8 +1,8 @@
-//! What reads text or bytes that nobody vouches for, each as a function of bytes: it gives a value or an
-//! error, never a panic, and a value is printed as a text of the same value.
+//! Readers of untrusted text or bytes, each as a function of bytes: it gives a value or an error, never a panic, and a
+//! value is printed as a text of the same value.
 //!
-//! The programs in `fuzz/` feed them what a coverage-guided fuzzer makes up; the tests of this package
-//! replay the files of `tests/corpus/` and mutations of them.
+//! The programs in `fuzz/` feed them the inputs of a coverage-guided fuzzer; the tests of this package replay the files
+//! of `tests/corpus/` and mutations of them.
 
 use std::fmt::Debug;
 
@@ -16,10 +16,10 @@ use stencil_runtime::problem::{Change, Library, Problem};
 #[cfg(test)]
 mod tests;
 
-/// A target: the name of its folder of the corpus, and what it does.
+/// A target: the name of its folder of the corpus, and its function.
 pub type Target = (&'static str, fn(&[u8]));
 
-/// All of them.
+/// All targets.
 pub const TARGETS: [Target; 9] = [
     ("declaration", declaration),
     ("problem", problem),
@@ -32,7 +32,7 @@ pub const TARGETS: [Target; 9] = [
     ("npz", npz),
 ];
 
-/// A declaration of the language (`.pde`).
+/// Reads a declaration of the language (`.pde`).
 ///
 /// # Panics
 /// If a model that was read is printed as another one.
@@ -48,7 +48,7 @@ pub fn declaration(bytes: &[u8]) {
     }
 }
 
-/// A problem file.
+/// Reads a problem file.
 ///
 /// # Panics
 /// If a problem that was read is written as another one.
@@ -57,7 +57,7 @@ pub fn problem(bytes: &[u8]) {
     written(Problem::parse("fuzz.toml", text, "none", &systems::library(), &[]).ok());
 }
 
-/// Options `--set`, one a line.
+/// Reads options `--set`, one a line.
 ///
 /// # Panics
 /// If a problem that was changed is written as another one.
@@ -67,7 +67,7 @@ pub fn set(bytes: &[u8]) {
     written(Problem::parse("fuzz.toml", HEAT, "none", &Library::empty(), &changes).ok());
 }
 
-/// A problem that brings its own small system: most of a library's would be read for nothing.
+/// A problem with a small system of its own, so that no larger one is read for nothing.
 const HEAT: &str = r#"
 system = "system Heat in 2d { field T: scalar; param k: real = 0.1; ddt(T) = k*lap(T); } scheme second for Heat { space: central<order = 2>; time: euler; }"
 mesh = { cells = 32, extent = 1 }
@@ -76,7 +76,7 @@ time = { dt = "0.1*h^2/k", end = 1 }
 plot = [{ file = "heat", value = "T" }]
 "#;
 
-/// A problem with all its settings is read back as it is.
+/// Checks that a problem with all its settings is read back as it is.
 fn written(problem: Option<Problem>) {
     let Some(problem) = problem.filter(|problem| problem.initial_file().is_none()) else {
         return;
@@ -87,7 +87,7 @@ fn written(problem: Option<Problem>) {
     assert_eq!(again.to_toml(None), printed);
 }
 
-/// A schedule.
+/// Reads a schedule.
 ///
 /// # Panics
 /// If a schedule that was read is printed as another one.
@@ -95,7 +95,7 @@ pub fn schedule(bytes: &[u8]) {
     stage(bytes, schedule::text::parse, schedule::text::print);
 }
 
-/// A file of plans.
+/// Reads a file of plans.
 ///
 /// # Panics
 /// If plans that were read are printed as others.
@@ -103,20 +103,20 @@ pub fn plans(bytes: &[u8]) {
     stage(bytes, Plans::parse, Plans::print);
 }
 
-/// The text of an Algorithm.
+/// Reads the text of an Algorithm.
 ///
 /// # Panics
 /// If an Algorithm that was read is printed as another one.
 pub fn algorithm(bytes: &[u8]) {
     let read = |text: &str| {
         let read = algorithm::text::parse(text);
-        // What reads may still be none that a stage could go on with: it is looked at before.
+        // An Algorithm that was read may be illegal for other stages, so it is checked first.
         read.inspect(|algorithm| drop(algorithm.check()))
     };
     stage(bytes, read, algorithm::text::print);
 }
 
-/// The text of a Plan.
+/// Reads the text of a Plan.
 ///
 /// # Panics
 /// If a Plan that was read is printed as another one.
@@ -124,7 +124,7 @@ pub fn plan(bytes: &[u8]) {
     stage(bytes, plan::text::parse, plan::text::print);
 }
 
-/// The text of a Kernel.
+/// Reads the text of a Kernel.
 ///
 /// # Panics
 /// If a Kernel that was read is printed as another one.
@@ -132,12 +132,12 @@ pub fn kernel(bytes: &[u8]) {
     stage(bytes, kernel::text::parse, kernel::text::print);
 }
 
-/// A file of arrays.
+/// Reads a file of arrays.
 ///
 /// # Panics
 /// If an entry is read that has another shape than its header.
 pub fn npz(bytes: &[u8]) {
-    // What inflates further is refused, so that memory stays within bounds.
+    // Larger entries are refused, so that memory stays within bounds.
     const MOST: u64 = 1 << 22;
     let Ok(mut file) = Npz::from_bytes("fuzz.npz", bytes.to_vec()) else {
         return;
@@ -165,7 +165,7 @@ fn text(bytes: &[u8]) -> Option<&str> {
         .filter(|text| text.len() <= LONGEST)
 }
 
-/// A value that a text gives is printed as a text that gives it.
+/// Checks that a value that a text gives is printed as a text that gives it.
 fn stage<T: Debug + PartialEq, E: Debug>(
     bytes: &[u8],
     parse: impl Fn(&str) -> Result<T, E>,
@@ -176,7 +176,7 @@ fn stage<T: Debug + PartialEq, E: Debug>(
     };
     let printed = print(&value);
     let again = parse(&printed).unwrap_or_else(|e| panic!("{e:?}\n{printed}"));
-    // Numbers that are none differ from themselves.
+    // NaN differs from itself.
     let same = again == value || print(&again) == printed;
     assert!(same, "{printed}");
 }

@@ -6,8 +6,8 @@ use stencil_compiler::schedule::space::Draws;
 
 use crate::rename;
 
-/// A conservation law of one to three scalars with random fluxes and other terms, by any solver that needs no more than bounds of
-/// speeds, and by any reconstruction; with `few` by those that the oracle of what is written knows.
+/// Returns a conservation law of one to three scalars with random fluxes and other terms, by any solver that needs only
+/// bounds of speeds, and by any reconstruction; with `few` by those that the second oracle knows.
 pub fn random(seed: u64, few: bool) -> String {
     let mut draws = Draws::new(seed ^ 0x1a3);
     let mut pick = |n: usize| draws.below(n as u64) as usize;
@@ -69,7 +69,7 @@ const FLUXES: [&str; 8] = [
     "q/(1 + p^2)",
 ];
 
-/// What else changes it.
+/// Other terms of its rate.
 const RESTS: [&str; 5] = [
     "0",
     "0.1*lap(q)",

@@ -29,26 +29,26 @@ pub const ISOTHERMAL_NS: &str = include_str!("../systems/isothermal_ns.pde");
 /// Elastic waves in a cubic crystal: mixed derivatives in all equations.
 pub const ELASTIC: &str = include_str!("../systems/elastic.pde");
 
-/// The algorithm of a system given as text.
+/// Returns the algorithm of a system given as text.
 pub fn algorithm_of(source: &str) -> Algorithm {
     let model =
         model::parse::parse_str(source).unwrap_or_else(|e| panic!("{}", e.render("test", source)));
     discretized(&model)
 }
 
-/// The algorithm of a model.
+/// Returns the algorithm of a model.
 pub fn discretized(model: &model::Model) -> Algorithm {
     let algorithm = discretize::discretize(model).unwrap_or_else(|e| panic!("{e}"));
     algorithm.check().unwrap_or_else(|e| panic!("{e}"));
     algorithm
 }
 
-/// The same system with another `mixed`.
+/// Returns the same system with another `mixed`.
 pub fn with_mixed(source: &str, mixed: &str) -> String {
     source.replace("mixed: bidiagonal", &format!("mixed: {mixed}"))
 }
 
-/// The same source with another identifier.
+/// Returns the same source with another identifier.
 pub fn rename(source: &str, from: &str, to: &str) -> String {
     let mut out = String::new();
     let mut word = String::new();
@@ -64,7 +64,7 @@ pub fn rename(source: &str, from: &str, to: &str) -> String {
     out
 }
 
-/// The schedules of all presets, each once, by the name of the first preset that has it.
+/// Returns the schedules of all presets, each once, by the name of the first preset that has it.
 pub fn of_presets(algorithm: &Algorithm, precision: Precision) -> Vec<(&'static str, Schedule)> {
     let mut all: Vec<(&'static str, Schedule)> = Vec::new();
     for preset in presets::ALL {
@@ -87,12 +87,12 @@ pub struct Case {
     pub spacing: [f64; 3],
     /// Time step.
     pub dt: f64,
-    /// What initial values of each component vary around; zero for components beyond the last.
+    /// The centre of the initial values of each component; zero for components beyond the last.
     pub means: Vec<f64>,
 }
 
 impl Case {
-    /// The default case of an algorithm on these cells: unequal spacings, default parameters.
+    /// Makes the default case of an algorithm on these cells: unequal spacings, default parameters.
     pub fn new(algorithm: &Algorithm, cells: [usize; 3]) -> Self {
         let params = algorithm
             .params
@@ -108,7 +108,7 @@ impl Case {
         }
     }
 
-    /// Smooth initial values of a field, different in every component and along every axis.
+    /// Returns smooth initial values of a field, different in every component and along every axis.
     pub fn initial<T: Real>(&self, component: usize) -> Vec<T> {
         let [nx, ny, nz] = self.cells;
         let tau = std::f64::consts::TAU;
@@ -134,22 +134,21 @@ impl Case {
         out
     }
 
-    /// The same values as an array `[z, y, x]`.
+    /// Returns the same values as an array `[z, y, x]`.
     pub fn array<T: Real>(&self, component: usize) -> Array3<T> {
         let [nx, ny, nz] = self.cells;
         let values = Array3::from_shape_vec((nz, ny, nx), self.initial(component));
         values.expect("a value for each cell")
     }
 
-    /// The states that are set from outside, fields and given ones, each with the number of its
-    /// initial values.
+    /// Returns the states that are set from outside, fields and given ones, each with the number of its initial values.
     pub fn set_states(&self, algorithm: &Algorithm) -> Vec<(usize, StateId)> {
         let set = [Role::Field, Role::Given].into_iter();
         let states = set.flat_map(|role| algorithm.states_of(role));
         states.map(|(state, _)| state).enumerate().collect()
     }
 
-    /// Uniforms at a time, rounded to the precision.
+    /// Returns the uniforms at a time, rounded to the precision.
     pub fn uniforms_at<T: Real>(&self, algorithm: &Algorithm, t: f64) -> Vec<T> {
         algorithm
             .uniform_values(T::PRECISION, &self.params, self.spacing, (self.dt, t))
@@ -159,7 +158,7 @@ impl Case {
     }
 }
 
-/// Interior values of all fields after some steps, by the oracle.
+/// Returns the interior values of all fields after some steps, by the oracle.
 pub fn oracle<T: Real>(algorithm: &Algorithm, case: &Case, steps: usize) -> Vec<Vec<T>> {
     let mut oracle = Oracle::<T>::new(algorithm, case.cells, &case.params, case.spacing, case.dt)
         .unwrap_or_else(|e| panic!("{e}"));
@@ -186,7 +185,7 @@ fn each(cells: [usize; 3], mut f: impl FnMut([i64; 3])) {
     }
 }
 
-/// Fields after some steps of a compiled schedule on the kernel interpreter.
+/// Returns the fields after some steps of a compiled schedule on the kernel interpreter.
 ///
 /// # Errors
 /// The first fault that the interpreter finds.
@@ -208,7 +207,7 @@ pub fn interpreted<T: Real>(
     )
 }
 
-/// The same on a mesh in patches.
+/// Does the same on a mesh in patches.
 ///
 /// # Errors
 /// The first fault that the interpreter finds.
@@ -235,7 +234,7 @@ pub fn interpreted_on<T: Real>(
         .collect())
 }
 
-/// Number of values whose bits differ, NaNs alike.
+/// Returns the number of values whose bits differ, NaNs alike.
 pub fn differing<T: Real>(a: &[Vec<T>], b: &[Vec<T>]) -> usize {
     assert_eq!(a.len(), b.len());
     let pairs = a.iter().flatten().zip(b.iter().flatten());
@@ -244,7 +243,7 @@ pub fn differing<T: Real>(a: &[Vec<T>], b: &[Vec<T>]) -> usize {
         .count()
 }
 
-/// Fields after some steps of the row engine, everything recomputed, with plain padded arrays.
+/// Returns the fields after some steps of the row engine, everything recomputed, with plain padded arrays.
 pub fn row_engine<T: Real>(algorithm: &Algorithm, case: &Case, steps: usize) -> Vec<Vec<T>> {
     rows::Rows::new(algorithm, case).run(steps)
 }
@@ -254,7 +253,7 @@ pub fn row_engine<T: Real>(algorithm: &Algorithm, case: &Case, steps: usize) -> 
 #[doc = include_str!("../../README.md")]
 struct Readme;
 
-/// Half of a value, for systems of other crates.
+/// Returns half of a value, for systems of other crates.
 #[stencil_runtime::pointwise]
 pub fn half(a: scalar) -> scalar {
     a / 2

@@ -15,10 +15,10 @@ use super::memory::{Arrays, Layout, Memory, Named};
 /// Walks a plan on the kernel interpreter.
 pub struct Machine<'a, T> {
     compiled: &'a Compiled,
-    /// As a run of the case has them.
+    /// The kernels of a run of the case.
     kernels: Vec<Kernel>,
     memory: Memory<T>,
-    /// Where a device would have each buffer now.
+    /// The place of each buffer, as a device would have it now.
     places: Vec<Place>,
     case: Case,
     t: f64,
@@ -28,7 +28,7 @@ pub struct Machine<'a, T> {
     shadow: Shadow,
 }
 
-/// The buffer in whose memory a buffer lives.
+/// Returns the buffer whose memory a buffer uses.
 fn home(plan: &Plan, name: &str) -> String {
     let within = plan.buffer(name).and_then(|b| b.within.clone());
     within.unwrap_or_else(|| name.to_string())
@@ -44,7 +44,7 @@ impl<'a, T: Real> Machine<'a, T> {
         seed: u64,
         shadow: Shadow,
     ) -> Self {
-        // A memory is as large as the largest of the buffers that live in it.
+        // A memory is as large as the largest of the buffers that use it.
         let plan = &compiled.plan;
         let mut arrays: BTreeMap<String, ([usize; 3], usize)> = BTreeMap::new();
         for (buffer, place) in plan.buffers.iter().zip(plan.places()) {
@@ -85,7 +85,7 @@ impl<'a, T: Real> Machine<'a, T> {
         }
     }
 
-    /// One walk through the plan: a time step, or as many as are fused.
+    /// Walks once through the plan: a time step, or as many as are fused.
     ///
     /// # Errors
     /// The first fault that the interpreter finds.
@@ -120,8 +120,8 @@ impl<'a, T: Real> Machine<'a, T> {
         at.expect("a buffer of the plan")
     }
 
-    /// A device copies boxes of several buffers as if these were one array with an axis more. Tests turn them round,
-    /// so this tells distances and not the order.
+    /// Checks the distances of the buffers of a series: a device copies boxes of several buffers as if these were one
+    /// array with an axis more. Tests turn them round, so this cannot check the order.
     fn check_series(&self, kernel: &Kernel) {
         for buffers in kernel.boxes().into_keys() {
             let names = buffers.iter().map(|b| &kernel.buffers[b.0 as usize].name);
@@ -185,13 +185,13 @@ impl<'a, T: Real> Machine<'a, T> {
         Ok(())
     }
 
-    /// Interior values of a buffer, x fastest.
+    /// Returns the interior values of a buffer, x fastest.
     pub fn get(&self, name: &str) -> Vec<T> {
         self.memory.get(name)
     }
 }
 
-/// Boxes of all blocks: those that need no ghost cells, and all others.
+/// Returns boxes of all blocks: those that need no ghost cells, and all others.
 fn parts(kernel: &Kernel, cells: [usize; 3]) -> Vec<Region> {
     if kernel.launch.kind == LaunchKind::Rows {
         return Vec::new();
@@ -202,7 +202,7 @@ fn parts(kernel: &Kernel, cells: [usize; 3]) -> Vec<Region> {
     interior.into_iter().chain(rim).collect()
 }
 
-/// Fields and their new values change places.
+/// Exchanges fields and their new values.
 fn swap<T>(patch: &mut Arrays<T>, fields: &[String]) {
     for field in fields {
         let (old, new) = (field.clone(), format!("{field}_new"));

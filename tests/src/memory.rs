@@ -1,5 +1,5 @@
-//! The arrays of a mesh: patches in the memories of one or more simulated devices. What one memory
-//! needs of another crosses as a message, a list of values, and in no other way.
+//! The arrays of a mesh: patches in the memories of one or more simulated devices. Values cross from one memory to
+//! another as a message, a list of values, and in no other way.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use stencil_compiler::kernel::interp::GlobalArray;
 
 use super::each;
 
-/// How a mesh is cut into patches of equal shape, and how many devices share them.
+/// The cut of a mesh into patches of equal shape, and the number of devices that share them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// Patches along x, y, z; they are counted along x first.
@@ -33,7 +33,7 @@ struct Places {
     cells: [i64; 3],
 }
 
-/// Where a cell is: its device, the patch among those of the device, and the cell there.
+/// The place of a cell: its device, the patch among those of the device, and the cell there.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     device: usize,
@@ -46,7 +46,7 @@ impl Places {
         self.layout.patches.iter().product()
     }
 
-    /// Cells of the mesh.
+    /// Returns the cells of the mesh.
     fn mesh(&self) -> [usize; 3] {
         std::array::from_fn(|axis| self.layout.patches[axis] * self.cells[axis] as usize)
     }
@@ -55,21 +55,21 @@ impl Places {
         patch * self.layout.devices / self.count()
     }
 
-    /// The patches of a device.
+    /// Returns the patches of a device.
     fn of_device(&self, device: usize) -> Vec<usize> {
         let all = 0..self.count();
         all.filter(|patch| self.device_of(*patch) == device)
             .collect()
     }
 
-    /// The first cell of a patch.
+    /// Returns the first cell of a patch.
     fn origin(&self, patch: usize) -> [i64; 3] {
         let [p, q, _] = self.layout.patches;
         let at = [patch % p, patch / p % q, patch / (p * q)];
         std::array::from_fn(|axis| at[axis] as i64 * self.cells[axis])
     }
 
-    /// Where a cell of the mesh is, or the one that it repeats.
+    /// Returns the place of a cell of the mesh, or of the one that it repeats.
     fn find(&self, cell: [i64; 3]) -> Place {
         let counts = self.layout.patches.map(|n| n as i64);
         let home = |axis: usize| cell[axis].rem_euclid(counts[axis] * self.cells[axis]);
@@ -85,8 +85,8 @@ impl Places {
         }
     }
 
-    /// The ghost cells of all patches of a device, in an order that all devices know: each with the
-    /// patch among those of the device, and the place that it follows.
+    /// Visits the ghost cells of all patches of a device, in an order that all devices know: each with the patch among
+    /// those of the device, and the place that it is copied from.
     fn ghosts(&self, device: usize, depth: [u32; 3], mut each: impl FnMut(usize, [i64; 3], Place)) {
         let range =
             |axis: usize| -i64::from(depth[axis])..self.cells[axis] + i64::from(depth[axis]);
@@ -113,7 +113,7 @@ pub(super) type Named = (String, [usize; 3], usize);
 /// Arrays of a patch by name.
 pub(super) type Arrays<T> = BTreeMap<String, GlobalArray<T>>;
 
-/// What a device has in its memory, and what all know of the mesh.
+/// The memory of a device, and the mesh, which all devices know.
 #[derive(Clone, Debug)]
 struct Device<T> {
     number: usize,
@@ -133,7 +133,7 @@ impl<T: Real> Device<T> {
         }
     }
 
-    /// Ghost cells that follow cells of this memory.
+    /// Fills ghost cells from cells of this memory.
     fn fill(&mut self, name: &str, depth: [u32; 3]) {
         let (places, number) = (self.places, self.number);
         places.ghosts(number, depth, |patch, cell, from| {
@@ -144,7 +144,7 @@ impl<T: Real> Device<T> {
         });
     }
 
-    /// The values that another device's ghost cells follow, in their order.
+    /// Returns the values for another device's ghost cells, in their order.
     fn pack(&self, to: usize, name: &str, depth: [u32; 3]) -> Vec<Option<T>> {
         let mut message = Vec::new();
         self.places.ghosts(to, depth, |_, _, from| {
@@ -155,7 +155,7 @@ impl<T: Real> Device<T> {
         message
     }
 
-    /// Ghost cells that follow another device's cells.
+    /// Fills ghost cells from another device's cells.
     fn unpack(&mut self, sender: usize, name: &str, depth: [u32; 3], message: &[Option<T>]) {
         let (places, number) = (self.places, self.number);
         let mut values = message.iter();
@@ -169,7 +169,7 @@ impl<T: Real> Device<T> {
     }
 }
 
-/// Everything.
+/// The memories of all devices.
 #[derive(Clone, Debug)]
 pub(super) struct Memory<T> {
     places: Places,
@@ -177,7 +177,7 @@ pub(super) struct Memory<T> {
 }
 
 impl<T: Real> Memory<T> {
-    /// Arrays of poison with names and halos, and the values from one cell to the next.
+    /// Allocates arrays of poison with names and halos, and the values from one cell to the next.
     pub(super) fn new(cells: [usize; 3], layout: Layout, names: &[Named]) -> Self {
         let of_patch: [usize; 3] = std::array::from_fn(|axis| {
             let (cells, patches) = (cells[axis], layout.patches[axis]);
@@ -204,12 +204,12 @@ impl<T: Real> Memory<T> {
         }
     }
 
-    /// Cells of a patch.
+    /// Returns the cells of a patch.
     pub(super) fn cells(&self) -> [usize; 3] {
         self.places.cells.map(|n| n as usize)
     }
 
-    /// All patches, device by device.
+    /// Returns all patches, device by device.
     pub(super) fn patches(&mut self) -> impl Iterator<Item = &mut Arrays<T>> {
         self.devices.iter_mut().flat_map(|d| d.patches.iter_mut())
     }
@@ -224,7 +224,7 @@ impl<T: Real> Memory<T> {
         });
     }
 
-    /// All cells of an array of the mesh, x fastest.
+    /// Returns all cells of an array of the mesh, x fastest.
     pub(super) fn get(&self, name: &str) -> Vec<T> {
         let mut values = Vec::new();
         each(self.places.mesh(), |cell| {
@@ -235,7 +235,7 @@ impl<T: Real> Memory<T> {
         values
     }
 
-    /// Fills ghost cells: each device those that its own memory has, then the others from messages.
+    /// Fills ghost cells: each device from its own memory first, then from messages.
     pub(super) fn fill(&mut self, name: &str, depth: [u32; 3]) {
         self.devices.iter_mut().for_each(|d| d.fill(name, depth));
         for from in 0..self.devices.len() {

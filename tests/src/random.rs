@@ -1,4 +1,4 @@
-//! Random well-typed systems as text, the same for the same seed: what nobody would think of.
+//! Random well-typed systems as text, the same for the same seed: cases that nobody would think of.
 
 use std::fmt::Write as _;
 
@@ -12,19 +12,19 @@ fn share(a: scalar, b: scalar) -> scalar { a*a/(1 + a*a + b^2) }
 
 const AXES: [&str; 3] = ["x", "y", "z"];
 
-/// A system of 1 to 3 dimensions and 1 to 8 components, with branches, nested derivatives,
-/// parameters and sources, and a scheme of order 2 to 8.
+/// Returns a system of 1 to 3 dimensions and 1 to 8 components, with branches, nested derivatives, parameters and
+/// sources, and a scheme of order 2 to 8.
 pub fn system(seed: u64) -> String {
     Writer::new(seed, 2).written(seed)
 }
 
-/// The same without sources and without derivatives of derivatives, none of which is taken more than twice: for boundaries of
-/// every kind.
+/// Returns the same without sources and without derivatives of derivatives, none of which is taken more than twice: for
+/// boundaries of every kind.
 pub fn bounded_system(seed: u64) -> String {
     Writer::new(seed, 1).written(seed)
 }
 
-/// The same of vectors with three components on meshes of one or two dimensions.
+/// Returns the same of vectors with three components on meshes of one or two dimensions.
 pub fn wide_system(seed: u64) -> String {
     let mut writer = Writer::new(seed, 2);
     writer.dimension = 1 + writer.below(2);
@@ -32,7 +32,7 @@ pub fn wide_system(seed: u64) -> String {
     writer.written(seed)
 }
 
-/// Cells along x, y, z that no tile divides, few enough for the interpreters.
+/// Returns numbers of cells along x, y, z that no tile divides, few enough for the interpreters.
 pub fn cells(seed: u64, dimension: usize) -> [usize; 3] {
     let mut draws = Draws::new(seed ^ 0x5eed);
     let mut odd = |low: usize, more: u64| low + 2 * draws.below(more) as usize;
@@ -46,9 +46,9 @@ pub fn cells(seed: u64, dimension: usize) -> [usize; 3] {
 struct Writer {
     draws: Draws,
     dimension: usize,
-    /// Of a vector.
+    /// Components of a vector.
     components: usize,
-    /// How many derivatives are taken of each other.
+    /// Depth of nested derivatives.
     nested: usize,
     scalars: Vec<String>,
     vectors: Vec<String>,
@@ -93,7 +93,7 @@ impl Writer {
         let mut number = 0;
         while components > 0 {
             number += 1;
-            // The first vector says how many components there are.
+            // The first vector tells the number of components.
             let first = self.is_wide() && number == 1;
             components = components.max(if first { self.components } else { 0 });
             let vector = first || components >= self.components && self.chance(40);
@@ -189,7 +189,7 @@ impl Writer {
         self.components != self.dimension
     }
 
-    /// The type of vectors.
+    /// Returns the type of vectors.
     fn rank(&self) -> &'static str {
         match self.is_wide() {
             true => "vector<3>",
@@ -197,7 +197,7 @@ impl Writer {
         }
     }
 
-    /// Properties of vectors of three components.
+    /// Returns properties of vectors of three components.
     fn turned(&mut self, depth: usize, nested: usize) -> String {
         match nested > 0 && self.chance(50) {
             true => format!("curl({})", self.vector(depth, nested - 1)),
@@ -209,7 +209,7 @@ impl Writer {
         }
     }
 
-    /// A scalar of at most `depth` operations, `nested` of them derivatives.
+    /// Returns a scalar of at most `depth` operations, `nested` of them derivatives.
     fn scalar(&mut self, depth: usize, nested: usize) -> String {
         if depth == 0 {
             return self.scalar_leaf();
@@ -221,7 +221,7 @@ impl Writer {
         }
     }
 
-    /// A scalar of a kind up to 13, of scalars of at most `d` operations at the same point.
+    /// Returns a scalar of a kind up to 13, of scalars of at most `d` operations at the same point.
     fn of_values(&mut self, kind: usize, d: usize, nested: usize) -> String {
         match kind {
             0 => format!("{} + {}", self.scalar(d, nested), self.scalar(d, nested)),
@@ -288,7 +288,7 @@ impl Writer {
         }
     }
 
-    /// A scalar of a kind from 14 on, a derivative of what has at most `d` operations.
+    /// Returns a scalar of a kind from 14 on, a derivative of at most `d` operations.
     fn of_derivatives(&mut self, kind: usize, d: usize, nested: usize) -> String {
         match kind {
             14..=16 => {
@@ -326,7 +326,7 @@ impl Writer {
         }
     }
 
-    /// A vector of at most `depth` operations, `nested` of them derivatives.
+    /// Returns a vector of at most `depth` operations, `nested` of them derivatives.
     fn vector(&mut self, depth: usize, nested: usize) -> String {
         if depth == 0 {
             return self.vector_leaf();

@@ -1,8 +1,8 @@
-//! Makes a model smaller as long as it stays interesting: what is left of a failure is what matters.
+//! Makes a model smaller as long as it still fails, so that only the cause of the failure remains.
 
 use stencil_compiler::model::{Model, Term, TermKind};
 
-/// The smallest model found by replacing expressions with parts of themselves that still `fails`.
+/// Returns the smallest model found by replacing expressions with parts of themselves that still `fails`.
 pub fn shrink(model: &Model, fails: &dyn Fn(&Model) -> bool) -> Model {
     let mut best = model.clone();
     'smaller: loop {
@@ -35,7 +35,7 @@ fn candidates(model: &Model) -> Vec<Model> {
     all
 }
 
-/// The term with one of its expressions replaced by a part of equal rank, outermost first.
+/// Returns the term with one of its expressions replaced by a part of equal rank, outermost first.
 fn smaller(term: &Term) -> Vec<Term> {
     let parts = term.parts();
     let fitting = parts.iter().filter(|part| part.rank == term.rank);

@@ -25,7 +25,7 @@ with zipfile.ZipFile(wheel) as archive:
             shutil.copyfileobj(source, target)
 ";
 
-/// The folder of NVRTC: the one the environment names, or ours, fetched if need be.
+/// Returns the folder of NVRTC: the one the environment names, or ours, fetched if need be.
 pub(crate) fn fetch(workspace: &Workspace) -> Result<PathBuf, String> {
     if let Some(own) = std::env::var_os(VARIABLE).filter(|value| !value.is_empty()) {
         let own = std::path::absolute(own).map_err(|error| format!("{VARIABLE}: {error}"))?;
@@ -104,7 +104,7 @@ fn download(wheels: &Path, folder: &Path) -> Result<(), String> {
 }
 
 fn succeed(command: &mut Command, what: &str) -> Result<(), String> {
-    // What pip prints is for the user; our own stdout is the folder's name alone.
+    // The output of pip is for the user; our own stdout is the folder's name alone.
     let output = command
         .output()
         .map_err(|error| format!("python3: {error}"))?;

@@ -114,7 +114,7 @@ fn test(root: &Path, nvrtc: &Path, counts: &mut Counts) -> Result<(), String> {
 }
 
 impl Counts {
-    /// Adds what a line of the form `test result: ok. 3 passed; 0 failed; ..` says.
+    /// Adds the counts of a line of the form `test result: ok. 3 passed; 0 failed; ..`.
     fn add(&mut self, line: &str) {
         if let Some((_, result)) = line.split_once("test result: ") {
             self.passed += number_before(result, " passed;");

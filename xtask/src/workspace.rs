@@ -1,4 +1,4 @@
-//! Where things are: the root, the target folder, the members, the source files.
+//! Places in the workspace: the root, the target folder, the members, the source files.
 
 use std::ffi::OsString;
 use std::fs;
@@ -9,7 +9,7 @@ use std::process::Command;
 pub(crate) struct Workspace {
     /// The folder of the root manifest.
     pub(crate) root: PathBuf,
-    /// Where cargo builds, wherever the environment or the configuration put it.
+    /// The folder in which cargo builds, as the environment or the configuration sets it.
     pub(crate) target: PathBuf,
 }
 
@@ -45,19 +45,24 @@ impl Workspace {
         })
     }
 
-    /// All Rust files, sorted, by their paths from the root.
+    /// Returns all Rust files, sorted, by their paths from the root.
     pub(crate) fn rust_files(&self) -> Result<Vec<PathBuf>, String> {
         self.files(|name| name.ends_with(".rs"))
     }
 
-    /// The manifests of the members, by their paths from the root.
+    /// Returns all pages of Markdown, sorted, by their paths from the root.
+    pub(crate) fn pages(&self) -> Result<Vec<PathBuf>, String> {
+        self.files(|name| name.ends_with(".md"))
+    }
+
+    /// Returns the manifests of the members, by their paths from the root.
     pub(crate) fn manifests(&self) -> Result<Vec<PathBuf>, String> {
         let mut manifests = self.files(|name| name == "Cargo.toml")?;
         manifests.retain(|path| path != Path::new("Cargo.toml"));
         Ok(manifests)
     }
 
-    /// The files with such a name, sorted, by their paths from the root; not what was built.
+    /// Returns the files with such a name, sorted, by their paths from the root, without built ones.
     fn files(&self, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<PathBuf>, String> {
         let mut files = Vec::new();
         let mut folders = vec![self.root.clone()];
@@ -80,19 +85,19 @@ impl Workspace {
         Ok(files)
     }
 
-    /// The text of a file.
+    /// Returns the text of a file.
     pub(crate) fn read(&self, path: &Path) -> Result<String, String> {
         fs::read_to_string(self.root.join(path))
             .map_err(|error| format!("{}: {error}", path.display()))
     }
 }
 
-/// The cargo that runs us, or the one in the path.
+/// Returns the cargo that runs us, or the one in the path.
 pub(crate) fn cargo() -> OsString {
     std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }
 
-/// Names and paths in a folder.
+/// Returns names and paths in a folder.
 pub(crate) fn entries(folder: &Path) -> Result<Vec<(String, PathBuf)>, String> {
     let entries = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     Ok(entries
@@ -106,7 +111,7 @@ pub(crate) fn entries(folder: &Path) -> Result<Vec<(String, PathBuf)>, String> {
         .collect())
 }
 
-/// The first text field of that name in a JSON document.
+/// Returns the first text field of that name in a JSON document.
 fn json_text(json: &str, name: &str) -> Option<String> {
     let start = json.rfind(&format!("\"{name}\":\""))? + name.len() + 4;
     let mut text = String::new();

@@ -31,7 +31,7 @@ macro_rules! problem {
     }};
 }
 
-/// Every problem; the first one is what the command line runs when it is told nothing.
+/// Every problem; the first one is the default of the command line.
 pub static ALL: &[BuiltIn] = &[
     problem!("explosion"),
     problem!("shear"),
@@ -77,7 +77,7 @@ pub static ALL: &[BuiltIn] = &[
 ];
 
 impl BuiltIn {
-    /// The problem, with some settings changed.
+    /// Reads the problem, with some settings changed.
     ///
     /// ```
     /// use stencil_runtime::problem::Change;
@@ -90,14 +90,14 @@ impl BuiltIn {
     /// ```
     ///
     /// # Errors
-    /// Everything that is wrong in the changes.
+    /// If a change has mistakes; the error lists all.
     pub fn open(&self, changes: &[Change]) -> Result<Problem, ProblemError> {
         let source = format!("{}.toml", self.name);
         Problem::parse(&source, self.text, "", &systems::library(), changes)
     }
 }
 
-/// The problem of this name; `-` and `_` are alike.
+/// Returns the problem of this name; `-` and `_` are alike.
 ///
 /// ```
 /// assert_eq!(physics::problems::find("taylor-green")?.name, "taylor_green");
@@ -113,7 +113,7 @@ pub fn find(name: &str) -> Result<&'static BuiltIn, Error> {
     found.ok_or_else(|| Error::unknown("the standard library", "problem", name, names))
 }
 
-/// What stands in quotes after a key, the first time that it does.
+/// Returns the text in quotes after the first occurrence of a key.
 const fn quoted(text: &'static str, key: &[u8]) -> &'static str {
     let bytes = text.as_bytes();
     let (mut at, mut matched) = (0, 0);

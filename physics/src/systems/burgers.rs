@@ -3,7 +3,7 @@
 system! {
     /// The viscous Burgers equation, `∂u/∂t + ∂(u²/2)/∂x = ν ∂²u/∂x²` (Burgers, Adv. Appl. Mech. 1, 171, 1948).
     ///
-    /// Written as a conservation law: the mean of `u` stays what it is, to rounding.
+    /// Written as a conservation law: the mean of `u` is constant, to rounding.
     pub system Burgers in 1d {
         field u: scalar [m/s];
         param nu: real [m^2/s] = 1e-2 where nu >= 0;

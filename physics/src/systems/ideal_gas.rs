@@ -6,8 +6,8 @@ system! {
     ///
     /// `rho` is the density, `m` the momentum and `E` the energy in a volume, internal and kinetic.
     ///
-    /// Limited lines of primitive variables keep densities and pressures positive with `hllc` and the exact solver, and these schemes spend
-    /// nothing on ranges. All others may make them negative beside strong shocks or in strong fans, and repair fluxes.
+    /// With limited lines of primitive variables `hllc` and the exact solver keep densities and pressures positive, at
+    /// no cost. All other schemes may make them negative beside strong shocks or in strong fans, and repair fluxes.
     pub system IdealGas in nd {
         conserved rho: scalar [kg/m^3] where rho > 0;
         conserved m: vector [kg/m^2/s];
@@ -25,7 +25,7 @@ system! {
         average { rho; u by sqrt(rho); H by sqrt(rho); m = rho*u; E = rho*(H + (gamma - 1)*dot(u, u)/2)/gamma; }
         waves { flow: u; sound: c; density: rho; pressure: p; }
 
-        /// What a shock takes from the flow as it raises the pressure from `q` to `p` (Toro 2009, Eq. 4.6), and its derivative.
+        /// The change of velocity through a shock that raises the pressure from `q` to `p` (Toro 2009, Eq. 4.6).
         fn shock(p: scalar, rho: scalar, q: scalar) -> scalar {
             (p - q) * sqrt(2/(rho*((gamma + 1)*p + (gamma - 1)*q)))
         }
@@ -33,17 +33,17 @@ system! {
             let sum = (gamma + 1)*p + (gamma - 1)*q;
             sqrt(2/(rho*sum)) * ((gamma + 1)*p + (3*gamma - 1)*q)/(2*sum)
         }
-        /// The speed of sound in a fan where the pressure is that share of what it was, to that before.
+        /// The ratio of the speed of sound in a fan to that before it, with the pressure falling to that share.
         fn cooled(share: scalar) -> scalar {
             pow(share, (gamma - 1)/(2*gamma))
         }
-        /// What a wave takes from the flow, a fan or a shock (Toro 2009, Eqs. 4.6 and 4.7).
+        /// The change of velocity through a wave, a fan or a shock (Toro 2009, Eqs. 4.6 and 4.7).
         fn taken(p: scalar, rho: scalar, q: scalar, c: scalar) -> scalar {
             if q <= p { shock(p, rho, q) } else { 2*c/(gamma - 1)*(cooled(p/q) - 1) }
         }
-        /// The pressure at which both waves take the jump of the flow (Toro 2009, section 4.3). Where both are fans it is known (Eq.
-        /// 4.46), and nothing is left where they part too fast. Else Newton's method rises from the lower pressure, as what is taken
-        /// is concave. Of equal pressures that of the thinner gas is the lower one, for a mirror image, too.
+        /// The pressure at which both waves take the jump of the flow (Toro 2009, section 4.3). If both are fans it is
+        /// known (Eq. 4.46), with vacuum if they part too fast. Else Newton's method rises from the lower pressure:
+        /// changes are concave. Of equal pressures the thinner gas has the lower one, for a mirror image, too.
         fn between(jump: scalar, rho_0: scalar, p_0: scalar, c_0: scalar, rho_1: scalar, p_1: scalar, c_1: scalar) -> scalar {
             let rises = if p_0 < p_1 || (p_0 == p_1 && rho_0 < rho_1) { 1 } else { 0 };
             let rho_low = if 0 < rises { rho_0 } else { rho_1 };

@@ -4,7 +4,7 @@ system! {
     /// The Korteweg-de Vries equation, `∂u/∂t + 6 u ∂u/∂x + ∂³u/∂x³ = 0`, without dimensions
     /// (Korteweg & de Vries, Phil. Mag. 39, 422, 1895).
     ///
-    /// Written as a conservation law: the mean of `u` stays what it is, to rounding. `momentum` and `energy` are the
+    /// Written as a conservation law: the mean of `u` is constant, to rounding. `momentum` and `energy` are the
     /// next two of its invariants; the scheme keeps them to its order.
     pub system Kdv in 1d {
         field u: scalar [1];

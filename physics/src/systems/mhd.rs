@@ -15,10 +15,10 @@ system! {
     /// density, `u` the velocity, `a` the vector potential, `s` the specific entropy. `B₀ = (bx0, by0, bz0)` is uniform:
     /// a potential on a periodic box has no mean field of its own.
     ///
-    /// The speed of sound is `c² = cs0² exp(γs/c_p + (γ-1)(lnρ - lnrho0))` and the temperature `T = c²/((γ-1)c_p)`: that of
-    /// an ideal gas, so there is no reference temperature to choose. `zeta` is the bulk viscosity over the density; its
-    /// force has the gradient of the density, so that what it takes from the flow is what it adds to the heat.
-    /// `conductivity` is `K`, uniform; its last term is `∇·(K∇T)/(ρT)`.
+    /// The speed of sound is `c² = cs0² exp(γs/c_p + (γ-1)(lnρ - lnrho0))` and the temperature `T = c²/((γ-1)c_p)`:
+    /// that of an ideal gas, so there is no reference temperature to choose. `zeta` is the bulk viscosity over the
+    /// density; its force has the gradient of the density, so that it adds to the heat as much as it takes from the
+    /// flow. `conductivity` is `K`, uniform; its last term is `∇·(K∇T)/(ρT)`.
     ///
     /// The gauge is the one in which the potential diffuses. For uniform `eta` it differs from `-ημ₀j` (no electrostatic
     /// potential) by the gradient of `η∇·a`, which no magnetic field sees; but it damps the part of the potential without

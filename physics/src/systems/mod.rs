@@ -104,7 +104,7 @@ pub static ALL: &[Definition] = &[
     Wave::<3>::DEFINITION,
 ];
 
-/// All systems, for problem files that name them.
+/// Returns all systems, for problem files that name them.
 ///
 /// ```
 /// assert!(physics::systems::library().names().any(|name| name == "Mhd"));
@@ -113,8 +113,8 @@ pub fn library() -> Library {
     Library::new(ALL.iter().copied())
 }
 
-/// The system of this name; case and underscores do not matter. Of a system for any number of
-/// dimensions it is the one in the plane, see [`find_in`].
+/// Returns the system of this name; case and underscores do not matter. Of a system for any number of dimensions it is
+/// the one in the plane, see [`find_in`].
 ///
 /// ```
 /// assert_eq!(physics::systems::find("isothermal_ns")?.name(), "IsothermalNs");
@@ -131,7 +131,7 @@ pub fn find(name: &str) -> Result<SystemDef, Error> {
     }
 }
 
-/// The system of this name in a number of dimensions.
+/// Returns the system of this name in a number of dimensions.
 ///
 /// ```
 /// assert_eq!(physics::systems::find_in("wave", 3)?.model().dimension, 3);
@@ -139,7 +139,7 @@ pub fn find(name: &str) -> Result<SystemDef, Error> {
 /// ```
 ///
 /// # Errors
-/// If there is none of this name, or none in this number of dimensions; the error says what there is.
+/// If there is none of this name, or none in this number of dimensions; the error lists all.
 pub fn find_in(name: &str, dimension: usize) -> Result<SystemDef, Error> {
     let mut others = Vec::new();
     for definition in named(name) {

@@ -19,7 +19,7 @@ system! {
         average { h; u by sqrt(h); m = h*u; }
         waves { flow: u; sound: c; density: h; pressure: p; }
 
-        /// What a bore takes from the flow as it raises the depth from `q` to `h` (Toro 2001, Eq. 5.12), and its derivative.
+        /// The change of velocity through a bore that raises the depth from `q` to `h` (Toro 2001, Eq. 5.12).
         fn bore(h: scalar, q: scalar) -> scalar {
             (h - q) * sqrt(g/2*(1/h + 1/q))
         }
@@ -27,12 +27,12 @@ system! {
             let root = sqrt(g/2*(1/h + 1/q));
             root - g*(h - q)/(4*h^2*root)
         }
-        /// What a wave takes from the flow, a fan or a bore (Toro 2001, Eq. 5.8).
+        /// The change of velocity through a wave, a fan or a bore (Toro 2001, Eq. 5.8).
         fn taken(h: scalar, q: scalar, c: scalar) -> scalar {
             if q <= h { bore(h, q) } else { 2*(sqrt(g*h) - c) }
         }
-        /// The depth at which both waves take the jump of the flow (Toro 2001, section 5.3). Where both are fans it is known (Eq. 5.21), and
-        /// the bed falls dry where they part too fast. Else Newton's method rises from the lower depth, as what is taken is concave.
+        /// The depth at which both waves take the jump of the flow (Toro 2001, section 5.3). Of two fans it is known
+        /// (Eq. 5.21), with a dry bed if they part too fast. Else Newton's method rises from the lower depth.
         fn between(jump: scalar, h_0: scalar, c_0: scalar, h_1: scalar, c_1: scalar) -> scalar {
             let h_low = if h_0 < h_1 { h_0 } else { h_1 };
             let h_high = if h_0 < h_1 { h_1 } else { h_0 };
@@ -65,7 +65,7 @@ system! {
             let more = taken_ahead - taken_back;
             let contact = (flows + more)/2;
 
-            // The side of what moves with the flow where the face is, with its wave going back.
+            // The side of the flow's wave where the face is, with its wave going back.
             let h_near = if 0 < contact { below.h } else { above.h };
             let u_near = if 0 < contact { below.u } else { above.u };
             let c_near = if 0 < contact { below.c } else { above.c };

@@ -1,4 +1,4 @@
-//! What a run asks of a device: memory for its fields, and steps on them.
+//! The interface of a device: memory for the fields of a run, and steps on them.
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -15,44 +15,44 @@ use crate::{Error, MemoryUse, Number};
 /// Sets given fields anew for the time of a substep.
 pub(crate) type Renew<'a, T> = &'a mut dyn FnMut(&mut dyn Device<T>, f64) -> Result<(), Error>;
 
-/// Evaluates something where the host sees values of fields.
+/// An evaluation on the host, which has the values of fields.
 pub(crate) type OnHost<'a, T> = &'a mut (dyn FnMut(&mut Fields<T>) + Send);
 
-/// Memory for the fields of a run, and what does steps on them. All devices give the same bits.
+/// A device: memory for the fields of a run, and steps on them. All devices give the same bits.
 pub(crate) trait Device<T: Number>: Any + Debug + Send + Sync {
-    /// The table of buffers, and what lies around the mesh. Values may be elsewhere.
+    /// Returns the table of buffers, with the boundaries of the mesh. Values may be elsewhere.
     fn fields(&self) -> &Fields<T>;
 
-    /// The values of a buffer.
+    /// Returns the values of a buffer.
     fn interior(&self, buffer: usize) -> Result<ArrayView3<'_, T>, Error>;
 
     /// Sets a field, or a source and its ghost cells.
     fn set(&mut self, buffer: usize, value: &(dyn Fn([isize; 3]) -> T + Sync))
     -> Result<(), Error>;
 
-    /// Evaluates something on the threads of the host, which sees all fields and sources.
+    /// Calls a function on the threads of the host, with all fields and sources.
     fn on_host(&mut self, evaluate: OnHost<'_, T>) -> Result<(), Error>;
 
-    /// The same amid a step: it sees accumulators, too.
+    /// Does the same amid a step: accumulators are given, too.
     fn on_host_amid(&mut self, evaluate: OnHost<'_, T>) -> Result<(), Error>;
 
-    /// Makes ready some updates of an algorithm with one substep and the same states; returns its number.
+    /// Prepares some updates of an algorithm with one substep and the same states; returns its number.
     fn add_reducer(
         &mut self,
         algorithm: &Algorithm,
         updates: &[(usize, Reduction)],
     ) -> Result<usize, Error>;
 
-    /// The numbers that quantities become at the time `t`, with the uniforms of their algorithm.
+    /// Reduces quantities to numbers at the time `t`, with the uniforms of their algorithm.
     fn reduce(&mut self, reducer: &Reducer, uniforms: &[f64], t: f64) -> Result<Vec<f64>, Error>;
 
-    /// Takes values that are larger than this to have grown without bound.
+    /// Sets the size beyond which a value has grown without bound.
     fn bound(&mut self, most: f64);
 
-    /// The first value of a field that is infinite or not a number, or beyond the bound.
+    /// Returns the first value of a field that is not finite, or beyond the bound.
     fn first_not_finite(&mut self) -> Result<Option<BadValue>, Error>;
 
-    /// The bytes that it takes, part by part.
+    /// Returns the bytes that it takes, part by part.
     fn memory_use(&self) -> MemoryUse;
 
     /// Does it evaluate this given field itself, in each substep?
@@ -65,8 +65,8 @@ pub(crate) trait Device<T: Number>: Any + Debug + Send + Sync {
         Ok(())
     }
 
-    /// Finds the speeds that limit the next step, and with them its length, and begins it; `None` where the host
-    /// does. The uniforms are those of the speeds, and never change.
+    /// Finds the speeds that limit the next step, and with them its length, and begins it; `None` if the host does.
+    /// The uniforms are those of the speeds, and never change.
     fn begin(
         &mut self,
         _speeds: &Reducer,
@@ -78,7 +78,7 @@ pub(crate) trait Device<T: Number>: Any + Debug + Send + Sync {
 
     /// Does one step, which was `begun` if the device has found its length. `renew` is called in each substep.
     ///
-    /// A device may look for values that are no numbers some steps later.
+    /// A device may check values some steps later.
     fn step(
         &mut self,
         moment: Moment,
@@ -86,23 +86,23 @@ pub(crate) trait Device<T: Number>: Any + Debug + Send + Sync {
         renew: Option<Renew<'_, T>>,
     ) -> Result<(), Failure>;
 
-    /// Steps of equal length that it can do at once, if it can.
+    /// Returns the number of steps of equal length that it does at once, if it can.
     fn steps_at_once(&self) -> Option<usize> {
         None
     }
 
-    /// Does as many steps as it does at once, of the same length.
+    /// Does as many steps as fit at once, of the same length.
     fn steps(&mut self, moments: &[Moment]) -> Result<(), Failure> {
         let mut all = moments.iter();
         all.try_for_each(|moment| self.step(*moment, false, None))
     }
 
-    /// Looks at all steps that were not looked at yet.
+    /// Checks all steps that were not checked yet.
     fn check(&mut self) -> Result<(), Failure> {
         Ok(())
     }
 
-    /// Undoes the last step, or what was done of it; `false` if the fields before it were not kept.
+    /// Undoes the last step, or its beginning; returns `false` if the fields before it were not kept.
     fn undo(&mut self) -> Result<bool, Error>;
 
     /// Begins a step again that failed, from the fields before it; [`undo`](Self::undo) puts them back.
@@ -111,12 +111,12 @@ pub(crate) trait Device<T: Number>: Any + Debug + Send + Sync {
     /// Does a substep of a step that was begun again.
     fn substep_again(&mut self, moment: Moment, substep: usize) -> Result<(), Error>;
 
-    /// Keeps the fields before the next step does; returns for how many steps, if that takes time of its own.
+    /// Keeps the fields before the next step does. Returns for how many steps, if that takes time of its own.
     fn keep_ahead(&mut self) -> Result<Option<usize>, Error> {
         Ok(None)
     }
 
-    /// Waits for all that was begun.
+    /// Waits for all work that was begun.
     fn wait(&self) -> Result<(), Error> {
         Ok(())
     }

@@ -13,29 +13,29 @@ use crate::{Error, Number};
 use cpu::{Checked, Evaluation};
 pub(crate) use device::{Device, Renew};
 
-/// The card that does the steps of a run, if one does.
+/// Returns the card that does the steps of a run, if one does.
 pub(crate) fn on_card<T: Number>(device: &dyn Device<T>) -> Option<&cuda::Machine<T>> {
     let device: &dyn Any = device;
     device.downcast_ref()
 }
 
-/// The same, to be changed.
+/// Returns the same card, to be changed.
 pub(crate) fn on_card_mut<T: Number>(device: &mut dyn Device<T>) -> Option<&mut cuda::Machine<T>> {
     let device: &mut dyn Any = device;
     device.downcast_mut()
 }
 
-/// Quantities of all cells, made ready for what evaluates them and reduces each to a number.
+/// Quantities of all cells, prepared to be evaluated and reduced to one number each.
 #[derive(Debug)]
 pub(crate) struct Reducer {
     evaluation: Evaluation,
     reductions: Vec<Reduction>,
-    /// The number that the device knows it by.
+    /// Its number on the device.
     number: usize,
 }
 
 impl Reducer {
-    /// Makes ready some updates of an algorithm with one substep and the states of a run.
+    /// Prepares some updates of an algorithm with one substep and the states of a run.
     pub(crate) fn new<T: Number>(
         device: &mut dyn Device<T>,
         algorithm: &Algorithm,
@@ -55,7 +55,7 @@ impl Reducer {
         self.evaluation.reads_given
     }
 
-    /// The cell with the largest value of one of the quantities, the first one in order; it is looked for on the host.
+    /// Returns the first cell, in order, with the largest value of one of the quantities; the host searches for it.
     pub(crate) fn first_largest<T: Number>(
         &self,
         device: &mut dyn Device<T>,

@@ -1,6 +1,6 @@
-//! Steps of a card, timed in two ways, as its clock depends on what it has done before: a *burst* is a
-//! short batch after a rest, at the clock that the card reaches; *sustained* steps follow each other for
-//! seconds, at the clock that it holds below the power that it may draw.
+//! Steps of a card, timed in two ways, as its clock depends on its work before. A *burst* is a short batch after a
+//! rest, at the clock that the card reaches. *Sustained* steps follow each other for seconds, at the clock that it
+//! holds below the power that it may draw.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use crate::backend::cuda::{Load, Sensors};
 use crate::{Error, Number, Simulation};
 
-/// How long a burst takes, in seconds: short enough for the card to keep its clock.
+/// Seconds of a burst: short enough for the card to keep its clock.
 pub const BURST: f64 = 0.012;
 
-/// How long a batch of sustained steps takes, in seconds: what the host does between two does not show.
+/// Seconds of a batch of sustained steps: so many that the host's time between two does not count.
 const BATCH: f64 = 0.1;
 
 /// Seconds of steps before those that are timed: the clock follows power within tenths of one.
@@ -20,10 +20,10 @@ const BEFORE: f64 = 1.2;
 /// Seconds of steps that are timed.
 const TIMED: f64 = 0.8;
 
-/// Seconds of steps during which the sensors are asked, which takes time of its own.
+/// Seconds of steps during which the sensors are read, which takes time of its own.
 const WATCHED: f64 = 0.4;
 
-/// What sustained steps took.
+/// Times of sustained steps.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sustained {
     /// Seconds of a step in each batch, in their order.
@@ -33,14 +33,14 @@ pub struct Sustained {
 }
 
 impl Sustained {
-    /// Seconds of a step, over all batches.
+    /// Returns the seconds of a step, over all batches.
     pub fn seconds(&self) -> f64 {
         self.batches.iter().sum::<f64>() / self.batches.len() as f64
     }
 }
 
-/// Steps that take about so many seconds, at least one, and whole groups of those that are done at once.
-/// Two batches are run: the first one touches memory for the first time, and captures what is replayed later.
+/// Returns the number of steps of about so many seconds: at least one, and whole groups of steps that are done at
+/// once. Runs two batches: the first one touches memory for the first time, and captures parts of steps.
 ///
 /// # Errors
 /// If a step fails.
@@ -52,7 +52,7 @@ pub fn steps_of<T: Number>(simulation: &mut Simulation<T>, seconds: f64) -> Resu
     Ok(steps.next_multiple_of(group))
 }
 
-/// Seconds of a step in a batch of so many, without a rest, as it is in a long run: what a card does once in some steps counts by its share.
+/// Returns the seconds of a step in a batch of so many, as in a long run: work of every few steps has its share.
 ///
 /// # Errors
 /// If a step fails.
@@ -61,7 +61,7 @@ pub fn batch<T: Number>(simulation: &mut Simulation<T>, steps: u64) -> Result<f6
     Ok(seconds.max(1e-9) / steps.max(1) as f64)
 }
 
-/// Seconds of a step in a batch of so many after a rest.
+/// Returns the seconds of a step in a batch of so many after a rest.
 ///
 /// # Errors
 /// If a step fails.
@@ -76,7 +76,7 @@ pub fn burst<T: Number>(
     batch(simulation, steps)
 }
 
-/// Steps for two and a half seconds, of which the last part counts; the sensors are asked at the end.
+/// Times steps for two and a half seconds, of which the last part counts; the sensors are read at the end.
 ///
 /// # Errors
 /// If a step fails.

@@ -12,16 +12,16 @@ use super::shape::{ALIGNMENT, Shape};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Array<T> {
     data: Vec<T>,
-    /// Where the aligned part begins.
+    /// Index of the first aligned value.
     base: usize,
     length: usize,
-    /// How many ghost cells at both ends of all interior rows along x follow from the cells.
+    /// Number of ghost cells at both ends of all interior rows along x that are up to date with the cells.
     pub(crate) ends: usize,
 }
 
 impl<T: Real> Array<T> {
-    /// Zeros, each plane first touched by a thread of the current pool: memory is near the core
-    /// that touches it first.
+    /// Allocates zeros, each plane first touched by a thread of the current pool: memory is near the core that touches
+    /// it first.
     pub(crate) fn new(shape: &Shape) -> Result<Self, TryReserveError> {
         let unit = ALIGNMENT / T::BYTES;
         let size = shape.len() + unit;
@@ -31,7 +31,7 @@ impl<T: Real> Array<T> {
         zeros
             .with_min_len(shape.layout.plane.max(1))
             .collect_into_vec(&mut data);
-        // Correct wherever it is; fast where it is aligned.
+        // Correct at any address; fast at an aligned one.
         let base = data.as_ptr().align_offset(ALIGNMENT);
         let base = if base < unit { base } else { 0 };
         Ok(Array {
@@ -42,22 +42,22 @@ impl<T: Real> Array<T> {
         })
     }
 
-    /// All cells and ghost cells.
+    /// Returns all cells and ghost cells.
     pub(crate) fn values(&self) -> &[T] {
         &self.data[self.base..][..self.length]
     }
 
-    /// All cells and ghost cells.
+    /// Returns all cells and ghost cells, to be changed.
     pub(crate) fn values_mut(&mut self) -> &mut [T] {
         &mut self.data[self.base..][..self.length]
     }
 
-    /// All from the first ghost cell on: planes of rows, each row of the layout's pitch.
+    /// Returns all values from the first ghost cell on: planes of rows, each row of the layout's pitch.
     pub(super) fn rows_mut(&mut self, shape: &Shape) -> &mut [T] {
         &mut self.values_mut()[shape.lead..]
     }
 
-    /// The interior as `[z, y, x]`.
+    /// Returns the interior as `[z, y, x]`.
     pub(crate) fn interior(&self, shape: &Shape) -> Option<ArrayView3<'_, T>> {
         let [nx, ny, nz] = shape.cells;
         let strides = (shape.layout.plane, shape.layout.pitch, 1);

@@ -1,4 +1,4 @@
-//! The table of a plan's buffers: what each is called, what it holds, and in whose memory it lives.
+//! The table of a plan's buffers: the name, the role and the memory of each.
 
 use stencil_compiler::plan::{BufferRole, Plan};
 
@@ -8,7 +8,7 @@ use crate::Error;
 #[derive(Clone, Debug)]
 pub(crate) struct Buffers {
     names: Vec<(String, BufferRole)>,
-    /// The buffer in whose memory each one lives.
+    /// The buffer whose memory each one uses.
     memory: Vec<usize>,
 }
 
@@ -17,12 +17,12 @@ pub(crate) struct Buffers {
 pub(crate) struct GhostDepth {
     /// The component, in the order of the rules of boundaries.
     pub(crate) component: usize,
-    /// How deep along x, y, z.
+    /// Depth along x, y, z.
     pub(crate) depth: [usize; 3],
 }
 
 impl Buffers {
-    /// Those of a plan.
+    /// Returns the buffers of a plan.
     pub(crate) fn new(plan: &Plan) -> Self {
         let names = plan.buffers.iter().map(|b| (b.name.clone(), b.role));
         Buffers {
@@ -33,22 +33,22 @@ impl Buffers {
         }
     }
 
-    /// How many there are.
+    /// Returns the number of buffers.
     pub(crate) fn count(&self) -> usize {
         self.names.len()
     }
 
-    /// The name of a buffer.
+    /// Returns the name of a buffer.
     pub(crate) fn name(&self, at: usize) -> &str {
         &self.names[at].0
     }
 
-    /// What a buffer holds.
+    /// Returns the role of a buffer.
     pub(crate) fn role(&self, at: usize) -> BufferRole {
         self.names[at].1
     }
 
-    /// Does a buffer live in memory of its own?
+    /// Does a buffer have memory of its own?
     pub(crate) fn owns_memory(&self, at: usize) -> bool {
         self.memory[at] == at
     }
@@ -58,7 +58,7 @@ impl Buffers {
         self.memory[at] = at;
     }
 
-    /// The buffer in whose memory the one of this name lives.
+    /// Returns the buffer whose memory the one of this name uses.
     pub(crate) fn index(&self, name: &str) -> Result<usize, Error> {
         let found = self.names.iter().position(|(n, _)| n == name);
         let found = found.map(|at| self.memory[at]);
@@ -73,17 +73,17 @@ impl Buffers {
         names.into_iter().map(|name| self.index(name)).collect()
     }
 
-    /// The buffers of this role, in their order.
+    /// Returns the buffers of this role, in their order.
     pub(crate) fn of_role(&self, role: BufferRole) -> Vec<usize> {
         self.where_role(|found| found == role)
     }
 
-    /// The buffers that a step leaves with other values: those of fields, and of what is counted.
+    /// Returns the buffers that a step changes: fields, and counters.
     pub(crate) fn changed(&self) -> Vec<usize> {
         self.where_role(|role| matches!(role, BufferRole::Field | BufferRole::Count))
     }
 
-    /// The buffers of all fields and given fields.
+    /// Returns the buffers of all fields and given fields.
     pub(crate) fn states(&self) -> Vec<usize> {
         self.where_role(|role| matches!(role, BufferRole::Field | BufferRole::Given))
     }
@@ -94,31 +94,31 @@ impl Buffers {
         wanted.map(|(at, _)| at).collect()
     }
 
-    /// The buffer of a name and a role.
+    /// Returns the buffer of a name and a role.
     pub(crate) fn find(&self, name: &str, role: BufferRole) -> Option<usize> {
         let is_it = |(n, r): &(String, BufferRole)| n == name && *r == role;
         self.names.iter().position(is_it)
     }
 
-    /// The buffer that holds a component of a field.
+    /// Returns the buffer that holds a component of a field.
     pub(crate) fn field(&self, name: &str) -> Option<usize> {
         self.find(name, BufferRole::Field)
     }
 
-    /// The buffer that holds a component of a given field.
+    /// Returns the buffer that holds a component of a given field.
     pub(crate) fn given(&self, name: &str) -> Option<usize> {
         self.find(name, BufferRole::Given)
     }
 
-    /// Names of the components of all fields.
+    /// Returns the names of the components of all fields.
     pub(crate) fn fields(&self) -> impl Iterator<Item = &str> {
         let fields = self.names.iter();
         let fields = fields.filter(|(_, role)| *role == BufferRole::Field);
         fields.map(|(name, _)| name.as_str())
     }
 
-    /// For each buffer the ghost cells to fill, if it is a component of this depth. With `all`, which functions of the user need
-    /// that read any component, all are filled to the same depth.
+    /// Returns for each buffer the ghost cells to fill, if it is a component of this depth. With `all`, all are filled
+    /// to the same depth: functions of the user read any component.
     pub(crate) fn ghosts(
         &self,
         all: bool,

@@ -1,4 +1,4 @@
-//! Copies between arrays of a whole mesh and those of its patches.
+//! Copies between arrays of a whole mesh and arrays of its patches.
 
 use rayon::prelude::*;
 use stencil_compiler::expr::Real;
@@ -10,18 +10,18 @@ use crate::mesh::Patches;
 /// Rows that a core copies at once.
 const ROWS: usize = 256;
 
-/// How arrays of all cells of a mesh are cut into those of patches.
+/// The shapes of arrays of all cells of a mesh, and of those of its patches.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cut {
-    /// Of an array of the mesh.
+    /// The shape of an array of the mesh.
     pub(crate) mesh: Shape,
-    /// Of an array of a patch, whose halo is no deeper.
+    /// The shape of an array of a patch, whose halo is no deeper.
     pub(crate) patch: Shape,
     pub(crate) patches: Patches,
 }
 
 impl Cut {
-    /// Patches with so many ghost cells; the host has these, too, and may have more.
+    /// Cuts a mesh into patches with so many ghost cells; the host has these, too, and may have more.
     pub(crate) fn new(
         mesh: Shape,
         patches: Patches,
@@ -41,26 +41,26 @@ impl Cut {
         })
     }
 
-    /// Do arrays on both sides of the bus lie alike?
+    /// Do arrays on both sides of the bus have the same layout?
     pub(crate) fn is_alike(&self) -> bool {
         self.patches.is_one() && self.patch.halo == self.mesh.halo
     }
 
-    /// An array of a patch, all zero.
+    /// Allocates an array of a patch, all zero.
     pub(crate) fn array<T: Real>(&self) -> Result<Array<T>, Error> {
         Array::new(&self.patch).map_err(|_| memory_use::of_array(&self.patch, T::BYTES).into())
     }
 
-    /// Copies what an array of the mesh has of a patch and its ghost cells: those between patches
-    /// are cells of the mesh.
+    /// Copies a patch with its ghost cells from an array of the mesh: ghost cells between patches are cells of the
+    /// mesh.
     pub(crate) fn take<T: Real>(&self, patch: usize, from: &Array<T>, to: &mut Array<T>) {
         let rows = self.rows(patch, [[true; 3]; 2]);
         let rows = rows.map(|(in_mesh, in_patch, length)| (in_patch, in_mesh, length));
         copy_rows(rows.collect(), to.values_mut(), from.values());
     }
 
-    /// Copies a patch to its place in an array of the mesh, with the ghost cells beyond the faces of
-    /// the mesh: those between patches may be old.
+    /// Copies a patch to its place in an array of the mesh, with the ghost cells beyond the faces of the mesh: ghost
+    /// cells between patches may be old.
     pub(crate) fn put<T: Real>(&self, patch: usize, from: &Array<T>, to: &mut Array<T>) {
         let (at, counts) = (self.patches.at(patch), self.patches.counts);
         let first = at.map(|at| at == 0);
@@ -69,8 +69,8 @@ impl Cut {
         copy_rows(rows.collect(), to.values_mut(), from.values());
     }
 
-    /// The rows of a patch, with the ghost cells below and above it along the axes that `ghosts`
-    /// says: where they begin in an array of the mesh and in one of the patch, and their length.
+    /// Returns the rows of a patch, with the ghost cells below and above it along the axes in `ghosts`: the beginning
+    /// of each in an array of the mesh and in one of the patch, and its length.
     fn rows(
         &self,
         patch: usize,
@@ -92,7 +92,7 @@ impl Cut {
     }
 }
 
-/// Copies rows on all cores: where each goes, where it comes from, and its length; in the order in which they go.
+/// Copies rows on all cores. Each row has a destination, a source and a length; rows are in the order of destinations.
 fn copy_rows<T: Real>(rows: Vec<(usize, usize, usize)>, to: &mut [T], from: &[T]) {
     let (mut parts, mut rest, mut begun) = (Vec::new(), to, 0);
     for part in rows.chunks(ROWS) {
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
     use crate::mesh::Mesh;
 
-    /// Ghost cells of the host and of the card.
+    /// Cuts a mesh with these ghost cells of the host and of the card.
     fn cut(counts: [usize; 3], [mesh_halo, halo]: [[usize; 3]; 2]) -> Cut {
         let mesh = Mesh {
             cells: [8, 6, 3],
@@ -168,7 +168,7 @@ mod tests {
         copy_rows::<f64>(Vec::new(), &mut to, &from);
     }
 
-    /// Taken apart and put together, the mesh is the same, whatever stands between patches.
+    /// Taken apart and put together, the mesh is the same.
     #[test]
     fn patches_make_up_the_mesh() {
         for (counts, halo) in [
@@ -180,7 +180,7 @@ mod tests {
         ] {
             let cut = cut(counts, halo);
             assert_eq!(cut.is_alike(), counts == [1; 3] && halo == [[0; 3]; 2]);
-            // Ghost cells that patches do not have do not cross the bus.
+            // Ghost cells beyond those of patches do not cross the bus.
             let halo = halo[1];
             let mut mesh = Array::new(&cut.mesh).unwrap();
             mesh.set(&cut.mesh, halo, value);

@@ -1,20 +1,20 @@
 //! Ghost cells at the ends of rows, along x.
 //!
-//! There are as many rows as cells of a face, each with a few ghost cells at either end. Filled
-//! by a pass of their own, each of them is a line of the cache that comes from memory; filled when
-//! a row was computed, it is at hand.
+//! There are as many rows as cells of a face, each with a few ghost cells at either end. Filled by a pass of their
+//! own, each of them is a line of the cache that comes from memory; filled when a row was computed, it is in the
+//! cache.
 
 use stencil_compiler::expr::Real;
 
 use super::ghosts::Line;
 use crate::mesh::{Axis, Face, Number, Rule, Side};
 
-/// What is done at both ends of every row of a component, decided once.
+/// The fills of both ends of every row of a component, found once.
 #[derive(Clone, Debug)]
 pub(crate) struct Ends<T>([End<T>; 2]);
 
 impl<T: Real> Ends<T> {
-    /// Ends of `depth` ghost cells each, of rows of so many cells with the spacing `h`.
+    /// Makes the ends of `depth` ghost cells each, of rows of so many cells with the spacing `h`.
     pub(crate) fn new(rules: &[Rule; 2], cells: usize, depth: usize, h: f64) -> Self {
         Ends(Side::ALL.map(|side| End::new(&rules[side as usize], side, cells, depth, h)))
     }
@@ -25,8 +25,8 @@ impl<T: Real> Ends<T> {
         self.0.iter().all(plain)
     }
 
-    /// Fills the ends of a row, which begins with its first ghost cell, but those that take more
-    /// than constants: their sides are returned.
+    /// Fills the ends of a row, which begins with its first ghost cell. Returns the sides that need more than
+    /// constants, and that are not filled.
     #[inline]
     pub(crate) fn fill(&self, row: &mut [T]) -> impl Iterator<Item = Side> + use<T> {
         let rest = [self.0[0].fill(row), self.0[1].fill(row)];
@@ -35,7 +35,7 @@ impl<T: Real> Ends<T> {
     }
 }
 
-/// What is done at one end of every row.
+/// The fill of one end of every row.
 #[derive(Clone, Debug)]
 struct End<T> {
     /// Ghost cells and the cells that they are filled from, counted from the first ghost cell.
@@ -43,16 +43,16 @@ struct End<T> {
     change: Change<T>,
 }
 
-/// What becomes of a value on the way to a ghost cell.
+/// The change of a value on the way to a ghost cell.
 #[derive(Clone, Debug)]
 enum Change<T> {
     None,
     Sign,
     /// Twice the value on the face, less the value.
     Reflect(T),
-    /// What is added at each depth.
+    /// A number to add at each depth.
     Add(Vec<T>),
-    /// Not of this kind.
+    /// Another rule.
     Other,
 }
 
@@ -89,7 +89,7 @@ impl<T: Real> End<T> {
         }
     }
 
-    /// Fills the ghost cells of a row; `false` if that takes more than a constant.
+    /// Fills the ghost cells of a row; returns `false` if that takes more than a constant.
     #[inline]
     fn fill(&self, row: &mut [T]) -> bool {
         let cells = self.cells.iter().copied();

@@ -12,22 +12,22 @@ use super::{Array, Buffers, Cut, Filling, GhostDepth, Shape};
 use crate::mesh::{Boundaries, Mesh, Neighbours, Patches};
 use crate::{Error, Number};
 
-/// What a device is made for, apart from its plan.
+/// The mesh and the settings of a device, apart from its plan.
 #[derive(Clone, Debug)]
 pub(crate) struct Domain {
     pub(crate) mesh: Mesh,
-    /// How the mesh is cut.
+    /// The patches of the mesh.
     pub(crate) patches: Patches,
     pub(crate) boundaries: Boundaries,
     /// Ghost cells that are read outside of the plan.
     pub(crate) halo: [usize; 3],
     /// Keep the fields as they were before the step?
     pub(crate) keep_last: bool,
-    /// Steps between two looks for values that are no numbers, where they are not looked at as they are made.
+    /// Steps between two checks of values, if they are not checked as they are made.
     pub(crate) look_every: usize,
 }
 
-/// A value that is infinite or not a number, or has grown without bound.
+/// A value that is infinite or NaN, or has grown without bound.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BadValue {
     /// The component.
@@ -42,18 +42,18 @@ pub(crate) struct Fields<T> {
     pub(crate) buffers: Buffers,
     pub(crate) domain: Domain,
     pub(crate) neighbours: Neighbours,
-    /// Between arrays of the whole mesh and those of patches.
+    /// Copies between arrays of the whole mesh and those of patches.
     cut: Cut,
-    /// For each patch one of each buffer; empty where the buffer lives in the memory of another.
+    /// For each patch one array of each buffer; empty if the buffer uses the memory of another.
     arrays: Vec<Vec<Array<T>>>,
-    /// Values of buffers on the whole mesh where it is several patches, until they change.
+    /// Values of buffers on the whole mesh if it is several patches, until they change.
     gathered: Vec<OnceLock<Array<T>>>,
     /// The largest size of a value that has not grown without bound.
     most: T,
 }
 
 impl<T: Number> Fields<T> {
-    /// All arrays are empty: their values are elsewhere. Ghost cells reach as far as `halo`.
+    /// Makes fields with empty arrays: their values are elsewhere. Ghost cells reach as far as `halo`.
     pub(crate) fn without_arrays(
         plan: &Plan,
         domain: Domain,
@@ -98,27 +98,27 @@ impl<T: Number> Fields<T> {
         Ok(())
     }
 
-    /// The shape of the arrays of a patch.
+    /// Returns the shape of the arrays of a patch.
     pub(crate) fn shape(&self) -> &Shape {
         &self.cut.patch
     }
 
-    /// An array of a patch, all zero.
+    /// Allocates an array of a patch, all zero.
     pub(crate) fn array(&self) -> Result<Array<T>, Error> {
         array_of(self.shape())
     }
 
-    /// The array of a buffer on the only patch.
+    /// Returns the array of a buffer on the only patch.
     pub(crate) fn array_mut(&mut self, buffer: usize) -> &mut Array<T> {
         &mut self.arrays[0][buffer]
     }
 
-    /// The arrays of each patch, by buffers.
+    /// Returns the arrays of each patch, by buffers.
     pub(crate) fn patches(&self) -> &[Vec<Array<T>>] {
         &self.arrays
     }
 
-    /// The arrays of each patch, by buffers, to be changed; with them the shape that all have.
+    /// Returns the arrays of each patch, by buffers, to be changed; with them the shape that all have.
     pub(crate) fn patches_mut(&mut self) -> (&Shape, &mut [Vec<Array<T>>]) {
         self.forget();
         (&self.cut.patch, &mut self.arrays)
@@ -133,7 +133,7 @@ impl<T: Number> Fields<T> {
         }
     }
 
-    /// For each buffer the ghost cells to fill, if it is a component of this depth.
+    /// Returns for each buffer the ghost cells to fill, if it is a component of this depth.
     pub(crate) fn ghosts(
         &self,
         depth: impl Fn(&str) -> Option<[usize; 3]>,
@@ -142,12 +142,12 @@ impl<T: Number> Fields<T> {
             .ghosts(self.domain.boundaries.has_custom(), depth)
     }
 
-    /// What fills ghost cells of some buffers.
+    /// Returns the filling of ghost cells of some buffers.
     pub(crate) fn filling(&self, ghosts: &[Option<GhostDepth>]) -> Filling {
         Filling::of_fields(&self.neighbours, ghosts)
     }
 
-    /// Fills ghost cells, as they are beyond the faces at the time `t`.
+    /// Fills ghost cells with their values at the time `t`.
     pub(crate) fn fill(&mut self, filling: &Filling, t: f64) {
         filling.fill(
             &self.cut.patch,
@@ -156,11 +156,11 @@ impl<T: Number> Fields<T> {
             t,
             &mut self.arrays,
         );
-        // Those of the whole mesh have ghost cells, too.
+        // The gathered values of the whole mesh have ghost cells, too.
         self.forget();
     }
 
-    /// The interior of a buffer on the whole mesh.
+    /// Returns the interior of a buffer on the whole mesh.
     pub(crate) fn interior(&self, buffer: usize) -> Result<ArrayView3<'_, T>, Error> {
         let bug = || Error::Bug(format!("buffer {buffer} has no shape"));
         if let [of_patch] = &self.arrays[..] {
@@ -179,7 +179,7 @@ impl<T: Number> Fields<T> {
         whole.interior(&self.cut.mesh).ok_or_else(bug)
     }
 
-    /// Sets a buffer, and all ghost cells of a given field. Cells are those of the mesh.
+    /// Sets a buffer, and all ghost cells of a given field. Cells are counted on the mesh.
     pub(crate) fn set(&mut self, buffer: usize, value: impl Fn([isize; 3]) -> T + Sync) {
         let shape = self.cut.patch;
         for (arrays, patch) in self.arrays.iter_mut().zip(&self.neighbours.patches) {
@@ -196,12 +196,12 @@ impl<T: Number> Fields<T> {
             };
             let mut all = vec![None; self.buffers.count()];
             all[buffer] = Some(ghosts);
-            // Nothing beyond the faces of a source depends on time by itself.
+            // Rules beyond the faces of a source do not depend on time by themselves.
             self.fill(&self.filling(&all), 0.0);
         }
     }
 
-    /// Where the boundaries have the rules of a buffer, if it holds a component of a given field.
+    /// Returns the index of the rules of a buffer, if it holds a component of a given field.
     pub(crate) fn rules_of_given(&self, buffer: usize) -> Option<usize> {
         let is_given = self.buffers.role(buffer) == BufferRole::Given;
         let boundaries = &self.domain.boundaries;
@@ -210,7 +210,7 @@ impl<T: Number> Fields<T> {
             .filter(|_| is_given)
     }
 
-    /// The value of a buffer in a cell or ghost cell of the mesh; `None` if it has no array, or not so many ghost cells.
+    /// Returns the value of a buffer in a cell or ghost cell of the mesh; `None` if no array has it.
     pub(crate) fn value(&self, name: &str, cell: [isize; 3]) -> Option<T> {
         let (shape, buffer) = (self.shape(), self.buffers.index(name).ok()?);
         let local = |lo: [usize; 3]| -> [isize; 3] {
@@ -225,24 +225,24 @@ impl<T: Number> Fields<T> {
         };
         let patches = || self.neighbours.patches.iter().map(|patch| patch.lo);
         let own = patches().position(|lo| holds(lo, [0; 3]));
-        // Ghost cells beyond the mesh are those of a patch beside its faces.
+        // Ghost cells beyond the mesh belong to a patch beside its faces.
         let patch = own.or_else(|| patches().position(|lo| holds(lo, shape.halo)))?;
         let at = shape.index(local(self.neighbours.patches[patch].lo));
         self.arrays[patch][buffer].values().get(at).copied()
     }
 
-    /// Takes values that are larger than this to have grown without bound.
+    /// Sets the size beyond which a value has grown without bound.
     pub(crate) fn bound(&mut self, most: f64) {
         let most = T::from_f64(most);
         self.most = most.smaller(largest());
     }
 
-    /// The largest size of a value that has not grown without bound.
+    /// Returns the largest size of a value that has not grown without bound.
     pub(crate) fn most(&self) -> T {
         self.most
     }
 
-    /// The first component with a cell that is no number or beyond the bound.
+    /// Returns the first component with a cell that is not finite or beyond the bound.
     pub(crate) fn first_not_finite(&self) -> Option<BadValue> {
         self.buffers.fields().find_map(|name| {
             let cell = self.first_not_finite_of(self.buffers.field(name)?)?;
@@ -251,7 +251,7 @@ impl<T: Number> Fields<T> {
         })
     }
 
-    /// The first such cell of a buffer, in the order of the mesh.
+    /// Returns the first such cell of a buffer, in the order of the mesh.
     pub(crate) fn first_not_finite_of(&self, buffer: usize) -> Option<[usize; 3]> {
         let patches = self.arrays.iter().zip(&self.neighbours.patches);
         let of_patch = |(arrays, patch): (&Vec<Array<T>>, &crate::mesh::Patch)| {
@@ -272,7 +272,7 @@ impl<T: Number> Fields<T> {
             })
         })?;
         let plane = values.slice(ndarray::s![bad, .., ..]);
-        // Comparisons that a value fails which is no number.
+        // NaN fails these comparisons.
         let is_good = |v: &T| v.abs() <= self.most;
         let (at, _) = plane.indexed_iter().find(|(_, v)| !is_good(v))?;
         Some([at.1, at.0, bad])
@@ -283,7 +283,7 @@ fn array_of<T: Number>(shape: &Shape) -> Result<Array<T>, Error> {
     Array::new(shape).map_err(|_| memory_use::of_array(shape, T::BYTES).into())
 }
 
-/// The largest number.
+/// Returns the largest finite number.
 fn largest<T: Number>() -> T {
     match T::PRECISION {
         Precision::F32 => T::from_f64(f64::from(f32::MAX)),

@@ -13,7 +13,7 @@ use crate::mesh::{
 /// The rules of a stored grid function, which crosses only ends that are joined.
 const NONE: usize = usize::MAX;
 
-/// Ghost cells of one buffer on one patch that lie alike.
+/// Ghost cells of one box of one buffer on one patch.
 #[derive(Clone, Copy, Debug)]
 struct Job {
     buffer: usize,
@@ -22,7 +22,7 @@ struct Job {
     of: CopyBox,
 }
 
-/// Which ghost cells of which buffers are filled, found once.
+/// The boxes of ghost cells to fill, found once.
 #[derive(Clone, Debug)]
 pub(crate) struct Filling {
     jobs: Vec<Job>,
@@ -31,7 +31,7 @@ pub(crate) struct Filling {
 }
 
 impl Filling {
-    /// Those of fields: `ghosts` has one entry for each buffer.
+    /// Returns the filling of fields: `ghosts` has one entry for each buffer.
     pub(super) fn of_fields(neighbours: &Neighbours, ghosts: &[Option<GhostDepth>]) -> Self {
         let all = ghosts.iter().enumerate();
         let all = all.filter_map(|(buffer, of)| Some((buffer, (*of)?)));
@@ -44,7 +44,7 @@ impl Filling {
         }
     }
 
-    /// Those of stored grid functions, so many deep.
+    /// Returns the filling of stored grid functions, so many cells deep.
     pub(crate) fn of_stored(neighbours: &Neighbours, buffers: &[usize], depth: [usize; 3]) -> Self {
         let jobs = buffers.iter().map(|buffer| (*buffer, NONE, depth));
         Filling {
@@ -54,7 +54,7 @@ impl Filling {
     }
 
     /// Fills them at the time `t`; `arrays` are those of each patch, by buffers. All values are found before the first
-    /// is written.
+    /// one is written.
     pub(super) fn fill<T: Value>(
         &self,
         shape: &Shape,
@@ -103,13 +103,13 @@ fn of_jobs(
     all
 }
 
-/// The first cell of a row of a box.
+/// Returns the first cell of a row of a box.
 fn row_of(of: &CopyBox, row: usize) -> [isize; 3] {
     let [y, z] = [row % of.size[1], row / of.size[1]];
     [of.lo[0], of.lo[1] + y as isize, of.lo[2] + z as isize]
 }
 
-/// What ghost cells follow.
+/// The values that ghost cells are filled from.
 struct Source<'a, T> {
     shape: &'a Shape,
     patches: &'a [Patch],
@@ -131,7 +131,7 @@ impl<T: Value> Source<'_, T> {
         !(begins && ends && inside(1) && inside(2))
     }
 
-    /// The values of a box, row by row.
+    /// Returns the values of a box, row by row.
     fn values(&self, job: &Job) -> Vec<T> {
         let [nx, ny, nz] = job.of.size;
         let mut values = vec![T::ZERO; nx * ny * nz];
@@ -148,7 +148,7 @@ impl<T: Value> Source<'_, T> {
         values
     }
 
-    /// Copies a row from the one that it follows; `false` where a rule takes more than that.
+    /// Copies a row from its source; returns `false` if a rule takes more than that.
     fn copied(&self, job: &Job, mut cell: [isize; 3], values: &mut [T]) -> bool {
         let of = &job.of;
         let mut negative = false;
@@ -183,8 +183,8 @@ impl<T: Value> Source<'_, T> {
         }
     }
 
-    /// A ghost cell by the rules of the first `axes` axes. Along these `cell` is counted from the patch that it is of, along
-    /// the others from the one that it follows.
+    /// Returns the value of a ghost cell by the rules of the first `axes` axes. Along these `cell` is counted from its
+    /// own patch, along the others from the source's patch.
     fn value(&self, job: &Job, axes: usize, cell: [isize; 3]) -> T {
         let Some(axis) = axes.checked_sub(1).map(|last| Axis::ALL[last]) else {
             return self.arrays[job.of.from][job.buffer].values()[self.shape.index(cell)];
@@ -206,7 +206,7 @@ impl<T: Value> Source<'_, T> {
         ghost.value(self.rule(job, axis, side))
     }
 
-    /// A cell of the mesh: along the first `axes` axes `cell` is counted from the patch `to`, along others from `from`.
+    /// Returns a cell of the mesh: along the first `axes` axes `cell` is counted from `to`, along others from `from`.
     fn in_mesh(&self, of: &CopyBox, axes: usize, cell: [isize; 3]) -> [isize; 3] {
         std::array::from_fn(|axis| {
             let patch = if axis < axes { of.to } else { of.from };
@@ -219,16 +219,16 @@ impl<T: Value> Source<'_, T> {
 struct GhostCell<'a, T> {
     source: &'a Source<'a, T>,
     job: &'a Job,
-    /// Axes whose rules are still to act: that of the face is the last of them.
+    /// Number of axes whose rules are still to act: the axis of the face is the last of them.
     axes: usize,
     line: Line,
-    /// How far it is from the cell next to the face, from 0.
+    /// Distance from the cell next to the face, from 0.
     k: usize,
     cell: [isize; 3],
 }
 
 impl<T: Value> GhostCell<'_, T> {
-    /// The value of a cell of the same line, by the rules of the axes before that of the face.
+    /// Returns the value of a cell of the same line, by the rules of the axes before that of the face.
     fn inside(&self, job: &Job, at: isize) -> T {
         let mut cell = self.cell;
         cell[self.line.face.axis.index()] = at;
@@ -243,7 +243,7 @@ impl<T: Value> GhostCell<'_, T> {
         let mirror = || self.inside(self.job, self.line.inwards(self.k));
         let nearest = || self.inside(self.job, self.line.inwards(0));
         match rule {
-            // Ends that are joined are no faces.
+            // Ends that are joined are not faces.
             Rule::Periodic | Rule::Nearest => nearest(),
             Rule::Mirror { negative: false } => mirror(),
             Rule::Mirror { negative: true } => -mirror(),
@@ -257,7 +257,7 @@ impl<T: Value> GhostCell<'_, T> {
         }
     }
 
-    /// The value of a polynomial, in differences, so that what is the same everywhere stays so.
+    /// Returns the value of a polynomial, in differences, so that a uniform field stays uniform to the bit.
     fn extended(&self, extension: &Extension, nearest: T) -> T {
         let weights = extension.weights(self.k);
         let number = &extension.number;
@@ -281,7 +281,7 @@ impl<T: Value> GhostCell<'_, T> {
         })
     }
 
-    /// A number on the face, on the line of the cell.
+    /// Returns a number on the face, on the line of the cell.
     fn number(&self, number: &Number) -> f64 {
         match number {
             Number::Constant(value) => *value,
@@ -293,7 +293,7 @@ impl<T: Value> GhostCell<'_, T> {
         }
     }
 
-    /// The value that a function of the user gives.
+    /// Returns the value of a function of the user.
     fn custom(&self, rule: &Ghost) -> T {
         let Source { mesh, holds, t, .. } = self.source;
         let cell = self.source.in_mesh(&self.job.of, self.axes, self.cell);
@@ -321,10 +321,10 @@ impl<T: Value> GhostCell<'_, T> {
     }
 }
 
-/// Cells of a patch that lie on lines which end at a face.
+/// Cells of a patch on lines that end at a face.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line {
-    /// How many there are on a line.
+    /// Number of cells on a line.
     pub(super) cells: usize,
     pub(super) face: Face,
 }
@@ -337,7 +337,7 @@ impl Line {
         }
     }
 
-    /// How far a ghost cell is from the one next to the face, from 0.
+    /// Returns the distance of a ghost cell from the one next to the face, from 0.
     fn depth(self, at: isize) -> usize {
         match self.face.side {
             Side::Lo => (-1 - at) as usize,
@@ -345,7 +345,7 @@ impl Line {
         }
     }
 
-    /// The cell so many cells inwards of the one next to the face, as far as there are cells.
+    /// Returns the cell so many cells inwards of the one next to the face, as far as there are cells.
     fn inwards(self, k: usize) -> isize {
         let last = self.cells - 1;
         let cell = match self.face.side {
@@ -355,9 +355,9 @@ impl Line {
         cell as isize
     }
 
-    /// Interior cells along the axis that ghost cell `k` (from 0) may be filled from: the one that it
-    /// repeats where both ends are joined, however often that goes round, its mirror image and the nearest
-    /// one. Where there is none, a cell that no rule reads.
+    /// Returns the interior cells along the axis that ghost cell `k` (from 0) may be filled from: the one that it
+    /// repeats if both ends are joined, however often that goes round, its mirror image and the nearest one. If there
+    /// is none, a cell that no rule reads.
     pub(super) fn sources(self, k: usize) -> [usize; 3] {
         let last = self.cells - 1;
         let opposite = match self.face.side {

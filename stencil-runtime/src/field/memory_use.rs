@@ -1,4 +1,4 @@
-//! What memory a run takes, for what, and how much there is.
+//! Memory of a run: how much it takes for each purpose, and how much there is.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -7,24 +7,24 @@ use stencil_compiler::plan::{BufferRole, Plan};
 
 use super::Shape;
 
-/// Bytes that a run takes on what does its steps.
+/// Bytes that a run takes on the device of its steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemoryUse {
-    /// Values that a step as it is scheduled cannot do without: those of cells in fields, in their new values where these are
-    /// apart, in accumulators, in functions that are stored, and in sources.
+    /// Values that a step as it is scheduled needs: cells of fields, of their new values if these are apart, of
+    /// accumulators, of stored functions, and of sources.
     pub values: usize,
     /// Values of fields as they were, to go back to.
     pub kept: usize,
     /// Ghost cells around all of these.
     pub ghosts: usize,
-    /// What fills up rows and arrays so that the next one begins where it should.
+    /// Padding of rows and arrays, so that the next one is aligned.
     pub padding: usize,
-    /// All else: sums of rows, lists of ghost cells, room to pack arrays in.
+    /// Everything else: sums of rows, lists of ghost cells, room to pack arrays in.
     pub others: usize,
 }
 
 impl MemoryUse {
-    /// So many arrays of a shape, others of fields as they were, in so many patches, which take so many bytes.
+    /// Returns the use of arrays of a shape and of kept fields, in so many patches, which take so many bytes.
     pub(crate) fn of_arrays(
         shape: &Shape,
         value_bytes: usize,
@@ -47,12 +47,12 @@ impl MemoryUse {
         }
     }
 
-    /// All of them.
+    /// Returns the sum of all parts.
     pub fn bytes(&self) -> usize {
         self.values + self.kept + self.ghosts + self.padding + self.others
     }
 
-    /// All of them over the values that a step cannot do without.
+    /// Returns the ratio of all bytes to the values that a step needs.
     pub fn ratio(&self) -> f64 {
         self.bytes() as f64 / self.values.max(1) as f64
     }
@@ -67,9 +67,9 @@ pub struct Shortage {
     pub cells: [usize; 3],
     /// Bytes that all arrays take.
     pub needed: f64,
-    /// Bytes that are free, where the system says so.
+    /// Bytes that are free, if the system tells.
     pub free: Option<u64>,
-    /// What is needed, and its bytes.
+    /// The arrays, and the bytes of each.
     pub parts: Vec<(String, f64)>,
     /// Cells along x, y, z of the largest mesh of this shape that fits, if that is known.
     pub fits: Option<[usize; 3]>,
@@ -109,7 +109,7 @@ fn gigabytes(bytes: f64) -> String {
     }
 }
 
-/// Arrays of the host by what they hold: those of a plan that have memory of their own, and fields as they were.
+/// Returns arrays of the host by their roles: those of a plan that have memory of their own, and kept fields.
 pub(crate) fn arrays_of(
     plan: &Plan,
     has_rings: bool,
@@ -139,10 +139,10 @@ pub(crate) fn arrays_of(
     all.into_iter().filter(|(_, count)| *count > 0)
 }
 
-/// Do arrays of these numbers on each patch, of so many along each axis, fit into so many free bytes, all together?
+/// Checks that so many arrays on each patch, of so many patches along each axis, fit into so many free bytes.
 ///
 /// # Errors
-/// What they take, and the largest mesh of the same shape that fits.
+/// If they do not: the bytes that they take, and the largest mesh of the same shape that fits.
 pub(crate) fn fits(
     arrays: &[(&'static str, usize)],
     (cells, halo): ([usize; 3], [usize; 3]),
@@ -156,7 +156,7 @@ pub(crate) fn fits(
     };
     let patches_in_all: usize = patches.iter().product();
     let count = of_a_patch * patches_in_all;
-    // Bytes as a real number, as those of a mesh that nobody has may not be counted in 64 bits.
+    // Bytes as a real number: those of an absurdly large mesh may overflow 64 bits.
     let bytes_of = |cells: [usize; 3]| {
         let array =
             Shape::new(cells, halo, value_bytes).map(|shape| shape.array_bytes(value_bytes));
@@ -185,7 +185,7 @@ pub(crate) fn fits(
     })
 }
 
-/// An array that the system does not give.
+/// Makes the error for an array that the system does not give.
 pub(crate) fn of_array(shape: &Shape, value_bytes: usize) -> Shortage {
     let bytes = shape.array_bytes(value_bytes) as f64;
     Shortage {
@@ -197,7 +197,7 @@ pub(crate) fn of_array(shape: &Shape, value_bytes: usize) -> Shortage {
     }
 }
 
-/// The largest mesh of the same shape that fits.
+/// Returns the largest mesh of the same shape that fits.
 pub(crate) fn largest(cells: [usize; 3], fits: impl Fn([usize; 3]) -> bool) -> [usize; 3] {
     let scaled = |part: f64| cells.map(|n| ((n as f64 * part) as usize).max(1));
     let (mut low, mut high) = (0.0, 1.0);
@@ -212,9 +212,8 @@ pub(crate) fn largest(cells: [usize; 3], fits: impl Fn([usize; 3]) -> bool) -> [
     scaled(low)
 }
 
-/// Bytes of memory that this process may still take: what the machine has free, what its control
-/// group leaves, and what is left of its address space, whichever is least. `None` where the system
-/// does not say.
+/// Returns the bytes of memory that this process may still take: the free memory of the machine, of its control group,
+/// or of its address space, whichever is least. `None` if the system does not tell.
 pub(crate) fn available() -> Option<u64> {
     let all = [of_machine(), of_group(), of_address_space()];
     all.into_iter().flatten().min()
@@ -226,7 +225,7 @@ fn of_machine() -> Option<u64> {
     Some(kilobytes(&text, "MemAvailable:")?.saturating_add(swap))
 }
 
-/// What the control group of this process leaves; what it holds of files is given back when it is needed.
+/// Returns the memory that the control group of this process leaves; its cached files can be given back.
 fn of_group() -> Option<u64> {
     let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
     let own = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
@@ -257,12 +256,12 @@ fn of_address_space() -> Option<u64> {
     Some(most.saturating_sub(kilobytes(&status, "VmSize:")?))
 }
 
-/// The number of a line `NAME   1234 kB`, in bytes.
+/// Returns the number of a line `NAME   1234 kB`, in bytes.
 fn kilobytes(text: &str, name: &str) -> Option<u64> {
     plain(text, name)?.checked_mul(1024)
 }
 
-/// The number behind a name at the beginning of a line.
+/// Returns the number behind a name at the beginning of a line.
 fn plain(text: &str, name: &str) -> Option<u64> {
     let mut lines = text.lines().map(str::split_whitespace);
     let mut words = lines.find_map(|mut words| (words.next() == Some(name)).then_some(words))?;
@@ -275,7 +274,7 @@ mod tests {
 
     #[test]
     fn arrays_are_values_ghost_cells_and_padding() {
-        // Rows of 12 values and ghost cells before and behind fill up lines of 32 values.
+        // Rows of 12 values with ghost cells before and behind fill lines of 32 values.
         let shape = Shape::new([12, 5, 4], [2, 1, 0], 4).unwrap();
         let bytes = 3 * 4 * shape.len();
         let room = MemoryUse::of_arrays(&shape, 4, [2, 1], 1, bytes);
@@ -316,7 +315,7 @@ mod tests {
         );
     }
 
-    /// Numbers of cells whose product is 0 in 64 bits, and that no bytes count.
+    /// Numbers of cells whose product is 0 in 64 bits, and whose bytes overflow.
     #[test]
     fn no_mesh_is_too_large_for_its_message() {
         for cells in [[1 << 22, 1 << 21, 1 << 21], [1 << 30; 3]] {

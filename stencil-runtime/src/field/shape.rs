@@ -1,4 +1,4 @@
-//! How the values of an array lie in memory.
+//! The layout of the values of an array in memory.
 
 use stencil_compiler::algorithm::rows::Layout;
 use stencil_compiler::kernel::COPY_BYTES;
@@ -20,7 +20,7 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    /// `None` where the number of cells overflows.
+    /// Returns `None` if the number of cells overflows.
     pub(crate) fn new(cells: [usize; 3], halo: [usize; 3], bytes: usize) -> Option<Self> {
         let unit = ALIGNMENT / bytes;
         let lead = halo[0].next_multiple_of(unit) - halo[0];
@@ -31,7 +31,7 @@ impl Shape {
         let rows = cells[1].checked_add(2 * halo[1])?;
         let plane = pitch.checked_mul(rows)?;
         let planes = cells[2].checked_add(2 * halo[2])?;
-        // The ghost cells before the first interior cell are room for those behind the last one.
+        // The ghost cells before the first interior cell leave room for those behind the last one.
         let length = plane.checked_mul(planes)?.checked_add(lead + halo[0])?;
         length
             .checked_mul(bytes)
@@ -50,17 +50,17 @@ impl Shape {
         })
     }
 
-    /// Values of an array, with what fills up its rows.
+    /// Returns the number of values of an array, with the padding of its rows.
     pub(crate) fn len(&self) -> usize {
         self.length
     }
 
-    /// Bytes that an array takes, with what aligns it.
+    /// Returns the bytes that an array takes, with its alignment.
     pub(crate) fn array_bytes(&self, value_bytes: usize) -> usize {
         (self.length + ALIGNMENT / value_bytes) * value_bytes
     }
 
-    /// Index of a cell or ghost cell.
+    /// Returns the index of a cell or ghost cell.
     pub(crate) fn index(&self, [x, y, z]: [isize; 3]) -> usize {
         let (pitch, plane) = (self.layout.pitch as isize, self.layout.plane as isize);
         (self.layout.origin as isize + z * plane + y * pitch + x) as usize

@@ -16,7 +16,7 @@ mod tests;
 
 pub use series::SeriesWriter;
 
-/// Why a table could not be written or read.
+/// The reason why a table could not be written or read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CsvError {
@@ -25,7 +25,7 @@ pub enum CsvError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What was tried: `write` or `read`.
+        /// The action: `write` or `read`.
         action: &'static str,
         /// The reason.
         source: io::Error,
@@ -40,7 +40,7 @@ pub enum CsvError {
         path: PathBuf,
         /// The name.
         column: String,
-        /// What is wrong with it.
+        /// The fault.
         reason: &'static str,
     },
     /// A row of another length than the header.
@@ -55,7 +55,7 @@ pub enum CsvError {
         /// The number of values.
         found: usize,
     },
-    /// A series that goes on has other columns.
+    /// The series to continue has other columns.
     #[error(
         "`{}` has the columns {}, and the run writes {}; move the file away to start a new one",
         path.display(), found.join(", "), expected.join(", ")
@@ -68,7 +68,7 @@ pub enum CsvError {
         /// The columns of the file.
         found: Vec<String>,
     },
-    /// A value that is no number.
+    /// A value that is not a number.
     #[error("`{}`, line {line}, column `{column}`: `{text}` is not a number", path.display())]
     Number {
         /// The file.
@@ -77,7 +77,7 @@ pub enum CsvError {
         line: usize,
         /// The column.
         column: String,
-        /// What stands there.
+        /// The text in its place.
         text: String,
     },
     /// A file without a header.
@@ -93,13 +93,13 @@ pub enum CsvError {
         path: PathBuf,
         /// The name asked for.
         column: String,
-        /// The names there are.
+        /// The names of the file.
         known: Vec<String>,
     },
 }
 
 impl CsvError {
-    /// The code, which `stencil explain-error` knows.
+    /// Returns the code, which `stencil explain-error` knows.
     pub fn code(&self) -> Code {
         match self {
             Self::Io { source, .. } if source.kind() == io::ErrorKind::WouldBlock => {
@@ -146,7 +146,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table of columns; longer ones are cut to the shortest.
+    /// Makes a table of columns; longer ones are cut to the shortest.
     pub fn new<const N: usize>(names: [&str; N], mut columns: [Vec<f64>; N]) -> Self {
         let rows = columns.iter().map(Vec::len).min().unwrap_or(0);
         for column in &mut columns {
@@ -163,7 +163,7 @@ impl Table {
     /// are skipped; `nan`, `inf` and `-inf` are numbers.
     ///
     /// # Errors
-    /// Where the file cannot be read, or the first line that does not fit the header.
+    /// If the file cannot be read, or a line does not fit the header; the error names the first one.
     pub fn read(path: impl AsRef<Path>) -> Result<Self, CsvError> {
         let path = path.as_ref();
         let text = read_table(path).map_err(|e| io_error(path, "read", e))?;
@@ -199,7 +199,7 @@ impl Table {
     /// Writes the table; the file appears under its name when it is complete.
     ///
     /// # Errors
-    /// Where it cannot be written, or a name cannot stand in a header.
+    /// If it cannot be written, or a name is not allowed in a header.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), CsvError> {
         let path = path.as_ref();
         let mut text = header(path, &self.names)?;
@@ -214,12 +214,12 @@ impl Table {
         write_whole(path, &text).map_err(|e| io_error(path, "write", e))
     }
 
-    /// The names of the columns, in the order of the file.
+    /// Returns the names of the columns, in the order of the file.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.names.iter().map(String::as_str)
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         self.columns.first().map_or(0, Vec::len)
     }
@@ -229,7 +229,7 @@ impl Table {
         self.len() == 0
     }
 
-    /// The values of a column.
+    /// Returns the values of a column.
     ///
     /// # Errors
     /// If there is none of this name; a similar one is suggested.
@@ -273,7 +273,7 @@ fn line(values: &[f64]) -> String {
     values.join(",") + "\n"
 }
 
-/// The shortest text that reads back as the same number; whole numbers have no point.
+/// Returns the shortest text that reads back as the same number; whole numbers have no point.
 fn number(value: f64) -> String {
     if value.is_nan() {
         "nan".to_string()

@@ -44,7 +44,7 @@ pub fn read_text(path: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-/// The way out of an error of the system, as the end of a sentence; empty if none is known.
+/// Returns the way out of an error of the system, as the end of a sentence; empty if none is known.
 ///
 /// ```
 /// use std::io::{Error, ErrorKind};
@@ -102,7 +102,7 @@ mod tests {
         assert!(device.contains("a device"), "{device}");
     }
 
-    /// A pipe without a writer would be waited for.
+    /// Opening a pipe would wait for a writer.
     #[cfg(unix)]
     #[test]
     fn a_pipe_does_not_block() {

@@ -16,7 +16,7 @@ pub trait Element: sealed::Sealed + Copy {
     const SIZE: usize;
     #[doc(hidden)]
     fn put(values: &[Self], bytes: &mut Vec<u8>);
-    /// The array that a value is; else what the value is.
+    /// Returns the value as an array of this type; else a description of the value.
     #[doc(hidden)]
     fn array(value: Value) -> Result<ArrayD<Self>, String>;
 }
@@ -48,7 +48,7 @@ macro_rules! element {
 element!(f32, "<f4", F32);
 element!(f64, "<f8", F64);
 
-/// What an entry of a `.npz` holds.
+/// The value of an entry of a `.npz`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Value {
@@ -64,7 +64,7 @@ pub enum Value {
     Text(String),
 }
 
-/// The bytes in front of the elements, padded to a multiple of 64 as NumPy does.
+/// Returns the bytes in front of the elements, padded to a multiple of 64 as NumPy does.
 pub(crate) fn header(descr: &str, shape: &[usize]) -> Vec<u8> {
     let sizes = match shape {
         [n] => format!("({n},)"),
@@ -110,7 +110,7 @@ pub(crate) fn write_elements<T: Element>(
     }
 }
 
-/// The shape of a `.npy` of which this is the beginning.
+/// Returns the shape of a `.npy` that begins with these bytes.
 pub(crate) fn shape_of(bytes: &[u8]) -> Result<Vec<usize>, String> {
     let (header, _) = split(bytes).ok_or("not a .npy array")?;
     shape(after(header, "'shape':")?).ok_or_else(|| "a header without a shape".into())
@@ -213,7 +213,7 @@ fn first<T, const N: usize>(data: &[u8], of: fn([u8; N]) -> T) -> Result<T, Stri
         .ok_or_else(|| "no data".into())
 }
 
-/// Bytes of a string type: `<U5` has 20, `|S5` has 5.
+/// Returns the bytes of a string type: `<U5` has 20, `|S5` has 5.
 fn text_width(descr: &str) -> Option<usize> {
     if let Some(n) = descr.strip_prefix("<U") {
         return n.parse::<usize>().ok()?.checked_mul(4);
@@ -235,9 +235,9 @@ fn text(data: &[u8], descr: &str) -> Result<String, String> {
     Ok(text.trim_end_matches('\0').to_string())
 }
 
-/// A string scalar: the header and its data.
+/// Encodes a string scalar: the header and its data.
 pub(crate) fn encode_text(text: &str) -> Vec<u8> {
-    // NumPy knows no string of no characters: an empty one is one NUL.
+    // NumPy has no string without characters: an empty one is one NUL.
     let n = text.chars().count().max(1);
     let mut bytes = header(&format!("<U{n}"), &[]);
     bytes.extend(text.chars().flat_map(|c| u32::from(c).to_le_bytes()));

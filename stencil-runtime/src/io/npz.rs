@@ -19,10 +19,10 @@ mod tests;
 const MOST_OF_A_TEXT: u64 = 1 << 26;
 /// Bytes of a number at most, with its header.
 const MOST_OF_A_NUMBER: u64 = 1 << 16;
-/// Bytes in which a header ends.
+/// Bytes of a header at most.
 const MOST_OF_A_HEADER: u64 = 1 << 16;
 
-/// Why a `.npz` could not be written or read.
+/// The reason why a `.npz` could not be written or read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NpzError {
@@ -31,7 +31,7 @@ pub enum NpzError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What was tried: `write` or `read`.
+        /// The action: `write` or `read`.
         action: &'static str,
         /// The reason.
         source: io::Error,
@@ -43,7 +43,7 @@ pub enum NpzError {
         path: PathBuf,
         /// The entry's name.
         entry: String,
-        /// What is wrong with it.
+        /// The fault.
         reason: String,
     },
     /// No entry of that name.
@@ -53,7 +53,7 @@ pub enum NpzError {
         path: PathBuf,
         /// The name asked for.
         entry: String,
-        /// The names there are.
+        /// The names of the file.
         available: Vec<String>,
     },
     /// The entry holds another kind of value.
@@ -71,7 +71,7 @@ pub enum NpzError {
 }
 
 impl NpzError {
-    /// The code, which `stencil explain-error` knows.
+    /// Returns the code, which `stencil explain-error` knows.
     pub fn code(&self) -> Code {
         match self {
             Self::Io {
@@ -85,7 +85,7 @@ impl NpzError {
 }
 
 impl Value {
-    /// The kind, for a message: `f64 array of shape [2, 3]`.
+    /// Returns the kind, for a message: `f64 array of shape [2, 3]`.
     pub(super) fn kind(&self) -> String {
         match self {
             Self::F32(a) => format!("f32 array of shape {:?}", a.shape()),
@@ -216,7 +216,7 @@ impl NpzWriter {
     }
 }
 
-/// Where bytes are read from.
+/// A source of bytes.
 trait Source: Read + Seek + Debug + Send + Sync {}
 
 impl<S: Read + Seek + Debug + Send + Sync> Source for S {}
@@ -244,7 +244,7 @@ impl Npz {
         Self::of(path, Box::new(BufReader::with_capacity(1 << 18, file)))
     }
 
-    /// The same of bytes, which messages call by a name.
+    /// Reads bytes as such a file; messages call them by a name.
     ///
     /// # Errors
     /// As for [`Npz::open`].
@@ -273,7 +273,7 @@ impl Npz {
         self.sealed
     }
 
-    /// The names of the entries, in the order of the file.
+    /// Returns the names of the entries, in the order of the file.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.entries
             .iter()
@@ -303,7 +303,7 @@ impl Npz {
             .map_err(|reason| self.wrong(name, reason))
     }
 
-    /// The shape of an array, as its header has it; a number or text has none.
+    /// Returns the shape of an array, from its header; a number or text has none.
     ///
     /// # Errors
     /// If there is no entry of this name, or it has no header.

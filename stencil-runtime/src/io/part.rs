@@ -56,7 +56,7 @@ impl PartFile {
         })
     }
 
-    /// The name under which the file will appear.
+    /// Returns the name under which the file will appear.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -77,7 +77,7 @@ impl PartFile {
     }
 }
 
-/// A new partial file beside a path. What a killed process of the same number left is passed over.
+/// Creates a new partial file beside a path. The file that a killed process of the same number left is passed over.
 fn create_part(path: &Path) -> io::Result<(PathBuf, File)> {
     let process = std::process::id();
     let mut count = 0_u32;
@@ -97,7 +97,7 @@ fn create_part(path: &Path) -> io::Result<(PathBuf, File)> {
     }
 }
 
-/// The path that a partial file was to have, if this is the name of one.
+/// Returns the path that a partial file was to have, if this is the name of one.
 ///
 /// ```
 /// use std::path::Path;

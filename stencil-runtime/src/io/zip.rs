@@ -1,7 +1,6 @@
-//! The part of ZIP that `.npz` needs: entries are written as they are and read also if they are
-//! deflated, with ZIP64 where a size or place does not fit 32 bits. No time stamps: equal entries
-//! give equal bytes. The comment of an archive is a seal: the checksum of all bytes before it, so
-//! that damage shows wherever it is.
+//! The part of ZIP that `.npz` needs: entries are written as they are and read also if they are deflated, with ZIP64
+//! if a size or place does not fit 32 bits. No time stamps: equal entries give equal bytes. The comment of an archive
+//! is a seal: the checksum of all bytes before it, so that any damage shows.
 //!
 //! Layout: PKWARE's APPNOTE.TXT, 4.3.
 
@@ -25,7 +24,7 @@ const MADE_BY: u16 = 45;
 const DOS_DATE: u16 = 0x0021;
 const UTF8_NAME: u16 = 1 << 11;
 const END_LEN: u64 = 22;
-/// What a seal begins with; eight hexadecimal digits follow.
+/// The first bytes of a seal; eight hexadecimal digits follow.
 const SEAL: &[u8] = b"stencil crc32 ";
 const SEAL_DIGITS: usize = 8;
 const STORED: u16 = 0;
@@ -40,7 +39,7 @@ pub(crate) struct Entry {
     /// Bytes of it in the file.
     packed: u64,
     deflated: bool,
-    /// Where the local header starts.
+    /// Start of the local header.
     at: u64,
 }
 
@@ -50,7 +49,7 @@ pub(crate) struct ZipWriter<W> {
     out: W,
     entries: Vec<Entry>,
     position: u64,
-    /// The checksum of everything so far.
+    /// The checksum of all bytes so far.
     all: crc32fast::Hasher,
     /// The first value that needs ZIP64: `u32::MAX`, and less in tests.
     limit: u64,
@@ -224,7 +223,7 @@ impl<W: Write + Seek> ZipWriter<W> {
     }
 }
 
-/// The digits of a checksum in a seal.
+/// Returns the digits of a checksum in a seal.
 fn seal_digits(all: crc32fast::Hasher) -> String {
     format!("{:08x}", all.finalize())
 }

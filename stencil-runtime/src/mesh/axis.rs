@@ -17,17 +17,17 @@ impl Axis {
     /// x, y, z.
     pub const ALL: [Axis; 3] = [Axis::X, Axis::Y, Axis::Z];
 
-    /// 0 for x, 1 for y, 2 for z.
+    /// Returns 0 for x, 1 for y, 2 for z.
     pub fn index(self) -> usize {
         self as usize
     }
 
-    /// `x`, `y` or `z`.
+    /// Returns `x`, `y` or `z`.
     pub fn name(self) -> &'static str {
         ["x", "y", "z"][self.index()]
     }
 
-    /// The axis of this name.
+    /// Returns the axis of this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|a| a.name() == name)
     }
@@ -49,10 +49,10 @@ pub enum Side {
 }
 
 impl Side {
-    /// The lower and the upper one.
+    /// The lower and the upper end.
     pub const ALL: [Side; 2] = [Side::Lo, Side::Hi];
 
-    /// `lo` or `hi`.
+    /// Returns `lo` or `hi`.
     pub fn name(self) -> &'static str {
         match self {
             Side::Lo => "lo",
@@ -99,12 +99,12 @@ impl Face {
         Self::Z_HI,
     ];
 
-    /// The face at an end of an axis.
+    /// Makes the face at an end of an axis.
     pub const fn new(axis: Axis, side: Side) -> Self {
         Face { axis, side }
     }
 
-    /// The face of a name such as `x.lo`.
+    /// Returns the face of a name such as `x.lo`.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|f| f.to_string() == name)
     }
@@ -116,7 +116,7 @@ impl fmt::Display for Face {
     }
 }
 
-/// Some faces: one, both of an axis, or all. Made of an [`Axis`] or a [`Face`] where it is asked for.
+/// Some faces: one, both of an axis, or all. An [`Axis`] or a [`Face`] converts to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Faces {
     /// Every face of every axis that the system has.
@@ -137,7 +137,7 @@ impl Faces {
         }
     }
 
-    /// The axis, where it is only one.
+    /// Returns the axis, if it is only one.
     pub(crate) fn axis(self) -> Option<Axis> {
         match self {
             Faces::All => None,

@@ -1,4 +1,4 @@
-//! Kinds of boundaries: what ghost cells hold.
+//! Kinds of boundaries: rules for ghost cells.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use stencil_compiler::model::formula::Formula;
 use super::Face;
 use crate::Error;
 
-/// What lies beyond a face of the mesh.
+/// The boundary condition on a face of the mesh.
 ///
 /// A boundary is met half a cell beyond the outermost cells (see [`Mesh::wall`](crate::Mesh::wall)).
 /// The ghost cell that is k cells beyond the face (k = 1, 2, ..) is filled from the interior of the
@@ -57,7 +57,7 @@ pub(crate) enum Kind {
 #[derive(Clone)]
 pub(crate) enum Value {
     Constant(f64),
-    /// Of x, y, z and t.
+    /// A function of x, y, z and t.
     Function(PointFunction),
     /// A formula of x, y, z, t and the parameters, read when the simulation is built.
     Text(String),
@@ -78,7 +78,7 @@ impl PointFunction {
         }
     }
 
-    /// One that is a formula of the parameters, x, y, z and t, which a card can evaluate, too.
+    /// Adds its formula of the parameters, x, y, z and t, which a card can evaluate, too.
     pub(crate) fn with_formula(self, formula: Formula) -> Self {
         PointFunction {
             formula: Some(Arc::new(formula)),
@@ -90,7 +90,7 @@ impl PointFunction {
         (self.value)(x, y, z, t)
     }
 
-    /// The formula, if it is one.
+    /// Returns the formula, if it is one.
     pub(crate) fn formula(&self) -> Option<&Formula> {
         self.formula.as_deref()
     }
@@ -116,7 +116,7 @@ pub(crate) enum Custom {
 pub struct BoundaryPoint<'a> {
     /// The face that the ghost cell lies beyond.
     pub face: Face,
-    /// How many cells beyond the face it lies; 1 is next to it.
+    /// The number of cells that it lies beyond the face; 1 is next to it.
     pub depth: usize,
     /// Its coordinates x, y, z.
     pub position: [f64; 3],
@@ -139,70 +139,69 @@ const NAMED: [(&str, Kind); 4] = [
 ];
 
 impl Boundary {
-    /// The opposite side of the mesh; both faces of an axis are periodic, or none, and for all
-    /// fields. This is what faces are that nothing is said about.
+    /// Returns the periodic boundary: the opposite side of the mesh. Both faces of an axis are periodic, or none, and
+    /// for all fields. It is the default of all faces.
     pub fn periodic() -> Self {
         Boundary(Kind::Periodic)
     }
 
-    /// Zero gradient: ghost cells repeat the cell next to the face.
+    /// Returns zero gradient: ghost cells repeat the cell next to the face.
     pub fn outflow() -> Self {
         Boundary(Kind::Outflow)
     }
 
-    /// An impenetrable wall without friction, a plane of symmetry: ghost cells are mirror images.
-    /// The component of a vector that is normal to the face changes its sign, and a component of
-    /// a tensor changes it for each index that is normal. For no slip, set the tangential
-    /// components to `Boundary::dirichlet(0.0)`.
+    /// Returns an impenetrable wall without friction, a plane of symmetry: ghost cells are mirror images. The
+    /// component of a vector that is normal to the face changes its sign, and a component of a tensor changes it for
+    /// each index that is normal. For no slip, set the tangential components to `Boundary::dirichlet(0.0)`.
     pub fn wall() -> Self {
         Boundary(Kind::Wall)
     }
 
-    /// Linear extrapolation of the two cells next to the face; exact for linear functions, and so of second order.
+    /// Returns linear extrapolation of the two cells next to the face: exact for linear functions, of second order.
     pub fn extrapolate() -> Self {
         Boundary(Kind::Extrapolate)
     }
 
-    /// This value on the face. Ghost cells lie on the polynomial through the value and the cells next to the face, of the
-    /// order of the scheme's differences, at most six. Those of a field that is not smoothed, nowhere differentiated
-    /// twice in its own equation, or that has a flux, are of second order: 2 * value - mirror image. A polynomial of
-    /// high order would let its disturbances grow. What is conserved by a law in which nothing is differentiated but fluxes has this
-    /// value in all ghost cells: the solver meets the state as it is given.
+    /// Returns a condition with this value on the face. Ghost cells lie on the polynomial through the value and the
+    /// cells next to the face, of the order of the scheme's differences, at most six. Ghost cells of a field without
+    /// smoothing (its own equation has no second derivative of it), or with a flux, are of second order: 2 * value -
+    /// mirror image. A polynomial of high order would let its disturbances grow. If a conservation law differentiates
+    /// nothing but fluxes, all ghost cells of its fields have this value: the solver meets the given state.
     pub fn dirichlet(value: f64) -> Self {
         Boundary(Kind::Dirichlet(Value::Constant(value)))
     }
 
-    /// A value on the face that is a function of x, y, z and t; see [`dirichlet`](Self::dirichlet).
-    /// It is called with points of the face, at the time of each substep, on several threads.
+    /// Returns a value on the face that is a function of x, y, z and t; see [`dirichlet`](Self::dirichlet). It is
+    /// called with points of the face, at the time of each substep, on several threads.
     pub fn dirichlet_with(
         value: impl Fn(f64, f64, f64, f64) -> f64 + Send + Sync + 'static,
     ) -> Self {
         Boundary(Kind::Dirichlet(Value::Function(PointFunction::new(value))))
     }
 
-    /// A value on the face from a formula such as `"sin(t) * y"` of x, y, z, t and the parameters.
+    /// Returns a value on the face from a formula such as `"sin(t) * y"` of x, y, z, t and the parameters.
     pub fn dirichlet_text(value: impl Into<String>) -> Self {
         Boundary(Kind::Dirichlet(Value::Text(value.into())))
     }
 
-    /// This derivative along the outward normal on the face. Ghost cells lie on a polynomial as those of
+    /// Returns this derivative along the outward normal on the face. Ghost cells lie on a polynomial as for
     /// [`dirichlet`](Self::dirichlet); of second order they are the mirror image + slope * distance of the two.
     pub fn neumann(slope: f64) -> Self {
         Boundary(Kind::Neumann(Value::Constant(slope)))
     }
 
-    /// A derivative along the outward normal that is a function of x, y, z and t; see
+    /// Returns a derivative along the outward normal that is a function of x, y, z and t; see
     /// [`dirichlet_with`](Self::dirichlet_with).
     pub fn neumann_with(slope: impl Fn(f64, f64, f64, f64) -> f64 + Send + Sync + 'static) -> Self {
         Boundary(Kind::Neumann(Value::Function(PointFunction::new(slope))))
     }
 
-    /// A derivative along the outward normal from a formula of x, y, z, t and the parameters.
+    /// Returns a derivative along the outward normal from a formula of x, y, z, t and the parameters.
     pub fn neumann_text(slope: impl Into<String>) -> Self {
         Boundary(Kind::Neumann(Value::Text(slope.into())))
     }
 
-    /// Ghost values by a function of the point and of the components that are named in `reads`.
+    /// Returns ghost values by a function of the point and of the components that are named in `reads`.
     ///
     /// ```
     /// use stencil_runtime::Boundary;
@@ -220,19 +219,19 @@ impl Boundary {
         }))
     }
 
-    /// Ghost values from a formula of the ghost cell's x, y, z, of t, of the parameters and of
-    /// components: `u_x` is the value in the mirror image, `near_u_x` in the cell next to the face.
-    /// `"-u_x"` is what a wall does to the normal component.
+    /// Returns ghost values from a formula of the ghost cell's x, y, z, of t, of the parameters and of components:
+    /// `u_x` is the value in the mirror image, `near_u_x` in the cell next to the face. A wall is `"-u_x"` for the
+    /// normal component.
     pub fn text(ghost: impl Into<String>) -> Self {
         Boundary(Kind::Custom(Custom::Text(ghost.into())))
     }
 
-    /// Is it the opposite side of the mesh?
+    /// Is it periodic?
     pub(crate) fn is_periodic(&self) -> bool {
         matches!(self.0, Kind::Periodic)
     }
 
-    /// The boundary of a name: `periodic`, `outflow`, `wall` or `extrapolate`.
+    /// Returns the boundary of a name: `periodic`, `outflow`, `wall` or `extrapolate`.
     ///
     /// ```
     /// # use stencil_runtime::Boundary;

@@ -1,29 +1,29 @@
-//! Ghost cells as data: boxes of them, each with the patch that they follow and the faces whose rules act on the way.
+//! Ghost cells as data: boxes of them, each with the patch that they are filled from and the faces whose rules act.
 
 use super::{Mesh, Patch, Patches, Side};
 
-/// Ghost cells of a patch that follow the cells of one patch in one way.
+/// Ghost cells of a patch that are filled from the cells of one patch in one way.
 ///
-/// Cell `c` of the box follows cell `c + shift` of the patch `from`, along each axis that crosses no face of the mesh.
-/// Along an axis that does, `c + shift` lies beyond the cells of `from`, and the rule of the face says which of them it
-/// follows. Rules act in the order x, y, z: the last one acts on what those before have made.
+/// Cell `c` of the box is filled from cell `c + shift` of the patch `from`, along each axis that crosses no face of
+/// the mesh. Along an axis that does, `c + shift` lies beyond the cells of `from`, and the rule of the face gives the
+/// cell of `from`. Rules act in the order x, y, z: each acts on the results of those before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CopyBox {
     /// The patch whose ghost cells these are, by its place in the list.
     pub(crate) to: usize,
-    /// The patch with the cells that they follow.
+    /// The patch with the cells that they are filled from.
     pub(crate) from: usize,
     /// The first of them, counted from the first cell of `to`.
     pub(crate) lo: [isize; 3],
-    /// How many there are along each axis.
+    /// Number of cells along each axis.
     pub(crate) size: [usize; 3],
-    /// What leads from cells of `to` to those of `from`.
+    /// Difference from cells of `to` to those of `from`.
     pub(crate) shift: [isize; 3],
     /// The face of the mesh that they lie beyond, along each axis.
     pub(crate) faces: [Option<Side>; 3],
 }
 
-/// The patches of a mesh and what joins them.
+/// The patches of a mesh, and the ends that are joined.
 #[derive(Clone, Debug)]
 pub(crate) struct Neighbours {
     /// All patches: together they have each cell of the mesh once.
@@ -44,7 +44,7 @@ struct Span {
 }
 
 impl Neighbours {
-    /// The patches that a mesh is cut into.
+    /// Cuts a mesh into patches.
     pub(crate) fn new(patches: &Patches, mesh: &Mesh, periodic: [bool; 3]) -> Self {
         Neighbours {
             patches: patches.list(),
@@ -53,7 +53,7 @@ impl Neighbours {
         }
     }
 
-    /// The boxes of ghost cells of a patch, so many deep; each ghost cell is in one of them.
+    /// Returns the boxes of ghost cells of a patch, so many deep; each ghost cell is in one of them.
     pub(crate) fn boxes(&self, to: usize, depth: [usize; 3]) -> Vec<CopyBox> {
         let [xs, ys, zs] = [0, 1, 2].map(|axis| self.spans(to, axis, depth[axis]));
         let mut boxes = Vec::new();
@@ -80,7 +80,7 @@ impl Neighbours {
             is_own: from == 0 && to == n,
             face,
         };
-        // Where the mesh ends, counted from the patch.
+        // The ends of the mesh, counted from the patch.
         let (first, end) = match self.periodic[axis] {
             true => (isize::MIN / 2, isize::MAX / 2),
             false => (-lo, all - lo),
@@ -118,7 +118,7 @@ impl Neighbours {
         }
     }
 
-    /// The parts of a span that follow a patch along an axis: the first cell of each, its length, and the shift.
+    /// Returns the parts of a span that follow a patch along an axis: first cell, length and shift of each.
     fn overlaps(
         &self,
         to: usize,
@@ -133,7 +133,7 @@ impl Neighbours {
             return Vec::from_iter(touches.then_some((span.lo, span.size, shift)));
         }
         let (all, size) = (self.cells[axis] as isize, span.size as isize);
-        // Where `from` begins, counted from `to`, in the mesh itself.
+        // The first cell of `from`, counted from `to`, in the mesh itself.
         let begin = from.lo[axis] as isize - own.lo[axis] as isize;
         let end = begin + from.cells[axis] as isize;
         let images = match self.periodic[axis] {
@@ -155,7 +155,7 @@ impl Neighbours {
 mod tests {
     use super::*;
 
-    /// Each ghost cell is in one box, which leads to the cell of the mesh that it stands for.
+    /// Checks that each ghost cell is in one box, which leads to the cell of the mesh that it stands for.
     fn check(neighbours: &Neighbours, depth: [usize; 3]) {
         let cells = neighbours.cells.map(|n| n as isize);
         for (to, own) in neighbours.patches.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Ghost values on polynomials through the cells next to a face and what is known on it.
+//! Ghost values on polynomials through the cells next to a face and the number on it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ const HIGHEST: u32 = 6;
 /// Ghost cells beyond a face that have weights.
 pub(crate) const DEEPEST: usize = 16;
 
-/// What ghost cells beyond a face hold: the polynomial through a number on the face, if there is one, and so many cells.
+/// Extrapolation beyond a face: the polynomial through a number on the face, if there is one, and so many cells.
 #[derive(Clone, Debug)]
 pub(crate) struct Extension {
     pub(crate) on_face: OnFace,
@@ -28,19 +28,19 @@ pub(crate) struct Extension {
 /// The weights of one ghost cell.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Weights {
-    /// Of the number on the face; of a slope, times the spacing.
+    /// Weight of the number on the face; of a slope, times the spacing.
     pub(crate) face: f64,
-    /// Of the cells, the one next to the face first.
+    /// Weights of the cells, the one next to the face first.
     pub(crate) cells: Vec<f64>,
 }
 
 impl Extension {
-    /// The weights of the ghost cell `k`, from 0; from [`DEEPEST`] on those of the last one that has some, which nothing reads.
+    /// Returns the weights of ghost cell `k`, from 0; beyond [`DEEPEST`] those of the last one, which nothing reads.
     pub(crate) fn weights(&self, k: usize) -> &Weights {
         &self.weights[k.min(DEEPEST - 1)]
     }
 
-    /// The weights of all ghost cells that have some.
+    /// Returns the weights of all ghost cells that have some.
     pub(crate) fn all(&self) -> &[Weights] {
         &self.weights
     }
@@ -51,7 +51,7 @@ impl Extension {
 pub(super) struct Extensions(BTreeMap<(OnFace, usize), Arc<[Weights]>>);
 
 impl Extensions {
-    /// The one through so many cells.
+    /// Returns the extension through so many cells.
     pub(super) fn through(&mut self, on_face: OnFace, number: Number, cells: usize) -> Extension {
         let weights = self.0.entry((on_face, cells)).or_insert_with(|| {
             let weights = |k| {
@@ -72,8 +72,8 @@ impl Extensions {
     }
 }
 
-/// The order that ghost values have where they are extended: that of the scheme's differences, of which those of six is
-/// the highest; two where fluxes go through faces.
+/// Returns the order of extrapolated ghost values: the order of the scheme's differences, at most six, or two if
+/// fluxes go through faces.
 pub(super) fn order(model: &Model) -> usize {
     match model.fluxes.is_empty() {
         true => model.scheme.order.min(HIGHEST) as usize,

@@ -9,7 +9,7 @@ use stencil_compiler::model::formula::{self, Formula, Scratch};
 use super::{GhostFunction, PointFunction, Sampled};
 use crate::{Error, SystemDef};
 
-/// What precedes a component's name where its value next to the face is meant.
+/// Prefix of a component's name for its value next to the face.
 const NEAR: &str = "near_";
 
 thread_local! {
@@ -17,7 +17,7 @@ thread_local! {
     static WORK: RefCell<(Scratch, Vec<f64>)> = RefCell::default();
 }
 
-/// Evaluates a formula over parameters, coordinates, time and what more there is.
+/// Evaluates a formula over parameters, coordinates, time and further values.
 fn evaluate(formula: &Formula, params: &[f64], at: [f64; 4], more: [&[f64]; 2]) -> f64 {
     WORK.with_borrow_mut(|(scratch, values)| {
         values.clear();
@@ -28,7 +28,7 @@ fn evaluate(formula: &Formula, params: &[f64], at: [f64; 4], more: [&[f64]; 2]) 
     })
 }
 
-/// Reads a formula; `what` it is to be is for messages.
+/// Reads a formula; `what` names it in messages.
 fn read(what: &str, text: &str, names: &[String]) -> Result<Formula, Error> {
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     Formula::parse(text, &names).map_err(|errors| Error::Formula {
@@ -44,7 +44,7 @@ fn function(formula: Formula, params: &[f64]) -> PointFunction {
     PointFunction::new(value).with_formula(formula)
 }
 
-/// A function of x, y, z and t.
+/// Reads a function of x, y, z and t.
 pub(crate) fn point(
     system: &SystemDef,
     params: &[f64],
@@ -55,7 +55,7 @@ pub(crate) fn point(
     Ok(function(formula, params))
 }
 
-/// A ghost value from these components: those that the formula reads, and the function.
+/// Reads a ghost value from these components: returns the components that the formula reads, and the function.
 pub(crate) fn ghost(
     system: &SystemDef,
     params: &[f64],
@@ -72,7 +72,7 @@ pub(crate) fn ghost(
     let reads: Vec<usize> = (0..components.len())
         .filter(|i| is_used(components[*i]))
         .collect();
-    // Read again, over no more names than there are values.
+    // Read again, with only as many names as there are values.
     let mut names = formula::source_names(system.model());
     names.extend(reads.iter().map(|i| components[*i].to_string()));
     names.extend(reads.iter().map(|i| near(components[*i])));
@@ -90,7 +90,7 @@ pub(crate) fn ghost(
     Ok((reads, ghost))
 }
 
-/// A source from a text.
+/// Reads a source from a text.
 pub(crate) fn source(
     system: &SystemDef,
     params: &[f64],
@@ -101,7 +101,7 @@ pub(crate) fn source(
     Ok(sampled(formula, params))
 }
 
-/// What the declaration says a component of a source is, if it says so.
+/// Returns the default of a component of a source, if its declaration has one.
 pub(crate) fn default_source(
     system: &SystemDef,
     params: &[f64],

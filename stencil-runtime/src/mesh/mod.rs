@@ -1,4 +1,4 @@
-//! The mesh: where its cells are, and what lies beyond its faces.
+//! The mesh: the places of its cells, and the conditions beyond its faces.
 
 mod axis;
 mod boundary;
@@ -43,35 +43,34 @@ pub struct Mesh {
 }
 
 impl Mesh {
-    /// Distance of cells along x, y, z.
+    /// Returns the distance of cells along x, y, z.
     pub fn spacing(&self) -> [f64; 3] {
         std::array::from_fn(|axis| self.extent[axis] / self.cells[axis] as f64)
     }
 
-    /// The coordinate of a cell along an axis (0 to 2); ghost cells lie below zero and beyond the
-    /// last cell.
+    /// Returns the coordinate of a cell along an axis (0 to 2); ghost cells lie below zero and beyond the last cell.
     pub fn coordinate(&self, axis: usize, cell: isize) -> f64 {
         self.origin[axis] + (cell as f64 + self.shift()) * self.spacing()[axis]
     }
 
-    /// Where in the first cell its point is, in cells from the origin.
+    /// Returns the distance of the first cell from the origin, in cells.
     pub(crate) fn shift(&self) -> f64 {
         if self.centered { 0.5 } else { 0.0 }
     }
 
-    /// The coordinates x, y, z of a cell or ghost cell.
+    /// Returns the coordinates x, y, z of a cell or ghost cell.
     pub fn point(&self, cell: [isize; 3]) -> [f64; 3] {
         std::array::from_fn(|axis| self.coordinate(axis, cell[axis]))
     }
 
-    /// The point of a face on the line of a cell.
+    /// Returns the point of a face on the line of a cell.
     pub(crate) fn on_wall(&self, face: Face, cell: [isize; 3]) -> [f64; 3] {
         let mut at = self.point(cell);
         at[face.axis.index()] = self.wall(face);
         at
     }
 
-    /// The coordinate of a face along its axis: half a cell beyond the outermost cells.
+    /// Returns the coordinate of a face along its axis: half a cell beyond the outermost cells.
     pub fn wall(&self, face: Face) -> f64 {
         let axis = face.axis.index();
         let half = 0.5 * self.spacing()[axis];

@@ -24,8 +24,8 @@ impl Patch {
     }
 }
 
-/// How a mesh is cut: so many patches along each axis, all of the same number of cells. They are
-/// counted along x first, then y, then z.
+/// The patches of a mesh: so many along each axis, all of the same number of cells. They are counted along x first,
+/// then y, then z.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Patches {
     /// Patches along x, y, z.
@@ -54,7 +54,7 @@ impl Patches {
         })
     }
 
-    /// How many there are.
+    /// Returns the number of patches.
     pub(crate) fn count(&self) -> usize {
         self.counts.iter().product()
     }
@@ -64,7 +64,7 @@ impl Patches {
         self.count() == 1
     }
 
-    /// All of them, in their order.
+    /// Returns all patches, in their order.
     pub(crate) fn list(&self) -> Vec<Patch> {
         let patch = |number| Patch {
             lo: std::array::from_fn(|axis| self.at(number)[axis] * self.cells[axis]),
@@ -73,7 +73,7 @@ impl Patches {
         (0..self.count()).map(patch).collect()
     }
 
-    /// One patch with all cells.
+    /// Returns one patch with all cells.
     pub(crate) fn one(cells: [usize; 3]) -> Self {
         Patches {
             counts: [1; 3],
@@ -81,14 +81,14 @@ impl Patches {
         }
     }
 
-    /// The place of a patch in the order along each axis.
+    /// Returns the place of a patch in the order along each axis.
     pub(crate) fn at(&self, patch: usize) -> [usize; 3] {
         let [p, q, _] = self.counts;
         [patch % p, patch / p % q, patch / (p * q)]
     }
 }
 
-/// What divides: numbers of patches next to the one that was given, and of cells.
+/// Suggests numbers that divide: numbers of patches next to the given one, and numbers of cells.
 fn nearest(axis: Axis, cells: usize, patches: usize) -> String {
     let small = (1..=cells.isqrt()).filter(|count| cells.is_multiple_of(*count));
     let divisors: BTreeSet<usize> = small.flat_map(|count| [count, cells / count]).collect();

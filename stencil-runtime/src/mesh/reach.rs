@@ -105,7 +105,7 @@ impl Boundaries {
     }
 }
 
-/// Which equation reads a component farthest along an axis, for a message.
+/// Returns the equation that reads a component farthest along an axis, for a message.
 fn reader(algorithm: &Algorithm, plan: &Plan, name: &str, axis: usize) -> String {
     let reach = |launch: &&Launch| {
         let read = launch.inputs.iter().find(|(n, _)| n == name);

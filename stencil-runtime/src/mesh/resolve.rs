@@ -1,4 +1,4 @@
-//! From what a user says about faces to one rule for each component and face.
+//! Resolves the user's settings of faces to one rule for each component and face.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::{Axis, Boundary, Face, Faces, Patches, Side};
 use crate::system::{Component, indices};
 use crate::{Error, SystemDef};
 
-/// What a user says about some faces.
+/// A user's setting of some faces.
 #[derive(Clone, Debug)]
 pub(crate) struct Setting {
     /// A field or a component; all fields if not given.
@@ -22,7 +22,7 @@ pub(crate) struct Setting {
     pub(crate) boundary: Boundary,
 }
 
-/// How the ghost cells beyond a face are filled.
+/// The rule that fills the ghost cells beyond a face.
 #[derive(Clone, Debug)]
 pub(crate) enum Rule {
     Periodic,
@@ -57,7 +57,7 @@ pub(crate) struct Ghost {
 }
 
 impl Number {
-    /// Its value at a point of the face.
+    /// Returns its value at a point of the face.
     pub(crate) fn at(&self, point: [f64; 3], t: f64) -> f64 {
         match self {
             Number::Constant(value) => *value,
@@ -84,20 +84,19 @@ impl fmt::Debug for Ghost {
 /// The rules of all components.
 #[derive(Clone, Debug)]
 pub(crate) struct Boundaries {
-    /// By component, in the order of the algorithm's fields and behind them of its sources, then axis, then side.
+    /// Rules by component (fields in the order of the algorithm, then sources), then axis, then side.
     pub(crate) rules: Vec<[[Rule; 2]; 3]>,
     /// Names of the components of sources, in the order of their rules.
     pub(crate) sources: Vec<String>,
     /// Axes whose faces are periodic.
     pub(crate) periodic: [bool; 3],
-    /// One line for each axis, and for what differs from it.
+    /// One line for each axis, and for each exception.
     pub(crate) words: Vec<String>,
 }
 
 impl Boundaries {
-    /// Chooses a boundary for each component and face: what is said about a component is stronger
-    /// than what is said about its field, and that is stronger than what is said about all; of
-    /// equals the last counts.
+    /// Chooses a boundary for each component and face. A setting of a component is stronger than one of its field, and
+    /// that is stronger than one of all; of equals the last counts.
     pub(crate) fn new(
         system: &SystemDef,
         params: &[f64],
@@ -174,7 +173,7 @@ impl Boundaries {
         Ok(boundaries)
     }
 
-    /// Where the rules of a component of a source are.
+    /// Returns the index of the rules of a component of a source.
     pub(crate) fn of_source(&self, name: &str) -> Option<usize> {
         let first = self.rules.len() - self.sources.len();
         let found = self.sources.iter().position(|source| source == name);
@@ -187,10 +186,10 @@ impl Boundaries {
         rules.any(|rule| matches!(rule, Rule::Custom(_)))
     }
 
-    /// Axes along which a kernel may read beyond one end of the mesh at the other: periodic ones, where a patch has
-    /// both ends.
+    /// Returns the axes along which a kernel may read beyond one end of the mesh at the other: periodic ones, if a
+    /// patch has both ends.
     pub(crate) fn around(&self, patches: &Patches) -> [bool; 3] {
-        // Where functions of the user do so, the host fills all ghost cells.
+        // If functions of the user read components, the host fills all ghost cells.
         let by_card = !self.has_custom();
         std::array::from_fn(|axis| by_card && self.periodic[axis] && patches.counts[axis] == 1)
     }
@@ -352,16 +351,16 @@ impl Of<'_> {
         })
     }
 
-    /// The order that values beyond a number on the face have; `None` if they are mirror images: those of a field that
-    /// derivatives carry along and do not smooth, where polynomials of high order would let disturbances grow.
+    /// Returns the order of values beyond a number on the face; `None` if they are mirror images, for a field that
+    /// derivatives carry along and do not smooth: polynomials of high order would let disturbances grow.
     fn order(&self) -> Option<usize> {
         let model = self.system.model();
         let smoothed = model.is_smoothed(self.component.of);
         smoothed.then(|| extension::order(model))
     }
 
-    /// Do waves carry a number on the face in, and nothing else make use of it? Then what lies beyond the face is that state, whatever the
-    /// cells hold: it stays in its range as the number does, and a solver meets it as it is.
+    /// Do waves carry a number on the face in, and does nothing else use it? Then ghost cells have that state,
+    /// whatever the cells hold: it stays in its range as the number does, and a solver meets it as it is.
     fn is_carried_in(&self) -> bool {
         let model = self.system.model();
         model.flux_of(self.component.of).is_some() && model.only_transports()
@@ -395,7 +394,7 @@ impl Of<'_> {
     }
 }
 
-/// The components of sources, in the order of the algorithm, with their indices.
+/// Returns the components of sources, in the order of the algorithm, with their indices.
 fn sources(system: &SystemDef) -> Vec<(String, Vec<usize>)> {
     let states = system.algorithm().states_of(Role::Given);
     let component = |name: &str| {
@@ -406,9 +405,9 @@ fn sources(system: &SystemDef) -> Vec<(String, Vec<usize>)> {
     states.map(|(_, state)| component(&state.name)).collect()
 }
 
-/// How a source goes on beyond a face with these boundaries of fields: as an image where one of them is a wall, with the
-/// other sign if it has an odd number of `normal` indices; as the nearest cell where all flow out; else on the polynomial
-/// of the order of the scheme.
+/// Returns the rule of a source beyond a face with these boundaries of fields: the mirror image if one of them is a
+/// wall, with the other sign if it has an odd number of `normal` indices; the nearest cell if all flow out; else the
+/// polynomial of the order of the scheme.
 fn of_source<'a>(
     mut kinds: impl Iterator<Item = &'a Boundary> + Clone,
     normal: usize,
@@ -428,7 +427,7 @@ fn of_source<'a>(
     }
 }
 
-/// `x: wall`, `y.lo: dirichlet 1, y.hi: outflow`, and components that differ from the first.
+/// Returns `x: wall`, `y.lo: dirichlet 1, y.hi: outflow`, and components that differ from the first.
 fn words(dimension: usize, components: &[Component], kinds: &[[[Boundary; 2]; 3]]) -> Vec<String> {
     let text = |axis: &Axis, kinds: &[[Boundary; 2]; 3]| {
         let [lo, hi] = kinds[axis.index()].each_ref().map(Boundary::to_string);

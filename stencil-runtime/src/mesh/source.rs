@@ -8,10 +8,10 @@ use ndarray::Array3;
 use super::Mesh;
 use super::boundary::PointFunction;
 
-/// What a component of a `source` is.
+/// The values of a component of a `source`.
 ///
-/// Functions are evaluated on the host, in `f64`, in every cell: once, or in every substep if they depend on time. No
-/// function is evaluated beyond a face. There the values of cells go on, by what the face is to the fields:
+/// Functions are evaluated on the host, in `f64`, in every cell: once, or in every substep if they depend on time,
+/// never beyond a face. There the values of cells are continued, by the conditions of the fields on the face:
 ///
 /// | face | ghost cells of sources hold |
 /// | --- | --- |
@@ -37,27 +37,27 @@ pub(crate) enum Given {
 pub(crate) type SteadyFunction = dyn Fn(f64, f64, f64) -> f64 + Send + Sync;
 
 impl Source {
-    /// The same everywhere and always.
+    /// Returns a source that is the same everywhere and always.
     pub fn constant(value: f64) -> Self {
         Source(Given::Constant(value))
     }
 
-    /// A function of x, y and z, evaluated once.
+    /// Returns a source by a function of x, y and z, evaluated once.
     pub fn steady(value: impl Fn(f64, f64, f64) -> f64 + Send + Sync + 'static) -> Self {
         Source(Given::Steady(Arc::new(value)))
     }
 
-    /// A function of x, y, z and t, evaluated in every substep at its time.
+    /// Returns a source by a function of x, y, z and t, evaluated in every substep at its time.
     pub fn unsteady(value: impl Fn(f64, f64, f64, f64) -> f64 + Send + Sync + 'static) -> Self {
         Source(Given::Unsteady(PointFunction::new(value)))
     }
 
-    /// Values `[z, y, x]`, one for each cell.
+    /// Returns a source of values `[z, y, x]`, one for each cell.
     pub fn array(values: Array3<f64>) -> Self {
         Source(Given::Values(values))
     }
 
-    /// A formula such as `"sin(x - t)"` of x, y, z, t and the parameters. It is evaluated in every
+    /// Returns a source by a formula such as `"sin(x - t)"` of x, y, z, t and the parameters. It is evaluated in every
     /// substep if it has `t`, else once.
     pub fn text(value: impl Into<String>) -> Self {
         Source(Given::Text(value.into()))
@@ -106,7 +106,7 @@ impl std::fmt::Debug for Sampled {
 }
 
 impl Sampled {
-    /// Its value in a cell.
+    /// Returns its value in a cell.
     pub(crate) fn at(&self, mesh: &Mesh, cell: [isize; 3], t: f64) -> f64 {
         let point @ [x, y, z] = mesh.point(cell);
         match self {

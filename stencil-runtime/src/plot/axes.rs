@@ -27,7 +27,7 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// A horizontal axis, with so many ticks that their labels do not touch.
+    /// Makes a horizontal axis, with so many ticks that their labels do not touch.
     pub(super) fn horizontal(
         fonts: &Fonts,
         (low, high): (f64, f64),
@@ -46,7 +46,7 @@ impl Axis {
         }
     }
 
-    /// A vertical axis.
+    /// Makes a vertical axis.
     pub(super) fn vertical(range: (f64, f64), log: bool, length: i32, label: &str) -> Self {
         Self::new(range, log, (length / 68).clamp(2, 9) as usize, label)
     }
@@ -72,8 +72,8 @@ impl Axis {
         }
     }
 
-    /// Ticks at given places of the axis, labelled with numbers; those outside are left out, and
-    /// those whose label would touch the one before.
+    /// Puts ticks at given places of the axis, labelled with numbers. Ticks outside are left out, and so are ticks
+    /// whose label would touch the one before.
     pub(super) fn set_ticks(
         &mut self,
         fonts: &Fonts,
@@ -98,7 +98,7 @@ impl Axis {
         (self.ticks, self.minor) = (ticks, Vec::new());
     }
 
-    /// Where a value lies on the axis, 0 to 1.
+    /// Returns the place of a value on the axis, 0 to 1.
     pub(super) fn place(&self, value: f64) -> f32 {
         ((value - self.low) / (self.high - self.low)) as f32
     }
@@ -118,7 +118,7 @@ impl Axis {
             .fold(0.0, f32::max)
     }
 
-    /// The room that a vertical axis needs beside the plot.
+    /// Returns the room that a vertical axis needs beside the plot.
     pub(super) fn room_beside(&self, fonts: &Fonts) -> i32 {
         let label = if self.label.is_empty() {
             0
@@ -128,7 +128,7 @@ impl Axis {
         FRAME + TICK + GAP + self.widest(fonts).ceil() as i32 + label
     }
 
-    /// The room that a horizontal axis needs below the plot.
+    /// Returns the room that a horizontal axis needs below the plot.
     pub(super) fn room_below(&self) -> i32 {
         let label = if self.label.is_empty() {
             0
@@ -222,7 +222,7 @@ impl Axis {
         scene.write_up(&text, (x, centre(plot).1), Align::Center, style);
     }
 
-    /// Grid lines at the ticks.
+    /// Draws grid lines at the ticks.
     pub(super) fn grid(&self, scene: &mut Scene, plot: Rect, vertical: bool) {
         for tick in &self.ticks {
             let line = if vertical {
@@ -250,7 +250,7 @@ fn centre(plot: Rect) -> (f32, f32) {
     )
 }
 
-/// The room that title and subtitle need above the plot.
+/// Returns the room that title and subtitle need above the plot.
 pub(super) fn heading_room(title: &str, subtitle: &str) -> i32 {
     let title = if title.is_empty() { 0 } else { 34 };
     let subtitle = if subtitle.is_empty() { 0 } else { 28 };
@@ -261,7 +261,7 @@ pub(super) fn heading_room(title: &str, subtitle: &str) -> i32 {
     }
 }
 
-/// Title and subtitle above the plot, from its left edge, in `width` at most.
+/// Draws title and subtitle above the plot, from its left edge, in `width` at most.
 pub(super) fn heading(
     scene: &mut Scene,
     fonts: &Fonts,
@@ -280,14 +280,14 @@ pub(super) fn heading(
     scene.write(&text, (x, baseline), Align::Left, style);
 }
 
-/// Says in the middle of the plot that there is nothing to see.
+/// Writes in the middle of the plot that there are no data.
 pub(super) fn no_data(scene: &mut Scene, fonts: &Fonts, plot: Rect) {
     let (x, y) = centre(plot);
     let (text, style) = fonts.fit("no finite values", LABEL, plot.w as f32 - 16.0);
     scene.write(&text, (x, y + LABEL.size * MIDDLE), Align::Center, style);
 }
 
-/// A range that has a length: constant data get one around their value.
+/// Returns a range that has a length: constant data get one around their value.
 pub(super) fn widened(low: f64, high: f64) -> (f64, f64) {
     // Beyond this, differences overflow.
     let (low, high) = (low.clamp(-1e300, 1e300), high.clamp(-1e300, 1e300));
@@ -300,7 +300,7 @@ pub(super) fn widened(low: f64, high: f64) -> (f64, f64) {
     (middle - half, middle + half)
 }
 
-/// The smallest and largest finite value.
+/// Returns the smallest and largest finite value.
 pub(super) fn finite_range(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     values
         .filter(|v| v.is_finite())

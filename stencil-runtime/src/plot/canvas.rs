@@ -51,7 +51,7 @@ impl Rect {
             },
         ]
     }
-    /// Its pixels, row by row from the top.
+    /// Returns its pixels, row by row from the top.
     pub(super) fn pixels(self) -> impl Iterator<Item = (i32, i32)> {
         (self.y..self.bottom()).flat_map(move |y| (self.x..self.right()).map(move |x| (x, y)))
     }
@@ -165,7 +165,7 @@ pub(super) fn encode(
     writer.finish().map_err(io::Error::other)
 }
 
-/// How much of each pixel a line covers.
+/// The share of each pixel that a line covers.
 struct Mask {
     area: Rect,
     coverage: Vec<f32>,
@@ -257,7 +257,7 @@ impl Mask {
     }
 }
 
-/// The places (0 to 1) between which a coordinate running from `a` to `b` is within `reach` of `c`.
+/// Returns the places (0 to 1) between which a coordinate running from `a` to `b` is within `reach` of `c`.
 fn near(a: f32, b: f32, c: f32, reach: f32) -> (f32, f32) {
     let d = b - a;
     if d.abs() < 1e-3 {
@@ -267,7 +267,7 @@ fn near(a: f32, b: f32, c: f32, reach: f32) -> (f32, f32) {
     (s.min(t).clamp(0.0, 1.0), s.max(t).clamp(0.0, 1.0))
 }
 
-/// The pieces of a line through points that are near a rectangle, so that numbers stay small; none for points that are not finite.
+/// Returns the pieces of a line near a rectangle, so that numbers stay small; none for points that are not finite.
 pub(super) fn near_pieces(points: &[Point], clip: Rect) -> Vec<Vec<Point>> {
     let area = clip.grown(100);
     let mut pieces: Vec<Vec<Point>> = Vec::new();
@@ -283,7 +283,7 @@ pub(super) fn near_pieces(points: &[Point], clip: Rect) -> Vec<Vec<Point>> {
     pieces
 }
 
-/// Liang and Barsky's clipping; `None` where nothing is left.
+/// Clips a line (Liang and Barsky); `None` if all of it is outside.
 fn clip_line(a: (f32, f32), b: (f32, f32), r: Rect) -> Option<((f32, f32), (f32, f32))> {
     // In f64: a curve that shoots far out of the picture must stay straight inside it.
     let (ax, ay, bx, by) = (
@@ -308,7 +308,7 @@ fn clip_line(a: (f32, f32), b: (f32, f32), r: Rect) -> Option<((f32, f32), (f32,
         from = from.max(s.min(t));
         to = to.min(s.max(t));
     }
-    // Also false, as it should be, where a coordinate is not finite.
+    // Also false, as it should be, if a coordinate is not finite.
     (from <= to).then(|| {
         let at = |f: f64| ((ax + f * dx) as f32, (ay + f * dy) as f32);
         (at(from), at(to))

@@ -26,7 +26,7 @@ impl Color {
     /// Values that are not finite.
     pub(super) const MISSING: Self = Self(158, 158, 158);
 
-    /// `other` over this colour, with `coverage` of 0 to 1.
+    /// Returns `other` over this colour, with `coverage` of 0 to 1.
     pub fn blend(self, other: Self, coverage: f32) -> Self {
         let mix = |a: u8, b: u8| {
             let (a, b) = (f32::from(a), f32::from(b));
@@ -40,8 +40,7 @@ impl Color {
     }
 }
 
-/// How a value becomes a colour. All maps are perceptually uniform: equal differences of the
-/// value look equally large.
+/// A map from values to colours. All maps are perceptually uniform: equal differences of the value look equally large.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ColorMap {
@@ -62,7 +61,7 @@ pub enum ColorMap {
 }
 
 impl ColorMap {
-    /// Every map, by the name that people know it by.
+    /// Every map, with its usual name.
     pub const ALL: [(&'static str, ColorMap); 6] = [
         ("viridis", ColorMap::Sequential),
         ("magma", ColorMap::Magma),
@@ -72,7 +71,7 @@ impl ColorMap {
         ("diverging", ColorMap::Diverging),
     ];
 
-    /// The map of this name; see [`ColorMap::ALL`].
+    /// Returns the map of this name; see [`ColorMap::ALL`].
     ///
     /// ```
     /// use stencil_runtime::plot::ColorMap;
@@ -85,7 +84,7 @@ impl ColorMap {
             .find_map(|(known, map)| (known == name).then_some(map))
     }
 
-    /// The colour at a place from 0 to 1 of the range; places outside are clamped.
+    /// Returns the colour at a place from 0 to 1 of the range; places outside are clamped.
     ///
     /// ```
     /// use stencil_runtime::plot::{Color, ColorMap};

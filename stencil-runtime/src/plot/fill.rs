@@ -7,7 +7,7 @@ use super::color::Color;
 const SAMPLES: usize = 4;
 
 impl Canvas {
-    /// Fills a polygon; where it covers itself twice it is open. Points that are not finite make nothing.
+    /// Fills a polygon by the rule of even and odd. Points that are not finite make nothing.
     pub(super) fn polygon(&mut self, points: &[(f32, f32)], color: Color) {
         if points.iter().any(|(x, y)| !x.is_finite() || !y.is_finite()) {
             return;
@@ -34,7 +34,7 @@ impl Canvas {
     }
 }
 
-/// Where the edges of a polygon cross a horizontal line, from left to right.
+/// Returns the crossings of the edges of a polygon with a horizontal line, from left to right.
 fn crossings(points: &[(f32, f32)], y: f32) -> Vec<f32> {
     let next = points.iter().cycle().skip(1);
     let mut all: Vec<f32> = points

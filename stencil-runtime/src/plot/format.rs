@@ -1,4 +1,4 @@
-//! Formats of pictures, which the endings of files name.
+//! Formats of pictures, by the endings of files.
 
 use std::path::Path;
 
@@ -24,7 +24,7 @@ const ALL: [(&str, Format); 3] = [
 ];
 
 impl Format {
-    /// The format that the ending of a file's name names, in small or capital letters.
+    /// Returns the format for the ending of a file's name, in small or capital letters.
     ///
     /// ```
     /// use stencil_runtime::plot::Format;
@@ -35,7 +35,7 @@ impl Format {
     /// ```
     ///
     /// # Errors
-    /// If it names none.
+    /// If the ending is of no format.
     pub fn of(path: &Path) -> Result<Self, PlotError> {
         let ending = path.extension().and_then(|ending| ending.to_str());
         let found = ending.and_then(|ending| {
@@ -47,7 +47,7 @@ impl Format {
         })
     }
 
-    /// `.png, .svg or .pdf`
+    /// Returns `.png, .svg or .pdf`.
     pub(super) fn endings() -> String {
         let names = ALL.map(|(name, _)| format!(".{name}"));
         let [before @ .., last] = &names;

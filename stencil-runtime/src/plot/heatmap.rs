@@ -12,10 +12,10 @@ use super::panels::Panels;
 /// The size that a plot has if its extent is a square.
 const SIDE: f64 = 560.0;
 
-/// How cells become pixels.
+/// The sampling of cells by pixels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sampling {
-    /// Linear between cell centres; means where there are more cells than pixels.
+    /// Linear between cell centres; means if there are more cells than pixels.
     #[default]
     Smooth,
     /// Every cell is a rectangle of one colour.
@@ -64,12 +64,12 @@ pub struct Heatmap<'a> {
     pub range: Option<(f64, f64)>,
     /// Whether colours are on a logarithmic scale.
     pub log: bool,
-    /// How cells become pixels.
+    /// The sampling of cells by pixels.
     pub sampling: Sampling,
 }
 
 impl<'a> Heatmap<'a> {
-    /// A heat map without texts, with the sequential colours.
+    /// Makes a heat map without texts, with the sequential colours.
     pub fn new(data: ArrayView2<'a, f64>, extent: [f64; 4]) -> Self {
         Self {
             data,
@@ -122,8 +122,8 @@ impl<'a> Heatmap<'a> {
         self
     }
 
-    /// Puts the colours on a logarithmic scale; values that are not positive have no colour on it
-    /// and are grey. The range, where one is given, has to be positive.
+    /// Puts the colours on a logarithmic scale; values that are not positive have no colour on it and are grey. A
+    /// given range has to be positive.
     ///
     /// ```
     /// use ndarray::Array2;
@@ -140,7 +140,7 @@ impl<'a> Heatmap<'a> {
         self
     }
 
-    /// Sets how cells become pixels.
+    /// Sets the sampling of cells by pixels.
     pub fn sampling(mut self, sampling: Sampling) -> Self {
         self.sampling = sampling;
         self
@@ -149,7 +149,7 @@ impl<'a> Heatmap<'a> {
     /// Writes the picture in the format that the ending of the path names: `.png`, `.svg` or `.pdf`.
     ///
     /// # Errors
-    /// If the ending names none of these, the extent or the range is none, or the file cannot be written.
+    /// If the ending is none of these, the extent or the range is empty, or the file cannot be written.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), PlotError> {
         Panels::new([self.clone()]).save(path)
     }
@@ -177,8 +177,8 @@ impl<'a> Heatmap<'a> {
         }
     }
 
-    /// The values at the ends of the colours, and whether there are finite values at all; powers
-    /// of ten on a logarithmic scale.
+    /// Returns the values at the ends of the colours, and whether there are finite values at all; powers of ten on a
+    /// logarithmic scale.
     pub(super) fn color_range(&self) -> ((f64, f64), bool) {
         if self.log {
             return self.log_range();
@@ -210,8 +210,8 @@ impl<'a> Heatmap<'a> {
         (range, found.is_some())
     }
 
-    /// The plot's size in pixels: about the same area for all shapes, at equal scale unless the
-    /// extent is a mere line.
+    /// Returns the plot's size in pixels: about the same area for all shapes, at equal scale unless the extent is a
+    /// mere line.
     pub(super) fn size(&self) -> (i32, i32) {
         let [x0, x1, y0, y1] = self.extent;
         let aspect = ((y1 - y0) / (x1 - x0)).clamp(1e-6, 1e6);

@@ -28,7 +28,7 @@ impl<'a> Legend<'a> {
         Self { names, size }
     }
 
-    /// A corner of the plot that none of `points` lies in; beside the plot if there is none.
+    /// Returns a corner of the plot that contains none of `points`; a place beside the plot if there is none.
     pub(super) fn place(&self, plot: Rect, points: &[(f32, f32)]) -> Rect {
         let (w, h) = self.size;
         let (left, right) = (plot.x + INSET, plot.right() - INSET - w);

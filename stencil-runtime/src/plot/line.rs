@@ -16,7 +16,7 @@ const LINE: f32 = 3.2;
 const DOT: f32 = 6.0;
 const RING: f32 = 2.2;
 
-/// How a curve is drawn.
+/// The style of a curve.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Style {
     /// A line.
@@ -59,7 +59,7 @@ pub struct Series {
     pub xs: Vec<f64>,
     /// The y values, as many.
     pub ys: Vec<f64>,
-    /// How the curve is drawn.
+    /// The style of the curve.
     pub style: Style,
     /// The colour; one of a palette if not given.
     pub color: Option<Color>,
@@ -67,7 +67,7 @@ pub struct Series {
 
 /// A picture of curves over one variable.
 ///
-/// Where a value is not finite, or not positive on a logarithmic axis, the curve has a gap.
+/// If a value is not finite, or not positive on a logarithmic axis, the curve has a gap.
 ///
 /// ```
 /// use stencil_runtime::plot::{LinePlot, Style};
@@ -103,14 +103,14 @@ pub struct LinePlot {
     pub x_range: Option<(f64, f64)>,
     /// The ends of the y axis; the values' range with some room if not given or empty.
     pub y_range: Option<(f64, f64)>,
-    /// Where the x axis has ticks; round numbers if empty.
+    /// Values of the ticks of the x axis; round numbers if empty.
     pub x_ticks: Vec<f64>,
     /// The curves; later ones are on top.
     pub series: Vec<Series>,
 }
 
 impl LinePlot {
-    /// An empty plot with linear axes.
+    /// Makes an empty plot with linear axes.
     pub fn new() -> Self {
         Self::default()
     }
@@ -151,7 +151,7 @@ impl LinePlot {
         self
     }
 
-    /// Puts the ticks of the x axis at these values, those whose labels would touch others left out.
+    /// Puts the ticks of the x axis at these values; ticks whose labels would touch others are left out.
     pub fn x_ticks(mut self, values: impl IntoIterator<Item = f64>) -> Self {
         self.x_ticks = values.into_iter().collect();
         self
@@ -179,7 +179,7 @@ impl LinePlot {
     /// Writes the picture in the format that the ending of the path names: `.png`, `.svg` or `.pdf`.
     ///
     /// # Errors
-    /// If the ending names none of these, a curve's x and y differ in length, or the file cannot be written.
+    /// If the ending is none of these, a curve's x and y differ in length, or the file cannot be written.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), PlotError> {
         Format::of(path.as_ref())?;
         self.draw()?.0.save_as(path)
@@ -253,7 +253,7 @@ impl LinePlot {
         given.unwrap_or(Color::PALETTE[index % Color::PALETTE.len()])
     }
 
-    /// Both axes, and whether any point can be shown.
+    /// Returns both axes, and whether any point can be shown.
     fn axes(&self, fonts: &Fonts) -> (Axis, Axis, bool) {
         let shown = || {
             let pairs = self.series.iter().flat_map(|s| s.xs.iter().zip(&s.ys));
@@ -278,7 +278,7 @@ impl LinePlot {
         (x, y, xs.is_some())
     }
 
-    /// The pieces of a curve between its gaps, in pixels.
+    /// Returns the pieces of a curve between its gaps, in pixels.
     fn runs(&self, series: &Series, x: &Axis, y: &Axis, plot: Rect) -> Vec<Vec<(f32, f32)>> {
         let pairs: Vec<_> = series
             .xs
@@ -298,7 +298,7 @@ impl LinePlot {
             .collect()
     }
 
-    /// The curves that have names.
+    /// Returns the curves that have names.
     fn listed(&self) -> Vec<usize> {
         let named = |i: &usize| !self.series[*i].name.is_empty();
         (0..self.series.len()).filter(named).collect()
@@ -325,7 +325,7 @@ impl LinePlot {
     }
 }
 
-/// A value on its axis. Not positive values have no logarithm and no place.
+/// Returns a value on its axis. Values that are not positive have no logarithm and no place.
 fn scale(value: f64, log: bool) -> f64 {
     match log {
         true if value > 0.0 => value.log10(),
@@ -334,7 +334,7 @@ fn scale(value: f64, log: bool) -> f64 {
     }
 }
 
-/// The ends of an axis.
+/// Returns the ends of an axis.
 fn ends(given: Option<(f64, f64)>, found: Option<(f64, f64)>, log: bool, room: f64) -> (f64, f64) {
     if let Some((low, high)) = given {
         let (low, high) = (scale(low, log), scale(high, log));
@@ -375,7 +375,7 @@ fn draw_run(scene: &mut Scene, run: &[(f32, f32)], style: Style, color: Color, p
     }
 }
 
-/// Points along a curve, so that the legend can keep clear of it.
+/// Adds points along a curve, so that the legend can keep clear of it.
 fn trace(run: &[(f32, f32)], style: Style, seen: &mut Vec<(f32, f32)>) {
     seen.extend(run.first());
     for pair in run.windows(2) {

@@ -5,8 +5,8 @@
 //! - [`LinePlot`]: curves over one variable, with optional logarithmic axes;
 //! - [`Scene`]: drawings of lines, polygons, circles and text.
 //!
-//! Nothing is needed from the system: the font is part of the program. Empty, constant and
-//! non-finite data give a picture, not a panic.
+//! The system needs no fonts: the font is part of the program. Empty, constant and non-finite data give a picture, not
+//! a panic.
 
 mod axes;
 mod canvas;
@@ -35,7 +35,7 @@ pub use scene::{Anchor, Lettering, Point, Scene, Stroke};
 
 use crate::io::way_out;
 
-/// Why a picture could not be made.
+/// The reason why a picture could not be made.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlotError {
@@ -47,7 +47,7 @@ pub enum PlotError {
         /// The reason.
         source: io::Error,
     },
-    /// The file's ending names no format of pictures.
+    /// The file's ending is of no format.
     #[error(
         "the picture `{}` has no format: end its name with {}",
         path.display(),

@@ -46,7 +46,7 @@ pub struct Panels<'a> {
 }
 
 impl<'a> Panels<'a> {
-    /// Up to three panels in one row; more in rows of up to three.
+    /// Makes a picture with up to three panels in one row; more in rows of up to three.
     pub fn new(panels: impl IntoIterator<Item = Heatmap<'a>>) -> Self {
         let panels: Vec<_> = panels.into_iter().collect();
         let columns = match panels.len() {
@@ -76,14 +76,14 @@ impl<'a> Panels<'a> {
     /// Writes the picture in the format that the ending of the path names: `.png`, `.svg` or `.pdf`.
     ///
     /// # Errors
-    /// If the ending names none of these, a heat map's extent or range is none, there is no panel, or the file cannot be
+    /// If the ending is none of these, a heat map's extent or range is empty, there is no panel, or the file cannot be
     /// written.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), PlotError> {
         Format::of(path.as_ref())?;
         self.draw()?.0.save_as(path)
     }
 
-    /// The picture and the places of the plots in it.
+    /// Draws the picture; returns the places of the plots in it, too.
     pub(super) fn draw(&self) -> Result<(Scene, Vec<Rect>), PlotError> {
         if self.panels.is_empty() {
             return Err(PlotError::NoPanels);
@@ -107,7 +107,7 @@ impl<'a> Panels<'a> {
     }
 }
 
-/// The plots' places, and the picture's size.
+/// Returns the plots' places, and the picture's size.
 fn arrange(drawn: &[Drawn<'_, '_>], columns: usize, head: i32) -> (Vec<Rect>, (i32, i32)) {
     let columns = columns.min(drawn.len());
     let (mut lefts, mut widths) = (vec![0; columns], vec![0; columns]);

@@ -1,17 +1,17 @@
-//! From cells to pixels.
+//! Sampling of cells by pixels.
 
 use ndarray::{Array2, ArrayView2};
 
 /// For every pixel of one direction, the cells that it shows and their weights, which sum to 1.
 pub(super) type Weights = Vec<Vec<(usize, f64)>>;
 
-/// Every pixel shows the cell that it lies in.
+/// Returns weights by which every pixel shows the cell that it lies in.
 pub(super) fn nearest(cells: usize, pixels: usize) -> Weights {
     let cell = |p: usize| ((2 * p + 1) * cells / (2 * pixels).max(1)).min(cells.saturating_sub(1));
     (0..pixels).map(|p| vec![(cell(p), 1.0)]).collect()
 }
 
-/// Linear between cell centres; the mean of the cells where there are more cells than pixels.
+/// Returns linear weights between cell centres; the mean of the cells if there are more cells than pixels.
 pub(super) fn smooth(cells: usize, pixels: usize) -> Weights {
     let (n, m) = (cells as f64, pixels.max(1) as f64);
     let weights = |p: usize| {
@@ -35,11 +35,11 @@ pub(super) fn smooth(cells: usize, pixels: usize) -> Weights {
     (0..pixels).map(weights).collect()
 }
 
-/// Values on `factor` times as many points in each direction, by cubic interpolation (Catmull and
-/// Rom 1974), between cells no less than the least and no more than the greatest of those that it reads, so that a density
-/// stays positive beside a jump: what is computed from them, such as the length of a vector, shows no cells. Beyond
-/// the edges values go on in a straight line. The new points lie around the old ones, so the
-/// edges of the picture stay.
+/// Returns values on `factor` times as many points in each direction, by cubic interpolation (Catmull and Rom 1974).
+/// Between cells they stay within the least and the greatest of the cells that are read, so that a density stays
+/// positive beside a jump. Quantities that are computed from them, such as the length of a vector, show no cells.
+/// Beyond the edges values go on in a straight line. The new points lie around the old ones, so the edges of the
+/// picture stay.
 ///
 /// ```
 /// use ndarray::arr2;
@@ -57,7 +57,7 @@ pub fn finer(values: &ArrayView2<'_, f64>, factor: usize) -> Array2<f64> {
     refine(&along_x.t(), factor).reversed_axes()
 }
 
-/// Cubic interpolation along the rows.
+/// Interpolates along the rows by cubics.
 fn refine(values: &ArrayView2<'_, f64>, factor: usize) -> Array2<f64> {
     let (rows, n) = values.dim();
     let last = n as isize - 1;
@@ -86,7 +86,7 @@ fn refine(values: &ArrayView2<'_, f64>, factor: usize) -> Array2<f64> {
     })
 }
 
-/// The value of one pixel; `None` where most of what it shows is not finite.
+/// Returns the value of one pixel; `None` if most of the cells that it shows are not finite.
 pub(super) fn value(
     data: &ArrayView2<'_, f64>,
     rows: &[(usize, f64)],

@@ -17,7 +17,7 @@ mod tests;
 /// A point in pixels; `y` counts downwards.
 pub type Point = (f32, f32);
 
-/// Where a text stands relative to its point.
+/// The alignment of a text at its point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Anchor {
     /// It begins there.
@@ -39,7 +39,7 @@ impl Anchor {
     }
 }
 
-/// How a text looks.
+/// The style of a text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lettering {
     /// Pixels to the em.
@@ -50,12 +50,12 @@ pub struct Lettering {
     pub is_bold: bool,
     /// Does it run upwards?
     pub is_up: bool,
-    /// Which part of it is at its point.
+    /// The part of the text that is at its point.
     pub anchor: Anchor,
 }
 
 impl Lettering {
-    /// Dark letters that begin at their point.
+    /// Returns dark letters that begin at their point.
     pub fn new(size: f32) -> Self {
         Lettering {
             size,
@@ -75,7 +75,7 @@ impl Lettering {
         Style::new(self.size, weight, self.color)
     }
 
-    /// The width of a text in these letters, in pixels.
+    /// Returns the width of a text in these letters, in pixels.
     pub fn width(&self, text: &str) -> f32 {
         Fonts::new().width(text, self.style())
     }
@@ -93,7 +93,7 @@ pub struct Stroke {
 }
 
 impl Stroke {
-    /// A solid line.
+    /// Makes a solid line.
     pub fn new(color: Color, width: f32) -> Self {
         Stroke {
             color,
@@ -103,7 +103,7 @@ impl Stroke {
     }
 }
 
-/// What is drawn.
+/// A shape of a drawing.
 #[derive(Clone, Debug)]
 enum Shape {
     /// A line, cut at a rectangle if there is one.
@@ -111,7 +111,7 @@ enum Shape {
     Polygon(Vec<Point>, Option<Color>, Option<Stroke>),
     Circle(Point, f32, Option<Color>, Option<Stroke>),
     Text(Writing),
-    /// Whole pixels of one colour, which covers so much of what is below.
+    /// Whole pixels of one colour, with this share of cover.
     Fill(Rect, Color, f32),
     /// Pixels, row by row from the top.
     Image(Rect, Vec<Color>),
@@ -121,7 +121,7 @@ enum Shape {
 #[derive(Clone, Debug)]
 struct Writing {
     text: String,
-    /// On the baseline; where along it, `align` says.
+    /// A point on the baseline; `align` tells its place along the text.
     at: Point,
     align: Align,
     style: Style,
@@ -130,7 +130,7 @@ struct Writing {
 }
 
 impl Writing {
-    /// The rectangle that it takes: left, top, width, height.
+    /// Returns the rectangle that it takes: left, top, width, height.
     fn area(&self, fonts: &Fonts) -> [f32; 4] {
         let (w, h) = (
             fonts.width(&self.text, self.style),
@@ -166,7 +166,7 @@ pub struct Scene {
 }
 
 impl Scene {
-    /// An empty one, of this width and height in pixels.
+    /// Makes an empty drawing, of this width and height in pixels.
     pub fn new(width: f32, height: f32) -> Self {
         Scene {
             size: (width, height),
@@ -174,7 +174,7 @@ impl Scene {
         }
     }
 
-    /// Width and height.
+    /// Returns width and height.
     pub fn size(&self) -> (f32, f32) {
         self.size
     }
@@ -195,7 +195,7 @@ impl Scene {
         self.veil(area, color, 1.0);
     }
 
-    /// Covers a part of what is below in whole pixels, 0 to 1.
+    /// Covers a share of the shapes below in whole pixels, 0 to 1.
     pub(super) fn veil(&mut self, area: Rect, color: Color, coverage: f32) {
         self.shapes.push(Shape::Fill(area, color, coverage));
     }
@@ -266,7 +266,7 @@ impl Scene {
         }
     }
 
-    /// Texts with the rectangles that they take: left, top, width, height.
+    /// Returns texts with the rectangles that they take: left, top, width, height.
     pub fn texts(&self) -> Vec<(&str, [f32; 4])> {
         let fonts = Fonts::new();
         let boxes = self.shapes.iter().filter_map(|shape| match shape {
@@ -276,7 +276,7 @@ impl Scene {
         boxes.collect()
     }
 
-    /// The drawing as SVG.
+    /// Returns the drawing as SVG.
     pub fn svg(&self) -> String {
         svg::print(self)
     }
@@ -284,7 +284,7 @@ impl Scene {
     /// Writes the drawing in the format that the ending of the file names: `.png`, `.svg` or `.pdf`.
     ///
     /// # Errors
-    /// If the ending names none of these, or the file cannot be written.
+    /// If the ending is none of these, or the file cannot be written.
     pub fn save_as(&self, file: impl AsRef<Path>) -> Result<(), PlotError> {
         let file = file.as_ref();
         match Format::of(file)? {
@@ -294,7 +294,7 @@ impl Scene {
         }
     }
 
-    /// Writes `<stem>.svg` and `<stem>.png`; the files.
+    /// Writes `<stem>.svg` and `<stem>.png`; returns their paths.
     ///
     /// # Errors
     /// If one cannot be written.

@@ -12,7 +12,7 @@ pub(super) enum Weight {
     Bold,
 }
 
-/// Where a text stands relative to its point.
+/// The alignment of a text at its point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Align {
     Left,
@@ -21,7 +21,7 @@ pub(super) enum Align {
 }
 
 impl Align {
-    /// From the point to the text's left end.
+    /// Returns the distance from the point to the text's left end.
     fn shift(self, width: f32) -> f32 {
         match self {
             Align::Left => 0.0,
@@ -70,13 +70,13 @@ impl Fonts {
         }
     }
 
-    /// The width of a text in pixels.
+    /// Returns the width of a text in pixels.
     pub(super) fn width(&self, text: &str, style: Style) -> f32 {
         self.layout(text, style).1
     }
 
-    /// The text in a size, at most the style's, in which it fits `width`; cut where even a size
-    /// of 60 % does not fit.
+    /// Returns the text in a size, at most the style's, in which it fits `width`; cut if even a size of 60 % does not
+    /// fit.
     pub(super) fn fit(&self, text: &str, style: Style, width: f32) -> (String, Style) {
         let natural = self.width(text, style).max(1.0);
         let size = style.size * (width / natural).clamp(0.6, 1.0);
@@ -91,7 +91,7 @@ impl Fonts {
         (text, style)
     }
 
-    /// The glyphs on a baseline from the origin, and the width.
+    /// Returns the glyphs on a baseline from the origin, and the width.
     fn layout(&self, text: &str, style: Style) -> (Vec<Glyph>, f32) {
         let Some(font) = self.of(style.weight) else {
             return (Vec::new(), 0.0);
@@ -178,7 +178,7 @@ pub(super) enum Piece {
 }
 
 impl Fonts {
-    /// The outlines of a text, from a baseline's origin that it stands at as `align` says.
+    /// Returns the outlines of a text, from a baseline's origin that it is aligned to by `align`.
     pub(super) fn outlines(&self, text: &str, align: Align, style: Style) -> Vec<Piece> {
         let Some(font) = self.of(style.weight) else {
             return Vec::new();
@@ -211,7 +211,7 @@ impl Fonts {
     }
 }
 
-/// How far a digit's middle is above the baseline, in ems: half of DejaVu's cap height.
+/// Height of a digit's middle above the baseline, in ems: half of DejaVu's cap height.
 pub(super) const MIDDLE: f32 = 0.365;
 
 #[cfg(test)]

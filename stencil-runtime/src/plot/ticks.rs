@@ -7,7 +7,7 @@ pub(super) struct Tick {
     pub(super) label: String,
 }
 
-/// Ticks at multiples of 1, 2 or 5 times a power of ten, at most about `count`, inside the range.
+/// Returns ticks at multiples of 1, 2 or 5 times a power of ten, at most about `count`, inside the range.
 pub(super) fn linear(low: f64, high: f64, count: usize) -> Vec<Tick> {
     let length = high - low;
     if !length.is_finite() || length <= 0.0 {
@@ -29,7 +29,7 @@ pub(super) fn linear(low: f64, high: f64, count: usize) -> Vec<Tick> {
     ticks.map(|(value, label)| Tick { value, label }).collect()
 }
 
-/// The smallest of 1, 2, 5 times a power of ten that is not below `rough`.
+/// Returns the smallest of 1, 2, 5 times a power of ten that is not below `rough`.
 fn nice_step(rough: f64) -> f64 {
     let power = rough.log10().floor() as i32;
     // Dividing keeps 0.1, 0.2, 0.5 exact to the last bit; multiplying by 0.1 does not.
@@ -47,7 +47,7 @@ fn nice_step(rough: f64) -> f64 {
         .unwrap_or_else(|| scaled(1.0, power + 1))
 }
 
-/// All labels of an axis in one form: as many decimals as the step needs.
+/// Returns all labels of an axis in one form: as many decimals as the step needs.
 fn labels(values: &[f64], step: f64) -> Vec<String> {
     let largest = values.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
     let digits = |x: f64| (x.log10() + 1e-9).floor() as i32;
@@ -75,13 +75,13 @@ fn labels(values: &[f64], step: f64) -> Vec<String> {
     values.iter().map(label).collect()
 }
 
-/// A true minus sign, as wide as a plus.
+/// Writes a true minus sign, as wide as a plus.
 fn sign(text: &str) -> String {
     text.replace('-', "−")
 }
 
-/// Ticks of a logarithmic axis from `10^low` to `10^high`: at powers of ten, or, where the axis is
-/// short, also at 2 and 5 times them.
+/// Returns ticks of a logarithmic axis from `10^low` to `10^high`: at powers of ten, or, if the axis is short, also at
+/// 2 and 5 times them.
 pub(super) fn logarithmic(low: f64, high: f64, count: usize) -> Vec<Tick> {
     if !(low.is_finite() && high.is_finite() && high - low < 1000.0) {
         return Vec::new();
@@ -112,7 +112,7 @@ pub(super) fn logarithmic(low: f64, high: f64, count: usize) -> Vec<Tick> {
     ticks
 }
 
-/// Minor ticks of a logarithmic axis: 2 to 9 times each power of ten.
+/// Returns minor ticks of a logarithmic axis: 2 to 9 times each power of ten.
 pub(super) fn minor_logarithmic(low: f64, high: f64) -> Vec<f64> {
     if !(low.is_finite() && high.is_finite()) || high - low > 7.0 {
         return Vec::new();
@@ -123,7 +123,7 @@ pub(super) fn minor_logarithmic(low: f64, high: f64) -> Vec<f64> {
         .collect()
 }
 
-/// `100`, `0.2` if plain, else `10⁻³`, `5×10⁶`.
+/// Returns `100`, `0.2` if plain, else `10⁻³`, `5×10⁶`.
 fn power_label(factor: f64, power: i64, plain: bool) -> String {
     if plain {
         let decimals = (-power).max(0) as usize;

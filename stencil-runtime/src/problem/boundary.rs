@@ -1,4 +1,4 @@
-//! What lies beyond the faces of the mesh.
+//! Boundary conditions of a problem file.
 
 use stencil_compiler::diag::counted;
 use stencil_compiler::diag::{Code, nearest};
@@ -10,7 +10,7 @@ use super::reader::{Name, Reader};
 use super::system::Group;
 use crate::{Axis, Face, Side};
 
-/// What ghost cells beyond a face hold.
+/// A kind of boundary condition.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
     /// One of [`KINDS`]: a kind without a number.
@@ -19,8 +19,8 @@ pub enum Kind {
     Dirichlet(Expression),
     /// This derivative along the outward normal.
     Neumann(Expression),
-    /// Ghost values. After components, which stand for the mirror image, the expression's
-    /// components have `near_` in front, for the cell next to the face.
+    /// Ghost values. The components of the expression are mirror images first, then, with `near_` in front, values in
+    /// the cell next to the face.
     Formula(Expression),
 }
 
@@ -45,11 +45,11 @@ pub struct FaceKind {
     pub face: Face,
     /// The component; all if `None`.
     pub component: Option<String>,
-    /// What lies beyond.
+    /// The boundary condition.
     pub kind: Kind,
 }
 
-/// What the reading of boundaries needs to know.
+/// Names and numbers that the reading of boundaries needs.
 pub(super) struct Context<'a> {
     pub(super) scope: &'a Scope,
     pub(super) fields: &'a [Group],
@@ -128,7 +128,7 @@ fn one_sided(axis: Axis, at: At, reader: &mut Reader) {
     reader.mistakes.add(Code::Contradiction, at, message, help);
 }
 
-/// Reads what is said about one face, of all fields and of single ones.
+/// Reads the settings of one face, of all fields and of single ones.
 fn read_face(
     face: Face,
     item: &Item,
@@ -206,7 +206,7 @@ fn read_component(
     }
 }
 
-/// The components of a name of a field or component.
+/// Returns the components of a field or component with this name.
 pub(super) fn lookup(name: &str, groups: &[Group]) -> Option<Vec<String>> {
     if let Some(group) = groups.iter().find(|g| g.name == name) {
         return Some(group.components.clone());
@@ -237,7 +237,7 @@ fn named(item: &Item, reader: &mut Reader) -> Option<Kind> {
     found.map(Kind::Named)
 }
 
-/// The kind that a table says, for each of some components.
+/// Returns the kind of a table, for each of some components.
 fn kind_of_table(
     table: &Table,
     at: At,
@@ -286,14 +286,14 @@ fn kind_of_table(
     Some(expressions.into_iter().map(make).collect())
 }
 
-/// What ghost values may be made of: mirror images, and values next to the face.
+/// Returns the names that ghost values may use: mirror images, and values next to the face.
 fn ghost_names(fields: &[Group]) -> Vec<String> {
     let components = super::system::components(fields).map(str::to_string);
     let near = super::system::components(fields).map(|c| format!("near_{c}"));
     components.chain(near).collect()
 }
 
-/// One expression for all components, or a list with one for each.
+/// Reads one expression for all components, or a list with one for each.
 pub(super) fn expressions(
     name: Name<'_>,
     item: &Item,

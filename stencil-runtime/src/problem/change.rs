@@ -19,34 +19,33 @@ mod path;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// As it was written.
+    /// The text as it was written.
     shown: String,
-    /// Where in it the path stands, if it stands there at all.
+    /// The place of the path in that text, if it is there at all.
     path: Option<(usize, usize)>,
     /// The path, with dots.
     key: String,
     value: To,
 }
 
-/// What a setting becomes.
+/// The new value of a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum To {
-    /// The value that begins there.
+    /// The value that begins at this byte.
     Value(usize),
-    /// The string that begins there, whatever it looks like.
+    /// The string that begins at this byte, whatever it looks like.
     Text(usize),
     /// Its default.
     Default,
 }
 
 impl Change {
-    /// `PATH=VALUE`: the value is a TOML value, a bare word or a list without brackets.
+    /// Reads `PATH=VALUE`: the value is a TOML value, a bare word or a list without brackets.
     pub fn set(text: &str) -> Self {
         Self::assign("--set", "", text)
     }
 
-    /// `KEY=VALUE` in a section, by an option of its own:
-    /// `Change::assign("--param", "params", "nu=1e-3")`.
+    /// Reads `KEY=VALUE` in a section, by an option of its own: `Change::assign("--param", "params", "nu=1e-3")`.
     pub fn assign(option: &str, section: &str, text: &str) -> Self {
         let shown = format!("{option} {text}");
         let start = shown.len() - text.len();
@@ -63,7 +62,7 @@ impl Change {
         }
     }
 
-    /// A setting by an option of its own: `Change::option("--steps", "time.steps", "100")`.
+    /// Makes a setting by an option of its own: `Change::option("--steps", "time.steps", "100")`.
     pub fn option(option: &str, key: &str, value: &str) -> Self {
         Change {
             shown: format!("{option} {value}"),
@@ -73,7 +72,7 @@ impl Change {
         }
     }
 
-    /// A string by an option of its own, whatever it looks like: a path or a name.
+    /// Makes a string by an option of its own, whatever it looks like: a path or a name.
     pub fn text(option: &str, key: &str, value: &str) -> Self {
         Change {
             value: To::Text(option.len() + 1),
@@ -81,7 +80,7 @@ impl Change {
         }
     }
 
-    /// Takes a setting away, so that its default holds.
+    /// Removes a setting, so that its default holds.
     pub fn remove(key: &str) -> Self {
         Change {
             shown: String::new(),
@@ -91,7 +90,7 @@ impl Change {
         }
     }
 
-    /// Whether it sets the number of dimensions.
+    /// Does it set the number of dimensions?
     pub(super) fn is_of_dimension(&self) -> bool {
         self.key == "dimension"
     }
@@ -145,7 +144,7 @@ impl Change {
     }
 }
 
-/// A TOML value; else a list without brackets; else a bare word.
+/// Reads a TOML value; else a list without brackets; else a bare word.
 fn value(text: &str, source: usize, start: usize) -> Item {
     let at = At {
         source,
@@ -178,7 +177,7 @@ fn value(text: &str, source: usize, start: usize) -> Item {
 
 fn toml_value(text: &str, source: usize, start: usize) -> Option<Item> {
     const KEY: &str = "v=";
-    // A parse of its own: what is wrong here is no mistake, the text may be a bare word.
+    // A parse of its own: an error here is no mistake, since the text may be a bare word.
     let mut table = document::parse(
         source,
         &format!("{KEY}{}", text.trim_end()),

@@ -40,17 +40,17 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// The value of a key.
+    /// Returns the value of a key.
     pub(super) fn get(&self, key: &str) -> Option<&Item> {
         self.entry(key).map(|entry| &entry.item)
     }
 
-    /// A key with its value.
+    /// Returns a key with its value.
     pub(super) fn entry(&self, key: &str) -> Option<&Entry> {
         self.entries.iter().find(|entry| entry.key == key)
     }
 
-    /// The table under a key, if it is one.
+    /// Returns the table under a key, if it is one.
     pub(super) fn table(&self, key: &str) -> Option<&Table> {
         match &self.get(key)?.data {
             Data::Table(table) => Some(table),
@@ -58,7 +58,7 @@ impl Table {
         }
     }
 
-    /// Sets a value; a key that is there keeps its place, as the names below it in `[let]` need.
+    /// Sets a value; a key that is there keeps its place, as names of `[let]` further down use it.
     pub(super) fn set(&mut self, key: &str, at: At, item: Item) {
         let key = key.to_string();
         let entry = Entry { key, at, item };
@@ -68,12 +68,12 @@ impl Table {
         }
     }
 
-    /// Takes a key away.
+    /// Removes a key.
     pub(super) fn remove(&mut self, key: &str) {
         self.entries.retain(|entry| entry.key != key);
     }
 
-    /// The value of a key; where there is none, an empty table is made.
+    /// Returns the value of a key; if there is none, an empty table is made.
     pub(super) fn item_mut(&mut self, key: &str, at: At) -> Option<&mut Item> {
         if self.get(key).is_none() {
             let data = Data::Table(Table::default());
@@ -85,7 +85,7 @@ impl Table {
 }
 
 impl Data {
-    /// What it is, for a message.
+    /// Returns the kind of the value, for a message.
     pub(super) fn kind(&self) -> &'static str {
         match self {
             Data::Text(_) => "a string",
@@ -111,7 +111,7 @@ pub(super) fn parse(source: usize, text: &str, mistakes: &mut Mistakes) -> Optio
         };
         mistakes.add(Code::NotToml, at, error.message(), way_out(error.message()));
     }
-    // What is read after an error may be a guess.
+    // Data that was read after an error may be a guess.
     errors
         .is_empty()
         .then(|| table(source, document.get_ref(), mistakes))
@@ -160,7 +160,7 @@ fn item(source: usize, value: &toml::Spanned<DeValue<'_>>, mistakes: &mut Mistak
                 Data::Integer(0)
             }
         },
-        // What is too large becomes infinite, which no setting accepts.
+        // A number that is too large becomes infinite, which no setting accepts.
         DeValue::Float(number) => Data::Number(number.as_str().parse().unwrap_or(f64::NAN)),
         DeValue::Boolean(flag) => Data::Flag(*flag),
         DeValue::Datetime(_) => Data::Date,

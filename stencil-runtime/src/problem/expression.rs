@@ -1,5 +1,4 @@
-//! Expressions of a problem file: formulas of the coordinates, the time, the parameters and of
-//! what `[let]` names.
+//! Expressions of a problem file: formulas of the coordinates, the time, the parameters and of names from `[let]`.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -37,7 +36,7 @@ impl Constants {
         names.contains(&name) && formula.is_ok_and(|formula| formula.uses(name))
     }
 
-    /// The value of a formula of these names.
+    /// Returns the value of a formula of these names.
     pub(super) fn evaluate(&self, text: &str) -> Result<f64, Diagnostics> {
         let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
         Ok(Formula::parse(text, &names)?.eval(&self.values))
@@ -76,21 +75,20 @@ enum Body {
 
 #[derive(Debug)]
 struct Parts {
-    /// Values of all names; those of coordinates, time, named expressions and components are
-    /// filled in at each evaluation.
+    /// Values of all names; coordinates, time, named expressions and components are filled in at each evaluation.
     values: Vec<f64>,
     axes: usize,
     /// The named expressions that are used and vary, with the place of their value.
     lets: Vec<(usize, Arc<Formula>)>,
-    /// Where the components begin.
+    /// Index of the first component.
     components: usize,
-    /// Which of them are used.
+    /// Indices of the components that are used.
     reads: Vec<usize>,
     formula: Formula,
     varies: Varies,
 }
 
-/// What an expression depends on beside parameters.
+/// Does an expression depend on the place or the time?
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Varies {
     pub(super) place: bool,
@@ -98,12 +96,12 @@ pub(super) struct Varies {
 }
 
 impl Expression {
-    /// The formula as it was written.
+    /// Returns the formula as it was written.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Its value at a point, a time and, where it may use components, for their values.
+    /// Returns its value at a point and a time; components, if it uses them, have these values.
     pub fn at(&self, point: [f64; 3], t: f64, components: &[f64]) -> f64 {
         match &self.body {
             Body::Number(value) => *value,
@@ -111,7 +109,7 @@ impl Expression {
         }
     }
 
-    /// The value, if it is the same everywhere and always.
+    /// Returns the value, if it is the same everywhere and always.
     pub fn constant(&self) -> Option<f64> {
         match &self.body {
             Body::Number(value) => Some(*value),
@@ -122,7 +120,7 @@ impl Expression {
         }
     }
 
-    /// Whether its value depends on the time.
+    /// Does its value depend on the time?
     pub fn uses_time(&self) -> bool {
         match &self.body {
             Body::Number(_) => false,
@@ -130,7 +128,7 @@ impl Expression {
         }
     }
 
-    /// Whether its value depends on the place or the time.
+    /// Does its value depend on the place or the time?
     pub(super) fn varies(&self) -> bool {
         match &self.body {
             Body::Number(_) => false,
@@ -138,7 +136,7 @@ impl Expression {
         }
     }
 
-    /// Indices of the components that it reads.
+    /// Returns the indices of the components that it reads.
     pub fn reads(&self) -> &[usize] {
         match &self.body {
             Body::Number(_) => &[],
@@ -189,7 +187,7 @@ struct Named {
     varies: Varies,
 }
 
-/// What the expressions of a file may use.
+/// The names that the expressions of a file may use.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scope {
     axes: Vec<String>,
@@ -198,7 +196,7 @@ pub(super) struct Scope {
 }
 
 impl Scope {
-    /// Coordinates, time and parameters.
+    /// Makes a scope of coordinates, time and parameters.
     pub(super) fn new(dimension: usize, params: Vec<(String, f64)>) -> Self {
         let axes = ["x", "y", "z"].into_iter().take(dimension);
         Scope {
@@ -208,7 +206,7 @@ impl Scope {
         }
     }
 
-    /// The names in the order of their values: coordinates, t, parameters, named expressions.
+    /// Returns the names in the order of their values: coordinates, t, parameters, named expressions.
     fn names(&self) -> Vec<&str> {
         let mut names: Vec<&str> = self.axes.iter().map(String::as_str).collect();
         names.push("t");
@@ -217,7 +215,7 @@ impl Scope {
         names
     }
 
-    /// Names and texts of the named expressions.
+    /// Returns names and texts of the named expressions.
     pub(super) fn lets(&self) -> impl Iterator<Item = (&str, &str)> {
         self.lets.iter().map(|l| (l.name.as_str(), l.text.as_str()))
     }
@@ -251,7 +249,7 @@ impl Scope {
         }
     }
 
-    /// A constant may be used where numbers are expected.
+    /// Offers a constant to other settings that take numbers.
     fn offer(&self, name: &str, reader: &mut Reader) {
         if let Ok(expression) = self.compile(name, &[]) {
             let value = expression.at([0.0; 3], 0.0, &[]);
@@ -259,7 +257,7 @@ impl Scope {
         }
     }
 
-    /// Why a name cannot be given, and what to do.
+    /// Returns the reason why a name cannot be given, and the way out.
     pub(super) fn bad_name(&self, name: &str, taken: &[&str]) -> Option<(String, String)> {
         let word = name.starts_with(|c: char| c.is_ascii_alphabetic())
             && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
@@ -316,7 +314,7 @@ impl Scope {
         }
     }
 
-    /// The same number everywhere.
+    /// Returns an expression that is the same number everywhere.
     pub(super) fn number(&self, value: f64) -> Expression {
         Expression {
             text: format!("{value:?}"),
@@ -352,8 +350,8 @@ impl Scope {
         })
     }
 
-    /// The named expressions that a formula needs, directly or not, in the order of the file.
-    /// Those that never change get their values here.
+    /// Returns the named expressions that a formula needs, directly or not, in the order of the file. Constant ones
+    /// get their values here.
     fn used_lets(&self, formula: &Formula, values: &mut [f64]) -> Vec<(usize, Arc<Formula>)> {
         let first = self.axes.len() + 1 + self.params.len();
         let mut used: Vec<(usize, Arc<Formula>)> = Vec::new();
@@ -376,7 +374,7 @@ impl Scope {
     }
 }
 
-/// A number or a string as the text of a formula.
+/// Returns a number or a string as the text of a formula.
 fn formula_text(name: Name<'_>, item: &Item, reader: &mut Reader) -> Option<String> {
     match &item.data {
         Data::Text(text) => Some(text.clone()),
@@ -395,7 +393,7 @@ fn formula_text(name: Name<'_>, item: &Item, reader: &mut Reader) -> Option<Stri
 }
 
 impl Expression {
-    /// The expression as a value of a problem file.
+    /// Writes the expression as a value of a problem file.
     pub(super) fn to_toml(&self) -> String {
         match &self.body {
             Body::Number(value) => number(*value),

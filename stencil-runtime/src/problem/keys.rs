@@ -9,7 +9,7 @@ pub struct Key {
     pub key: &'static str,
     /// A line as it may stand in a file.
     pub example: &'static str,
-    /// What it says, and what holds without it.
+    /// Its meaning, and its default.
     pub meaning: &'static str,
 }
 
@@ -50,13 +50,13 @@ pub const KEYS: &[Key] = &[
         "",
         "dimension",
         "dimension = 2",
-        "for a system `in nd`: its number of dimensions; that of mesh.cells if not given",
+        "for a system `in nd`: its number of dimensions; the length of mesh.cells if not given",
     ),
     key(
         "",
         "scheme",
         r#"scheme = { order = 4, time = "rk4" }"#,
-        "a scheme of the system by name, or what differs from its first one: space, order, mixed, arith, time, riemann, reconstruct, sweep, source, repair",
+        "a scheme of the system by name, or changes of its first one: space, order, mixed, arith, time, riemann, reconstruct, sweep, source, repair",
     ),
     key(
         "",
@@ -98,7 +98,7 @@ pub const KEYS: &[Key] = &[
         "boundary",
         "NAME",
         r#"y = { lo = "wall", hi = "outflow" }"#,
-        "what lies beyond the faces of an axis x, y or z; periodic if not given",
+        "the boundary condition on the faces of an axis x, y or z; periodic if not given",
     ),
     key(
         "params",
@@ -146,37 +146,37 @@ pub const KEYS: &[Key] = &[
         "time",
         "dt",
         r#"dt = "cfl(0.4)""#,
-        "the time step: a number, a formula of the parameters and of the smallest spacing h, cfl(number), a part of the longest stable one by the speeds of the system, or auto, 0.8 of the longest stable one, which needs no cfl block; one that is longer than is stable is refused",
+        "the time step: a number; a formula of the parameters and of the smallest spacing h; cfl(number), a part of the longest stable step by the speeds of the system; or auto, 0.8 of the longest stable step, which needs no cfl block. A step beyond the stability limit is refused",
     ),
     key(
         "time",
         "cfl_axes",
         r#"cfl_axes = "max""#,
-        "the longest step that cfl(number) is a part of: sum, where waves along all axes take of it together, which is the limit, or max, where the strictest axis takes all of it, as some codes count",
+        "the longest step, of which cfl(number) is a part: sum, the stability limit of waves along all axes together; or max, the limit of the strictest axis alone, as in some codes",
     ),
     key(
         "time",
         "unchecked_step",
         "unchecked_step = true",
-        "does steps that are longer than is stable",
+        "does steps beyond the stability limit, too",
     ),
     key(
         "time",
         "cfl_limit",
         "cfl_limit = 0.9",
-        "the Courant number that no step of dt = \"cfl(..)\" may turn out to have: one that has is done again, shorter",
+        "the largest Courant number of a step at its end, with dt = \"cfl(..)\"; a step that exceeds it is done again, shorter",
     ),
     key(
         "time",
         "keep_last",
         "keep_last = false",
-        "whether fields are kept as they were, to go back to when a value is no number; without that a run takes a third less memory, or so, and a card looks at values after each step",
+        "whether the fields before a step are kept, to go back to if a value is not finite; true if not given. Without them a run takes about a third less memory, and a card checks values after each step",
     ),
     key(
         "time",
         "look_every",
         "look_every = 100",
-        "after how many steps a card looks for values that are no numbers: 32 if nothing is said, and 1 with keep_last = false, where steps that a schedule fuses are done one by one then",
+        "the number of steps after which a card checks that values are finite: 32 if not given, or 1 with keep_last = false; fused steps are then done one by one",
     ),
     key(
         "time",
@@ -276,14 +276,14 @@ pub(super) const SECTIONS: &[&str] = &[
     "plot",
 ];
 
-/// The keys of a section that have fixed names.
+/// Returns the keys of a section that have fixed names.
 pub(super) fn of(section: &str) -> impl Iterator<Item = &'static str> + Clone {
     KEYS.iter()
         .filter(move |k| k.section == section && k.key != "NAME")
         .map(|k| k.key)
 }
 
-/// A line that shows how a setting is written.
+/// Returns a line that sets a setting as an example.
 pub(super) fn example(section: &str, key: &str) -> &'static str {
     let found = KEYS.iter().find(|k| k.section == section && k.key == key);
     let named = || {

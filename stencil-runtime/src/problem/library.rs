@@ -1,4 +1,4 @@
-//! Systems that problem files name.
+//! The library of systems for problem files.
 
 use crate::{Definition, Error, SystemDef};
 
@@ -20,26 +20,26 @@ pub struct Library {
 }
 
 impl Library {
-    /// These systems. Several of one name differ in their number of dimensions.
+    /// Makes a library of these systems. Several of one name differ in their number of dimensions.
     pub fn new(definitions: impl IntoIterator<Item = Definition>) -> Self {
         Library {
             definitions: definitions.into_iter().collect(),
         }
     }
 
-    /// No systems: problems bring their own.
+    /// Makes a library without systems: problems bring their own.
     pub fn empty() -> Self {
         Self::default()
     }
 
-    /// The names of all systems, each once.
+    /// Returns the names of all systems, each once.
     pub fn names(&self) -> impl Iterator<Item = &str> + Clone {
         let all = self.definitions.iter().enumerate();
         let first = all.filter(|(at, d)| self.definitions[..*at].iter().all(|b| b.name != d.name));
         first.map(|(_, d)| d.name)
     }
 
-    /// The systems of a name, whatever their number of dimensions; case, `_` and `-` do not matter.
+    /// Returns the systems of a name, whatever their number of dimensions; case, `_` and `-` do not matter.
     pub(super) fn find(&self, name: &str) -> Result<Vec<SystemDef>, Error> {
         let same = |d: &&Definition| plain(d.name) == plain(name);
         let found = self.definitions.iter().filter(same);

@@ -1,4 +1,4 @@
-//! What is wrong in a problem file: collected, so that one reading reports all of it.
+//! Mistakes in a problem file: collected, so that one reading reports all of them.
 
 use stencil_compiler::diag::{Code, Diagnostic, Diagnostics, Place, Span};
 
@@ -12,7 +12,7 @@ pub(super) struct At {
 }
 
 impl At {
-    /// The file as a whole, for what is missing in it.
+    /// The file as a whole, as the place of missing settings.
     pub(super) const FILE: At = At {
         source: 0,
         start: usize::MAX,
@@ -27,7 +27,7 @@ struct Source {
     text: String,
 }
 
-/// Everything that is wrong with a problem file, as its user reads it.
+/// All mistakes in a problem file, as its user reads them.
 ///
 /// ```
 /// use stencil_runtime::problem::{Library, Problem};
@@ -44,7 +44,7 @@ pub struct ProblemError {
 }
 
 impl ProblemError {
-    /// How many mistakes were found.
+    /// Returns the number of mistakes.
     pub fn count(&self) -> usize {
         self.count
     }
@@ -59,13 +59,13 @@ impl From<ProblemError> for crate::Error {
 /// One entry of the report.
 #[derive(Debug)]
 enum Mistake {
-    /// In one of the sources.
+    /// A mistake in one of the sources.
     Here(At, Diagnostic),
     /// A report that has its own places, such as that of a declaration.
     Rendered(String),
 }
 
-/// The sources of a problem, and what was found wrong in them.
+/// The sources of a problem, and the mistakes in them.
 #[derive(Debug, Default)]
 pub(super) struct Mistakes {
     sources: Vec<Source>,
@@ -73,25 +73,25 @@ pub(super) struct Mistakes {
 }
 
 impl Mistakes {
-    /// Adds a text; the index is what [`At::source`] holds.
+    /// Adds a text; returns its index for [`At::source`].
     pub(super) fn source(&mut self, name: impl Into<String>, text: impl Into<String>) -> usize {
         let (name, text) = (name.into(), text.into());
         self.sources.push(Source { name, text });
         self.sources.len() - 1
     }
 
-    /// The name of a source.
+    /// Returns the name of a source.
     pub(super) fn name(&self, at: At) -> &str {
         self.sources.get(at.source).map_or("", |s| s.name.as_str())
     }
 
-    /// The characters of a place.
+    /// Returns the characters of a place.
     pub(super) fn raw(&self, at: At) -> &str {
         let text = self.sources.get(at.source).map_or("", |s| s.text.as_str());
         text.get(at.start..at.end).unwrap_or_default()
     }
 
-    /// The lines above a string's value, and the characters before it in its line.
+    /// Returns the number of lines above a string's value, and of characters before it in its line.
     pub(super) fn start_of(&self, at: At, value: &str) -> (usize, usize) {
         let quotes = self.raw(at).find(value).unwrap_or(0);
         let start = At {
@@ -102,7 +102,7 @@ impl Mistakes {
         (place.line.saturating_sub(1) as usize, place.column as usize)
     }
 
-    /// Says what is wrong at a place, and what to write instead.
+    /// Adds a mistake at a place, and its way out.
     pub(super) fn add(
         &mut self,
         code: Code,
@@ -119,7 +119,7 @@ impl Mistakes {
         self.list.push(Mistake::Rendered(text.into()));
     }
 
-    /// Adds what is wrong in an expression that stands at a place: carets point into it.
+    /// Adds the errors of an expression at a place: carets point into it.
     pub(super) fn expression(&mut self, at: At, text: &str, errors: &Diagnostics) {
         for error in errors {
             let place = self.inside(at, text, error.span);
@@ -135,7 +135,7 @@ impl Mistakes {
         }
     }
 
-    /// Where a part of a string's value stands in the file; the whole string if it has escapes.
+    /// Returns the place of a part of a string's value in the file; of the whole string if it has escapes.
     fn inside(&self, at: At, value: &str, span: Span) -> At {
         let (Some(from), Some(start), Some(end)) = (
             self.raw(at).find(value),
@@ -152,7 +152,7 @@ impl Mistakes {
         }
     }
 
-    /// `value` if nothing is wrong, else the report, in the order of the sources.
+    /// Returns `value` if there are no mistakes, else the report, in the order of the sources.
     pub(super) fn into_result<T>(mut self, value: Option<T>) -> Result<T, ProblemError> {
         if let (true, Some(value)) = (self.list.is_empty(), value) {
             return Ok(value);
@@ -200,7 +200,7 @@ impl Mistakes {
     }
 }
 
-/// Line and column of a byte.
+/// Returns line and column of a byte.
 fn place(text: &str, byte: usize) -> Place {
     let before = text.get(..byte.min(text.len())).unwrap_or(text);
     let line = before.matches('\n').count() + 1;
@@ -214,7 +214,7 @@ fn place(text: &str, byte: usize) -> Place {
     }
 }
 
-/// The byte at a line and column.
+/// Returns the byte at a line and column.
 fn offset(text: &str, place: Place) -> Option<usize> {
     let mut start = 0;
     for _ in 1..place.line.max(1) {

@@ -1,4 +1,4 @@
-//! Problem files: what is solved, where, from which initial values, how long, and what is written.
+//! Problem files: the system, the mesh, the initial values, the length of the run, and its output.
 //!
 //! ```toml
 //! system = "gray_scott.pde"     # beside this file; or a system of the library; or the declaration
@@ -7,13 +7,13 @@
 //! cells = [128, 128]            # along x, y, z
 //! extent = [2.5, 2.5]
 //!
-//! [boundary]                    # periodic where nothing is said
+//! [boundary]                    # periodic by default
 //! y = { lo = "wall", hi = { dirichlet = 0 } }
 //!
 //! [params]
 //! Du = 2e-5
 //!
-//! [init]                        # formulas of x, y, z, the parameters, pi and what [let] names
+//! [init]                        # formulas of x, y, z, the parameters, pi and names from [let]
 //! U = "1 - 0.5*exp(-80*((x - 1.25)^2 + (y - 1.25)^2))"
 //!
 //! [time]
@@ -99,11 +99,11 @@ use system::{Group, Resolved};
 pub struct Problem {
     /// The name of the file without its ending.
     pub name: String,
-    /// One line that says what it is.
+    /// One line that describes it.
     pub title: String,
-    /// What is solved, with the scheme that was chosen.
+    /// The system, with the chosen scheme.
     pub system: SystemDef,
-    /// Where the system comes from.
+    /// The origin of the system.
     pub origin: Origin,
     /// Precision of the values.
     pub precision: Precision,
@@ -125,9 +125,9 @@ pub struct Problem {
     pub sources: BTreeMap<String, Expression>,
     /// The exact solution, by component.
     pub exact: BTreeMap<String, Expression>,
-    /// How it goes on in time.
+    /// The time steps and the length of the run.
     pub time: Time,
-    /// What is written.
+    /// The output files.
     pub output: Output,
     /// Pictures.
     pub plots: Vec<Plot>,
@@ -137,8 +137,7 @@ impl Problem {
     /// Reads a problem file, with some settings changed.
     ///
     /// # Errors
-    /// Where the file cannot be read, and everything that is wrong in it, each with its place and
-    /// a way out.
+    /// If the file cannot be read or has mistakes; the error lists each mistake with its place and a way out.
     pub fn open(
         path: impl AsRef<Path>,
         library: &Library,
@@ -168,7 +167,7 @@ impl Problem {
     /// `folder`.
     ///
     /// # Errors
-    /// Everything that is wrong in it, each with its place and a way out.
+    /// If the text has mistakes; the error lists each with its place and a way out.
     pub fn parse(
         source: &str,
         text: &str,
@@ -180,7 +179,7 @@ impl Problem {
         let at = reader.mistakes.source(source, text);
         let document = document::parse(at, text, &mut reader.mistakes);
         let problem = document.and_then(|mut document| {
-            // One number for all axes asks how many there are.
+            // One number for all axes needs the number of axes.
             let (first, others): (Vec<_>, Vec<_>) =
                 changes.iter().partition(|change| change.is_of_dimension());
             for change in first.into_iter().chain(others) {
@@ -197,20 +196,20 @@ impl Problem {
         reader.mistakes.into_result(problem)
     }
 
-    /// Names of all components, in the order of the system.
+    /// Returns the names of all components, in the order of the system.
     pub fn components(&self) -> impl Iterator<Item = &str> {
         let states = self.system.algorithm().states.iter();
         let fields = states.filter(|s| s.role == stencil_compiler::algorithm::Role::Field);
         fields.map(|s| s.name.as_str())
     }
 
-    /// Whether an axis goes on at its other end.
+    /// Is an axis periodic?
     pub fn is_periodic(&self, axis: Axis) -> bool {
         let mut of_axis = self.boundary.iter().filter(|f| f.face.axis == axis);
         of_axis.all(|f| f.kind == boundary::Kind::Named("periodic"))
     }
 
-    /// The boundaries in words, a line each.
+    /// Returns the boundaries in words, a line each.
     pub fn boundary_lines(&self) -> Vec<String> {
         if self.boundary.is_empty() {
             return vec!["periodic".to_string()];
@@ -222,13 +221,13 @@ impl Problem {
         self.boundary.iter().map(line).collect()
     }
 
-    /// The folder and file that the initial values are read from, if they are.
+    /// Returns the file, with its folder, that the initial values are read from, if they are.
     pub fn initial_file(&self) -> Option<&Path> {
         self.initial.file.as_deref()
     }
 }
 
-/// Reads all sections; `None` where something needed is wrong or missing.
+/// Reads all sections; `None` if a required setting is wrong or missing.
 fn read(
     name: &str,
     document: &Table,
@@ -313,7 +312,7 @@ fn read(
     })
 }
 
-/// The name of a problem: of `<name>` or of a path.
+/// Returns the name of a problem: of `<name>` or of a path.
 fn name_of(source: &str) -> String {
     let inner = source.strip_prefix('<').and_then(|s| s.strip_suffix('>'));
     let stem = Path::new(inner.unwrap_or(source)).file_stem();
@@ -323,7 +322,7 @@ fn name_of(source: &str) -> String {
     })
 }
 
-/// What expressions may use, `[let]` included.
+/// Returns the names that expressions may use, `[let]` included.
 fn scope(
     document: &Table,
     resolved: &Resolved,
@@ -338,14 +337,14 @@ fn scope(
     scope
 }
 
-/// Names that the system has.
+/// Returns the names of the system.
 fn taken(resolved: &Resolved) -> Vec<String> {
     let mut taken = known_names(&resolved.fields);
     taken.extend(known_names(&resolved.sources));
     taken
 }
 
-/// Names of fields or sources, and of their components.
+/// Returns the names of fields or sources, and of their components.
 fn known_names(groups: &[Group]) -> Vec<String> {
     let mut names: Vec<String> = groups.iter().map(|g| g.name.clone()).collect();
     for component in system::components(groups) {

@@ -1,4 +1,4 @@
-//! Pictures that a problem asks for.
+//! Pictures of a problem.
 
 use stencil_compiler::diag::Code;
 
@@ -12,7 +12,7 @@ use crate::{Axis, Mesh, Quantity};
 /// A picture, or one panel of several in one file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plot {
-    /// What is shown.
+    /// The quantity in the picture.
     pub value: Shown,
     /// The plane of a picture in 3d: an axis, and the coordinate nearest to which it is cut.
     pub slice: Option<(Axis, f64)>,
@@ -30,7 +30,7 @@ pub struct Plot {
     pub range: Option<[f64; 2]>,
 }
 
-/// What a picture shows.
+/// The quantity in a picture.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Shown {
     /// A formula of all components, in the order of the system.
@@ -40,7 +40,7 @@ pub enum Shown {
 }
 
 impl Shown {
-    /// The expression as it was written.
+    /// Returns the expression as it was written.
     pub fn text(&self) -> &str {
         match self {
             Shown::Pointwise(expression) => expression.text(),
@@ -73,7 +73,7 @@ const OPERATORS: [&str; 20] = [
     "sym_traceless",
 ];
 
-/// Whether a text uses operators of the language or parts of fields, such as `u.x`.
+/// Does a text use operators of the language or parts of fields, such as `u.x`?
 fn is_language(text: &str, fields: &[Group]) -> bool {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
     let mut words = words.filter(|w| !w.is_empty());
@@ -99,7 +99,7 @@ fn shown(item: &Item, scope: &Scope, resolved: &Resolved, reader: &mut Reader) -
     value.map(Shown::Pointwise)
 }
 
-/// Reads all `[[plot]]`; the first fields where there is none.
+/// Reads all `[[plot]]`; the first fields if there is none.
 pub(super) fn read(
     document: &Table,
     scope: &Scope,
@@ -127,10 +127,10 @@ pub(super) fn read(
     plots.collect()
 }
 
-/// Fields in the picture of a problem that asks for none.
+/// Fields in the picture of a problem without `[[plot]]`.
 const MOST_FIELDS: usize = 4;
 
-/// One picture of the first fields: scalars as they are, lengths of the others.
+/// Makes one picture of the first fields: scalars as they are, lengths of the others.
 fn of_fields(resolved: &Resolved) -> Vec<Plot> {
     let first = resolved.fields.iter().take(MOST_FIELDS);
     let plots = first.filter_map(|field| {
@@ -204,7 +204,7 @@ fn read_one(
     })
 }
 
-/// `z = 0.5`
+/// Reads `z = 0.5`.
 fn slice(item: &Item, mesh: Option<&Mesh>, reader: &mut Reader) -> Option<(Axis, f64)> {
     let name = Name("plot", "slice");
     let text = reader.text(name, item)?;
@@ -256,10 +256,10 @@ fn range(item: &Item, reader: &mut Reader) -> Option<[f64; 2]> {
     None
 }
 
-/// Bytes of a picture's name at most: with its ending and that of a partial file it is a name.
+/// Bytes of a picture's name at most: with its ending and that of a partial file it is still a valid name.
 const MOST_OF_A_NAME: usize = 200;
 
-/// A name of a picture, without folders: pictures stay in the folder of the run.
+/// Reads the name of a picture, without folders: pictures stay in the folder of the run.
 fn picture_name(item: &Item, document: &Table, reader: &mut Reader) -> Option<String> {
     let name = reader.text(Name("plot", "file"), item)?;
     if let Err((reason, help)) = is_plain(&name) {
@@ -278,7 +278,7 @@ fn picture_name(item: &Item, document: &Table, reader: &mut Reader) -> Option<St
     Some(name)
 }
 
-/// Is it a name of a file in whatever folder? Else why not, and the way out.
+/// Checks that a text is a plain name of a file; else returns the reason, and the way out.
 fn is_plain(name: &str) -> Result<(), (&'static str, &'static str)> {
     const FOLDER: &str = "pictures go into the folder of the run, which `dir` under [output] names";
     if name.is_empty() {
@@ -296,7 +296,7 @@ fn is_plain(name: &str) -> Result<(), (&'static str, &'static str)> {
     }
 }
 
-/// The names of pictures that a problem file gives, as far as it reads.
+/// Returns the names of pictures in a problem file, as far as it can be read.
 ///
 /// ```
 /// use stencil_runtime::problem::picture_names;
@@ -323,7 +323,7 @@ pub fn picture_names(text: &str) -> Vec<String> {
     plots.iter().filter_map(file).collect()
 }
 
-/// Letters, digits and single underscores.
+/// Returns a text as letters, digits and single underscores.
 fn file_name(text: &str) -> String {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric());
     let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();

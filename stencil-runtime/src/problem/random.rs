@@ -1,4 +1,4 @@
-//! Random fields that initial values are made of.
+//! Random fields for initial values.
 
 use ndarray::Array3;
 use stencil_compiler::diag::Code;
@@ -16,12 +16,12 @@ pub struct Random {
     pub name: String,
     /// Its energy by wavenumber, a formula of `k`.
     pub spectrum: Expression,
-    /// What tells it from other fields with this spectrum.
+    /// The number that distinguishes fields with the same spectrum.
     pub seed: u64,
 }
 
 impl Random {
-    /// Names of its components.
+    /// Returns the names of its components.
     fn components(&self, dimension: usize) -> impl Iterator<Item = String> {
         let axes = ["x", "y", "z"].into_iter().take(dimension);
         axes.map(|axis| format!("{}_{axis}", self.name))
@@ -29,7 +29,7 @@ impl Random {
 }
 
 impl Problem {
-    /// The components of all random fields on the mesh, in the order of the file.
+    /// Returns the components of all random fields on the mesh, in the order of the file.
     pub(super) fn random_values(&self) -> Vec<Array3<f64>> {
         let (cells, spacing) = (self.mesh.cells, self.mesh.spacing());
         let dimension = self.system.model().dimension;
@@ -41,7 +41,7 @@ impl Problem {
     }
 }
 
-/// Names of the components of all random fields.
+/// Returns the names of the components of all random fields.
 pub(super) fn components(fields: &[Random], dimension: usize) -> Vec<String> {
     let all = fields.iter().flat_map(|field| field.components(dimension));
     all.collect()
@@ -81,7 +81,7 @@ pub(super) fn read(
     fields
 }
 
-/// `{ spectrum = "k^4*exp(-k^2/8)", seed = 1 }`
+/// Reads `{ spectrum = "k^4*exp(-k^2/8)", seed = 1 }`.
 fn one(name: &str, item: &Item, scope: &Scope, reader: &mut Reader) -> Option<Random> {
     let own = Name("random", name);
     let Data::Table(table) = &item.data else {

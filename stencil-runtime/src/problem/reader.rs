@@ -1,4 +1,4 @@
-//! Typed reading of single settings: what does not fit is noted, with an example that does.
+//! Typed reading of single settings: mistakes are noted, with a correct example.
 
 use stencil_compiler::diag::counted;
 use stencil_compiler::diag::{Code, nearest};
@@ -8,11 +8,11 @@ use super::expression::Constants;
 use super::keys;
 use super::mistakes::{At, Mistakes};
 
-/// Reads settings and notes what is wrong with them.
+/// Reads settings and notes mistakes in them.
 #[derive(Debug, Default)]
 pub(super) struct Reader {
     pub(super) mistakes: Mistakes,
-    /// What constant formulas may use.
+    /// Names that constant formulas may use.
     pub(super) constants: Constants,
 }
 
@@ -21,7 +21,7 @@ pub(super) struct Reader {
 pub(super) struct Name<'a>(pub(super) &'a str, pub(super) &'a str);
 
 impl Name<'_> {
-    /// `mesh.cells`
+    /// Returns the path: `mesh.cells`.
     pub(super) fn path(self) -> String {
         match self {
             Name("", key) => key.to_string(),
@@ -29,7 +29,7 @@ impl Name<'_> {
         }
     }
 
-    /// How it is written.
+    /// Returns an example of the setting.
     fn help(self) -> String {
         format!("write, for example, {}", keys::example(self.0, self.1))
     }
@@ -81,7 +81,7 @@ impl Reader {
                 "" => format!("no key or section `{key}`"),
                 _ => format!("no key `{key}` in [{section}]"),
             };
-            // A key that stands in another section was probably put below the wrong line.
+            // A key of another section was probably put below the wrong line.
             match keys::KEYS.iter().find(|k| k.key == key && k.key != "NAME") {
                 Some(other) => {
                     let place = match other.section {
@@ -96,7 +96,7 @@ impl Reader {
         }
     }
 
-    /// The table of a section; empty if it is not given.
+    /// Returns the table of a section; empty if it is not given.
     pub(super) fn section(&mut self, document: &Table, section: &str) -> (Table, At) {
         match document.entry(section) {
             None => (Table::default(), At::FILE),
@@ -115,7 +115,7 @@ impl Reader {
         }
     }
 
-    /// A string without control characters but tabs: they could do anything to a terminal.
+    /// Reads a string without control characters but tabs: they could do anything to a terminal.
     pub(super) fn text(&mut self, name: Name<'_>, item: &Item) -> Option<String> {
         let text = self.lines(name, item)?;
         let Some(c) = text.chars().find(|c| c.is_control() && *c != '\t') else {
@@ -127,7 +127,7 @@ impl Reader {
         None
     }
 
-    /// A string of any characters, such as a declaration.
+    /// Reads a string of any characters, such as a declaration.
     pub(super) fn lines(&mut self, name: Name<'_>, item: &Item) -> Option<String> {
         match &item.data {
             Data::Text(text) => Some(text.clone()),
@@ -138,7 +138,7 @@ impl Reader {
         }
     }
 
-    /// `true` or `false`.
+    /// Reads `true` or `false`.
     pub(super) fn flag(&mut self, name: Name<'_>, item: &Item) -> Option<bool> {
         match item.data {
             Data::Flag(flag) => Some(flag),
@@ -149,12 +149,12 @@ impl Reader {
         }
     }
 
-    /// A whole number, at least 1.
+    /// Reads a whole number, at least 1.
     pub(super) fn count(&mut self, name: Name<'_>, item: &Item) -> Option<u64> {
         self.whole(name, item, 1)
     }
 
-    /// A whole number, at least this one.
+    /// Reads a whole number, at least this one.
     pub(super) fn whole(&mut self, name: Name<'_>, item: &Item, least: i64) -> Option<u64> {
         match item.data {
             Data::Integer(number) if number >= least => u64::try_from(number).ok(),
@@ -171,7 +171,7 @@ impl Reader {
         }
     }
 
-    /// A finite number, or a constant formula in a string.
+    /// Reads a finite number, or a constant formula in a string.
     pub(super) fn number(&mut self, name: Name<'_>, item: &Item) -> Option<f64> {
         let value = match &item.data {
             Data::Integer(number) => *number as f64,
@@ -199,7 +199,7 @@ impl Reader {
         None
     }
 
-    /// A number above zero.
+    /// Reads a number above zero.
     pub(super) fn positive(&mut self, name: Name<'_>, item: &Item) -> Option<f64> {
         let value = self.number(name, item)?;
         if value > 0.0 {
@@ -210,7 +210,7 @@ impl Reader {
         None
     }
 
-    /// A list.
+    /// Reads a list.
     pub(super) fn list<'a>(&mut self, name: Name<'_>, item: &'a Item) -> Option<&'a [Item]> {
         match &item.data {
             Data::List(list) => Some(list),
@@ -221,7 +221,7 @@ impl Reader {
         }
     }
 
-    /// One value for each axis; a single one is for all axes.
+    /// Reads one value for each axis; a single one is for all axes.
     pub(super) fn axes<T: Copy>(
         &mut self,
         name: Name<'_>,
@@ -249,7 +249,7 @@ impl Reader {
         values.into_iter().collect()
     }
 
-    /// One of some words.
+    /// Reads one of some words.
     pub(super) fn choice<T: Copy>(
         &mut self,
         name: Name<'_>,

@@ -1,4 +1,4 @@
-//! What a saved state keeps of its problem: the settings that further steps depend on.
+//! The settings of its problem in a saved state: those that further steps depend on.
 
 use std::path::Path;
 
@@ -25,9 +25,8 @@ impl Problem {
         simulation.save_with(path.as_ref(), &[(ENTRY, self.settings())])
     }
 
-    /// Settings of this problem that differ from those of the run that wrote a state, a line each:
-    /// `params.nu: 0.1 in the file, 0.2 now`. `None` if the file was not written by
-    /// [`Problem::save_npz`].
+    /// Compares this problem with the run that wrote a state. Returns the settings that differ, a line each:
+    /// `params.nu: 0.1 in the file, 0.2 now`. `None` if the file was not written by [`Problem::save_npz`].
     ///
     /// ```
     /// use stencil_runtime::problem::{Change, Library, Problem};
@@ -66,8 +65,8 @@ impl Problem {
         }
     }
 
-    /// The settings that the steps depend on, a line `section.key = value` each. System, scheme,
-    /// precision and cells are not among them: a state of others does not fit.
+    /// Returns the settings that the steps depend on, a line `section.key = value` each. System, scheme, precision and
+    /// cells are not among them: a state with others is refused.
     fn settings(&self) -> String {
         let axes = self.system.model().dimension;
         let mut lines = vec![
@@ -88,7 +87,7 @@ impl Problem {
         lines.join("\n")
     }
 
-    /// The named expressions that boundaries and sources are made of.
+    /// Returns the named expressions that boundaries and sources use.
     fn lets_in_use(&self) -> Vec<(&str, &str)> {
         let sources = self.sources.values().map(|value| value.text().to_string());
         let mut texts: Vec<String> = self.boundary.iter().map(boundary_line).collect();
@@ -106,7 +105,7 @@ impl Problem {
     }
 }
 
-/// `boundary.y.hi.u_x = { dirichlet = 0.0 }`
+/// Writes `boundary.y.hi.u_x = { dirichlet = 0.0 }`.
 fn boundary_line(of: &FaceKind) -> String {
     let kind = kind_line(&of.kind);
     match &of.component {

@@ -18,7 +18,7 @@ use crate::simulation::builder::MOST_CELLS;
 /// The time step of a problem.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum TimeStep {
-    /// Always this.
+    /// This length always.
     Fixed(f64),
     /// This part of the largest stable one, by the speeds that the system declares.
     Cfl(f64),
@@ -26,20 +26,20 @@ pub enum TimeStep {
     Auto,
 }
 
-/// How a problem goes on in time.
+/// The time steps of a problem, and the length of the run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Time {
     /// The time step.
     pub dt: TimeStep,
-    /// The Courant number that no step may turn out to have, if steps are looked at for it.
+    /// The Courant number that no step may exceed at its end, if steps are checked for it.
     pub cfl_limit: Option<f64>,
-    /// How the limits of axes are put together in the step that a Courant number is a part of.
+    /// The combination of the limits of axes in the step that a Courant number is a part of.
     pub cfl_axes: Axes,
-    /// Are steps done that are longer than is stable?
+    /// Are steps beyond the stability limit done?
     pub unchecked_step: bool,
-    /// Are the fields kept as they were, to go back to when a value is no number?
+    /// Are the fields kept as they were, to go back to if a value is not finite?
     pub keep_last: bool,
-    /// Steps of a card after which values are looked at, if that is said.
+    /// Steps of a card between two checks of values, if it is set.
     pub look_every: Option<usize>,
     /// The time at which the run ends, if it ends by time.
     pub end: Option<f64>,
@@ -47,7 +47,7 @@ pub struct Time {
     pub steps: Option<u64>,
 }
 
-/// What a problem writes.
+/// The output of a problem.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Output {
     /// The folder.
@@ -62,7 +62,7 @@ pub struct Output {
     pub spectrum: bool,
 }
 
-/// Steps between rows of a time series that nobody asked for otherwise.
+/// Steps between rows of a time series by default.
 const SERIES_EVERY: u64 = 10;
 
 /// Reads `[mesh]` but for `centered`, whose default depends on boundaries.
@@ -103,7 +103,7 @@ pub(super) fn mesh(document: &Table, dimension: usize, reader: &mut Reader) -> O
     })
 }
 
-/// Whether points are the centres of cells, if `[mesh]` says so.
+/// Reads whether points are the centres of cells, if `[mesh]` tells.
 pub(super) fn centered(document: &Table, reader: &mut Reader) -> Option<bool> {
     let item = document.table("mesh")?.get("centered")?;
     reader.flag(Name("mesh", "centered"), item)
@@ -133,7 +133,7 @@ pub(super) fn patches(
     Some(counts)
 }
 
-/// Three values, the last ones of a kind.
+/// Returns three values, the last ones of a kind.
 fn fill<T: Copy>(values: Vec<T>, rest: T) -> [T; 3] {
     std::array::from_fn(|axis| values.get(axis).copied().unwrap_or(rest))
 }
@@ -174,7 +174,7 @@ pub(super) fn params(
                 known.default
             }
         };
-        // A wrong one gets some value, so that what uses it can be checked.
+        // A wrong value is replaced by some value, so that settings that use it can be checked.
         let value = value.unwrap_or(1.0);
         reader.constants.set(&param.name, value);
         values.push((param.name.clone(), value));
@@ -263,7 +263,7 @@ pub(super) fn time(
     })
 }
 
-/// The limit of the Courant number, which belongs to steps that follow one.
+/// Reads the limit of the Courant number, which needs steps that adapt.
 fn cfl_limit(item: &Item, dt: Option<TimeStep>, reader: &mut Reader) -> Option<f64> {
     let limit = reader.positive(Name("time", "cfl_limit"), item)?;
     let (message, help) = match dt {
@@ -392,7 +392,7 @@ fn fields(table: &Table, resolved: &Resolved, reader: &mut Reader) -> Option<Vec
     Some(components)
 }
 
-/// Spectra are those of a periodic vector `u`, a field or an intermediate.
+/// Checks that spectra are possible: they need a periodic vector `u`, a field or an intermediate.
 fn may_transform(resolved: &Resolved, boundary: &[FaceKind], at: At, reader: &mut Reader) -> bool {
     let model = resolved.system.model();
     let fields = model.fields.iter().map(|f| (&f.name, f.rank));

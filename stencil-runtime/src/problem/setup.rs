@@ -1,4 +1,4 @@
-//! From a problem to a simulation, and from its end to errors against the exact solution.
+//! Simulations of a problem, and their errors against the exact solution.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ pub struct Norms {
 }
 
 impl Problem {
-    /// A builder with the problem's mesh, boundaries, parameters, sources and time step.
+    /// Returns a builder with the problem's mesh, boundaries, parameters, sources and time step.
     pub fn builder<T: Number>(&self) -> Builder<T> {
         let mut builder = Simulation::builder(&self.system)
             .cells(self.mesh.cells)
@@ -100,8 +100,8 @@ impl Problem {
         Ok(())
     }
 
-    /// Norms of the errors of all components that have an exact solution, at the simulation's time.
-    /// Sums are taken row by row, so that they do not depend on the number of threads.
+    /// Returns norms of the errors of all components that have an exact solution, at the simulation's time. Sums are
+    /// taken row by row, so that they do not depend on the number of threads.
     ///
     /// # Errors
     /// If the simulation is of another system.
@@ -118,7 +118,7 @@ impl Problem {
     }
 }
 
-/// Values of an expression that uses random fields, whose components these are.
+/// Returns values of an expression that uses random fields with these components.
 fn made_of<T: Number>(value: &Expression, random: &[Array3<f64>], mesh: &Mesh) -> Array3<T> {
     let [nx, ny, nz] = mesh.cells;
     Array3::from_shape_fn((nz, ny, nx), |(z, y, x)| {
@@ -172,7 +172,7 @@ fn boundary(kind: &Kind, components: &[&str]) -> Boundary {
     }
 }
 
-/// Ghost values of mirror images and of values next to the face, in that order.
+/// Returns ghost values of mirror images and of values next to the face, in that order.
 fn formula(ghost: Expression, components: &[&str]) -> Boundary {
     let count = components.len();
     let of = |at: &usize| at % count.max(1);
@@ -202,7 +202,7 @@ fn source(value: &Expression) -> Source {
     }
 }
 
-/// An array of a file as `[z, y, x]` in the precision of the run.
+/// Reads an array of a file as `[z, y, x]` in the precision of the run.
 fn array<T: Number>(
     name: &str,
     value: Value,

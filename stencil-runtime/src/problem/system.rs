@@ -1,4 +1,4 @@
-//! What is solved: the system and its scheme.
+//! The system of a problem, and its scheme.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use super::reader::{Name, Reader};
 use crate::io::read_text;
 use crate::{Error, SystemDef};
 
-/// Where a system comes from.
+/// The origin of a system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// The library, by this name.
@@ -40,14 +40,14 @@ pub(super) struct Group {
     pub(super) components: Vec<String>,
 }
 
-/// All components of some fields or sources.
+/// Returns all components of some fields or sources.
 pub(super) fn components(groups: &[Group]) -> impl Iterator<Item = &str> + Clone {
     groups
         .iter()
         .flat_map(|g| g.components.iter().map(String::as_str))
 }
 
-/// Reads `system` and `scheme`; `cells` tells how many dimensions are meant where that is open.
+/// Reads `system` and `scheme`; `cells` gives the number of dimensions if it is open.
 pub(super) fn read(
     document: &Table,
     folder: &Path,
@@ -75,7 +75,7 @@ pub(super) fn read(
         },
     };
     let (system, origin) = if name.contains('{') {
-        // Places in the declaration are then those of the file.
+        // Places in the declaration are then places in the file.
         let (line, column) = reader.mistakes.start_of(item.at, &name);
         let padded = "\n".repeat(line) + &" ".repeat(column) + &name;
         let source = reader.mistakes.name(item.at).to_string();
@@ -97,7 +97,7 @@ pub(super) fn read(
     Some(resolve(system, origin))
 }
 
-/// The number of axes that is asked for, or that the mesh has, as far as the file says.
+/// Returns the number of axes that the file asks for, or that its mesh has.
 fn dimension(document: &Table, reader: &mut Reader) -> Option<usize> {
     if let Some(item) = document.get("dimension") {
         let count = reader.count(Name("", "dimension"), item)?;
@@ -114,10 +114,10 @@ fn dimension(document: &Table, reader: &mut Reader) -> Option<usize> {
     }
 }
 
-/// What the file asks of a declaration.
+/// The file's choices for a declaration.
 #[derive(Clone, Copy)]
 struct Wanted<'a> {
-    /// The number of axes, as far as the file says it.
+    /// The number of axes, if the file gives it.
     dimension: Option<usize>,
     /// A scheme by name.
     scheme: Option<&'a str>,
@@ -129,7 +129,7 @@ fn declared(
     wanted: Wanted<'_>,
     reader: &mut Reader,
 ) -> Option<SystemDef> {
-    // A system with a number of its own has it whatever the mesh says, which is checked there.
+    // A system with a number of its own has it whatever the number of the mesh, which is checked there.
     let dimension = match dimensions(text) {
         Some(Dimensions::Fixed(_)) | None => None,
         Some(Dimensions::Any) => wanted.dimension,
@@ -167,7 +167,7 @@ fn from_file(
     }
 }
 
-/// The declarations that are there.
+/// Lists the declarations in a folder.
 fn beside(folder: &Path, name: &str) -> String {
     let place = "a path begins at the folder of the problem file";
     let shown = match folder.as_os_str().is_empty() {
@@ -256,7 +256,7 @@ fn resolve(system: SystemDef, origin: Origin) -> Resolved {
     }
 }
 
-/// The number of independent components.
+/// Returns the number of independent components.
 fn count(rank: Rank, symmetry: Symmetry, n: usize) -> usize {
     match (rank, symmetry) {
         (Rank::Scalar, _) => 1,
@@ -267,7 +267,7 @@ fn count(rank: Rank, symmetry: Symmetry, n: usize) -> usize {
     }
 }
 
-/// The system with the scheme that the file asks for.
+/// Returns the system with the scheme that the file asks for.
 fn change_scheme(system: SystemDef, item: &Item, reader: &mut Reader) -> Option<SystemDef> {
     let model = system.model();
     let scheme = match &item.data {
@@ -305,7 +305,7 @@ fn change_scheme(system: SystemDef, item: &Item, reader: &mut Reader) -> Option<
     }
 }
 
-/// A system of a model that was changed after it was read.
+/// Makes a system of a model that was changed after it was read.
 fn with_model(model: &Model) -> Result<SystemDef, Error> {
     SystemDef::from_text_in(&model.name, &text::print(model), Some(model.dimension))
 }
@@ -365,7 +365,7 @@ fn edited_scheme(model: &Model, table: &Table, reader: &mut Reader) -> Option<Sc
         };
         whole &= read.is_some();
     }
-    // What the declaration leaves open is still its scheme, and what is one of its schemes has its name.
+    // A declared scheme with choices that it leaves open keeps its name.
     if !scheme.settles(declared) {
         let same = |of: &&Scheme| {
             Scheme {
@@ -380,7 +380,7 @@ fn edited_scheme(model: &Model, table: &Table, reader: &mut Reader) -> Option<Sc
     whole.then_some(scheme)
 }
 
-/// `riemann = "hllc"` and `reconstruct = "plm<limiter = mc> in primitive"`, as in the language.
+/// Writes `riemann = "hllc"` and `reconstruct = "plm<limiter = mc> in primitive"`, as in the language.
 fn fluxes(
     (model, scheme): (&Model, &Scheme),
     name: Name<'_>,
@@ -410,9 +410,9 @@ fn order(name: Name<'_>, item: &Item, reader: &mut Reader) -> Option<u32> {
     None
 }
 
-/// The scheme of a model as a value of a problem file.
+/// Writes the scheme of a model as a value of a problem file.
 pub(super) fn scheme_text(model: &Model) -> String {
-    // A run that is written down leaves nothing open.
+    // The file of a run leaves no choice open.
     let scheme = &model.scheme.by(Formulation::default());
     let fluxes = match model.fluxes.is_empty() {
         true => String::new(),

@@ -19,7 +19,7 @@ use crate::io::{Npz, Value};
 pub struct Initial {
     /// A file with an array for each component that has no expression.
     pub file: Option<PathBuf>,
-    /// By component.
+    /// Expressions by component.
     pub values: BTreeMap<String, Expression>,
 }
 
@@ -96,7 +96,7 @@ pub(super) fn sources(
         let given = |component: &String| values.contains_key(component);
         let lacking = group.components.iter().find(|c| !given(c));
         let none = !group.components.iter().any(given);
-        // Of a vector, all components are given or none.
+        // All components of a vector are given or none.
         if let Some(lacking) = lacking
             && !(none && source.value.is_some())
         {
@@ -110,8 +110,8 @@ pub(super) fn sources(
     values
 }
 
-/// Reads `[init]`, whose expressions may use components of random fields; what it does not name is the exact solution at
-/// the start, or zero.
+/// Reads `[init]`; its expressions may use components of random fields. A component that it does not name begins with
+/// the exact solution, or zero.
 pub(super) fn initial(
     document: &Table,
     folder: &Path,
@@ -217,7 +217,7 @@ fn check_file(
     }
 }
 
-/// The shape that an array of values has without axes that the system lacks.
+/// Returns the shape of an array of values without axes that the system lacks.
 fn shape([nx, ny, nz]: [usize; 3], dimension: usize) -> Vec<usize> {
     [nz, ny, nx][3 - dimension..].to_vec()
 }
@@ -227,7 +227,7 @@ fn fits(found: &[usize], cells: [usize; 3], dimension: usize) -> bool {
     found == shape(cells, dimension) || found == [nz, ny, nx]
 }
 
-/// Bytes that an array of a mesh takes in a file, in either precision and with its header.
+/// Returns the bytes that an array of a mesh takes in a file, in either precision and with its header.
 pub(super) fn array_bytes(cells: [usize; 3]) -> u64 {
     let points = cells
         .iter()

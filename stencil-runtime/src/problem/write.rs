@@ -14,8 +14,8 @@ use crate::plot::ColorMap;
 use crate::{Axis, Face, Side};
 
 impl Problem {
-    /// The problem as a file in which every setting is given: reading it gives this problem again,
-    /// and running it the same bits. A file of initial values is called `initial`, if it is given.
+    /// Returns the problem as a file in which every setting is given: reading it gives this problem again, and running
+    /// it the same bits. A file of initial values is called `initial`, if it is given.
     ///
     /// ```
     /// use stencil_runtime::problem::{Library, Problem};
@@ -91,7 +91,7 @@ impl Problem {
     fn write_mesh(&self, out: &mut String) {
         let axes = self.system.model().dimension;
         let counts = |of: &[usize; 3]| format!("{:?}", &of[..axes]);
-        // One patch goes without saying: it is all that a processor knows.
+        // One patch is the default: a processor has no other.
         let patches = (self.patches != [1; 3]).then(|| ("patches", counts(&self.patches)));
         let mesh = [
             ("cells", counts(&self.mesh.cells)),
@@ -202,7 +202,7 @@ impl TimeStep {
     }
 }
 
-/// A section, if it has lines.
+/// Writes a section, if it has lines.
 fn section<'a>(out: &mut String, name: &str, lines: impl Iterator<Item = (&'a str, String)>) {
     for (i, (key, value)) in lines.enumerate() {
         if i == 0 {
@@ -225,7 +225,7 @@ pub(super) fn kind_line(kind: &Kind) -> String {
     }
 }
 
-/// A number that reads back as the same bits.
+/// Writes a number so that it reads back as the same bits.
 pub(super) fn number(value: f64) -> String {
     format!("{value:?}")
 }
@@ -235,7 +235,7 @@ pub(super) fn numbers(values: &[f64]) -> String {
     format!("[{}]", values.join(", "))
 }
 
-/// A TOML string.
+/// Writes a TOML string.
 pub(super) fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
@@ -254,7 +254,7 @@ pub(super) fn quoted(text: &str) -> String {
     out
 }
 
-/// A text of several lines, as it is where TOML can hold it so.
+/// Writes a text of several lines, as it is if TOML can hold it so.
 fn long_text(text: &str) -> String {
     let plain = |c: char| !c.is_control() || matches!(c, '\n' | '\t');
     if text.contains("'''") || text.ends_with('\'') || !text.chars().all(plain) {

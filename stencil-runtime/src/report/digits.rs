@@ -1,6 +1,6 @@
 //! Numbers as people read them.
 
-/// A number rounded to significant digits, without zeros at its end; beyond a thousandth and a million as a power of ten.
+/// Rounds a number to significant digits, without zeros at its end; very small or large ones as a power of ten.
 ///
 /// ```
 /// use stencil_runtime::report::significant;
@@ -31,18 +31,18 @@ pub fn significant(value: f64, digits: usize) -> String {
 /// Digits of numbers in messages.
 const IN_MESSAGES: usize = 6;
 
-/// A number in a message.
+/// Writes a number for a message.
 pub(crate) fn told(value: f64) -> String {
     significant(value, IN_MESSAGES)
 }
 
-/// A point in a message: `[0.5, 0.25]`.
+/// Writes a point for a message: `[0.5, 0.25]`.
 pub(crate) fn told_point(at: &[f64]) -> String {
     let numbers: Vec<String> = at.iter().map(|value| told(*value)).collect();
     format!("[{}]", numbers.join(", "))
 }
 
-/// A decimal number without zeros at its end.
+/// Returns a decimal number without zeros at its end.
 fn trimmed(text: &str) -> &str {
     match text.contains('.') {
         true => text.trim_end_matches('0').trim_end_matches('.'),

@@ -1,4 +1,4 @@
-//! What a run tells its user in the terminal.
+//! Reports of a run to its user in the terminal.
 
 mod digits;
 mod progress;

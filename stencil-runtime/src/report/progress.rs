@@ -1,4 +1,4 @@
-//! How far a run has come.
+//! The progress of a run.
 
 use std::io::{self, Stderr, Write};
 use std::time::{Duration, Instant};
@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 use super::significant;
 use super::terminal::{self, COLUMNS, ERASE};
 
-/// On a terminal: at most ten redraws a second.
+/// Between two drawings on a terminal: at most ten a second.
 const REDRAW: Duration = Duration::from_millis(100);
-/// Elsewhere, as in a batch job's log.
+/// Between two lines elsewhere, as in a batch job's log.
 const LINE: Duration = Duration::from_secs(2);
-/// Cells of the bar where there is room, and the fewest that show anything.
+/// Cells of the bar if there is room, and the fewest that still show progress.
 const BAR: (usize, usize) = (24, 6);
 /// Digits of the time of the model.
 const DIGITS: usize = 5;
@@ -19,8 +19,8 @@ const MEMORY: f64 = 3.0;
 
 /// A progress bar on a terminal, plain lines elsewhere and on terminals that cannot redraw (`TERM=dumb`).
 ///
-/// The bar stays on one line of any terminal: it is as short as the line has room, and parts of less weight are left
-/// out where there is still too little.
+/// The bar stays on one line of any terminal: it shrinks to the room of the line, and parts of less weight are left
+/// out if there is still too little.
 ///
 /// Speed is in million points a second, where a point counts once a full step. Errors of the sink
 /// are ignored: a closed pipe must not end a run.
@@ -47,7 +47,7 @@ pub struct Progress<W: Write = Stderr> {
     first: u64,
     /// The newest step and time that were reported.
     now: (u64, f64),
-    /// Where the last shown state was.
+    /// The moment and the step of the last drawing.
     shown: Option<(Instant, u64)>,
     /// Steps a second, smoothed.
     rate: Option<f64>,
@@ -94,14 +94,14 @@ impl<W: Write> Progress<W> {
         }
     }
 
-    /// For a run that goes on from a checkpoint: steps up to `step` were done before.
+    /// Sets the first step of a run that continues from a checkpoint: steps up to `step` were done before.
     pub fn starting_at(mut self, step: u64) -> Self {
         self.first = step;
         self.now.0 = step;
         self
     }
 
-    /// Corrects the number of steps, where it is known only as the run goes on.
+    /// Corrects the number of steps, if it is known only as the run goes on.
     ///
     /// ```
     /// use stencil_runtime::report::Progress;
@@ -115,8 +115,8 @@ impl<W: Write> Progress<W> {
         self.total = total_steps;
     }
 
-    /// Says that `step` steps are done and the solution is at time `t`. Cheap: most calls only
-    /// read the clock. The last step finishes the report.
+    /// Reports that `step` steps are done and the solution is at time `t`. Cheap: most calls only read the clock. The
+    /// last step finishes the report.
     pub fn update(&mut self, step: u64, t: f64) {
         self.update_at(step, t, Instant::now());
     }
@@ -176,7 +176,7 @@ impl<W: Write> Progress<W> {
             // A text in the last column would wrap on some terminals.
             let room = (self.columns)().unwrap_or(COLUMNS).saturating_sub(1);
             let line = fitted(&parts, self.part(), room);
-            // What is left of a longer line is erased.
+            // The rest of a longer line is erased.
             format!("\r{line}{ERASE}{}", if last { "\n" } else { "" })
         } else {
             let words: Vec<&str> = parts.iter().map(|part| part.text.as_str()).collect();
@@ -186,7 +186,7 @@ impl<W: Write> Progress<W> {
         let _ = self.out.flush();
     }
 
-    /// How much is done, 0 to 1.
+    /// Returns the share that is done, 0 to 1.
     fn part(&self) -> f64 {
         match self.total {
             0 => 1.0,
@@ -194,7 +194,7 @@ impl<W: Write> Progress<W> {
         }
     }
 
-    /// All that is told, in the order of the line.
+    /// Returns all parts, in the order of the line.
     fn parts(&self, elapsed: Duration, rate: Option<f64>, last: bool) -> Vec<Part> {
         let (step, t) = self.now;
         let rate = rate.unwrap_or(0.0);
@@ -232,7 +232,7 @@ impl Part {
     }
 }
 
-/// A line of at most `room` characters: a bar as long as there is room for, then fewer and fewer parts.
+/// Returns a line of at most `room` characters: a bar as long as there is room for, then fewer and fewer parts.
 fn fitted(parts: &[Part], done: f64, room: usize) -> String {
     let line = |most: u8| {
         let kept = parts.iter().filter(|part| part.rank <= most);
@@ -263,7 +263,7 @@ fn bar(part: f64, cells: usize) -> String {
     format!("▕{text}{:blanks$}▏", "")
 }
 
-/// Three to four digits.
+/// Writes three to four digits.
 fn speed(mpts: f64) -> String {
     match mpts {
         v if v >= 100.0 => format!("{v:.0}"),
@@ -272,7 +272,7 @@ fn speed(mpts: f64) -> String {
     }
 }
 
-/// `4.2 s`, `1:05`, `3:07:09`, `2 d 03:00`.
+/// Writes `4.2 s`, `1:05`, `3:07:09`, `2 d 03:00`.
 fn time(seconds: f64) -> String {
     if !seconds.is_finite() || seconds > 1e9 {
         return "?".into();
@@ -340,7 +340,7 @@ mod tests {
         assert!(text.ends_with('\n'));
     }
 
-    /// The lines that a terminal shows, each as it stands before the next one is drawn.
+    /// Returns the lines that a terminal shows, each as it is before the next one is drawn.
     fn drawn(text: &str) -> Vec<String> {
         let lines = text.trim_end_matches('\n').split('\r').skip(1);
         lines

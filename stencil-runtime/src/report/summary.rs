@@ -35,7 +35,7 @@ enum Line {
 }
 
 impl Summary {
-    /// An empty box; the title may be empty.
+    /// Makes an empty box; the title may be empty.
     pub fn new(title: impl Into<String>) -> Self {
         Self {
             title: one_line(&title.into()),
@@ -43,8 +43,8 @@ impl Summary {
         }
     }
 
-    /// Adds a name and its value. Values stand below each other; one of several lines goes on in
-    /// the same column.
+    /// Adds a name and its value. Values stand below each other; a value of several lines continues in the same
+    /// column.
     pub fn row(mut self, name: impl fmt::Display, value: impl fmt::Display) -> Self {
         let mut name = one_line(&name.to_string());
         let value = value.to_string();
@@ -69,7 +69,7 @@ impl Summary {
         self
     }
 
-    /// The columns between the two bars.
+    /// Returns the columns between the two bars.
     fn width(&self, names: usize) -> usize {
         let line = |line: &Line| match line {
             Line::Section(title) => heading_width(title),
@@ -126,7 +126,7 @@ fn heading(
     )
 }
 
-/// `─ title ─`
+/// Returns the width of `─ title ─`.
 fn heading_width(title: &str) -> usize {
     if title.is_empty() {
         2
@@ -139,7 +139,7 @@ fn width(text: &str) -> usize {
     text.chars().count()
 }
 
-/// Tabs and line ends would break the box.
+/// Replaces tabs and line ends, which would break the box.
 fn one_line(text: &str) -> String {
     text.chars()
         .map(|c| if c.is_control() { ' ' } else { c })

@@ -1,4 +1,4 @@
-//! The terminal at standard error: how wide it is, and one line of it that changes.
+//! The terminal at standard error: its width, and one line of it that changes.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -6,22 +6,22 @@ use terminal_size::{Width, terminal_size_of};
 
 /// Columns of a terminal that does not tell how many it has.
 pub(super) const COLUMNS: usize = 80;
-/// Erases what is left of a line.
+/// Erases the rest of a line.
 pub(super) const ERASE: &str = "\x1b[K";
 
-/// Whether standard error is a terminal whose last line can be drawn again.
+/// Is standard error a terminal whose last line can be drawn again?
 pub(super) fn redraws() -> bool {
     let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
     io::stderr().is_terminal() && !dumb
 }
 
-/// Columns of the terminal at standard error, which change with its window.
+/// Returns the columns of the terminal at standard error, which change with its window.
 pub(super) fn columns() -> Option<usize> {
     terminal_size_of(io::stderr()).map(|(Width(columns), _)| usize::from(columns))
 }
 
-/// Says on a terminal, on one line that the next note or output replaces, that something is being done; says nothing
-/// elsewhere. A text longer than the terminal is wide is cut.
+/// Shows a text on a terminal, on one line that the next note or output replaces; does nothing elsewhere. A text
+/// longer than the terminal is wide is cut.
 ///
 /// ```
 /// stencil_runtime::report::note("Heat f64: compiled 3 of 20");
@@ -30,7 +30,7 @@ pub(super) fn columns() -> Option<usize> {
 pub fn note(text: &str) {
     if redraws() {
         let line = cut(text, columns().unwrap_or(COLUMNS));
-        // Whoever has left misses nothing.
+        // A closed terminal needs no note.
         let _ = write!(io::stderr(), "\r{line}{ERASE}\r");
     }
 }
@@ -42,7 +42,7 @@ pub fn clear_note() {
     }
 }
 
-/// A text in a line of so many columns, of which the last one stays free: a text there would wrap on some terminals.
+/// Cuts a text to a line of so many columns; the last one stays free, as a text there wraps on some terminals.
 fn cut(text: &str, columns: usize) -> String {
     let text = text.chars().map(|c| if c.is_control() { ' ' } else { c });
     let room = columns.saturating_sub(1);

@@ -1,4 +1,4 @@
-//! Time steps: their length, their substeps, and what ends a run.
+//! Time steps: their length, their substeps, and the end of a run.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -9,19 +9,19 @@ use crate::backend::{Device, Renew};
 use crate::step::{After, Asked, Failure, Length, Moment, Rules};
 use crate::{Error, NotFinite, Number};
 
-/// How often a step is tried before it is given up.
+/// Tries of a step before it is given up.
 const MOST_TRIES: u32 = 8;
 
-/// How a run ended.
+/// The way a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// All that was asked for was done.
+    /// All steps were done.
     Finished,
     /// The callback ended it.
     Stopped,
 }
 
-/// What the callback of a run may return: nothing, or whether to go on.
+/// The result of a run's callback: nothing, or whether to go on.
 pub trait Flow: sealed::Sealed {
     /// Does the run end here?
     fn ends(self) -> bool;
@@ -45,10 +45,10 @@ impl Flow for ControlFlow<()> {
     }
 }
 
-/// Where the time of a run went, as the clock on the wall saw it.
+/// The parts of the time of a run, by the clock on the wall.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Timings {
-    /// All steps, with what follows.
+    /// All steps, the following parts included.
     pub steps: Duration,
     /// Finding the length of adaptive time steps.
     pub time_step: Duration,
@@ -57,10 +57,10 @@ pub struct Timings {
 }
 
 impl<T: Number> Simulation<T> {
-    /// One time step.
+    /// Does one time step.
     ///
-    /// On a card values are looked at after some steps, after [`run`](Self::run), and before anything
-    /// is observed or set: an error may come from a later call than the step that it names.
+    /// On a card values are checked after some steps, after [`run`](Self::run), and before observing or setting
+    /// values: an error may come from a later call than the step that it names.
     ///
     /// # Errors
     /// If a new value is not finite; the fields are then those before the step, unless the
@@ -69,8 +69,8 @@ impl<T: Number> Simulation<T> {
         self.advance(f64::INFINITY)
     }
 
-    /// One time step, which is shortened if it would go beyond the time `end`. Does nothing at
-    /// that time or later.
+    /// Does one time step, which is shortened if it would go beyond the time `end`. Does nothing at that time or
+    /// later.
     ///
     /// # Errors
     /// See [`step`](Self::step).
@@ -81,9 +81,9 @@ impl<T: Number> Simulation<T> {
         Ok(())
     }
 
-    /// As many time steps as the schedule does at once ([`fuse`](stencil_compiler::schedule::Schedule::fuse)), if that is no more than
-    /// `most` and none of them is to be shortened because of the time `end`; one step otherwise.
-    /// Nothing at that time or later. Returns how many were done.
+    /// Does as many time steps as the schedule does at once ([`fuse`](stencil_compiler::schedule::Schedule::fuse)), if
+    /// that is no more than `most` and none of them has to be shortened because of the time `end`; one step otherwise.
+    /// Does nothing at that time or later. Returns the number of steps.
     ///
     /// # Errors
     /// See [`step`](Self::step).
@@ -98,9 +98,9 @@ impl<T: Number> Simulation<T> {
         Ok(self.steps - before)
     }
 
-    /// Some time steps; `progress` gets the step and the time after each, or after as many as are
-    /// [done at once](Self::step_some). It may return a
-    /// [`ControlFlow`] to end the run between two steps, such as when a signal has come.
+    /// Does some time steps; `progress` gets the step and the time after each, or after as many as are [done at
+    /// once](Self::step_some). It may return a [`ControlFlow`] to end the run between two steps, for example after a
+    /// signal.
     ///
     /// ```
     /// # use stencil_runtime::{Outcome, Simulation, SystemDef};
@@ -139,8 +139,8 @@ impl<T: Number> Simulation<T> {
         Ok(Outcome::Finished)
     }
 
-    /// Time steps up to the time `end`, at which the last one ends exactly: it is shortened, or
-    /// longer by a billionth where less than that would be left.
+    /// Does time steps up to the time `end`, at which the last one ends exactly: it is shortened, or longer by a
+    /// billionth if less than that would be left.
     ///
     /// # Errors
     /// See [`step`](Self::step); if `end` is not a number.
@@ -162,7 +162,7 @@ impl<T: Number> Simulation<T> {
         Ok(Outcome::Finished)
     }
 
-    /// The next steps that are done at once, if they can be, and the time after them.
+    /// Returns the next steps that are done at once, if they can be, and the time after them.
     fn moments(&self, most: u64, end: f64) -> Option<(Vec<Moment>, f64)> {
         let Pace::Fixed(dt) = self.pace else {
             return None;
@@ -177,7 +177,7 @@ impl<T: Number> Simulation<T> {
             .flatten()
     }
 
-    /// Steps that a device does at once.
+    /// Does steps that a device does at once.
     fn advance_at_once(&mut self, moments: &[Moment], after: f64) -> Result<(), Error> {
         let start = Instant::now();
         self.check_ready()?;
@@ -221,7 +221,7 @@ impl<T: Number> Simulation<T> {
         Err(self.given_up(MOST_TRIES, most))
     }
 
-    /// Looks at what the user has set since the last step.
+    /// Checks the values that the user has set since the last step.
     pub(super) fn check_ready(&mut self) -> Result<(), Error> {
         if self.lost {
             return Err(Error::Lost);
@@ -240,7 +240,7 @@ impl<T: Number> Simulation<T> {
         self.check_step()
     }
 
-    /// The length of the next step, no more than `cap`, and whether the device has found it and begun the
+    /// Returns the length of the next step, no more than `cap`, and whether the device has found it and begun the
     /// step.
     fn next_step(&mut self, end: f64, cap: f64) -> Result<(Length, bool), Error> {
         let (number, most) = match self.pace {
@@ -262,13 +262,13 @@ impl<T: Number> Simulation<T> {
         let found = self.found(asked);
         self.timings.time_step += start.elapsed();
         if found.is_err() {
-            // A value that a card has made, and that is none, says more than its speed.
+            // A bad value that a card has made explains more than its speed.
             self.settle()?;
         }
         found.map(|(_, length, begun)| (length, begun))
     }
 
-    /// A step of this length, cut at the end.
+    /// Returns a step of this length, cut at the end.
     fn given(&self, dt: f64, end: f64) -> Length {
         let asked = Asked {
             end,
@@ -277,7 +277,7 @@ impl<T: Number> Simulation<T> {
         self.rules.step(asked, &[])
     }
 
-    /// The substeps of a step of this length, which the device may have begun.
+    /// Does the substeps of a step of this length, which the device may have begun.
     fn do_step(&mut self, dt: f64, begun: bool) -> Result<(), Failure> {
         let moment = self.moment(dt);
         let (device, mesh) = (self.device.as_mut(), &self.setup.mesh);
@@ -304,7 +304,7 @@ impl<T: Number> Simulation<T> {
         device.step(moment, begun, renew)
     }
 
-    /// A step that begins now.
+    /// Returns a step that begins now.
     fn moment(&self, dt: f64) -> Moment {
         Moment {
             step: self.steps + 1,
@@ -313,19 +313,19 @@ impl<T: Number> Simulation<T> {
         }
     }
 
-    /// Waits for steps that a device has begun, and looks at their values.
+    /// Waits for steps that a device has begun, and checks their values.
     pub(super) fn settle(&mut self) -> Result<(), Error> {
         let checked = self.device.check();
         checked.map_err(|failure| self.fail(failure))
     }
 
-    /// The coordinates of a cell along the axes of the system.
+    /// Returns the coordinates of a cell along the axes of the system.
     pub(super) fn point(&self, cell: [usize; 3]) -> Vec<f64> {
         let point = self.setup.mesh.point(cell.map(|i| i as isize));
         point[..self.system().model().dimension].to_vec()
     }
 
-    /// Says what happened; time and step are those of the fields, if they were kept.
+    /// Makes the error of a failure; time and step are those of the fields, if they were kept.
     fn fail(&mut self, failure: Failure) -> Error {
         let (bad, moment, substep, fields, unseen) = match failure {
             Failure::Other(error) => return error,
@@ -369,8 +369,8 @@ impl<T: Number> Simulation<T> {
     }
 }
 
-/// So many steps after one of this number, if all of them have the same length: none is shortened or made
-/// longer because of the end. With them the time at which the last one ends.
+/// Returns so many steps after one of this number, if all of them have the same length: none is shortened or
+/// lengthened because of the end. With them the time at which the last one ends.
 fn alike(rules: &Rules, first: Asked, before: u64, count: usize) -> Option<(Vec<Moment>, f64)> {
     let mut moments: Vec<Moment> = Vec::with_capacity(count);
     let mut asked = first;
@@ -417,7 +417,7 @@ mod tests {
         let steps: Vec<(u64, f64, f64)> = moments.iter().map(|m| (m.step, m.t, m.dt)).collect();
         assert_eq!(steps, [(8, 1.0, 0.25), (9, 1.25, 0.25), (10, 1.5, 0.25)]);
         assert_eq!(after, 1.75);
-        // They are those that are done one by one.
+        // They equal steps that are done one by one.
         let one = |t: f64| rules.step(asked(t, 2.0), &[]);
         let (both, after) = alike(&rules, asked(1.5, 2.0), 0, 2).unwrap();
         assert_eq!((both[1].t, after), (one(1.5).end, one(1.75).end));

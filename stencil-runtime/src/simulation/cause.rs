@@ -1,4 +1,4 @@
-//! What made a value that is infinite or not a number, in words, with the way out.
+//! Finds the cause of a value that is infinite or NaN, in words, with the way out.
 
 use stencil_compiler::algorithm::{Algorithm, FnId, Origin, Role, StateId};
 use stencil_compiler::expr::Op;
@@ -12,7 +12,7 @@ use crate::step::{After, Moment};
 use crate::{Error, Number};
 
 impl<T: Number> Simulation<T> {
-    /// Traces a value that a substep has made to its origin; `None` where that cannot be told, or values have become too
+    /// Traces a value that a substep has made to its origin; `None` if it is not found, or values have become too
     /// large little by little.
     pub(super) fn cause(
         &mut self,
@@ -29,7 +29,7 @@ impl<T: Number> Simulation<T> {
         .flatten()
     }
 
-    /// The fields are those before the step: the substeps before the bad one are done again, and undone afterwards.
+    /// Traces it from the fields before the step: does the substeps before the bad one again, and undoes them.
     fn cause_again(
         &mut self,
         bad: &BadValue,
@@ -42,7 +42,7 @@ impl<T: Number> Simulation<T> {
         found.and_then(|found| undone.map(|()| found))
     }
 
-    /// Does the substeps of a step that are before the bad one, and looks at the fields after them.
+    /// Does the substeps of a step that are before the bad one, and uses the fields after them.
     fn cause_after_substeps(
         &mut self,
         bad: &BadValue,
@@ -58,7 +58,7 @@ impl<T: Number> Simulation<T> {
         self.cause_amid(bad, substep, moment)
     }
 
-    /// The fields, and what is given, are those before the substep.
+    /// Traces it if the fields and given fields are those before the substep.
     fn cause_amid(
         &mut self,
         bad: &BadValue,
@@ -102,7 +102,7 @@ fn cause<T: Number>(
         let value = fields.value(&state.name, cell);
         is_beyond |= value.is_none();
         let value = value.unwrap_or(T::ZERO);
-        // What is updated in place is no longer as it was read, and was finite.
+        // A value that was updated in place is not the one that was read, which was finite.
         let spoilt = state.role.is_in_place() && !value.to_f64().is_finite();
         if spoilt { T::ZERO } else { value }
     };
@@ -120,7 +120,7 @@ fn cause<T: Number>(
     }
 }
 
-/// The cell with the values of one beyond periodic ends, where there may be no ghost cells.
+/// Returns the cell that equals one beyond periodic ends, which may have no ghost cells.
 fn around<T: Number>(fields: &Fields<T>, cell: [isize; 3]) -> [isize; 3] {
     let domain = &fields.domain;
     std::array::from_fn(|axis| match domain.boundaries.periodic[axis] {
@@ -129,7 +129,7 @@ fn around<T: Number>(fields: &Fields<T>, cell: [isize; 3]) -> [isize; 3] {
     })
 }
 
-/// The ranges that a step leaves, of which both sides of the comparison are known, with the way out.
+/// Returns the ranges that a step leaves, if both sides of the comparison are known, with the way out.
 fn left(model: &Model, sides: &[[f64; 2]], place: &str) -> Option<String> {
     if sides.len() != model.ranges.len() {
         return None;
@@ -157,7 +157,7 @@ fn left(model: &Model, sides: &[[f64; 2]], place: &str) -> Option<String> {
     })
 }
 
-/// An origin in words, with the way out.
+/// Returns an origin in words, with the way out.
 fn in_words(algorithm: &Algorithm, mesh: &Mesh, origin: &Origin) -> Option<String> {
     match origin {
         Origin::Outside { .. } => None,
@@ -201,7 +201,7 @@ fn in_words(algorithm: &Algorithm, mesh: &Mesh, origin: &Origin) -> Option<Strin
     }
 }
 
-/// An operation that has no value for finite numbers; `None` if its value is too large.
+/// Returns an operation without a value for finite numbers; `None` if its value is too large.
 fn failed(op: Op, of: &[f64]) -> Option<String> {
     match (op, of) {
         (Op::Sqrt, [value]) => Some(format!("the square root of {}", told(*value))),
@@ -214,7 +214,7 @@ fn failed(op: Op, of: &[f64]) -> Option<String> {
     }
 }
 
-/// The face that a ghost cell lies beyond, the one that acts last.
+/// Returns the face that a ghost cell lies beyond, the one that acts last.
 fn beyond(mesh: &Mesh, cell: [isize; 3]) -> Option<Face> {
     let mut faces = Axis::ALL.into_iter().rev().filter_map(|axis| {
         let at = cell[axis.index()];
@@ -228,7 +228,7 @@ fn beyond(mesh: &Mesh, cell: [isize; 3]) -> Option<Face> {
     faces.next()
 }
 
-/// Where a cell or ghost cell is.
+/// Returns the place of a cell or ghost cell in words.
 fn place(algorithm: &Algorithm, mesh: &Mesh, cell: [isize; 3]) -> String {
     let point = &mesh.point(cell)[..algorithm.dimension];
     match beyond(mesh, cell) {

@@ -36,14 +36,14 @@ impl Quantity {
     /// Reads an expression.
     ///
     /// # Errors
-    /// What is wrong with it, with places in the expression; if it is no scalar.
+    /// All errors, with places in the expression; if it is not a scalar.
     pub fn new(system: &SystemDef, expression: &str) -> Result<Self, Diagnostics> {
         let mut bare = system.model().clone();
         bare.observables.clear();
         bare.speeds.clear();
         bare.others.clear();
         let declaration = text::print(&bare);
-        // The system ends at the first brace that begins a line; its last item then is ours.
+        // The declaration ends at the first brace that begins a line; the added item is its last one.
         let end = declaration
             .find("\n}\n")
             .map_or(declaration.len(), |at| at + 1);
@@ -65,7 +65,7 @@ impl Quantity {
         })
     }
 
-    /// The expression as it was written.
+    /// Returns the expression as it was written.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -83,7 +83,7 @@ fn discretized(model: &Model) -> Result<Observation, Diagnostics> {
     }
 }
 
-/// An error with the places that lie in the expression, and without all others.
+/// Returns an error with the places that lie in the expression, and without all others.
 fn relocated(error: &Diagnostic, inside: impl Fn(Span) -> Option<Span>) -> Diagnostic {
     let mut moved = error.clone();
     moved.span = inside(error.span).unwrap_or_default();
@@ -93,7 +93,7 @@ fn relocated(error: &Diagnostic, inside: impl Fn(Span) -> Option<Span>) -> Diagn
     moved
 }
 
-/// A place in the declaration as one in the expression, which stands alone in a line.
+/// Returns a place in the declaration as one in the expression, which is alone in its line.
 fn inside(span: Span, line: u32, before: u32, expression: &str) -> Option<Span> {
     let length = expression.chars().count() as u32;
     let column = |place: Place| Place {
@@ -107,8 +107,8 @@ fn inside(span: Span, line: u32, before: u32, expression: &str) -> Option<Span> 
 }
 
 impl<T: Number> Simulation<T> {
-    /// The values of an expression in all cells, `[z, y, x]`, at this time. They are computed in
-    /// the precision of the run, from ghost cells where derivatives reach them.
+    /// Returns the values of an expression in all cells, `[z, y, x]`, at this time. They are computed in the precision
+    /// of the run, from ghost cells if derivatives reach them.
     ///
     /// ```
     /// use std::f64::consts::TAU;

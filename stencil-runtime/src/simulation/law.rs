@@ -1,5 +1,5 @@
-//! The limit of a conservation law whose waves have no speeds that are declared or can be written: of its fluxes, made linear about
-//! the state in some cells.
+//! The step limit of a conservation law without speeds that are declared or follow as formulas: from its fluxes,
+//! linearized about the state in some cells.
 
 use stencil_compiler::algorithm::{Offset, StateId};
 use stencil_compiler::discretize::discretize;
@@ -10,15 +10,15 @@ use super::stable::{Around, Strictest};
 use crate::Number;
 use crate::mesh::Axis;
 
-/// The part that waves through the faces of a cell take of a unit of time, and the axis along which they take most.
+/// The share of a unit of time that waves through the faces of a cell take, and the axis with the largest share.
 struct Taken {
     rate: f64,
     axis: usize,
 }
 
 impl<T: Number> Simulation<T> {
-    /// The limit of a law about the state in some cells, if it is less than `most`; `None` where none can be told. The parts that waves take
-    /// of a step and what all else takes add up.
+    /// Returns the limit of a law about the state in some cells, if it is less than `most`; `None` if it is not known.
+    /// The shares of waves and of all other terms add up.
     pub(super) fn of_law(
         &self,
         around: &Around<'_, T>,
@@ -48,7 +48,7 @@ impl<T: Number> Simulation<T> {
         })
     }
 
-    /// The part of the law that takes most of a step in a cell, in words.
+    /// Returns the part of the law with the largest share of a step in a cell, in words.
     pub(super) fn strictest_part(
         &self,
         around: &Around<'_, T>,
@@ -73,7 +73,7 @@ impl<T: Number> Simulation<T> {
         }
     }
 
-    /// The parts that waves take about the state in each of some cells where it can be told; `None` where there is nothing to go by.
+    /// Returns the shares of waves about the state in each of some cells; `None` if none of them is known.
     fn waves(
         &self,
         around: &Around<'_, T>,
@@ -95,7 +95,7 @@ impl<T: Number> Simulation<T> {
             let mut all = Taken { rate: 0.0, axis: 0 };
             let mut most = 0.0;
             for (axis, (share, speed)) in shares.iter().zip(speeds).enumerate() {
-                // A state at rest takes nothing, where no other wave is stable, too.
+                // A state at rest takes no share, even if no other wave is stable.
                 let own = if speed == 0.0 {
                     0.0
                 } else {

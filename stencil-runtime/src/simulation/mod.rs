@@ -83,13 +83,13 @@ pub struct Simulation<T> {
     last_dt: f64,
     t: f64,
     steps: u64,
-    /// Steps that were done again.
+    /// Number of steps that were done again.
     retaken: u64,
     /// The last of them.
     last_retaken: Option<Retaken>,
     /// Has the user set values since the last step?
     is_set: bool,
-    /// The longest step that was compared with what is stable; `None` if none was.
+    /// The longest step that was compared with the stability limit; `None` if none was.
     checked: Option<f64>,
     /// Is there no limit to check it against?
     unknown: bool,
@@ -100,15 +100,15 @@ pub struct Simulation<T> {
     timings: Timings,
 }
 
-/// How long time steps are.
+/// The lengths of time steps.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Pace {
     Fixed(f64),
-    /// Found from the equations themselves, and no longer than this.
+    /// Lengths that follow from the equations themselves, and no longer than this.
     Auto {
         most: Option<f64>,
     },
-    /// A Courant number, the largest step, and the Courant number that no step may turn out to have.
+    /// A Courant number, the largest step, and the largest Courant number at the end of a step.
     Adaptive {
         number: f64,
         most: Option<f64>,
@@ -116,13 +116,13 @@ pub(crate) enum Pace {
     },
 }
 
-/// What does not change in a run.
+/// The constant parts of a run.
 #[derive(Debug)]
 pub(crate) struct Setup {
     pub(crate) system: SystemDef,
-    /// Of single steps.
+    /// The plan of single steps.
     pub(crate) plan: Plan,
-    /// Of several at once.
+    /// The plan of fused steps.
     pub(crate) fused: Option<Fused>,
     pub(crate) schedule: Schedule,
     pub(crate) mesh: Mesh,
@@ -132,7 +132,7 @@ pub(crate) struct Setup {
     /// The components of sources that were given, each in words.
     pub(crate) sources: Vec<(String, String)>,
     pub(crate) params: Vec<f64>,
-    /// How limits of axes are put together in steps that adapt.
+    /// The combination of limits of axes in steps that adapt.
     pub(crate) cfl_axes: Axes,
     /// Are steps of any length done?
     pub(crate) unchecked: bool,
@@ -140,18 +140,18 @@ pub(crate) struct Setup {
     pub(crate) instructions: Checked,
 }
 
-/// The parts that work.
+/// The parts of a run that change.
 #[derive(Debug)]
 pub(crate) struct Parts<T> {
     pub(crate) device: Box<dyn Device<T>>,
     pub(crate) watch: Option<Watch>,
-    /// By the name of the component.
+    /// Sources by the name of the component.
     pub(crate) sources: BTreeMap<String, Sampled>,
     pub(crate) pool: Arc<ThreadPool>,
 }
 
 impl<T: Number> Simulation<T> {
-    /// Starts to set up a run of a declared type or of a [`SystemDef`].
+    /// Returns the builder of a run of a declared type or of a [`SystemDef`].
     pub fn builder(system: &impl ToSystem) -> Builder<T> {
         Builder::new(system)
     }
@@ -192,7 +192,7 @@ impl<T: Number> Simulation<T> {
         Ok(simulation)
     }
 
-    /// What the system observes (`observe name = sum(..);`), by name, at this time.
+    /// Returns the system's observables (`observe name = sum(..);`), by name, at this time.
     ///
     /// Values in cells are computed in the precision of the run; sums are taken in `f64`, in an
     /// order that no number of threads changes: a row is halved (the first half is the longer one)
@@ -234,7 +234,7 @@ impl<T: Number> Simulation<T> {
         }
     }
 
-    /// Tells of tests of loops that this precision cannot meet, each with the way out.
+    /// Returns warnings of tests of loops that this precision cannot meet, each with the way out.
     ///
     /// ```
     /// # use stencil_runtime::{Simulation, SystemDef};
@@ -261,7 +261,7 @@ impl<T: Number> Simulation<T> {
         found.iter().map(ToString::to_string).collect()
     }
 
-    /// Changes to this time step from now on, which adapts no longer.
+    /// Changes to this time step from now on; steps do not adapt any longer.
     ///
     /// # Errors
     /// If it is not a positive number.
@@ -274,17 +274,17 @@ impl<T: Number> Simulation<T> {
         Ok(())
     }
 
-    /// The time.
+    /// Returns the time.
     pub fn t(&self) -> f64 {
         self.t
     }
 
-    /// Number of steps done.
+    /// Returns the number of steps done.
     pub fn step_count(&self) -> u64 {
         self.steps
     }
 
-    /// The time step: the fixed one, or the last one of those that adapt.
+    /// Returns the time step: the fixed one, or the last one if steps adapt.
     pub fn dt(&self) -> f64 {
         match self.pace {
             Pace::Fixed(dt) => dt,
@@ -292,7 +292,7 @@ impl<T: Number> Simulation<T> {
         }
     }
 
-    /// The Courant number that time steps adapt to; `None` if they are fixed.
+    /// Returns the Courant number that time steps adapt to; `None` if they are fixed.
     pub fn cfl(&self) -> Option<f64> {
         match self.pace {
             Pace::Fixed(_) | Pace::Auto { .. } => None,
@@ -300,59 +300,59 @@ impl<T: Number> Simulation<T> {
         }
     }
 
-    /// Where the time of the run went.
+    /// Returns the parts of the time of the run.
     pub fn timings(&self) -> Timings {
         self.timings
     }
 
-    /// The system.
+    /// Returns the system.
     pub fn system(&self) -> &SystemDef {
         &self.setup.system
     }
 
-    /// What is launched, stored and filled in a step, or in as many as the schedule fuses.
+    /// Returns the launches, the storage and the fills of a step, or of as many as the schedule fuses.
     pub fn plan(&self) -> &Plan {
         let fused = self.setup.fused.as_ref();
         fused.map_or(&self.setup.plan, |fused| &fused.plan)
     }
 
-    /// The schedule that the plan was made by.
+    /// Returns the schedule that the plan was made by.
     pub fn schedule(&self) -> &Schedule {
         &self.setup.schedule
     }
 
-    /// The mesh.
+    /// Returns the mesh.
     pub fn mesh(&self) -> Mesh {
         self.setup.mesh
     }
 
-    /// Cells along x, y, z.
+    /// Returns the cells along x, y, z.
     pub fn cells(&self) -> [usize; 3] {
         self.setup.mesh.cells
     }
 
-    /// Patches of equal shape along x, y, z that the mesh is cut into.
+    /// Returns the number of patches of equal shape along x, y, z that the mesh is cut into.
     pub fn patches(&self) -> [usize; 3] {
         self.setup.patches.counts
     }
 
-    /// Coordinates of the first cell.
+    /// Returns the coordinates of the first cell.
     pub fn origin(&self) -> [f64; 3] {
         self.setup.mesh.point([0; 3])
     }
 
-    /// Distance of cells along x, y, z.
+    /// Returns the distance of cells along x, y, z.
     pub fn spacing(&self) -> [f64; 3] {
         self.setup.mesh.spacing()
     }
 
-    /// The boundaries in words: a line for each axis, such as `x.lo: wall, x.hi: outflow`, and
-    /// one more for components that differ.
+    /// Returns the boundaries in words: a line for each axis, such as `x.lo: wall, x.hi: outflow`, and one more for
+    /// components that differ.
     pub fn boundaries(&self) -> &[String] {
         &self.setup.boundaries
     }
 
-    /// Names and values of the parameters.
+    /// Returns names and values of the parameters.
     pub fn params(&self) -> impl Iterator<Item = (&str, f64)> {
         let names = self
             .setup
@@ -364,52 +364,52 @@ impl<T: Number> Simulation<T> {
         names.zip(self.setup.params.iter().copied())
     }
 
-    /// The engine that was chosen: [`Engine::Compiled`], [`Engine::Rows`] or [`Engine::Cuda`].
+    /// Returns the engine that was chosen: [`Engine::Compiled`], [`Engine::Rows`] or [`Engine::Cuda`].
     pub fn engine(&self) -> Engine {
         self.setup.engine
     }
 
-    /// The card that runs it, if one does.
+    /// Returns the card that runs it, if one does.
     pub fn card(&self) -> Option<&Card> {
         backend::on_card(self.device.as_ref()).map(|machine| machine.card())
     }
 
-    /// The kernels of a step on a card, in their order, and what they take of it; none on the
+    /// Returns the kernels of a step on a card, in their order, with the resources that they take; none on the
     /// processor.
     pub fn launched(&self) -> Vec<Launched> {
         let machine = backend::on_card(self.device.as_ref());
         machine.map_or_else(Vec::new, |machine| machine.launched())
     }
 
-    /// How many steps are done at once where their number and length allow it; 1 where each is done by
+    /// Returns the number of steps that are done at once if their number and length allow it; 1 if each is done by
     /// itself.
     pub fn steps_at_once(&self) -> u64 {
         self.device.steps_at_once().map_or(1, |steps| steps as u64)
     }
 
-    /// How many kernels a step launches on a card, those that fill ghost cells among them; 0 on the
+    /// Returns the number of kernels that a step launches on a card, fills of ghost cells included; 0 on the
     /// processor.
     pub fn launches_a_step(&self) -> usize {
         let machine = backend::on_card(self.device.as_ref());
         machine.map_or(0, |machine| machine.launches_a_step())
     }
 
-    /// The instructions that were chosen.
+    /// Returns the instructions that were chosen.
     pub fn instructions(&self) -> Instructions {
         self.setup.instructions.get()
     }
 
-    /// Number of threads.
+    /// Returns the number of threads.
     pub fn threads(&self) -> usize {
         self.pool.current_num_threads()
     }
 
-    /// Memory that it takes on what does its steps, part by part.
+    /// Returns the memory that it takes on its device, part by part.
     pub fn room(&self) -> MemoryUse {
         self.device.memory_use()
     }
 
-    /// Memory of all arrays, ghost cells included.
+    /// Returns the bytes of all arrays, ghost cells included.
     pub fn bytes(&self) -> usize {
         self.room().bytes()
     }

@@ -1,4 +1,4 @@
-//! Steps taken apart: how long each of their parts takes on a card.
+//! The time of each part of a step on a card.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,11 @@ use crate::step::Asked;
 use crate::{Error, Number};
 
 impl<T: Number> Simulation<T> {
-    /// How long each part of a step takes on a card by itself, in their order. A step was done before. Parts are done many
-    /// times; fields, and what was counted, are put back afterwards. There are none on the processor, where the host takes part in a step:
-    /// fills ghost cells, evaluates a source that changes with time, or finds the length of the step; where
-    /// fields are not kept ([`keep_last`](crate::Builder::keep_last)), and where steps adapt that a schedule fuses.
-    /// Where a tool that watches launches disturbs the capture of steps, the times are those of launches one by one.
+    /// Measures the time of each part of a step on a card by itself, in their order, after at least one step. Parts
+    /// are done many times; fields and counters are put back afterwards. There are no parts on the processor, in steps
+    /// that fuse and adapt, without kept fields ([`keep_last`](crate::Builder::keep_last)), and if the host takes part
+    /// in a step: fills ghost cells, evaluates a source that changes with time, or finds the length of the step. If a
+    /// tool that watches launches disturbs the capture of steps, the times are those of launches one by one.
     ///
     /// ```
     /// # use stencil_runtime::{Simulation, SystemDef};
@@ -28,7 +28,7 @@ impl<T: Number> Simulation<T> {
     /// ```
     ///
     /// # Errors
-    /// Those of a step.
+    /// If a step fails.
     pub fn part_times(&mut self) -> Result<Vec<PartTime>, Error> {
         self.settle()?;
         let asked = match self.pace {
@@ -48,7 +48,7 @@ impl<T: Number> Simulation<T> {
         let speeds = steady.map(|(speeds, _)| speeds);
         let samples = |name: &str| match machine.fields().buffers.given(name) {
             Some(at) => machine.samples(at),
-            // Nothing reads it.
+            // A source that no launch reads.
             None => true,
         };
         if has_host(self.pace, speeds.is_some(), &self.sources, samples) {

@@ -12,7 +12,7 @@ use crate::io::{Npz, NpzError, NpzWriter};
 use crate::mesh::Axis;
 use crate::{Error, Number};
 
-/// What [`Simulation::restore`] found.
+/// The result of [`Simulation::restore`].
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Restored {
@@ -20,16 +20,15 @@ pub struct Restored {
     pub t: f64,
     /// Number of steps done.
     pub step: u64,
-    /// Settings of this run that differ from those of the file, a line each; with the same ones it
-    /// goes on with the same bits.
+    /// Settings of this run that differ from those of the file, a line each; without any, further steps have the same
+    /// bits.
     pub changed: Vec<String>,
 }
 
 impl<T: Number> Simulation<T> {
-    /// Writes the state to a `.npz`: all components as `[z, y, x]`, the time `t` and the `step`;
-    /// beside them what the run was: `system`, `scheme`, `params`, `boundaries`, `sources`, `dt`,
-    /// `cfl` if time steps adapt, `origin_x`, `spacing_x` and so on. A component of such a name
-    /// keeps it; the other entry then ends in `_`.
+    /// Writes the state to a `.npz`: all components as `[z, y, x]`, the time `t` and the `step`; beside them the
+    /// settings of the run: `system`, `scheme`, `params`, `boundaries`, `sources`, `dt`, `cfl` if time steps adapt,
+    /// `origin_x`, `spacing_x` and so on. A component of such a name keeps it; the other entry then ends in `_`.
     ///
     /// ```no_run
     /// # fn save(simulation: &stencil_runtime::Simulation<f32>) -> Result<(), stencil_runtime::Error> {
@@ -44,7 +43,7 @@ impl<T: Number> Simulation<T> {
         self.save_with(path.as_ref(), &[])
     }
 
-    /// [`save_npz`](Self::save_npz) with more entries, names and texts.
+    /// Writes as [`save_npz`](Self::save_npz), with more entries, names and texts.
     pub(crate) fn save_with(&self, path: &Path, more: &[(&str, String)]) -> Result<(), Error> {
         if self.lost {
             return Err(Error::Lost);
@@ -65,7 +64,7 @@ impl<T: Number> Simulation<T> {
         Ok(())
     }
 
-    /// The name of an entry, apart from those of components.
+    /// Returns the name of an entry, apart from those of components.
     pub(crate) fn entry(&self, name: &str) -> String {
         let mut name = name.to_string();
         while self.device.fields().buffers.field(&name).is_some() {
@@ -74,7 +73,7 @@ impl<T: Number> Simulation<T> {
         name
     }
 
-    /// Numbers that say what the run is.
+    /// Returns numbers that describe the run.
     fn numbers(&self) -> Vec<(String, f64)> {
         let mut numbers = vec![("dt".to_string(), self.dt())];
         if let Pace::Adaptive { number, .. } = self.pace {
@@ -88,7 +87,7 @@ impl<T: Number> Simulation<T> {
         numbers
     }
 
-    /// Texts that say what the run is.
+    /// Returns texts that describe the run.
     fn texts(&self) -> Vec<(&'static str, String)> {
         let params = self
             .params()
@@ -96,7 +95,7 @@ impl<T: Number> Simulation<T> {
         let params: Vec<String> = params.collect();
         let sources = self.setup.sources.iter();
         let sources: Vec<String> = sources.map(|(n, words)| format!("{n} = {words}")).collect();
-        // Nothing is left open in a run that has begun, and it knows no other scheme.
+        // A run that has begun has no open choices and no other scheme.
         let mut model = self.system().model().by(Formulation::default());
         model.others.clear();
         vec![
@@ -108,9 +107,8 @@ impl<T: Number> Simulation<T> {
         ]
     }
 
-    /// Goes on from a state that [`save_npz`](Self::save_npz) wrote. Settings are those of this
-    /// simulation; if they are those of the run that wrote the file, all further steps have the
-    /// bits that they would have had there.
+    /// Continues from a state that [`save_npz`](Self::save_npz) wrote. Settings are those of this simulation; if they
+    /// are those of the run that wrote the file, all further steps have the bits that they would have had there.
     ///
     /// ```
     /// # use stencil_runtime::{Simulation, SystemDef};
@@ -179,7 +177,7 @@ impl<T: Number> Simulation<T> {
             values.push((name.to_string(), array));
         }
         let changed = self.changed(&mut file, &texts).map_err(Error::Output)?;
-        // No step is made before the next one is known.
+        // Adaptive steps keep the last length until the next one is found.
         let dt = match self.pace {
             Pace::Auto { .. } | Pace::Adaptive { .. } => {
                 file.f64(&self.entry("dt")).map_err(no_state)?
@@ -200,7 +198,7 @@ impl<T: Number> Simulation<T> {
         Ok(Restored { t, step, changed })
     }
 
-    /// Is a state one of this system? Else why not, and the way out.
+    /// Checks that a state belongs to this system; else returns the reason, and the way out.
     fn check_same(&self, texts: &BTreeMap<&str, String>) -> Result<(), (String, &'static str)> {
         let own: BTreeMap<&str, String> = self.texts().into_iter().collect();
         if nameless(&texts["scheme"]) != nameless(&own["scheme"]) {
@@ -228,7 +226,7 @@ impl<T: Number> Simulation<T> {
         Ok(())
     }
 
-    /// Settings that differ from those of a file.
+    /// Returns the settings that differ from those of a file.
     ///
     /// # Errors
     /// If an entry is there and cannot be read.
@@ -246,7 +244,7 @@ impl<T: Number> Simulation<T> {
         for (name, now) in self.numbers() {
             match number(&name)? {
                 Some(was) if was.to_bits() == now.to_bits() => {}
-                // The last of the steps that adapt is no setting.
+                // The last length of adaptive steps is not a setting.
                 Some(_) if name == "dt" && !matches!(self.pace, Pace::Fixed(_)) => {}
                 Some(was) => changed.push(format!("{name}: {was} in the file, {now} now")),
                 None => changed.push(format!("{name}: {now} now")),
@@ -268,7 +266,7 @@ impl<T: Number> Simulation<T> {
         Ok(changed)
     }
 
-    /// Bytes of an array of the mesh in a file, in either precision and with its header.
+    /// Returns the bytes of an array of the mesh in a file, in either precision and with its header.
     fn array_bytes(&self) -> u64 {
         let points = self
             .cells()
@@ -278,14 +276,14 @@ impl<T: Number> Simulation<T> {
     }
 }
 
-/// `name: choices` of a scheme without the name, which no bit depends on.
+/// Returns `name: choices` of a scheme without the name, which no bit depends on.
 fn nameless(scheme: &str) -> &str {
     scheme
         .split_once(": ")
         .map_or(scheme, |(_, choices)| choices)
 }
 
-/// A declaration without the name of its scheme.
+/// Returns a declaration without the name of its scheme.
 fn nameless_scheme(system: &str) -> Vec<&str> {
     let lines = system
         .lines()
@@ -296,7 +294,7 @@ fn nameless_scheme(system: &str) -> Vec<&str> {
     lines.collect()
 }
 
-/// Lines `name = value` that differ, a note for each name, in the order of `now`.
+/// Returns lines `name = value` that differ, a note for each name, in the order of `now`.
 pub(crate) fn differences(was: &str, now: &str) -> Vec<String> {
     let read = |text: &str| -> Vec<(String, String)> {
         let lines = text.lines().filter_map(|line| line.split_once(" = "));
@@ -316,7 +314,7 @@ pub(crate) fn differences(was: &str, now: &str) -> Vec<String> {
     notes.collect()
 }
 
-/// Boundaries in words as a line `boundary of x = ..` for each axis.
+/// Returns boundaries in words as a line `boundary of x = ..` for each axis.
 fn by_axis(lines: &str) -> String {
     let of = |axis: Axis| {
         let of_axis = |line: &&str| line.starts_with(axis.name());

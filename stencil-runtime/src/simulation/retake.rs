@@ -5,7 +5,7 @@ use super::{Pace, Simulation};
 use crate::step::{Asked, Moment};
 use crate::{Error, Number};
 
-/// A step that turned out too long, and the speed at its end that made it so; see [`Simulation::last_retaken`].
+/// A step that turned out too long, and the speed at its end that was too high; see [`Simulation::last_retaken`].
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Retaken {
@@ -20,21 +20,21 @@ pub struct Retaken {
     /// The largest value of that speed at the end of the step, in the units of the run: a length to the power of 1, 2, 3 or
     /// 4, in the order above, by a time.
     pub value: f64,
-    /// The cell with this value, the first one in order where several have it: x, y, z.
+    /// The cell with this value, the first one in order if several have it: x, y, z.
     pub cell: [usize; 3],
     /// Its coordinates, one for each axis of the system.
     pub at: Vec<f64>,
 }
 
 impl<T: Number> Simulation<T> {
-    /// How many steps turned out too long, and were undone and done again
-    /// (see [`cfl_limit`](crate::Builder::cfl_limit)).
+    /// Returns the number of steps that turned out too long, and were undone and done again (see
+    /// [`cfl_limit`](crate::Builder::cfl_limit)).
     pub fn retaken(&self) -> u64 {
         self.retaken
     }
 
-    /// The last step that was undone, with the cell that was too fast at its end; `None` if none was. Each of several tries of
-    /// one step counts. It is the same on the processor and on a card.
+    /// Returns the last step that was undone, with the cell that was too fast at its end; `None` if none was. Each of
+    /// several tries of one step counts. It is the same on the processor and on a card.
     ///
     /// ```
     /// # use stencil_runtime::{Simulation, SystemDef};
@@ -58,7 +58,7 @@ impl<T: Number> Simulation<T> {
         self.last_retaken.as_ref()
     }
 
-    /// After a step: the length that the speeds at its end allow, if it was too long, which is noted.
+    /// Returns, after a step, the length that the speeds at its end allow, if it was too long; notes the step then.
     pub(super) fn shorter(&mut self, done: Moment) -> Result<Option<f64>, Error> {
         let Pace::Adaptive {
             number,
@@ -68,7 +68,7 @@ impl<T: Number> Simulation<T> {
         else {
             return Ok(None);
         };
-        // What is no number is told of before its speed.
+        // A value that is not finite is reported before its speed.
         self.settle()?;
         let at = |number: f64| Asked {
             t: self.t,
@@ -86,7 +86,7 @@ impl<T: Number> Simulation<T> {
         Ok(Some(allowed.dt))
     }
 
-    /// A step that was too long for these speeds, which are those of the fields.
+    /// Returns a step that was too long for these speeds, which are those of the fields.
     fn too_long(&mut self, done: Moment, speeds: &[f64]) -> Result<Retaken, Error> {
         let Moment { step, t, dt } = done;
         let Some(watch) = &self.watch else {
@@ -106,7 +106,7 @@ impl<T: Number> Simulation<T> {
         })
     }
 
-    /// Why a step was given up after so many tries, of which the last one allowed this length.
+    /// Returns the error of a step that was given up after so many tries; the last one allowed this length.
     pub(super) fn given_up(&self, times: u32, dt: f64) -> Error {
         let bug = || Error::Bug("a step was given up that was not too long".into());
         let last = self.last_retaken.clone();

@@ -1,4 +1,4 @@
-//! The speeds that limit a step, and what is told of one that limits none.
+//! The speeds that limit a step, and the error for a bad one.
 
 use stencil_compiler::algorithm::Role;
 use stencil_compiler::model::text::expression;
@@ -8,11 +8,11 @@ use super::watch::Watch;
 use crate::step::{Asked, Length};
 use crate::{BadSpeed, Error, Number};
 
-/// Components whose values are told.
+/// Components whose values are in the message.
 const TOLD: usize = 8;
 
 impl<T: Number> Simulation<T> {
-    /// The speeds, the length of an adaptive step, and whether a card has begun it.
+    /// Returns the speeds, the length of an adaptive step, and whether a card has begun it.
     pub(super) fn found(&mut self, asked: Asked) -> Result<(Vec<f64>, Length, bool), Error> {
         let mesh = &self.setup.mesh;
         let steady = self.watch.as_ref().and_then(|w| w.steady_speeds::<T>(mesh));
@@ -43,7 +43,7 @@ impl<T: Number> Simulation<T> {
         Ok((speeds, length, begun))
     }
 
-    /// A speed that is no number or negative, with the first cell that has it, and the fields there.
+    /// Makes the error for a speed that is NaN or negative, with the first cell that has it, and the fields there.
     fn no_speed(&mut self, (speed, value): (usize, f64), t: f64) -> Result<Error, Error> {
         let Some(watch) = &self.watch else {
             return Err(Error::Bug("a speed of no system".into()));

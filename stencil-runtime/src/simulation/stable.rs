@@ -1,4 +1,4 @@
-//! Whether steps are stable: their length against the limit that follows from the equations about the state, or from speeds.
+//! Stability of steps: their length against the limit that follows from the equations about the state, or from speeds.
 
 use std::collections::BTreeMap;
 
@@ -16,33 +16,33 @@ use crate::simulation::builder::{AUTO, rules};
 use crate::step::Asked;
 use crate::{Error, Number};
 
-/// Cells among which those with the least and the largest values are looked for.
+/// Cells among which those with the least and the largest values are searched.
 const LOOKED_AT: u64 = 4096;
 
-/// How many times the values that a run begins with are taken for growth without bound.
+/// Values that are larger than initial values by this factor have grown without bound.
 const GROWTH: f64 = 1e30;
 
-/// States about which all waves are looked at.
+/// The number of cells about whose states all waves are examined.
 const MOST_STATES: usize = 8;
 
-/// Steps of automatic length between two looks at the limit of a problem that is not linear.
+/// Steps of automatic length after which the limit of a nonlinear problem is found again.
 const EVERY: u64 = 32;
 
-/// A step may be longer than the limit by this part, which a search over waves leaves open.
+/// A step may exceed the limit by this share: the accuracy of the search over waves.
 const SLACK: f64 = 1e-3;
 
-/// Why steps are not checked.
+/// The reason why steps are not checked.
 const UNKNOWN: &str = "the length of steps is not checked: no limit follows from the equations about the initial values, whose derivatives by \
      them are no numbers, and no speeds are declared; a run that grows without bound is stopped";
 
-/// The limit, what is linear about the state with it, and where that is.
+/// The limit, the linearization about the state with it, and its cell.
 pub(super) struct Strictest {
     pub(super) dt: f64,
     pub(super) cell: [usize; 3],
 }
 
 impl<T: Number> Simulation<T> {
-    /// Bounds values by what was set: those that grow beyond it do so without end.
+    /// Bounds values by the initial ones: larger ones grow without end.
     pub(super) fn bound_values(&mut self) -> Result<(), Error> {
         let around = self.around()?;
         let largest = |cell: &[usize; 3]| {
@@ -55,8 +55,8 @@ impl<T: Number> Simulation<T> {
         Ok(())
     }
 
-    /// Compares the length of steps with what is stable, as the first step does by itself: why nothing is known of the limit, where
-    /// that is so. Nothing is said of steps that are [not to be checked](crate::Builder::unchecked_step).
+    /// Compares the length of steps with the stability limit, as the first step does by itself. Returns the reason if
+    /// no limit is known, except for steps that are [not to be checked](crate::Builder::unchecked_step).
     ///
     /// ```
     /// use stencil_runtime::{Simulation, SystemDef};
@@ -70,13 +70,13 @@ impl<T: Number> Simulation<T> {
     /// ```
     ///
     /// # Errors
-    /// If steps are longer than is stable, or no step is stable; and if initial values are no numbers.
+    /// If steps are longer than the stability limit, or no step is stable; and if initial values are not finite.
     pub fn check_length(&mut self) -> Result<Option<&'static str>, Error> {
         self.check_ready()?;
         Ok(self.unknown.then_some(UNKNOWN))
     }
 
-    /// The same, of values that were looked at.
+    /// Does the same for values that were checked.
     pub(super) fn check_step(&mut self) -> Result<(), Error> {
         if self.checked.is_some() || self.setup.unchecked {
             return Ok(());
@@ -106,8 +106,8 @@ impl<T: Number> Simulation<T> {
         Ok(())
     }
 
-    /// The length that the speeds allow now, and the speed that limits it most; `None` where there are no speeds, or they are no
-    /// numbers.
+    /// Returns the length that the speeds allow now, and the speed that limits it most; `None` if there are no speeds,
+    /// or they are not finite.
     fn by_speeds(&mut self, asked: Asked, axes: Axes) -> Result<Option<(f64, usize)>, Error> {
         let Some(watch) = self
             .watch
@@ -132,7 +132,7 @@ impl<T: Number> Simulation<T> {
         Ok(known.then(|| (dt, rules.strictest(&speeds))))
     }
 
-    /// Whether there is a limit; an error where the step is beyond it.
+    /// Returns whether there is a limit; an error if the step is beyond it.
     fn check_against_speeds(&mut self, dt: f64) -> Result<bool, Error> {
         let asked = Asked::given(self.t, f64::INFINITY);
         let Some((limit, strictest)) = self.by_speeds(asked, Axes::Sum)? else {
@@ -155,7 +155,7 @@ impl<T: Number> Simulation<T> {
         Err(self.unstable(dt, term, &Strictest { dt: limit, cell }))
     }
 
-    /// The ranges that waves through faces are limited by, if that is more than stability.
+    /// Returns, in words, the ranges that limit waves through faces, if they do so more than stability.
     pub(super) fn kept(&self) -> String {
         let model = self.system().model();
         match stability::keeps_ranges(model) {
@@ -164,7 +164,7 @@ impl<T: Number> Simulation<T> {
         }
     }
 
-    /// The same, by the symbol.
+    /// Checks against the limit by the symbol.
     fn check_against_symbol(&self, dt: f64) -> Result<bool, Error> {
         let Some(found) = self.by_symbol(dt * (1.0 + SLACK))? else {
             return Ok(false);
@@ -172,7 +172,7 @@ impl<T: Number> Simulation<T> {
         if dt <= found.dt {
             return Ok(true);
         }
-        // The limit itself, and the term without which it would be the largest.
+        // The limit itself, and the term whose absence would raise it most.
         let whole = self.by_symbol(f64::INFINITY)?.unwrap_or(found);
         let term = self.strictest_term(&whole)?;
         match whole.dt > 0.0 {
@@ -189,7 +189,7 @@ impl<T: Number> Simulation<T> {
         }
     }
 
-    /// The term without which steps could be longest about the state in a cell.
+    /// Returns the term whose absence would allow the longest step about the state in a cell.
     fn strictest_term(&self, limit: &Strictest) -> Result<String, Error> {
         let around = self.around()?;
         let model = self.system().model();
@@ -210,8 +210,8 @@ impl<T: Number> Simulation<T> {
         Ok(most.map_or_else(|| "the right-hand side".to_string(), |(_, words)| words))
     }
 
-    /// The limit of the equations about the state in some cells, if it is less than `most`; `None` where there is none that can
-    /// be told.
+    /// Returns the limit of the equations about the state in some cells, if it is less than `most`; `None` if no limit
+    /// is known.
     fn by_symbol(&self, most: f64) -> Result<Option<Strictest>, Error> {
         let around = self.around()?;
         let (model, algorithm) = (self.system().model(), self.system().algorithm());
@@ -221,7 +221,7 @@ impl<T: Number> Simulation<T> {
         })
     }
 
-    /// The length of an automatic step: a part of the limit, found anew every so many steps.
+    /// Returns the length of an automatic step: a part of the limit, found anew every so many steps.
     pub(super) fn automatic(&mut self, most: Option<f64>) -> Result<f64, Error> {
         let due = self.steps / EVERY * EVERY;
         if self.found_at.is_some_and(|at| at >= due) {
@@ -254,7 +254,7 @@ impl<T: Number> Simulation<T> {
         Ok(self.last_dt)
     }
 
-    /// Goes on with automatic steps of this length until the limit is due to be found again.
+    /// Continues with automatic steps of this length until the limit has to be found again.
     pub(super) fn go_on_with(&mut self, dt: f64) {
         (self.last_dt, self.found_at) = (dt, Some(self.steps / EVERY * EVERY));
     }
@@ -276,13 +276,13 @@ impl<T: Number> Simulation<T> {
                 limit.cell,
                 told_point(&self.point(limit.cell))
             ),
-            // Two digits of a number that is less by a hundredth are below the limit.
+            // A number that is less by a hundredth stays below the limit with two digits.
             write: format!("{:.2e}", 0.99 * limit.dt),
             number,
         }))
     }
 
-    /// All values as they are.
+    /// Returns all current values.
     fn around(&self) -> Result<Around<'_, T>, Error> {
         let names: Vec<String> = self.components().map(str::to_string).collect();
         let fields = names
@@ -299,7 +299,7 @@ impl<T: Number> Simulation<T> {
     }
 }
 
-/// What is read around cells: beyond an end, the cell at the end, or at the other one where the axis is periodic.
+/// Values around cells: beyond an end, the cell at the end, or at the other one if the axis is periodic.
 pub(super) struct Around<'a, T> {
     fields: BTreeMap<String, ArrayView3<'a, T>>,
     sources: &'a BTreeMap<String, Sampled>,
@@ -345,7 +345,7 @@ impl<T: Number> State for Near<'_, '_, T> {
 }
 
 impl<'a, T: Number> Around<'a, T> {
-    /// The values around a cell.
+    /// Returns the values around a cell.
     pub(super) fn near<'n>(&'n self, algorithm: &Algorithm, cell: [usize; 3]) -> Near<'n, 'a, T> {
         let states = algorithm.states.iter();
         Near {
@@ -359,7 +359,7 @@ impl<'a, T: Number> Around<'a, T> {
         }
     }
 
-    /// All that is the same about every cell, with values that are zero.
+    /// Returns everything that is the same about every cell, with values that are zero.
     pub(super) fn given(&self) -> About<'_> {
         About {
             params: self.params,
@@ -378,8 +378,8 @@ impl<'a, T: Number> Around<'a, T> {
         })
     }
 
-    /// The limit of a system without fluxes about the state in some cells, if it is less than `most`; `None` where none of the
-    /// states has derivatives that are numbers, which tell nothing.
+    /// Returns the limit of a system without fluxes about the state in some cells, if it is less than `most`; `None`
+    /// if none of the states has finite derivatives.
     pub(super) fn strictest(
         &self,
         model: &Model,
@@ -399,7 +399,7 @@ impl<'a, T: Number> Around<'a, T> {
                 states.push((linear, cell));
             }
         }
-        // Sizes that are no numbers last.
+        // Sizes that are NaN come last.
         states.retain(|(linear, _)| linear.size().is_finite());
         states.sort_by(|(a, _), (b, _)| b.size().total_cmp(&a.size()));
         let mut found = None;
@@ -415,7 +415,7 @@ impl<'a, T: Number> Around<'a, T> {
         found
     }
 
-    /// The longest step of another model with the same fields.
+    /// Returns the longest step of another model with the same fields.
     pub(super) fn longest(
         &self,
         model: &Model,
@@ -427,7 +427,7 @@ impl<'a, T: Number> Around<'a, T> {
         Some(symbol.longest(&linear, f64::INFINITY)?.dt)
     }
 
-    /// Some cells of a coarse lattice, and those with the least and the largest value of each field on a finer one.
+    /// Returns cells of a coarse lattice, and those with the least and largest value of each field on a finer one.
     pub(super) fn cells(&self) -> Vec<[usize; 3]> {
         let cells = self.mesh.cells;
         let axes = cells.iter().filter(|n| **n > 1).count();
@@ -445,7 +445,7 @@ impl<'a, T: Number> Around<'a, T> {
         chosen
     }
 
-    /// A lattice of some thousand cells, or all where these are fewer.
+    /// Returns a lattice of some thousand cells, or all cells if there are fewer.
     fn looked_at(&self) -> Vec<[usize; 3]> {
         let mut stride = 1;
         let count = |stride: usize| {
@@ -458,7 +458,7 @@ impl<'a, T: Number> Around<'a, T> {
         self.lattice(stride)
     }
 
-    /// Every so many cells along each axis.
+    /// Returns every so many cells along each axis.
     fn lattice(&self, stride: usize) -> Vec<[usize; 3]> {
         let [nx, ny, nz] = self.mesh.cells;
         let along = |n: usize| (0..n).step_by(stride);

@@ -1,4 +1,4 @@
-//! Steps as they are in a long run, timed in a short one.
+//! Times of steps as in a long run, measured in a short one.
 
 use std::time::Instant;
 
@@ -6,8 +6,8 @@ use super::Simulation;
 use crate::{Error, Number};
 
 impl<T: Number> Simulation<T> {
-    /// Seconds of so many steps. What a card does once in some steps, which is to keep the fields and to look for values that are no
-    /// numbers, counts by the share of these steps: a batch of large meshes has few.
+    /// Returns the seconds of so many steps. Work that a card does once in some steps (keeping the fields, and
+    /// checking that values are finite) counts by the share of these steps: a batch of large meshes has few.
     pub(crate) fn timed(&mut self, steps: u64) -> Result<f64, Error> {
         self.check_ready()?;
         self.settle()?;
@@ -24,7 +24,7 @@ impl<T: Number> Simulation<T> {
         let begun = Instant::now();
         self.settle()?;
         let watched = kept + begun.elapsed();
-        // Whole periods within the steps have had theirs.
+        // Whole periods within the steps have done that work.
         let share = period.map_or(0.0, |period| match steps % period as u64 {
             0 => 1.0,
             left => left as f64 / period as f64,

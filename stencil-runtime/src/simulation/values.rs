@@ -32,8 +32,8 @@ impl<T: Number> Simulation<T> {
         Ok(())
     }
 
-    /// Takes the values of all fields from another run of the system on the same mesh and card, if both are on
-    /// a card; `false` where they have to be set.
+    /// Takes the values of all fields from another run of the system on the same mesh and card, if both are on a card;
+    /// returns `false` if they have to be set.
     pub(crate) fn take_fields(&mut self, from: &Self) -> Result<bool, Error> {
         self.settle()?;
         let own = on_card_mut(self.device.as_mut());
@@ -45,8 +45,8 @@ impl<T: Number> Simulation<T> {
         Ok(taken)
     }
 
-    /// The bits of all components and of what is observed, in their order; NaN by one pattern. They are
-    /// the same for the same problem, whatever computes it.
+    /// Returns the bits of all components and observables, in their order; NaN by one pattern. They are the same for
+    /// the same problem, on any engine.
     ///
     /// ```
     /// # use stencil_runtime::{Engine, Simulation, SystemDef};
@@ -108,7 +108,7 @@ impl<T: Number> Simulation<T> {
     /// Sets a component from a formula such as `"exp(-x^2) * rho0"` of x, y, z and the parameters.
     ///
     /// # Errors
-    /// If there is no such component, or the formula does not read.
+    /// If there is no such component, or the formula has errors.
     pub fn set_text(&mut self, name: &str, formula: &str) -> Result<(), Error> {
         self.component(name)?;
         let what = format!("the initial value of `{name}`");
@@ -153,7 +153,7 @@ impl<T: Number> Simulation<T> {
         })
     }
 
-    /// The values of a component, `[z, y, x]`, without a copy.
+    /// Returns the values of a component, `[z, y, x]`, without a copy.
     ///
     /// # Errors
     /// If there is no such component.
@@ -162,7 +162,7 @@ impl<T: Number> Simulation<T> {
         self.device.interior(at)
     }
 
-    /// A component as `f64`, whatever the precision of the run: for pictures and statistics.
+    /// Returns a component as `f64`, whatever the precision of the run: for pictures and statistics.
     ///
     /// # Errors
     /// If there is no such component.
@@ -170,9 +170,9 @@ impl<T: Number> Simulation<T> {
         Ok(self.field(name)?.mapv(|v| v.to_f64()))
     }
 
-    /// Through how many of its upper faces the flux was repaired, of each cell, to keep ranges that the system
+    /// Returns, for each cell, how often the flux through an upper face was repaired, to keep ranges that the system
     /// declares: `[z, y, x]`, at most as many as there are axes in an Euler step, since the simulation was built. A
-    /// face at the lower edge of the mesh is of no cell. `None` where the scheme repairs nothing. A step that is
+    /// face at the lower edge of the mesh belongs to no cell. `None` if the scheme repairs nothing. A step that is
     /// retaken counts with both its tries.
     ///
     /// ```
@@ -207,7 +207,7 @@ impl<T: Number> Simulation<T> {
         Ok(Some(values.mapv(|n| n.to_f64() as u64)))
     }
 
-    /// Names of all components, in the order of declaration.
+    /// Returns the names of all components, in the order of declaration.
     pub fn components(&self) -> impl Iterator<Item = &str> {
         self.device.fields().buffers.fields()
     }
@@ -218,7 +218,7 @@ impl<T: Number> Simulation<T> {
         Ok(())
     }
 
-    /// Evaluates the sources that change with time; are there any?
+    /// Evaluates the sources that change with time; returns whether there are any.
     pub(super) fn sample_unsteady(&mut self, t: f64) -> Result<bool, Error> {
         self.sample(|source| matches!(source, Sampled::Unsteady(_)), t)
     }
@@ -259,7 +259,7 @@ pub(super) fn sample<T: Number>(
     check_source(name, (mesh, t), device.interior(buffer)?)
 }
 
-/// A source, ready to be evaluated.
+/// Prepares a source for evaluation.
 pub(crate) fn sampled(
     name: &str,
     source: Source,
@@ -282,7 +282,7 @@ pub(crate) fn sampled(
     })
 }
 
-/// Are the values of a source finite? What swallows one that is not, such as `max(0, k)`, would hide it.
+/// Checks that the values of a source are finite. A function such as `max(0, k)` would hide one that is not.
 fn check_source<T: Number>(
     name: &str,
     (mesh, t): (&Mesh, f64),
@@ -300,7 +300,7 @@ fn check_source<T: Number>(
     })
 }
 
-/// Are there as many values as cells?
+/// Checks that there are as many values as cells.
 pub(super) fn check_shape(
     name: &str,
     [nx, ny, nz]: [usize; 3],

@@ -1,4 +1,4 @@
-//! Numbers that a run watches: what its system observes, and the speeds that limit its time step.
+//! Numbers that a run watches: the observables of its system, and the speeds that limit its time step.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ pub(crate) struct Watch {
 #[derive(Debug, Default)]
 struct Group {
     quantities: Vec<Quantity>,
-    /// `None` where there are no quantities.
+    /// `None` if there are no quantities.
     reducer: Option<Reducer>,
 }
 
@@ -36,7 +36,7 @@ impl Group {
 }
 
 impl Watch {
-    /// Makes ready what an observation asks for; `params` are those of the system, in its order.
+    /// Prepares the quantities of an observation; `params` are those of the system, in its order.
     pub(crate) fn new<T: Number>(
         observation: &Observation,
         (system, params): (&SystemDef, &[f64]),
@@ -86,7 +86,7 @@ impl Watch {
         self.speeds.reads_sources()
     }
 
-    /// The observables by name, at the time `t`.
+    /// Returns the observables by name, at the time `t`.
     pub(crate) fn observables<T: Number>(
         &self,
         device: &mut dyn Device<T>,
@@ -98,7 +98,7 @@ impl Watch {
         Ok(names.zip(values).collect())
     }
 
-    /// The speeds that limit the time step, at the time `t`, in the order of the model.
+    /// Returns the speeds that limit the time step, at the time `t`, in the order of the model.
     pub(crate) fn speeds<T: Number>(
         &self,
         device: &mut dyn Device<T>,
@@ -108,7 +108,7 @@ impl Watch {
         self.values(&self.speeds, device, mesh, t)
     }
 
-    /// What a speed is called, and the first cell with its largest value at the time `t`.
+    /// Returns the name of a speed, and the first cell with its largest value at the time `t`.
     pub(crate) fn fastest<T: Number>(
         &self,
         speed: usize,
@@ -128,15 +128,15 @@ impl Watch {
         Ok((kind(power.ok_or_else(missing)?), cell))
     }
 
-    /// The speeds and their uniforms where a device can evaluate them by itself: nothing in them changes with time but
-    /// fields.
+    /// Returns the speeds and their uniforms if a device can evaluate them by itself: fields are all that changes with
+    /// time in them.
     pub(crate) fn steady_speeds<T: Number>(&self, mesh: &Mesh) -> Option<(&Reducer, Vec<f64>)> {
         let speeds = self.speeds.reducer.as_ref()?;
         let steady = !self.speeds_read_sources() && !self.algorithm.depends_on_time();
         steady.then(|| (speeds, self.uniforms::<T>(mesh, 0.0)))
     }
 
-    /// The first of these speeds that limits no step, and its value.
+    /// Returns the first of these speeds that limits no step, and its value.
     pub(crate) fn bad_speed(&self, speeds: &[f64]) -> Option<(usize, f64)> {
         let limits = |value: &f64| value.is_finite() && *value >= 0.0;
         let at = speeds.iter().position(|value| !limits(value))?;
@@ -156,7 +156,7 @@ impl Watch {
         device.reduce(reducer, &self.uniforms::<T>(mesh, t), t)
     }
 
-    /// The uniforms of the algorithm at the time `t`.
+    /// Returns the uniforms of the algorithm at the time `t`.
     fn uniforms<T: Number>(&self, mesh: &Mesh, t: f64) -> Vec<f64> {
         let spacing = mesh.spacing();
         self.algorithm

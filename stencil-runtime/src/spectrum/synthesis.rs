@@ -7,8 +7,9 @@ use stencil_compiler::schedule::space::Draws;
 
 use super::{Shells, TAU, longest, transform, units};
 
-/// A random velocity without divergence on a periodic box, `dimension` components `[z, y, x]`: the energy of each shell of
-/// modes, as [`kinetic_energy`](super::kinetic_energy) finds it, is `density` at the middle of the shell times its width, and none where that is negative.
+/// Returns a random velocity without divergence on a periodic box, `dimension` components `[z, y, x]`.
+/// [`kinetic_energy`](super::kinetic_energy) finds in each shell of modes the width times `density` at its middle, if
+/// positive.
 ///
 /// Modes are independent of each other and normal to their wavevectors (Rogallo, NASA TM 81315, 1981, section 4). They depend on
 /// the seed and on the wavevector alone, so that a finer mesh has the same flow and shorter waves beside it. The mean flow is
@@ -73,8 +74,8 @@ struct Modes {
 }
 
 impl Modes {
-    /// All waves but the mean flow and those of two cells, with their shells. A velocity in one dimension has none: its
-    /// modes would all be along their wavevectors.
+    /// Returns all waves but the mean flow and those of two cells, with their shells. A velocity in one dimension has
+    /// none: its modes would all be along their wavevectors.
     fn waves(&self) -> Vec<([i64; 3], usize)> {
         if self.dimension < 2 {
             return Vec::new();
@@ -97,7 +98,7 @@ impl Modes {
         std::array::from_fn(|axis| wave[axis] as f64 * self.unit[axis])
     }
 
-    /// The place of a wave in the transform: negative ones are behind the others.
+    /// Returns the place of a wave in the transform: negative ones are behind the others.
     fn place(&self, wave: [i64; 3]) -> usize {
         let [nx, ny, _] = self.cells;
         let [x, y, z]: [usize; 3] =
@@ -105,7 +106,7 @@ impl Modes {
         (z * ny + y) * nx + x
     }
 
-    /// The amplitude of a wave; that of the opposite wave is its conjugate.
+    /// Returns the amplitude of a wave; the amplitude of the opposite wave is its conjugate.
     fn amplitude(&self, wave: [i64; 3]) -> [Complex64; 3] {
         let opposite = wave.iter().find(|k| **k != 0).is_some_and(|k| *k < 0);
         let own = wave.map(|k| if opposite { -k } else { k });
@@ -134,8 +135,8 @@ fn square(vector: [f64; 3]) -> f64 {
     vector.iter().map(|k| k * k).sum()
 }
 
-/// A number that is nearly normal, of mean zero and variance one: the sum of twelve uniform ones, which has the same bits on
-/// every machine.
+/// Returns a number that is nearly normal, of mean zero and variance one: the sum of twelve uniform ones, which has
+/// the same bits on every machine.
 fn normal(draws: &mut Draws) -> f64 {
     let uniform = |_| draws.below(1 << 32) as f64 / (1_u64 << 32) as f64;
     (0..12).map(uniform).sum::<f64>() - 6.0

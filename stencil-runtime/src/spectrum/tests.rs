@@ -1,4 +1,4 @@
-//! Parseval's theorem, single modes, and what does not fit.
+//! Parseval's theorem, single modes, and errors.
 
 use std::f64::consts::PI;
 
@@ -6,7 +6,7 @@ use super::*;
 use ndarray::{Array3, Zip};
 use rustfft::num_complex::Complex64;
 
-/// Numbers without a pattern, the same on every machine.
+/// Returns numbers without a pattern, the same on every machine.
 fn noise(shape: (usize, usize, usize), seed: u64) -> Array3<f64> {
     let mut state = seed;
     Array3::from_shape_simple_fn(shape, || {
@@ -17,7 +17,7 @@ fn noise(shape: (usize, usize, usize), seed: u64) -> Array3<f64> {
     })
 }
 
-/// Half the mean square, straight from the values.
+/// Returns half the mean square, straight from the values.
 fn mean_energy(fields: &[Array3<f64>]) -> f64 {
     let squares = fields
         .iter()

@@ -1,7 +1,7 @@
 //! Fourier modes of a real field on a box.
 //!
-//! The transforms use plain arithmetic, no special instructions of a processor: those would add
-//! in another order on another machine.
+//! The transforms use plain arithmetic, without special instructions of a processor, which would add in another order
+//! on another machine.
 
 use ndarray::{Array3, ArrayView3};
 use rayon::prelude::*;
@@ -14,7 +14,7 @@ pub(super) type Modes = Vec<Complex64>;
 
 const ZERO: Complex64 = Complex64::new(0.0, 0.0);
 
-/// The modes of a field `[z, y, x]`, divided by the number of cells.
+/// Returns the modes of a field `[z, y, x]`, divided by the number of cells.
 pub(super) fn modes(field: &ArrayView3<'_, f64>) -> Modes {
     let (nz, ny, nx) = field.dim();
     let half = nx / 2 + 1;
@@ -42,7 +42,7 @@ pub(super) fn modes(field: &ArrayView3<'_, f64>) -> Modes {
     modes
 }
 
-/// Rows to modes: [z][y][kx].
+/// Transforms rows to modes: [z][y][kx].
 fn along_x(field: &ArrayView3<'_, f64>) -> Vec<Complex64> {
     let (nz, ny, nx) = field.dim();
     let half = nx / 2 + 1;
@@ -79,7 +79,7 @@ fn along_y(plane: &mut [Complex64], half: usize, fft: &dyn Fft<f64>) {
     }
 }
 
-/// The field `[z, y, x]` of all modes [z][y][x], the opposite of each its conjugate.
+/// Returns the field `[z, y, x]` of all modes [z][y][x], the opposite of each its conjugate.
 pub(super) fn field(mut modes: Vec<Complex64>, [nx, ny, nz]: [usize; 3]) -> Array3<f64> {
     let mut planner = FftPlanner::new();
     planner.plan_fft_inverse(nx).process(&mut modes);

@@ -7,7 +7,7 @@ use stencil_compiler::plan::{Plan, Step, make};
 use crate::Error;
 use crate::field::{Buffers, GhostDepth};
 
-/// What is done in a substep.
+/// One action of a substep.
 #[derive(Clone, Debug)]
 pub(crate) enum Action {
     /// Ghost cells of fields, for each buffer.
@@ -23,7 +23,7 @@ pub(crate) enum Action {
     Swap(Vec<(usize, usize)>),
 }
 
-/// The actions of each substep. With `all_alike`, ghost cells of all fields are filled to the same depth.
+/// Returns the actions of each substep. With `all_alike`, ghost cells of all fields are filled to the same depth.
 pub(crate) fn actions(
     buffers: &Buffers,
     plan: &Plan,
@@ -36,8 +36,8 @@ pub(crate) fn actions(
         .collect()
 }
 
-/// The actions of one substep. Fields do not change before its end, so they are filled once,
-/// as deep as any of its launches reads them.
+/// Returns the actions of one substep. Fields do not change before its end, so they are filled once, as deep as any of
+/// its launches reads them.
 fn of_substep(buffers: &Buffers, steps: &[Step], all_alike: bool) -> Result<Vec<Action>, Error> {
     let is_field = |name: &str| buffers.field(name).is_some();
     let mut deepest: BTreeMap<&str, [usize; 3]> = BTreeMap::new();

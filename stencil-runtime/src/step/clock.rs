@@ -1,4 +1,4 @@
-//! How long a step is, and what its substeps know of time: rules over numbers, which the host
+//! Rules for the length of a step and for the uniforms of its substeps: expressions over numbers, which the host
 //! evaluates, or a card by the same operations and so with the same bits.
 
 use stencil_compiler::algorithm::{Algorithm, Constants, UniformAtom};
@@ -6,13 +6,13 @@ use stencil_compiler::expr::real::Precision;
 use stencil_compiler::expr::{Builder, Expr, Op, Ref};
 use stencil_compiler::stability::{Axes, Share};
 
-/// A step that would leave less than this part of it to the end of a run goes to the end.
+/// A step that would leave less than this share of itself to the end of a run goes to the end.
 const SLIVER: f64 = 1e-9;
 
-/// Places of the numbers that rules are made of; behind these stand the spacing, the epsilon of the
-/// precision, the parameters and the speeds.
+/// Indices of the numbers that rules read; behind them follow the spacing, the epsilon of the precision, the
+/// parameters and the speeds.
 pub(crate) mod place {
-    /// The time at which the step begins; where a rule is one of a substep, the time of that.
+    /// The time at which the step begins; in a rule of a substep, the time of the substep.
     pub(crate) const T: usize = 0;
     /// The length of the step.
     pub(crate) const DT: usize = 1;
@@ -22,11 +22,11 @@ pub(crate) mod place {
     pub(crate) const MOST: usize = 3;
     /// The Courant number.
     pub(crate) const NUMBER: usize = 4;
-    /// How many there are of these.
+    /// The number of these.
     pub(crate) const COUNT: usize = 5;
 }
 
-/// What is asked of a step.
+/// A request for a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Asked {
     /// The time at which it begins.
@@ -35,12 +35,12 @@ pub(crate) struct Asked {
     pub(crate) end: f64,
     /// The largest length; infinity if there is none.
     pub(crate) most: f64,
-    /// The Courant number; any positive one where no speed limits the step.
+    /// The Courant number; any positive one if no speed limits the step.
     pub(crate) number: f64,
 }
 
 impl Asked {
-    /// A step of a given length.
+    /// Returns the request for a step of a given length.
     pub(crate) fn given(t: f64, dt: f64) -> Self {
         Asked {
             t,
@@ -64,11 +64,11 @@ pub(crate) struct Length {
 pub(crate) struct Rules {
     /// The spacing, the epsilon of the precision and the parameters.
     given: Vec<f64>,
-    /// What each speed takes of a step.
+    /// The share of a step that each speed takes.
     shares: Vec<Share>,
     /// The length of the step.
     pub(crate) length: Expr<usize>,
-    /// The time at which it ends, its length given.
+    /// The time at which it ends, for a given length.
     pub(crate) end: Expr<usize>,
     /// The time of each substep.
     pub(crate) times: Vec<Expr<usize>>,
@@ -76,12 +76,12 @@ pub(crate) struct Rules {
     pub(crate) uniforms: Vec<Expr<usize>>,
     /// Does any of them change from substep to substep?
     pub(crate) depend_on_time: bool,
-    /// Those that never change.
+    /// The uniforms that never change.
     pub(crate) constants: Constants,
 }
 
 impl Rules {
-    /// The rules of an algorithm, whose steps are limited by speeds that take these shares of them: see
+    /// Makes the rules of an algorithm, whose steps are limited by speeds that take these shares of them: see
     /// [`length`].
     pub(crate) fn new(
         algorithm: &Algorithm,
@@ -119,17 +119,17 @@ impl Rules {
         }
     }
 
-    /// How many numbers the rules are made of.
+    /// Returns the number of numbers that the rules read.
     pub(crate) fn count(&self) -> usize {
         self.first_speed() + self.shares.len()
     }
 
-    /// The place of the first speed.
+    /// Returns the index of the first speed.
     pub(crate) fn first_speed(&self) -> usize {
         place::COUNT + self.given.len()
     }
 
-    /// The numbers, with the length still zero; speeds that are missing are zero and limit nothing.
+    /// Returns the numbers, with the length still zero; missing speeds are zero and limit nothing.
     pub(crate) fn numbers(&self, asked: Asked, speeds: &[f64]) -> Vec<f64> {
         let Asked {
             t,
@@ -144,7 +144,7 @@ impl Rules {
         numbers
     }
 
-    /// The length of a step that these speeds limit.
+    /// Returns the length of a step that these speeds limit.
     pub(crate) fn step(&self, asked: Asked, speeds: &[f64]) -> Length {
         let mut numbers = self.numbers(asked, speeds);
         let dt = self.length.eval(|at| numbers[*at]);
@@ -153,19 +153,19 @@ impl Rules {
         Length { dt, end }
     }
 
-    /// The speed that shortens a step most, the first one of equals.
+    /// Returns the speed that shortens a step most, the first one of equals.
     pub(crate) fn strictest(&self, speeds: &[f64]) -> usize {
         let share = |i: usize| taken(&self.shares[i], i, |at| speeds[at]);
         let stricter = |most, i| if share(i) > share(most) { i } else { most };
         (0..speeds.len()).reduce(stricter).unwrap_or(0)
     }
 
-    /// The part of a step that one of the speeds takes.
+    /// Returns the share of a step that one of the speeds takes.
     pub(crate) fn share(&self, at: usize) -> Option<&Share> {
         self.shares.get(at)
     }
 
-    /// The uniforms of a substep at the time `t`, in a step of length `dt`.
+    /// Returns the uniforms of a substep at the time `t`, in a step of length `dt`.
     pub(crate) fn uniforms_at(&self, t: f64, dt: f64) -> Vec<f64> {
         let mut numbers = self.numbers(Asked::given(t, dt), &[]);
         numbers[place::DT] = dt;
@@ -173,14 +173,14 @@ impl Rules {
         all.map(|uniform| uniform.eval(|at| numbers[*at])).collect()
     }
 
-    /// The time of a substep of a step.
+    /// Returns the time of a substep of a step.
     pub(crate) fn time(&self, substep: usize, t: f64, dt: f64) -> f64 {
         let value = |at: &usize| if *at == place::T { t } else { dt };
         self.times[substep].eval(value)
     }
 }
 
-/// What a speed takes of a unit of time, by the operations of [`length`].
+/// Returns the share of a unit of time that a speed takes, by the operations of [`length`].
 fn taken(share: &Share, i: usize, speed: impl Fn(usize) -> f64) -> f64 {
     let product = speed(i) * share.rate;
     match share.over {
@@ -190,11 +190,12 @@ fn taken(share: &Share, i: usize, speed: impl Fn(usize) -> f64) -> f64 {
     }
 }
 
-/// The Courant number times the largest stable step, `1 / sum over speeds of value * rate`; no more than the largest length,
-/// and no further than the end of the run. With it the time at which it ends.
+/// Returns the Courant number times the largest stable step, `1 / sum over speeds of value * rate`; no more than the
+/// largest length, and no further than the end of the run. With it the time at which it ends.
 ///
-/// The rates are those of [`speeds`](stencil_compiler::stability::speeds()): what a speed of one takes of a step. One that has to
-/// be damped by another takes `value^2 * rate / other`. Of a speed with a value for each axis the parts are added, or the largest counts.
+/// The rates are those of [`speeds`](stencil_compiler::stability::speeds()): shares of a step for a speed of one. A
+/// speed damped by another takes `value^2 * rate / other`. Shares of a speed along each axis are added, or the largest
+/// counts.
 fn length(shares: &[Share], first: usize) -> (Expr<usize>, Expr<usize>) {
     let mut b = Builder::new();
     let [t, dt, end, most, number] =
@@ -219,12 +220,12 @@ fn length(shares: &[Share], first: usize) -> (Expr<usize>, Expr<usize>) {
     let cut = landing(&mut b, [t, whole, end], [left, whole]);
     let after = b.op(Op::Add, &[t, dt]);
     let at_end = b.op(Op::Sub, &[end, t]);
-    // What was cut ends at the end, whatever the sum is rounded to.
+    // A step that was cut ends at the end, even if the sum is rounded.
     let ends = b.op(Op::Eq, &[dt, at_end, end, after]);
     (b.finish(cut), b.finish(ends))
 }
 
-/// The part that the speed of this number takes of a unit of time; the speeds begin at `first`.
+/// Records the share of a unit of time that the speed of this number takes; the speeds begin at `first`.
 fn part(b: &mut Builder<usize>, share: &Share, i: usize, first: usize) -> Ref {
     let [value, rate] = [b.atom(first + i), b.lit(share.rate)];
     let part = b.op(Op::Mul, &[value, rate]);
@@ -237,7 +238,7 @@ fn part(b: &mut Builder<usize>, share: &Share, i: usize, first: usize) -> Ref {
     b.op(Op::Eq, &[value, zero, zero, damped])
 }
 
-/// The first of two values if a step of this length lands at the end of the run, or nearly so.
+/// Records the first of two values if a step of this length lands at the end of the run, or nearly so.
 fn landing(b: &mut Builder<usize>, [t, dt, end]: [Ref; 3], values: [Ref; 2]) -> Ref {
     let factor = b.lit(1.0 + SLIVER);
     let reach = b.op(Op::Mul, &[dt, factor]);
@@ -245,7 +246,7 @@ fn landing(b: &mut Builder<usize>, [t, dt, end]: [Ref; 3], values: [Ref; 2]) -> 
     b.op(Op::Le, &[end, there, values[0], values[1]])
 }
 
-/// The time of a substep that is at this part of its step.
+/// Returns the time of a substep that is at this part of its step.
 fn time(at: f64) -> Expr<usize> {
     let mut b = Builder::new();
     let [dt, at, t] = [b.atom(place::DT), b.lit(at), b.atom(place::T)];
@@ -276,7 +277,7 @@ pub(crate) mod tests {
         )
     }
 
-    /// The part that the speed at a place takes.
+    /// Returns the share of the speed at an index.
     fn of(at: usize, power: u32, rate: f64) -> Share {
         Share {
             of: at,
@@ -342,7 +343,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// Euler's method: `value^2 / (2 other)`, and nothing of a fluid at rest.
+    /// Euler's method: `value^2 / (2 other)`, and zero for a fluid at rest.
     #[test]
     fn a_speed_may_be_limited_by_what_damps_it() {
         let system = "pub system Heat in 1d { field q: scalar; ddt(q) = lap(q); }";

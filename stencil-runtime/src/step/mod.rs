@@ -1,4 +1,4 @@
-//! A step as data: what is done in each of its substeps, when, and why it could not be done.
+//! A step as data: the actions of its substeps, its rules, and its failures.
 
 mod actions;
 mod clock;
@@ -27,12 +27,12 @@ pub(crate) struct Moment {
     pub(crate) dt: f64,
 }
 
-/// Why a step could not be done.
+/// The reason why a step could not be done.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// A value is no number.
+    /// A value is not finite.
     NotFinite {
-        /// Which.
+        /// The value.
         bad: BadValue,
         /// The step that made it.
         moment: Moment,
@@ -40,7 +40,7 @@ pub(crate) enum Failure {
         substep: usize,
         /// The fields that the device has now.
         fields: After,
-        /// Steps before that one which may have made it, too.
+        /// Number of earlier steps that may have made it, too.
         unseen: u64,
     },
     /// Something else.
@@ -50,11 +50,11 @@ pub(crate) enum Failure {
 /// The fields that a device has after a step that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum After {
-    /// Those before the step.
+    /// The fields before the step.
     Step,
-    /// Those before the substep.
+    /// The fields before the substep.
     Substep,
-    /// Those that the step has spoilt.
+    /// Fields that the step has spoilt.
     Lost,
 }
 

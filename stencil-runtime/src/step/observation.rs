@@ -1,4 +1,4 @@
-//! What is evaluated between steps.
+//! Quantities that are evaluated between steps.
 
 use stencil_compiler::algorithm::rows::RowProgram;
 use stencil_compiler::discretize::Observation;
@@ -6,15 +6,15 @@ use stencil_compiler::model::Reduction;
 
 use crate::Error;
 
-/// Ghost cells that the quantities read.
+/// Returns the ghost cells that the quantities read.
 pub(crate) fn halo_of(observation: &Observation) -> Result<[usize; 3], Error> {
     let program = RowProgram::new(&observation.algorithm, 0);
     let program = program.map_err(Error::Bug)?;
     Ok(program.halo().map(|h| h as usize))
 }
 
-/// The quantities that are evaluated together, each with its reduction: what is observed, and the
-/// speeds. Groups may be empty.
+/// Returns the quantities that are evaluated together, each with its reduction: observables, and speeds. Groups may be
+/// empty.
 pub(crate) fn groups(observation: &Observation) -> [Vec<(usize, Reduction)>; 2] {
     let quantities = observation.quantities.iter().enumerate();
     [false, true].map(|speeds| {
@@ -26,7 +26,7 @@ pub(crate) fn groups(observation: &Observation) -> [Vec<(usize, Reduction)>; 2] 
     })
 }
 
-/// The word of the language for a power.
+/// Returns the word of the language for a power.
 pub(crate) fn kind(power: u32) -> &'static str {
     match power {
         1 => "advective",

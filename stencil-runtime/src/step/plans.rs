@@ -4,18 +4,18 @@ use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::discretize::Observation;
 use stencil_compiler::plan::{BufferRole, Plan};
 
-/// What a run does in its steps: single ones, and where it can several at once, on the same arrays.
+/// The plans of a run: of single steps, and, if there is one, of several steps at once, on the same arrays.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plans<'a> {
     /// The problem and the plan of a step.
     pub(crate) single: (&'a Algorithm, &'a Plan),
     pub(crate) fused: Option<&'a Fused>,
-    /// What is evaluated between steps.
+    /// Quantities that are evaluated between steps.
     pub(crate) watched: Option<&'a Observation>,
 }
 
 impl<'a> Plans<'a> {
-    /// Each plan with its problem, that of single steps first.
+    /// Returns each plan with its problem, single steps first.
     pub(crate) fn all(self) -> impl Iterator<Item = (&'a Algorithm, &'a Plan)> {
         let fused = self.fused.map(|fused| (&fused.problem, &fused.plan));
         std::iter::once(self.single).chain(fused)
@@ -31,7 +31,7 @@ pub(crate) struct Fused {
 }
 
 impl Fused {
-    /// Have both plans the same arrays? They work on one memory, and in turn.
+    /// Have both plans the same arrays? They use the same memory in turn.
     pub(crate) fn fits(&self, single: &Plan) -> bool {
         let arrays = |plan: &Plan| -> Vec<(String, BufferRole)> {
             let buffers = plan.buffers.iter();

@@ -9,9 +9,9 @@ use super::{Parts, SystemDef};
 use crate::Error;
 
 impl SystemDef {
-    /// The same system where a derivative of a derivative means something else, under the name of
-    /// its scheme and of that choice, or under that of its scheme alone where the one or the other leaves the choice open. Only
-    /// what it was declared with is compiled.
+    /// Returns the same system with another choice for derivatives of derivatives, under the name of its scheme and of
+    /// that choice, or under the name of its scheme alone if the one or the other leaves the choice open. Only the
+    /// declared choice is compiled.
     ///
     /// ```
     /// use stencil_runtime::{SystemDef, compiler::model::Mixed};
@@ -25,7 +25,7 @@ impl SystemDef {
     /// ```
     ///
     /// # Errors
-    /// If the scheme cannot be carried out with it.
+    /// If the scheme cannot be discretized with it.
     pub fn with_mixed(&self, mixed: Mixed) -> Result<Self, Error> {
         if self.model().scheme.mixed == mixed {
             return Ok(self.clone());
@@ -38,16 +38,16 @@ impl SystemDef {
         }
     }
 
-    /// The same system with nothing left open: its scheme is settled by a formulation. Only the usual one is compiled.
+    /// Returns the same system with its open choices settled by a formulation. Only the usual one is compiled.
     ///
     /// # Errors
-    /// If the scheme cannot be carried out with it.
+    /// If the scheme cannot be discretized with it.
     pub fn by(&self, formulation: Formulation) -> Result<Self, Error> {
         self.settled(self.model().by(formulation))
     }
 
-    /// The ways to settle what its scheme leaves open that give different discrete problems, with the system by each; the first is
-    /// what stands where nothing else is said. What cannot be carried out is left out.
+    /// Returns the formulations of its scheme that give different discrete problems, with the system by each; the
+    /// first is the default. Formulations that cannot be discretized are left out.
     ///
     /// ```
     /// use stencil_runtime::SystemDef;
@@ -67,7 +67,7 @@ impl SystemDef {
     /// ```
     ///
     /// # Errors
-    /// If not even the first can be carried out.
+    /// If not even the first can be discretized.
     pub fn formulations(&self) -> Result<Vec<(Formulation, Self)>, Error> {
         let mut found: Vec<(Formulation, SystemDef)> = Vec::new();
         for formulation in self.model().scheme.formulations() {
@@ -85,7 +85,7 @@ impl SystemDef {
         Ok(found)
     }
 
-    /// The system by a model of which more or less is open, with its program where what stands without more words is the same.
+    /// Makes the system by a model with other open choices, with its program if the default formulation is the same.
     pub(crate) fn settled(&self, model: Model) -> Result<Self, Error> {
         let own = &self.0;
         let usual = |model: &Model| model.scheme.by(Formulation::default());
@@ -106,7 +106,7 @@ impl SystemDef {
         })))
     }
 
-    /// The system with central differences of another order than declared: 2, 4, 6, 8 or 10. It has no
+    /// Returns the system with central differences of another order than declared: 2, 4, 6, 8 or 10. It has no
     /// compiled program unless the order is the declared one.
     ///
     /// ```
@@ -136,14 +136,14 @@ impl SystemDef {
     /// If it cannot be discretized by another order.
     pub fn has_differences(&self) -> Result<bool, Error> {
         let own = self.model().scheme.order;
-        // What was made elsewhere may name other places of the declaration, so both are made here.
+        // An algorithm that was made elsewhere may name other places of the declaration, so both are made here.
         let mut others = [2, 4, 6].into_iter().filter(|order| *order != own);
         let mut other = || self.with_order(others.next().unwrap_or(own));
         let (low, high) = (other()?, other()?);
         Ok(low.algorithm().functions != high.algorithm().functions)
     }
 
-    /// The system by a model whose scheme differs, which its name tells.
+    /// Makes the system by a model whose scheme differs; the name of the scheme gets a suffix.
     fn changed(&self, mut model: Model, suffix: &str) -> Result<Self, Error> {
         model.scheme.name = format!("{}_{suffix}", model.scheme.name);
         let name = model.scheme.name.clone();
@@ -213,7 +213,7 @@ mod tests {
         assert_eq!(scheme(&open, Mixed::Composed), composed);
         let renamed = "s_composed: central order 2, mixed composed, time euler";
         assert_eq!(scheme(&closed, Mixed::Composed), renamed);
-        // What is opened again comes to the same, until it is settled otherwise.
+        // Opening the choice again gives the same, until it is settled otherwise.
         let opened = closed.with_mixed(Mixed::Either).unwrap();
         assert_eq!(opened.algorithm(), closed.algorithm());
         assert_eq!(scheme(&opened, Mixed::Composed), composed);

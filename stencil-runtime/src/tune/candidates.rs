@@ -1,4 +1,4 @@
-//! Which schedules are tried: legal ones, in the order of the model.
+//! The schedules that are tried: legal ones, in the order of the model.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -13,27 +13,27 @@ use stencil_compiler::schedule::{Blocking, Layout, Schedule, heuristic, presets,
 use super::trial::{Fate, Trial};
 use super::{Candidate, Progress, Tuner};
 
-/// Ways to place whose kernels are blocked each by itself.
+/// Placements whose kernels are blocked each by itself.
 const APART: usize = 8;
 
-/// Schedules beyond which some of each way to place and kind of blocking are predicted before the others.
+/// With more schedules than this, some of each placement and kind of blocking are predicted before the others.
 const MANY: usize = 2000;
 
-/// Ways and kinds of which all are predicted then: those with the best among the first.
+/// The number of placements and kinds of which all schedules are predicted then: those with the best among the first.
 const SCOUTED: usize = 24;
 
-/// How often each of those ways is blocked anew.
+/// Rounds in which each of those placements is blocked anew.
 const ROUNDS: usize = 3;
 
 /// Draws for each schedule of a survey before its blocking is given up.
 const MOST_DRAWS: usize = 200;
 
-/// Draws that are made at once.
+/// Draws of one batch.
 const AT_ONCE: usize = 64;
 
 impl Tuner<'_> {
-    /// Trials of those candidates that are legal and not there yet, the first of those with the same
-    /// kernels; their numbers, the fastest predicted first. What comes later than this is not looked at.
+    /// Adds trials of those candidates that are legal and new, of several with the same kernels the first; returns
+    /// their numbers, the fastest predicted first. Candidates after this time are not predicted.
     pub(super) fn ranked(&mut self, candidates: &[Candidate], until: Duration) -> Vec<usize> {
         let there = self.trials.iter().map(|t| (t.form, &t.schedule));
         let mut known: BTreeSet<(usize, &Schedule)> = there.collect();
@@ -42,7 +42,7 @@ impl Tuner<'_> {
         let new: Vec<Candidate> = new.cloned().collect();
         let (cells, rates) = (self.options.cells, self.track.rates());
         let track = &*self.track;
-        // Cores take them in their order, so that it is the last ones that there is no time for.
+        // Cores take them in order, so that the last ones are those without time.
         let in_time = new.into_iter().enumerate();
         let in_time = in_time.take_while(|_| track.elapsed() < until);
         let looked_at = in_time.par_bridge().map(|(at, candidate)| {
@@ -55,7 +55,7 @@ impl Tuner<'_> {
         let all = looked_at.len();
         let trials = looked_at.into_iter().filter_map(|(_, trial)| trial);
         let mut trials: Vec<Trial> = trials.collect();
-        // Parameters that a run fits may come to what is there already.
+        // Parameters fitted to a run may give kernels that are known.
         let mut seen: BTreeSet<u64> = self.trials.iter().map(|t| t.identity).collect();
         trials.retain(|trial| seen.insert(trial.identity));
         let begin = self.trials.len();
@@ -69,8 +69,8 @@ impl Tuner<'_> {
         order
     }
 
-    /// The first race: presets of the usual formulation, the best of each other one, and of all others the best of each kind,
-    /// as far as they are looked at until this time.
+    /// Returns the first race: presets of the usual formulation, the best of each other one, and of all others the
+    /// best of each kind, as far as they are predicted until this time.
     pub(super) fn beginning(&mut self, until: Duration) -> Vec<usize> {
         let mut alike = Vec::new();
         for form in 0..self.forms.len() {
@@ -89,11 +89,11 @@ impl Tuner<'_> {
         let mut seen = BTreeSet::from([0]);
         let is_own = |at: &usize| {
             let trial = &self.trials[*at];
-            // Only a time says how far the model is off between formulations.
+            // Only a measurement tells how far the model is off between formulations.
             seen.insert(trial.form) || own.contains(&trial.candidate())
         };
         let (mut chosen, others): (Vec<usize>, Vec<usize>) = order.into_iter().partition(is_own);
-        // No kind may fill the race, however well the model thinks of it.
+        // No kind may fill the race, even if the model prefers it.
         let most = (self.options.first / 5).max(2);
         let mut of_kind: BTreeMap<Kind, usize> = BTreeMap::new();
         for at in others {
@@ -109,7 +109,7 @@ impl Tuner<'_> {
             }
         }
         self.sort(&mut chosen);
-        // What a run has without a plan is in every race, however little time there is.
+        // The schedule of a run without a plan is in every race, even without time.
         let usual = self.usual(0);
         let is_usual = |at: &usize| self.trials[*at].candidate() == usual;
         if let Some(at) = chosen.iter().position(is_usual) {
@@ -118,15 +118,15 @@ impl Tuner<'_> {
         chosen
     }
 
-    /// What a run of a formulation has without a plan.
+    /// Returns the schedule of a run of a formulation without a plan.
     fn usual(&self, form: usize) -> Candidate {
         let precision = self.track.key(form).precision;
         let schedule = heuristic::gpu(self.algorithm(form), precision);
         Candidate { form, schedule }
     }
 
-    /// The trial of what a run of a formulation has without a plan, or of the first preset that is legal, however little time
-    /// there is.
+    /// Adds the trial of the schedule of a run of a formulation without a plan, or of the first preset that is legal,
+    /// even without time.
     fn in_any_case(&mut self, form: usize) -> Vec<usize> {
         let usual = self.ranked(&[self.usual(form)], Duration::MAX);
         if !usual.is_empty() {
@@ -137,7 +137,7 @@ impl Tuner<'_> {
         each.find(|trial| !trial.is_empty()).unwrap_or_default()
     }
 
-    /// The presets of a card.
+    /// Returns the presets of a card.
     fn presets(&self, form: usize) -> Vec<Candidate> {
         let algorithm = self.algorithm(form);
         let precision = self.track.key(form).precision;
@@ -147,8 +147,8 @@ impl Tuner<'_> {
         own.map(|schedule| Candidate { form, schedule }).collect()
     }
 
-    /// So many of a formulation: what stands where nothing is said is looked at as when it is alone, and the others share as
-    /// much.
+    /// Returns the share of a formulation in so many: the default one gets as many as if it were alone, and the others
+    /// share as many.
     fn share(&self, form: usize, number: usize) -> usize {
         match form {
             0 => number,
@@ -156,8 +156,9 @@ impl Tuner<'_> {
         }
     }
 
-    /// Trials of those schedules of a formulation that are legal: of its own and of all others that a search begins with, or where
-    /// these are many, of some of each way and kind, and of all of those that promise most by these; their numbers, in no order.
+    /// Adds trials of legal schedules of a formulation: of its own and of all that a search begins with, or if these
+    /// are many, of some of each placement and kind, and of all of the best of these. Returns their numbers, in no
+    /// order.
     fn scouted(&mut self, own: &[Candidate], form: usize, until: Duration) -> Vec<usize> {
         let all = search::first(self.algorithm(form));
         let candidates = |all: &mut dyn Iterator<Item = &Schedule>| -> Vec<Candidate> {
@@ -187,8 +188,8 @@ impl Tuner<'_> {
         order
     }
 
-    /// Trials in the order of the model, with those whose kernels are blocked each by itself, as the model likes
-    /// each best: of the ways to place that are among the first.
+    /// Returns trials in the order of the model, with trials whose kernels are blocked each as the model prefers, for
+    /// the placements that are among the first.
     fn blocked_apart(&mut self, mut order: Vec<usize>, until: Duration) -> Vec<usize> {
         self.sort(&mut order);
         let mut ways: Vec<Vec<usize>> = Vec::new();
@@ -233,8 +234,8 @@ impl Tuner<'_> {
         order.sort_by(|a, b| predicted(a).total_cmp(&predicted(b)));
     }
 
-    /// The schedule of which each kernel is blocked as it is predicted to be fastest among these trials, which place
-    /// alike; `None` where there are none.
+    /// Returns the schedule whose kernels are each blocked as predicted to be fastest among these trials of one
+    /// placement; `None` if there are none.
     fn best_of_each(&self, trials: &[usize]) -> Option<Candidate> {
         let mut best = self.trials[*trials.first()?].candidate();
         let rates = self.track.rates();
@@ -250,7 +251,7 @@ impl Tuner<'_> {
         Some(best)
     }
 
-    /// Neighbours of some schedules that may be faster than the best one, by the model.
+    /// Adds neighbours of some schedules that may be faster than the best one, by the model.
     pub(super) fn around(&mut self, of: &[usize]) -> Vec<usize> {
         let best = self.best_of(of);
         let around = self.neighbours(of);
@@ -263,14 +264,14 @@ impl Tuner<'_> {
             if trial.least > best {
                 trial.fate = Fate::Hopeless;
             } else if chosen.len() < 2 * self.options.first {
-                // Two finalists have about as many.
+                // Each finalist gets about as many.
                 chosen.push(at);
             }
         }
         chosen
     }
 
-    /// Trials of what a search tries last of a schedule.
+    /// Adds trials of the schedules that a search tries last, near one schedule.
     pub(super) fn refined(&mut self, of: usize) -> Vec<usize> {
         let precision = self.track.key(0).precision;
         let Trial { form, schedule, .. } = &self.trials[of];
@@ -281,7 +282,7 @@ impl Tuner<'_> {
         self.ranked(&refined.collect::<Vec<_>>(), self.options.budget)
     }
 
-    /// Schedules of the same formulations that differ in one choice.
+    /// Returns schedules of the same formulations that differ in one choice.
     pub(super) fn neighbours(&self, of: &[usize]) -> Vec<Candidate> {
         let around = |at: &usize| {
             let Trial { form, schedule, .. } = &self.trials[*at];
@@ -294,14 +295,14 @@ impl Tuner<'_> {
         of.iter().flat_map(around).collect()
     }
 
-    /// Trials of those candidates that there was no time for in an earlier race.
+    /// Returns trials of those candidates that an earlier race had no time for.
     fn late(&self, among: &[Candidate]) -> Vec<usize> {
         let all = self.trials.iter().enumerate();
         let late = all.filter(|(_, t)| t.fate == Fate::Late && among.contains(&t.candidate()));
         late.map(|(at, _)| at).collect()
     }
 
-    /// Trials of schedules drawn at random in half of the time, as many of each blocking; their numbers.
+    /// Adds trials of schedules drawn at random in half of the time, as many of each blocking; returns their numbers.
     pub(super) fn drawn(&mut self, count: usize, seed: u64) -> Vec<usize> {
         let form = 0;
         let bytes = self.track.key(form).precision.bytes();
@@ -313,7 +314,7 @@ impl Tuner<'_> {
     }
 }
 
-/// Those that are looked for, the first of each group before the second of any.
+/// Returns the wanted schedules, the first of each group before the second of any.
 fn in_turn<'a>(groups: &[&'a [Schedule]], wanted: impl Fn(&Schedule) -> bool) -> Vec<&'a Schedule> {
     let each = groups.iter().flat_map(|group| {
         let own = group.iter().filter(|schedule| wanted(schedule));
@@ -324,7 +325,7 @@ fn in_turn<'a>(groups: &[&'a [Schedule]], wanted: impl Fn(&Schedule) -> bool) ->
     each.into_iter().map(|(_, schedule)| schedule).collect()
 }
 
-/// Has each of its kernels at most one parameter that is not the usual one?
+/// Has each of its kernels at most one unusual parameter?
 fn is_usual(schedule: &Schedule) -> bool {
     schedule.kernels.iter().all(|kernel| {
         let Ok(strategy) = blocking::find(&kernel.strategy) else {
@@ -337,7 +338,7 @@ fn is_usual(schedule: &Schedule) -> bool {
     })
 }
 
-/// How a schedule places and parts, without its blockings.
+/// Returns a schedule's placements and cuts, without its blockings.
 fn way(schedule: &Schedule) -> Schedule {
     Schedule {
         kernels: Vec::new(),
@@ -345,10 +346,10 @@ fn way(schedule: &Schedule) -> Schedule {
     }
 }
 
-/// What kind a candidate is of: its formulation, the blocking of its kernels, and what it places.
+/// The kind of a candidate: its formulation, the blocking of its kernels, and the functions that it places.
 type Kind = (usize, (String, Vec<String>));
 
-/// What kind a schedule is of: the blocking of its kernels, and what it places.
+/// Returns the kind of a schedule: the blocking of its kernels, and the functions that it places.
 fn kind(schedule: &Schedule) -> (String, Vec<String>) {
     let strategies: Vec<&str> = schedule
         .kernels
@@ -361,7 +362,7 @@ fn kind(schedule: &Schedule) -> (String, Vec<String>) {
     )
 }
 
-/// Legal schedules of a card, as many of each blocking, each once; those that were drawn when the time is up.
+/// Draws legal schedules of a card, as many of each blocking, each once, until the time is up.
 fn draw(
     algorithm: &Algorithm,
     value_bytes: usize,

@@ -1,14 +1,14 @@
 //! The tuner: finds a fast schedule for a problem on the card at hand, by search.
 //!
-//! It begins with schedules spread over all ways to place and to block
-//! ([`search`](stencil_compiler::schedule::search)), which the performance model orders. The best of
-//! each kind are compiled, many at once, and race: all are timed in turn, the slower half leaves, and the
-//! rest are timed for longer. Then the neighbours of the winners race, until none of them is faster or
-//! the time is up. At last the winners race against themselves with what gains a little anywhere. Races are of short batches after rests; what is left at the end is timed without rests,
-//! too. What wins must give the bits of the processor on a mesh that no tile divides.
+//! It begins with schedules spread over all placements and blockings ([`search`](stencil_compiler::schedule::search)),
+//! in the order of the performance model. The best of each kind are compiled, many at once, and race: all are timed in
+//! turn, the slower half leaves, and the rest are timed for longer. Then the neighbours of the winners race, until
+//! none of them is faster or the time is up. At last the winners race against their own small variations. Races are of
+//! short batches after rests; the last schedules are timed without rests, too. The winner must give the bits of the
+//! processor on a mesh that no tile divides.
 //!
-//! Where a scheme leaves choices open, its formulations may race, too: each candidate is a schedule of one of them, and its bits
-//! are those of the same formulation on the processor.
+//! If a scheme leaves choices open, its formulations may race, too: each candidate is a schedule of one of them, and
+//! its bits must be those of the same formulation on the processor.
 
 mod candidates;
 mod modelled;
@@ -39,17 +39,17 @@ pub use report::{ModelError, Tuned};
 pub use track::ODD;
 pub use trial::{Fate, Trial};
 
-/// The part of a second by which a schedule must be faster to go on from it.
+/// The share of a step's time by which a schedule must be faster for the search to continue from it.
 const GAIN: f64 = 0.005;
 
-/// What the tuner is to do.
+/// The settings of the tuner.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
     /// Cells along x, y, z.
     pub cells: [usize; 3],
-    /// No race begins that would end after this if it took as long as the one before, with what is compiled for it, to which
-    /// half of the time that is left is given; so it is to what the model orders before. Of a search without a card three
-    /// quarters are for where it begins, and no schedule is compiled after this.
+    /// The time of the search. No race begins that would end later if it took as long as the one before. Predicting for
+    /// a race and then compiling for it take up to half of the time that is left, each. A search without a card has
+    /// three quarters for its first predictions, and compiles no schedule later than this.
     pub budget: Duration,
     /// Schedules of the first race.
     pub first: usize,
@@ -57,12 +57,12 @@ pub struct Options {
     pub rounds: usize,
     /// The card, counted from 0.
     pub card: usize,
-    /// A card in place of that one which the performance model knows: nothing runs, and what it predicts is believed.
+    /// A card of the performance model in place of that one: nothing runs, and predictions count.
     pub on: Option<&'static Model>,
 }
 
 impl Options {
-    /// The usual ones on a mesh of so many cells.
+    /// Returns the usual settings on a mesh of so many cells.
     pub fn on(cells: [usize; 3]) -> Self {
         Options {
             cells,
@@ -74,7 +74,7 @@ impl Options {
         }
     }
 
-    /// What a schedule that is found for a system is for.
+    /// Returns the key of a plan for a system: its card and its problem.
     ///
     /// # Errors
     /// If there is no such card.
@@ -107,12 +107,12 @@ impl Options {
     }
 }
 
-/// A discrete problem that schedules are looked for: one of several formulations of a system, or the only one.
+/// A discrete problem to find schedules for: one of several formulations of a system, or the only one.
 #[derive(Clone, Debug)]
 pub struct Form {
     /// The system by this formulation.
     pub system: SystemDef,
-    /// What a plan says of the choice, if it is to say something.
+    /// The choice as a plan names it, if it does.
     pub chosen: Option<Chosen>,
 }
 
@@ -123,7 +123,7 @@ struct Candidate {
     schedule: Schedule,
 }
 
-/// What is tuned: a run on a mesh of any size, and the values that it begins with.
+/// The subject of a search: a run on a mesh of any size, and its initial values.
 #[derive(Clone, Copy)]
 pub struct Subject<'a, T: Number> {
     /// The discrete problems that race, the usual one first.
@@ -141,10 +141,10 @@ impl<T: Number> std::fmt::Debug for Subject<'_, T> {
     }
 }
 
-/// How far a search is.
+/// The progress of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Progress {
-    /// So many schedules of those that were looked at are legal, and fit the card.
+    /// So many of the predicted schedules are legal, and fit the card.
     Ranked {
         /// Legal ones.
         legal: usize,
@@ -177,17 +177,17 @@ struct Tuner<'a> {
     track: &'a mut (dyn Track + Sync),
     progress: &'a mut (dyn FnMut(Progress) + Send),
     trials: Vec<Trial>,
-    /// How long the last race took, without what was compiled for it.
+    /// Time of the last race, without compiling for it.
     raced: Duration,
-    /// When what is done now has to end: the budget, less what is kept for the last race.
+    /// The end of the current work: the budget, less the share of the last race.
     until: Duration,
 }
 
 /// Finds a fast schedule.
 ///
 /// # Errors
-/// If there is no card or no compiler; if no schedule runs and gives the bits of the processor, with the
-/// reason of the first.
+/// If there is no card or no compiler; if no schedule runs and gives the bits of the processor, with the reason of the
+/// first.
 pub fn tune<T: Number>(
     subject: Subject<'_, T>,
     options: &Options,
@@ -201,8 +201,8 @@ pub fn tune<T: Number>(
     Tuner::new(subject.forms, options, &mut track, progress).search()
 }
 
-/// Times schedules drawn at random with a seed, as many of each blocking, and compares the times with
-/// what the performance model predicts. Those are left out that the budget does not suffice for. They are of the first formulation.
+/// Times schedules drawn at random with a seed, as many of each blocking, and compares the times with the predictions
+/// of the performance model. Schedules beyond the budget are left out. They are of the first formulation.
 ///
 /// # Errors
 /// If there is no card.
@@ -215,7 +215,7 @@ pub fn survey<T: Number>(
     let mut track = OnCard::new(subject, options)?;
     let mut tuner = Tuner::new(subject.forms, options, &mut track, progress);
     let mut drawn = tuner.drawn(count, seed);
-    // As they were drawn: what the time does not suffice for must not be what the model thinks little of.
+    // In the order of drawing: the budget must not leave out those that the model predicts to be slow.
     drawn.sort_unstable();
     tuner.prepare(&mut drawn, 1);
     for at in drawn {
@@ -251,7 +251,7 @@ impl<'a> Tuner<'a> {
         self.until = self.options.budget - self.options.budget / LAST;
         let mut finalists = self.first_race();
         for _ in 0..self.options.rounds {
-            // What is compiled for a race gets half of the time that is left.
+            // Compiling for a race gets half of the time that is left.
             if !self.has_time(2 * self.raced) {
                 break;
             }
@@ -262,33 +262,33 @@ impl<'a> Tuner<'a> {
             }
         }
         self.until = self.options.budget;
-        // A few schedules take a small part of what many took.
+        // A few schedules take a small part of the time of many.
         if self.has_time(self.raced / 2) {
             finalists = self.last_race(&finalists);
         }
         self.end(finalists)
     }
 
-    /// Is there time for what takes so long?
+    /// Is there so much time left?
     fn has_time(&self, long: Duration) -> bool {
         self.track.elapsed() + long <= self.until
     }
 
-    /// When half of the time that is left is over.
+    /// Returns the end of half of the time that is left.
     fn half_of_rest(&self) -> Duration {
         (self.track.elapsed() + self.until) / 2
     }
 
-    /// The winner of finalists, the fastest first: the first that gives the right bits.
+    /// Returns the winner of finalists, the fastest first: the first that gives the right bits.
     fn end(mut self, finalists: Vec<usize>) -> Result<Tuned, Error> {
         for at in finalists {
             self.trials[at].fate = Fate::Slower;
-            // Whoever cannot go on for that long has no such number.
+            // A schedule that cannot run for that long has no such number.
             self.trials[at].sustained = self.track.sustained(at).unwrap_or_default();
         }
         let mut order: Vec<usize> = (0..self.trials.len()).collect();
         order.retain(|at| self.trials[*at].fate == Fate::Slower);
-        // Kernels of literals are compiled anew for each mesh and set of parameters, which noise is not worth.
+        // Kernels of literals are compiled anew for each mesh and set of parameters: noise is not worth it.
         let worth = |at: &usize| {
             let trial = &self.trials[*at];
             match trial.schedule.coefficients {
@@ -309,7 +309,7 @@ impl<'a> Tuner<'a> {
         Err(self.nothing())
     }
 
-    /// The end of a search that has found a schedule.
+    /// Ends a search that has found a schedule.
     fn found(mut self, at: usize, rate: f64) -> Tuned {
         let trial = &mut self.trials[at];
         trial.fate = Fate::Best;
@@ -322,12 +322,12 @@ impl<'a> Tuner<'a> {
         self.report(Some(plan))
     }
 
-    /// The discrete problem of a candidate.
+    /// Returns the discrete problem of a candidate.
     fn algorithm(&self, form: usize) -> &'a Algorithm {
         self.forms[form].system.algorithm()
     }
 
-    /// Why there is no schedule.
+    /// Returns the reason why there is no schedule.
     fn nothing(&self) -> Error {
         let reason = self.trials.iter().find_map(|trial| match &trial.fate {
             Fate::Failed { reason } => Some(reason.clone()),
@@ -342,7 +342,7 @@ impl<'a> Tuner<'a> {
         }
     }
 
-    /// Million points a second of a step that takes so long, rounded to what is measured.
+    /// Returns the million points a second of a step that takes so long, rounded to the accuracy of the measurement.
     fn rate(&self, seconds: f64) -> f64 {
         let points: usize = self.options.cells.iter().product();
         (points as f64 / seconds / 1e5).round() / 10.0

@@ -1,4 +1,4 @@
-//! A card that is not there: the search follows what the performance model predicts, and nothing runs.
+//! A card that is not there: the search follows the predictions of the performance model, and nothing runs.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -18,12 +18,12 @@ use crate::{Error, Number};
 /// Schedules that are compiled at once.
 const AT_ONCE: usize = 4;
 
-/// How plan files call such a card, so that none takes it for a measured one.
+/// Returns the name of such a card in plan files, which no measured card has.
 pub(super) fn name(model: &Model) -> String {
     format!("{} by the model", model.name)
 }
 
-/// How plan files call the model of a card, if there is one: their plans for it stand in where none was made on the card.
+/// Returns the name of a card's model in plan files, if there is one: its plans are used if the card has none.
 ///
 /// ```
 /// use stencil_runtime::tune::by_the_model;
@@ -35,7 +35,7 @@ pub fn by_the_model(card: &str) -> Option<String> {
     called(card).map(name)
 }
 
-/// What is known of it.
+/// The parts of such a search.
 pub(super) struct Modelled<'a, T: Number> {
     subject: Subject<'a, T>,
     options: &'a Options,
@@ -131,7 +131,7 @@ impl<T: Number> Track for Modelled<'_, T> {
 impl Tuner<'_> {
     /// Goes to the neighbour that is predicted to be fastest, until none is or the time is up.
     pub(super) fn by_model(mut self) -> Result<Tuned, Error> {
-        // Not all that was predicted would be in a race.
+        // A race would not time all schedules that are predicted.
         let budget = self.options.budget;
         self.beginning(3 * budget / 4);
         let Some(mut best) = self.fastest() else {
@@ -155,8 +155,9 @@ impl Tuner<'_> {
         Ok(self.found(best, rate))
     }
 
-    /// What is predicted to be fastest with the registers of the compiler, if there is one: an estimate of them is most often
-    /// wrong where it promises most. Where the time is up it is one of those that were compiled, or by estimates if none was.
+    /// Returns the schedule that is predicted to be fastest with the compiler's registers, if there is a compiler:
+    /// their estimate is most often wrong for the most promising schedules. Without time it is one of those compiled,
+    /// if any was.
     fn fastest(&mut self) -> Option<usize> {
         let can_be = |trial: &Trial| !matches!(trial.fate, Fate::Failed { .. });
         let mut order: Vec<usize> = (0..self.trials.len()).collect();
@@ -177,7 +178,7 @@ impl Tuner<'_> {
         order.first().copied()
     }
 
-    /// Compiles schedules at once, and predicts them with what the compiler reports.
+    /// Compiles schedules at once, and predicts them with the compiler's numbers.
     fn compile(&mut self, open: &[usize]) {
         let (cells, rates) = (self.options.cells, self.track.rates());
         let (track, trials) = (&*self.track, &self.trials);

@@ -7,17 +7,17 @@ use crate::Error;
 /// Batches of each schedule in the first heat; twice as many in each later one.
 const BATCHES: usize = 2;
 
-/// How much slower than the fastest a schedule may be and stay in a race.
+/// The largest ratio of a schedule's time to that of the fastest in a race.
 const SLOWEST: f64 = 1.5;
 
-/// Schedules that are timed though the time is up: what a run has without a plan, and what is predicted to be fastest.
+/// Schedules that are timed even without time: the one of a run without a plan, and the one predicted to be fastest.
 const LEAST: usize = 2;
 
 /// Schedules that are left at the end of a race.
 const WINNERS: usize = 3;
 
 impl Tuner<'_> {
-    /// The race of what the search begins with; its winners.
+    /// Runs the race of the schedules that the search begins with; returns its winners.
     pub(super) fn first_race(&mut self) -> Vec<usize> {
         let mut field = self.beginning(self.half_of_rest());
         loop {
@@ -26,21 +26,21 @@ impl Tuner<'_> {
             if !winners.is_empty() || late.is_empty() {
                 return winners;
             }
-            // What was predicted to be fastest does not run.
+            // The schedules that were predicted to be fastest do not run.
             field = late;
         }
     }
 
-    /// The race of the neighbours of some schedules against these; its winners.
+    /// Runs the race of the neighbours of some schedules against these; returns its winners.
     pub(super) fn next_race(&mut self, finalists: &[usize]) -> Vec<usize> {
         let mut field = self.around(&finalists[..finalists.len().min(2)]);
         self.prepare(&mut field, 0);
-        // Those that have won before are timed in any case.
+        // Earlier winners are timed in any case.
         field.splice(0..0, finalists.iter().copied());
         self.race(field)
     }
 
-    /// The race of some schedules, the fastest first, against what a search tries last of that one; its winners.
+    /// Runs the race of some schedules, the fastest first, against small variations of that one; returns its winners.
     pub(super) fn last_race(&mut self, finalists: &[usize]) -> Vec<usize> {
         let best = finalists.first().copied();
         let mut field = best.map_or_else(Vec::new, |best| self.refined(best));
@@ -52,14 +52,14 @@ impl Tuner<'_> {
         self.race(field)
     }
 
-    /// Seconds of a step of the fastest.
+    /// Returns the seconds of a step of the fastest.
     pub(super) fn best_of(&self, of: &[usize]) -> f64 {
         let seconds = of.iter().map(|at| self.trials[*at].seconds());
         seconds.fold(f64::INFINITY, f64::min)
     }
 
-    /// Makes schedules ready, many at once, and leaves out those that half of the time that is left does not suffice
-    /// for, but waits for as many as are needed. Returns those.
+    /// Prepares schedules, many at once, in half of the time that is left, but waits for as many as are needed. Leaves
+    /// out the others, and returns them.
     pub(super) fn prepare(&mut self, which: &mut Vec<usize>, needed: usize) -> Vec<usize> {
         let candidates = which.iter().map(|at| self.trials[*at].candidate());
         let candidates: Vec<Candidate> = candidates.collect();
@@ -83,7 +83,7 @@ impl Tuner<'_> {
         late
     }
 
-    /// Times a batch of a schedule, or keeps why it cannot be timed.
+    /// Times a batch of a schedule, or keeps the reason why it cannot be timed.
     fn time(&mut self, at: usize) -> bool {
         let trial = &mut self.trials[at];
         match self.track.time(at, &trial.candidate()) {
@@ -115,7 +115,7 @@ impl Tuner<'_> {
         self.track.leave(at);
     }
 
-    /// Heats in which all are timed in turn; after each the slower half leaves.
+    /// Runs heats in which all are timed in turn; after each the slower half leaves.
     fn race(&mut self, field: Vec<usize>) -> Vec<usize> {
         let begun = self.track.elapsed();
         let winners = self.heats(field);
@@ -125,7 +125,7 @@ impl Tuner<'_> {
 
     fn heats(&mut self, mut field: Vec<usize>) -> Vec<usize> {
         let mut batches = BATCHES;
-        // What was timed in another race was timed on another card: a cooler or a warmer one.
+        // Times of another race are not comparable: the card was cooler or warmer.
         for at in &field {
             self.trials[*at].batches.clear();
         }
@@ -166,7 +166,7 @@ impl Tuner<'_> {
         self.track.elapsed() > self.until
     }
 
-    /// Times each once. Where the time is up what was timed stays as it is, and what was not leaves, if a few were.
+    /// Times each once. If the time is up, timed schedules stay, and untimed ones leave if a few were timed.
     fn heat(&mut self, field: &mut Vec<usize>) {
         let was_timed = |trials: &[Trial], at: usize| !trials[at].batches.is_empty();
         let timed = field.iter().filter(|at| was_timed(&self.trials, **at));

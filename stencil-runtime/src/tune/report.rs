@@ -1,4 +1,4 @@
-//! What a search found.
+//! The result of a search.
 
 use std::time::Duration;
 
@@ -9,29 +9,29 @@ use super::Tuner;
 use super::trial::Trial;
 use crate::backend::cuda::Doubt;
 
-/// What a search found, and all that it tried.
+/// The result of a search, and all its trials.
 #[derive(Clone, Debug)]
 pub struct Tuned {
-    /// The schedule that was found; none if none was looked for.
+    /// The schedule that was found; `None` after a survey.
     pub plan: Option<Plan>,
-    /// Every schedule that is legal and was looked at, in the order in which the search came to them.
+    /// Every legal schedule that was predicted, in the order of the search.
     pub trials: Vec<Trial>,
-    /// What the card does in a second.
+    /// The rates of the card.
     pub rates: Rates,
-    /// What was measured of the card and not believed.
+    /// Measurements of the card that were rejected.
     pub doubts: Vec<Doubt>,
-    /// How long the search took.
+    /// Time of the search.
     pub took: Duration,
 }
 
-/// How well the model predicts what was measured.
+/// The errors of the model's predictions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ModelError {
     /// Schedules that were measured.
     pub measured: usize,
-    /// The rank correlation of predicted and measured times; 0 where nothing was measured.
+    /// The rank correlation of predicted and measured times; 0 if nothing was measured.
     pub correlation: f64,
-    /// The error in the middle of those that spill nothing, as a part of the measured time; 0 where there are none.
+    /// The median error of schedules without spills, as a share of the measured time; 0 if there are none.
     pub median: f64,
 }
 
@@ -58,7 +58,7 @@ impl Tuned {
 }
 
 impl Tuner<'_> {
-    /// The end of the search.
+    /// Ends the search.
     pub(super) fn report(self, plan: Option<Plan>) -> Tuned {
         Tuned {
             plan,

@@ -34,7 +34,7 @@ fn heat() -> SystemDef {
     .unwrap()
 }
 
-/// Two kernels that like other blockings: one evaluates roots and writes them, one sums many of them.
+/// Two kernels with different best blockings: one evaluates roots and writes them, one sums many of them.
 fn roots() -> SystemDef {
     SystemDef::from_text(
         "roots.pde",
@@ -88,9 +88,9 @@ fn param(schedule: &Schedule, name: &str) -> Option<u32> {
     schedule.kernels[0].params.get(name).copied()
 }
 
-/// Marches of 64 cells along x are as fast as the model says, with boxes four times as fast, and
-/// all else takes three times as long: only a search that goes from neighbour to neighbour finds boxes, which
-/// are no part of its first race.
+/// Marches of 64 cells along x are as fast as the model predicts, with boxes four times as fast, and all other
+/// schedules take three times as long: only a search that goes from neighbour to neighbour finds boxes, which are no
+/// part of its first race.
 fn peaked(schedule: &Schedule, model: f64) -> Result<f64, CudaError> {
     let is_march = schedule.kernels[0].strategy == "march";
     let wide = param(schedule, "tile_x") == Some(64);
@@ -132,7 +132,7 @@ fn what_is_fast_and_wrong_does_not_win() {
     assert_ne!(param(&plan.schedule, "loader"), Some(1));
     let wrong = |t: &&Trial| t.fate == Fate::Wrong { differing: 5 };
     assert!(tuned.trials.iter().any(|t| wrong(&t)));
-    // Nothing is right: that is no schedule.
+    // No schedule has the right bits.
     let error = found(peaked, |_| true).unwrap_err().to_string();
     assert!(
         error.contains("5 values are not the processor's"),
@@ -256,13 +256,13 @@ fn a_search_begins_with_kernels_that_are_blocked_each_by_itself() {
         best.predicted,
         print(&best.schedule)
     );
-    // What a kernel takes is what the step takes of it.
+    // The seconds of the only kernel are those of the step.
     let of_kernel = |number| best.kernel_seconds(number, CELLS, &RATES).unwrap();
     let sum = of_kernel(0) + of_kernel(1);
     assert!(0.8 * best.predicted < sum && sum < best.predicted);
 }
 
-/// A system whose formulations differ in what they cost: composed, `s` is evaluated at many points or stored.
+/// A system whose formulations differ in their costs: composed, `s` is evaluated at many points or stored.
 fn open() -> SystemDef {
     SystemDef::from_text(
         "open.pde",
@@ -272,7 +272,7 @@ fn open() -> SystemDef {
     .unwrap()
 }
 
-/// All formulations of a system, as a search that is to choose has them.
+/// Returns all formulations of a system, as a search that chooses among them gets them.
 fn formulations(system: &SystemDef) -> Vec<Form> {
     let of = fingerprint(system.algorithm());
     let all = system.formulations().unwrap().into_iter();
@@ -301,7 +301,7 @@ fn beside_others_the_usual_formulation_is_looked_at_as_when_alone() {
     let [alone, beside] = &mut schedules;
     assert!(alone.len() > 100);
     alone.retain(|schedule| !beside.contains(schedule));
-    // Which are blocked kernel by kernel depends on the best of all.
+    // The choice of blockings kernel by kernel depends on the best of all.
     assert!(alone.len() <= 8, "{} are missing", alone.len());
 }
 
@@ -330,7 +330,7 @@ fn formulations_race_and_the_plan_says_which_one_won() {
         let fastest = of_form.map(Trial::seconds).fold(f64::INFINITY, f64::min);
         assert!(best.seconds() <= fastest && fastest.is_finite(), "{form}");
     }
-    // Neighbours are of the formulation that they are neighbours of.
+    // Neighbours have the formulation of their origin.
     let last = tuned.trials.last().unwrap().form;
     assert!(tuned.trials.iter().filter(|t| t.form == last).count() > 1);
 }

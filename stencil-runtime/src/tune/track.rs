@@ -25,18 +25,18 @@ pub const ODD: [[usize; 3]; 3] = [[1037, 1, 1], [137, 53, 1], [37, 53, 29]];
 /// Rest before a batch.
 const REST: Duration = Duration::from_millis(20);
 
-/// What a search asks of the machine that schedules are for.
+/// The machine that schedules are for, as a search uses it.
 pub(super) trait Track {
-    /// What the schedule that is found is for, if it is of the discrete problem of this number.
+    /// Returns the key of a plan for the discrete problem of this number.
     fn key(&self, form: usize) -> Key;
 
-    /// What the machine does in a second.
+    /// Returns the rates of the machine.
     fn rates(&self) -> Rates;
 
-    /// What was measured of it and not believed.
+    /// Returns its measurements that were rejected.
     fn doubts(&self) -> Vec<Doubt>;
 
-    /// A schedule carried as far as it goes without running, if it is legal and fits.
+    /// Lowers a schedule as far as is possible without running, if it is legal and fits.
     fn predicted(&self, candidate: &Candidate) -> Option<Predicted>;
 
     /// Is there a compiler for a card that is not there?
@@ -44,13 +44,13 @@ pub(super) trait Track {
         false
     }
 
-    /// Registers of the kernels of a schedule, and bytes that they spill, as that compiler reports them.
+    /// Returns the registers of the kernels of a schedule, and bytes that they spill, as that compiler reports them.
     fn compiled(&self, _: &Candidate) -> Result<Vec<(u32, u32)>, Error> {
         Err(Error::Bug("there is no compiler without a card".into()))
     }
 
-    /// Makes schedules ready, the first ones first, until this time, or until as many are ready as a race needs. `done`
-    /// hears how many are; returns which.
+    /// Prepares schedules, the first ones first, until this time, or until as many are ready as a race needs. `done`
+    /// is called with the number that are ready; returns these.
     fn prepare(
         &self,
         candidates: &[Candidate],
@@ -58,32 +58,32 @@ pub(super) trait Track {
         done: &mut (dyn FnMut(usize) + Send),
     ) -> BTreeSet<usize>;
 
-    /// Seconds of a step in a batch of them; the schedule stays under this number until it leaves.
+    /// Returns the seconds of a step in a batch of them; the schedule keeps this number until it leaves.
     fn time(&mut self, number: usize, candidate: &Candidate) -> Result<f64, Error>;
 
-    /// The schedule of this number without a rest, while it is there.
+    /// Times the schedule of this number without a rest, while it is there.
     fn sustained(&mut self, number: usize) -> Result<Option<Sustained>, Error>;
 
-    /// The kernels of the schedule of this number, while it is there.
+    /// Returns the kernels of the schedule of this number, while it is there.
     fn kernels(&self, number: usize) -> Vec<Launched>;
 
-    /// The schedule of this number is not timed any more.
+    /// Drops the schedule of this number, which is not timed any more.
     fn leave(&mut self, number: usize);
 
-    /// How many values of a small run are not those of the processor by the same formulation.
+    /// Returns the number of values of a small run that differ from those of the processor by the same formulation.
     fn differing(&self, candidate: &Candidate) -> Result<usize, Error>;
 
-    /// Time since the search began.
+    /// Returns the time since the search began.
     fn elapsed(&self) -> Duration;
 }
 
 impl<T: Number> Subject<'_, T> {
-    /// The run of a formulation on so many cells.
+    /// Returns the run of a formulation on so many cells.
     pub(super) fn run_of(&self, form: usize, cells: [usize; 3]) -> Builder<T> {
         (self.run)(&self.forms[form].system, cells)
     }
 
-    /// A candidate carried as far as it goes without running, if it is legal on a card of so many multiprocessors.
+    /// Lowers a candidate as far as is possible without running, if it is legal on a card of so many multiprocessors.
     pub(super) fn predicted(
         &self,
         Candidate { form, schedule }: &Candidate,
@@ -104,7 +104,7 @@ struct Runner<T> {
 }
 
 impl<T: Number> Runner<T> {
-    /// Finds how many steps make a batch.
+    /// Finds the number of steps of a batch.
     fn new(mut simulation: Simulation<T>) -> Result<Self, Error> {
         let steps = bench::steps_of(&mut simulation, BURST)?;
         Ok(Runner { simulation, steps })
@@ -121,12 +121,12 @@ pub(super) struct OnCard<'a, T: Number> {
     sensors: Option<Sensors>,
     begun: Instant,
     there: BTreeMap<usize, Runner<T>>,
-    /// The last one that has left, while no other is there: its values are used again.
+    /// The last one that has left, while there is no other: its values are used again.
     spare: Option<Runner<T>>,
 }
 
 impl<'a, T: Number> OnCard<'a, T> {
-    /// The card of the options.
+    /// Opens the card of the options.
     pub(super) fn new(subject: Subject<'a, T>, options: &'a Options) -> Result<Self, Error> {
         let begun = Instant::now();
         let card = options.find_card()?;
@@ -146,7 +146,7 @@ impl<'a, T: Number> OnCard<'a, T> {
         })
     }
 
-    /// A run of a schedule on so many cells.
+    /// Returns a run of a schedule on so many cells.
     fn run(&self, cells: [usize; 3], candidate: &Candidate) -> Builder<T> {
         let run = self.subject.run_of(candidate.form, cells);
         let run = run.schedule(candidate.schedule.clone());
@@ -157,7 +157,7 @@ impl<'a, T: Number> OnCard<'a, T> {
 
     fn runner(&self, candidate: &Candidate) -> Result<Runner<T>, Error> {
         let mut simulation = self.run(self.options.cells, candidate).build()?;
-        // The host takes longer to set values than a race takes to time a schedule.
+        // Setting values on the host takes longer than timing a schedule.
         let other = self.there.values().chain(&self.spare).next();
         let taken = other.map(|other| simulation.take_fields(&other.simulation));
         if !taken.transpose()?.unwrap_or(false) {
@@ -193,8 +193,8 @@ impl<T: Number> Track for OnCard<'_, T> {
         predicted.costs.iter().all(fits).then_some(predicted)
     }
 
-    /// Compiles kernels into the cache. What fails here fails again when it is built, and is told then. A compiler cannot be
-    /// stopped: what it is at when the time is up it goes on with, and nobody waits for it.
+    /// Compiles kernels into the cache. A failure here occurs again when the schedule is built, and is reported then.
+    /// A compiler cannot be stopped: its last kernel goes on when the time is up, and nobody waits for it.
     fn prepare(
         &self,
         candidates: &[Candidate],
@@ -237,7 +237,7 @@ impl<T: Number> Track for OnCard<'_, T> {
         }
     }
 
-    /// Where memory is short, all others have to go but one, whose values are used again, and that one, too, if it is still short.
+    /// Times a batch. If memory is short, all others leave but one, whose values are used again; then that one.
     fn time(&mut self, number: usize, candidate: &Candidate) -> Result<f64, Error> {
         if !self.there.contains_key(&number) {
             let mut runner = self.runner(candidate);
@@ -304,19 +304,19 @@ impl<T: Number> Track for OnCard<'_, T> {
     }
 }
 
-/// What there is to compile for some schedules, and which of them are ready.
+/// The kernels to compile for some schedules, and the schedules that are ready.
 struct Work {
-    /// Kernels, each once, with the schedules that have it: those of the first schedules first, and of one schedule the
-    /// longest, which take longest.
+    /// Kernels, each once, with its schedules: kernels of the first schedules first, and of one schedule the longest,
+    /// which take longest.
     pieces: VecDeque<(Piece, Vec<usize>)>,
     /// Kernels of each schedule that are not compiled yet.
     left: Vec<usize>,
-    /// Schedules without such.
+    /// Schedules without such kernels.
     ready: BTreeSet<usize>,
 }
 
 impl Work {
-    /// Of schedules without texts it will be told why when they are built.
+    /// Collects the kernels. Schedules without texts fail when they are built, with the reason.
     fn new(texts: impl Iterator<Item = Option<Ahead>>) -> Self {
         let mut work = Work {
             pieces: VecDeque::new(),
@@ -345,7 +345,7 @@ impl Work {
         work
     }
 
-    /// A kernel of these schedules is compiled; is one of them ready by that?
+    /// Notes that a kernel of these schedules is compiled; returns whether this completes one of them.
     fn is_done(&mut self, of: &[usize]) -> bool {
         let before = self.ready.len();
         for number in of {
@@ -358,7 +358,7 @@ impl Work {
     }
 }
 
-/// The next of what there is to do.
+/// Returns the next job.
 fn next<J>(jobs: &Mutex<VecDeque<J>>) -> Option<J> {
     let mut jobs = jobs.lock().unwrap_or_else(PoisonError::into_inner);
     jobs.pop_front()

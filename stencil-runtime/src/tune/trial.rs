@@ -1,4 +1,4 @@
-//! A schedule that is tried: what it should take, and what it took.
+//! A schedule that is tried: its predicted and its measured times.
 
 use stencil_compiler::cost::{Fills, KernelCost, Limit, Rates, StepTime, Time};
 use stencil_compiler::schedule::Schedule;
@@ -8,39 +8,39 @@ use crate::backend::cuda::Launched;
 use crate::bench::Sustained;
 use crate::simulation::builder::Predicted;
 
-/// What became of a schedule.
+/// The fate of a schedule.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fate {
-    /// The model puts it behind those that were tried.
+    /// The model predicts it behind those that were tried.
     Ranked,
     /// There was no time left for it.
     Late,
-    /// It cannot be faster than what was measured, by the model.
+    /// It cannot be faster than the best measured one, by the model.
     Hopeless,
     /// It was not compiled, or did not run.
     Failed {
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// It ran, and others were faster.
     Slower,
     /// It ran, and some values were not those of the processor.
     Wrong {
-        /// How many.
+        /// The number of differing values.
         differing: usize,
     },
     /// It is the one that was found.
     Best,
 }
 
-/// A schedule, what it is predicted to take, and what it took.
+/// A schedule, its predicted times, and its measured ones.
 #[derive(Clone, Debug)]
 pub struct Trial {
     /// The number of its discrete problem among those that were searched.
     pub form: usize,
     /// The schedule.
     pub schedule: Schedule,
-    /// What its kernels cost, by the model.
+    /// The costs of its kernels, by the model.
     pub costs: Vec<KernelCost>,
     /// The kernels as the card runs them; none if it was not built.
     pub kernels: Vec<Launched>,
@@ -50,21 +50,21 @@ pub struct Trial {
     pub predicted_sustained: f64,
     /// The share of the clock that it is predicted to hold then.
     pub held: f64,
-    /// Seconds that a step takes at least, by the model.
+    /// The least seconds of a step, by the model.
     pub least: f64,
-    /// What bounds the kernel that is predicted to take longest.
+    /// The bound of the kernel that is predicted to take longest.
     pub limit: Limit,
     /// Seconds of a step in each batch that was timed, after a rest.
     pub batches: Vec<f64>,
-    /// What it took without rests; of those that were left at the end alone.
+    /// Its times without rests, if it was left at the end.
     pub sustained: Option<Sustained>,
-    /// What became of it.
+    /// Its fate.
     pub fate: Fate,
     /// Registers of its kernels, and bytes that they spill, as a compiler reports them in a search without a card.
     pub(super) compiled: Option<Vec<(u32, u32)>>,
     /// Ghost cells that are filled in a step.
     fills: Fills,
-    /// The number of its kernels.
+    /// The hash of its kernels.
     pub(super) identity: u64,
 }
 
@@ -97,7 +97,7 @@ impl Trial {
         trial
     }
 
-    /// The schedule, and what it is of.
+    /// Returns the schedule, and the number of its problem.
     pub(super) fn candidate(&self) -> Candidate {
         Candidate {
             form: self.form,
@@ -105,7 +105,7 @@ impl Trial {
         }
     }
 
-    /// Predicts, with what is known of the kernels.
+    /// Predicts its times, from the known resources of the kernels.
     pub(super) fn predict(&mut self, cells: [usize; 3], rates: &Rates) {
         let known = self.resources();
         let time = |(at, cost): (usize, &KernelCost)| {
@@ -119,7 +119,7 @@ impl Trial {
         (self.predicted_sustained, self.held) = (step.sustained, step.held);
     }
 
-    /// Predicted seconds of a kernel of its schedule, in all substeps; `None` where it cannot run.
+    /// Returns the predicted seconds of a kernel of its schedule, in all substeps; `None` if it cannot run.
     pub(super) fn kernel_seconds(
         &self,
         number: usize,
@@ -131,12 +131,12 @@ impl Trial {
         seconds.sum()
     }
 
-    /// Time steps that its kernels do at once.
+    /// Returns the number of time steps that its kernels do at once.
     pub fn time_steps(&self) -> usize {
         self.fills.time_steps.max(1)
     }
 
-    /// Seconds of a step: the one in the middle of all batches; infinite if there are none.
+    /// Returns the seconds of a step: the median of all batches; infinite if there are none.
     pub fn seconds(&self) -> f64 {
         let mut sorted = self.batches.clone();
         sorted.sort_by(f64::total_cmp);
@@ -144,8 +144,8 @@ impl Trial {
         sorted.get(at).copied().unwrap_or(f64::INFINITY)
     }
 
-    /// Registers of each kernel, and the bytes that it spills for want of more: as the card runs it, or without a card as
-    /// the compiler reports it; none of a schedule that was not compiled.
+    /// Returns the registers of each kernel, and the bytes that it spills for want of more: as the card runs it, or
+    /// without a card as the compiler reports it; none of a schedule that was not compiled.
     pub fn resources(&self) -> Vec<(u32, u32)> {
         let run = self.kernels.iter().map(|kernel| kernel.resources.taken());
         match &self.compiled {
@@ -154,7 +154,7 @@ impl Trial {
         }
     }
 
-    /// Bytes that its kernels write to local memory for want of registers.
+    /// Returns the bytes that its kernels write to local memory for want of registers.
     pub fn spilled(&self) -> u32 {
         self.resources().iter().map(|(_, spilled)| spilled).sum()
     }

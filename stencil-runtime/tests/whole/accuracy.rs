@@ -1,4 +1,4 @@
-//! Boundaries have the order of accuracy that they claim.
+//! Boundaries have their order of accuracy.
 
 use stencil_runtime::{Axis, Boundary, Face, Simulation, SystemDef};
 
@@ -6,7 +6,7 @@ fn text(system: &str) -> SystemDef {
     SystemDef::from_text("test.pde", system).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// The largest error of heat between two faces after a time, against an exact solution.
+/// Returns the largest error of heat between two faces after a time, against an exact solution.
 fn heat_error(n: usize, lo: Boundary, hi: Boundary, exact: impl Fn(f64, f64) -> f64 + Sync) -> f64 {
     let system = text(
         "pub system Heat in 1d { field q: scalar; ddt(q) = lap(q); }

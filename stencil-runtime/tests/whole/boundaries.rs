@@ -47,7 +47,7 @@ fn initial<T: Number>(cells: [usize; 3], component: usize) -> Vec<T> {
     (0..count).map(|i| T::from_f64(value(i))).collect()
 }
 
-/// How a run is carried out; it must not matter.
+/// The settings of a run; they must not change bits.
 #[derive(Clone, Copy, Debug)]
 struct Way {
     engine: Engine,
@@ -55,7 +55,7 @@ struct Way {
     preset: Option<&'static str>,
 }
 
-/// Faces of each component: what the simulation is told, and what the reference does.
+/// Faces of each component: the settings of the simulation, and the kinds of the reference.
 struct Case {
     cells: [usize; 3],
     settings: Vec<(Face, Kind)>,
@@ -145,7 +145,7 @@ impl Case {
     }
 }
 
-/// The order of polynomials through numbers on faces, of each component.
+/// Returns the order of polynomials through numbers on faces, of each component.
 fn orders(system: &SystemDef) -> Vec<Option<usize>> {
     let model = system.model();
     let of = |name: &str| {
@@ -203,7 +203,7 @@ fn agrees<T: Number>(system: &SystemDef, case: &Case) {
     }
 }
 
-/// Every kind at each face, next to every other kind at the face that follows.
+/// Returns every kind at each face, next to every other kind at the face that follows.
 fn cases(cells: [usize; 3], dimension: usize) -> Vec<Case> {
     let kinds = [
         Kind::Even,
@@ -308,7 +308,7 @@ fn walls_mirror_tensors() {
     }
 }
 
-/// A function of the user that does what a built-in kind does has its bits, corners included.
+/// A function of the user that equals a built-in kind has its bits, corners included.
 #[test]
 fn functions_can_be_what_is_built_in() {
     let system = Vectors.to_system().unwrap();
@@ -354,7 +354,7 @@ fn functions_can_be_what_is_built_in() {
     assert_eq!(run(true, 2), expected);
 }
 
-/// Where a ghost cell is, and what it may read.
+/// Functions get the place of a ghost cell, and the values that they read.
 #[test]
 fn functions_know_where_they_are() {
     let system = text(
@@ -408,7 +408,7 @@ fn periodic_axes_may_be_shorter_than_halos() {
     }
 }
 
-/// What the row engine would store by itself needs more ghost cells than a narrow channel has.
+/// A function that the row engine would store by default needs more ghost cells than a narrow channel has.
 #[test]
 fn a_law_flows_in_a_channel_of_two_cells() {
     let sound = "system Sound in 2d {

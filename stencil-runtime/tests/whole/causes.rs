@@ -1,4 +1,4 @@
-//! A value that is not finite is traced to what made it.
+//! A value that is not finite is traced to its cause.
 
 use stencil_runtime::{Axis, Boundary, Builder, Error, Simulation, Source, SystemDef};
 
@@ -14,7 +14,7 @@ fn builder(equations: &str) -> Builder<f64> {
         .unchecked_step(true)
 }
 
-/// What a run says that begins with `q` and `p` and fails.
+/// Returns the message of a run that begins with `q` and `p` and fails.
 fn said(builder: Builder<f64>, q: fn(f64) -> f64) -> String {
     let mut gas = builder.build().unwrap_or_else(|e| panic!("{e}"));
     gas.set("q", |x, _, _| q(x)).unwrap();
@@ -61,7 +61,7 @@ fn roots_and_quotients_are_told_with_their_arguments() {
     holds(&text, &["the logarithm of -0.5", "at [0]"]);
 }
 
-/// A branch that is not taken has no part in it, and growth without bound is still told to be that.
+/// A branch that is not taken has no part in it, and growth without bound is still reported as such.
 #[test]
 fn what_grows_without_bound_is_told_to_take_smaller_steps() {
     let text = said(
@@ -71,7 +71,7 @@ fn what_grows_without_bound_is_told_to_take_smaller_steps() {
     holds(&text, &["smaller time step", "larger viscosity"]);
 }
 
-/// Even if nothing that follows from it is stored.
+/// Sources are checked even if nothing that follows from them is stored.
 #[test]
 fn sources_are_finite_in_all_cells() {
     let gas = builder("source k: scalar; ddt(q) = max(0, k); ddt(p) = 0;");

@@ -1,4 +1,4 @@
-//! Laws whose waves have no declared speeds and none that can be written: their limit is that of the fluxes about the state.
+//! Laws without declared or explicit speeds of waves: their limit is that of the fluxes about the state.
 
 use stencil_runtime::{Engine, Error, Simulation, SystemDef, Unstable};
 
@@ -15,7 +15,7 @@ fn refused(error: Error) -> Unstable {
     }
 }
 
-/// Water with friction, of which no speed is declared.
+/// Returns water with friction, without a declared speed.
 fn water(dimension: usize, friction: f64, riemann: &str) -> SystemDef {
     system(&format!(
         "pub system Water in {dimension}d {{
@@ -25,7 +25,7 @@ fn water(dimension: usize, friction: f64, riemann: &str) -> SystemDef {
     ))
 }
 
-/// A lake with a wind of 2 and 1 along the axes and waves of speed one.
+/// Makes a lake with a wind of 2 and 1 along the axes and waves of speed one.
 fn lake(
     system: &SystemDef,
     set: impl Fn(stencil_runtime::Builder<f64>) -> stencil_runtime::Builder<f64>,
@@ -87,8 +87,8 @@ fn axes_of_a_law_add_up() {
     assert!((automatic.dt() / (0.8 * limit) - 1.0).abs() < 1e-2);
 }
 
-/// FORCE along two axes is the mean of steps along one that are twice as long, and smears by half of what is stable: 2 * 60 of waves and
-/// 2 * 1 of friction.
+/// FORCE along two axes is the mean of steps along one that are twice as long, and smears by half of the stability
+/// limit: 2 * 60 of waves and 2 * 1 of friction.
 #[test]
 fn solvers_that_smear_by_the_step_are_held_to_the_strictest_axis() {
     let (water, limit) = (water(2, 1e-3, "force"), 1.0 / (120.0 + 2.0));
@@ -98,7 +98,7 @@ fn solvers_that_smear_by_the_step_are_held_to_the_strictest_axis() {
     let mut within = lake(&water, |b| b.dt(0.99 * limit));
     within.run(400, |_, _| ()).unwrap();
     assert!(highest(&within) < 1.001);
-    // Rusanov's limit of both axes together is none of its own.
+    // Rusanov's flux has no limit of its own for both axes together.
     let mut grown = lake(&water, |b| b.dt(0.99 / 81.0).unchecked_step(true));
     assert!(grown.run(400, |_, _| ()).is_err() || highest(&grown) > 2.0);
 }
@@ -125,7 +125,7 @@ fn a_law_that_is_stable_for_no_step_is_refused() {
     assert!(matches!(error, Error::NoStableStep { .. }), "{error}");
 }
 
-/// Nothing is known about values at which derivatives are no numbers; growth is stopped.
+/// No limit is known about values without finite derivatives; growth is stopped.
 #[test]
 fn a_step_that_cannot_be_checked_is_told_of() {
     let text =

@@ -1,4 +1,4 @@
-//! What users read when a setting does not fit.
+//! Messages about settings that do not fit.
 
 use stencil_runtime::{
     Axis, Boundary, Engine, Error, Face, Faces, Schedule, Simulation, Source, SystemDef, pde,
@@ -202,7 +202,7 @@ fn formulas_that_do_not_read() {
     assert_eq!(simulation.field("rho").unwrap().sum(), 1.5 * 64.0);
 }
 
-/// Only fields have boundary conditions: what is stored is computed beyond faces, not exchanged.
+/// Only fields have boundary conditions: stored functions are computed beyond faces, not exchanged.
 #[test]
 fn stored_functions_do_not_cross_walls() {
     let text = "pub system Flow in 2d { field u: vector; ddt(u) = lap(u) + grad(div(u)); }

@@ -1,18 +1,18 @@
-//! Faces that waves leave through: the order up to them is that of the ghost values.
+//! Open faces, through which waves leave: the order up to them is that of the ghost values.
 
 use stencil_runtime::{Boundary, Face, Simulation, Source, SystemDef};
 
-/// The exact solution: a wave along x at speed one that a source drives. It is neither even nor odd at faces.
+/// Returns the exact solution: a wave along x at speed one that a source drives. It is neither even nor odd at faces.
 fn exact(x: f64, t: f64) -> f64 {
     2.0 + (3.0 * x - 2.0 * t).sin()
 }
 
-/// The rate that transport alone lacks.
+/// Returns the rate that transport alone lacks.
 fn source(x: f64, t: f64) -> f64 {
     (3.0 * x - 2.0 * t).cos()
 }
 
-/// The mean error after half a crossing, with values on the face where it comes in.
+/// Returns the mean error after half a crossing, with values on the face where it comes in.
 fn error(text: &str, boundary: &Boundary, n: usize) -> f64 {
     let system = SystemDef::from_text("open", text).unwrap_or_else(|e| panic!("{e}"));
     let mut run = Simulation::<f64>::builder(&system)
@@ -70,7 +70,7 @@ fn waves_leave_with_the_order_of_the_ghost_values() {
             let found = (errors[0] / errors[1]).log2();
             let row = format!("{boundary}, order {found:.2} of {order} from {errors:?}: {text}\n");
             print!("{row}");
-            // A comparison that a NaN fails.
+            // NaN fails this comparison.
             let right = found > order - 0.1;
             if !right {
                 missed += &row;

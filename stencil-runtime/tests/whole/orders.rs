@@ -24,7 +24,7 @@ enum Conductivity {
     Cylinder,
 }
 
-/// What is solved: `q = exp(-t) s(x)`, with two derivatives of `s`, and `k` with one.
+/// The manufactured solution `q = exp(-t) s(x)`, with two derivatives of `s`, and `k` with one.
 #[derive(Clone, Copy)]
 struct Exact {
     s: fn(f64) -> [f64; 3],
@@ -62,7 +62,7 @@ impl Exact {
         (-t).exp() * (self.s)(x)[1]
     }
 
-    /// What the rate lacks.
+    /// Returns the source that the rate lacks.
     fn source(self, conductivity: Conductivity, x: f64, t: f64) -> f64 {
         let [q, slope, curve] = (self.s)(x).map(|s| (-t).exp() * s);
         let [k, rise] = match conductivity {
@@ -82,7 +82,7 @@ impl Exact {
     }
 }
 
-/// Long enough for what faces do wrong to reach some cells.
+/// Long enough for errors of faces to reach some cells.
 const END: f64 = 2e-2;
 
 /// The radius in an annulus.
@@ -100,7 +100,7 @@ fn system(form: &str, mixed: &str, order: u32) -> SystemDef {
     SystemDef::from_text("bar", &text).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// The root of the mean square error after a while.
+/// Returns the root of the mean square error after a while.
 fn error(
     (system, conductivity): (&SystemDef, Conductivity),
     exact: Exact,
@@ -135,7 +135,7 @@ fn error(
 /// The name of a kind, a solution that it fits, and the boundaries.
 type Kind = (&'static str, Exact, Vec<(Faces, Boundary)>);
 
-/// Boundaries of each kind, and what they are tried with.
+/// Returns boundaries of each kind, with the solutions to try.
 fn kinds() -> Vec<Kind> {
     let value = || Boundary::dirichlet_with(|x, _, _, t| OPEN.q(x, t));
     let slope =
@@ -159,7 +159,7 @@ fn every_form_has_the_order_of_the_scheme_at_every_kind_of_face() {
     let mut missed = Vec::new();
     for (form, conductivity) in FORMS {
         for order in [2, 4, 6] {
-            // Nested differences have one form however they are written.
+            // Nested differences have one form for each way of writing.
             let mixed = match conductivity {
                 Conductivity::Given if form.starts_with("div(k") => &["bidiagonal", "composed"][..],
                 _ => &["bidiagonal"],
@@ -193,10 +193,10 @@ fn every_form_has_the_order_of_the_scheme_at_every_kind_of_face() {
     assert!(missed.is_empty(), "{}", missed.join("\n"));
 }
 
-/// What alternates from cell to cell decays, so a steady state is one.
+/// A wave of two cells decays, so a steady state has none.
 #[test]
 fn even_and_odd_cells_do_not_part() {
-    // A conductivity of ghost values of such a state would be no sensible one.
+    // Conductivities of the ghost values of such a state would make no sense.
     let forms = FORMS.iter().filter(|(_, k)| *k != Conductivity::OfUnknown);
     for (form, _) in forms {
         for order in [2, 4, 6] {
@@ -267,7 +267,7 @@ fn what_a_source_conducts_stays_within_walls() {
     assert_eq!(by_source.field("q").unwrap(), by_field.field("q").unwrap());
 }
 
-/// No formula of a source is asked beyond a face, where it may have no value.
+/// No formula of a source is evaluated beyond a face: it may have no value there.
 #[test]
 fn sources_have_values_beyond_faces_where_their_formulas_have_none() {
     let system = SystemDef::from_text(

@@ -4,7 +4,7 @@ use stencil_runtime::{Engine, Simulation, Source};
 
 use crate::runs::{bits, text, there_is_a_card};
 
-/// Water that leaves its range in each step: fluxes are repaired, and counted.
+/// Returns water that leaves its range in each step: fluxes are repaired, and counted.
 fn water(engine: Engine) -> Simulation<f64> {
     let system = text(
         "pub system Water in 1d { conserved h: scalar where h > 0; conserved m: vector;
@@ -62,7 +62,7 @@ fn what_is_repaired_is_that_of_now_and_not_of_timings() {
     }
 }
 
-/// The bits and the repairs after some steps, amid which parts are timed.
+/// Returns the bits and the repairs after some steps, amid which parts are timed.
 fn repaired(engine: Engine) -> (Vec<u64>, u64) {
     let state = |run: &Simulation<f64>| (bits(run), run.repairs().unwrap().unwrap().sum());
     let (mut timed, mut plain) = (water(engine), water(engine));

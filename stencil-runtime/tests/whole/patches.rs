@@ -1,4 +1,4 @@
-//! A mesh in patches on the processor: the bits are those of one patch, whatever lies at its faces and whatever a step does.
+//! A mesh in patches on the processor has the bits of one patch, for all boundaries and all kinds of steps.
 
 use crate::boundaries::Vectors;
 use stencil_runtime::compiler::schedule::{Halo, Placement, presets};
@@ -48,7 +48,7 @@ fn set_all<T: Number>(simulation: &mut Simulation<T>) -> Result<(), Error> {
     Ok(())
 }
 
-/// All that a run shows after some steps.
+/// Returns all results of a run after some steps.
 fn shown<T: Number>(builder: Builder<T>, steps: u64) -> Result<Vec<u64>, Error> {
     let mut simulation = builder.build()?;
     set_all(&mut simulation)?;
@@ -206,7 +206,7 @@ fn patches_may_be_thinner_than_what_is_read() {
     );
 }
 
-/// What is told of a value that is no number is told of its cell of the mesh.
+/// The error of a value that is not finite names its cell of the mesh.
 #[test]
 fn values_that_are_no_numbers_are_found_in_the_mesh() {
     let system = text(

@@ -1,4 +1,4 @@
-//! A run that is stopped, written and restored goes on with the same bits.
+//! A run that is stopped, written and restored continues with the same bits.
 
 use std::path::PathBuf;
 
@@ -241,7 +241,7 @@ fn damaged_files_are_refused() {
         std::fs::write(&temp.0, &good[..end]).unwrap();
         assert!(second.restore(&temp.0).is_err(), "cut at {end}");
     }
-    // Wherever it is: in values, in numbers and texts beside them, in headers, in the directory.
+    // In each place: in values, in numbers and texts beside them, in headers, in the directory.
     let mut bad = good.clone();
     for at in (0..good.len())
         .step_by(5)
@@ -252,7 +252,7 @@ fn damaged_files_are_refused() {
         assert!(second.restore(&temp.0).is_err(), "byte {at}");
         bad[at] = good[at];
     }
-    // The arrays are whole, and nothing says so: it may have been written again by another program.
+    // The arrays are whole, but without a seal: another program may have written it again.
     bad.extend(b"end");
     std::fs::write(&temp.0, &bad).unwrap();
     let text = second.restore(&temp.0).unwrap_err().to_string();
@@ -265,7 +265,7 @@ fn damaged_files_are_refused() {
     second.restore(&temp.0).unwrap();
 }
 
-/// The last of the steps that adapt belongs to the state: a run that is already at its end has made none.
+/// The last length of adaptive steps belongs to the state: a run that is already at its end has made none.
 #[test]
 fn a_state_knows_its_last_time_step() {
     let temp = Temp::new("last");

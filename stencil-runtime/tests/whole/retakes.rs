@@ -5,7 +5,7 @@ use stencil_runtime::{Engine, Error, Number, Retaken, Simulation, SystemDef};
 
 use crate::runs::{bits, text, there_is_a_card};
 
-/// Grows ever faster, and is as fast as it is large.
+/// Returns a system that grows ever faster, with a speed as large as its value.
 fn burst() -> SystemDef {
     text(
         "pub system Burst in 1d { field q: scalar;
@@ -15,7 +15,7 @@ fn burst() -> SystemDef {
     )
 }
 
-/// The same as a conservation law with what makes it grow beside the flux.
+/// Returns the same as a conservation law, with its growth beside the flux.
 fn burst_through_faces() -> SystemDef {
     text(
         "pub system Burst in 1d { conserved q: scalar;
@@ -112,7 +112,7 @@ fn limits_that_no_step_can_keep_are_told() {
     assert!(hopeless.field("q").unwrap().iter().all(|q| *q == 6.0));
 }
 
-/// A step that is done again from values that are 1, but 2 in one cell or more; and the fields after it as it was first.
+/// Does a step again from values that are 1, but 2 in one cell or more. Returns it, and the fields after it.
 fn after_a_step<T: Number>(
     system: &SystemDef,
     cells: [usize; 3],
@@ -153,7 +153,7 @@ fn the_cell_and_the_speed_that_made_a_step_too_long_are_told() {
     // The first of equals, along x before y.
     let (last, _) = after_a_step::<f32>(&declared, [16, 12, 1], &[[2, 9, 0], [9, 5, 0], [4, 9, 0]]);
     assert_eq!(last.cell, [9, 5, 0]);
-    // What shortens steps most is not the larger number.
+    // The speed that shortens steps most need not be the larger number.
     let viscous = text(
         "pub system Viscous in 3d { field q: scalar;
             ddt(q) = 10 * q^3;

@@ -1,4 +1,4 @@
-//! Runs: adaptive steps, sources, what is observed, failures, interruption.
+//! Runs: adaptive steps, sources, observables, failures, interruption.
 
 use std::ops::ControlFlow;
 
@@ -13,7 +13,7 @@ pub(crate) fn text(system: &str) -> SystemDef {
     SystemDef::from_text("test.pde", system).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// Is there a card that runs are done on?
+/// Is there a card for runs?
 pub(crate) fn there_is_a_card() -> bool {
     let usable =
         |card: &Card| card.is_supported() && Nvrtc::open_up_to(card.driver.0 as i32).is_ok();
@@ -412,7 +412,7 @@ fn a_run_ends_when_it_is_told() {
     assert_eq!(simulation.step_count(), 5);
 }
 
-/// A field after three steps, and how many arrays and buffers that took.
+/// Returns a field after three steps, and the number of arrays and buffers for them.
 fn chained(system: &SystemDef, schedule: Option<&str>, periodic: bool) -> (Vec<u64>, [usize; 2]) {
     let mut builder = Simulation::<f64>::builder(system)
         .cells([21, 17, 1])
@@ -432,7 +432,7 @@ fn chained(system: &SystemDef, schedule: Option<&str>, periodic: bool) -> (Vec<u
     (bits(&simulation), [plan.memories(), plan.buffers.len()])
 }
 
-/// Stored functions of which some live in the memory of others.
+/// Stored functions, some of which share memory.
 #[test]
 fn schedules_that_share_memory_have_the_same_bits() {
     use stencil_runtime::compiler::{plan, schedule};

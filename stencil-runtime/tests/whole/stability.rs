@@ -1,4 +1,4 @@
-//! Steps are as long as is stable, or refused.
+//! Steps are at the stability limit, or refused.
 
 use stencil_runtime::{Axes, Builder, Engine, Error, Simulation, SystemDef, Unstable};
 
@@ -26,12 +26,12 @@ const GAS: &str = "pub system Gas in 1d {
 }
 scheme s for Gas { reconstruct: plm; riemann: hll; time: ssprk2; }";
 
-/// A tube with a jump; the sound of its left half has the speed sqrt(1.4).
+/// Returns a tube with a jump; the sound of its left half has the speed sqrt(1.4).
 fn tube(set: impl Fn(Builder<f64>) -> Builder<f64>) -> Simulation<f64> {
     tube_of("repair: none;", set)
 }
 
-/// The same, its ranges kept or not.
+/// Returns the same, with its ranges kept or not.
 fn tube_of(repair: &str, set: impl Fn(Builder<f64>) -> Builder<f64>) -> Simulation<f64> {
     let gas = system(&GAS.replace("time: ssprk2;", &format!("time: ssprk2; {repair}")));
     let builder = Simulation::<f64>::builder(&gas).cells([100, 1, 1]);
@@ -240,7 +240,7 @@ fn the_strictest_axis_may_be_taken_alone() {
     assert!((max / (0.25 / 400.0) - 1.0).abs() < 1e-6, "{max}");
 }
 
-/// Noise that a wind along x carries runs at h/u on a mesh of the plane, whatever is along y, and grows beyond it.
+/// Noise that a wind along x carries runs at h/u on a mesh of the plane, for any spacing along y, and grows beyond it.
 #[test]
 fn a_wind_along_an_axis_is_held_to_that_axis() {
     let wind = |cfl: &str| {
@@ -264,7 +264,7 @@ fn a_wind_along_an_axis_is_held_to_that_axis() {
         assert!((dt / limit - 1.0).abs() < 1e-3 && !grown, "{cfl}: {dt}");
         assert!(after(cfl, 1.2).1, "{cfl}");
     }
-    // A number is of every direction.
+    // A number counts for every direction.
     let (dt, _) = after("cfl { advective: 3 }", 1.0);
     assert!((dt / limit - 1.0 / 3.0).abs() < 1e-3, "{dt}");
     let builder = Simulation::<f64>::builder(&wind("")).cells([16, 32, 1]);
@@ -295,7 +295,7 @@ fn automatic_steps_need_no_speeds_and_follow_the_state() {
     assert!(simulation.dt() < first && simulation.dt() > 0.1 * first);
     let (_, other) = run(Engine::Cpu);
     assert_eq!(simulation.field("u").unwrap(), other.field("u").unwrap());
-    // A law's follow the speeds of its waves.
+    // Automatic steps of a law follow the speeds of its waves.
     let mut tube = tube(|b| b.auto_step());
     tube.step().unwrap();
     assert!((tube.dt() / (0.8 * 0.01 / 1.4_f64.sqrt()) - 1.0).abs() < 1e-2);

@@ -1,4 +1,4 @@
-//! Runs that several threads look at.
+//! Runs that several threads read.
 
 use std::thread;
 

@@ -1,4 +1,4 @@
-//! What was once read, and mutations of it: nothing panics. `fuzz/` looks further, with a fuzzer.
+//! Earlier inputs, and mutations of them: nothing panics. `fuzz/` searches further, with a fuzzer.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -32,7 +32,7 @@ fn the_corpus_and_its_mutations_are_read_or_refused() {
     }
 }
 
-/// Some bytes changed, left out, doubled, or taken from another place.
+/// Changes some bytes, leaves them out, doubles them, or takes them from another place.
 fn mutated(seed: &[u8], draws: &mut Draws) -> Vec<u8> {
     let mut bytes = seed.to_vec();
     let mut below = |end: usize| draws.below(end as u64) as usize;

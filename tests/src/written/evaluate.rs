@@ -47,7 +47,7 @@ impl Grid {
     }
 }
 
-/// A term's component by its place in memory, with how far beyond the cells it is known.
+/// Grids of terms' components by their places in memory, with the cells beyond the mesh that they cover.
 type Known = HashMap<(usize, usize), ([i32; 3], Rc<Grid>)>;
 
 /// The state of a system at a time.
@@ -66,7 +66,7 @@ pub(super) struct State<'a> {
 }
 
 impl<'a> State<'a> {
-    /// A component of a term in the cells and so many beyond.
+    /// Returns a component of a term in the cells and so many beyond.
     pub(super) fn term(&self, term: &'a Term, at: usize, halo: [i32; 3]) -> Rc<Grid> {
         if let TermKind::Let(i) = term.kind {
             return self.term(&self.model.lets[i].value, at, halo);
@@ -83,7 +83,7 @@ impl<'a> State<'a> {
         grid
     }
 
-    /// The same state with other values of its components.
+    /// Returns the same state with other values of its components.
     pub(super) fn with<'b>(&'b self, components: &'b [Vec<Value>]) -> State<'b> {
         State {
             model: self.model,
@@ -99,13 +99,13 @@ impl<'a> State<'a> {
         }
     }
 
-    /// A component of a term in each cell.
+    /// Returns a component of a term in each cell.
     pub(super) fn everywhere(&self, term: &'a Term, at: usize) -> Vec<Value> {
         let grid = self.term(term, at, [0; 3]);
         cells(self.cells).map(|cell| grid.at(cell)).collect()
     }
 
-    /// A uniform.
+    /// Returns a uniform.
     pub(super) fn number(&self, term: &'a Term) -> Value {
         self.term(term, 0, [0; 3]).at([0; 3])
     }
@@ -293,7 +293,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// The product of a component of each argument.
+    /// Returns the product of a component of each argument.
     fn times(
         &self,
         args: &'a [Term],
@@ -325,7 +325,7 @@ impl<'a> State<'a> {
         self.map(halo, &[&a, &b], |v| p.product(half, p.sum(v[0], v[1])))
     }
 
-    /// The first derivative. A sum of derivatives is differentiated term by term where the scheme has an operator for each.
+    /// Returns the first derivative, of a sum of derivatives term by term if the scheme has an operator for each.
     fn first(&self, axis: usize, of: &'a Term, at: usize, halo: [i32; 3]) -> Grid {
         let mixed = self.model.scheme.mixed.settled();
         if axis >= self.model.dimension {
@@ -350,7 +350,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// A part of a sum.
+    /// Returns a part of a sum.
     fn part(&self, part: &Part<'a>, halo: [i32; 3]) -> Grid {
         let p = self.precision;
         let number = p.rounded(part.number);
@@ -376,7 +376,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// The central difference along these axes.
+    /// Returns the central difference along these axes.
     fn difference(&self, axes: &[usize], of: &Atom<'a>, halo: [i32; 3]) -> Grid {
         let stencil = central(self.model.scheme.order as usize, axes);
         let step = axes.iter().fold(Wide::ONE, |step, axis| {
@@ -388,7 +388,7 @@ impl<'a> State<'a> {
         })
     }
 
-    /// The sum of values around a cell, over what a step stands for.
+    /// Returns the weighted sum of values around a cell, over the step.
     fn weighted(&self, stencil: &Stencil, step: Wide, of: &Grid, cell: [i32; 3]) -> Value {
         let p = self.precision;
         let mut sum = Value::exact(Wide::ZERO);
@@ -405,8 +405,8 @@ impl<'a> State<'a> {
         sum
     }
 
-    /// Advection with differences that leave out the point furthest downwind: the gradient's own differences, less half of how
-    /// far the differences that are biased to either side are apart, times the speed's size.
+    /// Returns advection with differences that leave out the point furthest downwind: the gradient's own differences,
+    /// less the speed's size times half the distance between the differences that are biased to either side.
     fn upwind(&self, u: &'a Term, f: &'a Term, at: usize, halo: [i32; 3]) -> Grid {
         let p = self.precision;
         let parts = (0..self.model.dimension).map(|axis| {
@@ -424,7 +424,7 @@ impl<'a> State<'a> {
     }
 }
 
-/// Half of how far the first differences without the lowest and without the highest point are apart.
+/// Returns half the distance between the first differences without the lowest and without the highest point.
 fn sides_apart(axis: usize, order: u32) -> Stencil {
     let radius = order as i32 / 2;
     let biased = |points: std::ops::Range<i32>, sign: i128| {
@@ -441,24 +441,24 @@ fn sides_apart(axis: usize, order: u32) -> Stencil {
     high.chain(biased(-radius..radius, -1)).collect()
 }
 
-/// How far a stencil reads beyond a halo.
+/// Returns a halo with the reach of a stencil beyond it.
 fn reaching(halo: [i32; 3], stencil: &Stencil) -> [i32; 3] {
     let furthest = |axis: usize| stencil.iter().map(|(at, _)| at[axis].abs()).max();
     std::array::from_fn(|axis| halo[axis] + furthest(axis).unwrap_or(0))
 }
 
-/// Number of components.
+/// Returns the number of components.
 pub(super) fn width(term: &Term, dimension: usize) -> usize {
     dimension.pow(term.rank as u32)
 }
 
-/// The components of the factors of a product's component.
+/// Returns the components of the factors of a product's component.
 pub(super) fn factors(a: &Term, b: &Term, at: usize, dimension: usize) -> (usize, usize) {
     let of = |term: &Term| if width(term, dimension) == 1 { 0 } else { at };
     (of(a), of(b))
 }
 
-/// Are two terms one value by what they read?
+/// Do two terms read the same values in the same way?
 fn is_same(a: &Term, b: &Term) -> bool {
     match (&a.kind, &b.kind) {
         (TermKind::Field(a), TermKind::Field(b)) | (TermKind::Let(a), TermKind::Let(b)) => a == b,
@@ -470,7 +470,7 @@ fn is_same(a: &Term, b: &Term) -> bool {
     }
 }
 
-/// A function of numbers.
+/// Evaluates a function of numbers.
 fn scalar(p: Precision, op: Op, v: &[Value]) -> Value {
     let a = v[0];
     match op {

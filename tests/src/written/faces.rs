@@ -5,7 +5,7 @@ use stencil_compiler::schedule::space::Draws;
 use super::value::{Precision, Value};
 use super::wide::Wide;
 
-/// What lies beyond a face.
+/// The boundary condition of a face.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Ghost {
     /// The other end of the mesh.
@@ -16,9 +16,9 @@ pub enum Ghost {
     Outflow,
     /// The line through the two nearest cells.
     Extrapolate,
-    /// What has this mean with the mirror image.
+    /// The value whose mean with the mirror image is this.
     Dirichlet(f64),
-    /// What has this slope outwards with the mirror image.
+    /// The value whose slope outwards from the mirror image is this.
     Neumann(f64),
 }
 
@@ -28,7 +28,7 @@ pub type Faces = [[Ghost; 2]; 3];
 /// All periodic.
 pub const PERIODIC: Faces = [[Ghost::Periodic; 2]; 3];
 
-/// What lies beyond the faces of a bounded system's mesh: every kind of boundary. Numbers on faces are for schemes of second
+/// Returns boundary conditions for a bounded system's mesh: every kind. Numbers on faces are for schemes of second
 /// order; others extend them by polynomials.
 pub fn random(seed: u64, dimension: usize, order: u32) -> Faces {
     let mut draws = Draws::new(seed ^ 0xface);
@@ -64,7 +64,7 @@ pub(super) struct Component<'a> {
 }
 
 impl Component<'_> {
-    /// The value in a cell, or beyond faces: those of the last axis are met last, and are made of what lies beyond others.
+    /// Returns the value in a cell, or beyond faces: those of the last axis come last, and use the others.
     pub(super) fn at(&self, cell: [i32; 3]) -> Value {
         let outside = |axis: &usize| !(0..self.cells[*axis] as i32).contains(&cell[*axis]);
         let Some(axis) = [2, 1, 0].into_iter().find(outside) else {

@@ -1,4 +1,4 @@
-//! What flows through faces of cells, by the formulas of the literature.
+//! Fluxes through faces of cells, by the formulas of the literature.
 
 use stencil_compiler::model::{Model, Rank, Sweep, Term, Variables};
 
@@ -7,8 +7,8 @@ use super::evaluate::State;
 use super::value::{Precision, Value};
 use super::wide::Wide;
 
-/// Is the scheme of a law one that is known here? Scalars by constants or lines of their own, unsplit, with the flux of Rusanov or
-/// of Harten, Lax and van Leer.
+/// Does this module know the scheme of a law? It knows scalars by constants or lines of their own, unsplit, with the
+/// flux of Rusanov or of Harten, Lax and van Leer.
 pub fn knows(model: &Model) -> bool {
     let scheme = &model.scheme;
     let lines = scheme.reconstruct == "plm" && LIMITERS.contains(&scheme.limiter.as_str());
@@ -23,7 +23,7 @@ pub fn knows(model: &Model) -> bool {
 
 const LIMITERS: [&str; 5] = ["central", "mc", "minmod", "superbee", "van_leer"];
 
-/// The rate of a conserved scalar from what flows through the faces of each cell.
+/// Returns the rate of a conserved scalar from the fluxes through the faces of each cell.
 pub(super) fn inflow<'a>(state: &State<'a>, field: usize, flux: &'a Term) -> Vec<Value> {
     let (p, n) = (state.precision, state.model.dimension);
     let count: usize = state.cells.iter().product();
@@ -47,7 +47,7 @@ fn index([nx, ny, _]: [usize; 3], [x, y, z]: [i32; 3]) -> usize {
     (z as usize * ny + y as usize) * nx + x as usize
 }
 
-/// The flux through the upper face of each cell.
+/// Returns the flux through the upper face of each cell.
 fn through<'a>(state: &State<'a>, field: usize, flux: &'a Term, axis: usize) -> Vec<Value> {
     let p = state.precision;
     let [lower, upper] = at_faces(state, axis);
@@ -71,14 +71,14 @@ fn through<'a>(state: &State<'a>, field: usize, flux: &'a Term, axis: usize) -> 
     cells(state.cells).enumerate().map(face).collect()
 }
 
-/// What is known at one face of every cell.
+/// The state at one side of a face of every cell.
 struct Side {
     fluxes: Vec<Value>,
-    /// Of the slowest and of the fastest wave.
+    /// Speeds of the slowest and of the fastest wave.
     speeds: [Vec<Value>; 2],
 }
 
-/// The speeds of the slowest and of the fastest wave.
+/// Returns the speeds of the slowest and of the fastest wave.
 fn speeds(side: &State<'_>, axis: usize) -> [Vec<Value>; 2] {
     let (p, waves) = (side.precision, side.model.waves.as_ref());
     let nothing = || vec![Value::exact(Wide::ZERO); side.cells.iter().product()];
@@ -127,7 +127,7 @@ fn hll(
     p.quotient(p.sum(carried, spread), p.difference(fastest, slowest))
 }
 
-/// Every component at the lower and at the upper face of each cell.
+/// Returns every component at the lower and at the upper face of each cell.
 fn at_faces(state: &State<'_>, axis: usize) -> [Vec<Vec<Value>>; 2] {
     let mut faces = [state.components.to_vec(), state.components.to_vec()];
     let scheme = &state.model.scheme;
@@ -160,8 +160,8 @@ fn at_faces(state: &State<'_>, axis: usize) -> [Vec<Vec<Value>>; 2] {
     faces
 }
 
-/// The slope of a line from the differences on both sides (R. J. LeVeque, Finite Volume Methods for Hyperbolic Problems, 2002,
-/// section 6.9 and 6.11).
+/// Returns the slope of a line from the differences on both sides (R. J. LeVeque, Finite Volume Methods for Hyperbolic
+/// Problems, 2002, section 6.9 and 6.11).
 fn limited(p: Precision, limiter: &str, [a, b]: [Value; 2]) -> Value {
     let times = |by: f64, of: Value| p.product(Value::exact(Wide::new(by)), of);
     let mean = times(0.5, p.sum(a, b));
@@ -189,7 +189,7 @@ fn limited(p: Precision, limiter: &str, [a, b]: [Value; 2]) -> Value {
     }
 }
 
-/// The one of the smallest size, if all have one sign; else zero.
+/// Returns the one of the smallest size, if all have one sign; else zero.
 fn least(p: Precision, all: &[Value]) -> Value {
     let zero = Value::exact(Wide::ZERO);
     let fold = |larger: bool| {

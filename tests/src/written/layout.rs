@@ -1,15 +1,15 @@
-//! Which numbers of a cell the entries of fields and sources are.
+//! The components of fields and sources, as numbers of a cell.
 
 use stencil_compiler::model::{Model, Rank, Symmetry};
 
-/// The component that holds an entry, and whether with the other sign; nothing where the entry is zero.
+/// The component that holds an entry, and whether with the other sign; `None` if the entry is zero.
 pub(super) type Entry = Option<(usize, bool)>;
 
 /// The components of a model.
 pub(super) struct Layout {
-    /// By field, row by row.
+    /// Entries by field, row by row.
     pub(super) fields: Vec<Vec<Entry>>,
-    /// By source, row by row.
+    /// Entries by source, row by row.
     pub(super) sources: Vec<Vec<Entry>>,
     /// The axes of the indices of each component: fields first, then sources.
     pub(super) indices: Vec<Vec<usize>>,

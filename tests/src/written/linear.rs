@@ -1,16 +1,16 @@
-//! Sums of derivatives with uniform factors: what a derivative of them is made of.
+//! Sums of derivatives with uniform factors: the parts of their derivatives.
 
 use stencil_compiler::model::{Function, Mixed, Model, Term, TermKind};
 
 use super::evaluate::{factors, width};
 use super::wide::Wide;
 
-/// What is differentiated as one grid function.
+/// An expression that is differentiated as one grid function.
 #[derive(Clone)]
 pub(super) enum Atom<'a> {
     /// A component of a term.
     Whole(&'a Term, usize),
-    /// The product of two.
+    /// The product of two components.
     Product([(&'a Term, usize); 2]),
     /// A central difference along these axes.
     Difference(Vec<usize>, Box<Atom<'a>>),
@@ -44,8 +44,8 @@ impl<'a> Part<'a> {
         self
     }
 
-    /// Is it a product that holds a first derivative, as advection against the wind does? What is differentiated of such is
-    /// distributed, or a difference of faces, which is not known here.
+    /// Is it a product that holds a first derivative, such as upwind advection? A derivative of it is distributed, or a
+    /// difference of faces, which is not known here.
     pub(super) fn is_flux(&self, model: &Model) -> bool {
         match &self.atom {
             Atom::Product(pair) => pair.iter().any(|(term, _)| holds_slope(model, term)),
@@ -57,7 +57,7 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// Its first derivative: of a first derivative the compact second one or the mixed one of the scheme.
+    /// Returns its first derivative: of a first derivative the compact second one or the mixed one of the scheme.
     pub(super) fn differentiated(self, axis: usize, mixed: Mixed) -> Self {
         Part {
             atom: derivative(axis, self.atom, mixed),
@@ -82,7 +82,7 @@ fn derivative(axis: usize, atom: Atom<'_>, mixed: Mixed) -> Atom<'_> {
     }
 }
 
-/// Is a first derivative written somewhere in a term?
+/// Does a term contain a first derivative?
 fn holds_slope(model: &Model, term: &Term) -> bool {
     let below = |terms: &[&Term]| terms.iter().any(|term| holds_slope(model, term));
     match &term.kind {
@@ -111,7 +111,7 @@ fn holds_slope(model: &Model, term: &Term) -> bool {
     }
 }
 
-/// The same everywhere: made of numbers, parameters and the time.
+/// Is it the same everywhere: made of numbers, parameters and the time?
 pub(super) fn is_uniform(model: &Model, term: &Term) -> bool {
     let all = |terms: &[&Term]| terms.iter().all(|term| is_uniform(model, term));
     match &term.kind {
@@ -131,7 +131,7 @@ pub(super) fn is_uniform(model: &Model, term: &Term) -> bool {
     }
 }
 
-/// A component of a term as a sum.
+/// Returns a component of a term as a sum.
 pub(super) fn linear<'a>(
     model: &'a Model,
     term: &'a Term,
@@ -184,7 +184,7 @@ pub(super) fn linear<'a>(
     }
 }
 
-/// A component of a call as a sum; `None` if it is none.
+/// Returns a component of a call as a sum; `None` if it is not a sum.
 fn called<'a>(
     model: &'a Model,
     function: Function,
@@ -247,7 +247,7 @@ fn called<'a>(
     })
 }
 
-/// The first derivative of a component along an axis.
+/// Returns the first derivative of a component along an axis.
 fn first<'a>(
     model: &'a Model,
     axis: usize,
@@ -261,7 +261,7 @@ fn first<'a>(
     parts.map(|part| part.differentiated(axis, mixed)).collect()
 }
 
-/// A sum with its sign changed.
+/// Returns a sum with its sign changed.
 fn minus(parts: Vec<Part<'_>>) -> Vec<Part<'_>> {
     let negated = parts.into_iter().map(|part| part.scaled(-Wide::ONE));
     negated.collect()
@@ -273,7 +273,7 @@ fn trace<'a>(model: &'a Model, term: &'a Term, mixed: Mixed) -> Vec<Part<'a>> {
     parts.collect::<Vec<_>>().concat()
 }
 
-/// A product as a sum, where one of its factors is uniform.
+/// Returns a product as a sum, if one of its factors is uniform.
 fn product<'a>(model: &'a Model, pair: [(&'a Term, usize); 2], mixed: Mixed) -> Vec<Part<'a>> {
     let [(a, i), (b, j)] = pair;
     let scaled = |by: &'a Term, of: &'a Term, at: usize| -> Vec<Part<'a>> {

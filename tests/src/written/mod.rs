@@ -1,9 +1,9 @@
-//! A second oracle: a model's expressions as they are written, in twice the precision, each value with a bound of what an
-//! evaluation in the working precision may lose.
+//! A second oracle: a model's expressions as they are written, in twice the precision, each value with a bound of the
+//! errors of an evaluation in the working precision.
 //!
-//! It shares the declaration with the compiler and nothing else: it knows operators, integrators and boundaries of its own. What
-//! engines find is right within the bound, which follows from the expressions as they stand: a square of a difference has the
-//! relative error of the difference, so that an engine that multiplies it out is told from one that does not.
+//! It shares the declaration with the compiler and nothing else: it has operators, integrators and boundaries of its
+//! own. Engines are right within the bound, which follows from the expressions as they are written: a square of a
+//! difference has the relative error of the difference, so that an engine that multiplies it out is detected.
 
 mod evaluate;
 mod faces;
@@ -28,8 +28,8 @@ pub use law::knows;
 pub use value::{Precision, Value};
 pub use wide::Wide;
 
-/// How often what one rounding loses a bound allows for each operation: an engine may multiply by a reciprocal, distribute a
-/// factor over a sum, and add the terms of nested sums one after the other.
+/// Rounding errors that a bound allows for each operation: an engine may multiply by a reciprocal, distribute a factor
+/// over a sum, and add the terms of nested sums one after the other.
 const ALLOWED: f64 = 4.0;
 
 /// A run to evaluate as it is written.
@@ -45,12 +45,12 @@ pub struct Run<'a> {
     pub params: &'a [f64],
     /// The time step.
     pub dt: f64,
-    /// What lies beyond the mesh.
+    /// The boundary conditions of the mesh.
     pub faces: Faces,
 }
 
 impl Run<'_> {
-    /// The components of the fields after some steps from these values of fields, then sources.
+    /// Returns the components of the fields after some steps from these values of fields, then sources.
     ///
     /// # Panics
     /// If the system has a scheme that is not known here; see [`knows`] for those of conservation laws.
@@ -68,7 +68,7 @@ impl Run<'_> {
         values
     }
 
-    /// A scalar made of these values of fields, then sources, in each cell at time zero.
+    /// Returns a scalar made of these values of fields, then sources, in each cell at time zero.
     pub fn scalar<T: Real>(&self, term: &Term, initial: &[Vec<T>]) -> Vec<Value> {
         let layout = Layout::new(self.model);
         let values = exact(initial);
@@ -138,7 +138,7 @@ impl Run<'_> {
     }
 }
 
-/// The largest error of values in parts of its bound, and how many values have one.
+/// Returns the largest error of values in parts of its bound, and the number of values that have one.
 ///
 /// # Errors
 /// The first value that is further away than its bound.
@@ -152,7 +152,7 @@ pub fn within<T: Real>(found: &[Vec<T>], bounds: &[Vec<Value>]) -> Result<(f64, 
                 continue;
             }
             let error = (Wide::new(found.to_f64()) - bound.exact).size();
-            // What is lost below the normal range.
+            // Errors below the normal range.
             let allowed = bound.error + smallest::<T>();
             if error.is_nan() || error > allowed {
                 return Err(format!(
@@ -191,7 +191,7 @@ fn exact<T: Real>(values: &[Vec<T>]) -> Vec<Vec<Value>> {
     all.map(|of| of.iter().map(value).collect()).collect()
 }
 
-/// Cells with x the fastest.
+/// Visits cells with x the fastest.
 fn cells([nx, ny, nz]: [usize; 3]) -> impl Iterator<Item = [i32; 3]> {
     let each = move |i: usize| [i % nx, i / nx % ny, i / (nx * ny)].map(|c| c as i32);
     (0..nx * ny * nz).map(each)

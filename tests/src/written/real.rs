@@ -1,4 +1,4 @@
-//! Numbers of twice the precision as what an engine calculates with, so that the error of a difference of tenth order is seen
+//! Numbers of twice the precision for an engine to calculate with, so that the error of a difference of tenth order is
 //! far above that of rounding.
 
 use stencil_compiler::expr::Real;

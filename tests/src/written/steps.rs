@@ -17,8 +17,8 @@ impl Tableau {
         }
     }
 
-    /// Of a method in 2N storage, `w = A w + k; f = f + B dt w` (J. H. Williamson, J. Comput. Phys. 35, 48, 1980): the
-    /// sum of what each `w` holds of each `k`.
+    /// Returns the tableau of a method in 2N storage, `w = A w + k; f = f + B dt w` (J. H. Williamson, J. Comput. Phys.
+    /// 35, 48, 1980): each row sums the shares of each `k` in each `w`.
     fn of_two_n(pairs: &[[(i128, i128); 2]]) -> Self {
         let mut held: Vec<Wide> = Vec::new();
         let mut sums: Vec<Wide> = Vec::new();
@@ -36,12 +36,12 @@ impl Tableau {
         Tableau { a, b: sums }
     }
 
-    /// When stages are, in steps.
+    /// Returns the time of a stage, in steps.
     pub(super) fn time(&self, stage: usize) -> Wide {
         self.a[stage].iter().fold(Wide::ZERO, |sum, a| sum + *a)
     }
 
-    /// The method of a scheme.
+    /// Returns the method of a scheme.
     ///
     /// # Panics
     /// If it is unknown.

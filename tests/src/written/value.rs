@@ -1,8 +1,8 @@
-//! Values with bounds of what evaluating them in a precision may lose: a running error analysis.
+//! Values with bounds of the error of evaluating them in a precision: a running error analysis.
 
 use super::wide::Wide;
 
-/// A number and how far from it an evaluation in the working precision may be.
+/// A number, and a bound of the error of an evaluation in the working precision.
 ///
 /// J. H. Wilkinson, Rounding Errors in Algebraic Processes (1963); N. J. Higham, Accuracy and Stability of Numerical
 /// Algorithms (2002), section 3.3.
@@ -10,14 +10,14 @@ use super::wide::Wide;
 pub struct Value {
     /// The number.
     pub exact: Wide,
-    /// The bound of the absolute error; infinite where nothing can be said.
+    /// The bound of the absolute error; infinite if it is not known.
     pub error: f64,
-    /// Cannot rounding make it negative, as of a square?
+    /// Does rounding never make it negative, as for a square?
     pub no_sign: bool,
 }
 
 impl Value {
-    /// A number that is known without an error.
+    /// Makes a number that is known without an error.
     pub fn exact(value: Wide) -> Value {
         Value {
             exact: value,
@@ -26,7 +26,7 @@ impl Value {
         }
     }
 
-    /// One of which nothing can be said.
+    /// Makes a value whose bound is not known.
     pub fn unknown() -> Value {
         Value::with(Wide::ZERO, f64::INFINITY)
     }
@@ -40,12 +40,12 @@ impl Value {
         }
     }
 
-    /// The largest size that its evaluation may have.
+    /// Returns the largest size that its evaluation may have.
     pub fn largest(self) -> f64 {
         self.exact.size() + self.error
     }
 
-    /// The same, known to be no square of a negative number's root: never below zero.
+    /// Returns the same, known to be never negative, like a square root.
     pub fn never_negative(self) -> Value {
         Value {
             no_sign: true,
@@ -53,7 +53,7 @@ impl Value {
         }
     }
 
-    /// With the other sign.
+    /// Returns it with the other sign.
     pub fn negated(self) -> Value {
         Value {
             exact: -self.exact,
@@ -63,17 +63,17 @@ impl Value {
     }
 }
 
-/// The working precision: what one rounding may lose of a value.
+/// The working precision: the largest error of one rounding of a value.
 #[derive(Clone, Copy, Debug)]
 pub struct Precision {
-    /// Relative to a value.
+    /// The error relative to a value.
     pub unit: f64,
     /// Is it single?
     pub single: bool,
 }
 
 impl Precision {
-    /// From one to the next larger number.
+    /// Returns the distance from one to the next larger number.
     pub fn epsilon(self) -> f64 {
         match self.single {
             true => f64::from(f32::EPSILON),
@@ -81,7 +81,7 @@ impl Precision {
         }
     }
 
-    /// A number of the program, rounded where it has to be.
+    /// Returns a number of the program, rounded if necessary.
     pub fn rounded(self, value: Wide) -> Value {
         let lost = if value.is_exact(self.single) {
             0.0
@@ -94,7 +94,7 @@ impl Precision {
         }
     }
 
-    /// `a + b`: terms may be added in any order, and a factor distributed over them, so that what is lost follows their sizes.
+    /// Returns `a + b`: terms may be added in any order, and factors distributed, so that errors follow sizes.
     pub fn sum(self, a: Value, b: Value) -> Value {
         let lost = match a.exact.size() == 0.0 || b.exact.size() == 0.0 {
             true => 0.0,
@@ -106,12 +106,12 @@ impl Precision {
         }
     }
 
-    /// `a - b`
+    /// Returns `a - b`.
     pub fn difference(self, a: Value, b: Value) -> Value {
         self.sum(a, b.negated())
     }
 
-    /// `a b`: each factor is evaluated before they are multiplied.
+    /// Returns `a b`: each factor is evaluated before they are multiplied.
     pub fn product(self, a: Value, b: Value) -> Value {
         let exact = a.exact * b.exact;
         let carried = spread(a.exact.size(), b.error) + spread(b.exact.size(), a.error);
@@ -122,7 +122,7 @@ impl Precision {
         }
     }
 
-    /// `a / b`, also as a product with `1 / b`.
+    /// Returns `a / b`, also as a product with `1 / b`.
     pub fn quotient(self, a: Value, b: Value) -> Value {
         let exact = a.exact / b.exact;
         let least = b.exact.size() - b.error;
@@ -136,7 +136,7 @@ impl Precision {
         }
     }
 
-    /// `a^n` for an integer.
+    /// Returns `a^n` for an integer.
     pub fn power(self, a: Value, exponent: i32) -> Value {
         let mut out = Value::exact(Wide::ONE);
         for i in 0..exponent.unsigned_abs() {
@@ -149,7 +149,7 @@ impl Precision {
         }
     }
 
-    /// The square root.
+    /// Returns the square root.
     pub fn sqrt(self, a: Value) -> Value {
         let (exact, least) = (a.exact.root(), a.exact.to_f64() - a.error);
         if least < 0.0 && !a.no_sign || a.exact.is_negative() {
@@ -163,7 +163,7 @@ impl Precision {
         Value::with(exact, carried + lost).never_negative()
     }
 
-    /// The size.
+    /// Returns the size.
     pub fn abs(self, a: Value) -> Value {
         Value {
             exact: a.exact.magnitude(),
@@ -172,7 +172,7 @@ impl Precision {
         }
     }
 
-    /// The larger of two, or the smaller.
+    /// Returns the larger of two, or the smaller.
     pub fn extreme(self, a: Value, b: Value, larger: bool) -> Value {
         let first = a.exact.less(b.exact) != larger;
         let exact = if first { a.exact } else { b.exact };
@@ -186,7 +186,7 @@ impl Precision {
         }
     }
 
-    /// `c` where `holds`, else `d`, of which an evaluation may take the other one where `sure` is false.
+    /// Returns `c` if `holds`, else `d`; an evaluation may take the other one if `sure` is false.
     pub fn choice(self, holds: bool, sure: bool, c: Value, d: Value) -> Value {
         let (taken, other) = if holds { (c, d) } else { (d, c) };
         if sure {
@@ -199,13 +199,13 @@ impl Precision {
         }
     }
 
-    /// A function of one argument, where it changes by `slope` times the change of that at most.
+    /// Returns a function of one argument, which changes by at most `slope` times the change of that.
     pub fn function(self, a: Value, exact: Wide, slope: f64) -> Value {
         let lost = 2.0 * self.unit * exact.size();
         Value::with(exact, spread(slope, a.error) + lost)
     }
 
-    /// The cube root.
+    /// Returns the cube root.
     pub fn cbrt(self, a: Value) -> Value {
         let exact = a.exact.cbrt();
         let least = a.exact.size() - a.error;
@@ -216,7 +216,7 @@ impl Precision {
         Value::with(exact, carried + 2.0 * self.unit * exact.size())
     }
 
-    /// The natural logarithm.
+    /// Returns the natural logarithm.
     pub fn log(self, a: Value) -> Value {
         let least = a.exact.to_f64() - a.error;
         let slope = if least > 0.0 {
@@ -230,7 +230,7 @@ impl Precision {
         }
     }
 
-    /// `a^b` of real numbers.
+    /// Returns `a^b` of real numbers.
     pub fn pow(self, a: Value, b: Value) -> Value {
         let least = a.exact.to_f64() - a.error;
         if least <= 0.0 {
@@ -246,7 +246,7 @@ impl Precision {
         Value::with(exact, carried + 2.0 * self.unit * exact.size()).never_negative()
     }
 
-    /// The angle of the point (b, a).
+    /// Returns the angle of the point (b, a).
     pub fn atan2(self, a: Value, b: Value) -> Value {
         let (y, x) = (a.exact, b.exact);
         let exact = y.atan2(x);
@@ -261,7 +261,7 @@ impl Precision {
     }
 }
 
-/// A product of sizes, zero if one of them is.
+/// Returns a product of sizes, zero if one of them is.
 fn spread(a: f64, b: f64) -> f64 {
     if a == 0.0 || b == 0.0 { 0.0 } else { a * b }
 }

@@ -2,8 +2,8 @@
 
 use super::wide::Wide;
 
-/// Weights for the derivative taken this many times at zero, from values at these points on unit spacing: exact for every
-/// polynomial of a degree below the number of points.
+/// Returns weights for the derivative taken this many times at zero, from values at these points on unit spacing: exact
+/// for every polynomial of a degree below the number of points.
 ///
 /// B. Fornberg, Math. Comp. 51, 699 (1988): weights of more and more points, one after the other.
 #[expect(
@@ -39,8 +39,8 @@ pub fn weights(times: usize, points: &[i32]) -> Vec<Wide> {
 /// Points and weights of a difference, on unit spacing.
 pub(super) type Stencil = Vec<([i32; 3], Wide)>;
 
-/// The central difference of an order along axes: one as often as it is differentiated, or two different ones, whose mixed
-/// derivative is a quarter of the difference of the second derivatives along the diagonals.
+/// Returns the central difference of an order along axes: one as often as it is differentiated, or two different ones,
+/// whose mixed derivative is a quarter of the difference of the second derivatives along the diagonals.
 pub(super) fn central(order: usize, axes: &[usize]) -> Stencil {
     let line = |times: usize, radius: usize| {
         let radius = radius as i32;

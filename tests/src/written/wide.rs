@@ -37,28 +37,28 @@ impl Wide {
         lo: 1.224_646_799_147_353_2e-16,
     };
 
-    /// The same number.
+    /// Makes the same number.
     pub const fn new(value: f64) -> Wide {
         Wide { hi: value, lo: 0.0 }
     }
 
-    /// The quotient of two integers.
+    /// Returns the quotient of two integers.
     pub fn ratio(above: i128, below: i128) -> Wide {
         Wide::integer(above) / Wide::integer(below)
     }
 
-    /// The integer, exact up to 106 bits.
+    /// Returns the integer, exact up to 106 bits.
     pub fn integer(value: i128) -> Wide {
         let hi = value as f64;
         two_sum(hi, value.wrapping_sub(hi as i128) as f64)
     }
 
-    /// The nearest `f64`.
+    /// Returns the nearest `f64`.
     pub fn to_f64(self) -> f64 {
         self.hi
     }
 
-    /// It less the nearest `f64`.
+    /// Returns the number less the nearest `f64`.
     pub fn rest(self) -> f64 {
         self.lo
     }
@@ -68,12 +68,12 @@ impl Wide {
         self.lo == 0.0 && (!single || f64::from(self.hi as f32) == self.hi)
     }
 
-    /// Its size, rounded.
+    /// Returns its size, rounded.
     pub fn size(self) -> f64 {
         self.hi.abs()
     }
 
-    /// It without its sign.
+    /// Returns the number without its sign.
     pub fn magnitude(self) -> Wide {
         if self.hi < 0.0 { -self } else { self }
     }
@@ -83,7 +83,7 @@ impl Wide {
         self.hi < 0.0
     }
 
-    /// A power with an integer exponent.
+    /// Returns a power with an integer exponent.
     pub fn powi(self, exponent: i32) -> Wide {
         let power = (0..exponent.unsigned_abs()).fold(Wide::ONE, |product, _| product * self);
         if exponent < 0 {
@@ -93,7 +93,7 @@ impl Wide {
         }
     }
 
-    /// The square root; NaN below zero.
+    /// Returns the square root; NaN below zero.
     pub fn root(self) -> Wide {
         if self.hi <= 0.0 {
             return Wide::new(self.hi.sqrt());
@@ -102,7 +102,7 @@ impl Wide {
         root + (self - root * root) / (root + root)
     }
 
-    /// The cube root.
+    /// Returns the cube root.
     pub fn cbrt(self) -> Wide {
         let mut root = Wide::new(self.hi.cbrt());
         for _ in 0..2 {
@@ -114,7 +114,7 @@ impl Wide {
         root
     }
 
-    /// e to this power: a Taylor series of a 512th of what is beyond a power of two.
+    /// Returns e to this power: a Taylor series of a 512th of the rest beyond a power of two.
     pub fn exp(self) -> Wide {
         let halvings = 9;
         let exponent = (self.hi / LN_2.hi).round();
@@ -133,7 +133,7 @@ impl Wide {
         (less_one + Wide::ONE) * Wide::new(power)
     }
 
-    /// The natural logarithm, by Newton's method on [`exp`](Self::exp).
+    /// Returns the natural logarithm, by Newton's method on [`exp`](Self::exp).
     pub fn log(self) -> Wide {
         let mut log = Wide::new(self.hi.ln());
         if log.hi.is_finite() {
@@ -144,7 +144,7 @@ impl Wide {
         log
     }
 
-    /// Sine and cosine of an angle of a few thousand turns at most.
+    /// Returns sine and cosine of an angle of a few thousand turns at most.
     fn sin_cos(self) -> (Wide, Wide) {
         let quarters = (self.hi / HALF_PI.hi).round();
         let rest = self - HALF_PI * Wide::new(quarters);
@@ -167,17 +167,17 @@ impl Wide {
         }
     }
 
-    /// The sine.
+    /// Returns the sine.
     pub fn sin(self) -> Wide {
         self.sin_cos().0
     }
 
-    /// The cosine.
+    /// Returns the cosine.
     pub fn cos(self) -> Wide {
         self.sin_cos().1
     }
 
-    /// The hyperbolic tangent.
+    /// Returns the hyperbolic tangent.
     pub fn tanh(self) -> Wide {
         if self.hi.abs() > 40.0 {
             return Wide::new(self.hi.signum());
@@ -186,7 +186,7 @@ impl Wide {
         (square - Wide::ONE) / (square + Wide::ONE)
     }
 
-    /// The angle of the point (x, self).
+    /// Returns the angle of the point (x, self).
     pub fn atan2(self, x: Wide) -> Wide {
         let guess = Wide::new(self.hi.atan2(x.hi));
         let (sin, cos) = guess.sin_cos();
@@ -203,7 +203,7 @@ impl Wide {
     }
 }
 
-/// The sum of two numbers, exactly.
+/// Returns the sum of two numbers, exactly.
 fn two_sum(a: f64, b: f64) -> Wide {
     let hi = a + b;
     let seen = hi - a;
@@ -213,7 +213,7 @@ fn two_sum(a: f64, b: f64) -> Wide {
     }
 }
 
-/// The same where |a| is not below |b|.
+/// Returns the same if |a| is not below |b|.
 fn quick_sum(a: f64, b: f64) -> Wide {
     let hi = a + b;
     Wide {
@@ -222,7 +222,7 @@ fn quick_sum(a: f64, b: f64) -> Wide {
     }
 }
 
-/// The product of two numbers, exactly.
+/// Returns the product of two numbers, exactly.
 fn two_product(a: f64, b: f64) -> Wide {
     let hi = a * b;
     Wide {

@@ -1,5 +1,5 @@
-//! What the built-in systems compute: their accuracy, and solutions that are known. One program,
-//! since each instantiates the engines for itself.
+//! The accuracy of the built-in systems, and known solutions. One program, since each instantiates the engines for
+//! itself.
 
 mod laws;
 mod order;

@@ -1,5 +1,5 @@
-//! Sums that are carried ahead, which complete on the plane of the iteration: alone, of each other and of all
-//! else that rides along, with the bits of the definition.
+//! Sums that are carried ahead, which complete on the plane of the iteration: alone, of each other and of other carried
+//! functions, with the bits of the definition.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ fn schedule(source: &str) -> Schedule {
     text::parse(&format!("schedule {source}")).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// By the rule, and with all that is carried ahead.
+/// Returns placements by the rule, and with all that is carried ahead.
 fn placed(algorithm: &Algorithm) -> [Placements; 2] {
     let (mut rule, mut all) = (Placements::new(), Placements::new());
     heuristic::carry_ahead(algorithm, &mut rule);
@@ -94,8 +94,8 @@ fn sums_ahead_have_the_same_bits_in_two_dimensions() {
     same_bits::<f64>(FLAT, [75, 18, 1], &of_two);
 }
 
-/// What rides along, whatever it is made of: sums of registers, of shared functions, of each other; sums with offsets to
-/// one side only; at every chunk's first planes and last.
+/// Functions that ride along, of every kind: sums of registers, of shared functions, of each other; sums with offsets
+/// to one side only; at every chunk's first planes and last.
 #[test]
 fn sums_ahead_of_what_rides_along_have_the_same_bits() {
     let chain = "algorithm Chain 3d scheme \"chain\" uniform c = 0.25 state q field state w field
@@ -146,7 +146,7 @@ fn sums_ahead_of_what_rides_along_have_the_same_bits() {
     }
 }
 
-/// Kernels that store what others read around a cell, in ghost cells of their own, too.
+/// Kernels that store functions which others read around a cell, in ghost cells of their own, too.
 #[test]
 fn sums_ahead_of_what_is_stored_have_the_same_bits() {
     let chain =
@@ -214,7 +214,7 @@ fn sums_ahead_in_patches_and_fused_substeps_have_the_same_bits() {
     agree(&heat, &fused, &case, 2, 3, &reference);
 }
 
-/// The kernel of the second substep, and what its notes say of functions that ride along.
+/// Returns the kernel of the second substep, and its notes on functions that ride along.
 fn lowered(algorithm: &Algorithm, schedule: &Schedule) -> (Kernel, Vec<String>) {
     let compiled = check::check(algorithm, schedule, 4).unwrap_or_else(|e| panic!("{e}"));
     let kernel = compiled.kernels[1].clone();
@@ -223,7 +223,7 @@ fn lowered(algorithm: &Algorithm, schedule: &Schedule) -> (Kernel, Vec<String>) 
     (kernel, notes)
 }
 
-/// Factors complete on the plane of the iteration and nothing is kept for them; what nothing multiplies completes behind it.
+/// Factors complete on the plane of the iteration, and nothing is kept for them; other sums complete behind it.
 #[test]
 fn factors_complete_with_the_plane_and_sums_of_products_behind_it() {
     let algorithm = algorithm_of(INDUCTION);
@@ -254,7 +254,7 @@ fn factors_complete_with_the_plane_and_sums_of_products_behind_it() {
     assert!(notes.iter().any(|n| n.contains("complete on plane p-4")));
 }
 
-/// A preset has what is a factor ahead, and is the one without where there is none.
+/// A preset carries factors ahead, and equals the one without if there are none.
 #[test]
 fn the_preset_is_carried_where_no_sum_is_a_factor() {
     let make = |name: &str, algorithm: &Algorithm| {
@@ -276,8 +276,8 @@ fn operations(body: &[Stmt], of: Op) -> usize {
     body.iter().map(count).sum()
 }
 
-/// A difference along x is in a first derivative and in two mixed ones, each of them a sum of its own: where all add on one plane,
-/// it is formed once an iteration; where some add on a newer one, once for each of the two planes.
+/// A difference along x is in a first derivative and in two mixed ones, each of them a sum of its own. If all add on
+/// one plane, it is formed once an iteration; if some add on a newer one, once for each of the two planes.
 #[test]
 fn differences_that_sums_share_are_formed_once_for_each_plane() {
     let shared =

@@ -1,4 +1,4 @@
-//! What the functions of the language mean, against formulas written out by hand.
+//! The meaning of the functions of the language, against formulas written out by hand.
 
 use stencil_compiler::algorithm::Role;
 use stencil_compiler::algorithm::interp::Oracle;
@@ -18,7 +18,7 @@ fn cross(a: Vector, b: Vector) -> Vector {
     ]
 }
 
-/// The right-hand side of `r` in every cell, given a, b and c there.
+/// Checks the right-hand side of `r` in every cell, given a, b and c there.
 fn check(rhs: &str, expected: impl Fn(Vector, Vector, f64) -> f64) {
     let source = format!(
         "system S in 3d {{ field a: vector; field b: vector; field c: scalar; field r: scalar;
@@ -94,7 +94,7 @@ fn vector_identities_hold() {
     );
 }
 
-/// A traceless part has no trace, whatever the number of axes and of components.
+/// A traceless part has no trace, for any number of axes and of components.
 #[test]
 fn traceless_parts_have_no_trace_in_any_dimension() {
     for (dimension, vector) in [

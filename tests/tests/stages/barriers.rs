@@ -12,7 +12,7 @@ use stencil_tests::{ISOTHERMAL_NS, algorithm_of, with_mixed};
 
 use super::device_code::{ARCHITECTURES, compiler, resources, text};
 
-/// Kernels that share functions within a substep, and new fields between two.
+/// Returns kernels that share functions within a substep, and new fields between two.
 fn kernels(precision: Precision, params: &[(&str, u32)]) -> Vec<Kernel> {
     let flow = algorithm_of(&with_mixed(ISOTHERMAL_NS, "composed"));
     let heat = algorithm_of(
@@ -55,10 +55,10 @@ fn split_barriers_compile_and_leave_none_of_the_block() {
     }
 }
 
-/// Bytes that a split barrier may have spilled more, where registers are at their limit already.
+/// Bytes that a split barrier may have spilled more, if registers are at their limit already.
 const SPILLED: u32 = 64;
 
-/// One slot more makes room for what is written before the wait; registers hardly change.
+/// One slot more makes room for values that are written before the wait; registers hardly change.
 fn compiles(whole: Kernel, split: Kernel, precision: Precision) {
     assert!(split.shared_bytes() > whole.shared_bytes());
     let shared = split.shared_bytes();

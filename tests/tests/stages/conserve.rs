@@ -24,7 +24,7 @@ const WATER: &str =
     average { h; u by sqrt(h + 2); m = (h + 2)*u; }
     waves { flow: u; sound: sqrt(g*(h + 2)); }";
 
-/// Solvers for it: one that gives fluxes, and one that gives the state of which they follow.
+/// Solvers for it: one that gives fluxes, and one that gives the state from which they follow.
 const SOLVERS: &str = "
     fn root(a: scalar) -> scalar {
         let mut x = (1 + a)/2;
@@ -54,7 +54,7 @@ const LAYERS: &str = "conserved m: vector; field h: scalar;
     primitive { u; m = (h + 2)*u; }
     waves { flow: u; sound: sqrt(abs(h + 2)); density: h + 2; pressure: p; }";
 
-/// Water over a bed of which both sides of a face see one, some of it dry.
+/// Water over a bed that both sides of a face see as one, some of it dry.
 const RIVER: &str =
     "conserved h: scalar; conserved m: vector; field bed: scalar; param g: real = 1;
     let u = if h > 1e-3 { m/h } else { 0*m };
@@ -197,7 +197,7 @@ fn all_stages<T: Real>() {
 
 const STEPS: usize = 2;
 
-/// The row engine, presets and sampled schedules.
+/// Checks the row engine, presets and sampled schedules.
 fn by_all<T: Real>(algorithm: &Algorithm, case: &Case, reference: &[Vec<T>]) {
     let scheme = &algorithm.scheme;
     let rows = row_engine::<T>(algorithm, case, STEPS);
@@ -221,7 +221,7 @@ fn by_all<T: Real>(algorithm: &Algorithm, case: &Case, reference: &[Vec<T>]) {
     }
 }
 
-/// Split steps give all fields new values each time, those that stay too: one box has all that is read alike.
+/// Split steps give all fields new values each time, constant ones too: one box has all that is read alike.
 #[test]
 fn split_steps_have_one_box() {
     let scheme =
@@ -242,7 +242,7 @@ fn split_steps_have_one_box() {
     assert_eq!(differing(&found, &oracle(&algorithm, &case, 3)), 0);
 }
 
-/// A range that is left by what is reconstructed, and by no cell.
+/// Checks a range that reconstructed values leave, and no cell.
 fn repaired<T: Real>() {
     for scheme in [
         "reconstruct: weno5; riemann: hll; time: ssprk2;",
@@ -263,7 +263,7 @@ fn repaired<T: Real>() {
             .into_iter()
             .fold(f64::INFINITY, f64::min);
         let bare_values = oracle::<T>(&bare, &case, STEPS);
-        // The widest range that is left, and not by so much that no flux keeps it.
+        // The widest range that is left, and not so far that no flux keeps it.
         let kept = [1e-2, 5e-3, 3e-3, 2e-3, 1e-3, 1e-4]
             .iter()
             .find_map(|below| {
@@ -297,10 +297,12 @@ fn conservation_laws_have_the_same_bits_on_all_engines_in_f64() {
     all_stages::<f64>();
 }
 
-/// A gas, of which arrays may have any values, with the exact solver of the library.
+/// Returns a gas whose arrays may have any values, with the exact solver of the library.
 fn exact(dimension: usize, scheme: &str) -> Algorithm {
     let library = include_str!("../../../physics/src/systems/ideal_gas.rs");
-    let from = library.find("/// What a shock").expect("its functions");
+    let from = library
+        .find("/// The change of velocity")
+        .expect("its functions");
     let to = library.find("observe ").expect("its end");
     algorithm_of(&format!(
         "system Gas in {dimension}d {{
@@ -399,7 +401,7 @@ fn each_way_to_place_that_a_search_begins_with_gives_the_same_bits() {
     }
 }
 
-/// A sum that begins with what a queue holds is set before that queue moves on.
+/// A sum that begins with a value of a queue is set before that queue moves on.
 #[test]
 fn a_sum_begins_with_what_was_there_before_queues_move() {
     let algorithm = algorithm_of(

@@ -20,7 +20,7 @@ const SYSTEMS: [&str; 6] = [
     "field b: scalar; field u: vector; ddt(b) = 0; ddt(u) = grad(div(u)) - b*u;",
 ];
 
-/// Substeps whose updates are states as they are: their own, another's, an accumulator's.
+/// Substeps whose updates are unchanged states: their own, another's, an accumulator's.
 const SUBSTEPS: [&str; 9] = [
     "substep { b = b, q = q_1 }",
     "substep { b = b, q = q }",
@@ -33,7 +33,7 @@ const SUBSTEPS: [&str; 9] = [
     "substep { b = b, q = q_1, q_old = q }\nsubstep 0.5 { b = b, q = q_2, q_old = q_old }\nsubstep 1.0 { b = b, q = q_2 }",
 ];
 
-/// An algorithm of two fields with these substeps.
+/// Returns an algorithm of two fields with these substeps.
 fn written(dimension: usize, substeps: &str) -> Algorithm {
     let last = ["[1,0,0]", "[0,1,0]", "[0,0,1]"][dimension - 1];
     let first = last.replace('1', "-1");
@@ -51,7 +51,7 @@ fn written(dimension: usize, substeps: &str) -> Algorithm {
     algorithm
 }
 
-/// The oracle's fields, after a comparison with all engines and presets.
+/// Returns the oracle's fields, after a comparison with all engines and presets.
 fn agree<T: Real>(algorithm: &Algorithm) -> Vec<Vec<T>> {
     let sizes = [7, 6, 5];
     let cells = std::array::from_fn(|a| if a < algorithm.dimension { sizes[a] } else { 1 });
@@ -79,7 +79,7 @@ fn agree<T: Real>(algorithm: &Algorithm) -> Vec<Vec<T>> {
     reference
 }
 
-/// Initial values of a field, by its place among the fields.
+/// Returns initial values of a field, by its place among the fields.
 fn initial(algorithm: &Algorithm, field: usize, like: &[f64]) -> Vec<f64> {
     let sizes = [7, 6, 5];
     let cells = std::array::from_fn(|a| if a < algorithm.dimension { sizes[a] } else { 1 });

@@ -1,5 +1,5 @@
-//! Every kernel compiles to machine code without a device, and its resources are pinned; those that run
-//! where nobody chooses compile for other architectures, too, where what has no room is pinned.
+//! Every kernel compiles to machine code without a device, and its resources are pinned. Kernels of the default
+//! schedule compile for other architectures, too; those without room there are pinned.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -21,8 +21,8 @@ use stencil_tests::{ELASTIC, ISOTHERMAL_NS, algorithm_of, with_mixed};
 /// The architecture whose resources are pinned.
 pub(super) const ARCH: &str = "sm_90";
 
-/// The preset that runs where nobody chooses: alone on other architectures, and alone of systems for any number of
-/// dimensions beside the plane.
+/// The default preset: alone on other architectures, and alone of systems for any number of dimensions beside the
+/// plane.
 const USUAL: &str = "gpu";
 
 /// Architectures, and the bytes of shared memory that a block may have there (CUDA C++ programming
@@ -33,7 +33,7 @@ pub(super) const ARCHITECTURES: [(&str, usize); 3] = [
     ("sm_100", 227 << 10),
 ];
 
-/// The compiler, or `None` with a line that says how to get it. `cargo xtask test` always has it.
+/// Returns the compiler; without it, prints a line on how to get it. `cargo xtask test` always has it.
 pub(super) fn compiler() -> Option<&'static Nvrtc> {
     match Nvrtc::shared() {
         Ok(compiler) => Some(compiler),
@@ -54,8 +54,8 @@ pub(super) fn resources(nvrtc: &Nvrtc, text: &str, architecture: &str) -> Resour
     found.unwrap_or_else(|| panic!("no resources in the log of\n{text}"))
 }
 
-/// The log of the compiler, from a run of this test before if it was of the same text, architecture
-/// and compiler. A text that does not compile leaves no log.
+/// Returns the log of the compiler, from a run of this test before if it was of the same text, architecture and
+/// compiler. A text that does not compile leaves no log.
 fn log(nvrtc: &Nvrtc, text: &str, architecture: &str) -> String {
     let ((major, minor), mark) = (nvrtc.version(), "\n// log\n");
     let made_from = format!("// NVRTC {major}.{minor}, {architecture}\n{text}{mark}");
@@ -64,7 +64,7 @@ fn log(nvrtc: &Nvrtc, text: &str, architecture: &str) -> String {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("device_code");
     let path = folder.join(format!("{:016x}.txt", hasher.finish()));
     let kept = std::fs::read_to_string(&path).unwrap_or_default();
-    // The end says that all of it was written.
+    // The end shows that all of it was written.
     if let Some(log) = kept.strip_prefix(&made_from)
         && let Some(log) = log.strip_suffix("// end\n")
     {
@@ -74,7 +74,7 @@ fn log(nvrtc: &Nvrtc, text: &str, architecture: &str) -> String {
     let compiled = compiled.unwrap_or_else(|e| panic!("{e}\n{text}"));
     assert!(!compiled.cubin.is_empty());
     let log = compiled.log;
-    // Without it the next run takes longer, no more.
+    // Without the folder the next run takes longer, no more.
     let _ = std::fs::create_dir_all(&folder)
         .and_then(|()| std::fs::write(&path, format!("{made_from}{log}// end\n")));
     log
@@ -82,7 +82,7 @@ fn log(nvrtc: &Nvrtc, text: &str, architecture: &str) -> String {
 
 struct Job {
     label: String,
-    /// Is it what runs where nobody chooses?
+    /// Is it a kernel of the default schedule?
     usual: bool,
     /// The text of the kernel under a name that all share: substeps are alike.
     text: String,
@@ -96,7 +96,7 @@ impl Job {
     }
 }
 
-/// Systems of the library by their own schemes, and two of them by each choice of mixed derivatives.
+/// Returns systems of the library by their own schemes, and two of them by each choice of mixed derivatives.
 pub(super) fn systems() -> Vec<(String, Algorithm)> {
     let mut systems = Vec::new();
     for source in [ISOTHERMAL_NS, ELASTIC] {
@@ -113,7 +113,7 @@ pub(super) fn systems() -> Vec<(String, Algorithm)> {
     systems
 }
 
-/// Systems for any number of dimensions come in the plane first, with all presets.
+/// Returns the kernels to compile. Systems for any number of dimensions come in the plane first, with all presets.
 fn jobs() -> Vec<Job> {
     let mut jobs = Vec::new();
     let mut seen = BTreeSet::new();
@@ -152,7 +152,7 @@ pub(super) fn text(mut kernel: Kernel, precision: Precision) -> String {
     source.text
 }
 
-/// The resources of each text on each architecture where it has room, on all cores.
+/// Returns the resources of each text on each architecture with room for it, on all cores.
 fn compiled<'a>(nvrtc: &Nvrtc, jobs: &'a [Job]) -> BTreeMap<(&'static str, &'a str), Resources> {
     let mut distinct = BTreeSet::new();
     for (architecture, most) in ARCHITECTURES {
@@ -180,8 +180,8 @@ fn compiled<'a>(nvrtc: &Nvrtc, jobs: &'a [Job]) -> BTreeMap<(&'static str, &'a s
     found.into_inner().expect("no panic while locked")
 }
 
-/// Compares lines with a file; `UPDATE_SNAPSHOTS=1 cargo test -p stencil-tests --test stages device_code`
-/// writes the pins anew.
+/// Compares lines with a file; `UPDATE_SNAPSHOTS=1 cargo test -p stencil-tests --test stages device_code` writes the
+/// pins anew.
 fn pinned(file: &str, lines: &[String]) {
     let found = lines.join("\n") + "\n";
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("snapshots");
@@ -273,7 +273,7 @@ fn other_blockings_and_layouts_compile() {
     }
 }
 
-/// Bytes that a kernel with surfaces may spill in double precision, where arrays leave it few registers.
+/// Bytes that a kernel with surfaces may spill in double precision, if arrays leave it few registers.
 const ADDRESSES_OF_SURFACES: u32 = 128;
 
 const OTHERS: [&str; 7] = [
@@ -286,7 +286,7 @@ const OTHERS: [&str; 7] = [
     "schedule layout surface kernel plane tile_x=32 tile_y=4",
 ];
 
-/// A march that carries its mixed derivatives, on a given tile.
+/// Returns a march that carries its mixed derivatives, on a given tile.
 fn carried(algorithm: &Algorithm, tile: [u32; 2], points: u32) -> Schedule {
     let mut schedule = Schedule::default();
     heuristic::carry(algorithm, &mut schedule.placements);
@@ -341,8 +341,8 @@ fn the_carried_march_keeps_to_its_budget() {
     }
 }
 
-/// Eight fields in one kernel: what waits for the current density takes more registers than there are, and nothing waits
-/// where it is ahead.
+/// Eight fields in one kernel: functions that wait for the current density take more registers than there are, and none
+/// waits if it is ahead.
 #[test]
 fn factors_ahead_leave_registers_for_eight_fields() {
     let Some(nvrtc) = compiler() else { return };
@@ -361,7 +361,7 @@ fn factors_ahead_leave_registers_for_eight_fields() {
     let large = [("tile_x", 32), ("tile_y", 12)];
     let small = [("tile_x", 16), ("tile_y", 6), ("column", 0)];
     assert!(spilled(Precision::F32, heuristic::carry, &tile) > 0);
-    // Two words of a large tile; values of two registers leave some of what waits.
+    // Two words of a large tile; values of two registers leave some functions waiting.
     for (precision, params, few) in [
         (Precision::F32, &tile[..], 0),
         (Precision::F32, &large, 8),
@@ -372,8 +372,8 @@ fn factors_ahead_leave_registers_for_eight_fields() {
     }
 }
 
-/// Marches whose planes come as boxes, in all blocks or in those that read around no end: those of a substep with
-/// accumulators and those of one without.
+/// Returns marches whose planes come as boxes, in all blocks or in those that read around no end: of a substep with
+/// accumulators and of one without.
 fn marches_of_boxes() -> Vec<(String, Kernel, Precision)> {
     let mut kernels = Vec::new();
     let flat = |source: &str| {
@@ -447,7 +447,7 @@ fn boxes_compile_where_cards_copy_them() {
     pinned("boxes.txt", &lines);
 }
 
-/// The compiler knows no boxes on older cards: that is what a source says.
+/// Older cards have no boxes: the source needs a newer one.
 #[test]
 fn older_cards_copy_no_boxes() {
     let Some(nvrtc) = compiler() else { return };

@@ -1,5 +1,5 @@
-//! Marches that read around the ends of periodic axes, by copies in the blocks there and boxes in all
-//! others: the bits are those of the definition, whichever axes are wrapped.
+//! Marches that read around the ends of periodic axes, by copies in the blocks there and boxes in all others: the bits
+//! are those of the definition, for any wrapped axes.
 
 use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::expr::Real;
@@ -67,7 +67,7 @@ fn case<T: Real>(algorithm: &Algorithm, cells: [usize; 3]) -> (Case, Vec<Vec<T>>
     (case, reference)
 }
 
-/// What is gathered and carried, tiles and chunks that fit and that do not, rings as short as may be.
+/// Checks gathered and carried functions, tiles and chunks that fit and that do not, rings as short as may be.
 fn around<T: Real>(source: &str, cells: [usize; 3], blockings: &[&str]) {
     let algorithm = algorithm_of(source);
     let case = case::<T>(&algorithm, cells);
@@ -142,8 +142,8 @@ fn some_axes_have_ends_and_others_ghost_cells() {
     }
 }
 
-/// Kernels that store what others read around ends, or in ghost cells of their own; shared functions, with one barrier and with
-/// a split one; fused substeps.
+/// Kernels that store functions which others read around ends, or in ghost cells of their own; shared functions, with
+/// one barrier and with a split one; fused substeps.
 #[test]
 fn ends_have_the_same_bits_whatever_is_placed() {
     let algorithm = algorithm_of(&with_mixed(ISOTHERMAL_NS, "composed"));
@@ -199,7 +199,7 @@ fn ends_have_the_same_bits_where_only_what_is_behind_is_read() {
     }
 }
 
-/// Where no end is read around, all blocks have boxes, and the kernels are the same.
+/// If no end is read around, all blocks have boxes, and the kernels are the same.
 #[test]
 fn where_nothing_is_wrapped_all_planes_are_boxes() {
     let algorithm = algorithm_of(ISOTHERMAL_NS);

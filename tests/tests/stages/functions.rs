@@ -87,7 +87,7 @@ fn what_is_printed_reads_back() {
     );
 }
 
-/// The text for a device in each precision, under each preset.
+/// Returns the text for a device in each precision, under each preset.
 fn sources() -> Vec<(Precision, emit::Source)> {
     let algorithm = algorithm();
     let mut sources = Vec::new();

@@ -1,4 +1,4 @@
-//! Fused substeps give the bits of single ones, wherever the fields between them live.
+//! Fused substeps give the bits of single ones, for any placement of the fields between them.
 
 use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::expr::real::Precision;
@@ -7,7 +7,7 @@ use stencil_tests::{Case, algorithm_of, oracle};
 
 use super::invariance::agree;
 
-/// Two fields that react, in so many dimensions, with a time scheme.
+/// Returns two fields that react, in so many dimensions, with a time scheme.
 fn reacting(dimension: usize, time: &str, order: u32) -> Algorithm {
     algorithm_of(&format!(
         "system Reacting in {dimension}d {{ field u: scalar; field v: scalar; param k: real = 0.3;

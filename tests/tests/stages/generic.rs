@@ -1,4 +1,4 @@
-//! Systems in any number of dimensions, and what the language expands to, from declaration to run.
+//! Systems in any number of dimensions, and expansions of the language, from declaration to run.
 
 use stencil_compiler::expr::real::Precision;
 use stencil_compiler::model::parse::parse_str_in;
@@ -25,7 +25,7 @@ pde! {
     scheme central2 for Limited { space: central<order = 2>; time: euler; }
 }
 
-/// The same in Rust: Newton's method for the square root of 1 + a^2.
+/// Does the same in Rust: Newton's method for the square root of 1 + a^2.
 fn limited(a: f64) -> f64 {
     let mut r = 1.0;
     for _ in 0..3 {

@@ -21,7 +21,7 @@ use stencil_tests::{
 pub(super) const ODD: [usize; 3] = [37, 9, 19];
 /// Rows of whole copies, so that kernels may read around all ends.
 const WHOLE: [usize; 3] = [36, 9, 19];
-/// Slots of fields swap every step, so what a schedule does repeats after two.
+/// Slots of fields swap every step, so a schedule repeats itself after two.
 pub(super) const STEPS: usize = 2;
 const MIXED: [&str; 3] = ["bidiagonal", "product", "composed"];
 
@@ -80,7 +80,7 @@ fn engines_and_presets<T: Real>(source: &str) {
     }
 }
 
-/// Sampled schedules: as many as `count`, spread over the mixed forms.
+/// Checks sampled schedules: as many as `count`, spread over the mixed forms.
 fn sampled<T: Real>(source: &str, count: usize, seed: u64) {
     for (form, mixed) in MIXED.iter().enumerate() {
         let algorithm = algorithm_of(&with_mixed(source, mixed));
@@ -104,7 +104,7 @@ fn sampled<T: Real>(source: &str, count: usize, seed: u64) {
     }
 }
 
-/// A blocking that samples hardly ever hold would pass unseen, and so would a parameter that they never set.
+/// A blocking that samples hardly ever have would pass unseen, and so would a parameter that they never set.
 #[test]
 fn samples_hold_every_blocking() {
     let algorithm = algorithm_of(ISOTHERMAL_NS);
@@ -218,8 +218,8 @@ fn recomputed_halos_have_the_same_bits() {
     }
 }
 
-/// Planes that come as boxes: what is carried and what is gathered, tiles and chunks that fit and that
-/// do not, rings as short as may be, periodic axes that are filled all the same.
+/// Checks planes that come as boxes: carried and gathered functions, tiles and chunks that fit and that do not, rings
+/// as short as may be, periodic axes that are filled all the same.
 fn boxes<T: Real>(source: &str, cells: [[usize; 3]; 2]) {
     let algorithm = algorithm_of(source);
     let tiles = match algorithm.dimension {
@@ -334,8 +334,8 @@ fn small<T: Real>(source: &str, cells: [usize; 3]) {
     }
 }
 
-/// A chain of stored functions, of which every other one lives in the memory of one before, and
-/// one that is computed together with what it reads.
+/// A chain of stored functions: every other one uses the memory of one before, and one is computed together with a
+/// function that it reads.
 #[test]
 fn shared_memory_and_kernels_have_the_same_bits() {
     let chain = "algorithm Chain 3d scheme \"chain\" state q field fn q = state q
@@ -410,8 +410,8 @@ fn other_layouts_have_the_same_bits() {
     );
 }
 
-/// Shared functions: what neighbours along x, y and z read, alone and of one another, tiles and chunks
-/// that fit and that do not.
+/// Checks shared functions, read by neighbours along x, y and z, alone and of one another, with tiles and chunks that
+/// fit and that do not.
 fn staged<T: Real>(source: &str, cells: [usize; 3], placements: &str, blockings: &[&str]) {
     let algorithm = algorithm_of(source);
     let case = Case::new(&algorithm, cells);
@@ -445,7 +445,7 @@ fn shared_functions_have_the_same_bits() {
     );
 }
 
-/// All that is evaluated at several places is shared, each made of others: rims of rims, with and without
+/// All functions that are evaluated at several places are shared, each made of others: rims of rims, with and without
 /// corners.
 #[test]
 fn functions_made_of_shared_ones_have_the_same_bits() {

@@ -156,7 +156,7 @@ fn all_of_the_language_has_the_same_bits_on_all_engines_in_f64() {
     all_of_the_language::<f64>();
 }
 
-/// `let`s that each use the one before; the last stands in the equation.
+/// Returns `let`s that each use the one before; the last is in the equation.
 fn chain(first: &str, next: &str, count: usize) -> String {
     let named = |(i, rhs): (usize, String)| format!("let l{i} = {rhs};\n");
     let all = (1..=count).map(|i| {

@@ -11,7 +11,7 @@ use stencil_tests::{Case, ISOTHERMAL_NS, algorithm_of, oracle};
 use super::device_code::{ADDRESSES, ARCH, compiler, resources};
 use super::invariance::{ODD, STEPS, agree};
 
-/// Numbers in the text of a kernel are those that it would be handed.
+/// Checks that numbers in the text of a kernel equal the ones that it would be handed.
 fn literals<T: Real>() {
     let algorithm = algorithm_of(ISOTHERMAL_NS);
     let case = Case::new(&algorithm, ODD);
@@ -27,7 +27,7 @@ fn literals<T: Real>() {
         let of_run = compiled.clone().of_run(&constants);
         for (kernel, usual) in of_run.kernels.iter().zip(&compiled.kernels) {
             assert_eq!(kernel.check(), Ok(()));
-            // The time step is left where it is used.
+            // The time step remains as a parameter.
             let by_step = usual.uniforms.iter().filter(|u| u.starts_with("beta_dt"));
             assert!(
                 kernel.uniforms.iter().eq(by_step),

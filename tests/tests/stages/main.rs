@@ -1,5 +1,5 @@
-//! The stages against each other: whatever a system is scheduled, lowered or emitted as, its bits are
-//! those of the definition. One program, since each instantiates the engines for itself.
+//! The stages against each other: however a system is scheduled, lowered or emitted, its bits are those of the
+//! definition. One program, since each instantiates the engines for itself.
 
 mod ahead;
 mod algebra;

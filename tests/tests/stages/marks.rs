@@ -10,7 +10,7 @@ use stencil_tests::{ISOTHERMAL_NS, algorithm_of};
 
 use super::device_code::{ARCH, compiler};
 
-/// The sections of machine code that hold instructions: names and contents.
+/// Returns the sections of machine code that hold instructions: names and contents.
 fn instructions(cubin: &[u8]) -> Vec<(String, Vec<u8>)> {
     let number = |at: usize, bytes: usize| -> usize {
         let part = &cubin[at..at + bytes];
@@ -38,7 +38,7 @@ fn instructions(cubin: &[u8]) -> Vec<(String, Vec<u8>)> {
         .collect()
 }
 
-/// Marks tell profilers where instructions come from; they change none of them.
+/// Marks tell profilers the origin of instructions; they change none of them.
 #[test]
 fn marks_change_no_instruction() {
     let Some(nvrtc) = compiler() else { return };
@@ -71,7 +71,7 @@ fn marks_change_no_instruction() {
     println!("bytes without and with marks: {bytes:?}");
 }
 
-/// The numerics are the same wherever a declaration stands: so are the texts, but for the marks.
+/// Numbers do not depend on the place of a declaration: nor do texts, except for the marks.
 #[test]
 fn moving_a_declaration_changes_its_marks_only() {
     let texts = |source: &str| {

@@ -1,4 +1,4 @@
-//! No stage knows a system by its names: with other ones, every schedule, what it costs and what is emitted stay the same.
+//! No stage knows a system by its names: with other ones, every schedule, its cost and its emitted text stay the same.
 
 use std::collections::BTreeMap;
 use std::thread;
@@ -14,8 +14,7 @@ use stencil_compiler::model::parse::parse_str;
 use stencil_compiler::schedule::{check::check, presets, search};
 use stencil_tests::{ELASTIC, ISOTHERMAL_NS, algorithm_of, rename, with_mixed};
 
-/// The declaration with other names for the system, its fields and parameters, in another alphabetical
-/// order.
+/// Returns the declaration with other names for the system, its fields and parameters, in another alphabetical order.
 fn renamed(source: &str, model: &Model) -> String {
     let fields = model.fields.iter().map(|f| f.name.clone());
     let names = fields.chain(model.params.iter().map(|p| p.name.clone()));
@@ -25,7 +24,7 @@ fn renamed(source: &str, model: &Model) -> String {
     })
 }
 
-/// A text with numbers in place of words, which count those that came before.
+/// Returns a text with numbers in place of words, in the order of their first occurrence.
 fn without_names<'a>(text: &'a str, numbers: &mut BTreeMap<&'a str, usize>) -> String {
     let is_of_word = |c: char| c.is_alphanumeric() || c == '_';
     let mut out = String::new();
@@ -45,7 +44,7 @@ fn without_names<'a>(text: &'a str, numbers: &mut BTreeMap<&'a str, usize>) -> S
     out
 }
 
-/// A kernel's text without names, and its parameters, which are in the order of theirs.
+/// Returns a kernel's text without names, and its parameters, in their order.
 fn emitted(source: &str) -> (String, Vec<String>) {
     let (_, kernel) = source.split_once("__global__").expect("a kernel");
     let (head, body) = kernel.split_once(") {").expect("parameters");
@@ -60,7 +59,7 @@ fn emitted(source: &str) -> (String, Vec<String>) {
     (body, params)
 }
 
-/// What is made by a preset: how many functions it places, and its kernels, without names.
+/// The results of a preset: how many functions it places, and its kernels, without names.
 #[derive(Debug, PartialEq)]
 struct Made {
     placed: usize,
@@ -94,7 +93,7 @@ impl Made {
     }
 }
 
-/// Nothing that is made of them differs but for names.
+/// Checks that the results for both differ in nothing but names.
 fn alike(one: &Algorithm, other: &Algorithm, precision: Precision, presets: &[&presets::Preset]) {
     for preset in presets {
         let (one_made, other_made) = (

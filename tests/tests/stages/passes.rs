@@ -1,11 +1,11 @@
-//! Steps whose kernels each renew some fields, or store some of what one could: the same bits.
+//! Steps whose kernels each renew some fields, or store some of the functions that one could: the same bits.
 
 use stencil_compiler::schedule::{Halo, Placement, Schedule, check, cuts, passes, text};
 use stencil_tests::{Case, ISOTHERMAL_NS, algorithm_of, oracle, with_mixed};
 
 use super::invariance::{ODD, STEPS, agree};
 
-/// A kernel that stores what the last one needs of neighbours, and renews some fields with it.
+/// A kernel that stores functions which the last one reads at neighbours, and renews some fields with it.
 #[test]
 fn a_cut_step_has_the_same_bits() {
     let algorithm = algorithm_of(
@@ -35,7 +35,7 @@ fn a_cut_step_has_the_same_bits() {
             ..text::parse(&blockings).unwrap_or_else(|e| panic!("{e}"))
         };
         agree(&algorithm, &schedule, &case, STEPS, seed as u64, &reference);
-        // As on a mesh with walls: what is stored is read in its own cell, so no ghost cells are computed.
+        // As on a mesh with walls: stored functions are read in their own cell, so no ghost cells are computed.
         let mut walled = schedule.clone();
         for placement in walled.placements.values_mut() {
             *placement = Placement::Global(Halo::Recompute);
@@ -50,7 +50,7 @@ fn a_cut_step_has_the_same_bits() {
     }
 }
 
-/// Kernels that each store a part of what one could.
+/// Kernels that each store a part of the functions that one could.
 #[test]
 fn what_is_stored_apart_has_the_same_bits() {
     let algorithm = algorithm_of(
@@ -88,7 +88,7 @@ fn what_is_stored_apart_has_the_same_bits() {
     }
 }
 
-/// Kernels are shared only where nothing is needed before it is there.
+/// Kernels are shared only if each value is there before it is needed.
 #[test]
 fn kernels_that_cannot_be_shared_are_refused() {
     let algorithm = algorithm_of(&with_mixed(ISOTHERMAL_NS, "composed"));

@@ -10,7 +10,7 @@ use stencil_compiler::schedule::{Schedule, check, presets, text};
 use stencil_runtime::SystemDef;
 use stencil_tests::{Case, Layout, differing, interpreted_on, oracle};
 
-/// By the number of dimensions; patches are as thin as one cell, and thinner than what is read.
+/// Cells by the number of dimensions; patches are as thin as one cell, and thinner than the halo.
 const CELLS: [[usize; 3]; 3] = [[18, 1, 1], [10, 9, 1], [8, 5, 6]];
 const PATCHES: [[usize; 3]; 3] = [[3, 1, 1], [2, 3, 1], [2, 1, 3]];
 /// Slots of fields swap every step.
@@ -67,7 +67,7 @@ fn same_bits_in_all_layouts<T: Real>(number: usize, system: &SystemDef) {
     }
 }
 
-/// A scalar of a law may be a density, or what a medium is made of, which are positive.
+/// Returns means: a scalar of a law may be a density, or a property of a medium, which are positive.
 fn means(system: &SystemDef) -> Vec<f64> {
     let model = system.model();
     let fields = model.fields.iter();

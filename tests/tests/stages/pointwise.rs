@@ -6,13 +6,13 @@ use stencil_runtime::{Engine, Number, Simulation, pde};
 mod library {
     use stencil_runtime::pointwise;
 
-    /// Twice the harmonic mean of slopes of one sign.
+    /// Returns twice the harmonic mean of slopes of one sign.
     #[pointwise]
     pub(crate) fn harmonic(a: scalar, b: scalar) -> scalar {
         if a * b > 0 { 2 * a * b / (a + b) } else { 0 }
     }
 
-    /// The real root of `r^3 + r = a`.
+    /// Returns the real root of `r^3 + r = a`.
     #[pointwise]
     pub(crate) fn root(a: scalar) -> scalar {
         let mut r = a / (1 + abs(a));
@@ -24,19 +24,19 @@ mod library {
         r
     }
 
-    /// What is left of a vector along another one.
+    /// Returns the part of a vector across another one.
     #[pointwise]
     pub(crate) fn across(u: vector, n: vector) -> vector {
         u - dot(u, n) / dot(n, n) * n
     }
 
-    /// The symmetric part, and the vector in it.
+    /// Returns the symmetric part, and the vector in it.
     #[pointwise]
     pub(crate) fn strained(w: tensor, u: vector) -> tensor {
         sym(w) + 1 / 3 * outer(u, u)
     }
 
-    /// Calls another one, and is of three dimensions alone.
+    /// Calls another one, and is for three dimensions alone.
     #[pointwise(harmonic, super::library::root as solved)]
     pub(crate) fn turned(u: vector, v: vector, a: scalar) -> vector {
         harmonic(a, solved(a)) * cross(u, v)
@@ -49,7 +49,7 @@ pde! {
     use library::{harmonic as mean_of, root};
     use crate::pointwise::library::harmonic;
     use stencil_tests::half;
-    /// Its slopes are limited.
+    /// Transport with limited slopes.
     pub system Limited in 1d {
         field q: scalar;
         field mean: scalar;

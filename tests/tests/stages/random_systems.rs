@@ -1,4 +1,4 @@
-//! Generated systems: every engine gives the oracle's bits, whatever the equations are.
+//! Generated systems: every engine gives the oracle's bits, for any equations.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -17,7 +17,7 @@ const SYSTEMS: u64 = 200;
 const LAWS: u64 = 32;
 const STEPS: usize = 2;
 
-/// What is wrong with the engines on a model, if anything.
+/// Returns the error of the engines on a model, if there is one.
 fn problem<T: Real>(model: &Model, seed: u64) -> Option<String> {
     let outcome = catch_unwind(AssertUnwindSafe(|| compare::<T>(model, seed)));
     outcome
@@ -61,7 +61,7 @@ fn compare<T: Real>(model: &Model, seed: u64) -> Result<(), String> {
     same("a sampled schedule", &found.map_err(|e| e.to_string())?)
 }
 
-/// Compares fields with what the model's expressions are as they are written.
+/// Compares fields with the model's expressions as they are written.
 fn as_written<T: Real>(
     model: &Model,
     algorithm: &Algorithm,
@@ -180,7 +180,7 @@ fn generated_systems_use_the_language() {
     assert!(distinct.len() > 190);
 }
 
-/// The shrinker keeps what matters and drops the rest.
+/// The shrinker keeps the cause and drops the rest.
 #[test]
 fn failures_shrink() {
     let model = read(

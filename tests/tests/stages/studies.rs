@@ -1,4 +1,4 @@
-//! The files of the book's page on studies: all that are there are named, and give the bits of the definition.
+//! The files of the book's page on studies: all existing ones are named, and give the bits of the definition.
 
 use std::fs;
 use std::path::PathBuf;
@@ -32,7 +32,7 @@ fn compiled(algorithm: &Algorithm, schedule: &str) -> Compiled {
     check::check(algorithm, &schedule, size_of::<f64>()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The names of files that the page has are those that are there.
+/// The page names exactly the files that exist.
 #[test]
 fn files_and_commands_name_each_other() {
     let words = PAGE.split(|c: char| c.is_whitespace() || "`,()".contains(c));
@@ -50,7 +50,7 @@ fn files_and_commands_name_each_other() {
     assert_eq!(named, files);
 }
 
-/// Fields after some steps by each schedule, against those of the definition around these means.
+/// Compares fields after some steps by each schedule with those of the definition around these means.
 fn bits(system: &str, schedules: &[&str], means: &[f64], (cells, steps): ([usize; 3], usize)) {
     let algorithm = algorithm(system);
     let case = Case {
@@ -93,7 +93,7 @@ fn stored_operations_of_a_gas_give_the_bits_of_the_definition() {
     bits("compressible_ns.pde", &schedules, &means, ([7, 6, 5], 1));
 }
 
-/// As the page says: what each kernel of a substep stores, in this order.
+/// The functions that each kernel of a substep stores, in the order of the page.
 #[test]
 fn each_operation_of_a_gas_with_friction_is_a_kernel() {
     let algorithm = algorithm("compressible_ns.pde");

@@ -1,5 +1,5 @@
-//! Planes around a chunk get less work where that is asked for, and planes are asked for behind the work: that there is
-//! something to be compared when bits are.
+//! Planes around a chunk get less work if the schedule asks for that, and planes are requested behind the work: checks
+//! that the compared kernels differ.
 
 use stencil_compiler::expr::real::Precision;
 use stencil_compiler::kernel::{BarrierId, Kernel, Stmt};
@@ -9,7 +9,7 @@ use stencil_tests::{ISOTHERMAL_NS, algorithm_of};
 
 use super::ahead::INDUCTION;
 
-/// The kernel of the second substep with sums that ride along.
+/// Returns the kernel of the second substep with sums that ride along.
 fn kernel(source: &str, params: &[(&str, u32)]) -> Kernel {
     let algorithm = algorithm_of(source);
     let carried = presets::find("carried").expect("it is a preset");
@@ -28,7 +28,7 @@ fn iteration(kernel: &Kernel) -> &[Stmt] {
     loops.expect("a march has a loop")
 }
 
-/// Operations of each branch that computes.
+/// Returns the operations of each branch that computes.
 fn branches(kernel: &Kernel) -> Vec<usize> {
     let operations = |stmt: &Stmt| match stmt {
         Stmt::If { body, .. } => body

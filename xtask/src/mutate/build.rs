@@ -60,7 +60,7 @@ impl Copy {
         fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))
     }
 
-    /// Compiles the tests of some names with faults of some numbers in them, and returns what to run. Faults that cannot be chosen at
+    /// Compiles the tests of some names with faults of some numbers in them, and returns the programs. Faults that cannot be chosen at
     /// run time have programs of their own.
     pub(super) fn build(
         &self,

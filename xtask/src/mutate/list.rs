@@ -8,8 +8,8 @@
 //! + theta.unwrap_or(*THETA.start())
 //! ```
 //!
-//! A line `tests` names a program of tests and parts of the names of its tests. A fault is the name of its tests and its file, the text to replace, which
-//! stands there once, and the text in its place. Lines that begin with `#` say what follows.
+//! A line `tests` names a program of tests and parts of the names of its tests. A fault is the name of its tests, its
+//! file, the text to replace, which occurs once, and the new text. Lines with `#` describe the next faults.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -62,7 +62,7 @@ pub(super) struct Fault {
 }
 
 impl Fault {
-    /// It on one line.
+    /// Returns the fault on one line.
     pub(super) fn describe(&self) -> String {
         format!(
             "{} {}: `{}` as `{}`",
@@ -73,21 +73,21 @@ impl Fault {
         )
     }
 
-    /// How often a text has the place.
+    /// Returns the number of times that a text has the place.
     pub(super) fn count(&self, text: &str) -> usize {
         text.matches(&self.from).count()
     }
 }
 
 impl List {
-    /// The tests of a name.
+    /// Returns the tests of a name.
     pub(super) fn target(&self, name: &str) -> Result<&Target, String> {
         self.tests
             .get(name)
             .ok_or(format!("no line `tests {name}: ..`"))
     }
 
-    /// The names of all tests.
+    /// Returns the names of all tests.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         self.tests.keys().map(String::as_str)
     }

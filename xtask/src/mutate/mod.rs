@@ -1,4 +1,4 @@
-//! Injected faults: changes single places of the code and asks the tests nearest to each whether they notice.
+//! Injected faults: changes single places of the code and checks whether the tests nearest to each notice.
 
 mod build;
 mod list;
@@ -15,7 +15,7 @@ use run::Plan;
 /// The faults and the tests that are nearest to each.
 const LIST: &str = "xtask/faults.txt";
 
-/// The programs to run, in the folder of what was compiled.
+/// The programs to run, in the folder of compiled programs.
 const PLAN: &str = "plan.txt";
 
 /// Lists the faults whose places the code has no longer.
@@ -40,7 +40,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<(), String> {
     }
 }
 
-/// Compiles the tests with the faults whose description holds one of the words, or all, and returns the folder of what to run.
+/// Compiles the tests with the faults whose description holds one of the words, or all, and returns the folder to run.
 pub(crate) fn build(workspace: &Workspace, words: &[&str]) -> Result<std::path::PathBuf, String> {
     let list = read(workspace)?;
     let chosen = |fault: &Fault| {
@@ -57,7 +57,7 @@ pub(crate) fn build(workspace: &Workspace, words: &[&str]) -> Result<std::path::
         return Err(format!("no fault of {LIST} holds {}", words.join(" or ")));
     }
     let nearest = |name: &&str| faults.iter().any(|(_, fault)| fault.tests == *name);
-    // Those that the nearest tests let pass are shown to all others, unless some faults are asked for alone.
+    // Faults that the nearest tests let pass are shown to all others, unless some faults are asked for alone.
     let names = list
         .names()
         .filter(|name| words.is_empty() || nearest(name));

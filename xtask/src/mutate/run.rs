@@ -1,4 +1,4 @@
-//! Runs programs of tests with faults in them, several at a time, and says which faults no test notices.
+//! Runs programs of tests with faults in them, several at a time, and reports the faults that no test notices.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -37,7 +37,7 @@ pub(super) struct Subject {
     pub(super) text: String,
 }
 
-/// All that runs.
+/// All programs to run.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Plan {
     /// All tests, which pass without a fault.
@@ -116,7 +116,7 @@ fn wait(
 }
 
 impl Plan {
-    /// It as a text that [`Plan::read`] reads.
+    /// Writes it as a text that [`Plan::read`] reads.
     pub(super) fn text(&self) -> String {
         let mut out = String::new();
         for tests in &self.tests {
@@ -222,7 +222,7 @@ impl Plan {
         Ok(times)
     }
 
-    /// The tests that notice a fault: those nearest to it, else others.
+    /// Returns the tests that notice a fault: those nearest to it, else others.
     fn killer(
         &self,
         subject: &Subject,

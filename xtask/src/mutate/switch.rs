@@ -8,7 +8,7 @@ use super::list::Fault;
 /// The variable that holds the number of the fault that a program runs with.
 pub(super) const VARIABLE: &str = "STENCIL_FAULT";
 
-/// The number of the fault that a program runs with.
+/// Returns the number of the fault that a program runs with.
 fn number() -> String {
     format!(
         "static FAULT: std::sync::LazyLock<usize> = std::sync::LazyLock::new(|| \
@@ -18,8 +18,8 @@ fn number() -> String {
 
 /// Returns the text with such faults as can be chosen at run time, and their numbers. Numbers begin with 1.
 ///
-/// Outside of functions that is an expression in a closure. What else is in a constant, in a `const fn` or in a function that returns an
-/// `impl` type is none of them.
+/// Outside of functions such a fault is an expression in a closure. Other faults in a constant, in a `const fn` or in a
+/// function that returns an `impl` type cannot be chosen.
 pub(super) fn switch(text: &str, faults: &[(usize, &Fault)]) -> (String, Vec<usize>) {
     let lines: Vec<&str> = text.lines().collect();
     let mut bodies: Vec<(Body, Vec<(usize, &Fault)>)> = Vec::new();
@@ -79,7 +79,7 @@ struct Body {
 }
 
 impl Body {
-    /// The body of the innermost function around some lines, if it can be chosen at run time.
+    /// Returns the body of the innermost function around some lines, if it can be chosen at run time.
     fn around(lines: &[&str], at: usize, count: usize) -> Option<Self> {
         let begins = |line: &&str| {
             line.split_whitespace()
@@ -104,7 +104,7 @@ impl Body {
         }
     }
 
-    /// Its text as a choice between itself and itself with each fault.
+    /// Returns its text as a choice between itself and itself with each fault.
     fn with(&self, lines: &[&str], faults: &[(usize, &Fault)]) -> String {
         let body = lines[self.first..self.end].join("\n");
         let cases = faults.iter().map(|(number, fault)| {
@@ -121,7 +121,7 @@ impl Body {
     }
 }
 
-/// The blanks before a line.
+/// Returns the blanks before a line.
 fn indent(line: &str) -> usize {
     line.len() - line.trim_start().len()
 }

@@ -1,4 +1,4 @@
-//! Which crate may depend on which. No other arrow.
+//! The allowed dependencies between crates. No other arrow.
 
 use std::path::Path;
 
@@ -52,7 +52,7 @@ pub(super) fn check(path: &Path, manifest: &str) -> Vec<Violation> {
         .collect()
 }
 
-/// The package's name, and its dependencies of every kind with their lines.
+/// Returns the package's name, and its dependencies of every kind with their lines.
 fn parse(manifest: &str) -> (String, Vec<(usize, String)>) {
     let mut name = String::new();
     let mut dependencies = Vec::new();

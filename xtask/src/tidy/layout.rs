@@ -1,4 +1,4 @@
-//! Rules about files: their length, how they begin, and the lists they belong to.
+//! Rules about files: their length, their beginning, and the lists they belong to.
 
 use std::path::PathBuf;
 
@@ -35,7 +35,7 @@ pub(super) fn check(source: &Source, long: &mut Vec<(PathBuf, usize)>) -> Vec<Vi
     let first = source
         .numbered()
         .find(|(_, line)| !line.raw.trim().is_empty());
-    // What the macro is to refuse begins as a user's program does.
+    // Input that the macro refuses begins as a user's program does.
     let is_input = source
         .path
         .parent()
@@ -86,7 +86,7 @@ pub(super) fn registry(list: &Source, modules: &[String]) -> Vec<Violation> {
     found
 }
 
-/// Whether `name::` occurs, as a whole word.
+/// Does `name::` occur, as a whole word?
 fn is_used(code: &str, name: &str) -> bool {
     let path = format!("{name}::");
     code.match_indices(&path)

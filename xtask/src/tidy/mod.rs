@@ -3,6 +3,7 @@
 mod arrows;
 mod layout;
 mod scan;
+mod sentences;
 mod words;
 
 use std::fmt;
@@ -60,6 +61,10 @@ pub(crate) fn run(workspace: &Workspace) -> Result<(), String> {
         let source = Source::read(path, &workspace.read(path)?);
         found.extend(layout::check(&source, &mut long));
         found.extend(words::check(&source, &systems));
+        found.extend(sentences::docs(&source));
+    }
+    for path in workspace.pages()? {
+        found.extend(sentences::page(&path, &workspace.read(&path)?));
     }
     for folder in REGISTRIES {
         found.extend(registry(workspace, folder)?);
@@ -84,7 +89,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<(), String> {
     }
 }
 
-/// The modules in a folder, sorted; none if there is no such folder.
+/// Returns the modules in a folder, sorted; none if there is no such folder.
 fn registered(workspace: &Workspace, folder: &str) -> Result<Vec<String>, String> {
     let folder = workspace.root.join(folder);
     if !folder.is_dir() {

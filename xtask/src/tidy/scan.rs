@@ -22,7 +22,7 @@ pub(super) struct Line {
     pub(super) comment: String,
     /// The literal texts that end on this line.
     pub(super) texts: Vec<String>,
-    /// Whether the line is part of a test.
+    /// Is the line part of a test?
     pub(super) in_test: bool,
 }
 
@@ -51,12 +51,12 @@ impl Source {
         }
     }
 
-    /// Whether the file lies in the folder.
+    /// Does the file lie in the folder?
     pub(super) fn is_in(&self, folder: &str) -> bool {
         self.path.starts_with(folder)
     }
 
-    /// The lines with their numbers, from 1.
+    /// Returns the lines with their numbers, from 1.
     pub(super) fn numbered(&self) -> impl Iterator<Item = (usize, &Line)> {
         self.lines
             .iter()
@@ -88,7 +88,7 @@ fn split(text: &str) -> Vec<Line> {
     lines
 }
 
-/// Reads one token's worth of characters from `at`, and says how many.
+/// Reads one token's worth of characters from `at`, and returns their number.
 fn step(
     chars: &[char],
     at: usize,
@@ -197,7 +197,7 @@ fn code(
     1
 }
 
-/// Marks what `#[cfg(test)]` or `#[test]` stands before, up to the closing brace.
+/// Marks items behind `#[cfg(test)]` or `#[test]`, up to the closing brace.
 fn mark_tests(lines: &mut [Line]) {
     let mut depth = 0_i64;
     let mut pending = false;
@@ -227,13 +227,13 @@ fn mark_tests(lines: &mut [Line]) {
     }
 }
 
-/// The identifiers of a piece of code or prose.
+/// Returns the identifiers of a piece of code or prose.
 pub(super) fn names(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !(c.is_alphanumeric() || c == '_'))
         .filter(|name| !name.is_empty())
 }
 
-/// An identifier in snake case, so that `ShallowWater` and `SHALLOW_WATER` are one word.
+/// Returns an identifier in snake case, so that `ShallowWater` and `SHALLOW_WATER` are one word.
 pub(super) fn snake(name: &str) -> String {
     let mut snake = String::new();
     let mut lower = false;

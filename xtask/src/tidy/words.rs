@@ -1,4 +1,4 @@
-//! Rules about words: what a folder must never mention.
+//! Rules about words: names that a folder must never mention.
 
 use super::Violation;
 use super::scan::{Line, Source, names, snake};
@@ -187,7 +187,7 @@ fn impure_groups(source: &Source, add: &mut impl FnMut(usize, &'static str, Stri
     }
 }
 
-/// A system's name as an identifier, or as a whole text that something is compared with.
+/// Finds a system's name as an identifier, or as a whole text that something is compared with.
 fn physics(line: &Line, systems: &[String], mut add: impl FnMut(String)) {
     let texts = line.texts.iter().map(|text| text.trim());
     for name in names(&line.code).chain(texts) {

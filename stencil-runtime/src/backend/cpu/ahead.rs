@@ -1,4 +1,4 @@
-//! What the next part reads first, brought into the cache while this part is computed.
+//! Prefetches the rows that the next part reads first, while this part is computed.
 //!
 //! A kernel reads dozens of rows at a time, more than the processor follows by itself.
 
@@ -80,7 +80,7 @@ pub(super) fn prefetch<T: Real>(rows: &[*const T], x: usize) {
 #[inline(always)]
 fn line<T>(at: *const T) {
     use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
-    // SAFETY: a hint, of which every processor has the instruction, and which reads nothing.
+    // SAFETY: a hint that reads nothing; every processor has the instruction.
     unsafe { _mm_prefetch::<_MM_HINT_T1>(at.cast()) }
 }
 

@@ -22,10 +22,10 @@ use crate::{Error, Number};
 pub(crate) struct Evaluation {
     program: RowProgram,
     inputs: Vec<usize>,
-    /// Ghost cells that it reads.
+    /// Ghost cells that the functions read.
     filling: Filling,
     instructions: Checked,
-    /// Does it read given fields?
+    /// Do the functions read given fields?
     pub(crate) reads_given: bool,
 }
 
@@ -64,7 +64,7 @@ impl Evaluation {
         })
     }
 
-    /// The number that each function becomes at the time `t`.
+    /// Reduces each function to its number at the time `t`.
     pub(crate) fn reduce<T: Number>(
         &self,
         fields: &mut Fields<T>,
@@ -85,7 +85,7 @@ impl Evaluation {
         reductions.iter().enumerate().map(of).collect()
     }
 
-    /// The cell with the largest value of one of the functions at the time `t`, the first one in order: along x, y, z.
+    /// Returns the first cell, in order along x, y, z, with the largest value of one of the functions at the time `t`.
     pub(crate) fn first_largest<T: Number>(
         &self,
         fields: &mut Fields<T>,

@@ -1,13 +1,13 @@
-//! Looking for values that are no numbers or have grown without bound, while they are in the cache.
+//! Searches for values that are not finite or have grown without bound, while they are in the cache.
 
 use super::instructions::{self, Checked, Vectorized};
 use crate::Number;
 
-/// Rows of a block, and whether all their values are within a bound.
+/// A search through the rows of a block for values beyond a bound.
 struct Look<'a, T> {
     pitch: usize,
     length: usize,
-    /// From the first cell of the first row on.
+    /// Values from the first cell of the first row on.
     rows: &'a [T],
     /// The largest size of a value.
     most: T,
@@ -27,7 +27,7 @@ impl<T: Number> Vectorized for Look<'_, T> {
     }
 }
 
-/// Are all values of rows numbers, and no larger than `most`? The first row begins with the first of the values.
+/// Are all values of rows finite, and no larger than `most`? The first row begins with the first of the values.
 pub(super) fn finite<T: Number>(
     instructions: Checked,
     (rows, most): (&[T], T),

@@ -1,4 +1,4 @@
-//! Which instructions a loop is compiled for, chosen when the program runs.
+//! Chooses, when the program runs, the instructions that a loop is compiled for.
 //!
 //! A [`Vectorized`] is compiled once for each entry point: its code is inlined into a function with
 //! the target features of that instruction set. All of them round alike; they differ in speed.
@@ -18,7 +18,7 @@ use super::lanes::{Lanes, Registers};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Instructions {
-    /// What every processor of this architecture has.
+    /// The instructions that every processor of this architecture has.
     Baseline,
     /// Vectors of 256 bits and fused multiply-adds.
     Avx2,
@@ -45,20 +45,20 @@ impl fmt::Display for UnknownInstructions {
 impl std::error::Error for UnknownInstructions {}
 
 impl Instructions {
-    /// All there are, slowest first.
+    /// All instruction sets, slowest first.
     pub const ALL: [Instructions; 3] = [Self::Baseline, Self::Avx2, Self::Avx512];
 
-    /// Those of the processor that runs this program, slowest first.
+    /// Returns the instruction sets of the processor that runs this program, slowest first.
     pub fn available() -> Vec<Instructions> {
         Self::ALL.into_iter().filter(|i| i.is_available()).collect()
     }
 
-    /// The fastest ones of the processor that runs this program.
+    /// Returns the fastest instruction set of the processor that runs this program.
     pub fn best() -> Instructions {
         Self::available().pop().unwrap_or(Self::Baseline)
     }
 
-    /// `baseline`, `avx2` or `avx512`.
+    /// Returns the name: `baseline`, `avx2` or `avx512`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Baseline => "baseline",
@@ -67,7 +67,7 @@ impl Instructions {
         }
     }
 
-    /// The instructions of this name.
+    /// Returns the instruction set of this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|i| i.name() == name)
     }
@@ -90,12 +90,12 @@ impl Instructions {
     }
 }
 
-/// Instructions that the processor was seen to have; there is no other way to make one.
+/// Instructions that the processor was checked to have; there is no other way to make one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Checked(Instructions);
 
 impl Checked {
-    /// Looks whether the processor has them.
+    /// Checks that the processor has the instructions.
     pub(crate) fn new(instructions: Instructions) -> Result<Self, UnknownInstructions> {
         if instructions.is_available() {
             Ok(Checked(instructions))
@@ -104,7 +104,7 @@ impl Checked {
         }
     }
 
-    /// Bytes of their registers.
+    /// Returns the size of a register in bytes.
     pub(crate) fn register_bytes(self) -> usize {
         match self.0 {
             Instructions::Baseline => 16,
@@ -113,7 +113,7 @@ impl Checked {
         }
     }
 
-    /// Which they are.
+    /// Returns the instructions.
     pub(crate) fn get(self) -> Instructions {
         self.0
     }
@@ -130,7 +130,7 @@ pub(crate) trait Vectorized {
 pub(crate) fn run<V: Vectorized>(instructions: Checked, work: V) {
     match instructions.0 {
         Instructions::Baseline => work.run(),
-        // SAFETY: `Checked` is only made where the processor has the features.
+        // SAFETY: `Checked` is only made if the processor has the features.
         Instructions::Avx2 => unsafe { avx2(work) },
         // SAFETY: as above.
         Instructions::Avx512 => unsafe { avx512(work) },
@@ -145,7 +145,7 @@ pub(crate) fn run<V: Vectorized>(_: Checked, work: V) {
 
 /// Work like [`Vectorized`], over the registers of the instruction set.
 pub(crate) trait OnLanes {
-    /// What is computed with.
+    /// Type of the values in the registers.
     type Value: Registers;
     /// Does the work.
     fn run<V: Lanes<Value = Self::Value>>(self);
@@ -167,7 +167,7 @@ pub(crate) fn run_on_lanes<W: OnLanes>(instructions: Checked, work: W) {
     #[cfg(target_arch = "x86_64")]
     match instructions.0 {
         Instructions::Baseline => work.run::<Baseline<W>>(),
-        // SAFETY: `Checked` is only made where the processor has the features.
+        // SAFETY: `Checked` is only made if the processor has the features.
         Instructions::Avx2 => unsafe {
             avx2(On::<<W::Value as Registers>::Avx2, W>(work, PhantomData));
         },

@@ -142,7 +142,7 @@ fn q_1 = fma(c, acc_1, q)
 substep { q = q_1, acc = acc_1 }
 "#;
 
-    /// The row of an array that ends with it, in registers of an instruction set.
+    /// A row of an array that ends with this row, in registers of an instruction set.
     struct OneRow<'a, T> {
         program: &'a RowProgram,
         q: &'a [T],

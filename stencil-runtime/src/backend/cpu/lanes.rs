@@ -1,6 +1,6 @@
 //! Neighbouring cells of a row that are computed together: one register of an instruction set.
 //!
-//! Operations are those of the values in each lane, so all instruction sets give the same bits.
+//! Each operation acts on the value in each lane alone, so all instruction sets give the same bits.
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
@@ -21,7 +21,7 @@ pub trait Lanes: Arithmetic {
 
     /// The same value in each lane.
     fn splat(value: Self::Value) -> Self;
-    /// The values from an address on, which need not be aligned.
+    /// Loads the values from an address on, which need not be aligned.
     ///
     /// # Safety
     /// [`COUNT`](Self::COUNT) values from there on are readable.

@@ -20,16 +20,16 @@ use crate::field::{Array, BadValue, Domain, Fields, Filling};
 use crate::step::{Action, After, Failure, Moment, Rules, actions};
 use crate::{Error, MemoryUse, Number};
 
-/// Arrays and what is done with them in a step.
+/// Arrays of a plan, and the tasks that a step does with them.
 #[derive(Debug)]
 pub(crate) struct Machine<T> {
     pub(super) fields: Fields<T>,
     /// The tasks of each substep.
     substeps: Vec<Vec<Task>>,
     launches: Vec<Prepared<T>>,
-    /// How launches are done, by the last of those that are done together.
+    /// Pipelines of launches, by the last launch of each.
     marches: BTreeMap<usize, March>,
-    /// Of each patch a third array of each field, by that of the field.
+    /// For each patch a third array of each field, by the array of the field.
     spares: Vec<BTreeMap<usize, Array<T>>>,
     /// Do the spare arrays hold the fields as they were before the step?
     holds_last: bool,
@@ -40,7 +40,7 @@ pub(crate) struct Machine<T> {
     pool: Arc<ThreadPool>,
 }
 
-/// What is done in a substep.
+/// One task of a substep.
 #[derive(Clone, Debug)]
 enum Task {
     /// Ghost cells.
@@ -112,7 +112,7 @@ impl<T: Number> Machine<T> {
         Ok(machine)
     }
 
-    /// What is done in each substep of a plan.
+    /// Returns the tasks of each substep of a plan.
     fn tasks(&self, plan: &Plan) -> Result<Vec<Vec<Task>>, Error> {
         let fields = &self.fields;
         let all_alike = fields.domain.boundaries.has_custom();
@@ -130,7 +130,7 @@ impl<T: Number> Machine<T> {
             .collect())
     }
 
-    /// The launches of each substep together where what they store lives in rings, else one by one.
+    /// Returns the launches of each substep as one pipeline if rings can keep its stored functions, else one by one.
     fn marches(&self, algorithm: &Algorithm, plan: &Plan) -> Result<BTreeMap<usize, March>, Error> {
         let mut marches = BTreeMap::new();
         for substep in pipeline::substeps(plan) {
@@ -144,7 +144,7 @@ impl<T: Number> Machine<T> {
         Ok(marches)
     }
 
-    /// Computes the uniforms of a substep anew, if what they depend on has changed.
+    /// Computes the uniforms of a substep anew, if their inputs have changed.
     fn renew_uniforms(&mut self, substep: usize, t: f64, dt: f64) {
         let known = self.uniforms_of[substep] == Some(dt);
         if known && !self.rules.depend_on_time {
@@ -206,8 +206,8 @@ impl<T: Number> Machine<T> {
         }
     }
 
-    /// Puts new values in the place of the old ones. Those from before the step stay in the spare
-    /// array, which costs nothing but its memory.
+    /// Puts new values in the place of the old ones. The values from before the step stay in the spare array, which
+    /// costs nothing but its memory.
     fn swap(&mut self, pairs: &[(usize, usize)]) {
         let (_, patches) = self.fields.patches_mut();
         for (arrays, spares) in patches.iter_mut().zip(&mut self.spares) {
@@ -223,7 +223,7 @@ impl<T: Number> Machine<T> {
         self.holds_last = true;
     }
 
-    /// Puts the fields back that were there before the last step; `false` if they are lost.
+    /// Restores the fields from before the last step; returns `false` if they are lost.
     fn restore_last(&mut self) -> bool {
         if !self.holds_last {
             // No substep was completed.
@@ -242,7 +242,7 @@ impl<T: Number> Machine<T> {
         true
     }
 
-    /// The first new value of a launch that is not finite.
+    /// Returns the first new value of a launch that is not finite.
     fn find_not_finite(&self, launch: &Prepared<T>) -> BadValue {
         let fields = launch.fields.iter().map(|at| launch.outputs[*at]);
         let found = fields
@@ -289,7 +289,7 @@ impl<T: Number> Device<T> for Machine<T> {
         _algorithm: &Algorithm,
         _updates: &[(usize, Reduction)],
     ) -> Result<usize, Error> {
-        // What evaluates them on the host is all that it needs.
+        // The host's evaluator needs no other preparation.
         Ok(0)
     }
 
@@ -313,7 +313,7 @@ impl<T: Number> Device<T> for Machine<T> {
         Ok(self.pool.install(|| self.fields.first_not_finite()))
     }
 
-    /// Functions that live in rings have no arrays: these are a few planes.
+    /// Functions in rings have no arrays: a ring is a few planes.
     fn memory_use(&self) -> MemoryUse {
         let patches = self.fields.patches();
         let arrays = patches.iter().flatten();
@@ -364,7 +364,7 @@ impl<T: Number> Device<T> for Machine<T> {
     }
 }
 
-/// The arrays of a plan, all zero. Ghost cells reach as far as `halo`.
+/// Allocates the arrays of a plan, all zero. Ghost cells reach as far as `halo`.
 fn allocated<T: Number>(plan: &Plan, domain: Domain, halo: [usize; 3]) -> Result<Fields<T>, Error> {
     let (patches, keep_last) = (domain.patches, domain.keep_last);
     let has_rings = has_rings(plan);

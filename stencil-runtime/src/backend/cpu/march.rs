@@ -16,16 +16,16 @@ use super::view::{Extent, Ring, Target, View};
 use crate::Number;
 use crate::field::{Array, Fields, Shape};
 
-/// Bytes of what a march has at hand that should stay in a core's cache.
+/// Bytes of the rings and rows of a march that should stay in a core's cache.
 const CACHE: usize = 512 * 1024;
 
-/// Cells along x that parts begin on a multiple of.
+/// Parts begin on a multiple of this many cells along x.
 const UNIT: usize = 64;
 
-/// Planes of a part at least: it begins with those that later ones need.
+/// Planes of a part at least: a part also recomputes planes of its neighbour.
 const LEAST: usize = 32;
 
-/// Where the values of a launch's input are.
+/// The place of the values of a launch's input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Feed {
     Array(usize),
@@ -37,16 +37,16 @@ enum Feed {
 #[derive(Debug)]
 pub(super) struct March {
     pub(super) pipeline: Pipeline,
-    /// For each link where its inputs are.
+    /// The inputs of each link.
     feeds: Vec<Vec<Feed>>,
-    /// For each link but the last what is kept of its outputs.
+    /// The extents of the outputs of each link but the last.
     rings: Vec<Vec<Extent>>,
-    /// Cells along x that are done at a time, and rows of a block.
+    /// Cells along x that are computed at a time, and rows of a block.
     tile: [usize; 2],
 }
 
 impl March {
-    /// Looks names up, and fits what is at hand to the cache.
+    /// Looks names up, and fits rings and rows to the cache.
     pub(super) fn new<T: Number>(
         pipeline: Pipeline,
         launches: &[Prepared<T>],
@@ -120,7 +120,7 @@ impl March {
         self.rings = rings.collect();
     }
 
-    /// Planes that an iteration has at hand, of all that is read and written.
+    /// Returns the number of planes of all inputs and outputs that an iteration touches.
     fn planes<T>(&self, launches: &[Prepared<T>]) -> usize {
         let mut fields: BTreeMap<&String, usize> = BTreeMap::new();
         let mut planes = 0;
@@ -135,7 +135,7 @@ impl March {
         planes + fields.into_values().sum::<usize>()
     }
 
-    /// The largest of something of the cells that links compute along an axis.
+    /// Returns the largest value of a function of the cells that links compute along an axis.
     fn reach(&self, axis: usize, of: impl Fn(isize, isize) -> isize) -> isize {
         let links = self.pipeline.links.iter();
         let all = links.map(|link| of(link.low[axis], link.high[axis]));
@@ -154,7 +154,7 @@ impl March {
         let Some(last) = all.last() else {
             return true;
         };
-        // What is written leaves the list meanwhile, so that the rest can be shared.
+        // Output arrays leave the list meanwhile, so that the others can be shared.
         let taken = last.outputs.iter().map(|i| std::mem::take(&mut arrays[*i]));
         let mut written: Vec<Array<T>> = taken.collect();
         let region = Region {
@@ -177,7 +177,7 @@ impl March {
         finite
     }
 
-    /// How many of so many blocks follow each other along the march, and how many of these a thread marches
+    /// Returns how many of so many blocks follow each other along the march, and how many of these a thread marches
     /// through: few enough for all threads.
     fn lines(&self, blocks: usize, region: &Region<'_>) -> [usize; 2] {
         if self.is_single() {
@@ -196,11 +196,11 @@ impl March {
     }
 }
 
-/// What a thread has of its own.
+/// Memory of one thread.
 struct Worker<T> {
-    /// Of each link but the last.
+    /// The rings of each link but the last.
     rings: Vec<Vec<Ring<T>>>,
-    /// Of links that the row engine computes.
+    /// The scratch memory of each link that the row engine computes.
     scratches: Vec<Option<RowScratch<T>>>,
 }
 
@@ -218,16 +218,16 @@ impl<T: Number> Worker<T> {
     }
 }
 
-/// A march under way.
+/// A march in progress.
 struct Marching<'a, T> {
     march: &'a March,
-    /// Of each link.
+    /// The launch of each link.
     launches: &'a [&'a Prepared<T>],
     arrays: &'a [Array<T>],
-    /// Of each link what it reads, if that is arrays alone.
+    /// The inputs of each link, if they are arrays alone.
     views: Vec<Option<Vec<View<'a, T>>>>,
     region: Region<'a>,
-    /// Cells along x that are done at a time, and the steps of each link.
+    /// Cells along x that are computed at a time, and the steps of each link.
     parts: Vec<(Range<isize>, Vec<Steps>)>,
     instructions: Checked,
     /// The largest size of a new value of a field.
@@ -263,7 +263,7 @@ impl<'a, T: Number> Marching<'a, T> {
             let x = x..(x + march.tile[0] as isize).min(end);
             let steps = march.pipeline.links.iter().map(|link| {
                 let cells = link.cells(&x);
-                // Cells whose number is a multiple of the lanes begin where memory is aligned.
+                // Cells at multiples of the number of lanes begin at aligned memory.
                 let skew = (-cells.start).rem_euclid(UNIT as isize) as usize;
                 let length = cells.end.abs_diff(cells.start);
                 Steps::new::<T>(instructions, length, skew)
@@ -334,7 +334,7 @@ impl<'a, T: Number> Marching<'a, T> {
         finite
     }
 
-    /// Computes what a link stores.
+    /// Computes the stored functions of a link.
     fn store(&self, worker: &mut Worker<T>, link: usize, cells: Cells<'_>) {
         let (before, own) = worker.rings.split_at_mut(link);
         let targets = own[0].iter_mut().map(|ring| ring.target(cells.first));
@@ -411,8 +411,7 @@ impl<'a, T: Number> Marching<'a, T> {
         }
     }
 
-    /// What is done with a block as long as it is in the cache: the ends of its rows are filled. Are
-    /// the new values of fields finite?
+    /// Finishes a block while it is in the cache: fills the ends of its rows. Are the new values of fields finite?
     fn finish(&self, block: &mut Block<'_, T>) -> bool {
         let launch = self.launches[self.launches.len() - 1];
         let (pitch, margin) = (self.region.shape.layout.pitch, self.region.margin());
@@ -420,7 +419,7 @@ impl<'a, T: Number> Marching<'a, T> {
         for (values, ends) in block.outputs.iter_mut().zip(&launch.ends) {
             if let Some(ends) = ends {
                 for row in values.chunks_mut(pitch) {
-                    // Sides that take more than constants are none here.
+                    // Only sides with constants are here, so the filling cannot fail.
                     let _ = ends.fill(&mut row[..length + 2 * margin]);
                 }
             }

@@ -4,7 +4,7 @@ use super::program::Steps;
 use super::view::{Target, View};
 use crate::field::Shape;
 
-/// Some rows of one plane: what a kernel computes at a time.
+/// Rows of one plane that a kernel computes at a time.
 #[derive(Debug)]
 pub(crate) struct Part<'a, T> {
     /// The first cell of the first row.
@@ -13,15 +13,15 @@ pub(crate) struct Part<'a, T> {
     pub(super) rows: usize,
     /// Cells of each row.
     pub(super) length: usize,
-    /// What is read.
+    /// Arrays and rings that are read.
     pub(super) inputs: &'a [View<'a, T>],
-    /// What is written, from the first cell on.
+    /// Rows that are written, from the first cell on.
     pub(super) outputs: Vec<Target<'a, T>>,
     /// Numbers that are the same in every cell.
     pub(super) uniforms: &'a [T],
     /// How registers cover a row.
     pub(super) steps: &'a Steps,
-    /// Is the plane that comes into reach next to be brought into the cache?
+    /// Is the plane that the next part reads first to be prefetched?
     pub(super) looks_ahead: bool,
 }
 
@@ -32,7 +32,7 @@ pub(super) struct Block<'a, T> {
     pub(super) first: [isize; 3],
     /// Number of rows.
     pub(super) rows: usize,
-    /// For each output what lies between the first and the last cell of the block, and the margins.
+    /// The values of each output between the first and the last cell of the block, with the margins.
     pub(super) outputs: Vec<&'a mut [T]>,
 }
 
@@ -47,12 +47,12 @@ pub(super) struct Region<'a> {
 }
 
 impl Region<'_> {
-    /// Values of an output before the first cell of each row and behind the last one.
+    /// Returns the number of values of an output before the first cell of each row and behind the last one.
     pub(super) fn margin(&self) -> usize {
         self.shape.halo[0] - self.extend[0]
     }
 
-    /// Cells along an axis.
+    /// Returns the number of cells along an axis.
     pub(super) fn size(&self, axis: usize) -> usize {
         self.shape.cells[axis] + 2 * self.extend[axis]
     }
@@ -65,7 +65,7 @@ impl Region<'_> {
         let mut columns: Vec<Vec<Block<'o, T>>> = (0..height.div_ceil(self.rows))
             .map(|_| Vec::new())
             .collect();
-        // What is left of each output, and the index at which it begins.
+        // The remainder of each output, and the index at which it begins.
         let mut rest: Vec<(&'o mut [T], usize)> =
             outputs.into_iter().map(|values| (values, 0)).collect();
         for z in 0..self.size(2) as isize {

@@ -1,10 +1,10 @@
-//! The launches of a substep as one march: how far each goes before the next, and how many rows of
-//! what it stores are at hand.
+//! The launches of a substep as one march: how far each goes before the next, and how many rows of its stored
+//! functions are kept.
 //!
-//! What a launch stores for later ones need not be stored for the whole patch. In iteration p of a march
-//! along the slowest axis the last launch computes plane p (in a plane: row p), and each one before it
-//! the plane that is needed soonest: p and its lag. What it stores lives in a ring of planes until no
-//! launch reads it any more, so it stays in the cache, and only fields go to memory.
+//! Functions that a launch stores for later ones need not be stored for the whole patch. In iteration p of a march
+//! along the slowest axis the last launch computes plane p (in a plane: row p). Each launch before it is ahead by its
+//! lag, and computes the plane that is needed soonest. Its stored functions stay in a ring of planes until no launch
+//! reads them any more: in the cache. Only fields go to memory.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -15,10 +15,10 @@ use stencil_compiler::plan::{BufferRole, Launch, Plan, Step};
 
 use crate::Error;
 
-/// Launches that are done together.
+/// Launches that one march computes together.
 #[derive(Clone, Debug)]
 pub(super) struct Pipeline {
-    /// In their order. The last one computes new values of fields.
+    /// The links in their order. The last one computes new values of fields.
     pub(super) links: Vec<Link>,
     /// The axis of the march.
     pub(super) axis: usize,
@@ -27,26 +27,26 @@ pub(super) struct Pipeline {
 /// One launch of a pipeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Link {
-    /// Its place in the plan.
+    /// Index of the launch in the plan.
     pub(super) launch: usize,
-    /// Cells that it computes before the first and behind the last one of a part along each axis, negative
-    /// ones before. Behind along the march: its lag.
+    /// Cells that the link computes before the first and behind the last one of a part along each axis, negative ones
+    /// before. Behind along the march: its lag.
     pub(super) low: [isize; 3],
     pub(super) high: [isize; 3],
-    /// Planes of each stored function that it computes that are at hand.
+    /// Planes of each of its stored functions that its ring keeps.
     pub(super) windows: BTreeMap<String, usize>,
-    /// Planes that it reads of each field.
+    /// Planes of each field that it reads.
     pub(super) reads: BTreeMap<String, usize>,
 }
 
 impl Link {
-    /// The cells along x that it computes for those of a part.
+    /// Returns the cells along x that the link computes for the cells of a part.
     pub(super) fn cells(&self, part: &Range<isize>) -> Range<isize> {
         part.start + self.low[0]..part.end + self.high[0]
     }
 }
 
-/// Can all that a plan stores live in rings? So it is where launches before the last of a substep give no
+/// Can all stored functions of a plan be kept in rings? They can if launches before the last of a substep give no
 /// field new values, and no ghost cells are exchanged in between.
 pub(super) fn has_rings(plan: &Plan) -> bool {
     let is_derived = |name: &String| {
@@ -68,7 +68,7 @@ pub(super) fn has_rings(plan: &Plan) -> bool {
     substeps(plan).all(updates_last) && !plan.steps.iter().any(exchanges)
 }
 
-/// The launches of each substep of a plan.
+/// Returns the launches of each substep of a plan.
 pub(super) fn substeps(plan: &Plan) -> impl Iterator<Item = Vec<usize>> {
     let launch = |step: &Step| match step {
         Step::Launch(at) => Some(*at),
@@ -80,7 +80,7 @@ pub(super) fn substeps(plan: &Plan) -> impl Iterator<Item = Vec<usize>> {
 }
 
 impl Pipeline {
-    /// Some launches of a plan, whose stored functions live in rings.
+    /// Makes a pipeline of some launches of a plan, whose stored functions are kept in rings.
     pub(super) fn new(
         algorithm: &Algorithm,
         plan: &Plan,
@@ -114,7 +114,7 @@ impl Pipeline {
         let stored: BTreeSet<FnId> = stored.filter(|id| !own.contains(id)).collect();
         let wanted = outputs.iter().filter_map(|id| needs.cells.get(id));
         let here = [[0; 3]; 2];
-        // The cell itself is among them: rings begin there or before.
+        // The cell itself is included: rings begin there or before.
         let [low, high] = wanted.copied().fold(here, join);
         let lag = high[self.axis];
         let window = |id: &FnId| {
@@ -151,7 +151,7 @@ impl Pipeline {
     }
 }
 
-/// What later launches need of stored functions.
+/// Cells and planes of stored functions that later launches read.
 #[derive(Debug, Default)]
 struct Needs {
     /// Cells before the first and behind the last one of a part.

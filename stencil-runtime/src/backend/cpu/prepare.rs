@@ -1,4 +1,4 @@
-//! Launches of a plan, made ready: names looked up, code chosen.
+//! Launches of a plan, prepared: names looked up, code chosen.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::{Error, Number};
 /// Bytes of the planes around a part that should stay in a core's cache.
 const CACHE: usize = 512 * 1024;
 
-/// What computes the launches.
+/// The code that computes the launches.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Choice {
     /// Kernels compiled into the program, one for each launch.
@@ -32,9 +32,9 @@ pub(super) struct Prepared<T> {
     pub(super) rows: usize,
     pub(super) inputs: Vec<usize>,
     pub(super) outputs: Vec<usize>,
-    /// Which of the outputs are new values of fields.
+    /// Indices of the outputs that are new values of fields.
     pub(super) fields: Vec<usize>,
-    /// For each output what the ends of its rows are filled with as they are computed.
+    /// For each output the rules that fill the ends of its rows as they are computed.
     pub(super) ends: Vec<Option<Ends<T>>>,
     pub(super) uniforms: Vec<T>,
     pub(super) code: Code<T>,
@@ -51,7 +51,7 @@ pub(super) enum Code<T> {
 }
 
 impl<T: Number> Machine<T> {
-    /// A launch, ready to run.
+    /// Prepares a launch.
     pub(super) fn prepare(
         &self,
         algorithm: &Algorithm,
@@ -82,7 +82,7 @@ impl<T: Number> Machine<T> {
         Ok(prepared)
     }
 
-    /// The ends of the rows of a new field, where constants fill them.
+    /// Returns the rules for the ends of the rows of a new field, if they are constants.
     fn ends(&self, output: usize, launch: &Launch) -> Option<Ends<T>> {
         let buffers = &self.fields.buffers;
         let shape = self.fields.shape();
@@ -103,8 +103,8 @@ impl<T: Number> Machine<T> {
         ends.are_plain().then_some(ends)
     }
 
-    /// Rows enough to use what a plane brings into the cache, few enough that the planes around
-    /// them stay there.
+    /// Returns the number of rows of a part: enough to use each plane that is brought into the cache, few enough that
+    /// the planes around them stay there.
     pub(super) fn rows_of_a_part(&self, launch: &Launch) -> usize {
         let planes: usize = launch
             .inputs

@@ -1,4 +1,4 @@
-//! Compiled programs: what `pde!` expands to, and how a part of a patch is computed by it.
+//! Compiled programs: the expansion of `pde!`, and the computation of a part of a patch by it.
 
 use std::marker::PhantomData;
 
@@ -14,13 +14,13 @@ use super::row::{Rows, Stage};
 
 /// A kernel over rows as the macro writes it: `U` uniforms, `I` rows read, `O` rows written.
 pub trait RowKernel<const U: usize, const I: usize, const O: usize>: Sized {
-    /// What the rows are.
+    /// The rows of the kernel.
     const TABLES: Tables;
     /// Computes some neighbouring cells of a row: a value for each output. Always inlined.
     fn cells<V: Lanes>(at: Cells<'_, Self, V, U, I, O>) -> [V; O];
 }
 
-/// What the rows of a kernel are.
+/// Description of the rows of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tables {
     /// The kernel's name.
@@ -31,13 +31,13 @@ pub struct Tables {
     pub uniforms: &'static [&'static str],
     /// Rows that are read.
     pub inputs: &'static [RowInput],
-    /// Buffers of which a row is written.
+    /// Buffers that the kernel writes, a row of each.
     pub outputs: &'static [usize],
 }
 
 /// Neighbouring cells in a row of each buffer, as many as `V` has lanes.
 ///
-/// Only the runtime makes one, where all rows reach as far as the kernel's tables say.
+/// Only the runtime makes one, after it checked that all rows reach as far as the kernel's tables say.
 #[derive(Debug)]
 pub struct Cells<'a, K, V: Lanes, const U: usize, const I: usize, const O: usize> {
     uniforms: &'a [V; U],
@@ -65,8 +65,8 @@ impl<K: RowKernel<U, I, O>, V: Lanes, const U: usize, const I: usize, const O: u
     /// Reads a row that is only read, `x` cells further along.
     ///
     /// # Panics
-    /// Where the kernel's tables do not have that cell; arguments are constants, so this is seen
-    /// when the kernel is compiled, and costs nothing.
+    /// If the kernel's tables do not have that cell. Arguments are constants, so this is seen when the kernel is
+    /// compiled, and costs nothing.
     #[inline(always)]
     pub fn load(&self, input: usize, x: isize) -> V {
         let RowInput { x_lo, x_hi, .. } = K::TABLES.inputs[input];
@@ -74,14 +74,14 @@ impl<K: RowKernel<U, I, O>, V: Lanes, const U: usize, const I: usize, const O: u
             x >= -(x_lo as isize) && x <= x_hi as isize,
             "a cell in the tables"
         );
-        // SAFETY: `Rows` looked that the row reaches `x_lo` before and `x_hi` behind all cells.
+        // SAFETY: `Rows` checked that the row reaches `x_lo` before and `x_hi` behind all cells.
         unsafe { V::load(self.rows.inputs[input].offset(self.x as isize + x)) }
     }
 
     /// Reads the old values of a row that is written.
     #[inline(always)]
     pub fn old(&self, output: usize) -> V {
-        // SAFETY: `Rows` looked that the row has all cells.
+        // SAFETY: `Rows` checked that the row has all cells.
         unsafe { V::load(self.rows.outputs[output].add(self.x)) }
     }
 }
@@ -98,10 +98,10 @@ pub struct CompiledKernel {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry<T>(pub(super) fn(Checked, Work<'_>, Part<'_, T>));
 
-/// Where the rows of a kernel are, the same for each part of the patch.
+/// The places of a kernel's rows, the same for each part of the patch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Work<'a> {
-    /// For each input its array among the part's.
+    /// For each input the index of its array among the arrays of the part.
     pub(super) arrays: &'a [usize],
 }
 
@@ -202,21 +202,20 @@ fn cells_of_row<K, V: Lanes, const U: usize, const I: usize, const O: usize>(
 /// Some neighbouring cells of a row, as many as a register has lanes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Step {
-    /// The first of them.
+    /// The first of these cells.
     x: usize,
-    /// Where their values go: 0 to their row, others aside, and the place there. What goes aside is written
-    /// last, and computed first, from old values.
+    /// Destination of the values: 0 for their row, other numbers for memory aside, and the place there. Steps aside
+    /// are computed first, from old values, and written last.
     to: usize,
     at: usize,
-    /// Is what lies ahead brought into the cache?
+    /// Are the rows of the next part prefetched?
     looks_ahead: bool,
 }
 
-/// The steps of a row: whole registers from cell `skew` on, where memory is aligned, and where some cells are
-/// left over, steps for the first and for the last cells, some of which other steps compute too. So no cell
-/// is left to slower code.
+/// The steps of a row: whole registers from cell `skew` on, at aligned memory. If some cells are left over, steps for
+/// the first and for the last cells follow, some of which other steps compute too. So no cell is left to slower code.
 ///
-/// A list, as the compiler makes a copy of the kernel for each special step that it sees.
+/// A list, since the compiler would copy the kernel for each special step in the code.
 #[derive(Clone, Debug)]
 pub(crate) struct Steps {
     length: usize,
@@ -229,7 +228,7 @@ impl Steps {
     pub(super) fn new<T: Real>(instructions: Checked, length: usize, skew: usize) -> Self {
         let lanes = instructions.register_bytes() / T::BYTES;
         let (n, skew) = match length < lanes {
-            // Short rows are computed where there is room for a register.
+            // Short rows are computed in memory with room for a whole register.
             true => (lanes, 0),
             false => (length, skew % lanes),
         };
@@ -259,7 +258,7 @@ impl Steps {
     /// The steps, of rows of so many cells in registers with so many lanes.
     ///
     /// # Panics
-    /// If they are for others.
+    /// If the steps were made for other rows.
     #[inline]
     fn of(&self, length: usize, lanes: usize) -> &[Step] {
         assert_eq!(

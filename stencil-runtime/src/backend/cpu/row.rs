@@ -11,15 +11,15 @@ use super::program::Work;
 pub(super) struct Rows<T, const I: usize, const O: usize> {
     pub(super) inputs: [*const T; I],
     pub(super) outputs: [*mut T; O],
-    /// Values from a row to the next.
+    /// Distance from a row to the next, in values.
     pitches: ([usize; I], [usize; O]),
 }
 
 impl<T: Real, const I: usize, const O: usize> Rows<T, I, O> {
-    /// The first rows of a part. Looks that all rows of the part lie in their arrays.
+    /// Returns the first rows of a part. Checks that all rows of the part lie in their arrays.
     ///
     /// # Panics
-    /// Where they do not.
+    /// If they do not.
     #[inline(always)]
     pub(super) fn of(tables: &[RowInput], work: Work<'_>, part: Part<'_, T>) -> Self {
         let Part {
@@ -68,7 +68,7 @@ impl<T: Real, const I: usize, const O: usize> Rows<T, I, O> {
     }
 }
 
-/// Rows that are shorter than a register, copied to where there is room for one.
+/// A copy of rows that are shorter than a register, with room for one.
 #[derive(Debug)]
 pub(super) struct Stage<T> {
     length: usize,
@@ -78,7 +78,7 @@ pub(super) struct Stage<T> {
 }
 
 impl<T: Real> Stage<T> {
-    /// Room for rows of `length` cells, as long as registers with so many lanes.
+    /// Allocates room for rows of `length` cells, as long as registers with so many lanes.
     pub(super) fn new(
         tables: &'static [RowInput],
         outputs: usize,
@@ -101,13 +101,13 @@ impl<T: Real> Stage<T> {
     ) -> Rows<T, I, O> {
         for ((stage, row), from) in self.inputs.iter_mut().zip(self.tables).zip(rows.inputs) {
             let length = row.x_lo + self.length + row.x_hi;
-            // SAFETY: `Rows::of` looked that the row reaches from `x_lo` before its first cell to
-            // `x_hi` behind its last one.
+            // SAFETY: `Rows::of` checked that the row reaches from `x_lo` before its first cell to `x_hi` behind its
+            // last one.
             let from = unsafe { std::slice::from_raw_parts(from.sub(row.x_lo), length) };
             stage[..length].copy_from_slice(from);
         }
         for (stage, from) in self.outputs.iter_mut().zip(rows.outputs) {
-            // SAFETY: `Rows::of` looked that the row has all cells, and nothing else refers to them.
+            // SAFETY: `Rows::of` checked that the row has all cells, and nothing else refers to them.
             let from = unsafe { std::slice::from_raw_parts(from, self.length) };
             stage[..self.length].copy_from_slice(from);
         }
@@ -119,10 +119,10 @@ impl<T: Real> Stage<T> {
         }
     }
 
-    /// Copies what was computed on the stage to the rows of the part.
+    /// Copies the results on the stage to the rows of the part.
     pub(super) fn give_back<const I: usize, const O: usize>(&self, rows: &Rows<T, I, O>) {
         for (stage, to) in self.outputs.iter().zip(rows.outputs) {
-            // SAFETY: `Rows::of` looked that the row has all cells, and nothing else refers to them.
+            // SAFETY: `Rows::of` checked that the row has all cells, and nothing else refers to them.
             let to = unsafe { std::slice::from_raw_parts_mut(to, self.length) };
             to.copy_from_slice(&stage[..self.length]);
         }

@@ -6,8 +6,8 @@ use stencil_compiler::model::Reduction;
 /// Values that are added in order; longer runs are halved.
 const LEAF: usize = 16;
 
-/// A sum by halves: the first half has as many values as the second, or one more; runs of at most
-/// 16 are added from the first to the last.
+/// Returns a sum by halves: the first half has as many values as the second, or one more; runs of at most 16 are added
+/// from the first to the last.
 pub(crate) fn sum(values: &[f64]) -> f64 {
     halves(values, &|v| *v)
 }
@@ -24,17 +24,17 @@ fn is_nan<T: Real>(value: T) -> bool {
     value.to_f64().is_nan()
 }
 
-/// The larger of two, NaN if one is.
+/// Returns the larger of two numbers, NaN if one is.
 fn larger<T: Real>(a: T, b: T) -> T {
     if b > a || is_nan(b) { b } else { a }
 }
 
-/// The smaller of two, NaN if one is.
+/// Returns the smaller of two numbers, NaN if one is.
 fn smaller<T: Real>(a: T, b: T) -> T {
     if b < a || is_nan(b) { b } else { a }
 }
 
-/// The share of one row. Sums are taken in `f64`, whatever the precision of the values.
+/// Reduces one row. Sums are taken in `f64`, whatever the precision of the values.
 pub(crate) fn row<T: Real>(reduction: Reduction, values: &[T]) -> f64 {
     let fold = |of: fn(T, T) -> T| {
         let first = values.first().copied().unwrap_or_default();
@@ -47,8 +47,8 @@ pub(crate) fn row<T: Real>(reduction: Reduction, values: &[T]) -> f64 {
     }
 }
 
-/// One number from the shares of all rows of `cells`, plane by plane: rows of a plane first, then
-/// planes, each by the same tree.
+/// Reduces the numbers of all rows of `cells`, plane by plane: rows of a plane first, then planes, each by the same
+/// tree.
 pub(crate) fn rows(reduction: Reduction, shares: &[f64], cells: [usize; 3]) -> f64 {
     let fold = |of: fn(f64, f64) -> f64| {
         let first = shares.first().copied().unwrap_or_default();

@@ -1,5 +1,4 @@
-//! Where kernels find the rows that they read and write: in whole arrays, or in rings of the rows and
-//! planes that are at hand.
+//! The places of the rows that kernels read and write: in whole arrays, or in rings of a few rows and planes.
 
 use stencil_compiler::algorithm::rows::Layout;
 use stencil_compiler::expr::Real;
@@ -7,14 +6,14 @@ use stencil_compiler::expr::Real;
 /// Rows begin on multiples of this many bytes.
 const LINE: usize = 64;
 
-/// Where cells lie among values.
+/// The index of each cell among values.
 #[derive(Clone, Copy, Debug)]
 struct Map {
     /// Index of cell (0, 0, 0).
     origin: isize,
     pitch: isize,
     plane: isize,
-    /// The bits of y and of z that count: all but along the axis of a ring.
+    /// Masks of the indices y and z: all bits except along the axis of a ring.
     masks: [isize; 2],
 }
 
@@ -45,19 +44,19 @@ impl<'a, T> View<'a, T> {
         View { values, map }
     }
 
-    /// The values from a cell on. Those of the rows of a plane follow each other at the distance of
+    /// Returns the values from a cell on. The rows of a plane follow each other at the distance of
     /// [`pitch`](Self::pitch).
     #[inline]
     pub(super) fn from(&self, cell: [isize; 3]) -> &'a [T] {
         &self.values[self.map.index(cell)..]
     }
 
-    /// Distance of rows.
+    /// Returns the distance of rows.
     pub(super) fn pitch(&self) -> usize {
         self.map.pitch as usize
     }
 
-    /// Where a cell would be, which need not be there.
+    /// Returns the address that a cell would have; the cell need not exist.
     pub(super) fn address(&self, cell: [isize; 3]) -> *const T {
         self.values.as_ptr().wrapping_add(self.map.index(cell))
     }
@@ -66,15 +65,14 @@ impl<'a, T> View<'a, T> {
 /// Rows that a kernel writes.
 #[derive(Debug)]
 pub(crate) struct Target<'a, T> {
-    /// From the first cell of the first row on.
+    /// Values from the first cell of the first row on.
     pub(super) values: &'a mut [T],
     /// Distances of rows and of planes.
     pub(super) pitch: usize,
     pub(super) plane: usize,
 }
 
-/// How much of a grid function is kept: cells and rows around those of a part, and so many rows or
-/// planes along the march.
+/// The extent of a ring: cells and rows around those of a part, and its number of rows or planes along the march.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Extent {
     /// Cells along x and rows along y before the part, and in all.
@@ -82,12 +80,11 @@ pub(super) struct Extent {
     pub(super) size: [usize; 2],
     /// Rows or planes along the march: a power of two.
     pub(super) window: usize,
-    /// The march follows the rows of a plane, not planes.
+    /// Does the march follow the rows of a plane, not planes?
     pub(super) along_y: bool,
 }
 
-/// The rows of a grid function that a march has at hand. Those that come take the place of those that
-/// are needed no more.
+/// A ring of the rows of a grid function. New rows take the place of rows that are not needed any more.
 #[derive(Debug)]
 pub(super) struct Ring<T> {
     data: Vec<T>,
@@ -145,7 +142,7 @@ impl<T: Real> Ring<T> {
         }
     }
 
-    /// The rows from a cell on.
+    /// Returns the rows from a cell on.
     pub(super) fn target(&mut self, cell: [isize; 3]) -> Target<'_, T> {
         Target {
             values: &mut self.data[self.map.index(cell)..],

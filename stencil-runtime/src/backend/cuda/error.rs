@@ -1,4 +1,4 @@
-//! What can go wrong on a card, and the way out.
+//! Errors of cards, and the way out of each.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use stencil_compiler::emit::EmitError;
 use super::card::driver;
 use crate::backend::cuda::compile::nvrtc::NvrtcError;
 
-/// Why a card could not be used, or a run on it had to end.
+/// The reason why a card could not be used, or a run on it had to end.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CudaError {
@@ -32,15 +32,15 @@ pub enum CudaError {
     /// The driver finds no card.
     #[error("the NVIDIA driver finds no card{hidden}; run without `--backend cuda`")]
     NoCard {
-        /// What may hide it, or nothing.
+        /// The setting that may hide it, or nothing.
         hidden: String,
     },
     /// There is no card of this number.
     #[error("there is no card {ordinal}; there are {count}, counted from 0")]
     Ordinal {
-        /// What was asked for.
+        /// The number asked for.
         ordinal: usize,
-        /// How many there are.
+        /// The number of cards.
         count: usize,
     },
     /// A card that the generated code does not run on.
@@ -64,7 +64,7 @@ pub enum CudaError {
         kernel: String,
         /// The compute capability that it needs.
         needs: (u32, u32),
-        /// What it was to be compiled for.
+        /// The architecture that it was to be compiled for.
         architecture: String,
     },
     /// The driver cannot describe arrays to the copy engine of a card.
@@ -81,7 +81,7 @@ pub enum CudaError {
         free: usize,
         /// Bytes of the card.
         total: usize,
-        /// What is needed, and its bytes.
+        /// The arrays, and the bytes of each.
         arrays: Vec<(String, usize)>,
         /// Cells along each axis of the largest grid of this shape that fits.
         fits: [usize; 3],
@@ -93,7 +93,7 @@ pub enum CudaError {
         cells: [usize; 3],
         /// Values of an array, or of all arrays that lie side by side.
         values: usize,
-        /// How many arrays lie side by side.
+        /// The number of arrays that lie side by side.
         of: usize,
     },
     /// More values on faces than positions of 32 bits tell apart.
@@ -105,7 +105,7 @@ pub enum CudaError {
         /// Values on all faces with such a condition, of all components.
         values: usize,
     },
-    /// Surfaces larger than a card has them.
+    /// Surfaces larger than the card allows.
     #[error(
         "surfaces of {} x {} x {} values, with ghost cells and those between patches, are larger than this card has them, which is {} x {} x {}: use `layout soa`",
         extents[0], extents[1], extents[2], most[0], most[1], most[2]
@@ -127,23 +127,23 @@ pub enum CudaError {
         needed: usize,
         /// The card.
         name: String,
-        /// Bytes there are.
+        /// Bytes that a block may have.
         limit: usize,
     },
     /// A kernel could not be made.
     #[error("kernel `{kernel}` cannot be generated: {reason}")]
     Kernel {
-        /// Which.
+        /// The kernel.
         kernel: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// A kernel that was to be compiled before is not as it was kept.
+    /// A kernel of a sealed cache is missing or damaged.
     #[error("{what} {reason}; export again with the program that reads it")]
     NotKept {
         /// The kernel.
         what: String,
-        /// What is wrong with it.
+        /// The fault.
         reason: &'static str,
     },
     /// A kernel could not be written as text.
@@ -155,7 +155,7 @@ pub enum CudaError {
     /// A call of the driver failed.
     #[error("{call} failed: {reason}")]
     Driver {
-        /// What was tried.
+        /// The call that failed.
         call: &'static str,
         /// The driver's words.
         reason: String,
@@ -163,7 +163,7 @@ pub enum CudaError {
 }
 
 impl CudaError {
-    /// A call of the driver that failed.
+    /// Returns a function from the error of the driver to that of a call.
     pub(crate) fn driver(call: &'static str) -> impl Fn(cudarc::driver::DriverError) -> Self {
         move |error| CudaError::Driver {
             call,

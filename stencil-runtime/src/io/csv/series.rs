@@ -49,16 +49,16 @@ impl SeriesWriter {
     /// Starts a new series; an older file of this name is replaced when the new one is finished.
     ///
     /// # Errors
-    /// Where the file cannot be made or has another writer, or a name cannot stand in a header.
+    /// If the file cannot be made or has another writer, or a name is not allowed in a header.
     pub fn create<S: AsRef<str>>(path: impl AsRef<Path>, columns: &[S]) -> Result<Self, CsvError> {
         let path = path.as_ref();
         let header = header(path, columns)?;
         Self::start(path, columns.len(), &header)
     }
 
-    /// Goes on with a series: rows whose first column is at most `step` stay, each step once; later
-    /// ones are of a run that is now done again and are dropped. What a killed run left in `PATH.part` counts
-    /// before `PATH` itself. Without any file this is [`SeriesWriter::create`].
+    /// Continues a series. Rows whose first column is at most `step` stay, each step once; later ones belong to a run
+    /// that is now done again and are dropped. The rows that a killed run left in `PATH.part` count before `PATH`
+    /// itself. Without any file this is [`SeriesWriter::create`].
     ///
     /// # Errors
     /// As for [`SeriesWriter::create`], and if the file has other columns.
@@ -88,7 +88,7 @@ impl SeriesWriter {
             if let Ok(old) = File::open(&part) {
                 lock(&old)?;
             }
-            // By rename, so that what an earlier run left is never half gone.
+            // By rename, so that the rows of an earlier run are never half gone.
             write_whole(&part, text)?;
             let file = OpenOptions::new().append(true).open(&part)?;
             lock(&file)?;
@@ -105,7 +105,7 @@ impl SeriesWriter {
         })
     }
 
-    /// The step of the last row, if there is a row.
+    /// Returns the step of the last row, if there is a row.
     pub fn last_step(&self) -> Option<f64> {
         self.last
     }
@@ -126,7 +126,7 @@ impl SeriesWriter {
     /// Flushes to the disk and renames the file to its name.
     ///
     /// # Errors
-    /// Where the system refuses.
+    /// If the system refuses.
     pub fn finish(mut self) -> Result<(), CsvError> {
         self.finished = true;
         self.publish().map_err(|e| io_error(&self.path, "write", e))
@@ -174,7 +174,7 @@ fn first_value(line: &str) -> Option<f64> {
         .ok()
 }
 
-/// The rows up to `step`, each step once. A last line without its end was cut off by a crash.
+/// Returns the rows up to `step`, each step once. A last line without its end was cut off by a crash.
 fn keep(path: &Path, text: &str, expected: &str, step: u64) -> Result<String, CsvError> {
     let Some(rows) = text.strip_prefix(expected) else {
         return Err(CsvError::Columns {

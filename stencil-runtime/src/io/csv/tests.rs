@@ -5,7 +5,7 @@ use std::fs::{self, OpenOptions};
 use super::series::part_of;
 use super::*;
 
-/// A path of a test's own; what is there is removed with it.
+/// A path of a test's own; the file is removed with it.
 struct Temp(PathBuf);
 
 impl Temp {

@@ -1,4 +1,4 @@
-//! Reading of archives; whatever the bytes, the worst is an error.
+//! Reading of archives; damaged bytes give an error at worst.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -58,7 +58,7 @@ pub(crate) fn directory(file: &mut (impl Read + Seek)) -> io::Result<Vec<Entry>>
     (0..count).map(|_| central_entry(&mut cursor)).collect()
 }
 
-/// The directory's number of entries, length and place.
+/// Returns the directory's number of entries, length and place.
 fn find_end(file: &mut (impl Read + Seek)) -> io::Result<(u64, u64, u64)> {
     let file_len = file.seek(SeekFrom::End(0))?;
     // The end record may be followed by a comment of up to 65535 bytes.
@@ -188,7 +188,7 @@ pub(crate) fn read(file: &mut (impl Read + Seek), entry: &Entry, most: u64) -> i
     Ok(data)
 }
 
-/// The first bytes of an entry's data, at most so many. Nothing is checked.
+/// Returns the first bytes of an entry's data, at most so many. Nothing is checked.
 pub(crate) fn head(file: &mut (impl Read + Seek), entry: &Entry, most: u64) -> io::Result<Vec<u8>> {
     to_data(file, entry)?;
     let mut data = Vec::new();

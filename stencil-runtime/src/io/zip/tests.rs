@@ -74,7 +74,7 @@ fn every_flipped_bit_breaks_the_seal() {
     assert!(!check_seal(&mut Memory::new(&bytes)).unwrap());
 }
 
-/// What announces more than is expected is not inflated.
+/// An entry that announces more than is expected is not inflated.
 #[test]
 fn an_entry_is_no_larger_than_expected() {
     let bytes = archive(u32::MAX.into());
@@ -126,7 +126,7 @@ fn damage_is_an_error_not_a_panic() {
     );
 }
 
-/// What Python's `zipfile` writes for `a.npy` of 200 equal bytes, deflated.
+/// The bytes that Python's `zipfile` writes for `a.npy` of 200 equal bytes, deflated.
 fn deflated() -> Vec<u8> {
     let data = [b'x'; 200];
     let mut encoder =
@@ -196,7 +196,7 @@ fn deflated_entries_are_read_and_checked() {
             }
         }
     }
-    // An entry that inflates to more than it says must not fill the memory.
+    // An entry that inflates to more than its header tells must not fill the memory.
     let mut bomb = good.clone();
     let central = bomb.len() - 22 - 46 - 5;
     bomb[central + 24] = 100;

@@ -12,7 +12,7 @@ use crate::plot::canvas::{Rect, near_pieces};
 use crate::plot::color::Color;
 use crate::plot::text::{Fonts, Piece};
 
-/// Points of print, of which an inch has 72, to a pixel.
+/// Points of print (72 to an inch) to a pixel.
 const SCALE: f32 = 0.5;
 /// The control points of a quarter of a circle, in radii from its ends.
 const QUARTER: f32 = 0.552_285;
@@ -24,7 +24,7 @@ const CONTENT: i32 = 4;
 /// Images and degrees of cover come after these.
 const OTHERS: i32 = 5;
 
-/// The drawing as the bytes of a file.
+/// Returns the drawing as the bytes of a file.
 pub(super) fn print(scene: &Scene) -> Vec<u8> {
     let (w, h) = scene.size;
     let mut page = Page {
@@ -44,12 +44,12 @@ pub(super) fn print(scene: &Scene) -> Vec<u8> {
     page.finish((w * SCALE, h * SCALE))
 }
 
-/// What is on the page so far.
+/// The content of the page so far.
 struct Page<'a> {
     content: Content,
     fonts: Fonts,
     images: Vec<(Rect, &'a [Color])>,
-    /// How much of what is below fills cover, other than all of it.
+    /// Shares of the shapes below that fills cover, other than 1.
     covers: Vec<f32>,
 }
 
@@ -107,7 +107,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Draws the line of the path that was made.
+    /// Draws the line of the current path.
     fn stroke(&mut self, stroke: &Stroke) {
         let [r, g, b] = [stroke.color.0, stroke.color.1, stroke.color.2];
         let [r, g, b] = [r, g, b].map(|c| f32::from(c) / 255.0);
@@ -172,7 +172,7 @@ impl<'a> Page<'a> {
                 }
                 Piece::Quad(b, c) => {
                     let (b, c) = (place(b), place(c));
-                    // The cubic curve that is this parabola.
+                    // The cubic curve that equals this parabola.
                     let third = |from: f32, to: f32| from + 2.0 / 3.0 * (to - from);
                     let first = (third(end.0, b.0), third(end.1, b.1));
                     let second = (third(c.0, b.0), third(c.1, b.1));
@@ -220,7 +220,7 @@ impl<'a> Page<'a> {
             .restore_state();
     }
 
-    /// The file, of a page of this size.
+    /// Returns the file, with one page of this size.
     fn finish(self, (w, h): (f32, f32)) -> Vec<u8> {
         let [catalog, pages, page, content] = [CATALOG, PAGES, PAGE, CONTENT].map(Ref::new);
         let image = |at: usize| Ref::new(OTHERS + at as i32);
@@ -271,7 +271,7 @@ fn cover_name(at: usize) -> String {
 
 fn deflated(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::best());
-    // Memory takes all that is written.
+    // Writing to memory does not fail.
     let _ = encoder.write_all(bytes);
     encoder.finish().unwrap_or_default()
 }

@@ -10,7 +10,7 @@ use crate::plot::canvas::{Rect, near_pieces};
 use crate::plot::color::Color;
 use crate::plot::text::{Align, Fonts, Weight};
 
-/// The drawing as text.
+/// Returns the drawing as text.
 pub(super) fn print(scene: &Scene) -> String {
     let (w, h) = scene.size;
     let mut out = format!(
@@ -19,7 +19,7 @@ pub(super) fn print(scene: &Scene) -> String {
     );
     let fonts = Fonts::new();
     for shape in &scene.shapes {
-        // Writing into a text does not fail.
+        // Writing to a text does not fail.
         let _ = match shape {
             Shape::Line(points, stroke, clip) => line(&mut out, points, stroke, *clip),
             Shape::Polygon(points, fill, stroke) => writeln!(
@@ -122,7 +122,7 @@ fn fill(out: &mut String, area: Rect, color: Color, coverage: f32) -> std::fmt::
 
 fn image(out: &mut String, area: Rect, pixels: &[Color]) -> std::fmt::Result {
     let mut bytes = Vec::new();
-    // Memory takes all that is written.
+    // Writing to memory does not fail.
     let _ = crate::plot::canvas::encode(&mut bytes, (area.w, area.h), pixels);
     let Rect { x, y, w, h } = area;
     writeln!(
@@ -155,7 +155,7 @@ fn outline(stroke: Option<&Stroke>) -> String {
     )
 }
 
-/// A text as XML has it.
+/// Escapes a text for XML.
 fn escaped(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {

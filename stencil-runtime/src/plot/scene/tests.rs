@@ -116,7 +116,7 @@ fn instructions(pdf: &[u8]) -> String {
         let at = bytes.windows(word.len()).rposition(|part| part == word);
         at.unwrap() + word.len()
     };
-    // Of all streams the page's is the last.
+    // The page's stream is the last one.
     let begin = after(pdf, b"\nstream\n");
     let mut text = String::new();
     let mut decoder = flate2::read::ZlibDecoder::new(&pdf[begin..]);
@@ -144,7 +144,7 @@ fn a_page_has_the_shapes_of_the_drawing() {
     // The paper, a disc, all letters at once, and the veil; the rectangle by the rule of even and odd.
     assert_eq!((count("f"), count("f*")), (4, 1), "{text}");
     assert_eq!((count("Do"), count("gs"), count("W")), (1, 1, 1), "{text}");
-    // Numbers stay such that any reader takes them.
+    // Numbers have a form that any reader takes.
     let numbers = text
         .split_whitespace()
         .filter_map(|word| word.parse::<f32>().ok());

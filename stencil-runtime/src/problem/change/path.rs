@@ -3,13 +3,13 @@
 use crate::problem::document::{Data, Item, Table};
 use crate::problem::mistakes::At;
 
-/// What is wrong with a path, and the way out.
+/// The fault of a path, and the way out.
 type Wrong = (String, String);
 
-/// More names than the path of any setting has.
+/// More names than the path of any setting.
 const LONGEST: usize = 16;
 
-/// Sets what a path names; sections that are not there are made, entries of lists are not.
+/// Sets the value at a path; missing sections are made, entries of lists are not.
 pub(super) fn put(table: &mut Table, path: &[&str], at: At, value: Item) -> Result<(), Wrong> {
     if path.len() > LONGEST {
         let message = format!("a path of {} names", path.len());
@@ -22,13 +22,13 @@ pub(super) fn put(table: &mut Table, path: &[&str], at: At, value: Item) -> Resu
     in_table(table, "", path, at, New { value, axes })
 }
 
-/// A new value, and the number of dimensions if it is given beside the mesh: lists may then be of another.
+/// A new value, and the number of dimensions if it is given beside the mesh: lists may then have another length.
 struct New {
     value: Item,
     axes: Option<usize>,
 }
 
-/// Sets what a path names in the table `name`.
+/// Sets the value at a path in the table `name`.
 fn in_table(
     table: &mut Table,
     name: &str,
@@ -62,7 +62,7 @@ fn in_table(
     }
 }
 
-/// Sets what a path names in the value `name`, which has at least one more name.
+/// Sets the value at a path in the value `name`; the path has at least one more name.
 fn in_item(item: &mut Item, name: &str, path: &[&str], at: At, new: New) -> Result<(), Wrong> {
     match &mut item.data {
         Data::Table(table) => in_table(table, name, path, at, new),
@@ -99,7 +99,7 @@ fn in_list(list: &mut [Item], name: &str, path: &[&str], at: At, new: New) -> Re
     in_item(entry, &joined(name, first), rest, at, new)
 }
 
-/// The entries of a list: `plot.1 is exp(lnrho), plot.2 is norm(u)`.
+/// Lists the entries of a list: `plot.1 is exp(lnrho), plot.2 is norm(u)`.
 fn entries(name: &str, list: &[Item]) -> String {
     let shown = |(i, item): (usize, &Item)| match text(item) {
         Some(text) => format!("{name}.{} is {text}", i + 1),
@@ -114,7 +114,7 @@ fn entries(name: &str, list: &[Item]) -> String {
     }
 }
 
-/// What tells an entry from others: itself, or its `value`.
+/// Returns the text that tells an entry from others: itself, or its `value`.
 fn text(item: &Item) -> Option<String> {
     match &item.data {
         Data::Text(text) => Some(text.clone()),
@@ -139,8 +139,8 @@ fn joined(name: &str, key: &str) -> String {
     }
 }
 
-/// One number in place of a list of numbers is for all axes that have more than one cell; in place of a list for another number of
-/// dimensions it is for all that there are.
+/// Spreads one number over the axes of a list. In place of a list of numbers it is for all axes that have more than
+/// one cell; in place of a list for another number of dimensions it is for all axes.
 fn spread(old: &Item, new: &mut New) {
     let (Data::List(old), Data::Integer(_) | Data::Number(_)) = (&old.data, &new.value.data) else {
         return;

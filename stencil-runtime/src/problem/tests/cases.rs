@@ -1,7 +1,7 @@
 //! The table of wrong files.
 
-/// What is changed in the right file (old and new text), what is underlined then, the code, and
-/// what the way out says.
+/// A change of the right file (old and new text), the text that is underlined then, the code, and a part of the way
+/// out.
 pub(super) type Case = (
     &'static str,
     &'static str,
@@ -169,7 +169,7 @@ pub(super) const CASES: &[Case] = &[
         "F0101",
         "did you mean `magma`?",
     ),
-    // What is missing.
+    // Missing settings.
     (
         "cells = [16, 12]",
         "",
@@ -270,7 +270,7 @@ pub(super) const CASES: &[Case] = &[
         "F0103",
         "u = [\"sin(y)\", 0]",
     ),
-    // Values that cannot be.
+    // Values out of range.
     (
         "cells = [16, 12]",
         "cells = [16, 0]",

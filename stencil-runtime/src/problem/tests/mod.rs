@@ -1,4 +1,4 @@
-//! Problem files: what is read, what is refused, and what is written again.
+//! Problem files: reading, refusing, and writing again.
 
 use super::*;
 
@@ -7,7 +7,7 @@ mod random;
 mod reading;
 mod wrong;
 
-/// A problem that is right, with something of everything.
+/// A right problem that has every kind of setting.
 pub(super) const FLOW: &str = r#"title = "Flow"
 system = '''
 pub system Flow in 2d {
@@ -91,7 +91,7 @@ pub(super) fn parse(text: &str, changes: &[Change]) -> Result<Problem, ProblemEr
     Problem::parse("flow.toml", text, "", &Library::empty(), changes)
 }
 
-/// The problem with one stretch replaced.
+/// Returns the problem with one stretch replaced.
 pub(super) fn with(old: &str, new: &str) -> String {
     assert_eq!(FLOW.matches(old).count(), 1, "{old}");
     FLOW.replace(old, new)

@@ -42,7 +42,7 @@ fn random_fields_have_their_spectra() {
             "k = {k}: {energy} {wanted}"
         );
     }
-    // What a formula adds to a field stays beside it: the field has no mean.
+    // A formula may add a number to a field, which itself has no mean.
     let q = simulation.to_f64("q").unwrap();
     let mean = q.sum() / q.len() as f64;
     assert!((mean - 0.25 * 7.5).abs() < 1e-12, "{mean}");
@@ -62,7 +62,7 @@ fn a_problem_with_random_fields_survives_writing() {
     }
 }
 
-/// What is changed, and what the answer holds.
+/// A change, and a part of the message.
 const WRONG: [(&str, &str, &str); 9] = [
     ("seed = 3", "seeds = 3", "did you mean `seed`?"),
     ("seed = 3", "seed = 0.5", "a whole number"),

@@ -1,4 +1,4 @@
-//! What a right file means.
+//! The meaning of right files.
 
 use ndarray::Array3;
 use stencil_compiler::model::Formulation;
@@ -20,7 +20,7 @@ fn run(problem: &Problem, steps: u64) -> Simulation<f64> {
     simulation
 }
 
-/// They are no part of what a restart depends on.
+/// A restart does not depend on patches.
 #[test]
 fn patches_arrive_and_are_written_where_there_are_many() {
     let problem = flow(&["mesh.patches=4,3"]);
@@ -213,7 +213,7 @@ fn a_scheme_for_fluxes_survives_writing() {
     );
     let made = "plm<limiter = generalized_minmod, theta = 1.5> in primitive";
     assert_eq!(scheme.reconstruction_text(), made);
-    // What is written leaves nothing open.
+    // The written scheme leaves nothing open.
     assert!(same.settles(scheme) && !same.is_open());
     let waves = "riemann = \"roe<fix = 0.2>\", reconstruct = \"waves<limiter = mc>\", sweep = \"dimensional\", source = \"strang\", time = \"euler\"";
     let made = "riemann = \"rusanov\", reconstruct = \"plm<limiter = generalized_minmod, theta = 1.5> in primitive\"";
@@ -224,7 +224,7 @@ fn a_scheme_for_fluxes_survives_writing() {
     assert_eq!(scheme.riemann_text(), "roe<fix = 0.2>");
     assert_eq!(scheme.sweep.name(), "dimensional");
     assert_eq!(scheme.source.name(), "strang");
-    // What is written leaves nothing open.
+    // The written scheme leaves nothing open.
     assert!(same.settles(scheme) && !same.is_open());
     let own = LAW.replace(
         "waves {",
@@ -274,7 +274,7 @@ fn texts_of_all_kinds_survive_writing() {
         assert_eq!(problem.title, title);
         assert_eq!(parse(&problem.to_toml(None), &[]).unwrap().title, title);
     }
-    // A title is one line, which no terminal takes for a command.
+    // A title is one line without control characters.
     for title in ["line\nbreak", "\u{1}", "\u{1b}[31m", "\u{9b}"] {
         let title = format!("title = {}", write::quoted(title));
         let errors = parse(&with(r#"title = "Flow""#, &title), &[]).unwrap_err();
@@ -282,7 +282,7 @@ fn texts_of_all_kinds_survive_writing() {
     }
 }
 
-/// A name that is set keeps its place: those below it still see it.
+/// A name that is set keeps its place: names below it still see it.
 #[test]
 fn a_changed_name_is_seen_by_those_below_it() {
     let at = |changes: &[&str]| {

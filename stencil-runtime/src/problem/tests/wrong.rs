@@ -1,4 +1,4 @@
-//! Wrong files: each mistake is underlined where it is, and comes with a way out.
+//! Wrong files: each mistake is underlined in its place, and has a way out.
 
 use ndarray::Array3;
 
@@ -18,7 +18,7 @@ fn every_mistake_is_underlined_and_has_a_way_out() {
         let report = error.to_string();
         let position = match new.find(marked) {
             Some(inside) => text.find(new).unwrap() + inside,
-            // What is missing is missing in a section.
+            // A missing setting is marked at its section.
             None => text.find(marked).unwrap_or_else(|| panic!("{marked}")),
         };
         let before = &text[..position];

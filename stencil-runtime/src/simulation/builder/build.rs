@@ -1,4 +1,4 @@
-//! From settings to a simulation.
+//! Building of a simulation from its settings.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,10 +23,10 @@ use crate::simulation::{Pace, Parts, Setup, sampled};
 use crate::step::{Fused, Plans, Rules, halo_of, kind};
 use crate::{Error, Instructions, Number, Schedule, Simulation, Source, SystemDef};
 
-/// The part of the limit that steps take by themselves.
+/// The part of the limit that automatic steps take.
 pub(crate) const AUTO: f64 = 0.8;
 
-/// Steps between two looks for values that are no numbers, where fields are kept to do these steps again.
+/// Steps between two checks of values, if fields are kept to do these steps again.
 const LOOK: usize = 32;
 
 /// A run before memory is taken.
@@ -37,7 +37,7 @@ struct Planned {
     boundaries: Boundaries,
     engine: Chosen,
     schedule: Schedule,
-    /// Of single steps.
+    /// The plan of single steps.
     plan: Plan,
     fused: Option<Fused>,
     /// Ghost cells that are read outside of the plan.
@@ -48,7 +48,7 @@ impl<T: Number> Builder<T> {
     /// Checks all settings, takes memory and starts the threads.
     ///
     /// # Errors
-    /// The first setting that does not fit, with what would.
+    /// The first setting that does not fit, with a way out.
     pub fn build(self) -> Result<Simulation<T>, Error> {
         let system = match self.system {
             Ok(ref system) => system.clone(),
@@ -124,10 +124,9 @@ impl<T: Number> Builder<T> {
         Simulation::assemble(setup, parts, pace)
     }
 
-    /// Compiles all kernels of this run for cards of an architecture, such as `sm_90`, and keeps
-    /// them; no card is needed. Returns the names of the cache's entries, which
-    /// [`Cache::check`](cuda::Cache::check) knows. A run with a [sealed](cuda::Cache::sealed)
-    /// cache, on a machine with a card, compiles nothing.
+    /// Compiles all kernels of this run for cards of an architecture, such as `sm_90`, and keeps them; no card is
+    /// needed. Returns the names of the cache's entries, for [`Cache::check`](cuda::Cache::check). A run with a
+    /// [sealed](cuda::Cache::sealed) cache, on a machine with a card, compiles nothing.
     ///
     /// # Errors
     /// The first setting that does not fit; if there is no NVRTC, or the folder cannot be written.
@@ -140,7 +139,7 @@ impl<T: Number> Builder<T> {
         ahead.compile(cache).map_err(Error::Cuda)
     }
 
-    /// All kernels of this run as texts for cards of an architecture.
+    /// Returns all kernels of this run as texts for cards of an architecture.
     pub(crate) fn ahead(self, architecture: &str) -> Result<cuda::Ahead, Error> {
         let system = match self.system {
             Ok(ref system) => system.clone(),
@@ -167,7 +166,7 @@ impl<T: Number> Builder<T> {
         cuda::ahead::<T>(architecture, plans, on, (&unsteady, &rules))
     }
 
-    /// What is computed where, and by which plan.
+    /// Plans the run: its schedule, its plans and its rules.
     fn planned(
         &self,
         system: &SystemDef,
@@ -233,7 +232,7 @@ impl<T: Number> Builder<T> {
         })
     }
 
-    /// Steps between two looks at the values of a card.
+    /// Returns the steps between two checks of values on a card.
     fn looks(&self) -> Result<usize, Error> {
         let usual = if self.keep_last { LOOK } else { 1 };
         let steps = self.look_every.unwrap_or(usual);
@@ -314,8 +313,8 @@ pub(super) fn plan(
     Ok(plan.map_err(ScheduleError::from)?)
 }
 
-/// Axes along which kernels may read beyond one end at the other: periodic ones that allow it, where
-/// a patch has both ends.
+/// Returns the axes along which kernels may read beyond one end at the other: periodic ones that allow it, if a patch
+/// has both ends.
 pub(super) fn wrapped<T: Number>(
     system: &SystemDef,
     schedule: &Schedule,
@@ -328,7 +327,7 @@ pub(super) fn wrapped<T: Number>(
     Ok(std::array::from_fn(|axis| around[axis] && crossable[axis]))
 }
 
-/// How long steps are, and what their substeps know of time; limits of axes are put together like this.
+/// Makes the rules for the length of steps and the uniforms of substeps; limits of axes are combined by `axes`.
 pub(crate) fn rules<T: Number>(
     system: &SystemDef,
     params: &[f64],
@@ -347,17 +346,17 @@ pub(crate) fn rules<T: Number>(
 /// Most threads of a run, more than any machine has cores.
 const MOST_THREADS: usize = 1024;
 
-/// Cells that are worth a thread: with fewer it takes longer to wake another one than to compute them.
+/// Cells that are worth a thread: with fewer, waking another thread takes longer than computing them.
 const CELLS_A_THREAD: usize = 1024;
 
-/// As many threads as so many cells keep busy, and no more than there are cores.
+/// Returns as many threads as so many cells keep busy, and no more than there are cores.
 fn busy_threads(cells: [usize; 3]) -> usize {
     let all = cells.into_iter().fold(1, usize::saturating_mul);
     let busy = all / CELLS_A_THREAD;
     busy.clamp(1, rayon::current_num_threads())
 }
 
-/// Threads; 0 stands for one on each core.
+/// Starts threads; 0 means one on each core.
 fn pool(threads: usize) -> Result<ThreadPool, Error> {
     if threads > MOST_THREADS {
         return Err(Error::Threads {
@@ -374,7 +373,7 @@ fn pool(threads: usize) -> Result<ThreadPool, Error> {
     })
 }
 
-/// What all components of sources are: given, or declared.
+/// Returns the values of all components of sources: given, or declared.
 fn sources(
     system: &SystemDef,
     params: &[f64],
@@ -415,7 +414,7 @@ fn sources(
     }
 }
 
-/// The sources that change with time and are formulas, of those that the plan reads.
+/// Returns the sources that change with time and are formulas, of those that the plan reads.
 fn formulas(sources: &BTreeMap<String, Sampled>, plan: &Plan) -> Vec<(String, Formula)> {
     let read = sources
         .iter()
@@ -427,8 +426,7 @@ fn formulas(sources: &BTreeMap<String, Sampled>, plan: &Plan) -> Vec<(String, Fo
     read.filter_map(formula).collect()
 }
 
-/// The arrays, and what does the steps; on a card, that of the number, with its kernels from the
-/// cache.
+/// Makes the device of the steps, with its arrays; a card is that of the number, with its kernels from the cache.
 fn device<T: Number>(
     setup: &Setup,
     (domain, formulas): (Domain, Vec<(String, Formula)>),

@@ -53,7 +53,7 @@ pub(super) fn check_cells(
     Ok(cells)
 }
 
-/// Values of all parameters in the order of their declaration.
+/// Returns the values of all parameters in the order of their declaration.
 pub(super) fn params(system: &SystemDef, given: &BTreeMap<String, f64>) -> Result<Vec<f64>, Error> {
     let model = system.model();
     if let Some(name) = given
@@ -95,7 +95,7 @@ pub(super) fn params(system: &SystemDef, given: &BTreeMap<String, f64>) -> Resul
         .collect()
 }
 
-/// `nu >= 0`, as the declaration has it.
+/// Returns the bounds of a parameter as declared: `nu >= 0`.
 fn bounds(param: &Param) -> Option<String> {
     let text = |(comparison, bound): &(Comparison, _)| {
         let sign = match comparison {

@@ -1,4 +1,4 @@
-//! What computes the steps of a run, and by which schedule.
+//! The choice of the engine of a run, and of its schedule.
 
 use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::kernel::LaunchKind;
@@ -10,21 +10,21 @@ use crate::backend::cpu::Choice;
 use crate::backend::cuda;
 use crate::{Error, Number, Schedule, SystemDef};
 
-/// What computes the steps.
+/// The engine of the steps.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Chosen {
     Cpu(Choice),
     Cuda,
 }
 
-/// Cells between walls from which on the row engine stores grid functions.
+/// With fewer cells than this between walls, the row engine stores no grid functions.
 const NARROW: usize = 16;
 
-/// The compiled program if it fits, and the schedule to follow.
+/// Chooses the compiled program if it fits, and the schedule to follow.
 ///
-/// Stored grid functions have no boundary conditions: on a mesh that is not periodic the system's
-/// own schedule computes their ghost cells from those of the fields. The program is the same, as
-/// the rows that it computes may begin and end anywhere.
+/// Stored grid functions have no boundary conditions: on a mesh that is not periodic the system's own schedule
+/// computes their ghost cells from those of the fields. The program is the same, since the rows that it computes may
+/// begin and end anywhere.
 pub(super) fn choose<T: Number>(
     system: &SystemDef,
     (engine, card): (Engine, &mut cuda::Opening),
@@ -44,7 +44,7 @@ pub(super) fn choose<T: Number>(
         true => heuristic::gpu(algorithm, T::PRECISION),
         false => heuristic::one_by_one(algorithm, T::PRECISION),
     };
-    // A schedule is looked for while the card is being taken into use.
+    // A schedule is searched while the card is being taken into use.
     let on_card = match engine {
         Engine::Cuda => Some(schedule.clone().unwrap_or_else(own)),
         Engine::Auto if is_for_cards && !card.is_hopeless() => {
@@ -63,7 +63,7 @@ pub(super) fn choose<T: Number>(
     on_processor(system, engine, schedule, (periodic, cells))
 }
 
-/// The same where no card is used.
+/// Chooses without a card.
 fn on_processor(
     system: &SystemDef,
     engine: Engine,
@@ -87,7 +87,7 @@ fn on_processor(
         (Engine::Compiled, None) => return Err(not_compiled("in this binary")),
         (Engine::Cuda, _) => return Err(Error::Bug("a card was chosen above".into())),
     };
-    // What is stored needs more ghost cells, and a wall cannot mirror more cells than there are.
+    // Stored functions need more ghost cells, and a wall cannot mirror more cells than there are.
     let is_narrow = (0..3).any(|axis| !periodic[axis] && cells[axis] < NARROW);
     let schedule = schedule.unwrap_or_else(|| match choice {
         Choice::Rows if is_narrow => heuristic::recomputing(algorithm),
@@ -99,9 +99,8 @@ fn on_processor(
     Ok((Chosen::Cpu(choice), schedule))
 }
 
-/// A schedule for a card on a mesh with these periodic axes: elsewhere only fields have boundary
-/// conditions, and those between fused substeps are none. Steps that are not all alike are done one by
-/// one.
+/// Returns a schedule for a card on a mesh with these periodic axes. On other axes only fields have boundary
+/// conditions, and values between fused substeps have none. Steps that differ from each other are done one by one.
 pub(super) fn on_mesh(
     algorithm: &Algorithm,
     schedule: &Schedule,
@@ -115,7 +114,7 @@ pub(super) fn on_mesh(
     }
 }
 
-/// A schedule that exchanges no ghost cells of stored grid functions.
+/// Returns a schedule that exchanges no ghost cells of stored grid functions.
 fn recomputed(schedule: &Schedule) -> Schedule {
     let mut schedule = schedule.clone();
     for placement in schedule.placements.values_mut() {

@@ -1,4 +1,4 @@
-//! Steps that are done several at once.
+//! Steps that are fused.
 
 use stencil_compiler::algorithm::Role;
 use stencil_compiler::schedule::check::ScheduleError;
@@ -9,7 +9,7 @@ use crate::mesh::{Boundaries, Given, Mesh, Patches, Sampled, formula};
 use crate::step::Fused;
 use crate::{Error, Number, Schedule, SystemDef};
 
-/// The plan of a schedule, if it fuses substeps: on periodic meshes only, where ghost cells of any depth
+/// Returns the plan of a schedule, if it fuses substeps: on periodic meshes only, on which ghost cells of any depth
 /// are cells of the mesh.
 pub(super) fn fused<T: Number>(
     system: &SystemDef,

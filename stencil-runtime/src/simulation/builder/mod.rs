@@ -19,15 +19,13 @@ pub(crate) use build::{AUTO, rules};
 pub(crate) use check::{MOST_CELLS, number};
 pub(crate) use predict::Predicted;
 
-/// What computes the steps. Results do not depend on it.
+/// The engine of the steps. Results do not depend on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Engine {
-    /// The host's processor: the compiled program where there is one for the schedule, else the row
-    /// engine.
+    /// The host's processor: the compiled program if there is one for the schedule, else the row engine.
     #[default]
     Cpu,
-    /// A card where one can be used and the schedule, if one is set, is for cards; else as
-    /// [`Cpu`](Engine::Cpu).
+    /// A card if one can be used and the schedule, if one is set, is for cards; else as [`Cpu`](Engine::Cpu).
     Auto,
     /// The compiled program.
     Compiled,
@@ -38,7 +36,7 @@ pub enum Engine {
 }
 
 impl Engine {
-    /// `cpu`, `auto`, `compiled`, `rows` or `cuda`.
+    /// Returns `cpu`, `auto`, `compiled`, `rows` or `cuda`.
     pub fn name(self) -> &'static str {
         match self {
             Engine::Cpu => "cpu",
@@ -109,28 +107,27 @@ impl<T: Number> Builder<T> {
         }
     }
 
-    /// Number of cells along x, y, z; 1 along axes that the system does not have.
+    /// Sets the number of cells along x, y, z; 1 along axes that the system does not have.
     pub fn cells(mut self, cells: [usize; 3]) -> Self {
         self.cells = Some(cells);
         self
     }
 
-    /// Lengths of the box along x, y, z; 1 if not set.
+    /// Sets the lengths of the box along x, y, z; 1 if not set.
     pub fn extent(mut self, extent: [f64; 3]) -> Self {
         self.extent = extent;
         self
     }
 
-    /// Coordinates of the lower corner of the box if it is [`centered`](Self::centered), else of the
-    /// first cell, so that cell i is at `origin + i * extent / cells`; 0 if not set.
+    /// Sets the coordinates of the lower corner of the box if it is [`centered`](Self::centered), else of the first
+    /// cell, so that cell i is at `origin + i * extent / cells`; 0 if not set.
     pub fn origin(mut self, origin: [f64; 3]) -> Self {
         self.origin = origin;
         self
     }
 
-    /// Puts cell i at `origin + (i + 1/2) * extent / cells`, so that faces lie at `origin` and
-    /// `origin + extent`; they are half a cell lower otherwise. A mesh is centred if nothing is said and one of its
-    /// faces is not periodic.
+    /// Puts cell i at `origin + (i + 1/2) * extent / cells`, so that faces lie at `origin` and `origin + extent`; they
+    /// are half a cell lower otherwise. If not set, a mesh is centred if one of its faces is not periodic.
     ///
     /// ```
     /// # use stencil_runtime::{Axis, Boundary, Face, Simulation, SystemDef};
@@ -147,8 +144,8 @@ impl<T: Number> Builder<T> {
         self
     }
 
-    /// Patches of equal shape along x, y, z that the mesh is cut into; one if not set. Every launch covers all of
-    /// them, and no bit of the results depends on them. Each number divides the cells along its axis.
+    /// Sets the patches of equal shape along x, y, z that the mesh is cut into; one if not set. Each number divides
+    /// the cells along its axis. Every launch covers all patches, and no bit of the results depends on them.
     ///
     /// ```
     /// # use stencil_runtime::{Error, Simulation, SystemDef};
@@ -171,8 +168,8 @@ impl<T: Number> Builder<T> {
         self
     }
 
-    /// What lies beyond a face, both faces of an axis or all faces; periodic if not set. A later
-    /// setting replaces an earlier one. See [`Boundary`] for an example.
+    /// Sets the condition on a face, both faces of an axis or all faces; periodic if not set. A later setting replaces
+    /// an earlier one. See [`Boundary`] for an example.
     pub fn boundary(mut self, faces: impl Into<Faces>, boundary: Boundary) -> Self {
         self.boundaries.push(Setting {
             of: None,
@@ -182,8 +179,8 @@ impl<T: Number> Builder<T> {
         self
     }
 
-    /// What lies beyond some faces for one field or one component; it is stronger than what is
-    /// said about all fields, whatever comes first.
+    /// Sets the condition on some faces for one field or one component. It is stronger than a setting for all fields,
+    /// whatever comes first.
     ///
     /// ```
     /// # use stencil_runtime::{Axis, Boundary, Simulation, SystemDef};
@@ -215,7 +212,7 @@ impl<T: Number> Builder<T> {
         self
     }
 
-    /// What a component of a source is, in place of its declared value.
+    /// Sets a component of a source, in place of its declared value.
     ///
     /// ```
     /// use stencil_runtime::{Simulation, Source, SystemDef};
@@ -243,16 +240,16 @@ impl<T: Number> Builder<T> {
         self
     }
 
-    /// The time step; the largest one if they adapt to a [`cfl`](Self::cfl) number. A step beyond the limit of stability is
-    /// refused before the first one is done, with the limit, unless it is [unchecked](Self::unchecked_step).
+    /// Sets the time step; the largest one if steps adapt to a [`cfl`](Self::cfl) number. A step beyond the stability
+    /// limit is refused before it is done, with the limit, unless it is [unchecked](Self::unchecked_step).
     pub fn dt(mut self, dt: f64) -> Self {
         self.dt = Some(dt);
         self
     }
 
-    /// Steps as long as they may be, with a fifth to spare: as [`cfl(0.8)`](Self::cfl) where the system declares speeds, or
-    /// its fluxes imply them. Elsewhere the limit is that of the equations themselves, linearized about the state in some cells;
-    /// it is found once where they are linear, and every 32 steps where they are not.
+    /// Chooses steps of 0.8 of the stability limit: as [`cfl(0.8)`](Self::cfl) if the system declares speeds or its
+    /// fluxes imply them. Otherwise the limit is that of the equations themselves, linearized about the state in some
+    /// cells; it is found once if they are linear, and every 32 steps if they are not.
     ///
     /// ```
     /// # use stencil_runtime::{Simulation, SystemDef};
@@ -271,7 +268,7 @@ impl<T: Number> Builder<T> {
         self
     }
 
-    /// Does steps of any length, those that are not stable, too.
+    /// Sets whether steps of any length are done, unstable ones included.
     ///
     /// ```
     /// # use stencil_runtime::{Error, Simulation, SystemDef};
@@ -290,7 +287,7 @@ impl<T: Number> Builder<T> {
         self
     }
 
-    /// How the limits of several axes are put together in the step that a [`cfl`](Self::cfl) number is a part of:
+    /// Sets how the limits of several axes are combined in the step that a [`cfl`](Self::cfl) number is a part of:
     /// [`Axes::Sum`] if not set.
     pub fn cfl_axes(mut self, axes: Axes) -> Self {
         self.cfl_axes = axes;
@@ -301,12 +298,13 @@ impl<T: Number> Builder<T> {
     ///
     /// dt = number / sum over p of max(speed_p) * rate_p,
     ///
-    /// so that a step of number 1 is as long as is stable, whatever the speeds, the order, the integrator and the number of
-    /// dimensions. p is 1 for `advective`, 2 for `diffusive`, 3 for `dispersive` and 4 for `hyperdiffusive` speeds. rate_p is the largest
-    /// symbol of the scheme's p-th derivatives on cells of this size, over all axes together, by how far the integrator's region
-    /// of stability reaches. Where fluxes go through faces rate_1 is the sum of 1/h over axes, by the Courant number that the
-    /// reconstruction and the integrator allow in one dimension; of a sweep, it is the largest 1/h. Speeds along each axis have
-    /// products of their own, which are put together alike. With fluxes that are repaired to keep ranges rate_1 is 2d/h.
+    /// so that a step of number 1 is at the stability limit, whatever the speeds, the order, the integrator and the
+    /// number of dimensions. p is 1 for `advective`, 2 for `diffusive`, 3 for `dispersive` and 4 for `hyperdiffusive`
+    /// speeds. rate_p is the largest symbol of the scheme's p-th derivatives on these cells, over all axes together,
+    /// by the reach of the integrator. If fluxes go through faces, rate_1 is the sum of 1/h over axes, by the Courant
+    /// number of the reconstruction and the integrator in one dimension; of a sweep, it is the largest 1/h. Speeds
+    /// along each axis have products of their own, combined alike. With fluxes that are repaired to keep ranges rate_1
+    /// is 2d/h.
     ///
     /// ```
     /// # use stencil_runtime::{Simulation, SystemDef};
@@ -330,10 +328,10 @@ impl<T: Number> Builder<T> {
         self
     }
 
-    /// The Courant number that no step may turn out to have, by the speeds at its end, which may be higher
-    /// than those that its length was chosen by: a step with a larger one is undone, and done again with
-    /// the length that these speeds allow, as cudaclaw does (Ohannessian et al., section 4.1). None if not
-    /// set. Each step then evaluates the speeds once more, and is looked at by itself on a card.
+    /// Sets the largest Courant number of a step by the speeds at its end, which may be higher than those that its
+    /// length was chosen by. A step with a larger one is undone, and done again with the length that these speeds
+    /// allow, as cudaclaw does (Ohannessian et al., section 4.1). None if not set. Each step then evaluates the speeds
+    /// once more, and is checked by itself on a card.
     ///
     /// ```
     /// # use stencil_runtime::{Simulation, SystemDef};
@@ -361,55 +359,54 @@ impl<T: Number> Builder<T> {
         self
     }
 
-    /// Whether the fields before a step are kept until it has succeeded, so that they can be
-    /// written when it fails; true if not set. It takes the memory of one more array a component,
-    /// and no time. Without it a card looks at values after each step, unless told to do so
-    /// [less often](Self::look_every).
+    /// Sets whether the fields before a step are kept until it has succeeded, so that they can be written when it
+    /// fails; true if not set. It takes the memory of one more array a component, and no time. Without it a card
+    /// checks values after each step, unless told to do so [less often](Self::look_every).
     pub fn keep_last(mut self, keep: bool) -> Self {
         self.keep_last = keep;
         self
     }
 
-    /// Steps of a card after which values are looked at for ones that are no numbers; 32 if not set, and 1 where
-    /// fields are [not kept](Self::keep_last). A step among several that turns out to have made such a value is found by
-    /// doing them again, from the fields as they were kept; where they were not, the error says that it was
-    /// [one of the last](crate::NotFinite::unseen). On a processor values are looked at as they are made.
+    /// Sets the steps of a card between two checks that values are finite; 32 if not set, and 1 if fields are [not
+    /// kept](Self::keep_last). If a check fails, the steps since the last one are done again from the kept fields, to
+    /// find the step that failed. If they were not kept, the error says that it was [one of the
+    /// last](crate::NotFinite::unseen). A processor checks values as they are made.
     pub fn look_every(mut self, steps: usize) -> Self {
         self.look_every = Some(steps);
         self
     }
 
-    /// Number of threads; one for each core if not set, and fewer for meshes of a few thousand cells.
+    /// Sets the number of threads; one for each core if not set, and fewer for meshes of a few thousand cells.
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = Some(threads);
         self
     }
 
-    /// What computes the steps.
+    /// Sets the engine of the steps.
     pub fn engine(mut self, engine: Engine) -> Self {
         self.engine = engine;
         self
     }
 
-    /// The card to use, counted from 0 as its driver does; 0 if not set.
+    /// Sets the card to use, counted from 0 as its driver does; 0 if not set.
     pub fn card(mut self, ordinal: usize) -> Self {
         self.card = ordinal;
         self
     }
 
-    /// Where compiled kernels of a card are kept; in this user's folder if not set.
+    /// Sets the cache of compiled kernels of a card; a folder of this user if not set.
     pub fn kernels(mut self, cache: Cache) -> Self {
         self.cache = Some(cache);
         self
     }
 
-    /// Where intermediate grid functions live; the system's own schedule if not set.
+    /// Sets the schedule, which places intermediate grid functions; the system's own schedule if not set.
     pub fn schedule(mut self, schedule: Schedule) -> Self {
         self.schedule = Some(schedule);
         self
     }
 
-    /// Instructions of the processor to use; the best there are if not set.
+    /// Sets the instructions of the processor to use; the best there are if not set.
     pub fn instructions(mut self, instructions: Instructions) -> Self {
         self.instructions = Some(instructions);
         self

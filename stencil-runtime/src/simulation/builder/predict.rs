@@ -1,4 +1,4 @@
-//! What a run on a card would cost, without a card.
+//! Predicts the cost of a run on a card, without a card.
 
 use stencil_compiler::cost::{self, KernelCost};
 use stencil_compiler::emit::{self, Places};
@@ -16,21 +16,21 @@ use crate::backend::cuda::{self, CudaError};
 use crate::mesh::{Boundaries, Patches};
 use crate::{Error, Number, Schedule, SystemDef};
 
-/// A schedule carried as far as it goes without a card.
+/// A schedule lowered as far as is possible without a card.
 #[derive(Clone, Debug)]
 pub(crate) struct Predicted {
     pub(crate) plan: Plan,
-    /// What its kernels cost.
+    /// The costs of its kernels.
     pub(crate) costs: Vec<KernelCost>,
-    /// A number for the kernels: schedules with the same ones do the same.
+    /// A hash of the kernels: schedules with the same hash do the same.
     pub(crate) kernels: u64,
 }
 
 impl<T: Number> Builder<T> {
-    /// The plan of a schedule of its system on a card with so many multiprocessors, and what its kernels cost.
+    /// Returns the plan of a schedule on a card with so many multiprocessors, and the costs of its kernels.
     ///
     /// # Errors
-    /// The first setting that does not fit; if the schedule is illegal, without what would be legal.
+    /// The first setting that does not fit; if the schedule is illegal, without the legal choices.
     pub(crate) fn predicted(
         &self,
         system: &SystemDef,
@@ -47,7 +47,7 @@ impl<T: Number> Builder<T> {
         })
     }
 
-    /// What the kernels of a schedule take of a card with so many multiprocessors, of an architecture that the compiler knows.
+    /// Returns the resources of the kernels of a schedule on a card of an architecture with so many multiprocessors.
     ///
     /// # Errors
     /// As [`predicted`](Self::predicted); if there is no compiler, or it does not take a kernel.
@@ -71,7 +71,7 @@ impl<T: Number> Builder<T> {
         Ok(cuda::resources(&sources, &places, architecture)?)
     }
 
-    /// A schedule as far as it goes without a compiler, of a run on a card with so many multiprocessors.
+    /// Lowers a schedule as far as is possible without a compiler, for a run on a card with so many multiprocessors.
     fn carried(
         &self,
         system: &SystemDef,
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
     use crate::{Axis, Boundary, Faces, Simulation};
 
-    /// Kernels of a run with literals are no kernels of another, and are told apart from those that take parameters.
+    /// Kernels with the literals of one run differ from those of another, and from those that take parameters.
     #[test]
     fn literals_are_those_of_the_run() {
         let text =
@@ -137,7 +137,7 @@ mod tests {
         assert_eq!(kernels("literal", 1.0, 1e-7), literal);
     }
 
-    /// What a march reads around ends is settled by the mesh: walls and several patches have ghost cells.
+    /// The mesh decides whether a march reads around ends: walls and several patches have ghost cells.
     #[test]
     fn ends_are_read_around_where_a_patch_has_both() {
         let text = "pub system Heat in 3d { field q: scalar; ddt(q) = lap(q); }
@@ -163,7 +163,7 @@ mod tests {
             assert_eq!(predicted(walls, loader).0, Some([0, 2, 0]));
             let patches = builder().patches([2, 1, 1]);
             assert_eq!(predicted(patches, loader).0, Some([2, 0, 0]));
-            // Rows that are no whole copies.
+            // Rows of a length that is not whole copies.
             let odd = builder().cells([70, 24, 16]);
             assert_eq!(predicted(odd, loader).0, Some([2, 0, 0]));
         }

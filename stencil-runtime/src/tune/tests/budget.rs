@@ -1,8 +1,8 @@
-//! What a search looks at when predicting takes time.
+//! The schedules that a search predicts when predicting takes time.
 
 use super::*;
 
-/// What a search looked at and how long it took, where each prediction takes a second.
+/// Runs a search in which each prediction takes a second.
 fn with(budget: u64, by_model: bool) -> Tuned {
     let forms = alone(heat());
     let mut machine = Machine::of(&forms, |_, model| Ok(model), |_| false);
@@ -20,7 +20,7 @@ fn with(budget: u64, by_model: bool) -> Tuned {
     tuned.unwrap()
 }
 
-/// Predictions that cores are at when the time is up.
+/// Returns the time of the predictions in progress when the time is up.
 fn at_once() -> Duration {
     Duration::from_secs(rayon::current_num_threads() as u64)
 }
@@ -65,7 +65,7 @@ fn a_race_has_half_of_the_time_however_long_predictions_take() {
     assert!(over <= 2 * at_once(), "{over:?}");
 }
 
-/// Little time goes to some of each way and blocking, not to all of the first.
+/// Little time goes to some of each placement and blocking, not to all of the first.
 #[test]
 fn what_there_is_little_time_for_is_of_every_kind() {
     let tuned = with(60, true);

@@ -1,8 +1,8 @@
-//! Searches by the model that compile what they find fastest.
+//! Searches by the model that compile the schedules predicted to be fastest.
 
 use super::*;
 
-/// What such a search found with a compiler that takes so long for a schedule.
+/// Runs such a search with a compiler that takes so long for a schedule.
 fn with(compiler: Compiler, (compiles, budget): (u64, u64)) -> Result<Tuned, Error> {
     let forms = alone(heat());
     let mut machine = Machine::of(&forms, |_, model| Ok(model), |_| false);
@@ -29,7 +29,7 @@ fn what_is_found_was_compiled_and_nothing_is_faster_by_its_registers() {
     };
     assert!(is_march(&best(&usual).schedule));
     assert_eq!(best(&usual).resources(), [(64, 0)]);
-    // Where marches spill, something else is faster.
+    // If marches spill, another blocking is faster.
     let spill = |schedule: &Schedule| Some((64, if is_march(schedule) { 40_000 } else { 0 }));
     let spilling = with(spill, (1, 1_000)).unwrap();
     let other = best(&spilling);
@@ -53,7 +53,7 @@ fn what_a_compiler_rejects_is_not_found() {
     assert!(reason.contains("the compiler gives up"), "{reason}");
 }
 
-/// At most one batch is under way when the time is up.
+/// At most one batch is in progress when the time is up.
 #[test]
 fn compilers_are_not_started_when_the_time_is_up() {
     for budget in [0, 30, 100] {

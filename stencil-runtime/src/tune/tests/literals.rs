@@ -4,7 +4,7 @@ use stencil_compiler::schedule::Coefficients;
 
 use super::*;
 
-/// Literals are tried last, of what has won, in single precision; they stay where they are faster.
+/// Literals are tried last, of the winner, in single precision; they stay if they are faster.
 #[test]
 fn a_search_ends_with_literals_where_these_have_room() {
     let forms = alone(heat());

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use super::*;
 
-/// What the model says of schedules of problems, by their fingerprints: most searches look at the same ones.
+/// Predictions of the model by fingerprints of problems: most searches predict the same schedules.
 static OF_MODEL: Mutex<BTreeMap<(u64, Schedule), Option<Predicted>>> = Mutex::new(BTreeMap::new());
 
-/// What a schedule does on the machine.
+/// The time of a schedule on the machine, from the model's.
 pub(super) type Behaves = fn(&Schedule, f64) -> Result<f64, CudaError>;
 
 /// Registers and spilled bytes of each kernel of a schedule, if it compiles.
@@ -20,15 +20,15 @@ pub(super) struct Machine<'a> {
     /// Schedules whose values are wrong.
     pub(super) is_wrong: fn(&Schedule) -> bool,
     pub(super) took: Duration,
-    /// How long it takes to predict a schedule.
+    /// Time to predict a schedule.
     pub(super) predicts: Duration,
-    /// How long all took that were predicted.
+    /// Time of all predictions so far.
     pub(super) predicted: Mutex<Duration>,
-    /// How long it takes to compile a schedule.
+    /// Time to compile a schedule.
     pub(super) compiles: Duration,
-    /// How long all took that were compiled.
+    /// Time of all compilations so far.
     pub(super) compiled: Mutex<Duration>,
-    /// Registers and spilled bytes by a compiler that needs no card, if there is one, of schedules that it takes.
+    /// Registers and spilled bytes by a compiler that needs no card, if there is one.
     pub(super) compiler: Option<Compiler>,
     pub(super) there: BTreeSet<usize>,
     pub(super) prepared: Mutex<BTreeSet<Candidate>>,
@@ -101,7 +101,7 @@ impl Track for Machine<'_> {
     }
 
     fn sustained(&mut self, number: usize) -> Result<Option<Sustained>, Error> {
-        // It has left no simulation behind where it is not in the race any more.
+        // A schedule that has left the race has left no simulation behind.
         let batches = vec![f64::from(u32::try_from(number).unwrap())];
         let load = Load::default();
         Ok(self
@@ -128,7 +128,7 @@ impl Track for Machine<'_> {
 }
 
 impl<'a> Machine<'a> {
-    /// What the model says of a candidate, which takes no time.
+    /// Returns the model's prediction of a candidate, without the time for it.
     fn of_model(&self, Candidate { form, schedule }: &Candidate) -> Option<Predicted> {
         let system = &self.forms[*form].system;
         let key = (fingerprint(system.algorithm()), schedule.clone());

@@ -1,5 +1,5 @@
-//! What a step on a mesh with boundaries means: every ghost value by recursion, every grid function
-//! cell by cell. It shares no code with the engines but the operations themselves.
+//! The reference of a step on a mesh with boundaries: every ghost value by recursion, every grid function cell by cell.
+//! It shares no code with the engines but the operations themselves.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use stencil_runtime::compiler::discretize::weights::{OnFace, beyond_face};
 use stencil_runtime::compiler::expr::Real;
 use stencil_runtime::compiler::model::Rational;
 
-/// What lies beyond a face, for one component.
+/// The boundary condition of a face, for one component.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Kind {
     Periodic,
@@ -21,7 +21,7 @@ pub(crate) enum Kind {
     Neumann(f64),
 }
 
-/// How fast [`Kind::Dirichlet`] values grow.
+/// Returns a [`Kind::Dirichlet`] value on the face, which grows.
 pub(crate) fn on_face(value: f64, y: f64, z: f64, t: f64) -> f64 {
     value + 0.25 * y - 0.5 * z + 3.0 * t
 }
@@ -30,7 +30,7 @@ fn number(weight: &Rational) -> f64 {
     *weight.numer() as f64 / *weight.denom() as f64
 }
 
-/// A ghost value with what the cells behind the nearest one differ from it.
+/// Returns a ghost value, corrected by the differences of further cells from the nearest one.
 fn extended<T: Real>(ghost: T, weights: &[Rational], mut inner: impl FnMut(isize) -> T) -> T {
     let nearest = inner(0);
     let rest = weights.iter().enumerate().skip(1);
@@ -44,7 +44,7 @@ pub(crate) struct Box {
     pub(crate) cells: [usize; 3],
     pub(crate) spacing: [f64; 3],
     pub(crate) kinds: Vec<[[Kind; 2]; 3]>,
-    /// The order of polynomials through numbers on faces, of each component; none where ghost cells are mirror images.
+    /// The order of polynomials through numbers on faces, of each component; `None` if ghost cells are mirror images.
     pub(crate) orders: Vec<Option<usize>>,
 }
 
@@ -52,7 +52,7 @@ pub(crate) struct Box {
 pub(crate) struct Reference<'a, T> {
     algorithm: &'a Algorithm,
     domain: &'a Box,
-    /// By state, interior cells, x fastest.
+    /// Values by state, interior cells, x fastest.
     states: Vec<Vec<T>>,
     uniforms: Vec<T>,
     t: f64,
@@ -76,7 +76,7 @@ impl<'a, T: Real> Reference<'a, T> {
         }
     }
 
-    /// One time step from the time `t`.
+    /// Does one time step from the time `t`.
     pub(crate) fn step(&mut self, t: f64, dt: f64) {
         let params: Vec<f64> = self
             .algorithm
@@ -110,7 +110,7 @@ impl<'a, T: Real> Reference<'a, T> {
         }
     }
 
-    /// The interior values of all fields.
+    /// Returns the interior values of all fields.
     pub(crate) fn fields(&self) -> Vec<Vec<T>> {
         let fields = self.algorithm.states_of(Role::Field);
         fields
@@ -153,7 +153,7 @@ impl<'a, T: Real> Reference<'a, T> {
         }
     }
 
-    /// A state in a cell or ghost cell: faces of z act last, so they are asked first.
+    /// Returns a state in a cell or ghost cell: faces of z act last, so they are evaluated first.
     fn state(&self, state: usize, cell: [isize; 3]) -> T {
         let domain = self.domain;
         for axis in [2, 1, 0] {

@@ -5,7 +5,7 @@ use stencil_runtime::{Simulation, SystemDef};
 
 use super::{EULER, SOLVERS, WATER, law, pairs, started};
 
-/// The component that takes the place of another where x and y are exchanged.
+/// Returns the component that replaces another if x and y are exchanged.
 fn exchanged_name(name: &str) -> String {
     match name.rsplit_once('_') {
         Some((field, "x")) => format!("{field}_y"),
@@ -14,7 +14,7 @@ fn exchanged_name(name: &str) -> String {
     }
 }
 
-/// An array with x and y exchanged.
+/// Returns an array with x and y exchanged.
 fn exchanged(array: &Array3<f64>) -> Array3<f64> {
     array
         .view()
@@ -42,7 +42,7 @@ fn start(system: &SystemDef, cells: [usize; 3]) -> Simulation<f64> {
     simulation
 }
 
-/// The components whose bits differ between a run and the one with x and y exchanged, as text.
+/// Returns the components whose bits differ between a run and the one with x and y exchanged, as text.
 fn differences(system: &SystemDef) -> String {
     let [nx, ny] = [18, 14];
     let mut straight = start(system, [nx, ny, 1]);

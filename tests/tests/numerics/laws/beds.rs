@@ -59,7 +59,7 @@ fn lake_bed(x: f64, y: f64) -> f64 {
     hill(0.25, 0.5) + hill(0.7, 1.6)
 }
 
-/// The largest flow and the largest change of the depth after a lake lay there for a while.
+/// Returns the largest flow and the largest change of the depth of a lake at rest after a while.
 fn disturbed<T: Number>(system: &SystemDef, island: bool) -> [f64; 2] {
     let cells = match system.model().dimension {
         1 => [60, 1, 1],
@@ -89,7 +89,7 @@ fn disturbed<T: Number>(system: &SystemDef, island: bool) -> [f64; 2] {
     ]
 }
 
-/// Of all limits, those that a dry neighbour leaves no slope of the surface; the others move it there.
+/// Limits that leave no slope of the surface beside a dry neighbour keep it at rest; the others move it there.
 #[test]
 fn a_lake_at_rest_stays_so() {
     let limited = [
@@ -135,7 +135,7 @@ fn a_lake_at_rest_stays_so() {
     assert!(wrong.is_empty(), "\n{wrong}");
 }
 
-/// The mean error of the depth, by this exact one at the end.
+/// Returns the mean error of the depth against this exact one at the end.
 fn error(simulation: &mut Simulation<f64>, end: f64, exact: impl Fn(f64, f64) -> f64) -> f64 {
     let run = simulation.run_until(end, |_, _| ());
     run.unwrap_or_else(|e| panic!("{e}"));
@@ -219,8 +219,8 @@ fn water_swings_in_a_trough() {
     assert!(order > 1.2 && fine < 1e-3, "{fine} {order}");
 }
 
-/// Water flows over a smooth bump along each axis, nowhere as fast as its waves: what it carries and its energy are the same
-/// everywhere, `m²/(2h²) + g (h + b)` (Bernoulli).
+/// Water flows over a smooth bump along each axis, nowhere as fast as its waves: its flux and its energy `m²/(2h²) + g
+/// (h + b)` are the same everywhere (Bernoulli).
 #[test]
 fn a_steady_flow_over_a_bump_is_of_second_order() {
     let (carried, energy) = (1.0, 0.5 + G);
@@ -264,7 +264,7 @@ fn a_steady_flow_over_a_bump_is_of_second_order() {
     }
 }
 
-/// Waves as small as rounding allows are what larger ones are, in proportion: no noise from the bed is among them.
+/// Waves as small as rounding allows are proportional to larger ones: no noise from the bed is among them.
 #[test]
 fn small_waves_over_a_bump_are_in_proportion() {
     let wave = |size: f64| {
@@ -350,8 +350,8 @@ fn floods_have_mirrored_bits_and_keep_their_water() {
     assert!(wrong.is_empty(), "\n{wrong}");
 }
 
-/// Not only water is at rest over given data: where `q + b` is the same everywhere, `q²/2` and `q` times the slope of `b` are in
-/// balance. Here `b` is reconstructed itself, and what is conserved follows from it.
+/// Not only water is at rest over given data: if `q + b` is the same everywhere, `q²/2` and `q` times the slope of `b`
+/// are in balance. Here `b` is reconstructed itself, and the conserved variables follow from it.
 #[test]
 fn any_law_is_at_rest_over_given_data() {
     for by in ["max", "min"] {

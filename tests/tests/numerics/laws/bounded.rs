@@ -11,7 +11,7 @@ fn declared(text: &str, dimension: usize, riemann: &str, settings: &str) -> Syst
     SystemDef::from_text_in(name, &text, Some(dimension)).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// How far the surface is from rest after 120 steps of nine tenths of the longest one, in units of how far it was.
+/// Returns the distance of the surface from rest after 120 steps of 0.9 of the limit, over the initial one.
 fn grown(dimension: usize, riemann: &str, settings: &str) -> f64 {
     let system = declared(WATER, dimension, riemann, settings);
     let cells = [[16, 1, 1], [8, 7, 1], [4, 5, 4]][dimension - 1];
@@ -49,7 +49,7 @@ fn every_solver_is_bounded_in_every_dimension_and_order() {
         for (riemann, settings) in &all {
             let grown = grown(dimension, riemann, settings);
             println!("{dimension}d, {riemann}, {settings}: {grown:.3}");
-            // A comparison that a NaN fails.
+            // NaN fails this comparison.
             let bounded = grown < 1.1;
             if !bounded {
                 wrong += &format!("{dimension}d, {riemann}, {settings}: {grown:e}\n");
@@ -59,7 +59,7 @@ fn every_solver_is_bounded_in_every_dimension_and_order() {
     assert!(wrong.is_empty(), "\n{wrong}");
 }
 
-/// How much a blast in the plane differs from itself with the axes exchanged, of how much it moves.
+/// Returns the difference between a blast in the plane and itself with the axes exchanged, relative to its motion.
 fn skewed(riemann: &str) -> f64 {
     let n = 24;
     let settings = "reconstruct: plm<limiter = mc>; time: ssprk2; sweep: strang;";

@@ -28,7 +28,7 @@ const MAGNETIC: &str = "system Magnetic in 1d {
     flux E -> [(E + total)*u - bx*(u*bx + v*by + w*bz)]; }
     scheme s for Magnetic { reconstruct: plm<limiter = central>; riemann: hll; time: ssprk3; }";
 
-/// The mean error of the first of some components after a time, and the speed that the first step was chosen by.
+/// Returns the mean error of the first of some components after a time, and the speed that limited the first step.
 fn error(text: &str, n: usize, end: f64, exact: &[(&str, Exact)]) -> (f64, f64) {
     let system = SystemDef::from_text("law.pde", text).unwrap_or_else(|e| panic!("{e}"));
     let plane = system.model().dimension > 1;
@@ -42,7 +42,7 @@ fn error(text: &str, n: usize, end: f64, exact: &[(&str, Exact)]) -> (f64, f64) 
         simulation.set(name, |x, _, _| value(x, 0.0)).unwrap();
     }
     simulation.step().unwrap_or_else(|e| panic!("{e}"));
-    // Of waves that are as fast along each axis.
+    // The shares of waves that are as fast along each axis.
     let shares = speeds(system.model(), simulation.spacing(), Axes::Sum);
     let rates: f64 = shares.iter().map(|share| share.rate).sum();
     let speed = 0.4 / (simulation.dt() * rates);
@@ -64,7 +64,7 @@ fn converges(text: &str, end: f64, exact: &[(&str, Exact)], fastest: f64) {
     let order = (coarse / fine).log2();
     println!("{}: {coarse:.3e} {fine:.3e}, order {order:.2}", exact[0].0);
     assert!(order > 1.8, "{}: {coarse} {fine}", exact[0].0);
-    // The bound is one, and no wild one.
+    // The bound is sharp.
     assert!(
         (0.999..1.8).contains(&(bound / fastest)),
         "{bound} {fastest}"

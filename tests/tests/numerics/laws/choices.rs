@@ -14,7 +14,7 @@ fn gas(scheme: &str) -> Result<SystemDef, Error> {
     SystemDef::from_text_in("gas.pde", &text, Some(1)).and_then(|system| system.with_scheme("s"))
 }
 
-/// Two states, once around: the sums of what is conserved stay, and the gas a gas.
+/// Runs two states, once around: conserved sums stay, and density and pressure stay positive.
 fn runs(scheme: &str, system: &SystemDef) {
     let mut simulation: Simulation<f64> = started(system, [24, 1, 1], false, None);
     let set = [
@@ -50,7 +50,7 @@ fn a_gas_has_every_reconstruction_of_all_variables_with_every_solver() {
                 let scheme = format!(
                     "reconstruct: {made} in {variables}; riemann: {riemann}; time: ssprk3;"
                 );
-                // Solvers of a system are those that it declares, and fluxes that are reconstructed are not those of a state between.
+                // A system has the solvers that it declares, and a state between has no reconstructed fluxes.
                 let code = match (variables, riemann) {
                     (_, "exact") => Some("P0313"),
                     ("fluxes", "force" | "musta" | "hllc") => Some("P0319"),
@@ -87,7 +87,7 @@ fn a_gas_has_waves_with_every_limiter() {
     }
 }
 
-/// Fluxes alone: speeds of waves follow from them here, so that what needs no pressure and no primitive variables is there.
+/// Speeds of waves follow from fluxes here, so all schemes without pressure and primitive variables work.
 #[test]
 fn fluxes_alone_do_where_speeds_follow_from_them() {
     let declared: String = GAS

@@ -25,7 +25,7 @@ fn layered(reconstruct: &str, riemann: &str, slide: f64) -> Simulation<f64> {
     simulation
 }
 
-/// The largest change of density and of momentum along the layers in some steps.
+/// Returns the largest change of density and of momentum along the layers in some steps.
 fn change(reconstruct: &str, riemann: &str, slide: f64) -> f64 {
     let mut simulation = layered(reconstruct, riemann, slide);
     let values = |s: &Simulation<f64>| {
@@ -61,7 +61,7 @@ fn contacts_at_rest_stay_as_they_are() {
     }
 }
 
-/// Pressure is no linear function of what is conserved, so that primitives have to be reconstructed, or nothing.
+/// Pressure is not linear in the conserved variables, so primitives have to be reconstructed, or nothing.
 #[test]
 fn layers_that_slide_along_each_other_stay_as_they_are() {
     for reconstruct in [
@@ -78,13 +78,13 @@ fn layers_that_slide_along_each_other_stay_as_they_are() {
     }
 }
 
-/// A state of a gas, as density, velocity and pressure, and what is conserved of it with its flux.
+/// Returns the conserved variables of a gas and their flux, from density, velocity and pressure.
 fn conserved([rho, u, p]: [f64; 3]) -> [[f64; 3]; 2] {
     let e = p / 0.4 + 0.5 * rho * u * u;
     [[rho, rho * u, e], [rho * u, rho * u * u + p, (e + p) * u]]
 }
 
-/// The flux of HLLC in print (Toro 2009, Eqs. 10.37 to 10.39 and 10.71 to 10.73), with Einfeldt's speeds (Batten et al. 1997, Eqs. 17 and 18).
+/// Returns the flux of HLLC in print (Toro 2009, 10.37-39, 10.71-73), with the speeds of Batten et al. 1997, 17-18.
 fn in_print(below: [f64; 3], above: [f64; 3]) -> [f64; 3] {
     let sound = |[rho, _, p]: [f64; 3]| (1.4 * p / rho).sqrt();
     let enthalpy = |state: [f64; 3]| (conserved(state)[0][2] + state[2]) / state[0];

@@ -18,7 +18,7 @@ const RUSANOV: &str = "
         flux e -> dot(below.g + above.g, normal)/2 - half*(above.e - below.e);
     }";
 
-/// The mean of both sides, by what is conserved: of no use but in short runs.
+/// The mean of both sides, in conserved variables: of no use but in short runs.
 const MEAN: &str = "riemann own { rho = (below.rho + above.rho)/2; m = (below.m + above.m)/2; e = (below.e + above.e)/2; }";
 
 fn gas(items: &str, dimension: usize, reconstruct: &str, riemann: &str) -> SystemDef {
@@ -26,7 +26,7 @@ fn gas(items: &str, dimension: usize, reconstruct: &str, riemann: &str) -> Syste
     law(&format!("{own}{items}}}"), dimension, reconstruct, riemann)
 }
 
-/// All values of a gas in motion after some steps.
+/// Returns all values of a gas in motion after some steps.
 fn moved(system: &SystemDef, cells: [usize; 3]) -> Vec<f64> {
     let mut simulation = started::<f64>(system, cells, false, Some(2e-3));
     let rho = |x: f64, y: f64| 1.5 + (6.3 * x).sin() * (6.3 * y).cos() * 0.4;
@@ -63,8 +63,8 @@ fn a_solver_that_is_written_out_is_that_of_the_language() {
     assert!(mean.iter().all(|v| v.is_finite()) && mean != known);
 }
 
-/// A tube along each axis, by every reconstruction and every solver: the axes have the same bits, whatever their number; but for
-/// solvers whose fluxes are those of a step that is as many times as long.
+/// A tube along each axis, by every reconstruction and every solver: all axes have the same bits, whatever their
+/// number. Solvers whose fluxes are those of a step that is as many times as long are left out.
 #[test]
 fn a_tube_has_the_same_bits_along_all_axes() {
     let lines = "plm<limiter = mc> in primitive";
@@ -134,14 +134,14 @@ fn are_equal(all: &[Vec<f64>]) -> bool {
     all.windows(2).all(|pair| pair[0] == pair[1])
 }
 
-/// What is conserved, and what of it flows.
+/// Returns the conserved variables and their fluxes.
 fn law_of(Gas { rho, u, p, gamma }: Gas) -> [[f64; 3]; 2] {
     let (m, e) = (rho * u, p / (gamma - 1.0) + 0.5 * rho * u * u);
     [[rho, m, e], [m, m * u + p, (e + p) * u]]
 }
 
-/// Fluxes between pairs of states of one gas by the exact solver: in one long step of cells `a a b b`, what the second loses more than
-/// flows into it.
+/// Returns fluxes between pairs of states of one gas by the exact solver: in one long step of cells `a a b b`, the loss
+/// of the second beyond its inflow.
 fn fluxes<T: Number>(pairs: &[[Gas; 2]]) -> Vec<[f64; 3]> {
     let text = with_solver(EULER, "exact");
     let text = format!(
@@ -176,7 +176,7 @@ fn fluxes<T: Number>(pairs: &[[Gas; 2]]) -> Vec<[f64; 3]> {
     pairs.iter().enumerate().map(flux).collect()
 }
 
-/// Pairs of states of any ratio, the same ones always.
+/// Returns pairs of states of any ratio, the same ones always.
 fn pairs_of_states(count: usize, decades: f64, gamma: f64) -> Vec<[Gas; 2]> {
     let mut drawn = 0.5;
     // Fractions of multiples of the golden ratio.
@@ -207,7 +207,7 @@ fn exact_fluxes_are_those_of_the_solution<T: Number>(decades: f64, gamma: f64, t
         for k in 0..3 {
             let scale = own[k].abs() + inflow[k].abs() + expected[k].abs();
             let error = (found[k] - expected[k]).abs();
-            // A comparison that a NaN fails.
+            // NaN fails this comparison.
             let met = error <= tolerance * scale;
             assert!(met, "{pair:?} {k}: {} for {}", found[k], expected[k]);
         }
@@ -218,7 +218,7 @@ fn exact_fluxes_are_those_of_the_solution<T: Number>(decades: f64, gamma: f64, t
 fn exact_fluxes_are_those_of_the_solution_in_f64() {
     exact_fluxes_are_those_of_the_solution::<f64>(2.0, GAMMA, 1e-8);
     exact_fluxes_are_those_of_the_solution::<f64>(6.0, GAMMA, 1e-6);
-    // Of atoms, and of molecules with many ways to move.
+    // Gases of atoms, and of molecules with many degrees of freedom.
     for gamma in [5.0 / 3.0, 1.1] {
         exact_fluxes_are_those_of_the_solution::<f64>(2.0, gamma, 1e-8);
     }
@@ -243,7 +243,7 @@ fn nothing_flows_through_a_vacuum() {
     }
 }
 
-/// The exact solver tells the sides of a face by their pressures; where these are equal a mirror image has the mirrored bits, too.
+/// The exact solver orders the sides by their pressures; if these are equal, mirror images have mirrored bits, too.
 #[test]
 fn equal_pressures_have_mirrored_bits() {
     let text = with_solver(EULER, "exact");

@@ -17,8 +17,8 @@ impl Gas {
         (self.gamma * self.p / self.rho).sqrt()
     }
 
-    /// The change of velocity through a wave to this pressure, and its derivative (Toro 2009, Eqs. 4.6,
-    /// 4.7 and 4.37).
+    /// Returns the change of velocity through a wave to this pressure, and its derivative (Toro 2009, Eqs. 4.6, 4.7 and
+    /// 4.37).
     fn wave(self, p: f64) -> (f64, f64) {
         if p > self.p {
             let a = 2.0 / ((self.gamma + 1.0) * self.rho);
@@ -36,7 +36,7 @@ impl Gas {
         }
     }
 
-    /// What is seen at the speed `s` left of the contact (Toro 2009, section 4.5).
+    /// Returns the state at the speed `s` left of the contact (Toro 2009, section 4.5).
     fn left_of_contact(self, p: f64, u: f64, s: f64) -> Gas {
         let (c, ratio) = (self.sound(), p / self.p);
         let weak = (self.gamma - 1.0) / (self.gamma + 1.0);
@@ -74,7 +74,7 @@ impl Gas {
     }
 }
 
-/// Pressure and velocity between the waves (Toro 2009, Eqs. 4.5 and 4.9), by Newton's method.
+/// Returns pressure and velocity between the waves (Toro 2009, Eqs. 4.5 and 4.9), by Newton's method.
 pub(super) fn star(left: Gas, right: Gas) -> (f64, f64) {
     let mut p = 0.5 * (left.p + right.p);
     for _ in 0..60 {
@@ -85,7 +85,7 @@ pub(super) fn star(left: Gas, right: Gas) -> (f64, f64) {
     (p, u)
 }
 
-/// What is seen at the speed `s` from the diaphragm.
+/// Returns the state at the speed `s` from the diaphragm.
 pub(super) fn gas(left: Gas, right: Gas, s: f64) -> Gas {
     let (p, u) = star(left, right);
     if s <= u {
@@ -95,8 +95,8 @@ pub(super) fn gas(left: Gas, right: Gas, s: f64) -> Gas {
     }
 }
 
-/// The depth between the waves of a dam of depth `left` that breaks onto water of depth `right`, at rest both, for `g = 1`, and the
-/// flow there (Stoker 1957, section 10.8; LeVeque 2002, sections 13.7 to 13.9).
+/// Returns the depth between the waves of a dam of depth `left` that breaks onto water of depth `right`, at rest both,
+/// for `g = 1`, and the flow there (Stoker 1957, section 10.8; LeVeque 2002, sections 13.7 to 13.9).
 pub(super) fn between_dams(left: f64, right: f64) -> (f64, f64) {
     let velocity = |h: f64| (h - right) * (0.5 * (1.0 / h + 1.0 / right)).sqrt();
     let (mut low, mut high) = (right, left);
@@ -110,7 +110,7 @@ pub(super) fn between_dams(left: f64, right: f64) -> (f64, f64) {
     (low, velocity(low))
 }
 
-/// The depth at the speed `s`.
+/// Returns the depth at the speed `s`.
 pub(super) fn dam(left: f64, right: f64, s: f64) -> f64 {
     let (h, u) = between_dams(left, right);
     let shock = h * u / (h - right);
@@ -156,8 +156,8 @@ fn states_between_waves_are_those_in_print() {
     }
 }
 
-/// What others have computed for a dam of three times the depth before it, and the equation in print for the speed of waves between
-/// (Delestre et al., Int. J. Numer. Methods Fluids 72, 269, 2013, section 4.1.1), which was made otherwise.
+/// Published numbers for a dam of three times the depth before it, and an independent equation in print for the speed
+/// of waves between (Delestre et al., Int. J. Numer. Methods Fluids 72, 269, 2013, section 4.1.1).
 #[test]
 fn depths_between_waves_are_those_in_print() {
     let (h, u) = between_dams(3.0, 1.0);

@@ -23,7 +23,7 @@ fn a_vortex_drifts_at_the_order_of_the_reconstruction() {
         let [coarse, fine] = [32, 64].map(|n| vortex_error(reconstruct, riemann, n));
         let order = (coarse / fine).log2();
         println!("{reconstruct}, {riemann}: {coarse:.3e}, {fine:.3e}, order {order:.2}");
-        // Comparisons that a NaN fails.
+        // NaN fails these comparisons.
         let met = order > least && order < most;
         if !met {
             wrong += &format!("{reconstruct}, {riemann}: {order}\n");
@@ -32,8 +32,8 @@ fn a_vortex_drifts_at_the_order_of_the_reconstruction() {
     assert!(wrong.is_empty(), "\n{wrong}");
 }
 
-/// Sod's tube: how much the density rises and falls, over how much it falls in all. The fan is sonic where the membrane was. No
-/// wave of `roe` moves there, and what the first steps leave in the middle spreads slowly: a dent, which all other
+/// Sod's tube: the rise and fall of the density, relative to its fall in all. The fan is sonic where the membrane was.
+/// No wave of `roe` moves there, and the first steps leave a dent in the middle that spreads slowly, which all other
 /// cells are free of.
 #[test]
 fn a_tube_has_no_more_new_extrema_than_with_states() {
@@ -61,7 +61,7 @@ fn a_tube_has_no_more_new_extrema_than_with_states() {
             let of_states = falls(made, riemann);
             let of_fluxes = falls(&format!("{made} in fluxes"), riemann);
             println!("{made}, {riemann}: {of_states:.4?} {of_fluxes:.4?}");
-            // Comparisons that a NaN fails.
+            // NaN fails these comparisons.
             let beside = of_fluxes[1] < of_states[1] + 0.03;
             let all = of_fluxes[0] < of_states[0] + if riemann == "roe" { 0.2 } else { 0.02 };
             assert!(
@@ -72,7 +72,7 @@ fn a_tube_has_no_more_new_extrema_than_with_states() {
     }
 }
 
-/// Where fluxes are linear, or nothing is reconstructed, both ways are one but for rounding.
+/// If fluxes are linear, or nothing is reconstructed, both ways agree but for rounding.
 #[test]
 fn fluxes_are_those_of_states_where_there_is_no_difference() {
     let after = |text: &str, set: &str, reconstruct: &str, riemann: &str| {
@@ -102,7 +102,7 @@ fn fluxes_are_those_of_states_where_there_is_no_difference() {
     }
 }
 
-/// Of Burgers' law the speed between two states is their mean: that of the values at the face, or of both cells.
+/// The speed between two states of Burgers' law is their mean: of the values at the face, or of both cells.
 #[test]
 fn the_law_is_linear_between_the_states_that_are_chosen() {
     let (n, dt) = (16, 1e-3);

@@ -5,14 +5,14 @@ use stencil_runtime::{Simulation, SystemDef};
 
 use super::{ADVECTION, started};
 
-/// The flux of FORCE between two values, in steps of `nu` cells.
+/// Returns the flux of FORCE between two values, in steps of `nu` cells.
 fn force([below, above]: [f64; 2], nu: f64) -> f64 {
     let lax = (below + above) / 2.0 - (above - below) / (2.0 * nu);
     let richtmyer = (below + above) / 2.0 - nu * (above - below) / 2.0;
     (lax + richtmyer) / 2.0
 }
 
-/// The same after some stages, in each of which both sides are stepped forward.
+/// Returns the same after some stages, in each of which both sides are stepped forward.
 fn musta(stages: usize, [mut below, mut above]: [f64; 2], nu: f64) -> f64 {
     for _ in 0..stages {
         let between = force([below, above], nu);

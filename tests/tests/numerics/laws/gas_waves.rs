@@ -11,18 +11,18 @@ const GAMMA: f64 = 1.4;
 const SMALL: f64 = 1e-6;
 const NAMES: [&str; 5] = ["rho", "m_x", "m_y", "m_z", "e"];
 
-/// What a family changes of density, velocity and pressure (Toro 2009, section 3.2.2), and how fast it goes along the wavevector.
+/// A family's amplitudes in density, velocity and pressure (Toro 2009, section 3.2.2), and its speed.
 struct Family {
     name: &'static str,
     rho: f64,
     u: [f64; 3],
     p: f64,
     speed: f64,
-    /// Of the gas.
+    /// Velocity of the gas.
     flow: [f64; 3],
 }
 
-/// All five along a unit vector, with others across; `sign` turns all of them round. Contacts and shear go with the flow, sound goes in a gas at rest.
+/// Returns all families along a unit vector; `sign` turns them round. Contacts and shear go with the flow.
 fn families(along: [f64; 3], across: [[f64; 3]; 2], sign: f64) -> [Family; 5] {
     let c = GAMMA.sqrt();
     let still = [0.0; 3];
@@ -52,7 +52,7 @@ fn families(along: [f64; 3], across: [[f64; 3]; 2], sign: f64) -> [Family; 5] {
     ]
 }
 
-/// What is conserved at a place, from the middle of the box, and a time.
+/// Returns the conserved variables at a place, from the middle of the box, and a time.
 fn state(family: &Family, k: [f64; 3], at: [f64; 3], t: f64) -> [f64; 5] {
     let size = k.iter().map(|k| k * k).sum::<f64>().sqrt();
     let phase = k[0] * at[0] + k[1] * at[1] + k[2] * at[2] - family.speed * size * t;
@@ -64,7 +64,7 @@ fn state(family: &Family, k: [f64; 3], at: [f64; 3], t: f64) -> [f64; 5] {
     [rho, rho * u[0], rho * u[1], rho * u[2], e]
 }
 
-/// The mean error of all components over the amplitude, after a fifth of a period or so, and what is there.
+/// Returns the mean error of all components over the amplitude, after a fifth of a period or so, and the components.
 fn run(system: &SystemDef, family: &Family, k: [f64; 3], n: usize) -> (f64, [Array3<f64>; 5]) {
     let dt = 0.1 / n as f64;
     let mut simulation: Simulation<f64> = started(system, [n; 3], false, Some(dt));
@@ -88,8 +88,8 @@ fn run(system: &SystemDef, family: &Family, k: [f64; 3], n: usize) -> (f64, [Arr
     (error / SMALL / (n as f64).powi(3), found)
 }
 
-/// Each family is of second order, and its image in the middle of the box has the bits of that: what goes to the left has the error of what
-/// goes to the right.
+/// Each family is of second order, and its image in the middle of the box has the bits of that: waves to the left have
+/// the error of waves to the right.
 #[test]
 fn all_waves_of_a_gas_travel_alike_to_both_sides() {
     let half = 0.5f64.sqrt();

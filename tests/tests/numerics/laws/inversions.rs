@@ -1,4 +1,4 @@
-//! What is primitive by an equation that is solved in each cell: a gas near the speed of light.
+//! Primitive variables by an equation that is solved in each cell: a gas near the speed of light.
 
 use stencil_runtime::{Axis, Boundary, Simulation, SystemDef};
 
@@ -47,7 +47,7 @@ system RelativisticGas in 1d {
 scheme plm_hll for RelativisticGas { reconstruct: plm<limiter = mc> in primitive; riemann: hll; time: ssprk2; repair: none; }
 ";
 
-/// A blast into gas without pressure (problem 1 of Martí and Müller): what is behind its shock.
+/// A blast into gas without pressure (problem 1 of Martí and Müller): the state behind its shock.
 #[test]
 fn a_relativistic_blast_is_as_in_print() {
     let system = SystemDef::from_text("gas.pde", GAS).unwrap_or_else(|e| panic!("{e}"));
@@ -65,7 +65,7 @@ fn a_relativistic_blast_is_as_in_print() {
         .run_until(0.4, |_, _| ())
         .unwrap_or_else(|e| panic!("{e}"));
     let [d, s, tau] = ["D", "S_x", "tau"].map(|name| simulation.to_f64(name).unwrap());
-    // Of the published state, pressure 1.448 and velocity 0.714, with densities 2.639 and 5.071 on both sides of the contact.
+    // Sides of the contact in the published state: pressure 1.448 and velocity 0.714, with densities 2.639 and 5.071.
     let state = |p: f64, v: f64, rho: f64| {
         let w2 = 1.0 / (1.0 - v * v);
         let whole = (rho + 2.5 * p) * w2;
@@ -85,7 +85,7 @@ fn a_relativistic_blast_is_as_in_print() {
     }
 }
 
-/// An equation without a solution stops the run and says which.
+/// An equation without a solution stops the run, and the message names it.
 #[test]
 fn a_state_without_a_pressure_stops_the_run() {
     let system = SystemDef::from_text("gas.pde", GAS).unwrap_or_else(|e| panic!("{e}"));

@@ -1,5 +1,5 @@
-//! Unsplit wave propagation beside the method as its author gives it (LeVeque 2002, sections 6.15, 18.4, 21.2), written here for sound
-//! alone, with fluctuations, limited waves and what they send sideways face by face.
+//! Unsplit wave propagation beside the method as its author gives it (LeVeque 2002, sections 6.15, 18.4, 21.2), written
+//! here for sound alone, with fluctuations, limited waves and transverse corrections face by face.
 
 use std::f64::consts::TAU;
 
@@ -25,7 +25,7 @@ fn dot(a: State, b: State) -> f64 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
-/// The waves of a jump along an axis: that of speed -1, and that of speed 1.
+/// Returns the waves of a jump along an axis: of speed -1, and of speed 1.
 fn waves(jump: State, axis: usize) -> [State; 2] {
     [-1.0, 1.0].map(|sign| {
         let strength = (jump[0] + sign * jump[1 + axis]) / 2.0;
@@ -38,7 +38,7 @@ fn waves(jump: State, axis: usize) -> [State; 2] {
 /// A periodic square of states, at `[j][i]`.
 type Square = Vec<Vec<State>>;
 
-/// One step of length `nu` cells. A limiter gets the ratio of a wave's neighbour upwind to it.
+/// Does one step of length `nu` cells. A limiter gets the ratio of a wave's neighbour upwind to it.
 fn step(q: &Square, nu: f64, limiter: fn(f64) -> f64) -> Square {
     let n = q.len();
     let wrap = |i: isize| i.rem_euclid(n as isize) as usize;
@@ -118,7 +118,7 @@ fn van_leer(ratio: f64) -> f64 {
     (ratio + ratio.abs()) / (1.0 + ratio.abs())
 }
 
-/// Both from the same values: the greatest difference after some steps.
+/// Returns the greatest difference between both after some steps from the same values.
 fn apart(limiter: Limiter, start: fn(f64, f64) -> State, n: usize, nu: f64) -> f64 {
     let system = law(SOUND, 2, &format!("waves<limiter = {}>", limiter.0), "roe");
     let mut simulation = started::<f64>(&system, [n, n, 1], false, Some(nu / n as f64));

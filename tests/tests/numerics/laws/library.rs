@@ -11,8 +11,8 @@ fn system<S: System>() -> SystemDef {
     SystemDef::new(&S::DEFINITION).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// The mean error of the pressure after a plane wave went a fifth of its length to the right or the left; lines and waves without limit,
-/// as a limit cuts the crests of waves.
+/// Returns the mean error of the pressure after a plane wave went a fifth of its length to the right or the left, by
+/// lines and waves without limit, as a limit cuts the crests of waves.
 fn sound(solver: [&str; 2], k: [f64; 3], n: usize, sign: f64) -> f64 {
     let system = of_library(&Acoustics::<3>::DEFINITION, solver[0], solver[1]);
     let size = k.iter().map(|k| k * k).sum::<f64>().sqrt();
@@ -55,7 +55,7 @@ fn sound_travels_at_second_order(solver: [&str; 2]) {
         let back = sound(solver, k, 24, -1.0);
         let order = (coarse / fine).log2();
         println!("{solver:?}, {k:?}: {coarse:.3e}, {fine:.3e}, order {order:.2}; back {back:.3e}");
-        // At crests waves vanish, and the limiter divides what rounding leaves of them.
+        // At crests waves vanish, and the limiter divides their rounding errors.
         assert!((back / fine - 1.0).abs() < 1e-5, "{k:?}: {fine} {back}");
         assert!(order > 1.9, "{solver:?}, {k:?}: {order}");
         fine
@@ -69,7 +69,7 @@ fn sound_travels_at_second_order(solver: [&str; 2]) {
     along([1.0, -1.0, 0.0]);
 }
 
-/// What has no pressure, shear, stays where it is.
+/// Shear, which has no pressure, stays in place.
 #[test]
 fn shear_stays() {
     for solver in [["plm<limiter = mc>", "hll"], ["waves<limiter = mc>", "roe"]] {
@@ -91,7 +91,7 @@ fn shear_stays() {
         for (along, across) in [(0, 1), (1, 0), (0, 2), (2, 0), (1, 2), (2, 1)] {
             let changed = error(along, across);
             println!("{solver:?}, {across} along {along}: {changed:.2e}");
-            // HLL knows no wave between both, and smears what stands.
+            // HLL has no wave between both, and smears contacts at rest.
             let most = if solver[1] == "roe" { 1e-14 } else { 0.05 };
             assert!(
                 changed < most,
@@ -101,8 +101,8 @@ fn shear_stays() {
     }
 }
 
-/// The density of cars at `x/t` after a jump at 0: characteristics of slope `1 - 2q` part or meet (LeVeque 2002,
-/// Eqs. 11.16 and 11.21).
+/// Returns the density of cars at `x/t` after a jump at 0: characteristics of slope `1 - 2q` part or meet (LeVeque
+/// 2002, Eqs. 11.16 and 11.21).
 fn cars(left: f64, right: f64, slope: f64) -> f64 {
     if left < right {
         let shock = 1.0 - left - right;
@@ -134,8 +134,8 @@ fn cars_stop_and_start() {
     }
 }
 
-/// The pressure of a pulse that came from the left, where impedance and speed are one, and met a medium of four times the
-/// density in the middle: impedance two, speed a half (LeVeque 2002, Eq. 9.36).
+/// Returns the pressure of a pulse that came from the left, where impedance and speed are one, and met a medium of four
+/// times the density in the middle: impedance two, speed a half (LeVeque 2002, Eq. 9.36).
 fn reflected(x: f64, t: f64) -> f64 {
     let pulse = |x: f64| (-(x - 0.3).powi(2) / 0.003).exp();
     let (reflection, transmission) = (1.0 / 3.0, 4.0 / 3.0);
@@ -180,7 +180,7 @@ fn an_interface_reflects_a_part_of_a_pulse() {
     }
 }
 
-/// A run of a system of the library from waves in all that it has, over a flat bed.
+/// Returns a run of a system of the library from waves in all its fields, over a flat bed.
 fn in_motion(system: &SystemDef) -> Simulation<f64> {
     let dimension = system.model().dimension;
     let cells =
@@ -205,7 +205,7 @@ fn in_motion(system: &SystemDef) -> Simulation<f64> {
     simulation
 }
 
-/// By every scheme of every law of the library, in each of its dimensions, the sums of what is conserved stay.
+/// By every scheme of every law of the library, in each of its dimensions, conserved sums stay.
 #[test]
 fn every_law_conserves_by_every_scheme() {
     let mut laws = 0;

@@ -1,8 +1,8 @@
-//! Gas in a magnetic field along one and two axes: vectors of three components are what their scalars are.
+//! Gas in a magnetic field along one and two axes: vectors of three components agree with scalars.
 
 use stencil_runtime::{Axis, Boundary, Engine, Face, Number, Side, Simulation, SystemDef};
 
-/// With vectors of three components.
+/// The law with vectors of three components.
 const WIDE: &str = "
     conserved rho: scalar; conserved m: vector<3>; conserved E: scalar; conserved B: vector<3>;
     param gamma: real = 2;
@@ -35,7 +35,7 @@ const SCALARS: &str = "
 
 const COMPONENTS: [&str; 8] = ["rho", "m_x", "m_y", "m_z", "E", "B_x", "B_y", "B_z"];
 
-/// A law in so many dimensions.
+/// Returns a law in so many dimensions.
 fn law(items: &str, dimension: usize) -> SystemDef {
     let mut text = String::new();
     let mut rest = items;
@@ -66,7 +66,7 @@ fn initial(component: usize, wall: bool, x: f64, y: f64) -> f64 {
     } else {
         [0.125, 0.1, -1.0]
     };
-    // Nothing but what goes along walls.
+    // Nothing flows but along walls.
     let field = if wall {
         [0.0, 0.0, 0.4 * across]
     } else {
@@ -82,7 +82,7 @@ fn initial(component: usize, wall: bool, x: f64, y: f64) -> f64 {
     }
 }
 
-/// All components after some steps.
+/// Returns all components after some steps.
 fn run<T: Number>(items: &str, dimension: usize, wall: bool, engine: Engine) -> Vec<Vec<f64>> {
     let cells = [[64, 1, 1], [24, 20, 1]][dimension - 1];
     let system = law(items, dimension);
@@ -119,7 +119,7 @@ fn vectors_of_three_components_are_their_scalars_in_a_tube_and_in_the_plane() {
             println!("{dimension}d {name}: {apart:e}");
             assert!(apart <= 2e-14, "{dimension}d {name}: {apart:e}");
         }
-        // Something goes on.
+        // The gas moves.
         let moved = (0..8).filter(|at| {
             let values = wide[*at].iter();
             values.clone().any(|v| (v - wide[*at][0]).abs() > 1e-3)
@@ -135,7 +135,7 @@ fn walls_turn_the_component_along_their_axis() {
             [Engine::Rows, Engine::Cpu].map(|engine| run::<f32>(WIDE, dimension, true, engine));
         assert_eq!(rows, compiled);
         assert!(rows.iter().flatten().all(|v| v.is_finite()));
-        // Nothing flows through walls, and nothing is held up by them.
+        // Walls let nothing through, and hold nothing up.
         for (at, name) in [(0, "rho"), (3, "m_z"), (7, "B_z")] {
             let (sum, begin) = (rows[at].iter().sum::<f64>(), begin(at, dimension));
             assert!(
@@ -146,7 +146,7 @@ fn walls_turn_the_component_along_their_axis() {
     }
 }
 
-/// The sum of a component at the begin.
+/// Returns the initial sum of a component.
 fn begin(component: usize, dimension: usize) -> f64 {
     let [nx, ny] = [[64, 1], [24, 20]][dimension - 1];
     let cell = |i: usize, n: usize| (i as f64 + 0.5) / n as f64;

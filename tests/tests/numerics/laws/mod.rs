@@ -1,4 +1,4 @@
-//! Conservation laws: every reconstruction, limiter and Riemann solver by being in its list.
+//! Conservation laws: every reconstruction, limiter and Riemann solver is tested by being in its list.
 
 mod axes;
 mod beds;
@@ -51,14 +51,14 @@ const SOLVERS: [&str; 8] = [
     "exact", "force", "hll", "hllc", "hlle", "musta", "roe", "rusanov",
 ];
 
-/// The exact solver of a system of the library, with the functions that it calls.
+/// Returns the exact solver of a system of the library, with the functions that it calls.
 fn exact_solver(source: &str) -> &str {
-    let from = source.find("/// What a ").unwrap_or_default();
+    let from = source.find("/// The change of ").unwrap_or_default();
     let to = source.find("observe ").unwrap_or(from);
     &source[from..to]
 }
 
-/// The declaration with the solver that the library has for such a law.
+/// Returns the declaration with the solver that the library has for such a law.
 fn with_solver(text: &str, riemann: &str) -> String {
     let library = match text.contains("conserved rho") {
         true => include_str!("../../../../physics/src/systems/ideal_gas.rs"),
@@ -70,7 +70,7 @@ fn with_solver(text: &str, riemann: &str) -> String {
     }
 }
 
-/// Every reconstruction, of all kinds of variables, and every solver, each with some of the others: as the
+/// Returns every reconstruction, of all kinds of variables, and every solver, each with some of the others: as the
 /// settings `reconstruct` and `riemann`.
 fn pairs() -> Vec<(String, &'static str)> {
     let each = |variables: &str, all: &[&str], riemann: &'static str| -> Vec<_> {
@@ -143,7 +143,7 @@ const WATER: &str = "system Water in nd {
     cfl { advective: norm(u) + c; }
 }";
 
-/// A declaration with a scheme, of one stage where waves are corrected.
+/// Returns a declaration with a scheme, of one stage if waves are corrected.
 fn law(text: &str, dimension: usize, reconstruct: &str, riemann: &str) -> SystemDef {
     let name = text.split_whitespace().nth(1).unwrap_or_default();
     let time = match reconstruct.starts_with("waves") {
@@ -157,7 +157,7 @@ fn law(text: &str, dimension: usize, reconstruct: &str, riemann: &str) -> System
     SystemDef::from_text_in(name, &text, Some(dimension)).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// A law of the library with a scheme as [`law`] has it, in place of its own.
+/// Returns a law of the library with a scheme as in [`law`], in place of its own.
 fn of_library(definition: &Definition, reconstruct: &str, riemann: &str) -> SystemDef {
     let name = definition.name;
     let time = match reconstruct.starts_with("waves") {
@@ -172,7 +172,7 @@ fn of_library(definition: &Definition, reconstruct: &str, riemann: &str) -> Syst
     system.unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// A run on a unit box, periodic or with outflow along x.
+/// Returns a run on a unit box, periodic or with outflow along x.
 fn started<T: Number>(
     system: &SystemDef,
     cells: [usize; 3],
@@ -184,14 +184,14 @@ fn started<T: Number>(
         builder = builder.boundary(stencil_runtime::Axis::X, Boundary::outflow());
     }
     builder = match dt {
-        // Some of them are chosen for what one step shows.
+        // Some steps are chosen to show their error.
         Some(dt) => builder.dt(dt).unchecked_step(true),
         None => builder.cfl(0.4),
     };
     builder.build().unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// The mean error of a component at `end`, of what is exactly a function of the speed `(x - 1/2)/t` along x.
+/// Returns the mean error of a component at `end`, whose exact value is a function of the speed `(x - 1/2)/t` along x.
 fn error_of_fan<T: Number>(
     simulation: &mut Simulation<T>,
     component: &str,

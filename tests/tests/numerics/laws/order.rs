@@ -7,13 +7,13 @@ use stencil_runtime::{Simulation, System, SystemDef};
 
 use super::{ADVECTION, EULER, RECONSTRUCTIONS, law, of_library, started};
 
-/// The mean of `1 + cos(2πx)/2` over a cell.
+/// Returns the mean of `1 + cos(2πx)/2` over a cell.
 fn mean(x: f64, h: f64) -> f64 {
     let sine = |x: f64| (TAU * x).sin() / TAU;
     1.0 + 0.5 * (sine(x + h / 2.0) - sine(x - h / 2.0)) / h
 }
 
-/// The mean error after a wave went around once.
+/// Returns the mean error after a wave went around once.
 fn error(reconstruct: &str, n: usize) -> f64 {
     let system = of_library(&Transport::<1>::DEFINITION, reconstruct, "hll");
     let h = 1.0 / n as f64;
@@ -43,13 +43,13 @@ fn each_reconstruction_has_its_order() {
         println!("{reconstruct}: {coarse:.3e}, {fine:.3e}, order {order:.2}");
         let least = match reconstruct {
             "constant" => 0.8,
-            // What is clipped at extrema counts for more, or what is steepened.
+            // Clipped extrema, or steepened slopes, lower the order.
             "plm<limiter = mc>" | "plm<limiter = minmod>" => 1.7,
             "plm<limiter = superbee>" => 1.2,
             made if made.starts_with("weno") => 4.9,
             _ => 1.9,
         };
-        // A comparison that a NaN fails.
+        // NaN fails this comparison.
         let right = order > least;
         if !right {
             wrong += &format!("{reconstruct}: {order}\n");
@@ -83,7 +83,7 @@ fn a_spot_is_carried_around() {
         assert!((sum(&simulation) / before - 1.0).abs() < 1e-12, "{scheme}");
         let q = simulation.to_f64("q").unwrap_or_else(|e| panic!("{e}"));
         let at = |i: usize| (i as f64 + 0.5) / n as f64;
-        // The flow does not fit where the box repeats.
+        // The flow is not periodic at the ends of the box.
         let near = |i: usize, j: usize| (at(i) - 0.5).hypot(at(j) - 0.5) < 0.35;
         let errors = q.indexed_iter().filter(|((_, j, i), _)| near(*i, *j));
         let errors = errors.map(|((_, j, i), q)| (q - 1.0 - spot(at(i), at(j), 0.3)).abs());
@@ -156,7 +156,7 @@ fn sound_travels_alike_in_all_directions() {
 /// The speed of sound where density and pressure are one.
 const GAMMA_SOUND: f64 = 1.183_215_956_619_923_2;
 
-/// Where a wave rises or falls, parabolas are of fourth order; their limit at extrema stays there for a while.
+/// On rising and falling waves, parabolas are of fourth order; their limit at extrema stays there for a while.
 #[test]
 fn parabolas_are_of_fourth_order_away_from_extrema() {
     let error = |n: usize| {
@@ -183,8 +183,8 @@ fn parabolas_are_of_fourth_order_away_from_extrema() {
     assert!(order > 3.8, "{order}");
 }
 
-/// The isentropic vortex (Shu, ICASE Report 97-65, 1997, section 5.1), a tenth as large, which drifts along the diagonal
-/// and stays as it is: density, momentum along x and y, and energy.
+/// Returns the isentropic vortex (Shu, ICASE Report 97-65, 1997, section 5.1), a tenth as large, which drifts along the
+/// diagonal and keeps its shape: density, momentum along x and y, and energy.
 fn vortex(x: f64, y: f64) -> [f64; 4] {
     let (beta, gamma) = (5.0, 1.4);
     // The nearest of the periodic images.
@@ -196,7 +196,7 @@ fn vortex(x: f64, y: f64) -> [f64; 4] {
     [rho, rho * u, rho * v, e]
 }
 
-/// The mean error of its density after it went a tenth of the box.
+/// Returns the mean error of its density after it went a tenth of the box.
 pub(super) fn vortex_error(reconstruct: &str, riemann: &str, n: usize) -> f64 {
     let system = law(EULER, 2, reconstruct, riemann);
     let mut simulation = started::<f64>(&system, [n, n, 1], false, None);
@@ -235,7 +235,7 @@ fn a_vortex_drifts_with_the_flow() {
     }
 }
 
-/// Jiang and Shu's fifth-order value at the upper face of a cell from five, as Kim et al. (2023) print it, Eqs. 12 to 20.
+/// Returns Jiang and Shu's fifth-order value at the upper face of a cell (Kim et al. 2023, Eqs. 12 to 20).
 fn upper_face(f: [f64; 5]) -> f64 {
     let parabolas = [
         f[0] / 3.0 - 7.0 / 6.0 * f[1] + 11.0 / 6.0 * f[2],
@@ -299,7 +299,7 @@ fn weno5_is_that_of_the_equations_in_print() {
     }
 }
 
-/// Where waves are smooth, what is left of the error with the same cells is that of the integrator.
+/// On smooth waves, the remaining error with the same cells is that of the integrator.
 #[test]
 fn laws_are_integrated_at_the_order_of_the_integrator() {
     for (time, order) in [("ssprk2", 2.0), ("ssprk3", 3.0), ("rk4", 4.0)] {

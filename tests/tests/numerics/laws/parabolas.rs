@@ -1,8 +1,8 @@
-//! PPM against the equations in print, and what these say of extrema.
+//! PPM against the equations in print, and their consequences for extrema.
 
 use super::{ADVECTION, law, started};
 
-/// The slope of Colella and Woodward 1984, Eqs. 1.7 and 1.8, on equal cells.
+/// Returns the slope of Colella and Woodward 1984, Eqs. 1.7 and 1.8, on equal cells.
 fn slope(below: f64, own: f64, above: f64) -> f64 {
     let mean = 0.5 * (above - below);
     if (above - own) * (own - below) <= 0.0 {
@@ -12,7 +12,7 @@ fn slope(below: f64, own: f64, above: f64) -> f64 {
     mean.abs().min(most) * mean.signum()
 }
 
-/// The values of the parabola of the cell `i` at its lower and at its upper face: Eqs. 1.6 and 1.10.
+/// Returns the values of the parabola of the cell `i` at its lower and at its upper face: Eqs. 1.6 and 1.10.
 fn parabola(a: &[f64], i: usize) -> [f64; 2] {
     let n = a.len();
     let at = |k: isize| a[(i as isize + k).rem_euclid(n as isize) as usize];
@@ -31,7 +31,7 @@ fn parabola(a: &[f64], i: usize) -> [f64; 2] {
     [low, high]
 }
 
-/// One step along x, with speed one or minus one.
+/// Returns the values after one step along x, with speed one or minus one.
 fn stepped(a: &[f64], speed: f64, courant: f64) -> Vec<f64> {
     let text = ADVECTION.replace("a: real = 1", &format!("a: real = {speed}"));
     let mut scheme = law(&text, 1, "ppm", "roe").model().clone();
@@ -48,7 +48,7 @@ fn stepped(a: &[f64], speed: f64, courant: f64) -> Vec<f64> {
     found.into_iter().collect()
 }
 
-/// Numbers between -1 and 1, the same in every run.
+/// Returns numbers between -1 and 1, the same in every run.
 fn numbers(n: usize) -> Vec<f64> {
     let mut state: u32 = 12_345;
     let next = |_| {
@@ -58,7 +58,7 @@ fn numbers(n: usize) -> Vec<f64> {
     (0..n).map(next).collect()
 }
 
-/// Rising, falling, steep and flat cells in a row, rough ones and smooth ones.
+/// Returns rising, falling, steep and flat cells in a row, rough ones and smooth ones.
 fn data() -> Vec<f64> {
     let rough = numbers(40);
     let mut sum = 0.0;
@@ -107,8 +107,8 @@ fn parabolas_are_those_in_print() {
     }
 }
 
-/// At a face the value lies between the cells beside it, and in a cell that is an extremum there is no slope: so one step of an upwind
-/// flux makes no new extremum while what leaves is less than a third of a cell.
+/// At a face the value lies between the cells beside it, and in a cell that is an extremum there is no slope: so one
+/// step of an upwind flux makes no new extremum while less than a third of a cell leaves.
 #[test]
 fn parabolas_make_no_new_extrema() {
     let a = data();

@@ -1,4 +1,4 @@
-//! Problems of the library without an exact solution: what is known of them.
+//! Problems of the library without an exact solution: known properties of their solutions.
 
 use std::f64::consts::PI;
 
@@ -39,8 +39,8 @@ fn short_waves_behind_a_shock_are_kept_by_higher_order() {
     assert!(plm < 0.8, "{plm}");
 }
 
-/// Every scheme of gases runs the blast to its end, in both precisions; what is symmetric at the start stays so to the bit in all octants,
-/// and density stays positive beside the shock.
+/// Every scheme of gases runs the blast to its end, in both precisions. Initial symmetry is kept to the bit in all
+/// octants, and density stays positive beside the shock.
 #[test]
 fn a_blast_is_its_own_mirror_image() {
     let system = SystemDef::new(&IdealGas::<3>::DEFINITION).unwrap_or_else(|e| panic!("{e}"));
@@ -77,7 +77,7 @@ fn blast_by<T: Number>(scheme: &str) {
     );
 }
 
-/// Where values pass a level, from the far end of their coordinates on.
+/// Returns the coordinate at which values pass a level, from the far end on.
 fn outermost(values: impl DoubleEndedIterator<Item = (f64, f64)>, level: f64) -> f64 {
     let mut outer: Option<(f64, f64)> = None;
     for (x, value) in values.rev() {
@@ -91,7 +91,7 @@ fn outermost(values: impl DoubleEndedIterator<Item = (f64, f64)>, level: f64) ->
     f64::NAN
 }
 
-/// The density in a row of cells along x, with the coordinates.
+/// Returns the density in a row of cells along x, with the coordinates.
 fn row(simulation: &Simulation<f64>, j: usize) -> Vec<(f64, f64)> {
     let mesh = simulation.mesh();
     let rho = density(simulation);
@@ -145,7 +145,7 @@ fn four_states_have_four_shocks() {
     }
 }
 
-/// Above the ramp the shock goes on as if there were none: faces know where it is.
+/// Above the ramp the shock continues undisturbed: the conditions of faces follow it.
 #[test]
 fn a_shock_above_a_ramp_keeps_its_line() {
     let changes = ["mesh.cells=[96, 24]", "time.end=0.1"];
@@ -168,8 +168,8 @@ fn a_shock_above_a_ramp_keeps_its_line() {
     assert!(highest > 10.0, "no reflection: {highest}");
 }
 
-/// The spectrum has the energy `3 u0²/2` (Kim et al. 2023, Eq. 21), which falls at first by what viscosity takes of it,
-/// `15 (u0 k0)²/4` times the viscosity, and a little more by the scheme.
+/// The spectrum has the energy `3 u0²/2` (Kim et al. 2023, Eq. 21), which falls at first by the viscous loss, `15 (u0
+/// k0)²/4` times the viscosity, and a little more by the scheme.
 #[test]
 fn turbulence_begins_with_its_energy_and_loses_it_to_heat() {
     for scheme in ["weno5_roe", "weno5_fluxes"] {
@@ -195,7 +195,7 @@ fn turbulence_loses_its_energy_to_heat(scheme: &str) {
     let taken = 3.75 * viscosity * f64::powi(u0 * k0, 2) * end;
     let lost = kinetic - later;
     println!("{scheme}: {lost:.5}, {taken:.5} to viscosity");
-    // A comparison that a NaN fails.
+    // NaN fails this comparison.
     let met = lost > taken && lost < 2.0 * taken;
     assert!(met, "{scheme}: {lost} {taken}");
     assert!(
@@ -204,8 +204,8 @@ fn turbulence_loses_its_energy_to_heat(scheme: &str) {
     );
 }
 
-/// The basin is its own mirror image along y, to the bit, where coordinates are exact; the wave runs up the shore on the side that it
-/// comes from, and on the other one where both its halves meet. Until it leaves, little water passes the ends.
+/// The basin is its own mirror image along y, to the bit, if coordinates are exact. The wave runs up the shore on its
+/// side, and on the other one where both its halves meet. Until it leaves, little water passes the ends.
 #[test]
 fn a_wave_floods_an_island_on_both_sides() {
     let (_, mut simulation) = begun::<f64>("island", &["mesh.cells=[60, 120]"]);

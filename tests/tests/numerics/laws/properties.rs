@@ -1,12 +1,12 @@
-//! What holds for every solver and every reconstruction: states that stay, sums that stay, no new extrema,
-//! mirror images to the bit.
+//! Properties of every solver and every reconstruction: states and sums are kept, no new extrema, mirror images to the
+//! bit.
 
 use stencil_compiler::model::Scheme;
 use stencil_runtime::{Simulation, SystemDef};
 
 use super::{ADVECTION, EULER, RECONSTRUCTIONS, SOLVERS, WATER, law, pairs, started};
 
-/// A gas in 2d with all pairs, and with all sweeps.
+/// Returns a gas in 2d with all pairs, and with all sweeps.
 fn gases() -> Vec<(String, SystemDef)> {
     let swept = ["dimensional", "strang"].into_iter().flat_map(|sweep| {
         [
@@ -24,7 +24,7 @@ fn gases() -> Vec<(String, SystemDef)> {
 
 const CELLS: [usize; 3] = [18, 14, 1];
 
-/// A gas in motion with a dense square in it.
+/// Returns a gas in motion with a dense square in it.
 fn moving(system: &SystemDef) -> Simulation<f64> {
     let mut simulation = started::<f64>(system, CELLS, false, Some(2e-3));
     let square = |x: f64, y: f64| (x - 0.4).abs() < 0.2 && (y - 0.6).abs() < 0.25;
@@ -122,8 +122,8 @@ fn flip(array: &ndarray::Array3<f64>, axis: usize) -> ndarray::Array3<f64> {
     view.to_owned()
 }
 
-/// The sum of all steps between neighbours does not grow, but for the reconstruction without a limit, and
-/// for those that are only essentially non-oscillatory.
+/// The sum of all steps between neighbours does not grow, except for the reconstruction without a limit, and for those
+/// that are only essentially non-oscillatory.
 #[test]
 fn limited_lines_make_no_new_extrema() {
     let variation = |values: &[f64]| {
@@ -189,7 +189,7 @@ fn the_hybrid_limiter_lies_between_minmod_and_van_leer() {
     }
 }
 
-/// All solvers that the language has, reconstructions and limiters are among those that the tests here and beside try.
+/// All solvers, reconstructions and limiters of the language are among those that the tests here and beside try.
 #[test]
 fn none_is_left_out() {
     let choices = |key: &str, text: &str| {
@@ -215,8 +215,8 @@ fn none_is_left_out() {
     }
 }
 
-/// Where nothing is reconstructed solvers are monotone: from a dam that broke on the water only falls, and the flow rises and falls once.
-/// What two exact waves leave where they started is a dip of less than a hundredth.
+/// Without reconstruction solvers are monotone: from a dam that broke on the water only falls, and the flow rises and
+/// falls once. Two exact waves leave a dip of less than a hundredth at their start.
 #[test]
 fn solvers_make_no_new_extrema() {
     for riemann in SOLVERS {

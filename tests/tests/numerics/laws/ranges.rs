@@ -1,10 +1,10 @@
-//! Fluxes are repaired where a cell would leave its range, there alone, and by nothing that is not conserved.
+//! Fluxes are repaired if a cell would leave its range, there alone, and conserve.
 
 use stencil_runtime::{Engine, Error, Number, Simulation, SystemDef};
 
 use super::EULER;
 
-/// A gas whose density and pressure stay positive.
+/// Returns a gas whose density and pressure stay positive.
 fn gas(dimension: usize, scheme: &str) -> SystemDef {
     let kept = EULER
         .replace("rho: scalar;", "rho: scalar where rho > 0;")
@@ -19,7 +19,7 @@ fn gas(dimension: usize, scheme: &str) -> SystemDef {
     system
 }
 
-/// A dense blob in a stream of Mach number 845, whose heat is a millionth of its energy; `sign` is where the stream goes.
+/// Makes a dense blob in a stream of Mach number 845 in the direction of `sign`; a millionth of its energy is heat.
 fn stream(system: &SystemDef, sign: f64) -> Simulation<f64> {
     let n = 200;
     let density = |x: f64| {
@@ -34,7 +34,7 @@ fn stream(system: &SystemDef, sign: f64) -> Simulation<f64> {
     let mut simulation = Simulation::<f64>::builder(system)
         .cells([n, 1, 1])
         .centered(true);
-    // Rusanov's fluxes keep ranges while a wave crosses no more than half of a cell, which is the limit where they are kept.
+    // Rusanov's fluxes keep ranges while a wave crosses no more than half of a cell: then it is the limit.
     let number = if system.model().repairs() { 1.0 } else { 0.3 };
     simulation = simulation.extent([1.0; 3]).cfl(number);
     let mut simulation = simulation.build().unwrap_or_else(|e| panic!("{e}"));
@@ -114,7 +114,7 @@ fn nothing_is_repaired_where_nothing_leaves_its_range() {
     assert_eq!((repairs, none), (Some(0), None));
 }
 
-/// A run stops where no flux keeps a range, and tells the cell, the value and the range.
+/// A run stops if no flux keeps a range, and the message names the cell, the value and the range.
 #[test]
 fn a_range_that_is_left_all_the_same_stops_the_run() {
     let system = gas(1, "reconstruct: weno5; riemann: hll;");
@@ -137,7 +137,7 @@ fn a_range_that_is_left_all_the_same_stops_the_run() {
     assert!(!text.contains("square root"), "{text}");
 }
 
-/// Of two ranges the one that is left is told, with its value.
+/// Of two ranges the message names the one that is left, with its value.
 #[test]
 fn a_range_is_told_by_its_own_name() {
     for (drain, told, kept) in [
@@ -183,7 +183,7 @@ fn stages_that_are_no_means_of_euler_steps_keep_no_range() {
     }
 }
 
-/// What is added beside the flux is looked at where axes are swept, too, and a parameter may have the name of the count.
+/// Terms beside the flux are checked even if axes are swept, and a parameter may have the name of the count.
 #[test]
 fn a_rate_that_leaves_a_range_stops_the_run() {
     for sweep in ["unsplit", "dimensional"] {
@@ -214,7 +214,7 @@ fn a_rate_that_leaves_a_range_stops_the_run() {
     }
 }
 
-/// A quantity that flows with one speed and is never negative; `more` stands in the system.
+/// Returns a quantity that flows with one speed and is never negative; `more` is added to the system.
 fn emptied(more: &str, repair: &str) -> SystemDef {
     let text = format!(
         "system Emptied in 1d {{
@@ -226,7 +226,7 @@ fn emptied(more: &str, repair: &str) -> SystemDef {
     SystemDef::from_text("emptied.pde", &text).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// The values after one step in which each cell lets out all that it holds.
+/// Returns the values after one step in which each cell lets out all that it holds.
 fn after_a_cell<T: Number>(
     system: &SystemDef,
     engine: Engine,
@@ -260,7 +260,7 @@ fn rounding_is_no_violation<T: Number>() {
         let values = values.unwrap_or_else(|e| panic!("{case:?}: {e}"));
         assert_eq!(after_a_cell::<T>(&kept, Engine::Cpu, case).unwrap(), values);
         for (bare, value) in bare.iter().zip(values) {
-            // No more than rounding, which is put onto the bound.
+            // Rounding errors alone, which are put onto the bound.
             assert!(*bare > -1e-6, "{bare}");
             assert_eq!(value, bare.max(0.0), "{case:?}");
             below += usize::from(*bare < 0.0);
@@ -275,7 +275,7 @@ fn what_rounding_takes_from_an_emptied_cell_is_no_violation() {
     rounding_is_no_violation::<f32>();
 }
 
-/// The terms that made a value count, not its size.
+/// The terms of a value count, not its size.
 #[test]
 fn what_is_taken_from_an_empty_cell_is_a_violation() {
     for sink in ["1e-25", "1e-3"] {
@@ -312,7 +312,7 @@ fn bounds_that_are_not_held_are_left_by_rounding() {
     }
 }
 
-/// A cell that both of its faces empty at once: each face may take half of what it holds in one dimension, not all of it. A parabola
+/// A cell that both of its faces empty at once: each face may take half of its content in one dimension, not all of it. A parabola
 /// through full neighbours promises more at both faces than a thin cell has.
 #[test]
 fn both_faces_of_a_cell_together_take_no_more_than_it_holds() {

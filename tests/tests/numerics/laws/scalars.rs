@@ -7,19 +7,19 @@ use stencil_runtime::{Boundary, Simulation, System, SystemDef};
 
 use super::{RECONSTRUCTIONS, SOLVERS, error_of_fan, of_library, started};
 
-/// Burgers' equation of the library.
+/// Returns Burgers' equation of the library.
 fn burgers(reconstruct: &str, riemann: &str) -> SystemDef {
     of_library(&BurgersLaw::<1>::DEFINITION, reconstruct, riemann)
 }
 
-/// Solvers that need no contact.
+/// Returns solvers that need no contact.
 fn solvers() -> impl Iterator<Item = &'static str> {
     SOLVERS
         .into_iter()
         .filter(|solver| !["exact", "hllc"].contains(solver))
 }
 
-/// The wave `1 + sin(2πx)/2` after a time, before it breaks at 1/π: each value goes with its own speed (LeVeque 2002, section 11.1).
+/// Returns the wave `1 + sin(2πx)/2` before it breaks: each value has its own speed (LeVeque 2002, section 11.1).
 fn steepened(x: f64, t: f64) -> f64 {
     let start = |x: f64| 1.0 + 0.5 * (TAU * x).sin();
     let mut from = x - t * start(x);
@@ -30,7 +30,7 @@ fn steepened(x: f64, t: f64) -> f64 {
     start(from)
 }
 
-/// The mean over a cell, by Gauss's rule of three points.
+/// Returns the mean over a cell, by Gauss's rule of three points.
 fn mean(x: f64, h: f64, t: f64) -> f64 {
     let off = 0.5 * h * 0.6f64.sqrt();
     (5.0 * steepened(x - off, t) + 8.0 * steepened(x, t) + 5.0 * steepened(x + off, t)) / 18.0
@@ -65,7 +65,7 @@ fn waves_steepen_at_the_order_of_each_reconstruction() {
             "plm<limiter = superbee>" => 1.2,
             "plm<limiter = minmod>" => 1.6,
             "weno5" | "weno_z" => 4.4,
-            // They smear jumps by what the mesh allows in a step, which is the more the shorter it is.
+            // They smear jumps by an amount that the mesh allows in a step: a shorter step smears more.
             _ if ["force", "musta"].contains(&riemann) => 1.3,
             _ => 1.8,
         };
@@ -73,7 +73,7 @@ fn waves_steepen_at_the_order_of_each_reconstruction() {
     }
 }
 
-/// A shock at its speed, and a fan through which the speed of waves changes its sign: no solver lets that stand as a jump.
+/// A shock at its speed, and a fan through which the speed of waves changes its sign: no solver leaves a jump there.
 #[test]
 fn shocks_and_fans_are_those_of_the_entropy() {
     let end = 0.3;
@@ -108,7 +108,7 @@ fn shocks_and_fans_are_those_of_the_entropy() {
     }
 }
 
-/// Waves along the diagonal of two or three axes are those along one that are as many times as fast, by the library's schemes.
+/// Waves along the diagonal of two or three axes equal faster waves along one, by the library's schemes.
 #[test]
 fn waves_steepen_along_the_diagonal() {
     fn error<S: System>(scheme: &str, n: usize) -> f64 {

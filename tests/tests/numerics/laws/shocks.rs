@@ -31,7 +31,7 @@ const TUBES: [Tube; 4] = [
     ("meeting", state(1.0, 2.0, 1.0), state(1.0, -2.0, 1.0), 0.2),
 ];
 
-/// The mean error of the density.
+/// Returns the mean error of the density.
 fn error<T: Number>(
     (_, left, right, end): &Tube,
     reconstruct: &str,
@@ -80,7 +80,7 @@ fn tubes_are_met_by_all_solvers() {
                 _ if tube.0 == "meeting" => (0.2, 0.05),
                 _ => (0.4, 0.035),
             };
-            // A comparison that a NaN fails.
+            // NaN fails these comparisons.
             let right = order > least && fine < most;
             if !right {
                 wrong += &format!("{} {riemann} {reconstruct}: {order} {fine}\n", tube.0);
@@ -95,7 +95,7 @@ fn single_precision_meets_a_tube_as_well() {
     for reconstruct in RECONSTRUCTIONS.iter().filter(|r| !r.contains("central")) {
         let narrow = error::<f32>(&TUBES[0], reconstruct, "hll", 50);
         let wide = error::<f64>(&TUBES[0], reconstruct, "hll", 50);
-        // A comparison that a NaN fails.
+        // NaN fails this comparison.
         let near = (narrow / wide - 1.0).abs() < 0.01;
         assert!(near, "{reconstruct}: {narrow} {wide}");
     }

@@ -1,4 +1,4 @@
-//! What flows and what else changes it in one step, or one after the other: of the order in time that theory gives.
+//! Fluxes and other terms in one step, or one after the other: of the order in time that theory gives.
 
 use std::f64::consts::TAU;
 
@@ -23,7 +23,7 @@ fn system(source: &str, time: &str, more: &str) -> SystemDef {
     SystemDef::from_text("Decay", &text).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// How much has decayed on the way to `x`: the integral of the rate along it, by Simpson's rule.
+/// Returns the decay on the way to `x`: the integral of the rate along it, by Simpson's rule.
 fn exact(x: f64, end: f64) -> f64 {
     let n = 2000;
     let rate = |t: f64| (2.0 + 2.0 * (TAU * (x - end + t)).sin()) * t.cos();
@@ -40,7 +40,7 @@ fn exact(x: f64, end: f64) -> f64 {
     start * (-sum * end / (3.0 * n as f64)).exp()
 }
 
-/// Means of cells at the end, after so many steps.
+/// Returns the means of cells at the end, after so many steps.
 fn solved(system: &SystemDef, steps: u32) -> Vec<f64> {
     let mut simulation = Simulation::<f64>::builder(system)
         .cells([CELLS, 1, 1])
@@ -61,7 +61,7 @@ fn solved(system: &SystemDef, steps: u32) -> Vec<f64> {
 const CELLS: usize = 64;
 const END: f64 = 0.5;
 
-/// The mean of the solution over a cell.
+/// Returns the mean of the solution over a cell.
 fn mean(end: f64, x: f64) -> f64 {
     let h = 1.0 / CELLS as f64;
     let [below, here, above] = [x - h / 2.0, x, x + h / 2.0].map(|x| exact(x, end));
@@ -93,7 +93,7 @@ fn each_splitting_has_its_order_in_time() {
     assert!(errors[1] < errors[0] / 10.0, "{errors:?}");
 }
 
-/// Something is stirred by a flow that grows, and decays: no sweep commutes with another, nor with the decay.
+/// Returns a system that a growing flow stirs, and that decays: no sweep commutes with another, nor with the decay.
 fn stirred(dimension: usize, settings: &str) -> SystemDef {
     let text = format!(
         "system Stirred in {dimension}d {{
@@ -152,7 +152,7 @@ fn sweeps_in_strangs_order_are_of_second_order_in_time() {
     }
 }
 
-/// What is not said is what it was: unsplit, and along one axis by itself as Godunov does.
+/// The defaults: unsplit, and along one axis by itself as Godunov does.
 #[test]
 fn unsplit_goes_without_saying() {
     let text = |source: &str, more: &str| {

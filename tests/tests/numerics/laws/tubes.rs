@@ -7,8 +7,7 @@ use stencil_runtime::{Simulation, System, SystemDef};
 use super::exact::{GAMMA, Gas, dam, gas};
 use crate::solutions::support::{begun, solved};
 
-/// Problems, and the most that the mean errors of density, velocity and pressure may be on 200 cells, over the mean
-/// of the solution.
+/// Problems, and the largest mean errors of density, velocity and pressure on 200 cells, over the mean of the solution.
 const TUBES: [(&str, [f64; 3]); 7] = [
     ("sod", [0.007, 0.015, 0.006]),
     ("lax", [0.026, 0.012, 0.006]),
@@ -19,7 +18,7 @@ const TUBES: [(&str, [f64; 3]); 7] = [
     ("toro_5", [0.043, 0.029, 0.011]),
 ];
 
-/// The steps of a scheme, in which waves cross 0.4 of a cell: where ranges are kept half of one is the limit.
+/// Returns the steps of a scheme, in which waves cross 0.4 of a cell: to keep ranges the limit is half of one.
 fn step(scheme: &Scheme) -> &'static str {
     match scheme.repair {
         Repair::Fluxes => "time.dt='cfl(0.8)'",
@@ -27,7 +26,7 @@ fn step(scheme: &Scheme) -> &'static str {
     }
 }
 
-/// Density, velocity and pressure in all cells.
+/// Returns density, velocity and pressure in all cells.
 fn states(simulation: &Simulation<f64>) -> Vec<Gas> {
     let fields = ["rho", "m_x", "E"].map(|name| simulation.to_f64(name));
     let [rho, m, e] = fields.map(|field| field.unwrap_or_else(|e| panic!("{e}")));
@@ -45,8 +44,8 @@ fn values(gas: &Gas) -> [f64; 3] {
     [gas.rho, gas.u, gas.p]
 }
 
-/// The mean errors over the means of the solution. Both states, and the place of the membrane between them, are those at
-/// the begin.
+/// Returns the mean errors over the means of the solution. Both states, and the place of the membrane between them, are
+/// the initial ones.
 fn errors(name: &str, n: usize, more: &[&str]) -> [f64; 3] {
     let cells = format!("mesh.cells={n}");
     let changes = [&[cells.as_str()], more].concat();
@@ -76,7 +75,7 @@ fn tubes_of_the_library_meet_their_exact_solutions() {
     for (name, bounds) in TUBES {
         let [coarse, fine] = [50, 200].map(|n| errors(name, n, &[]));
         println!("{name}: {coarse:.4?} {fine:.4?}");
-        // Comparisons that a NaN fails.
+        // NaN fails these comparisons.
         let met = (0..3).all(|k| fine[k] < bounds[k] && fine[k] < 0.45 * coarse[k]);
         if !met {
             wrong += &format!("{name}: {coarse:?} {fine:?}\n");
@@ -85,8 +84,8 @@ fn tubes_of_the_library_meet_their_exact_solutions() {
     assert!(wrong.is_empty(), "\n{wrong}");
 }
 
-/// The exact solver is about as good as that with two states and a contact, or better; but for fans that leave almost
-/// nothing between them, to which two states come closer by chance.
+/// The exact solver is about as good as that with two states and a contact, or better; except for fans that leave
+/// almost nothing between them, to which two states come closer by chance.
 #[test]
 fn tubes_are_met_by_the_exact_solver() {
     for (name, _) in TUBES {
@@ -95,7 +94,7 @@ fn tubes_are_met_by_the_exact_solver() {
         println!("{name}: {exact:.4?} {others:.4?}");
         let more = if name == "toro_2" { 1.8 } else { 1.06 };
         for (exact, other) in exact.iter().zip(others) {
-            // A comparison that a NaN fails.
+            // NaN fails this comparison.
             let met = *exact < more * other;
             assert!(met, "{name}: {exact} {other}");
         }
@@ -119,7 +118,7 @@ fn every_scheme_survives_every_tube() {
             }
             let found = errors(name, 100, &changes);
             println!("{}, {name}: {found:.4?}", scheme.name);
-            // A comparison that a NaN fails.
+            // NaN fails these comparisons.
             let met = found
                 .iter()
                 .zip(bounds)
@@ -132,7 +131,7 @@ fn every_scheme_survives_every_tube() {
     assert!(wrong.is_empty(), "\n{wrong}");
 }
 
-/// The solution in the file is that of the oracle, which has met what is in print.
+/// The solution in the file equals the oracle's, which meets published numbers.
 #[test]
 fn a_dam_of_the_library_has_the_solution_of_the_oracle() {
     let (problem, simulation) = solved::<f64>("stoker", &[]);

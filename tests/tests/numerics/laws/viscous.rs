@@ -1,4 +1,4 @@
-//! A viscous gas that conducts heat: what shear, sound and heat do at small amplitudes, and what is conserved.
+//! A viscous gas that conducts heat: shear, sound and heat at small amplitudes, and conservation.
 
 use std::f64::consts::TAU;
 
@@ -21,7 +21,7 @@ fn gas(dimension: usize) -> SystemDef {
     system_of(&model.expect("a scheme"))
 }
 
-/// A periodic unit box of a gas whose viscosity is one at rest.
+/// Returns a periodic unit box of a gas whose viscosity is one at rest.
 fn boxed(gas: &SystemDef, n: usize, dt: f64) -> Simulation<f64> {
     let dimension = gas.model().dimension;
     Simulation::<f64>::builder(gas)
@@ -34,8 +34,8 @@ fn boxed(gas: &SystemDef, n: usize, dt: f64) -> Simulation<f64> {
         .unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// A plane wave of small amplitude: its wavevector over 2π, how fast it decays, and what of it are density,
-/// velocity and temperature.
+/// A plane wave of small amplitude: its wavevector over 2π, its rate of decay, and its amplitudes of density, velocity
+/// and temperature.
 struct Wave {
     k: [f64; 3],
     rate: f64,
@@ -45,7 +45,7 @@ struct Wave {
 }
 
 impl Wave {
-    /// The conserved components at a place and time. The velocity is a quarter of a wave behind.
+    /// Returns the conserved components at a place and time. The velocity is a quarter of a wave behind.
     fn state(&self, at: [f64; 3], t: f64) -> [f64; 5] {
         let phase = TAU * (0..3).map(|i| self.k[i] * at[i]).sum::<f64>();
         let size = AMPLITUDE * (self.rate * t).exp();
@@ -57,10 +57,10 @@ impl Wave {
         [rho, rho * u[0], rho * u[1], rho * u[2], energy]
     }
 
-    /// The mean error of all components at the end over the mean size of the wave there.
+    /// Returns the mean error of all components at the end over the mean size of the wave there.
     fn error(&self, gas: &SystemDef, n: usize) -> f64 {
         let end = -0.5 / self.rate;
-        // Steps as the square of the spacing, shorter than is stable.
+        // Steps as the square of the spacing, below the stability limit.
         let steps = (n * n / 3) as u64;
         let mut simulation = boxed(gas, n, end / steps as f64);
         let names = ["rho", "m_x", "m_y", "m_z", "E"];
@@ -102,7 +102,7 @@ fn assert_order(name: &str, wave: &Wave, gas: &SystemDef) {
     let [coarse, fine] = [6, 9].map(|n| wave.error(gas, n));
     let (order, k) = (observed(coarse, fine, 1.5), wave.k);
     println!("{name} along {k:?}: {coarse:.2e} {fine:.2e}, order {order:.2}");
-    // Comparisons that a NaN fails.
+    // NaN fails these comparisons.
     let met = order > 3.5 && order < 4.3 && fine < 0.01;
     assert!(met, "{name} along {k:?}: {coarse} {fine}, order {order}");
 }
@@ -124,8 +124,8 @@ fn shear_decays_with_the_viscosity() {
     }
 }
 
-/// Where viscosity outweighs pressure a sound wave does not travel but decays, and beside it heat spreads: roots of
-/// `λ(λ + a)(λ + b) + k²(λ + b/γ)`, with `a = 4k²/3` and `b = γk²/Pr`, the linear equations along the wavevector for
+/// If viscosity outweighs pressure a sound wave does not travel but decays, and beside it heat spreads: roots of `λ(λ +
+/// a)(λ + b) + k²(λ + b/γ)`, with `a = 4k²/3` and `b = γk²/Pr`, the linear equations along the wavevector for
 /// viscosity, density, temperature and speed of sound of one (Landau and Lifshitz, Fluid Mechanics, section 79).
 #[test]
 fn pressure_and_heat_decay_as_linear_theory_says() {
@@ -145,7 +145,7 @@ fn pressure_and_heat_decay_as_linear_theory_says() {
                 }
             }
             let rate = low;
-            // Of the equations of temperature and density.
+            // The amplitudes follow from the equations of temperature and density.
             let divergence = -(rate + b) / (GAMMA - 1.0);
             let rho = -divergence / rate;
             let u = k.map(|k| TAU * k * divergence / k2);
@@ -161,7 +161,7 @@ fn pressure_and_heat_decay_as_linear_theory_says() {
     }
 }
 
-/// Stress and conduction flow, too: what one cell loses the others gain.
+/// Stress and conduction flow, too: the loss of one cell is the gain of others.
 #[test]
 fn totals_of_a_viscous_gas_stay() {
     let mut simulation = boxed(&gas(2), 16, 1e-5);

@@ -5,8 +5,8 @@ use stencil_runtime::{Axis, Boundary, Face, Simulation, SystemDef};
 use super::exact::{GAMMA, Gas, gas};
 use super::{EULER, law};
 
-/// Some steps of a gas in a box from 0 to 1 between walls along all axes; or in a box that is twice as wide, with the images beyond the
-/// walls below.
+/// Does some steps of a gas in a box from 0 to 1 between walls along all axes; or in a box that is twice as wide, with
+/// the images beyond the walls below.
 fn run(system: &SystemDef, n: usize, with_images: bool) -> Vec<ndarray::Array3<f64>> {
     let dimension = system.model().dimension;
     let per_axis =
@@ -73,8 +73,8 @@ fn a_gas_between_walls_is_one_with_its_images() {
     assert!(wrong.is_empty(), "\n{wrong}");
 }
 
-/// What flows in is less than half of what is there: beyond the face lies that state as it is, positive, and the face has the exact
-/// solution between it and the gas.
+/// The inflow is less than half of the gas inside: beyond the face lies that state as it is, positive, and the face has
+/// the exact solution between it and the gas.
 #[test]
 fn what_flows_in_is_the_state_that_is_given() {
     let (n, end) = (100, 0.1);

@@ -43,7 +43,7 @@ fn waves_travel_at_second_order_in_long_steps() {
     }
 }
 
-/// The mean error of the pressure of a plane wave at nine tenths of the longest step along each axis.
+/// Returns the mean error of the pressure of a plane wave at nine tenths of the longest step along each axis.
 fn sound(k: [f64; 2], n: usize, sign: f64, sweep: &str) -> f64 {
     let system = law(
         SOUND,
@@ -69,11 +69,11 @@ fn sound(k: [f64; 2], n: usize, sign: f64, sweep: &str) -> f64 {
     errors.sum::<f64>() / (n * n) as f64
 }
 
-/// Without waves that go on sideways the longest step along the diagonal would be half as long.
+/// Without transverse waves the longest step along the diagonal would be half as long.
 #[test]
 fn sound_travels_between_the_axes_in_long_steps() {
     for k in [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [2.0, 1.0]] {
-        // Along an axis nothing is split; between them the sweeps exchange what they leave out of order, unless they go forth and back.
+        // Along an axis nothing is split. Between them sweeps are of first order, unless they go forth and back.
         for (sweep, least) in [("unsplit", 1.8), ("dimensional", 0.9), ("strang", 1.8)] {
             let [coarse, fine] = [40, 80].map(|n| sound(k, n, 1.0, sweep));
             let back = sound(k, 80, -1.0, sweep);
@@ -123,7 +123,7 @@ fn a_column_of_water_spreads_in_a_ring() {
     assert!(fine < 3e-3, "{fine}");
 }
 
-/// Runs a law in one dimension from two states, and the values of its first component.
+/// Runs a law in one dimension from two states, and returns the values of its first component.
 fn from_jump(text: &str, riemann: &str, reconstruct: &str, [low, high]: [&[f64]; 2]) -> Vec<f64> {
     let system = law(text, 1, reconstruct, riemann);
     let n = 80;
@@ -161,7 +161,7 @@ fn the_entropy_fix_opens_a_fan() {
     assert!(without > 0.2, "{without}");
 }
 
-/// Of sound |a| in a flow b.
+/// Sound of speed |a| in a flow b.
 const STILL: &str = "system Still in 1d { conserved a: scalar; conserved b: scalar;
     flux a -> [a*b]; flux b -> [(a^2 + b^2)/2]; }";
 
@@ -179,8 +179,8 @@ fn states_without_sound_are_carried_with_the_flow() {
     assert!(h.iter().all(|h| (-1e-12..0.81).contains(h)), "{h:?}");
 }
 
-/// Both sides have sound, the state between has none: Rusanov's flux takes the place of that of the waves, as the first step shows. Then
-/// a fan and a shock go their ways, `a + b` and `b - a` each by itself by Burgers' equation.
+/// Both sides have sound, the state between has none: Rusanov's flux replaces that of the waves, as the first step
+/// shows. Then a fan and a shock separate, `a + b` and `b - a` each by itself by Burgers' equation.
 #[test]
 fn where_the_state_between_has_no_sound_the_jump_is_spread() {
     let n = 80;
@@ -196,7 +196,7 @@ fn where_the_state_between_has_no_sound_the_jump_is_spread() {
         stepped(&mut simulation, steps);
         ["a", "b"].map(|name| simulation.to_f64(name).unwrap_or_else(|e| panic!("{e}")))
     };
-    // What flows is no more -0.1, as to the left, but half of the jump times the speed 0.7 less than the mean, which is zero.
+    // The flux is not -0.1 any more, but half of the jump times the speed 0.7 less than the mean of zero.
     let [a, _] = run("constant", "euler", 1);
     let beside = a[[0, 0, n / 2 - 1]];
     assert!((beside - (-0.5 + 0.5 * 0.25)).abs() < 1e-14, "{beside}");
@@ -207,7 +207,7 @@ fn where_the_state_between_has_no_sound_the_jump_is_spread() {
             let s = ((i as f64 + 0.5) / n as f64 - 0.5) / 0.25;
             let (fan, shock) = (s.clamp(-0.3, 0.7), if s < 0.2 { 0.7 } else { -0.3 });
             error += ((a + b - fan).abs() + (b - a - shock).abs()) / n as f64;
-            // A comparison that a NaN fails.
+            // NaN fails this comparison.
             let within = a.abs() < 0.51 && (b - 0.2).abs() < 0.51;
             assert!(within, "{reconstruct}: {a} {b}");
         }
@@ -245,7 +245,7 @@ fn axes_may_have_different_kinds_of_waves() {
     }
 }
 
-/// What limits the time step follows from the waves, if there is nothing but fluxes.
+/// The limit of the time step follows from the waves, if there is nothing but fluxes.
 #[test]
 fn the_time_step_of_a_law_follows_from_its_waves() {
     let steps = |items: &str| {
@@ -318,8 +318,8 @@ fn two_waves_are_those_of_the_linear_law() {
     assert!(apart < 1e-13, "{apart:e}");
 }
 
-/// What is carried along the diagonal at a Courant number of 0.45, by limited waves: corrections go on sideways whole, and the
-/// sweep in halves, which has each of them along one axis, is left behind.
+/// Transport along the diagonal at a Courant number of 0.45, by limited waves: transverse corrections are whole, and
+/// the sweep in halves, which has each of them along one axis, is less accurate.
 #[test]
 fn limited_waves_along_the_diagonal_are_better_than_sweeps() {
     let carried = "system Carried in 2d { conserved q: scalar; flux q -> [q, q]; }";

@@ -6,9 +6,9 @@ pub(crate) use stencil_tests::written::Wide as Double;
 /// π
 pub(crate) const PI: Double = Double::PI;
 
-/// The sine of `part/whole` of a full turn.
+/// Returns the sine of `part/whole` of a full turn.
 pub(crate) fn sine(part: i64, whole: i64) -> Double {
-    // An angle of at most a quarter of a turn, where the terms of the series do not cancel much.
+    // An angle of at most a quarter of a turn, for which the terms of the series do not cancel much.
     let half = (2 * part).rem_euclid(2 * whole);
     let half = match 2 * half {
         twice if twice > 3 * whole => half - 2 * whole,
@@ -26,7 +26,7 @@ pub(crate) fn sine(part: i64, whole: i64) -> Double {
     sum
 }
 
-/// The cosine of `part/whole` of a full turn.
+/// Returns the cosine of `part/whole` of a full turn.
 pub(crate) fn cosine(part: i64, whole: i64) -> Double {
     sine(4 * part + whole, 4 * whole)
 }

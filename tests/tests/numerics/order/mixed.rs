@@ -8,13 +8,13 @@ use stencil_tests::algorithm_of;
 use super::observed;
 use super::operators::{Derivative, ORDERS, error_on_a_wave, nested};
 
-/// `d[x](d[y](f))`
+/// Returns `d[x](d[y](f))`.
 fn derivative(order: u32) -> Derivative {
     nested(2, order).swap_remove(1)
 }
 
-/// The error of `∂²f/∂x∂y` on waves with equal angles θ a cell along both axes, over θ to the order,
-/// as θ vanishes: of the bidiagonal form, and of a first derivative of a first derivative.
+/// Returns the error of `∂²f/∂x∂y` on waves with equal angles θ a cell along both axes, over θ to the order, as θ
+/// vanishes: of the bidiagonal form, and of a first derivative of a first derivative.
 ///
 /// The next terms of the Taylor series of the first and second differences are
 /// `(r!)²/(2r+1)! θ^(2r+1)` and `2 (r!)²/(2r+2)! θ^(2r+2)` (Fornberg, Math. Comp. 51, 699, 1988);

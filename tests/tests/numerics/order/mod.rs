@@ -7,7 +7,7 @@ mod mixed;
 mod operators;
 mod symmetry;
 
-/// The observed order between two errors on meshes whose spacings have this ratio.
+/// Returns the observed order between two errors on meshes whose spacings have this ratio.
 fn observed(coarse: f64, fine: f64, ratio: f64) -> f64 {
     (coarse / fine).ln() / ratio.ln()
 }

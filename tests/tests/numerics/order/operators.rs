@@ -18,10 +18,10 @@ pub(crate) const AXES: [&str; 3] = ["x", "y", "z"];
 pub(crate) const ORDERS: [u32; 5] = [2, 4, 6, 8, 10];
 const SPACING: [f64; 3] = [0.5, 0.25, 1.0];
 
-/// How often a field is differentiated along each axis, and a factor.
+/// Number of derivatives of a field along each axis, and a factor.
 type Term = (f64, [u32; 3]);
 
-/// A linear combination of derivatives as it is written, and the order that it has.
+/// A linear combination of derivatives as it is written, and its order.
 pub(crate) struct Derivative {
     pub(crate) dimension: usize,
     pub(crate) rhs: String,
@@ -30,12 +30,12 @@ pub(crate) struct Derivative {
 }
 
 impl Derivative {
-    /// The number of times that it differentiates.
+    /// Returns the number of times that it differentiates.
     fn times(&self) -> u32 {
         self.terms[0].1.iter().sum()
     }
 
-    /// Its discrete form by a scheme of an order, times a factor.
+    /// Returns its discrete form by a scheme of an order, times a factor.
     pub(crate) fn source(&self, scheme: u32, mixed: &str, factor: i128) -> String {
         let (d, rhs) = (self.dimension, &self.rhs);
         format!(
@@ -44,7 +44,7 @@ impl Derivative {
         )
     }
 
-    /// So many cells along the axes that it differentiates, and one along others.
+    /// Returns so many cells along the axes that it differentiates, and one along others.
     pub(crate) fn cells(&self, n: usize) -> [usize; 3] {
         let along = |axis| self.terms.iter().any(|(_, times)| times[axis] > 0);
         std::array::from_fn(|axis| if along(axis) { n } else { 1 })
@@ -55,7 +55,7 @@ fn along(axis: usize, times: u32) -> [u32; 3] {
     std::array::from_fn(|i| if i == axis { times } else { 0 })
 }
 
-/// A derivative along one axis, or a sum of them along all.
+/// Returns derivatives along one axis, or sums of them along all.
 fn straight(dimension: usize, order: u32) -> Vec<Derivative> {
     let new = |rhs, terms, order| Derivative {
         dimension,
@@ -89,7 +89,7 @@ fn straight(dimension: usize, order: u32) -> Vec<Derivative> {
     out
 }
 
-/// A derivative of a derivative, along two axes in both orders or twice along one.
+/// Returns derivatives of derivatives, along two axes in both orders or twice along one.
 pub(crate) fn nested(dimension: usize, order: u32) -> Vec<Derivative> {
     let pairs = (0..dimension).flat_map(|a| (0..dimension).map(move |b| [a, b]));
     let new = |[a, b]: [usize; 2]| Derivative {
@@ -104,7 +104,7 @@ pub(crate) fn nested(dimension: usize, order: u32) -> Vec<Derivative> {
     pairs.map(new).collect()
 }
 
-/// A number that makes all weights of an order whole.
+/// Returns a number that makes all weights of an order whole.
 pub(crate) fn denominator(order: u32) -> i128 {
     let all = operators::all().chain([&upwind::OPERATOR]);
     let stencils = all.map(|o| (o.stencil)(order, &[0, 1][..o.times.len()]));
@@ -118,7 +118,7 @@ pub(crate) fn denominator(order: u32) -> i128 {
     })
 }
 
-/// The right-hand side on a periodic box, by one Euler step of length one.
+/// Returns the right-hand side on a periodic box, by one Euler step of length one.
 fn rate(source: &str, cells: [usize; 3], f: impl Fn([usize; 3]) -> Double) -> Vec<Double> {
     let algorithm = algorithm_of(source);
     let mut oracle = Oracle::<Double>::new(&algorithm, cells, &[], SPACING, 1.0)
@@ -135,8 +135,8 @@ fn each([nx, ny, nz]: [usize; 3]) -> impl Iterator<Item = [usize; 3]> {
     (0..nx * ny * nz).map(move |i| [i % nx, i / nx % ny, i / (nx * ny)])
 }
 
-/// The largest error on a wave along all axes that are differentiated, with n cells to a wave, over
-/// the largest exact value.
+/// Returns the largest error on a wave along all axes that are differentiated, with n cells to a wave, over the largest
+/// exact value.
 pub(crate) fn error_on_a_wave(derivative: &Derivative, scheme: u32, mixed: &str, n: usize) -> f64 {
     let factor = denominator(scheme);
     let cells = derivative.cells(n);
@@ -210,8 +210,8 @@ fn every_mixed_derivative_converges_with_its_order() {
     }
 }
 
-/// The error of a derivative of a polynomial at a cell: of the sum of all products of powers whose
-/// whole degree is one of these.
+/// Returns the error of a derivative of a polynomial at a cell: of the sum of all products of powers whose whole degree
+/// is one of these.
 fn error_on_a_polynomial(
     derivative: &Derivative,
     scheme: u32,

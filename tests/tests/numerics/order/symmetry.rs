@@ -4,7 +4,7 @@ use stencil_compiler::algorithm::Role;
 use stencil_compiler::algorithm::interp::Oracle;
 use stencil_tests::{Case, algorithm_of, oracle, with_mixed};
 
-/// How an array index and vector components change under a symmetry of the box.
+/// The change of an array index and of vector components under a symmetry of the box.
 struct Symmetry {
     name: &'static str,
     /// New axis of each old one.
@@ -107,7 +107,7 @@ fn permuted<T: Copy>(values: [T; 3], symmetry: &Symmetry) -> [T; 3] {
     out
 }
 
-/// Component and values after the symmetry; a name's last letter after `_` is a vector's axis.
+/// Returns component and values after the symmetry; a name's last letter after `_` is a vector's axis.
 fn moved(
     name: &str,
     values: &[f32],

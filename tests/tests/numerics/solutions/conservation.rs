@@ -1,5 +1,5 @@
-//! Sums of what is conserved stay what they are, to rounding where the equations are written as
-//! conservation laws, and to the order of the scheme where they are not.
+//! Sums of conserved quantities stay, to rounding if the equations are written as conservation laws, and to the order
+//! of the scheme if they are not.
 
 use std::f64::consts::TAU;
 
@@ -16,7 +16,7 @@ fn definition(name: &str, dimension: usize) -> stencil_runtime::Definition {
     *all.clone().find(fits).expect("a system")
 }
 
-/// A run from waves in all components.
+/// Returns a run from waves in all components.
 fn started(system: &SystemDef, n: usize, dt: f64) -> Simulation<f64> {
     let d = system.model().dimension;
     let mut simulation = Simulation::<f64>::builder(system)
@@ -35,7 +35,7 @@ fn started(system: &SystemDef, n: usize, dt: f64) -> Simulation<f64> {
     simulation
 }
 
-/// The largest change of an observable in a run, and its value at the start.
+/// Returns the largest change of an observable in a run, and its value at the start.
 fn drift(
     simulation: &mut Simulation<f64>,
     steps: u64,
@@ -117,8 +117,7 @@ fn invariants_of_other_forms_hold_to_the_order_of_the_scheme() {
     }
 }
 
-/// What viscosity, resistivity and waves take from motion and field is heat: the sum of all
-/// energies stays.
+/// Viscosity, resistivity and waves turn energy of motion and field into heat: the sum of all energies stays.
 #[test]
 fn energy_of_a_magnetized_gas_is_conserved() {
     let system = changed(&definition("Mhd", 3), |model| {

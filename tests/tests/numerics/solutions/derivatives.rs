@@ -15,7 +15,7 @@ fn system(rhs: &str, dimension: usize, order: usize, mixed: &str) -> SystemDef {
     SystemDef::from_text("S", &text).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// The largest error of a right-hand side in the cells that are this far from the seam.
+/// Returns the largest error of a right-hand side in the cells that are this far from the seam.
 fn error(
     system: &SystemDef,
     cells: usize,
@@ -61,7 +61,7 @@ fn error(
     errors.fold(0.0, f64::max)
 }
 
-/// The n-th derivative of `x^degree`.
+/// Returns the n-th derivative of `x^degree`.
 fn power(x: f64, degree: i32, n: i32) -> f64 {
     let factor: f64 = (0..n).map(|i| f64::from(degree - i)).product();
     if n > degree {

@@ -16,7 +16,7 @@ struct Case {
     /// Other settings.
     more: &'static [&'static str],
     order: f64,
-    /// How far the observed order may be from it.
+    /// The largest difference of the observed order from it.
     within: f64,
 }
 
@@ -133,7 +133,7 @@ const CASES: [Case; 12] = [
         dt: "cfl(0.8)",
         end: "2",
         more: &[],
-        // Water piles up where it ends.
+        // Water piles up at the end.
         order: 1.0,
         within: 0.25,
     },
@@ -143,7 +143,7 @@ const CASES: [Case; 12] = [
         ratio: 1.5,
         dt: "cfl(0.84)",
         end: "0.5",
-        // Wider than in the file, so that few cells do.
+        // Wider than in the file, so that few cells are enough.
         more: &["let.width=0.3"],
         // Values in the middle of cells are taken for means at the begin.
         order: 2.0,
@@ -151,7 +151,7 @@ const CASES: [Case; 12] = [
     },
 ];
 
-/// The largest root mean square of the errors of all components.
+/// Returns the largest root mean square of the errors of all components.
 fn error(case: &Case, cells: &str) -> f64 {
     let meshes = [
         format!("mesh.cells={cells}"),
@@ -178,7 +178,7 @@ fn problems_converge_to_their_exact_solutions() {
             case.problem, case.order
         );
         print!("{row}");
-        // A comparison that a NaN fails.
+        // NaN fails this comparison.
         let right = (observed - case.order).abs() < case.within;
         if !right {
             wrong += &row;

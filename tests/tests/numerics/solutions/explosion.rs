@@ -1,5 +1,5 @@
-//! The radial explosion (Pekkilä et al. 2017, Eq. 23, Fig. 6): what starts with the symmetry of a
-//! sphere keeps it, to the error of the differences.
+//! The radial explosion (Pekkilä et al. 2017, Eq. 23, Fig. 6): the solution keeps the initial symmetry of a sphere, to
+//! the error of the differences.
 
 use physics::{problems, systems};
 use stencil_runtime::Simulation;
@@ -48,8 +48,8 @@ fn exploded(n: usize, mixed: &str, more: &[&str]) -> Simulation<f64> {
     simulation
 }
 
-/// The integrals of the density's change and of the squared speed along a line through the centre.
-/// (The speed itself has a kink there.)
+/// Returns the integrals of the density's change and of the squared speed along a line through the centre. (The speed
+/// itself has a kink there.)
 fn integrals(simulation: &Simulation<f64>, line: [isize; 3]) -> [f64; 2] {
     let n = simulation.cells()[0] as isize;
     let names = ["lnrho", "u_x", "u_y", "u_z"];
@@ -67,7 +67,7 @@ fn integrals(simulation: &Simulation<f64>, line: [isize; 3]) -> [f64; 2] {
     sums
 }
 
-/// The standard deviations between lines, over the integral of the squared speed.
+/// Returns the standard deviations between lines, over the integral of the squared speed.
 fn deviations(simulation: &Simulation<f64>) -> [f64; 2] {
     let all = LINES.map(|line| integrals(simulation, line));
     let count = LINES.len() as f64;

@@ -7,7 +7,7 @@ use stencil_runtime::{Simulation, SystemDef};
 
 use super::support::{observed, root_mean_square, settle};
 
-/// A nonlinear wave with all that a right-hand side has; the velocity at the end of the run.
+/// Returns the velocity at the end of the run of a nonlinear wave with every kind of term.
 fn run(integrator: &str, steps: u64) -> Vec<f64> {
     let text = format!(
         "system S in 1d {{

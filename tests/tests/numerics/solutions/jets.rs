@@ -1,10 +1,10 @@
-//! Taylor polynomials in space, and the right-hand sides of a declaration evaluated on them: what
-//! a declaration means, found without differences, grids or the compiler's later stages.
+//! Taylor polynomials in space, and the right-hand sides of a declaration evaluated on them: the meaning of a
+//! declaration, found without differences, grids or the compiler's later stages.
 
 use stencil_compiler::expr::Op;
 use stencil_compiler::model::{Function, Model, Rational, Relation, Term, TermKind};
 
-/// Products of powers of x, y, z up to a degree, and how they multiply.
+/// Products of powers of x, y, z up to a degree, and the table of their products.
 #[derive(Debug)]
 pub(crate) struct Space {
     /// Exponents of x, y, z.
@@ -14,7 +14,7 @@ pub(crate) struct Space {
 }
 
 impl Space {
-    /// Polynomials of at most this degree, in as many of x, y, z.
+    /// Makes the space of polynomials of at most this degree, in as many of x, y, z.
     pub(crate) fn new(degree: usize, axes: usize) -> Self {
         let mut powers = Vec::new();
         for z in 0..=degree {
@@ -35,14 +35,14 @@ impl Space {
         Space { powers, products }
     }
 
-    /// A number.
+    /// Returns a number.
     pub(crate) fn constant(&self, value: f64) -> Jet {
         let mut jet = vec![0.0; self.powers.len()];
         jet[0] = value;
         jet
     }
 
-    /// `cos(k·x + phase)` around the point where the phase is this.
+    /// Returns `cos(k·x + phase)` around the point where the phase is this.
     pub(crate) fn wave(&self, k: [f64; 3], phase: f64) -> Jet {
         let coefficient = |power: &[usize; 3]| {
             let order: usize = power.iter().sum();
@@ -63,7 +63,7 @@ impl Space {
         out
     }
 
-    /// The derivative; its terms of the highest degree are lost.
+    /// Returns the derivative; its terms of the highest degree are lost.
     fn derivative(&self, a: &Jet, axis: usize) -> Jet {
         let mut out = vec![0.0; a.len()];
         for (from, power) in self.powers.iter().enumerate() {
@@ -77,7 +77,7 @@ impl Space {
         out
     }
 
-    /// A function of a polynomial, from the function's Taylor coefficients at its value.
+    /// Returns a function of a polynomial, from the function's Taylor coefficients at its value.
     fn compose(&self, a: &Jet, coefficients: impl Fn(usize) -> f64) -> Jet {
         let degree = self.powers.last().map_or(0, |p| p.iter().sum());
         let mut change = a.clone();
@@ -91,7 +91,7 @@ impl Space {
             })
     }
 
-    /// A real power, of a positive value or with a whole exponent.
+    /// Returns a real power, of a positive value or with a whole exponent.
     fn power(&self, a: &Jet, exponent: f64) -> Jet {
         self.compose(a, |n| {
             let falling: f64 = (0..n).map(|i| exponent - i as f64).product();
@@ -134,7 +134,7 @@ pub(crate) struct Point<'a> {
 }
 
 impl<'a> Point<'a> {
-    /// The model where its fields, and after them its sources, have these components.
+    /// Makes the model whose fields, and after them its sources, have these components.
     pub(crate) fn new(
         space: &'a Space,
         model: &'a Model,
@@ -157,7 +157,7 @@ impl<'a> Point<'a> {
         point
     }
 
-    /// The components of an expression.
+    /// Returns the components of an expression.
     pub(crate) fn value(&self, term: &Term) -> Value {
         let space = self.space;
         let of = |term: &Term| self.value(term);

@@ -100,7 +100,7 @@ impl Differences {
         })
     }
 
-    /// `∇²u + ∇∇·u/3`
+    /// Returns `∇²u + ∇∇·u/3`.
     fn viscous(&self, u: Vector) -> Vector {
         let grad_div = self.grad_div(u);
         std::array::from_fn(|i| self.lap(u[i]) + grad_div[i] * (1.0 / 3.0))
@@ -250,7 +250,7 @@ fn carried(d: &Differences, u: [f64; 3], a: Wave) -> Wave {
     (d.d(0, a) * u[0] + d.d(1, a) * u[1] + d.d(2, a) * u[2]) * -1.0
 }
 
-/// `j×B` at density one.
+/// Returns `j×B` at density one.
 fn lorentz(d: &Differences, a: Vector) -> Vector {
     let grad_div = d.grad_div(a);
     let current = std::array::from_fn(|i| (grad_div[i] - d.lap(a[i])) * (1.0 / 0.8));
@@ -263,7 +263,7 @@ fn induction(d: &Differences, u: Vector, a: Vector) -> impl Iterator<Item = Wave
     change.into_iter()
 }
 
-/// One step of a Runge-Kutta method of order 3 with 3 substeps on linear equations.
+/// Does one step of a Runge-Kutta method of order 3 with 3 substeps on linear equations.
 fn step(case: &Case, differences: &Differences, waves: &[Wave], dt: f64) -> Vec<Wave> {
     let mut power = waves.to_vec();
     let mut out = power.clone();
@@ -276,7 +276,7 @@ fn step(case: &Case, differences: &Differences, waves: &[Wave], dt: f64) -> Vec<
     out
 }
 
-/// The part of a component that is a wave of this wavenumber.
+/// Returns the part of a component that is a wave of this wavenumber.
 fn measured(simulation: &Simulation<f64>, name: &str, k: [i32; 3]) -> Wave {
     let (field, spacing) = (
         simulation.field(name).expect("a component"),
@@ -301,7 +301,7 @@ fn phase(k: [i32; 3], at: [f64; 3]) -> f64 {
 const AMPLITUDE: f64 = 1e-6;
 const STEPS: u64 = 12;
 
-/// The largest difference of a wave's amplitudes, over the amplitude.
+/// Returns the largest difference of a wave's amplitudes, over the amplitude.
 fn difference(case: &Case, system: &SystemDef, k: [i32; 3], order: usize, mixed: Mixed) -> f64 {
     let dimension = system.model().dimension;
     let cells = std::array::from_fn(|i| {
@@ -383,8 +383,8 @@ fn small_waves_follow_the_discrete_dispersion_relation() {
     }
 }
 
-/// All systems are among the cases, but the one that is not linear around any uniform state, and those whose
-/// schemes are not.
+/// All systems are among the cases, except the one that is not linear around any uniform state, and those whose schemes
+/// are not.
 #[test]
 fn every_system_has_a_linear_case() {
     for definition in systems::ALL {

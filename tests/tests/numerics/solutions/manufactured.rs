@@ -27,7 +27,7 @@ struct Fields {
 }
 
 impl Fields {
-    /// Wavevector and phase of each wave of a component.
+    /// Returns wavevector and phase of each wave of a component.
     fn waves(
         self,
         component: usize,
@@ -48,7 +48,7 @@ impl Fields {
         })
     }
 
-    /// Positive, smooth, and different in all components.
+    /// Returns a value that is positive, smooth, and different in all components.
     fn value(self, component: usize, at: [f64; 3], t: f64) -> f64 {
         let sum: f64 = self
             .waves(component, at, t)
@@ -73,7 +73,7 @@ impl Fields {
         jet
     }
 
-    /// The right-hand sides of all components. Sources are components after those of the fields.
+    /// Returns the right-hand sides of all components. Sources are components after those of the fields.
     fn right_hand_sides(self, space: &Space, model: &Model, at: [f64; 3], t: f64) -> Vec<f64> {
         let mut component = 0..;
         let ranks = model.fields.iter().map(|field| field.rank);
@@ -91,7 +91,7 @@ impl Fields {
     }
 }
 
-/// Values of the parameters: nothing is switched off.
+/// Returns values of the parameters: nothing is switched off.
 fn params(model: &Model) -> Vec<f64> {
     let value = |name: &str| match name {
         "gamma" => 1.4,
@@ -139,8 +139,8 @@ impl Drive {
     }
 }
 
-/// A run from the waves, with `n` cells along the first axes, by a system that is the declared one
-/// or drives it.
+/// Returns a run from the waves, with `n` cells along the first axes, by a system that is the declared one or drives
+/// it.
 fn started(
     system: &SystemDef,
     declared: &Arc<Model>,
@@ -179,8 +179,8 @@ fn started(
     simulation
 }
 
-/// The root mean square over all components and some points of the error of their rates of change,
-/// over that of the rates.
+/// Returns the root mean square over all components and some points of the error of their rates of change, over that of
+/// the rates.
 fn error_in_space(declared: &Arc<Model>, n: usize) -> f64 {
     let mut model = Model::clone(declared);
     model.scheme.time = "euler".to_string();
@@ -206,7 +206,7 @@ fn error_in_space(declared: &Arc<Model>, n: usize) -> f64 {
     f64::sqrt(errors / squares)
 }
 
-/// Polynomials of the highest degree that a right-hand side differentiates.
+/// Returns polynomials of the highest degree that a right-hand side differentiates.
 fn space(model: &Model, fields: Fields) -> Space {
     let third = model.name == "Kdv";
     Space::new(if third { 3 } else { 2 }, fields.axes)
@@ -228,7 +228,7 @@ fn assert_orders(
             describe(&model)
         );
         print!("{row}");
-        // A comparison that a NaN fails.
+        // NaN fails this comparison.
         let right = (observed - order).abs() < 0.1;
         if !right {
             wrong += &row;
@@ -242,7 +242,7 @@ fn every_system_has_the_order_of_its_scheme_in_space() {
     assert_orders(forms().into_iter(), [32, 40], error_in_space);
 }
 
-/// The model with a source in each equation.
+/// Adds a source to each equation of the model.
 fn driven(model: &mut Model) {
     let declared: Vec<(String, _)> = model
         .fields
@@ -266,7 +266,7 @@ fn driven(model: &mut Model) {
     }
 }
 
-/// The root mean square of the errors of all components at the end of a run.
+/// Returns the root mean square of the errors of all components at the end of a run.
 fn error_in_time(declared: &Arc<Model>, n: usize) -> f64 {
     let mut model = Model::clone(declared);
     driven(&mut model);

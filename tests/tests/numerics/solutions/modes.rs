@@ -102,7 +102,7 @@ const ACROSS: [[f64; 3]; 2] = {
     [[a, a, 0.0], [b, -b, -2.0 * b]]
 };
 
-/// The root mean square of the errors of all components at the end of a run.
+/// Returns the root mean square of the errors of all components at the end of a run.
 fn error(mode: &Mode, model: &Model, n: usize) -> f64 {
     let d = model.dimension;
     let steps = steps(model, n, 36.0);
@@ -157,7 +157,7 @@ fn exact_waves_are_met_with_the_order_of_the_scheme() {
         );
         print!("{row}");
         tested += 1;
-        // A comparison that a NaN fails.
+        // NaN fails this comparison.
         let right = (observed - order).abs() < 0.1;
         if !right {
             wrong += &row;

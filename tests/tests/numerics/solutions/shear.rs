@@ -14,14 +14,14 @@ use super::symbols;
 const NU: f64 = 5e-3;
 const END: f64 = 1.5;
 
-/// Steps on a mesh of n cells: a stable time step, its error of the third order far below that of
-/// the differences.
+/// Returns the steps on a mesh of n cells: a stable time step, its error of the third order far below that of the
+/// differences.
 fn steps(n: usize) -> u64 {
     let h = TAU / n as f64;
     (END / (0.08 * h * h / NU).min(0.3 * h)).ceil() as u64
 }
 
-/// The velocity after a run of the wave `sin(k x)` along a thin box.
+/// Returns the velocity after a run of the wave `sin(k x)` along a thin box.
 fn run<T: Number>(system: &SystemDef, n: usize, k: f64) -> Vec<f64> {
     let mut simulation = Simulation::<T>::builder(system)
         .cells([n, 1, 1])
@@ -38,7 +38,7 @@ fn run<T: Number>(system: &SystemDef, n: usize, k: f64) -> Vec<f64> {
     values.iter().copied().collect()
 }
 
-/// The amplitude that the differences and the integrator leave.
+/// Returns the amplitude that the differences and the integrator leave.
 fn amplitude(n: usize, k: f64) -> f64 {
     let (h, steps) = (TAU / n as f64, steps(n));
     let z = NU * symbols::even(6, k * h) / (h * h) * END / steps as f64;
@@ -78,7 +78,7 @@ fn a_shear_wave_has_the_amplitude_of_the_discrete_operator() {
 const WAVENUMBERS: [f64; 3] = [5.0, 8.0, 13.0];
 const MESHES: [usize; 5] = [32, 64, 128, 256, 512];
 
-/// The root mean square errors on all meshes: of a run, and of the discrete operator.
+/// Returns the root mean square errors on all meshes: of a run, and of the discrete operator.
 fn errors<T: Number>(system: &SystemDef, k: f64) -> [[f64; 2]; 5] {
     let exact = (-NU * k * k * END).exp();
     MESHES.map(|n| {
@@ -88,7 +88,7 @@ fn errors<T: Number>(system: &SystemDef, k: f64) -> [[f64; 2]; 5] {
     })
 }
 
-/// Each step rounds once, to half a unit in the last place; errors add up as a random walk does.
+/// Returns the rounding error: half a unit in the last place a step, added up as by a random walk.
 fn rounding(n: usize) -> f64 {
     f64::from(f32::EPSILON) * (steps(n) as f64).sqrt()
 }
@@ -136,7 +136,7 @@ fn single_precision_follows_until_it_is_rounding() {
                 );
             }
         }
-        // The finest mesh has no error but that of rounding.
+        // The finest mesh has rounding errors alone.
         let [measured, predicted] = errors[4];
         assert!(
             predicted < rounding(512) && measured < 2.0 * rounding(512),

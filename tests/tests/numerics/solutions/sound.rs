@@ -1,6 +1,6 @@
-//! Damped sound (Pekkilä et al. 2017, Eqs. 1-3, linearized) by each mixed form: a mode keeps its
-//! shape and is multiplied in each step by what the discrete dispersion relation says, and its
-//! frequency and damping converge to the exact ones.
+//! Damped sound (Pekkilä et al. 2017, Eqs. 1-3, linearized) by each mixed form: a mode keeps its shape, is multiplied
+//! in each step by the factor of the discrete dispersion relation, and its frequency and damping converge to the exact
+//! ones.
 
 use std::f64::consts::TAU;
 use std::ops::{Add, Mul};
@@ -75,14 +75,14 @@ struct Sound {
 }
 
 impl Sound {
-    /// The first difference along an axis, over i.
+    /// Returns the first difference along an axis, over i.
     fn first(&self) -> f64 {
         let h = TAU / self.cells as f64;
         symbols::odd(6, self.k * h) / h
     }
 
-    /// The rate of a mode that varies as `exp(i k·x + rate t)`: the root with negative frequency of
-    /// `rate² - s rate + cs² axes D² = 0`, where s is what viscosity does to a velocity along the wave.
+    /// Returns the rate of a mode that varies as `exp(i k·x + rate t)`: the root with negative frequency of `rate² - s
+    /// rate + cs² axes D² = 0`, with the viscous rate s of a velocity along the wave.
     fn rate(&self) -> Complex {
         let h = TAU / self.cells as f64;
         let second = symbols::even(6, self.k * h) / (h * h);
@@ -101,7 +101,7 @@ impl Sound {
         Complex { re: s / 2.0, im }
     }
 
-    /// The rate of the equations without differences.
+    /// Returns the rate of the equations without differences.
     fn exact_rate(&self) -> Complex {
         let square = self.axes as f64 * self.k * self.k;
         let re = -2.0 * NU * square / 3.0;
@@ -109,7 +109,7 @@ impl Sound {
         Complex { re, im }
     }
 
-    /// What all steps together multiply the mode by.
+    /// Returns the factor of the mode over all steps together.
     fn growth(&self) -> Complex {
         let z = self.rate() * self.dt;
         let step = z * (z * (z * (1.0 / 3.0) + 1.0) * 0.5 + 1.0) + 1.0;
@@ -117,8 +117,8 @@ impl Sound {
         (0..self.steps).fold(one, |power, _| power * step)
     }
 
-    /// The same, found in a run: the part of the density and of the velocity that is this wave, over
-    /// that at the start.
+    /// Returns the same from a run: the part of the density and of the velocity that is this wave, over that at the
+    /// start.
     fn measured(&self) -> [Complex; 2] {
         let system = changed(&IsothermalNs::DEFINITION, |model| {
             model.scheme.mixed = self.mixed;
@@ -157,7 +157,7 @@ impl Sound {
             .map(|(name, over)| self.part(&simulation, name) * over * (1.0 / AMPLITUDE))
     }
 
-    /// The complex amplitude of the wave in a component.
+    /// Returns the complex amplitude of the wave in a component.
     fn part(&self, simulation: &Simulation<f64>, name: &str) -> Complex {
         let (field, h) = (simulation.field(name), TAU / self.cells as f64);
         let field = field.expect("a component");

@@ -6,7 +6,7 @@ use stencil_compiler::model::{Mixed, Model, parse, text};
 use stencil_runtime::problem::{Change, Problem};
 use stencil_runtime::{Definition, Number, Simulation, SystemDef};
 
-/// A problem of the library with some settings changed, and the run at its begin.
+/// Returns a problem of the library with some settings changed, and the run at its begin.
 pub(crate) fn begun<T: Number>(name: &str, changes: &[&str]) -> (Problem, Simulation<T>) {
     let changes: Vec<Change> = changes.iter().map(|change| Change::set(change)).collect();
     let built_in = problems::find(name).unwrap_or_else(|e| panic!("{e}"));
@@ -21,7 +21,7 @@ pub(crate) fn begun<T: Number>(name: &str, changes: &[&str]) -> (Problem, Simula
     (problem, simulation)
 }
 
-/// The same, and the run at its end.
+/// Returns the same, and the run at its end.
 pub(crate) fn solved<T: Number>(name: &str, changes: &[&str]) -> (Problem, Simulation<T>) {
     let (problem, mut simulation) = begun(name, changes);
     let end = problem.time.end.expect("an end");
@@ -31,24 +31,24 @@ pub(crate) fn solved<T: Number>(name: &str, changes: &[&str]) -> (Problem, Simul
     (problem, simulation)
 }
 
-/// The declaration of a built-in system.
+/// Returns the declaration of a built-in system.
 pub(crate) fn model_of(definition: &Definition) -> Model {
     parse::parse_str(definition.model).unwrap_or_else(|e| panic!("{}: {e}", definition.name))
 }
 
-/// A built-in system after a change of its declaration.
+/// Returns a built-in system after a change of its declaration.
 pub(crate) fn changed(definition: &Definition, change: impl FnOnce(&mut Model)) -> SystemDef {
     let mut model = model_of(definition);
     change(&mut model);
     system_of(&model)
 }
 
-/// The system of a declaration.
+/// Returns the system of a declaration.
 pub(crate) fn system_of(model: &Model) -> SystemDef {
     SystemDef::from_text(&model.name, &text::print(model)).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// Every built-in system without fluxes in each of its dimensions, by each of its schemes and, where derivatives
+/// Returns every built-in system without fluxes in each of its dimensions, by each of its schemes and, if derivatives
 /// are nested, by each mixed form. Schemes of conservation laws are not linear and have tests of their own.
 pub(crate) fn forms() -> Vec<Model> {
     let mut out = Vec::new();
@@ -70,7 +70,7 @@ pub(crate) fn forms() -> Vec<Model> {
     out
 }
 
-/// A form in words.
+/// Returns a form in words.
 pub(crate) fn describe(model: &Model) -> String {
     let (scheme, mixed) = (&model.scheme, model.scheme.mixed.name());
     format!(
@@ -79,20 +79,20 @@ pub(crate) fn describe(model: &Model) -> String {
     )
 }
 
-/// The convergence order of a scheme's integrator.
+/// Returns the convergence order of a scheme's integrator.
 pub(crate) fn order_in_time(model: &Model) -> f64 {
     let integrator = integrators::find(&model.scheme.time).expect("an integrator");
     f64::from(integrator.order)
 }
 
-/// About `steps` time steps on a mesh of `n` cells, if these are the steps on a mesh of 36, such
-/// that errors of the integrator fall with the order in space.
+/// Returns about `steps` time steps on a mesh of `n` cells, if these are the steps on a mesh of 36, such that errors of
+/// the integrator fall with the order in space.
 pub(crate) fn steps(model: &Model, n: usize, steps: f64) -> u64 {
     let power = f64::from(model.scheme.order) / order_in_time(model);
     (steps * (n as f64 / 36.0).powf(power)).round() as u64
 }
 
-/// The root of the mean of the squares.
+/// Returns the root of the mean of the squares.
 pub(crate) fn root_mean_square(values: impl Iterator<Item = f64>) -> f64 {
     let (count, sum) = values.fold((0, 0.0), |(n, sum), v| (n + 1, sum + v * v));
     (sum / f64::from(count)).sqrt()
@@ -108,7 +108,7 @@ pub(crate) fn settle<T: Number>(
     set.unwrap_or_else(|e| panic!("{e}"));
 }
 
-/// The observed order between two errors on meshes whose spacings have this ratio.
+/// Returns the observed order between two errors on meshes whose spacings have this ratio.
 pub(crate) fn observed(coarse: f64, fine: f64, ratio: f64) -> f64 {
     (coarse / fine).ln() / ratio.ln()
 }

@@ -1,16 +1,16 @@
-//! What central differences do to a wave `e^(ikx)`: their symbols, from textbook weights.
+//! Symbols of central differences on a wave `e^(ikx)`, from textbook weights.
 
-/// Weights of the first derivative at the offsets 1, 2, ..; odd.
+/// Returns weights of the first derivative at the offsets 1, 2, ..; odd.
 fn first(order: usize) -> Vec<f64> {
     weights(order, |j| 1.0 / j)
 }
 
-/// Weights of the second derivative at the offsets 1, 2, ..; even, and their sum vanishes.
+/// Returns weights of the second derivative at the offsets 1, 2, ..; even, and their sum vanishes.
 fn second(order: usize) -> Vec<f64> {
     weights(order, |j| 2.0 / (j * j))
 }
 
-/// `(-1)^(j+1) (r!)² / ((r-j)! (r+j)!)` times a factor (Fornberg, Math. Comp. 51, 699, 1988).
+/// Returns `(-1)^(j+1) (r!)² / ((r-j)! (r+j)!)` times a factor (Fornberg, Math. Comp. 51, 699, 1988).
 fn weights(order: usize, factor: impl Fn(f64) -> f64) -> Vec<f64> {
     let radius = order / 2;
     let binomial = |j: usize| {
@@ -24,7 +24,7 @@ fn weights(order: usize, factor: impl Fn(f64) -> f64) -> Vec<f64> {
         .collect()
 }
 
-/// The symbol of the first derivative on unit spacing, over i.
+/// Returns the symbol of the first derivative on unit spacing, over i.
 pub(crate) fn odd(order: usize, angle: f64) -> f64 {
     let terms = first(order).into_iter().zip(1..);
     terms
@@ -32,7 +32,7 @@ pub(crate) fn odd(order: usize, angle: f64) -> f64 {
         .sum()
 }
 
-/// The symbol of the second derivative on unit spacing.
+/// Returns the symbol of the second derivative on unit spacing.
 pub(crate) fn even(order: usize, angle: f64) -> f64 {
     let terms = second(order).into_iter().zip(1..);
     terms
@@ -40,14 +40,14 @@ pub(crate) fn even(order: usize, angle: f64) -> f64 {
         .sum()
 }
 
-/// The symbol of a derivative along two axes by differences on the diagonals (Pekkilä et al. 2017,
-/// Eq. 8), on unit spacings.
+/// Returns the symbol of a derivative along two axes by differences on the diagonals (Pekkilä et al. 2017, Eq. 8), on
+/// unit spacings.
 pub(crate) fn diagonal(order: usize, a: f64, b: f64) -> f64 {
     (even(order, a + b) - even(order, a - b)) / 4.0
 }
 
-/// What a step of a Runge-Kutta method of order 3 with 3 substeps multiplies a wave by, whose rate
-/// of change times the time step is `z` times itself.
+/// Returns the factor of a wave in a step of a Runge-Kutta method of order 3 with 3 substeps; its rate of change times
+/// the time step is `z` times itself.
 pub(crate) fn third_order_growth(z: f64) -> f64 {
     1.0 + z * (1.0 + z / 2.0 * (1.0 + z / 3.0))
 }

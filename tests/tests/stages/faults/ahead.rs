@@ -25,13 +25,13 @@ fn waits_offsets_and_shifts_of_sums_ahead() {
     bench.catches_all("a shared offset off by one", 4, 31, |kernel, n| {
         faults::shift_shared(kernel, n, 1)
     });
-    // Those of the plane before: others may take over what has no term on this one.
+    // Sums of the plane before: others may replace a sum without a term on this one.
     bench.catches_all("a partial sum shifted late", 6, 4, |kernel, n| {
         late_shift(kernel, "_sum", n + 1)
     });
 }
 
-/// The ring keeps what neighbours read on the plane of the iteration until it has passed that one.
+/// The ring keeps planes that neighbours read on the plane of the iteration until it has passed them.
 #[test]
 fn a_ring_one_plane_too_small_for_sums_ahead() {
     for (params, slots) in [(&[][..], 5), (&[("loader", 1)][..], 5)] {

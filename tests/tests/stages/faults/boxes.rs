@@ -23,11 +23,11 @@ fn boxes_miscounted_misplaced_and_early() {
         for by in [-16, 16] {
             bench.catches_all("bytes miscounted", 2, 1, |kernel, n| {
                 let counts = faults::miscount(kernel, n, by)?;
-                // One that awaits no bytes cannot await fewer.
+                // A count that awaits no bytes cannot await fewer.
                 (counts != *kernel).then_some(counts)
             });
         }
-        // What the first iterations of a block take in is read in part only.
+        // Planes that the first iterations of a block read in are used in part only.
         let prologue = boxes(kernel) - in_loops(kernel);
         for (axis, by) in [(0, 4), (0, -4), (1, 1), (2, 1), (2, -1)] {
             bench.catches_all("a box off by one", 2, 1, |kernel, n| {
@@ -43,7 +43,7 @@ fn boxes_miscounted_misplaced_and_early() {
     }
 }
 
-/// Statements of a kind, those in loops and conditions too.
+/// Counts statements of a kind, those in loops and conditions too.
 fn of_kind(body: &[Stmt], is: &dyn Fn(&Stmt) -> bool) -> usize {
     let count = |stmt: &Stmt| match stmt {
         Stmt::For { body, .. } | Stmt::If { body, .. } => of_kind(body, is),
@@ -60,7 +60,7 @@ fn in_loops(kernel: &Kernel) -> usize {
     kernel.body.iter().map(of_loop).sum()
 }
 
-/// Boxes that nobody waits for, and slots that are filled before they are free.
+/// Boxes that no thread waits for, and slots that are filled before they are free.
 #[test]
 fn boxes_of_iterations_that_do_not_come() {
     for carried in [false, true] {
@@ -87,7 +87,7 @@ fn boxes_of_iterations_that_do_not_come() {
     }
 }
 
-/// Conditions that something is below `of` hold for one more.
+/// Makes conditions that something is below `of` hold for one more.
 fn more(body: &mut [Stmt], of: &Index) {
     for stmt in body {
         if let Stmt::If { conditions, .. } = stmt {

@@ -23,7 +23,7 @@ fn bench(carried: bool) -> Bench {
     Bench::on((CELLS, [true; 3]), algorithm, placements, blocking)
 }
 
-/// Copies and boxes of the first iterations, of which not all is read.
+/// Counts copies and boxes of the first iterations, which are read in part.
 fn prologue(kernel: &Kernel, is: fn(&Stmt) -> bool) -> usize {
     fn count(body: &[Stmt], is: fn(&Stmt) -> bool) -> usize {
         let of = |stmt: &Stmt| match stmt {
@@ -80,7 +80,7 @@ fn each(body: &mut [Stmt], change: &mut dyn FnMut(&mut Stmt)) {
     }
 }
 
-/// Blocks that read around an end by a cell, or a copy, less than they tell.
+/// Blocks that read around an end by a cell, or a copy, less than their condition tells.
 #[test]
 fn a_block_that_reads_around_an_end_and_has_boxes() {
     let bench = bench(true);
@@ -100,7 +100,7 @@ fn a_block_that_reads_around_an_end_and_has_boxes() {
     }
 }
 
-/// Each condition on the ends by itself the other way round: a block has both, or waits for what does not come.
+/// Each condition on the ends by itself the other way round: a block has both, or waits for copies that do not come.
 #[test]
 fn conditions_the_other_way_round() {
     let bench = bench(false);

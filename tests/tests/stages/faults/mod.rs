@@ -28,13 +28,13 @@ struct Bench {
 }
 
 impl Bench {
-    /// Two steps of Navier-Stokes by a march over a small tile, so that blocks have several warps.
+    /// Makes two steps of Navier-Stokes by a march over a small tile, so that blocks have several warps.
     fn new(carried: bool) -> Self {
         let params = [("tile_x", 32), ("tile_y", 8), ("points", 2), ("chunk", 8)];
         Bench::of(carried, Blocking::new("march", &params))
     }
 
-    /// The same with planes that come as boxes.
+    /// Makes the same with planes that come as boxes.
     fn boxes(carried: bool) -> Self {
         let params = [
             ("tile_x", 32),
@@ -46,7 +46,7 @@ impl Bench {
         Bench::of(carried, Blocking::new("march", &params))
     }
 
-    /// The same with planes in shared memory.
+    /// Makes the same with planes in shared memory.
     fn plane(carried: bool, points: u32, buffers: u32) -> Self {
         let params = [
             ("tile_x", 32),
@@ -75,7 +75,7 @@ impl Bench {
         Bench::on((CELLS, [false; 3]), algorithm, placements, blocking)
     }
 
-    /// The same on a mesh of which these axes are wrapped.
+    /// Makes the same on a mesh with these wrapped axes.
     fn on(
         (cells, wrapped): ([usize; 3], [bool; 3]),
         algorithm: Algorithm,
@@ -107,7 +107,7 @@ impl Bench {
         bench
     }
 
-    /// Slots of the planes of the second substep.
+    /// Returns the slots of the planes of the second substep.
     fn slots(&self) -> i64 {
         let kernel = &self.compiled.kernels[1];
         let slots = kernel.notes.iter().find_map(|note| {
@@ -147,7 +147,7 @@ impl Bench {
         true
     }
 
-    /// A fault at each of its places (or a spread of them, where there are many).
+    /// Applies a fault at each of its places (or a spread of them, if there are many).
     fn catches_all(
         &self,
         what: &str,
@@ -213,7 +213,7 @@ fn a_rim_one_short() {
     }
 }
 
-/// What keeps a copy inside of what is needed.
+/// A bound that keeps a copy inside of the cells that are needed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Bound {
     Plane,
@@ -222,7 +222,7 @@ enum Bound {
     Count,
 }
 
-/// Copies of the loop with one bound lower by one: the last plane, column or row is missing.
+/// Returns copies of the loop with one bound lower by one: the last plane, column or row is missing.
 fn shortened(kernel: &Kernel, bound: Bound) -> Kernel {
     let mut kernel = kernel.clone();
     for stmt in &mut kernel.body {
@@ -336,8 +336,7 @@ fn an_accumulator_shifted_late() {
     }
 }
 
-/// The n-th queue of this kind takes what its neighbour held before this plane in place of what it
-/// holds now.
+/// Makes the n-th queue of this kind take its neighbour's value from before this plane in place of the one now.
 fn late_shift(kernel: &Kernel, kind: &str, n: usize) -> Option<Kernel> {
     let sums = |kernel: &Kernel| -> Vec<u32> {
         let is_sum = |q: &&Reg| kernel.registers[q.0 as usize].contains(kind);
@@ -388,7 +387,7 @@ fn planes_in_the_wrong_buffer() {
     }
 }
 
-/// The n-th position in a ring of this many slots is one slot on.
+/// Moves the n-th position in a ring of this many slots one slot on.
 fn turned(kernel: &Kernel, slots: i64, n: usize) -> Option<Kernel> {
     let mut seen = 0;
     let kernel = faults::map_indices(kernel, &mut |index| match index {

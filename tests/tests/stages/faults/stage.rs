@@ -1,4 +1,4 @@
-//! Shared functions: what all threads of a block fill and read plane by plane.
+//! Shared functions: all threads of a block fill and read them plane by plane.
 
 use stencil_compiler::kernel::interp::faults;
 use stencil_compiler::kernel::{BarrierId, Condition, Index, Kernel, Relation, SharedId, Stmt};
@@ -7,12 +7,12 @@ use stencil_tests::{ISOTHERMAL_NS, algorithm_of, with_mixed};
 
 use super::{Bench, shrink};
 
-/// The divergence is shared; its derivative along z is carried, or gathered from seven planes.
+/// Makes a march whose divergence is shared; its derivative along z is carried, or gathered from seven planes.
 fn bench(carried: bool) -> Bench {
     bench_with(carried, &[])
 }
 
-/// The same with a barrier that is split, and a ring whose slots are as many as of nothing else.
+/// Makes the same with a split barrier, and a ring whose number of slots is unique.
 fn split(carried: bool, loader: u32) -> Bench {
     bench_with(carried, &[("barrier", 1), ("loader", loader), ("ring", 10)])
 }
@@ -33,7 +33,7 @@ fn bench_with(carried: bool, more: &[(&str, u32)]) -> Bench {
 fn a_barrier_and_what_is_stored_before_and_read_after_it() {
     let bench = bench(true);
     bench.catches_all("a dropped barrier", 1, 1, faults::drop_sync);
-    // Beside the tile along x, along y, and its own cells.
+    // Stores beside the tile along x, along y, and of its own cells.
     bench.catches_all("a dropped store", 3, 1, faults::drop_store_shared);
     bench.catches_all("a store off by one", 3, 1, |kernel, n| {
         faults::shift_store_shared(kernel, n, 2)
@@ -82,7 +82,7 @@ fn a_split_barrier_that_is_arrived_on_or_waited_at_elsewhere() {
     }
 }
 
-/// What is made of shared functions is written after the wait: an arrival before that is none for it.
+/// Functions of shared functions are written after the wait: an earlier arrival does not cover them.
 #[test]
 fn a_split_barrier_that_is_arrived_on_before_the_last_store() {
     let algorithm = algorithm_of(
@@ -106,7 +106,7 @@ fn a_split_barrier_that_is_arrived_on_before_the_last_store() {
     assert!(found);
 }
 
-/// With the slots that are enough where all threads wait at once.
+/// The ring has the slots that are enough if all threads wait at once.
 #[test]
 fn a_plane_too_few_for_a_split_barrier() {
     for (carried, slots, loader) in [(false, 9, 1), (true, 3, 0)] {
@@ -119,7 +119,7 @@ fn a_plane_too_few_for_a_split_barrier() {
     }
 }
 
-/// Is it the wait for what all warps have done?
+/// Is it the wait for the work of all warps?
 fn waits(stmt: &Stmt) -> bool {
     matches!(stmt, Stmt::Wait { barrier, .. } if *barrier == BarrierId(1))
 }
@@ -128,7 +128,7 @@ fn place(body: &[Stmt], is: impl Fn(&Stmt) -> bool) -> usize {
     body.iter().position(is).expect("such a statement")
 }
 
-/// The kernel with a change in those iterations that read the stage.
+/// Returns the kernel with a change in those iterations that read the stage.
 fn in_iteration(kernel: &Kernel, change: &dyn Fn(&mut Vec<Stmt>)) -> Option<Kernel> {
     fn find(body: &mut Vec<Stmt>) -> Option<&mut Vec<Stmt>> {
         let reads =
@@ -146,7 +146,7 @@ fn in_iteration(kernel: &Kernel, change: &dyn Fn(&mut Vec<Stmt>)) -> Option<Kern
     Some(kernel)
 }
 
-/// A place in a ring of this many slots in a ring of one less.
+/// Returns a place in a ring of this many slots as one in a ring of one less.
 fn tighter(index: Index, slots: i64) -> Index {
     match index {
         Index::Rem(at, by) if by == slots => {
@@ -163,7 +163,7 @@ fn tighter(index: Index, slots: i64) -> Index {
     }
 }
 
-/// The kernel whose n-th share of a rim ends one cell early.
+/// Returns the kernel whose n-th share of a rim ends one cell early.
 fn shortened(kernel: &Kernel, n: usize) -> Option<Kernel> {
     let mut kernel = kernel.clone();
     let is_rim = |c: &Condition| match (&c.left, &c.relation) {

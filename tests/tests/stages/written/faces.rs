@@ -22,7 +22,7 @@ fn boundary(ghost: Ghost) -> Boundary {
     }
 }
 
-/// Fields after some steps of a simulation.
+/// Returns the fields after some steps of a simulation.
 fn simulated<T: Number + Real>(text: &str, case: &Case, faces: &Faces) -> Vec<Vec<T>> {
     let system = SystemDef::from_text("random", text).unwrap_or_else(|e| panic!("{e}"));
     let dimension = system.model().dimension;

@@ -1,5 +1,5 @@
-//! Every engine's values are those of the expressions as they are written, in twice the precision, within what rounding may
-//! change.
+//! Every engine's values are those of the expressions as they are written, in twice the precision, within the bounds of
+//! rounding.
 
 mod faces;
 mod squares;
@@ -28,17 +28,17 @@ fn run<'a>(model: &'a Model, case: &'a Case) -> Run<'a> {
     }
 }
 
-/// Values of fields, then sources, at the begin.
+/// Returns initial values of fields, then sources.
 fn initial<T: Real>(model: &Model, case: &Case) -> Vec<Vec<T>> {
     let algorithm = discretized(model);
     let states = case.set_states(&algorithm).into_iter();
     states.map(|(i, _)| case.initial(i)).collect()
 }
 
-/// The largest error of the engines on a model in parts of its bound.
+/// Returns the largest error of the engines on a model in parts of its bound.
 ///
 /// # Errors
-/// An engine whose values are beyond it, or are no others' bits.
+/// An engine whose values are beyond it, or have other bits than another's.
 fn engines<T: Real>(model: &Model, case: &Case, steps: usize) -> Result<f64, String> {
     let algorithm = discretized(model);
     let bounds = run(model, case).fields::<T>(&initial(model, case), steps);
@@ -66,7 +66,7 @@ fn cells(dimension: usize) -> [usize; 3] {
     [[23, 1, 1], [11, 9, 1], [7, 6, 5]][dimension - 1]
 }
 
-/// A model by each mixed form and each way to write sums.
+/// Returns a model by each mixed form and each way to write sums.
 fn forms(model: &Model) -> Vec<Model> {
     let mut all = Vec::new();
     for mixed in [Mixed::Bidiagonal, Mixed::Product, Mixed::Composed] {
@@ -101,7 +101,7 @@ fn systems_of_the_library_are_as_they_are_written() {
                 ("f32", engines::<f32>(&model, &case, STEPS)),
             ] {
                 let worst = found.unwrap_or_else(|e| panic!("{name} {precision}: {e}"));
-                // A bound that is never approached says nothing.
+                // A bound that is never approached proves nothing.
                 let approached = (1e-3..=1.0).contains(&worst);
                 assert!(
                     approached || scheme.mixed != Mixed::Composed,

@@ -1,4 +1,4 @@
-//! Squares, roots of squares and norms of what is small keep its digits.
+//! Squares, roots of squares and norms of small numbers keep their digits.
 
 use stencil_compiler::algorithm::interp::Oracle;
 use stencil_compiler::discretize;
@@ -9,7 +9,7 @@ use stencil_tests::written::within;
 
 use super::{cells, read, run};
 
-/// What is small because it is a square of a difference keeps its digits, and its root is no NaN.
+/// A small square of a difference keeps its digits, and its root is not NaN.
 #[test]
 fn squares_keep_the_digits_of_what_is_squared() {
     let mut failures = Vec::new();
@@ -55,7 +55,7 @@ fn squares_keep_the_digits_of_what_is_squared() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-/// An observable of two fields as they are written.
+/// Checks an observable of two fields as they are written.
 fn squares<T: Real>(model: &Model) -> Result<(), String> {
     let observation = discretize::observe(model).map_err(|e| e.to_string())?;
     let observation = observation.expect("an observable");

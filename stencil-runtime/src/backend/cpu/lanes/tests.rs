@@ -38,7 +38,7 @@ compare! { a b c d:
     smaller(b) larger(b) copysign(b) exp() log() sin() cos() tanh() cbrt() pow(b) atan2(b)
 }
 
-/// Of positive normal numbers, and of small integers.
+/// Compares operations on bits, of positive normal numbers and of small integers.
 fn compare_bits<V: Lanes>() {
     let each = |from: &dyn Fn(usize) -> f64, op: fn(V) -> V, value: fn(V::Value) -> V::Value| {
         let values: Vec<V::Value> = (0..V::COUNT).map(|i| V::Value::from_f64(from(i))).collect();

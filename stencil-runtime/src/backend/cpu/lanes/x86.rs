@@ -1,7 +1,7 @@
 //! Registers of 256 and 512 bits.
 //!
-//! Intrinsics are sound only where the processor has their instructions. These types are private to
-//! the backend, which uses them behind a [`Checked`](super::super::Checked) alone.
+//! Intrinsics are sound only if the processor has their instructions. These types are private to the backend, which
+//! uses them behind a [`Checked`](super::super::Checked) alone.
 
 use std::arch::x86_64::*;
 use std::ops::{Add, Div, Mul, Neg, Sub};
@@ -58,7 +58,7 @@ macro_rules! register {
             type Output = Self;
             #[inline(always)]
             fn neg(self) -> Self {
-                // Exact, and what the compiler knows as a change of sign.
+                // Exact; the compiler turns it into a change of sign.
                 Self::splat(-0.0) - self
             }
         }
@@ -77,7 +77,7 @@ macro_rules! register {
                 // SAFETY: the processor has the instruction, see the module.
                 $name(unsafe { $fma(self.0, b.0, c.0) })
             }
-            // Where neither is less, or one is no number, these give the second argument.
+            // If neither is less, or one is NaN, these intrinsics give the second argument.
             #[inline(always)]
             fn smaller(self, b: Self) -> Self {
                 // SAFETY: as above.
@@ -123,7 +123,7 @@ macro_rules! register {
                     $of_bits($or(sign, $andnot($bits(mask), $bits(self.0))))
                 })
             }
-            // The next three are those of the values, operation by operation.
+            // The next three do the operations of scalar values, one by one.
             #[inline(always)]
             fn exponent(self) -> Self {
                 const LARGE: $value = (1_u64 << $digits) as $value;

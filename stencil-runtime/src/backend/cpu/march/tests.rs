@@ -1,4 +1,4 @@
-//! What lives in rings is what would be computed in place.
+//! Functions in rings have the same bits as functions in arrays.
 
 use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::plan;
@@ -21,7 +21,7 @@ fn sound(dimension: usize) -> SystemDef {
     SystemDef::from_text("sound.pde", &source).unwrap()
 }
 
-/// Functions with names that end like this are stored.
+/// Stores the functions whose names end like this.
 fn storing(algorithm: &Algorithm, endings: &[&str], halo: Halo) -> Schedule {
     let names = algorithm.functions.iter().map(|f| &f.name);
     let stored = names.filter(|name| endings.iter().any(|end| name.ends_with(end)));
@@ -54,7 +54,7 @@ fn each_stage_is_as_far_ahead_as_it_is_read() {
     assert_eq!((slopes.low, slopes.high), ([-1, -1, 0], [1, 1, 0]));
     assert_eq!((fluxes.low, fluxes.high), ([-1, -1, 0], [0; 3]));
     assert_eq!((update.low, update.high), ([0; 3], [0; 3]));
-    // Those along y are read in two rows, others in their own.
+    // Slopes along y are read in two rows, the others in their own row.
     let kept = |name: &str| slopes.windows.get(name).or(fluxes.windows.get(name));
     assert_eq!(kept("p_y_slope"), Some(&2));
     assert_eq!(kept("p_y_flux"), Some(&2));

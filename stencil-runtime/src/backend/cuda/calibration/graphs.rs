@@ -1,5 +1,5 @@
-//! What a launch of a captured graph takes beside its work: the gap between kernels, and the least that a
-//! fill of ghost cells takes.
+//! The time of a launch of a captured graph beside its work: the gap between kernels, and the least time of a fill of
+//! ghost cells.
 
 use cudarc::driver::sys::{CUgraphInstantiate_flags, CUstreamCaptureMode};
 use cudarc::driver::{CudaFunction, LaunchConfig, PushKernelArg};
@@ -19,14 +19,14 @@ use crate::mesh::{Boundaries, Mesh, Neighbours, Patches};
 /// Launches of a captured graph.
 const CAPTURED: u32 = 100;
 
-/// Cycles that a kernel waits, in one graph and in another.
+/// Cycles that a kernel waits, in each of two graphs.
 const WAITS: [i64; 2] = [6_000, 18_000];
 
 /// Cells along each axis and ghost cells of the mesh whose fill is timed: so few that they take no time.
 const FILLED: (usize, u32) = (64, 3);
 
-/// Seconds between kernels. Those of one graph wait for more cycles than those of the other, so what a
-/// kernel takes beside its wait needs no clock that was measured elsewhere.
+/// Measures the seconds between kernels. Kernels of one graph wait for more cycles than kernels of the other, so the
+/// time beside the wait needs no clock that was measured elsewhere.
 pub(super) fn launch(opened: &Opened, wait: &CudaFunction) -> Result<f64, CudaError> {
     let failed = CudaError::driver("starting a kernel");
     let config = LaunchConfig {
@@ -46,14 +46,14 @@ pub(super) fn launch(opened: &Opened, wait: &CudaFunction) -> Result<f64, CudaEr
     Ok(beside(WAITS, [short, long]))
 }
 
-/// Seconds that two kernels take beside their work, which is proportional to these numbers.
+/// Returns the seconds that two kernels take beside their work, which is proportional to these numbers.
 fn beside(work: [i64; 2], seconds: [f64; 2]) -> f64 {
     let share = work[0] as f64 / (work[1] - work[0]) as f64;
     seconds[0] - share * (seconds[1] - seconds[0])
 }
 
-/// Seconds of a launch that fills few ghost cells, with the gap behind it: what the model takes for
-/// their bytes is left out.
+/// Measures the seconds of a launch that fills few ghost cells, with the gap behind it, less the time of their bytes
+/// by the model.
 pub(super) fn fill(
     opened: &Opened,
     cache: Option<&Cache>,
@@ -101,7 +101,7 @@ pub(super) fn fill(
     Ok(seconds - seconds_of_bytes(&fills))
 }
 
-/// Seconds of a launch, of many that were captured one behind the other.
+/// Returns the seconds of a launch, of many that were captured one behind the other.
 fn a_launch(opened: &Opened, start: impl Fn() -> Result<(), CudaError>) -> Result<f64, CudaError> {
     let failed = CudaError::driver("capturing kernels");
     let stream = &opened.stream;
@@ -119,7 +119,7 @@ fn a_launch(opened: &Opened, start: impl Fn() -> Result<(), CudaError>) -> Resul
     let replay = || graph.launch().map_err(&failed);
     let mut all = Vec::new();
     for _ in 0..TIMINGS {
-        // The host is ahead of the card while this runs, so what it takes does not show.
+        // The host is ahead of the card while this runs, so its own time does not count.
         replay()?;
         all.push(timed(opened, replay)? / f64::from(CAPTURED));
     }

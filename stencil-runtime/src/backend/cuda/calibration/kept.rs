@@ -8,13 +8,13 @@ use stencil_compiler::hash::fnv1a;
 use super::Measured;
 use crate::backend::cuda::{Cache, Card};
 
-/// The first line of a file; the number is that of its layout and of what the kernels measure.
+/// The first line of a file; the number is the version of its layout and of the measurements.
 const MAGIC: &str = "stencil card 1";
 
-/// A number as a file has it.
+/// A number of a file: its name, and its place in the measurements.
 type Number = (&'static str, fn(&mut Measured) -> &mut f64);
 
-/// All of them.
+/// All numbers of a file.
 const NUMBERS: [Number; 8] = [
     ("copy_bytes_per_s", |m| &mut m.copy_bytes),
     ("clock_hz", |m| &mut m.clock),
@@ -26,7 +26,7 @@ const NUMBERS: [Number; 8] = [
     ("fill_s", |m| &mut m.fill),
 ];
 
-/// What a file is for: a card, with its driver.
+/// Returns the first lines of a file: a card, with its driver.
 fn head(card: &Card) -> String {
     let (major, minor) = card.driver;
     format!(
@@ -38,13 +38,13 @@ fn head(card: &Card) -> String {
 fn print(head: &str, mut measured: Measured) -> String {
     let mut text = head.to_string();
     for (name, number) in NUMBERS {
-        // All digits: what is read is what was written.
+        // All digits, so that reading gives the number that was written.
         let _ = writeln!(text, "{name} {:e}", number(&mut measured));
     }
     text
 }
 
-/// The numbers of a text; `None` if it is for something else, or not whole.
+/// Reads the numbers of a text; `None` if it is for something else, or not whole.
 fn parse(head: &str, text: &str) -> Option<Measured> {
     let mut measured = Measured {
         copy_bytes: 0.0,
@@ -68,13 +68,13 @@ fn file(card: &Card) -> String {
     format!("{:016x}.card", fnv1a(card.uuid.as_bytes()))
 }
 
-/// What was measured on a card before.
+/// Finds the earlier measurements of a card.
 pub(super) fn find(cache: &Cache, card: &Card) -> Option<Measured> {
     let text = fs::read_to_string(cache.folder().join(file(card))).ok()?;
     parse(&head(card), &text)
 }
 
-/// Keeps what was measured, in place of what was before; the file appears by rename.
+/// Keeps measurements, in place of earlier ones; the file appears by rename.
 pub(super) fn keep(cache: &Cache, card: &Card, measured: &Measured) -> io::Result<()> {
     if cache.sealed_by().is_some() {
         return Ok(());

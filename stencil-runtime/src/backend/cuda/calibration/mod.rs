@@ -1,7 +1,7 @@
-//! What a card does in a second, measured on it once: the numbers that the performance model divides by.
+//! The speed of a card, measured on it once: the numbers that the performance model divides by.
 //!
-//! Two cards of one name differ, and so do their clocks under load. What is measured is kept in the
-//! cache of the user, by card and driver.
+//! Two cards of one name differ, and so do their clocks under load. The measurements are kept in the cache of the
+//! user, by card and driver.
 
 mod graphs;
 mod kept;
@@ -15,14 +15,14 @@ use crate::backend::cuda::{Cache, Card, CudaError};
 
 pub(super) use probes::timed;
 
-/// What was measured on a card.
+/// Measurements of a card.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measured {
     /// Bytes of a copy in a second, read and written; the best of several.
     pub copy_bytes: f64,
     /// Cycles in a second of multiprocessors that multiply and add for 12 ms after a rest.
     pub clock: f64,
-    /// The same after a second without a rest, where the card has to keep below a power.
+    /// The same after a second without a rest, in which the card has to keep below a power.
     pub held: f64,
     /// Multiply-adds on four bytes of a multiprocessor in a cycle.
     pub single: f64,
@@ -36,17 +36,17 @@ pub struct Measured {
     pub fill: f64,
 }
 
-/// How many times a measured number may be off what the data sheet or the driver says: what is further off
+/// The largest factor between a measured number and the number of the data sheet or the driver. A number further off
 /// was disturbed.
 const MOST_OFF: f64 = 3.0;
 
-/// The same for what neither tells, and what another card took is expected.
+/// The same factor for numbers that neither tells: they are expected as another card has them.
 const MOST_OFF_ANOTHER: f64 = 10.0;
 
 /// A measured number that cannot be right.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Doubt {
-    /// What was measured, and the unit.
+    /// The name of the number, and the unit.
     pub what: &'static str,
     /// The number.
     pub measured: f64,
@@ -69,24 +69,24 @@ impl fmt::Display for Doubt {
     }
 }
 
-/// What is known of a card.
+/// The measurements of a card, and the rates that follow from them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Calibration {
-    /// As it was measured.
+    /// The numbers as measured.
     pub measured: Measured,
-    /// What predictions are made with.
+    /// The rates that predictions use.
     pub rates: Rates,
-    /// Numbers that were not believed.
+    /// Numbers that were rejected.
     pub doubts: Vec<Doubt>,
 }
 
 impl Calibration {
-    /// Believes what is near to a data sheet.
+    /// Accepts the numbers that are near to a data sheet.
     fn new(measured: Measured, sheet: &Rates) -> Self {
         let mut doubts = Vec::new();
         let mut believed = |what, most_off: f64, measured: f64, expected: f64| {
             let off = measured / expected;
-            // No number is near to anything.
+            // NaN is not near to anything.
             if (1.0 / most_off..=most_off).contains(&off) {
                 return measured;
             }
@@ -132,7 +132,7 @@ impl Calibration {
             words,
             launch,
             fill,
-            // What multiply-adds alone hold, no step exceeds.
+            // No step holds a higher clock than multiply-adds alone.
             power: Power {
                 most: (held / clock).min(sheet.power.most),
                 ..sheet.power
@@ -148,8 +148,8 @@ impl Calibration {
 }
 
 impl Card {
-    /// What it does in a second, as kept in a cache or else measured now, which takes two seconds and is
-    /// kept; `again` measures in any case. Nothing else should run on the card.
+    /// Returns the calibration of the card, from a cache or else measured now, which takes two seconds and is kept;
+    /// `again` measures in any case. Nothing else should run on the card.
     ///
     /// # Errors
     /// If there is no compiler for its kernels, or the card fails.
@@ -174,7 +174,7 @@ impl Card {
         ))
     }
 
-    /// The same if it was measured before.
+    /// Returns the calibration if the card was measured before.
     ///
     /// # Errors
     /// If the driver does not tell what the card should do.
@@ -189,8 +189,8 @@ impl Card {
         Ok(Some(Calibration::new(measured, &sheet)))
     }
 
-    /// What it should do, by its driver and by its compute capability. A memory that the driver does not
-    /// tell the speed of is taken to be as fast as measured.
+    /// Returns the expected rates, by the driver and by the compute capability. If the driver does not tell the speed
+    /// of the memory, it is taken to be as fast as measured.
     fn sheet(&self, copy_bytes: f64) -> Result<Rates, CudaError> {
         Ok(Rates {
             copy_bytes: self.memory_bytes_per_s()?.unwrap_or(copy_bytes),
@@ -203,7 +203,7 @@ impl Card {
                 units: self.multiprocessors,
                 ..cost::Card::default()
             },
-            // What all cards have much alike.
+            // Numbers that are nearly the same on all cards.
             ..MODELS[0].rates
         })
     }

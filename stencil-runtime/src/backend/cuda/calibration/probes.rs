@@ -1,5 +1,5 @@
-//! The measurements: kernels that do one thing, as many blocks as the card holds, timed by events and by
-//! the counters of its multiprocessors.
+//! The measurements: kernels with one task each, as many blocks as the card holds, timed by events and by the counters
+//! of its multiprocessors.
 
 use std::sync::Arc;
 use std::thread;
@@ -27,16 +27,16 @@ const MULTIPLY_ADDS: f64 = 8.0 * 16.0;
 /// Words of shared memory that a thread reads in a round, as in the text.
 const WORDS: f64 = 4.0 * 16.0;
 
-/// How long a kernel is to take, in seconds: what starts and ends it does not show.
+/// Seconds that a kernel should take, so that its start and its end do not count.
 const TIMING: f64 = 0.012;
 
 /// Rest before a kernel that is timed: as between schedules that race.
 const REST: Duration = Duration::from_millis(20);
 
-/// Timings, of which the one in the middle counts.
+/// Timings, of which the median counts.
 pub(super) const TIMINGS: usize = 5;
 
-/// How long the card computes until it holds a clock, and the part at the end in which that is looked at.
+/// Time for which the card computes until it holds a clock, and the part at the end in which the clock is read.
 const HELD: (Duration, Duration) = (Duration::from_millis(1200), Duration::from_millis(800));
 
 /// The text of the kernels.
@@ -52,7 +52,7 @@ pub(super) fn source() -> Source {
     }
 }
 
-/// Measures a card, which should do what is expected.
+/// Measures a card; `expected` holds its rates by the data sheet.
 pub(super) fn measure(
     card: &Card,
     cache: Option<&Cache>,
@@ -63,7 +63,7 @@ pub(super) fn measure(
     let single = probes.burst(Probe::Single)?;
     let double = probes.burst(Probe::Double)?;
     let shared = probes.burst(Probe::Shared)?;
-    // Before what heats the card up.
+    // The launch is timed before the probes that heat the card up.
     let launch = graphs::launch(&probes.opened, &probes.wait)?;
     let of_bytes = |fills: &Fills| {
         let free = Rates {
@@ -86,7 +86,7 @@ pub(super) fn measure(
     })
 }
 
-/// A kernel that does one thing.
+/// A kernel with one task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Probe {
     Single,
@@ -99,12 +99,12 @@ enum Probe {
 struct Run {
     rounds: i32,
     seconds: f64,
-    /// Of the block that took longest.
+    /// Cycles of the block that took longest.
     cycles: f64,
 }
 
 impl Run {
-    /// Cycles in a second.
+    /// Returns the cycles in a second.
     fn clock(self) -> f64 {
         self.cycles / self.seconds
     }
@@ -159,7 +159,7 @@ impl Probes {
         })
     }
 
-    /// What each multiprocessor did in a cycle of a run whose threads do so much in a round.
+    /// Returns the work of each multiprocessor in a cycle of a run whose threads do so much in a round.
     fn a_cycle(&self, run: Run, in_a_round: f64) -> f64 {
         let threads = f64::from(self.resident * THREADS);
         threads * f64::from(run.rounds) * in_a_round / run.cycles
@@ -213,7 +213,7 @@ impl Probes {
         self.run(probe, rounds.clamp(1.0, 1e8) as i32)
     }
 
-    /// Of some runs after a rest the one whose clock is in the middle.
+    /// Returns the run with the median clock, of some runs after a rest.
     fn burst(&mut self, probe: Probe) -> Result<Run, CudaError> {
         let rounds = self.usual(probe)?.rounds;
         let mut runs = Vec::new();
@@ -227,7 +227,7 @@ impl Probes {
         Ok(runs[TIMINGS / 2])
     }
 
-    /// The clock after a while of multiply-adds without a rest.
+    /// Measures the clock after a while of multiply-adds without a rest.
     fn held(&mut self) -> Result<f64, CudaError> {
         let rounds = self.usual(Probe::Single)?.rounds;
         let begun = Instant::now();
@@ -244,7 +244,7 @@ impl Probes {
     }
 }
 
-/// Seconds on the card of what is started.
+/// Measures the seconds on the card of the work that is started.
 pub(in crate::backend::cuda) fn timed<E: From<CudaError>>(
     opened: &Opened,
     mut start: impl FnMut() -> Result<(), E>,

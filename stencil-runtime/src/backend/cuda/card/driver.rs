@@ -1,7 +1,7 @@
 //! The driver's library: is it there, and is it whole?
 //!
-//! Functions of the driver are looked up when they are first called, and one that is missing would
-//! end the program there. So all of them are looked for before the first call.
+//! Functions of the driver are looked up when they are first called, and a missing one would end the program there. So
+//! all of them are looked up before the first call.
 
 use std::ffi::{CStr, c_char};
 use std::ptr;
@@ -11,8 +11,8 @@ use cudarc::driver::{DriverError, sys};
 
 use crate::backend::cuda::CudaError;
 
-/// What is called of the driver, here and in the crate that calls it for us; all of it came with
-/// CUDA 12.0 at the latest. `cuTensorMapEncodeTiled` is asked for where boxes are copied.
+/// Functions of the driver that are called, here and in the crate that wraps it; all of them came with CUDA 12.0 at
+/// the latest. `cuTensorMapEncodeTiled` is looked up only for kernels that copy boxes.
 const FUNCTIONS: [&str; 54] = [
     "cuInit",
     "cuDriverGetVersion",
@@ -70,12 +70,12 @@ const FUNCTIONS: [&str; 54] = [
     "cuSurfObjectDestroy",
 ];
 
-/// Is there a driver with all functions that are called? Nothing of it has been called then.
+/// Checks that there is a driver with all functions that are called, before any of them is called.
 ///
 /// # Errors
 /// If the system loader knows no library of the driver, or it lacks a function.
 pub(crate) fn whole() -> Result<(), CudaError> {
-    // It is opened and closed, which threads had better not do side by side.
+    // The library is opened and closed here; threads should not do that side by side.
     static WHOLE: OnceLock<Result<(), CudaError>> = OnceLock::new();
     let look = || {
         // SAFETY: looks whether the system loader opens the driver's library; its initializers have
@@ -94,7 +94,7 @@ pub(crate) fn whole() -> Result<(), CudaError> {
     WHOLE.get_or_init(look).clone()
 }
 
-/// The major version of CUDA that the driver speaks; the highest number if there is no saying.
+/// Returns the major version of CUDA that the driver speaks; the highest number if it is not known.
 pub(crate) fn major() -> i32 {
     let mut version = 0;
     if whole().is_err() {
@@ -105,7 +105,7 @@ pub(crate) fn major() -> i32 {
     got.result().map_or(i32::MAX, |()| version / 1000)
 }
 
-/// The driver's words for an error and its name.
+/// Returns the driver's words for an error and its name.
 pub(crate) fn words(error: DriverError) -> String {
     let number = || format!("error {}", error.0 as u32);
     if whole().is_err() {

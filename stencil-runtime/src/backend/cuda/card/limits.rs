@@ -1,7 +1,7 @@
-//! What kernels are fitted to.
+//! Limits of a card that kernels are fitted to.
 
-/// Multiprocessors that cards of an architecture usually have: what is compiled ahead cannot know
-/// the card.
+/// Returns the number of multiprocessors that cards of an architecture usually have: kernels that are compiled ahead
+/// cannot know the card.
 ///
 /// ```
 /// use stencil_runtime::backend::cuda::usual_units;
@@ -25,7 +25,7 @@ pub(crate) struct Units {
 }
 
 impl Units {
-    /// Those of the usual card of an architecture.
+    /// Returns the limits of the usual card of an architecture.
     pub(crate) fn usual(architecture: &str) -> Self {
         let kilobytes = match architecture {
             "sm_80" | "sm_87" => 163,

@@ -27,11 +27,11 @@ pub struct Card {
     pub uuid: String,
     /// Compute capability, as in `(9, 0)`.
     pub capability: (u32, u32),
-    /// Where on the bus it is, as in `0000:3b:00.0`.
+    /// Its address on the bus, as in `0000:3b:00.0`.
     pub bus: String,
     /// Number of multiprocessors.
     pub multiprocessors: u32,
-    /// What each of them has for its blocks.
+    /// Resources of each multiprocessor for its blocks.
     pub multiprocessor: Multiprocessor,
     /// Bytes of shared memory that a block may have.
     pub shared_bytes: usize,
@@ -41,7 +41,7 @@ pub struct Card {
     pub driver: (u32, u32),
 }
 
-/// The compute capability of an architecture, if its name tells.
+/// Returns the compute capability of an architecture, if its name tells.
 ///
 /// ```
 /// use stencil_runtime::backend::cuda::capability;
@@ -57,16 +57,16 @@ pub fn capability(architecture: &str) -> Option<(u32, u32)> {
     Some((number / 10, number % 10))
 }
 
-/// The compute capability from which on a card copies boxes.
+/// The lowest compute capability of cards that copy boxes.
 pub const BOXES: (u32, u32) = (9, 0);
 
 impl Card {
-    /// The architecture for which code is generated, as in `sm_90`.
+    /// Returns the architecture for which code is generated, as in `sm_90`.
     pub fn architecture(&self) -> String {
         format!("sm_{}{}", self.capability.0, self.capability.1)
     }
 
-    /// All cards of this machine, in the driver's order.
+    /// Returns all cards of this machine, in the driver's order.
     ///
     /// # Errors
     /// If there is no driver, or it fails; a machine with a driver and no card has an empty list.
@@ -105,7 +105,7 @@ impl Card {
         Ok(2.0 * BYTES as f64 / best / 1e9)
     }
 
-    /// Cycles of a multiprocessor in a second, at its highest clock.
+    /// Returns the cycles of a multiprocessor in a second, at its highest clock.
     ///
     /// # Errors
     /// If the driver does not tell.
@@ -115,7 +115,7 @@ impl Card {
         Ok(f64::from(khz) * 1e3)
     }
 
-    /// Bytes that its memory can move in a second, by its clock and the width of its bus; `None` where the
+    /// Returns the bytes that its memory can move in a second, by its clock and the width of its bus; `None` if the
     /// driver does not tell.
     pub(crate) fn memory_bytes_per_s(&self) -> Result<Option<f64>, CudaError> {
         let context = context(self.ordinal)?;
@@ -130,8 +130,8 @@ impl Card {
         Ok((bytes > 0.0).then_some(bytes))
     }
 
-    /// Lanes of a multiprocessor that compute in single precision (CUDA C++ programming guide,
-    /// arithmetic instructions by compute capability).
+    /// Returns the lanes of a multiprocessor that compute in single precision (CUDA C++ programming guide, arithmetic
+    /// instructions by compute capability).
     pub fn lanes(&self) -> u32 {
         match self.capability {
             (8, 0) => 64,
@@ -139,7 +139,7 @@ impl Card {
         }
     }
 
-    /// How much longer arithmetic takes in double precision: by far on cards that are made for pictures.
+    /// Returns the ratio of the times of double and single precision: large on cards made for graphics.
     pub fn double(&self) -> f64 {
         match self.capability {
             (8, 0) | (9, 0) | (10, 0) => 2.0,
@@ -147,7 +147,7 @@ impl Card {
         }
     }
 
-    /// Is generated code able to run on it?
+    /// Does generated code run on it?
     pub fn is_supported(&self) -> bool {
         self.capability >= OLDEST
     }
@@ -195,7 +195,7 @@ impl Opened {
         })
     }
 
-    /// Waits until all that was started is done.
+    /// Waits until all work that was started is done.
     pub(crate) fn synchronize(&self) -> Result<(), CudaError> {
         let wait = self.stream.synchronize();
         wait.map_err(CudaError::driver("a kernel or a copy"))
@@ -254,13 +254,13 @@ fn describe(context: &Arc<CudaContext>, ordinal: usize) -> Result<Card, CudaErro
     })
 }
 
-/// The number of a card that no other has.
+/// Returns the number of a card that no other has.
 fn uuid(context: &Arc<CudaContext>) -> Result<String, DriverError> {
     let bytes = context.uuid()?.bytes;
     Ok(bytes.map(|byte| format!("{:02x}", byte as u8)).concat())
 }
 
-/// Where on the bus a card is.
+/// Returns the address of a card on the bus.
 fn bus(context: &Arc<CudaContext>) -> Result<String, DriverError> {
     let mut text = [0_u8; 32];
     let length = text.len() as i32;

@@ -43,21 +43,21 @@ struct Field {
     latency: i64,
     kind: c_int,
     status: Status,
-    /// A union of eight bytes; that of power is an unsigned integer in its first four.
+    /// A union of eight bytes; the power is an unsigned integer in its first four.
     value: [c_uint; 2],
 }
 
-/// What a card draws and how fast it runs at a moment, or on average.
+/// The power and the clock of a card at a moment, or on average.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Load {
     /// The clock of its multiprocessors in MHz.
     pub clock_mhz: Option<f64>,
-    /// Power in watts; where a card does not tell that of the moment, it is its mean of the last second.
+    /// Power in watts at the moment; on some cards only the mean of the last second.
     pub power_w: Option<f64>,
 }
 
 impl Load {
-    /// The mean of some looks; of those that told a number, each by itself.
+    /// Returns the mean of some looks; each number is averaged over the looks that have it.
     fn mean(looks: &[Load]) -> Load {
         let mean = |value: fn(&Load) -> Option<f64>| {
             let told: Vec<f64> = looks.iter().filter_map(value).collect();
@@ -76,7 +76,7 @@ pub struct Sensors {
     device: Device,
     clock: ClockFn,
     power: PowerFn,
-    /// Older libraries lack it.
+    /// `None` in older libraries.
     fields: Option<FieldsFn>,
     shutdown: InitFn,
     // Kept open for as long as the functions may be called.
@@ -89,12 +89,12 @@ unsafe impl Send for Sensors {}
 unsafe impl Sync for Sensors {}
 
 impl Sensors {
-    /// Those of a card, if the library is there and knows it.
+    /// Opens the sensors of a card, if the library is there and knows it.
     pub fn open(card: &Card) -> Option<Self> {
         Self::at(&card.bus)
     }
 
-    /// Those of the card at a place on the bus.
+    /// Opens the sensors of the card at an address on the bus.
     fn at(bus: &str) -> Option<Self> {
         // SAFETY: NVIDIA's library; its initializers have no preconditions.
         let open = |name| unsafe { Library::new(name) }.ok();
@@ -131,7 +131,7 @@ impl Sensors {
         }
     }
 
-    /// What they tell now.
+    /// Reads the sensors now.
     pub fn look(&self) -> Load {
         let mut clock: c_uint = 0;
         // SAFETY: the device is one of the open library, which writes one integer.
@@ -143,7 +143,7 @@ impl Sensors {
         }
     }
 
-    /// Milliwatts at this moment.
+    /// Reads the power at this moment in milliwatts.
     fn power_now(&self) -> Option<c_uint> {
         let mut field = Field {
             number: POWER_INSTANT,
@@ -155,7 +155,7 @@ impl Sensors {
         (told == 0 && field.status == 0 && field.value[0] > 0).then_some(field.value[0])
     }
 
-    /// Milliwatts, of recent cards as a mean of the last second.
+    /// Reads the power in milliwatts; recent cards give the mean of the last second.
     fn power_of_late(&self) -> Option<c_uint> {
         let mut milliwatts: c_uint = 0;
         // SAFETY: the device is one of the open library, which writes one integer.
@@ -163,7 +163,7 @@ impl Sensors {
         (told == 0).then_some(milliwatts)
     }
 
-    /// Does some work and looks again and again until it is done: what it gives, and the mean.
+    /// Does some work and reads the sensors until it is done; returns the result of the work, and the mean.
     pub fn during<R>(&self, work: impl FnOnce() -> R) -> (R, Load) {
         watched(|| self.look(), work)
     }
@@ -176,9 +176,9 @@ impl Drop for Sensors {
     }
 }
 
-/// Does some work while another thread looks; it looks at least once.
+/// Does some work while another thread reads the sensors, at least once.
 fn watched<R>(look: impl Fn() -> Load + Sync, work: impl FnOnce() -> R) -> (R, Load) {
-    /// Says that the work is over, however it ends.
+    /// Tells the thread that the work is over, however it ends.
     struct Over<'a>(&'a AtomicBool);
     impl Drop for Over<'_> {
         fn drop(&mut self) {
@@ -190,7 +190,7 @@ fn watched<R>(look: impl Fn() -> Load + Sync, work: impl FnOnce() -> R) -> (R, L
         let looks = scope.spawn(|| {
             let mut looks = Vec::new();
             loop {
-                // What was just started takes a moment to show.
+                // The sensors show work a moment after its start.
                 thread::sleep(PERIOD);
                 let last = is_over.load(Ordering::Acquire);
                 if !last || looks.is_empty() {
@@ -243,7 +243,7 @@ mod tests {
         assert!(done == "done" && count > 1, "{count} looks");
         // The mean of 0, 1, .. is half of the last one.
         assert_eq!(load.clock_mhz, Some(f64::from(count - 1) / 2.0));
-        // However short it is.
+        // Short work is measured at least once.
         let (_, load) = watched(
             || Load {
                 power_w: Some(7.0),

@@ -1,8 +1,8 @@
 //! Machine code kept on disk, so that a kernel is compiled once.
 //!
-//! An entry is found by a hash of what it was made from, holds all of that, and a checksum: a driver
-//! loads damaged machine code without complaint. An entry that does not agree in every byte is as
-//! good as none. Entries appear by rename, so processes do not disturb each other.
+//! An entry is found by a hash of its inputs, and holds them all with a checksum: a driver loads damaged machine code
+//! without complaint. An entry that does not agree in every byte counts as missing. Entries appear by rename, so
+//! processes do not disturb each other.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -16,10 +16,10 @@ use crate::backend::cuda::compile::nvrtc::{Compiled, parse_resources};
 /// The environment variable that names the folder of compiled kernels.
 pub const DIR_VARIABLE: &str = "STENCIL_CACHE_DIR";
 
-/// The first bytes of an entry; the number is that of its layout.
+/// The first bytes of an entry; the number is the version of its layout.
 const MAGIC: &[u8; 16] = b"stencil cubin 2\n";
 
-/// What an entry was made from.
+/// The inputs of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Key<'a> {
     pub(crate) source: &'a str,
@@ -29,7 +29,7 @@ pub(crate) struct Key<'a> {
 }
 
 impl Absence {
-    /// What is wrong, and the way out.
+    /// Returns the fault and the way out.
     pub(crate) fn words(self) -> &'static str {
         match self {
             Absence::Missing => {
@@ -58,18 +58,18 @@ pub struct Cache {
     sealed: Option<(i32, i32)>,
 }
 
-/// Why a kernel is not found.
+/// The reason why a kernel is not found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Absence {
     /// There is no entry.
     Missing,
-    /// There is one, but it is not whole, or made from something else.
+    /// There is one, but it is not whole, or has other inputs.
     Damaged,
 }
 
 impl Cache {
-    /// The cache of this user: the folder that `STENCIL_CACHE_DIR` names, else `stencil` in
-    /// `XDG_CACHE_HOME` or in `~/.cache`. `None` if none of them is set, or the first is empty.
+    /// Returns the cache of this user: the folder that `STENCIL_CACHE_DIR` names, else `stencil` in `XDG_CACHE_HOME`
+    /// or in `~/.cache`. `None` if none of them is set, or the first is empty.
     pub fn of_user() -> Option<Self> {
         let set = |name: &str| env::var_os(name).map(PathBuf::from);
         let folder = match set(DIR_VARIABLE) {
@@ -91,8 +91,8 @@ impl Cache {
         }
     }
 
-    /// A folder that holds all kernels of a run, made by this version of NVRTC: nothing is
-    /// compiled, nothing is written, and no compiler is needed.
+    /// A folder with all kernels of a run, made by this version of NVRTC: nothing is compiled, nothing is written, and
+    /// no compiler is needed.
     pub fn sealed(folder: impl Into<PathBuf>, compiler: (i32, i32)) -> Self {
         Cache {
             folder: folder.into(),
@@ -100,7 +100,7 @@ impl Cache {
         }
     }
 
-    /// The version of NVRTC that made all that it holds, if it is [`sealed`](Self::sealed).
+    /// Returns the version of NVRTC that made all its entries, if it is [`sealed`](Self::sealed).
     pub(crate) fn sealed_by(&self) -> Option<(i32, i32)> {
         self.sealed
     }
@@ -114,7 +114,7 @@ impl Cache {
         self.folder.join(entry_name(key))
     }
 
-    /// The name of the file that holds what is compiled from this.
+    /// Returns the name of the file of the entry with these inputs.
     pub(crate) fn entry(key: Key<'_>) -> String {
         entry_name(&key.bytes())
     }
@@ -136,7 +136,7 @@ impl Cache {
         }
     }
 
-    /// What was compiled from this before, if it is there and whole.
+    /// Finds the entry with these inputs, if it is there and whole.
     pub(crate) fn find(&self, key: Key<'_>) -> Result<Compiled, Absence> {
         let key = key.bytes();
         let entry = fs::read(self.path(&key)).map_err(|_| Absence::Missing)?;
@@ -152,7 +152,7 @@ impl Cache {
         read(&entry).ok_or(Absence::Damaged)
     }
 
-    /// Keeps what was compiled.
+    /// Keeps a compiled kernel.
     pub(crate) fn keep(&self, key: Key<'_>, compiled: &Compiled) -> io::Result<()> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let key = key.bytes();
@@ -168,7 +168,7 @@ impl Cache {
         let part = path.with_extension(format!("{}-{number}.part", process::id()));
         let written = fs::write(&part, entry).and_then(|()| fs::rename(&part, &path));
         if written.is_err() {
-            // The reason is the one above; a file that is left is written over some day.
+            // The reason is the one above; a file that is left is overwritten later.
             let _ = fs::remove_file(&part);
         }
         written
@@ -179,7 +179,7 @@ fn entry_name(key: &[u8]) -> String {
     format!("{:016x}.cubin", fnv1a(key))
 }
 
-/// What an entry was made from, the log and the machine code, if all of it is as it was written.
+/// Splits an entry into its inputs, the log and the machine code, if all of it is as it was written.
 fn parts(entry: &[u8]) -> Option<[&[u8]; 3]> {
     let (body, sum) = entry.split_at_checked(entry.len().checked_sub(4)?)?;
     if crc32fast::hash(body).to_le_bytes() != sum {
@@ -265,7 +265,7 @@ mod tests {
             fs::write(&path, &whole[..at]).unwrap();
             assert_eq!(cache.find(key("a")), Err(Absence::Damaged), "cut at {at}");
         }
-        // Whole, but made from something that happens to have the same hash.
+        // A whole entry, but with other inputs of the same hash.
         cache.keep(key("b"), &compiled()).unwrap();
         fs::rename(cache.path(&key("b").bytes()), &path).unwrap();
         assert_eq!(cache.find(key("a")), Err(Absence::Damaged));

@@ -1,4 +1,4 @@
-//! Texts to machine code: from the cache where it is there, else by NVRTC, many at once.
+//! Compiles texts to machine code: takes it from the cache if it is there, else calls NVRTC, many texts at once.
 
 pub(crate) mod cache;
 pub mod nvrtc;
@@ -17,10 +17,10 @@ use crate::backend::cuda::card::capability;
 use crate::backend::cuda::compile::cache::{Absence, Cache, Key};
 use crate::backend::cuda::compile::nvrtc::{Compiled, Nvrtc, Resources};
 
-/// What makes machine code of texts.
+/// The source of machine code: NVRTC and a cache.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Compiler<'a> {
-    /// `None` where all was compiled before.
+    /// `None` if all kernels were compiled before.
     nvrtc: Option<&'a Nvrtc>,
     version: (i32, i32),
     cache: Option<&'a Cache>,
@@ -47,7 +47,7 @@ impl<'a> Compiler<'a> {
         })
     }
 
-    /// Machine code of a text.
+    /// Returns the machine code of a text.
     fn one(
         &self,
         source: &Source,
@@ -85,7 +85,7 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// The name that a cache gives to the machine code of a text.
+    /// Returns the name of a text's machine code in a cache.
     pub(crate) fn entry(&self, source: &Source, places: &Places, architecture: &str) -> String {
         let name = file_name(source);
         let marked = source.marked(places, &name);
@@ -97,9 +97,9 @@ fn file_name(source: &Source) -> String {
     format!("{}.cu", source.name)
 }
 
-/// Compiles texts for an architecture, each of them once, on all cores. The machine code leads back
-/// to `places`. They are part of what it is kept by: if a declaration has moved to other lines,
-/// code from before would lead profilers astray.
+/// Compiles texts for an architecture, each of them once, on all cores. The machine code leads back to `places`. They
+/// are part of the key in the cache: after a declaration has moved to other lines, earlier code would lead profilers
+/// astray.
 pub(crate) fn compile(
     sources: &[&Source],
     places: &Places,
@@ -125,8 +125,8 @@ pub(crate) fn compile(
     Ok(all.into_iter().flatten().collect())
 }
 
-/// What kernels take of a multiprocessor, as their compiler reports it: no card is needed. Machine
-/// code is kept in the cache of the user.
+/// Returns the resources of a multiprocessor that kernels take, as their compiler reports them: no card is needed.
+/// Machine code is kept in the cache of the user.
 ///
 /// # Errors
 /// If there is no compiler, if the architecture cannot run a kernel, or if one is rejected.
@@ -143,8 +143,7 @@ pub fn resources(
     Ok(compiled.into_iter().map(first).collect())
 }
 
-/// Checks that an architecture, as in `sm_90`, can run a kernel; where its name does not tell, the
-/// compiler will.
+/// Checks that an architecture, as in `sm_90`, can run a kernel; if its name does not tell, the compiler will.
 ///
 /// # Errors
 /// [`CudaError::Architecture`] if it cannot, with the way out.
@@ -159,7 +158,7 @@ pub fn check_needs(source: &Source, architecture: &str) -> Result<(), CudaError>
     }
 }
 
-/// Results of a function for 0 to `count`, found on as many threads as there are cores.
+/// Returns the results of a function for 0 to `count`, found on as many threads as there are cores.
 fn in_parallel<R: Send>(count: usize, work: impl Fn(usize) -> R + Sync) -> Vec<R> {
     let threads = thread::available_parallelism()
         .map_or(1, NonZero::get)
@@ -179,7 +178,7 @@ fn in_parallel<R: Send>(count: usize, work: impl Fn(usize) -> R + Sync) -> Vec<R
     };
     thread::scope(|scope| {
         let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        // The end of a scope does not wait for what compilers and drivers leave to the end of a thread.
+        // The end of a scope does not wait for the work that compilers and drivers leave to the end of a thread.
         for thread in threads {
             thread.join().unwrap_or_else(|panic| resume_unwind(panic));
         }

@@ -2,7 +2,7 @@
 //!
 //! Nothing here needs a GPU, a driver or a toolkit, so every generated kernel can be compiled to
 //! machine code, with its registers and spills known, on a machine that cannot run it.
-//! `docs/adr/0001-nvrtc-loader.md` says why this is a loader of our own.
+//! `docs/adr/0001-nvrtc-loader.md` explains why this is a loader of our own.
 
 mod find;
 mod log;
@@ -24,13 +24,13 @@ pub use log::{Resources, parse_resources};
 /// The environment variable that names the folder of NVRTC.
 pub const DIR_VARIABLE: &str = "STENCIL_NVRTC_DIR";
 
-/// Why NVRTC could not be opened, or why it refused a kernel.
+/// The reason why NVRTC could not be opened, or why it refused a kernel.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NvrtcError {
     /// No usable library in any of the places searched.
     #[error("{}", not_found(tried))]
     NotFound {
-        /// Each place tried, in order, and what was wrong with it.
+        /// Each place tried, in order, and the fault found there.
         tried: Vec<(PathBuf, String)>,
     },
     /// A library that lacks a function we need: too old, or not NVRTC at all.
@@ -48,13 +48,13 @@ pub enum NvrtcError {
         "`{arch}` names no GPU architecture; write `sm_` and the compute capability, as in `sm_90`"
     )]
     Architecture {
-        /// What was asked for.
+        /// The architecture asked for.
         arch: String,
     },
     /// A zero byte in a text, which C would take for its end.
     #[error("the {what} of a kernel contains a zero byte")]
     ZeroByte {
-        /// Which text: `source`, `name` or `option`.
+        /// The text with the zero byte: `source`, `name` or `option`.
         what: &'static str,
     },
     /// The compiler rejected the source.
@@ -69,7 +69,7 @@ pub enum NvrtcError {
         /// The compiler's messages, with line numbers.
         log: String,
     },
-    /// A library that announces more bytes than a kernel has.
+    /// A library that announces more bytes than any kernel has.
     #[error(
         "{call} announces {bytes} bytes, and at most {most} are expected: {} is damaged or no NVRTC; set STENCIL_NVRTC_DIR to the folder of another one",
         path.display()
@@ -77,14 +77,14 @@ pub enum NvrtcError {
     Size {
         /// The function of NVRTC.
         call: &'static str,
-        /// What it announces.
+        /// The bytes that it announces.
         bytes: usize,
-        /// What is expected at most.
+        /// The most bytes that are expected.
         most: usize,
         /// The library.
         path: PathBuf,
     },
-    /// A call that should not fail did, for one for lack of memory.
+    /// Another call failed, for example for lack of memory.
     #[error("{call} failed with status {status} ({reason})")]
     Call {
         /// The function of NVRTC.
@@ -109,7 +109,7 @@ fn not_found(tried: &[(PathBuf, String)]) -> String {
     text
 }
 
-/// Machine code of one source text, and what the compiler said about it.
+/// Machine code of one source text, with the compiler's log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compiled {
     /// The CUBIN: an image that the driver loads as it is.
@@ -152,8 +152,8 @@ impl Nvrtc {
         Ok(SHARED.get_or_init(|| opened))
     }
 
-    /// Opens the first usable NVRTC: `STENCIL_NVRTC_DIR` alone if it is set, else the active Python
-    /// environment, the CUDA toolkit, and what the system loader knows.
+    /// Opens the first usable NVRTC: `STENCIL_NVRTC_DIR` alone if it is set, else the active Python environment, the
+    /// CUDA toolkit, and the libraries of the system loader.
     pub fn open() -> Result<Self, NvrtcError> {
         Self::search(&Search::from_env(), None)
     }
@@ -280,7 +280,7 @@ impl Nvrtc {
 /// Bytes of machine code or of a log at most; the largest kernels have a few MiB.
 const MOST_BYTES: usize = 1 << 28;
 
-/// The first version with a cache of its own, in which what is found comes without a log.
+/// The first version with a cache of its own, whose hits come without a log.
 const CACHES: (i32, i32) = (13, 0);
 
 fn options(version: (i32, i32), arch: &str, more: &[&str]) -> Result<Vec<CString>, NvrtcError> {

@@ -19,8 +19,8 @@ use crate::backend::cuda::memory::patches;
 use crate::backend::cuda::memory::strided;
 use crate::mesh::DEEPEST;
 
-/// The kernels that are the same for all systems, for one precision, for one patch or many, and for arrays
-/// that lie like this, or for surfaces.
+/// Returns the kernels that are the same for all systems, for one precision, for one patch or many, and for this
+/// layout of arrays, or for surfaces.
 pub(crate) fn own_text<T: Number>(patches: Patches, layout: Layout) -> String {
     let moves = match layout {
         Layout::Soa | Layout::Surface => "",
@@ -35,7 +35,7 @@ pub(crate) fn own_text<T: Number>(patches: Patches, layout: Layout) -> String {
     )
 }
 
-/// What texts of this backend begin with, whose arrays are alone.
+/// Returns the head of texts of this backend, whose arrays are alone.
 pub(crate) fn head<T: Real>(patches: Patches) -> String {
     head_of::<T>(patches, Layout::Soa)
 }
@@ -51,8 +51,8 @@ fn head_of<T: Real>(patches: Patches, layout: Layout) -> String {
     )
 }
 
-/// The kernels that are the same for all systems, as sources: those for arrays, and those for surfaces if fields are
-/// such.
+/// Returns the kernels that are the same for all systems, as sources: one for arrays, and one for surfaces if fields
+/// are surfaces.
 pub(crate) fn own_sources<T: Number>(patches: Patches, layout: Layout) -> Vec<Source> {
     let layouts = match layout {
         Layout::Soa | Layout::Aos => vec![layout],
@@ -72,25 +72,25 @@ pub(crate) fn own_sources<T: Number>(patches: Patches, layout: Layout) -> Vec<So
 
 /// The kernels that are the same for all systems.
 pub(crate) struct Own {
-    /// For arrays.
+    /// Module for arrays.
     arrays: Arc<CudaModule>,
-    /// For fields, what is observed, and what else lies like these.
+    /// Module for fields, observed functions, and other arrays with their layout.
     fields: Arc<CudaModule>,
 }
 
 impl Own {
-    /// A kernel for fields and what lies like them.
+    /// Returns a kernel for fields and arrays with their layout.
     pub(crate) fn of_fields(&self, name: &str) -> Result<CudaFunction, CudaError> {
         function(&self.fields, name)
     }
 
-    /// The kernels that fill ghost cells, of arrays and of fields.
+    /// Returns the kernels that fill ghost cells, of arrays and of fields.
     pub(crate) fn fill_ghosts(&self) -> Result<(CudaFunction, CudaFunction), CudaError> {
         let of = |module| function(module, "fill_ghosts");
         Ok((of(&self.arrays)?, of(&self.fields)?))
     }
 
-    /// The kernels that reduce values.
+    /// Returns the kernels that reduce values.
     pub(crate) fn reduce(&self) -> Result<reduce::Kernels, CudaError> {
         Ok(reduce::Kernels {
             values: self.of_fields("reduce_values")?,

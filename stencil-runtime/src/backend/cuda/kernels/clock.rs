@@ -1,4 +1,4 @@
-//! The state of a run on a card: its time, the length of its steps, and what they take of both.
+//! The state of a run on a card: its time, the length of its steps, and the uniforms that depend on them.
 
 use std::sync::Arc;
 
@@ -26,19 +26,19 @@ pub(crate) struct Clock {
     begin: CudaFunction,
     /// The numbers that the rules are made of.
     state: CudaSlice<f64>,
-    /// The time of each substep, and that of what is evaluated between steps: the time of the fields.
+    /// The time of each substep, and last the time of the fields, for evaluations between steps.
     times: CudaSlice<f64>,
-    /// Which uniforms kernels take, one kernel after the other, and these uniforms.
+    /// The uniforms of each kernel, one kernel after the other: their numbers, and their values.
     order: CudaSlice<i32>,
     taken: CudaSlice<u8>,
     parts: Vec<Part>,
-    /// What the card was asked last, with the time that it has now; `None` if that is not known.
+    /// The last request to the card, with the time that it has now; `None` if that is not known.
     told: Option<(Asked, Speeds)>,
-    /// The length with which the uniforms were taken last.
+    /// The length of the step for which the uniforms were computed last.
     dt: Option<f64>,
 }
 
-/// Where the speeds come from that limit a step.
+/// The source of the speeds that limit a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Speeds {
     /// There are none: all are zero.
@@ -55,7 +55,7 @@ struct Part {
     bytes: usize,
 }
 
-/// The text of the kernel.
+/// Returns the text of the kernel.
 pub(crate) fn source<T: Real>(rules: &Rules) -> Result<Source, CudaError> {
     Ok(Source {
         name: "clock".into(),
@@ -98,7 +98,7 @@ fn text<T: Real>(rules: &Rules) -> Result<String, CudaError> {
 }
 
 impl Clock {
-    /// The state of a run in which these kernels take uniforms.
+    /// Makes the state of a run in which these kernels take uniforms.
     pub(crate) fn new<T: Real>(
         card: &Opened,
         cache: Option<&Cache>,
@@ -114,7 +114,7 @@ impl Clock {
             launch.uniforms.iter().map(move |at| (first + at) as i32)
         });
         let order: Vec<i32> = taken.collect();
-        // Something, so that there is an address.
+        // At least one byte, so that there is an address.
         let taken = stream.alloc_zeros::<u8>(order.len().max(1) * T::BYTES);
         let taken = taken.map_err(&failed)?;
         let mut from = crate::backend::cuda::memory::start(&taken, stream);
@@ -140,7 +140,7 @@ impl Clock {
         })
     }
 
-    /// Bytes of its state.
+    /// Returns the bytes of its state.
     pub(crate) fn bytes(&self) -> usize {
         self.state.num_bytes()
             + self.times.num_bytes()
@@ -148,37 +148,37 @@ impl Clock {
             + self.taken.num_bytes()
     }
 
-    /// Does a substep take anything that changes from step to step though their length does not?
+    /// Does a substep depend on the time, even if the length of steps does not change?
     pub(crate) fn depends_on_time(&self) -> bool {
         self.rules.depend_on_time
     }
 
-    /// How many substeps a step has.
+    /// Returns the number of substeps of a step.
     pub(crate) fn substeps(&self) -> usize {
         self.rules.times.len()
     }
 
-    /// The time of a substep.
+    /// Returns the time of a substep.
     pub(crate) fn time(&self, substep: usize, t: f64, dt: f64) -> f64 {
         self.rules.time(substep, t, dt)
     }
 
-    /// Were the uniforms taken last with this length?
+    /// Were the uniforms computed last for this length?
     pub(crate) fn has_taken(&self, dt: f64) -> bool {
         self.dt == Some(dt)
     }
 
-    /// Where the time stands of what is evaluated between steps.
+    /// Returns the index of the time for evaluations between steps.
     pub(crate) fn between(&self) -> usize {
         self.times.len() - 1
     }
 
-    /// The memory of one of the times.
+    /// Returns the memory of one of the times.
     pub(crate) fn at(&self, time: usize) -> CudaView<'_, f64> {
         self.times.slice(time..=time)
     }
 
-    /// Says what time it is between steps.
+    /// Sets the time for evaluations between steps.
     pub(crate) fn tell_between(
         &mut self,
         stream: &Arc<CudaStream>,
@@ -189,14 +189,14 @@ impl Clock {
         copy.map_err(CudaError::driver("copying the time to the card"))
     }
 
-    /// The address of the speed of this number.
+    /// Returns the address of the speed of this number.
     pub(crate) fn speed(&self, stream: &Arc<CudaStream>, at: usize) -> u64 {
         let first = crate::backend::cuda::memory::start(&self.state, stream);
         first + ((self.rules.first_speed() + at) * size_of::<f64>()) as u64
     }
 
-    /// Says what is asked of the next step, if the card does not know; speeds that limit it are
-    /// written later, if they are `reduced`.
+    /// Sends the request for the next step, if the card does not have it; speeds that limit it are written later, if
+    /// they are `reduced`.
     fn tell(
         &mut self,
         stream: &Arc<CudaStream>,
@@ -213,7 +213,7 @@ impl Clock {
         self.tell_between(stream, asked.t)
     }
 
-    /// Says that a step of a given length comes next.
+    /// Announces a step of a given length.
     pub(crate) fn tell_given(
         &mut self,
         stream: &Arc<CudaStream>,
@@ -223,7 +223,7 @@ impl Clock {
         self.tell(stream, Asked::given(t, dt), Speeds::None)
     }
 
-    /// Says that a step comes next whose length the card finds.
+    /// Announces a step whose length the card finds.
     pub(crate) fn tell_asked(
         &mut self,
         stream: &Arc<CudaStream>,
@@ -282,7 +282,7 @@ impl Clock {
         Ok((state.split_off(self.rules.first_speed()), length))
     }
 
-    /// The card's time is that of the end of the step now.
+    /// Advances the card's time to the end of the step.
     fn pass(&mut self, length: Length) {
         self.dt = Some(length.dt);
         if let Some((asked, _)) = &mut self.told {

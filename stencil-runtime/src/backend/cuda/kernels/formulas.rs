@@ -23,10 +23,10 @@ const TEXT: &str = include_str!("formulas.cu");
 
 const THREADS: u32 = 256;
 
-/// Blocks of a launch, at most: the rest is done one after the other.
+/// Blocks of a launch, at most: each thread loops over further cells.
 const MOST_BLOCKS: usize = 1 << 14;
 
-/// As in the text.
+/// The same struct as in the text.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 struct Points {
@@ -39,7 +39,7 @@ struct Points {
 // SAFETY: plain numbers in the layout of C, without padding.
 unsafe impl DeviceRepr for Points {}
 
-/// Formulas on the card, and what they are evaluated with.
+/// Formulas on the card, and their arguments.
 #[derive(Debug)]
 pub(crate) struct Formulas {
     source: CudaFunction,
@@ -48,12 +48,12 @@ pub(crate) struct Formulas {
     mesh: Mesh,
     points: Points,
     params: CudaSlice<f64>,
-    /// How many formulas are sources; those of faces stand behind them.
+    /// The number of formulas that are sources; the formulas of faces follow them.
     sources: usize,
     faces: Vec<Face>,
 }
 
-/// What changes with time and is a formula, over these parameters.
+/// Sources and numbers on faces that change with time and are formulas, over these parameters.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Unsteady {
     /// Components of sources.
@@ -64,7 +64,7 @@ pub(crate) struct Unsteady {
 }
 
 impl Unsteady {
-    /// The formulas of these sources, and those on faces if all that are functions are formulas.
+    /// Returns the formulas of these sources, and the formulas on faces if all functions there are formulas.
     pub(crate) fn new(
         sources: Vec<(String, Formula)>,
         boundaries: &Boundaries,
@@ -81,14 +81,14 @@ impl Unsteady {
         }
     }
 
-    /// All formulas: the sources, then the faces.
+    /// Returns all formulas: the sources, then the faces.
     fn formulas(&self) -> Vec<&Formula> {
         let sources = self.sources.iter().map(|(_, formula)| formula);
         let faces = self.faces.iter().map(|(_, formula)| formula);
         sources.chain(faces).collect()
     }
 
-    /// The text of its kernels, if there is any formula.
+    /// Returns the text of its kernels, if there is any formula.
     pub(crate) fn source<T: Real>(&self, patches: Patches) -> Result<Option<Source>, CudaError> {
         let formulas = self.formulas();
         if formulas.is_empty() {
@@ -106,7 +106,7 @@ impl Unsteady {
     }
 }
 
-/// The text of the kernels for some formulas over `params` parameters, x, y, z and t.
+/// Returns the text of the kernels for some formulas over `params` parameters, x, y, z and t.
 fn text<T: Real>(
     patches: Patches,
     params: usize,
@@ -127,7 +127,7 @@ fn text<T: Real>(
 }
 
 impl Formulas {
-    /// Compiles what is a formula.
+    /// Compiles the formulas.
     pub(crate) fn new<T: Real>(
         card: &Opened,
         cache: Option<&Cache>,
@@ -160,12 +160,12 @@ impl Formulas {
         }))
     }
 
-    /// Bytes of its parameters.
+    /// Returns the bytes of its parameters.
     pub(crate) fn bytes(&self) -> usize {
         self.params.num_bytes()
     }
 
-    /// Faces with a table of numbers each, in the order of their tables.
+    /// Returns the faces with a table of numbers each, in the order of their tables.
     pub(crate) fn faces(&self) -> &[Face] {
         &self.faces
     }

@@ -27,7 +27,7 @@ const SECTOR: usize = 32;
 /// Numbers before and behind all tables: as many as there are values in a sector.
 const MARGIN: usize = 8;
 
-/// As in the text.
+/// The same struct as in the text.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct FaceRule {
@@ -38,7 +38,7 @@ struct FaceRule {
     weights: i32,
 }
 
-/// As in the text.
+/// The same struct as in the text.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct GhostBox {
@@ -60,7 +60,7 @@ unsafe impl DeviceRepr for FaceRule {}
 // SAFETY: as above.
 unsafe impl DeviceRepr for GhostBox {}
 
-/// What no face has.
+/// The rule of a face without a condition.
 const PERIODIC: FaceRule = FaceRule {
     kind: 0,
     table: -1,
@@ -81,12 +81,12 @@ pub(crate) struct Boxes {
 }
 
 impl Boxes {
-    /// Ghost cells of all arrays.
+    /// Returns the number of ghost cells of all arrays.
     pub(crate) fn cells(&self) -> usize {
         self.cells
     }
 
-    /// Bytes of the list.
+    /// Returns the bytes of the list.
     pub(crate) fn bytes(&self) -> usize {
         self.boxes.num_bytes() + self.of_block.num_bytes()
     }
@@ -100,13 +100,13 @@ pub(crate) struct Ghosts {
     shape: MeshShape,
     neighbours: Neighbours,
     rules: CudaSlice<FaceRule>,
-    /// Numbers on faces that are functions.
+    /// Values of the functions on faces.
     tables: CudaSlice<f64>,
     /// Weights of polynomials.
     weights: CudaSlice<f64>,
     /// Values of a sector of memory.
     sector: i32,
-    /// Components that have rules; behind them stands the rule of what is periodic.
+    /// The number of components that have rules; the rule of periodic faces follows theirs.
     components: usize,
 }
 
@@ -172,12 +172,12 @@ impl Ghosts {
         })
     }
 
-    /// Bytes of its rules and tables.
+    /// Returns the bytes of its rules and tables.
     pub(crate) fn bytes(&self) -> usize {
         self.rules.num_bytes() + self.tables.num_bytes() + self.weights.num_bytes()
     }
 
-    /// The boxes of ghost cells of some arrays of a shape, or surfaces, each with a component whose rules it
+    /// Returns the boxes of ghost cells of some arrays of a shape, or surfaces, each with a component whose rules it
     /// follows (`None`: it crosses no face) and a depth.
     pub(crate) fn boxes(
         &self,
@@ -229,15 +229,15 @@ impl Ghosts {
         }))
     }
 
-    /// The first cell and the size of a box, whose rows begin and end with whole sectors of memory where rows have room for that:
-    /// a sector that is written in part is read before.
+    /// Returns the first cell and the size of a box. Its rows begin and end with whole sectors of memory if rows have
+    /// room for that: a sector that is written in part is read before.
     fn widened(&self, of: &CopyBox, depth: usize, surfaces: bool) -> ([i32; 3], [i32; 3]) {
         let (mut lo, mut size) = (of.lo.map(|n| n as i32), of.size.map(|n| n as i32));
         let sector = self.sector;
         let up = |value: i32| (value + sector - 1) / sector * sector;
         let (n, halo, depth) = (self.shape.n[0], self.shape.halo[0], depth as i32);
         let has_room = up(n + halo) + up(halo) <= self.shape.pitch;
-        // Cells that it is widened by follow those next to the others.
+        // The added cells come from beside the source of the others.
         let is_one = size[0] == depth && (of.faces[0].is_some() || up(depth) <= n);
         if surfaces || !has_room || !is_one {
             return (lo, size);
@@ -322,7 +322,7 @@ impl Ghosts {
     }
 }
 
-/// Faces whose numbers are functions, in the order of their tables.
+/// Returns the faces whose numbers are functions, in the order of their tables.
 pub(crate) fn tables(boundaries: &Boundaries) -> impl Iterator<Item = Table<'_>> {
     let sides = |axis: Axis| Side::ALL.map(|side| Face::new(axis, side));
     boundaries.rules.iter().flat_map(move |of_component| {
@@ -340,7 +340,7 @@ pub(crate) fn has_tables(boundaries: &Boundaries) -> bool {
     tables(boundaries).next().is_some()
 }
 
-/// The kind of a rule as in the text, and its number.
+/// Returns the kind of a rule as in the text, and its number.
 fn coded(rule: &Rule) -> (i32, Option<&Number>) {
     match rule {
         // A user's own function is evaluated on the host, never here.
@@ -358,7 +358,7 @@ fn coded(rule: &Rule) -> (i32, Option<&Number>) {
     }
 }
 
-/// The axes of a face, the one that is contiguous in tables first.
+/// Returns the axes of a face, the one that is contiguous in tables first.
 fn others(axis: Axis) -> [usize; 2] {
     match axis {
         Axis::X => [1, 2],
@@ -367,16 +367,16 @@ fn others(axis: Axis) -> [usize; 2] {
     }
 }
 
-/// Lines of cells that end at a face, ghost cells included, along its axes.
+/// Returns the number of lines of cells that end at a face, ghost cells included, along its axes.
 fn lines(shape: &MeshShape, axis: Axis) -> [usize; 2] {
     others(axis).map(|a| (shape.all[a] + 2 * shape.halo[a]) as usize)
 }
 
-/// Rows that a thread takes a cell or more of, one after the other: looking up a rule takes about as
-/// long as reading a value.
+/// Rows that a thread takes a cell or more of, one after the other: looking up a rule takes about as long as reading a
+/// value.
 const ROWS: [u32; 2] = [16, 2];
 
-/// How many threads take a row of a box, as a power of two, and the blocks that the box takes. A warp
+/// Returns the number of threads for a row of a box, as a power of two, and the number of blocks for the box. A warp
 /// takes a long row, a few threads a short one.
 fn threads(size: [i32; 3]) -> (i32, i32) {
     let rows = (size[1] * size[2]).unsigned_abs();

@@ -1,4 +1,4 @@
-//! What the kernels of a step take of a card.
+//! Resources of a card that the kernels of a step take.
 
 use cudarc::driver::CudaFunction;
 use stencil_compiler::cost::{Bound, Multiprocessor};
@@ -7,7 +7,7 @@ use stencil_compiler::emit::Source;
 use crate::backend::cuda::CudaError;
 use crate::backend::cuda::compile::nvrtc::Resources;
 
-/// A kernel that a step launches, and what it takes of a multiprocessor.
+/// A kernel that a step launches, and the resources of a multiprocessor that it takes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Launched {
     /// Its name.
@@ -22,7 +22,7 @@ pub struct Launched {
     pub shared_bytes: usize,
     /// Blocks that a multiprocessor holds at once, as the driver counts them.
     pub resident: u32,
-    /// The share of a multiprocessor's warps that these blocks are.
+    /// The share of a multiprocessor's warps that these blocks use.
     pub occupancy: f64,
     /// The resource that allows no more of them.
     pub bound: Bound,

@@ -31,7 +31,7 @@ pub(crate) struct Text {
     pub(crate) source: Source,
 }
 
-/// The plan for these patches of so many dimensions on a card with so many multiprocessors.
+/// Returns the plan for these patches of so many dimensions on a card with so many multiprocessors.
 pub(crate) fn fitted(plan: &Plan, dimension: usize, patches: &mesh::Patches, units: u32) -> Plan {
     plan.clone().fitted(Room {
         dimension,
@@ -41,7 +41,7 @@ pub(crate) fn fitted(plan: &Plan, dimension: usize, patches: &mesh::Patches, uni
     })
 }
 
-/// The texts of all launches of a plan over one patch or many, in a run with these constants.
+/// Returns the texts of all launches of a plan over one patch or many, in a run with these constants.
 pub(crate) fn texts<T: Number>(
     (algorithm, constants): (&Algorithm, &Constants),
     plan: &Plan,
@@ -51,7 +51,7 @@ pub(crate) fn texts<T: Number>(
     texts_changed::<T>(algorithm, plan, patches, of_run)
 }
 
-/// The same with kernels that are not quite those of the plan.
+/// The same, with each kernel changed by a function.
 pub(crate) fn texts_changed<T: Number>(
     algorithm: &Algorithm,
     plan: &Plan,
@@ -77,7 +77,7 @@ pub(crate) fn texts_changed<T: Number>(
     plan.launches.iter().enumerate().map(text).collect()
 }
 
-/// Ghost cells that the kernels may access.
+/// Returns the depth of the ghost cells that the kernels may access.
 pub(crate) fn halo(texts: &[Text]) -> [usize; 3] {
     let buffers = texts.iter().flat_map(|text| &text.kernel.buffers);
     buffers.fold([0; 3], |halo, buffer| {
@@ -89,43 +89,43 @@ pub(crate) fn halo(texts: &[Text]) -> [usize; 3] {
 #[derive(Debug)]
 pub(crate) struct Ready {
     pub(crate) substep: usize,
-    /// What it takes of the card.
+    /// The resources of the card that it takes.
     pub(crate) launched: Launched,
     function: CudaFunction,
     module: Arc<CudaModule>,
     config: LaunchConfig,
     /// Places of its buffers in the plan.
     buffers: Vec<usize>,
-    /// Of those that it copies boxes of.
+    /// The maps of the buffers that it copies boxes of.
     maps: Vec<Maps>,
-    /// Where cell 0 is in these maps and in surfaces, and how the patches stand in surfaces.
+    /// The place of cell 0 in these maps and in surfaces, and the arrangement of the patches in surfaces.
     places: Vec<i32>,
     /// Places of its uniforms in the algorithm.
     pub(crate) uniforms: Vec<usize>,
     /// Interior cells, values of a row and of a plane.
     sizes: [i32; 5],
-    /// Where the launch covers many patches.
+    /// The blocks and the stride, if the launch covers many patches.
     over: Option<Over>,
 }
 
-/// How the blocks of many patches stand in one grid.
+/// The arrangement of the blocks of many patches in one grid.
 #[derive(Clone, Copy, Debug)]
 struct Over {
-    /// The first one of a patch along x, y, z.
+    /// The first block of a patch along x, y, z.
     first: [i32; 3],
-    /// How many of a patch there are along x, y, z.
+    /// Blocks of a patch along x, y, z.
     blocks: [u32; 3],
     /// Values from one patch to the next.
     stride: i64,
 }
 
-/// Machine code in the memory of the card, with what its compiler said of its kernels.
+/// Machine code in the memory of the card, with the resources of its kernels.
 struct Loaded {
     module: Arc<CudaModule>,
     resources: Vec<Resources>,
 }
 
-/// A function of a text that calls one of others, which have these names, by its number.
+/// Returns a function as text that calls one of others, which have these names, by its number.
 pub(crate) fn choice(name: &str, names: &[String]) -> String {
     let cases = names.iter().enumerate();
     let cases: String = cases
@@ -151,13 +151,13 @@ pub(crate) fn one(
     Ok(module.ok_or(missing)?.module)
 }
 
-/// A kernel of a module.
+/// Returns a kernel of a module.
 pub(crate) fn function(module: &Arc<CudaModule>, name: &str) -> Result<CudaFunction, CudaError> {
     let found = module.load_function(name);
     found.map_err(CudaError::driver("looking for a kernel"))
 }
 
-/// Each launch has a module, and so uniforms, of its own.
+/// Loads a module for each launch, so that each has uniforms of its own.
 fn modules(
     card: &Opened,
     cache: Option<&Cache>,
@@ -219,7 +219,7 @@ const MOST_NUMBERED: usize = 1 << 31;
 /// Blocks along x, y, z.
 type Blocks = (u32, u32, u32);
 
-/// The blocks of a kernel; those of many patches stand in a row.
+/// Returns the blocks of a kernel; the blocks of many patches stand in a row.
 fn grid(kernel: &Kernel, shape: &MeshShape) -> Result<(Blocks, Option<Over>), CudaError> {
     let wrong = |reason: &str| CudaError::Kernel {
         kernel: kernel.name.clone(),
@@ -309,7 +309,7 @@ impl Ready {
         })
     }
 
-    /// The address of its uniforms, if it takes any.
+    /// Returns the address of its uniforms, if it takes any.
     pub(crate) fn constants(&self, stream: &Arc<CudaStream>) -> Result<Option<u64>, CudaError> {
         if self.uniforms.is_empty() {
             return Ok(None);
@@ -319,7 +319,7 @@ impl Ready {
         Ok(Some(constants.device_ptr(stream).0))
     }
 
-    /// Describes all arrays that boxes may be copied from. Says where cells are in these and in surfaces.
+    /// Describes all arrays that boxes may be copied from, and the place of cells in these and in surfaces.
     fn describe(
         &mut self,
         stream: &Arc<CudaStream>,
@@ -343,7 +343,7 @@ impl Ready {
         Ok(())
     }
 
-    /// Replaces the uniforms; `all` are those of the substep, in the algorithm's order.
+    /// Replaces the uniforms; `all` are the uniforms of the substep, in the algorithm's order.
     pub(crate) fn set_uniforms<T: Number>(
         &self,
         stream: &Arc<CudaStream>,
@@ -359,7 +359,7 @@ impl Ready {
         copy.map_err(&failed)
     }
 
-    /// Starts the kernel on all patches; `slots` says where each buffer of the plan is.
+    /// Starts the kernel on all patches; `slots` has the slot of each buffer of the plan.
     pub(crate) fn launch(
         &self,
         stream: &Arc<CudaStream>,
@@ -404,9 +404,9 @@ impl Ready {
         self.places.iter().for_each(|place| {
             launch.arg(place);
         });
-        // SAFETY: the arguments are those that the kernel was generated with; it accesses its
-        // buffers no further than the halo that they were allocated with, boxes of them as far
-        // as the maps say that there is memory, and surfaces, which live as long as the memory, nowhere beyond them.
+        // SAFETY: the arguments are those that the kernel was generated with. It accesses its buffers no further than
+        // the halo that they were allocated with, boxes of them within the memory that the maps describe, and
+        // surfaces, which live as long as the memory, nowhere beyond them.
         let launched = unsafe { launch.launch(self.config) };
         launched.map_err(CudaError::driver("launching a kernel"))?;
         Ok(())
@@ -425,7 +425,7 @@ mod tests {
     use crate::mesh::Mesh;
     use crate::{Simulation, SystemDef};
 
-    /// What tools show for a mesh is what a run on it compiles: chunks, reads around ends of axes, and literals.
+    /// Tools show the kernels for a mesh that a run on it compiles: chunks, reads around ends of axes, and literals.
     #[test]
     fn kernels_for_a_mesh_are_those_of_a_run_on_it() {
         let text =

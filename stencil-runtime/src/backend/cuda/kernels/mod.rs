@@ -1,4 +1,4 @@
-//! Kernels on a card: those of a plan, and those that are the same for all systems.
+//! Kernels on a card: the kernels of a plan, and the kernels that are the same for all systems.
 
 pub(crate) mod builtin;
 pub(crate) mod clock;

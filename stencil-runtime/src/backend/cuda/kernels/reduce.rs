@@ -19,7 +19,7 @@ const THREADS: u32 = 256;
 /// Values that are taken in order, as in the text.
 const LEAF: u32 = 16;
 
-/// As in the text.
+/// The same struct as in the text.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 struct Runs {
@@ -31,7 +31,7 @@ struct Runs {
 unsafe impl DeviceRepr for Runs {}
 
 impl Runs {
-    /// Blocks that share a run: a power of two, more than one where there are few runs and each has work for many.
+    /// Returns the blocks that share a run: a power of two, more than one for few runs with work for many.
     fn shared_by(&self) -> u32 {
         let of_run = self.length.unsigned_abs() / (THREADS * LEAF);
         let blocks = (BLOCKS / self.count.unsigned_abs().max(1)).min(of_run);
@@ -51,7 +51,7 @@ impl Runs {
     }
 }
 
-/// The kernels: for values, for what blocks make of parts of them, and for the numbers of rows and planes.
+/// The kernels: for values, for the sums of parts of rows, and for the numbers of rows and planes.
 #[derive(Debug)]
 pub(crate) struct Kernels {
     pub(crate) values: CudaFunction,
@@ -59,11 +59,11 @@ pub(crate) struct Kernels {
     pub(crate) numbers: CudaFunction,
 }
 
-/// The kernels, and room for the numbers that parts of rows, rows and planes become.
+/// The kernels, and room for the numbers of parts of rows, of rows and of planes.
 #[derive(Debug)]
 pub(crate) struct Tree {
     kernels: Kernels,
-    /// None where a row is that of one block.
+    /// `None` if each row has one block.
     parts: Option<CudaSlice<f64>>,
     rows: CudaSlice<f64>,
     planes: CudaSlice<f64>,
@@ -91,15 +91,15 @@ impl Tree {
         })
     }
 
-    /// Bytes of its sums.
+    /// Returns the bytes of its sums.
     pub(crate) fn bytes(&self) -> usize {
         let each = [&self.rows, &self.planes, &self.total].into_iter();
         each.chain(&self.parts).map(CudaSlice::num_bytes).sum()
     }
 
-    /// Starts the reduction of an array to a number, which is written to the address `to`; of a
-    /// mean it is the sum. `first` is the address of the first interior cell of the first patch. Rows
-    /// are those of the mesh, so patches change no bit.
+    /// Starts the reduction of an array to a number, which is written to the address `to`; a mean is reduced to its
+    /// sum. `first` is the address of the first interior cell of the first patch. Rows are rows of the mesh, so
+    /// patches change no bit.
     pub(crate) fn start(
         &mut self,
         stream: &Arc<CudaStream>,
@@ -122,8 +122,8 @@ impl Tree {
         let mut launch = stream.launch_builder(&self.kernels.values);
         launch.arg(&first).arg(shape).arg(&rows).arg(&rule);
         launch.arg(self.parts.as_mut().unwrap_or(&mut self.rows));
-        // SAFETY: the arguments are those of the kernel, which reads interior cells and writes a
-        // number for each part of a row, or for each row where there are no parts.
+        // SAFETY: the arguments are those of the kernel, which reads interior cells and writes a number for each part
+        // of a row, or for each row without parts.
         unsafe { launch.launch(config) }.map_err(&failed)?;
         if let Some(parts) = &self.parts {
             let config = LaunchConfig {
@@ -148,7 +148,7 @@ impl Tree {
         Ok(())
     }
 
-    /// The number that an array becomes.
+    /// Reduces an array to a number.
     pub(crate) fn reduce(
         &mut self,
         stream: &Arc<CudaStream>,
@@ -170,7 +170,7 @@ impl Tree {
     }
 }
 
-/// The rows of a mesh.
+/// Returns the rows of a mesh.
 fn rows_of(shape: &MeshShape) -> Runs {
     let [length, ny, nz] = shape.all;
     Runs {

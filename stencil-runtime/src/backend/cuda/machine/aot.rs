@@ -19,7 +19,7 @@ use crate::{Error, Number};
 /// All kernels of a run, as texts for an architecture.
 pub(crate) struct Ahead {
     architecture: String,
-    /// What carries the places of one declaration is compiled at once.
+    /// Texts in groups that are compiled at once: each group has the places of one declaration.
     groups: Vec<(Vec<Source>, Arc<Places>)>,
 }
 
@@ -48,7 +48,7 @@ impl Ahead {
         Ok(entries)
     }
 
-    /// Each kernel by itself.
+    /// Returns each kernel by itself.
     pub(crate) fn pieces(self) -> impl Iterator<Item = Piece> {
         let architecture = self.architecture;
         let groups = self.groups.into_iter();
@@ -71,8 +71,8 @@ impl Piece {
     }
 }
 
-/// All that a run of some plans compiles on a card of an architecture, in patches that kernels may read around the ends
-/// of along these axes.
+/// Returns all texts that a run of some plans compiles on a card of an architecture, in patches that kernels may read
+/// around the ends of along these axes.
 pub(crate) fn ahead<T: Number>(
     architecture: &str,
     plans: Plans<'_>,
@@ -128,8 +128,8 @@ mod tests {
         Simulation::builder(&system).cells([20, 10, 1]).cfl(0.3)
     }
 
-    /// Fields side by side, or in surfaces: ghost cells, moves to the host and what is observed know it, and the
-    /// launches.
+    /// Fields side by side, or in surfaces: ghost cells, moves to the host, observations and launches take that
+    /// layout.
     #[test]
     fn other_layouts_compile() {
         if nvrtc().is_none() {
@@ -147,7 +147,7 @@ mod tests {
         let (soa, aos, surface) = (compiled("soa"), compiled("aos"), compiled("surface"));
         assert_eq!((soa.len(), aos.len(), surface.len()), (6, 6, 7));
         let same = |other: &[String]| soa.iter().filter(|entry| other.contains(entry)).count();
-        // The clock alone does not depend on where arrays lie, and there are arrays beside surfaces.
+        // The clock alone does not depend on the layout of arrays, and there are arrays beside surfaces.
         assert_eq!((same(&aos), same(&surface)), (1, 2));
         fs::remove_dir_all(&folder).unwrap();
     }
@@ -169,7 +169,7 @@ mod tests {
         );
         let differing =
             |a: &[String], b: &[String]| a.iter().zip(b).filter(|(a, b)| a != b).count();
-        // The two substeps; ghost cells, the clock and what is observed are as ever.
+        // The two substeps differ; ghost cells, the clock and the observed functions do not.
         assert_eq!((differing(&one, &other), differing(&one, &usual)), (2, 2));
         // Half of the square of the speed over the spacings of 1/20 and 1/10.
         let changed = other.iter().zip(&one).filter(|(a, b)| a != b);
@@ -178,7 +178,7 @@ mod tests {
                 text.contains("2.25e1f") && text.contains("1.125e1f"),
                 "{text}"
             );
-            // The time step may be any.
+            // The time step may have any length.
             assert!(text.contains("struct Uniforms {\n  float "), "{text}");
         }
     }
@@ -191,7 +191,7 @@ mod tests {
         let folder = env::temp_dir().join(format!("stencil-ahead-{}", process::id()));
         let _ = fs::remove_dir_all(&folder);
         let entries = waves(2).compile_into(&Cache::at(&folder), "sm_90").unwrap();
-        // Those of all systems, the clock, two substeps, and what is observed and limits the step.
+        // Two texts for all systems, the clock, two substeps, and the observed functions with the speeds.
         assert_eq!(entries.len(), 6);
         let kept = || fs::read_dir(&folder).unwrap().count();
         assert_eq!(kept(), 6);

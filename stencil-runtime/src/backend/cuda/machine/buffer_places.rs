@@ -1,10 +1,10 @@
-//! Where the arrays of a plan are in the memory of a card.
+//! The places of the arrays of a plan in the memory of a card.
 
 use std::collections::BTreeMap;
 
 use stencil_compiler::plan::{BufferRole, Place, Plan};
 
-/// Where in the memory each buffer is; some are where another one is.
+/// Returns the slot of each buffer in memory; some buffers share one.
 pub(in crate::backend::cuda) fn slots(plan: &Plan) -> Vec<usize> {
     let mut next = 0;
     let mut slots: Vec<usize> = Vec::with_capacity(plan.buffers.len());
@@ -16,11 +16,11 @@ pub(in crate::backend::cuda) fn slots(plan: &Plan) -> Vec<usize> {
     slots
 }
 
-/// Where the arrays of a plan are in the memory, by their slots, and so many more behind them.
+/// Returns the places of the arrays of a plan in memory, by their slots, and of so many more behind them.
 pub(in crate::backend::cuda) fn places(plan: &Plan, more: usize) -> Vec<Place> {
     let (slots, of_buffers) = (slots(plan), plan.places());
     let home = |slot: usize| slots.iter().position(|own| *own == slot);
-    // No surface stands in front of those behind.
+    // Slots behind the plan's count arrays alone, without surfaces.
     let surfaces = (0..plan.memories()).filter_map(home);
     let surfaces = surfaces
         .filter(|buffer| of_buffers[*buffer].surface)
@@ -30,7 +30,7 @@ pub(in crate::backend::cuda) fn places(plan: &Plan, more: usize) -> Vec<Place> {
     (0..plan.memories() + more).map(place).collect()
 }
 
-/// Where in the memory fields are kept, by their buffers: behind what the plan needs.
+/// Returns the slots of copies of fields, by their buffers: behind the slots of the plan.
 pub(super) fn kept(plan: &Plan) -> BTreeMap<usize, usize> {
     let fields = plan.buffers.iter().enumerate();
     let fields = fields.filter(|(_, buffer)| buffer.role == BufferRole::Field);
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
     use crate::SystemDef;
 
-    /// No two values are in one place, whatever is kept, and what changes places lies alike.
+    /// No two values share a place, whatever is kept, and buffers that change places have the same layout.
     #[test]
     fn each_value_has_a_place_of_its_own() {
         let source = "pub system Waves in 2d { field h: scalar; field v: vector;

@@ -1,4 +1,4 @@
-//! Values that another machine on the same card has already.
+//! Copies fields from another machine on the same card.
 
 use cudarc::driver::PushKernelArg;
 use stencil_compiler::plan::BufferRole;
@@ -8,9 +8,9 @@ use crate::Number;
 use crate::backend::cuda::CudaError;
 
 impl<T: Number> Machine<T> {
-    /// Takes the values of all fields from a machine for the same system and mesh, whose arrays may have
-    /// other ghost cells; `false` where the mesh is cut otherwise, the card is another one, or the fields of one of them
-    /// alone are surfaces.
+    /// Copies the values of all fields from a machine for the same system and mesh, whose arrays may have other ghost
+    /// cells. Returns `false` if the mesh is cut otherwise, the card is another one, or only one of both machines has
+    /// surfaces.
     pub(crate) fn take_fields(&mut self, from: &Self) -> Result<bool, CudaError> {
         let fields = self.fields.buffers.of_role(BufferRole::Field);
         let same = self.cut.patches == from.cut.patches
@@ -23,7 +23,7 @@ impl<T: Number> Machine<T> {
         from.card.synchronize()?;
         let stream = self.card.stream.clone();
         let config = self.shape.through(1);
-        // The kernel for arrays that lie apart knows those that do not, too.
+        // The kernel for arrays whose values lie apart also takes arrays whose values do not.
         let take_cells = match theirs.of {
             1 => &self.take_cells,
             _ => &from.take_cells,

@@ -1,5 +1,5 @@
-//! Values that are no numbers or have grown without bound: steps are looked at some at a time, and done again one by one where
-//! such a value came up, from the fields as they were when they were last good.
+//! Checks that values are finite and have not grown without bound, for several steps at once. If a value is bad, the
+//! steps are done again one by one, from the last fields that were good.
 
 use cudarc::driver::PushKernelArg;
 use stencil_compiler::plan::BufferRole;
@@ -12,7 +12,7 @@ use crate::step::{After, Failure, Moment};
 use crate::{Error, Number};
 
 impl<T: Number> Machine<T> {
-    /// Looks at all steps that were not looked at yet.
+    /// Checks all steps that were not checked yet.
     pub(super) fn check_steps(&mut self) -> Result<(), Failure> {
         if self.since.is_empty() {
             return Ok(());
@@ -52,8 +52,7 @@ impl<T: Number> Machine<T> {
         Err(nothing().into())
     }
 
-    /// Does a step again, and looks at the values of each substep if asked to, up to the first
-    /// that is no number.
+    /// Does a step again, and checks the values of each substep if asked to, up to the first bad one.
     fn repeat(&mut self, moment: &Moment, look: bool) -> Result<Option<(usize, BadValue)>, Error> {
         let Moment { t, dt, .. } = *moment;
         self.begin_given(t, dt)?;
@@ -80,12 +79,12 @@ impl<T: Number> Machine<T> {
         Ok(())
     }
 
-    /// Steps between two looks.
+    /// Returns the number of steps between two checks.
     pub(super) fn look_every(&self) -> usize {
         self.fields.domain.look_every
     }
 
-    /// Puts the kept fields back; `false` if there are none.
+    /// Puts the kept fields back; returns `false` if there are none.
     pub(super) fn put_back(&mut self) -> Result<bool, CudaError> {
         if self.kept.is_empty() {
             return Ok(false);
@@ -94,7 +93,7 @@ impl<T: Number> Machine<T> {
             let to = self.slots[*buffer];
             self.memory.copy(&self.card.stream, *slot, to)?;
         }
-        // What is counted is not put back, but was counted since.
+        // Counters are not put back: they have counted further since.
         self.forget_changed();
         Ok(true)
     }
@@ -105,20 +104,20 @@ impl<T: Number> Machine<T> {
         }
     }
 
-    /// Forgets all that steps change.
+    /// Forgets the host's copies of all that steps change.
     pub(super) fn forget_changed(&mut self) {
         self.forget(&self.fields.buffers.changed());
         self.forget(&self.sampled.clone());
     }
 
-    /// The first value of a field that is no number or beyond the bound.
+    /// Returns the first value of a field that is not finite or beyond the bound.
     pub(crate) fn find_bad(&mut self) -> Result<Option<BadValue>, CudaError> {
         let failed = CudaError::driver("looking for values that are no numbers");
         let fields = self.fields.buffers.of_role(BufferRole::Field);
         let stream = &self.card.stream;
         let slots = fields.iter().map(|buffer| self.slots[*buffer]);
         let arrays = self.memory.addresses(stream, slots);
-        // Fields lie alike.
+        // All fields have the same layout.
         let shape = fields.first().map_or(self.shape, |at| self.shape_of(*at));
         let none = u64::MAX;
         stream

@@ -1,4 +1,4 @@
-//! Is there room on a card for the arrays of a run, and what do they take?
+//! Memory of a card: is there room for the arrays of a run, and how much do they take?
 
 use stencil_compiler::plan::{BufferRole, Layout, Plan};
 
@@ -13,7 +13,7 @@ use crate::field::{Cut, Shape};
 use crate::{Error, MemoryUse, Number};
 
 impl<T: Number> Machine<T> {
-    /// What it takes on the card: all that is taken when it is made.
+    /// Returns the memory that it takes on the card: all of it is allocated when it is made.
     pub(super) fn memory_used(&self) -> MemoryUse {
         let kept = self.kept.len();
         let counts = [self.memory.count() - kept, kept];
@@ -56,7 +56,7 @@ pub(super) fn fits<T: Number>(
     let (shape, patches) = (&cut.patch, cut.patches.count());
     let most = plan.places().iter().map(|place| place.of).max();
     counted(shape, most.unwrap_or(1))?;
-    // An array that crosses the bus is packed first where values lie apart, and surfaces begin as copies of zeros.
+    // An array that crosses the bus is packed first if its values lie apart, and surfaces begin as copies of zeros.
     let packed = usize::from(plan.layout != Layout::Soa);
     card.synchronize()?;
     let (free, total) = card
@@ -100,7 +100,7 @@ pub(super) fn fits<T: Number>(
     }))
 }
 
-/// Kernels count the values of an array with 32 bits, and those of so many arrays that lie side by side.
+/// Checks that 32 bits count the values of an array, or of so many arrays that lie side by side, as kernels do.
 fn counted(shape: &Shape, of: usize) -> Result<(), CudaError> {
     let values = shape.len().saturating_mul(of);
     if values <= i32::MAX as usize {
@@ -113,7 +113,7 @@ fn counted(shape: &Shape, of: usize) -> Result<(), CudaError> {
     })
 }
 
-/// The largest grid of the same shape, in as many patches, that fits.
+/// Returns the largest grid of the same shape, in as many patches, that fits.
 fn largest(cut: &Cut, bytes: usize, fits: impl Fn(&Shape) -> bool) -> [usize; 3] {
     let cells = memory_use::largest(cut.patch.cells, |cells| {
         let there = Shape::new(cells, cut.patch.halo, bytes);

@@ -47,28 +47,27 @@ pub use part_times::{PartTime, StepPart};
 use programs::{Arrays, Programs};
 use tasks::{Graph, Kind, Task, When};
 
-/// Bytes of the card that are left to others: the driver's own, and lists of ghost cells.
+/// Bytes of the card that are left to others: the driver, and lists of ghost cells.
 const RESERVE: usize = 64 << 20;
 
-/// Arrays on a card and what is done with them in a step.
+/// Arrays on a card, and the tasks that a step does with them.
 #[derive(Debug)]
 pub(crate) struct Machine<T> {
     card: Opened,
-    /// Where compiled kernels are kept.
+    /// The cache of compiled kernels.
     cache: Option<Cache>,
-    /// The whole mesh as one patch of the host; its arrays are empty but while the host evaluates
-    /// something.
+    /// The whole mesh as one patch of the host; its arrays are empty except while the host evaluates something.
     fields: Fields<T>,
-    /// Values of buffers as the host knows them, until they change on the card.
+    /// Copies of buffers on the host, until they change on the card.
     known: Vec<OnceLock<Array<T>>>,
     memory: Memory,
-    /// How the mesh is in that memory.
+    /// The patches of the mesh in the memory of the card.
     cut: Cut,
-    /// What kernels of what is observed are made for.
+    /// The arrays and the card that kernels of observed functions are made for.
     on: On,
-    /// Where in the memory each buffer is.
+    /// The slot of each buffer in memory.
     slots: Vec<usize>,
-    /// Where the fields are kept as they were when they were last looked at, by their buffers.
+    /// The slots of the copies of fields from the last check, by their buffers.
     kept: BTreeMap<usize, usize>,
     ghosts: Ghosts,
     launches: Vec<Ready>,
@@ -82,41 +81,41 @@ pub(crate) struct Machine<T> {
     shape: MeshShape,
     substeps: Vec<Vec<Task>>,
     fused: Option<Fused>,
-    /// Captured parts of steps, by where the buffers are when one begins.
+    /// Captured parts of steps, by the slots of the buffers at their beginning.
     graphs: BTreeMap<(Kind, Vec<usize>), Graph>,
     first_bad: CudaSlice<u64>,
     /// Steps since the fields were last kept.
     since: Vec<Moment>,
-    /// Are the kept fields those before the first of these steps?
+    /// Are the kept fields those from before the first of these steps?
     holds: bool,
     /// Does the kernel of the speeds have its uniforms?
     has_speeds: bool,
-    /// What is observed, by number.
+    /// The reducers of observed functions, by number.
     reducers: Vec<Reducer>,
     pool: Arc<ThreadPool>,
 }
 
 impl<T> Drop for Machine<T> {
-    /// Graphs go before the kernels and the memory that they are of, and nothing is under way then.
+    /// Graphs are dropped before their kernels and memory, and no work is in progress then.
     fn drop(&mut self) {
-        // A card that fails has told so before.
+        // A failure of the card was reported before.
         let _ = self.card.synchronize();
         self.graphs.clear();
     }
 }
 
-/// Steps that are done several at once.
+/// Several steps that are done at once.
 #[derive(Debug)]
 struct Fused {
-    /// How many.
+    /// The number of steps.
     steps: usize,
-    /// The number of its first launch; those of single steps come before.
+    /// The number of its first launch; the launches of single steps come before.
     first: usize,
-    /// What is done in each fused substep.
+    /// The tasks of each fused substep.
     tasks: Vec<Vec<Task>>,
 }
 
-/// What kernels are fitted to: what was compiled ahead did not know the card.
+/// Returns the limits that kernels are fitted to: kernels that were compiled ahead did not know the card.
 fn units(card: &Opened, cache: Option<&Cache>) -> Units {
     match cache.and_then(Cache::sealed_by) {
         None => Units {
@@ -217,7 +216,7 @@ impl<T: Number> Machine<T> {
         Ok(machine)
     }
 
-    /// What is done in each substep of a plan, whose launches begin at this number.
+    /// Returns the tasks of each substep of a plan, whose launches begin at this number.
     fn tasks(&self, plan: &Plan, first: usize) -> Result<Vec<Vec<Task>>, Error> {
         let mut substeps = Vec::new();
         let all_alike = self.fields.domain.boundaries.has_custom();
@@ -240,14 +239,14 @@ impl<T: Number> Machine<T> {
         &self.card.card
     }
 
-    /// The kernels of a step, in their order; those of fused substeps where there are any.
+    /// Returns the kernels of a step, in their order; the kernels of fused substeps if there are any.
     pub(crate) fn launched(&self) -> Vec<Launched> {
         let first = self.fused.as_ref().map_or(0, |fused| fused.first);
         let all = self.launches[first..].iter();
         all.map(|launch| launch.launched.clone()).collect()
     }
 
-    /// How many kernels a step launches, those that fill ghost cells among them.
+    /// Returns the number of kernels that a step launches, fills of ghost cells included.
     pub(crate) fn launches_a_step(&self) -> usize {
         let is_launch = |task: &&Task| matches!(task, Task::Launch(_) | Task::Fill(Some(_)));
         let (tasks, steps) = match &self.fused {
@@ -262,13 +261,13 @@ impl<T: Number> Machine<T> {
             .div_ceil(steps)
     }
 
-    /// Where a buffer is; without one, an array alone.
+    /// Returns the place of a buffer; without one, that of an array alone.
     fn place_of(&self, buffer: Option<&usize>) -> Place {
         let place = |buffer: &usize| self.memory.place(self.slots[*buffer]);
         buffer.map_or(Place::alone(0), place)
     }
 
-    /// What kernels know of the mesh and the arrays that a buffer may be in.
+    /// Returns the mesh as kernels see it, for the arrays that a buffer may be in.
     fn shape_of(&self, buffer: usize) -> MeshShape {
         let place = self.place_of(Some(&buffer));
         match place.surface {
@@ -277,7 +276,7 @@ impl<T: Number> Machine<T> {
         }
     }
 
-    /// Must the host do something within a step?
+    /// Does a step need the host?
     fn needs_host(&self) -> bool {
         let boundaries = &self.fields.domain.boundaries;
         boundaries.has_custom() || (has_tables(boundaries) && !self.has_formulas_on_faces())
@@ -432,7 +431,7 @@ impl<T: Number> Device<T> for Machine<T> {
         self.one_step(moment, begun, renew)
     }
 
-    /// Those in which nothing depends on the time, and the host has no part. They are looked at together.
+    /// Several steps at once need no time and no part of the host. They are checked together.
     fn steps_at_once(&self) -> Option<usize> {
         let fused = self.fused.as_ref()?;
         let is_seen = fused.steps <= self.look_every();

@@ -1,5 +1,4 @@
-//! What is observed: evaluated into arrays whose values nobody needs between two steps, then
-//! reduced there.
+//! Observed functions: evaluated into arrays that are free between two steps, then reduced there.
 
 use std::sync::Arc;
 
@@ -29,7 +28,7 @@ pub(crate) struct Reducer {
 pub(super) struct Round {
     launch: Ready,
     pub(super) problem: Problem,
-    /// For each buffer of the launch's plan the one of the machine.
+    /// For each buffer of the launch's plan the buffer of the machine.
     buffers: Vec<usize>,
     /// The buffer of each quantity.
     pub(super) quantities: Vec<(usize, Reduction)>,
@@ -49,7 +48,7 @@ impl Reducer {
 }
 
 impl<T: Number> Machine<T> {
-    /// Makes ready some updates of an algorithm with one substep and the same states.
+    /// Prepares some updates of an algorithm with one substep and the same states.
     pub(super) fn reducer(
         &self,
         algorithm: &Algorithm,
@@ -92,7 +91,7 @@ impl<T: Number> Machine<T> {
             let at = match role {
                 BufferRole::Field => self.fields.buffers.field(name),
                 BufferRole::Given => self.fields.buffers.given(name),
-                // What this round does not evaluate is not accessed in it, wherever it is.
+                // Buffers that this round does not evaluate are not accessed in it, wherever they are.
                 BufferRole::Accumulator
                 | BufferRole::Count
                 | BufferRole::NewField
@@ -118,7 +117,7 @@ impl<T: Number> Machine<T> {
         })
     }
 
-    /// Does something with the reducer that stands behind one of a run.
+    /// Calls a function with a reducer and the reducer of the machine that belongs to it.
     pub(super) fn with_reducer<R>(
         &mut self,
         reducer: &backend::Reducer,
@@ -133,7 +132,7 @@ impl<T: Number> Machine<T> {
         done
     }
 
-    /// The numbers that the quantities become at the time `t`, with the uniforms of their algorithm.
+    /// Reduces the quantities to numbers at the time `t`, with the uniforms of their algorithm.
     pub(super) fn reduce_with(
         &mut self,
         reducer: &Reducer,
@@ -164,8 +163,8 @@ impl<T: Number> Machine<T> {
         Ok(numbers)
     }
 
-    /// Starts what evaluates the speeds that limit the next step, and writes them to the state of the
-    /// card, which knows the time; the host thinks that it is `t`.
+    /// Starts the evaluation of the speeds that limit the next step, and writes them to the state of the card, which
+    /// knows the time; the host takes it to be `t`.
     pub(super) fn enqueue_speeds(&mut self, reducer: &Reducer, t: f64) -> Result<(), Error> {
         let stream = self.card.stream.clone();
         let time = self.clock.between();

@@ -1,4 +1,4 @@
-//! The kernels of what is observed: each evaluates some updates of an algorithm into arrays that are free between steps.
+//! The kernels of observed functions: updates of an algorithm, evaluated into arrays that are free between steps.
 
 use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::discretize::Observation;
@@ -15,22 +15,22 @@ use crate::mesh::Patches;
 use crate::step::groups;
 use crate::{Error, Number};
 
-/// The schedule of what is observed in each cell by itself, or beside ghost cells.
+/// The schedule of functions that are observed in each cell by itself, or beside ghost cells.
 const DIRECT: &str = "direct";
 
-/// That of what reads other cells around the ends of the mesh: arrays need no ghost cells for it.
+/// The schedule of functions that read other cells around the ends of the mesh: arrays need no ghost cells for it.
 const AROUND: &str = "gathered";
 
-/// What such kernels are made for.
+/// The arrays and the card that such kernels are made for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct On {
     pub(super) patches: Patches,
     /// Axes along which they may read beyond one end at the other.
     around: [bool; 3],
     units: Units,
-    /// How many values of a cell they have room for.
+    /// The number of values of a cell that they have room for.
     pub(super) room: usize,
-    /// How fields and that room lie.
+    /// The layout of fields and of that room.
     like: Place,
 }
 
@@ -51,7 +51,7 @@ impl On {
         }
     }
 
-    /// Updates that are evaluated at once, where there is room for the values of so many.
+    /// Returns groups of updates that are evaluated at once, if there is room for the values of so many.
     pub(super) fn rounds<'a>(
         &self,
         updates: &'a [(usize, Reduction)],
@@ -60,13 +60,13 @@ impl On {
     }
 }
 
-/// What one launch evaluates, as a problem of its own.
+/// The updates that one launch evaluates, as a problem of its own.
 pub(super) struct Part {
     pub(super) problem: Problem,
     pub(super) texts: Vec<Text>,
 }
 
-/// Such a problem, and how it is computed.
+/// The problem of a launch, and its plan.
 #[derive(Debug)]
 pub(super) struct Problem {
     pub(super) algorithm: Algorithm,
@@ -92,7 +92,7 @@ impl Part {
         }
     }
 
-    /// One march that reads around the ends along all axes where that may be, if there are such axes, and it can.
+    /// Returns one march that reads around the ends of all axes that allow it, if any does and it is legal.
     fn reading_around<T: Number>(algorithm: &Algorithm, on: &On) -> Result<Option<Self>, Error> {
         let reach = planned::<T>(algorithm, DIRECT, [false; 3])?.1.halo();
         let reads = |axis: usize| on.around[axis] && reach[axis] > 0;
@@ -103,7 +103,7 @@ impl Part {
         let halo = planned::<T>(algorithm, AROUND, [false; 3])?.1.halo();
         let crossable = plan::crossable(halo, on.patches.cells, T::BYTES);
         let around = std::array::from_fn(|axis| on.around[axis] && crossable[axis]);
-        // Where a march cannot be, or has no room in a block, there are ghost cells.
+        // If a march is not legal, or has no room in a block, ghost cells are filled.
         let part = match Self::scheduled::<T>(algorithm.clone(), AROUND, around, on) {
             Ok(part) => part,
             Err(bug @ Error::Bug(_)) => return Err(bug),
@@ -150,7 +150,7 @@ impl Part {
         })
     }
 
-    /// Ghost cells of a field that it reads.
+    /// Returns the depth of the ghost cells of a field that it reads.
     pub(super) fn depth(&self, field: &str) -> [usize; 3] {
         let launches = self.problem.plan.launches.iter();
         let reads = launches.flat_map(|launch| {
@@ -160,14 +160,14 @@ impl Part {
         deepest(reads.map(|depth| depth.map(|n| n as usize)))
     }
 
-    /// Ghost cells that its arrays have at least.
+    /// Returns the least depth of ghost cells of its arrays.
     fn halo(&self) -> [usize; 3] {
         let of_plan = self.problem.plan.halo().map(|n| n as usize);
         deepest([of_plan, halo_of(&self.texts)])
     }
 }
 
-/// What is observed by a preset, and its plan.
+/// Returns the observed functions and their plan by a preset.
 fn planned<T: Number>(
     algorithm: &Algorithm,
     schedule: &str,
@@ -180,13 +180,13 @@ fn planned<T: Number>(
     Ok((schedule, plan))
 }
 
-/// Along each axis the most of these.
+/// Returns the largest of some depths along each axis.
 pub(super) fn deepest(halos: impl IntoIterator<Item = [usize; 3]>) -> [usize; 3] {
     let deeper = |a: [usize; 3], b: [usize; 3]| std::array::from_fn(|axis| a[axis].max(b[axis]));
     halos.into_iter().fold([0; 3], deeper)
 }
 
-/// All launches that evaluate what is observed, and the speeds.
+/// Returns all launches that evaluate observed functions, and the speeds.
 fn parts<T: Number>(observation: &Observation, on: &On) -> Result<Vec<Part>, Error> {
     let groups = groups(observation);
     let rounds = groups.iter().flat_map(|updates| on.rounds(updates));
@@ -194,13 +194,13 @@ fn parts<T: Number>(observation: &Observation, on: &On) -> Result<Vec<Part>, Err
     parts.collect()
 }
 
-/// Ghost cells that arrays have for what is observed.
+/// Returns the depth of ghost cells that arrays have for observed functions.
 pub(super) fn halo<T: Number>(observation: &Observation, on: &On) -> Result<[usize; 3], Error> {
     let parts = parts::<T>(observation, on)?;
     Ok(deepest(parts.iter().map(Part::halo)))
 }
 
-/// The texts of its kernels.
+/// Returns the texts of its kernels.
 pub(crate) fn sources<T: Number>(observation: &Observation, on: &On) -> Result<Vec<Source>, Error> {
     let parts = parts::<T>(observation, on)?;
     let texts = parts.into_iter().flat_map(|part| part.texts);
@@ -217,8 +217,8 @@ mod tests {
     use crate::SystemDef;
     use crate::mesh::Mesh;
 
-    /// Ghost cells for the vorticity of a flow, which is read around the ends along these axes, where a block has so much
-    /// shared memory.
+    /// Returns the ghost cells for the vorticity of a flow, which is read around the ends along these axes, if a block
+    /// has so much shared memory.
     fn halo_on(cells: [usize; 3], around: [bool; 3], shared_bytes: usize) -> [usize; 3] {
         let text = "pub system Flow in 3d {
             field u: vector; ddt(u) = lap(u);

@@ -17,14 +17,14 @@ pub(crate) struct Opening {
 
 #[derive(Debug)]
 enum State {
-    /// Nobody has asked for the card yet.
+    /// Not asked for yet.
     Closed,
     Begun(JoinHandle<Result<Opened, CudaError>>),
     Done(Result<Opened, CudaError>),
 }
 
 impl Opening {
-    /// The card of a number; nothing is done yet.
+    /// Takes the number of a card; nothing is opened yet.
     pub(crate) fn new(ordinal: usize) -> Self {
         Opening {
             ordinal,
@@ -33,14 +33,14 @@ impl Opening {
         }
     }
 
-    /// Begins, if there is a driver; what there is to compile is in this cache or goes there.
+    /// Begins, if there is a driver; kernels to compile are in this cache or go there.
     pub(crate) fn begin(&mut self, cache: Option<&Cache>) {
         if !matches!(self.state, State::Closed) || driver::whole().is_err() {
             return;
         }
         let ordinal = self.ordinal;
         if cache.and_then(Cache::sealed_by).is_none() {
-            // Whoever needs the compiler hears why it cannot be had.
+            // A failure is reported later, to the caller that needs the compiler.
             let open = || drop(Nvrtc::shared_up_to(driver::major()));
             self.compiler = Some(thread::spawn(open));
         }
@@ -53,12 +53,12 @@ impl Opening {
         matches!(self.state, State::Done(Ok(_))) && Nvrtc::shared_up_to(driver::major()).is_ok()
     }
 
-    /// Is there no use in asking for a card?
+    /// Is there certainly no card to use?
     pub(crate) fn is_hopeless(&self) -> bool {
         driver::whole().is_err()
     }
 
-    /// The card.
+    /// Waits for the card, and returns it.
     pub(crate) fn finish(mut self) -> Result<Opened, CudaError> {
         self.wait();
         match std::mem::replace(&mut self.state, State::Closed) {

@@ -1,5 +1,5 @@
-//! How long each part of a step takes by itself: it is captured some times one behind the other, and replayed
-//! between two events.
+//! The time of each part of a step by itself: it is captured some times one behind the other, and replayed between two
+//! events.
 
 use std::sync::OnceLock;
 
@@ -17,21 +17,21 @@ use crate::field::Array;
 use crate::step::Asked;
 use crate::{Error, Number};
 
-/// How often a part is captured: what the host does to replay it does not show.
+/// Copies of a part in one capture: so many that the host's time to replay it does not count.
 const CAPTURED: u32 = 8;
 
-/// Seconds for the timings of a part, and how many there are at most.
+/// Seconds for the timings of a part, and their number at most.
 const TIMINGS: (f64, f64) = (0.01, 5.0);
 
-/// What a part of a step does.
+/// The task of a part of a step.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum StepPart {
     /// Finds the speeds of all cells and the length of the step, and begins it.
     TimeStep {
-        /// What it costs to evaluate the speeds.
+        /// The cost of the evaluation of the speeds.
         costs: Vec<KernelCost>,
-        /// Values of a cell that become one number of all cells.
+        /// Values of a cell that are reduced to one number of all cells each.
         reduced: usize,
     },
     /// Evaluates given fields.
@@ -45,19 +45,19 @@ pub enum StepPart {
     Kernel(usize),
 }
 
-/// A part of a step, or of steps that are done at once, and how long it takes on a card.
+/// A part of a step, or of steps that are done at once, and its time on a card.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PartTime {
-    /// What it does.
+    /// Its task.
     pub part: StepPart,
     /// Seconds, with the gap to the next launch.
     pub seconds: f64,
 }
 
 impl<T: Number> Machine<T> {
-    /// The parts of a step in their order; none where the host has a part in it, where the substeps that are fused
-    /// are done one by one, or where fields are not kept, which are put back afterwards. If the step adapts to speeds, these
-    /// are the speeds and what it is asked for.
+    /// Returns the parts of a step in their order. There are none if the host has a part in it, if the substeps that
+    /// are fused are done one by one, or if fields are not kept, so that they can be put back afterwards. If the step
+    /// adapts to speeds, the arguments are the speeds and the request.
     pub(crate) fn part_times(
         &mut self,
         speeds: Option<(&backend::Reducer, Asked)>,
@@ -87,7 +87,7 @@ impl<T: Number> Machine<T> {
         Ok(times)
     }
 
-    /// What launches have counted: they count each time that they are done.
+    /// Returns the values of counters: they count each time that a launch is done.
     fn counts(&mut self) -> Result<Vec<(usize, Array<T>)>, Error> {
         let mut counts = Vec::new();
         for buffer in self.fields.buffers.of_role(BufferRole::Count) {
@@ -107,7 +107,7 @@ impl<T: Number> Machine<T> {
         Ok(())
     }
 
-    /// The search for the length of a step.
+    /// Times the search for the length of a step.
     fn time_step_time(
         &mut self,
         (of, asked): (&Reducer, Asked),
@@ -117,7 +117,7 @@ impl<T: Number> Machine<T> {
         self.clock.tell_asked(&stream, asked)?;
         let part = Part::Speeds { of, t: asked.t };
         let seconds = self.seconds(|machine| machine.enqueue_part(part))?;
-        // The time of the card has gone on, and is told anew by the next step.
+        // The time of the card has gone on; the next step sets it anew.
         self.clock.read(&stream)?;
         times.push(PartTime {
             part: of.part::<T>()?,
@@ -126,7 +126,7 @@ impl<T: Number> Machine<T> {
         Ok(())
     }
 
-    /// What is done in all substeps, of the steps that are done at once if there are any.
+    /// Times the tasks of all substeps, of the steps that are done at once if there are any.
     fn all_task_times(&mut self, times: &mut Vec<PartTime>) -> Result<(), Error> {
         let (tasks, first) = match &mut self.fused {
             Some(fused) => (std::mem::take(&mut fused.tasks), fused.first),
@@ -140,8 +140,8 @@ impl<T: Number> Machine<T> {
         done
     }
 
-    /// What is done in each substep. What stands in accumulators after a kernel was done many times is not
-    /// what a step finds there, so each substep begins with a step that is done up to it.
+    /// Times the tasks of each substep. After a kernel was done many times, accumulators hold other values than in a
+    /// step. So each substep begins with a step that is done up to it.
     fn task_times(
         &mut self,
         substeps: &[Vec<Task>],
@@ -175,8 +175,8 @@ impl<T: Number> Machine<T> {
         Ok(())
     }
 
-    /// Seconds of what is started, one of several that follow each other. What disturbs a capture is no failure, as it is none
-    /// in a step: it is started each time then.
+    /// Returns the seconds of some work, one of several that follow each other. A capture that is disturbed is no
+    /// failure, as in a step: the work is started each time then.
     fn seconds(
         &mut self,
         mut start: impl FnMut(&mut Self) -> Result<(), Error>,
@@ -201,7 +201,7 @@ impl<T: Number> Machine<T> {
 }
 
 impl Reducer {
-    /// What it does, as a part of a step.
+    /// Returns it as a part of a step.
     fn part<T: Number>(&self) -> Result<StepPart, Error> {
         let bug = |what: String| Error::Bug(format!("the speeds of a step: {what}"));
         let mut costs = Vec::new();

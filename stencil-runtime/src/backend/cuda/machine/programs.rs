@@ -1,4 +1,4 @@
-//! What a machine is made of: the plans of a run, fitted to its mesh and its card, and the arrays for them.
+//! The parts of a machine: the plans of a run, fitted to its mesh and its card, and the arrays for them.
 
 use std::collections::BTreeMap;
 
@@ -24,19 +24,19 @@ use crate::{Error, Number};
 
 /// The plans of a run as texts.
 pub(super) struct Programs<'a> {
-    /// Each with its problem, that of single steps first.
+    /// Each plan with its problem, single steps first.
     all: Vec<(&'a Algorithm, Plan, Vec<Text>)>,
-    /// Ghost cells that they and what is observed read.
+    /// Ghost cells that they and observed functions read.
     pub(super) halo: [usize; 3],
-    /// Those that they would read if none of them read around the ends: the host has as many, so that it can evaluate what
-    /// it can in a run of its own.
+    /// Ghost cells that they would read if none of them read around the ends. The host has as many, so that it can
+    /// evaluate all that it can in a run of its own.
     pub(super) reach: [usize; 3],
-    /// What kernels of what is observed are made for.
+    /// The arrays and the card that kernels of observed functions are made for.
     pub(super) on: On,
 }
 
 impl<'a> Programs<'a> {
-    /// On a card with such multiprocessors.
+    /// Plans the kernels for a card with such multiprocessors.
     pub(super) fn new<T: Number>(
         plans: Plans<'a>,
         (domain, unsteady): (&Domain, &Unsteady),
@@ -66,7 +66,7 @@ impl<'a> Programs<'a> {
                 .map(|read| std::array::from_fn(|axis| (read[axis] + launch.extend[axis]) as usize))
         });
         let reach = deepest(reach);
-        // The host gets given fields that the card evaluates with all ghost cells that it has of them.
+        // The host's copies of given fields that the card evaluates have all their ghost cells.
         if !unsteady.sources.is_empty() {
             halos.extend([domain.halo, reach]);
         }
@@ -102,7 +102,7 @@ pub(super) struct Arrays<T> {
 }
 
 impl<T: Number> Arrays<T> {
-    /// With so many ghost cells on the card, and on the host.
+    /// Allocates arrays with so many ghost cells on the card, and on the host.
     pub(super) fn new(
         (card, cache): (&Opened, Option<&Cache>),
         plan: &Plan,
@@ -136,7 +136,7 @@ impl<T: Number> Arrays<T> {
         })
     }
 
-    /// The kernels of all plans, ready to be launched on them.
+    /// Loads the kernels of all plans, ready to be launched on the arrays.
     pub(super) fn load(
         &self,
         (card, cache): (&Opened, Option<&Cache>),

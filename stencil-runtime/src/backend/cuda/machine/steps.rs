@@ -13,8 +13,8 @@ impl<T: Number> Machine<T> {
         self.clock.depends_on_time() || self.formulas.is_some()
     }
 
-    /// Finds the speeds that limit the next step, and with them its length, and begins it. The
-    /// uniforms are those of the speeds, and never change.
+    /// Finds the speeds that limit the next step, and with them its length, and begins it. The uniforms of the speeds
+    /// never change.
     pub(super) fn begin_with(
         &mut self,
         speeds: &Reducer,
@@ -47,7 +47,7 @@ impl<T: Number> Machine<T> {
         Ok(())
     }
 
-    /// As many steps as it does at once, of the same length.
+    /// Does as many steps as fit at once, of the same length.
     pub(super) fn fused_steps(&mut self, moments: &[Moment]) -> Result<(), Failure> {
         self.keep()?;
         let Moment { t, dt, .. } = *moments.first().ok_or_else(nothing)?;
@@ -64,7 +64,7 @@ impl<T: Number> Machine<T> {
         self.look_in_time()
     }
 
-    /// Looks for values that are no numbers, once there are some steps to look at.
+    /// Checks that values are finite, once there are some steps to check.
     fn look_in_time(&mut self) -> Result<(), Failure> {
         if self.since.len() >= self.look_every() {
             self.check_steps()?;
@@ -72,11 +72,11 @@ impl<T: Number> Machine<T> {
         Ok(())
     }
 
-    /// One step, which was `begun` if the card has found its length. `renew` sets given fields anew
-    /// for the time of a substep, if any change with it.
+    /// Does one step, which was `begun` if the card has found its length. `renew` sets given fields anew for the time
+    /// of a substep, if any change with it.
     ///
-    /// The step is started, and looked at for values that are no numbers with some others later,
-    /// or at once where the host takes part in it.
+    /// The step is started. Its values are checked later, with those of other steps, or at once if the host takes part
+    /// in it.
     pub(super) fn one_step(
         &mut self,
         moment: Moment,

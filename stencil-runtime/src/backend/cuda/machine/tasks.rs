@@ -1,4 +1,4 @@
-//! What is done in a substep, started one after the other or replayed as a whole step.
+//! The tasks of a substep, started one after the other or replayed as a whole step.
 
 use cudarc::driver::CudaGraph;
 use cudarc::driver::sys::{CUgraphInstantiate_flags, CUstreamCaptureMode};
@@ -12,14 +12,14 @@ use crate::field::{Filling, GhostDepth};
 use crate::step::Action;
 use crate::{Error, Number};
 
-/// What is done in a substep.
+/// One task of a substep.
 #[derive(Debug)]
 pub(super) enum Task {
-    /// Ghost cells by the kernel.
+    /// Fills ghost cells by the kernel.
     Fill(Option<Boxes>),
-    /// Ghost cells of fields by the host.
+    /// Fills ghost cells of fields by the host.
     OnHost(Filling),
-    /// Given fields that are formulas.
+    /// Evaluates given fields that are formulas.
     Sample,
     /// A launch of the plan.
     Launch(usize),
@@ -27,17 +27,17 @@ pub(super) enum Task {
     Swap(Vec<(usize, usize)>),
 }
 
-/// When something is done: the time, and where the card knows it from.
+/// The time of a task, and its index in the memory of the card.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct When {
     pub(super) t: f64,
     pub(super) time: usize,
 }
 
-/// What is captured at once.
+/// A part of a step that is captured at once.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Part<'a> {
-    /// The speeds that limit the next step, and its beginning; the host thinks that it is `t`.
+    /// The speeds that limit the next step, and its beginning; the host takes the time to be `t`.
     Speeds { of: &'a Reducer, t: f64 },
     /// All substeps of a step, which also `begins` it if that was not done.
     Step { begins: bool },
@@ -45,7 +45,7 @@ pub(super) enum Part<'a> {
     Fused { begins: bool },
 }
 
-/// Which [`Part`] it is.
+/// The kind of a [`Part`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     Speeds,
@@ -72,7 +72,7 @@ pub(super) struct Graph(CudaGraph);
 
 // SAFETY: a graph may be used by any thread, but by one at a time: it is used through `&mut`.
 unsafe impl Send for Graph {}
-// SAFETY: nothing is done with it through a shared reference.
+// SAFETY: nothing happens to it through a shared reference.
 unsafe impl Sync for Graph {}
 
 impl std::fmt::Debug for Graph {
@@ -82,7 +82,7 @@ impl std::fmt::Debug for Graph {
 }
 
 impl<T: Number> Machine<T> {
-    /// Makes an action ready for the card, of a plan whose launches begin at this number.
+    /// Prepares an action for the card, of a plan whose launches begin at this number.
     pub(super) fn task(&self, action: Action, first: usize) -> Result<Task, CudaError> {
         Ok(match action {
             Action::Fill(ghosts) if self.fields.domain.boundaries.has_custom() => {
@@ -102,7 +102,7 @@ impl<T: Number> Machine<T> {
         })
     }
 
-    /// Fills ghost cells of arrays that lie alike: fields, or stored functions.
+    /// Returns the fill of ghost cells of arrays of the same layout: fields, or stored functions.
     fn fill_of(
         &self,
         jobs: Vec<(usize, Option<GhostDepth>, [usize; 3])>,
@@ -122,7 +122,7 @@ impl<T: Number> Machine<T> {
         Ok(Task::Fill(boxes))
     }
 
-    /// Fills ghost cells of given fields that are formulas, where not all of them are those of periodic axes.
+    /// Returns the fills of ghost cells of given fields that are formulas, unless all axes are periodic.
     pub(super) fn beyond_sampled(&self) -> Result<Vec<Task>, CudaError> {
         if self.fields.domain.boundaries.periodic == [true; 3] {
             return Ok(Vec::new());
@@ -136,9 +136,8 @@ impl<T: Number> Machine<T> {
         self.sampled.iter().filter_map(fill).collect()
     }
 
-    /// A part of a step, captured the first time that the buffers are where they are. What disturbs
-    /// a capture, such as a tool that watches all launches, is no failure: the part is started
-    /// then as it is.
+    /// Replays a part of a step, captured the first time that the buffers are in these slots. A capture that is
+    /// disturbed, for example by a tool that watches all launches, is no failure: the part is started without it then.
     pub(super) fn replay(&mut self, part: Part<'_>) -> Result<(), Error> {
         let slots = self.slots.clone();
         let key = (part.kind(), slots.clone());
@@ -160,7 +159,7 @@ impl<T: Number> Machine<T> {
             .map(Graph)
     }
 
-    /// What is started, to be replayed.
+    /// Captures the work that is started, to be replayed.
     pub(super) fn captured(
         &mut self,
         start: impl FnOnce(&mut Self) -> Result<(), Error>,
@@ -208,7 +207,7 @@ impl<T: Number> Machine<T> {
         Ok(())
     }
 
-    /// What a replayed part leaves behind, in our own books.
+    /// Notes the effects of a replayed part on the host's state.
     fn pass(&mut self, part: Part<'_>) {
         let tasks = match part {
             Part::Speeds { .. } => &[],
@@ -222,8 +221,7 @@ impl<T: Number> Machine<T> {
         }
     }
 
-    /// Starts all that is done in a substep, which the card knows the time of and which the host
-    /// thinks to be at the time `t`.
+    /// Starts all tasks of a substep. The card knows its time; the host takes it to be `t`.
     pub(super) fn enqueue(&mut self, substep: usize, t: f64) -> Result<(), Error> {
         let when = When { t, time: substep };
         let tasks = std::mem::take(&mut self.substeps[substep]);
@@ -272,7 +270,7 @@ impl<T: Number> Machine<T> {
         Ok(())
     }
 
-    /// Ghost cells by functions of the user, which only the host can call.
+    /// Fills ghost cells by functions of the user, which only the host can call.
     fn fill_on_host(&mut self, filling: &Filling, t: f64) -> Result<(), Error> {
         self.on_host(&mut |fields| fields.fill(filling, t))?;
         for buffer in self.fields.buffers.of_role(BufferRole::Field) {
@@ -286,7 +284,7 @@ impl<T: Number> Machine<T> {
     }
 }
 
-/// A graph or a step that should be there is not.
+/// Returns the error for a graph or a step that is missing.
 pub(super) fn nothing() -> Error {
     Error::Bug("a step on a card that is not there".into())
 }

@@ -1,5 +1,5 @@
-//! The arrays of all patches in the memory of a card: one allocation, arrays of equal shape, those of
-//! a patch one behind the other or, where a plan says so, the values of a cell side by side, or in surfaces.
+//! The arrays of all patches in the memory of a card: one allocation, arrays of equal shape. The arrays of a patch lie
+//! one behind the other or, if a plan says so, the values of a cell side by side, or in surfaces.
 
 pub(crate) mod patches;
 pub(crate) mod strided;
@@ -24,13 +24,13 @@ use crate::backend::cuda::memory::tensor_maps::{Arrays, Rows, TensorMap};
 use crate::field::{Array, Shape};
 use crate::mesh::Patches;
 
-/// Arrays begin on multiples of this, so that what is aligned in one of them is so in all.
+/// Arrays begin on multiples of this, so that each has the same alignment.
 const ALIGNMENT: usize = 256;
 
-/// Bytes from a row to the next that a copy of rows may have, on any card.
+/// The largest distance of rows, in bytes, that a copy of rows may have, on any card.
 const MOST_APART: usize = i32::MAX as usize;
 
-/// How many arrays the kernels of this backend take.
+/// The number of arrays that the kernels of this backend take.
 pub(crate) const ARRAYS: usize = 256;
 
 /// Addresses of the first interior cells of arrays of the first patch, as a parameter of a kernel.
@@ -41,7 +41,7 @@ pub(crate) struct Addresses([u64; ARRAYS]);
 // SAFETY: plain integers in the layout of C.
 unsafe impl DeviceRepr for Addresses {}
 
-/// The address of an array on a card.
+/// Returns the address of an array on a card.
 pub(crate) fn start<T>(array: &CudaSlice<T>, stream: &Arc<CudaStream>) -> u64 {
     array.device_ptr(stream).0
 }
@@ -56,10 +56,10 @@ pub(crate) struct Memory {
     stride: usize,
     /// Values from the beginning of an array to its first interior cell.
     origin: usize,
-    /// Where each array of a patch is.
+    /// The place of each array of a patch.
     places: Vec<Place>,
     value_bytes: usize,
-    /// For arrays whose values lie apart.
+    /// Moves values of arrays whose values lie apart.
     mover: Option<Mover>,
     patches: usize,
     /// The numbers of all patches, which launches go through.
@@ -68,13 +68,13 @@ pub(crate) struct Memory {
     surfaces: Surfaces,
 }
 
-/// Bytes from one array of a shape to the next.
+/// Returns the bytes from one array of a shape to the next.
 pub(crate) fn stride<T: Real>(shape: &Shape) -> usize {
     (shape.len() * T::BYTES).next_multiple_of(ALIGNMENT)
 }
 
 impl Memory {
-    /// Arrays of zeros at these places for each of some patches.
+    /// Allocates arrays of zeros at these places for each of some patches.
     pub(crate) fn new<T: Real>(
         card: &Opened,
         shape: &Shape,
@@ -113,60 +113,60 @@ impl Memory {
         Ok(())
     }
 
-    /// Arrays of a patch, and surfaces.
+    /// Returns the number of arrays of a patch, and surfaces.
     pub(crate) fn count(&self) -> usize {
         self.places.len()
     }
 
-    /// Where an array of a patch is.
+    /// Returns the place of an array of a patch.
     pub(crate) fn place(&self, slot: usize) -> Place {
         self.places[slot]
     }
 
-    /// Values of an array from one cell to the next.
+    /// Returns the values of an array from one cell to the next.
     fn apart(&self, slot: usize) -> usize {
         self.places[slot].of
     }
 
-    /// Which surface it is, where it is one.
+    /// Returns the number of the surface, if it is one.
     fn surface(&self, slot: usize) -> Option<usize> {
         let place = self.places[slot];
         place.surface.then_some(place.before)
     }
 
-    /// Values of an array.
+    /// Returns the number of values of an array.
     fn length(&self) -> usize {
         self.array / self.value_bytes
     }
 
-    /// Arrays of a patch, without surfaces.
+    /// Returns the number of arrays of a patch, without surfaces.
     pub(crate) fn arrays(&self) -> usize {
         self.places.iter().filter(|place| !place.surface).count()
     }
 
-    /// Bytes from one patch to the next.
+    /// Returns the bytes from one patch to the next.
     fn step(&self) -> usize {
         self.arrays() * self.stride
     }
 
-    /// Bytes of a patch before the value of an array in the `cell`-th cell from where arrays begin.
+    /// Returns the bytes of a patch before an array's value in the `cell`-th cell from the beginning.
     fn bytes_before(&self, slot: usize, cell: usize) -> usize {
         let room = self.stride / self.value_bytes;
         self.places[slot].value(cell, room) * self.value_bytes
     }
 
-    /// The numbers of all patches on the card.
+    /// Returns the numbers of all patches on the card.
     pub(crate) fn listed(&self) -> &CudaSlice<i32> {
         &self.listed
     }
 
-    /// How the rows of an array lie.
+    /// Returns the layout of the rows of an array.
     pub(crate) fn rows(&self) -> &Rows {
         &self.rows
     }
 
-    /// Arrays of all patches as the copy engine sees them, for boxes of this extent: so many of a patch, each so many arrays
-    /// behind the one before, behind the `first` arrays of the patch. Nobody copies boxes of arrays that lie apart.
+    /// Returns arrays of all patches as the copy engine sees them, for boxes of this extent: so many of a patch, each
+    /// so many arrays behind the one before, behind the `first` arrays. Arrays whose values lie apart have no boxes.
     pub(crate) fn map(
         &self,
         stream: &Arc<CudaStream>,
@@ -185,18 +185,18 @@ impl Memory {
         self.rows.map(base + (first * self.stride) as u64, of)
     }
 
-    /// Bytes of all arrays.
+    /// Returns the bytes of all arrays.
     pub(crate) fn bytes(&self) -> usize {
         self.step() * self.patches + self.surfaces.bytes()
     }
 
-    /// Bytes of the room in which arrays are packed.
+    /// Returns the bytes of the room in which arrays are packed.
     pub(crate) fn packing(&self) -> usize {
         self.mover.as_ref().map_or(0, Mover::bytes)
     }
 
-    /// The address of the first interior cell of an array of the first patch; of a surface its object, which kernels
-    /// take in the place of it.
+    /// Returns the address of the first interior cell of an array of the first patch. For a surface it returns the
+    /// object that kernels take in its place.
     pub(crate) fn address(&self, stream: &Arc<CudaStream>, slot: usize) -> u64 {
         if let Some(surface) = self.surface(slot) {
             return self.surfaces.object(surface);
@@ -204,7 +204,7 @@ impl Memory {
         start(&self.all, stream) + self.bytes_before(slot, self.origin) as u64
     }
 
-    /// The addresses of some arrays of the first patch.
+    /// Returns the addresses of some arrays of the first patch.
     pub(crate) fn addresses(
         &self,
         stream: &Arc<CudaStream>,
@@ -217,13 +217,13 @@ impl Memory {
         all
     }
 
-    /// Where an array of a patch is whose values follow each other.
+    /// Returns the range of an array of a patch whose values follow each other.
     fn range(&self, patch: usize, slot: usize) -> std::ops::Range<usize> {
         let start = patch * self.step() + self.bytes_before(slot, 0);
         start..start + self.array
     }
 
-    /// All values of an array of a patch.
+    /// Returns all values of an array of a patch.
     fn values(&self, stream: &Arc<CudaStream>, patch: usize, slot: usize) -> Values {
         let before = patch * self.step() + self.bytes_before(slot, 0);
         Values {
@@ -233,7 +233,7 @@ impl Memory {
         }
     }
 
-    /// An array of a patch as an end of a copy to or from a surface.
+    /// Returns an array of a patch as an end of a copy to or from a surface.
     fn end(&self, stream: &Arc<CudaStream>, patch: usize, slot: usize) -> End {
         match self.surface(slot) {
             Some(surface) => End::Surface(surface, patch),
@@ -244,7 +244,7 @@ impl Memory {
         }
     }
 
-    /// What moves the values of some arrays, if those of one lie apart.
+    /// Returns the mover for the values of some arrays, if the values of one lie apart.
     fn mover(&self, slots: &[usize]) -> Result<Option<&Mover>, CudaError> {
         if slots.iter().all(|slot| self.apart(*slot) == 1) {
             return Ok(None);
@@ -348,7 +348,7 @@ impl Memory {
         }
     }
 
-    /// All patches at once, as a matrix with a row for each: there may be thousands.
+    /// Copies all patches at once, as a matrix with a row for each: there may be thousands.
     fn copy_rows(
         &mut self,
         stream: &Arc<CudaStream>,

@@ -1,4 +1,4 @@
-//! Patches on a card and the mesh on the host: what kernels know of them, and copies between both.
+//! Patches on a card and the mesh on the host: the shape that kernels get, and copies between both.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::backend::cuda::memory::Memory;
 use crate::field::{Array, Cut};
 use crate::mesh::{Mesh, Patches};
 
-/// What kernels of this backend know of a mesh.
+/// The part of kernels' texts that describes a mesh.
 pub(crate) const TEXT: &str = include_str!("patches.cu");
 
 /// The kind of text for a mesh.
@@ -27,10 +27,10 @@ pub(crate) fn over(patches: &Patches) -> emit::Patches {
 /// Blocks that keep all multiprocessors busy.
 pub(crate) const BLOCKS: u32 = 2048;
 
-/// Threads of each, as in the text of the kernels that they are for.
+/// Threads of each, as in the texts of the kernels.
 const THREADS: u32 = 256;
 
-/// As in the text.
+/// The same struct as in the text.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MeshShape {
@@ -54,7 +54,7 @@ pub(crate) struct MeshShape {
 unsafe impl DeviceRepr for MeshShape {}
 
 impl MeshShape {
-    /// Of a mesh whose patches are `stride` values apart.
+    /// Returns the shape of a mesh whose patches are `stride` values apart.
     pub(crate) fn new(cut: &Cut, mesh: &Mesh, stride: usize) -> Self {
         let [p, q, _] = cut.patches.counts;
         MeshShape {
@@ -71,7 +71,7 @@ impl MeshShape {
         }
     }
 
-    /// The same for arrays whose values are so far apart.
+    /// Returns the same for arrays whose values are so far apart.
     pub(crate) fn apart(self, apart: usize) -> Self {
         let times = |values: i32| values * apart as i32;
         MeshShape {
@@ -82,24 +82,24 @@ impl MeshShape {
         }
     }
 
-    /// The same for surfaces, of which these are the places of the first cell.
+    /// Returns the same for surfaces, with the place of the first cell in them.
     pub(crate) fn in_surface(self, [before, ..]: [i32; 3]) -> Self {
         MeshShape { before, ..self }
     }
 
-    /// How patches stand in surfaces: patches along x and y, and rows and planes from one to the next.
+    /// Returns the arrangement in surfaces: patches along x and y, rows and planes from one to the next.
     pub(crate) fn in_surfaces(&self) -> [i32; 4] {
         let [rows, planes] = [1, 2].map(|axis| self.n[axis] + 2 * self.halo[axis]);
         [self.count[0], self.count[1], rows, planes]
     }
 
-    /// Rows of interior cells of the mesh.
+    /// Returns the number of rows of interior cells of the mesh.
     pub(crate) fn rows(&self) -> u32 {
         (self.all[1] * self.all[2]).unsigned_abs()
     }
 
-    /// A launch of blocks that go through all cells for each of so many arrays: blocks share rows, and where there are few
-    /// of them, each row.
+    /// Returns a launch of blocks that go through all cells for each of so many arrays. Blocks share the rows, and if
+    /// there are few of them, each row.
     pub(crate) fn through(&self, arrays: usize) -> LaunchConfig {
         let rows = self.rows().clamp(1, BLOCKS);
         let of_row = self.all[0].unsigned_abs().div_ceil(THREADS);
@@ -110,24 +110,23 @@ impl MeshShape {
         }
     }
 
-    /// Is it one patch?
+    /// Is the mesh one patch?
     pub(crate) fn is_one(&self) -> bool {
         self.count == [1; 3]
     }
 
-    /// How many there are.
+    /// Returns the number of patches.
     pub(crate) fn patches(&self) -> usize {
         let counts = self.count.iter().map(|n| n.unsigned_abs() as usize);
         counts.product()
     }
 
-    /// Values from one patch to the next.
+    /// Returns the values from one patch to the next.
     pub(crate) fn stride(&self) -> i64 {
         self.step[0]
     }
 
-    /// The blocks of all patches for a kernel with so many a patch: they follow each other along
-    /// one axis.
+    /// Returns the blocks of all patches for a kernel with so many a patch: they follow each other along one axis.
     pub(crate) fn blocks(&self, kernel: &str, of_a_patch: u64) -> Result<u32, CudaError> {
         let patches: u64 = self.count.iter().map(|n| n.unsigned_abs() as u64).product();
         let all = patches.checked_mul(of_a_patch);
@@ -142,7 +141,7 @@ impl MeshShape {
 }
 
 impl Cut {
-    /// Copies an array of the mesh to the card, with the ghost cells that there are.
+    /// Copies an array of the mesh to the card, with its ghost cells.
     pub(crate) fn upload<T: Real>(
         &self,
         memory: &mut Memory,

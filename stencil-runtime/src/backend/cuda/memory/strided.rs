@@ -1,4 +1,4 @@
-//! Arrays whose values lie apart, with those of other arrays between them: they cross the bus packed.
+//! Arrays whose values lie apart, with values of other arrays between them: they are packed to cross the bus.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -15,10 +15,10 @@ pub(crate) const TEXT: &str = include_str!("strided.cu");
 /// Threads of a block, as in the text.
 const THREADS: usize = 256;
 
-/// Most blocks of a launch: threads take several values then.
+/// The most blocks of a launch: beyond it, threads take several values.
 const MOST_BLOCKS: usize = 1 << 16;
 
-/// Values of an array: where the first is, and how far apart they are.
+/// Values of an array: the place of the first, and the distance between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Values {
     pub(crate) first: u64,
@@ -28,17 +28,17 @@ pub(crate) struct Values {
     pub(crate) step: usize,
 }
 
-/// The kernel that moves values, and room for those of an array of a patch.
+/// The kernel that moves values, and room for the values of an array of a patch.
 #[derive(Debug)]
 pub(crate) struct Mover {
     kernel: CudaFunction,
-    /// A run that is shared is read by several threads: one has the room from the first value that is packed to
-    /// the end of its copy.
+    /// Several threads may read a run that is shared: one holds the room from the first value that is packed to the
+    /// end of its copy.
     packed: Mutex<CudaSlice<u8>>,
 }
 
 impl Mover {
-    /// With room for arrays of these many values.
+    /// Allocates room for arrays of these many values.
     pub(crate) fn new<T: Real>(
         card: &Opened,
         kernel: CudaFunction,
@@ -51,18 +51,18 @@ impl Mover {
         })
     }
 
-    /// Bytes of that room.
+    /// Returns the bytes of that room.
     pub(crate) fn bytes(&self) -> usize {
         self.room().num_bytes()
     }
 
-    /// The room, which no other thread has meanwhile.
+    /// Locks the room for this thread.
     fn room(&self) -> MutexGuard<'_, CudaSlice<u8>> {
-        // What is in it says nothing once it is let go, even by a thread that panics.
+        // The room holds nothing of use once it is unlocked, even by a thread that panics.
         self.packed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Copies so many values of the host to where they lie apart.
+    /// Copies so many values of the host to values that lie apart.
     pub(crate) fn write(
         &self,
         stream: &Arc<CudaStream>,
@@ -116,7 +116,7 @@ impl Mover {
     }
 }
 
-/// The room, as an array.
+/// Returns the room, as an array.
 fn side_by_side(room: &CudaSlice<u8>, stream: &Arc<CudaStream>) -> Values {
     Values {
         first: start(room, stream),

@@ -1,5 +1,5 @@
-//! Fields in surfaces: memory that the texture units lay out as they like, so that it has no addresses. Kernels
-//! take objects in their place (CUDA driver API, surface object management).
+//! Fields in surfaces: memory with a layout that the texture units choose, so that it has no addresses. Kernels take
+//! objects in their place (CUDA driver API, surface object management).
 
 use std::ffi::c_void;
 use std::mem::zeroed;
@@ -15,7 +15,7 @@ use crate::backend::cuda::memory::tensor_maps::Rows;
 use crate::field::Shape;
 use crate::mesh::Patches;
 
-/// Values along each axis that a surface of a card has at most.
+/// Returns the most values along each axis of a surface of a card.
 fn limits(card: &Opened) -> Result<[usize; 3], CudaError> {
     let mut limits = [0; 3];
     let attributes = [
@@ -36,17 +36,17 @@ fn limits(card: &Opened) -> Result<[usize; 3], CudaError> {
 struct Surface {
     array: sys::CUarray,
     object: sys::CUsurfObject,
-    /// What works with it.
+    /// The stream of all work on it.
     stream: Arc<CudaStream>,
 }
 
 // SAFETY: the driver's objects belong to a context, not to a thread.
 unsafe impl Send for Surface {}
-// SAFETY: nothing is changed through a shared reference but what a stream orders.
+// SAFETY: all changes through a shared reference are ordered by a stream.
 unsafe impl Sync for Surface {}
 
 impl Surface {
-    /// Of so many values along each axis: those of eight bytes are two of four, as the texture units know none.
+    /// Makes a surface of so many values along each axis. Texture units take eight bytes as two of four.
     fn new(
         stream: &Arc<CudaStream>,
         extents: [usize; 3],
@@ -82,9 +82,9 @@ impl Surface {
 
 impl Drop for Surface {
     fn drop(&mut self) {
-        // What fails here has nobody to tell, and the context takes all with it.
+        // An error here has no receiver, and the context frees everything with it.
         let _ = self.stream.context().bind_to_thread();
-        // To wait for the whole context would spoil what other simulations capture meanwhile.
+        // Waiting for the whole context would spoil captures of other simulations.
         let _ = self.stream.synchronize();
         if self.object != 0 {
             // SAFETY: made by `new` and destroyed once; no kernel uses it any more.
@@ -97,18 +97,18 @@ impl Drop for Surface {
     }
 }
 
-/// Where the values of an array of a patch are, or are to be.
+/// The source or the destination of the values of an array of a patch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum End {
     /// An array of the host.
     Host(*mut c_void),
     /// The address of an array on the card.
     Card(u64),
-    /// A surface, by its number, and its part that a patch has, by the number of that.
+    /// A patch in a surface: the number of the surface, and the number of the patch.
     Surface(usize, usize),
 }
 
-/// Surfaces of one shape, each with all patches, which stand in it as they do in the mesh.
+/// Surfaces of one shape, each with all patches, arranged as in the mesh.
 #[derive(Debug)]
 pub(crate) struct Surfaces {
     all: Vec<Surface>,
@@ -117,7 +117,7 @@ pub(crate) struct Surfaces {
 }
 
 impl Surfaces {
-    /// So many surfaces for arrays of a shape, all zero.
+    /// Allocates so many surfaces for arrays of a shape, all zero.
     pub(crate) fn new<T: Real>(
         card: &Opened,
         (shape, patches): (&Shape, Patches),
@@ -150,24 +150,24 @@ impl Surfaces {
         Ok(surfaces)
     }
 
-    /// Values along each axis.
+    /// Returns the values along each axis.
     fn extents(&self) -> [usize; 3] {
         let counts = self.rows.counts();
         std::array::from_fn(|axis| self.patches.counts[axis] * counts[axis])
     }
 
-    /// Where the first value of a patch is.
+    /// Returns the place of the first value of a patch.
     fn corner(&self, patch: usize) -> [usize; 3] {
         let (at, counts) = (self.patches.at(patch), self.rows.counts());
         std::array::from_fn(|axis| at[axis] * counts[axis])
     }
 
-    /// What a kernel takes in the place of an address.
+    /// Returns the object that a kernel takes in the place of an address.
     pub(crate) fn object(&self, surface: usize) -> u64 {
         self.all[surface].object
     }
 
-    /// Bytes of all of them.
+    /// Returns the bytes of all of them.
     pub(crate) fn bytes(&self) -> usize {
         let values: usize = self.extents().iter().product();
         self.all.len() * values * self.rows.value_bytes()
@@ -218,7 +218,7 @@ impl Surfaces {
             .map_err(failed)
     }
 
-    /// An end as the driver takes it.
+    /// Returns an end as the driver takes it.
     fn found(&self, end: End) -> Found {
         let none = Found {
             kind: CUmemorytype::CU_MEMORYTYPE_DEVICE,
@@ -251,7 +251,7 @@ impl Surfaces {
     }
 }
 
-/// One end of a copy; `first` is where it begins in an array of the driver, along x in bytes.
+/// One end of a copy; `first` is its beginning in an array of the driver, along x in bytes.
 struct Found {
     kind: CUmemorytype,
     host: *mut c_void,

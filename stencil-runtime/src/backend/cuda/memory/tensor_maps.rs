@@ -1,4 +1,4 @@
-//! Arrays as the copy engine of a card sees them: what it copies boxes of cells from.
+//! Arrays as the copy engine of a card sees them: the sources of boxes of cells.
 
 use std::ffi::c_void;
 use std::mem::size_of;
@@ -26,26 +26,26 @@ unsafe impl DeviceRepr for TensorMap {}
 /// Arrays that are equally far apart, whose boxes are copied at once.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrays {
-    /// How many of a patch, and bytes from one to the next.
+    /// The number of arrays of a patch, and bytes from one to the next.
     pub(crate) arrays: (usize, usize),
-    /// Patches, and bytes from one to the next.
+    /// The number of patches, and bytes from one to the next.
     pub(crate) patches: (usize, usize),
     /// Cells of a box of one of them.
     pub(crate) extent: [u32; 3],
 }
 
-/// What a map counts along, fastest first: x, y, z, the array and, if there are several, the patch.
+/// The axes of a map, fastest first: x, y, z, the array and, if there are several, the patch.
 struct Axes {
     rank: u32,
     counts: [u64; 5],
     /// Bytes from one to the next, along all but x.
     strides: [u64; 4],
-    /// What a box has of each: all arrays, and one patch.
+    /// The extent of a box along each axis: all arrays, and one patch.
     boxed: [u32; 5],
 }
 
-/// Buffers that a kernel copies boxes of at once. They change places with others from substep to substep, and
-/// stay as far apart.
+/// Buffers whose boxes a kernel copies at once. They change places with others from substep to substep, and stay
+/// equally far apart.
 #[derive(Debug)]
 pub(crate) struct Series {
     /// Their places in the plan, in the order of memory.
@@ -65,7 +65,7 @@ impl Series {
         Series { buffers, between }
     }
 
-    /// Arrays in front of the first of them, as they are now; `None` if they are not as far apart as they should.
+    /// Returns the number of arrays in front of the first one now; `None` if their distances are wrong.
     pub(crate) fn before(&self, place: impl Fn(usize) -> Place) -> Option<usize> {
         let first = place(*self.buffers.first()?).before;
         let mut each = self.buffers.iter().enumerate();
@@ -80,7 +80,7 @@ impl Series {
 #[derive(Debug)]
 pub(crate) struct Maps {
     series: Series,
-    /// By the arrays in front of its first one.
+    /// The maps, by the number of arrays in front of the first one.
     maps: Vec<TensorMap>,
 }
 
@@ -103,21 +103,20 @@ impl Maps {
         })
     }
 
-    /// The map for the arrays in which the buffers are now.
+    /// Returns the map for the arrays in which the buffers are now.
     pub(crate) fn now(&self, place: impl Fn(usize) -> Place) -> Option<&TensorMap> {
         self.maps.get(self.series.before(place)?)
     }
 }
 
-/// How the rows of arrays of a shape lie in memory, from the first ghost cell on that a copy may
-/// begin at.
+/// The layout of the rows of arrays of a shape in memory, from the first ghost cell at which a copy may begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rows {
     /// Bytes of an array before its first row.
     start: usize,
     /// Values of a row, rows of a plane, planes.
     counts: [usize; 3],
-    /// Where cell 0 is.
+    /// The index of cell 0 in a map.
     first: [i32; 3],
     value_bytes: usize,
 }
@@ -140,27 +139,27 @@ impl Rows {
         }
     }
 
-    /// Bytes of an array before its first row.
+    /// Returns the bytes of an array before its first row.
     pub(crate) fn start(&self) -> usize {
         self.start
     }
 
-    /// Values of a row, rows of a plane, planes.
+    /// Returns the values of a row, rows of a plane, planes.
     pub(crate) fn counts(&self) -> [usize; 3] {
         self.counts
     }
 
-    /// Bytes of a value.
+    /// Returns the bytes of a value.
     pub(crate) fn value_bytes(&self) -> usize {
         self.value_bytes
     }
 
-    /// Where cell 0 of an array is in its map, or in a surface.
+    /// Returns the index of cell 0 of an array in its map, or in a surface.
     pub(crate) fn first(&self) -> [i32; 3] {
         self.first
     }
 
-    /// The axes of a map of these arrays.
+    /// Returns the axes of a map of these arrays.
     fn axes(&self, of: Arrays) -> Axes {
         let [x, y, z] = self.counts.map(|n| n as u64);
         let row = x * self.value_bytes as u64;
@@ -173,7 +172,7 @@ impl Rows {
         }
     }
 
-    /// Describes arrays the first of which begins at an address.
+    /// Describes arrays; the first one begins at an address.
     pub(crate) fn map(&self, address: u64, of: Arrays) -> Result<TensorMap, CudaError> {
         let Axes {
             rank,
@@ -231,8 +230,8 @@ mod tests {
     use crate::backend::cuda::memory::stride;
     use crate::field::Array;
 
-    /// What the driver asks for, and that each cell is where a map has it: the engine counts from the
-    /// first row on, value by value.
+    /// Checks the driver's conditions, and that each cell is at its index in a map: the engine counts from the first
+    /// row on, value by value.
     fn fits<T: Real>(cells: [usize; 3], halo: [usize; 3]) {
         let shape = Shape::new(cells, halo, T::BYTES).unwrap();
         let rows = Rows::new::<T>(&shape);
@@ -270,8 +269,8 @@ mod tests {
         }
     }
 
-    /// Each cell of each array that a kernel copies boxes of is where its map has it, in all patches, wherever the
-    /// buffers are now. Returns the most arrays of a box.
+    /// Checks that each cell of each array that a kernel copies boxes of is at its index in the map, in all patches,
+    /// wherever the buffers are now. Returns the most arrays of a box.
     fn series_fit<T: Real>(
         (plan, kernel): (&Plan, &Kernel),
         shape: &Shape,
@@ -354,7 +353,7 @@ mod tests {
         }
         // All fields are in one box.
         assert!(most.len() == 18 && most.into_iter().all(|arrays| arrays == 4));
-        // One field alone in the place of its new values is none of a series.
+        // A single field that is in the place of its new values breaks the series.
         let series = Series::new(&plan, vec![at("h"), at("v_x"), at("v_y")]);
         assert!(series.before(|buffer| places[slots[buffer]]).is_some());
         slots.swap(at("v_x"), at("v_x_new"));

@@ -1,14 +1,14 @@
-//! Where NVRTC may be. Only lists places and files; opening them is the caller's business.
+//! Lists the places and files where NVRTC may be; the caller opens them.
 
 use std::env;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What the system loader is asked for, the newest major version first.
+/// Names for the system loader, the newest major version first.
 const NAMES: [&str; 3] = ["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"];
 
-/// Where the wheels of NVIDIA put the library inside `site-packages`.
+/// Folders inside `site-packages` into which the wheels of NVIDIA put the library.
 const WHEELS: [&str; 3] = [
     "nvidia/cu13/lib",
     "nvidia/cu12/lib",
@@ -55,7 +55,7 @@ impl Search {
         }
     }
 
-    /// All places, in the order in which they are tried.
+    /// Returns all places, in the order in which they are tried.
     pub(super) fn places(&self) -> Vec<Place> {
         if let Some(own) = &self.own {
             return vec![Place::Folder(own.clone())];
@@ -89,7 +89,7 @@ fn site_packages(root: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The NVRTC libraries of a folder, each file once, the newest first.
+/// Returns the NVRTC libraries of a folder, each file once, the newest first.
 pub(super) fn libraries_in(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let mut names = names_in(folder)?;
     names.retain(|name| is_library(name, "libnvrtc.so"));
@@ -110,7 +110,7 @@ pub(super) fn libraries_in(folder: &Path) -> Result<Vec<PathBuf>, String> {
     }
 }
 
-/// The builtins beside a library that is given by path; none for a bare name.
+/// Returns the builtins beside a library that is given by path; none for a bare name.
 pub(super) fn builtins_beside(library: &Path) -> Vec<PathBuf> {
     let Some(folder) = library
         .parent()

@@ -1,6 +1,6 @@
-//! Reads what a kernel costs out of the compiler's log.
+//! Reads the resources of a kernel from the compiler's log.
 
-/// What one kernel takes of a multiprocessor, as the assembler reports it.
+/// The resources of a multiprocessor that one kernel takes, as the assembler reports them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Resources {
     /// The kernel.
@@ -25,7 +25,7 @@ impl Resources {
         self.spill_stores + self.spill_loads > 0
     }
 
-    /// Registers of a thread, and bytes that it spills: what the performance model asks for.
+    /// Returns registers of a thread, and bytes that it spills: the numbers that the performance model needs.
     pub(crate) fn taken(&self) -> (u32, u32) {
         (self.registers, self.spill_loads + self.spill_stores)
     }

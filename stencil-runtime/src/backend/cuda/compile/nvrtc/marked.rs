@@ -26,7 +26,7 @@ impl Nvrtc {
         if !has_messages {
             return compiled;
         }
-        // Marks hide the lines of the text, so what the compiler says is said again without them.
+        // Marks hide the lines of the text, so it is compiled again without them for their messages.
         let again = self.compile_with(&marked.without_marks(), name, arch, &[]);
         match (compiled, again) {
             (Ok(compiled), Ok(Compiled { log, .. })) => Ok(Compiled {

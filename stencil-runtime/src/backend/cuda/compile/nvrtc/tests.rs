@@ -5,7 +5,7 @@ use std::path::Path;
 use super::find::{Place, Search, builtins_beside, libraries_in};
 use super::*;
 
-/// NVRTC, or nothing and a line that says how to get it. If a folder is named it must work.
+/// Returns NVRTC; without it, prints a line on how to get it. If a folder is named it must work.
 pub(crate) fn nvrtc() -> Option<&'static Nvrtc> {
     match Nvrtc::shared() {
         Ok(nvrtc) => Some(nvrtc),
