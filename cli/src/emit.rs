@@ -7,15 +7,16 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use stencil_compiler::algorithm::Algorithm;
+use stencil_compiler::compile::{self, Compiled};
 use stencil_compiler::diag::counted;
 use stencil_compiler::emit::{self, EmitError, Places, Source};
-use stencil_compiler::kernel::{self, Kernel, LaunchKind};
-use stencil_compiler::schedule::Coefficients;
-use stencil_compiler::schedule::check::{Compiled, advised_on};
+use stencil_compiler::kernel::{self, Kernel};
+use stencil_compiler::schedule::{Coefficients, LaunchKind};
+use stencil_compiler::search::advice::advised;
 use stencil_compiler::{algorithm, model, plan, schedule};
 use stencil_report::{Failure, smooth};
 use stencil_runtime::backend::cuda::nvrtc::{Nvrtc, Resources};
-use stencil_runtime::backend::cuda::{check_needs, usual_units};
+use stencil_runtime::backend::cuda::{check_needs, usual_device};
 
 use crate::explain::cells;
 use crate::output;
@@ -105,14 +106,19 @@ fn scheduled(
     };
     let wanted = args.schedule.schedule.as_deref().unwrap_or(default);
     let precision = args.schedule.precision.get();
-    let schedule = source::schedule(wanted, algorithm, precision, cells)?;
+    let device = usual_device(&args.arch);
+    let on = (precision, device.multiprocessor);
+    let schedule = source::schedule(wanted, algorithm, on, cells)?;
     if args.target == Target::Schedule {
         return deliver(args, schedule::text::print(&schedule).as_bytes(), out);
     }
     // The processor has ghost cells, and fits nothing.
     let on_card = cells.filter(|_| schedule.is_for(LaunchKind::Blocks));
-    let mesh = on_card.map(|cells| (cells, usual_units(&args.arch)));
-    let compiled = advised_on(algorithm, &schedule, precision.bytes(), mesh)
+    let target = match on_card {
+        Some(cells) => compile::Target::periodic(precision.bytes(), cells, device),
+        None => compile::Target::new(precision.bytes()).on(device),
+    };
+    let compiled = advised(algorithm, &schedule, &target)
         .map_err(|error| Failure::new(format!("error: schedule `{wanted}` is illegal: {error}")))?;
     let compiled = of_run(args, compiled, cells, notes)?;
     let text = match args.target {

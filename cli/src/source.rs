@@ -13,8 +13,9 @@ use stencil_compiler::discretize::{DiscretizeError, discretize};
 use stencil_compiler::expr::real;
 use stencil_compiler::model::parse::{Dimensions, dimensions, parse_str_with};
 use stencil_compiler::model::{Mixed, Model};
-use stencil_compiler::schedule::plans::Plans;
-use stencil_compiler::schedule::{Schedule, presets, text};
+use stencil_compiler::schedule::{Schedule, text};
+use stencil_compiler::search::plans::Plans;
+use stencil_compiler::search::{On, presets};
 use stencil_report::{ByPlan, Failure};
 use stencil_runtime::io::read_text;
 use stencil_runtime::{Engine, Error, SystemDef};
@@ -328,11 +329,12 @@ fn render(error: &DiscretizeError, name: &str, text: &str) -> String {
 pub(crate) fn schedule(
     wanted: &str,
     algorithm: &Algorithm,
-    precision: real::Precision,
+    on: impl Into<On>,
     cells: Option<[usize; 3]>,
 ) -> Result<Schedule, Failure> {
+    let on = on.into();
     if let Some(preset) = presets::find(wanted) {
-        return Ok((preset.make)(algorithm, precision));
+        return Ok(preset.schedule(algorithm, on));
     }
     match read_text(Path::new(wanted)) {
         Ok(source) => {
@@ -341,7 +343,7 @@ pub(crate) fn schedule(
                 return text::parse(&source).map_err(wrong);
             }
             let plans = Plans::parse(&source).map_err(wrong)?;
-            plans::schedule(wanted, &plans, algorithm, precision, cells)
+            plans::schedule(wanted, &plans, algorithm, on.precision, cells)
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             Err(Failure::new(no_schedule(wanted)))

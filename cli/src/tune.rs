@@ -1,14 +1,13 @@
 //! `stencil tune`: searches for the fastest schedule on a card, and keeps it in a plan file.
 
-use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process;
 use std::time::{Duration, Instant};
+use std::{fs, process};
 
 use clap::Args;
 use stencil_compiler::cost::Model;
-use stencil_compiler::schedule::plans::{Key, Plan, Plans};
+use stencil_compiler::search::plans::{Key, Plan, Plans};
 use stencil_report::Failure;
 use stencil_report::tune::{Report, surveys, words};
 use stencil_report::{Render, smooth};

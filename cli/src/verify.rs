@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use std::{fs, thread};
 
 use clap::Args;
-use stencil_compiler::model::Rank;
+use stencil_compiler::catalogue::Rank;
 use stencil_compiler::schedule::text;
 use stencil_report::Failure;
 use stencil_report::smooth::{mean, mean_of};

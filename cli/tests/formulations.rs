@@ -6,7 +6,7 @@ use stencil_compiler::algorithm::text::fingerprint;
 use stencil_compiler::expr::real::Precision;
 use stencil_compiler::model::Formulation;
 use stencil_compiler::schedule::Schedule;
-use stencil_compiler::schedule::plans::{Chosen, Key, Plan, Plans};
+use stencil_compiler::search::plans::{Chosen, Key, Plan, Plans};
 use stencil_runtime::SystemDef;
 use stencil_runtime::backend::cuda::Card;
 use stencil_runtime::io::Npz;

@@ -10,6 +10,8 @@
 #![forbid(unsafe_code)]
 
 pub mod algorithm;
+pub mod catalogue;
+pub mod compile;
 pub mod cost;
 pub mod diag;
 pub mod discretize;
@@ -21,5 +23,6 @@ pub mod model;
 pub mod plan;
 pub mod pointwise;
 pub mod schedule;
+pub mod search;
 pub mod stability;
 pub mod syntax;

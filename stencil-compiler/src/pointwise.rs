@@ -7,11 +7,12 @@
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 
 use crate::algorithm::{Algorithm, Atom, Def, SumTerm, UniformAtom};
+use crate::catalogue::Rank;
 use crate::diag::{Code, Diagnostic, Diagnostics, Span};
 use crate::discretize::observe;
 use crate::expr::{Builder, Expr, Node, Op, Ref};
+use crate::model::Model;
 use crate::model::parse::{self, parse_tokens};
-use crate::model::{Model, Rank};
 
 const AXES: [&str; 3] = ["x", "y", "z"];
 

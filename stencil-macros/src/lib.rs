@@ -2,11 +2,13 @@
 
 use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
 use stencil_compiler::algorithm::text as algorithm_text;
+use stencil_compiler::compile::{Target, compile};
 use stencil_compiler::diag::{Code, Diagnostic, Diagnostics};
 use stencil_compiler::kernel::Kernel;
 use stencil_compiler::model::Model;
 use stencil_compiler::model::parse::{Dimensions, dimensions_of, parse_tokens_in};
-use stencil_compiler::schedule::{check, heuristic, text as schedule_text};
+use stencil_compiler::schedule::text as schedule_text;
+use stencil_compiler::search::heuristic;
 use stencil_compiler::{discretize, emit, model};
 
 mod linked;
@@ -173,7 +175,7 @@ fn implementation(
     let algorithm = discretize::discretize(model).map_err(Diagnostic::from)?;
     let schedule = heuristic::cpu(&algorithm);
     // Bodies are generic over the precision: kernels for the wider one serve both.
-    let compiled = check::check(&algorithm, &schedule, 8).map_err(|e| bug(&e))?;
+    let compiled = compile(&algorithm, &schedule, &Target::new(8)).map_err(|e| bug(&e))?;
     let (mut items, mut kernels) = (String::new(), "::core::option::Option::None");
     if !interpreted {
         items = program(&compiled.kernels).map_err(|e| bug(&e))?;

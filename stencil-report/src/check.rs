@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use stencil_compiler::algorithm::footprint::{Footprint, footprint, points, radius};
 use stencil_compiler::algorithm::{Algorithm, Def, FnId, Role, Substep};
+use stencil_compiler::catalogue::Rank;
 use stencil_compiler::diag::counted;
-use stencil_compiler::model::Rank;
 use stencil_runtime::SystemDef;
 use stencil_runtime::problem::Problem;
 

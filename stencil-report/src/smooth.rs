@@ -2,8 +2,9 @@
 //! the values hardly change: they stay finite in any system, and the speed does not depend on them.
 
 use stencil_compiler::algorithm::{Algorithm, Constants, Role};
+use stencil_compiler::catalogue::Rank;
 use stencil_compiler::expr::real::Precision;
-use stencil_compiler::model::{Field, Rank};
+use stencil_compiler::model::Field;
 use stencil_runtime::{Builder, Error, Number, Simulation, Source, SystemDef};
 
 /// Sets up a run on so many cells, of steps that are all alike.

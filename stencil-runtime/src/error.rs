@@ -3,8 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use stencil_compiler::compile::ScheduleError;
 use stencil_compiler::diag::{Code, Diagnostics};
-use stencil_compiler::schedule::check::ScheduleError;
 
 use crate::backend::cpu::UnknownInstructions;
 use crate::backend::cuda::CudaError;

@@ -4,11 +4,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use stencil_compiler::algorithm::{Algorithm, Role};
+use stencil_compiler::catalogue::Rank;
 use stencil_compiler::diag::{Diagnostic, Diagnostics};
 use stencil_compiler::discretize::{DiscretizeError, Observation};
 use stencil_compiler::expr::real::Precision;
-use stencil_compiler::model::{Model, Rank};
-use stencil_compiler::schedule::{Schedule, heuristic, presets};
+use stencil_compiler::model::Model;
+use stencil_compiler::schedule::Schedule;
+use stencil_compiler::search::{heuristic, presets};
 use stencil_compiler::{algorithm, discretize, model, schedule};
 
 use crate::Error;
@@ -342,7 +344,7 @@ impl SystemDef {
         let names = || presets::ALL.iter().map(|p| p.name);
         let preset = presets::find(name)
             .ok_or_else(|| Error::unknown("the list of presets", "schedule", name, names()))?;
-        Ok((preset.make)(self.algorithm(), precision))
+        Ok(preset.schedule(self.algorithm(), precision))
     }
 
     /// Returns the equation of a component, as a message names it, with its place in the file that declares it.

@@ -8,7 +8,7 @@ use std::fmt::Debug;
 
 use physics::systems;
 use stencil_compiler::model::parse::{parse_str, parse_str_in};
-use stencil_compiler::schedule::plans::Plans;
+use stencil_compiler::search::plans::Plans;
 use stencil_compiler::{algorithm, kernel, model, plan, schedule};
 use stencil_runtime::io::Npz;
 use stencil_runtime::problem::{Change, Library, Problem};

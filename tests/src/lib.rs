@@ -4,11 +4,12 @@
 use ndarray::Array3;
 use stencil_compiler::algorithm::interp::Oracle;
 use stencil_compiler::algorithm::{Algorithm, Role, StateId};
+use stencil_compiler::compile::Compiled;
 use stencil_compiler::expr::Real;
 use stencil_compiler::expr::real::Precision;
 use stencil_compiler::kernel::interp::{Fault, Shadow};
-use stencil_compiler::schedule::check::Compiled;
-use stencil_compiler::schedule::{Schedule, presets};
+use stencil_compiler::schedule::Schedule;
+use stencil_compiler::search::presets;
 use stencil_compiler::{discretize, model};
 
 pub mod fuzz;
@@ -68,7 +69,7 @@ pub fn rename(source: &str, from: &str, to: &str) -> String {
 pub fn of_presets(algorithm: &Algorithm, precision: Precision) -> Vec<(&'static str, Schedule)> {
     let mut all: Vec<(&'static str, Schedule)> = Vec::new();
     for preset in presets::ALL {
-        let schedule = (preset.make)(algorithm, precision);
+        let schedule = preset.schedule(algorithm, precision);
         if all.iter().all(|(_, known)| *known != schedule) {
             all.push((preset.name, schedule));
         }

@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use stencil_compiler::algorithm::{Algorithm, Role};
+use stencil_compiler::compile::Compiled;
 use stencil_compiler::expr::Real;
 use stencil_compiler::kernel::interp::{self, Fault, GlobalArray, Options, Shadow};
-use stencil_compiler::kernel::{Kernel, LaunchKind, Region, Split};
+use stencil_compiler::kernel::{Kernel, Region, Split};
 use stencil_compiler::plan::{Place, Plan, Step, make::new_name};
-use stencil_compiler::schedule::check::Compiled;
+use stencil_compiler::schedule::LaunchKind;
 
 use super::Case;
 use super::memory::{Arrays, Layout, Memory, Named};

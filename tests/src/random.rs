@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use stencil_compiler::schedule::space::Draws;
+use stencil_compiler::search::space::Draws;
 
 /// Functions that systems call.
 const FUNCTIONS: &str = "fn square(a: scalar) -> scalar { a*a }

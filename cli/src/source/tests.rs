@@ -3,7 +3,7 @@
 use std::fs;
 
 use stencil_compiler::algorithm::text::fingerprint;
-use stencil_compiler::schedule::plans::{Key, Plan};
+use stencil_compiler::search::plans::{Key, Plan};
 use stencil_runtime::backend::cuda::Card;
 
 use super::*;

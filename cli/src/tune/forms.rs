@@ -1,7 +1,7 @@
 //! Which formulations of a system are searched: the one that stands, or all that its declaration leaves open.
 
 use stencil_compiler::algorithm::text::fingerprint;
-use stencil_compiler::schedule::plans::{Chosen, Key, Plan, Plans};
+use stencil_compiler::search::plans::{Chosen, Key, Plan, Plans};
 use stencil_runtime::SystemDef;
 use stencil_runtime::tune::Form;
 

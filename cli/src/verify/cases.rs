@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use stencil_compiler::algorithm::{Algorithm, Role};
+use stencil_compiler::compile::{Target, compile};
 use stencil_compiler::expr::real::Precision as RealPrecision;
 use stencil_compiler::model::Formulation;
-use stencil_compiler::schedule::check::check;
-use stencil_compiler::schedule::space::{Draws, Space};
-use stencil_compiler::schedule::{Blocking, Layout, Schedule, presets};
+use stencil_compiler::schedule::{Blocking, Layout, Schedule};
+use stencil_compiler::search::presets;
+use stencil_compiler::search::space::{Draws, Space};
 use stencil_report::Failure;
 use stencil_report::smooth::mean;
 use stencil_runtime::backend::cuda::Cache;
@@ -311,7 +312,7 @@ fn schedules(
     let on_card = |schedule: &Schedule| on_card(schedule, architecture);
     let mut all: Vec<(String, Schedule)> = presets::ALL
         .iter()
-        .map(|p| (p.name.to_string(), (p.make)(algorithm, precision)))
+        .map(|p| (p.name.to_string(), p.schedule(algorithm, precision)))
         .filter(|(_, schedule)| on_card(schedule))
         .collect();
     all.extend(unusual);
@@ -335,7 +336,7 @@ fn around_ends(algorithm: &Algorithm, precision: RealPrecision) -> Option<Schedu
     let tile_x = if algorithm.dimension < 3 { 32 } else { 16 };
     let params = [("tile_x", tile_x), ("tile_y", 8), ("loader", BOTH)];
     let schedule = Schedule::default().blocked(algorithm, Blocking::new("march", &params));
-    let is_legal = check(algorithm, &schedule, precision.bytes()).is_ok();
+    let is_legal = compile(algorithm, &schedule, &Target::new(precision.bytes())).is_ok();
     is_legal.then_some(schedule)
 }
 

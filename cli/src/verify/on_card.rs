@@ -1,7 +1,6 @@
 //! Which schedules a card can run.
 
-use stencil_compiler::kernel::LaunchKind;
-use stencil_compiler::schedule::{Blocking, Schedule};
+use stencil_compiler::schedule::{Blocking, LaunchKind, Schedule};
 use stencil_runtime::backend::cuda::{BOXES, capability};
 
 /// Can a card of an architecture run it? Rows are a blocking of the processor, and older cards copy no boxes.

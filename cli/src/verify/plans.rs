@@ -4,7 +4,7 @@ use std::path::Path;
 
 use stencil_compiler::algorithm::text::fingerprint;
 use stencil_compiler::schedule::Schedule;
-use stencil_compiler::schedule::plans::{Key, Plan, Plans};
+use stencil_compiler::search::plans::{Key, Plan, Plans};
 use stencil_report::Failure;
 use stencil_runtime::SystemDef;
 use stencil_runtime::io::read_text;
@@ -85,7 +85,7 @@ fn name(key: &Key) -> String {
 #[cfg(test)]
 mod tests {
     use stencil_compiler::expr::real::Precision as Real;
-    use stencil_compiler::schedule::plans::Chosen;
+    use stencil_compiler::search::plans::Chosen;
 
     use super::super::cases::Declared;
     use super::*;

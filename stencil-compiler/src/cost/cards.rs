@@ -1,7 +1,8 @@
 //! Cards that times are predicted for where there is none, by their data sheets and what is known of
 //! their memory.
 
-use super::{Card, Multiprocessor, Power, Rates};
+use super::{Card, Power, Rates};
+use crate::kernel::Multiprocessor;
 
 /// Seconds between kernels of a captured step, and of the smallest fill of ghost cells: as measured on an
 /// H200.
@@ -46,13 +47,7 @@ pub const MODELS: &[Model] = &[
             launch: LAUNCH,
             fill: FILL,
             power: OF_H200,
-            multiprocessor: Multiprocessor {
-                registers: 65_536,
-                shared_bytes: 228 << 10,
-                reserved_bytes: 1 << 10,
-                threads: 2048,
-                blocks: 32,
-            },
+            multiprocessor: Multiprocessor::NEWEST,
             card: Card {
                 units: 132,
                 cache: 33_000_000,

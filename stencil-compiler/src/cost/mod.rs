@@ -10,10 +10,11 @@ use std::collections::BTreeSet;
 
 use crate::algorithm::footprint::{bounds, footprint};
 use crate::algorithm::{Algorithm, FnId, Offset};
+use crate::compile::Compiled;
+use crate::kernel::Kernel;
 use crate::kernel::count::Counts;
-use crate::kernel::{COPY_BYTES, Kernel};
 use crate::plan::Launch;
-use crate::schedule::check::Compiled;
+use crate::schedule::COPY_BYTES;
 
 mod cards;
 mod memory;
@@ -27,7 +28,7 @@ mod time;
 
 pub use cards::{MODELS, Model, called, model, power};
 pub use memory::Card;
-pub use occupancy::{Bound, Multiprocessor, Occupancy};
+pub use occupancy::{Bound, Occupancy};
 pub use power::Power;
 pub use step::{Fills, StepTime};
 pub use time::{Limit, Rates, Time, rank_correlation};

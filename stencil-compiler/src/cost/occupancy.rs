@@ -1,8 +1,7 @@
 //! How many blocks of a kernel a multiprocessor holds at once, and which of its resources bounds
 //! them. The rules are those by which the hardware hands registers and shared memory out.
 
-/// Threads that go through a kernel together.
-const WARP: u32 = 32;
+use crate::kernel::{Multiprocessor, WARP};
 
 /// Parts of a multiprocessor with a register file each; a warp has its registers in one of them.
 const PARTS: u32 = 4;
@@ -12,21 +11,6 @@ const REGISTER_UNIT: u32 = 256;
 
 /// Bytes of shared memory are handed out to a block in multiples of this.
 const SHARED_UNIT: usize = 128;
-
-/// What a multiprocessor has for the blocks that it holds at once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Multiprocessor {
-    /// Registers of four bytes.
-    pub registers: u32,
-    /// Bytes of shared memory of all blocks.
-    pub shared_bytes: usize,
-    /// Bytes of shared memory that each block takes beside its own.
-    pub reserved_bytes: usize,
-    /// Most threads.
-    pub threads: u32,
-    /// Most blocks.
-    pub blocks: u32,
-}
 
 /// The resource that runs out first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,14 +83,7 @@ impl Multiprocessor {
 mod tests {
     use super::*;
 
-    /// Compute capability 9.0.
-    const UNIT: Multiprocessor = Multiprocessor {
-        registers: 65_536,
-        shared_bytes: 228 << 10,
-        reserved_bytes: 1 << 10,
-        threads: 2048,
-        blocks: 32,
-    };
+    const UNIT: Multiprocessor = Multiprocessor::NEWEST;
 
     #[test]
     fn each_resource_bounds_in_its_turn() {

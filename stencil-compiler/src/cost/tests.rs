@@ -5,9 +5,9 @@ mod times;
 use std::collections::BTreeSet;
 
 use super::*;
+use crate::compile::{Target, compile};
 use crate::discretize::discretize;
 use crate::model::parse::parse_str;
-use crate::schedule::check::check;
 use crate::schedule::{Blocking, Schedule};
 
 fn heat(time: &str) -> Algorithm {
@@ -24,7 +24,7 @@ fn cost_of(algorithm: &Algorithm, blocking: Blocking, bytes: usize) -> Vec<Kerne
         kernels: vec![blocking],
         ..Schedule::default()
     };
-    kernels(&check(algorithm, &schedule, bytes).unwrap()).unwrap()
+    kernels(&compile(algorithm, &schedule, &Target::new(bytes)).unwrap()).unwrap()
 }
 
 fn close(a: f64, b: f64) -> bool {
@@ -248,7 +248,7 @@ fn what_lies_between_moves_too() {
         let kernels = "kernel direct ".repeat(1 + passes.matches("pass").count());
         let text = format!("schedule {layout} {passes} {kernels}");
         let schedule = crate::schedule::text::parse(&text).unwrap();
-        let compiled = check(&algorithm, &schedule, value_bytes).unwrap();
+        let compiled = compile(&algorithm, &schedule, &Target::new(value_bytes)).unwrap();
         super::kernels(&compiled).unwrap()
     };
     // All together: nothing is in between.
@@ -285,7 +285,7 @@ fn values_of_surfaces_wait_for_the_texture_units() {
         let [soa, surface] = ["", "layout surface"].map(|layout| {
             let schedule = format!("schedule {layout} kernel direct");
             let schedule = crate::schedule::text::parse(&schedule).unwrap();
-            let compiled = check(&algorithm, &schedule, value_bytes).unwrap();
+            let compiled = compile(&algorithm, &schedule, &Target::new(value_bytes)).unwrap();
             super::kernels(&compiled).unwrap().swap_remove(0)
         });
         assert_eq!(soa.least_bytes(), surface.least_bytes());

@@ -10,7 +10,9 @@
 //! such schedules and presets of Navier-Stokes; what quotients cost, and spills that find no room in the first cache, to 86
 //! schedules of conservation laws and 15 of their kernels.
 
-use super::{Card, KernelCost, Multiprocessor, Power};
+use super::{Card, KernelCost, Power};
+use crate::compile::Device;
+use crate::kernel::Multiprocessor;
 
 /// Issue slots of an arithmetic instruction on four bytes, with what it waits for its operands.
 const ARITHMETIC: f64 = 1.15;
@@ -85,6 +87,14 @@ pub struct Rates {
 }
 
 impl Rates {
+    /// The facts about the card that kernels are made for.
+    pub fn device(&self) -> Device {
+        Device {
+            multiprocessor: self.multiprocessor,
+            units: Some(self.card.units),
+        }
+    }
+
     /// Floating-point operations of the card in a second, on values of so many bytes; a multiply-add is two.
     pub fn peak_flops(&self, value_bytes: usize) -> f64 {
         let wide = if value_bytes > 4 { self.double } else { 1.0 };

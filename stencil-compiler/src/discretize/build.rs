@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use num_traits::{One, Signed, Zero};
 
-use super::expand::to_f64;
 use super::operators::{Operator, Stencil};
 use super::poly::{Overflow, Uniform, UniformFactor};
 use super::values::added;
@@ -13,8 +12,7 @@ use crate::algorithm::{
     UniformId,
 };
 use crate::diag::Span;
-use crate::expr::{Builder, Expr, Op, Ref};
-use crate::model::Rational;
+use crate::expr::{Builder, Expr, Op, Rational, Ref, to_f64};
 
 /// One linear term: factor, what it multiplies, and how many stored levels lie under it.
 pub(super) type Linear = (Uniform, Access, u32);

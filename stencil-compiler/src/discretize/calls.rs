@@ -5,9 +5,10 @@ use num_rational::Ratio;
 use super::expand::{Expander, Result, Tensor, label_of, overflow};
 use super::names::Label;
 use super::poly::{Poly, Uniform};
+use crate::catalogue::Function;
 use crate::diag::Span;
 use crate::expr::Op;
-use crate::model::{Function, Term};
+use crate::model::Term;
 
 impl Expander<'_> {
     pub(super) fn call(&mut self, function: Function, args: &[Term], span: Span) -> Result<Tensor> {

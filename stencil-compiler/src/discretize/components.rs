@@ -3,10 +3,11 @@
 use std::cmp::Ordering;
 
 use super::DiscretizeError;
-use super::integrators::Tableau;
 use crate::algorithm::NEW;
+use crate::catalogue::Rank;
+use crate::catalogue::integrators::Tableau;
 use crate::diag::{Code, Span};
-use crate::model::{Model, Rank, Symmetry};
+use crate::model::{Model, Symmetry};
 
 const AXES: [&str; 3] = ["x", "y", "z"];
 

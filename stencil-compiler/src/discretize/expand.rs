@@ -7,9 +7,10 @@ use super::atoms::Atoms;
 use super::components::{Components, Entry, suffixes};
 use super::names::Label;
 use super::poly::{Overflow, Poly, Uniform, UniformFactor};
+use crate::catalogue::{Function, Rank};
 use crate::diag::{Code, Span};
 use crate::expr::Op;
-use crate::model::{Function, Let, Mixed, Model, Rank, Rational, Relation, Side, Term, TermKind};
+use crate::model::{Let, Mixed, Model, Relation, Side, Term, TermKind};
 
 /// Components of a scalar, vector or tensor (row by row).
 pub(super) type Tensor = Vec<Poly>;
@@ -403,9 +404,4 @@ pub(super) fn overflow(span: Span) -> impl Fn(Overflow) -> DiscretizeError {
             "an exact coefficient leaves the range of 128-bit rationals; write fewer digits",
         )
     }
-}
-
-/// The rational as the nearest `f64`.
-pub(super) fn to_f64(value: Rational) -> f64 {
-    *value.numer() as f64 / *value.denom() as f64
 }

@@ -5,9 +5,11 @@ use std::fmt;
 
 use crate::algorithm::prune::prune;
 use crate::algorithm::{Algorithm, Def, FnId, NEW, Param, Role, State, StateId, Substep};
+use crate::catalogue::integrators::{self, Tableau};
+use crate::catalogue::reconstructions;
 use crate::diag::{Code, Diagnostic, Span};
-use crate::expr::Op;
-use crate::model::{Arith, Equation, Model, Rational, Speed, Splitting, Sweep, Variables, Waves};
+use crate::expr::{Op, Rational};
+use crate::model::{Arith, Equation, Model, Speed, Splitting, Sweep, Variables, Waves};
 
 mod assemble;
 mod atoms;
@@ -19,7 +21,6 @@ mod components;
 pub(crate) mod conserve;
 mod expand;
 mod fluxes;
-pub mod integrators;
 mod names;
 mod observe;
 pub mod operators;
@@ -38,7 +39,6 @@ use assemble::Assembler;
 use build::{Functions, Sums};
 use components::Components;
 use expand::Expander;
-use integrators::Tableau;
 pub use observe::{Observation, Quantity, observe};
 use poly::Poly;
 use stages::Stages;
@@ -292,8 +292,8 @@ impl Model {
     /// it is from. `None` where nothing flows.
     pub fn faces(&self) -> Option<(String, String)> {
         let scheme = &self.scheme;
-        let found = conserve::reconstruct::find(&scheme.reconstruct)?;
-        let solver = conserve::riemann::of(self, scheme)?;
+        let found = reconstructions::find(&scheme.reconstruct)?;
+        let solver = self.solver(scheme)?;
         let limiter = scheme.limiter_text();
         let limiter = limiter.map_or(String::new(), |text| format!(" with limiter {text}"));
         let variables = match scheme.variables {

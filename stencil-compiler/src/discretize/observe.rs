@@ -7,8 +7,9 @@ use super::expand::Expander;
 use super::{DiscretizeError, Roots, integrator};
 use crate::algorithm::prune::prune;
 use crate::algorithm::{Algorithm, FnId, NEW, Role, StateId, Substep};
+use crate::catalogue::Rank;
 use crate::diag::Span;
-use crate::model::{Model, Rank, Reduction};
+use crate::model::{Model, Reduction};
 
 /// The quantities that a model watches, as an algorithm that evaluates them once.
 #[derive(Clone, Debug, PartialEq)]

@@ -9,7 +9,8 @@ use super::conserve::Outflow;
 use super::expand::overflow;
 use super::poly::Poly;
 use crate::diag::Span;
-use crate::model::{Model, Rational, Splitting, Sweep};
+use crate::expr::Rational;
+use crate::model::{Model, Splitting, Sweep};
 
 /// One part: what it integrates, and for how much of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use num_rational::Ratio;
 use num_traits::{CheckedAdd, CheckedMul, One, Signed, Zero};
 
-use crate::model::Rational;
+use crate::expr::Rational;
 
 /// A factor of a uniform: a parameter, a spacing, the time step, or an opaque function of such.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -5,14 +5,12 @@ use num_traits::{One, Signed};
 use super::Bounds;
 use super::build::Functions;
 use super::components::Components;
-use super::expand::to_f64;
-use super::integrators::{Combination, Tableau, Target, Term, Value};
 use super::poly::{Uniform, UniformFactor};
 use super::values::signed;
 use crate::algorithm::{Access, Atom, Def, FnId, StateId, Substep, UniformId};
+use crate::catalogue::integrators::{Combination, Tableau, Target, Term, Value};
 use crate::diag::Span;
-use crate::expr::{Builder, Op, Ref};
-use crate::model::Rational;
+use crate::expr::{Builder, Op, Rational, Ref, to_f64};
 
 /// What the combinations of a step are made of, component by component.
 pub(super) struct Stages<'a> {

@@ -3,7 +3,7 @@
 use num_rational::Ratio;
 use num_traits::{One, Zero};
 
-use crate::model::Rational;
+use crate::expr::Rational;
 
 /// Weights at offsets -r..=r for the derivative `times` on unit spacing: the solution of
 /// `sum_j w_j j^m = m!` for m = times and 0 for every other m up to 2r.
@@ -50,7 +50,7 @@ pub struct BeyondFace {
 ///
 /// ```
 /// use stencil_compiler::discretize::weights::{OnFace, beyond_face};
-/// use stencil_compiler::model::Rational;
+/// use stencil_compiler::expr::Rational;
 /// let number = Rational::from;
 /// // The line through the value on the face and the first cell.
 /// let ghost = beyond_face(OnFace::Value, 1, 0);

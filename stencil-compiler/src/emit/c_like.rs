@@ -3,19 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::dialect::{Dialect, Uses, literal, real, suffix};
-use super::functions;
 use super::index::{self, Places};
 use super::infix::{self, PRIMARY, SUM, Spelling, parenthesized};
 use super::names::Names;
 use super::nest::{Nested, Tree, count_assignments, nest};
 use super::surfaces::{self, Cells};
-use super::{EmitError, Patches, Source, comment_lines, get, head};
+use super::{EmitError, Patches, Source, comment_lines, functions, get, head};
 use crate::expr::Op;
 use crate::expr::real::Precision;
 use crate::kernel::{
-    BarrierId, Buffer, BufferId, CellVar, Condition, Index, IntVar, Kernel, LaunchKind, Operand,
-    Relation, Stmt,
+    BarrierId, Buffer, BufferId, CellVar, Condition, Index, IntVar, Kernel, Operand, Relation, Stmt,
 };
+use crate::schedule::LaunchKind;
 
 /// Names of the indices of the thread.
 pub(super) const THREADS: [&str; 3] = ["tx", "ty", "tz"];

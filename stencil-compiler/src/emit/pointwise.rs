@@ -3,8 +3,8 @@
 use super::names::Scope;
 use super::rust::{KEYWORDS, selecting};
 use super::{EmitError, get};
+use crate::catalogue::Rank;
 use crate::expr::{Expr, Node};
-use crate::model::Rank;
 use crate::pointwise::Pointwise;
 
 /// Names that the text uses itself.

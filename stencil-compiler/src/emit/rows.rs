@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{EmitError, get};
-use crate::kernel::{BufferId, CellVar, Index, IntVar, Kernel, LaunchKind, Mode, Stmt};
+use crate::kernel::{BufferId, CellVar, Index, IntVar, Kernel, Mode, Stmt};
+use crate::schedule::LaunchKind;
 
 /// A row that a kernel reads: the part from `x = -x_lo` to `n + x_hi` of the row `dy`, `dz` away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,6 +12,7 @@ use march::march;
 use super::*;
 use crate::expr::{Lit, Op};
 use crate::kernel::*;
+use crate::schedule::LaunchKind;
 
 fn f32_text(kernel: &Kernel) -> String {
     cuda(kernel, Precision::F32).unwrap().text

@@ -4,7 +4,7 @@ use super::EmitError;
 use super::c_like::Printer;
 use super::infix::{self, SUM};
 use super::nest::Tree;
-use crate::kernel::COPY_BYTES;
+use crate::schedule::COPY_BYTES;
 
 impl Printer<'_> {
     /// Reads consecutive values of a shared array.

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 pub mod math;
 pub mod op;
+mod rational;
 pub mod real;
 mod slopes;
 #[cfg(test)]
@@ -14,6 +15,8 @@ mod tests;
 pub mod text;
 
 pub use op::Op;
+pub use rational::Rational;
+pub(crate) use rational::to_f64;
 pub use real::{Arithmetic, Real};
 
 /// A node's position in its [`Expr`].

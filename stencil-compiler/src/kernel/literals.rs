@@ -1,11 +1,11 @@
 //! The kernel of one run: uniforms that do not change in it are literals.
 
 use super::rename::each_operand;
-use super::{Kernel, LaunchKind, Operand};
+use super::{Kernel, Operand};
 use crate::algorithm::Constants;
 use crate::expr::real::Precision;
 use crate::expr::{Lit, Real};
-use crate::plan::Coefficients;
+use crate::schedule::{Coefficients, LaunchKind};
 
 impl Kernel {
     /// The kernel of a run with these constants, which are literals if coefficients are to be; others stay uniforms.

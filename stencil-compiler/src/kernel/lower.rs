@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::blocking::{self, BLOCKS, Strategy};
 use super::{
-    Buffer, BufferId, CellVar, Index, IntVar, Kernel, Launch as Shape, LaunchKind, Mode, Reg,
+    Buffer, BufferId, CellVar, Index, IntVar, Kernel, Launch as Shape, Mode, Multiprocessor, Reg,
+    blocking,
 };
 use crate::algorithm::{Access, Algorithm, FnId, Offset, UniformId};
-use crate::plan::{Launch, Layout, Place, Plan};
-use crate::schedule::{Blame, Placement, Refusal};
+use crate::plan::{Launch, Place, Plan};
+use crate::schedule::strategies::{self, BLOCKS, Strategy};
+use crate::schedule::{Blame, LaunchKind, Layout, Placement, Refusal};
 
 /// What a blocking strategy lowers.
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +22,8 @@ pub struct Context<'a> {
     pub launch: &'a Launch,
     /// Bytes of a value.
     pub value_bytes: usize,
+    /// What runs its blocks.
+    pub multiprocessor: &'a Multiprocessor,
 }
 
 /// Lowers one launch of a plan by its blocking strategy.
@@ -32,30 +35,37 @@ pub fn lower(
     algorithm: &Algorithm,
     plan: &Plan,
     launch: usize,
-    value_bytes: usize,
+    (value_bytes, multiprocessor): (usize, &Multiprocessor),
 ) -> Result<Kernel, Refusal> {
     let Some(launch) = plan.launches.get(launch) else {
         return Err(format!("no launch {launch} in the plan").into());
     };
-    let strategy = blocking::find(&launch.blocking.strategy)?;
+    let strategy = strategies::find(&launch.blocking.strategy)?;
     strategy.check_params(&launch.blocking)?;
-    let kernel = (strategy.lower)(&Context {
+    let context = Context {
         algorithm,
         plan,
         launch,
         value_bytes,
-    })?;
+        multiprocessor,
+    };
+    let kernel = blocking::lower(strategy, &context)?;
     refuse_layout(strategy, &kernel, plan.layout)?;
     check_boxes(&kernel, plan)?;
     let (blocks, shared) = (
         kernel.launch.blocks_per_unit as usize,
         kernel.shared_bytes(),
     );
-    if blocks * (shared + RESERVED_SHARED) > UNIT_SHARED && blocks > 1 {
+    let Multiprocessor {
+        shared_bytes: all,
+        reserved_bytes: reserved,
+        ..
+    } = multiprocessor;
+    if blocks * (shared + reserved) > *all && blocks > 1 {
         return Err(Refusal::params(
             &[BLOCKS.name],
             format!(
-                "`{}={blocks}` with {shared} bytes of shared memory each: a multiprocessor has {UNIT_SHARED}, of which it keeps {RESERVED_SHARED} for a block",
+                "`{}={blocks}` with {shared} bytes of shared memory each: a multiprocessor has {all}, of which it keeps {reserved} for a block",
                 BLOCKS.name
             ),
         ));
@@ -94,10 +104,6 @@ fn refuse_layout(strategy: &Strategy, kernel: &Kernel, layout: Layout) -> Result
     })
 }
 
-/// Shared memory of a multiprocessor, in bytes, and what of it is kept for each block.
-const UNIT_SHARED: usize = 233_472;
-const RESERVED_SHARED: usize = 1024;
-
 impl<'a> Context<'a> {
     /// Outputs of the launch: the buffer's name and the grid function.
     pub(super) fn outputs(&self) -> Result<Vec<(String, FnId)>, Refusal> {
@@ -115,7 +121,7 @@ impl<'a> Context<'a> {
     /// A parameter of the blocking.
     pub(super) fn param(&self, name: &str) -> u32 {
         let blocking = &self.launch.blocking;
-        blocking::find(&blocking.strategy).map_or(0, |strategy| strategy.param(blocking, name))
+        strategies::find(&blocking.strategy).map_or(0, |strategy| strategy.param(blocking, name))
     }
 
     /// Where a kernel reads a cell along an axis: at the other end, if the launch wraps that axis.
@@ -322,9 +328,6 @@ pub(super) fn add(a: Offset, b: Offset) -> Offset {
     [a[0] + b[0], a[1] + b[1], a[2] + b[2]]
 }
 
-/// Threads that a multiprocessor holds.
-const RESIDENT_THREADS: u32 = 2048;
-
 /// How threads cover a launch's region.
 ///
 /// # Errors
@@ -340,11 +343,12 @@ pub(super) fn shape(
         LaunchKind::Blocks => context.param(BLOCKS.name),
     };
     let of_block: u32 = threads.iter().product();
-    if blocks_per_unit == 0 || blocks_per_unit.saturating_mul(of_block) > RESIDENT_THREADS {
+    let most = context.multiprocessor.threads;
+    if blocks_per_unit == 0 || blocks_per_unit.saturating_mul(of_block) > most {
         return Err(Refusal::params(
             &[BLOCKS.name],
             format!(
-                "`{}={blocks_per_unit}` with {of_block} threads: a multiprocessor is to hold at least one block, and holds {RESIDENT_THREADS} threads",
+                "`{}={blocks_per_unit}` with {of_block} threads: a multiprocessor is to hold at least one block, and holds {most} threads",
                 BLOCKS.name
             ),
         ));
@@ -384,8 +388,8 @@ substep { a = a_1, b = b_1 }";
     fn a_box_of_arrays_that_are_no_series_is_found() {
         let pair = parse(PAIR).unwrap();
         let schedule = text::parse("schedule kernel march loader=1").unwrap();
-        let good = plan(&pair, &schedule).unwrap();
-        let kernel = lower(&pair, &good, 0, 4).unwrap();
+        let good = plan(&pair, &schedule, [false; 3]).unwrap();
+        let kernel = lower(&pair, &good, 0, (4, &Multiprocessor::NEWEST)).unwrap();
         let most = kernel.boxes().into_keys().map(|of| of.len()).max();
         assert_eq!(most, Some(2));
         let check = |change: &dyn Fn(&mut Plan)| {

@@ -10,8 +10,9 @@ use std::collections::BTreeMap;
 
 use crate::expr::{Lit, Op};
 use crate::plan::Place;
+use crate::schedule::LaunchKind;
 
-pub mod blocking;
+mod blocking;
 mod branches;
 mod chain;
 pub mod check;
@@ -23,6 +24,7 @@ mod lanes;
 mod literals;
 pub mod lower;
 mod moves;
+mod multiprocessor;
 mod order;
 pub mod pipeline;
 mod region;
@@ -33,13 +35,11 @@ pub mod text;
 mod trim;
 mod values;
 
+pub use multiprocessor::Multiprocessor;
 pub use region::{Region, Split};
 
 /// Threads that run in lockstep.
 pub const WARP: u32 = 32;
-
-/// Bytes of one asynchronous copy.
-pub const COPY_BYTES: usize = 16;
 
 /// Bytes that shared arrays, and the boxes copied into them, begin on a multiple of.
 pub const BOX_ALIGNMENT: usize = 128;
@@ -56,7 +56,7 @@ pub struct Kernel {
     pub notes: Vec<String>,
     /// Number of space dimensions.
     pub dimension: usize,
-    /// Bytes of a value: asynchronous copies move [`COPY_BYTES`], so widths depend on it.
+    /// Bytes of a value: asynchronous copies move [`COPY_BYTES`](crate::schedule::COPY_BYTES), so widths depend on it.
     pub value_bytes: usize,
     /// How threads cover the patch.
     pub launch: Launch,
@@ -85,7 +85,7 @@ pub struct Kernel {
 /// How threads cover the region `-extend .. n + extend` of a patch of n cells along each axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Launch {
-    /// Rows or blocks of threads.
+    /// Rows, of which [`Index::Thread`] along x counts the cells, or blocks of threads.
     pub kind: LaunchKind,
     /// Threads of a block along x, y, z (1 for rows).
     pub threads: [u32; 3],
@@ -99,16 +99,6 @@ pub struct Launch {
     pub extend: [u32; 3],
     /// Blocks that should fit on one multiprocessor, a bound for the register allocator.
     pub blocks_per_unit: u32,
-}
-
-/// What runs a kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LaunchKind {
-    /// One block for each row; [`Index::Thread`] along x counts the cells of the row. A CPU runs
-    /// rows in parallel and the cells of a row as a vector loop.
-    Rows,
-    /// A grid of thread blocks.
-    Blocks,
 }
 
 /// An array in global memory: a padded box of cells that all buffers of a launch share in shape.
@@ -346,7 +336,7 @@ pub enum Stmt {
         /// What is written.
         values: Vec<Operand>,
     },
-    /// Starts an asynchronous copy of [`COPY_BYTES`] from global to shared memory.
+    /// Starts an asynchronous copy of [`COPY_BYTES`](crate::schedule::COPY_BYTES) from global to shared memory.
     Copy {
         /// To which array.
         array: SharedId,
@@ -377,7 +367,7 @@ pub enum Stmt {
     /// are nobody's, and must not be used.
     ///
     /// The buffers are equally far apart in memory ([`Plan::series`](crate::plan::Plan::series)). Rows are a
-    /// multiple of [`COPY_BYTES`], and each box of the same buffers has the same extent, which is at most
+    /// multiple of [`COPY_BYTES`](crate::schedule::COPY_BYTES), and each box of the same buffers has the same extent, which is at most
     /// [`MOST_BOX`] along each axis, and as many buffers. One thread starts a box for its block.
     CopyBox {
         /// To which array.
@@ -386,7 +376,7 @@ pub enum Stmt {
         to: Index,
         /// From which buffers, in their order in memory.
         buffers: Vec<BufferId>,
-        /// Coordinates of the first cell; x is a multiple of the values of [`COPY_BYTES`].
+        /// Coordinates of the first cell; x is a multiple of the values of [`COPY_BYTES`](crate::schedule::COPY_BYTES).
         from: [Index; 3],
         /// Cells along x, y, z.
         extent: [u32; 3],

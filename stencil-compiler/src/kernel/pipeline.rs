@@ -12,11 +12,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::blocking::{ALL_COLUMNS, COLUMN};
 use super::lower::{Context, add, describe};
 use super::rim::Rim;
 use crate::algorithm::footprint::needed;
 use crate::algorithm::{Access, Def, FnId, Offset};
+use crate::schedule::strategies::{ALL_COLUMNS, COLUMN};
 use crate::schedule::{Carry, Placement, Refusal};
 
 /// Lags and windows of one launch.

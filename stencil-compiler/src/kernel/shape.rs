@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{BOX_ALIGNMENT, Buffer, BufferId, Kernel, Launch, LaunchKind, Stmt};
+use super::{BOX_ALIGNMENT, Buffer, BufferId, Kernel, Launch, Stmt};
+use crate::schedule::LaunchKind;
 
 impl Kernel {
     /// Blocks along x, y, z for a patch of `cells` interior cells.

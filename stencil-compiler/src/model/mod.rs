@@ -4,10 +4,9 @@
 //! expression is known and consistent; every field has exactly one equation; there is no offset,
 //! no spacing and no order anywhere but in [`Scheme`].
 
-use num_rational::Ratio;
-
+use crate::catalogue::{Function, Rank};
 use crate::diag::Span;
-use crate::expr::Op;
+use crate::expr::Rational;
 
 mod at_face;
 pub mod check;
@@ -29,13 +28,11 @@ pub use riemann::{Gives, RiemannSolver, Side, Solved};
 pub use scheme::{Arith, Averaged, Mixed, Repair, Scheme, Splitting, Sweep, Variables};
 pub(crate) use seconds::Seconds;
 
-/// An exact number, as literals are written.
-pub type Rational = Ratio<i128>;
-
 /// The nearest `f64`.
 ///
 /// ```
-/// use stencil_compiler::model::{Rational, to_f64};
+/// use stencil_compiler::expr::Rational;
+/// use stencil_compiler::model::to_f64;
 /// assert_eq!(to_f64(&Rational::new(-1, 10)), -0.1);
 /// assert_eq!(to_f64(&Rational::new(5, 3)), 5.0 / 3.0);
 /// ```
@@ -88,17 +85,6 @@ pub struct Model {
     pub scheme: Scheme,
     /// Other schemes that were declared for the system, to be chosen by name.
     pub others: Vec<Scheme>,
-}
-
-/// Tensor rank of an expression; extents are the model's [`components`](Model::components).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Rank {
-    /// One number a point.
-    Scalar,
-    /// One number for each axis, or three.
-    Vector,
-    /// One number for each pair of components of a vector.
-    Tensor,
 }
 
 /// An evolved quantity.
@@ -396,41 +382,4 @@ pub enum Relation {
     LessEqual,
     /// `a == b`
     Equal,
-}
-
-/// The functions of the language. Index conventions: `grad(u)[i][j]` is the derivative of `u[j]`
-/// along axis i; `dot` contracts the last index of its first argument with the first index of its
-/// second, so `dot(u, grad(f))` is advection; `div(t)[j]` sums the derivative of `t[i][j]` along i.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Function {
-    /// Gradient; raises the rank by one.
-    Grad,
-    /// Divergence; lowers the rank by one.
-    Div,
-    /// Laplacian, component by component.
-    Lap,
-    /// Curl of a vector of three components.
-    Curl,
-    /// Inner product.
-    Dot,
-    /// Cross product of two vectors of three components.
-    Cross,
-    /// Outer product of two vectors.
-    Outer,
-    /// Transpose of a tensor.
-    Transpose,
-    /// Trace of a tensor.
-    Trace,
-    /// Diagonal of a tensor, as a vector.
-    Diagonal,
-    /// Symmetric part of a tensor.
-    Sym,
-    /// Symmetric part of a tensor, less a third (1 / components) of its trace on the diagonal.
-    SymTraceless,
-    /// Length of a vector, Frobenius norm of a tensor.
-    Norm,
-    /// `upwind(u, f)`: advection `dot(u, grad(f))` with differences biased against the flow.
-    Upwind,
-    /// An operation on scalars, by the name that it has in the table of operations.
-    Scalar(Op),
 }

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::check::calls::differentiates;
-use super::{Function, Let, Model, Term, TermKind};
+use super::{Let, Model, Term, TermKind};
 
 impl Model {
     /// Do derivatives of a field only smooth it, or smooth it too: is it differentiated twice or more in its own equation,
@@ -47,8 +46,7 @@ fn orders_of(
             depth
         }
         TermKind::Derivative { times, .. } => depth + times,
-        TermKind::Call(Function::Lap, _) => depth + 2,
-        TermKind::Call(function, _) if differentiates(*function) => depth + 1,
+        TermKind::Call(function, _) => depth + function.times(),
         _ => depth,
     };
     for part in term.parts() {

@@ -1,6 +1,7 @@
 //! Riemann solvers that a system declares: what is at a face, made of the states on both sides of it.
 
 use super::{Iterations, Let, Model, Scheme, Term, TermKind};
+use crate::catalogue::riemann::{self as catalogue, DECLARED, Solver};
 use crate::diag::Span;
 
 /// `riemann exact { .. }`: a solver that schemes may name beside those of the language. Its terms are made of the states
@@ -63,6 +64,12 @@ impl Model {
     /// The solver of a scheme, if the system declares it.
     pub fn declared_solver(&self, scheme: &Scheme) -> Option<&RiemannSolver> {
         self.solvers.iter().find(|own| own.name == scheme.riemann)
+    }
+
+    /// The row of the solver of a scheme: one of the language, or what stands for one of the system.
+    pub(crate) fn solver(&self, scheme: &Scheme) -> Option<&'static Solver> {
+        let own = self.declared_solver(scheme).map(|_| &DECLARED);
+        catalogue::find(&scheme.riemann).or(own)
     }
 
     /// A `let` of the model, or one of the solver that the chosen scheme takes.

@@ -1,6 +1,6 @@
 //! The discrete choices of a system.
 
-use super::Rational;
+use crate::expr::Rational;
 
 /// The discrete choices of a model: they change numbers, schedules do not.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,13 +13,13 @@ pub struct Scheme {
     pub mixed: Mixed,
     /// Whether equations are expanded and collected.
     pub arith: Arith,
-    /// Name of the time integrator, one of `discretize::integrators`.
+    /// Name of the time integrator, one of [`catalogue::integrators`](crate::catalogue::integrators).
     pub time: String,
-    /// Name of the Riemann solver, one of `discretize::conserve::riemann` or of the system.
+    /// Name of the Riemann solver, one of `catalogue::riemann` or of the system.
     pub riemann: String,
-    /// Name of the reconstruction of states at faces, one of `discretize::conserve::reconstruct`.
+    /// Name of the reconstruction of states at faces, one of `catalogue::reconstructions`.
     pub reconstruct: String,
-    /// Name of its limiter, one of `discretize::conserve::limiters`.
+    /// Name of its limiter, one of `catalogue::limiters`.
     pub limiter: String,
     /// The parameter of the limiter, where it has one.
     pub theta: Option<Rational>,

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::check::calls::differentiates;
-use super::{Function, Let, Model, Term, TermKind};
+use super::{Let, Model, Term, TermKind};
+use crate::catalogue::Function;
 
 /// The forms in which equations write derivatives of derivatives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,8 +55,8 @@ impl Term {
                 found.compact |= *times > 1;
                 nests(of, &mut found);
             }
-            TermKind::Call(function, of) if differentiates(*function) => {
-                found.compact |= *function == Function::Lap;
+            TermKind::Call(function, of) if function.differentiates() => {
+                found.compact |= function.times() > 1;
                 of.iter().for_each(|of| nests(of, &mut found));
             }
             _ => {}

@@ -2,8 +2,8 @@
 //! of the card are known.
 
 use super::{Launch, Plan};
-use crate::kernel::COPY_BYTES;
-use crate::kernel::blocking::{self, CHUNK, MOST_PLANES};
+use crate::schedule::COPY_BYTES;
+use crate::schedule::strategies::{self, CHUNK, MOST_PLANES};
 
 /// Iterations of a march beside the planes it reads: copies that are under way at its begin.
 const LEAD: usize = 2;
@@ -50,7 +50,7 @@ impl Plan {
     ///     scheme s for Heat { space: central<order = 6>; mixed: bidiagonal; time: euler; }")?;
     /// let algorithm = discretize(&model)?;
     /// let schedule = text::parse("schedule\nkernel march tile_x=64 tile_y=12 chunk=0")?;
-    /// let plan = plan(&algorithm, &schedule)?;
+    /// let plan = plan(&algorithm, &schedule, [false; 3])?;
     /// let on = |n| Room { dimension: 3, cells: [n; 3], patches: 1, units: 132 };
     /// let chunk = |n| plan.clone().fitted(on(n)).launches[0].blocking.params["chunk"];
     /// // 4 x 22 tiles in 3 chunks are two whole waves; 2 x 11 tiles in 6 chunks are one.
@@ -69,7 +69,7 @@ impl Plan {
 
 /// The chunk of a launch that leaves it to the run.
 fn fitting(launch: &Launch, room: Room) -> Option<u32> {
-    let strategy = blocking::find(&launch.blocking.strategy).ok()?;
+    let strategy = strategies::find(&launch.blocking.strategy).ok()?;
     let across = strategy.across?;
     let param = |name: &str| strategy.param(&launch.blocking, name);
     if param(CHUNK.name) != 0 {
@@ -80,7 +80,7 @@ fn fitting(launch: &Launch, room: Room) -> Option<u32> {
     let tile = across(&param, slowest + 1);
     let tiles = |axis: usize| computed(axis).div_ceil(tile[axis].max(1) as usize);
     let tiles = (0..slowest).map(tiles).product::<usize>() * room.patches.max(1);
-    let at_once = (room.units * param(blocking::BLOCKS.name)).max(1) as usize;
+    let at_once = (room.units * param(strategies::BLOCKS.name)).max(1) as usize;
     let reach = launch.inputs.iter().map(|(_, reach)| reach[slowest]);
     let before = 2 * reach.max().unwrap_or(0) as usize + LEAD;
     let planes = computed(slowest);
@@ -108,7 +108,7 @@ mod tests {
         );
         let model = parse::parse_str(&source).unwrap();
         let schedule = text::parse(&format!("schedule\nkernel {kernel}")).unwrap();
-        let plan = plan(&discretize(&model).unwrap(), &schedule).unwrap();
+        let plan = plan(&discretize(&model).unwrap(), &schedule, [false; 3]).unwrap();
         let room = Room {
             dimension,
             cells,

@@ -2,47 +2,15 @@
 
 use super::make::new_name;
 use super::{BufferRole, Plan, Step};
+use crate::schedule::Layout;
 
-/// How the arrays of fields and of their new values lie in memory, and those of accumulators; other arrays are alone.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Layout {
-    /// A structure of arrays: one array behind the other.
-    #[default]
-    Soa,
-    /// An array of structures: all values of a cell side by side.
-    Aos,
-    /// Fields, their new values, and stored functions that neighbours read, in surfaces: memory that is read and written
-    /// through the texture units, which lay it out as they like (Cygert et al. 2014, section 2). What is read in its
-    /// own cell alone has no use for them.
-    Surface,
-}
-
-impl Layout {
-    /// All of them.
-    pub const ALL: [Layout; 3] = [Layout::Soa, Layout::Aos, Layout::Surface];
-
-    /// Its word in schedules.
-    pub fn word(self) -> &'static str {
-        match self {
-            Layout::Soa => "soa",
-            Layout::Aos => "aos",
-            Layout::Surface => "surface",
-        }
-    }
-
-    /// The layout of this name.
-    pub fn find(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|layout| layout.word() == word)
-    }
-
-    /// Do the arrays of this role lie side by side?
-    fn joins(self, role: BufferRole) -> bool {
-        let together = match role {
-            BufferRole::Field | BufferRole::NewField | BufferRole::Accumulator => true,
-            BufferRole::Count | BufferRole::Derived | BufferRole::Given => false,
-        };
-        self == Layout::Aos && together
-    }
+/// Do the arrays of this role lie side by side?
+fn joins(layout: Layout, role: BufferRole) -> bool {
+    let together = match role {
+        BufferRole::Field | BufferRole::NewField | BufferRole::Accumulator => true,
+        BufferRole::Count | BufferRole::Derived | BufferRole::Given => false,
+    };
+    layout == Layout::Aos && together
 }
 
 /// Where an array is: it has the `at`-th of `of` values that lie side by side for each cell.
@@ -85,7 +53,7 @@ impl Plan {
         let own = |at: &usize| homes[*at] == *at;
         let beside = |a: usize, b: usize| {
             let role = self.buffers[a].role;
-            a == b || role == self.buffers[b].role && self.layout.joins(role)
+            a == b || role == self.buffers[b].role && joins(self.layout, role)
         };
         let all: Vec<usize> = (0..homes.len()).filter(own).collect();
         // A structure stands where the first of its arrays would.
@@ -176,7 +144,8 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::plan::{Buffer, Coefficients};
+    use crate::plan::Buffer;
+    use crate::schedule::Coefficients;
 
     fn plan(layout: Layout) -> Plan {
         let buffer = |name: &str, role, within: Option<&str>| Buffer {

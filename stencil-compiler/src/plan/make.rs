@@ -4,27 +4,21 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Buffer, BufferRole, Launch, Plan, Step, max3, reuse};
-use crate::algorithm::footprint::{Bounds, bounds, needed};
+use crate::algorithm::footprint::{bounds, needed};
 use crate::algorithm::{Algorithm, Def, FnId, NEW, Role, StateId, Substep};
-use crate::kernel::blocking;
-use crate::schedule::{Blame, Halo, Placement, Refusal, Schedule, passes};
+use crate::schedule::{
+    Blame, Halo, Placement, Refusal, Schedule, kernel_count, levels, passes, strategies,
+};
 
-/// Plans one time step, or as many as the schedule fuses.
+/// Plans one time step, or as many as the schedule fuses, of a patch that covers the wrapped axes from end to end,
+/// periodic ones: kernels whose blocking can read there without ghost cells do so. Values of a row are to be whole
+/// copies.
 ///
 /// # Errors
 /// Where the schedule fuses substeps that cannot be, places what is not a grid function, places a state
 /// variable, or has another number of blockings than its placements and passes make kernels. Passes may share kernels with
 /// stored functions, so there may be fewer blockings.
-pub fn plan(algorithm: &Algorithm, schedule: &Schedule) -> Result<Plan, Refusal> {
-    plan_wrapped(algorithm, schedule, [false; 3])
-}
-
-/// Plans one time step of a patch that covers these axes from end to end, periodic ones: kernels whose
-/// blocking can read there without ghost cells do so. Values of a row are to be whole copies.
-///
-/// # Errors
-/// As [`plan`].
-pub fn plan_wrapped(
+pub fn plan(
     algorithm: &Algorithm,
     schedule: &Schedule,
     wrapped: [bool; 3],
@@ -121,33 +115,6 @@ fn stored_functions(
     Ok(stored)
 }
 
-/// The kernel in which each stored function is computed: with those whose values it needs in its own
-/// cell only, one after those that it reads at other cells. What could be computed together is parted by
-/// its passes.
-fn levels(
-    algorithm: &Algorithm,
-    stored: &BTreeSet<FnId>,
-    passes: &BTreeMap<String, u32>,
-) -> BTreeMap<FnId, usize> {
-    let mut levels: BTreeMap<FnId, (usize, u32)> = BTreeMap::new();
-    for id in stored {
-        let read = bounds(algorithm, &[*id], stored);
-        let after = |(below, points): (&FnId, &Bounds)| {
-            let (level, pass) = *levels.get(below)?;
-            Some(match points.is_here() {
-                true => (level, pass),
-                false => (level + 1, 0),
-            })
-        };
-        let (level, least) = read.iter().filter_map(after).max().unwrap_or_default();
-        let own = passes.get(&algorithm.function(*id).name).copied();
-        levels.insert(*id, (level, own.unwrap_or(0).max(least)));
-    }
-    let kernels: BTreeSet<(usize, u32)> = levels.values().copied().collect();
-    let kernel = |(id, own)| (id, kernels.range(..own).count());
-    levels.into_iter().map(kernel).collect()
-}
-
 /// Checks that there are as many blockings as kernels, or fewer: then the first passes share kernels with
 /// stored functions, of which they may need those of their own kernel in their own cell only.
 fn check_count(
@@ -202,26 +169,6 @@ fn check_count(
         }
     }
     Ok(())
-}
-
-/// Number of kernels of a substep that the placements and passes of a schedule make, where none is shared.
-pub fn kernel_count(algorithm: &Algorithm, schedule: &Schedule) -> usize {
-    stored_together(algorithm, schedule).len() + 1 + schedule.more_passes()
-}
-
-/// The stored functions that a schedule computes together, in order of execution.
-pub fn stored_together(algorithm: &Algorithm, schedule: &Schedule) -> Vec<Vec<FnId>> {
-    let placed = schedule.placements.keys();
-    let stored = placed
-        .filter(|name| schedule.stores(name))
-        .filter_map(|name| algorithm.find(name))
-        .collect();
-    let levels = levels(algorithm, &stored, &schedule.passes);
-    let mut kernels = vec![Vec::new(); levels.values().max().map_or(0, |last| last + 1)];
-    for (id, kernel) in levels {
-        kernels[kernel].push(id);
-    }
-    kernels
 }
 
 /// Cells along x that a region is extended by at once, so that its rows begin where copies of
@@ -379,7 +326,7 @@ impl Planner<'_> {
     /// Axes along which a kernel needs no ghost cells.
     fn wraps(&self, kernel: usize) -> [bool; 3] {
         let blocking = &self.schedule.kernels[kernel];
-        let strategy = blocking::find(&blocking.strategy);
+        let strategy = strategies::find(&blocking.strategy);
         let wraps = strategy.is_ok_and(|strategy| (strategy.wraps)(blocking));
         self.wrapped.map(|axis| axis && wraps)
     }

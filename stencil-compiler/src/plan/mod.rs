@@ -4,10 +4,9 @@
 //! halo is at least as deep as each read of it; what shares memory is never needed at once; there is
 //! no thread and no vendor.
 
-use crate::schedule::{Blocking, Placement};
+use crate::schedule::{Blocking, Coefficients, Layout, Placement};
 
 pub mod check;
-mod coefficients;
 mod fit;
 mod layout;
 pub mod make;
@@ -16,10 +15,9 @@ mod reuse;
 mod tests;
 pub mod text;
 
-pub use coefficients::Coefficients;
 pub use fit::{Room, crossable};
-pub use layout::{Layout, Place};
-pub use make::{kernel_count, plan, plan_wrapped, stored_together};
+pub use layout::Place;
+pub use make::plan;
 
 /// What advances the fields by a time step or several, and the arrays that it works on.
 #[derive(Clone, Debug, PartialEq, Eq)]

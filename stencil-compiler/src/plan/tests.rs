@@ -1,8 +1,9 @@
 //! Lifetimes: what shares memory, and what a check finds where it may not.
 
-use super::{Coefficients, Plan, plan, text};
+use super::{Plan, plan, text};
 use crate::algorithm::text::parse;
 use crate::schedule;
+use crate::schedule::Coefficients;
 
 /// Each function reads the one before at two cells, and its own at the end.
 const CHAIN: &str = "algorithm Chain 1d scheme \"chain\"
@@ -19,7 +20,7 @@ substep { q = q_1 }";
 fn planned(placed: &str, kernels: usize) -> Plan {
     let lines = "kernel direct ".repeat(kernels);
     let schedule = schedule::text::parse(&format!("schedule {placed} {lines}")).unwrap();
-    let plan = plan(&parse(CHAIN).unwrap(), &schedule).unwrap();
+    let plan = plan(&parse(CHAIN).unwrap(), &schedule, [false; 3]).unwrap();
     plan.check().unwrap();
     assert_eq!(text::parse(&text::print(&plan)).unwrap(), plan);
     plan

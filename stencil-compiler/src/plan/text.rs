@@ -2,11 +2,12 @@
 
 use std::fmt::Write as _;
 
-use super::{Buffer, BufferRole, Coefficients, Launch, Layout, Plan, Step};
+use super::{Buffer, BufferRole, Launch, Plan, Step};
 use crate::schedule::text::{
     of_all_kernels, parse_blocking, parse_coefficients, parse_layout, parse_placement,
     placement_words, print_blocking,
 };
+use crate::schedule::{Coefficients, Layout};
 use crate::syntax::{Lexer, TextError, Token};
 
 const ROLES: &[(BufferRole, &str)] = &[

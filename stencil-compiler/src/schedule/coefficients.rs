@@ -1,6 +1,34 @@
-//! Schedules that differ in where kernels have their coefficients from.
+//! Where kernels have the numbers from that are the same in every cell.
 
-use super::{Coefficients, Schedule};
+use super::Schedule;
+
+/// Where kernels have those uniforms from that do not change in a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Coefficients {
+    /// They are handed to the kernel, with those that change.
+    #[default]
+    Parameter,
+    /// They stand in the text of the kernel, which is one of the run then.
+    Literal,
+}
+
+impl Coefficients {
+    /// All of them.
+    pub const ALL: [Coefficients; 2] = [Coefficients::Parameter, Coefficients::Literal];
+
+    /// Its word in schedules.
+    pub fn word(self) -> &'static str {
+        match self {
+            Coefficients::Parameter => "parameter",
+            Coefficients::Literal => "literal",
+        }
+    }
+
+    /// The choice of this name.
+    pub fn find(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|choice| choice.word() == word)
+    }
+}
 
 impl Schedule {
     /// The same with its coefficients from there.
@@ -21,12 +49,12 @@ impl Schedule {
 mod tests {
     use super::*;
     use crate::algorithm::Algorithm;
+    use crate::compile::{Target, compile};
     use crate::discretize::discretize;
     use crate::expr::real::Precision;
-    use crate::kernel::blocking;
     use crate::model::parse::parse_str;
-    use crate::schedule::check::check;
-    use crate::schedule::{Blocking, search, text};
+    use crate::schedule::{Blocking, strategies, text};
+    use crate::search;
 
     fn heat() -> Algorithm {
         let source =
@@ -43,13 +71,13 @@ mod tests {
     #[test]
     fn coefficients_are_a_choice_of_their_own() {
         let algorithm = heat();
-        for strategy in blocking::ALL {
+        for strategy in strategies::ALL {
             let usual = Schedule::default().blocked(&algorithm, Blocking::new(strategy.name, &[]));
             let literal = usual.with_coefficients(Coefficients::Literal);
             let printed = text::print(&literal);
             assert_eq!(text::parse(&printed), Ok(literal.clone()), "{printed}");
             let of = |schedule: &Schedule| {
-                let compiled = check(&algorithm, schedule, 4);
+                let compiled = compile(&algorithm, schedule, &Target::new(4));
                 compiled.unwrap_or_else(|e| panic!("{}: {e}", strategy.name))
             };
             assert_eq!(of(&literal).plan.coefficients, Coefficients::Literal);

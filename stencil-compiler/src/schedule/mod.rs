@@ -1,40 +1,29 @@
 //! The `Schedule`: plain data that says where each grid function lives and how each kernel is
 //! blocked. It cannot change a bit of the result.
 //!
-//! Invariants (kept by [`check`](check::check)): names exist; there is one blocking for each
+//! Invariants (kept by [`compile`](crate::compile::compile)): names exist; there is one blocking for each
 //! kernel that the placements make; a placement is one that its kernel's blocking can serve.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::algorithm::{Algorithm, FnId};
-use crate::kernel::LaunchKind;
-use crate::kernel::blocking;
-use crate::kernel::blocking::march::BARRIER;
-use crate::plan::kernel_count;
 
-mod advice;
-mod aligned;
-pub mod check;
 mod coefficients;
-pub mod cuts;
-mod factors;
-pub mod heuristic;
-pub mod passes;
-pub mod plans;
-pub mod presets;
-mod refined;
+mod kernels;
+mod layout;
+pub(crate) mod passes;
 mod refusal;
-pub mod search;
-pub mod space;
-mod sums;
-#[cfg(test)]
-mod tests;
+pub mod strategies;
 pub mod text;
-mod tiles;
 
-pub use crate::plan::{Coefficients, Layout};
+pub use coefficients::Coefficients;
+pub(crate) use kernels::levels;
+pub use kernels::{kernel_count, stored_together};
+pub use layout::Layout;
 pub use refusal::{Blame, Refusal};
+use strategies::march::BARRIER;
+pub use strategies::{COPY_BYTES, LaunchKind};
 
 /// Where grid functions live and how kernels are blocked; the same for every substep.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -91,7 +80,7 @@ pub enum Halo {
     Recompute,
 }
 
-/// How one kernel covers its patch: a strategy of `kernel::blocking` and its parameters.
+/// How one kernel covers its patch: one of the [`strategies`] and its parameters.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Blocking {
     /// The strategy's name.
@@ -167,7 +156,7 @@ impl Schedule {
     }
 
     /// Leaves no barrier split: where nothing is shared there is none.
-    fn unsplit(&mut self) {
+    pub(crate) fn unsplit(&mut self) {
         for kernel in &mut self.kernels {
             kernel.params.remove(BARRIER.name);
         }
@@ -257,7 +246,8 @@ impl Schedule {
 
     /// Are all its kernels blocked for a processor, or all for a card?
     pub fn is_for(&self, kind: LaunchKind) -> bool {
-        let of = |kernel: &Blocking| blocking::find(&kernel.strategy).is_ok_and(|s| s.kind == kind);
+        let of =
+            |kernel: &Blocking| strategies::find(&kernel.strategy).is_ok_and(|s| s.kind == kind);
         self.kernels.iter().all(of)
     }
 }

@@ -5,9 +5,9 @@ use num_complex::Complex64;
 use super::operators::{angles, turned};
 use super::region::Region;
 use super::speeds::Axes;
-use crate::discretize::conserve::reconstruct::{self, Reconstruction};
-use crate::discretize::conserve::riemann::{self, Needs};
-use crate::discretize::integrators::Tableau;
+use crate::catalogue::integrators::Tableau;
+use crate::catalogue::reconstructions::{self, Reconstruction};
+use crate::catalogue::riemann::Needs;
 use crate::model::{Model, Sweep};
 
 /// A Courant number below this is none: the slack of the search leaves as much of a method that is stable for no step.
@@ -44,9 +44,11 @@ impl Faces {
     /// Those of a model; `None` where nothing flows.
     pub(super) fn of(model: &Model, tableau: &Tableau, region: &Region) -> Option<Self> {
         let scheme = &model.scheme;
-        let reconstruction = reconstruct::find(&scheme.reconstruct);
+        let reconstruction = reconstructions::find(&scheme.reconstruct);
         let reconstruction = reconstruction.filter(|_| !model.fluxes.is_empty())?;
-        let smears = riemann::of(model, scheme).is_some_and(|of| of.needs == Needs::Nothing);
+        let smears = model
+            .solver(scheme)
+            .is_some_and(|of| of.needs == Needs::Nothing);
         let is_swept = scheme.sweep != Sweep::Unsplit;
         // Corrected waves that go on sideways stay within the cells that touch theirs.
         let sideways = reconstruction.propagates && model.dimension < 3;

@@ -1,6 +1,7 @@
 //! A conservation law as systems of differences, about which waves are looked at where no speeds of them are declared or derived.
 
-use crate::model::{Equation, Function, Model, Scheme, Term, TermKind};
+use crate::catalogue::Function;
+use crate::model::{Equation, Model, Scheme, Term, TermKind};
 
 /// A law, taken apart.
 pub struct Apart {

@@ -2,7 +2,7 @@
 
 use num_complex::Complex64;
 
-use crate::discretize::integrators::{Combination, Tableau, Target, Term, Value};
+use crate::catalogue::integrators::{Combination, Tableau, Target, Term, Value};
 use crate::expr::Arithmetic;
 use crate::model::to_f64;
 
@@ -151,7 +151,7 @@ pub(super) fn size(z: Complex64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::discretize::integrators;
+    use crate::catalogue::integrators;
 
     fn region(name: &str) -> Region {
         Region::new(&(integrators::find(name).unwrap().tableau)())

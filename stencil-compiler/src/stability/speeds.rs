@@ -4,9 +4,8 @@
 use super::faces::Faces;
 use super::operators::symbol;
 use super::region::Region;
-use crate::discretize::conserve::reconstruct;
-use crate::discretize::integrators;
-use crate::model::{Model, Rank, Speed};
+use crate::catalogue::{Rank, integrators, reconstructions};
+use crate::model::{Model, Speed};
 
 /// How the limits of several axes are put together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -158,7 +157,7 @@ pub fn integrators_for(model: &Model) -> Vec<&'static str> {
     let is_stable = |name: &str| {
         let mut other = model.clone();
         other.scheme.time = name.to_string();
-        match reconstruct::find(&model.scheme.reconstruct) {
+        match reconstructions::find(&model.scheme.reconstruct) {
             Some(of) if of.propagates && !model.fluxes.is_empty() => name == model.scheme.time,
             _ => {
                 let mut shares = speeds(&other, [1.0; 3], Axes::Sum);

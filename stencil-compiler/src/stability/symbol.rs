@@ -9,7 +9,7 @@ use super::eigen::eigenvalues;
 use super::linear::{Row, State, is_linear, rows};
 use super::region::{Region, size};
 use crate::algorithm::{Algorithm, FnId, Role, StateId};
-use crate::discretize::integrators;
+use crate::catalogue::integrators;
 use crate::expr::Arithmetic;
 use crate::expr::real::Precision;
 use crate::model::Model;

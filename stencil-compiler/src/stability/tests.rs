@@ -124,7 +124,7 @@ fn limits_are_those_of_textbooks() {
 fn waves_stay_bounded_below_the_limit_and_grow_above_it() {
     for dimension in 1..=3 {
         for (i, system) in systems(dimension).iter().enumerate() {
-            for (j, integrator) in crate::discretize::integrators::ALL.iter().enumerate() {
+            for (j, integrator) in crate::catalogue::integrators::ALL.iter().enumerate() {
                 let orders = [2, 4, 6, 8];
                 let order = orders[(i + j) % if dimension == 1 { 4 } else { 2 }];
                 let scheme = format!(

@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use stencil_compiler::compile::{Target, compile};
 use stencil_compiler::cost::{self, KernelCost, Rates};
-use stencil_compiler::schedule::check;
 use stencil_runtime::backend::cuda::{Cache, Load, PartTime, Sensors};
 use stencil_runtime::bench::{self, BURST, Peak, Stream, Sustained, peak, stream};
 use stencil_runtime::{Error, Number, Simulation, SystemDef};
@@ -387,7 +387,7 @@ pub(crate) fn best_and_median(seconds: &[f64]) -> (f64, f64) {
 /// Predicted costs of the kernels of the schedule that runs, by the order of a step.
 fn costs<T: Number>(simulation: &Simulation<T>) -> Option<Vec<KernelCost>> {
     let algorithm = simulation.system().algorithm();
-    let compiled = check::check(algorithm, simulation.schedule(), T::BYTES).ok()?;
+    let compiled = compile(algorithm, simulation.schedule(), &Target::new(T::BYTES)).ok()?;
     cost::kernels(&compiled).ok()
 }
 

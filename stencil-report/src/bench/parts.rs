@@ -363,9 +363,9 @@ pub(super) const NOTES: &str = "MB: what memory is predicted to move; of a proce
 #[cfg(test)]
 mod tests {
     use stencil_compiler::algorithm::Algorithm;
+    use stencil_compiler::compile::{Compiled, Target, compile};
     use stencil_compiler::cost;
     use stencil_compiler::model::parse::parse_str;
-    use stencil_compiler::schedule::check::{self, Compiled};
     use stencil_compiler::{discretize::discretize, schedule::text};
 
     use super::*;
@@ -376,7 +376,7 @@ mod tests {
             scheme s for Sound { reconstruct: waves<limiter = mc>; riemann: roe; sweep: dimensional; time: euler; }";
         let algorithm = discretize(&parse_str(source).unwrap()).unwrap();
         let schedule = text::parse(schedule).unwrap();
-        let compiled = check::check(&algorithm, &schedule, 8).unwrap();
+        let compiled = compile(&algorithm, &schedule, &Target::new(8)).unwrap();
         (algorithm, compiled)
     }
 

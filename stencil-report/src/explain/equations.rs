@@ -1,10 +1,11 @@
 //! The first part of the page: the equations as understood, and the scheme in words.
 
+use stencil_compiler::catalogue::integrators;
 use stencil_compiler::diag::counted;
 use stencil_compiler::discretize::DerivedWaves;
-use stencil_compiler::discretize::integrators;
+use stencil_compiler::expr::Rational;
 use stencil_compiler::model::text::{expression, face_lines, rates, real, variable_lines};
-use stencil_compiler::model::{Average, Gives, Mixed, Model, Rational, Waves, to_f64};
+use stencil_compiler::model::{Average, Gives, Mixed, Model, Waves, to_f64};
 
 use crate::ByPlan;
 use crate::table::{Table, equation, paragraph};

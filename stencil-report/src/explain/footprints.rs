@@ -6,7 +6,8 @@ use stencil_compiler::algorithm::footprint::{Footprint, footprint, points, radiu
 use stencil_compiler::algorithm::{Algorithm, Def, FnId, Offset, Role};
 use stencil_compiler::diag::counted;
 use stencil_compiler::expr::real::Precision;
-use stencil_compiler::schedule::{Placement, presets};
+use stencil_compiler::schedule::Placement;
+use stencil_compiler::search::presets;
 
 use super::{planes, substep, updates};
 use crate::table::{Table, paragraph};
@@ -63,7 +64,7 @@ pub(super) fn read(algorithm: &Algorithm, stored: &BTreeSet<FnId>) -> Footprint 
 /// Grid functions that the storing preset puts into global memory.
 pub(super) fn stored(algorithm: &Algorithm, precision: Precision) -> BTreeSet<FnId> {
     let schedule = presets::find(STORING)
-        .map(|preset| (preset.make)(algorithm, precision))
+        .map(|preset| preset.schedule(algorithm, precision))
         .unwrap_or_default();
     let global = schedule
         .placements

@@ -3,16 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use stencil_compiler::algorithm::{Algorithm, FnId};
+use stencil_compiler::compile::{Compiled, ScheduleError, Target};
 use stencil_compiler::cost::{self, KernelCost, Model};
 use stencil_compiler::diag::counted;
 use stencil_compiler::expr::real::Precision;
-use stencil_compiler::kernel::blocking;
+use stencil_compiler::kernel::Multiprocessor;
 use stencil_compiler::kernel::lower::Context;
 use stencil_compiler::kernel::pipeline::{Pipeline, analyze};
 use stencil_compiler::plan::{Launch, Plan, Step};
-use stencil_compiler::schedule::check::{Compiled, ScheduleError, advised_on};
 use stencil_compiler::schedule::text::{of_all_kernels, placement_words, print_blocking};
-use stencil_compiler::schedule::{Placement, Schedule, presets};
+use stencil_compiler::schedule::{Placement, Schedule, strategies};
+use stencil_compiler::search::advice::advised;
+use stencil_compiler::search::presets;
 
 use super::{Page, substep};
 use crate::Failure;
@@ -42,8 +44,12 @@ pub(super) fn section(page: &Page<'_>) -> Result<String, Failure> {
             page += &format!("  here the same schedule as `{before}`\n");
             continue;
         }
-        let mesh = cells.map(|cells| (cells, on.rates.card.units));
-        match advised_on(algorithm, &schedule, precision.bytes(), mesh) {
+        let device = on.rates.device();
+        let target = match cells {
+            Some(cells) => Target::periodic(precision.bytes(), cells, device),
+            None => Target::new(precision.bytes()).on(device),
+        };
+        match advised(algorithm, &schedule, &target) {
             Err(error) => page += &illegal(&error),
             Ok(compiled) => {
                 let costs = cost::kernels(&compiled)
@@ -118,7 +124,7 @@ fn chosen(page: &Page<'_>) -> Vec<(String, String, Schedule)> {
     match &page.schedule {
         None => {
             let problem = &page.problem;
-            let make = |p: &presets::Preset| (p.make)(problem.algorithm, problem.precision);
+            let make = |p: &presets::Preset| p.schedule(problem.algorithm, problem.chosen_for());
             let all = presets::ALL.iter();
             all.map(|p| (p.name.to_string(), p.summary.to_string(), make(p)))
                 .collect()
@@ -281,12 +287,14 @@ fn one(
         cost.flops,
         cost.intensity()
     );
-    if blocking::find(&launch.blocking.strategy).is_ok_and(|strategy| strategy.marches) {
+    if strategies::find(&launch.blocking.strategy).is_ok_and(|strategy| strategy.marches) {
         let context = Context {
             algorithm,
             plan,
             launch,
             value_bytes: precision.bytes(),
+            // Lags and windows are the same on all.
+            multiprocessor: &Multiprocessor::NEWEST,
         };
         page += &analyze(&context, cost.cells as i32).map_or_else(
             |error| format!("    {error}\n"),

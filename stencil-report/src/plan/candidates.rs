@@ -4,14 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
 use stencil_compiler::algorithm::Algorithm;
+use stencil_compiler::compile::{Compiled, ScheduleError, Target, compile};
 use stencil_compiler::cost::{self, Fills, KernelCost, Model as Card, StepTime, Time};
 use stencil_compiler::expr::real::Precision;
-use stencil_compiler::kernel::{Kernel, LaunchKind};
+use stencil_compiler::kernel::{Kernel, Multiprocessor};
 use stencil_compiler::model::Model;
 use stencil_compiler::plan::{self, Plan};
-use stencil_compiler::schedule::check::{self, Compiled, ScheduleError};
 use stencil_compiler::schedule::text::{of_all_kernels, placement_words, print_blocking};
-use stencil_compiler::schedule::{Carry, Placement, Schedule, presets, search};
+use stencil_compiler::schedule::{Carry, LaunchKind, Placement, Schedule};
+use stencil_compiler::search::{self, presets};
 use stencil_runtime::backend::cuda::BOXES;
 
 use crate::ByPlan;
@@ -130,14 +131,22 @@ impl Problem<'_> {
             .sum()
     }
 
+    /// The precision and the multiprocessors that schedules are chosen for.
+    pub(crate) fn chosen_for(&self) -> (Precision, Multiprocessor) {
+        (self.precision, self.on.rates.multiprocessor)
+    }
+
+    /// A run on a periodic mesh on the card.
+    pub(crate) fn target(&self) -> Target {
+        Target::periodic(self.precision.bytes(), self.cells, self.on.rates.device())
+    }
+
     /// Plans and lowers a schedule as a run on a periodic mesh does.
     ///
     /// # Errors
     /// If it is illegal.
     pub(super) fn compile(&self, schedule: &Schedule) -> Result<Compiled, ScheduleError> {
-        let bytes = self.precision.bytes();
-        let units = self.on.rates.card.units;
-        check::check_periodic(self.algorithm, schedule, bytes, (self.cells, units))
+        compile(self.algorithm, schedule, &self.target())
     }
 
     /// Predicts a compiled schedule.
@@ -203,7 +212,7 @@ impl Problem<'_> {
     /// to the same plan the first is kept.
     pub(super) fn candidates(&self, most: usize) -> Vec<Candidate> {
         let presets = presets::ALL.iter().map(|preset| {
-            let schedule = (preset.make)(self.algorithm, self.precision);
+            let schedule = preset.schedule(self.algorithm, self.chosen_for());
             (preset.name.to_string(), true, schedule)
         });
         let first = search::first(self.algorithm);

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 
 use stencil_compiler::cost::Fills;
 use stencil_compiler::plan::Step;
-use stencil_compiler::schedule::{Halo, Placement, Schedule, heuristic};
+use stencil_compiler::schedule::{Halo, Placement, Schedule};
+use stencil_compiler::search::heuristic;
 
 use super::candidates::{Candidate, Predicted, Problem, words};
 

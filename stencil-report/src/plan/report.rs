@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
+use stencil_compiler::compile::Compiled;
 use stencil_compiler::cost::{Fills, KernelCost, Occupancy, Time};
 use stencil_compiler::emit::{self, Places};
 use stencil_compiler::expr::real::Precision;
 use stencil_compiler::plan::{Launch, Step};
-use stencil_compiler::schedule::check::{self, Compiled};
-use stencil_compiler::schedule::{Schedule, presets};
+use stencil_compiler::schedule::Schedule;
+use stencil_compiler::search::advice::advised;
+use stencil_compiler::search::presets;
 use stencil_runtime::backend::cuda;
 use stencil_runtime::backend::cuda::nvrtc::Resources;
 use stencil_runtime::plot::Scene;
@@ -215,8 +217,7 @@ impl Problem<'_> {
     ) -> Result<Planned, Failure> {
         let compiled = self.compile(&schedule).map_err(|error| {
             // The search for legal ones is long; it is for those who have written a schedule.
-            let bytes = self.precision.bytes();
-            let advised = check::advised(self.algorithm, &schedule, bytes);
+            let advised = advised(self.algorithm, &schedule, &self.target());
             let error = advised.err().unwrap_or(error);
             Failure::new(format!("error: schedule `{name}` is illegal: {error}"))
         })?;

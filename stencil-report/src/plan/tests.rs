@@ -4,7 +4,8 @@ use stencil_compiler::cost::{Bound, MODELS};
 use stencil_compiler::discretize::discretize;
 use stencil_compiler::expr::real::Precision;
 use stencil_compiler::model::parse::parse_str;
-use stencil_compiler::schedule::{presets, text};
+use stencil_compiler::schedule::text;
+use stencil_compiler::search::presets;
 use stencil_runtime::backend::cuda::nvrtc::Resources;
 use stencil_runtime::backend::cuda::{Doubt, Launched};
 
@@ -28,7 +29,7 @@ fn with_report<R>(system: &str, name: Option<&str>, of: impl Fn(Report<'_>) -> R
     let other = || text::parse("schedule\nkernel direct\n").unwrap();
     let schedule = |name| {
         let preset = presets::find(name);
-        preset.map_or_else(other, |preset| (preset.make)(&algorithm, Precision::F32))
+        preset.map_or_else(other, |preset| preset.schedule(&algorithm, Precision::F32))
     };
     let wanted = Wanted {
         schedule: name.map(|name| (name, schedule(name))),

@@ -158,8 +158,8 @@ pub fn cases(
     let best = search::best(algorithm, precision.bytes(), (cells, cards));
     let points: f64 = cells.iter().map(|n| *n as f64).product();
     let of_step = |(method, (_, schedule)): (Method, (f64, Schedule)), card: &Model| {
-        let costs = Costs::of(algorithm, &schedule, precision.bytes(), (cells, &[card]))?;
-        let costs = costs.first()?;
+        let costs = Costs::of(algorithm, &schedule, precision.bytes(), (cells, &[card]));
+        let costs = costs.first()?.as_ref()?;
         let sum = |of: &dyn Fn(&KernelCost) -> f64| costs.kernels.iter().map(of).sum::<f64>();
         let likely = || costs.kernels.iter().map(KernelCost::likely_registers);
         let best = Best {

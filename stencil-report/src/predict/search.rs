@@ -6,10 +6,12 @@ use std::thread;
 
 use stencil_compiler::algorithm::footprint::needed;
 use stencil_compiler::algorithm::{Algorithm, FnId, Substep};
+use stencil_compiler::compile::{self, Target};
 use stencil_compiler::cost::{self, Fills, KernelCost, Model, StepTime};
-use stencil_compiler::kernel::blocking;
+use stencil_compiler::kernel::Multiprocessor;
 use stencil_compiler::plan::Plan;
-use stencil_compiler::schedule::{Schedule, check, search};
+use stencil_compiler::schedule::{Schedule, strategies};
+use stencil_compiler::search;
 use stencil_runtime::backend::cuda::BOXES;
 
 use super::Method;
@@ -37,7 +39,7 @@ pub(super) fn best(algorithm: &Algorithm, value_bytes: usize, mesh: Mesh<'_>) ->
     let mut look = |schedules: &[Schedule]| {
         for (schedule, costs) in costed(&short, schedules, value_bytes, mesh) {
             for ((card, costs), best) in mesh.1.iter().zip(&costs).zip(&mut best) {
-                let Some(step) = costs.step(mesh.0, card) else {
+                let Some(step) = costs.as_ref().and_then(|c| c.step(mesh.0, card)) else {
                     continue;
                 };
                 let known = best.get(&Method::of(&schedule));
@@ -91,7 +93,7 @@ fn ends(algorithm: &Algorithm) -> Vec<Substep> {
 /// beside these changes little.
 fn is_usual(schedule: &Schedule) -> bool {
     schedule.kernels.iter().all(|kernel| {
-        let Ok(strategy) = blocking::find(&kernel.strategy) else {
+        let Ok(strategy) = strategies::find(&kernel.strategy) else {
             return false;
         };
         let usual = |name: &str| {
@@ -102,19 +104,19 @@ fn is_usual(schedule: &Schedule) -> bool {
     })
 }
 
-/// Those that are legal, with what they cost on each card; on all cores, as each is lowered.
+/// All with what they cost on each card; on all cores, as each is lowered.
 fn costed(
     algorithm: &Algorithm,
     all: &[Schedule],
     value_bytes: usize,
     mesh: Mesh<'_>,
-) -> Vec<(Schedule, Vec<Arc<Costs>>)> {
+) -> Vec<(Schedule, Vec<Option<Arc<Costs>>>)> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let some = |core: usize| {
         let own = all.iter().enumerate().skip(core).step_by(cores);
-        let costed = own.filter_map(|(at, s)| {
-            let costs = Costs::of(algorithm, s, value_bytes, mesh)?;
-            Some((at, s.clone(), costs))
+        let costed = own.map(|(at, s)| {
+            let costs = Costs::of(algorithm, s, value_bytes, mesh);
+            (at, s.clone(), costs)
         });
         costed.collect::<Vec<_>>()
     };
@@ -143,27 +145,29 @@ pub(super) struct Costs {
 }
 
 impl Costs {
-    /// Of a schedule, as each card runs it: cards for which the same chunks are fitted share them. `None`
-    /// where it is illegal.
+    /// Of a schedule, as each card runs it: like cards for which the same chunks are fitted share them. `None`
+    /// for those on which it is illegal.
     pub(super) fn of(
         algorithm: &Algorithm,
         schedule: &Schedule,
         value_bytes: usize,
         (cells, cards): Mesh<'_>,
-    ) -> Option<Vec<Arc<Self>>> {
-        let mut known: Vec<(Plan, Arc<Self>)> = Vec::new();
+    ) -> Vec<Option<Arc<Self>>> {
+        let mut known: Vec<(Plan, Multiprocessor, Arc<Self>)> = Vec::new();
         let on = |card: &&Model| {
-            let mesh = (cells, card.rates.card.units);
-            let plan = check::plan_periodic(algorithm, schedule, value_bytes, mesh).ok()?;
-            if let Some((_, costs)) = known.iter().find(|(other, _)| *other == plan) {
+            let target = Target::periodic(value_bytes, cells, card.rates.device());
+            let plan = compile::plan(algorithm, schedule, &target).ok()?;
+            let unit = card.rates.multiprocessor;
+            let same = |(other, on, _): &&(Plan, _, _)| *other == plan && *on == unit;
+            if let Some((_, _, costs)) = known.iter().find(same) {
                 return Some(Arc::clone(costs));
             }
-            let lowered = check::check_plan(algorithm, schedule, value_bytes, plan.clone());
+            let lowered = compile::lower(algorithm, schedule, plan.clone(), &target);
             let costs = Arc::new(Costs {
                 kernels: cost::kernels(&lowered.ok()?).ok()?,
                 fills: Fills::of(&plan, cells, value_bytes),
             });
-            known.push((plan, Arc::clone(&costs)));
+            known.push((plan, unit, Arc::clone(&costs)));
             Some(costs)
         };
         cards.iter().map(on).collect()

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use stencil_compiler::expr::real::Precision;
-use stencil_compiler::schedule::plans::Chosen;
+use stencil_compiler::search::plans::Chosen;
 use stencil_runtime::tune::{Form, Tuned};
 
 use crate::{Picture, Render};

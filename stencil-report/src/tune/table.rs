@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 use stencil_compiler::cost::{KernelCost, Power, Rates};
 use stencil_compiler::diag::counted;
-use stencil_compiler::schedule::plans::Chosen;
 use stencil_compiler::schedule::{Schedule, text};
+use stencil_compiler::search::plans::Chosen;
 use stencil_runtime::tune::{Fate, Form, ModelError, Trial, Tuned};
 
 use super::{Report, words};

@@ -1,7 +1,7 @@
 //! The layout of the values of an array in memory.
 
 use stencil_compiler::algorithm::rows::Layout;
-use stencil_compiler::kernel::COPY_BYTES;
+use stencil_compiler::schedule::COPY_BYTES;
 
 /// Rows begin on multiples of this, so that vectors do not straddle cache lines.
 pub(super) const ALIGNMENT: usize = 128;

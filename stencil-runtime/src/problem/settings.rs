@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
+use stencil_compiler::catalogue::Rank;
 use stencil_compiler::diag::Code;
-use stencil_compiler::model::{Comparison, Model, Rank, to_f64};
+use stencil_compiler::model::{Comparison, Model, to_f64};
 use stencil_compiler::stability::Axes;
 
 use super::boundary::{FaceKind, Kind, lookup};

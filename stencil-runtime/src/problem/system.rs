@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use stencil_compiler::algorithm::Role;
+use stencil_compiler::catalogue::{Rank, integrators};
 use stencil_compiler::diag::{Code, nearest};
-use stencil_compiler::discretize::integrators;
 use stencil_compiler::model::parse::{Dimensions, dimensions};
-use stencil_compiler::model::{Arith, Formulation, Mixed, Model, Rank, Scheme, Symmetry, text};
+use stencil_compiler::model::{Arith, Formulation, Mixed, Model, Scheme, Symmetry, text};
 
 use super::document::{Data, Item, Table};
 use super::library::Library;

@@ -2,8 +2,8 @@
 
 use ndarray::{Array3, ArrayView3};
 use stencil_compiler::algorithm::Role;
+use stencil_compiler::catalogue::Rank;
 use stencil_compiler::expr::Real;
-use stencil_compiler::model::Rank;
 use stencil_compiler::plan::BufferRole;
 
 use super::{Sampled, Simulation};

@@ -3,7 +3,7 @@
 use ndarray::Array3;
 use rayon::prelude::*;
 use rustfft::num_complex::Complex64;
-use stencil_compiler::schedule::space::Draws;
+use stencil_compiler::search::space::Draws;
 
 use super::{Shells, TAU, longest, transform, units};
 

@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use rayon::prelude::*;
 use stencil_compiler::algorithm::Algorithm;
-use stencil_compiler::kernel::{LaunchKind, blocking};
-use stencil_compiler::plan::Coefficients;
-use stencil_compiler::schedule::space::{Draws, Space};
-use stencil_compiler::schedule::{Blocking, Layout, Schedule, heuristic, presets, search};
+use stencil_compiler::schedule::{
+    Blocking, Coefficients, LaunchKind, Layout, Schedule, strategies,
+};
+use stencil_compiler::search::space::{Draws, Space};
+use stencil_compiler::search::{self, On, heuristic, presets};
 
 use super::trial::{Fate, Trial};
 use super::{Candidate, Progress, Tuner};
@@ -118,10 +119,15 @@ impl Tuner<'_> {
         chosen
     }
 
+    /// Returns the precision and the multiprocessors that schedules are chosen for.
+    fn on(&self, form: usize) -> On {
+        let unit = self.track.rates().multiprocessor;
+        On::from((self.track.key(form).precision, unit))
+    }
+
     /// Returns the schedule of a run of a formulation without a plan.
     fn usual(&self, form: usize) -> Candidate {
-        let precision = self.track.key(form).precision;
-        let schedule = heuristic::gpu(self.algorithm(form), precision);
+        let schedule = heuristic::gpu(self.algorithm(form), self.on(form));
         Candidate { form, schedule }
     }
 
@@ -140,9 +146,9 @@ impl Tuner<'_> {
     /// Returns the presets of a card.
     fn presets(&self, form: usize) -> Vec<Candidate> {
         let algorithm = self.algorithm(form);
-        let precision = self.track.key(form).precision;
+        let on = self.on(form);
         let all = presets::ALL.iter();
-        let all = all.map(|preset| (preset.make)(algorithm, precision));
+        let all = all.map(|preset| preset.schedule(algorithm, on));
         let own = all.filter(|schedule| schedule.is_for(LaunchKind::Blocks));
         own.map(|schedule| Candidate { form, schedule }).collect()
     }
@@ -328,7 +334,7 @@ fn in_turn<'a>(groups: &[&'a [Schedule]], wanted: impl Fn(&Schedule) -> bool) ->
 /// Has each of its kernels at most one unusual parameter?
 fn is_usual(schedule: &Schedule) -> bool {
     schedule.kernels.iter().all(|kernel| {
-        let Ok(strategy) = blocking::find(&kernel.strategy) else {
+        let Ok(strategy) = strategies::find(&kernel.strategy) else {
             return false;
         };
         let usual = Blocking::new(strategy.name, &[]);
@@ -369,10 +375,10 @@ fn draw(
     (count, seed): (usize, u64),
     is_late: impl Fn() -> bool,
 ) -> Vec<Schedule> {
-    let of_card = |s: &&&blocking::Strategy| {
+    let of_card = |s: &&&strategies::Strategy| {
         s.kind == LaunchKind::Blocks && s.least_dimension <= algorithm.dimension
     };
-    let names: Vec<&str> = blocking::ALL
+    let names: Vec<&str> = strategies::ALL
         .iter()
         .filter(of_card)
         .map(|s| s.name)

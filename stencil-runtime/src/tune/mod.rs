@@ -1,6 +1,6 @@
 //! The tuner: finds a fast schedule for a problem on the card at hand, by search.
 //!
-//! It begins with schedules spread over all placements and blockings ([`search`](stencil_compiler::schedule::search)),
+//! It begins with schedules spread over all placements and blockings ([`search`](stencil_compiler::search)),
 //! in the order of the performance model. The best of each kind are compiled, many at once, and race: all are timed in
 //! turn, the slower half leaves, and the rest are timed for longer. Then the neighbours of the winners race, until
 //! none of them is faster or the time is up. At last the winners race against their own small variations. Races are of
@@ -25,9 +25,8 @@ use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::algorithm::text::fingerprint;
 use stencil_compiler::cost::Model;
 use stencil_compiler::expr::real::Precision;
-use stencil_compiler::plan::Coefficients;
-use stencil_compiler::schedule::Schedule;
-use stencil_compiler::schedule::plans::{Chosen, Key, Plan};
+use stencil_compiler::schedule::{Coefficients, Schedule};
+use stencil_compiler::search::plans::{Chosen, Key, Plan};
 
 use crate::backend::cuda::{Card, CudaError};
 use crate::{Builder, Error, Number, Simulation, SystemDef};

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 use stencil_compiler::cost::{KernelCost, Model, Rates, called};
-use stencil_compiler::schedule::plans::Key;
+use stencil_compiler::search::plans::Key;
 
 use super::track::Track;
 use super::{Candidate, Fate, GAIN, Options, Subject, Trial, Tuned, Tuner};
@@ -74,7 +74,7 @@ impl<T: Number> Track for Modelled<'_, T> {
 
     fn predicted(&self, candidate: &Candidate) -> Option<Predicted> {
         let (cells, rates) = (self.options.cells, &self.model.rates);
-        let predicted = self.subject.predicted(candidate, cells, rates.card.units)?;
+        let predicted = self.subject.predicted(candidate, cells, rates.device())?;
         let fits = |cost: &KernelCost| {
             let has_boxes = cost.work.boxes == 0 || self.model.capability >= BOXES;
             let time = || cost.time(cells, rates, cost.likely_registers());
@@ -89,7 +89,7 @@ impl<T: Number> Track for Modelled<'_, T> {
 
     fn compiled(&self, Candidate { form, schedule }: &Candidate) -> Result<Vec<(u32, u32)>, Error> {
         let (major, minor) = self.model.capability;
-        let on = (self.model.rates.card.units, format!("sm_{major}{minor}"));
+        let on = (self.model.rates.device(), format!("sm_{major}{minor}"));
         let run = self.subject.run_of(*form, self.options.cells);
         let system = &self.subject.forms[*form].system;
         let found = run.resources(system, schedule, (on.0, &on.1))?;

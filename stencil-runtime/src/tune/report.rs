@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use stencil_compiler::cost::{Rates, rank_correlation};
-use stencil_compiler::schedule::plans::Plan;
+use stencil_compiler::search::plans::Plan;
 
 use super::Tuner;
 use super::trial::Trial;

@@ -5,9 +5,10 @@ use std::sync::Mutex;
 
 use stencil_compiler::cost::{MODELS, Rates};
 use stencil_compiler::expr::real::Precision;
-use stencil_compiler::schedule::plans::Key;
+use stencil_compiler::schedule::Schedule;
 use stencil_compiler::schedule::text::print;
-use stencil_compiler::schedule::{Schedule, heuristic};
+use stencil_compiler::search::heuristic;
+use stencil_compiler::search::plans::Key;
 
 use super::*;
 use crate::backend::cuda::{CudaError, Doubt, Launched, Load};

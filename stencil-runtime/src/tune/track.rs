@@ -8,8 +8,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
+use stencil_compiler::compile::Device;
 use stencil_compiler::cost::{self, Rates};
-use stencil_compiler::schedule::plans::Key;
+use stencil_compiler::search::plans::Key;
 
 use super::{Candidate, Options, Subject};
 use crate::backend::cuda::{
@@ -83,16 +84,16 @@ impl<T: Number> Subject<'_, T> {
         (self.run)(&self.forms[form].system, cells)
     }
 
-    /// Lowers a candidate as far as is possible without running, if it is legal on a card of so many multiprocessors.
+    /// Lowers a candidate as far as is possible without running, if it is legal on a device.
     pub(super) fn predicted(
         &self,
         Candidate { form, schedule }: &Candidate,
         cells: [usize; 3],
-        units: u32,
+        device: Device,
     ) -> Option<Predicted> {
         let run = self.run_of(*form, cells);
         let system = &self.forms[*form].system;
-        run.predicted(system, schedule, units).ok()
+        run.predicted(system, schedule, device).ok()
     }
 }
 
@@ -182,10 +183,10 @@ impl<T: Number> Track for OnCard<'_, T> {
     }
 
     fn predicted(&self, candidate: &Candidate) -> Option<Predicted> {
-        let units = self.card.multiprocessors;
+        let device = self.card.device();
         let predicted = self
             .subject
-            .predicted(candidate, self.options.cells, units)?;
+            .predicted(candidate, self.options.cells, device)?;
         let fits = |cost: &cost::KernelCost| {
             let has_boxes = cost.work.boxes == 0 || self.card.capability >= BOXES;
             has_boxes && cost.shared_bytes <= self.card.shared_bytes

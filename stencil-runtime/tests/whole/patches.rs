@@ -1,7 +1,8 @@
 //! A mesh in patches on the processor has the bits of one patch, for all boundaries and all kinds of steps.
 
 use crate::boundaries::Vectors;
-use stencil_runtime::compiler::schedule::{Halo, Placement, presets};
+use stencil_runtime::compiler::schedule::{Halo, Placement};
+use stencil_runtime::compiler::search::presets;
 use stencil_runtime::{
     Axis, Boundary, Builder, Engine, Error, Face, Instructions, Number, Quantity, Real, Simulation,
     Source, SystemDef,
@@ -144,7 +145,7 @@ fn a_flow_has_the_same_bits_in_one_to_three_dimensions() {
             for name in ["single_pass", "decomposed"] {
                 let make = || {
                     let preset = presets::find(name).unwrap_or_else(|| panic!("{name}"));
-                    let mut schedule = (preset.make)(system.algorithm(), f64::PRECISION);
+                    let mut schedule = preset.schedule(system.algorithm(), f64::PRECISION);
                     let last = [Axis::X, Axis::Y, Axis::Z][dimension - 1];
                     for placement in schedule.placements.values_mut().filter(|_| walls) {
                         // Stored functions have no rules beyond walls.

@@ -435,7 +435,7 @@ fn chained(system: &SystemDef, schedule: Option<&str>, periodic: bool) -> (Vec<u
 /// Stored functions, some of which share memory.
 #[test]
 fn schedules_that_share_memory_have_the_same_bits() {
-    use stencil_runtime::compiler::{plan, schedule};
+    use stencil_runtime::compiler::schedule;
     let system = text(
         "pub system Chain in 2d { field q: scalar;
             ddt(q) = 1e-6 * d[x](d[y](d[x](d[y](d[x](q))))) - 0.1 * q * d[x](q); }
@@ -454,7 +454,7 @@ fn schedules_that_share_memory_have_the_same_bits() {
         let placed = placed.map(|name| format!("place {name} global {halo} "));
         let placed = format!("schedule {}", placed.collect::<String>());
         let schedule = schedule::text::parse(&placed).unwrap();
-        let kernels = plan::kernel_count(system.algorithm(), &schedule);
+        let kernels = schedule::kernel_count(system.algorithm(), &schedule);
         assert!(kernels > 3, "{kernels} kernels");
         let placed = placed + &"kernel rows ".repeat(kernels);
         let (reference, inline) = chained(&system, None, periodic);

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use super::TARGETS;
-use stencil_compiler::schedule::space::Draws;
+use stencil_compiler::search::space::Draws;
 
 /// Mutations of each file.
 const MUTATIONS: usize = 40;

@@ -4,8 +4,9 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use stencil_compiler::catalogue::Function;
 use stencil_compiler::expr::Op;
-use stencil_compiler::model::{Function, Mixed, Model, Relation, Term, TermKind};
+use stencil_compiler::model::{Mixed, Model, Relation, Term, TermKind};
 
 use super::cells;
 use super::faces::{Component, Faces, PERIODIC};
@@ -161,7 +162,7 @@ impl<'a> State<'a> {
             }
             TermKind::Stack(parts) => {
                 let width = n.pow(u32::from(
-                    parts[0].rank != stencil_compiler::model::Rank::Scalar,
+                    parts[0].rank != stencil_compiler::catalogue::Rank::Scalar,
                 ));
                 self.copied(&parts[at / width], at % width, halo)
             }

@@ -1,6 +1,6 @@
 //! Values beyond the faces of the mesh.
 
-use stencil_compiler::schedule::space::Draws;
+use stencil_compiler::search::space::Draws;
 
 use super::value::{Precision, Value};
 use super::wide::Wide;

@@ -1,6 +1,7 @@
 //! Fluxes through faces of cells, by the formulas of the literature.
 
-use stencil_compiler::model::{Model, Rank, Sweep, Term, Variables};
+use stencil_compiler::catalogue::Rank;
+use stencil_compiler::model::{Model, Sweep, Term, Variables};
 
 use super::cells;
 use super::evaluate::State;

@@ -1,6 +1,7 @@
 //! The components of fields and sources, as numbers of a cell.
 
-use stencil_compiler::model::{Model, Rank, Symmetry};
+use stencil_compiler::catalogue::Rank;
+use stencil_compiler::model::{Model, Symmetry};
 
 /// The component that holds an entry, and whether with the other sign; `None` if the entry is zero.
 pub(super) type Entry = Option<(usize, bool)>;

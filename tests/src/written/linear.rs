@@ -1,6 +1,7 @@
 //! Sums of derivatives with uniform factors: the parts of their derivatives.
 
-use stencil_compiler::model::{Function, Mixed, Model, Term, TermKind};
+use stencil_compiler::catalogue::Function;
+use stencil_compiler::model::{Mixed, Model, Term, TermKind};
 
 use super::evaluate::{factors, width};
 use super::wide::Wide;

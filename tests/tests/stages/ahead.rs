@@ -4,11 +4,13 @@
 use std::collections::BTreeMap;
 
 use stencil_compiler::algorithm::Algorithm;
+use stencil_compiler::compile::{Target, compile};
 use stencil_compiler::expr::Real;
 use stencil_compiler::expr::real::Precision;
 use stencil_compiler::kernel::interp::Shadow;
 use stencil_compiler::kernel::{Kernel, Stmt};
-use stencil_compiler::schedule::{Carry, Placement, Schedule, check, heuristic, presets, text};
+use stencil_compiler::schedule::{Carry, Placement, Schedule, text};
+use stencil_compiler::search::{heuristic, presets};
 use stencil_compiler::{algorithm, expr::Op};
 use stencil_tests::{Case, Layout, algorithm_of, differing, interpreted_on, oracle};
 
@@ -185,7 +187,8 @@ fn sums_ahead_in_patches_and_fused_substeps_have_the_same_bits() {
         placements,
         ..march
     };
-    let compiled = check::check(&algorithm, &in_patches, 4).unwrap_or_else(|e| panic!("{e}"));
+    let compiled =
+        compile(&algorithm, &in_patches, &Target::new(4)).unwrap_or_else(|e| panic!("{e}"));
     for devices in [1, 2] {
         let patches = [2, 1, 3];
         let layout = Layout { patches, devices };
@@ -216,7 +219,7 @@ fn sums_ahead_in_patches_and_fused_substeps_have_the_same_bits() {
 
 /// Returns the kernel of the second substep, and its notes on functions that ride along.
 fn lowered(algorithm: &Algorithm, schedule: &Schedule) -> (Kernel, Vec<String>) {
-    let compiled = check::check(algorithm, schedule, 4).unwrap_or_else(|e| panic!("{e}"));
+    let compiled = compile(algorithm, schedule, &Target::new(4)).unwrap_or_else(|e| panic!("{e}"));
     let kernel = compiled.kernels[1].clone();
     let notes = kernel.notes.iter().filter(|n| n.contains("evaluated on"));
     let notes = notes.cloned().collect();
@@ -259,7 +262,7 @@ fn factors_complete_with_the_plane_and_sums_of_products_behind_it() {
 fn the_preset_is_carried_where_no_sum_is_a_factor() {
     let make = |name: &str, algorithm: &Algorithm| {
         let preset = presets::find(name).unwrap_or_else(|| panic!("no {name}"));
-        (preset.make)(algorithm, Precision::F32)
+        preset.schedule(algorithm, Precision::F32)
     };
     let induction = algorithm_of(INDUCTION);
     assert_ne!(make("ahead", &induction), make("carried", &induction));
@@ -299,7 +302,8 @@ fn differences_that_sums_share_are_formed_once_for_each_plane() {
         for points in [1, 2] {
             let march = format!("kernel march tile_x=32 tile_y=4 points={points}");
             let schedule = schedule(&format!("{place} {march}"));
-            let compiled = check::check(&algorithm, &schedule, 4).unwrap_or_else(|e| panic!("{e}"));
+            let compiled =
+                compile(&algorithm, &schedule, &Target::new(4)).unwrap_or_else(|e| panic!("{e}"));
             let found = operations(&compiled.kernels[0].body, Op::Sub);
             assert_eq!(found, formed * points, "{place}");
         }
@@ -312,7 +316,7 @@ fn the_preset_gpu_carries_ahead_where_sums_behind_leave_too_few_registers() {
     for (name, wanted) in [("mhd", true), ("isothermal_ns", false)] {
         let system = physics::systems::find(name).unwrap();
         for precision in [Precision::F32, Precision::F64] {
-            let schedule = (gpu.make)(system.algorithm(), precision);
+            let schedule = gpu.schedule(system.algorithm(), precision);
             let has = |carry| {
                 let mut placements = schedule.placements.values();
                 placements.any(|p| *p == Placement::Carried(carry))

@@ -2,11 +2,12 @@
 //! of the block in the loop.
 
 use stencil_compiler::algorithm::Algorithm;
+use stencil_compiler::compile::{Target, compile};
 use stencil_compiler::emit;
 use stencil_compiler::expr::real::Precision;
 use stencil_compiler::kernel::Kernel;
-use stencil_compiler::schedule::check::check;
-use stencil_compiler::schedule::{Blocking, Schedule, heuristic};
+use stencil_compiler::schedule::{Blocking, Schedule};
+use stencil_compiler::search::heuristic;
 use stencil_runtime::backend::cuda::capability;
 use stencil_tests::{ISOTHERMAL_NS, algorithm_of, with_mixed};
 
@@ -33,7 +34,7 @@ fn kernels(precision: Precision, params: &[(&str, u32)]) -> Vec<Kernel> {
         ..Schedule::default()
     };
     let first = |algorithm: &Algorithm, schedule: &Schedule| {
-        let compiled = check(algorithm, schedule, precision.bytes());
+        let compiled = compile(algorithm, schedule, &Target::new(precision.bytes()));
         let compiled = compiled.unwrap_or_else(|e| panic!("{e}"));
         compiled.kernels.into_iter().next().expect("a kernel")
     };

@@ -2,13 +2,14 @@
 
 use super::device_code::{ARCH, compiler, resources, text as device_text};
 use stencil_compiler::algorithm::Algorithm;
+use stencil_compiler::compile::{Target, compile};
 use stencil_compiler::expr::Real;
 use stencil_compiler::expr::real::Precision;
 use stencil_compiler::hash::fnv1a;
-use stencil_compiler::kernel::LaunchKind;
 use stencil_compiler::kernel::interp::Shadow;
-use stencil_compiler::schedule::space::{Draws, Space};
-use stencil_compiler::schedule::{Blocking, Schedule, check, presets, search, text};
+use stencil_compiler::schedule::{Blocking, LaunchKind, Schedule, text};
+use stencil_compiler::search::space::{Draws, Space};
+use stencil_compiler::search::{self, presets};
 use stencil_tests::{Case, algorithm_of, differing, interpreted, of_presets, oracle, row_engine};
 
 /// Water over a bed that changes the flow, with a tracer.
@@ -210,7 +211,7 @@ fn by_all<T: Real>(algorithm: &Algorithm, case: &Case, reference: &[Vec<T>]) {
     let presets = of_presets(algorithm, T::PRECISION).into_iter();
     for schedule in presets.map(|(_, schedule)| schedule).chain(sampled) {
         let name = text::print(&schedule);
-        let compiled = check::check(algorithm, &schedule, T::BYTES)
+        let compiled = compile(algorithm, &schedule, &Target::new(T::BYTES))
             .unwrap_or_else(|e| panic!("{e}: {scheme}\n{name}"));
         if !STEPS.is_multiple_of(compiled.plan.time_steps) {
             continue;
@@ -231,7 +232,8 @@ fn split_steps_have_one_box() {
     case.dt = 1e-3;
     let schedule = text::parse("schedule kernel march loader=1 tile_x=32 chunk=8");
     let schedule = schedule.unwrap_or_else(|e| panic!("{e}"));
-    let compiled = check::check(&algorithm, &schedule, 4).unwrap_or_else(|e| panic!("{e}"));
+    let compiled =
+        compile(&algorithm, &schedule, &Target::new(4)).unwrap_or_else(|e| panic!("{e}"));
     assert!(compiled.kernels.len() == 3);
     for kernel in &compiled.kernels {
         let boxes: Vec<usize> = kernel.boxes().keys().map(Vec::len).collect();
@@ -363,8 +365,8 @@ fn the_exact_solver_compiles_without_a_device() {
     );
     for precision in [Precision::F32, Precision::F64] {
         let preset = presets::ALL.iter().find(|preset| preset.name == "gpu");
-        let schedule = (preset.expect("it is there").make)(&algorithm, precision);
-        let compiled = check::check(&algorithm, &schedule, precision.bytes())
+        let schedule = preset.expect("it is there").schedule(&algorithm, precision);
+        let compiled = compile(&algorithm, &schedule, &Target::new(precision.bytes()))
             .unwrap_or_else(|e| panic!("{e}"));
         let blocks = compiled.kernels.into_iter();
         for kernel in blocks.filter(|kernel| kernel.launch.kind == LaunchKind::Blocks) {
@@ -388,7 +390,7 @@ fn each_way_to_place_that_a_search_begins_with_gives_the_same_bits() {
         let mut tried = 0;
         for placements in search::placements(&algorithm) {
             let schedule = Schedule::placing(placements).blocked(&algorithm, march.clone());
-            let Ok(compiled) = check::check(&algorithm, &schedule, 8) else {
+            let Ok(compiled) = compile(&algorithm, &schedule, &Target::new(8)) else {
                 continue;
             };
             tried += 1;
@@ -422,7 +424,8 @@ fn a_sum_begins_with_what_was_there_before_queues_move() {
             "schedule place s shared place both_y_face carried kernel march column={column}"
         );
         let schedule = text::parse(&schedule).unwrap_or_else(|e| panic!("{e}"));
-        let compiled = check::check(&algorithm, &schedule, 4).unwrap_or_else(|e| panic!("{e}"));
+        let compiled =
+            compile(&algorithm, &schedule, &Target::new(4)).unwrap_or_else(|e| panic!("{e}"));
         let found = interpreted::<f32>(&algorithm, &compiled, &case, STEPS, 3, Shadow::Full);
         let found = found.unwrap_or_else(|fault| panic!("{fault}"));
         assert_eq!(differing(&found, &reference), 0, "column={column}");

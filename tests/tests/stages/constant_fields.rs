@@ -2,10 +2,10 @@
 //! every preset and every engine, against the oracle.
 
 use stencil_compiler::algorithm::{Algorithm, text};
-use stencil_compiler::discretize::integrators;
+use stencil_compiler::catalogue::integrators;
+use stencil_compiler::compile::{Target, compile};
 use stencil_compiler::expr::Real;
 use stencil_compiler::kernel::interp::Shadow;
-use stencil_compiler::schedule::check;
 use stencil_tests::{Case, algorithm_of, differing, interpreted, of_presets, oracle, row_engine};
 
 const STEPS: usize = 2;
@@ -62,7 +62,7 @@ fn agree<T: Real>(algorithm: &Algorithm) -> Vec<Vec<T>> {
     assert_eq!(differing(&rows, &reference), 0, "row engine\n{}", about());
     let schedules = of_presets(algorithm, T::PRECISION);
     for (seed, (name, schedule)) in schedules.into_iter().enumerate() {
-        let compiled = check::check(algorithm, &schedule, T::BYTES)
+        let compiled = compile(algorithm, &schedule, &Target::new(T::BYTES))
             .unwrap_or_else(|e| panic!("{}: {e}\n{}", name, about()));
         let result = interpreted(
             algorithm,

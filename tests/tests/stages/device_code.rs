@@ -8,11 +8,12 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use stencil_compiler::algorithm::Algorithm;
+use stencil_compiler::compile::{Target, compile};
 use stencil_compiler::emit::{self, Patches};
 use stencil_compiler::expr::real::Precision;
-use stencil_compiler::kernel::{Kernel, LaunchKind};
-use stencil_compiler::schedule::check::{check, check_wrapped};
-use stencil_compiler::schedule::{self, Blocking, Schedule, heuristic, presets};
+use stencil_compiler::kernel::Kernel;
+use stencil_compiler::schedule::{self, Blocking, LaunchKind, Schedule};
+use stencil_compiler::search::{heuristic, presets};
 use stencil_runtime::SystemDef;
 use stencil_runtime::backend::cuda::nvrtc::{Nvrtc, Resources, parse_resources};
 use stencil_runtime::backend::cuda::{capability, check_needs};
@@ -122,9 +123,9 @@ fn jobs() -> Vec<Job> {
         for precision in [Precision::F32, Precision::F64] {
             let presets = presets::ALL.iter().map(|p| (p, p.name == USUAL));
             for (preset, usual) in presets.filter(|(_, usual)| first || *usual) {
-                let schedule = (preset.make)(&algorithm, precision);
+                let schedule = preset.schedule(&algorithm, precision);
                 let legal = |schedule: &Schedule| {
-                    let compiled = check(&algorithm, schedule, precision.bytes());
+                    let compiled = compile(&algorithm, schedule, &Target::new(precision.bytes()));
                     compiled.unwrap_or_else(|e| panic!("{} {}: {e}", algorithm.name, preset.name))
                 };
                 let compiled = legal(&schedule);
@@ -249,7 +250,7 @@ fn other_blockings_and_layouts_compile() {
         for precision in [Precision::F32, Precision::F64] {
             for schedule in OTHERS {
                 let schedule = schedule::text::parse(schedule).unwrap_or_else(|e| panic!("{e}"));
-                let compiled = check(&algorithm, &schedule, precision.bytes());
+                let compiled = compile(&algorithm, &schedule, &Target::new(precision.bytes()));
                 let compiled = compiled.unwrap_or_else(|e| panic!("{e}"));
                 // The first substep has no accumulators to read, and the others are alike.
                 for kernel in compiled.kernels.iter().take(2) {
@@ -310,10 +311,10 @@ fn the_carried_march_keeps_to_its_budget() {
     let algorithm = algorithm_of(ISOTHERMAL_NS);
     for (precision, tile, points) in [(Precision::F32, [64, 12], 2), (Precision::F64, [32, 12], 1)]
     {
-        let compiled = check(
+        let compiled = compile(
             &algorithm,
             &carried(&algorithm, tile, points),
-            precision.bytes(),
+            &Target::new(precision.bytes()),
         )
         .unwrap_or_else(|e| panic!("{e}"));
         for kernel in &compiled.kernels {
@@ -352,7 +353,7 @@ fn factors_ahead_leave_registers_for_eight_fields() {
         let mut schedule = Schedule::default();
         carry(algorithm, &mut schedule.placements);
         schedule.kernels = vec![Blocking::new("march", params)];
-        let compiled = check(algorithm, &schedule, precision.bytes());
+        let compiled = compile(algorithm, &schedule, &Target::new(precision.bytes()));
         let compiled = compiled.unwrap_or_else(|e| panic!("{e}"));
         let r = resources(nvrtc, &text(compiled.kernels[1].clone(), precision), ARCH);
         r.spill_stores + r.spill_loads
@@ -397,7 +398,8 @@ fn marches_of_boxes() -> Vec<(String, Kernel, Precision)> {
                 schedule.kernels[0].params.insert("loader".into(), loader);
                 // The first substep has no accumulators to read, and the others are alike.
                 let wrapped = [loader == 2; 3];
-                let compiled = check_wrapped(&algorithm, &schedule, precision.bytes(), wrapped);
+                let target = Target::new(precision.bytes()).around(wrapped);
+                let compiled = compile(&algorithm, &schedule, &target);
                 let compiled = compiled.unwrap_or_else(|e| panic!("{e}"));
                 for kernel in compiled.kernels.into_iter().take(2) {
                     let label = format!(
@@ -460,8 +462,8 @@ fn older_cards_copy_no_boxes() {
     assert!(refused.contains("use `loader=0`"), "{refused}");
     assert!(check_needs(&source, ARCH).is_ok());
     let algorithm = algorithm_of(ISOTHERMAL_NS);
-    let plain = check(&algorithm, &carried(&algorithm, [64, 8], 1), 4);
-    let plain = plain.unwrap_or_else(|e| panic!("{e}"));
+    let (schedule, target) = (carried(&algorithm, [64, 8], 1), Target::new(4));
+    let plain = compile(&algorithm, &schedule, &target).unwrap_or_else(|e| panic!("{e}"));
     for kernel in &plain.kernels {
         let source = emit::cuda(kernel, Precision::F32).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(source.needs, (8, 0));
@@ -475,11 +477,11 @@ const POINTERS: u32 = 64;
 #[test]
 fn kernels_over_patches_compile_and_hardly_spill_more() {
     let Some(nvrtc) = compiler() else { return };
-    let algorithm = algorithm_of(ISOTHERMAL_NS);
+    let (algorithm, target) = (algorithm_of(ISOTHERMAL_NS), Target::new(4));
     for name in ["direct", "single_pass", "decomposed", "carried"] {
         let preset = presets::find(name).unwrap_or_else(|| panic!("no preset {name}"));
-        let schedule = (preset.make)(&algorithm, Precision::F32);
-        let compiled = check(&algorithm, &schedule, 4).unwrap_or_else(|e| panic!("{e}"));
+        let schedule = preset.schedule(&algorithm, Precision::F32);
+        let compiled = compile(&algorithm, &schedule, &target).unwrap_or_else(|e| panic!("{e}"));
         // Substeps differ in their factors only.
         for kernel in compiled.kernels.iter().filter(|k| k.name.contains("_2_")) {
             let of = |patches| {

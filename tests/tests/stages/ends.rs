@@ -2,12 +2,13 @@
 //! are those of the definition, for any wrapped axes.
 
 use stencil_compiler::algorithm::Algorithm;
+use stencil_compiler::compile::{Compiled, Target, compile};
 use stencil_compiler::expr::Real;
 use stencil_compiler::kernel::interp::Shadow;
 use stencil_compiler::kernel::{Kernel, Stmt};
 use stencil_compiler::plan::Step;
-use stencil_compiler::schedule::check::{Compiled, check, check_wrapped};
-use stencil_compiler::schedule::{Schedule, heuristic, text};
+use stencil_compiler::schedule::{Schedule, text};
+use stencil_compiler::search::heuristic;
 use stencil_tests::{
     Case, ELASTIC, ISOTHERMAL_NS, algorithm_of, differing, interpreted, oracle, with_mixed,
 };
@@ -22,7 +23,7 @@ fn schedule(text: &str) -> Schedule {
 }
 
 fn wrapped(algorithm: &Algorithm, schedule: &Schedule, bytes: usize, axes: [bool; 3]) -> Compiled {
-    check_wrapped(algorithm, schedule, bytes, axes).unwrap_or_else(|e| panic!("{e}"))
+    compile(algorithm, schedule, &Target::new(bytes).around(axes)).unwrap_or_else(|e| panic!("{e}"))
 }
 
 fn count(body: &[Stmt], is: fn(&Stmt) -> bool) -> usize {
@@ -206,7 +207,7 @@ fn where_nothing_is_wrapped_all_planes_are_boxes() {
     let of = |loader: u32| {
         let text = format!("schedule kernel march loader={loader} tile_x=32 tile_y=4");
         let schedule = schedule(&text);
-        check(&algorithm, &schedule, 4).unwrap_or_else(|e| panic!("{e}"))
+        compile(&algorithm, &schedule, &Target::new(4)).unwrap_or_else(|e| panic!("{e}"))
     };
     let (boxes, both) = (of(1), of(2));
     assert_eq!(boxes.kernels, both.kernels);

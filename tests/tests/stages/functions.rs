@@ -2,12 +2,12 @@
 //! device code that compiles.
 
 use stencil_compiler::algorithm::{Algorithm, text};
+use stencil_compiler::compile::{Target, compile};
 use stencil_compiler::emit;
 use stencil_compiler::expr::Real;
 use stencil_compiler::expr::real::Precision;
-use stencil_compiler::kernel::LaunchKind;
 use stencil_compiler::kernel::interp::Shadow;
-use stencil_compiler::schedule::check;
+use stencil_compiler::schedule::LaunchKind;
 use stencil_runtime::backend::cuda::nvrtc::Nvrtc;
 use stencil_tests::{Case, differing, interpreted, of_presets, oracle, row_engine};
 
@@ -60,7 +60,7 @@ fn all_engines_agree<T: Real>() {
         let rows = row_engine::<T>(&algorithm, &case, STEPS);
         assert_eq!(differing(&rows, &reference), 0, "rows, {}", T::NAME);
         for (name, schedule) in of_presets(&algorithm, T::PRECISION) {
-            let compiled = check::check(&algorithm, &schedule, T::BYTES)
+            let compiled = compile(&algorithm, &schedule, &Target::new(T::BYTES))
                 .unwrap_or_else(|e| panic!("{e}: {}", name));
             let result = interpreted::<T>(&algorithm, &compiled, &case, STEPS, 1, Shadow::Full)
                 .unwrap_or_else(|fault| panic!("{fault}: {}", name));
@@ -93,7 +93,7 @@ fn sources() -> Vec<(Precision, emit::Source)> {
     let mut sources = Vec::new();
     for precision in [Precision::F32, Precision::F64] {
         for (name, schedule) in of_presets(&algorithm, precision) {
-            let compiled = check::check(&algorithm, &schedule, precision.bytes())
+            let compiled = compile(&algorithm, &schedule, &Target::new(precision.bytes()))
                 .unwrap_or_else(|e| panic!("{e}: {name}"));
             for kernel in &compiled.kernels {
                 if kernel.launch.kind != LaunchKind::Blocks {

@@ -2,7 +2,8 @@
 
 use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::expr::real::Precision;
-use stencil_compiler::schedule::{heuristic, presets, text};
+use stencil_compiler::schedule::text;
+use stencil_compiler::search::{heuristic, presets};
 use stencil_tests::{Case, algorithm_of, oracle};
 
 use super::invariance::agree;
@@ -64,7 +65,7 @@ fn fused_substeps_have_the_same_bits() {
     let case = Case::new(&algorithm, [36, 9, 19]);
     let reference = oracle::<f64>(&algorithm, &case, 2);
     let preset = presets::find("fused").expect("a preset");
-    let mut schedule = (preset.make)(&algorithm, Precision::F64);
+    let mut schedule = preset.schedule(&algorithm, Precision::F64);
     assert_eq!(schedule.fuse, 2);
     agree(&algorithm, &schedule, &case, 2, 9, &reference);
     for (seed, loader) in [0, 1, 2].into_iter().enumerate() {

@@ -1,8 +1,8 @@
 //! Systems in any number of dimensions, and expansions of the language, from declaration to run.
 
+use stencil_compiler::compile::{Target, compile};
 use stencil_compiler::expr::real::Precision;
 use stencil_compiler::model::parse::parse_str_in;
-use stencil_compiler::schedule::check::check;
 use stencil_compiler::schedule::{Halo, Placement};
 use stencil_runtime::{Simulation, System, SystemDef, pde};
 use stencil_tests::of_presets;
@@ -87,7 +87,7 @@ fn presets_are_legal_on_meshes_with_walls() {
                         *halo = Halo::Recompute;
                     }
                 }
-                let found = check(&algorithm, &schedule, precision.bytes());
+                let found = compile(&algorithm, &schedule, &Target::new(precision.bytes()));
                 assert!(
                     found.is_ok(),
                     "{system} {} {name}: {}",

@@ -4,15 +4,15 @@
 use std::collections::BTreeSet;
 
 use stencil_compiler::algorithm::Algorithm;
+use stencil_compiler::compile::{Target, compile};
 use stencil_compiler::expr::Real;
-use stencil_compiler::kernel::blocking;
+use stencil_compiler::kernel::Multiprocessor;
 use stencil_compiler::kernel::interp::Shadow;
 use stencil_compiler::kernel::lower::lower;
 use stencil_compiler::plan::Step;
-use stencil_compiler::schedule::space::{Draws, Space};
-use stencil_compiler::schedule::{
-    Carry, Coefficients, Placement, Schedule, check, heuristic, text,
-};
+use stencil_compiler::schedule::{Carry, Coefficients, Placement, Schedule, strategies, text};
+use stencil_compiler::search::heuristic;
+use stencil_compiler::search::space::{Draws, Space};
 use stencil_tests::{
     Case, ELASTIC, ISOTHERMAL_NS, algorithm_of, differing, interpreted, of_presets, oracle, rename,
     row_engine, with_mixed,
@@ -44,7 +44,7 @@ pub(super) fn agree<T: Real>(
         )
     };
     let wrapped = [case.cells[0].is_multiple_of(4); 3];
-    let compiled = check::check_wrapped(algorithm, schedule, T::BYTES, wrapped)
+    let compiled = compile(algorithm, schedule, &Target::new(T::BYTES).around(wrapped))
         .unwrap_or_else(|e| panic!("{e}\n{}", about()));
     let result = interpreted::<T>(algorithm, &compiled, case, steps, seed, Shadow::Full);
     let result = result.unwrap_or_else(|fault| panic!("{fault}\n{}", about()));
@@ -118,7 +118,7 @@ fn samples_hold_every_blocking() {
         drawn.extend(schedule.kernels.into_iter().next());
         placed.extend(schedule.placements.into_values());
     }
-    for strategy in blocking::ALL {
+    for strategy in strategies::ALL {
         let of = drawn
             .iter()
             .filter(|kernel| kernel.strategy == strategy.name);
@@ -277,7 +277,7 @@ fn boxes_need_ghost_cells() {
     let fills = |loader: u32| {
         let schedule = format!("schedule kernel march tile_x=32 tile_y=4 loader={loader}");
         let schedule = text::parse(&schedule).unwrap_or_else(|e| panic!("{e}"));
-        let compiled = check::check_wrapped(&algorithm, &schedule, 4, [true; 3]);
+        let compiled = compile(&algorithm, &schedule, &Target::new(4).around([true; 3]));
         let plan = compiled.unwrap_or_else(|e| panic!("{e}")).plan;
         let is_fill = |step: &&Step| matches!(step, Step::Fill { .. });
         (plan.steps.iter().filter(is_fill).count(), plan)
@@ -288,7 +288,8 @@ fn boxes_need_ghost_cells() {
     assert_eq!(plan.launches[0].wrapped, [false; 3]);
     // A plan may come from a text.
     plan.launches[0].wrapped = [true, false, false];
-    let refusal = lower(&algorithm, &plan, 0, 4).expect_err("it cannot wrap");
+    let refusal =
+        lower(&algorithm, &plan, 0, (4, &Multiprocessor::NEWEST)).expect_err("it cannot wrap");
     assert!(
         refusal.message.contains("use `loader=0`"),
         "{}",
@@ -365,7 +366,8 @@ fn shared_memory_and_kernels_have_the_same_bits() {
             let kernels = format!("kernel {blocking} ").repeat(5);
             let schedule = format!("schedule {} {kernels}", placed.concat());
             let schedule = text::parse(&schedule).unwrap_or_else(|e| panic!("{e}"));
-            let compiled = check::check(&algorithm, &schedule, 8).unwrap_or_else(|e| panic!("{e}"));
+            let compiled =
+                compile(&algorithm, &schedule, &Target::new(8)).unwrap_or_else(|e| panic!("{e}"));
             assert!(compiled.plan.memories() + 2 <= compiled.plan.buffers.len());
             agree(&algorithm, &schedule, &case, 3, 7, &reference);
         }

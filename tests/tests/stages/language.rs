@@ -1,10 +1,11 @@
 //! Systems that use all of the language go through every stage and preset with the oracle's bits.
 
+use stencil_compiler::compile::{Target, compile};
 use stencil_compiler::expr::Real;
 use stencil_compiler::hash::fnv1a;
 use stencil_compiler::kernel::interp::Shadow;
-use stencil_compiler::schedule::space::{Draws, Space};
-use stencil_compiler::schedule::{check, text};
+use stencil_compiler::schedule::text;
+use stencil_compiler::search::space::{Draws, Space};
 use stencil_tests::{Case, algorithm_of, differing, interpreted, of_presets, oracle, row_engine};
 
 const SYSTEMS: [(&str, [usize; 3]); 10] = [
@@ -118,7 +119,7 @@ fn all_stages<T: Real>(source: &str, cells: [usize; 3]) {
     let presets = of_presets(&algorithm, T::PRECISION).into_iter();
     for schedule in presets.map(|(_, schedule)| schedule).chain(sampled) {
         let about = || format!("{source}\n{}", text::print(&schedule));
-        let compiled = check::check(&algorithm, &schedule, T::BYTES)
+        let compiled = compile(&algorithm, &schedule, &Target::new(T::BYTES))
             .unwrap_or_else(|e| panic!("{e}\n{}", about()));
         let result = interpreted::<T>(&algorithm, &compiled, &case, steps, 3, Shadow::Full);
         let result = result.unwrap_or_else(|fault| panic!("{fault}\n{}", about()));

@@ -1,11 +1,12 @@
 //! Coefficients as literals: no other bits, and texts that compile.
 
+use stencil_compiler::compile::{Compiled, Target, compile};
 use stencil_compiler::emit;
 use stencil_compiler::expr::Real;
 use stencil_compiler::expr::real::Precision;
 use stencil_compiler::kernel::Kernel;
-use stencil_compiler::schedule::check::{Compiled, check};
-use stencil_compiler::schedule::{Coefficients, presets};
+use stencil_compiler::schedule::Coefficients;
+use stencil_compiler::search::presets;
 use stencil_tests::{Case, ISOTHERMAL_NS, algorithm_of, oracle};
 
 use super::device_code::{ADDRESSES, ARCH, compiler, resources};
@@ -18,9 +19,11 @@ fn literals<T: Real>() {
     let reference = oracle::<T>(&algorithm, &case, STEPS);
     for name in ["direct", "carried", "decomposed", "plane"] {
         let preset = presets::find(name).unwrap_or_else(|| panic!("no preset {name}"));
-        let schedule =
-            (preset.make)(&algorithm, T::PRECISION).with_coefficients(Coefficients::Literal);
-        let compiled = check(&algorithm, &schedule, T::BYTES).unwrap_or_else(|e| panic!("{e}"));
+        let schedule = preset
+            .schedule(&algorithm, T::PRECISION)
+            .with_coefficients(Coefficients::Literal);
+        let compiled = compile(&algorithm, &schedule, &Target::new(T::BYTES))
+            .unwrap_or_else(|e| panic!("{e}"));
         let constants = compiled
             .problem
             .constants(T::PRECISION, &case.params, case.spacing);
@@ -55,9 +58,10 @@ fn coefficients_as_literals_compile() {
         let constants = algorithm.constants(precision, &[1.5, 0.003], [0.1, 0.2, 0.4]);
         for name in ["direct", "single_pass", "decomposed", "carried", "plane"] {
             let preset = presets::find(name).unwrap_or_else(|| panic!("no preset {name}"));
-            let schedule =
-                (preset.make)(&algorithm, precision).with_coefficients(Coefficients::Literal);
-            let usual = check(&algorithm, &schedule, precision.bytes());
+            let schedule = preset
+                .schedule(&algorithm, precision)
+                .with_coefficients(Coefficients::Literal);
+            let usual = compile(&algorithm, &schedule, &Target::new(precision.bytes()));
             let usual = usual.unwrap_or_else(|e| panic!("{e}"));
             let literal = usual.clone().of_run(&constants);
             // Substeps differ in their factors only.

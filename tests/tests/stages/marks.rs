@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use stencil_compiler::compile::{Target, compile};
 use stencil_compiler::emit::{self, Places};
 use stencil_compiler::expr::real::Precision;
-use stencil_compiler::schedule::check::check;
-use stencil_compiler::schedule::{heuristic, presets};
+use stencil_compiler::search::{heuristic, presets};
 use stencil_tests::{ISOTHERMAL_NS, algorithm_of};
 
 use super::device_code::{ARCH, compiler};
@@ -46,8 +46,11 @@ fn marks_change_no_instruction() {
     algorithm.file = "navier_stokes.pde".to_string();
     let mut bytes = [0, 0];
     for preset in ["direct", "carried", "single_pass", "decomposed"] {
-        let schedule = (presets::find(preset).expect("a preset").make)(&algorithm, Precision::F32);
-        let compiled = check(&algorithm, &schedule, 4).unwrap_or_else(|e| panic!("{e}"));
+        let schedule = presets::find(preset)
+            .expect("a preset")
+            .schedule(&algorithm, Precision::F32);
+        let compiled =
+            compile(&algorithm, &schedule, &Target::new(4)).unwrap_or_else(|e| panic!("{e}"));
         let kernel = &compiled.kernels[0];
         let source = emit::cuda(kernel, Precision::F32).unwrap_or_else(|e| panic!("{e}"));
         let marked = source.marked(&Places::of(&algorithm), "kernel.cu");
@@ -78,7 +81,8 @@ fn moving_a_declaration_changes_its_marks_only() {
         let mut algorithm = algorithm_of(source);
         algorithm.file = "navier_stokes.pde".to_string();
         let schedule = heuristic::gpu(&algorithm, Precision::F32);
-        let compiled = check(&algorithm, &schedule, 4).unwrap_or_else(|e| panic!("{e}"));
+        let compiled =
+            compile(&algorithm, &schedule, &Target::new(4)).unwrap_or_else(|e| panic!("{e}"));
         let kernel = &compiled.kernels[0];
         let text = stencil_compiler::kernel::text::print(kernel);
         let source = emit::cuda(kernel, Precision::F32).unwrap_or_else(|e| panic!("{e}"));

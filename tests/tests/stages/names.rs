@@ -5,13 +5,14 @@ use std::thread;
 
 use physics::systems;
 use stencil_compiler::algorithm::Algorithm;
+use stencil_compiler::compile::{Target, compile};
 use stencil_compiler::cost::kernels;
 use stencil_compiler::emit;
 use stencil_compiler::expr::real::Precision;
-use stencil_compiler::kernel::LaunchKind;
 use stencil_compiler::model::Model;
 use stencil_compiler::model::parse::parse_str;
-use stencil_compiler::schedule::{check::check, presets, search};
+use stencil_compiler::schedule::LaunchKind;
+use stencil_compiler::search::{self, presets};
 use stencil_tests::{ELASTIC, ISOTHERMAL_NS, algorithm_of, rename, with_mixed};
 
 /// Returns the declaration with other names for the system, its fields and parameters, in another alphabetical order.
@@ -69,8 +70,8 @@ struct Made {
 
 impl Made {
     fn by(preset: &presets::Preset, algorithm: &Algorithm, precision: Precision) -> Self {
-        let schedule = (preset.make)(algorithm, precision);
-        let compiled = check(algorithm, &schedule, precision.bytes());
+        let schedule = preset.schedule(algorithm, precision);
+        let compiled = compile(algorithm, &schedule, &Target::new(precision.bytes()));
         let compiled = compiled.unwrap_or_else(|e| panic!("{}: {e}", preset.name));
         let mut costs = kernels(&compiled).unwrap_or_else(|e| panic!("{e}"));
         for cost in &mut costs {

@@ -1,6 +1,8 @@
 //! Steps whose kernels each renew some fields, or store some of the functions that one could: the same bits.
 
-use stencil_compiler::schedule::{Halo, Placement, Schedule, check, cuts, passes, text};
+use stencil_compiler::compile::{Target, compile};
+use stencil_compiler::schedule::{Halo, Placement, Schedule, text};
+use stencil_compiler::search::{cuts, passes};
 use stencil_tests::{Case, ISOTHERMAL_NS, algorithm_of, oracle, with_mixed};
 
 use super::invariance::{ODD, STEPS, agree};
@@ -40,7 +42,7 @@ fn a_cut_step_has_the_same_bits() {
         for placement in walled.placements.values_mut() {
             *placement = Placement::Global(Halo::Recompute);
         }
-        let same = check::check(&algorithm, &walled, 4).unwrap_or_else(|e| panic!("{e}"));
+        let same = compile(&algorithm, &walled, &Target::new(4)).unwrap_or_else(|e| panic!("{e}"));
         assert!(
             same.plan
                 .launches
@@ -94,13 +96,18 @@ fn kernels_that_cannot_be_shared_are_refused() {
     let algorithm = algorithm_of(&with_mixed(ISOTHERMAL_NS, "composed"));
     let refused = |schedule: &str| {
         let schedule = text::parse(schedule).unwrap_or_else(|e| panic!("{e}"));
-        check::check(&algorithm, &schedule, 4).unwrap_err().message
+        compile(&algorithm, &schedule, &Target::new(4))
+            .unwrap_err()
+            .message
     };
     let split = "pass u_x 1 pass u_y 1 pass u_z 1";
     let merged =
         format!("schedule place div_u global exchange {split} kernel direct kernel direct");
     let schedule = text::parse(&merged).unwrap();
-    assert!(check::check(&algorithm, &schedule, 4).is_ok(), "{merged}");
+    assert!(
+        compile(&algorithm, &schedule, &Target::new(4)).is_ok(),
+        "{merged}"
+    );
     let found =
         refused("schedule place div_u global exchange pass lnrho 1 kernel direct kernel direct");
     assert!(found.contains("of other cells"), "{found}");

@@ -2,11 +2,13 @@
 //! under a preset and a drawn schedule, on the kernel interpreter against the oracle.
 
 use stencil_compiler::algorithm::Role;
+use stencil_compiler::catalogue::Rank;
+use stencil_compiler::compile::{Target, compile};
 use stencil_compiler::expr::Real;
 use stencil_compiler::kernel::interp::Shadow;
-use stencil_compiler::model::Rank;
-use stencil_compiler::schedule::space::{Draws, Space};
-use stencil_compiler::schedule::{Schedule, check, presets, text};
+use stencil_compiler::schedule::{Schedule, text};
+use stencil_compiler::search::presets;
+use stencil_compiler::search::space::{Draws, Space};
 use stencil_runtime::SystemDef;
 use stencil_tests::{Case, Layout, differing, interpreted_on, oracle};
 
@@ -48,8 +50,8 @@ fn same_bits_in_all_layouts<T: Real>(number: usize, system: &SystemDef) {
     let drawn = Space::new(algorithm, T::BYTES)
         .sample(&mut draws)
         .expect("legal schedules exist");
-    for schedule in [(preset.make)(algorithm, T::PRECISION), drawn] {
-        let compiled = check::check(algorithm, &schedule, T::BYTES);
+    for schedule in [preset.schedule(algorithm, T::PRECISION), drawn] {
+        let compiled = compile(algorithm, &schedule, &Target::new(T::BYTES));
         let compiled = compiled.unwrap_or_else(|e| panic!("{e}"));
         for layout in layouts(algorithm.dimension) {
             let found = interpreted_on::<T>(

@@ -3,11 +3,12 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use stencil_compiler::algorithm::Algorithm;
+use stencil_compiler::compile::{Target, compile};
 use stencil_compiler::expr::Real;
 use stencil_compiler::kernel::interp::Shadow;
 use stencil_compiler::model::{self, Model};
-use stencil_compiler::schedule::space::{Draws, Space};
-use stencil_compiler::schedule::{check, presets};
+use stencil_compiler::search::presets;
+use stencil_compiler::search::space::{Draws, Space};
 use stencil_tests::written::{self, PERIODIC, Run, within};
 use stencil_tests::{
     Case, differing, discretized, interpreted, laws, oracle, random, row_engine, shrink,
@@ -43,8 +44,8 @@ fn compare<T: Real>(model: &Model, seed: u64) -> Result<(), String> {
         .iter()
         .filter(|p| p.name == "cpu" || p.name == turn.name);
     for preset in chosen {
-        let schedule = (preset.make)(&algorithm, T::PRECISION);
-        let compiled = check::check(&algorithm, &schedule, T::BYTES);
+        let schedule = preset.schedule(&algorithm, T::PRECISION);
+        let compiled = compile(&algorithm, &schedule, &Target::new(T::BYTES));
         let compiled = compiled.map_err(|e| format!("{}: {e}", preset.name))?;
         let found = interpreted::<T>(&algorithm, &compiled, &case, STEPS, seed, Shadow::Full);
         same(
@@ -56,7 +57,8 @@ fn compare<T: Real>(model: &Model, seed: u64) -> Result<(), String> {
     let Some(schedule) = space.sample(&mut Draws::new(seed)) else {
         return Err("no legal schedule is found".into());
     };
-    let compiled = check::check(&algorithm, &schedule, T::BYTES).map_err(|e| e.to_string())?;
+    let compiled =
+        compile(&algorithm, &schedule, &Target::new(T::BYTES)).map_err(|e| e.to_string())?;
     let found = interpreted::<T>(&algorithm, &compiled, &case, STEPS, seed, Shadow::Full);
     same("a sampled schedule", &found.map_err(|e| e.to_string())?)
 }

@@ -4,12 +4,12 @@ use std::fs;
 use std::path::PathBuf;
 
 use stencil_compiler::algorithm::Algorithm;
+use stencil_compiler::compile::{Compiled, Target, compile};
 use stencil_compiler::discretize::discretize;
 use stencil_compiler::emit;
 use stencil_compiler::expr::real::Precision;
 use stencil_compiler::kernel::interp::Shadow;
 use stencil_compiler::model::parse::parse_str;
-use stencil_compiler::schedule::check::{self, Compiled};
 use stencil_compiler::schedule::text;
 use stencil_tests::{Case, differing, interpreted, oracle};
 
@@ -29,7 +29,8 @@ fn algorithm(file: &str) -> Algorithm {
 fn compiled(algorithm: &Algorithm, schedule: &str) -> Compiled {
     let source = fs::read_to_string(folder().join(schedule)).unwrap_or_else(|e| panic!("{e}"));
     let schedule = text::parse(&source).unwrap_or_else(|error| panic!("{schedule}: {error}"));
-    check::check(algorithm, &schedule, size_of::<f64>()).unwrap_or_else(|error| panic!("{error}"))
+    compile(algorithm, &schedule, &Target::new(size_of::<f64>()))
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The page names exactly the files that exist.

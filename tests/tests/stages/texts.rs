@@ -1,8 +1,9 @@
 //! Every stage's text parses back to the same value, and the same input gives the same bytes.
 
+use stencil_compiler::compile::{Target, compile};
 use stencil_compiler::expr::real::Precision;
-use stencil_compiler::schedule::space::{Draws, Space};
-use stencil_compiler::schedule::{check, presets};
+use stencil_compiler::search::presets;
+use stencil_compiler::search::space::{Draws, Space};
 use stencil_compiler::{algorithm, emit, kernel, model, plan, schedule};
 use stencil_tests::{ELASTIC, ISOTHERMAL_NS, algorithm_of, with_mixed};
 
@@ -28,7 +29,7 @@ fn every_text_parses_back() {
             let sampled = (0..6).filter_map(|_| space.sample(&mut draws));
             let named = presets::ALL
                 .iter()
-                .map(|p| (p.make)(&discrete, Precision::F32));
+                .map(|p| p.schedule(&discrete, Precision::F32));
             for chosen in named.chain(sampled) {
                 later_stages(&discrete, &chosen);
             }
@@ -42,7 +43,7 @@ fn later_stages(discrete: &algorithm::Algorithm, chosen: &schedule::Schedule) {
         schedule::text::parse(&text).unwrap_or_else(|e| panic!("{e}")),
         *chosen
     );
-    let compiled = check::check(discrete, chosen, 4).unwrap_or_else(|e| panic!("{e}"));
+    let compiled = compile(discrete, chosen, &Target::new(4)).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(
         plan::text::parse(&plan::text::print(&compiled.plan)).unwrap_or_else(|e| panic!("{e}")),
         compiled.plan
@@ -62,12 +63,16 @@ fn the_same_input_gives_the_same_bytes() {
         let discrete = algorithm_of(ISOTHERMAL_NS);
         let mut out = algorithm::text::print(&discrete);
         for preset in presets::ALL {
-            let compiled = check::check(&discrete, &(preset.make)(&discrete, Precision::F32), 4)
-                .unwrap_or_else(|e| panic!("{e}"));
+            let compiled = compile(
+                &discrete,
+                &preset.schedule(&discrete, Precision::F32),
+                &Target::new(4),
+            )
+            .unwrap_or_else(|e| panic!("{e}"));
             out += &plan::text::print(&compiled.plan);
             for made in &compiled.kernels {
                 out += &kernel::text::print(made);
-                if made.launch.kind == kernel::LaunchKind::Blocks {
+                if made.launch.kind == schedule::LaunchKind::Blocks {
                     out += &emit::cuda(made, Precision::F32)
                         .unwrap_or_else(|e| panic!("{e}"))
                         .text;

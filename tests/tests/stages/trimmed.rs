@@ -1,10 +1,11 @@
 //! Planes around a chunk get less work if the schedule asks for that, and planes are requested behind the work: checks
 //! that the compared kernels differ.
 
+use stencil_compiler::compile::{Target, compile};
 use stencil_compiler::expr::real::Precision;
 use stencil_compiler::kernel::{BarrierId, Kernel, Stmt};
-use stencil_compiler::schedule::check::check;
-use stencil_compiler::schedule::{Blocking, presets};
+use stencil_compiler::schedule::Blocking;
+use stencil_compiler::search::presets;
 use stencil_tests::{ISOTHERMAL_NS, algorithm_of};
 
 use super::ahead::INDUCTION;
@@ -13,10 +14,11 @@ use super::ahead::INDUCTION;
 fn kernel(source: &str, params: &[(&str, u32)]) -> Kernel {
     let algorithm = algorithm_of(source);
     let carried = presets::find("carried").expect("it is a preset");
-    let mut schedule = (carried.make)(&algorithm, Precision::F32);
+    let mut schedule = carried.schedule(&algorithm, Precision::F32);
     let tile = [("tile_x", 32), ("tile_y", 8)];
     schedule.kernels = vec![Blocking::new("march", &[&tile[..], params].concat())];
-    let compiled = check(&algorithm, &schedule, 4).unwrap_or_else(|e| panic!("{e}"));
+    let compiled =
+        compile(&algorithm, &schedule, &Target::new(4)).unwrap_or_else(|e| panic!("{e}"));
     compiled.kernels.into_iter().nth(1).expect("three substeps")
 }
 

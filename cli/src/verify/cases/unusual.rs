@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::iter;
 
 use stencil_compiler::algorithm::Algorithm;
-use stencil_compiler::schedule::check::check;
-use stencil_compiler::schedule::{Blocking, Coefficients, Layout, Schedule, heuristic};
+use stencil_compiler::compile::{Target, compile};
+use stencil_compiler::schedule::{Blocking, Coefficients, Layout, Schedule};
+use stencil_compiler::search::heuristic;
 
 use super::{KINDS, PERIODIC};
 use crate::source::Precision;
@@ -57,6 +58,6 @@ fn trimmed(algorithm: &Algorithm, precision: Precision) -> Option<Schedule> {
     let params = [("trim", 1), ("refill", 1), ("chunk", 16)];
     let schedule =
         Schedule::placing(placements).blocked(algorithm, Blocking::new("march", &params));
-    let is_legal = check(algorithm, &schedule, precision.get().bytes()).is_ok();
+    let is_legal = compile(algorithm, &schedule, &Target::new(precision.get().bytes())).is_ok();
     is_legal.then_some(schedule)
 }

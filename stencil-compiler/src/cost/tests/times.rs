@@ -1,7 +1,7 @@
 //! What kernels take of a card, and how long.
 
 use super::*;
-use crate::schedule::check::check_periodic;
+use crate::compile::{Target, compile};
 
 #[test]
 fn times_follow_what_bounds_a_kernel() {
@@ -73,13 +73,14 @@ fn small_blocks_and_exposed_waits_take_time() {
 fn boxes_inside_and_copies_at_ends_are_counted_as_boxes() {
     let algorithm = heat("euler");
     let cells = [256; 3];
+    let target = Target::periodic(4, cells, MODELS[0].rates.device());
     let of = |loader: u32| {
         let params = [("tile_x", 32), ("tile_y", 8), ("loader", loader)];
         let schedule = Schedule {
             kernels: vec![Blocking::new("march", &params)],
             ..Schedule::default()
         };
-        let compiled = check_periodic(&algorithm, &schedule, 4, (cells, 132)).unwrap();
+        let compiled = compile(&algorithm, &schedule, &target).unwrap();
         let costs = kernels(&compiled).unwrap();
         let time = costs[0].time(cells, &MODELS[0].rates, (64, 0)).unwrap();
         (costs[0].work, time, Fills::of(&compiled.plan, cells, 4))

@@ -6,8 +6,8 @@ use crate::discretize::expand::{Expander, Result, overflow};
 use crate::discretize::names::Label;
 use crate::discretize::parts::share;
 use crate::discretize::poly::{Poly, Uniform, UniformFactor};
-use crate::expr::Op;
-use crate::model::{Rational, Sweep};
+use crate::expr::{Op, Rational};
+use crate::model::Sweep;
 
 /// Builds polynomials, none of which expands a product of sums.
 pub(in crate::discretize) struct Algebra<'e, 'a> {

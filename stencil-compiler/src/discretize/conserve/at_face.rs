@@ -291,10 +291,11 @@ const SIDES: [&str; 2] = ["below", "above"];
 
 #[cfg(test)]
 mod tests {
+    use crate::catalogue::Rank;
     use crate::diag::Code;
     use crate::discretize::discretize;
     use crate::model::parse::parse_str;
-    use crate::model::{Rank, Relation, Term, TermKind};
+    use crate::model::{Relation, Term, TermKind};
 
     /// Of a model that no one checked.
     #[test]

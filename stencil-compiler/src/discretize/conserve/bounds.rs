@@ -10,10 +10,11 @@ use super::rational::{Quotient, Refused};
 use super::sample::Point;
 use super::spectrum::{Found, Jacobian, MOST_TERMS, Matrix, POINTS, less, product, sizes, trace};
 use super::{Law, written};
+use crate::catalogue::Function;
 use crate::discretize::expand::{Expander, Result};
 use crate::discretize::poly::{Poly, Uniform};
-use crate::expr::Op;
-use crate::model::{Function, Rational, Term, TermKind, Waves};
+use crate::expr::{Op, Rational};
+use crate::model::{Term, TermKind, Waves};
 
 /// By how much a bound may be less than what it bounds, and a sum of odd powers more than zero, for rounding.
 const ROUNDING: f64 = 1e-6;

@@ -2,66 +2,56 @@
 //!
 //! All but `central` and `none` are zero where the two differ in sign; all but `none` are symmetric, and all odd in the sign of both.
 
-use std::ops::RangeInclusive;
-
 use super::algebra::Algebra;
+use crate::catalogue::limiters::{self as rows, Limiter as Row, THETA};
 use crate::discretize::expand::Result;
 use crate::discretize::poly::{Poly, Uniform};
-use crate::model::Rational;
+use crate::expr::Rational;
 
-/// One limiter.
+/// A limiter with its code.
 #[derive(Clone, Copy)]
-pub(crate) struct Limiter {
-    /// Its name in the language.
-    pub(crate) name: &'static str,
+pub(super) struct Limiter {
+    /// Its row.
+    pub(super) row: &'static Row,
     slope: Slope,
 }
 
-/// The slope across a cell from the differences below and above it.
-#[derive(Clone, Copy)]
-enum Slope {
-    /// Of these alone.
-    Fixed(fn(&mut Algebra<'_, '_>, &Poly, &Poly) -> Result<Poly>),
-    /// That of the cell where a wave comes from counts for nothing: for waves alone, which have a side to come from.
-    Own,
-    /// With a parameter.
-    WithTheta(fn(&mut Algebra<'_, '_>, &Poly, &Poly, Rational) -> Result<Poly>),
-}
+/// Makes the slope across a cell of the differences below and above it, and of the parameter, where there is one.
+type Slope = fn(&mut Algebra<'_, '_>, &Poly, &Poly, Rational) -> Result<Poly>;
 
-/// All limiters.
-#[rustfmt::skip]
-pub(crate) const ALL: &[Limiter] = &[
-    Limiter { name: "central", slope: Slope::Fixed(central) },
-    Limiter { name: "generalized_minmod", slope: Slope::WithTheta(generalized_minmod) },
-    Limiter { name: "hybrid", slope: Slope::WithTheta(hybrid) },
-    Limiter { name: "mc", slope: Slope::Fixed(mc) },
-    Limiter { name: "minmod", slope: Slope::Fixed(minmod) },
-    Limiter { name: "none", slope: Slope::Own },
-    Limiter { name: "superbee", slope: Slope::Fixed(superbee) },
-    Limiter { name: "van_albada", slope: Slope::Fixed(van_albada) },
-    Limiter { name: "van_leer", slope: Slope::Fixed(van_leer) },
+/// The slope of every limiter.
+const SLOPES: &[(&Row, Slope)] = &[
+    (&rows::CENTRAL, |of, below, above, _| {
+        central(of, below, above)
+    }),
+    (&rows::GENERALIZED_MINMOD, generalized_minmod),
+    (&rows::HYBRID, hybrid),
+    (&rows::MC, |of, below, above, _| mc(of, below, above)),
+    (&rows::MINMOD, |of, below, above, _| {
+        minmod(of, below, above)
+    }),
+    // For waves alone: what the cell has where a wave comes from counts for nothing.
+    (&rows::NONE, |_, _, above, _| Ok(above.clone())),
+    (&rows::SUPERBEE, |of, below, above, _| {
+        superbee(of, below, above)
+    }),
+    (&rows::VAN_ALBADA, |of, below, above, _| {
+        van_albada(of, below, above)
+    }),
+    (&rows::VAN_LEER, |of, below, above, _| {
+        van_leer(of, below, above)
+    }),
 ];
 
-/// What a parameter may be: monotone lines from the smallest slopes on to the steepest.
-pub(crate) const THETA: RangeInclusive<Rational> =
-    Rational::new_raw(1, 1)..=Rational::new_raw(2, 1);
-
 /// The limiter of this name.
-pub(crate) fn find(name: &str) -> Option<Limiter> {
-    ALL.iter().copied().find(|limiter| limiter.name == name)
+pub(super) fn find(name: &str) -> Option<Limiter> {
+    let mut all = SLOPES
+        .iter()
+        .map(|(row, slope)| Limiter { row, slope: *slope });
+    all.find(|limiter| limiter.row.name == name)
 }
 
 impl Limiter {
-    /// Does it have a parameter?
-    pub(crate) fn has_theta(&self) -> bool {
-        matches!(self.slope, Slope::WithTheta(_))
-    }
-
-    /// Does it leave waves whole (Lax and Wendroff, Comm. Pure Appl. Math. 13, 217, 1960)? Then it makes no slopes of cells.
-    pub(crate) fn is_of_waves(&self) -> bool {
-        matches!(self.slope, Slope::Own)
-    }
-
     /// The slope across a cell from the differences below and above it, of waves from the one where they come from and their own;
     /// without its parameter it has the steepest.
     pub(super) fn slope(
@@ -70,11 +60,7 @@ impl Limiter {
         [below, above]: [&Poly; 2],
         theta: Option<Rational>,
     ) -> Result<Poly> {
-        match self.slope {
-            Slope::Fixed(slope) => slope(of, below, above),
-            Slope::Own => Ok(above.clone()),
-            Slope::WithTheta(slope) => slope(of, below, above, theta.unwrap_or(*THETA.end())),
-        }
+        (self.slope)(of, below, above, theta.unwrap_or(*THETA.end()))
     }
 }
 
@@ -168,4 +154,15 @@ fn joined(of: &mut Algebra<'_, '_>, positive: &Poly, negative: &Poly) -> Result<
     let (positive, negative) = (of.max(positive, &zero), of.min(negative, &zero));
     let (positive, negative) = (of.named("rising", positive), of.named("falling", negative));
     of.plus(&positive, &negative)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_limiter_has_a_slope() {
+        let coded = SLOPES.iter().map(|(row, _)| row.name);
+        assert!(coded.eq(rows::ALL.iter().map(|row| row.name)));
+    }
 }

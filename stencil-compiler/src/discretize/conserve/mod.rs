@@ -8,8 +8,10 @@
 use super::components::Components;
 use super::expand::{Expander, Result, States, overflow};
 use super::poly::{Poly, Uniform};
+use crate::catalogue::Rank;
+use crate::catalogue::riemann::{self as rows, Needs};
 use crate::diag::{Code, Span};
-use crate::model::{Averaged, Flux, Model, Rank, Sweep, Term, TermKind, Variables, Waves};
+use crate::model::{Averaged, Flux, Model, Sweep, Term, TermKind, Variables, Waves};
 
 mod algebra;
 mod at_face;
@@ -37,7 +39,7 @@ use algebra::Algebra;
 use at_face::Through;
 use families::Kinds;
 pub(super) use rational::are_equal;
-use riemann::{Face, Needs, Side};
+use riemann::{Face, Side};
 pub(super) use rounding::bounds;
 
 use super::{DerivedWaves, DiscretizeError};
@@ -127,7 +129,7 @@ pub(super) fn derived_waves(
 ) -> Option<DerivedWaves> {
     let mut bare = model.clone();
     // A scheme that asks for nothing.
-    bare.scheme.riemann = "force".to_string();
+    bare.scheme.riemann = rows::FORCE.name.to_string();
     bare.scheme.variables = Variables::Conserved;
     bare.at_face = None;
     let law = Law::new(&bare, components, span).ok()?;
@@ -146,8 +148,8 @@ pub(super) fn derived_waves(
 pub(super) struct Law<'a> {
     model: &'a Model,
     components: &'a Components,
-    solver: &'static riemann::Solver,
-    reconstruction: &'static reconstruct::Reconstruction,
+    solver: &'static riemann::Method,
+    reconstruction: &'static reconstruct::Rule,
     limiter: limiters::Limiter,
     /// The speeds of waves, declared or derived; nothing where no one asks for them.
     waves: Option<Waves>,
@@ -165,7 +167,9 @@ impl<'a> Law<'a> {
         let mut law = Law {
             model,
             components,
-            solver: riemann::of(model, scheme)
+            solver: model
+                .solver(scheme)
+                .and_then(riemann::method)
                 .ok_or_else(|| unknown("Riemann solver", &scheme.riemann))?,
             reconstruction: reconstruct::find(&scheme.reconstruct)
                 .ok_or_else(|| unknown("reconstruction", &scheme.reconstruct))?,
@@ -181,8 +185,8 @@ impl<'a> Law<'a> {
             ],
         };
         let by_families = scheme.variables == Variables::Characteristic;
-        let needs_all = by_families || law.solver.needs == Needs::All;
-        if law.waves.is_none() && (needs_all || law.solver.needs >= Needs::Speeds) {
+        let needs_all = by_families || law.solver.row.needs == Needs::All;
+        if law.waves.is_none() && (needs_all || law.solver.row.needs >= Needs::Speeds) {
             law.waves = Some(match law.derived_waves() {
                 // Bounds do where waves are not taken apart.
                 Err(error) if !needs_all && error.code == Code::NeedsWaves => {
@@ -219,7 +223,7 @@ impl<'a> Law<'a> {
     /// What flows of each conserved component through the upper face of a cell along each axis.
     fn through_faces(&self, expander: &mut Expander<'_>) -> Result<Vec<Vec<Through>>> {
         let axes = 0..self.model.dimension;
-        if !self.reconstruction.propagates {
+        if !self.reconstruction.row.propagates {
             let through = axes.map(|axis| {
                 let mut face = self.face(expander, axis)?;
                 let fluxes = face.solved()?;
@@ -302,12 +306,12 @@ impl<'a> Law<'a> {
             None => None,
             Some(waves) => Some(self.speeds(expander, waves, &states, (axis, &label))?),
         };
-        let knows = self.solver.needs == Needs::Contact;
+        let knows = self.solver.row.needs == Needs::Contact;
         let contact = match self.waves.as_ref().filter(|_| knows) {
             None => None,
             Some(waves) => self.contact(expander, waves, &states, (axis, &label))?,
         };
-        let weighed = match (self.solver.needs, self.model.scheme.average) {
+        let weighed = match (self.solver.row.needs, self.model.scheme.average) {
             (Needs::Nothing | Needs::Speeds, _) => Vec::new(),
             (_, Averaged::Faces) => self.weighed(expander, &states, &label)?,
             (_, Averaged::Cells) => {
@@ -420,5 +424,5 @@ impl<'a> Law<'a> {
 }
 
 fn half() -> Uniform {
-    Uniform::number(crate::model::Rational::new(1, 2))
+    Uniform::number(crate::expr::Rational::new(1, 2))
 }

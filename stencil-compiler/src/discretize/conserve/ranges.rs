@@ -12,6 +12,7 @@ use super::algebra::Algebra;
 use super::at_face::Through;
 use super::riemann::Face;
 use super::{AXES, Law};
+use crate::catalogue::{reconstructions, riemann};
 use crate::discretize::expand::{Expander, Result, States, overflow};
 use crate::discretize::parts::{Part, parts};
 use crate::discretize::poly::{Poly, Uniform, UniformFactor};
@@ -47,8 +48,8 @@ struct Own {
 /// The scheme whose fluxes keep ranges.
 pub(super) fn lower(model: &Model) -> Model {
     let mut lower = model.clone();
-    lower.scheme.reconstruct = "constant".to_string();
-    lower.scheme.riemann = "rusanov".to_string();
+    lower.scheme.reconstruct = reconstructions::CONSTANT.name.to_string();
+    lower.scheme.riemann = riemann::RUSANOV.name.to_string();
     lower.scheme.riemann_parameter = None;
     lower.scheme.reconstruct_parameter = None;
     lower.scheme.average = Averaged::Faces;

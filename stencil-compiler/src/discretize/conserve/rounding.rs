@@ -11,8 +11,8 @@ use crate::discretize::Bounds;
 use crate::discretize::expand::{Result, States};
 use crate::discretize::parts::Part;
 use crate::discretize::poly::{Poly, Uniform, UniformFactor};
-use crate::expr::Op;
-use crate::model::{Comparison, Model, Range, Rational, TermKind};
+use crate::expr::{Op, Rational};
+use crate::model::{Comparison, Model, Range, TermKind};
 
 /// The rounding of a sum, in units of the last digit of the sizes of its terms. In three dimensions there are seven, with what is no
 /// flux eight: each is rounded twice, and each sum once, by half of a unit. That is less than twelve, and leaves fluxes some.

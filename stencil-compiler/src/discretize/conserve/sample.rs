@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use crate::discretize::atoms::Atom;
 use crate::discretize::expand::Expander;
 use crate::discretize::poly::{AtomId, Poly, Uniform, UniformFactor};
-use crate::expr::Op;
 use crate::expr::real::Precision;
-use crate::model::{Comparison, Rational, to_f64};
+use crate::expr::{Op, Rational};
+use crate::model::{Comparison, to_f64};
 
 /// Numbers for what polynomials are made of.
 pub(super) struct Point<'p, 'a> {

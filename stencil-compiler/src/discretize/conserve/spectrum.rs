@@ -17,7 +17,8 @@ use crate::diag::Code;
 use crate::discretize::DiscretizeError;
 use crate::discretize::expand::{Expander, Result, States, overflow};
 use crate::discretize::poly::{Overflow, Poly, Uniform};
-use crate::model::{Rational, Term, Waves};
+use crate::expr::Rational;
+use crate::model::{Term, Waves};
 
 /// Points that are tried.
 pub(super) const POINTS: u64 = 64;

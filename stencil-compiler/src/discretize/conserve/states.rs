@@ -114,7 +114,7 @@ impl Law<'_> {
         let linear = self.linear(of, &states, axis, "cell")?;
         // Of each family, of each component: the steps.
         let mut parts: Vec<Vec<BTreeMap<i32, Poly>>> = Vec::new();
-        for ahead in -self.reconstruction.reach..self.reconstruction.reach {
+        for ahead in -self.reconstruction.row.reach..self.reconstruction.row.reach {
             let mut steps = Vec::new();
             for component in &conserved {
                 let own = &states.components[*component];

@@ -8,8 +8,7 @@ use super::algebra::Algebra;
 use crate::discretize::atoms::Atom;
 use crate::discretize::expand::{Result, overflow};
 use crate::discretize::poly::{AtomId, Monomial, Poly, Uniform};
-use crate::expr::Op;
-use crate::model::Rational;
+use crate::expr::{Op, Rational};
 
 /// A direction.
 pub(super) struct Tangent<'d> {

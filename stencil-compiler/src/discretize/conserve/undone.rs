@@ -64,7 +64,7 @@ impl Law<'_> {
     /// Where it does not, or something does.
     pub(super) fn check_at_face(&self, at_face: &AtFace) -> Result<()> {
         let scheme = &self.model.scheme;
-        if scheme.variables != Variables::Primitive || self.reconstruction.propagates {
+        if scheme.variables != Variables::Primitive || self.reconstruction.row.propagates {
             let name = &self.model.fields[at_face.fields[0].0].name;
             let message = format!(
                 "`{name}` has one value at faces, with which primitives are made anew; write `reconstruct: plm in primitive;`"

@@ -7,10 +7,10 @@ use super::algebra::Algebra;
 use super::families::sum_of_families;
 use super::riemann::Face;
 use super::{AXES, Law};
+use crate::catalogue::Rank;
 use crate::discretize::expand::{Expander, Result, States};
 use crate::discretize::poly::Poly;
 use crate::expr::Op;
-use crate::model::Rank;
 
 /// What goes through the upper face of a cell along an axis.
 pub(super) struct Passed {
@@ -93,7 +93,7 @@ impl Law<'_> {
         carried: &[Poly],
         axis: usize,
     ) -> Result<Poly> {
-        if self.limiter.is_of_waves() {
+        if self.limiter.row.is_of_waves {
             return Ok(of.number(1, 1));
         }
         let next: Vec<Poly> = carried

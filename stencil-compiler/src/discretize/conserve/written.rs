@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use super::Law;
 use super::rational::Quotient;
+use crate::catalogue::{Function, Rank};
 use crate::diag::Span;
 use crate::discretize::atoms::{Atom, Atoms};
 use crate::discretize::expand::Expander;
 use crate::discretize::poly::{AtomId, Poly, Uniform, UniformFactor, UniformMonomial};
-use crate::expr::Op;
-use crate::model::{Function, Rank, Rational, Relation, Term, TermKind};
+use crate::expr::{Op, Rational};
+use crate::model::{Relation, Term, TermKind};
 
 /// A quotient of polynomials of components and parameters.
 pub(super) fn term(

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::algorithm::Offset;
-use crate::model::Rational;
+use crate::expr::Rational;
 
 pub mod bidiagonal;
 pub mod first;

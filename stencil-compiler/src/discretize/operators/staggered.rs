@@ -44,7 +44,7 @@ fn halfway(axis: usize, times: u32, order: u32, last: i32) -> Stencil {
 mod tests {
     use num_rational::Ratio;
 
-    use crate::model::Rational;
+    use crate::expr::Rational;
 
     /// In half cells from where the result is: a face lies one above its cell.
     #[test]

@@ -4,7 +4,7 @@ use num_rational::Ratio;
 
 use super::{Operator, along};
 use crate::discretize::weights;
-use crate::model::Rational;
+use crate::expr::Rational;
 
 /// The even difference D for which `u d[x](f) - |u| D f` has no point furthest downwind: the
 /// derivative biased against the flow, one order lower than the central one.

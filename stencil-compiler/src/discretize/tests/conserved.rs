@@ -3,7 +3,7 @@
 use super::*;
 use crate::algorithm::StateId;
 use crate::algorithm::interp::Oracle;
-use crate::discretize::integrators;
+use crate::catalogue::integrators;
 use crate::expr::real::{Arithmetic, Real};
 
 const CELLS: usize = 8;

@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::algorithm;
 use crate::algorithm::{Access, Algorithm, Atom, Def, SumTerm, UniformId};
+use crate::compile::{Target, compile};
 use crate::emit;
 use crate::expr::Op;
 use crate::hash::fnv1a;
-use crate::schedule::{check::check, text};
+use crate::schedule::text;
 
 /// A gas in two dimensions, with more items, and a scheme.
 struct Gas {
@@ -245,7 +246,7 @@ fn names_may_be_words_of_emitted_texts_and_of_items_around_them() {
         rates.join(" + ")
     ));
     let schedule = text::parse("schedule kernel rows").unwrap_or_else(|e| panic!("{e}"));
-    let compiled = check(&made, &schedule, 8).unwrap_or_else(|e| panic!("{e}"));
+    let compiled = compile(&made, &schedule, &Target::new(8)).unwrap_or_else(|e| panic!("{e}"));
     let launches: Vec<_> = compiled.kernels.iter().collect();
     let emitted = emit::rust(&launches).unwrap_or_else(|e| panic!("{e}"));
     let locals = emitted

@@ -2,6 +2,7 @@
 
 use crate::expr::{Lit, Op};
 use crate::kernel::*;
+use crate::schedule::LaunchKind;
 
 /// Builds a kernel statement by statement.
 pub(super) struct Build {

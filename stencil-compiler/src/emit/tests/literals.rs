@@ -3,7 +3,7 @@
 use super::{block, f32_text};
 use crate::expr::Op;
 use crate::kernel::{Index, Operand};
-use crate::plan::Coefficients;
+use crate::schedule::Coefficients;
 
 /// What a run knows stands in its text, in the shortest form that reads back; what changes is handed over.
 #[test]

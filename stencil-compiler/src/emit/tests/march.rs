@@ -3,6 +3,7 @@
 use super::fixtures::{Build, lit};
 use crate::expr::Op;
 use crate::kernel::*;
+use crate::schedule::LaunchKind;
 
 const SLOTS: i64 = 8;
 const PITCH: i64 = 40;

@@ -1,52 +1,13 @@
 //! `direct`: one thread a cell, every point read from global memory through the caches.
 
+use super::MOST_THREADS;
 use super::rows::point_program;
-use super::{BLOCKS, MOST_THREADS, Param, Strategy, Tried};
 use crate::kernel::lower::{Context, Draft, shape};
-use crate::kernel::{Condition, Index, Kernel, LaunchKind, Relation, Stmt};
-use crate::schedule::Refusal;
+use crate::kernel::{Condition, Index, Kernel, Relation, Stmt};
+use crate::schedule::strategies::direct::STRATEGY;
+use crate::schedule::{LaunchKind, Refusal};
 
-/// The strategy.
-pub const STRATEGY: Strategy = Strategy {
-    name: "direct",
-    summary: "one thread a cell, every point read through the caches",
-    params: &[
-        Param {
-            name: "x",
-            summary: "threads along x",
-            default: 32,
-            values: &[32, 64, 128],
-            flat: None,
-            tried: Tried::First,
-        },
-        Param {
-            name: "y",
-            summary: "threads along y",
-            default: 4,
-            values: &[1, 2, 4, 8],
-            flat: None,
-            tried: Tried::First,
-        },
-        Param {
-            name: "z",
-            summary: "threads along z",
-            default: 2,
-            values: &[1, 2, 4],
-            flat: None,
-            tried: Tried::First,
-        },
-        BLOCKS,
-    ],
-    marches: false,
-    stages: false,
-    wraps: |_| false,
-    across: None,
-    kind: LaunchKind::Blocks,
-    least_dimension: 1,
-    lower,
-};
-
-fn lower(context: &Context<'_>) -> Result<Kernel, Refusal> {
+pub(super) fn lower(context: &Context<'_>) -> Result<Kernel, Refusal> {
     context.refuse_placements(STRATEGY.name)?;
     let dimension = context.algorithm.dimension;
     let along = |axis: usize, name: &str| {

@@ -2,37 +2,14 @@
 //! wherever rows and planes end (Kim et al. 2022, section 3.1). Every point is read from global memory
 //! through the caches.
 
+use super::MOST_THREADS;
 use super::rows::point_program;
-use super::{BLOCKS, MOST_THREADS, Param, Strategy, Tried};
 use crate::kernel::lower::{Context, Draft, shape};
-use crate::kernel::{Condition, Index, Kernel, LaunchKind, Stmt};
-use crate::schedule::Refusal;
+use crate::kernel::{Condition, Index, Kernel, Stmt};
+use crate::schedule::strategies::lexicographic::STRATEGY;
+use crate::schedule::{LaunchKind, Refusal};
 
-/// The strategy.
-pub const STRATEGY: Strategy = Strategy {
-    name: "lexicographic",
-    summary: "one thread a cell, a block covers cells that follow each other in the order of x, y, z",
-    params: &[
-        Param {
-            name: "threads",
-            summary: "threads of a block",
-            default: 256,
-            values: &[64, 128, 256, 512, 1024],
-            flat: None,
-            tried: Tried::First,
-        },
-        BLOCKS,
-    ],
-    marches: false,
-    stages: false,
-    wraps: |_| false,
-    across: None,
-    kind: LaunchKind::Blocks,
-    least_dimension: 1,
-    lower,
-};
-
-fn lower(context: &Context<'_>) -> Result<Kernel, Refusal> {
+pub(super) fn lower(context: &Context<'_>) -> Result<Kernel, Refusal> {
     context.refuse_placements(STRATEGY.name)?;
     let threads = context.param("threads");
     if !(1..=MOST_THREADS).contains(&threads) {

@@ -1,139 +1,44 @@
-//! Blocking strategies: how one kernel covers its patch. One file each, listed in [`ALL`]; a
-//! strategy brings its parameters (the tuner's space) and its lowering.
+//! The lowering of each blocking strategy: one file each, listed in [`LOWERINGS`].
 
-use crate::kernel::lower::Context;
-use crate::kernel::{Kernel, LaunchKind};
-use crate::schedule::{Blame, Blocking, Placement, Refusal};
+use super::Kernel;
+use super::lower::Context;
+use crate::schedule::Refusal;
+use crate::schedule::strategies::{self, CHUNK, MOST_PLANES, Strategy};
 
-pub mod direct;
-pub mod lexicographic;
-pub mod march;
-pub mod plane;
-pub mod rows;
-pub mod tile3d;
+mod direct;
+mod lexicographic;
+mod march;
+mod plane;
+mod rows;
+mod tile3d;
 
-/// Every strategy.
-pub const ALL: &[&Strategy] = &[
-    &rows::STRATEGY,
-    &direct::STRATEGY,
-    &lexicographic::STRATEGY,
-    &tile3d::STRATEGY,
-    &march::STRATEGY,
-    &plane::STRATEGY,
+/// Lowers a launch, or says why it cannot.
+type Lower = fn(&Context<'_>) -> Result<Kernel, Refusal>;
+
+/// Every strategy with its lowering.
+const LOWERINGS: &[(&Strategy, Lower)] = &[
+    (&strategies::rows::STRATEGY, rows::lower),
+    (&strategies::direct::STRATEGY, direct::lower),
+    (&strategies::lexicographic::STRATEGY, lexicographic::lower),
+    (&strategies::tile3d::STRATEGY, tile3d::lower),
+    (&strategies::march::STRATEGY, march::lower),
+    (&strategies::plane::STRATEGY, plane::lower),
 ];
-
-/// A way to cover a patch.
-#[derive(Debug)]
-pub struct Strategy {
-    /// Its name in schedules.
-    pub name: &'static str,
-    /// What it does, in a sentence.
-    pub summary: &'static str,
-    /// Its parameters.
-    pub params: &'static [Param],
-    /// May grid functions ride along in registers (`register`, `carried`)?
-    pub marches: bool,
-    /// May they be kept plane by plane in shared memory (`shared`)?
-    pub stages: bool,
-    /// Can a blocking read beyond one end of a periodic axis at the other, so that no ghost cells are
-    /// needed?
-    pub wraps: fn(&Blocking) -> bool,
-    /// If a block goes from plane to plane of a chunk, what it covers of each.
-    pub(crate) across: Option<Across>,
-    /// What runs it: a processor row by row, or the thread blocks of a card.
-    pub kind: LaunchKind,
-    /// Smallest number of space dimensions it can cover.
-    pub least_dimension: usize,
-    /// Lowers a launch, or says why it cannot.
-    pub lower: fn(&Context<'_>) -> Result<Kernel, Refusal>,
-}
-
-/// A parameter of a strategy.
-#[derive(Debug)]
-pub struct Param {
-    /// Its name in schedules.
-    pub name: &'static str,
-    /// What it means.
-    pub summary: &'static str,
-    /// The value where a schedule gives none.
-    pub default: u32,
-    /// Values worth trying.
-    pub values: &'static [u32],
-    /// Those in fewer than three dimensions, where they are others.
-    pub flat: Option<&'static [u32]>,
-    /// When a search tries its values.
-    pub tried: Tried,
-}
-
-/// When a search tries the values of a parameter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tried {
-    /// From the start.
-    First,
-    /// Around what is found first.
-    Beside,
-    /// On what has won, all values together: the performance model does not tell them apart.
-    Last,
-}
-
-/// A parameter of blockings that go from plane to plane.
-pub(crate) const CHUNK: Param = Param {
-    name: "chunk",
-    summary: "planes of a block along the march; 0: what fits the grid and the card best",
-    default: 0,
-    values: &[0, 16, 32, 64, 128],
-    flat: None,
-    tried: Tried::Beside,
-};
 
 /// The chunk where the grid and the card are not known.
 const ANY_CHUNK: u32 = 64;
 
-/// Most planes of a chunk.
-pub(crate) const MOST_PLANES: u32 = 1 << 20;
-
-/// Cells of a tile along x and y, by the values of parameters and the number of dimensions.
-type Across = fn(&dyn Fn(&str) -> u32, usize) -> [u32; 2];
-
 /// Most threads of a block.
 const MOST_THREADS: u32 = 1024;
 
-/// The value of [`COLUMN`] with which own columns of shared functions ride in registers, too.
-pub(crate) const ALL_COLUMNS: u32 = 2;
-
-/// A parameter of blockings whose planes are all in shared memory.
-pub(crate) const COLUMN: Param = Param {
-    name: "column",
-    summary: "1: own columns of what is read ride in registers; 2: and those of shared functions; 0: all is read from shared memory",
-    default: 1,
-    values: &[0, 1, ALL_COLUMNS],
-    flat: None,
-    tried: Tried::Beside,
-};
-
-/// A parameter of every blocking of a device: what bounds the registers of a thread.
-pub(crate) const BLOCKS: Param = Param {
-    name: "blocks",
-    summary: "blocks that are to fit on a multiprocessor, which bounds registers",
-    default: 1,
-    values: &[1, 2, 3],
-    flat: None,
-    tried: Tried::Beside,
-};
-
-/// The strategy of this name.
+/// Lowers a launch by a strategy.
 ///
 /// # Errors
-/// Lists the strategies where there is none.
-pub fn find(name: &str) -> Result<&'static Strategy, Refusal> {
-    let known: Vec<&str> = ALL.iter().map(|s| s.name).collect();
-    ALL.iter()
-        .copied()
-        .find(|s| s.name == name)
-        .ok_or_else(|| Refusal {
-            blame: Blame::Strategy,
-            message: format!("no blocking `{name}`; there are {}", known.join(", ")),
-        })
+/// Where the strategy cannot serve the launch.
+pub(super) fn lower(strategy: &Strategy, context: &Context<'_>) -> Result<Kernel, Refusal> {
+    let found = LOWERINGS.iter().find(|(of, _)| of.name == strategy.name);
+    let (_, lower) = found.ok_or_else(|| format!("`{}` has no lowering", strategy.name))?;
+    lower(context)
 }
 
 /// The planes of a chunk, where a schedule says this.
@@ -151,49 +56,14 @@ fn chunk(given: u32) -> Result<u32, Refusal> {
     }
 }
 
-impl Param {
-    /// Values worth trying in so many dimensions.
-    pub fn values(&self, dimension: usize) -> &'static [u32] {
-        match self.flat {
-            Some(flat) if dimension < 3 => flat,
-            _ => self.values,
-        }
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl Strategy {
-    /// Can it serve this placement at all?
-    pub fn serves(&self, placement: Placement) -> bool {
-        match placement {
-            Placement::Register | Placement::Carried(_) => self.marches,
-            Placement::Shared => self.stages,
-            Placement::Inline | Placement::Global(_) => true,
-        }
-    }
-
-    /// The value of a parameter in a blocking, or its default; 0 if there is no such parameter.
-    pub fn param(&self, blocking: &Blocking, name: &str) -> u32 {
-        let known = self.params.iter().find(|p| p.name == name);
-        let given = blocking.params.get(name).copied();
-        given.or(known.map(|p| p.default)).unwrap_or(0)
-    }
-
-    /// Checks that a blocking names only parameters of this strategy.
-    ///
-    /// # Errors
-    /// Lists the parameters.
-    pub fn check_params(&self, blocking: &Blocking) -> Result<(), Refusal> {
-        for name in blocking.params.keys() {
-            if !self.params.iter().any(|p| p.name == name) {
-                let known: Vec<&str> = self.params.iter().map(|p| p.name).collect();
-                let message = format!(
-                    "`{}` has no parameter `{name}`; it has {}",
-                    self.name,
-                    known.join(", ")
-                );
-                return Err(Refusal::params(&[name], message));
-            }
-        }
-        Ok(())
+    #[test]
+    fn every_strategy_has_a_lowering() {
+        let names = |strategies: Vec<&'static Strategy>| strategies.into_iter().map(|s| s.name);
+        let lowered = LOWERINGS.iter().map(|(strategy, _)| *strategy).collect();
+        assert!(names(strategies::ALL.to_vec()).eq(names(lowered)));
     }
 }

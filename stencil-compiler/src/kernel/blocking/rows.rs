@@ -1,28 +1,14 @@
 //! `rows`: one row after the other, all its cells in a vector loop. The blocking of CPUs.
 
-use super::Strategy;
 use crate::algorithm::{FnId, Offset};
 use crate::kernel::lower::{Context, Draft, shape};
 use crate::kernel::order::order_from;
 use crate::kernel::values::{Reader, Values, Writer};
-use crate::kernel::{CellVar, Index, Kernel, LaunchKind, Operand, Stmt};
-use crate::schedule::Refusal;
+use crate::kernel::{CellVar, Index, Kernel, Operand, Stmt};
+use crate::schedule::strategies::rows::STRATEGY;
+use crate::schedule::{LaunchKind, Refusal};
 
-/// The strategy.
-pub const STRATEGY: Strategy = Strategy {
-    name: "rows",
-    summary: "each row of cells as one vector loop, rows in parallel (the CPU's blocking)",
-    params: &[],
-    marches: false,
-    stages: false,
-    wraps: |_| false,
-    across: None,
-    kind: LaunchKind::Rows,
-    least_dimension: 1,
-    lower,
-};
-
-fn lower(context: &Context<'_>) -> Result<Kernel, Refusal> {
+pub(super) fn lower(context: &Context<'_>) -> Result<Kernel, Refusal> {
     context.refuse_placements(STRATEGY.name)?;
     let extend = context.launch.extend;
     let mut draft = Draft::new(

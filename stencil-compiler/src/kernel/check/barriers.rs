@@ -1,9 +1,8 @@
 //! Barriers, and the boxes that arrive on them.
 
 use super::{Checker, Result};
-use crate::kernel::{
-    BOX_ALIGNMENT, BarrierId, COPY_BYTES, Index, LaunchKind, MOST_BOX, Mode, Stmt,
-};
+use crate::kernel::{BOX_ALIGNMENT, BarrierId, Index, MOST_BOX, Mode, Stmt};
+use crate::schedule::{COPY_BYTES, LaunchKind};
 
 /// Bytes that a phase of a barrier can count.
 const MOST_BYTES: u32 = (1 << 20) - 1;

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::moves::read_late;
 use super::text::{is_name, statement};
 use super::{
-    BufferId, CellVar, Condition, Index, IntVar, Kernel, LaunchKind, Mode, Operand, Reg, SharedId,
-    Stmt,
+    BufferId, CellVar, Condition, Index, IntVar, Kernel, Mode, Operand, Reg, SharedId, Stmt,
 };
 use crate::plan::Place;
+use crate::schedule::LaunchKind;
 
 mod barriers;
 

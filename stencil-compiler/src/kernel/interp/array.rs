@@ -1,7 +1,7 @@
 //! Global memory of one buffer.
 
 use crate::expr::Real;
-use crate::kernel::COPY_BYTES;
+use crate::schedule::COPY_BYTES;
 
 /// Bytes that a row of a buffer is a multiple of.
 const ROW_BYTES: usize = 128;

@@ -7,7 +7,8 @@ use super::machine::{Machine, Result};
 use super::program::{Inst, Scalar};
 use super::warp::{State, lanes};
 use crate::expr::Real;
-use crate::kernel::{BOX_ALIGNMENT, COPY_BYTES};
+use crate::kernel::BOX_ALIGNMENT;
+use crate::schedule::COPY_BYTES;
 
 impl<T: Real> Machine<'_, T> {
     /// One of the arrivals that wait for copies comes: those of a warp in order, boxes in any.

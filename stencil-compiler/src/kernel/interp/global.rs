@@ -5,7 +5,8 @@ use super::fault::{FaultKind, Problem};
 use super::program::Access;
 use super::warp::{CellLanes, Ints, LANES, lanes};
 use crate::expr::Real;
-use crate::kernel::{Buffer, COPY_BYTES, Mode};
+use crate::kernel::{Buffer, Mode};
+use crate::schedule::COPY_BYTES;
 
 /// A cell that several threads have read.
 const MANY: u32 = u32::MAX;

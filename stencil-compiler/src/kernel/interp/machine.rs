@@ -10,8 +10,10 @@ use super::shared::Shared;
 use super::warp::{LANES, Loop, State, Warp};
 use super::{Options, Report, Shadow};
 use crate::expr::Real;
+use crate::kernel::Kernel;
+use crate::kernel::Region;
 use crate::kernel::text::statement;
-use crate::kernel::{Kernel, LaunchKind, Region};
+use crate::schedule::LaunchKind;
 
 pub(super) type Result<T = ()> = std::result::Result<T, Problem>;
 

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use crate::kernel::{
-    BarrierArray, Buffer, BufferId, CellVar, IntVar, Kernel, Launch, LaunchKind, Mode, Reg,
-    SharedArray, SharedId,
+    BarrierArray, Buffer, BufferId, CellVar, IntVar, Kernel, Launch, Mode, Reg, SharedArray,
+    SharedId,
 };
 use crate::plan::Place;
+use crate::schedule::LaunchKind;
 use crate::syntax::{Lexer, TextError, Token};
 
 pub(super) type Result<T> = std::result::Result<T, TextError>;

@@ -6,10 +6,11 @@ use std::fmt::Display;
 use super::AXES;
 use crate::expr::{Lit, Op};
 use crate::kernel::{
-    BarrierId, BufferId, CellVar, Condition, Index, IntVar, Kernel, LaunchKind, Mode, Operand, Reg,
-    Relation, SharedId, Stmt,
+    BarrierId, BufferId, CellVar, Condition, Index, IntVar, Kernel, Mode, Operand, Reg, Relation,
+    SharedId, Stmt,
 };
 use crate::plan::Place;
+use crate::schedule::LaunchKind;
 use crate::syntax::quote;
 
 /// The kernel as text that [`parse`](super::parse) reads back as an equal kernel.

@@ -6,10 +6,11 @@ use super::resolve::unequal;
 use super::scope::{Meaning, Scope};
 use super::slopes::Slopes;
 use super::terms::Place;
+use crate::catalogue::Rank;
 use crate::diag::{Code, Diagnostic, nearest};
 use crate::expr::Op;
 use crate::model::parse::ast::{AstKind, System, VariableItem, VariablesBlock};
-use crate::model::{AtFace, Equation, Model, Primitives, Rank, Term, TermKind};
+use crate::model::{AtFace, Equation, Model, Primitives, Term, TermKind};
 
 /// Which value of both sides a field may take.
 const CHOICES: [(&str, Op); 2] = [("max", Op::Max), ("min", Op::Min)];

@@ -1,8 +1,9 @@
 //! Terms that the language has a short word for.
 
+use crate::catalogue::{Function, Rank};
 use crate::diag::Span;
-use crate::expr::Op;
-use crate::model::{Function, Rank, Rational, Relation, Term, TermKind};
+use crate::expr::{Op, Rational};
+use crate::model::{Relation, Term, TermKind};
 
 /// π as a fraction, which keeps products exact: of the fractions with so few digits the nearest
 /// one, and the nearest `f64` of both is the same.

@@ -3,10 +3,10 @@
 use super::ranks;
 use super::scope::{Meaning, joined};
 use super::terms::{Place, Terms, Typed};
+use crate::catalogue::{Function, Rank};
 use crate::diag::{Code, Diagnostic, Span, nearest};
-use crate::model::foreign;
 use crate::model::parse::ast::{Ast, AstKind, Name};
-use crate::model::{Function, HIGHEST, Rank, Relation, Term, TermKind};
+use crate::model::{HIGHEST, Relation, Term, TermKind, foreign};
 
 /// Functions that are other terms written out.
 pub(super) const WRITTEN_OUT: &[&str] = &["hyper", "sign"];
@@ -44,12 +44,12 @@ impl Terms<'_, '_> {
         if name.text == "sign" {
             return self.sign(terms?, span);
         }
-        let Some(function) = ranks::function(&name.text) else {
+        let Some(function) = Function::find(&name.text) else {
             let diagnostic = self.not_a_function(name);
             self.scope.report(diagnostic);
             return None;
         };
-        if differentiates(function) {
+        if function.differentiates() {
             self.pointwise_only(&name.text, span)?;
         }
         let terms = terms?;
@@ -217,22 +217,5 @@ impl Terms<'_, '_> {
             diagnostic = diagnostic.note(format!("functions of the system: {}", user.join(", ")));
         }
         diagnostic
-    }
-}
-
-/// Does a function take derivatives?
-pub(in crate::model) fn differentiates(function: Function) -> bool {
-    match function {
-        Function::Grad | Function::Div | Function::Lap | Function::Curl | Function::Upwind => true,
-        Function::Dot
-        | Function::Cross
-        | Function::Outer
-        | Function::Transpose
-        | Function::Trace
-        | Function::Diagonal
-        | Function::Sym
-        | Function::SymTraceless
-        | Function::Norm
-        | Function::Scalar(_) => false,
     }
 }

@@ -3,9 +3,10 @@
 
 use super::ranks;
 use super::terms::Terms;
+use crate::catalogue::Rank;
 use crate::diag::{Code, Diagnostic, Span};
 use crate::model::parse::ast::{Ast, AstKind, Binary};
-use crate::model::{Rank, Relation, Term, TermKind};
+use crate::model::{Relation, Term, TermKind};
 
 /// A condition with its operands resolved.
 enum Condition {

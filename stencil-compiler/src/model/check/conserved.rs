@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use super::calls::differentiates;
 use super::resolve::unequal;
 use super::scope::Scope;
 use super::terms::{Place, is_zero};
+use crate::catalogue::{Function, Rank};
 use crate::diag::{Code, Diagnostic, Span};
 use crate::expr::Op;
 use crate::model::parse::ast::{FluxItem, System};
-use crate::model::{Flux, Function, Let, Rank, Term, TermKind, Waves};
+use crate::model::{Flux, Let, Term, TermKind, Waves};
 
 impl Waves {
     /// A bound of all speeds: the size of the flow and the sound along each axis, of vectors with so many components; one
@@ -56,7 +56,7 @@ impl Term {
         let mut found = false;
         self.visit((lets, &mut BTreeSet::new()), &mut |part| match &part.kind {
             TermKind::Derivative { .. } => found = true,
-            TermKind::Call(function, _) => found |= differentiates(*function),
+            TermKind::Call(function, _) => found |= function.differentiates(),
             _ => {}
         });
         found
@@ -84,7 +84,7 @@ fn beside_faces_but(
 ) -> Option<(&'static str, Span)> {
     let found = match &term.kind {
         TermKind::Derivative { .. } => Some("a derivative"),
-        TermKind::Call(function, _) if differentiates(*function) => Some("a derivative"),
+        TermKind::Call(function, _) if function.differentiates() => Some("a derivative"),
         TermKind::Source(_) => Some("a source"),
         TermKind::Let(i) => {
             let named = lets.get(*i).filter(|_| seen.insert(*i));

@@ -2,10 +2,12 @@
 
 use super::scope::{Meaning, Scope};
 use super::terms::{Place, Terms};
+use crate::catalogue::Rank;
 use crate::diag::{Code, Diagnostic, Span};
+use crate::expr::Rational;
 use crate::model::parse::ast::{Ast, AstKind, Name, ParamItem};
 use crate::model::parse::number;
-use crate::model::{Comparison, Param, Rank, Rational, Term, TermKind, formula, to_f64};
+use crate::model::{Comparison, Param, Term, TermKind, formula, to_f64};
 
 /// What may stand in a constant.
 const WAY_OUT: &str = "use numbers, `pi` and functions of them";

@@ -1,8 +1,7 @@
 //! How far down expressions go by the `let`s that they name, and what is too far.
 
-use super::calls::differentiates;
 use super::limits;
-use crate::model::{Function, Let, Term, TermKind};
+use crate::model::{Let, Term, TermKind};
 
 /// How far down an expression goes by the `let`s that it names.
 #[derive(Clone, Copy, Default)]
@@ -51,8 +50,7 @@ impl Extent {
         });
         let times = match &term.kind {
             TermKind::Derivative { times, .. } => *times,
-            TermKind::Call(Function::Lap, _) => 2,
-            TermKind::Call(function, _) => u32::from(differentiates(*function)),
+            TermKind::Call(function, _) => function.times(),
             _ => 0,
         };
         Extent {

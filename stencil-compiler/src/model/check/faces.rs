@@ -1,14 +1,13 @@
 //! The settings of a scheme that make fluxes through faces.
 
 use super::scheme::{chosen, unknown, without_argument};
+use crate::catalogue::riemann::{Needs, Parameter};
+use crate::catalogue::{limiters, reconstructions, riemann};
 use crate::diag::{Code, Diagnostic, Diagnostics, Span};
-use crate::discretize::conserve::riemann::{Needs, Parameter};
-use crate::discretize::conserve::{limiters, reconstruct, riemann};
+use crate::expr::Rational;
 use crate::model::parse::ast::{Name, Setting, System};
 use crate::model::parse::{number, parse_str};
-use crate::model::{
-    Averaged, Rational, Repair, RiemannSolver, Scheme, Splitting, Sweep, Variables,
-};
+use crate::model::{Averaged, Repair, RiemannSolver, Scheme, Splitting, Sweep, Variables};
 
 /// What may be reconstructed.
 const VARIABLES: &[(&str, Variables)] = &[
@@ -196,8 +195,8 @@ fn number(own: &Parameter, value: &Name, diagnostics: &mut Diagnostics) -> Optio
 
 fn reconstruction(scheme: &mut Scheme, setting: &Setting, diagnostics: &mut Diagnostics) {
     let choice = &setting.choice;
-    let names: Vec<&str> = reconstruct::ALL.iter().map(|made| made.name).collect();
-    let Some(made) = reconstruct::find(&choice.text) else {
+    let names: Vec<&str> = reconstructions::ALL.iter().map(|made| made.name).collect();
+    let Some(made) = reconstructions::find(&choice.text) else {
         return unknown(choice, "reconstruction", &names, diagnostics);
     };
     scheme.reconstruct = made.name.to_string();
@@ -236,7 +235,7 @@ fn reconstruction(scheme: &mut Scheme, setting: &Setting, diagnostics: &mut Diag
 
 /// Reports a limiter that is of waves alone.
 fn limits_slopes(scheme: &Scheme, setting: &Setting, diagnostics: &mut Diagnostics) {
-    if !limiters::find(&scheme.limiter).is_some_and(|limiter| limiter.is_of_waves()) {
+    if !limiters::find(&scheme.limiter).is_some_and(|limiter| limiter.is_of_waves) {
         return;
     }
     let (made, limiter) = (&scheme.reconstruct, &scheme.limiter);
@@ -249,7 +248,7 @@ fn limits_slopes(scheme: &Scheme, setting: &Setting, diagnostics: &mut Diagnosti
 
 /// Reports a limiter without its parameter, and a parameter without its limiter.
 fn has_its_theta(scheme: &Scheme, setting: &Setting, diagnostics: &mut Diagnostics) {
-    let needs = limiters::find(&scheme.limiter).is_some_and(|limiter| limiter.has_theta());
+    let needs = limiters::find(&scheme.limiter).is_some_and(|limiter| limiter.has_theta);
     let given = setting
         .arguments
         .iter()
@@ -265,7 +264,7 @@ fn has_its_theta(scheme: &Scheme, setting: &Setting, diagnostics: &mut Diagnosti
     let diagnostic = Diagnostic::new(Code::BadSchemeKey, span, message);
     let limiter = match needs {
         true => scheme.limiter.as_str(),
-        false => "generalized_minmod",
+        false => limiters::GENERALIZED_MINMOD.name,
     };
     diagnostics.push(diagnostic.help(format!("write `plm<limiter = {limiter}, theta = 1.3>`")));
 }
@@ -379,7 +378,7 @@ impl Scheme {
 
     /// The number of the reconstruction in its brackets, where the scheme says it.
     pub(crate) fn number_text(&self) -> Option<String> {
-        let number = reconstruct::find(&self.reconstruct)?.parameter;
+        let number = reconstructions::find(&self.reconstruct)?.parameter;
         let text = number?.text(self.reconstruct_parameter.as_ref())?;
         Some(within(std::iter::once(text)))
     }
@@ -410,7 +409,7 @@ impl Scheme {
 
     /// The limiter with its parameter as it is written, if the reconstruction takes one.
     pub fn limiter_text(&self) -> Option<String> {
-        let made = reconstruct::find(&self.reconstruct)?;
+        let made = reconstructions::find(&self.reconstruct)?;
         let theta = self.theta.as_ref().and_then(number::print);
         let theta = theta.map_or(String::new(), |theta| format!(", theta = {theta}"));
         made.limited.then(|| format!("{}{theta}", self.limiter))

@@ -8,9 +8,10 @@ use super::resolve::unequal;
 use super::scope::{Expansion, Scope, joined};
 use super::terms::{Place, Terms};
 use super::{limits, names};
+use crate::catalogue::Rank;
 use crate::diag::{Code, Diagnostic, Span};
 use crate::model::parse::ast::{Ast, Function, FunctionItem, Name, Statement};
-use crate::model::{Iterations, Let, Rank, Term, TermKind};
+use crate::model::{Iterations, Let, Term, TermKind};
 
 /// The names inside of a function.
 #[derive(Default)]

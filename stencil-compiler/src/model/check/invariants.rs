@@ -2,18 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use super::calls::differentiates;
 use super::extents::too_far_down;
 use super::ranks::{self, Ranked};
 use super::riemann::WORDS;
 use super::terms::is_zero;
 use super::{ORDERS, conserved, integrators, limits, names};
-use crate::discretize::conserve::riemann::Needs;
-use crate::discretize::conserve::{limiters, reconstruct, riemann};
+use crate::catalogue::riemann::Needs;
+use crate::catalogue::{Rank, limiters, reconstructions, riemann};
+use crate::expr::Rational;
 use crate::model::parse::{normal_unit, number};
 use crate::model::{
-    HIGHEST, Model, Primitives, Range, Rank, Rational, Scheme, Symmetry, Term, TermKind, Variables,
-    Waves, to_f64,
+    HIGHEST, Model, Primitives, Range, Scheme, Symmetry, Term, TermKind, Variables, Waves, to_f64,
 };
 
 /// What is wrong, in words for the maker of the model.
@@ -273,8 +272,8 @@ impl Model {
     }
 
     fn check_faces(&self, scheme: &Scheme) -> Checked {
-        let solver = riemann::of(self, scheme);
-        let made = reconstruct::find(&scheme.reconstruct);
+        let solver = self.solver(scheme);
+        let made = reconstructions::find(&scheme.reconstruct);
         let limiter = limiters::find(&scheme.limiter);
         let (Some(solver), Some(made), Some(limiter)) = (solver, made, limiter) else {
             return Err("an unknown solver, reconstruction or limiter".to_string());
@@ -284,7 +283,7 @@ impl Model {
             .theta
             .filter(|theta| limiters::THETA.contains(theta) && printed(theta));
         ensure(
-            theta == scheme.theta && theta.is_some() == limiter.has_theta(),
+            theta == scheme.theta && theta.is_some() == limiter.has_theta,
             || format!("a wrong parameter of the limiter `{}`", limiter.name),
         )?;
         if let Some(problem) = scheme.misfit() {
@@ -465,10 +464,10 @@ fn visible(term: &Term, sees: Sees) -> Checked {
             TermKind::Field(_) | TermKind::Source(_) | TermKind::Derivative { .. },
             Sees::Coordinates,
         ) => Err("the value of a source depends on fields".to_string()),
-        (TermKind::Call(function, _), Sees::Coordinates) if differentiates(*function) => {
+        (TermKind::Call(function, _), Sees::Coordinates) if function.differentiates() => {
             Err(format!("`{}` in the value of a source", function.name()))
         }
-        (TermKind::Call(function, _), Sees::Sides(..)) if differentiates(*function) => {
+        (TermKind::Call(function, _), Sees::Sides(..)) if function.differentiates() => {
             Err(format!("`{}` in a Riemann solver", function.name()))
         }
         _ => Ok(()),

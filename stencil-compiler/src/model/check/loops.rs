@@ -7,8 +7,8 @@ use std::ops::Range;
 
 use super::limits;
 use super::terms::Terms;
+use crate::catalogue::riemann::Needs;
 use crate::diag::{Code, Diagnostic, Span};
-use crate::discretize::conserve::riemann::{self, Needs};
 use crate::model::parse::ast::{Ast, Name, Statement};
 use crate::model::{Iterations, Let, Model, Term, Variables};
 
@@ -191,7 +191,7 @@ impl Model {
         }
         let anew = self.at_face.iter().flat_map(|at_face| &at_face.anew);
         all.extend(anew.map(|(_, value)| value));
-        let solver = riemann::of(self, &self.scheme);
+        let solver = self.solver(&self.scheme);
         let averages = solver.is_some_and(|s| matches!(s.needs, Needs::Average | Needs::All));
         if let Some(average) = self.average.as_ref().filter(|_| averages) {
             all.extend(&average.of.variables);

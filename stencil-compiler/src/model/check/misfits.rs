@@ -1,9 +1,8 @@
 //! Settings of a scheme that do not go together.
 
 use super::faces::AVERAGE;
+use crate::catalogue::{integrators, reconstructions, riemann};
 use crate::diag::Code;
-use crate::discretize::conserve::{reconstruct, riemann};
-use crate::discretize::integrators;
 use crate::model::{Averaged, Scheme, Variables};
 
 /// Why settings do not go together.
@@ -58,9 +57,9 @@ impl Scheme {
     }
 
     fn misfit_of_waves(&self) -> Option<Misfit> {
-        let made = reconstruct::find(&self.reconstruct)?;
+        let made = reconstructions::find(&self.reconstruct)?;
         // One that a system declares knows its own waves only.
-        let has_waves = riemann::find(&self.riemann).is_some_and(|own| own.fan.is_some());
+        let has_waves = riemann::find(&self.riemann).is_some_and(|own| own.takes_apart);
         let tableau = (integrators::find(&self.time)?.tableau)();
         let missing = if !has_waves {
             format!(

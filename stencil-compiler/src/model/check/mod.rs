@@ -36,7 +36,7 @@ pub use tolerances::TooFine;
 
 /// The time integrators, in alphabetical order.
 pub fn integrators() -> Vec<&'static str> {
-    crate::discretize::integrators::ALL
+    crate::catalogue::integrators::ALL
         .iter()
         .map(|i| i.name)
         .collect()
@@ -47,7 +47,9 @@ pub(super) use scheme::SETTINGS;
 /// The names of all functions of the language.
 pub fn functions() -> Vec<&'static str> {
     let written_out = calls::WRITTEN_OUT.iter().copied();
-    ranks::function_names().chain(written_out).collect()
+    crate::catalogue::functions::names()
+        .chain(written_out)
+        .collect()
 }
 
 /// The convergence orders of the central differences.

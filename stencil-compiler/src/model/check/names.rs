@@ -71,8 +71,8 @@ pub(in crate::model) fn function_problem(name: &str) -> Option<String> {
 /// Whether `name` is a word or a function of the language.
 fn word_problem(name: &str) -> Option<String> {
     let word = KEYWORDS.split_whitespace().any(|word| word == name);
-    let function =
-        super::ranks::function(name).is_some() || super::calls::WRITTEN_OUT.contains(&name);
+    let function = crate::catalogue::Function::find(name).is_some()
+        || super::calls::WRITTEN_OUT.contains(&name);
     (word || function).then(|| format!("`{name}` is a word of the language"))
 }
 

@@ -6,9 +6,10 @@ use super::conserved::at_faces;
 use super::resolve::unequal;
 use super::scope::{Meaning, Scope};
 use super::terms::Place;
+use crate::catalogue::Rank;
 use crate::diag::{Code, Diagnostic, Span};
 use crate::model::parse::ast::{System, VariableItem, VariablesBlock};
-use crate::model::{Average, FromPrimitives, Let, Model, Primitives, Rank, Term, TermKind};
+use crate::model::{Average, FromPrimitives, Let, Model, Primitives, Term, TermKind};
 
 /// A block of variables, and what it is called.
 #[derive(Clone, Copy)]

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use super::conserved::at_faces;
 use super::scope::{Meaning, Scope};
+use crate::catalogue::Rank;
 use crate::diag::{Code, Diagnostic};
 use crate::model::parse::ast::{RangeItem, System};
-use crate::model::{Let, Range, Rank, Term, TermKind};
+use crate::model::{Let, Range, Term, TermKind};
 
 /// All ranges, those of fields first; `None` after an error.
 pub(super) fn resolve<'a>(scope: &mut Scope<'a>, system: &'a System) -> Option<Vec<Range>> {

@@ -1,8 +1,7 @@
 //! The rules of ranks, one place for what is written and for what is built by hand.
 
+use crate::catalogue::{Function, Rank};
 use crate::diag::Code;
-use crate::expr::Op;
-use crate::model::{Function, Rank};
 
 /// Why operands do not fit.
 pub(super) struct Misfit {
@@ -23,109 +22,6 @@ impl Misfit {
 
 /// The rank of a result.
 pub(super) type Ranked = Result<Rank, Misfit>;
-
-/// Every function that is more than an operation on scalars, by name.
-const FUNCTIONS: &[(&str, Function)] = &[
-    ("grad", Function::Grad),
-    ("div", Function::Div),
-    ("lap", Function::Lap),
-    ("curl", Function::Curl),
-    ("dot", Function::Dot),
-    ("cross", Function::Cross),
-    ("outer", Function::Outer),
-    ("transpose", Function::Transpose),
-    ("trace", Function::Trace),
-    ("diagonal", Function::Diagonal),
-    ("sym", Function::Sym),
-    ("sym_traceless", Function::SymTraceless),
-    ("norm", Function::Norm),
-    ("upwind", Function::Upwind),
-];
-
-/// The operations that are functions of the language, by the names that they have as operations.
-const SCALAR: &[Op] = &[
-    Op::Sqrt,
-    Op::Abs,
-    Op::Min,
-    Op::Max,
-    Op::Exp,
-    Op::Log,
-    Op::Sin,
-    Op::Cos,
-    Op::Tanh,
-    Op::Cbrt,
-    Op::Pow,
-    Op::Atan2,
-];
-
-/// All functions with their names.
-fn functions() -> impl Iterator<Item = (&'static str, Function)> {
-    let scalar = SCALAR.iter().map(|op| (op.name(), Function::Scalar(*op)));
-    FUNCTIONS.iter().copied().chain(scalar)
-}
-
-/// The function with a name.
-pub(super) fn function(name: &str) -> Option<Function> {
-    let found = functions().find(|(n, _)| *n == name);
-    found.map(|(_, function)| function)
-}
-
-/// The names of all functions.
-pub(super) fn function_names() -> impl Iterator<Item = &'static str> {
-    functions().map(|(name, _)| name)
-}
-
-impl Function {
-    /// Its name in the language.
-    pub fn name(self) -> &'static str {
-        let found = functions().find(|(_, function)| *function == self);
-        found.map_or("", |(name, _)| name)
-    }
-
-    /// The number of its arguments.
-    pub fn arity(self) -> usize {
-        match self {
-            Function::Scalar(op) => op.arity(),
-            Function::Dot | Function::Cross | Function::Outer | Function::Upwind => 2,
-            Function::Grad
-            | Function::Div
-            | Function::Lap
-            | Function::Curl
-            | Function::Transpose
-            | Function::Trace
-            | Function::Diagonal
-            | Function::Sym
-            | Function::SymTraceless
-            | Function::Norm => 1,
-        }
-    }
-}
-
-impl Rank {
-    /// Its name in the language.
-    pub fn name(self) -> &'static str {
-        match self {
-            Rank::Scalar => "scalar",
-            Rank::Vector => "vector",
-            Rank::Tensor => "tensor",
-        }
-    }
-
-    /// The number of indices.
-    pub fn indices(self) -> usize {
-        match self {
-            Rank::Scalar => 0,
-            Rank::Vector => 1,
-            Rank::Tensor => 2,
-        }
-    }
-
-    fn from_indices(indices: usize) -> Option<Rank> {
-        [Rank::Scalar, Rank::Vector, Rank::Tensor]
-            .get(indices)
-            .copied()
-    }
-}
 
 /// What to write to get from one rank to another.
 pub(super) fn way(from: Rank, to: Rank) -> &'static str {
@@ -245,7 +141,7 @@ pub(super) fn call(function: Function, arguments: &[Rank], components: usize) ->
             help: Some(format!("write {}", usage(name, expected))),
         });
     }
-    if matches!(function, Function::Curl | Function::Cross) && components != 3 {
+    if function.is_in_three() && components != 3 {
         return Err(Misfit {
             code: Code::WrongDimension,
             message: format!("`{name}` is defined in 3d, and this system is in {components}d"),
@@ -255,33 +151,11 @@ pub(super) fn call(function: Function, arguments: &[Rank], components: usize) ->
             ),
         });
     }
-    let result = match (function, arguments) {
-        (Function::Grad, [a]) => Rank::from_indices(a.indices() + 1),
-        (Function::Div, [a]) => a.indices().checked_sub(1).and_then(Rank::from_indices),
-        (Function::Lap, [a]) => Some(*a),
-        (Function::Curl, [Rank::Vector]) => Some(Rank::Vector),
-        (Function::Dot, [a, b]) if a.indices() > 0 && b.indices() > 0 => {
-            Rank::from_indices(a.indices() + b.indices() - 2)
-        }
-        (Function::Cross, [Rank::Vector, Rank::Vector]) => Some(Rank::Vector),
-        (Function::Outer, [Rank::Vector, Rank::Vector]) => Some(Rank::Tensor),
-        (Function::Trace, [Rank::Tensor]) => Some(Rank::Scalar),
-        (Function::Diagonal, [Rank::Tensor]) => Some(Rank::Vector),
-        (Function::Transpose | Function::Sym | Function::SymTraceless, [Rank::Tensor]) => {
-            Some(Rank::Tensor)
-        }
-        (Function::Norm, [Rank::Vector | Rank::Tensor]) => Some(Rank::Scalar),
-        (Function::Upwind, [Rank::Vector, advected]) => Some(*advected),
-        (Function::Scalar(_), arguments) => arguments
-            .iter()
-            .all(|rank| *rank == Rank::Scalar)
-            .then_some(Rank::Scalar),
-        _ => None,
-    };
+    let result = function.rank(arguments);
     result.ok_or_else(|| {
         let found: Vec<&str> = arguments.iter().map(|rank| rank.name()).collect();
         let message = format!("`{name}` of a {}", found.join(" and a "));
-        Misfit::rank(message, wanted(function))
+        Misfit::rank(message, function.wants())
     })
 }
 
@@ -291,28 +165,5 @@ pub(super) fn usage(name: &str, arguments: usize) -> String {
     match names.get(..arguments) {
         Some(names) => format!("`{name}({})`", names.join(", ")),
         None => format!("`{name}(a, b, ..)`"),
-    }
-}
-
-/// What a function wants.
-fn wanted(function: Function) -> &'static str {
-    match function {
-        Function::Grad => "`grad` is of a scalar or a vector",
-        Function::Div => "`div` is of a vector or a tensor",
-        Function::Lap => "",
-        Function::Curl => "`curl` is of a vector",
-        Function::Dot => "`dot` is of vectors and tensors; write `*` for a scalar",
-        Function::Cross => "`cross` is of two vectors",
-        Function::Outer => "`outer` is of two vectors",
-        Function::Transpose => "`transpose` is of a tensor",
-        Function::Trace => "`trace` is of a tensor",
-        Function::Diagonal => "`diagonal` is of a tensor, such as `I`",
-        Function::Sym => "`sym` is of a tensor, such as `grad(u)`",
-        Function::SymTraceless => "`sym_traceless` is of a tensor, such as `grad(u)`",
-        Function::Norm => "`norm` is of a vector or a tensor; write `abs` for a scalar",
-        Function::Upwind => "`upwind(u, f)` takes a velocity and what it carries",
-        Function::Scalar(Op::Abs) => "`abs` is of a scalar; write `norm(u)` for a length",
-        Function::Scalar(op) if op.arity() == 1 => "it is of a scalar",
-        Function::Scalar(_) => "it is of two scalars",
     }
 }

@@ -2,18 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use super::at_face;
-use super::conserved;
-use super::functions;
 use super::scope::{Meaning, Scope};
 use super::terms::Place;
-use super::{limits, names, primitives, ranges, ranks, riemann, scheme, watched, widths};
+use super::{
+    at_face, conserved, functions, limits, names, primitives, ranges, ranks, riemann, scheme,
+    watched, widths,
+};
+use crate::catalogue::Rank;
 use crate::diag::{Code, Diagnostic, Diagnostics, Span};
 use crate::model::parse::Asked;
 use crate::model::parse::ast::{Ast, FieldItem, LetItem, Name, SourceItem, System};
-use crate::model::{
-    Comparison, Equation, Field, Let, Model, Rank, Source, Symmetry, Term, TermKind,
-};
+use crate::model::{Comparison, Equation, Field, Let, Model, Source, Symmetry, Term, TermKind};
 
 /// Resolves everything and reports every error; `None` only after an error. A system in any
 /// number of dimensions takes the one that is asked for.

@@ -8,13 +8,12 @@ use super::names;
 use super::resolve::unequal;
 use super::scope::{Meaning, Scope};
 use super::terms::{Place, Terms, Typed};
+use crate::catalogue::{Function, Rank, riemann};
 use crate::diag::{Code, Diagnostic, Span};
-use crate::discretize::conserve::riemann;
 use crate::model::parse::ast::{Ast, AstKind, LetItem, Name, SolvedItem, SolverItem, System};
 use crate::model::riemann::words;
 use crate::model::{
-    Flux, Function, Gives, Let, Model, Primitives, Rank, RiemannSolver, Side, Solved, Term,
-    TermKind,
+    Flux, Gives, Let, Model, Primitives, RiemannSolver, Side, Solved, Term, TermKind,
 };
 
 /// The solvers in the order in which they are written; `None` after an error.

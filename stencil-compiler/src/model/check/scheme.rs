@@ -1,6 +1,8 @@
 //! The settings of a scheme.
 
 use super::{ORDERS, faces, integrators, names};
+use crate::catalogue::integrators::{rk3_williamson, ssprk3};
+use crate::catalogue::{limiters, reconstructions, riemann};
 use crate::diag::{Code, Diagnostic, Diagnostics, Span, nearest};
 use crate::model::parse::Schemes;
 use crate::model::parse::ast::{Name, SchemeItem, Setting, System};
@@ -23,11 +25,11 @@ pub(in crate::model) const SETTINGS: &[&str] = &[
 ];
 
 /// The limiter where none is chosen, or none is needed.
-pub(super) const LIMITER: &str = "mc";
+pub(super) const LIMITER: &str = limiters::MC.name;
 
 /// The Riemann solvers where none is chosen and no speeds of waves are declared, the first one that what follows from the fluxes
 /// suffices for: the speeds of all waves, bounds of them, or nothing.
-const BY_DERIVED: [&str; 3] = ["roe", "hlle", "force"];
+const BY_DERIVED: [&str; 3] = [riemann::ROE.name, riemann::HLLE.name, riemann::FORCE.name];
 
 impl Arith {
     /// All, by their names in the language.
@@ -69,11 +71,11 @@ impl Default for Scheme {
             order: 6,
             mixed: Mixed::Either,
             arith: Arith::Collected,
-            time: "rk3_williamson".to_string(),
-            riemann: "hll".to_string(),
+            time: rk3_williamson::INTEGRATOR.name.to_string(),
+            riemann: riemann::HLL.name.to_string(),
             riemann_parameter: None,
             average: Averaged::Faces,
-            reconstruct: "plm".to_string(),
+            reconstruct: reconstructions::PLM.name.to_string(),
             limiter: LIMITER.to_string(),
             theta: None,
             reconstruct_parameter: None,
@@ -192,7 +194,7 @@ fn start(system: &System) -> Scheme {
     let riemann = (!known).then(String::new);
     let scheme = Scheme::default();
     // Ranges are kept by Euler steps.
-    let time = (!system.ranges.is_empty()).then(|| "ssprk3".to_string());
+    let time = (!system.ranges.is_empty()).then(|| ssprk3::INTEGRATOR.name.to_string());
     Scheme {
         riemann: riemann.unwrap_or(scheme.riemann),
         time: time.unwrap_or(scheme.time),

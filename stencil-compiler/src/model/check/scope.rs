@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::extents::Extent;
 use super::terms::Place;
 use super::{limits, names};
+use crate::catalogue::Rank;
 use crate::diag::{Code, Diagnostic, Diagnostics, Span, nearest};
-use crate::model::foreign;
 use crate::model::parse::ast::{FunctionItem, LetItem, Name, System};
-use crate::model::{Flux, Iterations, Let, Rank, Term, TermKind};
+use crate::model::{Flux, Iterations, Let, Term, TermKind, foreign};
 
 /// What a name stands for. A rank is missing after an error in the declaration.
 #[derive(Clone, Copy)]

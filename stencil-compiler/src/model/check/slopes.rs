@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use super::calls::differentiates;
 use super::conserved::beside_faces;
 use super::terms::is_zero;
+use crate::catalogue::Function;
 use crate::diag::{Code, Diagnostic, Span};
-use crate::model::{AtFace, Equation, Function, Let, Model, Term, TermKind};
+use crate::model::{AtFace, Equation, Let, Model, Term, TermKind};
 
 /// Summands beyond which `let`s stay whole: those of a chain of sums may be as many as the paths through it.
 const MOST_PARTS: usize = 1000;
@@ -129,7 +129,7 @@ impl<'a> Slopes<'a> {
         match &term.kind {
             TermKind::Let(at) => self.known.get(*at).is_some_and(|[_, holds]| *holds),
             TermKind::Derivative { of, .. } => self.is_made_of(of),
-            TermKind::Call(function, _) if differentiates(*function) => {
+            TermKind::Call(function, _) if function.differentiates() => {
                 parts().any(|part| self.is_made_of(part))
             }
             _ => parts().any(|part| self.holds(part)),
@@ -220,7 +220,7 @@ impl<'a> Slopes<'a> {
             TermKind::Derivative { times: 1, of, .. } if self.is_shared(of) => Ok(1),
             TermKind::Call(Function::Grad, of) if self.is_shared(&of[0]) => Ok(1),
             TermKind::Derivative { .. } => Err(Refused::Other(term.span)),
-            TermKind::Call(function, _) if differentiates(*function) => {
+            TermKind::Call(function, _) if function.differentiates() => {
                 Err(Refused::Other(term.span))
             }
             TermKind::Neg(a) | TermKind::Component(a, _) => self.degree(a, known),

@@ -6,9 +6,10 @@ use super::functions::Locals;
 use super::limits;
 use super::ranks::{self, Misfit};
 use super::scope::{Meaning, Scope};
+use crate::catalogue::{Function, Rank};
 use crate::diag::{Code, Diagnostic, Span};
 use crate::model::parse::ast::{Ast, AstKind, Binary, Name};
-use crate::model::{Rank, Term, TermKind};
+use crate::model::{Term, TermKind};
 
 /// Where an expression stands, which decides what it may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -440,7 +441,7 @@ fn letter(letter: char, axes: usize) -> Option<usize> {
 
 /// Is it a function of the language?
 fn is_function(name: &str) -> bool {
-    ranks::function(name).is_some() || super::calls::WRITTEN_OUT.contains(&name)
+    Function::find(name).is_some() || super::calls::WRITTEN_OUT.contains(&name)
 }
 
 /// Whether a term is the literal zero, with or without signs.

@@ -1,7 +1,8 @@
 //! A model built by hand is checked like one that was written.
 
+use crate::catalogue::{Function, Rank};
 use crate::model::parse::parse_str;
-use crate::model::{Function, Model, Primitives, Rank, Side, Symmetry, Term, TermKind};
+use crate::model::{Model, Primitives, Side, Symmetry, Term, TermKind};
 
 fn valid() -> Model {
     let source =

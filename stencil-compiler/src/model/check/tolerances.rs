@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::limits;
+use crate::catalogue::Function;
 use crate::diag::Span;
 use crate::expr::Op;
 use crate::expr::real::Precision;
-use crate::model::{Function, Iterations, Let, Model, Relation, Term, TermKind, to_f64};
+use crate::model::{Iterations, Let, Model, Relation, Term, TermKind, to_f64};
 
 /// A test of a loop that holds for exact results alone: `until(abs(step) <= 1e-12*x);` in single precision.
 #[derive(Clone, Debug, PartialEq)]

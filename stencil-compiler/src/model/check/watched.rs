@@ -2,9 +2,10 @@
 
 use super::scope::Scope;
 use super::terms::Place;
+use crate::catalogue::Rank;
 use crate::diag::{Code, Diagnostic, nearest};
 use crate::model::parse::ast::{Ast, SpeedItem, System};
-use crate::model::{Observable, Rank, Reduction, Speed, Term};
+use crate::model::{Observable, Reduction, Speed, Term};
 
 /// The reductions.
 const REDUCTIONS: &[(&str, Reduction)] = &[

@@ -1,9 +1,10 @@
 //! Counts the components of a system's vectors: one for each axis, or three.
 
+use crate::catalogue::Rank;
 use crate::diag::{Code, Diagnostic, Diagnostics, Span, counted};
+use crate::model::Model;
 use crate::model::parse::ast::{Name, System, Width};
 use crate::model::parse::rank_name;
-use crate::model::{Model, Rank};
 
 /// A declaration with a type: its name, its rank and the type's text.
 type Declared<'a> = (&'a Name, Rank, Width);

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use crate::catalogue::Function;
 use crate::expr::{Builder, Expr, Op, Ref};
 use crate::model::parse::number;
-use crate::model::{Function, Relation, Term, TermKind};
+use crate::model::{Relation, Term, TermKind};
 
 /// The components of a pointwise term, row by row; nothing if it is none. Atoms are the parameters,
 /// the three coordinates after `params` of them, and the time.

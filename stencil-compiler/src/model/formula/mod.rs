@@ -4,9 +4,10 @@
 //! language and checked like its expressions, and evaluated with the operations of
 //! [`crate::expr::op`], so that they have the same bits everywhere.
 
+use crate::catalogue::Rank;
 use crate::diag::{Code, Diagnostic, Diagnostics, Span};
 use crate::expr::{Expr, Node, Op};
-use crate::model::{Model, Rank, Term, check, parse};
+use crate::model::{Model, Term, check, parse};
 
 mod lower;
 #[cfg(test)]

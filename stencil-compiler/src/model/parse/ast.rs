@@ -1,7 +1,9 @@
 //! The syntax tree: what was written, names not resolved.
 
+use crate::catalogue::Rank;
 use crate::diag::Span;
-use crate::model::{Comparison, Gives, Iterations, Rank, Rational, Symmetry};
+use crate::expr::Rational;
+use crate::model::{Comparison, Gives, Iterations, Symmetry};
 
 /// A name and where it is.
 #[derive(Clone, Debug)]

@@ -6,8 +6,9 @@ use super::condition;
 use super::number::{self, NumberError};
 use super::tokens::{Cursor, Kind, Parsed, Reported};
 use crate::diag::{Code, Diagnostic, Span};
+use crate::expr::Rational;
+use crate::model::HIGHEST;
 use crate::model::check::{functions, limits};
-use crate::model::{HIGHEST, Rational};
 
 /// Reads an expression and says what is wrong if another operand follows it.
 pub(super) fn whole(cursor: &mut Cursor) -> Parsed<Ast> {

@@ -5,8 +5,8 @@
 
 use proc_macro2::{LexError, TokenStream};
 
-use super::{Model, Rank, Symmetry};
-use super::{check, foreign};
+use super::{Model, Symmetry, check, foreign};
+use crate::catalogue::Rank;
 use crate::diag::{Code, Diagnostic, Diagnostics, Place, Span};
 
 pub(super) mod ast;

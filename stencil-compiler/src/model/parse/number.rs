@@ -2,7 +2,7 @@
 
 use num_traits::{CheckedMul, Signed, Zero};
 
-use crate::model::Rational;
+use crate::expr::Rational;
 
 /// Why a literal is no number.
 #[derive(Clone, Debug, PartialEq, Eq)]

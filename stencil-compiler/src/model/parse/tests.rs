@@ -2,7 +2,8 @@
 
 use super::number::NumberError;
 use super::*;
-use crate::model::{Comparison, Mixed, Rational, text};
+use crate::expr::Rational;
+use crate::model::{Comparison, Mixed, text};
 
 mod book;
 mod constants;

@@ -4,9 +4,11 @@ use super::check::PI;
 use super::parse::{number, type_name};
 use super::riemann::{RiemannSolver, within_text, words};
 use super::{
-    AtFace, Average, Comparison, Equation, Model, Param, Primitives, Range, Rank, Rational,
-    Relation, Repair, Scheme, Term, TermKind,
+    AtFace, Average, Comparison, Equation, Model, Param, Primitives, Range, Relation, Repair,
+    Scheme, Term, TermKind,
 };
+use crate::catalogue::Rank;
+use crate::expr::Rational;
 
 mod spans;
 #[cfg(test)]

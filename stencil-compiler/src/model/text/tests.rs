@@ -1,10 +1,11 @@
 //! What is printed reads back.
 
 use super::*;
+use crate::catalogue::Function;
 use crate::diag::Span;
 use crate::expr::Op;
 use crate::model::parse::{parse_str, parse_str_in};
-use crate::model::{Arith, Field, Function, Observable, Reduction, Source, Speed, Symmetry};
+use crate::model::{Arith, Field, Observable, Reduction, Source, Speed, Symmetry};
 
 fn term(kind: TermKind, rank: Rank) -> Term {
     Term {

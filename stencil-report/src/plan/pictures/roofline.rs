@@ -1,6 +1,7 @@
 //! All candidates below the roof of the card.
 
-use stencil_compiler::schedule::{Schedule, presets};
+use stencil_compiler::schedule::Schedule;
+use stencil_compiler::search::presets;
 use stencil_runtime::plot::Scene;
 
 use super::subtitle;

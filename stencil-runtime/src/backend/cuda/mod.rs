@@ -12,7 +12,7 @@ mod machine;
 mod memory;
 
 pub use calibration::{Calibration, Doubt, Measured};
-pub use card::limits::usual_units;
+pub use card::limits::usual_device;
 pub use card::sensors::{Load, Sensors};
 pub use card::{BOXES, Card, OLDEST, capability};
 pub use compile::cache::{Cache, DIR_VARIABLE as CACHE_VARIABLE};

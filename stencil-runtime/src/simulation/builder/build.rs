@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use rayon::ThreadPool;
 use stencil_compiler::algorithm::Role;
+use stencil_compiler::compile::{self, Target};
 use stencil_compiler::model::formula::Formula;
-use stencil_compiler::plan::{self, Plan};
-use stencil_compiler::schedule::check::ScheduleError;
+use stencil_compiler::plan::Plan;
 use stencil_compiler::stability::{self, Axes};
 
 use super::check::{check_cells, missing, number, params};
@@ -153,7 +153,11 @@ impl<T: Number> Builder<T> {
             params,
             boundaries,
             ..
-        } = self.planned(&system, Engine::Cuda, &mut cuda::Opening::new(self.card))?;
+        } = self.planned(
+            &system,
+            Engine::Cuda,
+            &mut cuda::Opening::usual(architecture),
+        )?;
         let sources = sources(&system, &params, self.sources, mesh.cells)?;
         let unsteady = cuda::Unsteady::new(formulas(&sources, &plan), &boundaries, &params);
         let plans = Plans {
@@ -186,14 +190,14 @@ impl<T: Number> Builder<T> {
         let patches = Patches::new(&mesh, self.patches)?;
         let single = schedule.unfused(system.algorithm());
         let fused = match engine {
-            Chosen::Cuda => fused::<T>(system, &schedule, &boundaries, (&mesh, &patches))?,
+            Chosen::Cuda => fused(system, &schedule, &target::<T>(&boundaries, &patches))?,
             Chosen::Cpu(_) => None,
         };
-        let wrapped = match engine {
-            Chosen::Cuda => wrapped::<T>(system, &single, &boundaries, (&mesh, &patches))?,
-            Chosen::Cpu(_) => [false; 3],
+        let target = match engine {
+            Chosen::Cuda => target::<T>(&boundaries, &patches),
+            Chosen::Cpu(_) => Target::new(T::BYTES),
         };
-        let plan = plan(system, &single, wrapped)?;
+        let plan = compile::plan(system.algorithm(), &single, &target)?;
         if fused.as_ref().is_some_and(|fused| !fused.fits(&plan)) {
             let bug = "fused steps have other arrays than single ones";
             return Err(Error::Bug(bug.into()));
@@ -304,27 +308,13 @@ fn check_scheme(system: &SystemDef) -> Result<(), Error> {
     }
 }
 
-pub(super) fn plan(
-    system: &SystemDef,
-    schedule: &Schedule,
-    wrapped: [bool; 3],
-) -> Result<Plan, Error> {
-    let plan = plan::plan_wrapped(system.algorithm(), schedule, wrapped);
-    Ok(plan.map_err(ScheduleError::from)?)
-}
-
-/// Returns the axes along which kernels may read beyond one end at the other: periodic ones that allow it, if a patch
-/// has both ends.
-pub(super) fn wrapped<T: Number>(
-    system: &SystemDef,
-    schedule: &Schedule,
-    boundaries: &Boundaries,
-    (mesh, patches): (&Mesh, &Patches),
-) -> Result<[bool; 3], Error> {
+/// Returns the target of a run whose card is not known yet: kernels may read around the ends of periodic axes if a patch
+/// has both of them.
+pub(super) fn target<T: Number>(boundaries: &Boundaries, patches: &Patches) -> Target {
     let around = boundaries.around(patches);
-    let halo = plan(system, schedule, [false; 3])?.halo();
-    let crossable = plan::crossable(halo, mesh.cells, T::BYTES);
-    Ok(std::array::from_fn(|axis| around[axis] && crossable[axis]))
+    Target::new(T::BYTES)
+        .around(around)
+        .over(patches.cells, patches.count())
 }
 
 /// Makes the rules for the length of steps and the uniforms of substeps; limits of axes are combined by `axes`.

@@ -1,9 +1,11 @@
 //! The choice of the engine of a run, and of its schedule.
 
 use stencil_compiler::algorithm::Algorithm;
-use stencil_compiler::kernel::LaunchKind;
-use stencil_compiler::schedule::check;
-use stencil_compiler::schedule::{Halo, Placement, heuristic};
+use stencil_compiler::compile::Target;
+use stencil_compiler::kernel::Multiprocessor;
+use stencil_compiler::schedule::{Halo, LaunchKind, Placement};
+use stencil_compiler::search::advice::advised;
+use stencil_compiler::search::heuristic;
 
 use super::Engine;
 use crate::backend::cpu::Choice;
@@ -34,21 +36,30 @@ pub(super) fn choose<T: Number>(
 ) -> Result<(Chosen, Schedule), Error> {
     let mut is_for_cards = true;
     if let Some(schedule) = &schedule {
-        let compiled = check::advised(system.algorithm(), schedule, T::BYTES)?;
+        let compiled = advised(system.algorithm(), schedule, &Target::new(T::BYTES))?;
         let mut kinds = compiled.kernels.iter().map(|kernel| kernel.launch.kind);
         is_for_cards = kinds.all(|kind| kind == LaunchKind::Blocks);
     }
     let algorithm = system.algorithm();
     let can_fuse = periodic == [true; 3] && steps_alike;
-    let own = || match can_fuse {
-        true => heuristic::gpu(algorithm, T::PRECISION),
-        false => heuristic::one_by_one(algorithm, T::PRECISION),
+    let own = |unit| match can_fuse {
+        true => heuristic::gpu(algorithm, (T::PRECISION, unit)),
+        false => heuristic::one_by_one(algorithm, (T::PRECISION, unit)),
     };
-    // A schedule is searched while the card is being taken into use.
+    // A schedule is looked for while the card is being taken into use, and again where it has other multiprocessors.
+    let wanted = |card: &mut cuda::Opening| {
+        schedule.clone().unwrap_or_else(|| {
+            let usual = own(Multiprocessor::NEWEST);
+            match card.multiprocessor() {
+                Some(unit) if unit != Multiprocessor::NEWEST => own(unit),
+                Some(_) | None => usual,
+            }
+        })
+    };
     let on_card = match engine {
-        Engine::Cuda => Some(schedule.clone().unwrap_or_else(own)),
+        Engine::Cuda => Some(wanted(card)),
         Engine::Auto if is_for_cards && !card.is_hopeless() => {
-            let wanted = schedule.clone().unwrap_or_else(own);
+            let wanted = wanted(card);
             card.is_usable().then_some(wanted)
         }
         Engine::Auto | Engine::Cpu | Engine::Compiled | Engine::Rows => None,
@@ -56,7 +67,7 @@ pub(super) fn choose<T: Number>(
     if let Some(wanted) = on_card {
         let schedule = on_mesh(algorithm, &wanted, periodic, steps_alike);
         if schedule != wanted {
-            check::advised(algorithm, &schedule, T::BYTES)?;
+            advised(algorithm, &schedule, &Target::new(T::BYTES))?;
         }
         return Ok((Chosen::Cuda, schedule));
     }

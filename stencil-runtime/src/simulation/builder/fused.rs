@@ -1,29 +1,26 @@
 //! Steps that are fused.
 
 use stencil_compiler::algorithm::Role;
-use stencil_compiler::schedule::check::ScheduleError;
+use stencil_compiler::compile::{self, ScheduleError, Target};
 
 use super::Builder;
-use super::build::{plan, wrapped};
-use crate::mesh::{Boundaries, Given, Mesh, Patches, Sampled, formula};
+use crate::mesh::{Given, Sampled, formula};
 use crate::step::Fused;
 use crate::{Error, Number, Schedule, SystemDef};
 
 /// Returns the plan of a schedule, if it fuses substeps: on periodic meshes only, on which ghost cells of any depth
 /// are cells of the mesh.
-pub(super) fn fused<T: Number>(
+pub(super) fn fused(
     system: &SystemDef,
     schedule: &Schedule,
-    boundaries: &Boundaries,
-    on: (&Mesh, &Patches),
+    target: &Target,
 ) -> Result<Option<Fused>, Error> {
     if schedule.fuse == 1 {
         return Ok(None);
     }
     let problem = schedule.problem(system.algorithm());
     let problem = problem.map_err(ScheduleError::from)?.into_owned();
-    let wrapped = wrapped::<T>(system, schedule, boundaries, on)?;
-    let plan = plan(system, schedule, wrapped)?;
+    let plan = compile::plan(system.algorithm(), schedule, target)?;
     Ok(Some(Fused { problem, plan }))
 }
 

@@ -1,14 +1,14 @@
 //! Predicts the cost of a run on a card, without a card.
 
+use stencil_compiler::compile::{Compiled, Device, compile};
 use stencil_compiler::cost::{self, KernelCost};
 use stencil_compiler::emit::{self, Places};
 use stencil_compiler::hash::fnv1a;
 use stencil_compiler::kernel::text;
-use stencil_compiler::plan::{Plan, Room};
-use stencil_compiler::schedule::check::{self, Compiled};
+use stencil_compiler::plan::Plan;
 
 use super::Builder;
-use super::build::{rules, wrapped};
+use super::build::{rules, target};
 use super::check::params;
 use super::chosen::on_mesh;
 use crate::backend::cuda::nvrtc::Resources;
@@ -27,7 +27,7 @@ pub(crate) struct Predicted {
 }
 
 impl<T: Number> Builder<T> {
-    /// Returns the plan of a schedule on a card with so many multiprocessors, and the costs of its kernels.
+    /// Returns the plan of a schedule of its system on a device, and the costs of its kernels.
     ///
     /// # Errors
     /// The first setting that does not fit; if the schedule is illegal, without the legal choices.
@@ -35,9 +35,9 @@ impl<T: Number> Builder<T> {
         &self,
         system: &SystemDef,
         schedule: &Schedule,
-        units: u32,
+        device: Device,
     ) -> Result<Predicted, Error> {
-        let compiled = self.carried(system, schedule, units)?;
+        let compiled = self.carried(system, schedule, device)?;
         let costs = cost::kernels(&compiled).map_err(Error::Bug)?;
         let texts = compiled.kernels.iter().map(text::print);
         Ok(Predicted {
@@ -47,7 +47,7 @@ impl<T: Number> Builder<T> {
         })
     }
 
-    /// Returns the resources of the kernels of a schedule on a card of an architecture with so many multiprocessors.
+    /// Returns the resources of the kernels of a schedule on a device of an architecture that the compiler knows.
     ///
     /// # Errors
     /// As [`predicted`](Self::predicted); if there is no compiler, or it does not take a kernel.
@@ -55,9 +55,9 @@ impl<T: Number> Builder<T> {
         &self,
         system: &SystemDef,
         schedule: &Schedule,
-        (units, architecture): (u32, &str),
+        (device, architecture): (Device, &str),
     ) -> Result<Vec<Resources>, Error> {
-        let compiled = self.carried(system, schedule, units)?;
+        let compiled = self.carried(system, schedule, device)?;
         let over = match self.patches {
             [1, 1, 1] => emit::Patches::One,
             _ => emit::Patches::Many,
@@ -71,12 +71,12 @@ impl<T: Number> Builder<T> {
         Ok(cuda::resources(&sources, &places, architecture)?)
     }
 
-    /// Lowers a schedule as far as is possible without a compiler, for a run on a card with so many multiprocessors.
+    /// Lowers a schedule as far as is possible without a compiler, for a run on a device.
     fn carried(
         &self,
         system: &SystemDef,
         schedule: &Schedule,
-        units: u32,
+        device: Device,
     ) -> Result<Compiled, Error> {
         let mesh = self.mesh(system)?;
         let params = params(system, &self.params)?;
@@ -85,15 +85,9 @@ impl<T: Number> Builder<T> {
         let algorithm = system.algorithm();
         let steps_alike = self.steps_alike(system, &params);
         let schedule = on_mesh(algorithm, schedule, boundaries.periodic, steps_alike);
+        let target = target::<T>(&boundaries, &patches).on(device);
         let carried = |schedule: &Schedule| -> Result<Compiled, Error> {
-            let wrapped = wrapped::<T>(system, schedule, &boundaries, (&mesh, &patches))?;
-            let plan = super::build::plan(system, schedule, wrapped)?.fitted(Room {
-                dimension: algorithm.dimension,
-                cells: patches.cells,
-                patches: patches.count(),
-                units,
-            });
-            Ok(check::check_plan(algorithm, schedule, T::BYTES, plan)?)
+            Ok(compile(algorithm, schedule, &target)?)
         };
         let compiled = carried(&schedule)?;
         // A run makes single steps, too.
@@ -110,6 +104,7 @@ mod tests {
     use stencil_compiler::schedule::text::parse;
 
     use super::*;
+    use crate::backend::cuda::usual_device;
     use crate::{Axis, Boundary, Faces, Simulation};
 
     /// Kernels with the literals of one run differ from those of another, and from those that take parameters.
@@ -123,7 +118,7 @@ mod tests {
             let builder = Simulation::<f32>::builder(&system).cells([64, 32, 1]);
             let builder = builder.param("k", k).dt(dt);
             let schedule = parse(&format!("schedule coefficients {choice} kernel direct"));
-            let predicted = builder.predicted(&system, &schedule.unwrap(), 132);
+            let predicted = builder.predicted(&system, &schedule.unwrap(), usual_device("sm_90"));
             predicted.unwrap().kernels
         };
         let (parameter, literal) = (
@@ -150,7 +145,9 @@ mod tests {
         let predicted = |builder: Builder<f32>, loader: u32| {
             let march = format!("schedule kernel march tile_x=32 tile_y=4 loader={loader}");
             let schedule = parse(&march).unwrap();
-            let predicted = builder.predicted(&system, &schedule, 132).unwrap();
+            let predicted = builder
+                .predicted(&system, &schedule, usual_device("sm_90"))
+                .unwrap();
             let depth = predicted.plan.steps.iter().find_map(|step| match step {
                 Step::Fill { depth, .. } => Some(*depth),
                 Step::Launch(_) | Step::Swap { .. } => None,

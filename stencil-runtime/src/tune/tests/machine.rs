@@ -135,8 +135,8 @@ impl<'a> Machine<'a> {
         if let Some(known) = OF_MODEL.lock().unwrap().get(&key) {
             return known.clone();
         }
-        let units = RATES.card.units;
-        let predicted = run(system).predicted(system, schedule, units).ok();
+        let device = RATES.device();
+        let predicted = run(system).predicted(system, schedule, device).ok();
         OF_MODEL.lock().unwrap().insert(key, predicted.clone());
         predicted
     }

@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 
 use stencil_runtime::compiler::algorithm::{Algorithm, Atom, Def, FnId, Role, SumTerm};
 use stencil_runtime::compiler::discretize::weights::{OnFace, beyond_face};
-use stencil_runtime::compiler::expr::Real;
-use stencil_runtime::compiler::model::Rational;
+use stencil_runtime::compiler::expr::{Rational, Real};
 
 /// The boundary condition of a face, for one component.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -2,7 +2,7 @@
 
 use std::f64::consts::TAU;
 
-use stencil_compiler::discretize::integrators;
+use stencil_compiler::catalogue::integrators;
 use stencil_runtime::{Simulation, SystemDef};
 
 use super::support::{observed, root_mean_square, settle};

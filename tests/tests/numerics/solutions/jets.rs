@@ -1,8 +1,9 @@
 //! Taylor polynomials in space, and the right-hand sides of a declaration evaluated on them: the meaning of a
 //! declaration, found without differences, grids or the compiler's later stages.
 
-use stencil_compiler::expr::Op;
-use stencil_compiler::model::{Function, Model, Rational, Relation, Term, TermKind};
+use stencil_compiler::catalogue::Function;
+use stencil_compiler::expr::{Op, Rational};
+use stencil_compiler::model::{Model, Relation, Term, TermKind};
 
 /// Products of powers of x, y, z up to a degree, and the table of their products.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! Setting up runs of built-in systems with other schemes.
 
 use physics::problems;
-use stencil_compiler::discretize::integrators;
+use stencil_compiler::catalogue::integrators;
 use stencil_compiler::model::{Mixed, Model, parse, text};
 use stencil_runtime::problem::{Change, Problem};
 use stencil_runtime::{Definition, Number, Simulation, SystemDef};

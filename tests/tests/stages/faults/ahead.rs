@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use stencil_compiler::kernel::interp::faults;
-use stencil_compiler::schedule::{Blocking, heuristic};
+use stencil_compiler::schedule::Blocking;
+use stencil_compiler::search::heuristic;
 use stencil_tests::algorithm_of;
 
 use super::{Bench, late_shift, shrink};

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use stencil_compiler::kernel::interp::faults;
 use stencil_compiler::kernel::{BarrierArray, Condition, Index, IntVar, Kernel, Relation, Stmt};
-use stencil_compiler::schedule::{Blocking, heuristic};
+use stencil_compiler::schedule::Blocking;
+use stencil_compiler::search::heuristic;
 use stencil_tests::{ISOTHERMAL_NS, algorithm_of};
 
 use super::Bench;

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use stencil_compiler::algorithm::Algorithm;
+use stencil_compiler::compile::{Compiled, Target, compile};
 use stencil_compiler::expr::real::Precision;
 use stencil_compiler::kernel::interp::{Shadow, faults};
 use stencil_compiler::kernel::{Index, Kernel, Operand, Reg, Relation, Stmt};
-use stencil_compiler::schedule::check::{Compiled, check_wrapped};
-use stencil_compiler::schedule::{Blocking, Placement, Schedule, heuristic};
+use stencil_compiler::schedule::{Blocking, Placement, Schedule};
+use stencil_compiler::search::heuristic;
 use stencil_tests::{Case, ISOTHERMAL_NS, algorithm_of, differing, interpreted, oracle};
 
 mod ahead;
@@ -88,7 +89,7 @@ impl Bench {
             ..Schedule::default()
         };
         let bytes = Precision::F32.bytes();
-        let compiled = check_wrapped(&algorithm, &schedule, bytes, wrapped);
+        let compiled = compile(&algorithm, &schedule, &Target::new(bytes).around(wrapped));
         let compiled = compiled.unwrap_or_else(|e| panic!("{e}"));
         let case = Case::new(&algorithm, cells);
         let reference = oracle::<f32>(&algorithm, &case, 1);

@@ -2,7 +2,8 @@
 
 use stencil_compiler::kernel::interp::faults;
 use stencil_compiler::kernel::{BarrierId, Condition, Index, Kernel, Relation, SharedId, Stmt};
-use stencil_compiler::schedule::{Blocking, Placement, heuristic};
+use stencil_compiler::schedule::{Blocking, Placement};
+use stencil_compiler::search::heuristic;
 use stencil_tests::{ISOTHERMAL_NS, algorithm_of, with_mixed};
 
 use super::{Bench, shrink};

@@ -4,10 +4,11 @@
 mod faces;
 mod squares;
 
+use stencil_compiler::compile::{Target, compile};
 use stencil_compiler::expr::Real;
 use stencil_compiler::kernel::interp::Shadow;
 use stencil_compiler::model::{self, Arith, Mixed, Model};
-use stencil_compiler::schedule::{check, presets};
+use stencil_compiler::search::presets;
 use stencil_tests::written::{PERIODIC, Run, within};
 use stencil_tests::{Case, differing, discretized, interpreted, oracle, row_engine};
 
@@ -55,8 +56,9 @@ fn engines<T: Real>(model: &Model, case: &Case, steps: usize) -> Result<f64, Str
     };
     same("rows", &row_engine(&algorithm, case, steps))?;
     let cpu = presets::ALL.iter().find(|preset| preset.name == "cpu");
-    let schedule = (cpu.expect("a preset").make)(&algorithm, T::PRECISION);
-    let compiled = check::check(&algorithm, &schedule, T::BYTES).map_err(|e| e.to_string())?;
+    let schedule = cpu.expect("a preset").schedule(&algorithm, T::PRECISION);
+    let compiled =
+        compile(&algorithm, &schedule, &Target::new(T::BYTES)).map_err(|e| e.to_string())?;
     let values = interpreted::<T>(&algorithm, &compiled, case, steps, 1, Shadow::Full);
     same("kernels", &values.map_err(|e| e.to_string())?)?;
     Ok(worst)

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use super::algebra::Algebra;
 use super::limiters::Limiter;
-use super::riemann::Parameter;
+use crate::catalogue::reconstructions::{self as rows, Reconstruction};
 use crate::discretize::expand::Result;
 use crate::discretize::poly::Poly;
-use crate::model::Rational;
+use crate::expr::Rational;
 
 mod constant;
 mod plm;
@@ -17,43 +17,27 @@ mod weno;
 mod weno5;
 mod weno_z;
 
-/// One way to reconstruct.
-pub(crate) struct Reconstruction {
-    /// Its name in the language.
-    pub(crate) name: &'static str,
-    /// What it is, and where it is from.
-    pub(crate) source: &'static str,
-    /// Does it take a limiter?
-    pub(crate) limited: bool,
-    /// The number that it takes, if it takes one.
-    pub(crate) parameter: Option<&'static Parameter>,
-    /// Are waves corrected in place of states? Then all of them have to be known, and a step is one.
-    pub(crate) propagates: bool,
-    /// How many cells on each side it reads.
-    pub(crate) reach: i32,
-    /// What it makes of the means of cells at the upper face, where the solution is smooth and nothing is limited: how many cells
-    /// ahead, and with which weight.
-    pub(crate) unlimited: &'static [(i32, f64)],
-    /// The Courant number up to which its limiter keeps an Euler step of upwind fluxes monotone, where it does (Harten,
-    /// J. Comput. Phys. 49, 357, 1983).
-    pub(crate) monotone: Option<f64>,
+/// A reconstruction with its code.
+pub(super) struct Rule {
+    /// Its row.
+    pub(super) row: &'static Reconstruction,
     /// What the values of a variable at the lower and at the upper face of a cell have more than its mean.
-    pub(in crate::discretize) faces: fn(&mut Cell<'_, '_, '_>) -> Result<[Poly; 2]>,
+    pub(super) faces: fn(&mut Cell<'_, '_, '_>) -> Result<[Poly; 2]>,
 }
 
-/// All reconstructions.
-pub(crate) const ALL: &[Reconstruction] = &[
-    constant::RECONSTRUCTION,
-    plm::RECONSTRUCTION,
-    ppm::RECONSTRUCTION,
-    waves::RECONSTRUCTION,
-    weno5::RECONSTRUCTION,
-    weno_z::RECONSTRUCTION,
+/// The code of every reconstruction.
+const RULES: &[Rule] = &[
+    constant::RULE,
+    plm::RULE,
+    ppm::RULE,
+    waves::RULE,
+    weno5::RULE,
+    weno_z::RULE,
 ];
 
 /// The reconstruction of this name.
-pub(crate) fn find(name: &str) -> Option<&'static Reconstruction> {
-    ALL.iter().find(|made| made.name == name)
+pub(super) fn find(name: &str) -> Option<&'static Rule> {
+    RULES.iter().find(|rule| rule.row.name == name)
 }
 
 /// A variable in a cell and its neighbours along an axis.

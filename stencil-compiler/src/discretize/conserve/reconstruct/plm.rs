@@ -1,19 +1,11 @@
 //! A line with a limited slope: second order (van Leer, J. Comput. Phys. 32, 101, 1979).
 
-use super::{Cell, Reconstruction};
+use super::{Cell, Rule, rows};
 use crate::discretize::expand::Result;
 use crate::discretize::poly::Poly;
 
-pub(super) const RECONSTRUCTION: Reconstruction = Reconstruction {
-    name: "plm",
-    source: "a line with a limited slope, second order (van Leer 1979)",
-    limited: true,
-    parameter: None,
-    propagates: false,
-    reach: 1,
-    unlimited: &[(-1, -0.25), (0, 1.0), (1, 0.25)],
-    // Slopes are at most two steps, so a face is at most as far from the mean as the next mean.
-    monotone: Some(0.5),
+pub(super) const RULE: Rule = Rule {
+    row: &rows::PLM,
     faces,
 };
 

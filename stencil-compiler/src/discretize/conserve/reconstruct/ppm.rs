@@ -1,26 +1,13 @@
 //! A parabola through the mean of the cell and limited values at its faces: fourth order where the solution is smooth
 //! and has no extremum (Colella and Woodward, J. Comput. Phys. 54, 174, 1984, Eqs. 1.6 to 1.10).
 
-use super::{Cell, Reconstruction};
+use super::{Cell, Rule, rows};
 use crate::discretize::conserve::limiters::{least, mc};
 use crate::discretize::expand::Result;
 use crate::discretize::poly::Poly;
 
-pub(super) const RECONSTRUCTION: Reconstruction = Reconstruction {
-    name: "ppm",
-    source: "a monotone parabola, up to fourth order (Colella and Woodward 1984)",
-    limited: false,
-    parameter: None,
-    propagates: false,
-    reach: 2,
-    unlimited: &[
-        (-1, -1.0 / 12.0),
-        (0, 7.0 / 12.0),
-        (1, 7.0 / 12.0),
-        (2, -1.0 / 12.0),
-    ],
-    // A face is at most twice as far from the mean as the other one, which lies before the next mean.
-    monotone: Some(1.0 / 3.0),
+pub(super) const RULE: Rule = Rule {
+    row: &rows::PPM,
     faces,
 };
 

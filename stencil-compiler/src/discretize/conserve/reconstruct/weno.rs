@@ -5,33 +5,13 @@
 //! image gives mirrored bits.
 
 use super::Cell;
+use crate::catalogue::riemann::Parameter;
 use crate::discretize::conserve::algebra::Algebra;
-use crate::discretize::conserve::riemann::Parameter;
 use crate::discretize::expand::Result;
 use crate::discretize::poly::{Poly, Uniform};
-use crate::model::Rational;
 
 /// The weights in tenths that together give fifth order, from the far parabola on.
 const IDEAL: [i128; 3] = [1, 6, 3];
-
-/// What is added to the smoothness, so that weights of a constant are the ideal ones; and what it is where a scheme says nothing.
-pub(super) const fn eps(normal: Rational) -> Parameter {
-    Parameter {
-        name: "eps",
-        range: Rational::new_raw(1, 10_i128.pow(30))..=Rational::new_raw(1, 1),
-        whole: false,
-        normal,
-    }
-}
-
-/// The upper face by the ideal weights.
-pub(super) const UNLIMITED: &[(i32, f64)] = &[
-    (-2, 2.0 / 60.0),
-    (-1, -13.0 / 60.0),
-    (0, 47.0 / 60.0),
-    (1, 27.0 / 60.0),
-    (2, -3.0 / 60.0),
-];
 
 /// How weights follow from how smooth parabolas are.
 pub(super) struct Weights {

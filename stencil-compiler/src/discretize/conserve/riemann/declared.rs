@@ -1,18 +1,13 @@
 //! What a solver of the system gives at a face: the state there, of which the fluxes follow, or the fluxes.
 
-use super::{Face, Needs, Solver};
+use super::{Face, Method, rows};
 use crate::discretize::conserve::{AXES, Law};
 use crate::discretize::expand::{Expander, Result, Sides, States, Tensor};
 use crate::discretize::poly::Poly;
 use crate::model::{Gives, RiemannSolver, TermKind};
 
-/// What stands for each solver of the system.
-pub(super) const SOLVER: Solver = Solver {
-    name: "declared",
-    source: "declared by the system",
-    needs: Needs::Nothing,
-    parameter: None,
-    combines: false,
+pub(super) const METHOD: Method = Method {
+    row: &rows::DECLARED,
     flux,
     fan: None,
 };

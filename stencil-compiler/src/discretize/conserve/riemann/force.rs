@@ -6,16 +6,12 @@
 //! numbers along the axes is no more than `1/d`, as it is where none is more than `1/d`. Half a step of a sweep has the fluxes of a
 //! whole one, so that no axis is smeared more than another.
 
-use super::{Face, Needs, Solver};
+use super::{Face, Method, rows};
 use crate::discretize::expand::{Result, States};
 use crate::discretize::poly::Poly;
 
-pub(super) const SOLVER: Solver = Solver {
-    name: "force",
-    source: "the mean of the fluxes of Lax and Friedrichs and of Richtmyer (Toro and Billett 2000)",
-    needs: Needs::Nothing,
-    parameter: None,
-    combines: false,
+pub(super) const METHOD: Method = Method {
+    row: &rows::FORCE,
     flux,
     fan: None,
 };

@@ -1,16 +1,12 @@
 //! One state between the slowest and the fastest wave (Harten, Lax and van Leer, SIAM Rev. 25, 35, 1983;
 //! Toro 2009, Eq. 10.21), with the speeds that the system declares.
 
-use super::{Face, Needs, Solver};
+use super::{Face, Method, rows};
 use crate::discretize::expand::Result;
 use crate::discretize::poly::Poly;
 
-pub(super) const SOLVER: Solver = Solver {
-    name: "hll",
-    source: "one state between the slowest and the fastest wave (Harten, Lax and van Leer 1983)",
-    needs: Needs::Speeds,
-    parameter: None,
-    combines: true,
+pub(super) const METHOD: Method = Method {
+    row: &rows::HLL,
     flux,
     fan: None,
 };

@@ -3,17 +3,13 @@
 //! 18, 1553, 1997, with which density and pressure stay positive and a shock by itself is as sharp as Roe's), of any law whose flux is advection and the work of a pressure.
 
 use super::contact::{Contact, Work};
-use super::{Algebra, Face, Needs, Solver};
+use super::{Algebra, Face, Method, rows};
 use crate::discretize::expand::Result;
 use crate::discretize::poly::Poly;
 use crate::expr::Op;
 
-pub(super) const SOLVER: Solver = Solver {
-    name: "hllc",
-    source: "two states between the slowest and the fastest wave, and a contact between them (Toro, Spruce and Speares 1994)",
-    needs: Needs::Contact,
-    parameter: None,
-    combines: false,
+pub(super) const METHOD: Method = Method {
+    row: &rows::HLLC,
     flux,
     fan: None,
 };

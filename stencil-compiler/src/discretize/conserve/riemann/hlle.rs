@@ -1,17 +1,13 @@
 //! HLL with the speeds of Roe's linear law, where these are further apart (Einfeldt, SIAM J. Numer. Anal. 25, 294, 1988): a
 //! shock by itself is as sharp as Roe's, and density and pressure stay positive.
 
-use super::{Algebra, Carried, Face, Fan, Linear, Needs, Solver, hll};
+use super::{Algebra, Carried, Face, Fan, Linear, Method, hll, rows};
 use crate::discretize::conserve::families::pair;
 use crate::discretize::expand::Result;
 use crate::discretize::poly::Poly;
 
-pub(super) const SOLVER: Solver = Solver {
-    name: "hlle",
-    source: "HLL with the slower and the faster of the speeds at both sides and between (Einfeldt 1988)",
-    needs: Needs::Average,
-    parameter: None,
-    combines: true,
+pub(super) const METHOD: Method = Method {
+    row: &rows::HLLE,
     flux,
     fan: Some(&Fan { along, sideways }),
 };

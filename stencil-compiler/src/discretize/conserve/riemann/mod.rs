@@ -1,14 +1,13 @@
 //! Riemann solvers: the flux through a face from what is on both sides of it.
 
-use std::ops::RangeInclusive;
-
 use super::algebra::Algebra;
 use super::average::Weighed;
 use super::families::Linear;
 use super::{AXES, Law};
+use crate::catalogue::riemann::{self as rows, Solver};
 use crate::discretize::expand::Result;
 use crate::discretize::poly::Poly;
-use crate::model::{Model, Rational, Scheme};
+use crate::expr::Rational;
 
 mod contact;
 mod declared;
@@ -25,29 +24,21 @@ mod tried;
 
 use contact::Contact;
 
-/// One approximate solver.
-pub(crate) struct Solver {
-    /// Its name in the language.
-    pub(crate) name: &'static str,
-    /// What it is, and where it is from.
-    pub(crate) source: &'static str,
-    /// What it needs to know beside the flux.
-    pub(crate) needs: Needs,
-    /// The number that it takes, if it takes one.
-    pub(crate) parameter: Option<&'static Parameter>,
-    /// Is the flux made of those on both sides and of a multiple of the jump? Then they need not be fluxes of the states.
-    pub(crate) combines: bool,
+/// A solver with its code.
+pub(super) struct Method {
+    /// Its row.
+    pub(super) row: &'static Solver,
     /// The flux of each conserved component.
-    pub(in crate::discretize) flux: fn(&mut Face<'_, '_, '_>) -> Result<Vec<Poly>>,
+    pub(super) flux: fn(&mut Face<'_, '_, '_>) -> Result<Vec<Poly>>,
     /// How it takes jumps apart, if it knows of waves.
-    pub(crate) fan: Option<&'static Fan>,
+    pub(super) fan: Option<&'static Fan>,
 }
 
 /// Waves, each with its speed and what it carries of each conserved component; those first that a mirror exchanges.
 pub(in crate::discretize) type Carried = Vec<(Poly, Vec<Poly>)>;
 
 /// How jumps are taken apart into waves.
-pub(crate) struct Fan {
+pub(super) struct Fan {
     /// The waves of the jump at a face.
     pub(in crate::discretize) along: fn(&mut Face<'_, '_, '_>) -> Result<Carried>,
     /// What of that which enters a cell rises along another axis, by the law made linear there, and what of it falls, each times
@@ -58,67 +49,21 @@ pub(crate) struct Fan {
 /// Makes of a law, and of what enters a cell, what rises and what falls.
 type Sideways = fn(&Linear, &mut Algebra<'_, '_>, &[Poly]) -> Result<[Vec<Poly>; 2]>;
 
-impl Solver {
-    /// Does it make the law linear at a mean of states, and take reconstructed fluxes? Then these may be the states of cells.
-    pub(crate) fn averages(&self) -> bool {
-        self.combines && matches!(self.needs, Needs::Average | Needs::All)
-    }
-}
-
-/// What a solver needs to know of the waves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Needs {
-    /// Nothing.
-    Nothing,
-    /// Bounds of the speeds.
-    Speeds,
-    /// The speeds in a state between both sides, too.
-    Average,
-    /// What moves with the flow, and what pressure does, beside these.
-    Contact,
-    /// The speeds of all waves.
-    All,
-}
-
-/// All solvers.
-pub(crate) const ALL: &[Solver] = &[
-    force::SOLVER,
-    hll::SOLVER,
-    hllc::SOLVER,
-    hlle::SOLVER,
-    musta::SOLVER,
-    roe::SOLVER,
-    rusanov::SOLVER,
+/// The code of every solver, and that of those that systems declare.
+const METHODS: &[Method] = &[
+    force::METHOD,
+    hll::METHOD,
+    hllc::METHOD,
+    hlle::METHOD,
+    musta::METHOD,
+    roe::METHOD,
+    rusanov::METHOD,
+    declared::METHOD,
 ];
 
-/// A number that a solver or a reconstruction takes.
-pub(crate) struct Parameter {
-    /// Its name in the language.
-    pub(crate) name: &'static str,
-    /// What it may be.
-    pub(crate) range: RangeInclusive<Rational>,
-    /// Is it a whole number?
-    pub(crate) whole: bool,
-    /// What it is where a scheme says nothing.
-    pub(super) normal: Rational,
-}
-
-impl Parameter {
-    /// May it be this number?
-    pub(crate) fn fits(&self, value: &Rational) -> bool {
-        self.range.contains(value) && (value.is_integer() || !self.whole)
-    }
-}
-
-/// The solver of this name.
-pub(crate) fn find(name: &str) -> Option<&'static Solver> {
-    ALL.iter().find(|solver| solver.name == name)
-}
-
-/// The solver of a scheme: one of the language, or what stands for one of the system.
-pub(crate) fn of(model: &Model, scheme: &Scheme) -> Option<&'static Solver> {
-    let own = model.declared_solver(scheme).map(|_| &declared::SOLVER);
-    find(&scheme.riemann).or(own)
+/// The code of a solver.
+pub(super) fn method(solver: &Solver) -> Option<&'static Method> {
+    METHODS.iter().find(|method| method.row.name == solver.name)
 }
 
 /// What is known on one side of a face.
@@ -186,7 +131,12 @@ impl Face<'_, '_, '_> {
 
     /// The number that the solver takes; zero for one that takes none.
     fn parameter(&self) -> Rational {
-        let normal = self.law.solver.parameter.map(|parameter| parameter.normal);
+        let normal = self
+            .law
+            .solver
+            .row
+            .parameter
+            .map(|parameter| parameter.normal);
         let given = self.law.model.scheme.riemann_parameter;
         given.or(normal).unwrap_or_default()
     }

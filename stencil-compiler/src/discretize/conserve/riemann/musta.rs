@@ -2,28 +2,15 @@
 //! fan opens at the face (Toro, J. Comput. Phys. 211, 2006; Toro and Titarev, J. Comput. Phys. 216, 403, 2006). Steps of the forecast
 //! are as long as those of FORCE.
 
-use super::{Face, Needs, Parameter, Solver, force};
+use super::{Face, Method, force, rows};
 use crate::discretize::conserve::AXES;
 use crate::discretize::expand::{Result, States};
 use crate::discretize::poly::Poly;
-use crate::model::Rational;
 
-pub(super) const SOLVER: Solver = Solver {
-    name: "musta",
-    source: "FORCE at the end of a local forecast in several stages (Toro and Titarev 2006)",
-    needs: Needs::Nothing,
-    parameter: Some(&STAGES),
-    combines: false,
+pub(super) const METHOD: Method = Method {
+    row: &rows::MUSTA,
     flux,
     fan: None,
-};
-
-/// How many stages the forecast has.
-const STAGES: Parameter = Parameter {
-    name: "stages",
-    range: Rational::new_raw(1, 1)..=Rational::new_raw(4, 1),
-    whole: true,
-    normal: Rational::new_raw(1, 1),
 };
 
 fn flux(face: &mut Face<'_, '_, '_>) -> Result<Vec<Poly>> {

@@ -1,26 +1,13 @@
 //! The exact solution of the law made linear between both sides (Roe, J. Comput. Phys. 43, 357, 1981), with an entropy fix
 //! (Harten and Hyman, J. Comput. Phys. 50, 235, 1983).
 
-use super::{Algebra, Carried, Face, Fan, Linear, Needs, Parameter, Solver};
+use super::{Algebra, Carried, Face, Fan, Linear, Method, rows};
 use crate::discretize::expand::Result;
 use crate::discretize::poly::{Poly, Uniform};
 use crate::expr::Op;
-use crate::model::Rational;
 
-/// How wide the entropy fix is, in units of that of Harten and Hyman.
-const FIX: Parameter = Parameter {
-    name: "fix",
-    range: Rational::new_raw(0, 1)..=Rational::new_raw(2, 1),
-    whole: false,
-    normal: Rational::new_raw(1, 1),
-};
-
-pub(super) const SOLVER: Solver = Solver {
-    name: "roe",
-    source: "the exact solution of the law made linear between both sides (Roe 1981), with the entropy fix of Harten and Hyman",
-    needs: Needs::All,
-    parameter: Some(&FIX),
-    combines: true,
+pub(super) const METHOD: Method = Method {
+    row: &rows::ROE,
     flux,
     fan: Some(&Fan { along, sideways }),
 };

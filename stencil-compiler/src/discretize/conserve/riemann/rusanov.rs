@@ -1,16 +1,12 @@
 //! The mean of the fluxes, less half the jump times the greatest speed (Rusanov, USSR Comput. Math. Math.
 //! Phys. 1, 304, 1961).
 
-use super::{Face, Needs, Solver};
+use super::{Face, Method, rows};
 use crate::discretize::expand::Result;
 use crate::discretize::poly::Poly;
 
-pub(super) const SOLVER: Solver = Solver {
-    name: "rusanov",
-    source: "the mean less half the jump times the greatest speed (Rusanov 1961)",
-    needs: Needs::Speeds,
-    parameter: None,
-    combines: true,
+pub(super) const METHOD: Method = Method {
+    row: &rows::RUSANOV,
     flux,
     fan: None,
 };

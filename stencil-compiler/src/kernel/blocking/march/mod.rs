@@ -7,12 +7,16 @@
 //! Either all threads copy 16 bytes at a time, or one thread has whole boxes copied. Where planes are read
 //! around the ends of periodic axes, blocks at these ends may copy, and all others have boxes.
 
-use super::{BLOCKS, CHUNK, COLUMN, Param, Strategy, Tried, chunk};
+use super::{MOST_THREADS, chunk};
 use crate::kernel::iteration::{Cover, describe};
 use crate::kernel::lower::{Context, Draft, shape};
 use crate::kernel::pipeline::{Pipeline, analyze};
-use crate::kernel::{Kernel, LaunchKind, WARP};
-use crate::schedule::{Blame, Refusal};
+use crate::kernel::{Kernel, WARP};
+use crate::schedule::strategies::march::{
+    BARRIER, BEHIND, BOTH, BOXES, LOADER, REFILL, SPLIT, STRATEGY, TRIM, across,
+};
+use crate::schedule::strategies::{CHUNK, COLUMN};
+use crate::schedule::{Blame, LaunchKind, Refusal};
 
 mod around;
 mod body;
@@ -26,113 +30,6 @@ mod stage;
 use layout::Layout;
 use stage::Stage;
 
-/// The strategy.
-pub const STRATEGY: Strategy = Strategy {
-    name: "march",
-    summary: "tiles march along the slowest axis over a ring of planes in shared memory",
-    params: &[
-        Param {
-            name: "tile_x",
-            summary: "cells of the tile along x",
-            default: 32,
-            values: &[16, 32, 64, 128],
-            flat: Some(&[64, 128, 256, 512, 1024]),
-            tried: Tried::First,
-        },
-        Param {
-            name: "tile_y",
-            summary: "cells of the tile along y (3d)",
-            default: 8,
-            values: &[4, 8, 12, 16, 24],
-            flat: Some(&[1]),
-            tried: Tried::First,
-        },
-        Param {
-            name: "points",
-            summary: "cells of a thread along x",
-            default: 1,
-            values: &[1, 2, 4],
-            flat: None,
-            tried: Tried::First,
-        },
-        Param {
-            name: "ring",
-            summary: "planes of the ring; 0 is two more than are read",
-            default: 0,
-            values: &[0, 6, 7, 8, 9],
-            flat: None,
-            tried: Tried::First,
-        },
-        CHUNK,
-        COLUMN,
-        BLOCKS,
-        LOADER,
-        BARRIER,
-        REFILL,
-        TRIM,
-    ],
-    marches: true,
-    stages: true,
-    // Boxes are as the array lies.
-    wraps: |blocking| STRATEGY.param(blocking, LOADER.name) != BOXES,
-    across: Some(across),
-    kind: LaunchKind::Blocks,
-    least_dimension: 2,
-    lower,
-};
-
-/// What copies planes into the ring.
-const LOADER: Param = Param {
-    name: "loader",
-    summary: "0: each thread copies 16 bytes at a time; 1: one thread has whole boxes copied, where a device can; 2: boxes, but copies where a block reads around an end",
-    default: 0,
-    values: &[0, BOXES, BOTH],
-    flat: None,
-    tried: Tried::Beside,
-};
-
-/// The loader that copies boxes.
-const BOXES: u32 = 1;
-
-/// The loader that copies boxes except in blocks that read around an end.
-const BOTH: u32 = 2;
-
-/// Where threads wait for what others made of shared functions.
-pub(crate) const BARRIER: Param = Param {
-    name: "barrier",
-    summary: "1: split, a warp waits for the others when it first reads what they shared; 0: all wait for each other once a plane",
-    default: 0,
-    values: &[0, SPLIT],
-    flat: None,
-    tried: Tried::Beside,
-};
-
-/// The barrier that warps arrive on and wait at in different places.
-const SPLIT: u32 = 1;
-
-/// When an iteration fills the slots of a coming one.
-const REFILL: Param = Param {
-    name: "refill",
-    summary: "when planes of coming iterations are asked for: 0: before the work of an iteration, or amid it where barriers are split; 1: behind it, so that warps wait less for each other",
-    default: 0,
-    values: &[0, BEHIND],
-    flat: None,
-    tried: Tried::Last,
-};
-
-/// Planes are asked for behind the work.
-const BEHIND: u32 = 1;
-
-/// Do planes around a chunk get less work?
-const TRIM: Param = Param {
-    name: "trim",
-    summary: "1: planes before and behind a chunk get only the work that its outputs need of them, in a text of their own; 0: all of it",
-    default: 0,
-    values: &[0, 1],
-    flat: None,
-    tried: Tried::Last,
-};
-
 /// Where an iteration fills the slots of a coming one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Refill {
@@ -144,14 +41,8 @@ enum Refill {
     Behind,
 }
 
-/// Bytes of shared memory that one block may have.
-pub const SHARED_LIMIT: usize = 232_448;
-
 /// Most slots of a ring.
 const MOST_SLOTS: u32 = 64;
-
-/// Most threads of a block.
-const MOST_THREADS: u32 = 1024;
 
 /// Parameters of a march, checked.
 #[derive(Clone, Copy, Debug)]
@@ -178,17 +69,9 @@ struct March {
     trim: bool,
 }
 
-/// Cells of the tile along x and y.
-fn across(param: &dyn Fn(&str) -> u32, dimension: usize) -> [u32; 2] {
-    match dimension {
-        3 => [param("tile_x"), param("tile_y")],
-        _ => [param("tile_x"), 1],
-    }
-}
-
 impl March {
     fn new(context: &Context<'_>) -> Result<Self, Refusal> {
-        let vector = (crate::kernel::COPY_BYTES / context.value_bytes) as u32;
+        let vector = (crate::schedule::COPY_BYTES / context.value_bytes) as u32;
         let dimension = context.algorithm.dimension;
         if dimension < STRATEGY.least_dimension {
             return Err(Refusal {
@@ -320,7 +203,7 @@ fn trim(context: &Context<'_>) -> Result<bool, Refusal> {
     }
 }
 
-fn lower(context: &Context<'_>) -> Result<Kernel, Refusal> {
+pub(super) fn lower(context: &Context<'_>) -> Result<Kernel, Refusal> {
     let march = March::new(context)?;
     let pipeline = analyze(context, march.points as i32)?;
     March::check_barrier(context, &pipeline)?;
@@ -329,11 +212,12 @@ fn lower(context: &Context<'_>) -> Result<Kernel, Refusal> {
     layout.declare(&mut draft, &march);
     let stage = Stage::new(&march, &pipeline);
     stage.declare(&mut draft);
-    if draft.kernel.shared_bytes() > SHARED_LIMIT {
+    let limit = context.multiprocessor.block_shared_bytes();
+    if draft.kernel.shared_bytes() > limit {
         return Err(Refusal::params(
             &["tile_x", "tile_y", "ring"],
             format!(
-                "rings and shared functions take {} bytes of shared memory and a block has {SHARED_LIMIT}; use a smaller tile or ring, or store what is read far away",
+                "rings and shared functions take {} bytes of shared memory and a block has {limit}; use a smaller tile or ring, or store what is read far away",
                 draft.kernel.shared_bytes()
             ),
         ));

@@ -8,13 +8,14 @@
 //! hides them. Where neighbours are read on several planes at once, that many planes are kept. What
 //! only its own cell reads never enters shared memory. Block-wide barriers stand around the update.
 
-use super::march::SHARED_LIMIT;
-use super::{BLOCKS, CHUNK, Param, Strategy, Tried, chunk};
+use super::{MOST_THREADS, chunk};
 use crate::kernel::iteration::{Cover, describe};
 use crate::kernel::lower::{Context, Draft, shape};
 use crate::kernel::pipeline::analyze;
-use crate::kernel::{Kernel, LaunchKind, WARP};
-use crate::schedule::{Blame, Placement, Refusal};
+use crate::kernel::{Kernel, WARP};
+use crate::schedule::strategies::CHUNK;
+use crate::schedule::strategies::plane::{STRATEGY, across};
+use crate::schedule::{Blame, LaunchKind, Placement, Refusal};
 
 mod body;
 mod layout;
@@ -22,67 +23,6 @@ mod loader;
 mod reader;
 
 use layout::Layout;
-
-/// The strategy.
-pub const STRATEGY: Strategy = Strategy {
-    name: "plane",
-    summary: "tiles march along the slowest axis, a plane in shared memory, columns in registers",
-    params: &[
-        Param {
-            name: "tile_x",
-            summary: "cells of the tile along x",
-            default: 32,
-            values: &[16, 32, 64],
-            flat: Some(&[64, 128, 256, 512, 1024]),
-            tried: Tried::First,
-        },
-        Param {
-            name: "tile_y",
-            summary: "cells of the tile along y; in two dimensions they too lie along x",
-            default: 8,
-            values: &[4, 8, 12, 16],
-            flat: Some(&[1]),
-            tried: Tried::First,
-        },
-        Param {
-            name: "points",
-            summary: "cells of a thread along x",
-            default: 1,
-            values: &[1, 2],
-            flat: None,
-            tried: Tried::First,
-        },
-        CHUNK,
-        Param {
-            name: "buffers",
-            summary: "2: the next plane has room of its own, which saves a barrier; 1: it has not",
-            default: 2,
-            values: &[1, 2],
-            flat: None,
-            tried: Tried::Beside,
-        },
-        BLOCKS,
-    ],
-    marches: true,
-    stages: false,
-    wraps: |_| false,
-    across: Some(across),
-    kind: LaunchKind::Blocks,
-    least_dimension: 2,
-    lower,
-};
-
-/// Most threads of a block.
-const MOST_THREADS: u32 = 1024;
-
-/// Cells of the tile along x and y. In two dimensions it is a row: what would lie along y goes along x.
-fn across(param: &dyn Fn(&str) -> u32, dimension: usize) -> [u32; 2] {
-    let [x, y] = ["tile_x", "tile_y"].map(param);
-    match dimension {
-        2 => [x.saturating_mul(y), 1],
-        _ => [x, y],
-    }
-}
 
 /// Parameters, checked.
 fn cover(context: &Context<'_>) -> Result<Cover, Refusal> {
@@ -125,7 +65,7 @@ fn cover(context: &Context<'_>) -> Result<Cover, Refusal> {
     })
 }
 
-fn lower(context: &Context<'_>) -> Result<Kernel, Refusal> {
+pub(super) fn lower(context: &Context<'_>) -> Result<Kernel, Refusal> {
     let cover = cover(context)?;
     let buffers = context.param("buffers");
     if !matches!(buffers, 1 | 2) {
@@ -155,11 +95,12 @@ fn lower(context: &Context<'_>) -> Result<Kernel, Refusal> {
     let launch = shape(context, LaunchKind::Blocks, [x, y, 1], tile)?;
     let mut draft = Draft::new(*context, launch);
     layout.declare(&mut draft);
-    if draft.kernel.shared_bytes() > SHARED_LIMIT {
+    let limit = context.multiprocessor.block_shared_bytes();
+    if draft.kernel.shared_bytes() > limit {
         return Err(Refusal::params(
             &["tile_x", "tile_y", "points"],
             format!(
-                "the planes take {} bytes of shared memory and a block has {SHARED_LIMIT}; use a smaller tile, carry sums that read neighbours on several planes, or store what is read far away",
+                "the planes take {} bytes of shared memory and a block has {limit}; use a smaller tile, carry sums that read neighbours on several planes, or store what is read far away",
                 draft.kernel.shared_bytes()
             ),
         ));

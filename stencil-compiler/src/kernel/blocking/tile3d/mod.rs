@@ -4,69 +4,18 @@
 //!
 //! The single-pass scheme of Pekkilä et al. 2017, section 4.1.
 
-use super::march::SHARED_LIMIT;
-use super::{BLOCKS, Param, Strategy, Tried};
+use super::MOST_THREADS;
 use crate::kernel::lower::{Context, Draft, shape};
 use crate::kernel::values::{Values, Writer};
-use crate::kernel::{Condition, Index, Kernel, LaunchKind, Relation, Stmt, WARP};
-use crate::schedule::Refusal;
+use crate::kernel::{Condition, Index, Kernel, Relation, Stmt, WARP};
+use crate::schedule::strategies::tile3d::STRATEGY;
+use crate::schedule::{LaunchKind, Refusal};
 
 mod loader;
 mod tile;
 
 use loader::Loader;
 use tile::{Staged, Tile};
-
-/// The strategy.
-pub const STRATEGY: Strategy = Strategy {
-    name: "tile3d",
-    summary: "boxes of cells with their rim in shared memory, rolling along the slowest axis",
-    params: &[
-        Param {
-            name: "x",
-            summary: "cells of the box along x, a thread each",
-            default: 32,
-            values: &[16, 32, 64],
-            flat: None,
-            tried: Tried::First,
-        },
-        Param {
-            name: "y",
-            summary: "cells of the box along y",
-            default: 4,
-            values: &[2, 4, 8],
-            flat: None,
-            tried: Tried::First,
-        },
-        Param {
-            name: "z",
-            summary: "cells of the box along z",
-            default: 4,
-            values: &[1, 2, 4, 8],
-            flat: None,
-            tried: Tried::First,
-        },
-        Param {
-            name: "rolls",
-            summary: "boxes that a block computes one after the other",
-            default: 8,
-            values: &[1, 4, 8, 16],
-            flat: None,
-            tried: Tried::Beside,
-        },
-        BLOCKS,
-    ],
-    marches: false,
-    stages: false,
-    wraps: |_| true,
-    across: None,
-    kind: LaunchKind::Blocks,
-    least_dimension: 1,
-    lower,
-};
-
-/// Most threads of a block.
-const MOST_THREADS: u32 = 1024;
 
 /// Most boxes of a block.
 const MOST_ROLLS: u32 = 1 << 16;
@@ -86,7 +35,7 @@ struct Shape {
 
 impl Shape {
     fn new(context: &Context<'_>) -> Result<Self, Refusal> {
-        let vector = (crate::kernel::COPY_BYTES / context.value_bytes) as u32;
+        let vector = (crate::schedule::COPY_BYTES / context.value_bytes) as u32;
         let dimension = context.algorithm.dimension;
         let along = |axis: usize, name: &str| match axis < dimension {
             true => context.param(name),
@@ -139,7 +88,7 @@ impl Shape {
     }
 }
 
-fn lower(context: &Context<'_>) -> Result<Kernel, Refusal> {
+pub(super) fn lower(context: &Context<'_>) -> Result<Kernel, Refusal> {
     context.refuse_placements(STRATEGY.name)?;
     let form = Shape::new(context)?;
     let mut values = Values::new(context, Vec::new())?;
@@ -155,11 +104,12 @@ fn lower(context: &Context<'_>) -> Result<Kernel, Refusal> {
         shape(context, LaunchKind::Blocks, form.cells, covered)?,
     );
     tile.declare(&mut draft);
-    if draft.kernel.shared_bytes() > SHARED_LIMIT {
+    let limit = context.multiprocessor.block_shared_bytes();
+    if draft.kernel.shared_bytes() > limit {
         return Err(Refusal::params(
             &["x", "y", "z"],
             format!(
-                "the box and its rim take {} bytes of shared memory and a block has {SHARED_LIMIT}; use a smaller box, or store what is read far away",
+                "the box and its rim take {} bytes of shared memory and a block has {limit}; use a smaller box, or store what is read far away",
                 draft.kernel.shared_bytes()
             ),
         ));

@@ -1,6 +1,7 @@
 //! What is declared with a type: `field`, `param` and `source`; and `unit none`.
 
 use super::{equals, name, split};
+use crate::catalogue::Rank;
 use crate::diag::{Code, Diagnostic, Span, nearest};
 use crate::model::parse::ast::{
     Ast, AstKind, FieldItem, Name, ParamItem, RangeItem, SourceItem, System, Width,
@@ -8,7 +9,7 @@ use crate::model::parse::ast::{
 use crate::model::parse::expression;
 use crate::model::parse::tokens::{Cursor, Kind, Parsed};
 use crate::model::parse::unit::bracketed;
-use crate::model::{Comparison, Rank, Symmetry};
+use crate::model::{Comparison, Symmetry};
 
 /// The types of fields, by name.
 const TYPES: &[(&str, Rank, Symmetry)] = &[

@@ -43,7 +43,7 @@ fn each_stage_is_as_far_ahead_as_it_is_read() {
     let system = sound(2);
     let algorithm = system.algorithm();
     let schedule = storing(algorithm, &STORED, Halo::Recompute);
-    let plan = plan::plan(algorithm, &schedule).unwrap();
+    let plan = plan::plan(algorithm, &schedule, [false; 3]).unwrap();
     assert!(has_rings(&plan));
     let launches = substeps(&plan).next().unwrap();
     let pipeline = Pipeline::new(algorithm, &plan, &launches).unwrap();
@@ -66,7 +66,9 @@ fn ghost_cells_that_are_exchanged_need_arrays() {
     let system = sound(2);
     let algorithm = system.algorithm();
     let schedule = storing(algorithm, &STORED, Halo::Exchange);
-    assert!(!has_rings(&plan::plan(algorithm, &schedule).unwrap()));
+    assert!(!has_rings(
+        &plan::plan(algorithm, &schedule, [false; 3]).unwrap()
+    ));
 }
 
 #[test]

@@ -5,7 +5,8 @@ use cudarc::driver::sys::{CUgraphInstantiate_flags, CUstreamCaptureMode};
 use cudarc::driver::{CudaFunction, LaunchConfig, PushKernelArg};
 use stencil_compiler::cost::Fills;
 use stencil_compiler::emit;
-use stencil_compiler::plan::{Layout, Place};
+use stencil_compiler::plan::Place;
+use stencil_compiler::schedule::Layout;
 
 use super::probes::{THREADS, TIMINGS, timed};
 use crate::backend::cuda::kernels::builtin::own;

@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use cudarc::driver::sys::CUdevice_attribute as Attribute;
 use cudarc::driver::{CudaContext, CudaStream, DriverError, result, sys};
-use stencil_compiler::cost::Multiprocessor;
+use stencil_compiler::compile::Device;
+use stencil_compiler::kernel::Multiprocessor;
 
 use crate::backend::cuda::CudaError;
 
@@ -61,6 +62,14 @@ pub fn capability(architecture: &str) -> Option<(u32, u32)> {
 pub const BOXES: (u32, u32) = (9, 0);
 
 impl Card {
+    /// Returns the facts about it that kernels are made for.
+    pub fn device(&self) -> Device {
+        Device {
+            multiprocessor: self.multiprocessor,
+            units: Some(self.multiprocessors),
+        }
+    }
+
     /// Returns the architecture for which code is generated, as in `sm_90`.
     pub fn architecture(&self) -> String {
         format!("sm_{}{}", self.capability.0, self.capability.1)

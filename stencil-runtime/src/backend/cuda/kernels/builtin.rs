@@ -5,7 +5,7 @@ use std::sync::Arc;
 use cudarc::driver::{CudaFunction, CudaModule};
 use stencil_compiler::emit::{Patches, Source};
 use stencil_compiler::expr::Real;
-use stencil_compiler::plan::Layout;
+use stencil_compiler::schedule::Layout;
 
 use crate::Number;
 use crate::backend::cuda::CudaError;

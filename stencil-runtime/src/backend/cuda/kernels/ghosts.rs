@@ -392,7 +392,7 @@ fn threads(size: [i32; 3]) -> (i32, i32) {
 #[cfg(test)]
 mod tests {
     use stencil_compiler::emit::Patches;
-    use stencil_compiler::plan::Layout;
+    use stencil_compiler::schedule::Layout;
 
     use crate::backend::cuda::compile::nvrtc::tests::nvrtc;
     use crate::backend::cuda::kernels::builtin::own_text;

@@ -1,8 +1,9 @@
 //! Resources of a card that the kernels of a step take.
 
 use cudarc::driver::CudaFunction;
-use stencil_compiler::cost::{Bound, Multiprocessor};
+use stencil_compiler::cost::Bound;
 use stencil_compiler::emit::Source;
+use stencil_compiler::kernel::Multiprocessor;
 
 use crate::backend::cuda::CudaError;
 use crate::backend::cuda::compile::nvrtc::Resources;

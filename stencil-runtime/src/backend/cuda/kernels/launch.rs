@@ -8,10 +8,12 @@ use cudarc::driver::{
 };
 use cudarc::nvrtc::Ptx;
 use stencil_compiler::algorithm::{Algorithm, Constants};
+use stencil_compiler::compile::Device;
 use stencil_compiler::emit::{self, Patches, Places, Source};
+use stencil_compiler::kernel::Kernel;
 use stencil_compiler::kernel::lower::lower;
-use stencil_compiler::kernel::{Kernel, LaunchKind};
 use stencil_compiler::plan::{Launch, Plan, Room};
+use stencil_compiler::schedule::LaunchKind;
 
 use crate::backend::cuda::CudaError;
 use crate::backend::cuda::card::{Card, Opened};
@@ -31,31 +33,41 @@ pub(crate) struct Text {
     pub(crate) source: Source,
 }
 
-/// Returns the plan for these patches of so many dimensions on a card with so many multiprocessors.
-pub(crate) fn fitted(plan: &Plan, dimension: usize, patches: &mesh::Patches, units: u32) -> Plan {
-    plan.clone().fitted(Room {
+/// Returns the plan for these patches of so many dimensions on a device.
+pub(crate) fn fitted(
+    plan: &Plan,
+    dimension: usize,
+    patches: &mesh::Patches,
+    device: &Device,
+) -> Plan {
+    let room = |units| Room {
         dimension,
         cells: patches.cells,
         patches: patches.count(),
         units,
-    })
+    };
+    let plan = plan.clone();
+    match device.units {
+        Some(units) => plan.fitted(room(units)),
+        None => plan,
+    }
 }
 
-/// Returns the texts of all launches of a plan over one patch or many, in a run with these constants.
+/// Returns the texts of all launches of a plan over one patch or many on a device, in a run with these constants.
 pub(crate) fn texts<T: Number>(
     (algorithm, constants): (&Algorithm, &Constants),
     plan: &Plan,
-    patches: Patches,
+    on: (Patches, &Device),
 ) -> Result<Vec<Text>, CudaError> {
     let of_run = |kernel: Kernel| kernel.of_run(plan.coefficients, constants);
-    texts_changed::<T>(algorithm, plan, patches, of_run)
+    texts_changed::<T>(algorithm, plan, on, of_run)
 }
 
 /// The same, with each kernel changed by a function.
 pub(crate) fn texts_changed<T: Number>(
     algorithm: &Algorithm,
     plan: &Plan,
-    patches: Patches,
+    (patches, device): (Patches, &Device),
     change: impl Fn(Kernel) -> Kernel,
 ) -> Result<Vec<Text>, CudaError> {
     let text = |(at, launch): (usize, &Launch)| {
@@ -63,7 +75,8 @@ pub(crate) fn texts_changed<T: Number>(
             kernel: launch.name.clone(),
             reason,
         };
-        let kernel = lower(algorithm, plan, at, T::BYTES).map_err(|e| wrong(e.message))?;
+        let on = (T::BYTES, &device.multiprocessor);
+        let kernel = lower(algorithm, plan, at, on).map_err(|e| wrong(e.message))?;
         let kernel = change(kernel);
         if kernel.launch.kind != LaunchKind::Blocks {
             let strategy = &launch.blocking.strategy;
@@ -415,12 +428,13 @@ impl Ready {
 
 #[cfg(test)]
 mod tests {
+    use stencil_compiler::compile::{Target, compile};
     use stencil_compiler::expr::real::Precision;
     use stencil_compiler::kernel::text::parse;
     use stencil_compiler::schedule;
-    use stencil_compiler::schedule::check::advised_on;
 
     use super::*;
+    use crate::backend::cuda::usual_device;
     use crate::field::{Cut, Shape};
     use crate::mesh::Mesh;
     use crate::{Simulation, SystemDef};
@@ -440,8 +454,8 @@ mod tests {
         for blocking in ["march chunk=0", "march chunk=0 loader=2", "direct"] {
             let schedule = format!("schedule coefficients literal kernel {blocking}");
             let schedule = schedule::text::parse(&schedule).unwrap();
-            let mesh = (cells, crate::backend::cuda::usual_units("sm_90"));
-            let shown = advised_on(system.algorithm(), &schedule, 4, Some(mesh)).unwrap();
+            let target = Target::periodic(4, cells, usual_device("sm_90"));
+            let shown = compile(system.algorithm(), &schedule, &target).unwrap();
             let run = Simulation::<f32>::builder(&system).cells(cells).dt(1e-6);
             let run = run.schedule(schedule).ahead("sm_90").unwrap();
             let compiled: Vec<String> = run.pieces().map(|piece| piece.source.text).collect();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use stencil_compiler::emit::{Places, Source};
 
-use crate::backend::cuda::card::limits::Units;
+use crate::backend::cuda::card::limits::usual_device;
 use crate::backend::cuda::compile::{Compiler, compile};
 use crate::backend::cuda::kernels::builtin::own_sources;
 use crate::backend::cuda::kernels::clock;
@@ -80,13 +80,13 @@ pub(crate) fn ahead<T: Number>(
     (unsteady, rules): (&Unsteady, &Rules),
 ) -> Result<Ahead, Error> {
     let over = over(patches);
-    let units = Units::usual(architecture);
+    let device = usual_device(architecture);
     let mut own = own_sources::<T>(over, plans.single.1.layout);
     own.push(clock::source::<T>(rules)?);
     let mut groups = vec![(own, Arc::default())];
     for (problem, plan) in plans.all() {
-        let plan = fitted(plan, problem.dimension, patches, units.count);
-        let texts = texts::<T>((problem, &rules.constants), &plan, over)?;
+        let plan = fitted(plan, problem.dimension, patches, &device);
+        let texts = texts::<T>((problem, &rules.constants), &plan, (over, &device))?;
         let sources = texts.into_iter().map(|t| t.source).collect();
         groups.push((sources, Arc::new(Places::of(problem))));
     }
@@ -94,7 +94,7 @@ pub(crate) fn ahead<T: Number>(
         groups.push((vec![source], Arc::default()));
     }
     if let Some(watched) = plans.watched {
-        let on = On::new(plans.single.1, (*patches, around), units);
+        let on = On::new(plans.single.1, (*patches, around), device);
         let sources = watched_sources::<T>(watched, &on)?;
         groups.push((sources, Arc::new(Places::of(&watched.algorithm))));
     }

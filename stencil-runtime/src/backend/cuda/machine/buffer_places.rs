@@ -56,7 +56,8 @@ mod tests {
         for (layout, apart, surface) in [("soa", 1, false), ("aos", 3, false), ("surface", 1, true)]
         {
             let schedule = text::parse(&format!("schedule layout {layout} kernel direct"));
-            let plan = stencil_compiler::plan::plan(system.algorithm(), &schedule.unwrap());
+            let plan =
+                stencil_compiler::plan::plan(system.algorithm(), &schedule.unwrap(), [false; 3]);
             let plan = plan.unwrap();
             let (kept, slots) = (kept(&plan), slots(&plan));
             let places = places(&plan, kept.len());

@@ -1,6 +1,7 @@
 //! Memory of a card: is there room for the arrays of a run, and how much do they take?
 
-use stencil_compiler::plan::{BufferRole, Layout, Plan};
+use stencil_compiler::plan::{BufferRole, Plan};
+use stencil_compiler::schedule::Layout;
 
 use super::tasks::Task;
 use super::{Machine, RESERVE};

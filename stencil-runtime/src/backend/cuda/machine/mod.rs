@@ -20,10 +20,11 @@ use cudarc::driver::{CudaFunction, CudaSlice};
 use ndarray::ArrayView3;
 use rayon::ThreadPool;
 use stencil_compiler::algorithm::Algorithm;
+use stencil_compiler::compile::Device as Facts;
 use stencil_compiler::model::Reduction;
 use stencil_compiler::plan::{BufferRole, Place, Plan};
 
-use crate::backend::cuda::card::limits::Units;
+use crate::backend::cuda::card::limits::usual_device;
 use crate::backend::cuda::card::{Card, Opened};
 use crate::backend::cuda::kernels::clock::Clock;
 use crate::backend::cuda::kernels::formulas::{Formulas, Unsteady};
@@ -115,14 +116,11 @@ struct Fused {
     tasks: Vec<Vec<Task>>,
 }
 
-/// Returns the limits that kernels are fitted to: kernels that were compiled ahead did not know the card.
-fn units(card: &Opened, cache: Option<&Cache>) -> Units {
+/// Returns the facts that kernels are fitted to: kernels that were compiled ahead did not know the card.
+fn facts(card: &Opened, cache: Option<&Cache>) -> Facts {
     match cache.and_then(Cache::sealed_by) {
-        None => Units {
-            count: card.card.multiprocessors,
-            shared_bytes: card.card.shared_bytes,
-        },
-        Some(_) => Units::usual(&card.card.architecture()),
+        None => card.card.device(),
+        Some(_) => usual_device(&card.card.architecture()),
     }
 }
 
@@ -137,7 +135,7 @@ impl<T: Number> Machine<T> {
     ) -> Result<Self, Error> {
         let kept_in = cache.as_ref();
         let programs =
-            Programs::new::<T>(plans, (&domain, unsteady), &rules, units(&card, kept_in))?;
+            Programs::new::<T>(plans, (&domain, unsteady), &rules, facts(&card, kept_in))?;
         let plan = programs.single()?;
         let of_host = deepest([programs.halo, programs.reach, domain.halo]);
         let halos = [programs.halo, of_host];

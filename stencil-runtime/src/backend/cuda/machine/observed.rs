@@ -1,15 +1,17 @@
 //! The kernels of observed functions: updates of an algorithm, evaluated into arrays that are free between steps.
 
 use stencil_compiler::algorithm::Algorithm;
+use stencil_compiler::compile::{self, Device, Target};
 use stencil_compiler::discretize::Observation;
 use stencil_compiler::emit::Source;
+use stencil_compiler::expr::real::Precision;
 use stencil_compiler::kernel::{Buffer, Kernel};
 use stencil_compiler::model::Reduction;
-use stencil_compiler::plan::{self, BufferRole, Place, Plan};
-use stencil_compiler::schedule::{Schedule, presets};
+use stencil_compiler::plan::{BufferRole, Place, Plan};
+use stencil_compiler::schedule::Schedule;
+use stencil_compiler::search::presets;
 
-use crate::backend::cuda::card::limits::Units;
-use crate::backend::cuda::kernels::launch::{Text, fitted, halo as halo_of, texts_changed};
+use crate::backend::cuda::kernels::launch::{Text, halo as halo_of, texts_changed};
 use crate::backend::cuda::memory::patches::over;
 use crate::mesh::Patches;
 use crate::step::groups;
@@ -27,7 +29,7 @@ pub(crate) struct On {
     pub(super) patches: Patches,
     /// Axes along which they may read beyond one end at the other.
     around: [bool; 3],
-    units: Units,
+    device: Device,
     /// The number of values of a cell that they have room for.
     pub(super) room: usize,
     /// The layout of fields and of that room.
@@ -36,7 +38,11 @@ pub(crate) struct On {
 
 impl On {
     /// The room is that of new values of fields in the arrays of a plan.
-    pub(crate) fn new(plan: &Plan, (patches, around): (Patches, [bool; 3]), units: Units) -> Self {
+    pub(crate) fn new(
+        plan: &Plan,
+        (patches, around): (Patches, [bool; 3]),
+        device: Device,
+    ) -> Self {
         let buffers = plan.buffers.iter().zip(plan.places());
         let free: Vec<Place> = buffers
             .filter(|(buffer, _)| buffer.role == BufferRole::NewField)
@@ -45,10 +51,19 @@ impl On {
         On {
             patches,
             around,
-            units,
+            device,
             room: free.len(),
             like: free.first().copied().unwrap_or(Place::alone(0)),
         }
+    }
+
+    /// Returns the target of kernels that may read around the ends of these axes, and the precision.
+    fn target<T: Number>(&self, around: [bool; 3]) -> (Target, Precision) {
+        let target = Target::new(T::BYTES)
+            .around(around)
+            .over(self.patches.cells, self.patches.count())
+            .on(self.device);
+        (target, T::PRECISION)
     }
 
     /// Returns groups of updates that are evaluated at once, if there is room for the values of so many.
@@ -94,26 +109,22 @@ impl Part {
 
     /// Returns one march that reads around the ends of all axes that allow it, if any does and it is legal.
     fn reading_around<T: Number>(algorithm: &Algorithm, on: &On) -> Result<Option<Self>, Error> {
-        let reach = planned::<T>(algorithm, DIRECT, [false; 3])?.1.halo();
+        let reach = planned(algorithm, DIRECT, on.target::<T>([false; 3]))?;
+        let reach = reach.1.halo();
         let reads = |axis: usize| on.around[axis] && reach[axis] > 0;
         // A march copies rows of values.
         if !(0..3).any(reads) || on.like.of > 1 || on.like.surface {
             return Ok(None);
         }
-        let halo = planned::<T>(algorithm, AROUND, [false; 3])?.1.halo();
-        let crossable = plan::crossable(halo, on.patches.cells, T::BYTES);
-        let around = std::array::from_fn(|axis| on.around[axis] && crossable[axis]);
         // If a march is not legal, or has no room in a block, ghost cells are filled.
-        let part = match Self::scheduled::<T>(algorithm.clone(), AROUND, around, on) {
+        let part = match Self::scheduled::<T>(algorithm.clone(), AROUND, on.around, on) {
             Ok(part) => part,
             Err(bug @ Error::Bug(_)) => return Err(bug),
             Err(_) => return Ok(None),
         };
         let halo = halo_of(&part.texts);
-        let has_room = |text: &Text| text.source.shared_bytes <= on.units.shared_bytes;
-        let is_less = part.texts.len() == 1
-            && part.texts.iter().all(has_room)
-            && (0..3).all(|axis| halo[axis] <= reach[axis] as usize);
+        let is_less =
+            part.texts.len() == 1 && (0..3).all(|axis| halo[axis] <= reach[axis] as usize);
         Ok(is_less.then_some(part))
     }
 
@@ -123,8 +134,7 @@ impl Part {
         around: [bool; 3],
         on: &On,
     ) -> Result<Self, Error> {
-        let (schedule, plan) = planned::<T>(&algorithm, schedule, around)?;
-        let plan = fitted(&plan, algorithm.dimension, &on.patches, on.units.count);
+        let (schedule, plan) = planned(&algorithm, schedule, on.target::<T>(around))?;
         // It reads fields and writes to the arrays of their new values.
         let place = |buffer: &mut Buffer| match plan.buffer(&buffer.name).map(|b| b.role) {
             Some(BufferRole::Given) | None => {}
@@ -141,7 +151,7 @@ impl Part {
             kernel
         };
         Ok(Part {
-            texts: texts_changed::<T>(&algorithm, &plan, over(&on.patches), placed)?,
+            texts: texts_changed::<T>(&algorithm, &plan, (over(&on.patches), &on.device), placed)?,
             problem: Problem {
                 algorithm,
                 schedule,
@@ -168,14 +178,14 @@ impl Part {
 }
 
 /// Returns the observed functions and their plan by a preset.
-fn planned<T: Number>(
+fn planned(
     algorithm: &Algorithm,
     schedule: &str,
-    around: [bool; 3],
+    (target, precision): (Target, Precision),
 ) -> Result<(Schedule, Plan), Error> {
     let preset = presets::find(schedule).ok_or_else(|| bug("without a schedule"))?;
-    let schedule = (preset.make)(algorithm, T::PRECISION);
-    let plan = plan::plan_wrapped(algorithm, &schedule, around);
+    let schedule = preset.schedule(algorithm, precision);
+    let plan = compile::plan(algorithm, &schedule, &target);
     let plan = plan.map_err(|e| Error::Bug(e.message))?;
     Ok((schedule, plan))
 }
@@ -213,6 +223,8 @@ pub(super) fn bug(what: &str) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use stencil_compiler::kernel::Multiprocessor;
+
     use super::*;
     use crate::SystemDef;
     use crate::mesh::Mesh;
@@ -233,24 +245,26 @@ mod tests {
             centered: false,
         };
         let patches = Patches::new(&mesh, [1; 3]).unwrap();
-        let plan = planned::<f32>(system.algorithm(), AROUND, around)
-            .unwrap()
-            .1;
-        let units = Units {
-            count: 132,
-            shared_bytes,
+        let device = Device {
+            multiprocessor: Multiprocessor {
+                shared_bytes,
+                ..Multiprocessor::NEWEST
+            },
+            units: Some(132),
         };
-        let on = On::new(&plan, (patches, around), units);
+        let target = Target::new(4).over(cells, 1).around(around).on(device);
+        let plan = planned(system.algorithm(), AROUND, (target, Precision::F32));
+        let on = On::new(&plan.unwrap().1, (patches, around), device);
         halo::<f32>(system.observation().unwrap(), &on).unwrap()
     }
 
     #[test]
     fn what_reads_around_the_ends_needs_no_ghost_cells() {
         let all = [true; 3];
-        assert_eq!(halo_on([32; 3], all, 227 << 10), [0; 3]);
+        assert_eq!(halo_on([32; 3], all, 228 << 10), [0; 3]);
         // A wall, rows of no whole copies, a block without room for planes of three fields.
-        assert_eq!(halo_on([32; 3], [true, true, false], 227 << 10), [0, 0, 3]);
-        assert!(halo_on([33, 32, 32], all, 227 << 10)[0] >= 3);
-        assert_eq!(halo_on([32; 3], all, 4 << 10), [3; 3]);
+        assert_eq!(halo_on([32; 3], [true, true, false], 228 << 10), [0, 0, 3]);
+        assert!(halo_on([33, 32, 32], all, 228 << 10)[0] >= 3);
+        assert_eq!(halo_on([32; 3], all, 5 << 10), [3; 3]);
     }
 }

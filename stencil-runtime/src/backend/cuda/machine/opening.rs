@@ -2,8 +2,11 @@
 
 use std::thread::{self, JoinHandle};
 
+use stencil_compiler::kernel::Multiprocessor;
+
 use crate::backend::cuda::card::Opened;
 use crate::backend::cuda::card::driver;
+use crate::backend::cuda::card::limits::usual_device;
 use crate::backend::cuda::compile::nvrtc::Nvrtc;
 use crate::backend::cuda::{Cache, CudaError};
 
@@ -11,6 +14,8 @@ use crate::backend::cuda::{Cache, CudaError};
 #[derive(Debug)]
 pub(crate) struct Opening {
     ordinal: usize,
+    /// The multiprocessors of a card that stays closed: kernels are compiled ahead for it.
+    usual: Option<Multiprocessor>,
     state: State,
     compiler: Option<JoinHandle<()>>,
 }
@@ -28,9 +33,17 @@ impl Opening {
     pub(crate) fn new(ordinal: usize) -> Self {
         Opening {
             ordinal,
+            usual: None,
             state: State::Closed,
             compiler: None,
         }
+    }
+
+    /// Stands for the usual card of an architecture, which stays closed.
+    pub(crate) fn usual(architecture: &str) -> Self {
+        let mut opening = Opening::new(0);
+        opening.usual = Some(usual_device(architecture).multiprocessor);
+        opening
     }
 
     /// Begins, if there is a driver; kernels to compile are in this cache or go there.
@@ -51,6 +64,18 @@ impl Opening {
     pub(crate) fn is_usable(&mut self) -> bool {
         self.wait();
         matches!(self.state, State::Done(Ok(_))) && Nvrtc::shared_up_to(driver::major()).is_ok()
+    }
+
+    /// Returns the facts about the multiprocessors of the card, if they are known or will be.
+    pub(crate) fn multiprocessor(&mut self) -> Option<Multiprocessor> {
+        if matches!(self.state, State::Closed) {
+            return self.usual;
+        }
+        self.wait();
+        match &self.state {
+            State::Done(Ok(opened)) => Some(opened.card.multiprocessor),
+            State::Done(Err(_)) | State::Closed | State::Begun(_) => None,
+        }
     }
 
     /// Is there certainly no card to use?

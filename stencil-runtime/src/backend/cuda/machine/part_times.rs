@@ -3,9 +3,9 @@
 
 use std::sync::OnceLock;
 
+use stencil_compiler::compile::{self, Target};
 use stencil_compiler::cost::{self, KernelCost};
 use stencil_compiler::plan::BufferRole;
-use stencil_compiler::schedule::check;
 
 use super::observed::Problem;
 use super::tasks::{Part, Task, When, nothing};
@@ -119,8 +119,9 @@ impl<T: Number> Machine<T> {
         let seconds = self.seconds(|machine| machine.enqueue_part(part))?;
         // The time of the card has gone on; the next step sets it anew.
         self.clock.read(&stream)?;
+        let target = Target::new(T::BYTES).on(self.card.card.device());
         times.push(PartTime {
-            part: of.part::<T>()?,
+            part: of.part(&target)?,
             seconds,
         });
         Ok(())
@@ -202,7 +203,7 @@ impl<T: Number> Machine<T> {
 
 impl Reducer {
     /// Returns it as a part of a step.
-    fn part<T: Number>(&self) -> Result<StepPart, Error> {
+    fn part(&self, target: &Target) -> Result<StepPart, Error> {
         let bug = |what: String| Error::Bug(format!("the speeds of a step: {what}"));
         let mut costs = Vec::new();
         for round in &self.rounds {
@@ -211,7 +212,7 @@ impl Reducer {
                 schedule,
                 plan,
             } = &round.problem;
-            let compiled = check::check_plan(algorithm, schedule, T::BYTES, plan.clone());
+            let compiled = compile::lower(algorithm, schedule, plan.clone(), target);
             let compiled = compiled.map_err(|error| bug(error.to_string()))?;
             costs.extend(cost::kernels(&compiled).map_err(bug)?);
         }

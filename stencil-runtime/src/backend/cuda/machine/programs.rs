@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 
 use stencil_compiler::algorithm::Algorithm;
-use stencil_compiler::plan::{Layout, Plan};
+use stencil_compiler::compile::Device;
+use stencil_compiler::plan::Plan;
+use stencil_compiler::schedule::Layout;
 
 use super::buffer_places::{kept, places};
 use super::memory_use::fits;
 use super::observed::{self, On, deepest};
 use super::tasks::nothing;
 use crate::backend::cuda::card::Opened;
-use crate::backend::cuda::card::limits::Units;
 use crate::backend::cuda::kernels::builtin::{Own, own};
 use crate::backend::cuda::kernels::formulas::Unsteady;
 use crate::backend::cuda::kernels::launch::{Ready, Text, fitted, halo, load, texts};
@@ -36,22 +37,22 @@ pub(super) struct Programs<'a> {
 }
 
 impl<'a> Programs<'a> {
-    /// Plans the kernels for a card with such multiprocessors.
+    /// Plans the kernels for a device.
     pub(super) fn new<T: Number>(
         plans: Plans<'a>,
         (domain, unsteady): (&Domain, &Unsteady),
         rules: &Rules,
-        units: Units,
+        device: Device,
     ) -> Result<Self, Error> {
         let patches = &domain.patches;
         let mut all = Vec::new();
         for (problem, plan) in plans.all() {
-            let plan = fitted(plan, problem.dimension, patches, units.count);
-            let texts = texts::<T>((problem, &rules.constants), &plan, over(patches))?;
+            let plan = fitted(plan, problem.dimension, patches, &device);
+            let texts = texts::<T>((problem, &rules.constants), &plan, (over(patches), &device))?;
             all.push((problem, plan, texts));
         }
         let around = domain.boundaries.around(patches);
-        let on = On::new(plans.single.1, (*patches, around), units);
+        let on = On::new(plans.single.1, (*patches, around), device);
         let mut halos = vec![match plans.watched {
             Some(observation) => observed::halo::<T>(observation, &on)?,
             None => [0; 3],

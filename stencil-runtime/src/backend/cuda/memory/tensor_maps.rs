@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use cudarc::driver::{CudaStream, DeviceRepr, sys};
 use stencil_compiler::expr::Real;
-use stencil_compiler::kernel::COPY_BYTES;
 use stencil_compiler::plan::{Place, Plan};
+use stencil_compiler::schedule::COPY_BYTES;
 
 use crate::backend::cuda::CudaError;
 use crate::backend::cuda::memory::Memory;
@@ -220,7 +220,7 @@ impl Rows {
 #[cfg(test)]
 mod tests {
     use stencil_compiler::kernel::lower::lower;
-    use stencil_compiler::kernel::{BufferId, Kernel, MOST_BOX};
+    use stencil_compiler::kernel::{BufferId, Kernel, MOST_BOX, Multiprocessor};
     use stencil_compiler::plan::{Step, make::new_name, plan};
     use stencil_compiler::schedule::text::parse;
 
@@ -332,7 +332,7 @@ mod tests {
             scheme s for Waves { space: central<order = 2>; time: rk3_williamson; }";
         let system = SystemDef::from_text("waves.pde", source).unwrap();
         let schedule = parse("schedule kernel march loader=1 tile_x=32 tile_y=4").unwrap();
-        let plan = plan(system.algorithm(), &schedule).unwrap();
+        let plan = plan(system.algorithm(), &schedule, [false; 3]).unwrap();
         let at = |name: &str| plan.buffers.iter().position(|b| b.name == name).unwrap();
         let (places, mut slots) = (places(&plan, 4), slots(&plan));
         let mut most = Vec::new();
@@ -342,7 +342,9 @@ mod tests {
                     slots.swap(at(name), at(&new_name(name)));
                 }),
                 Step::Launch(at) => {
-                    let kernel = lower(system.algorithm(), &plan, *at, 4).unwrap();
+                    let kernel =
+                        lower(system.algorithm(), &plan, *at, (4, &Multiprocessor::NEWEST))
+                            .unwrap();
                     let (of, now) = ((&plan, &kernel), (&places[..], &slots[..]));
                     let shape = |bytes| Shape::new([37, 9, 5], [3, 2, 1], bytes).unwrap();
                     most.push(series_fit::<f32>(of, &shape(4), now));

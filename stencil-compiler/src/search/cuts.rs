@@ -5,9 +5,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::heuristic::shared;
-use super::{Halo, Placement};
 use crate::algorithm::footprint::{Bounds, bounds, bounds_of_each, needed};
 use crate::algorithm::{Algorithm, Def, FnId, Role, StateId};
+use crate::schedule::{Halo, Placement};
 
 /// Cuts that are tried: those that leave the larger kernel the least work.
 const MOST_CUTS: usize = 2;
@@ -97,7 +97,7 @@ impl<'a> Step<'a> {
         let components: Vec<StateId> = algorithm.states_of(Role::Field).map(|(id, _)| id).collect();
         let pass = |state: &StateId| algorithm.state(*state).name.clone();
         let apart = components.iter().map(pass).zip(0..).collect();
-        let groups = super::passes::of_updates(algorithm, substep, &apart);
+        let groups = crate::schedule::passes::of_updates(algorithm, substep, &apart);
         let mut fields = Vec::new();
         for (at, state) in components.iter().enumerate() {
             let is_old = |def: &Def| matches!(def, Def::State(of) if of == state);

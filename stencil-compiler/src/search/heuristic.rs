@@ -3,17 +3,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::check::{check, check_periodic};
+use super::On;
 use super::cuts::cuts;
 use super::factors::factors;
 use super::passes::{self, PARTS};
 use super::tiles::{boxes, direct, largest_march, tiled, tiles};
-use super::{Blocking, Carry, Halo, Placement, Schedule};
 use crate::algorithm::footprint::needed;
 use crate::algorithm::{Access, Algorithm, Def, FnId, Offset};
+use crate::compile::{Target, compile};
 use crate::cost::{self, Fills, KernelCost, Limit, MOST_REGISTERS, StepTime};
-use crate::expr::real::Precision;
-use crate::plan::kernel_count;
+use crate::schedule::{Blocking, Carry, Halo, Placement, Schedule, kernel_count, strategies};
 
 /// Operations a cell may spend on recomputing one grid function before it is stored instead.
 const WORTH_STORING: u32 = 100;
@@ -43,41 +42,44 @@ pub fn recomputing(algorithm: &Algorithm) -> Schedule {
 }
 
 fn over_rows(algorithm: &Algorithm, placements: BTreeMap<String, Placement>) -> Schedule {
-    Schedule::placing(placements).blocked(algorithm, Blocking::new("rows", &[]))
+    Schedule::placing(placements).blocked(
+        algorithm,
+        Blocking::new(strategies::rows::STRATEGY.name, &[]),
+    )
 }
 
 /// The schedule of a GPU: a march that carries what it can; one that carries less of it behind, or gathers all, if registers
 /// do not suffice for it; for two substeps at once where that is predicted to take less time; where the estimate of registers is more than a thread
 /// can have, as marches that spill are slower by far, boxes, or two marches of a cut step: what is
 /// predicted to take less time.
-pub fn gpu(algorithm: &Algorithm, precision: Precision) -> Schedule {
-    let single = one_by_one(algorithm, precision);
+pub fn gpu(algorithm: &Algorithm, on: impl Into<On>) -> Schedule {
+    let on = on.into();
+    let single = one_by_one(algorithm, on);
     // Compared with as many blocks as the fused march has.
-    let two = two_blocks(algorithm, &single, precision);
+    let two = two_blocks(algorithm, &single, on);
     let alike = two.as_ref().unwrap_or(&single);
-    let Some(one) = step_time(algorithm, alike, precision) else {
+    let Some(one) = step_time(algorithm, alike, on) else {
         return single;
     };
     // Only what waits for memory gains by moving less.
     if one.limit != Limit::Memory {
         return single;
     }
-    let at_once = fused_march(algorithm, AT_ONCE, precision);
+    let at_once = fused_march(algorithm, AT_ONCE, on);
     let at_once = at_once.filter(|fused| {
-        let two = step_time(algorithm, fused, precision);
+        let two = step_time(algorithm, fused, on);
         let is_faster = two.is_some_and(|two| two.total < WORTH_FUSING * one.total);
-        is_faster && overlaps(algorithm, fused, precision)
+        is_faster && overlaps(algorithm, fused, on)
     });
     at_once.unwrap_or(single)
 }
 
 /// Are two blocks of each kernel on a multiprocessor, so that one works while the other waits?
-fn overlaps(algorithm: &Algorithm, schedule: &Schedule, precision: Precision) -> bool {
-    let (Some(costs), Some(card)) = (costs(algorithm, schedule, precision), cost::MODELS.first())
-    else {
+fn overlaps(algorithm: &Algorithm, schedule: &Schedule, on: On) -> bool {
+    let Some(costs) = costs(algorithm, schedule, on) else {
         return false;
     };
-    let unit = &card.rates.multiprocessor;
+    let unit = &on.multiprocessor;
     let blocks = |cost: &KernelCost| {
         let registers = cost.likely_registers().0;
         let occupancy = unit.occupancy(cost.threads, registers, cost.shared_bytes);
@@ -95,11 +97,7 @@ const WORTH_FUSING: f64 = 0.85;
 
 /// The largest march over a problem with so many substeps at once, fields in between in shared memory, with which
 /// substeps can be done one by one, too, if there is one that has registers enough.
-pub(super) fn fused_march(
-    algorithm: &Algorithm,
-    fuse: usize,
-    precision: Precision,
-) -> Option<Schedule> {
+pub(super) fn fused_march(algorithm: &Algorithm, fuse: usize, on: On) -> Option<Schedule> {
     let problem = algorithm.fused(fuse).ok()?;
     if problem.dimension == 1 {
         return None;
@@ -113,32 +111,33 @@ pub(super) fn fused_march(
             fuse,
             ..schedule.clone()
         };
-        costs(algorithm, &fused.unfused(algorithm), precision).is_some()
+        costs(algorithm, &fused.unfused(algorithm), on).is_some()
     };
-    let mut tiles = tiles(&problem, &base, kernels, precision);
+    let mut tiles = tiles(&problem, &base, kernels, on);
     let (schedule, costs) = tiles.find(|(schedule, _)| one_by_one(schedule))?;
-    let schedule = two_blocks(&problem, &schedule, precision).unwrap_or(schedule);
+    let schedule = two_blocks(&problem, &schedule, on).unwrap_or(schedule);
     fit(&costs).then_some(Schedule { fuse, ..schedule })
 }
 
 /// The same with two blocks on a multiprocessor, one of which works while the other waits, if registers
 /// are enough for both.
-fn two_blocks(problem: &Algorithm, schedule: &Schedule, precision: Precision) -> Option<Schedule> {
+fn two_blocks(problem: &Algorithm, schedule: &Schedule, on: On) -> Option<Schedule> {
     let mut two = schedule.clone();
     for kernel in &mut two.kernels {
         kernel.params.insert("blocks".into(), 2);
     }
-    let costs = costs(problem, &two, precision)?;
+    let costs = costs(problem, &two, on)?;
     let fits = |cost: &KernelCost| cost.likely_registers().1 == 0;
     costs.iter().all(fits).then_some(two)
 }
 
 /// The schedule of a GPU for substeps one by one: for runs whose steps are not alike, and meshes with
 /// walls.
-pub fn one_by_one(algorithm: &Algorithm, precision: Precision) -> Schedule {
+pub fn one_by_one(algorithm: &Algorithm, on: impl Into<On>) -> Schedule {
+    let on = on.into();
     let stored = stored(algorithm, Halo::Exchange);
     if algorithm.dimension == 1 {
-        let blocking = Blocking::new("direct", &[("x", 128)]);
+        let blocking = Blocking::new(strategies::direct::STRATEGY.name, &[("x", 128)]);
         return Schedule::placing(stored).blocked(algorithm, blocking);
     }
     let carried = |carry: fn(&Algorithm, &mut BTreeMap<String, Placement>)| {
@@ -146,18 +145,18 @@ pub fn one_by_one(algorithm: &Algorithm, precision: Precision) -> Schedule {
         carry(algorithm, &mut carried);
         carried
     };
-    let marched = largest_march(algorithm, &carried(carry), precision);
+    let marched = largest_march(algorithm, &carried(carry), on);
     if let Some((schedule, _)) = marched.filter(|(_, costs)| fit(costs)) {
-        return parted(algorithm, schedule, precision);
+        return parted(algorithm, schedule, on);
     }
     let others = [stored.clone(), carried(carry_ahead)].map(Schedule::placing);
     let others = others.iter().flat_map(|base| {
         let kernels = kernel_count(algorithm, base);
-        tiles(algorithm, base, kernels, precision).filter(|(_, costs)| fit(costs))
+        tiles(algorithm, base, kernels, on).filter(|(_, costs)| fit(costs))
     });
     let others = others.map(|(schedule, _)| schedule);
-    if let Some(schedule) = fastest(algorithm, others, precision) {
-        return parted(algorithm, schedule, precision);
+    if let Some(schedule) = fastest(algorithm, others, on) {
+        return parted(algorithm, schedule, on);
     }
     let cut = cuts(algorithm).into_iter().flat_map(|cut| {
         let later = cut.only_later(&cut.carried(algorithm, carry));
@@ -167,27 +166,27 @@ pub fn one_by_one(algorithm: &Algorithm, precision: Precision) -> Schedule {
             passes: cut.passes.clone(),
             ..Schedule::default()
         });
-        bases.map(|base| Some(tiled(algorithm, &base, 2, precision)?.0))
+        bases.map(|base| Some(tiled(algorithm, &base, 2, on)?.0))
     });
-    let boxes = boxes(algorithm, stored.clone(), precision);
-    fastest(algorithm, cut.flatten().chain([boxes]), precision)
-        .unwrap_or_else(|| direct(algorithm, stored, precision))
+    let boxes = boxes(algorithm, stored.clone(), on);
+    fastest(algorithm, cut.flatten().chain([boxes]), on)
+        .unwrap_or_else(|| direct(algorithm, stored, on))
 }
 
 /// The one of some schedules that is predicted to take least time, the first of those that take the same.
 fn fastest(
     algorithm: &Algorithm,
     schedules: impl Iterator<Item = Schedule>,
-    precision: Precision,
+    on: On,
 ) -> Option<Schedule> {
-    let timed = schedules.filter_map(|s| Some((predicted(algorithm, &s, precision)?, s)));
+    let timed = schedules.filter_map(|s| Some((predicted(algorithm, &s, on)?, s)));
     let best = timed.min_by(|a, b| a.0.total_cmp(&b.0));
     best.map(|(_, schedule)| schedule)
 }
 
 /// The same, or what one kernel stores parted among several, which leave each other more threads: what is
 /// predicted to take less time.
-fn parted(algorithm: &Algorithm, schedule: Schedule, precision: Precision) -> Schedule {
+fn parted(algorithm: &Algorithm, schedule: Schedule, on: On) -> Schedule {
     let ways = PARTS.iter().filter_map(|parts| {
         let passes = passes::of_stored(algorithm, &schedule.placements, *parts)?;
         let base = Schedule {
@@ -195,30 +194,30 @@ fn parted(algorithm: &Algorithm, schedule: Schedule, precision: Precision) -> Sc
             ..Schedule::placing(schedule.placements.clone())
         };
         let kernels = kernel_count(algorithm, &base);
-        Some(tiled(algorithm, &base, kernels, precision)?.0)
+        Some(tiled(algorithm, &base, kernels, on)?.0)
     });
     let others: Vec<Schedule> = ways.collect();
     if others.is_empty() {
         return schedule;
     }
     let all = [schedule.clone()].into_iter().chain(others);
-    fastest(algorithm, all, precision).unwrap_or(schedule)
+    fastest(algorithm, all, on).unwrap_or(schedule)
 }
 
 /// Cells along each axis of the mesh that the time of schedules is compared on.
 const USUAL: [usize; 3] = [1 << 20, 4096, 256];
 
-/// Seconds of a step on the newest card that is modelled; `None` where a kernel cannot run.
-fn predicted(algorithm: &Algorithm, schedule: &Schedule, precision: Precision) -> Option<f64> {
-    Some(step_time(algorithm, schedule, precision)?.total)
+/// Seconds of a step; `None` where a kernel cannot run.
+fn predicted(algorithm: &Algorithm, schedule: &Schedule, on: On) -> Option<f64> {
+    Some(step_time(algorithm, schedule, on)?.total)
 }
 
-fn step_time(algorithm: &Algorithm, schedule: &Schedule, precision: Precision) -> Option<StepTime> {
+fn step_time(algorithm: &Algorithm, schedule: &Schedule, on: On) -> Option<StepTime> {
     let side = USUAL[algorithm.dimension.clamp(1, 3) - 1];
     let cells = std::array::from_fn(|axis| if axis < algorithm.dimension { side } else { 1 });
-    let (rates, bytes) = (&cost::MODELS.first()?.rates, precision.bytes());
-    let mesh = (cells, rates.card.units);
-    let compiled = check_periodic(algorithm, schedule, bytes, mesh).ok()?;
+    let (rates, bytes) = (&on.rates(), on.precision.bytes());
+    let target = Target::periodic(bytes, cells, rates.device());
+    let compiled = compile(algorithm, schedule, &target).ok()?;
     let costs = cost::kernels(&compiled).ok()?;
     let fills = Fills::of(&compiled.plan, cells, bytes);
     StepTime::likely(&costs, &fills, cells, rates)
@@ -230,12 +229,8 @@ pub(super) fn fit(costs: &[KernelCost]) -> bool {
 }
 
 /// What the kernels of a schedule cost; `None` where it is illegal.
-pub(super) fn costs(
-    algorithm: &Algorithm,
-    schedule: &Schedule,
-    precision: Precision,
-) -> Option<Vec<KernelCost>> {
-    let compiled = check(algorithm, schedule, precision.bytes()).ok()?;
+pub(super) fn costs(algorithm: &Algorithm, schedule: &Schedule, on: On) -> Option<Vec<KernelCost>> {
+    let compiled = compile(algorithm, schedule, &on.target()).ok()?;
     cost::kernels(&compiled).ok()
 }
 

@@ -19,9 +19,9 @@
 
 use std::fmt::Write as _;
 
-use super::{Schedule, text};
 use crate::expr::real::Precision;
 use crate::model::{Formulation, Scheme};
+use crate::schedule::{Schedule, text};
 use crate::syntax::TextError;
 
 /// The word that plan files begin with.

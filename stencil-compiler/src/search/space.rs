@@ -4,12 +4,14 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use super::check::{check, legal_placements};
 use super::cuts::{Cut, cuts};
-use super::{Blocking, Coefficients, Layout, Placement, Schedule, heuristic, passes, search};
-use crate::algorithm::{Algorithm, Def, MOST_FUSED};
-use crate::kernel::blocking::{self, Strategy};
-use crate::plan::kernel_count;
+use super::{heuristic, neighbours, passes};
+use crate::algorithm::{Algorithm, Def, FnId, MOST_FUSED};
+use crate::compile::{Target, compile};
+use crate::schedule::strategies::{self, Strategy};
+use crate::schedule::{
+    Blocking, Carry, Coefficients, Halo, Layout, Placement, Schedule, kernel_count,
+};
 
 /// Draws in which a function is placed at random, of which this many in a hundred are stored.
 const STORED: u64 = 6;
@@ -98,7 +100,7 @@ impl<'a> Space<'a> {
     /// The blocking is drawn first and kept until a draw is legal: else those with many parameters that exclude each
     /// other would hardly ever be seen.
     pub fn sample(&self, draws: &mut Draws) -> Option<Schedule> {
-        let strategies: Vec<&Strategy> = blocking::ALL
+        let strategies: Vec<&Strategy> = strategies::ALL
             .iter()
             .copied()
             .filter(|s| s.least_dimension <= self.algorithm.dimension)
@@ -107,7 +109,9 @@ impl<'a> Space<'a> {
             let base = *draws.pick(&strategies);
             (0..DRAWS_OF_EACH)
                 .map(|_| self.draw_any(base, draws))
-                .find(|schedule| check(&self.algorithm, schedule, self.value_bytes).is_ok())
+                .find(|schedule| {
+                    compile(&self.algorithm, schedule, &Target::new(self.value_bytes)).is_ok()
+                })
         })
     }
 
@@ -229,7 +233,7 @@ impl<'a> Space<'a> {
     /// How searches begin to place.
     fn placements(&self) -> &[BTreeMap<String, Placement>] {
         self.placements
-            .get_or_init(|| search::placements(&self.algorithm))
+            .get_or_init(|| neighbours::placements(&self.algorithm))
     }
 
     fn cuts(&self) -> &[Cut] {
@@ -245,5 +249,24 @@ fn blocking(strategy: &Strategy, dimension: usize, draws: &mut Draws) -> Blockin
     Blocking {
         strategy: strategy.name.to_string(),
         params: params.collect(),
+    }
+}
+
+/// Placements that a grid function may have in some schedule.
+fn legal_placements(algorithm: &Algorithm, id: FnId) -> Vec<Placement> {
+    let any = [
+        Placement::Inline,
+        Placement::Register,
+        Placement::Shared,
+        Placement::Global(Halo::Exchange),
+        Placement::Global(Halo::Recompute),
+    ];
+    match algorithm.function(id).def {
+        Def::State(_) => Vec::new(),
+        Def::Point(_) => any.to_vec(),
+        Def::Sum(_) => {
+            let carried = [Carry::Behind, Carry::Ahead].map(Placement::Carried);
+            [&any[..], &carried].concat()
+        }
     }
 }

@@ -8,8 +8,7 @@ use std::collections::BTreeMap;
 use num_rational::Ratio;
 use num_traits::One;
 
-use super::expand::to_f64;
-use crate::model::Rational;
+use crate::expr::{Rational, to_f64};
 
 pub mod carpenter_kennedy;
 pub mod euler;

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use super::{Coefficients, Schedule};
 use crate::expr::real::Precision;
-use crate::kernel::blocking::{self, Param, Tried};
+use crate::schedule::strategies::{self, Param, Tried};
+use crate::schedule::{Coefficients, Schedule};
 
 impl Schedule {
     /// What a search tries last of what has won, in so many dimensions: all values of the parameters that are
@@ -53,7 +53,7 @@ impl Schedule {
         for strategy in self
             .kernels
             .iter()
-            .flat_map(|k| blocking::find(&k.strategy))
+            .flat_map(|k| strategies::find(&k.strategy))
         {
             let params = strategy.params.iter();
             let params = params.filter(|param| param.tried == Tried::Last);
@@ -67,7 +67,7 @@ impl Schedule {
     /// Gives a parameter a value, made of the one it has, in all kernels that have it.
     fn set(&mut self, param: &Param, value: impl Fn(u32) -> u32) {
         for kernel in &mut self.kernels {
-            let Ok(strategy) = blocking::find(&kernel.strategy) else {
+            let Ok(strategy) = strategies::find(&kernel.strategy) else {
                 continue;
             };
             if strategy.params.iter().any(|p| p.name == param.name) {

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use super::On;
 use super::heuristic::{self, carry, carry_ahead, cpu, gpu, stored};
+use super::sums;
 use super::tiles::{self, march};
-use super::{Blocking, Halo, Placement, Schedule, sums};
 use crate::algorithm::Algorithm;
-use crate::expr::real::Precision;
+use crate::schedule::{Blocking, Halo, Placement, Schedule, strategies};
 
 /// A named way to schedule any algorithm.
 #[derive(Debug)]
@@ -16,7 +17,14 @@ pub struct Preset {
     /// What it does, in a sentence.
     pub summary: &'static str,
     /// The schedule.
-    pub make: fn(&Algorithm, Precision) -> Schedule,
+    make: fn(&Algorithm, On) -> Schedule,
+}
+
+impl Preset {
+    /// Its schedule for a card, the newest that is modelled where a precision alone is given.
+    pub fn schedule(&self, algorithm: &Algorithm, on: impl Into<On>) -> Schedule {
+        (self.make)(algorithm, on.into())
+    }
 }
 
 /// Every preset.
@@ -31,7 +39,7 @@ pub const ALL: &[Preset] = &[
         summary: "one pass over rows, everything recomputed",
         make: |_, _| Schedule {
             placements: BTreeMap::new(),
-            kernels: vec![Blocking::new("rows", &[])],
+            kernels: vec![Blocking::new(strategies::rows::STRATEGY.name, &[])],
             ..Schedule::default()
         },
     },
@@ -88,7 +96,7 @@ pub const ALL: &[Preset] = &[
     Preset {
         name: "gpu",
         summary: "marches; what is expensive is stored, sums ride along; two substeps at once if that is faster",
-        make: gpu,
+        make: |a, on| gpu(a, on),
     },
 ];
 
@@ -97,62 +105,58 @@ pub fn find(name: &str) -> Option<&'static Preset> {
     ALL.iter().find(|p| p.name == name)
 }
 
-fn decomposed(algorithm: &Algorithm, precision: Precision) -> Schedule {
-    marched(algorithm, stored(algorithm, Halo::Exchange), precision)
+fn decomposed(algorithm: &Algorithm, on: On) -> Schedule {
+    marched(algorithm, stored(algorithm, Halo::Exchange), on)
 }
 
 /// Where nothing is stored, or nothing can be added up before, this is `decomposed`.
-fn decomposed_sums(algorithm: &Algorithm, precision: Precision) -> Schedule {
+fn decomposed_sums(algorithm: &Algorithm, on: On) -> Schedule {
     let mut placements = stored(algorithm, Halo::Exchange);
     sums::store_parts(algorithm, &mut placements);
-    marched(algorithm, placements, precision)
+    marched(algorithm, placements, on)
 }
 
-fn gathered(algorithm: &Algorithm, precision: Precision) -> Schedule {
-    marched(algorithm, BTreeMap::new(), precision)
+fn gathered(algorithm: &Algorithm, on: On) -> Schedule {
+    marched(algorithm, BTreeMap::new(), on)
 }
 
-fn carried(algorithm: &Algorithm, precision: Precision) -> Schedule {
+fn carried(algorithm: &Algorithm, on: On) -> Schedule {
     let mut placements = BTreeMap::new();
     if algorithm.dimension > 1 {
         carry(algorithm, &mut placements);
     }
-    marched(algorithm, placements, precision)
+    marched(algorithm, placements, on)
 }
 
 /// Where no sum that rides along is a factor, this is `carried`.
-fn ahead(algorithm: &Algorithm, precision: Precision) -> Schedule {
+fn ahead(algorithm: &Algorithm, on: On) -> Schedule {
     let mut placements = BTreeMap::new();
     if algorithm.dimension > 1 {
         carry_ahead(algorithm, &mut placements);
     }
-    marched(algorithm, placements, precision)
+    marched(algorithm, placements, on)
 }
 
 /// Where nothing is worth sharing, this is `carried`.
-fn shared(algorithm: &Algorithm, precision: Precision) -> Schedule {
+fn shared(algorithm: &Algorithm, on: On) -> Schedule {
     let mut placements = BTreeMap::new();
     if algorithm.dimension > 1 {
         placements = heuristic::shared(algorithm);
         carry(algorithm, &mut placements);
     }
-    marched(algorithm, placements, precision)
+    marched(algorithm, placements, on)
 }
 
 /// Where substeps cannot be fused, or no thread has registers for it, this is `shared`.
-fn fused(algorithm: &Algorithm, precision: Precision) -> Schedule {
-    let fused = heuristic::fused_march(algorithm, heuristic::AT_ONCE, precision);
-    fused.unwrap_or_else(|| shared(algorithm, precision))
+fn fused(algorithm: &Algorithm, on: On) -> Schedule {
+    let fused = heuristic::fused_march(algorithm, heuristic::AT_ONCE, on);
+    fused.unwrap_or_else(|| shared(algorithm, on))
 }
 
 /// A march for each kernel; on a line, a thread a cell.
-fn marched(
-    algorithm: &Algorithm,
-    placements: BTreeMap<String, Placement>,
-    precision: Precision,
-) -> Schedule {
+fn marched(algorithm: &Algorithm, placements: BTreeMap<String, Placement>, on: On) -> Schedule {
     if algorithm.dimension == 1 {
-        return tiles::direct(algorithm, placements, precision);
+        return tiles::direct(algorithm, placements, on);
     }
-    march(algorithm, placements, precision)
+    march(algorithm, placements, on)
 }

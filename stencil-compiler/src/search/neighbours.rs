@@ -7,12 +7,13 @@ use super::aligned::{aligned, in_own_column};
 use super::cuts::cuts;
 use super::heuristic::{carry, carry_ahead, fused, recomputed, shared, stored};
 use super::passes::{self, PARTS};
-use super::{Blocking, Carry, Halo, Layout, Placement, Schedule, sums};
+use super::sums;
 use crate::algorithm::footprint::footprint;
 use crate::algorithm::{Algorithm, Def, FnId, Offset};
-use crate::kernel::LaunchKind;
-use crate::kernel::blocking::{self, Param, Strategy, Tried};
-use crate::plan::{kernel_count, stored_together};
+use crate::schedule::strategies::{self, Param, Strategy, Tried};
+use crate::schedule::{
+    Blocking, Carry, Halo, LaunchKind, Layout, Placement, Schedule, kernel_count, stored_together,
+};
 
 type Placements = BTreeMap<String, Placement>;
 
@@ -83,12 +84,12 @@ fn lightened(algorithm: &Algorithm, stored: &Placements) -> [Placements; 4] {
 /// Where a search begins: each of the [`placements`], all fields in one pass or in two or three, what one
 /// kernel could store in one or in two or three, and each of the [`cuts`](super::cuts), with each
 /// blocking of a card, and each of its parameters that a search varies from the start; all kernels
-/// are blocked alike. Some may be illegal, which [`check`](super::check::check) tells.
+/// are blocked alike. Some may be illegal, which [`compile`](crate::compile::compile) tells.
 ///
 /// ```
 /// use stencil_compiler::discretize::discretize;
 /// use stencil_compiler::model::parse;
-/// use stencil_compiler::schedule::search;
+/// use stencil_compiler::search;
 ///
 /// let model = parse::parse_str("pub system Heat in 3d { field q: scalar; ddt(q) = lap(q); }
 ///     scheme s for Heat { space: central<order = 6>; mixed: bidiagonal; time: euler; }")?;
@@ -185,7 +186,7 @@ fn ways(algorithm: &Algorithm) -> Vec<Way> {
 /// Blockings that cards run.
 fn on_card(algorithm: &Algorithm) -> impl Iterator<Item = &'static Strategy> {
     let dimension = algorithm.dimension;
-    let all = blocking::ALL.iter().copied();
+    let all = strategies::ALL.iter().copied();
     all.filter(move |s| s.kind == LaunchKind::Blocks && s.least_dimension <= dimension)
 }
 
@@ -265,7 +266,7 @@ pub fn reblocked(dimension: usize, schedule: &Schedule) -> Vec<Schedule> {
 fn blockings_beside(dimension: usize, schedule: &Schedule) -> Vec<(usize, &'static str, u32)> {
     let mut all = Vec::new();
     for (at, kernel) in schedule.kernels.iter().enumerate() {
-        let Ok(strategy) = blocking::find(&kernel.strategy) else {
+        let Ok(strategy) = strategies::find(&kernel.strategy) else {
             continue;
         };
         for param in strategy.params {
@@ -343,9 +344,9 @@ fn next(param: &Param, value: u32, dimension: usize) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compile::{Target, compile};
     use crate::discretize::discretize;
     use crate::model::parse;
-    use crate::schedule::check::check;
 
     fn flow(dimension: usize) -> Algorithm {
         let text = format!(
@@ -362,7 +363,7 @@ mod tests {
             let algorithm = flow(dimension);
             let usual = |s: &Schedule| {
                 let kernel = &s.kernels[0];
-                let strategy = blocking::find(&kernel.strategy).unwrap();
+                let strategy = strategies::find(&kernel.strategy).unwrap();
                 let is_usual = |p: &Param| {
                     let values = p.values(dimension);
                     let own = values.iter().find(|v| **v == p.default).or(values.first());
@@ -371,7 +372,9 @@ mod tests {
                 strategy.params.iter().all(is_usual)
             };
             let all = first(&algorithm).into_iter().filter(usual);
-            let legal: Vec<Schedule> = all.filter(|s| check(&algorithm, s, 8).is_ok()).collect();
+            let legal: Vec<Schedule> = all
+                .filter(|s| compile(&algorithm, s, &Target::new(8)).is_ok())
+                .collect();
             for strategy in on_card(&algorithm) {
                 let of = |s: &Schedule| s.kernels.iter().all(|k| k.strategy == strategy.name);
                 assert!(legal.iter().any(of), "{dimension}d: no {}", strategy.name);
@@ -434,10 +437,10 @@ mod tests {
         };
         let shared = with(Placement::Shared);
         assert_eq!(shared.kernels, schedule.kernels);
-        assert!(check(&algorithm, shared, 4).is_ok());
+        assert!(compile(&algorithm, shared, &Target::new(4)).is_ok());
         let stored = with(Placement::Global(Halo::Exchange));
         assert_eq!(stored.kernels, vec![march; 2]);
-        assert!(check(&algorithm, stored, 4).is_ok());
+        assert!(compile(&algorithm, stored, &Target::new(4)).is_ok());
         assert!(neighbours(&algorithm, stored).contains(&schedule));
         let mut split = shared.clone();
         split.kernels[0].params.insert("barrier".into(), 1);

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::check::{ScheduleError, check};
-use super::text::{placement_words, print_blocking};
-use super::{Blame, Blocking, Carry, Halo, Layout, Placement, Schedule};
 use crate::algorithm::Algorithm;
+use crate::compile::{Compiled, ScheduleError, Target, compile};
 use crate::diag::nearest;
-use crate::kernel::blocking::{self, Param, Strategy};
+use crate::schedule::strategies::{self, Param, Strategy};
+use crate::schedule::text::{placement_words, print_blocking};
+use crate::schedule::{Blame, Blocking, Carry, Halo, Layout, Placement, Schedule};
 
 /// Schedules that are tried, at most: each is planned and lowered whole.
 const MOST_TRIES: usize = 48;
@@ -26,11 +26,28 @@ const PLACEMENTS: [Placement; 7] = [
     Placement::Global(Halo::Recompute),
 ];
 
-/// Ways out of an error, one a line.
-pub(super) fn advice(
+/// The same as [`compile`] for those who write schedules: errors say what would be legal.
+///
+/// # Errors
+/// Where the schedule is illegal; the help lists placements, blockings and parameters with which
+/// it passes.
+pub fn advised(
     algorithm: &Algorithm,
     schedule: &Schedule,
-    value_bytes: usize,
+    target: &Target,
+) -> Result<Compiled, ScheduleError> {
+    let with_help = |error| ScheduleError {
+        help: advice(algorithm, schedule, target, &error),
+        ..error
+    };
+    compile(algorithm, schedule, target).map_err(with_help)
+}
+
+/// Ways out of an error, one a line.
+fn advice(
+    algorithm: &Algorithm,
+    schedule: &Schedule,
+    target: &Target,
     error: &ScheduleError,
 ) -> Vec<String> {
     // Where it cannot be fused, nothing is legal but another number.
@@ -41,7 +58,7 @@ pub(super) fn advice(
         algorithm,
         problem: &problem,
         schedule,
-        value_bytes,
+        target,
         left: MOST_TRIES,
     };
     let kernel = error.kernel.unwrap_or(0);
@@ -61,7 +78,7 @@ struct Search<'a> {
     /// What is scheduled: the algorithm, or that with fused substeps.
     problem: &'a Algorithm,
     schedule: &'a Schedule,
-    value_bytes: usize,
+    target: &'a Target,
     /// Tries that are left.
     left: usize,
 }
@@ -70,7 +87,7 @@ impl Search<'_> {
     /// Whether a schedule is legal; `None` if there is no try left.
     fn try_it(&mut self, schedule: &Schedule) -> Option<Result<(), ScheduleError>> {
         self.left = self.left.checked_sub(1)?;
-        Some(check(self.algorithm, schedule, self.value_bytes).map(drop))
+        Some(compile(self.algorithm, schedule, self.target).map(drop))
     }
 
     fn is_legal(&mut self, schedule: &Schedule) -> bool {
@@ -133,7 +150,9 @@ impl Search<'_> {
     fn count(&mut self, kernels: usize) -> Vec<String> {
         let mut changed = self.schedule.clone();
         if changed.kernels.is_empty() {
-            changed.kernels.push(Blocking::new("direct", &[]));
+            changed
+                .kernels
+                .push(Blocking::new(strategies::direct::STRATEGY.name, &[]));
         }
         changed.resize(self.problem);
         if !self.is_legal(&changed) {
@@ -169,7 +188,7 @@ impl Search<'_> {
     /// What may cover a kernel.
     fn strategies(&mut self, kernel: usize) -> Vec<String> {
         let mut legal = Vec::new();
-        for strategy in blocking::ALL {
+        for strategy in strategies::ALL {
             let plain = Blocking::new(strategy.name, &[]);
             if self.is_legal(&self.with(kernel, &plain)) {
                 legal.push(print_blocking(&plain));
@@ -185,7 +204,7 @@ impl Search<'_> {
         let Some(blocking) = self.schedule.kernels.get(kernel).cloned() else {
             return Vec::new();
         };
-        let Ok(strategy) = blocking::find(&blocking.strategy) else {
+        let Ok(strategy) = strategies::find(&blocking.strategy) else {
             return self.strategies(kernel);
         };
         if let Some(unknown) = names.iter().find(|n| param(strategy, n).is_none()) {

@@ -8,8 +8,8 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use super::Placement;
 use crate::algorithm::{Algorithm, Def, FnId, Offset};
+use crate::schedule::Placement;
 
 /// Operations of a function from which on it is costly: those of a quotient.
 const COSTLY: u32 = 8;
@@ -309,11 +309,11 @@ impl Cut<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compile::{Target, compile};
     use crate::discretize::discretize;
     use crate::model::parse;
-    use crate::schedule::check::check;
     use crate::schedule::{Blocking, Halo, Schedule};
-    use crate::{cost, schedule::heuristic};
+    use crate::{cost, search::heuristic};
 
     fn flow(scheme: &str) -> Algorithm {
         let items = "conserved q: scalar; conserved r: scalar; param a: real = 1;
@@ -379,7 +379,7 @@ mod tests {
         let operations = |placements: Placements| {
             let march = Blocking::new("march", &[("tile_x", 32), ("tile_y", 8)]);
             let schedule = Schedule::placing(placements).blocked(&algorithm, march);
-            let compiled = check(&algorithm, &schedule, 8).unwrap();
+            let compiled = compile(&algorithm, &schedule, &Target::new(8)).unwrap();
             let costs = cost::kernels(&compiled).unwrap();
             costs.iter().map(|cost| cost.operations).sum::<f64>()
         };

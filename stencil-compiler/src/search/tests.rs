@@ -1,13 +1,14 @@
 //! Each mistake is blamed on what made it, and what is offered in its place is legal.
 
-use super::check::{ScheduleError, advised, check};
-use super::{Blame, Carry, Placement, Schedule, presets, text};
+use super::advice::advised;
+use super::presets;
 use crate::algorithm::Algorithm;
+use crate::compile::{ScheduleError, Target, compile};
 use crate::discretize::discretize;
 use crate::expr::real::Precision;
-use crate::kernel::blocking;
 use crate::model::parse::parse_str;
 use crate::plan::BufferRole;
+use crate::schedule::{Blame, Carry, Placement, Schedule, strategies, text};
 use crate::syntax::Lexer;
 
 const BYTES: usize = 8;
@@ -25,11 +26,11 @@ fn schedule(source: &str) -> Schedule {
 }
 
 fn error(algorithm: &Algorithm, source: &str) -> ScheduleError {
-    advised(algorithm, &schedule(source), BYTES).unwrap_err()
+    advised(algorithm, &schedule(source), &Target::new(BYTES)).unwrap_err()
 }
 
 fn is_legal(algorithm: &Algorithm, schedule: &Schedule) -> bool {
-    check(algorithm, schedule, BYTES).is_ok()
+    compile(algorithm, schedule, &Target::new(BYTES)).is_ok()
 }
 
 fn names(of: &[&str]) -> Blame {
@@ -215,7 +216,7 @@ fn a_strategy_that_is_none_is_answered_with_those_that_serve() {
         "{found}"
     );
     let offered = blockings(&flow, source, &found);
-    assert_eq!(offered.len(), blocking::ALL.len(), "{found}");
+    assert_eq!(offered.len(), strategies::ALL.len(), "{found}");
 }
 
 #[test]
@@ -304,7 +305,7 @@ fn offered_values_are_legal_and_others_are_not() {
     for line in &found.help {
         let (name, values) = line.split_once("` may be ").unwrap();
         let name = name.trim_start_matches('`');
-        let param = blocking::march::STRATEGY
+        let param = strategies::march::STRATEGY
             .params
             .iter()
             .find(|p| p.name == name)
@@ -376,7 +377,7 @@ fn fields_lie_side_by_side_where_blockings_read_cell_by_cell() {
     );
     for blocking in ["direct", "lexicographic", "plane tile_x=32 tile_y=4"] {
         let source = format!("layout aos kernel {blocking}");
-        let compiled = check(&algorithm, &schedule(&source), BYTES);
+        let compiled = compile(&algorithm, &schedule(&source), &Target::new(BYTES));
         let compiled = compiled.unwrap_or_else(|e| panic!("{e}"));
         let buffers = &compiled.kernels[1].buffers;
         assert!(buffers.iter().all(|b| b.apart() == 3), "{buffers:?}");
@@ -425,7 +426,7 @@ fn fields_are_surfaces_where_blockings_read_cell_by_cell() {
         let source = format!(
             "layout surface place div_u global exchange kernel {blocking} kernel {blocking}"
         );
-        let compiled = check(&algorithm, &schedule(&source), BYTES);
+        let compiled = compile(&algorithm, &schedule(&source), &Target::new(BYTES));
         let compiled = compiled.unwrap_or_else(|e| panic!("{e}"));
         for buffer in compiled.kernels.iter().flat_map(|kernel| &kernel.buffers) {
             let role = compiled.plan.buffer(&buffer.name).map(|b| b.role);
@@ -450,7 +451,7 @@ fn fields_are_surfaces_where_blockings_read_cell_by_cell() {
 fn the_preset_gpu_fuses_what_waits_for_memory() {
     let fuse = |source: &str, precision: Precision| {
         let algorithm = discretize(&parse_str(source).unwrap()).unwrap();
-        presets::find("gpu").map(|gpu| (gpu.make)(&algorithm, precision).fuse)
+        presets::find("gpu").map(|gpu| gpu.schedule(&algorithm, precision).fuse)
     };
     let heat = "system Heat in 3d { field q: scalar; ddt(q) = lap(q); }
         scheme s for Heat { space: central<order = 2>; mixed: bidiagonal; time: euler; }";
@@ -465,7 +466,8 @@ fn the_preset_gpu_fuses_what_waits_for_memory() {
 
 /// Functions that are stored by a preset.
 fn stored(algorithm: &Algorithm, preset: &str) -> Vec<String> {
-    let schedule = (presets::find(preset).unwrap().make)(algorithm, Precision::F64);
+    let preset = presets::find(preset).unwrap();
+    let schedule = preset.schedule(algorithm, Precision::F64);
     schedule.placements.into_keys().collect()
 }
 
@@ -477,8 +479,10 @@ fn parts_of_sums_that_need_no_neighbour_of_the_divergence_are_stored_with_it() {
     assert_eq!(stored(&composed, "decomposed"), ["div_u"]);
     let parts = ["ddt_u_x_part0", "ddt_u_y_part0", "ddt_u_z_part0", "div_u"];
     assert_eq!(stored(&composed, "decomposed_sums"), parts);
-    let schedule = (presets::find("decomposed_sums").unwrap().make)(&composed, Precision::F64);
-    let plan = check(&composed, &schedule, BYTES).unwrap().plan;
+    let preset = presets::find("decomposed_sums").unwrap();
+    let schedule = preset.schedule(&composed, Precision::F64);
+    let compiled = compile(&composed, &schedule, &Target::new(BYTES));
+    let plan = compiled.unwrap().plan;
     // Two passes a substep (Algorithm 3), and ghost cells of the divergence only.
     assert_eq!(plan.launches.len(), 6);
     let filled = plan.steps.iter().filter_map(|step| match step {

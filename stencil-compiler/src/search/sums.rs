@@ -4,10 +4,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Halo, Placement};
 use crate::algorithm::footprint::{bounds, needed};
 use crate::algorithm::{Access, Algorithm, Atom, Def, FnId};
 use crate::expr::{Node, Op};
+use crate::schedule::{Halo, Placement};
 
 const HERE: [i32; 3] = [0; 3];
 

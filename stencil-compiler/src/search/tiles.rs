@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::check::check;
+use super::On;
 use super::heuristic::{carry, costs, fit, stored};
-use super::{Blocking, Halo, Placement, Schedule};
 use crate::algorithm::Algorithm;
+use crate::compile::compile;
 use crate::cost::KernelCost;
 use crate::expr::real::Precision;
-use crate::plan::kernel_count;
+use crate::schedule::{Blocking, Halo, Placement, Schedule, kernel_count, strategies};
 
 /// Boxes to try, along x, y, z, and how many of them on a multiprocessor: measured best for four
 /// fields in `f32`, four in `f64` or eight in `f32`, and eight in `f64`; the others take less.
@@ -27,7 +27,7 @@ const ROLLS: u32 = 32;
 pub(super) fn boxes(
     algorithm: &Algorithm,
     placements: BTreeMap<String, Placement>,
-    precision: Precision,
+    on: On,
 ) -> Schedule {
     let boxes = BOXES.map(|[x, y, z, blocks]| {
         let params = [
@@ -37,11 +37,14 @@ pub(super) fn boxes(
             ("rolls", ROLLS),
             ("blocks", blocks),
         ];
-        Schedule::placing(placements.clone()).blocked(algorithm, Blocking::new("tile3d", &params))
+        Schedule::placing(placements.clone()).blocked(
+            algorithm,
+            Blocking::new(strategies::tile3d::STRATEGY.name, &params),
+        )
     });
-    let fits = |schedule: &Schedule| check(algorithm, schedule, precision.bytes()).is_ok();
+    let fits = |schedule: &Schedule| compile(algorithm, schedule, &on.target()).is_ok();
     let found = boxes.into_iter().find(fits);
-    found.unwrap_or_else(|| direct(algorithm, placements, precision))
+    found.unwrap_or_else(|| direct(algorithm, placements, on))
 }
 
 /// Tiles to try, (cells along x, along y, cells a thread): the first is the one that hand-tuned
@@ -72,25 +75,25 @@ fn marching(algorithm: &Algorithm, strategy: &str, (x, y, points): (u32, u32, u3
 pub(super) fn march(
     algorithm: &Algorithm,
     placements: BTreeMap<String, Placement>,
-    precision: Precision,
+    on: On,
 ) -> Schedule {
-    if let Some((schedule, _)) = largest_march(algorithm, &placements, precision) {
+    if let Some((schedule, _)) = largest_march(algorithm, &placements, on) {
         return schedule;
     }
     let mut placements = placements;
     placements.retain(|_, p| matches!(p, Placement::Global(_)));
-    direct(algorithm, placements, precision)
+    direct(algorithm, placements, on)
 }
 
 /// Such marches, and what they cost.
 pub(super) fn largest_march(
     algorithm: &Algorithm,
     placements: &BTreeMap<String, Placement>,
-    precision: Precision,
+    on: On,
 ) -> Option<(Schedule, Vec<KernelCost>)> {
     let base = Schedule::placing(placements.clone());
     let kernels = kernel_count(algorithm, &base);
-    tiled(algorithm, &base, kernels, precision)
+    tiled(algorithm, &base, kernels, on)
 }
 
 /// So many marches over the largest tile with which the schedule is legal.
@@ -98,9 +101,9 @@ pub(super) fn tiled(
     algorithm: &Algorithm,
     base: &Schedule,
     kernels: usize,
-    precision: Precision,
+    on: On,
 ) -> Option<(Schedule, Vec<KernelCost>)> {
-    tiles(algorithm, base, kernels, precision).next()
+    tiles(algorithm, base, kernels, on).next()
 }
 
 /// So many marches over each tile with which the schedule is legal, the largest first.
@@ -108,17 +111,17 @@ pub(super) fn tiles(
     algorithm: &Algorithm,
     base: &Schedule,
     kernels: usize,
-    precision: Precision,
+    on: On,
 ) -> impl Iterator<Item = (Schedule, Vec<KernelCost>)> {
-    let in_precision = move |tile: &(u32, u32, u32)| precision == Precision::F32 || tile.2 == 1;
+    let in_precision = move |tile: &(u32, u32, u32)| on.precision == Precision::F32 || tile.2 == 1;
     let tiled = move |tile: (u32, u32, u32)| {
         let schedule = Schedule {
-            kernels: vec![marching(algorithm, "march", tile); kernels],
+            kernels: vec![marching(algorithm, strategies::march::STRATEGY.name, tile); kernels],
             ..base.clone()
         };
-        let costs = costs(algorithm, &schedule, precision)?;
+        let costs = costs(algorithm, &schedule, on)?;
         let is_legal = tile.2 == 1 || fit(&costs);
-        is_legal.then(|| split(algorithm, &schedule, precision).unwrap_or((schedule, costs)))
+        is_legal.then(|| split(algorithm, &schedule, on).unwrap_or((schedule, costs)))
     };
     TILES.into_iter().filter(in_precision).filter_map(tiled)
 }
@@ -128,7 +131,7 @@ pub(super) fn tiles(
 fn split(
     algorithm: &Algorithm,
     schedule: &Schedule,
-    precision: Precision,
+    on: On,
 ) -> Option<(Schedule, Vec<KernelCost>)> {
     if algorithm.dimension < 3 {
         return None;
@@ -137,7 +140,7 @@ fn split(
     for kernel in &mut split.kernels {
         kernel.params.insert("barrier".into(), 1);
     }
-    let costs = costs(algorithm, &split, precision)?;
+    let costs = costs(algorithm, &split, on)?;
     Some((split, costs))
 }
 
@@ -152,16 +155,16 @@ const PLANES: [((u32, u32, u32), u32); 4] = [
 
 /// Planes in shared memory and columns in registers; sums that read other planes ride along where
 /// a thread has the registers, else those planes are kept too.
-pub(super) fn plane(algorithm: &Algorithm, precision: Precision) -> Schedule {
+pub(super) fn plane(algorithm: &Algorithm, on: On) -> Schedule {
     let stored = stored(algorithm, Halo::Exchange);
     if algorithm.dimension == 1 {
-        return direct(algorithm, stored, precision);
+        return direct(algorithm, stored, on);
     }
     let mut carried = stored.clone();
     carry(algorithm, &mut carried);
     for placements in [carried, stored.clone()] {
         for (tile, blocks) in PLANES {
-            let mut blocking = marching(algorithm, "plane", tile);
+            let mut blocking = marching(algorithm, strategies::plane::STRATEGY.name, tile);
             blocking.params.insert("blocks".into(), blocks);
             let schedule = Schedule::placing(placements.clone()).blocked(algorithm, blocking);
             let room = |cost: &KernelCost| match blocks {
@@ -169,12 +172,12 @@ pub(super) fn plane(algorithm: &Algorithm, precision: Precision) -> Schedule {
                 _ => ROOM_FOR_TWO,
             };
             let fits = |cost: &KernelCost| cost.registers <= room(cost);
-            if costs(algorithm, &schedule, precision).is_some_and(|all| all.iter().all(fits)) {
+            if costs(algorithm, &schedule, on).is_some_and(|all| all.iter().all(fits)) {
                 return schedule;
             }
         }
     }
-    boxes(algorithm, stored, precision)
+    boxes(algorithm, stored, on)
 }
 
 /// Registers that a thread of two blocks may need by the estimate, which is on the high side, and
@@ -185,13 +188,16 @@ const ROOM_FOR_TWO: u32 = 150;
 pub(super) fn direct(
     algorithm: &Algorithm,
     placements: BTreeMap<String, Placement>,
-    precision: Precision,
+    on: On,
 ) -> Schedule {
     let schedule = |params: &[(&str, u32)]| {
-        Schedule::placing(placements.clone()).blocked(algorithm, Blocking::new("direct", params))
+        Schedule::placing(placements.clone()).blocked(
+            algorithm,
+            Blocking::new(strategies::direct::STRATEGY.name, params),
+        )
     };
     let one = schedule(&[]);
-    match costs(algorithm, &one, precision) {
+    match costs(algorithm, &one, on) {
         Some(costs) if costs.iter().all(|c| c.registers <= ROOM_FOR_TWO) => {
             schedule(&[("blocks", 2)])
         }

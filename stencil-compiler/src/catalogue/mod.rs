@@ -1,0 +1,10 @@
+//! What the language offers by name, as data: one row each for functions, limiters, reconstructions, Riemann solvers and
+//! time integrators. A model is checked against the rows; `discretize` has the code of each row.
+
+pub(crate) mod functions;
+pub mod integrators;
+pub(crate) mod limiters;
+pub(crate) mod reconstructions;
+pub(crate) mod riemann;
+
+pub use functions::{Function, Rank};

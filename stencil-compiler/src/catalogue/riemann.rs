@@ -1,0 +1,160 @@
+//! Riemann solvers: one row each, listed in [`ALL`]. The fluxes that they give are in
+//! [`discretize::conserve::riemann`](crate::discretize).
+
+use std::ops::RangeInclusive;
+
+use crate::expr::Rational;
+
+/// One approximate solver.
+pub(crate) struct Solver {
+    /// Its name in the language.
+    pub(crate) name: &'static str,
+    /// What it is, and where it is from.
+    pub(crate) source: &'static str,
+    /// What it needs to know beside the flux.
+    pub(crate) needs: Needs,
+    /// The number that it takes, if it takes one.
+    pub(crate) parameter: Option<&'static Parameter>,
+    /// Is the flux made of those on both sides and of a multiple of the jump? Then they need not be fluxes of the states.
+    pub(crate) combines: bool,
+    /// Does it know of waves, and take jumps apart into them?
+    pub(crate) takes_apart: bool,
+}
+
+impl Solver {
+    /// Does it make the law linear at a mean of states, and take reconstructed fluxes? Then these may be the states of cells.
+    pub(crate) fn averages(&self) -> bool {
+        self.combines && matches!(self.needs, Needs::Average | Needs::All)
+    }
+}
+
+/// What a solver needs to know of the waves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Needs {
+    /// Nothing.
+    Nothing,
+    /// Bounds of the speeds.
+    Speeds,
+    /// The speeds in a state between both sides, too.
+    Average,
+    /// What moves with the flow, and what pressure does, beside these.
+    Contact,
+    /// The speeds of all waves.
+    All,
+}
+
+/// Every solver of the language.
+pub(crate) const ALL: &[&Solver] = &[&FORCE, &HLL, &HLLC, &HLLE, &MUSTA, &ROE, &RUSANOV];
+
+/// A number that a solver or a reconstruction takes.
+pub(crate) struct Parameter {
+    /// Its name in the language.
+    pub(crate) name: &'static str,
+    /// What it may be.
+    pub(crate) range: RangeInclusive<Rational>,
+    /// Is it a whole number?
+    pub(crate) whole: bool,
+    /// What it is where a scheme says nothing.
+    pub(crate) normal: Rational,
+}
+
+impl Parameter {
+    /// May it be this number?
+    pub(crate) fn fits(&self, value: &Rational) -> bool {
+        self.range.contains(value) && (value.is_integer() || !self.whole)
+    }
+}
+
+pub(crate) const FORCE: Solver = Solver {
+    name: "force",
+    source: "the mean of the fluxes of Lax and Friedrichs and of Richtmyer (Toro and Billett 2000)",
+    needs: Needs::Nothing,
+    parameter: None,
+    combines: false,
+    takes_apart: false,
+};
+
+pub(crate) const HLL: Solver = Solver {
+    name: "hll",
+    source: "one state between the slowest and the fastest wave (Harten, Lax and van Leer 1983)",
+    needs: Needs::Speeds,
+    parameter: None,
+    combines: true,
+    takes_apart: false,
+};
+
+pub(crate) const HLLC: Solver = Solver {
+    name: "hllc",
+    source: "two states between the slowest and the fastest wave, and a contact between them (Toro, Spruce and Speares 1994)",
+    needs: Needs::Contact,
+    parameter: None,
+    combines: false,
+    takes_apart: false,
+};
+
+pub(crate) const HLLE: Solver = Solver {
+    name: "hlle",
+    source: "HLL with the slower and the faster of the speeds at both sides and between (Einfeldt 1988)",
+    needs: Needs::Average,
+    parameter: None,
+    combines: true,
+    takes_apart: true,
+};
+
+pub(crate) const MUSTA: Solver = Solver {
+    name: "musta",
+    source: "FORCE at the end of a local forecast in several stages (Toro and Titarev 2006)",
+    needs: Needs::Nothing,
+    parameter: Some(&STAGES),
+    combines: false,
+    takes_apart: false,
+};
+
+pub(crate) const ROE: Solver = Solver {
+    name: "roe",
+    source: "the exact solution of the law made linear between both sides (Roe 1981), with the entropy fix of Harten and Hyman",
+    needs: Needs::All,
+    parameter: Some(&FIX),
+    combines: true,
+    takes_apart: true,
+};
+
+pub(crate) const RUSANOV: Solver = Solver {
+    name: "rusanov",
+    source: "the mean less half the jump times the greatest speed (Rusanov 1961)",
+    needs: Needs::Speeds,
+    parameter: None,
+    combines: true,
+    takes_apart: false,
+};
+
+/// What stands for each solver of the system.
+pub(crate) const DECLARED: Solver = Solver {
+    name: "declared",
+    source: "declared by the system",
+    needs: Needs::Nothing,
+    parameter: None,
+    combines: false,
+    takes_apart: false,
+};
+
+/// How many stages the forecast has.
+const STAGES: Parameter = Parameter {
+    name: "stages",
+    range: Rational::new_raw(1, 1)..=Rational::new_raw(4, 1),
+    whole: true,
+    normal: Rational::new_raw(1, 1),
+};
+
+/// How wide the entropy fix is, in units of that of Harten and Hyman.
+const FIX: Parameter = Parameter {
+    name: "fix",
+    range: Rational::new_raw(0, 1)..=Rational::new_raw(2, 1),
+    whole: false,
+    normal: Rational::new_raw(1, 1),
+};
+
+/// The solver of this name.
+pub(crate) fn find(name: &str) -> Option<&'static Solver> {
+    ALL.iter().copied().find(|solver| solver.name == name)
+}

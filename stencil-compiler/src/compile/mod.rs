@@ -1,0 +1,180 @@
+//! Schedules carried through: planned, lowered and checked for one [`Target`]. A schedule is legal if this succeeds for
+//! every kernel of every substep.
+
+use std::fmt;
+
+use crate::algorithm::{Algorithm, Constants};
+use crate::kernel::{self, Kernel};
+use crate::plan::{self, Plan, Room, crossable};
+use crate::schedule::{Blame, Refusal, Schedule};
+
+mod target;
+
+pub use target::{Device, Target};
+
+/// Why a schedule is illegal, with what would be legal in its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScheduleError {
+    /// What of the schedule is to blame.
+    pub blame: Blame,
+    /// The kernel whose blocking or placements are to blame: index into [`Schedule::kernels`].
+    pub kernel: Option<usize>,
+    /// What is wrong.
+    pub message: String,
+    /// The way out.
+    pub help: Vec<String>,
+}
+
+impl From<Refusal> for ScheduleError {
+    fn from(refusal: Refusal) -> Self {
+        ScheduleError {
+            blame: refusal.blame,
+            kernel: None,
+            message: refusal.message,
+            help: Vec::new(),
+        }
+    }
+}
+
+impl fmt::Display for ScheduleError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        for line in &self.help {
+            write!(f, "\n  help: {line}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for ScheduleError {}
+
+/// A schedule carried through: its plan and its kernels, one for each launch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Compiled {
+    /// The problem that is planned: the one that was given, or that with fused substeps.
+    pub problem: Algorithm,
+    /// What happens in a step.
+    pub plan: Plan,
+    /// Kernels in the order of [`Plan::launches`].
+    pub kernels: Vec<Kernel>,
+}
+
+impl Compiled {
+    /// As a run with these constants has it: see [`Kernel::of_run`].
+    pub fn of_run(mut self, constants: &Constants) -> Self {
+        let coefficients = self.plan.coefficients;
+        let kernels = self.kernels.into_iter();
+        let of_run = kernels.map(|kernel| kernel.of_run(coefficients, constants));
+        self.kernels = of_run.collect();
+        self
+    }
+}
+
+/// Plans and lowers a schedule for a target; checks every stage on the way.
+///
+/// # Errors
+/// Where the schedule is illegal. What would be legal is a long search:
+/// [`advised`](crate::search::advice::advised) makes it.
+pub fn compile(
+    algorithm: &Algorithm,
+    schedule: &Schedule,
+    target: &Target,
+) -> Result<Compiled, ScheduleError> {
+    let plan = plan(algorithm, schedule, target)?;
+    lower(algorithm, schedule, plan, target)
+}
+
+/// Plans a schedule for a target: the first half of [`compile`].
+///
+/// # Errors
+/// Where the schedule cannot be planned.
+pub fn plan(
+    algorithm: &Algorithm,
+    schedule: &Schedule,
+    target: &Target,
+) -> Result<Plan, ScheduleError> {
+    let mut wrapped = target.periodic;
+    if let Some((cells, _)) = target.patches.filter(|_| wrapped.contains(&true)) {
+        let halo = plan::plan(algorithm, schedule, [false; 3])?.halo();
+        let crossable = crossable(halo, cells, target.value_bytes);
+        wrapped = std::array::from_fn(|axis| wrapped[axis] && crossable[axis]);
+    }
+    let plan = plan::plan(algorithm, schedule, wrapped)?;
+    Ok(match (target.patches, target.device.units) {
+        (Some((cells, patches)), Some(units)) => plan.fitted(Room {
+            dimension: algorithm.dimension,
+            cells,
+            patches,
+            units,
+        }),
+        _ => plan,
+    })
+}
+
+/// Lowers a plan of a schedule for a target, the second half of [`compile`].
+///
+/// # Errors
+/// Where a kernel of the schedule is illegal.
+pub fn lower(
+    algorithm: &Algorithm,
+    schedule: &Schedule,
+    plan: Plan,
+    target: &Target,
+) -> Result<Compiled, ScheduleError> {
+    plan.check().map_err(Refusal::from)?;
+    let problem = schedule.problem(algorithm)?.into_owned();
+    let on = (target.value_bytes, &target.device.multiprocessor);
+    let mut kernels = Vec::new();
+    for (at, launch) in plan.launches.iter().enumerate() {
+        let in_kernel = |refusal: Refusal| in_kernel(schedule, launch.kernel, refusal);
+        let kernel = kernel::lower::lower(&problem, &plan, at, on).map_err(in_kernel)?;
+        kernel.check().map_err(Refusal::from).map_err(in_kernel)?;
+        kernels.push(kernel);
+    }
+    Ok(Compiled {
+        problem,
+        plan,
+        kernels,
+    })
+}
+
+/// What is wrong with one kernel of a schedule.
+fn in_kernel(schedule: &Schedule, kernel: usize, refusal: Refusal) -> ScheduleError {
+    let error = ScheduleError::from(refusal);
+    let message = match schedule.kernels.len() {
+        0 | 1 => error.message,
+        _ => format!("kernel {}: {}", kernel + 1, error.message),
+    };
+    ScheduleError {
+        kernel: Some(kernel),
+        message,
+        ..error
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cost::MODELS;
+    use crate::discretize::discretize;
+    use crate::model::parse::parse_str;
+    use crate::schedule::text;
+
+    #[test]
+    fn each_card_has_its_own_shared_memory() {
+        let source = "system Heat in 3d { field q: scalar; ddt(q) = lap(q); }
+            scheme s for Heat { space: central<order = 2>; time: euler; }";
+        let algorithm = discretize(&parse_str(source).unwrap()).unwrap();
+        let most = |name: &str, ring: u32| {
+            let card = MODELS.iter().find(|card| card.name == name).unwrap();
+            let target = Target::new(8).on(card.rates.device());
+            let march = format!("schedule kernel march tile_x=64 tile_y=16 ring={ring}");
+            compile(&algorithm, &text::parse(&march).unwrap(), &target)
+        };
+        assert!(most("H200", 20).is_ok() && most("A100", 10).is_ok());
+        let message = most("A100", 20).unwrap_err().message;
+        assert!(message.contains("and a block has 166912"), "{message}");
+        let message = most("K40", 10).unwrap_err().message;
+        assert!(message.contains("and a block has 49152"), "{message}");
+    }
+}

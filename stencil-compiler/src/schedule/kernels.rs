@@ -1,0 +1,54 @@
+//! The kernels that the placements and passes of a schedule make of an algorithm.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Schedule;
+use crate::algorithm::footprint::{Bounds, bounds};
+use crate::algorithm::{Algorithm, FnId};
+
+/// Number of kernels of a substep that the placements and passes of a schedule make, where none is shared.
+pub fn kernel_count(algorithm: &Algorithm, schedule: &Schedule) -> usize {
+    stored_together(algorithm, schedule).len() + 1 + schedule.more_passes()
+}
+
+/// The stored functions that a schedule computes together, in order of execution.
+pub fn stored_together(algorithm: &Algorithm, schedule: &Schedule) -> Vec<Vec<FnId>> {
+    let placed = schedule.placements.keys();
+    let stored = placed
+        .filter(|name| schedule.stores(name))
+        .filter_map(|name| algorithm.find(name))
+        .collect();
+    let levels = levels(algorithm, &stored, &schedule.passes);
+    let mut kernels = vec![Vec::new(); levels.values().max().map_or(0, |last| last + 1)];
+    for (id, kernel) in levels {
+        kernels[kernel].push(id);
+    }
+    kernels
+}
+
+/// The kernel in which each stored function is computed: with those whose values it needs in its own
+/// cell only, one after those that it reads at other cells. What could be computed together is parted by
+/// its passes.
+pub(crate) fn levels(
+    algorithm: &Algorithm,
+    stored: &BTreeSet<FnId>,
+    passes: &BTreeMap<String, u32>,
+) -> BTreeMap<FnId, usize> {
+    let mut levels: BTreeMap<FnId, (usize, u32)> = BTreeMap::new();
+    for id in stored {
+        let read = bounds(algorithm, &[*id], stored);
+        let after = |(below, points): (&FnId, &Bounds)| {
+            let (level, pass) = *levels.get(below)?;
+            Some(match points.is_here() {
+                true => (level, pass),
+                false => (level + 1, 0),
+            })
+        };
+        let (level, least) = read.iter().filter_map(after).max().unwrap_or_default();
+        let own = passes.get(&algorithm.function(*id).name).copied();
+        levels.insert(*id, (level, own.unwrap_or(0).max(least)));
+    }
+    let kernels: BTreeSet<(usize, u32)> = levels.values().copied().collect();
+    let kernel = |(id, own)| (id, kernels.range(..own).count());
+    levels.into_iter().map(kernel).collect()
+}

@@ -1,0 +1,34 @@
+//! Layouts: how the arrays that a schedule works on lie in memory.
+
+/// How the arrays of fields and of their new values lie in memory, and those of accumulators; other arrays are alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Layout {
+    /// A structure of arrays: one array behind the other.
+    #[default]
+    Soa,
+    /// An array of structures: all values of a cell side by side.
+    Aos,
+    /// Fields, their new values, and stored functions that neighbours read, in surfaces: memory that is read and written
+    /// through the texture units, which lay it out as they like (Cygert et al. 2014, section 2). What is read in its
+    /// own cell alone has no use for them.
+    Surface,
+}
+
+impl Layout {
+    /// All of them.
+    pub const ALL: [Layout; 3] = [Layout::Soa, Layout::Aos, Layout::Surface];
+
+    /// Its word in schedules.
+    pub fn word(self) -> &'static str {
+        match self {
+            Layout::Soa => "soa",
+            Layout::Aos => "aos",
+            Layout::Surface => "surface",
+        }
+    }
+
+    /// The layout of this name.
+    pub fn find(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|layout| layout.word() == word)
+    }
+}

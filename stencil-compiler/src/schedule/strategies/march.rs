@@ -1,0 +1,117 @@
+//! `march`: tiles march along the slowest axis over a ring of planes in shared memory.
+
+use super::{BLOCKS, CHUNK, COLUMN, LaunchKind, Param, Strategy, Tried};
+
+/// The strategy.
+pub const STRATEGY: Strategy = Strategy {
+    name: "march",
+    summary: "tiles march along the slowest axis over a ring of planes in shared memory",
+    params: &[
+        Param {
+            name: "tile_x",
+            summary: "cells of the tile along x",
+            default: 32,
+            values: &[16, 32, 64, 128],
+            flat: Some(&[64, 128, 256, 512, 1024]),
+            tried: Tried::First,
+        },
+        Param {
+            name: "tile_y",
+            summary: "cells of the tile along y (3d)",
+            default: 8,
+            values: &[4, 8, 12, 16, 24],
+            flat: Some(&[1]),
+            tried: Tried::First,
+        },
+        Param {
+            name: "points",
+            summary: "cells of a thread along x",
+            default: 1,
+            values: &[1, 2, 4],
+            flat: None,
+            tried: Tried::First,
+        },
+        Param {
+            name: "ring",
+            summary: "planes of the ring; 0 is two more than are read",
+            default: 0,
+            values: &[0, 6, 7, 8, 9],
+            flat: None,
+            tried: Tried::First,
+        },
+        CHUNK,
+        COLUMN,
+        BLOCKS,
+        LOADER,
+        BARRIER,
+        REFILL,
+        TRIM,
+    ],
+    marches: true,
+    stages: true,
+    // Boxes are as the array lies.
+    wraps: |blocking| STRATEGY.param(blocking, LOADER.name) != BOXES,
+    across: Some(across),
+    kind: LaunchKind::Blocks,
+    least_dimension: 2,
+};
+
+/// What copies planes into the ring.
+pub(crate) const LOADER: Param = Param {
+    name: "loader",
+    summary: "0: each thread copies 16 bytes at a time; 1: one thread has whole boxes copied, where a device can; 2: boxes, but copies where a block reads around an end",
+    default: 0,
+    values: &[0, BOXES, BOTH],
+    flat: None,
+    tried: Tried::Beside,
+};
+
+/// The loader that copies boxes.
+pub(crate) const BOXES: u32 = 1;
+
+/// The loader that copies boxes except in blocks that read around an end.
+pub(crate) const BOTH: u32 = 2;
+
+/// Where threads wait for what others made of shared functions.
+pub(crate) const BARRIER: Param = Param {
+    name: "barrier",
+    summary: "1: split, a warp waits for the others when it first reads what they shared; 0: all wait for each other once a plane",
+    default: 0,
+    values: &[0, SPLIT],
+    flat: None,
+    tried: Tried::Beside,
+};
+
+/// The barrier that warps arrive on and wait at in different places.
+pub(crate) const SPLIT: u32 = 1;
+
+/// When an iteration fills the slots of a coming one.
+pub(crate) const REFILL: Param = Param {
+    name: "refill",
+    summary: "when planes of coming iterations are asked for: 0: before the work of an iteration, or amid it where barriers are split; 1: behind it, so that warps wait less for each other",
+    default: 0,
+    values: &[0, BEHIND],
+    flat: None,
+    tried: Tried::Last,
+};
+
+/// Planes are asked for behind the work.
+pub(crate) const BEHIND: u32 = 1;
+
+/// Do planes around a chunk get less work?
+pub(crate) const TRIM: Param = Param {
+    name: "trim",
+    summary: "1: planes before and behind a chunk get only the work that its outputs need of them, in a text of their own; 0: all of it",
+    default: 0,
+    values: &[0, 1],
+    flat: None,
+    tried: Tried::Last,
+};
+
+/// Cells of the tile along x and y.
+pub(crate) fn across(param: &dyn Fn(&str) -> u32, dimension: usize) -> [u32; 2] {
+    match dimension {
+        3 => [param("tile_x"), param("tile_y")],
+        _ => [param("tile_x"), 1],
+    }
+}
