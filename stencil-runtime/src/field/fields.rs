@@ -9,6 +9,7 @@ use stencil_compiler::plan::{BufferRole, Plan};
 
 use super::memory_use;
 use super::{Array, Buffers, Cut, Filling, GhostDepth, Shape};
+use crate::io::free_memory;
 use crate::mesh::{Boundaries, Mesh, Neighbours, Patches};
 use crate::{Error, Number};
 
@@ -67,7 +68,7 @@ impl<T: Number> Fields<T> {
             Some(shape) => Ok(shape),
             None => {
                 let arrays: Vec<_> = memory_use::arrays_of(plan, false, domain.keep_last).collect();
-                let free = memory_use::available();
+                let free = free_memory::available();
                 memory_use::fits(&arrays, (cells, halo), [1; 3], T::BYTES, free)?;
                 Err(Error::Bug(format!("{cells:?} cells fit and have no shape")))
             }

@@ -5,6 +5,7 @@
 
 mod csv;
 mod failure;
+pub(crate) mod free_memory;
 mod npy;
 mod npz;
 mod part;

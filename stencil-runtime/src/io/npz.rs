@@ -285,7 +285,7 @@ impl Npz {
     /// # Errors
     /// If there is none of this name, or it is damaged or too large.
     pub fn get(&mut self, name: &str) -> Result<Value, NpzError> {
-        let most = crate::field::memory_use::available().map_or(u64::MAX, |free| free / 2);
+        let most = super::free_memory::available().map_or(u64::MAX, |free| free / 2);
         self.get_within(name, most)
     }
 

@@ -1,12 +1,18 @@
-//! Which folder of the compiler may import which: each floor those above it.
+//! Which folder of the compiler and of the runtime may import which: each floor those above it.
 
 use super::Violation;
 use super::scan::Source;
 
 const COMPILER: &str = "stencil-compiler/src";
+const RUNTIME: &str = "stencil-runtime/src";
 
-/// The floors, the highest first; of modules on one floor each may import those before it.
-const FLOORS: [&[&str]; 12] = [
+/// The floors of a crate, the highest first; of modules on one floor each may import those before it.
+type Floors = &'static [&'static [&'static str]];
+
+/// The crates that have floors, by the folder of their sources.
+const HOUSES: [(&str, Floors); 2] = [(COMPILER, &OF_COMPILER), (RUNTIME, &OF_RUNTIME)];
+
+const OF_COMPILER: [&[&str]; 12] = [
     &["diag", "syntax", "hash", "expr"],
     &["catalogue"],
     &["model"],
@@ -21,9 +27,30 @@ const FLOORS: [&[&str]; 12] = [
     &["search"],
 ];
 
+/// `program` has the types of compiled kernels, which a system carries and the processor runs. Every floor has errors and
+/// numbers, which are imported by their types and know devices.
+const OF_RUNTIME: [&[&str]; 11] = [
+    &["io", "report", "program", "system"],
+    &["mesh"],
+    &["field"],
+    &["step"],
+    &["backend"],
+    &["error", "number"],
+    &["simulation", "bench"],
+    &["plot"],
+    &["spectrum"],
+    &["problem"],
+    &["tune"],
+];
+
 /// Checks the imports of one file; tests may import any module.
 pub(super) fn check(source: &Source) -> Vec<Violation> {
-    let Ok(inside) = source.path.strip_prefix(COMPILER) else {
+    let house = HOUSES.iter();
+    let house = house.filter_map(|(folder, floors)| {
+        let inside = source.path.strip_prefix(folder).ok()?;
+        Some((inside, *floors))
+    });
+    let Some((inside, floors)) = house.into_iter().next() else {
         return Vec::new();
     };
     let first = inside.components().next();
@@ -38,14 +65,14 @@ pub(super) fn check(source: &Source) -> Vec<Violation> {
         line,
         rule: "floors",
         message,
-        way_out: "pass it as a value, or move what both need to the higher floor; FLOORS in xtask and ARCHITECTURE.md have the order",
+        way_out: "pass it as a value, or move what both need to the higher floor; HOUSES in xtask and ARCHITECTURE.md have the order",
     };
-    let Some(here) = place(own) else {
+    let Some(here) = place(floors, own) else {
         return vec![violation(1, format!("`{own}` has no place on the floors"))];
     };
     let mut found = Vec::new();
     for (line, module) in imports(source) {
-        let message = match place(&module) {
+        let message = match place(floors, &module) {
             Some(there) if there > here => {
                 format!("`{own}` is above `{module}` and must not import it")
             }
@@ -58,8 +85,8 @@ pub(super) fn check(source: &Source) -> Vec<Violation> {
 }
 
 /// The floor of a module, and its place there.
-fn place(module: &str) -> Option<(usize, usize)> {
-    let floors = FLOORS.iter().enumerate();
+fn place(floors: Floors, module: &str) -> Option<(usize, usize)> {
+    let floors = floors.iter().enumerate();
     let mut places = floors.filter_map(|(floor, names)| {
         let at = names.iter().position(|name| *name == module)?;
         Some((floor, at))
@@ -107,7 +134,8 @@ fn imports(source: &Source) -> Vec<(usize, String)> {
             }
         }
     }
-    found.retain(|(_, module)| module != "self");
+    // Types and functions of the crate itself are exported by a module.
+    found.retain(|(_, module)| module != "self" && !module.starts_with(char::is_uppercase));
     found
 }
 
@@ -118,7 +146,11 @@ mod tests {
     use super::*;
 
     fn found(path: &str, text: &str) -> Vec<(usize, String)> {
-        let path = Path::new(COMPILER).join(path);
+        found_in(COMPILER, path, text)
+    }
+
+    fn found_in(house: &str, path: &str, text: &str) -> Vec<(usize, String)> {
+        let path = Path::new(house).join(path);
         let found = check(&Source::read(&path, text));
         found.into_iter().map(|v| (v.line, v.message)).collect()
     }
@@ -162,6 +194,19 @@ mod tests {
         ] {
             assert_eq!(refused(path, text), [line], "{path}: {text}");
         }
+    }
+
+    #[test]
+    fn the_runtime_has_floors_of_its_own() {
+        for (path, text, lines) in [
+            ("backend/cpu/mod.rs", "use crate::field::Array;", 0),
+            ("backend/cpu/mod.rs", "use crate::{Error, step};", 0),
+            ("mesh/mod.rs", "use crate::field::Array;", 1),
+            ("step/mod.rs", "use crate::backend::cuda;", 1),
+        ] {
+            assert_eq!(found_in(RUNTIME, path, text).len(), lines, "{path}: {text}");
+        }
+        assert!(found_in("cli/src", "main.rs", "use crate::run;").is_empty());
     }
 
     #[test]

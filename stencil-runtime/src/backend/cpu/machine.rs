@@ -17,6 +17,7 @@ use crate::backend::device::OnHost;
 use crate::backend::{Device, Reducer, Renew};
 use crate::field::memory_use;
 use crate::field::{Array, BadValue, Domain, Fields, Filling};
+use crate::io::free_memory;
 use crate::step::{Action, After, Failure, Moment, Rules, actions};
 use crate::{Error, MemoryUse, Number};
 
@@ -370,7 +371,7 @@ fn allocated<T: Number>(plan: &Plan, domain: Domain, halo: [usize; 3]) -> Result
     let has_rings = has_rings(plan);
     let mut fields = Fields::without_arrays(plan, domain, patches, halo)?;
     let arrays: Vec<_> = memory_use::arrays_of(plan, has_rings, keep_last).collect();
-    let (size, free) = ((patches.cells, halo), memory_use::available());
+    let (size, free) = ((patches.cells, halo), free_memory::available());
     memory_use::fits(&arrays, size, patches.counts, T::BYTES, free)?;
     let is_ring = |at: usize| has_rings && plan.buffers[at].role == BufferRole::Derived;
     for at in (0..plan.buffers.len()).filter(|at| is_ring(*at)) {
