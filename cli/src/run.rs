@@ -157,7 +157,7 @@ impl From<Error> for Ended {
         let code = match &error {
             Error::NotFinite { .. }
             | Error::NoTimeStep { .. }
-            | Error::Retaken { .. }
+            | Error::StepRejected { .. }
             | Error::Speed(_) => NUMERICAL,
             Error::Output(_) => OUTPUT,
             Error::Bug(_) => BUG,

@@ -183,6 +183,6 @@ fn patches_that_cannot_be_are_refused() {
             "give 4 or 8 patches along z, or 15 or 20 cells",
         ],
     );
-    let thin = said("run sod --cells 64 --patches 64");
+    let thin = said("run sod --cells 64 --patches 64 --set boundary.x=wall");
     assert_has(&thin, &["a patch has 1 along x"]);
 }

@@ -11,7 +11,7 @@ use crate::backend::cuda::CudaError;
 use crate::io::{NpzError, way_out};
 use crate::mesh::Axis;
 use crate::report::{told, told_point};
-use crate::{Retaken, Shortage};
+use crate::{RejectedStep, Shortage};
 
 /// The reason why a system or a simulation could not be made, or a run had to end.
 #[derive(Debug, thiserror::Error)]
@@ -183,13 +183,13 @@ pub enum Error {
         "at t = {:?} a step was done {times} times, and the speeds at its end allowed no more than dt = {dt:?} at last, as the {} speed was {} in cell {:?}, at {:?}; start with a smaller Courant number, or allow a larger limit",
         last.t, last.speed, last.value, last.cell, last.at
     )]
-    Retaken {
+    StepRejected {
         /// The number of tries.
         times: u32,
         /// The length that was allowed at last.
         dt: f64,
         /// The last try, and the speed that was too fast at its end.
-        last: Box<Retaken>,
+        last: Box<RejectedStep>,
     },
     /// A time step that is longer than the stability limit.
     #[error(transparent)]

@@ -301,7 +301,7 @@ impl<T: Number> Case<T> {
             parts,
             of_first: None,
             copy_gb_s: self.copy,
-            room: simulation.room(),
+            room: simulation.memory_use(),
             floor_bytes: least_bytes(simulation),
             floor_ms: least_bytes(simulation) * points as f64 / (self.copy * 1e9) * 1e3,
             beside: beside.map(Beside::result),

@@ -64,12 +64,12 @@ impl<T: Number> Summary<'_, T> {
     /// The number of steps that were done again, and the reason for the last of them.
     fn retaken(&self) -> String {
         let simulation = self.simulation;
-        let Some(last) = simulation.last_retaken() else {
+        let Some(last) = simulation.last_rejected() else {
             return String::new();
         };
         format!(
             ", {} of them done again, shorter;\nthe last was step {}, at t = {}: the {} speed became {} in cell {:?}",
-            simulation.retaken(),
+            simulation.rejected_steps(),
             last.step,
             significant(last.t, DIGITS),
             last.speed,
@@ -133,9 +133,9 @@ impl<T: Number> Render for Summary<'_, T> {
                 "threads": simulation.threads(),
             },
             "steps": simulation.step_count(),
-            "retaken": simulation.retaken(),
+            "retaken": simulation.rejected_steps(),
             "repaired": self.repaired,
-            "last_retaken": simulation.last_retaken().map(|last| json!({
+            "last_retaken": simulation.last_rejected().map(|last| json!({
                 "step": last.step,
                 "t": last.t,
                 "dt": last.dt,
@@ -163,7 +163,7 @@ impl<T: Number> Render for Summary<'_, T> {
                     "t = {} after {}{}",
                     significant(simulation.t(), DIGITS),
                     counted(simulation.step_count(), "step"),
-                    self.retaken()
+                    self.rejected_steps()
                 ),
             )
             .row(

@@ -216,7 +216,7 @@ impl<T: Number> Simulation<T> {
             self.undo()?;
             (self.t, most) = (before, shorter);
             self.steps -= 1;
-            self.retaken += 1;
+            self.rejected += 1;
         }
         Err(self.given_up(MOST_TRIES, most))
     }

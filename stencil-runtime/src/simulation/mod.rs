@@ -7,7 +7,7 @@ mod evaluate;
 mod law;
 mod parts;
 mod restart;
-mod retake;
+mod rejected;
 mod speeds;
 mod stable;
 mod timed;
@@ -35,7 +35,7 @@ pub use builder::{Builder, Engine};
 pub use evaluate::Quantity;
 pub use restart::Restored;
 pub(crate) use restart::differences;
-pub use retake::Retaken;
+pub use rejected::RejectedStep;
 pub(crate) use values::sampled;
 
 /// A run of a system on a box with cells of equal size.
@@ -84,9 +84,9 @@ pub struct Simulation<T> {
     t: f64,
     steps: u64,
     /// Number of steps that were done again.
-    retaken: u64,
+    rejected: u64,
     /// The last of them.
-    last_retaken: Option<Retaken>,
+    last_rejected: Option<RejectedStep>,
     /// Has the user set values since the last step?
     is_set: bool,
     /// The longest step that was compared with the stability limit; `None` if none was.
@@ -181,8 +181,8 @@ impl<T: Number> Simulation<T> {
             found_at: None,
             t: 0.0,
             steps: 0,
-            retaken: 0,
-            last_retaken: None,
+            rejected: 0,
+            last_rejected: None,
             is_set: false,
             lost: false,
             timings: Timings::default(),
@@ -405,12 +405,12 @@ impl<T: Number> Simulation<T> {
     }
 
     /// Returns the memory that it takes on its device, part by part.
-    pub fn room(&self) -> MemoryUse {
+    pub fn memory_use(&self) -> MemoryUse {
         self.device.memory_use()
     }
 
     /// Returns the bytes of all arrays, ghost cells included.
     pub fn bytes(&self) -> usize {
-        self.room().bytes()
+        self.memory_use().bytes()
     }
 }

@@ -13,7 +13,7 @@ mod patches;
 mod places;
 mod reference;
 mod restart;
-mod retakes;
+mod rejected;
 mod runs;
 mod stability;
 mod threads;

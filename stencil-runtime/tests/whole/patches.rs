@@ -56,7 +56,7 @@ fn shown<T: Number>(builder: Builder<T>, steps: u64) -> Result<Vec<u64>, Error> 
     simulation.run(steps, |_, _| ())?;
     let mut bits = simulation.bits()?;
     bits.push(simulation.t().to_bits());
-    bits.push(simulation.retaken());
+    bits.push(simulation.rejected_steps());
     let text = match simulation.system().name() {
         "Water" => "norm(m)/h",
         _ => "div(u)",

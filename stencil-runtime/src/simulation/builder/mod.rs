@@ -348,7 +348,7 @@ impl<T: Number> Builder<T> {
     ///     let mut simulation = run.cfl_limit(limit).build()?;
     ///     simulation.set("q", |_, _, _| 1.0)?;
     ///     simulation.run(2, |_, _| ())?;
-    ///     Ok((simulation.retaken(), simulation.t()))
+    ///     Ok((simulation.rejected_steps(), simulation.t()))
     /// };
     /// let (loose, tight) = (run(1e9)?, run(1.0)?);
     /// assert!(loose.0 == 0 && tight.0 > 0 && tight.1 < loose.1);

@@ -5,10 +5,10 @@ use super::{Pace, Simulation};
 use crate::step::{Asked, Moment};
 use crate::{Error, Number};
 
-/// A step that turned out too long, and the speed at its end that was too high; see [`Simulation::last_retaken`].
+/// A step that turned out too long, and the speed at its end that was too high; see [`Simulation::last_rejected`].
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Retaken {
+pub struct RejectedStep {
     /// The step, from 1.
     pub step: u64,
     /// The time at which it began.
@@ -29,8 +29,8 @@ pub struct Retaken {
 impl<T: Number> Simulation<T> {
     /// Returns the number of steps that turned out too long, and were undone and done again (see
     /// [`cfl_limit`](crate::Builder::cfl_limit)).
-    pub fn retaken(&self) -> u64 {
-        self.retaken
+    pub fn rejected_steps(&self) -> u64 {
+        self.rejected
     }
 
     /// Returns the last step that was undone, with the cell that was too fast at its end; `None` if none was. Each of
@@ -49,13 +49,13 @@ impl<T: Number> Simulation<T> {
     /// let mut simulation = run.build()?;
     /// simulation.set("q", |x, _, _| if x == 0.625 { 2.0 } else { 1.0 })?;
     /// simulation.step()?;
-    /// let last = simulation.last_retaken().unwrap();
+    /// let last = simulation.last_rejected().unwrap();
     /// assert_eq!((last.step, last.speed, last.cell), (1, "advective", [5, 0, 0]));
     /// assert!(last.value > 2.0 && last.at == [0.625]);
     /// # Ok::<(), stencil_runtime::Error>(())
     /// ```
-    pub fn last_retaken(&self) -> Option<&Retaken> {
-        self.last_retaken.as_ref()
+    pub fn last_rejected(&self) -> Option<&RejectedStep> {
+        self.last_rejected.as_ref()
     }
 
     /// Returns, after a step, the length that the speeds at its end allow, if it was too long; notes the step then.
@@ -82,12 +82,12 @@ impl<T: Number> Simulation<T> {
         if done.dt <= longest {
             return Ok(None);
         }
-        self.last_retaken = Some(self.too_long(done, &speeds)?);
+        self.last_rejected = Some(self.too_long(done, &speeds)?);
         Ok(Some(allowed.dt))
     }
 
     /// Returns a step that was too long for these speeds, which are those of the fields.
-    fn too_long(&mut self, done: Moment, speeds: &[f64]) -> Result<Retaken, Error> {
+    fn too_long(&mut self, done: Moment, speeds: &[f64]) -> Result<RejectedStep, Error> {
         let Moment { step, t, dt } = done;
         let Some(watch) = &self.watch else {
             return Err(Error::Bug("a step was too long without speeds".into()));
@@ -95,7 +95,7 @@ impl<T: Number> Simulation<T> {
         let strictest = self.rules.strictest(speeds);
         let device = self.device.as_mut();
         let (speed, cell) = watch.fastest(strictest, device, &self.setup.mesh, self.t)?;
-        Ok(Retaken {
+        Ok(RejectedStep {
             value: speeds[strictest],
             at: self.point(cell),
             step,
@@ -109,8 +109,8 @@ impl<T: Number> Simulation<T> {
     /// Returns the error of a step that was given up after so many tries; the last one allowed this length.
     pub(super) fn given_up(&self, times: u32, dt: f64) -> Error {
         let bug = || Error::Bug("a step was given up that was not too long".into());
-        let last = self.last_retaken.clone();
-        last.map_or_else(bug, |last| Error::Retaken {
+        let last = self.last_rejected.clone();
+        last.map_or_else(bug, |last| Error::StepRejected {
             times,
             dt,
             last: Box::new(last),

@@ -1,7 +1,7 @@
 //! Steps that turn out too long.
 
 use stencil_runtime::compiler::stability::{Axes, speeds};
-use stencil_runtime::{Engine, Error, Number, Retaken, Simulation, SystemDef};
+use stencil_runtime::{Engine, Error, Number, RejectedStep, Simulation, SystemDef};
 
 use crate::runs::{bits, text, there_is_a_card};
 
@@ -27,11 +27,11 @@ fn burst_through_faces() -> SystemDef {
 
 #[test]
 fn a_step_that_turns_out_too_long_is_done_again_shorter() {
-    retaken_as_a_shorter_one(&burst());
-    retaken_as_a_shorter_one(&burst_through_faces());
+    done_again_as_a_shorter_one(&burst());
+    done_again_as_a_shorter_one(&burst_through_faces());
 }
 
-fn retaken_as_a_shorter_one(system: &SystemDef) {
+fn done_again_as_a_shorter_one(system: &SystemDef) {
     let new = || Simulation::<f64>::builder(system).cells([8, 1, 1]);
     let start = |simulation: &mut Simulation<f64>| {
         let q = |x: f64, _: f64, _: f64| 1.0 + 0.1 * (std::f64::consts::TAU * x).sin();
@@ -40,8 +40,8 @@ fn retaken_as_a_shorter_one(system: &SystemDef) {
     let mut limited = new().cfl(0.8).cfl_limit(0.85).build().unwrap();
     start(&mut limited);
     limited.step().unwrap();
-    let (dt, retaken) = (limited.dt(), limited.retaken());
-    assert!(retaken > 0 && limited.step_count() == 1, "{retaken} times");
+    let (dt, rejected) = (limited.dt(), limited.rejected_steps());
+    assert!(rejected > 0 && limited.step_count() == 1, "{rejected} times");
     // It is a step of that length, from the same values, and fits the speeds at its end.
     let mut given = new().dt(dt).build().unwrap();
     start(&mut given);
@@ -61,7 +61,7 @@ fn retaken_as_a_shorter_one(system: &SystemDef) {
     let mut free = new().cfl(0.8).build().unwrap();
     start(&mut free);
     free.step().unwrap();
-    assert!(free.dt() > dt && free.retaken() == 0);
+    assert!(free.dt() > dt && free.rejected_steps() == 0);
     // A run still ends where it is to end.
     limited.run_until(0.2, |_, _| ()).unwrap();
     assert_eq!(limited.t(), 0.2);
@@ -99,14 +99,14 @@ fn limits_that_no_step_can_keep_are_told() {
         error.to_string().contains("a step was done 8 times"),
         "{error}"
     );
-    let why = hopeless.last_retaken().unwrap().clone();
+    let why = hopeless.last_rejected().unwrap().clone();
     assert_eq!((why.step, why.t, why.cell), (1, 0.0, [0; 3]));
     let told = format!(
         "as the advective speed was {} in cell [0, 0, 0], at [0.0]",
         why.value
     );
     assert!(error.to_string().contains(&told), "{error}");
-    assert!(matches!(error, Error::Retaken { last, .. } if *last == why));
+    assert!(matches!(error, Error::StepRejected { last, .. } if *last == why));
     // The fields are those before the step.
     assert_eq!((hopeless.t(), hopeless.step_count()), (0.0, 0));
     assert!(hopeless.field("q").unwrap().iter().all(|q| *q == 6.0));
@@ -117,7 +117,7 @@ fn after_a_step<T: Number>(
     system: &SystemDef,
     cells: [usize; 3],
     fast: &[[usize; 3]],
-) -> (Retaken, ndarray::Array3<f64>) {
+) -> (RejectedStep, ndarray::Array3<f64>) {
     let new = || {
         Simulation::<T>::builder(system)
             .cells(cells)
@@ -133,8 +133,8 @@ fn after_a_step<T: Number>(
         simulation
     };
     let limited = start(new().cfl(0.2).cfl_limit(0.2).build().unwrap());
-    let last = limited.last_retaken().unwrap().clone();
-    assert!(limited.retaken() > 0 && limited.dt() < last.dt);
+    let last = limited.last_rejected().unwrap().clone();
+    assert!(limited.rejected_steps() > 0 && limited.dt() < last.dt);
     let first = start(new().dt(last.dt).build().unwrap());
     (last, first.to_f64("q").unwrap())
 }
@@ -185,7 +185,7 @@ fn a_card_tells_the_cell_that_the_processor_tells() {
         simulation.run(5, |_, _| ()).unwrap();
         (
             bits(&simulation),
-            simulation.last_retaken().unwrap().clone(),
+            simulation.last_rejected().unwrap().clone(),
         )
     };
     let processor = run(Engine::Rows);
