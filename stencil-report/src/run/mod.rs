@@ -62,7 +62,7 @@ impl<T: Number> Summary<'_, T> {
     }
 
     /// The number of steps that were done again, and the reason for the last of them.
-    fn retaken(&self) -> String {
+    fn rejected_steps(&self) -> String {
         let simulation = self.simulation;
         let Some(last) = simulation.last_rejected() else {
             return String::new();
