@@ -6,8 +6,8 @@ mod cause;
 mod evaluate;
 mod law;
 mod parts;
-mod restart;
 mod rejected;
+mod restart;
 mod speeds;
 mod stable;
 mod timed;
@@ -33,9 +33,9 @@ use watch::Watch;
 pub use advance::{Flow, Outcome, Timings};
 pub use builder::{Builder, Engine};
 pub use evaluate::Quantity;
+pub use rejected::RejectedStep;
 pub use restart::Restored;
 pub(crate) use restart::differences;
-pub use rejected::RejectedStep;
 pub(crate) use values::sampled;
 
 /// A run of a system on a box with cells of equal size.

@@ -41,7 +41,10 @@ fn done_again_as_a_shorter_one(system: &SystemDef) {
     start(&mut limited);
     limited.step().unwrap();
     let (dt, rejected) = (limited.dt(), limited.rejected_steps());
-    assert!(rejected > 0 && limited.step_count() == 1, "{rejected} times");
+    assert!(
+        rejected > 0 && limited.step_count() == 1,
+        "{rejected} times"
+    );
     // It is a step of that length, from the same values, and fits the speeds at its end.
     let mut given = new().dt(dt).build().unwrap();
     start(&mut given);
