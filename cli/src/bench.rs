@@ -25,7 +25,7 @@ pub(crate) struct BenchArgs {
     /// Cells along x, y, z; one number is for all axes. May be repeated
     #[arg(long, value_name = "NX,NY,NZ", value_parser = counts)]
     cells: Vec<Cells>,
-    /// Patches along x, y, z that a card cuts the mesh into; one number is for all axes
+    /// Patches along x, y, z that the mesh is cut into; one number is for all axes
     #[arg(long, value_name = "P,Q,R", value_delimiter = ',', num_args = 1)]
     patches: Vec<usize>,
     /// Precisions of the values

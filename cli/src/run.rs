@@ -49,7 +49,7 @@ pub(crate) struct RunArgs {
     /// Cells along x, y, z; one number is for all axes
     #[arg(long, value_name = "NX,NY,NZ")]
     cells: Option<String>,
-    /// Patches along x, y, z that a card cuts the mesh into; the results are the same
+    /// Patches along x, y, z that the mesh is cut into; the results are the same
     #[arg(long, value_name = "P,Q,R")]
     patches: Option<String>,
     /// Number of time steps from where the run starts, whatever time that is
