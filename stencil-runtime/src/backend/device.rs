@@ -9,7 +9,7 @@ use stencil_compiler::model::Reduction;
 
 use super::Reducer;
 use crate::field::{BadValue, Fields};
-use crate::step::{Asked, Failure, Length, Moment};
+use crate::step::{Asked, Failure, Length, Moment, Several};
 use crate::{Error, MemoryUse, Number};
 
 /// Sets given fields anew for the time of a substep.
@@ -95,6 +95,19 @@ pub(crate) trait Device<T: Number>: Any + Debug + Send + Sync {
     fn steps(&mut self, moments: &[Moment]) -> Result<(), Failure> {
         let mut all = moments.iter();
         all.try_for_each(|moment| self.step(*moment, false, None))
+    }
+
+    /// Does several steps whose lengths follow from these speeds, without the host in between. Returns the accepted
+    /// steps before the first one that the host has to do itself (the run has ended, it was too long, or it has no length),
+    /// and the time after them; `None` if the host does all steps. The uniforms are those of the speeds, and never
+    /// change.
+    fn adaptive_steps(
+        &mut self,
+        _speeds: &Reducer,
+        _uniforms: &[f64],
+        _request: &Several,
+    ) -> Result<Option<(Vec<Moment>, f64)>, Failure> {
+        Ok(None)
     }
 
     /// Checks all steps that were not checked yet.

@@ -82,8 +82,8 @@ impl<T: Number> Simulation<T> {
     }
 
     /// Does as many time steps as the schedule does at once ([`fuse`](stencil_compiler::schedule::Schedule::fuse)), if
-    /// that is no more than `most` and none of them has to be shortened because of the time `end`; one step otherwise.
-    /// Does nothing at that time or later. Returns the number of steps.
+    /// that is no more than `most` and none of them has to be shortened because of the time `end`; or several steps whose
+    /// length a card finds by itself; one step otherwise. Does nothing at that time or later. Returns the number of steps.
     ///
     /// # Errors
     /// See [`step`](Self::step).
@@ -92,6 +92,7 @@ impl<T: Number> Simulation<T> {
         if most > 0 && self.t < end {
             match self.moments(most, end) {
                 Some((moments, after)) => self.advance_at_once(&moments, after)?,
+                None if self.advance_adapting(most, end)? => {}
                 None => self.advance(end)?,
             }
         }
@@ -326,7 +327,7 @@ impl<T: Number> Simulation<T> {
     }
 
     /// Makes the error of a failure; time and step are those of the fields, if they were kept.
-    fn fail(&mut self, failure: Failure) -> Error {
+    pub(super) fn fail(&mut self, failure: Failure) -> Error {
         let (bad, moment, substep, fields, unseen) = match failure {
             Failure::Other(error) => return error,
             Failure::NotFinite {

@@ -1,5 +1,6 @@
 //! A system on a mesh, stepping in time.
 
+mod adapting;
 mod advance;
 pub(crate) mod builder;
 mod cause;
@@ -95,6 +96,8 @@ pub struct Simulation<T> {
     unknown: bool,
     /// The step before which the length of automatic steps was found last; `None` if it was not.
     found_at: Option<u64>,
+    /// The number of adaptive steps that a device is asked for at once, at most.
+    at_once: u64,
     /// Are the fields those of a failed step?
     lost: bool,
     timings: Timings,
@@ -184,6 +187,7 @@ impl<T: Number> Simulation<T> {
             rejected: 0,
             last_rejected: None,
             is_set: false,
+            at_once: adapting::FIRST,
             lost: false,
             timings: Timings::default(),
         };

@@ -51,6 +51,19 @@ impl Asked {
     }
 }
 
+/// A request for several steps whose lengths follow from speeds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Several {
+    /// The first of them.
+    pub(crate) asked: Asked,
+    /// The largest Courant number at the end of a step that is accepted; infinity if any is.
+    pub(crate) limit: f64,
+    /// The number of the first step, from 1.
+    pub(crate) first: u64,
+    /// The number of steps, at most.
+    pub(crate) count: usize,
+}
+
 /// A step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Length {

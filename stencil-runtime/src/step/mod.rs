@@ -8,7 +8,7 @@ mod plans;
 pub(crate) use actions::{Action, actions};
 #[cfg(test)]
 pub(crate) use clock::tests;
-pub(crate) use clock::{Asked, Length, Rules, place};
+pub(crate) use clock::{Asked, Length, Rules, Several, place};
 
 pub(crate) use observation::{groups, halo_of, kind};
 pub(crate) use plans::{Fused, Plans};

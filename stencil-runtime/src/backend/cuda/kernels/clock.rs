@@ -12,18 +12,37 @@ use crate::backend::cuda::card::OLDEST;
 use crate::backend::cuda::kernels::builtin::head;
 use crate::backend::cuda::kernels::launch::{Ready, choice, function, one};
 use crate::backend::cuda::{Cache, CudaError, Opened};
-use crate::step::{Asked, Length, Rules, place};
+use crate::step::{Asked, Length, Moment, Rules, place};
 
 /// The kernel.
 const TEXT: &str = include_str!("clock.cu");
 
 const THREADS: u32 = 32;
 
-/// The state, and the kernel that begins a step.
+const CONFIG: LaunchConfig = LaunchConfig {
+    grid_dim: (1, 1, 1),
+    block_dim: (THREADS, 1, 1),
+    shared_mem_bytes: 0,
+};
+
+/// Indices of the numbers of several steps that adapt: see `Several` in the text of the kernels.
+mod several {
+    pub(super) const LIMIT: usize = 0;
+    pub(super) const BEGUN: usize = 1;
+    pub(super) const ACCEPTED: usize = 2;
+    /// The times and lengths of steps begin here.
+    pub(super) const STEPS: usize = 4;
+}
+
+/// The state, and the kernels that begin and accept steps.
 #[derive(Debug)]
 pub(crate) struct Clock {
     rules: Rules,
     begin: CudaFunction,
+    begin_next: CudaFunction,
+    accept_last: CudaFunction,
+    /// The state of several steps that adapt.
+    several: CudaSlice<f64>,
     /// The numbers that the rules are made of.
     state: CudaSlice<f64>,
     /// The time of each substep, and last the time of the fields, for evaluations between steps.
@@ -82,6 +101,10 @@ fn text<T: Real>(rules: &Rules) -> Result<String, CudaError> {
     let places = [
         ("T", place::T),
         ("DT", place::DT),
+        ("END", place::END),
+        ("MOST", place::MOST),
+        ("NUMBER", place::NUMBER),
+        ("SPEED", rules.first_speed()),
         ("NUMBERS", rules.count()),
         ("SUBSTEPS", rules.times.len()),
         // There is at least one, so that one may divide by it.
@@ -98,11 +121,11 @@ fn text<T: Real>(rules: &Rules) -> Result<String, CudaError> {
 }
 
 impl Clock {
-    /// Makes the state of a run in which these kernels take uniforms.
+    /// Makes the state of a run in which these kernels take uniforms, and no more than so many steps are done at once.
     pub(crate) fn new<T: Real>(
         card: &Opened,
         cache: Option<&Cache>,
-        rules: Rules,
+        (rules, at_once): (Rules, usize),
         launches: &[Ready],
     ) -> Result<Self, CudaError> {
         let failed = CudaError::driver("taking memory on the card");
@@ -129,6 +152,9 @@ impl Clock {
         let order = if order.is_empty() { vec![0] } else { order };
         Ok(Clock {
             begin: function(&module, "begin_step")?,
+            begin_next: function(&module, "begin_next")?,
+            accept_last: function(&module, "accept_last")?,
+            several: stream.alloc_zeros(several::STEPS + 2 * at_once).map_err(&failed)?,
             state: stream.alloc_zeros(rules.count()).map_err(&failed)?,
             times: stream.alloc_zeros(rules.times.len() + 1).map_err(&failed)?,
             order: stream.clone_htod(&order).map_err(&failed)?,
@@ -146,6 +172,7 @@ impl Clock {
             + self.times.num_bytes()
             + self.order.num_bytes()
             + self.taken.num_bytes()
+            + self.several.num_bytes()
     }
 
     /// Does a substep depend on the time, even if the length of steps does not change?
@@ -232,22 +259,46 @@ impl Clock {
         self.tell(stream, asked, Speeds::Reduced)
     }
 
+    /// Announces several steps whose lengths the card finds, of which it accepts those that end with a Courant number of
+    /// no more than `limit`.
+    pub(crate) fn tell_several(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        asked: Asked,
+        limit: f64,
+    ) -> Result<(), CudaError> {
+        self.tell_asked(stream, asked)?;
+        let mut numbers = [0.0; several::STEPS];
+        numbers[several::LIMIT] = limit;
+        let head = &mut self.several.slice_mut(..several::STEPS);
+        let copy = stream.memcpy_htod(&numbers, head);
+        copy.map_err(CudaError::driver("copying the state to the card"))
+    }
+
     /// Starts the kernel that begins a step, and hands all uniforms to their kernels. Captures hold
     /// this, so it changes nothing here: see [`begun`](Self::begun).
     pub(crate) fn begin(&mut self, stream: &Arc<CudaStream>) -> Result<(), CudaError> {
+        self.start_begin(stream, false)
+    }
+
+    /// Starts the kernel that accepts the last of several steps and begins the next one, in the same way.
+    pub(crate) fn begin_next(&mut self, stream: &Arc<CudaStream>) -> Result<(), CudaError> {
+        self.start_begin(stream, true)
+    }
+
+    fn start_begin(&mut self, stream: &Arc<CudaStream>, next: bool) -> Result<(), CudaError> {
         let failed = CudaError::driver("beginning a step");
         let count = self.order.len() as i32;
-        let config = LaunchConfig {
-            grid_dim: (1, 1, 1),
-            block_dim: (THREADS, 1, 1),
-            shared_mem_bytes: 0,
-        };
-        let mut launch = stream.launch_builder(&self.begin);
+        let kernel = if next { &self.begin_next } else { &self.begin };
+        let mut launch = stream.launch_builder(kernel);
         launch.arg(&mut self.state).arg(&mut self.times);
         launch.arg(&self.order).arg(&count).arg(&mut self.taken);
+        if next {
+            launch.arg(&mut self.several);
+        }
         // SAFETY: the arguments are those of the kernel; `taken` has room for as many values as
-        // `order` has numbers.
-        unsafe { launch.launch(config) }.map_err(&failed)?;
+        // `order` has numbers, and `several` for as many steps as are begun.
+        unsafe { launch.launch(CONFIG) }.map_err(&failed)?;
         for part in &self.parts {
             // SAFETY: both ranges were allocated with as many bytes, in `taken` and in the module
             // of a kernel; both live as long as the machine.
@@ -282,6 +333,35 @@ impl Clock {
         Ok((state.split_off(self.rules.first_speed()), length))
     }
 
+    /// Accepts the last of several steps, and reads those that were accepted, with the time at their end; the first has
+    /// this number.
+    pub(crate) fn read_several(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        first: u64,
+    ) -> Result<(Vec<Moment>, f64), CudaError> {
+        let mut launch = stream.launch_builder(&self.accept_last);
+        launch.arg(&self.state).arg(&mut self.several);
+        // SAFETY: the arguments are those of the kernel.
+        unsafe { launch.launch(CONFIG) }.map_err(CudaError::driver("accepting a step"))?;
+        let failed = CudaError::driver("reading the state of the card");
+        let mut several = vec![0.0; self.several.len()];
+        let copy = stream.memcpy_dtoh(&self.several, &mut several);
+        copy.map_err(&failed)?;
+        let (_, last) = self.read(stream)?;
+        let [begun, accepted] = [several::BEGUN, several::ACCEPTED].map(|at| several[at] as usize);
+        let steps = several[several::STEPS..].chunks_exact(2).take(begun);
+        let moment = |(number, step): (u64, &[f64])| Moment {
+            step: number,
+            t: step[0],
+            dt: step[1],
+        };
+        let mut moments: Vec<Moment> = (first..).zip(steps).map(moment).collect();
+        let end = moments.get(accepted).map_or(last.end, |next| next.t);
+        moments.truncate(accepted);
+        Ok((moments, end))
+    }
+
     /// Advances the card's time to the end of the step.
     fn pass(&mut self, length: Length) {
         self.dt = Some(length.dt);
@@ -308,8 +388,8 @@ mod tests {
             let text = text.unwrap();
             for architecture in ["sm_80", "sm_90", "sm_100"] {
                 let compiled = nvrtc.compile(&text, "clock.cu", architecture).unwrap();
-                assert_eq!(compiled.kernels.len(), 1);
-                assert!(!compiled.kernels[0].spills());
+                assert_eq!(compiled.kernels.len(), 3);
+                assert!(!compiled.kernels.iter().any(|kernel| kernel.spills()));
             }
         }
     }

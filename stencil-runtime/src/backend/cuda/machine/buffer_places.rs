@@ -30,11 +30,12 @@ pub(in crate::backend::cuda) fn places(plan: &Plan, more: usize) -> Vec<Place> {
     (0..plan.memories() + more).map(place).collect()
 }
 
-/// Returns the slots of copies of fields, by their buffers: behind the slots of the plan.
+/// Returns the slots of copies of fields and counts, by their buffers: behind the slots of the plan.
 pub(super) fn kept(plan: &Plan) -> BTreeMap<usize, usize> {
-    let fields = plan.buffers.iter().enumerate();
-    let fields = fields.filter(|(_, buffer)| buffer.role == BufferRole::Field);
-    fields.map(|(at, _)| at).zip(plan.memories()..).collect()
+    let lasts = |role: BufferRole| matches!(role, BufferRole::Field | BufferRole::Count);
+    let buffers = plan.buffers.iter().enumerate();
+    let kept = buffers.filter(|(_, buffer)| lasts(buffer.role));
+    kept.map(|(at, _)| at).zip(plan.memories()..).collect()
 }
 
 #[cfg(test)]

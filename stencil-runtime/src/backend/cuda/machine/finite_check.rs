@@ -53,7 +53,7 @@ impl<T: Number> Machine<T> {
     }
 
     /// Does a step again, and checks the values of each substep if asked to, up to the first bad one.
-    fn repeat(&mut self, moment: &Moment, look: bool) -> Result<Option<(usize, BadValue)>, Error> {
+    pub(super) fn repeat(&mut self, moment: &Moment, look: bool) -> Result<Option<(usize, BadValue)>, Error> {
         let Moment { t, dt, .. } = *moment;
         self.begin_given(t, dt)?;
         for substep in 0..self.clock.substeps() {
@@ -84,18 +84,23 @@ impl<T: Number> Machine<T> {
         self.fields.domain.look_every
     }
 
-    /// Puts the kept fields back; returns `false` if there are none.
+    /// Puts the kept fields and counts back; returns `false` if there are none.
     pub(super) fn put_back(&mut self) -> Result<bool, CudaError> {
-        if self.kept.is_empty() {
-            return Ok(false);
-        }
-        for (buffer, slot) in &self.kept {
+        let buffers: Vec<usize> = self.kept.keys().copied().collect();
+        self.put_back_of(&buffers)
+    }
+
+    /// Puts back what was kept of these buffers; returns `false` if that is nothing.
+    pub(super) fn put_back_of(&mut self, buffers: &[usize]) -> Result<bool, CudaError> {
+        for buffer in buffers {
+            let Some(slot) = self.kept.get(buffer) else {
+                return Ok(false);
+            };
             let to = self.slots[*buffer];
             self.memory.copy(&self.card.stream, *slot, to)?;
         }
-        // Counters are not put back: they have counted further since.
         self.forget_changed();
-        Ok(true)
+        Ok(!self.kept.is_empty())
     }
 
     pub(super) fn forget(&mut self, buffers: &[usize]) {

@@ -38,7 +38,7 @@ use crate::backend::device::OnHost;
 use crate::backend::{self, Device, Renew};
 use crate::field::{Array, BadValue, Cut, Domain, Fields};
 use crate::mesh::Neighbours;
-use crate::step::{Asked, Failure, Length, Moment, Plans, Rules, actions};
+use crate::step::{Asked, Failure, Length, Moment, Plans, Rules, Several, actions};
 use crate::{Error, MemoryUse, Number};
 use buffer_places::slots;
 use observe::Reducer;
@@ -167,7 +167,7 @@ impl<T: Number> Machine<T> {
         let stream = &card.stream;
         let mut machine = Machine {
             sampled: sampled.collect::<Result<_, _>>()?,
-            clock: Clock::new::<T>(&card, kept_in, rules, &launches)?,
+            clock: Clock::new::<T>(&card, kept_in, (rules, fields.domain.look_every), &launches)?,
             formulas,
             memory,
             cut,
@@ -429,6 +429,21 @@ impl<T: Number> Device<T> for Machine<T> {
         self.one_step(moment, begun, renew)
     }
 
+    fn adaptive_steps(
+        &mut self,
+        speeds: &backend::Reducer,
+        uniforms: &[f64],
+        request: &Several,
+    ) -> Result<Option<(Vec<Moment>, f64)>, Failure> {
+        if self.needs_host() || self.kept.is_empty() {
+            return Ok(None);
+        }
+        let done = self.with_reducer(speeds, |machine, own| {
+            Ok(machine.adaptive_steps_with(own, uniforms, request))
+        })?;
+        done.map(Some)
+    }
+
     /// Several steps at once need no time and no part of the host. They are checked together.
     fn steps_at_once(&self) -> Option<usize> {
         let fused = self.fused.as_ref()?;
@@ -445,11 +460,13 @@ impl<T: Number> Device<T> for Machine<T> {
     }
 
     fn undo(&mut self) -> Result<bool, Error> {
-        if self.since.len() > 1 || !self.put_back()? {
+        // Counts are those of all tries, as on the host.
+        let fields = self.fields.buffers.of_role(BufferRole::Field);
+        if self.since.len() > 1 || !self.put_back_of(&fields)? {
             return Ok(false);
         }
         self.since.clear();
-        self.holds = true;
+        self.holds = fields.len() == self.kept.len();
         Ok(true)
     }
 

@@ -1,11 +1,8 @@
 //! The time of each part of a step by itself: it is captured some times one behind the other, and replayed between two
 //! events.
 
-use std::sync::OnceLock;
-
 use stencil_compiler::compile::{self, Target};
 use stencil_compiler::cost::{self, KernelCost};
-use stencil_compiler::plan::BufferRole;
 
 use super::observed::Problem;
 use super::tasks::{Part, Task, When, nothing};
@@ -13,7 +10,6 @@ use super::{Machine, Reducer};
 use crate::backend::cuda::calibration::timed;
 use crate::backend::cuda::{CudaError, Opened};
 use crate::backend::{self, Device};
-use crate::field::Array;
 use crate::step::Asked;
 use crate::{Error, Number};
 
@@ -68,7 +64,6 @@ impl<T: Number> Machine<T> {
             return Ok(Vec::new());
         }
         self.keep()?;
-        let counts = self.counts()?;
         let slots = self.slots.clone();
         let mut times = Vec::new();
         let mut done = match speeds {
@@ -82,29 +77,8 @@ impl<T: Number> Machine<T> {
         }
         self.slots = slots;
         self.put_back()?;
-        self.set_counts(counts)?;
         done?;
         Ok(times)
-    }
-
-    /// Returns the values of counters: they count each time that a launch is done.
-    fn counts(&mut self) -> Result<Vec<(usize, Array<T>)>, Error> {
-        let mut counts = Vec::new();
-        for buffer in self.fields.buffers.of_role(BufferRole::Count) {
-            self.value(buffer)?;
-            let values = self.known[buffer].take();
-            counts.push((buffer, values.ok_or_else(nothing)?));
-        }
-        Ok(counts)
-    }
-
-    fn set_counts(&mut self, counts: Vec<(usize, Array<T>)>) -> Result<(), Error> {
-        for (buffer, values) in counts {
-            let (stream, slot) = (&self.card.stream, self.slots[buffer]);
-            self.cut.upload(&mut self.memory, stream, slot, &values)?;
-            self.known[buffer] = OnceLock::from(values);
-        }
-        Ok(())
     }
 
     /// Times the search for the length of a step.

@@ -4,7 +4,7 @@ use super::tasks::{Part, nothing};
 use super::{Machine, Reducer};
 use crate::backend::Renew;
 use crate::backend::cuda::CudaError;
-use crate::step::{After, Asked, Failure, Length, Moment};
+use crate::step::{After, Asked, Failure, Length, Moment, Several};
 use crate::{Error, Number};
 
 impl<T: Number> Machine<T> {
@@ -22,10 +22,7 @@ impl<T: Number> Machine<T> {
         asked: Asked,
     ) -> Result<(Vec<f64>, Length), Error> {
         let stream = self.card.stream.clone();
-        if !self.has_speeds {
-            speeds.set_uniforms::<T>(&stream, uniforms)?;
-            self.has_speeds = true;
-        }
+        self.set_speeds(speeds, uniforms)?;
         self.clock.tell_asked(&stream, asked)?;
         let part = Part::Speeds {
             of: speeds,
@@ -38,6 +35,15 @@ impl<T: Number> Machine<T> {
         Ok(self.clock.read(&stream)?)
     }
 
+    /// Gives the kernels of the speeds their uniforms, once.
+    fn set_speeds(&mut self, speeds: &Reducer, uniforms: &[f64]) -> Result<(), CudaError> {
+        if !self.has_speeds {
+            speeds.set_uniforms::<T>(&self.card.stream, uniforms)?;
+            self.has_speeds = true;
+        }
+        Ok(())
+    }
+
     /// Begins a step of a given length.
     pub(super) fn begin_given(&mut self, t: f64, dt: f64) -> Result<(), CudaError> {
         let stream = self.card.stream.clone();
@@ -45,6 +51,46 @@ impl<T: Number> Machine<T> {
         self.clock.begin(&stream)?;
         self.clock.begun(t, dt);
         Ok(())
+    }
+
+    /// Does several steps whose lengths follow from these speeds, one behind the other: the card finds each length, and
+    /// accepts each step. Returns the steps that it accepted before one that the host has to do, and the time after
+    /// them. The fields are then those after the accepted steps.
+    pub(super) fn adaptive_steps_with(
+        &mut self,
+        speeds: &Reducer,
+        uniforms: &[f64],
+        request: &Several,
+    ) -> Result<(Vec<Moment>, f64), Failure> {
+        self.check_steps()?;
+        self.keep()?;
+        let stream = self.card.stream.clone();
+        let Several {
+            asked,
+            limit,
+            first,
+            count,
+        } = *request;
+        self.set_speeds(speeds, uniforms)?;
+        self.clock.tell_several(&stream, asked, limit)?;
+        let count = count.min(self.look_every());
+        for _ in 0..count {
+            self.replay(Part::Next { of: speeds })?;
+        }
+        if limit.is_finite() {
+            self.enqueue_speeds(speeds, asked.t)?;
+        }
+        let (moments, end) = self.clock.read_several(&stream, first)?;
+        self.forget_changed();
+        if moments.len() < count {
+            self.put_back()?;
+            for moment in &moments {
+                self.repeat(moment, false)?;
+            }
+        }
+        self.since.extend(&moments);
+        self.check_steps()?;
+        Ok((moments, end))
     }
 
     /// Does as many steps as fit at once, of the same length.

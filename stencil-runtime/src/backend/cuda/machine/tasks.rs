@@ -39,6 +39,8 @@ pub(super) struct When {
 pub(super) enum Part<'a> {
     /// The speeds that limit the next step, and its beginning; the host takes the time to be `t`.
     Speeds { of: &'a Reducer, t: f64 },
+    /// One of several steps whole: the speeds that limit it, the end of the step before, its beginning, all substeps.
+    Next { of: &'a Reducer },
     /// All substeps of a step, which also `begins` it if that was not done.
     Step { begins: bool },
     /// All fused substeps, the same.
@@ -49,6 +51,7 @@ pub(super) enum Part<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     Speeds,
+    Next,
     Step,
     StepThatBegins,
     Fused,
@@ -59,6 +62,7 @@ impl Part<'_> {
     fn kind(self) -> Kind {
         match self {
             Part::Speeds { .. } => Kind::Speeds,
+            Part::Next { .. } => Kind::Next,
             Part::Step { begins: false } => Kind::Step,
             Part::Step { begins: true } => Kind::StepThatBegins,
             Part::Fused { begins: false } => Kind::Fused,
@@ -183,13 +187,17 @@ impl<T: Number> Machine<T> {
                 self.enqueue_speeds(of, t)?;
                 self.clock.begin(&stream)?;
             }
+            Part::Next { of } => {
+                // No task of such a step asks the host for the time.
+                self.enqueue_speeds(of, 0.0)?;
+                self.clock.begin_next(&stream)?;
+                self.enqueue_substeps()?;
+            }
             Part::Step { begins } => {
                 if begins {
                     self.clock.begin(&stream)?;
                 }
-                // No task of such a step asks the host for the time.
-                let mut substeps = 0..self.substeps.len();
-                substeps.try_for_each(|substep| self.enqueue(substep, 0.0))?;
+                self.enqueue_substeps()?;
             }
             Part::Fused { begins } => {
                 if begins {
@@ -207,11 +215,16 @@ impl<T: Number> Machine<T> {
         Ok(())
     }
 
+    /// Starts all substeps of a step in which no task asks the host for the time.
+    fn enqueue_substeps(&mut self) -> Result<(), Error> {
+        (0..self.substeps.len()).try_for_each(|substep| self.enqueue(substep, 0.0))
+    }
+
     /// Notes the effects of a replayed part on the host's state.
     fn pass(&mut self, part: Part<'_>) {
         let tasks = match part {
             Part::Speeds { .. } => &[],
-            Part::Step { .. } => self.substeps.as_slice(),
+            Part::Step { .. } | Part::Next { .. } => self.substeps.as_slice(),
             Part::Fused { .. } => self.fused.as_ref().map_or(&[][..], |fused| &fused.tasks),
         };
         for task in tasks.iter().flatten() {
