@@ -6,19 +6,23 @@ use stencil_compiler::algorithm::{Algorithm, Role};
 use stencil_compiler::compile::Compiled;
 use stencil_compiler::expr::Real;
 use stencil_compiler::kernel::interp::{self, Fault, GlobalArray, Options, Shadow};
-use stencil_compiler::kernel::{Kernel, Region, Split};
-use stencil_compiler::plan::{Place, Plan, Step, make::new_name};
+use stencil_compiler::kernel::{BlockBox, Kernel, Split};
+use stencil_compiler::plan::{Phase, Place, Plan, Region, Step, make::new_name};
 use stencil_compiler::schedule::LaunchKind;
 
 use super::Case;
-use super::memory::{Arrays, Layout, Memory, Named};
+use super::memory::{Arrays, Layout, Memory, Messages, Named};
 
 /// Walks a plan on the kernel interpreter.
 pub struct Machine<'a, T> {
     compiled: &'a Compiled,
     /// The kernels of a run of the case.
     kernels: Vec<Kernel>,
+    /// The steps of the plan, with exchanges if there are several devices.
+    steps: Vec<Step>,
     memory: Memory<T>,
+    /// Messages between devices, by the buffer.
+    under_way: BTreeMap<String, Messages<T>>,
     /// The place of each buffer, as a device would have it now.
     places: Vec<Place>,
     case: Case,
@@ -72,8 +76,14 @@ impl<'a, T: Real> Machine<'a, T> {
         let constants = compiled
             .problem
             .constants(T::PRECISION, &case.params, case.spacing);
+        let steps = match layout.devices {
+            1 => plan.steps.clone(),
+            _ => plan.among_devices().expect("a plan of one device").steps,
+        };
         Machine {
             compiled,
+            steps,
+            under_way: BTreeMap::new(),
             kernels: compiled.clone().of_run(&constants).kernels,
             memory,
             places: plan.places(),
@@ -91,16 +101,32 @@ impl<'a, T: Real> Machine<'a, T> {
     /// # Errors
     /// The first fault that the interpreter finds.
     pub fn step(&mut self) -> Result<(), Fault> {
-        for step in &self.compiled.plan.steps {
+        let steps = self.steps.clone();
+        for step in &steps {
             match step {
                 Step::Fill { buffers, depth } => buffers.iter().for_each(|name| {
                     let home = home(&self.compiled.plan, name);
-                    self.memory.fill(&home, *depth);
+                    self.memory.fill_own(&home, *depth);
                 }),
-                Step::Launch(at) => {
-                    self.enter(self.compiled.plan.launches[*at].substep);
-                    self.launch(*at)?;
+                Step::Exchange {
+                    phase,
+                    buffers,
+                    depth,
+                } => buffers.iter().for_each(|name| {
+                    let home = home(&self.compiled.plan, name);
+                    if *phase == Phase::Post {
+                        let messages = self.memory.post(&home, *depth);
+                        self.under_way.insert(home, messages);
+                    } else if let Some(messages) = self.under_way.remove(&home) {
+                        self.memory.receive(&home, *depth, &messages);
+                    }
+                }),
+                Step::Launch { launch, region } => {
+                    self.enter(self.compiled.plan.launches[*launch].substep);
+                    self.launch(*launch, *region)?;
                 }
+                Step::Uniforms => self.substep = None,
+                Step::Reduce { .. } | Step::Accept => {}
                 Step::Swap { fields } => {
                     self.memory.patches().for_each(|patch| swap(patch, fields));
                     for name in fields {
@@ -151,8 +177,8 @@ impl<'a, T: Real> Machine<'a, T> {
         self.uniforms = names.zip(values).collect();
     }
 
-    /// Runs a kernel on each patch.
-    fn launch(&mut self, at: usize) -> Result<(), Fault> {
+    /// Runs a kernel on a region of each patch.
+    fn launch(&mut self, at: usize, region: Region) -> Result<(), Fault> {
         let kernel = &self.kernels[at];
         let uniforms: Vec<T> = kernel
             .uniforms
@@ -173,10 +199,8 @@ impl<'a, T: Real> Machine<'a, T> {
                 seed: self.seed,
                 shadow: self.shadow,
             };
-            // The interior first, as if ghost cells were still under way: half of all runs are in such parts.
-            let parts = match self.seed % 2 {
-                0 => Vec::new(),
-                _ => parts(kernel, cells),
+            let Some(parts) = parts(kernel, cells, region, self.seed) else {
+                continue;
             };
             interp::run_parts(kernel, cells, &mut buffers, &uniforms, (options, &parts))?;
             for (buffer, array) in kernel.buffers.iter().zip(buffers) {
@@ -192,15 +216,22 @@ impl<'a, T: Real> Machine<'a, T> {
     }
 }
 
-/// Returns boxes of all blocks: those that need no ghost cells, and all others.
-fn parts(kernel: &Kernel, cells: [usize; 3]) -> Vec<Region> {
-    if kernel.launch.kind == LaunchKind::Rows {
-        return Vec::new();
-    }
+/// Returns boxes of the blocks of a region: none if it has no block, an empty list for all blocks. The interior is first,
+/// as if ghost cells were on their way: half of all whole launches are in such parts.
+fn parts(kernel: &Kernel, cells: [usize; 3], region: Region, seed: u64) -> Option<Vec<BlockBox>> {
     let halo = |axis: usize| kernel.buffers.iter().map(move |b| b.halo[axis] as usize);
     let rim = std::array::from_fn(|axis| halo(axis).max().unwrap_or(0));
-    let Split { interior, rim } = kernel.split(cells, rim);
-    interior.into_iter().chain(rim).collect()
+    let Split { interior, rim } = match kernel.launch.kind {
+        LaunchKind::Rows => Split::default(),
+        _ => kernel.split(cells, rim),
+    };
+    match region {
+        Region::Whole if seed % 2 == 0 => Some(Vec::new()),
+        Region::Whole => Some(interior.into_iter().chain(rim).collect()),
+        Region::Interior => interior.map(|part| vec![part]),
+        Region::Rim if interior.is_some() && rim.is_empty() => None,
+        Region::Rim => Some(rim),
+    }
 }
 
 /// Exchanges fields and their new values.

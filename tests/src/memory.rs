@@ -113,6 +113,9 @@ pub(super) type Named = (String, [usize; 3], usize);
 /// Arrays of a patch by name.
 pub(super) type Arrays<T> = BTreeMap<String, GlobalArray<T>>;
 
+/// Values for ghost cells, by the devices that send and receive them.
+pub(super) type Messages<T> = Vec<([usize; 2], Vec<Option<T>>)>;
+
 /// The memory of a device, and the mesh, which all devices know.
 #[derive(Clone, Debug)]
 struct Device<T> {
@@ -235,14 +238,33 @@ impl<T: Real> Memory<T> {
         values
     }
 
-    /// Fills ghost cells: each device from its own memory first, then from messages.
+    /// Fills ghost cells from all cells of the mesh.
     pub(super) fn fill(&mut self, name: &str, depth: [u32; 3]) {
+        self.fill_own(name, depth);
+        let messages = self.post(name, depth);
+        self.receive(name, depth, &messages);
+    }
+
+    /// Fills ghost cells of each device from its own memory.
+    pub(super) fn fill_own(&mut self, name: &str, depth: [u32; 3]) {
         self.devices.iter_mut().for_each(|d| d.fill(name, depth));
-        for from in 0..self.devices.len() {
-            for to in (0..self.devices.len()).filter(|to| *to != from) {
-                let message = self.devices[from].pack(to, name, depth);
-                self.devices[to].unpack(from, name, depth, &message);
-            }
+    }
+
+    /// Returns the messages with the values that devices need from each other now.
+    pub(super) fn post(&self, name: &str, depth: [u32; 3]) -> Messages<T> {
+        let all = 0..self.devices.len();
+        let pairs = all
+            .clone()
+            .flat_map(|from| all.clone().map(move |to| [from, to]));
+        let pairs = pairs.filter(|[from, to]| from != to);
+        let pack = |[from, to]: [usize; 2]| ([from, to], self.devices[from].pack(to, name, depth));
+        pairs.map(pack).collect()
+    }
+
+    /// Fills ghost cells from messages.
+    pub(super) fn receive(&mut self, name: &str, depth: [u32; 3], messages: &Messages<T>) {
+        for ([from, to], message) in messages {
+            self.devices[*to].unpack(*from, name, depth, message);
         }
     }
 }

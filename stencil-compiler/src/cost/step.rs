@@ -1,7 +1,7 @@
 //! What a step takes: its kernels, the gaps between launches, and the fills of ghost cells.
 
 use super::{KernelCost, Limit, Rates, Time};
-use crate::plan::{Plan, Step};
+use crate::plan::Plan;
 
 /// The share of the speed of a copy at which ghost cells are filled.
 const FILL_SPEED: f64 = 0.3;
@@ -36,12 +36,10 @@ impl Fills {
             time_steps: plan.time_steps,
             ..Fills::default()
         };
-        for step in &plan.steps {
-            if let Step::Fill { buffers, depth } = step {
-                let one = Fills::new(buffers.len(), *depth, cells, value_bytes);
-                sum.bytes += one.bytes;
-                sum.launches += one.launches;
-            }
+        for (buffers, depth) in plan.fills() {
+            let one = Fills::new(buffers.len(), depth, cells, value_bytes);
+            sum.bytes += one.bytes;
+            sum.launches += one.launches;
         }
         sum
     }
@@ -130,6 +128,7 @@ fn held(kernels: &[&Time], rates: &Rates) -> f64 {
 mod tests {
     use super::*;
     use crate::cost::MODELS;
+    use crate::plan::Step;
 
     #[test]
     fn fills_are_of_the_ghost_cells_of_all_buffers() {

@@ -27,16 +27,16 @@ mod moves;
 mod multiprocessor;
 mod order;
 pub mod pipeline;
-mod region;
 mod rename;
 pub mod rim;
 mod shape;
+mod split;
 pub mod text;
 mod trim;
 mod values;
 
 pub use multiprocessor::Multiprocessor;
-pub use region::{Region, Split};
+pub use split::{BlockBox, Split};
 
 /// Threads that run in lockstep.
 pub const WARP: u32 = 32;

@@ -1,13 +1,13 @@
 //! The invariants of a plan.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::make::new_name;
-use super::{Buffer, BufferRole, Place, Plan, Step, max3};
+use super::{Buffer, BufferRole, Launch, Phase, Place, Plan, Region, Step, max3};
 
 impl Plan {
-    /// Checks that each buffer is written before it is read and that ghost cells are filled as
-    /// deep as they are read.
+    /// Checks that each buffer is written before it is read, that ghost cells are filled as deep as they are read, that
+    /// none is read while it is on its way from another device, and that uniforms are computed before launches.
     ///
     /// # Errors
     /// Names the launch and the buffer.
@@ -21,57 +21,11 @@ impl Plan {
             }
             self.check_memory(at, buffer)?;
         }
-        // Depth to which the content of each buffer is valid; absent where nothing was written.
-        let mut valid: BTreeMap<&str, [u32; 3]> = BTreeMap::new();
-        for buffer in &self.buffers {
-            match buffer.role {
-                BufferRole::Field | BufferRole::Count => valid.insert(&buffer.name, [0; 3]),
-                BufferRole::Given => valid.insert(&buffer.name, buffer.halo),
-                BufferRole::NewField | BufferRole::Accumulator | BufferRole::Derived => None,
-            };
-        }
+        let mut state = State::new(self);
         for step in &self.steps {
-            match step {
-                Step::Fill { buffers, depth } => {
-                    for name in buffers {
-                        let Some(buffer) = self.buffer(name) else {
-                            return Err(format!("no buffer `{name}` to fill"));
-                        };
-                        if max3(buffer.halo, *depth) != buffer.halo {
-                            return Err(format!(
-                                "`{name}` is filled {depth:?} deep but has a halo of {:?}",
-                                buffer.halo
-                            ));
-                        }
-                        match valid.get_mut(name.as_str()) {
-                            Some(known) => *known = max3(*known, *depth),
-                            None => return Err(format!("`{name}` is filled before it is written")),
-                        }
-                    }
-                }
-                Step::Launch(at) => self.check_launch(*at, &mut valid)?,
-                Step::Swap { fields } => {
-                    for name in fields {
-                        let new = new_name(name);
-                        let Some((new, _)) = valid.remove_entry(new.as_str()) else {
-                            return Err(format!(
-                                "`{name}` is swapped with new values that were not written"
-                            ));
-                        };
-                        let _ = new;
-                        valid.insert(name, [0; 3]);
-                    }
-                    let derived = self
-                        .buffers
-                        .iter()
-                        .filter(|b| b.role == BufferRole::Derived);
-                    for buffer in derived {
-                        valid.remove(buffer.name.as_str());
-                    }
-                }
-            }
+            state.step(step)?;
         }
-        Ok(())
+        state.end()
     }
 
     /// Checks that arrays which a kernel copies as one are where it takes them to be, in this order: each by itself, and as
@@ -138,18 +92,208 @@ impl Plan {
         let others = others.filter(move |b| Some(home(b)) == own);
         others.map(|b| b.name.as_str())
     }
+}
 
-    fn check_launch<'a>(
-        &'a self,
-        at: usize,
-        valid: &mut BTreeMap<&'a str, [u32; 3]>,
-    ) -> Result<(), String> {
-        let Some(launch) = self.launches.get(at) else {
+/// The state of a walk through the steps of a plan.
+struct State<'a> {
+    plan: &'a Plan,
+    /// Depth to which the values of each buffer are valid; absent if none were written.
+    valid: BTreeMap<&'a str, [u32; 3]>,
+    /// Buffers whose ghost cells are on their way, with the depth.
+    under_way: BTreeMap<&'a str, [u32; 3]>,
+    /// Launches whose interior was computed, but not the rim.
+    unfinished: BTreeSet<usize>,
+    /// The buffers that these write, each with its launch.
+    partial: BTreeMap<&'a str, usize>,
+    has_reduced: bool,
+    has_accepted: bool,
+    has_uniforms: bool,
+}
+
+impl<'a> State<'a> {
+    fn new(plan: &'a Plan) -> Self {
+        let mut valid: BTreeMap<&str, [u32; 3]> = BTreeMap::new();
+        for buffer in &plan.buffers {
+            match buffer.role {
+                BufferRole::Field | BufferRole::Count => valid.insert(&buffer.name, [0; 3]),
+                BufferRole::Given => valid.insert(&buffer.name, buffer.halo),
+                BufferRole::NewField | BufferRole::Accumulator | BufferRole::Derived => None,
+            };
+        }
+        State {
+            plan,
+            valid,
+            under_way: BTreeMap::new(),
+            unfinished: BTreeSet::new(),
+            partial: BTreeMap::new(),
+            has_reduced: false,
+            has_accepted: false,
+            has_uniforms: false,
+        }
+    }
+
+    fn step(&mut self, step: &'a Step) -> Result<(), String> {
+        match step {
+            Step::Reduce { quantities } => self.reduce(quantities),
+            Step::Accept => self.accept(),
+            Step::Uniforms if self.has_uniforms => Err("uniforms are computed twice".into()),
+            Step::Uniforms => {
+                self.has_uniforms = true;
+                Ok(())
+            }
+            Step::Fill { buffers, depth } => {
+                buffers.iter().try_for_each(|name| self.fill(name, *depth))
+            }
+            Step::Exchange {
+                phase: Phase::Post,
+                buffers,
+                depth,
+            } => buffers.iter().try_for_each(|name| self.post(name, *depth)),
+            Step::Exchange {
+                phase: Phase::Wait,
+                buffers,
+                depth,
+            } => buffers.iter().try_for_each(|name| self.wait(name, *depth)),
+            Step::Launch { launch, region } => self.launch(*launch, *region),
+            Step::Swap { fields } => self.swap(fields),
+        }
+    }
+
+    fn end(self) -> Result<(), String> {
+        if let Some(name) = self.under_way.keys().next() {
+            return Err(format!(
+                "ghost cells of `{name}` are on their way at the end"
+            ));
+        }
+        if let Some(at) = self.unfinished.first() {
+            return Err(format!("`{}` has no rim", self.plan.launches[*at].name));
+        }
+        let new = self
+            .plan
+            .buffers
+            .iter()
+            .filter(|b| b.role == BufferRole::NewField);
+        let mut left = new.filter(|b| self.valid.contains_key(b.name.as_str()));
+        match left.next() {
+            Some(new) => Err(format!("`{}` has values that are not swapped in", new.name)),
+            None => Ok(()),
+        }
+    }
+
+    fn reduce(&mut self, quantities: &[String]) -> Result<(), String> {
+        if self.has_reduced || self.has_uniforms {
+            return Err("quantities are reduced once, before the uniforms".into());
+        }
+        let twice = |at: usize| quantities[..at].contains(&quantities[at]);
+        match (0..quantities.len()).find(|at| twice(*at)) {
+            Some(at) => return Err(format!("`{}` is reduced twice", quantities[at])),
+            None if quantities.is_empty() => return Err("no quantity is reduced".into()),
+            None => {}
+        }
+        self.has_reduced = true;
+        Ok(())
+    }
+
+    fn accept(&mut self) -> Result<(), String> {
+        if !self.has_reduced || self.has_uniforms || self.has_accepted {
+            return Err("a step is accepted once, between the quantities and the uniforms".into());
+        }
+        self.has_accepted = true;
+        Ok(())
+    }
+
+    fn fill(&mut self, name: &'a str, depth: [u32; 3]) -> Result<(), String> {
+        let Some(buffer) = self.plan.buffer(name) else {
+            return Err(format!("no buffer `{name}` to fill"));
+        };
+        if max3(buffer.halo, depth) != buffer.halo {
+            return Err(format!(
+                "`{name}` is filled {depth:?} deep but has a halo of {:?}",
+                buffer.halo
+            ));
+        }
+        self.not_under_way(name, "is filled")?;
+        match self.valid.get_mut(name) {
+            Some(known) => *known = max3(*known, depth),
+            None => return Err(format!("`{name}` is filled before it is written")),
+        }
+        Ok(())
+    }
+
+    fn post(&mut self, name: &'a str, depth: [u32; 3]) -> Result<(), String> {
+        self.not_under_way(name, "is sent")?;
+        match self.valid.get(name) {
+            Some(known) if max3(*known, depth) == *known => {}
+            _ => {
+                return Err(format!(
+                    "`{name}` is sent {depth:?} deep before it is filled"
+                ));
+            }
+        }
+        self.under_way.insert(name, depth);
+        Ok(())
+    }
+
+    fn wait(&mut self, name: &'a str, depth: [u32; 3]) -> Result<(), String> {
+        match self.under_way.remove(name) {
+            Some(sent) if sent == depth => Ok(()),
+            _ => Err(format!("nothing of `{name}` {depth:?} deep is on its way")),
+        }
+    }
+
+    fn not_under_way(&self, name: &str, what: &str) -> Result<(), String> {
+        match self.under_way.contains_key(name) {
+            true => Err(format!(
+                "`{name}` {what} while its ghost cells are on their way"
+            )),
+            false => Ok(()),
+        }
+    }
+
+    fn not_partial(&self, name: &str, what: &str) -> Result<(), String> {
+        match self.partial.get(name) {
+            Some(by) => Err(format!(
+                "`{name}` {what} before `{}` has computed its rim",
+                self.plan.launches[*by].name
+            )),
+            None => Ok(()),
+        }
+    }
+
+    fn launch(&mut self, at: usize, region: Region) -> Result<(), String> {
+        let plan = self.plan;
+        let Some(launch) = plan.launches.get(at) else {
             return Err(format!("no launch {at}"));
         };
+        let name = &launch.name;
+        if !self.has_uniforms {
+            return Err(format!("`{name}` runs before its uniforms are computed"));
+        }
+        if self.unfinished.remove(&at) != (region == Region::Rim) {
+            return Err(format!("`{name}` runs its rim once, after its interior"));
+        }
+        self.partial.retain(|_, by| *by != at);
+        self.reads(launch, region)?;
+        for (output, _) in &launch.outputs {
+            self.write(launch, output)?;
+            if region == Region::Interior {
+                self.partial.insert(output, at);
+            } else {
+                self.valid.insert(output, launch.extend);
+            }
+        }
+        if region == Region::Interior {
+            self.unfinished.insert(at);
+        }
+        Ok(())
+    }
+
+    /// Are the inputs of a launch valid as deep as it reads them?
+    fn reads(&self, launch: &Launch, region: Region) -> Result<(), String> {
         for (name, read) in &launch.inputs {
             let needed = launch.depth(*read);
-            match valid.get(name.as_str()) {
+            self.not_partial(name, &format!("is read by `{}`", launch.name))?;
+            match self.valid.get(name.as_str()) {
                 None => {
                     return Err(format!(
                         "`{}` reads `{name}` before it is written",
@@ -164,32 +308,57 @@ impl Plan {
                 }
                 Some(_) => {}
             }
+            if region != Region::Interior && needed != [0; 3] {
+                self.not_under_way(name, &format!("is read by `{}`", launch.name))?;
+            }
         }
-        for (name, _) in &launch.outputs {
-            match self.buffer(name).map(|b| b.role) {
-                None => {
-                    return Err(format!(
-                        "`{}` writes `{name}`, which is no buffer",
-                        launch.name
-                    ));
-                }
-                Some(BufferRole::Given) => {
-                    return Err(format!("`{}` writes `{name}`, which is given", launch.name));
-                }
-                Some(_) => {}
+        Ok(())
+    }
+
+    fn write(&mut self, launch: &'a Launch, name: &'a str) -> Result<(), String> {
+        match self.plan.buffer(name).map(|b| b.role) {
+            None => {
+                return Err(format!(
+                    "`{}` writes `{name}`, which is no buffer",
+                    launch.name
+                ));
             }
-            for other in self.sharing(name) {
-                let used = |(used, _): &(String, _)| used == other;
-                let written = launch.outputs.iter().any(|(used, _)| used == other);
-                if written || launch.inputs.iter().any(used) {
-                    return Err(format!(
-                        "`{}` uses `{other}` and writes `{name}` to the same memory",
-                        launch.name
-                    ));
-                }
-                valid.remove(other);
+            Some(BufferRole::Given) => {
+                return Err(format!("`{}` writes `{name}`, which is given", launch.name));
             }
-            valid.insert(name, launch.extend);
+            Some(_) => {}
+        }
+        self.not_under_way(name, &format!("is written by `{}`", launch.name))?;
+        self.not_partial(name, &format!("is written by `{}`", launch.name))?;
+        for other in self.plan.sharing(name) {
+            let used = |(used, _): &(String, _)| used == other;
+            let written = launch.outputs.iter().any(|(used, _)| used == other);
+            if written || launch.inputs.iter().any(used) {
+                return Err(format!(
+                    "`{}` uses `{other}` and writes `{name}` to the same memory",
+                    launch.name
+                ));
+            }
+            self.not_under_way(other, &format!("loses its memory to `{}`", launch.name))?;
+            self.valid.remove(other);
+        }
+        Ok(())
+    }
+
+    fn swap(&mut self, fields: &'a [String]) -> Result<(), String> {
+        for name in fields {
+            self.not_under_way(name, "is swapped")?;
+            self.not_partial(&new_name(name), "is swapped")?;
+            if self.valid.remove(new_name(name).as_str()).is_none() {
+                return Err(format!(
+                    "`{name}` is swapped with new values that were not written"
+                ));
+            }
+            self.valid.insert(name, [0; 3]);
+        }
+        let derived = self.plan.buffers.iter();
+        for buffer in derived.filter(|b| b.role == BufferRole::Derived) {
+            self.valid.remove(buffer.name.as_str());
         }
         Ok(())
     }

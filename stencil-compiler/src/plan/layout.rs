@@ -122,7 +122,7 @@ impl Plan {
         });
         let together = self.steps.iter().all(|step| match step {
             Step::Swap { fields } => fields.contains(&a.name) == fields.contains(&b.name),
-            Step::Fill { .. } | Step::Launch(_) => true,
+            _ => true,
         });
         a.role == b.role && new[0].is_some() && new[0] == new[1] && together
     }

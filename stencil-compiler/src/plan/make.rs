@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Buffer, BufferRole, Launch, Plan, Step, max3, reuse};
+use super::{Buffer, BufferRole, Launch, Plan, Region, Step, max3, reuse};
 use crate::algorithm::footprint::{bounds, needed};
 use crate::algorithm::{Algorithm, Def, FnId, NEW, Role, StateId, Substep};
 use crate::schedule::{
@@ -49,7 +49,7 @@ pub fn plan(
             coefficients: schedule.coefficients,
             buffers: Vec::new(),
             launches: Vec::new(),
-            steps: Vec::new(),
+            steps: vec![Step::Uniforms],
         },
     };
     planner.declare_states();
@@ -257,7 +257,10 @@ impl Planner<'_> {
                 &others[kernel],
             );
             self.fill(&launch, &mut filled);
-            self.plan.steps.push(Step::Launch(self.plan.launches.len()));
+            self.plan.steps.push(Step::Launch {
+                launch: self.plan.launches.len(),
+                region: Region::Whole,
+            });
             self.plan.launches.push(launch);
         }
         let fields = updates

@@ -1,12 +1,13 @@
-//! The `Plan`: what is launched, stored and exchanged, in order, for one time step.
+//! The `Plan`: the launches, fills, exchanges and reductions of one time step, in their order.
 //!
 //! Invariants (kept by [`check`](Plan::check)): each buffer is written before it is read; its
-//! halo is at least as deep as each read of it; what shares memory is never needed at once; there is
-//! no thread and no vendor.
+//! halo is at least as deep as each read of it; buffers that share memory are never needed at once; no launch reads
+//! ghost cells that are on their way from another device; there is no thread and no vendor.
 
 use crate::schedule::{Blocking, Coefficients, Layout, Placement};
 
 pub mod check;
+mod devices;
 mod fit;
 mod layout;
 pub mod make;
@@ -19,20 +20,20 @@ pub use fit::{Room, crossable};
 pub use layout::Place;
 pub use make::plan;
 
-/// What advances the fields by a time step or several, and the arrays that it works on.
+/// A list of steps that advances the fields by a time step or several, and the arrays that they work on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// Time steps that it is, at least one.
+    /// Number of time steps, at least one.
     pub time_steps: usize,
     /// How the arrays lie in memory.
     pub layout: Layout,
-    /// Where kernels have the uniforms from that do not change in a run.
+    /// The source of uniforms that do not change in a run.
     pub coefficients: Coefficients,
     /// Arrays.
     pub buffers: Vec<Buffer>,
     /// Launches in order of first execution.
     pub launches: Vec<Launch>,
-    /// What happens, in order.
+    /// The steps, in their order.
     pub steps: Vec<Step>,
 }
 
@@ -41,7 +42,7 @@ pub struct Plan {
 pub struct Buffer {
     /// Its name.
     pub name: String,
-    /// What it holds.
+    /// The role of its values.
     pub role: BufferRole,
     /// Ghost cells on both sides along x, y, z.
     pub halo: [u32; 3],
@@ -50,7 +51,7 @@ pub struct Buffer {
     pub within: Option<String>,
 }
 
-/// What a buffer holds.
+/// The role of the values of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum BufferRole {
     /// A component of a field, as the substep finds it.
@@ -67,7 +68,7 @@ pub enum BufferRole {
     Given,
 }
 
-/// One kernel to run: what it computes, not how.
+/// One kernel to run: its results, not its code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launch {
     /// Its name, an identifier.
@@ -94,20 +95,65 @@ pub struct Launch {
 /// One entry of the plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Fills ghost cells of buffers to a depth.
+    /// Reduces quantities of all cells to one number each: the speeds that limit the length of the step.
+    Reduce {
+        /// Names of the quantities.
+        quantities: Vec<String>,
+    },
+    /// Accepts the step before, if the reduced quantities allow its length. If they do not, its fields are put back and
+    /// it is done again.
+    Accept,
+    /// Computes the length of the step, the time of each substep and all uniforms.
+    Uniforms,
+    /// Fills ghost cells of buffers to a depth, from cells of the same device and by the rules of boundaries.
     Fill {
-        /// Which buffers.
+        /// Names of the buffers.
         buffers: Vec<String>,
-        /// How deep along x, y, z.
+        /// The depth along x, y, z.
         depth: [u32; 3],
     },
-    /// Runs a kernel; index into [`Plan::launches`].
-    Launch(usize),
+    /// Fills ghost cells of buffers to a depth from cells of other devices.
+    Exchange {
+        /// The half of the exchange that happens here.
+        phase: Phase,
+        /// Names of the buffers.
+        buffers: Vec<String>,
+        /// The depth along x, y, z.
+        depth: [u32; 3],
+    },
+    /// Runs a kernel on a region of each patch.
+    Launch {
+        /// Index into [`Plan::launches`].
+        launch: usize,
+        /// The region.
+        region: Region,
+    },
     /// Exchanges each of these fields with its new values.
     Swap {
         /// Names of the fields.
         fields: Vec<String>,
     },
+}
+
+/// One half of an exchange of ghost cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Phase {
+    /// Sends values: the cells that they come from may change once it has returned.
+    Post,
+    /// Waits for the values and stores them in ghost cells.
+    Wait,
+}
+
+/// The part of a patch that a launch computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Region {
+    /// All blocks.
+    #[default]
+    Whole,
+    /// Blocks that read no ghost cells: see [`Kernel::split`](crate::kernel::Kernel::split).
+    Interior,
+    /// All other blocks.
+    Rim,
 }
 
 impl Launch {
@@ -120,7 +166,40 @@ impl Launch {
     }
 }
 
+impl Step {
+    /// Returns the number of the launch that it runs, the whole of it or its last region; `None` for other steps.
+    pub fn launch(&self) -> Option<usize> {
+        match self {
+            Step::Launch { launch, region } if *region != Region::Interior => Some(*launch),
+            _ => None,
+        }
+    }
+}
+
 impl Plan {
+    /// Returns each fill of ghost cells: the buffers and the depth.
+    pub fn fills(&self) -> impl Iterator<Item = (&[String], [u32; 3])> {
+        self.steps.iter().filter_map(|step| match step {
+            Step::Fill { buffers, depth } => Some((buffers.as_slice(), *depth)),
+            _ => None,
+        })
+    }
+
+    /// Do reduced quantities decide the length of a step, and whether the step before is accepted?
+    pub fn adapts(&self) -> [bool; 2] {
+        let has = |wanted: fn(&Step) -> bool| self.steps.iter().any(wanted);
+        [
+            has(|step| matches!(step, Step::Reduce { .. })),
+            has(|step| matches!(step, Step::Accept)),
+        ]
+    }
+
+    /// Returns the steps of each substep, the last of which exchanges fields with their new values.
+    pub fn substeps(&self) -> impl Iterator<Item = &[Step]> {
+        let ends = |step: &Step| matches!(step, Step::Swap { .. });
+        self.steps.split_inclusive(ends)
+    }
+
     /// The buffer of this name.
     pub fn buffer(&self, name: &str) -> Option<&Buffer> {
         self.buffers.iter().find(|b| b.name == name)

@@ -40,7 +40,7 @@ fn lives(plan: &Plan) -> BTreeMap<String, Vec<Life>> {
     };
     for (at, step) in plan.steps.iter().enumerate() {
         match step {
-            Step::Launch(launch) => {
+            Step::Launch { launch, .. } => {
                 let launch = &plan.launches[*launch];
                 launch
                     .inputs
@@ -50,10 +50,10 @@ fn lives(plan: &Plan) -> BTreeMap<String, Vec<Life>> {
                     lives.entry(name.clone()).or_default().push((at, at));
                 }
             }
-            Step::Fill { buffers, .. } => {
+            Step::Fill { buffers, .. } | Step::Exchange { buffers, .. } => {
                 buffers.iter().for_each(|name| read(&mut lives, name, at));
             }
-            Step::Swap { .. } => {}
+            Step::Reduce { .. } | Step::Accept | Step::Uniforms | Step::Swap { .. } => {}
         }
     }
     lives

@@ -1,6 +1,6 @@
 //! Lifetimes: what shares memory, and what a check finds where it may not.
 
-use super::{Plan, plan, text};
+use super::{Plan, Region, Step, plan, text};
 use crate::algorithm::text::parse;
 use crate::schedule;
 use crate::schedule::Coefficients;
@@ -112,5 +112,116 @@ fn what_a_plan_has_once_is_given_once() {
         ),
     ] {
         assert_eq!(text::parse(source).unwrap_err().message, message);
+    }
+}
+
+/// The wave equation of a chain, in steps of one substep: each launch reads ghost cells of the one before.
+fn among_devices() -> Plan {
+    let plan = all().among_devices().unwrap();
+    assert_eq!(text::parse(&text::print(&plan)).unwrap(), plan);
+    plan
+}
+
+#[test]
+fn launches_beside_an_exchange_run_their_interior_first() {
+    let printed = text::print(&among_devices());
+    let (_, steps) = printed.rsplit_once("}\n").unwrap();
+    let first = "uniforms
+fill [1, 0, 0] q
+post [1, 0, 0] q
+run Chain_1_1 interior
+wait [1, 0, 0] q
+run Chain_1_1 rim
+fill [1, 0, 0] a
+post [1, 0, 0] a
+run Chain_1_2 interior
+wait [1, 0, 0] a
+run Chain_1_2 rim
+";
+    assert!(steps.starts_with(first), "{steps}");
+    let again = among_devices().among_devices().unwrap_err();
+    assert!(again.contains("already"), "{again}");
+}
+
+#[test]
+fn a_check_finds_each_step_that_is_missing_or_in_the_wrong_place() {
+    let good = among_devices();
+    let steps = good.steps.len();
+    for at in 0..steps {
+        let mut wrong = good.clone();
+        wrong.steps.remove(at);
+        // A fill of the own cells that is missing leaves nothing to send, and so on: no step is idle.
+        assert!(wrong.check().is_err(), "without {:?}", good.steps[at]);
+        let mut wrong = good.clone();
+        wrong.steps.swap(at, (at + 1) % steps);
+        // An interior may run before values are sent, or after they have come.
+        let is_interior = |step: &Step| {
+            let region = Region::Interior;
+            matches!(step, Step::Launch { region: of, .. } if *of == region)
+        };
+        let is_exchange = |step: &Step| matches!(step, Step::Exchange { .. });
+        let (one, next) = (&good.steps[at], &good.steps[(at + 1) % steps]);
+        let is_legal =
+            (is_interior(one) && is_exchange(next)) || (is_exchange(one) && is_interior(next));
+        let is_legal = is_legal || at == 0;
+        assert!(
+            wrong.check().is_err() || is_legal,
+            "{:?} too late",
+            good.steps[at]
+        );
+        let mut wrong = good.clone();
+        wrong.steps.insert(at, good.steps[at].clone());
+        let is_idle = matches!(good.steps[at], Step::Fill { .. });
+        assert!(
+            wrong.check().is_err() || is_idle,
+            "twice {:?}",
+            good.steps[at]
+        );
+    }
+    let messages = |change: &dyn Fn(&mut Vec<Step>)| {
+        let mut wrong = good.clone();
+        change(&mut wrong.steps);
+        wrong.check().unwrap_err()
+    };
+    let early = messages(&|steps| steps.swap(4, 5));
+    assert_eq!(
+        early,
+        "`q` is read by `Chain_1_1` while its ghost cells are on their way"
+    );
+    let partial = messages(&|steps| drop(steps.remove(5)));
+    assert_eq!(partial, "`a` is filled before it is written");
+    let late = messages(&|steps| drop(steps.remove(0)));
+    assert_eq!(late, "`Chain_1_1` runs before its uniforms are computed");
+}
+
+#[test]
+fn an_adaptive_step_reduces_accepts_and_then_begins() {
+    let names = || vec!["advective".to_string(), "diffusive".to_string()];
+    let plan = all().adaptive(names(), true).unwrap();
+    let printed = text::print(&plan);
+    assert!(
+        printed.contains("reduce advective, diffusive\naccept\nuniforms\nfill"),
+        "{printed}"
+    );
+    assert_eq!(text::parse(&printed).unwrap(), plan);
+    assert!(!text::print(&all().adaptive(names(), false).unwrap()).contains("accept"));
+    for (refused, message) in [
+        (all().adaptive(Vec::new(), true), "no quantity is reduced"),
+        (
+            all().adaptive(vec!["a".into(), "a".into()], true),
+            "`a` is reduced twice",
+        ),
+        (
+            plan.adaptive(names(), true),
+            "quantities are reduced once, before the uniforms",
+        ),
+    ] {
+        assert_eq!(refused.unwrap_err(), message);
+    }
+    for order in [[1, 0, 2], [0, 2, 1], [2, 0, 1]] {
+        let mut wrong = plan.clone();
+        let first: Vec<Step> = order.iter().map(|at| plan.steps[*at].clone()).collect();
+        wrong.steps.splice(0..3, first);
+        assert!(wrong.check().is_err(), "{order:?}");
     }
 }

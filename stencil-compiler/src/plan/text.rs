@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Buffer, BufferRole, Launch, Plan, Step};
+use super::{Buffer, BufferRole, Launch, Phase, Plan, Region, Step};
 use crate::schedule::text::{
     of_all_kernels, parse_blocking, parse_coefficients, parse_layout, parse_placement,
     placement_words, print_blocking,
@@ -19,6 +19,20 @@ const ROLES: &[(BufferRole, &str)] = &[
     (BufferRole::Given, "given"),
 ];
 
+const PHASES: &[(Phase, &str)] = &[(Phase::Post, "post"), (Phase::Wait, "wait")];
+
+const REGIONS: &[(Region, &str)] = &[
+    (Region::Whole, ""),
+    (Region::Interior, " interior"),
+    (Region::Rim, " rim"),
+];
+
+/// Returns the word of a value in a table.
+fn word<T: PartialEq>(words: &[(T, &'static str)], of: T) -> &'static str {
+    let found = words.iter().find(|(value, _)| *value == of);
+    found.map_or("", |(_, word)| word)
+}
+
 const AXES: [&str; 3] = ["x", "y", "z"];
 
 /// Prints a plan.
@@ -31,10 +45,7 @@ pub fn print(plan: &Plan) -> String {
         let _ = writeln!(out, "{line}");
     }
     for buffer in &plan.buffers {
-        let role = ROLES
-            .iter()
-            .find(|(role, _)| *role == buffer.role)
-            .map_or("", |(_, word)| word);
+        let role = word(ROLES, buffer.role);
         let within = buffer.within.as_ref();
         let _ = writeln!(
             out,
@@ -74,11 +85,21 @@ pub fn print(plan: &Plan) -> String {
             Step::Fill { buffers, depth } => {
                 writeln!(out, "fill {} {}", triple(*depth), buffers.join(", "))
             }
-            Step::Launch(at) => writeln!(
-                out,
-                "run {}",
-                plan.launches.get(*at).map_or("", |l| l.name.as_str())
-            ),
+            Step::Exchange {
+                phase,
+                buffers,
+                depth,
+            } => {
+                let (depth, buffers) = (triple(*depth), buffers.join(", "));
+                writeln!(out, "{} {depth} {buffers}", word(PHASES, *phase))
+            }
+            Step::Launch { launch, region } => {
+                let name = plan.launches.get(*launch).map_or("", |l| l.name.as_str());
+                writeln!(out, "run {name}{}", word(REGIONS, *region))
+            }
+            Step::Reduce { quantities } => writeln!(out, "reduce {}", quantities.join(", ")),
+            Step::Accept => writeln!(out, "accept"),
+            Step::Uniforms => writeln!(out, "uniforms"),
             Step::Swap { fields } => writeln!(out, "swap {}", fields.join(", ")),
         };
     }
@@ -133,14 +154,40 @@ pub fn parse(text: &str) -> Result<Plan, TextError> {
                 let Some(at) = plan.launches.iter().position(|l| l.name == name) else {
                     return lexer.error(format!("no launch `{name}`"));
                 };
-                plan.steps.push(Step::Launch(at));
+                let part = |(_, word): &&(Region, &str)| match word.trim() {
+                    "" => false,
+                    word => lexer.eat_name(word),
+                };
+                let region = REGIONS
+                    .iter()
+                    .find(part)
+                    .map_or(Region::Whole, |(region, _)| *region);
+                plan.steps.push(Step::Launch { launch: at, region });
             }
+            "post" | "wait" => {
+                let phase = if word == "post" {
+                    Phase::Post
+                } else {
+                    Phase::Wait
+                };
+                let depth = parse_triple(&mut lexer)?;
+                plan.steps.push(Step::Exchange {
+                    phase,
+                    buffers: names(&mut lexer)?,
+                    depth,
+                });
+            }
+            "reduce" => plan.steps.push(Step::Reduce {
+                quantities: names(&mut lexer)?,
+            }),
+            "accept" => plan.steps.push(Step::Accept),
+            "uniforms" => plan.steps.push(Step::Uniforms),
             "swap" => plan.steps.push(Step::Swap {
                 fields: names(&mut lexer)?,
             }),
             _ => {
                 return lexer.error(format!(
-                    "expected steps, layout, coefficients, buffer, launch, fill, run or swap, found `{word}`"
+                    "expected steps, layout, coefficients, buffer, launch, reduce, accept, uniforms, fill, post, wait, run or swap, found `{word}`"
                 ));
             }
         }

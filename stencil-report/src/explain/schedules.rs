@@ -205,8 +205,9 @@ fn kernels(
         match step {
             Step::Fill { buffers, depth } => fills.push((buffers, depth)),
             Step::Swap { .. } => fills.clear(),
-            Step::Launch(index) => {
-                let (launch, cost) = (&plan.launches[*index], &costs[*index]);
+            step => {
+                let Some(index) = step.launch() else { continue };
+                let (launch, cost) = (&plan.launches[index], &costs[index]);
                 if launch.substep == at {
                     for (buffers, depth) in &fills {
                         page += &paragraph(

@@ -4,7 +4,6 @@
 use std::collections::BTreeSet;
 
 use stencil_compiler::cost::Fills;
-use stencil_compiler::plan::Step;
 use stencil_compiler::schedule::{Halo, Placement, Schedule};
 use stencil_compiler::search::heuristic;
 
@@ -165,14 +164,11 @@ impl Cuts<'_> {
     /// Seconds of a step to fill ghost cells of some buffers.
     fn filling(&self, found: &Predicted, names: &[&str]) -> f64 {
         let (cells, rates) = (self.problem.cells, &self.problem.on.rates);
-        let fills = found.plan.steps.iter().filter_map(|step| match step {
-            Step::Fill { buffers, depth } => {
-                let own = |buffer: &&String| names.contains(&buffer.as_str());
-                let count = buffers.iter().filter(own).count();
-                let bytes = self.problem.precision.bytes();
-                (count > 0).then(|| Fills::new(count, *depth, cells, bytes).seconds(rates))
-            }
-            Step::Launch(_) | Step::Swap { .. } => None,
+        let fills = found.plan.fills().filter_map(|(buffers, depth)| {
+            let own = |buffer: &&String| names.contains(&buffer.as_str());
+            let count = buffers.iter().filter(own).count();
+            let bytes = self.problem.precision.bytes();
+            (count > 0).then(|| Fills::new(count, depth, cells, bytes).seconds(rates))
         });
         fills.fold(0.0, |sum, seconds| sum + seconds)
     }

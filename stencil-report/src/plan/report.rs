@@ -292,10 +292,10 @@ impl Problem<'_> {
         for step in &predicted.plan.steps {
             match step {
                 Step::Fill { buffers, depth } => before.push(self.fill(buffers, *depth)),
-                Step::Swap { .. } => {}
-                Step::Launch(at) => {
-                    let launch = &predicted.plan.launches[*at];
-                    let kernel = self.kernel(predicted, *at, resources.get(*at));
+                step => {
+                    let Some(at) = step.launch() else { continue };
+                    let launch = &predicted.plan.launches[at];
+                    let kernel = self.kernel(predicted, at, resources.get(at));
                     if let Some(substep) = substeps.get_mut(launch.substep) {
                         substep.append(&mut before);
                         substep.push(Entry::Kernel(Box::new(kernel)));

@@ -1,7 +1,7 @@
 //! Do boundaries reach as far as ghost cells are read?
 
 use stencil_compiler::algorithm::{Algorithm, NEW};
-use stencil_compiler::plan::{BufferRole, Launch, Plan, Step};
+use stencil_compiler::plan::{BufferRole, Launch, Plan};
 
 use super::{Axis, Boundaries, DEEPEST, Face, Patches, Rule};
 use crate::{Error, SystemDef};
@@ -9,11 +9,7 @@ use crate::{Error, SystemDef};
 impl Boundaries {
     /// Do stored grid functions cross only seams that are periodic?
     pub(crate) fn check_exchanges(&self, plan: &Plan) -> Result<(), Error> {
-        let fills = plan.steps.iter().filter_map(|step| match step {
-            Step::Fill { buffers, depth } => Some((buffers, depth)),
-            Step::Launch(_) | Step::Swap { .. } => None,
-        });
-        for (buffers, depth) in fills {
+        for (buffers, depth) in plan.fills() {
             let derived = buffers.iter().find(|name| {
                 plan.buffer(name)
                     .is_some_and(|b| b.role == BufferRole::Derived)

@@ -29,9 +29,7 @@ pub(crate) fn actions(
     plan: &Plan,
     all_alike: bool,
 ) -> Result<Vec<Vec<Action>>, Error> {
-    let ends = |step: &Step| matches!(step, Step::Swap { .. });
-    let substeps = plan.steps.split_inclusive(ends);
-    substeps
+    plan.substeps()
         .map(|steps| of_substep(buffers, steps, all_alike))
         .collect()
 }
@@ -67,7 +65,12 @@ fn of_substep(buffers: &Buffers, steps: &[Step], all_alike: bool) -> Result<Vec<
                     actions.push(Action::Exchange { buffers, depth });
                 }
             }
-            Step::Launch(at) => actions.push(Action::Launch(*at)),
+            Step::Launch { launch, .. } => actions.push(Action::Launch(*launch)),
+            // The steps that begin a step: see the device.
+            Step::Reduce { .. } | Step::Accept | Step::Uniforms => {}
+            Step::Exchange { .. } => {
+                return Err(Error::Bug("a plan of several devices on one".into()));
+            }
             Step::Swap { fields } => {
                 let pair = |name: &String| {
                     let new = make::new_name(name);

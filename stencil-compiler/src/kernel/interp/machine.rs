@@ -10,8 +10,8 @@ use super::shared::Shared;
 use super::warp::{LANES, Loop, State, Warp};
 use super::{Options, Report, Shadow};
 use crate::expr::Real;
+use crate::kernel::BlockBox;
 use crate::kernel::Kernel;
-use crate::kernel::Region;
 use crate::kernel::text::statement;
 use crate::schedule::LaunchKind;
 
@@ -113,13 +113,13 @@ impl<'a, T: Real> Machine<'a, T> {
     }
 
     /// Runs all blocks, or those of some regions, one after the other.
-    pub(super) fn run(mut self, regions: &[Region]) -> std::result::Result<Report, Fault> {
+    pub(super) fn run(mut self, regions: &[BlockBox]) -> std::result::Result<Report, Fault> {
         let [bx, by, bz] = self.blocks;
-        let all = [Region {
+        let all = [BlockBox {
             first: [0; 3],
             blocks: self.blocks,
         }];
-        let is_in = |number: usize, region: &Region| {
+        let is_in = |number: usize, region: &BlockBox| {
             let block = [number % bx, number / bx % by, number / (bx * by)];
             let within = |axis: usize| {
                 let first = region.first[axis];

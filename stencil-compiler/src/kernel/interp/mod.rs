@@ -15,7 +15,7 @@
 //! asynchronous  what is over later: copies, boxes, waits
 //! ```
 
-use super::{Kernel, Region};
+use super::{BlockBox, Kernel};
 use crate::expr::Real;
 
 mod array;
@@ -93,7 +93,7 @@ pub fn run_parts<T: Real>(
     cells: [usize; 3],
     buffers: &mut [GlobalArray<T>],
     uniforms: &[T],
-    (options, parts): (Options, &[Region]),
+    (options, parts): (Options, &[BlockBox]),
 ) -> Result<Report, Fault> {
     kernel
         .check()

@@ -53,10 +53,6 @@ pub(super) fn has_rings(plan: &Plan) -> bool {
         let buffer = plan.buffer(name);
         buffer.is_some_and(|b| b.role == BufferRole::Derived)
     };
-    let exchanges = |step: &Step| match step {
-        Step::Fill { buffers, .. } => buffers.iter().any(is_derived),
-        Step::Launch(_) | Step::Swap { .. } => false,
-    };
     let updates_last = |launches: Vec<usize>| {
         let last = launches.len().saturating_sub(1);
         let fits = |(i, at): (usize, &usize)| {
@@ -65,18 +61,14 @@ pub(super) fn has_rings(plan: &Plan) -> bool {
         };
         launches.iter().enumerate().all(fits)
     };
-    substeps(plan).all(updates_last) && !plan.steps.iter().any(exchanges)
+    let mut fills = plan.fills();
+    substeps(plan).all(updates_last) && !fills.any(|(buffers, _)| buffers.iter().any(is_derived))
 }
 
 /// Returns the launches of each substep of a plan.
 pub(super) fn substeps(plan: &Plan) -> impl Iterator<Item = Vec<usize>> {
-    let launch = |step: &Step| match step {
-        Step::Launch(at) => Some(*at),
-        Step::Fill { .. } | Step::Swap { .. } => None,
-    };
-    let ends = |step: &Step| matches!(step, Step::Swap { .. });
-    let substeps = plan.steps.split_inclusive(ends);
-    substeps.map(move |steps| steps.iter().filter_map(launch).collect())
+    let substeps = plan.substeps();
+    substeps.map(|steps| steps.iter().filter_map(Step::launch).collect())
 }
 
 impl Pipeline {

@@ -73,6 +73,7 @@ impl<T: Number> Builder<T> {
             fused,
             halo,
         } = self.planned(&system, self.engine, &mut card)?;
+        let plan = adaptive(plan, &system, pace)?;
         let given = self.sources.iter();
         let given = given.map(|(name, source)| (name.clone(), format!("{source:?}")));
         let given: Vec<(String, String)> = given.collect();
@@ -446,6 +447,17 @@ fn device<T: Number>(
             )?))
         }
     }
+}
+
+/// Returns the plan of steps of this pace: those that adapt reduce speeds first.
+fn adaptive(plan: Plan, system: &SystemDef, pace: Pace) -> Result<Plan, Error> {
+    let (Pace::Adaptive { limit, .. }, Some(observation)) = (pace, system.observation()) else {
+        return Ok(plan);
+    };
+    let quantities = observation.quantities.iter();
+    let speeds = quantities.filter(|quantity| quantity.speed.is_some());
+    let names = speeds.map(|quantity| quantity.name.clone()).collect();
+    plan.adaptive(names, limit.is_some()).map_err(Error::Bug)
 }
 
 #[cfg(test)]

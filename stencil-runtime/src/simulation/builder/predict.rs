@@ -100,7 +100,6 @@ impl<T: Number> Builder<T> {
 
 #[cfg(test)]
 mod tests {
-    use stencil_compiler::plan::Step;
     use stencil_compiler::schedule::text::parse;
 
     use super::*;
@@ -148,10 +147,7 @@ mod tests {
             let predicted = builder
                 .predicted(&system, &schedule, usual_device("sm_90"))
                 .unwrap();
-            let depth = predicted.plan.steps.iter().find_map(|step| match step {
-                Step::Fill { depth, .. } => Some(*depth),
-                Step::Launch(_) | Step::Swap { .. } => None,
-            });
+            let depth = predicted.plan.fills().next().map(|(_, depth)| depth);
             (depth, predicted.kernels)
         };
         for loader in [0, 2] {

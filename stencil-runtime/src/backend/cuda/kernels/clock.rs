@@ -154,7 +154,9 @@ impl Clock {
             begin: function(&module, "begin_step")?,
             begin_next: function(&module, "begin_next")?,
             accept_last: function(&module, "accept_last")?,
-            several: stream.alloc_zeros(several::STEPS + 2 * at_once).map_err(&failed)?,
+            several: stream
+                .alloc_zeros(several::STEPS + 2 * at_once)
+                .map_err(&failed)?,
             state: stream.alloc_zeros(rules.count()).map_err(&failed)?,
             times: stream.alloc_zeros(rules.times.len() + 1).map_err(&failed)?,
             order: stream.clone_htod(&order).map_err(&failed)?,

@@ -53,7 +53,11 @@ impl<T: Number> Machine<T> {
     }
 
     /// Does a step again, and checks the values of each substep if asked to, up to the first bad one.
-    pub(super) fn repeat(&mut self, moment: &Moment, look: bool) -> Result<Option<(usize, BadValue)>, Error> {
+    pub(super) fn repeat(
+        &mut self,
+        moment: &Moment,
+        look: bool,
+    ) -> Result<Option<(usize, BadValue)>, Error> {
         let Moment { t, dt, .. } = *moment;
         self.begin_given(t, dt)?;
         for substep in 0..self.clock.substeps() {

@@ -82,6 +82,8 @@ pub(crate) struct Machine<T> {
     shape: MeshShape,
     substeps: Vec<Vec<Task>>,
     fused: Option<Fused>,
+    /// Do speeds decide the length of a step, and whether the step before is accepted?
+    adapts: [bool; 2],
     /// Captured parts of steps, by the slots of the buffers at their beginning.
     graphs: BTreeMap<(Kind, Vec<usize>), Graph>,
     first_bad: CudaSlice<u64>,
@@ -195,6 +197,7 @@ impl<T: Number> Machine<T> {
             shape,
             substeps: Vec::new(),
             fused: None,
+            adapts: plan.adapts(),
             graphs: BTreeMap::new(),
             since: Vec::new(),
             holds: false,
@@ -435,7 +438,7 @@ impl<T: Number> Device<T> for Machine<T> {
         uniforms: &[f64],
         request: &Several,
     ) -> Result<Option<(Vec<Moment>, f64)>, Failure> {
-        if self.needs_host() || self.kept.is_empty() {
+        if !self.adapts[0] || self.needs_host() || self.kept.is_empty() {
             return Ok(None);
         }
         let done = self.with_reducer(speeds, |machine, own| {

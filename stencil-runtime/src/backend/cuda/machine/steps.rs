@@ -77,7 +77,7 @@ impl<T: Number> Machine<T> {
         for _ in 0..count {
             self.replay(Part::Next { of: speeds })?;
         }
-        if limit.is_finite() {
+        if self.adapts[1] {
             self.enqueue_speeds(speeds, asked.t)?;
         }
         let (moments, end) = self.clock.read_several(&stream, first)?;

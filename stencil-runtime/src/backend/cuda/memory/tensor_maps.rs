@@ -337,21 +337,18 @@ mod tests {
         let (places, mut slots) = (places(&plan, 4), slots(&plan));
         let mut most = Vec::new();
         for step in (0..3).flat_map(|_| &plan.steps) {
-            match step {
-                Step::Swap { fields } => fields.iter().for_each(|name| {
+            if let Step::Swap { fields } = step {
+                fields.iter().for_each(|name| {
                     slots.swap(at(name), at(&new_name(name)));
-                }),
-                Step::Launch(at) => {
-                    let kernel =
-                        lower(system.algorithm(), &plan, *at, (4, &Multiprocessor::NEWEST))
-                            .unwrap();
-                    let (of, now) = ((&plan, &kernel), (&places[..], &slots[..]));
-                    let shape = |bytes| Shape::new([37, 9, 5], [3, 2, 1], bytes).unwrap();
-                    most.push(series_fit::<f32>(of, &shape(4), now));
-                    most.push(series_fit::<f64>(of, &shape(8), now));
-                }
-                Step::Fill { .. } => {}
+                });
             }
+            let Some(at) = step.launch() else { continue };
+            let kernel = lower(system.algorithm(), &plan, at, (4, &Multiprocessor::NEWEST));
+            let kernel = kernel.unwrap();
+            let (of, now) = ((&plan, &kernel), (&places[..], &slots[..]));
+            let shape = |bytes| Shape::new([37, 9, 5], [3, 2, 1], bytes).unwrap();
+            most.push(series_fit::<f32>(of, &shape(4), now));
+            most.push(series_fit::<f64>(of, &shape(8), now));
         }
         // All fields are in one box.
         assert!(most.len() == 18 && most.into_iter().all(|arrays| arrays == 4));

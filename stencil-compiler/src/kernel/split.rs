@@ -5,14 +5,14 @@ use super::Kernel;
 /// A box of the blocks of a kernel. Each block computes its cells wherever others are computed, so that parts of
 /// a launch have the bits of the whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Region {
+pub struct BlockBox {
     /// The first block along x, y, z.
     pub first: [usize; 3],
     /// How many blocks there are along x, y, z.
     pub blocks: [usize; 3],
 }
 
-impl Region {
+impl BlockBox {
     /// How many blocks it has.
     pub fn count(&self) -> usize {
         self.blocks.iter().product()
@@ -20,12 +20,12 @@ impl Region {
 }
 
 /// A patch in two parts: what does not depend on ghost cells, and all else.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Split {
     /// Blocks that compute no cell of the rim, if there are any.
-    pub interior: Option<Region>,
+    pub interior: Option<BlockBox>,
     /// Boxes of all other blocks, which have none in common.
-    pub rim: Vec<Region>,
+    pub rim: Vec<BlockBox>,
 }
 
 impl Kernel {
@@ -40,8 +40,8 @@ impl Kernel {
     /// assert_eq!((all.first, all.blocks), ([0, 0, 0], [4, 10, 1]));
     /// # Ok::<(), stencil_compiler::syntax::TextError>(())
     /// ```
-    pub fn whole(&self, cells: [usize; 3]) -> Region {
-        Region {
+    pub fn whole(&self, cells: [usize; 3]) -> BlockBox {
+        BlockBox {
             first: [0; 3],
             blocks: self.blocks(cells),
         }
