@@ -2,14 +2,11 @@
 // substeps and their uniforms are made of, at the places that the text before this one names. That
 // text also defines step_length, step_end, substep_time and uniform over them.
 
-// The state of several steps that adapt: the longest stable step has the Courant number `limit`; so many steps are
-// begun, and so many of them accepted; no more are begun once `stopped`. The times and lengths of the steps follow.
-struct Several {
-  double limit, begun, accepted, stopped;
-  double steps[];
-};
+// Of several steps that adapt, the text before this one names more places: the longest stable step has the Courant
+// number LIMIT; so many steps are BEGUN, and so many of them ACCEPTED; no more are begun once they are STOPPED. The time
+// and the length of each step follow at STEPS.
 
-constexpr double NEVER = __builtin_huge_val();
+static __device__ __forceinline__ double never() { return __longlong_as_double(0x7ff0000000000000LL); }
 
 static __device__ __forceinline__ void load(double* a, const double* state) {
   for (int i = 0; i < NUMBERS; ++i) a[i] = state[i];
@@ -47,24 +44,24 @@ extern "C" __global__ void __launch_bounds__(32) begin_step(
 // Do all speeds limit a step? Those are numbers, and not negative.
 static __device__ __forceinline__ bool has_speeds(const double* a) {
   bool all = true;
-  for (int i = SPEED; i < NUMBERS; ++i) all = all && a[i] >= 0.0 && a[i] < NEVER;
+  for (int i = SPEED; i < NUMBERS; ++i) all = all && a[i] >= 0.0 && a[i] < never();
   return all;
 }
 
 // Accepts the last step, unless the speeds at its end allow no step of its length. Returns whether steps go on.
-static __device__ __forceinline__ bool accept(const double* a, Several* several) {
+static __device__ __forceinline__ bool accept(const double* a, double* several) {
   double b[NUMBERS];
   load(b, a);
-  b[END] = b[MOST] = NEVER;
-  b[NUMBER] = several->limit;
-  const bool goes_on = several->stopped == 0.0;
-  const double begun = several->begun;
-  const bool is_limited = several->limit < NEVER && begun > 0.0 && has_speeds(a);
+  b[END] = b[MOST] = never();
+  b[NUMBER] = several[LIMIT];
+  const bool goes_on = several[STOPPED] == 0.0;
+  const double begun = several[BEGUN];
+  const bool is_limited = several[LIMIT] < never() && begun > 0.0 && has_speeds(a);
   const bool is_accepted = !is_limited || a[DT] <= step_length(b);
   __syncwarp();
   if (threadIdx.x == 0 && goes_on) {
-    if (is_accepted) several->accepted = begun;
-    if (!is_accepted) several->stopped = 1.0;
+    if (is_accepted) several[ACCEPTED] = begun;
+    if (!is_accepted) several[STOPPED] = 1.0;
   }
   return goes_on && is_accepted;
 }
@@ -72,28 +69,28 @@ static __device__ __forceinline__ bool accept(const double* a, Several* several)
 // Accepts the last step and begins the next one. A step that the host has to look at is not begun: the run has ended, or
 // there is no length.
 extern "C" __global__ void __launch_bounds__(32) begin_next(
-    double* state, double* times, const int* __restrict__ order, int count, real* taken, Several* several) {
+    double* state, double* times, const int* __restrict__ order, int count, real* taken, double* several) {
   double a[NUMBERS];
   load(a, state);
-  const int begun = int(several->begun);
+  const int begun = int(several[BEGUN]);
   __syncwarp();
   if (!accept(a, several)) return;
   const double dt = step_length(a);
-  if (!(has_speeds(a) && a[T] < a[END] && dt < NEVER && a[T] + dt > a[T])) {
-    if (threadIdx.x == 0) several->stopped = 1.0;
+  if (!(has_speeds(a) && a[T] < a[END] && dt < never() && a[T] + dt > a[T])) {
+    if (threadIdx.x == 0) several[STOPPED] = 1.0;
     return;
   }
   a[DT] = dt;
   if (threadIdx.x == 0) {
-    several->steps[2 * begun] = a[T];
-    several->steps[2 * begun + 1] = dt;
-    several->begun = begun + 1;
+    several[STEPS + 2 * begun] = a[T];
+    several[STEPS + 2 * begun + 1] = dt;
+    several[BEGUN] = begun + 1;
   }
   begin(a, state, times, order, count, taken);
 }
 
 // Accepts the last of several steps.
-extern "C" __global__ void __launch_bounds__(32) accept_last(const double* state, Several* several) {
+extern "C" __global__ void __launch_bounds__(32) accept_last(const double* state, double* several) {
   double a[NUMBERS];
   load(a, state);
   __syncwarp();

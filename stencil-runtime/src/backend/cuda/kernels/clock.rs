@@ -25,11 +25,12 @@ const CONFIG: LaunchConfig = LaunchConfig {
     shared_mem_bytes: 0,
 };
 
-/// Indices of the numbers of several steps that adapt: see `Several` in the text of the kernels.
+/// Indices of the numbers of several steps that adapt: see the text of the kernels.
 mod several {
     pub(super) const LIMIT: usize = 0;
     pub(super) const BEGUN: usize = 1;
     pub(super) const ACCEPTED: usize = 2;
+    pub(super) const STOPPED: usize = 3;
     /// The times and lengths of steps begin here.
     pub(super) const STEPS: usize = 4;
 }
@@ -105,6 +106,11 @@ fn text<T: Real>(rules: &Rules) -> Result<String, CudaError> {
         ("MOST", place::MOST),
         ("NUMBER", place::NUMBER),
         ("SPEED", rules.first_speed()),
+        ("LIMIT", several::LIMIT),
+        ("BEGUN", several::BEGUN),
+        ("ACCEPTED", several::ACCEPTED),
+        ("STOPPED", several::STOPPED),
+        ("STEPS", several::STEPS),
         ("NUMBERS", rules.count()),
         ("SUBSTEPS", rules.times.len()),
         // There is at least one, so that one may divide by it.

@@ -88,7 +88,7 @@ pub(super) fn fits<T: Number>(
         ));
     }
     arrays.push((
-        format!("{kept} fields as they were, for `keep_last`"),
+        format!("{kept} fields and counts as they were, for `keep_last`"),
         kept * patches * stride::<T>(shape),
     ));
     arrays.retain(|(_, bytes)| *bytes > 0);
