@@ -60,6 +60,16 @@ pub enum Error {
         /// The way out: the nearest numbers that divide.
         help: String,
     },
+    /// A number of devices that cannot share the patches of the mesh.
+    #[error(
+        "{devices} devices cannot share {patches} patches; give a number of devices from 1 to {patches}, or more patches"
+    )]
+    Devices {
+        /// The devices.
+        devices: usize,
+        /// The patches.
+        patches: usize,
+    },
     /// A length, an origin or a time step that makes no sense.
     #[error("{what} is {value}; {help}")]
     Value {

@@ -122,7 +122,7 @@ mod tests {
             origin: [0.0; 3],
             centered: false,
         };
-        let patches = Patches::new(&mesh, counts).unwrap();
+        let patches = Patches::new(&mesh, counts, 1).unwrap();
         let shape = Shape::new(mesh.cells, mesh_halo, 8).unwrap();
         Cut::new(shape, patches, halo, 8).unwrap()
     }

@@ -8,7 +8,7 @@ use stencil_compiler::expr::real::Precision;
 use stencil_compiler::plan::{BufferRole, Plan};
 
 use super::memory_use;
-use super::{Array, Buffers, Cut, Filling, GhostDepth, Shape};
+use super::{Array, Buffers, Cut, Filling, GhostDepth, GhostValues, Shape};
 use crate::io::free_memory;
 use crate::mesh::{Boundaries, Mesh, Neighbours, Patches};
 use crate::{Error, Number};
@@ -148,15 +148,21 @@ impl<T: Number> Fields<T> {
         Filling::of_fields(&self.neighbours, ghosts)
     }
 
-    /// Fills ghost cells with their values at the time `t`.
+    /// Fills ghost cells with their values at the time `t`; all are found before the first one is written.
     pub(crate) fn fill(&mut self, filling: &Filling, t: f64) {
-        filling.fill(
-            &self.cut.patch,
-            &self.neighbours,
-            &self.domain,
-            t,
-            &mut self.arrays,
-        );
+        let values = self.ghost_values(filling, t);
+        self.store(values);
+    }
+
+    /// Returns the values of ghost cells at the time `t`.
+    pub(crate) fn ghost_values(&self, filling: &Filling, t: f64) -> GhostValues<T> {
+        let at = (&self.domain, t);
+        filling.values(&self.cut.patch, &self.neighbours, at, &self.arrays)
+    }
+
+    /// Fills ghost cells with these values.
+    pub(crate) fn store(&mut self, values: GhostValues<T>) {
+        values.store(&self.cut.patch, &mut self.arrays);
         // The gathered values of the whole mesh have ghost cells, too.
         self.forget();
     }

@@ -53,16 +53,27 @@ impl Filling {
         }
     }
 
-    /// Fills them at the time `t`; `arrays` are those of each patch, by buffers. All values are found before the first
-    /// one is written.
-    pub(super) fn fill<T: Value>(
+    /// Returns the boxes whose values are in the memory of the same device, and those whose values other devices send.
+    pub(crate) fn by_owner(self, neighbours: &Neighbours) -> [Self; 2] {
+        [true, false].map(|local| {
+            let jobs = self.jobs.iter().copied();
+            Filling {
+                jobs: jobs
+                    .filter(|job| neighbours.is_local(&job.of) == local)
+                    .collect(),
+                holds: self.holds.clone(),
+            }
+        })
+    }
+
+    /// Returns the values of all boxes at the time `t`; `arrays` are those of each patch, by buffers.
+    pub(super) fn values<T: Value>(
         &self,
         shape: &Shape,
         neighbours: &Neighbours,
-        domain: &Domain,
-        t: f64,
-        arrays: &mut [Vec<Array<T>>],
-    ) {
+        (domain, t): (&Domain, f64),
+        arrays: &[Vec<Array<T>>],
+    ) -> GhostValues<T> {
         let source = Source {
             shape,
             patches: &neighbours.patches,
@@ -73,12 +84,22 @@ impl Filling {
             t,
         };
         let wanted = self.jobs.par_iter().filter(|job| source.is_wanted(job));
-        let found: Vec<(&Job, Vec<T>)> = wanted.map(|job| (job, source.values(job))).collect();
-        for (job, values) in found {
+        GhostValues(wanted.map(|job| (*job, source.values(job))).collect())
+    }
+}
+
+/// Values of ghost cells, box by box: a message between devices, or values that are not written yet.
+#[derive(Debug)]
+pub(crate) struct GhostValues<T>(Vec<(Job, Vec<T>)>);
+
+impl<T: Value> GhostValues<T> {
+    /// Writes them to the arrays of each patch, by buffers.
+    pub(super) fn store(self, shape: &Shape, arrays: &mut [Vec<Array<T>>]) {
+        for (job, values) in self.0 {
             let Job { buffer, of, .. } = job;
-            let to = arrays[of.to][*buffer].values_mut();
+            let to = arrays[of.to][buffer].values_mut();
             for (row, values) in values.chunks(of.size[0]).enumerate() {
-                let first = shape.index(row_of(of, row));
+                let first = shape.index(row_of(&of, row));
                 to[first..][..of.size[0]].copy_from_slice(values);
             }
         }

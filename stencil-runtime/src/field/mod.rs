@@ -14,6 +14,6 @@ pub(crate) use buffers::{Buffers, GhostDepth};
 pub(crate) use cut::Cut;
 pub(crate) use ends::Ends;
 pub(crate) use fields::{BadValue, Domain, Fields};
-pub(crate) use ghosts::Filling;
+pub(crate) use ghosts::{Filling, GhostValues};
 pub use memory_use::{MemoryUse, Shortage};
 pub(crate) use shape::Shape;

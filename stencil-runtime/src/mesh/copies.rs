@@ -53,6 +53,11 @@ impl Neighbours {
         }
     }
 
+    /// Are both patches of a box in the memory of one device?
+    pub(crate) fn is_local(&self, of: &CopyBox) -> bool {
+        self.patches[of.to].owner == self.patches[of.from].owner
+    }
+
     /// Returns the boxes of ghost cells of a patch, so many deep; each ghost cell is in one of them.
     pub(crate) fn boxes(&self, to: usize, depth: [usize; 3]) -> Vec<CopyBox> {
         let [xs, ys, zs] = [0, 1, 2].map(|axis| self.spans(to, axis, depth[axis]));
@@ -214,6 +219,7 @@ mod tests {
                 let patches = Patches {
                     counts,
                     cells: of_patch,
+                    devices: 1,
                 };
                 let neighbours = Neighbours {
                     patches: patches.list(),
@@ -229,7 +235,11 @@ mod tests {
 
     #[test]
     fn patches_may_differ() {
-        let patch = |lo, cells| Patch { lo, cells };
+        let patch = |lo, cells| Patch {
+            lo,
+            cells,
+            owner: 0,
+        };
         let patches = vec![
             patch([0, 0, 0], [3, 4, 1]),
             patch([3, 0, 0], [5, 1, 1]),

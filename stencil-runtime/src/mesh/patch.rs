@@ -12,6 +12,8 @@ pub(crate) struct Patch {
     pub(crate) lo: [usize; 3],
     /// Interior cells along x, y, z.
     pub(crate) cells: [usize; 3],
+    /// The device whose memory has its values, from 0.
+    pub(crate) owner: usize,
 }
 
 impl Patch {
@@ -32,11 +34,13 @@ pub(crate) struct Patches {
     pub(crate) counts: [usize; 3],
     /// Interior cells of each along x, y, z.
     pub(crate) cells: [usize; 3],
+    /// The number of devices that share them. Each has patches that follow each other, as equally many as possible.
+    pub(crate) devices: usize,
 }
 
 impl Patches {
-    /// Cuts a mesh.
-    pub(crate) fn new(mesh: &Mesh, counts: [usize; 3]) -> Result<Self, Error> {
+    /// Cuts a mesh, whose patches so many devices share.
+    pub(crate) fn new(mesh: &Mesh, counts: [usize; 3], devices: usize) -> Result<Self, Error> {
         for axis in Axis::ALL {
             let (cells, patches) = (mesh.cells[axis.index()], counts[axis.index()]);
             if patches == 0 || !cells.is_multiple_of(patches) {
@@ -48,10 +52,18 @@ impl Patches {
                 });
             }
         }
-        Ok(Patches {
+        let patches = Patches {
             counts,
             cells: std::array::from_fn(|axis| mesh.cells[axis] / counts[axis]),
-        })
+            devices,
+        };
+        if devices == 0 || devices > patches.count() {
+            return Err(Error::Devices {
+                devices,
+                patches: patches.count(),
+            });
+        }
+        Ok(patches)
     }
 
     /// Returns the number of patches.
@@ -69,6 +81,7 @@ impl Patches {
         let patch = |number| Patch {
             lo: std::array::from_fn(|axis| self.at(number)[axis] * self.cells[axis]),
             cells: self.cells,
+            owner: number * self.devices / self.count(),
         };
         (0..self.count()).map(patch).collect()
     }
@@ -78,6 +91,7 @@ impl Patches {
         Patches {
             counts: [1; 3],
             cells,
+            devices: 1,
         }
     }
 
@@ -119,7 +133,17 @@ mod tests {
             origin: [0.0; 3],
             centered: false,
         };
-        Patches::new(&mesh, counts)
+        Patches::new(&mesh, counts, 1)
+    }
+
+    #[test]
+    fn devices_share_patches_equally_and_in_order() {
+        let patches = Patches {
+            devices: 4,
+            ..cut([8, 3, 9], [2, 1, 3]).unwrap()
+        };
+        let owners: Vec<usize> = patches.list().iter().map(|patch| patch.owner).collect();
+        assert_eq!(owners, [0, 0, 1, 2, 2, 3]);
     }
 
     #[test]

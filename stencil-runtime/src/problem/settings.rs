@@ -125,7 +125,7 @@ pub(super) fn patches(
         usize::try_from(reader.count(name, item)?).ok()
     });
     let counts = fill(counts?, 1);
-    if let Some(Err(error)) = mesh.map(|mesh| Patches::new(mesh, counts)) {
+    if let Some(Err(error)) = mesh.map(|mesh| Patches::new(mesh, counts, 1)) {
         let text = error.to_string();
         let (message, help) = text.split_once("; ").unwrap_or((&text, ""));
         reader.bad(item.at, message, help);

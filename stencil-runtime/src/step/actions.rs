@@ -2,23 +2,34 @@
 
 use std::collections::BTreeMap;
 
-use stencil_compiler::plan::{Plan, Step, make};
+use stencil_compiler::plan::{Phase, Plan, Region, Step, make};
 
 use crate::Error;
 use crate::field::{Buffers, GhostDepth};
 
-/// One action of a substep.
+/// Ghost cells that are filled together.
 #[derive(Clone, Debug)]
-pub(crate) enum Action {
-    /// Ghost cells of fields, for each buffer.
-    Fill(Vec<Option<GhostDepth>>),
-    /// Ghost cells of stored grid functions.
-    Exchange {
+pub(crate) enum Ghosts {
+    /// Of fields, for each buffer.
+    OfFields(Vec<Option<GhostDepth>>),
+    /// Of stored grid functions.
+    OfStored {
         buffers: Vec<usize>,
         depth: [usize; 3],
     },
+}
+
+/// One action of a substep.
+#[derive(Clone, Debug)]
+pub(crate) enum Action {
+    /// Fills ghost cells from cells of the same device.
+    Fill(Ghosts),
+    /// Sends values for ghost cells to other devices.
+    Post(Ghosts),
+    /// Fills ghost cells with the values that were sent first and have not come yet.
+    Wait,
     /// A launch of the plan.
-    Launch(usize),
+    Launch { launch: usize, region: Region },
     /// Fields and their new values change places.
     Swap(Vec<(usize, usize)>),
 }
@@ -47,30 +58,43 @@ fn of_substep(buffers: &Buffers, steps: &[Step], all_alike: bool) -> Result<Vec<
             }
         }
     }
-    let mut actions = Vec::new();
-    let ghosts = buffers.ghosts(all_alike, |name| deepest.get(name).copied());
-    if ghosts.iter().any(Option::is_some) {
-        actions.push(Action::Fill(ghosts));
-    }
+    let fields = buffers.ghosts(all_alike, |name| deepest.get(name).copied());
+    let fields = Some(fields).filter(|ghosts| ghosts.iter().any(Option::is_some));
+    let fields = fields.map(Ghosts::OfFields);
+    let mut actions: Vec<Action> = fields.iter().cloned().map(Action::Fill).collect();
+    // Fields that are sent once, with all that later launches need, are waited for once.
+    let (mut to_send, mut to_come) = (fields.as_ref(), fields.is_some());
     for step in steps {
         match step {
             Step::Fill {
                 buffers: names,
                 depth,
+            } => actions.extend(stored(buffers, names, *depth)?.map(Action::Fill)),
+            Step::Exchange {
+                phase,
+                buffers: names,
+                depth,
             } => {
-                let stored = names.iter().filter(|name| !is_field(name));
-                let buffers = buffers.indices(stored.map(String::as_str))?;
-                if !buffers.is_empty() {
-                    let depth = depth.map(|d| d as usize);
-                    actions.push(Action::Exchange { buffers, depth });
+                let has_fields = names.iter().any(|name| is_field(name));
+                let stored = stored(buffers, names, *depth)?;
+                match phase {
+                    Phase::Post => {
+                        let fields = has_fields.then(|| to_send.take().cloned()).flatten();
+                        actions.extend(fields.into_iter().chain(stored).map(Action::Post));
+                    }
+                    Phase::Wait => {
+                        let fields = has_fields && std::mem::take(&mut to_come);
+                        let waits = usize::from(fields) + usize::from(stored.is_some());
+                        actions.extend(std::iter::repeat_n(Action::Wait, waits));
+                    }
                 }
             }
-            Step::Launch { launch, .. } => actions.push(Action::Launch(*launch)),
+            Step::Launch { launch, region } => actions.push(Action::Launch {
+                launch: *launch,
+                region: *region,
+            }),
             // The steps that begin a step: see the device.
             Step::Reduce { .. } | Step::Accept | Step::Uniforms => {}
-            Step::Exchange { .. } => {
-                return Err(Error::Bug("a plan of several devices on one".into()));
-            }
             Step::Swap { fields } => {
                 let pair = |name: &String| {
                     let new = make::new_name(name);
@@ -82,4 +106,14 @@ fn of_substep(buffers: &Buffers, steps: &[Step], all_alike: bool) -> Result<Vec<
         }
     }
     Ok(actions)
+}
+
+/// Returns the stored grid functions among these buffers.
+fn stored(buffers: &Buffers, names: &[String], depth: [u32; 3]) -> Result<Option<Ghosts>, Error> {
+    let stored = names.iter().filter(|name| buffers.field(name).is_none());
+    let buffers = buffers.indices(stored.map(String::as_str))?;
+    Ok((!buffers.is_empty()).then_some(Ghosts::OfStored {
+        buffers,
+        depth: depth.map(|d| d as usize),
+    }))
 }

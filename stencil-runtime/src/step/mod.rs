@@ -5,7 +5,7 @@ mod clock;
 mod observation;
 mod plans;
 
-pub(crate) use actions::{Action, actions};
+pub(crate) use actions::{Action, Ghosts, actions};
 #[cfg(test)]
 pub(crate) use clock::tests;
 pub(crate) use clock::{Asked, Length, Rules, Several, place};

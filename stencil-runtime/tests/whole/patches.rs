@@ -1,4 +1,7 @@
-//! A mesh in patches on the processor has the bits of one patch, for all boundaries and all kinds of steps.
+//! A mesh in patches on the processor, on one device or several, has the bits of one patch, for all boundaries and all
+//! kinds of steps.
+
+use std::collections::BTreeSet;
 
 use crate::boundaries::Vectors;
 use stencil_runtime::compiler::schedule::{Halo, Placement};
@@ -73,9 +76,12 @@ fn shown<T: Number>(builder: Builder<T>, steps: u64) -> Result<Vec<u64>, Error> 
 fn check<T: Number>(about: &str, make: impl Fn() -> Builder<T>, steps: u64, cuts: &[[usize; 3]]) {
     let whole = shown(make(), steps).unwrap_or_else(|e| panic!("{about}: {e}"));
     for cut in cuts {
-        let parts = shown(make().patches(*cut), steps);
-        let parts = parts.unwrap_or_else(|e| panic!("{about}, {cut:?}: {e}"));
-        assert!(parts == whole, "{about}, {cut:?}");
+        // All patches on one device, some on each of two, and each on a device of its own.
+        for devices in BTreeSet::from([1, 2, cut.iter().product()]) {
+            let parts = shown(make().patches(*cut).devices(devices), steps);
+            let parts = parts.unwrap_or_else(|e| panic!("{about}, {cut:?} on {devices}: {e}"));
+            assert!(parts == whole, "{about}, {cut:?} on {devices}");
+        }
     }
 }
 

@@ -1,13 +1,13 @@
 //! Steps of a plan on the fields of a mesh, in the memory of the host.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use ndarray::ArrayView3;
 use rayon::ThreadPool;
 use stencil_compiler::algorithm::{Algorithm, NEW};
 use stencil_compiler::model::Reduction;
-use stencil_compiler::plan::{BufferRole, Plan};
+use stencil_compiler::plan::{BufferRole, Plan, Region};
 
 use super::instructions::Checked;
 use super::march::March;
@@ -16,9 +16,9 @@ use super::prepare::{Choice, Code, Prepared};
 use crate::backend::device::OnHost;
 use crate::backend::{Device, Reducer, Renew};
 use crate::field::memory_use;
-use crate::field::{Array, BadValue, Domain, Fields, Filling};
+use crate::field::{Array, BadValue, Domain, Fields, Filling, GhostValues};
 use crate::io::free_memory;
-use crate::step::{Action, After, Failure, Moment, Rules, actions};
+use crate::step::{Action, After, Failure, Ghosts, Moment, Rules, actions};
 use crate::{Error, MemoryUse, Number};
 
 /// Arrays of a plan, and the tasks that a step does with them.
@@ -27,6 +27,8 @@ pub(crate) struct Machine<T> {
     pub(super) fields: Fields<T>,
     /// The tasks of each substep.
     substeps: Vec<Vec<Task>>,
+    /// Values that devices have sent, and that have not come yet.
+    sent: VecDeque<GhostValues<T>>,
     launches: Vec<Prepared<T>>,
     /// Pipelines of launches, by the last launch of each.
     marches: BTreeMap<usize, March>,
@@ -44,8 +46,12 @@ pub(crate) struct Machine<T> {
 /// One task of a substep.
 #[derive(Clone, Debug)]
 enum Task {
-    /// Ghost cells.
+    /// Fills ghost cells.
     Fill(Filling),
+    /// Finds the values that devices send to each other.
+    Post(Filling),
+    /// Fills ghost cells with the values that were sent first.
+    Wait,
     /// A launch of the plan.
     Launch(usize),
     /// Fields and their new values change places.
@@ -86,6 +92,7 @@ impl<T: Number> Machine<T> {
         let mut machine = Machine {
             fields: allocated(plan, domain, halo)?,
             substeps: Vec::new(),
+            sent: VecDeque::new(),
             launches: Vec::new(),
             marches: BTreeMap::new(),
             spares: Vec::new(),
@@ -117,17 +124,31 @@ impl<T: Number> Machine<T> {
     fn tasks(&self, plan: &Plan) -> Result<Vec<Vec<Task>>, Error> {
         let fields = &self.fields;
         let all_alike = fields.domain.boundaries.has_custom();
-        let task = |action| match action {
-            Action::Fill(ghosts) => Task::Fill(fields.filling(&ghosts)),
-            Action::Exchange { buffers, depth } => {
-                Task::Fill(Filling::of_stored(&fields.neighbours, &buffers, depth))
+        let filling = |ghosts| match ghosts {
+            Ghosts::OfFields(ghosts) => fields.filling(&ghosts),
+            Ghosts::OfStored { buffers, depth } => {
+                Filling::of_stored(&fields.neighbours, &buffers, depth)
             }
-            Action::Launch(at) => Task::Launch(at),
-            Action::Swap(pairs) => Task::Swap(pairs),
+        };
+        let task = |action| match action {
+            Action::Fill(ghosts) => {
+                let [own, _] = filling(ghosts).by_owner(&fields.neighbours);
+                Some(Task::Fill(own))
+            }
+            Action::Post(ghosts) => {
+                let [_, others] = filling(ghosts).by_owner(&fields.neighbours);
+                Some(Task::Post(others))
+            }
+            Action::Wait => Some(Task::Wait),
+            // All cells are computed with the rim.
+            Action::Launch { launch, region } => {
+                (region != Region::Interior).then_some(Task::Launch(launch))
+            }
+            Action::Swap(pairs) => Some(Task::Swap(pairs)),
         };
         let substeps = actions(&fields.buffers, plan, all_alike)?.into_iter();
         Ok(substeps
-            .map(|actions| actions.into_iter().map(task).collect())
+            .map(|actions| actions.into_iter().filter_map(task).collect())
             .collect())
     }
 
@@ -184,6 +205,15 @@ impl<T: Number> Machine<T> {
     fn start(&mut self, task: &Task, t: f64) -> Result<(), BadValue> {
         match task {
             Task::Fill(filling) => self.fields.fill(filling, t),
+            Task::Post(filling) => {
+                let values = self.fields.ghost_values(filling, t);
+                self.sent.push_back(values);
+            }
+            Task::Wait => {
+                if let Some(values) = self.sent.pop_front() {
+                    self.fields.store(values);
+                }
+            }
             Task::Launch(at) => self.launch(*at)?,
             Task::Swap(pairs) => self.swap(pairs),
         }

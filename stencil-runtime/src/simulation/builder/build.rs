@@ -74,6 +74,10 @@ impl<T: Number> Builder<T> {
             halo,
         } = self.planned(&system, self.engine, &mut card)?;
         let plan = adaptive(plan, &system, pace)?;
+        let plan = match patches.devices {
+            1 => plan,
+            _ => plan.among_devices().map_err(Error::Bug)?,
+        };
         let given = self.sources.iter();
         let given = given.map(|(name, source)| (name.clone(), format!("{source:?}")));
         let given: Vec<(String, String)> = given.collect();
@@ -188,8 +192,13 @@ impl<T: Number> Builder<T> {
             (boundaries.periodic, self.steps_alike(system, &params)),
             mesh.cells,
         )?;
-        let patches = Patches::new(&mesh, self.patches)?;
+        let patches = Patches::new(&mesh, self.patches, self.devices)?;
         let single = schedule.unfused(system.algorithm());
+        if self.devices > 1 && matches!(engine, Chosen::Cuda) {
+            let what = "the number of devices that share the patches on a card".to_string();
+            let help = "run on one card, or on the processor with `Engine::Cpu`".to_string();
+            number(what, self.devices as f64, |_| false, help)?;
+        }
         let fused = match engine {
             Chosen::Cuda => fused(system, &schedule, &target::<T>(&boundaries, &patches))?,
             Chosen::Cpu(_) => None,

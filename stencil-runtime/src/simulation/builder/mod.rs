@@ -57,6 +57,7 @@ pub struct Builder<T> {
     origin: [f64; 3],
     centered: Option<bool>,
     patches: [usize; 3],
+    devices: usize,
     boundaries: Vec<Setting>,
     sources: BTreeMap<String, Source>,
     params: BTreeMap<String, f64>,
@@ -86,6 +87,7 @@ impl<T: Number> Builder<T> {
             origin: [0.0; 3],
             centered: None,
             patches: [1; 3],
+            devices: 1,
             boundaries: Vec::new(),
             sources: BTreeMap::new(),
             params: BTreeMap::new(),
@@ -165,6 +167,31 @@ impl<T: Number> Builder<T> {
     /// ```
     pub fn patches(mut self, patches: [usize; 3]) -> Self {
         self.patches = patches;
+        self
+    }
+
+    /// Sets the number of devices that share the patches; one if not set. On the processor they are simulated: the ghost
+    /// cells of a patch get values of another device's patch from messages alone, while other launches run. No bit of the
+    /// results depends on the devices. A card shares with no other one yet.
+    ///
+    /// ```
+    /// # use stencil_runtime::{Error, Simulation, SystemDef};
+    /// # let heat = SystemDef::from_text("heat.pde", "
+    /// #     pub system Heat in 2d { field q: scalar; ddt(q) = lap(q); }")?;
+    /// let bits = |devices| -> Result<Vec<u64>, Error> {
+    ///     let run = Simulation::<f64>::builder(&heat).cells([8, 12, 1]).dt(1e-3);
+    ///     let mut simulation = run.patches([2, 3, 1]).devices(devices).build()?;
+    ///     simulation.set("q", |x, y, _| x * (1.0 - y))?;
+    ///     simulation.run(3, |_, _| ())?;
+    ///     simulation.bits()
+    /// };
+    /// assert_eq!(bits(1)?, bits(4)?);
+    /// let error = bits(7).unwrap_err().to_string();
+    /// assert!(error.contains("7 devices cannot share 6 patches"), "{error}");
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn devices(mut self, devices: usize) -> Self {
+        self.devices = devices;
         self
     }
 

@@ -81,7 +81,7 @@ impl<T: Number> Builder<T> {
         let mesh = self.mesh(system)?;
         let params = params(system, &self.params)?;
         let boundaries = Boundaries::new(system, &params, &self.boundaries, mesh.cells)?;
-        let patches = Patches::new(&mesh, self.patches)?;
+        let patches = Patches::new(&mesh, self.patches, self.devices)?;
         let algorithm = system.algorithm();
         let steps_alike = self.steps_alike(system, &params);
         let schedule = on_mesh(algorithm, schedule, boundaries.periodic, steps_alike);

@@ -475,7 +475,7 @@ mod tests {
             origin: [0.0; 3],
             centered: false,
         };
-        let patches = mesh::Patches::new(&mesh, [1; 3]).unwrap();
+        let patches = mesh::Patches::new(&mesh, [1; 3], 1).unwrap();
         let shape = Shape::new(cells, [0; 3], 8).unwrap();
         let cut = Cut::new(shape, patches, [0; 3], 8).unwrap();
         let shape = MeshShape::new(&cut, &mesh, 0);

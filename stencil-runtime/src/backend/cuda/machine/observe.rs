@@ -13,7 +13,7 @@ use super::tasks::{Task, When};
 use crate::backend;
 use crate::backend::cuda::CudaError;
 use crate::backend::cuda::kernels::launch::{Ready, load};
-use crate::step::Action;
+use crate::step::{Action, Ghosts};
 use crate::{Error, Number};
 
 /// Quantities, ready to be evaluated.
@@ -67,7 +67,7 @@ impl<T: Number> Machine<T> {
         let rounds = rounds.map(|(updates, part)| self.round(part, updates, &room));
         Ok(Reducer {
             rounds: rounds.collect::<Result<_, _>>()?,
-            fill: self.task(Action::Fill(ghosts), 0)?,
+            fill: self.task(Action::Fill(Ghosts::OfFields(ghosts)), 0)?,
         })
     }
 

@@ -244,7 +244,7 @@ mod tests {
             origin: [0.0; 3],
             centered: false,
         };
-        let patches = Patches::new(&mesh, [1; 3]).unwrap();
+        let patches = Patches::new(&mesh, [1; 3], 1).unwrap();
         let device = Device {
             multiprocessor: Multiprocessor {
                 shared_bytes,

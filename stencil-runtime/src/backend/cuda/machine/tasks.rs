@@ -9,7 +9,7 @@ use crate::backend::Device;
 use crate::backend::cuda::CudaError;
 use crate::backend::cuda::kernels::ghosts::{Boxes, has_tables};
 use crate::field::{Filling, GhostDepth};
-use crate::step::Action;
+use crate::step::{Action, Ghosts};
 use crate::{Error, Number};
 
 /// One task of a substep.
@@ -87,21 +87,22 @@ impl std::fmt::Debug for Graph {
 
 impl<T: Number> Machine<T> {
     /// Prepares an action for the card, of a plan whose launches begin at this number.
-    pub(super) fn task(&self, action: Action, first: usize) -> Result<Task, CudaError> {
+    pub(super) fn task(&self, action: Action, first: usize) -> Result<Task, Error> {
         Ok(match action {
-            Action::Fill(ghosts) if self.fields.domain.boundaries.has_custom() => {
-                Task::OnHost(self.fields.filling(&ghosts))
+            Action::Fill(Ghosts::OfFields(jobs)) if self.fields.domain.boundaries.has_custom() => {
+                Task::OnHost(self.fields.filling(&jobs))
             }
-            Action::Fill(jobs) => {
+            Action::Fill(Ghosts::OfFields(jobs)) => {
                 let jobs = jobs.into_iter().enumerate();
                 let jobs = jobs.filter_map(|(i, job)| job.map(|job| (i, Some(job), job.depth)));
                 self.fill_of(jobs.collect())?
             }
-            Action::Exchange { buffers, depth } => {
+            Action::Fill(Ghosts::OfStored { buffers, depth }) => {
                 let jobs = buffers.into_iter().map(|array| (array, None, depth));
                 self.fill_of(jobs.collect())?
             }
-            Action::Launch(at) => Task::Launch(first + at),
+            Action::Launch { launch, .. } => Task::Launch(first + launch),
+            Action::Post(_) | Action::Wait => return Err(nothing()),
             Action::Swap(pairs) => Task::Swap(pairs),
         })
     }

@@ -279,6 +279,7 @@ mod tests {
         let patches = Patches {
             counts: [3, 2, 2],
             cells: [9, 7, 5],
+            devices: 1,
         };
         let shape = Shape::new(patches.cells, [3, 2, 1], 8).unwrap();
         let surfaces = Surfaces {
