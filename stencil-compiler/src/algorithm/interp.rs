@@ -58,7 +58,7 @@ impl<'a, T: Real> Oracle<'a, T> {
     /// An oracle with all states zero, at time zero.
     ///
     /// # Errors
-    /// Where the algorithm is not well-formed, or cells or parameters do not fit it.
+    /// If the algorithm is not well-formed, or cells or parameters do not fit it.
     pub fn new(
         alg: &'a Algorithm,
         cells: [usize; 3],
