@@ -20,7 +20,7 @@ macro_rules! codes {
                 match self { $(Code::$name => $code),* }
             }
 
-            /// A few words.
+            /// A title of a few words.
             pub fn title(self) -> &'static str {
                 match self { $(Code::$name => $title),* }
             }

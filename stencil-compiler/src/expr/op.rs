@@ -1,4 +1,4 @@
-//! THE operation table: one row an operation, with all that any stage knows of it.
+//! The operation table: one row for each operation, with the facts that every stage needs.
 
 use super::real::Arithmetic;
 
@@ -43,8 +43,8 @@ macro_rules! operations {
                 }
             }
 
-            /// The result for these arguments in the precision of `T`: rounded once, and within the
-            /// stated bound where it is a function of [`math`](super::math).
+            /// Returns the result for these arguments in the precision of `T`: rounded once, or within the stated bound
+            /// for a function of [`math`](super::math).
             ///
             /// # Panics
             /// If there are fewer arguments than it takes.
