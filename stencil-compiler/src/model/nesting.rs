@@ -1,13 +1,13 @@
-//! How often fields are differentiated.
+//! The number of nested derivatives of fields.
 
 use std::collections::BTreeSet;
 
 use super::{Let, Model, Term, TermKind};
 
 impl Model {
-    /// Do derivatives of a field only smooth it, or smooth it too: is it differentiated twice or more in its own equation,
-    /// or never once alone? So is `q` in `div(k*grad(q))`; a field that is only carried along or pushed by a gradient is
-    /// not. Fields that have fluxes are carried along.
+    /// Do derivatives of a field smooth it: is it differentiated twice or more in its own equation, or never exactly
+    /// once? That holds for `q` in `div(k*grad(q))`, but not for a field that is only advected or pushed by a gradient.
+    /// Fields with fluxes are advected.
     pub fn is_smoothed(&self, field: usize) -> bool {
         let mut own = BTreeSet::new();
         let mut all = BTreeSet::new();
@@ -26,8 +26,8 @@ impl Model {
     }
 }
 
-/// How many derivatives a field stands under wherever a term reads it, counted from `depth`. A `let` is looked into once
-/// at each depth.
+/// The numbers of derivatives around each read of a field in a term, counted from `depth`. A `let` is visited once at
+/// each depth.
 fn orders_of(
     term: &Term,
     (field, depth): (usize, u32),

@@ -1,4 +1,5 @@
-//! What both sides of a face share: fields without flux that have one value there, and primitives made anew with it.
+//! Values that both sides of a face share: fields without flux that have one value there, and primitives recomputed
+//! with it.
 
 use super::conserved::at_faces;
 use super::primitives::beside_primitives;
@@ -12,10 +13,10 @@ use crate::expr::Op;
 use crate::model::parse::ast::{AstKind, System, VariableItem, VariablesBlock};
 use crate::model::{AtFace, Equation, Model, Primitives, Term, TermKind};
 
-/// Which value of both sides a field may take.
+/// The choices of a shared value from those of both sides.
 const CHOICES: [(&str, Op); 2] = [("max", Op::Max), ("min", Op::Min)];
 
-/// What is shared: nothing where the system says nothing; the outer `None` after an error.
+/// The shared values: an inner `None` without a declaration, an outer `None` after an error.
 pub(super) fn resolve<'a>(
     scope: &mut Scope<'a>,
     system: &'a System,
@@ -155,7 +156,7 @@ fn anew<'a>(
     Some((variable, value))
 }
 
-/// Reports derivatives of shared fields in equations of what is conserved that cannot be integrated through faces.
+/// Reports derivatives of shared fields in equations of conserved fields that cannot be integrated through faces.
 pub(super) fn slopes(
     scope: &mut Scope<'_>,
     system: &System,
@@ -182,7 +183,7 @@ pub(super) fn slopes(
 }
 
 impl Model {
-    /// What is wrong with what both sides of a face share, in words for the maker of the model.
+    /// The error in the values shared at faces, in words for the maker of the model.
     pub(super) fn wrong_at_face(&self, at_face: &AtFace) -> Option<String> {
         let Some(primitives) = &self.primitives else {
             return Some("`face` without primitives".to_string());

@@ -9,7 +9,7 @@ use crate::model::parse::ast::{Name, Setting, System};
 use crate::model::parse::{number, parse_str};
 use crate::model::{Averaged, Repair, RiemannSolver, Scheme, Splitting, Sweep, Variables};
 
-/// What may be reconstructed.
+/// The variables that may be reconstructed.
 const VARIABLES: &[(&str, Variables)] = &[
     ("conserved", Variables::Conserved),
     ("primitive", Variables::Primitive),
@@ -17,24 +17,24 @@ const VARIABLES: &[(&str, Variables)] = &[
     ("fluxes", Variables::Fluxes),
 ];
 
-/// How axes are swept.
+/// The orders in which axes are swept.
 const SWEEPS: &[(&str, Sweep)] = &[
     ("unsplit", Sweep::Unsplit),
     ("dimensional", Sweep::Dimensional),
     ("strang", Sweep::Strang),
 ];
 
-/// How what flows and all else are put together.
+/// The ways to combine fluxes and other terms.
 const SPLITTINGS: &[(&str, Splitting)] = &[
     ("unsplit", Splitting::Unsplit),
     ("godunov", Splitting::Godunov),
     ("strang", Splitting::Strang),
 ];
 
-/// What keeps ranges.
+/// The ways to keep ranges.
 const REPAIRS: &[(&str, Repair)] = &[("fluxes", Repair::Fluxes), ("none", Repair::Nothing)];
 
-/// Of which states the law is made linear at a face.
+/// The states at which the law is linearized at a face.
 const AVERAGES: &[(&str, Averaged)] = &[("faces", Averaged::Faces), ("cells", Averaged::Cells)];
 
 /// The setting of a solver that chooses between these.
@@ -152,8 +152,8 @@ fn solver(system: &System, scheme: &mut Scheme, setting: &Setting, diagnostics: 
     }
 }
 
-/// `<fix = 0.1>` of what has this name, perhaps this parameter, and perhaps a choice of states; `None` where there is none, or
-/// after an error.
+/// `<fix = 0.1>` behind a name, which may have this parameter and a choice of states; `None` without it, or after an
+/// error.
 fn parameter(
     (name, parameter, averages): (&str, Option<&Parameter>, bool),
     setting: &Setting,
@@ -305,7 +305,7 @@ pub(super) fn together(scheme: &Scheme, settings: &[Setting], diagnostics: &mut 
 
 impl Scheme {
     /// The scheme with another setting for fluxes, as the language has it: `riemann` and a solver, `reconstruct` and
-    /// what follows it, `sweep`, `source` or `repair`. `solvers` are those that the system declares.
+    /// its value, `sweep`, `source` or `repair`. `solvers` are those that the system declares.
     ///
     /// ```
     /// use stencil_compiler::model::Scheme;
@@ -318,8 +318,8 @@ impl Scheme {
     /// ```
     ///
     /// # Errors
-    /// Those of the language; places are of no use, since there is no declaration. Whether a system has what the
-    /// setting needs is not known here.
+    /// Those of the language; places are of no use, since there is no declaration. It is not checked that a system has
+    /// the parts that the setting needs.
     pub fn with_fluxes(
         &self,
         key: &str,
@@ -331,7 +331,7 @@ impl Scheme {
             let diagnostic = Diagnostic::new(Code::Syntax, Span::default(), message);
             return Err(Diagnostics::from(diagnostic));
         }
-        // What goes with any reconstruction.
+        // Settings that go with any reconstruction.
         let others = match key {
             "reconstruct" => "riemann: roe; time: euler;",
             _ => "",
@@ -341,7 +341,7 @@ impl Scheme {
         let law = ANY_LAW.replace("waves {", &format!("{solvers} waves {{"));
         let read = |others: &str| parse_str(&format!("{law} {{ {others} {key}: {text}; }}"));
         let read = match (read(others), key) {
-            // What goes with reconstructed fluxes alone.
+            // Settings that go with reconstructed fluxes alone.
             (Err(error), "riemann") => read("reconstruct: weno5 in fluxes;").map_err(|_| error)?,
             (read, _) => read?,
         };
@@ -383,7 +383,7 @@ impl Scheme {
         Some(within(std::iter::once(text)))
     }
 
-    /// What is reconstructed, as it is written after a reconstruction; nothing for what goes without saying.
+    /// The reconstructed variables, as they are written after a reconstruction; empty for the default.
     pub(crate) fn variables_text(&self) -> String {
         match self.variables {
             Variables::Conserved => String::new(),
@@ -417,13 +417,13 @@ impl Scheme {
 }
 
 impl Parameter {
-    /// It and its value, as they are written, where there is one.
+    /// Its name and value as they are written; `None` without a value.
     fn text(&self, value: Option<&Rational>) -> Option<String> {
         Some(format!("{} = {}", self.name, number::print(value?)?))
     }
 }
 
-/// Settings in their brackets, where there are any.
+/// Settings in brackets; empty without settings.
 fn within(settings: impl Iterator<Item = String>) -> String {
     let settings: Vec<String> = settings.collect();
     match settings.is_empty() {
@@ -432,7 +432,7 @@ fn within(settings: impl Iterator<Item = String>) -> String {
     }
 }
 
-/// What stands after `in`.
+/// Reads the name behind `in`.
 fn variables(system: &System, scheme: &mut Scheme, name: &Name, diagnostics: &mut Diagnostics) {
     let found = VARIABLES.iter().find(|(known, _)| *known == name.text);
     match found {

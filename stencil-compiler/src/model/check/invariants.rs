@@ -1,4 +1,4 @@
-//! `Model::check`: the invariants, whoever made the model.
+//! `Model::check`: the invariants of every model, however it was made.
 
 use std::collections::BTreeSet;
 
@@ -15,26 +15,27 @@ use crate::model::{
     HIGHEST, Model, Primitives, Range, Scheme, Symmetry, Term, TermKind, Variables, Waves, to_f64,
 };
 
-/// What is wrong, in words for the maker of the model.
+/// The error, in words for the maker of the model.
 pub(super) type Checked = Result<(), String>;
 
-/// What an expression may use beside numbers, parameters and time.
+/// The operands of an expression beside numbers, parameters and time.
 #[derive(Clone, Copy)]
 pub(super) enum Sees {
-    /// Fields, sources, derivatives and the first so many of the `let`s.
+    /// Fields, sources, derivatives and this many of the first `let`s.
     Lets(usize),
     /// Coordinates.
     Coordinates,
-    /// The states on both sides of a face, which see the first so many of the `let`s; and all of these up to another one.
+    /// The states on both sides of a face, which see this many of the first `let`s; and all `let`s up to another
+    /// number.
     Sides(usize, usize),
 }
 
 impl Model {
-    /// Checks names, indices, ranks, numbers and the schemes. What passes prints as source that
-    /// reads back as the same model.
+    /// Checks names, indices, ranks, numbers and the schemes. A model that passes prints as source that reads back as
+    /// the same model.
     ///
     /// # Errors
-    /// What is wrong, in words for the maker of the model.
+    /// The first error, in words for the maker of the model.
     pub fn check(&self) -> Checked {
         ensure((1..=3).contains(&self.dimension), || {
             format!("{} dimensions", self.dimension)
@@ -474,7 +475,7 @@ fn visible(term: &Term, sees: Sees) -> Checked {
     }
 }
 
-/// Has a term at most so many levels, as [`Term::depth`] counts them? Safe for any depth.
+/// Has a term at most this many levels, as [`Term::depth`] counts them? Safe for any depth.
 fn shallow(term: &Term, levels: u32) -> bool {
     let comparison = u32::from(matches!(term.kind, TermKind::If(..)));
     levels > 0
@@ -484,7 +485,7 @@ fn shallow(term: &Term, levels: u32) -> bool {
         })
 }
 
-/// A literal is what a literal can be: not negative, and a finite decimal.
+/// Checks that a literal can be written: not negative, and a finite decimal.
 fn check_number(value: &Rational) -> Checked {
     ensure(number::print(value).is_some(), || {
         format!("{value} is no literal: use `Neg` and `Div`")

@@ -1,5 +1,5 @@
-//! Loops of functions, which are unrolled. One that ends by a test goes through all iterations, of which those after the test has
-//! held change nothing: the bits are those of stopping.
+//! Loops of functions, which are unrolled. One that ends by a test goes through all iterations, and those after the
+//! test has held change nothing: the bits are those of stopping.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,11 +12,11 @@ use crate::diag::{Code, Diagnostic, Span};
 use crate::model::parse::ast::{Ast, Name, Statement};
 use crate::model::{Iterations, Let, Model, Term, Variables};
 
-/// Local names and what they were.
+/// Local names and their former values.
 type Values = BTreeMap<String, Term>;
 
-/// What a body assigns to, in the loops inside of it, too. Values do not tell: functions of Rust have one place for all that
-/// is in them, and what is assigned may be what was there.
+/// The names that a body assigns to, also in the loops inside of it. Values do not tell: functions of Rust have one
+/// place for all values of a name, and an assigned value may equal the former one.
 fn assigns<'s>(body: &'s [Statement], found: &mut BTreeSet<&'s str>) {
     for statement in body {
         match statement {
@@ -30,7 +30,7 @@ fn assigns<'s>(body: &'s [Statement], found: &mut BTreeSet<&'s str>) {
 }
 
 impl Terms<'_, '_> {
-    /// Goes through a loop; the index is a number, and what the body declares ends with it.
+    /// Unrolls a loop; the index is a number, and names that the body declares end with it.
     pub(super) fn repeat(
         &mut self,
         (index, range): (&Name, Range<i64>),
@@ -85,7 +85,7 @@ impl Terms<'_, '_> {
         values.collect()
     }
 
-    /// The names of before that are among the assigned ones, with what they are now.
+    /// The former names that are among the assigned ones, with their present values.
     fn changed(&self, (before, assigned): (&Values, &BTreeSet<&str>)) -> Vec<(String, Term)> {
         let names = before.keys().filter(|name| assigned.contains(&name[..]));
         let now = names.filter_map(|name| {
@@ -95,8 +95,8 @@ impl Terms<'_, '_> {
         now.collect()
     }
 
-    /// One if the test of a loop holds now or has held before, else zero. If it has, what the iteration
-    /// assigned is what it was.
+    /// One if the test of a loop holds now or has held before, else zero. If it has, the assigned names keep their
+    /// former values.
     fn tested(
         &mut self,
         test: &Ast,
@@ -116,7 +116,7 @@ impl Terms<'_, '_> {
         self.named_within("held", Term::choice(held, one, now), None)
     }
 
-    /// What a loop assigned is no number where its test never held.
+    /// Makes the values that a loop assigned NaN if its test never held.
     fn unless_held(
         &mut self,
         held: &Term,
@@ -147,8 +147,8 @@ impl Terms<'_, '_> {
 }
 
 impl Model {
-    /// The loops whose tests the scheme needs to hold, in words: ``the loop of `root` in 20 iterations``; empty where there
-    /// is none.
+    /// The loops whose tests the scheme needs to hold, in words: ``the loop of `root` in 20 iterations``; empty without
+    /// any.
     pub fn iterations_text(&self) -> String {
         let (lets, loops) = self.loops();
         let found = loops.iter().filter_map(|at| lets[*at].within.as_ref());
@@ -161,7 +161,7 @@ impl Model {
         all.join(" or ")
     }
 
-    /// All `let`s that the scheme has, and which of those that it needs come out of loops with tests.
+    /// All `let`s that the scheme has, and the indices of those it needs that come out of loops with tests.
     pub(super) fn loops(&self) -> (Cow<'_, [Let]>, Vec<usize>) {
         let mut seen = BTreeSet::new();
         let solver = self.declared_solver(&self.scheme);

@@ -5,17 +5,17 @@ use crate::catalogue::{integrators, reconstructions, riemann};
 use crate::diag::Code;
 use crate::model::{Averaged, Scheme, Variables};
 
-/// Why settings do not go together.
+/// The reason why settings do not go together.
 pub(super) struct Misfit {
     pub(super) code: Code,
     pub(super) message: String,
     pub(super) help: String,
-    /// Is it what stands after `in` that asks for the others?
+    /// Do the reconstructed variables, behind `in`, ask for the others?
     pub(super) of_variables: bool,
 }
 
 impl Scheme {
-    /// Why the settings do not go together, if they do not.
+    /// The reason why the settings do not go together, if they do not.
     pub(super) fn misfit(&self) -> Option<Misfit> {
         let misfit = self.misfit_of_waves().or_else(|| self.misfit_of_fluxes());
         misfit.or_else(|| self.misfit_of_average())
@@ -35,7 +35,7 @@ impl Scheme {
     }
 
     fn misfit_of_fluxes(&self) -> Option<Misfit> {
-        // One that a system declares is made of states.
+        // A declared solver is made of states.
         let combines = riemann::find(&self.riemann).is_some_and(|solver| solver.combines);
         if self.variables != Variables::Fluxes || combines {
             return None;
@@ -58,7 +58,7 @@ impl Scheme {
 
     fn misfit_of_waves(&self) -> Option<Misfit> {
         let made = reconstructions::find(&self.reconstruct)?;
-        // One that a system declares knows its own waves only.
+        // A declared solver knows its own waves only.
         let has_waves = riemann::find(&self.riemann).is_some_and(|own| own.takes_apart);
         let tableau = (integrators::find(&self.time)?.tableau)();
         let missing = if !has_waves {

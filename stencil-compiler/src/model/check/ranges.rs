@@ -1,4 +1,4 @@
-//! Ranges: where conserved fields, and what is made of them, have to stay.
+//! Ranges, which conserved fields and functions of them have to keep.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ pub(super) fn resolve<'a>(scope: &mut Scope<'a>, system: &'a System) -> Option<V
 }
 
 impl Range {
-    /// What it is of: fields in their order, then `let`s.
+    /// The sort key of its subject: fields in their order, then `let`s.
     pub(super) fn place(&self) -> Option<(usize, usize)> {
         match self.of.kind {
             TermKind::Field(field) => Some((0, field)),
@@ -30,7 +30,7 @@ impl Range {
 }
 
 impl Term {
-    /// Its parts and those of the `let`s that it names, each of which once; itself first.
+    /// Visits its parts and those of the `let`s that it names, each once; itself first.
     pub(in crate::model) fn visit(
         &self,
         (lets, seen): (&[Let], &mut BTreeSet<usize>),

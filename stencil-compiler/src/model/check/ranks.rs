@@ -1,9 +1,9 @@
-//! The rules of ranks, one place for what is written and for what is built by hand.
+//! The rules of ranks, for declarations and for models built by hand.
 
 use crate::catalogue::{Function, Rank};
 use crate::diag::Code;
 
-/// Why operands do not fit.
+/// The reason why operands do not fit.
 pub(super) struct Misfit {
     pub(super) code: Code,
     pub(super) message: String,
@@ -23,7 +23,7 @@ impl Misfit {
 /// The rank of a result.
 pub(super) type Ranked = Result<Rank, Misfit>;
 
-/// What to write to get from one rank to another.
+/// The way to get from one rank to another.
 pub(super) fn way(from: Rank, to: Rank) -> &'static str {
     match (from, to) {
         (Rank::Tensor, Rank::Vector) => "`dot(u, grad(u))` or `div(..)` makes a vector of a tensor",

@@ -161,7 +161,7 @@ impl Comparison {
 }
 
 impl<'a> Scope<'a> {
-    /// The typed expression of an item, which sees what is above position `at`.
+    /// The typed expression of an item, which sees the items above position `at`.
     pub(super) fn term(&mut self, ast: &Ast, at: usize, place: Place) -> Option<Term> {
         let term = super::terms::Terms::new(self, at, place).term(ast)?;
         if term.depth() <= limits::DEPTH {
@@ -196,8 +196,8 @@ impl<'a> Scope<'a> {
         all
     }
 
-    /// The index of the `let` with this value. Where that is a call, which is a `let` since there were so many before, it is the
-    /// one that has the name.
+    /// The index of the `let` with this value. A call has become a `let` since there were `before` of them, which gets
+    /// the name.
     fn named(&mut self, item: &LetItem, value: Term, before: usize) -> usize {
         let (name, span) = (item.name.text.clone(), item.name.span);
         let lets = &mut self.expansion.lets;
@@ -287,7 +287,7 @@ impl<'a> Scope<'a> {
         found.into_values().map(|(_, equation)| equation).collect()
     }
 
-    /// The equations of fields that flow and do nothing else.
+    /// The equations of fields that have a flux and nothing else.
     fn only_flowing(
         &mut self,
         system: &System,

@@ -11,7 +11,7 @@ use crate::diag::{Code, Diagnostic, Span};
 use crate::model::parse::ast::{Ast, AstKind, Binary, Name};
 use crate::model::{Term, TermKind};
 
-/// Where an expression stands, which decides what it may use.
+/// The place of an expression, which decides its allowed operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     /// A `let`, an equation, an observable or a speed.
@@ -148,7 +148,7 @@ impl<'s, 'a> Terms<'s, 'a> {
         None
     }
 
-    /// All of them, all errors reported.
+    /// Resolves all terms and reports all errors.
     pub(super) fn terms(&mut self, asts: &[Ast]) -> Option<Vec<Term>> {
         let found: Vec<Option<Term>> = asts.iter().map(|ast| self.term(ast)).collect();
         found.into_iter().collect()
@@ -288,7 +288,7 @@ impl<'s, 'a> Terms<'s, 'a> {
         }
     }
 
-    /// Reports `epsilon` in what is evaluated in double precision, whatever the precision of a run.
+    /// Reports `epsilon` in an expression that is evaluated in double precision, whatever the precision of a run.
     fn no_precision<T>(&mut self, span: Span) -> Option<T> {
         let message =
             "`epsilon` is of the precision of a run, and this is evaluated in `f64` for any";
@@ -434,7 +434,7 @@ impl<'s, 'a> Terms<'s, 'a> {
     }
 }
 
-/// The place of a letter among so many axes.
+/// The index of an axis with this letter.
 fn letter(letter: char, axes: usize) -> Option<usize> {
     "xyz".chars().take(axes).position(|axis| axis == letter)
 }

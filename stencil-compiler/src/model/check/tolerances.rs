@@ -41,9 +41,9 @@ impl fmt::Display for TooFine {
 }
 
 impl Model {
-    /// The tests of loops which the scheme needs to hold, and which in this precision and with these parameters hold for
-    /// exact results alone: all ways to meet them compare the size of something with less of a value than half of what is
-    /// between it and the next number.
+    /// The tests of loops which the scheme needs to hold, and which in this precision and with these parameters hold
+    /// for exact results alone: in each way to meet them, a size has to be less than half of the distance from a value
+    /// to the next number.
     pub fn too_fine(&self, precision: Precision, params: &[f64]) -> Vec<TooFine> {
         let (lets, loops) = self.loops();
         let tests = Tests {
@@ -81,7 +81,7 @@ impl Model {
     }
 }
 
-/// Tests of loops, with what they are made of.
+/// Tests of loops, with the terms that they are made of.
 struct Tests<'a> {
     lets: &'a [Let],
     params: &'a [f64],
@@ -101,7 +101,7 @@ impl<'a> Tests<'a> {
         term
     }
 
-    /// The test of the last iteration: what comes behind `if 0 < held { 1 } else ..`.
+    /// The test of the last iteration: the term behind `if 0 < held { 1 } else ..`.
     fn last(&self, held: &'a Term) -> &'a Term {
         let held = self.written_out(held);
         match &held.kind {
@@ -114,8 +114,8 @@ impl<'a> Tests<'a> {
         }
     }
 
-    /// Is a truth, which is one or zero, never one but for exact results? With the largest tolerance that is too small, if
-    /// there is one.
+    /// Is a truth, which is one or zero, never one except for exact results? Returns the largest tolerance that is too
+    /// small, if there is one.
     fn hopeless(&self, truth: &'a Term) -> Option<Option<f64>> {
         if is(truth, 0.0) {
             return Some(None);
@@ -169,7 +169,7 @@ impl<'a> Tests<'a> {
         }
     }
 
-    /// The value of what is the same everywhere and at all times.
+    /// The value of a term that is the same everywhere and at all times.
     fn number(&self, term: &'a Term, depth: u32) -> Option<f64> {
         let depth = depth.checked_sub(1)?;
         let one = |term: &'a Term| self.number(term, depth);

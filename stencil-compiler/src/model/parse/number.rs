@@ -4,10 +4,10 @@ use num_traits::{CheckedMul, Signed, Zero};
 
 use crate::expr::Rational;
 
-/// Why a literal is no number.
+/// The reason why a literal is not a number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::model) enum NumberError {
-    /// `2nu`: the number and what is glued to it.
+    /// `2nu`: the number and its suffix.
     Suffix(String, String),
     /// `1.0f64`, without the suffix.
     TypeSuffix(String),

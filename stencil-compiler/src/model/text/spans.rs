@@ -1,4 +1,4 @@
-//! Models without places, to compare those that come from different sources.
+//! Models without places, to compare those from different sources.
 
 use crate::diag::Span;
 use crate::model::{

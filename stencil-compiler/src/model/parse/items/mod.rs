@@ -1,4 +1,4 @@
-//! Systems, schemes and what is in them; one file for each kind of item.
+//! Systems, schemes and their items; one file for each kind of item.
 
 use super::ast::{Ast, EquationItem, FunctionItem, LetItem, Name, System, Written};
 use super::expression;
@@ -16,7 +16,7 @@ mod words;
 pub(in crate::model) use declared::type_name;
 use words::{BLOCKS, ITEMS, docs, unknown_item, unsupported};
 
-/// Reads everything; `None` where there is no system.
+/// Reads everything; `None` without a system.
 pub(super) fn source(cursor: &mut Cursor) -> Option<System> {
     let mut system: Option<System> = None;
     let mut schemes = Vec::new();
@@ -250,7 +250,7 @@ fn equals(cursor: &mut Cursor) -> Parsed<Ast> {
     expression::whole(cursor)
 }
 
-/// The `;` that ends an item; its absence is reported where it is missing.
+/// The `;` that ends an item. If it is missing, the end of the item is underlined.
 fn semicolon(cursor: &mut Cursor) -> Parsed<()> {
     if cursor.eat_punct(';') {
         return Ok(());
